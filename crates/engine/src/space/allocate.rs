@@ -77,6 +77,7 @@ impl WriterPages<'_> {
 
     /// Takes pages from the free list, reading as much of it as that needs.
     fn reclaim(&mut self, count: u64) -> Result<Option<Pgno>, Error> {
+        debug_assert!(count > 0, "a run has pages");
         let mut read = 0;
         loop {
             self.settle_pool()?;
@@ -129,6 +130,7 @@ impl WriterPages<'_> {
     /// Returns true if as many pages stay free as are kept for deletions once that many are taken.
     #[inline]
     fn leaves_enough(&mut self, count: u64) -> Result<bool, Error> {
+        debug_assert!(count > 0, "a run has pages");
         if self.reserved_free == 0 || self.saving {
             return Ok(true);
         }
@@ -168,6 +170,7 @@ impl WriterPages<'_> {
 
     pub(super) fn look_for_readers(&mut self) -> Result<Txnid, Error> {
         let oldest = self.environment.oldest_reader(self.txnid)?;
+        debug_assert!(oldest < self.txnid, "readers are older than the writer");
         if self.oldest.is_none_or(|known| known < oldest) {
             self.taken.begin_at(oldest);
         }
@@ -186,6 +189,7 @@ impl WriterPages<'_> {
     /// Collects free pages for saving the free list. Saving takes some itself but must not read the
     /// list meanwhile.
     pub(super) fn prepare_saving(&mut self) -> Result<(), Error> {
+        debug_assert!(!self.saving, "saving begins once");
         let enough = 8 + 4 * usize::from(self.free.record.depth);
         loop {
             let missing = enough.saturating_sub(self.pool.len() + self.loose.len());
@@ -200,6 +204,7 @@ impl WriterPages<'_> {
     /// Collects free pages for copies of `count` pages of the free list's tree. Returns `false` if
     /// there are fewer and the readers must be asked first.
     pub(super) fn prepare_touching(&mut self, count: usize) -> Result<bool, Error> {
+        debug_assert!(count > 0 && !self.saving);
         let missing = count.saturating_sub(self.pool.len() + self.loose.len());
         if missing == 0 || self.reclaim_records(missing)? >= missing {
             return Ok(true);
@@ -210,6 +215,11 @@ impl WriterPages<'_> {
     /// Refuses pages from the free list that include the root of the list itself. Other pages in
     /// use are noticed when they are touched.
     pub(super) fn check_reclaimed(&self, first: Pgno, count: u64) -> Result<(), Error> {
+        debug_assert!(count > 0, "a run has pages");
+        debug_assert!(
+            first >= Pgno::FIRST_DATA,
+            "the free list names no meta page"
+        );
         let in_use = |pgno: Pgno| first <= pgno && pgno.0 < first.0 + count;
         if in_use(self.free.record.root) && !self.free.record.root.is_none() {
             let what = Malformed::FreeRecord("a page in use is listed as free");
@@ -222,6 +232,7 @@ impl WriterPages<'_> {
     }
 
     pub(super) fn allocate_pages(&mut self, count: u64) -> Result<Pgno, Error> {
+        debug_assert!(count > 0, "a run has pages");
         if !self.has_buffers {
             self.has_buffers = true;
             let page_size = self.page_size();
@@ -257,6 +268,7 @@ impl WriterPages<'_> {
             .ok_or(Error::MapFull(u64::MAX))?;
         self.environment.make_room(self.last, last, self.stores)?;
         self.last = Pgno(last);
+        debug_assert!(first > self.base_last, "fresh pages are private");
         Ok(first)
     }
 

@@ -34,11 +34,13 @@ pub(crate) struct DirtyPages {
 impl DirtyPages {
     /// Has buffers to use before it asks the system for some: those that are kept for this.
     pub(crate) fn take_buffers(&mut self, page_size: usize) {
+        debug_assert!(page_size.is_power_of_two());
         self.unused = buffer_pool::take(page_size);
     }
 
     /// Keeps the buffers that are not needed, a bounded number of them, for another writer.
     pub(crate) fn return_buffers(&mut self) {
+        debug_assert!(self.unused.run_bytes <= UNUSED_RUN_BYTES_MAX);
         buffer_pool::keep(std::mem::take(&mut self.unused));
     }
 
@@ -77,6 +79,7 @@ impl DirtyPages {
 
     /// Adds a buffer for one page, with unspecified contents.
     pub(crate) fn insert_page(&mut self, pgno: Pgno, page_size: usize) -> Result<&mut [u8], Error> {
+        debug_assert!(pgno >= Pgno::FIRST_DATA, "meta pages are never private");
         let bytes = match self.unused.pages.pop() {
             Some(unused) => unused,
             None => zeros(page_size)?.into(),
@@ -93,6 +96,7 @@ impl DirtyPages {
 
     /// Adds a copy of a tree page. Its free space is zeros, or as it was in the page.
     pub(crate) fn insert_copy(&mut self, pgno: Pgno, page: &[u8]) -> Result<&mut [u8], Error> {
+        debug_assert!(page.len().is_power_of_two(), "a tree page is copied whole");
         let bytes = match self
             .unused
             .pages
@@ -122,6 +126,7 @@ impl DirtyPages {
         len: usize,
         parts: &[&[u8]],
     ) -> Result<(), Error> {
+        debug_assert!(parts.iter().map(|part| part.len()).sum::<usize>() <= len);
         let kept = self.unused.runs.iter().position(|run| run.len() == len);
         let mut run = match kept {
             Some(index) => {
@@ -140,6 +145,7 @@ impl DirtyPages {
     }
 
     pub(crate) fn insert(&mut self, pgno: Pgno, bytes: Box<[u8]>) {
+        debug_assert!(pgno >= Pgno::FIRST_DATA, "meta pages are never private");
         self.bytes += bytes.len();
         if let Some(old) = self.buffers.insert(pgno, bytes) {
             self.bytes -= old.len();
@@ -148,6 +154,7 @@ impl DirtyPages {
 
     /// Adds a copy of the tree page `from` as page `to`; nothing if `from` is not in memory.
     pub(crate) fn copy(&mut self, from: Pgno, to: Pgno) -> Option<&mut [u8]> {
+        debug_assert!(from != to, "a copy has its own number");
         let old = self.buffers.get(&from)?;
         let bytes = match self.unused.pages.pop() {
             Some(mut bytes) if bytes.len() == old.len() => {
@@ -165,6 +172,7 @@ impl DirtyPages {
         let Some(bytes) = self.buffers.remove(&pgno) else {
             return;
         };
+        debug_assert!(bytes.len() <= self.bytes, "the sum counts each buffer");
         self.bytes -= bytes.len();
         if bytes.len() == page_size && self.unused.pages.len() < pages_max(page_size) {
             self.unused.pages.push(bytes);
@@ -217,6 +225,7 @@ impl DirtyPages {
         if !page_store.finish() {
             self.write_all(&numbers, page_store, page_size)?;
         }
+        debug_assert_eq!(numbers.len(), self.buffers.len());
         self.numbers = numbers;
         self.put_aside(page_size);
         Ok(())
@@ -228,6 +237,7 @@ impl DirtyPages {
         page_store: &mut PageStore<'_>,
         page_size: usize,
     ) -> Result<(), Error> {
+        debug_assert!(numbers.is_sorted(), "neighbours follow each other");
         let mut parts: Vec<&[u8]> = Vec::new();
         let mut start = 0;
         let mut end = 0;

@@ -41,6 +41,7 @@ pub(super) fn record_before(
     id: Txnid,
     path: &mut Path,
 ) -> Result<bool, Error> {
+    debug_assert!(matches!(free.order, crate::KeyOrder::Integer));
     tree::seek(view, free, &id.0.to_ne_bytes(), path)?;
     Ok(tree::previous(view, free, path)? != tree::LeafStep::AtEnd)
 }
@@ -62,6 +63,7 @@ pub(super) fn rewrite_record(
     key: u64,
     list: &[Pgno],
 ) -> Result<(), Error> {
+    debug_assert!(!list.is_empty(), "an empty record is removed");
     let mut free = pages.free;
     let mut path = Path::new();
     let bytes = key.to_ne_bytes();
@@ -77,6 +79,7 @@ pub(super) fn write_record(
     key: u64,
     list: &[Pgno],
 ) -> Result<(), Error> {
+    debug_assert!(list.is_sorted_by(|a, b| a > b), "a record descends");
     let free = pages.free;
     let mut path = Path::new();
     let bytes = key.to_ne_bytes();
@@ -108,6 +111,7 @@ fn trim_record(
     run: Option<(Pgno, u64)>,
     len: usize,
 ) -> Result<(), Error> {
+    debug_assert!(len >= FreeRecord::value_len(0));
     let value = match run {
         Some((first, _)) => NodeValue::Overflow {
             first,

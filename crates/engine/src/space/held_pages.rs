@@ -83,6 +83,7 @@ pub(crate) fn held_page_count(
     to: Txnid,
     stop_at: u64,
 ) -> Result<u64, Error> {
+    debug_assert!(from <= to);
     let mut sum = 0u64;
     each_record(view, free, from, &mut |id, pages| {
         if id >= to || sum >= stop_at {
@@ -110,6 +111,7 @@ pub(crate) fn each_record(
     from: Txnid,
     visit: &mut dyn FnMut(Txnid, u64) -> bool,
 ) -> Result<(), Error> {
+    debug_assert!(matches!(free.order, crate::KeyOrder::Integer));
     let mut path = Path::new();
     tree::seek(view, free, &from.0.to_ne_bytes(), &mut path)?;
     let mut last = None;

@@ -40,6 +40,10 @@ impl WriterPages<'_> {
         let Some(outer) = self.outer.pop() else {
             return Ok(());
         };
+        debug_assert!(
+            outer.base_last <= self.base_last,
+            "levels begin one after the other"
+        );
         self.base_last = outer.base_last;
         let mut taken = std::mem::replace(&mut self.reclaimed, outer.reclaimed);
         self.reclaimed.extend(taken.drain());
@@ -81,6 +85,10 @@ impl WriterPages<'_> {
         let Some(outer) = self.outer.pop() else {
             return;
         };
+        debug_assert!(
+            outer.base_last <= self.base_last,
+            "levels begin one after the other"
+        );
         let last = std::mem::replace(&mut self.last, self.base_last);
         self.forget((self.last.0 + 1..=last.0).map(Pgno));
         self.base_last = outer.base_last;
@@ -94,6 +102,7 @@ impl WriterPages<'_> {
         self.pool.drop_pages(last, &taken);
         let back = taken.iter().copied().filter(|pgno| *pgno <= self.last);
         self.pool.add(back);
+        debug_assert!(self.base_last <= self.last);
         self.keep_for_levels(taken, freed);
     }
 

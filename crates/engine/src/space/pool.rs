@@ -47,11 +47,13 @@ impl Pool {
         }
         self.no_run_of = None;
         self.unsettled = self.unsettled || !self.put_in_place(known);
+        debug_assert!(self.unsettled || self.pages.first() >= self.pages.last());
     }
 
     /// Moves the pages from `known` on to their place, if they fit between two others. The others
     /// are in order.
     fn put_in_place(&mut self, known: usize) -> bool {
+        debug_assert!(known <= self.pages.len());
         let (old, new) = self.pages.split_at_mut(known);
         if !new.is_sorted_by(|a, b| a > b) {
             new.sort_unstable_by(|a, b| b.cmp(a));
@@ -81,6 +83,10 @@ impl Pool {
         self.pages.sort_by(|a, b| b.cmp(a));
         let distinct = self.pages.is_sorted_by(|a, b| a > b);
         self.unsettled = !distinct;
+        debug_assert!(
+            self.pages.first() >= self.pages.last(),
+            "the lowest page is last"
+        );
         distinct
     }
 
@@ -100,6 +106,7 @@ impl Pool {
 
     /// Takes `count` consecutive pages, if there are such. The pool is settled.
     pub(crate) fn take(&mut self, count: u64) -> Option<Pgno> {
+        debug_assert!(count > 0, "a run has pages");
         debug_assert!(!self.unsettled);
         if count == 1 {
             return self.pages.pop();
@@ -131,6 +138,8 @@ impl Pool {
     /// Takes the highest `count` consecutive pages up to `mark`, if there are such. The lowest are
     /// left for single pages. The pool is settled.
     pub(crate) fn take_up_to(&mut self, count: u64, mark: Pgno) -> Option<Pgno> {
+        debug_assert!(count > 0, "a run has pages");
+        debug_assert!(!self.unsettled, "runs are found in order only");
         if count == 1 {
             return self.pages.pop_if(|lowest| *lowest <= mark);
         }
@@ -148,6 +157,7 @@ impl Pool {
     /// Takes the lowest `count` consecutive pages that end before `limit`, if there are such. The
     /// pool is settled.
     pub(crate) fn take_before(&mut self, count: u64, limit: Pgno) -> Option<Pgno> {
+        debug_assert!(count > 0, "a run has pages");
         let found = self.take(count)?;
         if found.0 + count <= limit.0 {
             return Some(found);

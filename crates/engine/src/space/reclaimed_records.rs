@@ -69,11 +69,16 @@ impl ReclaimedRecords {
 
     /// Below which id the next record is, where those below `oldest` may be reused.
     pub(super) fn next(&self, oldest: Txnid) -> Txnid {
+        debug_assert!(self.next.is_none_or(|next| next <= oldest));
         self.next.unwrap_or(oldest)
     }
 
     /// From here on those below `oldest` may be reused, more than before.
     pub(super) fn begin_at(&mut self, oldest: Txnid) {
+        debug_assert!(
+            self.next.is_none_or(|next| next <= oldest),
+            "the bound of reusable records only rises"
+        );
         self.next = Some(oldest);
         let lowest = self.ids.iter().min().copied();
         self.before = lowest.zip(self.newest());
@@ -82,6 +87,7 @@ impl ReclaimedRecords {
     /// Returns where to look instead of at this record, the next below. Returns `None` unless the
     /// record was taken before.
     pub(super) fn skip(&mut self, id: Txnid) -> Option<Txnid> {
+        debug_assert!(self.before.is_none_or(|(low, high)| low <= high));
         let (low, _) = self
             .before
             .take_if(|(low, high)| *low <= id && id <= *high)?;
@@ -91,6 +97,7 @@ impl ReclaimedRecords {
 
     /// Notes a record as taken.
     pub(super) fn push(&mut self, id: Txnid) {
+        debug_assert!(self.ids.last() != Some(&id), "a record is taken once");
         self.ids.push(id);
         self.next = Some(id);
     }

@@ -42,6 +42,7 @@ const ROUNDS_MAX: usize = 64;
 /// Replaces the records whose pages were taken by what is left of them, and lists the pages this
 /// transaction freed.
 pub(crate) fn save_free_list(pages: &mut WriterPages<'_>) -> Result<(), Error> {
+    debug_assert!(pages.outer.is_empty(), "nested transactions have ended");
     if save_in_one_round(pages)? {
         return Ok(());
     }
@@ -132,6 +133,7 @@ impl Portions {
         } else {
             1 + (len - newest).div_ceil(each)
         };
+        debug_assert!(newest > 0 && each > 0, "each record lists pages");
         Portions {
             newest,
             each,
@@ -142,6 +144,7 @@ impl Portions {
     /// Returns the range of the `len` pages, from the lowest up, for the `index`th record from the
     /// newest.
     fn range(&self, index: usize, len: usize) -> Range<usize> {
+        debug_assert!(index < self.count);
         let start = |index: usize| match index.checked_sub(1) {
             None => 0,
             Some(others) => self.newest + others * self.each,
@@ -160,6 +163,7 @@ impl Portions {
 fn settle_loose(pages: &mut WriterPages<'_>, is_any_old: bool) -> Result<(), Error> {
     pages.pool.add(pages.loose.drain(..));
     pages.settle_pool()?;
+    debug_assert!(pages.loose.is_empty(), "the pool has them");
     if !is_any_old && pages.pool.len() > 0 {
         let rest = pages.pool.drain();
         pages.freed.extend(rest);
@@ -225,6 +229,7 @@ fn ensure(
     );
     placed.map(|_| ())?;
     pages.free = free;
+    debug_assert!(room >= count, "a record has room for its pages");
     reserved.insert(key, room);
     Ok(true)
 }
@@ -234,6 +239,7 @@ fn fill(
     reserved: &BTreeMap<u64, usize>,
     ids: FreeIds,
 ) -> Result<(), Error> {
+    debug_assert!(pages.loose.is_empty(), "filling in numbers takes no page");
     let own = pages.txnid().0;
     let mut freed = std::mem::take(&mut pages.freed);
     order_freed(pages, &mut freed)?;
@@ -347,6 +353,7 @@ fn entries_after(
     leaf: Step,
     is_root: bool,
 ) -> Result<Option<usize>, Error> {
+    debug_assert!(pages.loose.is_empty());
     let page = pages.view().tree_page(leaf.pgno, PageKind::Leaf)?;
     if leaf.index != page.len() || pages.pool.len() > LEFT_MAX {
         return Ok(None);
@@ -400,6 +407,7 @@ fn put_record(
     id: Txnid,
     list: &[Pgno],
 ) -> Result<(), Malformed> {
+    debug_assert!(list.is_sorted_by(|a, b| a > b), "a record descends");
     if list.is_empty() {
         return Ok(());
     }

@@ -73,6 +73,7 @@ impl WriterPages<'_> {
         mark: Pgno,
         read_max: usize,
     ) -> Result<Option<Pgno>, Error> {
+        debug_assert!(count > 0 && first >= Pgno::FIRST_DATA);
         self.settle_pool()?;
         let mut found = self.pool.take_up_to(count, mark);
         if found.is_none() {
@@ -142,6 +143,8 @@ impl WriterPages<'_> {
     /// Ends the file's pages before its free tail. They leave the free list, and the last page
     /// becomes a lower one. Nothing may have been changed before.
     pub(crate) fn cut(&mut self, tail: &FreeTail) -> Result<(), Error> {
+        debug_assert!(tail.pages < self.last.0, "the meta pages stay");
+        debug_assert!(self.is_untouched(), "the tail is cut before any change");
         let last = Pgno(self.last.0 - tail.pages);
         self.last = last;
         self.base_last = last;
@@ -162,6 +165,7 @@ impl WriterPages<'_> {
     /// Strikes pages behind `last` from a record of the free list, and the record if it has no
     /// others.
     fn keep_up_to(&mut self, id: Txnid, last: Pgno) -> Result<(), Error> {
+        debug_assert!(self.saving, "nothing is read from the list meanwhile");
         let mut path = Path::new();
         let mut free = self.free;
         let key = id.0.to_ne_bytes();

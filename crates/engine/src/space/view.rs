@@ -53,6 +53,7 @@ impl PageView<'_> {
     /// as many.
     #[cold]
     fn pages_there(self, wanted: u64) -> u64 {
+        debug_assert!(wanted > 0);
         let mapping = self.window.mapping().current();
         let private = self.dirty.map_or(0, |dirty| dirty.bytes()) as u64;
         let pages_in = |bytes: u64| bytes.saturating_add(private) / mapping.page_size() as u64;
@@ -101,6 +102,7 @@ impl<'a> Pages<'a> for PageView<'a> {
     }
 
     fn run(self, first: Pgno, len: usize) -> Result<&'a [u8], Error> {
+        debug_assert!(len > 0);
         if first > self.last {
             return Err(Error::BeyondEnd(first));
         }

@@ -78,6 +78,7 @@ pub(crate) struct WriterPages<'env> {
 
 impl<'env> WriterPages<'env> {
     pub(crate) fn new(environment: &'env Handle, last: Pgno, txnid: Txnid, free: Tree) -> Self {
+        debug_assert!(last.0 >= 1, "the meta pages are in use");
         WriterPages {
             environment,
             window: environment.mapping().window(last),
@@ -108,6 +109,12 @@ impl<'env> WriterPages<'env> {
 
     /// Begins anew from another snapshot, with the memory that it has.
     pub(crate) fn begin_again(&mut self, last: Pgno, txnid: Txnid, free: Tree) {
+        debug_assert!(
+            self.dirty.is_empty(),
+            "the last transaction's pages are forgotten"
+        );
+        debug_assert!(self.outer.is_empty() && self.freed.is_empty());
+        debug_assert!(last.0 >= 1, "the meta pages are in use");
         self.window = self.environment.mapping().window(last);
         self.checked = Pgno::NONE;
         self.last = last;
@@ -231,6 +238,7 @@ impl<'env> WriterPages<'env> {
 
     /// Writes all private pages to their places.
     pub(crate) fn write_out(&mut self) -> Result<(), Error> {
+        debug_assert!(!self.environment.is_read_only());
         self.environment.before_change()?;
         let page_size = self.page_size();
         let mut page_store = self.environment.page_store(self.txnid, self.snapshot_last);
@@ -239,6 +247,7 @@ impl<'env> WriterPages<'env> {
 
     /// Takes a page for the copy of another.
     fn allocate_copy(&mut self, old: Pgno) -> Result<Pgno, Error> {
+        debug_assert!(!self.is_private(old), "a private page is changed in place");
         let own = self.allocate_pages(1)?;
         if own == old {
             let what = Malformed::FreeRecord("a page in use is listed as free");
@@ -249,6 +258,10 @@ impl<'env> WriterPages<'env> {
 
     /// Gives private pages their contents.
     pub(super) fn put_run(&mut self, first: Pgno, bytes: Box<[u8]>) -> Result<(), Error> {
+        debug_assert!(
+            self.is_private(first),
+            "only private pages get new contents"
+        );
         self.forget_check(first);
         if self.environment.has_writable_map() {
             self.environment.before_change()?;
@@ -263,6 +276,10 @@ impl<'env> WriterPages<'env> {
     /// Copies a page in memory that surrounds the innermost level.
     #[cold]
     fn touch_dirty(&mut self, pgno: Pgno, kind: PageKind) -> Result<Pgno, Error> {
+        debug_assert!(
+            !self.outer.is_empty(),
+            "the page is private to the surroundings"
+        );
         let own = self.allocate_copy(pgno)?;
         self.forget_check(own);
         let copy = self
@@ -291,6 +308,10 @@ impl PagesMut for WriterPages<'_> {
 
     #[inline]
     fn view(&self) -> PageView<'_> {
+        debug_assert!(
+            self.base_last <= self.last,
+            "pages are added behind the base"
+        );
         PageView {
             window: self.window,
             last: self.last,
@@ -330,6 +351,7 @@ impl PagesMut for WriterPages<'_> {
     }
 
     fn run_mut(&mut self, first: Pgno, len: usize) -> Result<&mut [u8], Error> {
+        debug_assert!(len > 0);
         let mapping = self.environment.mapping();
         let private = || {
             if first > self.base_last || self.reclaimed.contains(&first) {
@@ -366,6 +388,7 @@ impl PagesMut for WriterPages<'_> {
     }
 
     fn allocate(&mut self, count: u64) -> Result<Pgno, Error> {
+        debug_assert!(count > 0, "a run has pages");
         let first = self.allocate_pages(count)?;
         self.forget_check(first);
         if self.environment.has_writable_map() {
@@ -386,6 +409,7 @@ impl PagesMut for WriterPages<'_> {
     }
 
     fn store_run(&mut self, count: u64, value: &[u8]) -> Result<Pgno, Error> {
+        debug_assert!(count > 0, "a run has pages");
         let first = self.allocate_pages(count)?;
         self.forget_check(first);
         let page_size = self.page_size();
@@ -421,6 +445,8 @@ impl PagesMut for WriterPages<'_> {
     }
 
     fn release(&mut self, first: Pgno, count: u64) -> Result<(), Error> {
+        debug_assert!(count > 0, "a run has pages");
+        debug_assert!(first >= Pgno::FIRST_DATA, "meta pages are never freed");
         // Giving up more pages than there are, a damaged tree leads in circles.
         if (self.freed.len() + self.loose.len()) as u64 > self.last.0 {
             return Err(Error::at(first)(Malformed::Cycle));

@@ -15,6 +15,7 @@ pub(crate) fn remove<P: PagesMut>(
     tree: &mut Tree,
     path: &mut Path,
 ) -> Result<bool, Error> {
+    debug_assert!(path.len() <= usize::from(tree.record.depth));
     let Some(level) = path.len().checked_sub(1) else {
         return Ok(false);
     };
@@ -29,6 +30,7 @@ fn remove_at<P: PagesMut>(
     path: &Path,
     level: usize,
 ) -> Result<(), Error> {
+    debug_assert!(level < path.len(), "the path has the page");
     let Some(step) = path.step(level) else {
         return Ok(());
     };
@@ -47,6 +49,7 @@ fn rebalance<P: PagesMut>(
     path: &mut Path,
     level: usize,
 ) -> Result<bool, Error> {
+    debug_assert!(level < path.len(), "the path has the page");
     let Some(step) = path.step(level) else {
         return Ok(false);
     };
@@ -90,6 +93,8 @@ fn join<P: PagesMut>(
     right_index: usize,
     kind: PageKind,
 ) -> Result<(), Error> {
+    debug_assert!(right_index > 0, "the left page comes before the right one");
+    debug_assert!(above + 1 < path.len(), "the joined page is on the path");
     let Some(parent) = path.step(above) else {
         return Ok(());
     };
@@ -136,6 +141,7 @@ fn join<P: PagesMut>(
     }
     let cut = balanced_cut(&items, kind, left_copy.len())
         .ok_or_else(|| Error::at(right_pgno)(Malformed::NodeSum))?;
+    debug_assert!(0 < cut && cut < items.len(), "both pages keep entries");
     let (head, tail) = items.split_at(cut);
     let separator = separator_of(tree, kind, head, tail);
     fill(pages, left_pgno, kind, head)?;
@@ -166,6 +172,7 @@ fn touch_child<P: PagesMut>(
     index: usize,
     kind: PageKind,
 ) -> Result<Pgno, Error> {
+    debug_assert!(parent >= Pgno::FIRST_DATA);
     let child = {
         let page = pages.view().tree_page(parent, PageKind::Branch)?;
         super::search::child_at(pages.view(), &page, parent, index)?
@@ -188,6 +195,7 @@ fn shrink_root<P: PagesMut>(
     kind: PageKind,
     entries: usize,
 ) -> Result<bool, Error> {
+    debug_assert!(tree.record.root == root);
     match (kind, entries) {
         (_, 0) => {
             release_page(pages, tree, root, kind)?;
@@ -282,5 +290,6 @@ fn finished_levels<'p, P: Pages<'p>>(pages: P, tree: &Tree, path: &Path) -> Resu
         }
         finished += 1;
     }
+    debug_assert!(finished <= path.len());
     Ok(finished)
 }

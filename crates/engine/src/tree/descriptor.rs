@@ -18,6 +18,7 @@ pub(crate) struct Tree {
 impl Tree {
     /// A tree of keys with one value each.
     pub(crate) const fn plain(record: TreeRecord, order: KeyOrder) -> Tree {
+        debug_assert!(record.root.is_none() == (record.depth == 0));
         Tree {
             record,
             order,
@@ -40,6 +41,7 @@ impl Tree {
 
     /// The kind of page at this depth, the root being at 0.
     pub(crate) fn kind_at(&self, level: usize) -> PageKind {
+        debug_assert!(level <= usize::from(fulgurite_format::DEPTH_MAX));
         if level + 1 < usize::from(self.record.depth) {
             PageKind::Branch
         } else {

@@ -18,6 +18,8 @@ pub(crate) fn insert<P: PagesMut>(
     key: &[u8],
     value: NodeValue<'_>,
 ) -> Result<Option<Step>, Error> {
+    debug_assert!(!key.is_empty(), "entries of leaves have keys");
+    debug_assert_eq!(path.is_empty(), tree.record.root.is_none());
     if path.is_empty() {
         let root = pages.allocate(1)?;
         let _ = PageMut::initialise(pages.page_mut(root)?, root, tree.leaf);
@@ -49,6 +51,7 @@ pub(crate) fn replace<P: PagesMut>(
     key: &[u8],
     value: NodeValue<'_>,
 ) -> Result<Option<Step>, Error> {
+    debug_assert!(!key.is_empty(), "entries of leaves have keys");
     let Some(leaf) = path.leaf() else {
         return insert(pages, tree, path, key, value);
     };
@@ -69,6 +72,7 @@ pub(super) fn insert_at<P: PagesMut>(
     key: &[u8],
     value: NodeValue<'_>,
 ) -> Result<Option<Step>, Error> {
+    debug_assert!(level < path.len(), "the path has the page");
     let Some(step) = path.step(level) else {
         return Ok(None);
     };
@@ -92,6 +96,7 @@ fn split<P: PagesMut>(
     key: &[u8],
     value: NodeValue<'_>,
 ) -> Result<Option<Step>, Error> {
+    debug_assert!(level < path.len(), "the path has the page");
     let Some(step) = path.step(level) else {
         return Ok(None);
     };
@@ -147,6 +152,7 @@ fn start_leaf<P: PagesMut>(
     key: &[u8],
     value: NodeValue<'_>,
 ) -> Result<(Pgno, Vec<u8>), Error> {
+    debug_assert!(tree.leaf.is_leaf());
     let separator = {
         let page = pages.view().tree_page(left.pgno, tree.leaf)?;
         let below = page
@@ -182,6 +188,7 @@ fn share<P: PagesMut>(
         balanced_cut(&items, kind, copy.len())
     };
     let cut = cut.ok_or_else(|| Error::at(left.pgno)(Malformed::NodeSum))?;
+    debug_assert!(0 < cut && cut < items.len(), "both pages get entries");
     let (head, tail) = items.split_at(cut);
     let right = pages.allocate(1)?;
     fill(pages, right, kind, tail)?;
@@ -206,6 +213,7 @@ fn grow_root<P: PagesMut>(
     })?;
     tree.record.root = root;
     tree.record.depth += 1;
+    debug_assert_eq!(path.len(), usize::from(tree.record.depth));
     count(&mut tree.record.branch_pages);
     Ok(())
 }
@@ -217,6 +225,7 @@ fn is_append<'p, P: Pages<'p>>(
     path: &Path,
     level: usize,
 ) -> Result<bool, Error> {
+    debug_assert!(level < path.len());
     if !tree.kind_at(level).is_leaf() {
         return Ok(false);
     }

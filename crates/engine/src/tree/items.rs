@@ -60,6 +60,7 @@ impl<'a> Item<'a> {
 
 /// The child number in a branch node.
 fn child_of(node: &[u8]) -> Pgno {
+    debug_assert!(node.len() >= layout::NODE_HEADER_LEN);
     Pgno(
         node.first_chunk()
             .map_or(u64::MAX, |header| layout::branch_child(*header)),
@@ -105,6 +106,7 @@ pub(super) fn balanced_cut(items: &[Item<'_>], kind: PageKind, page_size: usize)
         }
         left += item.len(kind);
     }
+    debug_assert!(best.is_none_or(|(_, index)| 0 < index && index < items.len()));
     best.map(|(_, index)| index)
 }
 
@@ -116,6 +118,7 @@ pub(super) fn separator<'a>(
     head: &[Item<'a>],
     tail: &[Item<'a>],
 ) -> &'a [u8] {
+    debug_assert!(!tail.is_empty(), "the right page has entries");
     let key = tail.first().map_or(&b""[..], Item::key);
     match (kind, head.last()) {
         (PageKind::Leaf | PageKind::Packed(_), Some(below)) => {
@@ -132,6 +135,7 @@ pub(super) fn fill<P: PagesMut>(
     kind: PageKind,
     items: &[Item<'_>],
 ) -> Result<(), Error> {
+    debug_assert!(!items.is_empty(), "a page has entries");
     let mut page = PageMut::initialise(pages.page_mut(pgno)?, pgno, kind);
     for (index, item) in items.iter().enumerate() {
         if !item

@@ -86,6 +86,7 @@ pub(crate) trait PagesMut {
     fn allocate(&mut self, count: u64) -> Result<Pgno, Error>;
     /// Takes `count` consecutive pages for a value, an overflow run, and stores it there.
     fn store_run(&mut self, count: u64, value: &[u8]) -> Result<Pgno, Error> {
+        debug_assert!(count > 0, "a run has pages");
         let first = self.allocate(count)?;
         let header = layout::HEADER_LEN;
         let run = self.run_mut(first, header + value.len())?;

@@ -77,6 +77,7 @@ impl Path {
 
     #[inline]
     pub(crate) fn push(&mut self, step: Step) -> Result<(), Error> {
+        debug_assert!(self.len <= usize::from(DEPTH_MAX));
         let len = self.len;
         self.is_private = false;
         if let Some(slot) = self.room_mut().get_mut(len) {
@@ -89,6 +90,7 @@ impl Path {
 
     #[cold]
     fn push_deep(&mut self, step: Step) -> Result<(), Error> {
+        debug_assert!(self.len >= INLINE_LEVELS);
         if self.deep.is_some() {
             return Err(Error::at(step.pgno)(fulgurite_format::Malformed::Depth));
         }
@@ -102,6 +104,7 @@ impl Path {
 
     /// Puts a new root above the path.
     pub(crate) fn push_root(&mut self, step: Step) -> Result<(), Error> {
+        debug_assert!(!self.is_empty(), "a root is put above another page");
         self.push(step)?;
         let len = self.len;
         if let Some(steps) = self.room_mut().get_mut(..len) {

@@ -179,6 +179,7 @@ fn find_checked<'p, P: Pages<'p>>(
     tree: &Tree,
     key: &[u8],
 ) -> Result<Option<(Pgno, LeafNode<'p>)>, Error> {
+    debug_assert!(!tree.record.root.is_none());
     let mut pgno = tree.record.root;
     for _ in 1..tree.record.depth {
         let page = pages.tree_page(pgno, PageKind::Branch)?;
@@ -219,6 +220,7 @@ pub(crate) fn seek<'p, P: Pages<'p>>(
         path.push(Step { pgno, index })?;
         pgno = child_at(pages, &page, pgno, index)?;
     }
+    debug_assert_eq!(path.len() + 1, usize::from(tree.record.depth));
     let page = pages.tree_page(pgno, tree.leaf)?;
     let (index, exact) = leaf_index(&page, tree.order, key).map_err(Error::at(pgno))?;
     path.push(Step { pgno, index })?;
@@ -248,6 +250,7 @@ fn seek_fast<'p, P: Pages<'p>>(pages: P, tree: &Tree, key: &[u8], path: &mut Pat
     prefetch_probes(bytes, &page);
     let (index, exact) = page.position_of(0, &sought)?;
     path.push(Step { pgno, index }).ok()?;
+    debug_assert_eq!(path.len(), usize::from(tree.record.depth));
     if is_private && is_marked {
         path.mark_private();
     }
@@ -264,6 +267,7 @@ pub(crate) fn touch_path<P: PagesMut>(
     tree: &mut Tree,
     path: &mut Path,
 ) -> Result<(), Error> {
+    debug_assert!(path.len() <= usize::from(tree.record.depth));
     if path.is_private() {
         return Ok(());
     }
@@ -311,6 +315,7 @@ fn prefetch_leaf_nodes<'p, P: Pages<'p>>(pages: P, path: &Path) {
 }
 
 fn branch_mut(bytes: &mut [u8], pgno: Pgno) -> Result<PageMut<'_>, Error> {
+    debug_assert!(pgno >= Pgno::FIRST_DATA);
     PageMut::parse(bytes, pgno, PageKind::Branch).map_err(Error::at(pgno))
 }
 
@@ -334,6 +339,7 @@ pub(crate) fn child_at<'p, P: Pages<'p>>(
 #[inline(always)]
 fn child_index(page: &Page<'_>, order: KeyOrder, key: &[u8]) -> Result<usize, Malformed> {
     let (index, exact) = lower_bound_from(page, order, key, 1)?;
+    debug_assert!(index > 0, "entry 0 of a branch is not searched");
     Ok(if exact { index } else { index - 1 })
 }
 
@@ -364,6 +370,7 @@ fn lower_bound_from(
     if page.is_empty() {
         return Err(Malformed::TooFewEntries(0));
     }
+    debug_assert!(from <= 1, "only entry 0 of a branch is left out");
     match order {
         KeyOrder::Lexical => match page.position_of(from, &LexicalKey::of(key)) {
             Some(place) => Ok(place),

@@ -98,6 +98,7 @@ fn across<'p, P: Pages<'p>>(
             step.index = index;
         }
         path.truncate(level + 1);
+        debug_assert!(path.len() == level + 1);
         descend(pages, tree, path, child, edge)?;
         return Ok(LeafStep::Across);
     }
@@ -177,6 +178,7 @@ pub(crate) fn leaf_before<'p, P: Pages<'p>>(pages: P, path: &Path) -> Option<Pgn
 /// Prefetches the first lines of a leaf that the walk reads next. The processor does not prefetch
 /// across page borders.
 pub(crate) fn prefetch_leaf<'p, P: Pages<'p>>(pages: P, leaf: Option<Pgno>, lines: usize) {
+    debug_assert!(lines > 0);
     if let Some(Ok(bytes)) = leaf.map(|leaf| pages.page(leaf)) {
         bytes.chunks(CACHE_LINE).take(lines).for_each(prefetch);
     }

@@ -44,6 +44,7 @@ impl WriteTxn<'_> {
         self.commit_down_to(0)?;
         self.has_trees = false;
         self.is_as_begun = false;
+        debug_assert!(self.lock.is_some(), "the right to write is held");
         let committed = commit(self)?;
         // Others may write from here on, while this one tidies up.
         self.lock = None;
@@ -59,6 +60,7 @@ impl WriteTxn<'_> {
 
 /// Commits; returns the new meta page, or `None` if nothing was changed.
 fn commit(txn: &mut WriteTxn<'_>) -> Result<Option<Meta>, Error> {
+    debug_assert!(txn.levels.is_empty(), "nested transactions have ended");
     let changed = txn.trees.get_mut().changed();
     for database in changed {
         let record = match txn.trees.borrow().get(database) {
@@ -96,6 +98,11 @@ fn commit(txn: &mut WriteTxn<'_>) -> Result<Option<Meta>, Error> {
         last: txn.pages.last,
         txnid: txn.id(),
     };
+    debug_assert!(meta.txnid > txn.base.txnid, "ids ascend");
+    debug_assert!(
+        meta.map_size >= txn.base.map_size,
+        "the map size never shrinks"
+    );
     write(txn, &meta, &other)?;
     if let Some(lock) = environment.lock() {
         lock.store_last_txnid(meta.txnid);
@@ -109,6 +116,7 @@ pub(super) fn store_record(
     database: Database,
     record: &fulgurite_format::TreeRecord,
 ) -> Result<(), Error> {
+    debug_assert!(database != Database::MAIN && database != Database::FREE_LIST);
     let mut main = txn.main()?;
     let name = txn.environment.names().name(database);
     let mut path = Path::new();
@@ -127,6 +135,10 @@ pub(super) fn store_record(
 
 /// Pages first, then the meta page that makes them the newest.
 fn write(txn: &mut WriteTxn<'_>, meta: &Meta, replaced: &Meta) -> Result<(), Error> {
+    debug_assert_eq!(
+        meta.txnid.0 % META_PAGES,
+        (txn.base.txnid.0 + 1) % META_PAGES
+    );
     let environment = txn.environment;
     let mut waits = true;
     if environment.has_writable_map() {

@@ -102,6 +102,7 @@ impl WriteTxn<'_> {
         value: &[u8],
         flags: PutFlags,
     ) -> Result<Done, Error> {
+        debug_assert!(!flags.has(PutFlags::CURRENT));
         let database = place.database();
         if self.append_at_hint(database, key, value)? {
             match self.trees.get_mut().insert_hint(database) {
@@ -152,6 +153,7 @@ impl WriteTxn<'_> {
         value: &[u8],
         flags: PutFlags,
     ) -> Result<Done, Error> {
+        debug_assert!(flags.has(PutFlags::CURRENT));
         let database = place.database();
         let tree = self.checked_tree(database, key, value.len())?;
         if tree.has_duplicates() {

@@ -101,6 +101,7 @@ impl ReadTxn<'_> {
             let what = fulgurite_format::Malformed::FreeRecord("a page is listed twice");
             return Err(Error::at(free.record.root)(what));
         }
+        debug_assert!(records.is_sorted_by(|a: &(Txnid, u64), b| a.0 < b.0));
         Ok(FreePages {
             records,
             snapshot: self.id(),

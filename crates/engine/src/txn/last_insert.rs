@@ -45,6 +45,7 @@ impl WriteTxn<'_> {
                 if let Some(leaf) = path.leaf_mut() {
                     leaf.index = index;
                 }
+                debug_assert!(index <= page.len());
                 trees.note_hint_use(true);
                 return Ok(exact);
             }
@@ -90,6 +91,7 @@ impl WriteTxn<'_> {
             return Ok(false);
         }
         if page.push_record(key, value) {
+            debug_assert!(count > 0, "the last leaf has entries");
             leaf.index = count;
             tree.record.entries = tree.record.entries.saturating_add(1);
             open.changed = true;

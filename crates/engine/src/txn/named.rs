@@ -90,6 +90,10 @@ impl WriteTxn<'_> {
     }
 
     fn create(&mut self, database: Database, flags: DatabaseFlags) -> Result<Database, Error> {
+        debug_assert!(
+            database != Database::MAIN,
+            "the main database is always there"
+        );
         let about_values =
             DatabaseFlags::DUP_FIXED | DatabaseFlags::INTEGER_DUP | DatabaseFlags::REVERSE_DUP;
         let unknown = flags.0 & !DatabaseFlags::PERSISTENT != 0;
@@ -170,6 +174,7 @@ impl WriteTxn<'_> {
 
     /// Moves cursors off the record of a database that is no more.
     fn leave_record(&mut self, name: &[u8], mut path: Path) -> Result<(), Error> {
+        debug_assert!(!name.is_empty(), "a named database has a name");
         if !self.has_cursors() {
             return Ok(());
         }

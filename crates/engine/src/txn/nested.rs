@@ -132,6 +132,7 @@ impl<'env> WriteTxn<'env> {
         self.check_alive()?;
         let level = self.save_level()?;
         self.levels.push(level);
+        debug_assert!(!self.failed, "a failed transaction has no parts");
         self.pages.begin_level();
         Ok(())
     }

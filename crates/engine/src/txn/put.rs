@@ -112,6 +112,7 @@ impl WriteTxn<'_> {
         at: ValueAt,
         value: &[u8],
     ) -> Result<(), Error> {
+        debug_assert!(tree.has_duplicates());
         let leaf = tree::leaf_of(path, &tree)?;
         let node = self.pages().leaf_node(leaf)?;
         // A key's only value may give way to one of any size.
@@ -171,6 +172,7 @@ impl WriteTxn<'_> {
         (key, value): (&[u8], &[u8]),
         flags: PutFlags,
     ) -> Result<Done, Error> {
+        debug_assert!(tree.has_duplicates() && !path.is_empty());
         let leaf = tree::leaf_of(path, &tree)?;
         let (at, exact) = if flags.has(PutFlags::APPEND_DUP) {
             let (at, last) = value::last_value(self.pages(), &tree, leaf)?;
@@ -256,6 +258,7 @@ impl WriteTxn<'_> {
     }
 
     fn touch(&mut self, database: Database, mut tree: Tree, path: &mut Path) -> Result<(), Error> {
+        debug_assert!(!self.failed, "a failed transaction makes no change");
         self.save_other_positions(database)?;
         self.guarded(|txn| {
             txn.pages.spill_if_full()?;
@@ -289,6 +292,7 @@ impl WriteTxn<'_> {
 
     /// The first value of the entry a path leads to.
     pub(super) fn existing(&self, database: Database, path: &Path) -> Result<&[u8], Error> {
+        debug_assert!(!path.is_empty(), "the path leads to an entry");
         let tree = self.tree(database)?;
         let leaf = tree::leaf_of(path, &tree)?;
         let node = self.pages().leaf_node(leaf)?;
@@ -342,6 +346,7 @@ impl WriteTxn<'_> {
 
     /// Checks a value that is a key of an inner tree.
     pub(super) fn check_value(&self, tree: &Tree, value: &[u8]) -> Result<(), Error> {
+        debug_assert!(tree.has_duplicates());
         let max = layout::key_max(self.page_size());
         if value.is_empty() || value.len() > max {
             return Err(Error::DuplicateLength {
@@ -368,6 +373,8 @@ impl WriteTxn<'_> {
         key: &[u8],
         value: &[u8],
     ) -> Result<bool, Error> {
+        debug_assert!(!self.failed, "a failed transaction makes no change");
+        debug_assert!(!key.is_empty());
         self.failed = true;
         self.pages.spill_if_full()?;
         let good = if tree.has_duplicates() {
@@ -417,6 +424,7 @@ impl WriteTxn<'_> {
         self.save_other_positions(database)?;
         self.failed = true;
         self.pages.spill_if_full()?;
+        debug_assert!(!tree.has_duplicates());
         let room = value::place_value(&mut self.pages, &mut tree, path, exact, key, len)?;
         self.trees.get_mut().change(database, tree);
         self.failed = false;

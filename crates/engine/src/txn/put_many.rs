@@ -26,6 +26,7 @@ impl WriteTxn<'_> {
         item_len: usize,
         flags: PutFlags,
     ) -> Result<(usize, bool), Error> {
+        debug_assert!(item_len > 0, "items have a size");
         let mut stored = 0;
         let mut rest = items;
         // A key that has few values has no tree of them, and may get one soon.
@@ -56,6 +57,7 @@ impl WriteTxn<'_> {
         items: &[u8],
         item_len: usize,
     ) -> Result<usize, Error> {
+        debug_assert!(item_len > 0, "items have a size");
         let count = items.len() / item_len;
         let mut place = self.cursors.take(id)?;
         // Other cursors would have to be kept in step, and an order of the program's own asked
@@ -81,6 +83,7 @@ impl WriteTxn<'_> {
         key: &[u8],
         items: impl ExactSizeIterator<Item = &'i [u8]>,
     ) -> Result<usize, Error> {
+        debug_assert!(items.len() > 0);
         let tree = self.tree(database)?;
         if tree.order.is_custom() || tree.value_order.is_custom() {
             return Ok(0);
@@ -137,6 +140,7 @@ struct ManyValues {
 impl ManyValues {
     /// Adds a value, unless it is there.
     fn put(&mut self, pages: &mut WriterPages<'_>, item: &[u8]) -> Result<(), Error> {
+        debug_assert!(!item.is_empty(), "a value of a tree is a key");
         let exact = match self.near(pages.view(), item)? {
             Some(exact) => exact,
             None => {

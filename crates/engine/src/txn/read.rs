@@ -455,6 +455,7 @@ impl<'env> ReadTxn<'env> {
     }
 
     fn pin(&mut self) -> Result<(), Error> {
+        debug_assert!(self.core.slot.is_some() || self.core.slot_cache.is_none());
         let meta = self.pinned_meta()?;
         self.core.environment.adopt_map_size(&meta)?;
         self.core.window = self.core.environment.mapping().window(meta.last);

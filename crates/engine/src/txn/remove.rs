@@ -231,6 +231,7 @@ impl<'env> WriteTxn<'env> {
     /// Removes the record at a cursor position, in a tree of keys with one value each. No other
     /// cursor may have to be kept in step.
     fn delete_alone(&mut self, place: &mut CursorPosition, tree: Tree) -> Result<bool, Error> {
+        debug_assert!(!tree.has_duplicates() && !self.has_cursors());
         let database = place.database();
         self.check_plain_record(database, place.path())?;
         place.save_key(self.pages())?;
@@ -328,6 +329,7 @@ impl<'env> WriteTxn<'env> {
         tree: Tree,
         path: &mut Path,
     ) -> Result<bool, Error> {
+        debug_assert!(!path.is_empty(), "the path leads to an entry");
         let run = {
             let view = self.pages();
             let leaf = tree::leaf_of(path, &tree)?;
@@ -358,6 +360,7 @@ impl<'env> WriteTxn<'env> {
         path: &mut Path,
         at: value::ValueAt,
     ) -> Result<Removal, Error> {
+        debug_assert!(tree.has_duplicates());
         self.guarded(|txn| {
             let mut tree = tree;
             txn.pages.spill_if_full()?;

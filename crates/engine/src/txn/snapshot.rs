@@ -31,6 +31,7 @@ pub struct Stat {
 
 impl Stat {
     pub(crate) fn of(record: &TreeRecord, page_size: usize) -> Stat {
+        debug_assert!(page_size.is_power_of_two());
         Stat {
             page_size,
             depth: record.depth,

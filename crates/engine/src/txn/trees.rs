@@ -85,6 +85,7 @@ impl Trees {
         // Its pages are not those that the nested transaction changes.
         self.clear_hint();
         let surroundings = self.clone();
+        debug_assert!(self.main.is_some(), "a transaction has a main tree");
         self.level_root = self.main.map(|main| main.tree.record.root);
         self.loaded.clear();
         surroundings
@@ -196,6 +197,10 @@ impl Trees {
     }
 
     pub(super) fn set(&mut self, database: Database, open: Option<OpenTree>) {
+        debug_assert!(
+            database != Database::FREE_LIST,
+            "only a commit changes the free list"
+        );
         self.clear_hint();
         if database == Database::MAIN {
             self.main = open;
@@ -237,6 +242,10 @@ impl Trees {
 
     /// Notes the new state of a tree in which a record was stored at the end of this path.
     pub(super) fn change_at(&mut self, database: Database, tree: Tree, path: &Path) {
+        debug_assert!(
+            !path.is_empty(),
+            "a record was stored at the end of the path"
+        );
         if !self.tries_hint() {
             self.change(database, tree);
             return;
@@ -328,6 +337,7 @@ pub(super) fn named<'p, P: Pages<'p>>(
     main: &Tree,
     name: &[u8],
 ) -> Result<TreeRecord, Error> {
+    debug_assert!(!name.is_empty(), "a named database has a name");
     let missing = || Error::NoDatabase(String::from_utf8_lossy(name).into_owned());
     if !holds_databases(main) {
         return Err(missing());

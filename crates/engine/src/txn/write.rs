@@ -134,6 +134,7 @@ impl<'env> WriterLock<'env> {
         thread: u64,
         outcome: LockOutcome,
     ) -> Result<(), Error> {
+        debug_assert!(place.is_none(), "the right to write is taken once");
         let predecessor = environment.writer().set(thread);
         *place = Some(WriterLock {
             environment,
@@ -155,6 +156,7 @@ impl<'env> WriterLock<'env> {
         local: MutexGuard<'env, ()>,
         thread: u64,
     ) {
+        debug_assert!(place.is_none(), "the right to write is taken once");
         environment.writer().set(thread);
         *place = Some(WriterLock {
             environment,
@@ -219,6 +221,7 @@ impl<'env> WriteTxn<'env> {
         let base = Self::find_base(environment)?;
         let free = free_tree(base.free);
         let pages = WriterPages::new(environment, base.last, Self::id_after(&base)?, free);
+        debug_assert!(pages.txnid() > base.txnid);
         let mut trees = Trees::default();
         trees.reset(&base, environment.names());
         Ok(WriteTxn {
@@ -276,6 +279,7 @@ impl<'env> WriteTxn<'env> {
     /// the newest.
     #[inline(never)]
     fn renew_from(&mut self, is_known: bool) -> Result<(), Error> {
+        debug_assert!(self.lock.is_some(), "the right to write is held");
         let environment = self.environment;
         environment.check_writable()?;
         self.is_as_begun = false;
@@ -327,6 +331,7 @@ impl<'env> WriteTxn<'env> {
 
     /// Follows what others have done to the size of the file and of the map.
     fn follow(environment: &Handle, base: &Meta) -> Result<(), Error> {
+        debug_assert!(base.last.0 >= 1, "the meta pages are in use");
         environment.adopt_map_size(base)?;
         environment.notice_last(base.last);
         if environment.has_writable_map() {
@@ -372,6 +377,7 @@ impl<'env> WriteTxn<'env> {
             self.is_as_begun = self.pages.are_as_begun();
         }
         self.failed = true;
+        debug_assert!(self.lock.is_none() && self.levels.is_empty());
         self.cursors.clear();
         if !(was_begun && self.is_as_begun) {
             self.pages.forget_all();
@@ -379,6 +385,10 @@ impl<'env> WriteTxn<'env> {
     }
 
     pub(crate) fn set_tree(&mut self, database: Database, tree: Tree) {
+        debug_assert!(
+            database != Database::FREE_LIST,
+            "only a commit changes the free list"
+        );
         self.trees.get_mut().change(database, tree);
     }
 
@@ -396,6 +406,7 @@ impl<'env> WriteTxn<'env> {
         &mut self,
         change: impl FnOnce(&mut Self) -> Result<T, Error>,
     ) -> Result<T, Error> {
+        debug_assert!(!self.failed, "a failed transaction makes no change");
         self.failed = true;
         let result = change(self);
         self.failed = result.is_err();

@@ -224,6 +224,7 @@ pub(crate) fn add_value<P: PagesMut>(
     key: &[u8],
     value: &[u8],
 ) -> Result<bool, Error> {
+    debug_assert!(tree.has_duplicates());
     tree::touch_path(pages, tree, path)?;
     let leaf = tree::leaf_of(path, tree)?;
     let sub_page = {
@@ -300,6 +301,7 @@ pub(crate) fn remove_value<P: PagesMut>(
     path: &mut Path,
     at: ValueAt,
 ) -> Result<Removal, Error> {
+    debug_assert!(tree.has_duplicates());
     tree::touch_path(pages, tree, path)?;
     let leaf = tree::leaf_of(path, tree)?;
     let sub_page = {
@@ -350,6 +352,7 @@ pub(crate) fn remove_values<P: PagesMut>(
     tree: &mut Tree,
     path: &mut Path,
 ) -> Result<bool, Error> {
+    debug_assert!(tree.has_duplicates());
     tree::touch_path(pages, tree, path)?;
     let leaf = tree::leaf_of(path, tree)?;
     let (count, inner) = {
@@ -435,6 +438,7 @@ fn store_sub_page<P: PagesMut>(
     key: &[u8],
     sub_page: Vec<u8>,
 ) -> Result<bool, Error> {
+    debug_assert!(tree.has_duplicates());
     let leaf = tree::leaf_of(path, tree)?;
     let page_size = pages.view().page_size();
     let node_len = layout::leaf_node_len(key.len(), sub_page.len());
@@ -455,6 +459,7 @@ fn start_inner<P: PagesMut>(
     leaf: Pgno,
     sub_page: &[u8],
 ) -> Result<TreeRecord, Error> {
+    debug_assert!(tree.has_duplicates());
     let old = Page::parse_sub(sub_page).map_err(Error::at(leaf))?;
     let root = pages.allocate(1)?;
     let mut page = PageMut::initialise(pages.page_mut(root)?, root, old.kind());
@@ -488,6 +493,7 @@ pub(crate) fn insert_first_value<P: PagesMut>(
     key: &[u8],
     value: &[u8],
 ) -> Result<Option<Step>, Error> {
+    debug_assert!(tree.has_duplicates() && !key.is_empty());
     let page_size = pages.view().page_size();
     if layout::leaf_node_len(key.len(), value.len()) <= layout::node_max(page_size) {
         return tree::insert(

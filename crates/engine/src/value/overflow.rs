@@ -116,6 +116,7 @@ pub(crate) fn release_value<P: PagesMut>(
     record: &mut TreeRecord,
     run: Option<(Pgno, u64)>,
 ) -> Result<(), Error> {
+    debug_assert!(run.is_none_or(|(first, count)| first >= Pgno::FIRST_DATA && count > 0));
     if let Some((first, count)) = run {
         record.overflow_pages = record.overflow_pages.saturating_sub(count);
         pages.release(first, count)?;

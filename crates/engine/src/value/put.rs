@@ -28,6 +28,7 @@ pub(crate) fn store_value<P: PagesMut>(
     key: &[u8],
     value: &[u8],
 ) -> Result<bool, Error> {
+    debug_assert!(!key.is_empty());
     match choose_destination(pages, tree, path, exact, key.len(), value.len())? {
         Destination::Same(place) => {
             leaf_data(pages, place)?.copy_from_slice(value);
@@ -55,6 +56,7 @@ pub(crate) fn place_value<'p, P: PagesMut>(
     key: &[u8],
     len: usize,
 ) -> Result<&'p mut [u8], Error> {
+    debug_assert!(!key.is_empty());
     let place = match choose_destination(pages, tree, path, exact, key.len(), len)? {
         Destination::Same(place) => place,
         Destination::Leaf => {
@@ -129,6 +131,7 @@ pub(crate) fn place_record<P: PagesMut>(
     name: &[u8],
     record: &[u8],
 ) -> Result<(), Error> {
+    debug_assert!(!name.is_empty(), "a named database has a name");
     tree::touch_path(pages, tree, path)?;
     if let Some(leaf) = path.leaf().filter(|_| exact) {
         let node = pages.view().leaf_node(leaf)?;
