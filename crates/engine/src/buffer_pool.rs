@@ -13,12 +13,12 @@ pub(crate) const fn pages_max(page_size: usize) -> usize {
     BYTES_MAX / page_size
 }
 
-/// Buffers, with whatever was in them.
+/// Unused buffers, with their old contents.
 #[derive(Debug, Default)]
 pub(crate) struct Buffers {
     /// Of single pages, all of one size.
     pub(crate) pages: Vec<Box<[u8]>>,
-    /// Of runs of pages, of any size; how many there are is bounded by who puts them here.
+    /// Buffers of runs of pages, of any size; the writer bounds their number.
     pub(crate) runs: Vec<Box<[u8]>>,
     /// How many bytes the runs are.
     pub(crate) run_bytes: usize,
@@ -44,7 +44,7 @@ pub(crate) fn take(page_size: usize) -> Buffers {
     .unwrap_or_default()
 }
 
-/// Keeps buffers: of runs those that are more, of pages all that there is room for.
+/// Keeps the larger set of run buffers, and as many page buffers as there is room for.
 pub(crate) fn keep(mut unused: Buffers) {
     let len = |pages: &Vec<Box<[u8]>>| pages.last().map(|buffer| buffer.len());
     with_pool(|kept| {
@@ -70,7 +70,8 @@ pub(crate) fn clear() {
     drop(with_pool(std::mem::take));
 }
 
-/// Works on the list; not at all if another process does, who may have been left behind by a fork.
+/// Works on the pool. Does nothing if another thread holds the lock, which may be a thread lost in
+/// a fork.
 fn with_pool<T>(work: impl FnOnce(&mut Buffers) -> T) -> Option<T> {
     match POOL.try_lock() {
         Ok(mut kept) => Some(work(&mut kept)),

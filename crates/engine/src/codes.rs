@@ -1,5 +1,4 @@
-//! LMDB's result codes: which of them an error is, for those who speak to programs written for the
-//! original.
+//! LMDB's result codes, for programs written for the original.
 
 use std::ffi::CStr;
 use std::io;

@@ -11,8 +11,8 @@ use fulgurite_format::{Malformed, Pgno};
 /// transaction can then only be aborted, and the file stays as the last commit left it.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// A page of the file is not what it should be. Nothing was changed; restore the file or export
-    /// what can be read.
+    /// A page of the file is damaged. Nothing was changed. Restore the file, or export its readable
+    /// part.
     #[error("the data file is damaged at page {page}: {what}")]
     Corrupted {
         /// The page at which it was noticed.
@@ -177,13 +177,14 @@ pub enum Error {
     )]
     HeldByReader(Box<crate::reader_info::LongReader>),
     /// A writer has asked this reader to end, because its snapshot would make the file grow. See
-    /// [`crate::ReaderPolicy`]. Borrowed data stay valid until the transaction ends or begins anew.
+    /// [`crate::ReaderPolicy`]. Borrowed data stay valid until the transaction ends or is
+    /// refreshed.
     #[error("a writer has ended this read transaction, which held back free pages; begin it anew")]
     ReaderEnded,
     /// There is no nested transaction to end.
     #[error("no nested transaction is open")]
     NotNested,
-    /// A failed meta page write left it unknown what the next opener will find.
+    /// Writing a meta page failed: it is unknown which snapshot the next opener will find.
     #[error("writing a meta page failed; close the environment and open it again")]
     EnvironmentFailed,
     /// A page was touched that data or lock file did not have any more. Reads returned zeros;
@@ -192,7 +193,7 @@ pub enum Error {
         "the data or lock file lost pages while it was open: somebody cut it off, or its disk failed or is full; close it everywhere and check it"
     )]
     MapLost,
-    /// A flush failed: what should be durable may not be, and no later flush can tell.
+    /// A flush failed: committed data may not be durable, and no later flush can tell.
     #[error(
         "making the environment durable failed, and trying again proves nothing; it can still be read: close it in this process and open it again to write"
     )]
@@ -256,7 +257,7 @@ impl Error {
     }
 }
 
-/// For how long, in words, if that is known.
+/// The age in words, if it is known.
 fn since(age: Option<Duration>) -> String {
     age.map_or_else(String::new, |age| {
         format!(", since {:.1} s,", age.as_secs_f64())

@@ -22,7 +22,7 @@ pub struct Reader {
     pub is_asked_to_end: bool,
 }
 
-/// A reader that keeps an old snapshot for long, and what that costs.
+/// A reader that keeps an old snapshot for long, and its price.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LongReader {
     /// The reader.

@@ -20,7 +20,7 @@ impl PageFlags {
     pub const PACKED: u16 = 0x20;
     /// A page inside a node, with [`PageFlags::LEAF`].
     pub const SUB_PAGE: u16 = 0x40;
-    /// The flags that tell what a page is.
+    /// The flags that distinguish kinds of pages.
     pub const KIND: u16 =
         Self::BRANCH | Self::LEAF | Self::OVERFLOW | Self::META | Self::PACKED | Self::SUB_PAGE;
 }

@@ -9,9 +9,9 @@
 //!   lock file     words           lockfile::*
 //! ```
 //!
-//! Every view checks what it hands out: bytes that lie give a [`Malformed`] value, never a panic,
-//! whatever they are. Numbers in which a second version of the format would differ are in
-//! [`layout`] only.
+//! Every view checks the data that it returns: contradictory bytes give a [`Malformed`] value,
+//! never a panic. Numbers in which a second version of the format would differ are in [`layout`]
+//! only.
 //!
 //! This crate does no I/O, holds no state and knows no transactions.
 

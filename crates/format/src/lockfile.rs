@@ -1,4 +1,4 @@
-//! The lock file: who reads which snapshot, who writes, what was committed last.
+//! The lock file: the snapshots of readers, the writer, the last commit.
 //!
 //! ```text
 //!     0  magic u32, format u32

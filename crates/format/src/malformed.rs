@@ -52,7 +52,7 @@ pub enum Malformed {
         /// The key's length.
         len: usize,
     },
-    /// A duplicate, which is a key by itself, has a value.
+    /// A duplicate, which is a whole key, has a value.
     #[error("node {0} has a value where keys stand alone")]
     StrayValue(usize),
     /// A key that was just put in its place is not found there.

@@ -62,8 +62,7 @@ impl Meta {
     #[inline]
     pub fn read(page: &[u8]) -> Result<Meta, MetaError> {
         let missing = MetaError::Foreign;
-        // Once the length is known, reading fields at fixed places needs no checks: readers begin
-        // by this.
+        // With a fixed length, reading fields needs no bounds checks; readers begin with this.
         let page: &[u8; Self::LEN] = page.first_chunk().ok_or(missing)?;
         let flags = u16_at(page, layout::FLAGS_AT).ok_or(missing)?;
         if flags & PageFlags::META == 0 || u32_at(page, MAGIC_AT) != Some(MAGIC) {
@@ -101,7 +100,7 @@ impl Meta {
             && self.page_size().is_power_of_two()
     }
 
-    /// Checks that the snapshot can be what it says.
+    /// Checks that the snapshot is possible.
     /// # Errors
     /// The first contradiction found.
     #[inline]

@@ -446,8 +446,8 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// Key and value of entry `index` of a leaf, where the value is one and is in the page. `None`
-    /// for all other entries and for none: what they are [`Page::leaf`] says.
+    /// Key and value of entry `index` of a leaf, where the value is one and is in the page. Returns
+    /// `None` for all other entries; [`Page::leaf`] gives the reason.
     #[must_use]
     #[inline(always)]
     pub fn plain_record(&self, index: usize) -> Option<(&'a [u8], &'a [u8])> {
@@ -455,7 +455,7 @@ impl<'a> Page<'a> {
         let header = u64::from_le_bytes(*header);
         let (value_len, key_len) = (header as u32 as usize, plain_key_len(header)?);
         let value_at = layout::data_at(key_len) - layout::NODE_HEADER_LEN;
-        // One look at the end of all: keys are not longer than what comes before the values.
+        // One bounds check covers all: the key ends before the value.
         let (key, value) = rest
             .get(..value_at + value_len)?
             .split_at_checked(value_at)?;

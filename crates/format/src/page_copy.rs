@@ -39,7 +39,7 @@ pub fn copy_without_gap(from: &[u8], to: &mut [u8]) {
 }
 
 /// The parts of a tree page that are used, with where the second one begins: between them is free
-/// space. `None` of other pages, and of what has no header that makes sense.
+/// space. Returns `None` for other pages, and for a page without a sensible header.
 #[must_use]
 pub fn parts_in_use(page: &[u8]) -> Option<(&[u8], usize, &[u8])> {
     let flags = u16_at(page, layout::FLAGS_AT)?;

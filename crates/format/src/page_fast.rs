@@ -16,7 +16,7 @@ impl PageHeader {
         let key_len = plain_key_len(header)?;
         let value_at = layout::data_at(key_len) - layout::NODE_HEADER_LEN;
         let value_end = value_at + header as u32 as usize;
-        // One look at the end of all: keys are not longer than what comes before the values.
+        // One bounds check covers all: the key ends before the value.
         let node = rest.get(..value_end)?;
         let (key, value) = node.split_at_checked(value_at)?;
         Some((key.get(..key_len)?, value))
@@ -36,7 +36,7 @@ impl PageHeader {
             return None;
         }
         let data_at = layout::data_at(key_len) - layout::NODE_HEADER_LEN;
-        // One look at the end of all: a key is never longer than what comes before the data.
+        // One bounds check covers all: the key ends before the data.
         let node = rest.get(..data_at + value_len)?;
         let (key, data) = node.split_at_checked(data_at)?;
         Some(LeafNode {
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn a_glance_sees_what_a_full_look_sees_or_nothing() {
+    fn fast_access_agrees_with_checked_access_or_finds_nothing() {
         let mut bytes = vec![0; 4096];
         let pgno = Pgno(7);
         let mut page = PageMut::initialise(&mut bytes, pgno, PageKind::Leaf);

@@ -11,7 +11,7 @@ use crate::{Malformed, NodeFlags, Page, PageFlags, PageKind, Pgno, layout};
 pub enum NodeValue<'a> {
     /// A child page; in branches only.
     Child(Pgno),
-    /// Bytes in the page, with the flags that say what they are.
+    /// Bytes in the page, with the flags that describe them.
     Data(&'a [u8], NodeFlags),
     /// Room for that many bytes, zeroed, to be filled by the caller.
     Reserved(usize),
@@ -345,9 +345,9 @@ impl<'a> PageMut<'a> {
         Ok(())
     }
 
-    /// Removes entry `index`, closes the gap, and wipes what becomes free.
+    /// Removes entry `index`, closes the gap, and zeroes the freed bytes.
     /// # Errors
-    /// [`Malformed::Node`] and what else a damaged node gives.
+    /// [`Malformed::Node`], and other errors of a damaged node.
     pub fn remove(&mut self, index: usize) -> Result<(), Malformed> {
         if let PageKind::Packed(len) = self.kind {
             return self.remove_item(index, usize::from(len));

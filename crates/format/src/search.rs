@@ -33,7 +33,7 @@ impl Page<'_> {
     /// mostly decides.
     ///
     /// Where `word` gives another number than `target`, their order is that of the keys. The bytes
-    /// behind a key shorter than eight are whatever is there. Where it gives the same, or nothing,
+    /// behind a key shorter than eight are undefined. Where it gives the same, or nothing,
     /// `compare` decides.
     ///
     /// An entry that the search only passes is checked to be in the page, no more. One search looks
@@ -169,7 +169,7 @@ impl<'a> Page<'a> {
 
     /// Searches from entry `from` on for as long as the first sixteen bytes of keys decide. Returns
     /// the first entry that may not be passed, and how many are undecided. If there are any, the
-    /// caller compares the middle one, and [`Page::position_between`] goes on. `None` on a page
+    /// caller compares the middle one, and [`Page::position_between`] continues. `None` on a page
     /// without entries.
     #[must_use]
     #[inline(always)]
@@ -227,8 +227,7 @@ impl<'a> Page<'a> {
         (entries_before(offsets, among), among.len())
     }
 
-    /// As [`Page::position_of`] between two entries, of which the one in the middle is to be
-    /// compared as a whole.
+    /// As [`Page::position_of`] between two entries. The middle one must be compared as a whole.
     #[must_use]
     #[inline(never)]
     pub fn position_between(
@@ -326,8 +325,7 @@ fn beginning(bytes: &[u8], stored: [u8; 2]) -> Option<&[[u8; 8]; 3]> {
     node.as_chunks().0.first_chunk()
 }
 
-/// The bits of two words that keys have, by their length; the last are those of all that are
-/// longer.
+/// Masks for two words of a key, by the key's length; the last masks are those of longer keys.
 const KEPT: [[u64; 2]; LONG + 1] = {
     let mut kept = [[u64::MAX; 2]; LONG + 1];
     let mut len = 0;
@@ -397,7 +395,7 @@ mod tests {
     }
 
     #[test]
-    fn words_find_the_place_that_comparing_finds() {
+    fn word_search_agrees_with_comparison() {
         let keys = keys();
         for (stored, from) in [(2, 0), (2, 1), (3, 0), (1, 0)] {
             let mut bytes = vec![0; 4096];
@@ -478,7 +476,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_without_entries_is_no_place() {
+    fn search_in_an_empty_page_finds_nothing() {
         let mut bytes = vec![0; 4096];
         let _ = PageMut::initialise(&mut bytes, Pgno(7), PageKind::Leaf);
         let page = Page::parse(&bytes, Pgno(7), PageKind::Leaf).unwrap();

@@ -103,7 +103,7 @@ fn a_full_page_refuses_and_stays_as_it_is() {
 }
 
 #[test]
-fn headers_that_lie_are_refused() {
+fn contradictory_headers_are_refused() {
     let good = leaf_page(&[(b"a", b"one")]);
     let with = |at: usize, value: [u8; 2]| {
         let mut bytes = good.clone();
@@ -140,7 +140,7 @@ fn headers_that_lie_are_refused() {
 }
 
 #[test]
-fn nodes_that_lie_are_refused() {
+fn contradictory_nodes_are_refused() {
     let good = leaf_page(&[(b"a", b"one"), (b"b", b"two")]);
     let with = |at: usize, value: [u8; 2]| {
         let mut bytes = good.clone();

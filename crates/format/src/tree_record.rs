@@ -7,7 +7,7 @@ pub const TREE_RECORD_LEN: usize = 48;
 /// No tree is deeper; bounds every descent.
 pub const DEPTH_MAX: u16 = 32;
 
-/// A tree: where its root is and what it holds.
+/// A tree: its root and its counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TreeRecord {
     /// Free-list tree: the page size. Packed sub-database: the item size. Else 0.

@@ -219,7 +219,7 @@ unsafe fn next_of_writer<'a>(cursor: *mut MDB_cursor) -> Option<Record<'a>> {
     let txn = cursor.txn().ok()?;
     txn.check_free().ok()?;
     match (&cursor.at, &txn.kind) {
-        (At::Write(id), Kind::Write(writer)) => writer.get().next_at_hand(*id),
+        (At::Write(id), Kind::Write(writer)) => writer.get().next_in_leaf(*id),
         _ => None,
     }
 }

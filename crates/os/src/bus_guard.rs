@@ -95,7 +95,7 @@ impl Drop for Guard {
 
 fn free_range() -> &'static GuardedRange {
     let mut next = RANGES.load(Ordering::Acquire);
-    // SAFETY: ranges are never freed, and `next` never changes once a range is in the list.
+    // SAFETY: ranges are leaked boxes, and `next` never changes once a range is in the list.
     while let Some(range) = unsafe { next.as_ref() } {
         if !range.taken.swap(true, Ordering::SeqCst) {
             return range;
@@ -130,7 +130,7 @@ fn install() {
         if asked != 0 {
             return;
         }
-        // SAFETY: the system has filled it in, and zeros are a valid value too.
+        // SAFETY: the system has filled in `previous`, and all-zero bytes are valid too.
         let previous = unsafe { previous.assume_init() };
         PREVIOUS.store(Box::leak(Box::new(previous)), Ordering::SeqCst);
         // SAFETY: all-zero bytes are a valid `sigaction`, with no flags, an empty mask and the
@@ -152,7 +152,7 @@ extern "C" fn on_bus_error(signal: c_int, info: *mut libc::siginfo_t, context: *
     let code = about.si_code;
     // A signal that a process sent has no address.
     if code > 0 {
-        // SAFETY: a fault's structure has the address.
+        // SAFETY: a positive code means a fault, and the structure of a fault has the address.
         let address = unsafe { about.si_addr() };
         if give_zeros(address.addr()) {
             return;
@@ -164,7 +164,7 @@ extern "C" fn on_bus_error(signal: c_int, info: *mut libc::siginfo_t, context: *
 /// Puts zeros where a page is missing, if that is in one of our maps.
 fn give_zeros(address: usize) -> bool {
     let mut next = RANGES.load(Ordering::Acquire);
-    // SAFETY: ranges are never freed.
+    // SAFETY: ranges are leaked boxes, so every pointer in the list stays valid.
     while let Some(range) = unsafe { next.as_ref() } {
         let start = range.start.load(Ordering::SeqCst);
         let end = range.end.load(Ordering::SeqCst);
@@ -198,14 +198,14 @@ fn fill(range: &GuardedRange, address: usize, end: usize) -> bool {
 
 /// Lets the caller that was there before us handle the signal.
 fn hand_on(signal: c_int, code: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
-    // SAFETY: leaked, so it lives as long as the process.
+    // SAFETY: the box was leaked, so it lives as long as the process.
     let previous = unsafe { PREVIOUS.load(Ordering::SeqCst).as_ref() };
     let action = previous.map_or(libc::SIG_DFL, |previous| previous.sa_sigaction);
     let is_sent = code <= 0;
     match action {
         libc::SIG_IGN if is_sent => {}
         libc::SIG_DFL | libc::SIG_IGN => {
-            // SAFETY: the default action is always allowed.
+            // SAFETY: restoring the default action is allowed in a handler.
             unsafe { libc::signal(signal, libc::SIG_DFL) };
             if is_sent {
                 // SAFETY: `raise` may be called in handlers. The signal arrives when this handler
@@ -216,12 +216,12 @@ fn hand_on(signal: c_int, code: c_int, info: *mut libc::siginfo_t, context: *mut
         }
         handler if previous.is_some_and(|p| p.sa_flags & libc::SA_SIGINFO != 0) => {
             type Full = extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void);
-            // SAFETY: the system kept this as a handler of three arguments.
+            // SAFETY: with SA_SIGINFO the system kept this address as a handler of three arguments.
             let handler = unsafe { std::mem::transmute::<usize, Full>(handler) };
             handler(signal, info, context);
         }
         handler => {
-            // SAFETY: the system kept this as a handler of one argument.
+            // SAFETY: without SA_SIGINFO the system kept this address as a handler of one argument.
             let handler = unsafe { std::mem::transmute::<usize, extern "C" fn(c_int)>(handler) };
             handler(signal);
         }

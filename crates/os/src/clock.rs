@@ -48,7 +48,7 @@ fn find() -> *mut () {
     found
 }
 
-/// The system's own function, where it is known by name and the process has been given it.
+/// Returns the system's own function, if its name is known and the process has it.
 fn of_the_system() -> Option<*mut ()> {
     let name = READ_CLOCK_NAME.filter(|_| !cfg!(miri))?;
     // SAFETY: the name ends with zero. `RTLD_NOLOAD` loads nothing, so that no foreign code runs.

@@ -35,7 +35,8 @@ impl File {
                 // SAFETY: the range is inside the map. Only the system reads it, and it fails with
                 // `EFAULT` where a page is missing.
                 Some(offset) => unsafe { libc::pwrite64(file, at, len, offset.cast_signed()) },
-                // SAFETY: as above.
+                // SAFETY: the range is inside the map. Only the system reads it, and it fails with
+                // `EFAULT` where a page is missing.
                 None => unsafe { libc::write(file, at, len) },
             };
             usize::try_from(written).map_err(|_| io::Error::last_os_error())

@@ -44,7 +44,7 @@ pub trait DiskObserver: Send + Sync {
     }
     /// The file's name in its directory is about to be made durable.
     fn sync_directory(&self) {}
-    /// A copy of the file is about to be made: who observes the copy's own file.
+    /// A copy of the file is about to be made. Returns the observer of the copy's file.
     fn copy(&self) -> Option<Arc<dyn DiskObserver>> {
         None
     }
@@ -68,8 +68,8 @@ impl fmt::Debug for DataFile {
 }
 
 impl DataFile {
-    /// Joins the descriptors; `meta` is open with synchronous writes, and missing if nothing is to
-    /// be written.
+    /// Joins the descriptors. `meta` is open with synchronous writes, and missing if nothing may be
+    /// written.
     #[must_use]
     pub fn new(
         pages: File,
@@ -125,8 +125,8 @@ impl DataFile {
         self.pages.write_at(Call::Write, offset, bytes)
     }
 
-    /// Writes bytes of another file's map at `offset`; see [`File::copy_range`]. None of them where
-    /// another process observes, who is to see what is written.
+    /// Writes bytes of another file's map at `offset`; see [`File::copy_range`]. Copies nothing if
+    /// there is an observer, which must see every write.
     /// # Errors
     /// The system's, a full disk among them.
     pub fn copy_range_at(
@@ -181,7 +181,8 @@ impl DataFile {
         if self.pages.ask_to_store(bytes.len())? < bytes.len() {
             return Ok(false);
         }
-        // SAFETY: the caller's promise.
+        // SAFETY: by the contract of this function the range is inside the file. No other thread
+        // or process uses it meanwhile.
         match unsafe { map.bytes_mut(at, bytes.len()) } {
             Some(room) => {
                 room.copy_from_slice(bytes);
@@ -214,7 +215,7 @@ impl DataFile {
 
     /// Makes all earlier writes durable.
     /// # Errors
-    /// The system's; after one, what reached the disk is unknown.
+    /// The system's; after one, the disk's contents are unknown.
     pub fn sync(&self) -> io::Result<()> {
         self.tell(|observer| observer.sync());
         self.pages.sync_data()

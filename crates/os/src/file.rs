@@ -99,7 +99,7 @@ pub fn remove_file(role: FileRole, path: &Path) -> io::Result<()> {
     })
 }
 
-/// An open file, and what it is to the environment.
+/// An open file, and its role in the environment.
 #[derive(Debug)]
 pub struct File {
     pub(crate) role: FileRole,
@@ -125,7 +125,7 @@ impl File {
         File { role, file }
     }
 
-    /// A descriptor separate for what another process has open.
+    /// Makes a second descriptor of an open file.
     /// # Errors
     /// The system's; `EBADF` if it is not open.
     pub fn duplicate(role: FileRole, from: BorrowedFd<'_>) -> io::Result<File> {
@@ -227,7 +227,7 @@ impl File {
         self.solid_len().map(|solid| solid.min(status.len()))
     }
 
-    /// Writes all of `bytes` at `offset`; `call` is what the seam is asked about.
+    /// Writes all of `bytes` at `offset`; `call` is the question to the seam.
     pub(crate) fn write_at(&self, call: Call, offset: u64, bytes: &[u8]) -> io::Result<()> {
         let mut done = 0;
         while let Some(rest) = bytes.get(done..).filter(|rest| !rest.is_empty()) {
@@ -249,7 +249,7 @@ impl File {
     /// Writes `parts` one after the other from `offset` on, in as few calls as the system allows.
     pub(crate) fn write_vectored_at(&self, offset: u64, parts: &[&[u8]]) -> io::Result<()> {
         if let [part] = parts {
-            // Half of what one page costs with `pwritev` is the list of its parts.
+            // The list of parts is half the cost of writing one page with `pwritev`.
             return self.write_at(Call::WriteVectored, offset, part);
         }
         let slices: Vec<IoSlice<'_>> = parts.iter().map(|part| IoSlice::new(part)).collect();
@@ -280,7 +280,7 @@ impl File {
 
     /// Makes earlier writes, and the length, durable.
     /// # Errors
-    /// The system's; after one, what reached the disk is unknown, and asking again proves nothing.
+    /// The system's; after one, the disk's contents are unknown, and a second flush proves nothing.
     pub fn sync_data(&self) -> io::Result<()> {
         retried(|| {
             seam::ask(self.role, Call::Sync)?;
@@ -362,7 +362,7 @@ impl AsFd for File {
     }
 }
 
-/// Behind what was written last; [`Write::write_all`] goes on after a part and after a signal.
+/// Behind the last write; [`Write::write_all`] continues after a part and after a signal.
 impl Write for File {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let len = seam::ask_len(self.role, Call::Write, bytes.len())?;

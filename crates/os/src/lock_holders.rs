@@ -14,7 +14,7 @@ use crate::{FileIdentity, FileRole, process_id};
 /// The ways in which other processes map a data file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OtherMaps {
-    /// Those that have the environment open map it for reading only, or there are none.
+    /// All processes that have the environment open map it for reading only, or there are none.
     ReadOnly,
     /// This process can change the file through its map, which reaches that many bytes into it.
     Writable {

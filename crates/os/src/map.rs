@@ -42,7 +42,8 @@ pub struct Map {
 // SAFETY: a `Map` owns its mapping until drop, and no thread has a special claim on it. Each borrow
 // states why it may read or write.
 unsafe impl Send for Map {}
-// SAFETY: as above.
+// SAFETY: the methods of a `Map` only lend bytes, under contracts that exclude races. The fields
+// never change after opening.
 unsafe impl Sync for Map {}
 
 impl Map {
@@ -132,9 +133,9 @@ impl Map {
             return Err(io::ErrorKind::Unsupported.into());
         }
         let usable = MprotectFlags::READ | MprotectFlags::WRITE;
-        // SAFETY: our own mapping, of which nothing is lent yet.
+        // SAFETY: the mapping was just made here, and nothing of it is lent yet.
         unsafe { mprotect(base.as_ptr().cast(), len, usable) }?;
-        // SAFETY: as above.
+        // SAFETY: the mapping was just made here, and the advice changes no contents.
         unsafe { madvise(base.as_ptr().cast(), whole, Advice::LinuxDontFork) }?;
         Ok(map)
     }
@@ -158,7 +159,7 @@ impl Map {
         self.writable
     }
 
-    /// Returns true if what is read through it in order is read ahead.
+    /// Returns true if the system reads ahead in sequential reads through it.
     #[must_use]
     pub const fn reads_ahead(&self) -> bool {
         !self.random
@@ -187,22 +188,22 @@ impl Map {
         if offset.checked_add(len)? > self.len {
             return None;
         }
-        // SAFETY: the assertion above keeps the range inside the reservation. By the contract of
-        // this function it is inside the file and unchanged while borrowed.
+        // SAFETY: the check above keeps the range inside the reservation. By the contract of this
+        // function it is inside the file and unchanged while borrowed.
         Some(unsafe { self.bytes_inside(offset, len) })
     }
 
-    /// As [`Map::bytes`], of a range that is known to lie inside the reservation.
+    /// As [`Map::bytes`], of a range inside the reservation.
     ///
     /// # Safety
-    /// It does, and as there.
+    /// The range is inside the reservation; otherwise as for [`Map::bytes`].
     #[must_use]
     #[inline(always)]
     pub unsafe fn bytes_inside(&self, offset: usize, len: usize) -> &[u8] {
-        // SAFETY: inside the reservation, as the caller promises.
+        // SAFETY: by the contract of this function the range is inside the reservation.
         let at = unsafe { self.base.add(offset) };
-        // SAFETY: inside the reservation and, by the caller's promise, inside the file and
-        // unchanging.
+        // SAFETY: by the contract of this function the range is inside the reservation and the
+        // file, and unchanged while borrowed.
         unsafe { std::slice::from_raw_parts(at.as_ptr(), len) }
     }
 
@@ -221,10 +222,10 @@ impl Map {
         if !self.writable || offset.checked_add(len)? > self.len {
             return None;
         }
-        // SAFETY: inside the reservation, just checked.
+        // SAFETY: the check above keeps the range inside the reservation.
         let at = unsafe { self.base.add(offset) };
-        // SAFETY: inside the reservation and, by the caller's promise, inside the file and
-        // exclusive.
+        // SAFETY: the check above keeps the range inside the reservation. By the contract of this
+        // function it is inside the file, and no other thread or process uses it.
         Some(unsafe { std::slice::from_raw_parts_mut(at.as_ptr(), len) })
     }
 
@@ -234,7 +235,7 @@ impl Map {
         if offset.checked_add(len)? > self.len {
             return None;
         }
-        // SAFETY: inside the reservation, just checked.
+        // SAFETY: the check above keeps the range inside the reservation.
         Some(unsafe { self.base.add(offset) })
     }
 
@@ -249,10 +250,10 @@ impl Map {
     pub unsafe fn copy_words(&self, offset: usize, bytes: &mut [u8]) {
         let first = self.words(offset, bytes.len() / 8);
         let words = (0..bytes.len() / 8).map(|index| {
-            // SAFETY: inside the reservation, just checked.
+            // SAFETY: `words` has checked that all words are inside the reservation.
             let at = unsafe { first.add(index) };
-            // SAFETY: aligned, inside the file by the caller's promise, and only ever accessed
-            // atomically.
+            // SAFETY: `words` has checked the alignment and the bounds. By the contract of this
+            // function the word is inside the file and accessed atomically only.
             unsafe { AtomicU64::from_ptr(at.as_ptr()) }
         });
         load_words(words, bytes);
@@ -268,10 +269,10 @@ impl Map {
         assert!(self.writable, "storing through a read-only mapping");
         let first = self.words(offset, words.len());
         let places = (0..words.len()).map(|index| {
-            // SAFETY: inside the reservation, just checked.
+            // SAFETY: `words` has checked that all words are inside the reservation.
             let at = unsafe { first.add(index) };
-            // SAFETY: aligned, inside the file by the caller's promise, and only ever accessed
-            // atomically.
+            // SAFETY: `words` has checked the alignment and the bounds. By the contract of this
+            // function the word is inside the file and accessed atomically only.
             unsafe { AtomicU64::from_ptr(at.as_ptr()) }
         });
         store_words(places, words);
@@ -285,7 +286,7 @@ impl Map {
             offset.is_multiple_of(8) && end.is_some_and(|end| end <= self.len),
             "words outside the reservation"
         );
-        // SAFETY: inside the reservation, just checked.
+        // SAFETY: the assertion above keeps the words inside the reservation.
         unsafe { self.base.add(offset) }.cast()
     }
 
@@ -310,11 +311,11 @@ impl Map {
         } else {
             MsyncFlags::ASYNC
         };
-        // SAFETY: `start` is inside the reservation because `offset` does.
+        // SAFETY: `min` keeps the offset inside the reservation or at its end.
         let at = unsafe { self.base.add(start.min(self.len)) };
         retried(|| {
             seam::ask(FileRole::Data, Call::Flush)?;
-            // SAFETY: flushing our own mapping changes no contents.
+            // SAFETY: the range is part of this mapping, and flushing changes no contents.
             Ok(unsafe { msync(at.as_ptr().cast(), end.saturating_sub(start), flags) }?)
         })
     }
@@ -326,7 +327,7 @@ impl Drop for Map {
         if seam::ask(FileRole::Data, Call::Unmap).is_err() {
             return;
         }
-        // SAFETY: the mapping was made by `reserve`, and borrows of it end before `self` does.
+        // SAFETY: this value owns the mapping of that length. Borrows of it end before `self` does.
         let _ = unsafe { munmap(self.base.as_ptr().cast(), self.len + self.barrier) };
     }
 }

@@ -26,7 +26,7 @@ const KINDS: [u32; 2] = [0x90, 0x80];
 pub enum LockOutcome {
     /// The last holder gave it back.
     Clean,
-    /// The last holder died with it: repair what it guarded, then call
+    /// The last holder died with it. Repair the guarded data, then call
     /// [`SharedMutex::mark_consistent`].
     OwnerDied,
 }
@@ -46,7 +46,7 @@ impl<'map> SharedMutex<'map> {
         }
     }
 
-    /// Makes the mutex anew, whatever bytes are there.
+    /// Makes the mutex anew over any bytes.
     ///
     /// # Safety
     /// No thread of any process holds the mutex, waits for it or takes it meanwhile.
@@ -55,16 +55,16 @@ impl<'map> SharedMutex<'map> {
     pub unsafe fn initialise(self) -> io::Result<()> {
         seam::ask(FileRole::Lock, Call::MutexMake)?;
         let mut attributes = MaybeUninit::<libc::pthread_mutexattr_t>::uninit();
-        // SAFETY: the call writes the attributes it is given.
+        // SAFETY: `attributes` has room for the attributes, which the call writes.
         check(unsafe { libc::pthread_mutexattr_init(attributes.as_mut_ptr()) })?;
-        // SAFETY: initialised above.
+        // SAFETY: `pthread_mutexattr_init` has initialised the attributes.
         let shared = check(unsafe {
             libc::pthread_mutexattr_setpshared(
                 attributes.as_mut_ptr(),
                 libc::PTHREAD_PROCESS_SHARED,
             )
         });
-        // SAFETY: initialised above.
+        // SAFETY: `pthread_mutexattr_init` has initialised the attributes.
         let robust = check(unsafe {
             libc::pthread_mutexattr_setrobust(attributes.as_mut_ptr(), libc::PTHREAD_MUTEX_ROBUST)
         });
@@ -73,24 +73,25 @@ impl<'map> SharedMutex<'map> {
             // contract of this function no thread uses the mutex.
             check(unsafe { libc::pthread_mutex_init(self.raw.as_ptr(), attributes.as_ptr()) })
         });
-        // SAFETY: initialised above, not used again.
+        // SAFETY: `pthread_mutexattr_init` has initialised the attributes, and they are not used
+        // again.
         unsafe { libc::pthread_mutexattr_destroy(attributes.as_mut_ptr()) };
         made
     }
 
-    /// Returns true if what is there is a mutex as [`SharedMutex::initialise`] and the original
-    /// make them. The C library asserts much about a mutex of its other kinds, and ends the process
-    /// if an assertion fails.
+    /// Returns true if the bytes are a mutex as [`SharedMutex::initialise`] and the original make
+    /// them. The C library asserts much about a mutex of its other kinds, and ends the process if
+    /// an assertion fails.
     #[inline]
     fn is_sound(self) -> bool {
-        // Where the word is is the library's business; of libraries not known here the word is not
-        // known either.
+        // The C library decides where the word is stored. For unknown libraries the check passes.
         let Some(at) = KIND_AT else {
             return true;
         };
-        // SAFETY: the mutex has that word.
+        // SAFETY: the kind is a word inside the mutex, which is in a live mapping.
         let word = unsafe { self.raw.as_ptr().cast::<u8>().add(at) };
-        // SAFETY: it is aligned as an integer, and is in a live mapping.
+        // SAFETY: the word is aligned, because the mutex is, and it is in a live mapping. It is
+        // read atomically.
         let kind = unsafe { AtomicU32::from_ptr(word.cast()) };
         KINDS.contains(&kind.load(Ordering::Relaxed))
     }
@@ -105,7 +106,8 @@ impl<'map> SharedMutex<'map> {
             return Err(io::Error::from_raw_os_error(libc::EINVAL));
         }
         seam::ask(FileRole::Lock, Call::MutexLock)?;
-        // SAFETY: a glibc mutex in a live mapping.
+        // SAFETY: the mutex is in a live mapping, and `is_sound` has seen a kind that the C library
+        // accepts.
         match unsafe { libc::pthread_mutex_lock(self.raw.as_ptr()) } {
             0 => Ok(LockOutcome::Clean),
             libc::EOWNERDEAD => Ok(LockOutcome::OwnerDied),
@@ -113,15 +115,16 @@ impl<'map> SharedMutex<'map> {
         }
     }
 
-    /// As [`SharedMutex::lock`], but `None` instead of waiting for another process who holds it.
+    /// As [`SharedMutex::lock`], but returns `None` instead of waiting for a holder.
     /// # Errors
-    /// As there.
+    /// As [`SharedMutex::lock`].
     pub fn try_lock(self) -> io::Result<Option<LockOutcome>> {
         if !self.is_sound() {
             return Err(io::Error::from_raw_os_error(libc::EINVAL));
         }
         seam::ask(FileRole::Lock, Call::MutexLock)?;
-        // SAFETY: a glibc mutex in a live mapping.
+        // SAFETY: the mutex is in a live mapping, and `is_sound` has seen a kind that the C library
+        // accepts.
         match unsafe { libc::pthread_mutex_trylock(self.raw.as_ptr()) } {
             0 => Ok(Some(LockOutcome::Clean)),
             libc::EOWNERDEAD => Ok(Some(LockOutcome::OwnerDied)),
@@ -140,7 +143,7 @@ impl<'map> SharedMutex<'map> {
         unsafe { word.as_ref() }.load(Ordering::Acquire) & libc::FUTEX_OWNER_DIED != 0
     }
 
-    /// Declares what the mutex guards repaired after [`LockOutcome::OwnerDied`].
+    /// Declares the guarded data repaired after [`LockOutcome::OwnerDied`].
     /// # Errors
     /// The system's.
     pub fn mark_consistent(self) -> io::Result<()> {
@@ -152,8 +155,8 @@ impl<'map> SharedMutex<'map> {
     /// Gives the lock back; must be called by the thread that took it.
     #[inline]
     pub fn unlock(self) {
-        // SAFETY: a glibc mutex in a live mapping. Unlocking a mutex that is not ours only returns
-        // an error.
+        // SAFETY: the mutex is in a live mapping. Unlocking a mutex that this thread does not hold
+        // only returns an error.
         unsafe { libc::pthread_mutex_unlock(self.raw.as_ptr()) };
     }
 }

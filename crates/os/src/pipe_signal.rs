@@ -1,4 +1,4 @@
-//! Writing to pipes on behalf of programs whose way with SIGPIPE is not known.
+//! Writes to pipes for programs that may handle SIGPIPE in any way.
 
 use std::io;
 use std::marker::PhantomData;
@@ -21,7 +21,8 @@ impl NoPipeSignal {
     /// The system's; there should be none.
     pub fn block() -> io::Result<NoPipeSignal> {
         let mut before = Signals::none();
-        // SAFETY: both sets are valid.
+        // SAFETY: `Signals` holds sets that `sigemptyset` has made valid, and both references live
+        // for the call.
         let failed = unsafe {
             libc::pthread_sigmask(libc::SIG_BLOCK, &Signals::pipe().0, &raw mut before.0)
         };
@@ -46,9 +47,11 @@ impl Drop for NoPipeSignal {
             tv_sec: 0,
             tv_nsec: 0,
         };
-        // SAFETY: set and time are valid, and nothing is asked about the signal.
+        // SAFETY: the set is valid, the time is a whole `timespec`, and a null pointer asks for no
+        // information.
         unsafe { libc::sigtimedwait(&Signals::pipe().0, ptr::null_mut(), &raw const at_once) };
-        // SAFETY: the set is what the thread had before, and the old one is not asked for.
+        // SAFETY: the set is the thread's old one, which the system filled in. A null pointer asks
+        // for no copy.
         unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const before.0, ptr::null_mut()) };
     }
 }
@@ -65,21 +68,21 @@ impl std::fmt::Debug for Signals {
 impl Signals {
     fn none() -> Signals {
         let mut set = MaybeUninit::uninit();
-        // SAFETY: the place is large enough for a set.
+        // SAFETY: `set` has room for a whole set, which the call writes.
         unsafe { libc::sigemptyset(set.as_mut_ptr()) };
-        // SAFETY: the call before has made it a set.
+        // SAFETY: `sigemptyset` has written the whole set.
         Signals(unsafe { set.assume_init() })
     }
 
     fn pipe() -> Signals {
         let mut set = Signals::none();
-        // SAFETY: a valid set and a signal that there is.
+        // SAFETY: `set` is a valid set, and SIGPIPE is a signal of this system.
         unsafe { libc::sigaddset(&raw mut set.0, libc::SIGPIPE) };
         set
     }
 
     fn has_pipe(&self) -> bool {
-        // SAFETY: as above.
+        // SAFETY: a `Signals` always holds a valid set, and SIGPIPE is a signal of this system.
         unsafe { libc::sigismember(&raw const self.0, libc::SIGPIPE) == 1 }
     }
 }
@@ -104,7 +107,7 @@ mod tests {
             assert_eq!(refused.kind(), io::ErrorKind::BrokenPipe);
             drop(guard);
         }
-        // SAFETY: as above.
+        // SAFETY: ignoring a signal needs no handler.
         unsafe { libc::signal(libc::SIGPIPE, libc::SIG_IGN) };
     }
 }

@@ -15,15 +15,15 @@ pub fn prefetch_lines(bytes: &[u8]) {
 }
 
 /// Asks for the cache line in which `bytes` begins, without waiting for it. On machines other than
-/// x86-64 nothing happens; nowhere does it change what is read.
+/// x86-64 it does nothing. It never changes the data read.
 #[inline(always)]
 pub fn prefetch(bytes: &[u8]) {
     prefetch_at(bytes.as_ptr());
 }
 
-/// As [`prefetch`], for the line that many bytes behind the beginning of `bytes`, wherever that is.
+/// As [`prefetch`], for the line `offset` bytes behind the beginning of `bytes`, at any address.
 #[inline(always)]
-pub fn prefetch_behind(bytes: &[u8], offset: usize) {
+pub fn prefetch_at_offset(bytes: &[u8], offset: usize) {
     prefetch_at(bytes.as_ptr().wrapping_add(offset));
 }
 
@@ -32,8 +32,7 @@ fn prefetch_at(address: *const u8) {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: a prefetch reads nothing as far as the program can tell, and never faults,
-        // whatever the address.
+        // SAFETY: a prefetch has no visible effect and never faults, at any address.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(address.cast()) };
     }
     #[cfg(not(target_arch = "x86_64"))]

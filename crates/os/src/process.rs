@@ -27,8 +27,8 @@ pub fn process_id() -> u32 {
 }
 
 /// Returns the word that names the calling thread. No two live threads of a process have the same
-/// word. It is in reader slots, and says whose the write transaction is. It is what `pthread_self`
-/// says, mostly without a call.
+/// word. It is stored in reader slots, and names the owner of the write transaction. It has the
+/// value of `pthread_self`, mostly without a call.
 #[must_use]
 #[inline(always)]
 pub fn thread_word() -> u64 {

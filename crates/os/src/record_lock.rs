@@ -1,4 +1,5 @@
-//! POSIX record locks on single bytes of the lock file: who has it open, which process lives.
+//! POSIX record locks on single bytes of the lock file. They show the processes that have it open
+//! and are alive.
 //!
 //! These locks belong to the process: closing *any* descriptor of the file in this process drops
 //! them all.

@@ -19,8 +19,7 @@ pub struct SharedMap {
     guard: Option<Guard>,
 }
 
-// SAFETY: the mapping lives until drop and everything lent from it is safe to use from many threads
-// at once.
+// SAFETY: the mapping lives until drop, and it may be unmapped from any thread.
 unsafe impl Send for SharedMap {}
 // SAFETY: the mapping is shared memory that lives until drop, and every access to it is atomic. No
 // method returns a plain reference to the bytes.
@@ -69,8 +68,8 @@ impl SharedMap {
     #[inline(always)]
     pub fn word32(&self, offset: usize) -> &AtomicU32 {
         let at = self.checked(offset, 4, 4).cast::<u32>();
-        // SAFETY: in bounds, aligned, alive as long as `self`, and only ever accessed atomically on
-        // our side.
+        // SAFETY: `checked` has verified bounds and alignment, and the mapping lives as long as
+        // `self`. This process accesses it atomically only.
         unsafe { AtomicU32::from_ptr(at.as_ptr()) }
     }
 
@@ -81,8 +80,8 @@ impl SharedMap {
     #[inline(always)]
     pub fn word64(&self, offset: usize) -> &AtomicU64 {
         let at = self.checked(offset, 8, 8).cast::<u64>();
-        // SAFETY: in bounds, aligned, alive as long as `self`, and only ever accessed atomically on
-        // our side.
+        // SAFETY: `checked` has verified bounds and alignment, and the mapping lives as long as
+        // `self`. This process accesses it atomically only.
         unsafe { AtomicU64::from_ptr(at.as_ptr()) }
     }
 
@@ -93,8 +92,8 @@ impl SharedMap {
     #[inline(always)]
     pub fn words<const N: usize>(&self, offset: usize) -> &[AtomicU64; N] {
         let at = self.checked(offset, 8 * N, 8).cast::<[AtomicU64; N]>();
-        // SAFETY: in bounds, aligned, alive as long as `self`, and atomics may be shared with the
-        // caller that changes them.
+        // SAFETY: `checked` has verified bounds and alignment, and the mapping lives as long as
+        // `self`. The words are atomics, so that other processes may change them.
         unsafe { at.as_ref() }
     }
 
@@ -114,7 +113,7 @@ impl SharedMap {
         if !is_inside || !offset.is_multiple_of(align) {
             self.refuse(offset);
         }
-        // SAFETY: just checked to lie inside the mapping.
+        // SAFETY: `is_inside` keeps the range inside the mapping, because `refuse` does not return.
         unsafe { self.base.add(offset) }
     }
 }
@@ -136,7 +135,7 @@ impl Drop for SharedMap {
         if seam::ask(FileRole::Lock, Call::Unmap).is_err() {
             return;
         }
-        // SAFETY: the mapping was made by `new`, and borrows of it end before `self` does.
+        // SAFETY: this value owns the mapping of that length. Borrows of it end before `self` does.
         let _ = unsafe { munmap(self.base.as_ptr().cast(), self.len) };
     }
 }

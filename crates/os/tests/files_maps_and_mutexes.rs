@@ -27,7 +27,7 @@ impl DiskObserver for Writes {
 }
 
 #[test]
-fn vectored_writes_lie_one_after_the_other_and_are_observed_one_by_one() {
+fn vectored_writes_are_consecutive_and_observed_singly() {
     let writes = Arc::new(Writes::default());
     let file = DataFile::new(file_of(0), None, Some(writes.clone()));
     file.write_vectored_at(3, &[b"abc", b"", b"de"]).unwrap();
@@ -42,7 +42,7 @@ fn vectored_writes_lie_one_after_the_other_and_are_observed_one_by_one() {
 }
 
 #[test]
-fn what_a_map_has_is_carried_and_what_the_file_has_lost_is_not() {
+fn copy_range_copies_the_map_and_stops_where_the_file_ends() {
     let page = page_size();
     let file = file_of(4 * page as u64);
     let from = DataFile::new(file, None, None);
@@ -94,7 +94,7 @@ fn a_map_for_reading_lends_nothing_to_write() {
 }
 
 #[test]
-fn a_held_mutex_is_not_waited_for_by_who_only_tries() {
+fn try_lock_does_not_wait_for_a_held_mutex() {
     let map = SharedMap::new(&file_of(page_size() as u64), page_size()).unwrap();
     // SAFETY: no other thread or process knows the file.
     unsafe { map.mutex(64).initialise() }.unwrap();
@@ -112,8 +112,7 @@ fn a_held_mutex_is_not_waited_for_by_who_only_tries() {
     assert_eq!(taken, Some(LockOutcome::OwnerDied));
 }
 
-/// Makes a page of shared memory with a mutex at byte 64 that a thread has taken and never given
-/// back.
+/// Makes a page of shared memory with a mutex at byte 64. A thread has taken it and ended.
 fn orphaned() -> SharedMap {
     let map = SharedMap::new(&file_of(page_size() as u64), page_size()).unwrap();
     // SAFETY: no other thread or process knows the file.
@@ -129,7 +128,7 @@ fn orphaned() -> SharedMap {
 /// looks at a mutex's kind. If the rest does not match the kind, it ends the process or waits for
 /// ever.
 #[test]
-fn what_is_no_mutex_is_an_error_and_not_the_end() {
+fn locking_a_damaged_mutex_is_an_error() {
     let map = SharedMap::new(&file_of(page_size() as u64), page_size()).unwrap();
     // SAFETY: no other thread or process knows the file.
     unsafe { map.mutex(64).initialise() }.unwrap();

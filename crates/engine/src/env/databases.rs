@@ -32,11 +32,10 @@ impl Database {
 /// A database whose keys have several values, each once and in order: a set of pairs of key and
 /// value.
 ///
-/// A handle, as [`Database`] is, with names for changes that say what they do to such a set. All
-/// methods of transactions take its [`Multimap::database`] as well. [`crate::Snapshot::range`]
-/// iterates over pairs, [`crate::Snapshot::get`] finds a key's first value.
-/// [`crate::WriteTxn::put`] is [`Multimap::insert`], and [`crate::WriteTxn::delete`] is
-/// [`Multimap::remove_all`].
+/// A handle, as [`Database`] is, with set operations as methods. All methods of transactions take
+/// its [`Multimap::database`] as well. [`crate::Snapshot::range`] iterates over pairs,
+/// [`crate::Snapshot::get`] finds a key's first value. [`crate::WriteTxn::put`] is
+/// [`Multimap::insert`], and [`crate::WriteTxn::delete`] is [`Multimap::remove_all`].
 ///
 /// ```
 /// use fulgurite::{Environment, KeyOrder, Snapshot, ValueKind};
@@ -134,8 +133,8 @@ pub(crate) struct DatabaseNames {
 }
 
 impl DatabaseNames {
-    /// Those of an environment whose number among all of the process this is: it has handles for
-    /// itself.
+    /// Creates the names of the environment with this number, unique in the process. Each
+    /// environment has its own handles.
     pub(crate) fn new(environment: u64, databases_max: usize) -> DatabaseNames {
         let names = DatabaseNames {
             chunks: [const { OnceLock::new() }; 32],

@@ -137,8 +137,8 @@ impl DiskRoom {
         }
     }
 
-    /// Notes which is the last page in use. If it was another further behind before, another
-    /// process has cut the file off, and what was taken is gone.
+    /// Notes which is the last page in use. If it was higher before, another process has cut the
+    /// file off, and the room behind it is gone.
     pub(super) fn notice_last(&self, last: Pgno) {
         let shrunk = self.last.load(Ordering::Relaxed) > last.0;
         if shrunk && self.taken.load(Ordering::Relaxed) != UNKNOWN {

@@ -1,4 +1,4 @@
-//! Making things durable, and what follows when that fails.
+//! Makes data durable, and handles failures of that.
 //!
 //! After a failed flush it is unknown what reached the disk, and a second flush proves nothing. The
 //! system may have forgotten the unwritten pages, and reports success the second time. So a failed
@@ -39,11 +39,11 @@ pub(crate) struct MetaReplacement<'m> {
 }
 
 impl Shared {
-    /// Writes back what the system holds of the data file.
+    /// Writes back the system's dirty pages of the data file.
     pub(super) fn flush(&self, wait: bool) -> Result<(), Error> {
         let _one_at_a_time = self.flushing();
-        // Another thread's flush may have failed: what it has not kept of ours this one would not
-        // find.
+        // Another thread's flush may have failed. It may have lost our pages, and this flush would
+        // not notice.
         self.check_writable()?;
         let mapping = self.mapping();
         let flushed = if mapping.map().is_writable() {
@@ -129,8 +129,7 @@ impl Shared {
     }
 
     /// Makes the abandoned snapshot unreachable before any of its pages is overwritten; only for
-    /// the writer. Its meta page becomes an older one with the trees of the snapshot that was gone
-    /// back to.
+    /// the writer. Its meta page becomes an older one with the trees of the restored snapshot.
     ///
     /// The id is written first, alone. While the page has the newest id, it must describe that
     /// transaction's snapshot, even if the power fails in between. A commit has it the other way

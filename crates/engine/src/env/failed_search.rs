@@ -10,7 +10,7 @@ const SEARCH_AGAIN: u64 = 64;
 /// The last search that found nothing.
 #[derive(Debug, Default)]
 pub(crate) struct FailedSearch {
-    /// The list has no run of that many pages, or more; 0 if nothing is known.
+    /// The list has no run of this number of pages, or more; 0 if nothing is known.
     count: u64,
     /// The transaction that searches again.
     until: u64,
@@ -19,7 +19,7 @@ pub(crate) struct FailedSearch {
 }
 
 impl FailedSearch {
-    /// Returns true if there is no run of that many pages, as far as is known.
+    /// Returns true if the list surely has no run of `count` pages.
     pub(crate) fn has_failed(&mut self, txnid: Txnid, count: u64) -> bool {
         self.follow(txnid);
         self.count != 0 && count >= self.count && txnid.0 < self.until
@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_sought_in_vain_is_sought_again_when_it_may_be_there() {
+    fn failed_search_is_repeated_once_it_may_succeed() {
         let mut runs = FailedSearch::default();
         assert!(!runs.has_failed(Txnid(10), 4));
         runs.note_failure(Txnid(10), 4);

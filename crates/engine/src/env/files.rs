@@ -1,5 +1,5 @@
-//! The files of an environment: where they lie, how they are opened, what the data file says at
-//! first.
+//! The files of an environment: their paths, how they are opened, and the data file's first
+//! contents.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -179,8 +179,8 @@ pub(super) fn is_fresh(meta: &Meta) -> bool {
 pub(super) fn create(file: &DataFile, path: &Path, meta: &Meta) -> io::Result<()> {
     let made = create_durably(file, path, meta);
     if made.is_err() {
-        // Half a file, or one that may vanish: the next opening makes it anew. If that fails too,
-        // zeros mean the same: the pages may exist in memory only.
+        // A half-made file, or one that may vanish, is made anew by the next opening. If that fails
+        // too, zeros mean the same: the pages may exist in memory only.
         if file.resize(0).is_err() {
             let _ = file.write_at(0, &vec![0; new_len()]);
         }

@@ -18,7 +18,7 @@ const PLACE_FIRST: u64 = 0x1000_0000_0000 / PLACE_LEN;
 const PLACES: u64 = 0x4000_0000_0000 / PLACE_LEN;
 const ATTEMPTS: u64 = 8;
 
-/// Reserves address space for a new file: wherever it is, the file will say so.
+/// Reserves address space for a new file at a random address, which the file then stores.
 pub(super) fn reserve_anywhere(
     file: &DataFile,
     len: usize,
@@ -36,7 +36,8 @@ pub(super) fn reserve_anywhere(
     Map::reserve(file.pages(), len, len_min, writable)
 }
 
-/// Reserves address space where the file says; as much as is free there, but at least `len_min`.
+/// Reserves address space at the address that the file stores: as much as is free there, but at
+/// least `len_min`.
 pub(super) fn reserve(
     file: &DataFile,
     len: usize,

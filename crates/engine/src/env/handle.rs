@@ -76,7 +76,7 @@ impl Handle {
         }
     }
 
-    /// Changes what survives a power loss, from the next commit of this handle on.
+    /// Changes the durability of this handle's next commits.
     pub(crate) fn set_durability(&self, durability: Durability) {
         self.durability.store(durability as u8, Ordering::Relaxed);
     }
@@ -95,7 +95,7 @@ impl Handle {
     /// Sets the map size in bytes, as [`OpenOptions::map_size`] does: exactly, but at least the
     /// pages in use. A size of 0 takes the size that another process stored. Snapshots that are
     /// being read stay where they are. An environment that grows by itself grows to that size at
-    /// once, and goes on growing.
+    /// once, and may grow further.
     /// # Errors
     /// [`Error::MapSizeBusy`] while this process has a write transaction; the system's if it
     /// refuses address space.
@@ -216,8 +216,7 @@ impl Handle {
         self.shared.check_usable()
     }
 
-    /// Returns true if [`Handle::check_usable`] has nothing to say, for all that can be seen at
-    /// once.
+    /// Returns true if [`Handle::check_usable`] would succeed, as far as a few loads can tell.
     #[inline]
     pub(crate) fn is_usable(&self) -> bool {
         self.shared.is_usable()
@@ -235,7 +234,8 @@ impl Handle {
         self.shared.check_writable()
     }
 
-    /// Writes a meta page; whatever happens, no half of it is.
+    /// Writes a meta page. If that fails, the old page is restored or the environment is marked as
+    /// failed.
     pub(crate) fn replace_meta(&self, replacement: MetaReplacement<'_>) -> Result<(), Error> {
         self.shared.replace_meta(replacement)
     }
@@ -295,7 +295,7 @@ impl Handle {
         self.shared.oldest_reader(writer)
     }
 
-    /// The meta page of the last commit, for the writer.
+    /// Returns the meta page of the last commit, for the writer.
     pub(crate) fn committed_meta(&self) -> Result<Meta, Error> {
         self.shared.committed_meta()
     }
@@ -362,7 +362,7 @@ impl Handle {
         self.options.slots != SlotPolicy::PerThread
     }
 
-    /// The meta page of the last commit, for a caller that does not hold the writer mutex.
+    /// Returns the meta page of the last commit, for a caller without the writer mutex.
     pub(crate) fn published_meta(&self) -> Result<Meta, Error> {
         self.shared.published_meta()
     }
@@ -378,7 +378,7 @@ impl Handle {
         (size.bytes().max(meta.map_size), reserved)
     }
 
-    /// Writes back what the system holds of the data file.
+    /// Writes back the system's dirty pages of the data file.
     pub(crate) fn flush(&self, wait: bool) -> Result<(), Error> {
         self.shared.flush(wait)
     }

@@ -1,4 +1,4 @@
-//! How large the map is, who may change that, and what happens to the mapping then.
+//! The size of the map: who may change it, and what happens to the mapping.
 //!
 //! ```text
 //!                    exact (LMDB's way)                      growing
@@ -41,7 +41,7 @@ pub(super) struct MapSize {
 }
 
 impl MapSize {
-    /// The size to begin with, for a file that says `stored` and uses `used` bytes.
+    /// Returns the initial size, for a file that stores the size `stored` and uses `used` bytes.
     pub(super) fn new(rule: MapRule, stored: u64, used: u64) -> MapSize {
         let stored = if stored == 0 { MAP_SIZE_NEW } else { stored };
         let (bytes, is_exact, bytes_max) = match rule {

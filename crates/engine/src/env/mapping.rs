@@ -24,8 +24,8 @@ pub(crate) struct Mapping {
     /// The last page of the snapshot that a window was made for last. If it goes back, the file may
     /// have been cut off.
     last_seen: AtomicU64,
-    /// The mapping that took this one's place. This one stays for the snapshots that are read
-    /// through it.
+    /// The mapping that replaced this one. This one stays for the snapshots that are read through
+    /// it.
     next: OnceLock<Box<Mapping>>,
 }
 
@@ -249,13 +249,13 @@ impl Mapping {
         self.file.flush_map(&self.map, offset, len, wait)
     }
 
-    /// Where a run begins in the map, once the file is known to have all of it.
+    /// Returns where a run begins in the map, after checking that the file has all of it.
     #[inline]
     fn place(&self, first: Pgno, len: usize) -> Result<usize, Error> {
         // Page numbers that would overflow are far behind the end of any file.
         let start = first.0.min(u64::MAX >> 17) << self.page_shift;
         let mask = self.page_size as u64 - 1;
-        // A page counts as there only as a whole.
+        // Only whole pages count.
         let end = (start + len as u64 + mask) & !mask;
         if end > self.file_len.load(Ordering::Relaxed) && end > self.refresh_len()? {
             return Err(Error::BeyondEnd(first));

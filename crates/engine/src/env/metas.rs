@@ -45,12 +45,12 @@ impl Mapping {
         Ok(meta)
     }
 
-    /// Writes what a commit writes of a meta page to a writable map.
+    /// Writes the part of a meta page that a commit changes to a writable map.
     pub(crate) fn store_commit(&self, meta: &Meta, pgno: u64) -> Result<(), Error> {
         let bytes = meta.to_commit_bytes();
         let (words, _) = bytes.as_chunks();
         let words: Vec<u64> = words.iter().map(|word| u64::from_ne_bytes(*word)).collect();
-        // The id is the last word: it is what makes the page the newest.
+        // The id is the last word, because it makes the page the newest.
         self.store_meta(pgno, Meta::COMMIT_AT, &words)
     }
 

@@ -44,7 +44,7 @@ pub(crate) fn open(
     Ok(Handle::new(shared, path, options))
 }
 
-/// Where to open what, and how.
+/// The paths and options of an opening.
 struct OpenRequest<'a> {
     data_path: PathBuf,
     lock_path: PathBuf,
@@ -91,7 +91,7 @@ impl OpenRequest<'_> {
         }
     }
 
-    /// Adds what another handle asks for to what is open.
+    /// Adds the wishes of another handle to the open environment.
     fn join(&self, shared: &Shared) -> Result<(), OpenError> {
         let engine_error = OpenError::engine(&self.data_path);
         if self.goes_back() {
@@ -111,7 +111,7 @@ impl OpenRequest<'_> {
         shared.join_size(self.options.map).map_err(engine_error)
     }
 
-    /// Opens what this process does not have open.
+    /// Opens the files, which this process does not have open.
     fn open_files(&self) -> Result<Arc<Registered>, OpenError> {
         let engine_error = OpenError::engine(&self.data_path);
         let lock = files::open_lock(&self.lock_path, self.options)?;
@@ -167,7 +167,7 @@ impl OpenRequest<'_> {
         }))
     }
 
-    /// Returns true if the environment is to go back to its previous snapshot, for all.
+    /// Returns true if the environment goes back to its previous snapshot, for all processes.
     fn goes_back(&self) -> bool {
         self.options.previous_snapshot && !self.options.read_only
     }

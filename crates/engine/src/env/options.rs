@@ -1,4 +1,4 @@
-//! How an environment is to be opened.
+//! The options for opening an environment.
 
 use std::fmt;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ pub enum Durability {
 /// The reader slots of the lock file that read transactions of a handle use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum SlotPolicy {
-    /// A stock that belongs to the process: a slot once taken stays in it, for any transaction of
+    /// A stock that belongs to the process. A slot stays in it once taken, for any transaction of
     /// any thread. Beginning takes no lock once the process has had as many readers at a time
     /// before.
     #[default]

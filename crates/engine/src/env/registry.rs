@@ -2,7 +2,7 @@
 //!
 //! Record locks belong to the process. Opening a lock file again would take the lock of a sole
 //! process and reset the table of live readers. Closing it would drop the locks of the first. So a
-//! second opening shares what the first made.
+//! second opening shares the state of the first.
 
 use std::ops::Deref;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};

@@ -1,4 +1,14 @@
 //! The state that all handles of this process on one environment share.
+//!
+//! Locks are taken in this order, outermost first. A thread that holds one takes only later ones:
+//!
+//! ```text
+//!   registry::OPENING    while an environment is opened
+//!   writer mutex         one write transaction over all processes; `local_writer` without a lock file
+//!   reader mutex         while slots are entered or freed; a writer takes it to clear dead readers
+//!   flushing             while pages or a meta page become durable, so that failures are seen in order
+//!   replacing (map_size), window, runs, registry::OPEN    innermost: no lock is taken below them
+//! ```
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
@@ -17,14 +27,14 @@ use crate::reader::{LockFile, SlotTable, WriterMark};
 /// How often a reader tries to catch a meta page that writers keep replacing under it.
 pub(super) const ATTEMPTS: usize = 1000;
 
-/// The files of an environment, and what is known of them; made by opening.
+/// The files of an environment and their state; opening makes it.
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub(super) mapping: Mapping,
     /// `None` without locking.
     pub(super) lock: Option<LockFile>,
     pub(super) size: MapSize,
-    /// It was mapped at the address its file stores, and nowhere else can it be of use.
+    /// True if it is mapped at the address that its file stores: it is of no use elsewhere.
     pub(super) is_fixed: bool,
     /// The file's newest meta page is newer than the base snapshot; it stays until the first
     /// change.
@@ -34,7 +44,7 @@ pub(crate) struct Shared {
     pub(super) disk_room: DiskRoom,
     /// A meta page write failed: it is unknown what the next opener will find.
     pub(super) failed: AtomicBool,
-    /// A flush failed: what is on the disk is unknown, and no later flush can tell.
+    /// A flush failed: the disk's contents are unknown, and no later flush can tell.
     pub(super) flush_failed: AtomicBool,
     /// Held while something is made durable, so that the caller that comes next knows how it went.
     pub(super) flushing: Mutex<()>,
@@ -149,7 +159,7 @@ impl Shared {
         }
     }
 
-    /// The meta page of the last commit, for the caller that holds the writer mutex.
+    /// Returns the meta page of the last commit, for the holder of the writer mutex.
     pub(super) fn committed_meta(&self) -> Result<Meta, Error> {
         match &self.lock {
             Some(lock) => self
@@ -161,7 +171,7 @@ impl Shared {
         }
     }
 
-    /// The meta page of the last commit, for the caller that does not hold the writer mutex.
+    /// Returns the meta page of the last commit, for a caller without the writer mutex.
     pub(super) fn published_meta(&self) -> Result<Meta, Error> {
         let Some(lock) = &self.lock else {
             return self.committed_meta();

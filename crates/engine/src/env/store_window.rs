@@ -8,7 +8,7 @@
 //! ```
 //!
 //! The window is private. Programs borrow pages of the other mapping only, which is read-only. It
-//! serves [`Durability::NoSync`] alone, where the system decides what reaches the disk when. In all
+//! serves only [`Durability::NoSync`], where the system decides when data reach the disk. In all
 //! other modes pages are written by calls, and flushed, in the order that is proved.
 //!
 //! Pages inside a file without holes have their room on the disk. A page may be missing all the
@@ -33,7 +33,7 @@ const GAP_MIN: usize = 2 << 10;
 /// After that many transactions a file with holes is looked at again.
 const LOOK_AGAIN: u64 = 256;
 
-/// The window of an environment, and what is known of its file.
+/// The window of an environment, and the state of its file.
 #[derive(Debug, Default)]
 pub(super) struct StoreWindow(Mutex<State>);
 
@@ -134,7 +134,7 @@ impl State {
 }
 
 impl PageStore<'_> {
-    /// Stores pages at `offset`; `false` if they are to be written by calls.
+    /// Stores pages at `offset`. Returns `false` if the caller must write them by calls.
     #[inline]
     pub(crate) fn store(&self, offset: u64, bytes: &[u8]) -> Result<bool, Error> {
         let Some(map) = &self.state.map else {
@@ -202,8 +202,8 @@ impl PageStore<'_> {
         Ok(())
     }
 
-    /// Returns true if all that was stored is in the file. If not, all is to be written by calls
-    /// from now on.
+    /// Returns true if all that was stored is in the file. If not, the writer uses calls from now
+    /// on.
     pub(crate) fn finish(&mut self) -> bool {
         if !self.state.map.as_ref().is_some_and(Map::is_lost) {
             return true;
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_stored_is_written_by_calls() {
+    fn pages_outside_the_window_are_written_by_calls() {
         let directory = tempfile::tempdir().unwrap();
         let file = file_of(&directory, 16);
         let window = StoreWindow::default();
@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_used_of_a_page_is_stored_and_nothing_beside_it() {
+    fn store_page_stores_only_the_used_parts() {
         const BRANCH: u16 = PageFlags::BRANCH;
         const LEAF: u16 = PageFlags::LEAF;
         const OVERFLOW: u16 = PageFlags::OVERFLOW;

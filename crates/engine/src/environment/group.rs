@@ -8,9 +8,9 @@
 //!   thread 4          submit --- waits -------------------------------------> returns
 //! ```
 //!
-//! There is no thread for it: of those that wait one leads. The leader takes all submissions and
-//! runs them in their order. Each runs in a nested transaction, which can be undone alone. The
-//! leader commits once. Later submissions go into the next commit.
+//! There is no thread for this work: one of the waiting threads leads. The leader takes all
+//! submissions and runs them in their order. Each runs in a nested transaction, which can be undone
+//! alone. The leader commits once. Later submissions go into the next commit.
 //!
 //! Only threads with work to do are woken. Each sleeps at its own waiter until its piece is settled
 //! or it becomes the leader. A leader that waits for others wakes when the last of them has come.
@@ -94,7 +94,7 @@ impl CommitWaiter {
 // waits.
 unsafe impl Send for Submission {}
 
-/// One thread's changes, whatever they return.
+/// One thread's changes, of any result type.
 pub(super) trait Piece {
     /// Makes the changes; whether they are to stay.
     fn run(&mut self, txn: &mut WriteTxn<'_>) -> bool;
@@ -107,7 +107,7 @@ impl Group {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits for those who were in it last time, but not for those who do not come.
+    /// Waits for as many submitters as last time, but not for absent ones.
     pub(super) fn gather<'g>(&'g self, mut queue: MutexGuard<'g, Queue>) -> MutexGuard<'g, Queue> {
         queue.is_gathering = true;
         while queue.waiting.len() < queue.usual {

@@ -32,9 +32,9 @@ impl Environment {
         self.handle.lock().map(LockFile::readers)
     }
 
-    /// As [`Environment::readers`], with the pages that each reader holds back. Costs what
-    /// [`ReadTxn::free_pages`] does; takes a reader slot for that long, which is not among the
-    /// answer. `None` without locking.
+    /// As [`Environment::readers`], with the pages that each reader holds back. Costs as much as
+    /// [`ReadTxn::free_pages`], and takes a reader slot meanwhile, which is not part of the answer.
+    /// `None` without locking.
     /// # Errors
     /// As [`Environment::read`], [`Error::ReadersFull`] above all, and as [`ReadTxn::free_pages`].
     ///
@@ -92,8 +92,8 @@ impl Environment {
         })
     }
 
-    /// Frees the reader slots of processes that died; returns how many. A writer does so by itself
-    /// before it lets the file grow on account of an old reader.
+    /// Frees the reader slots of processes that died; returns how many. A writer does so itself
+    /// before it lets the file grow because of an old reader.
     /// # Errors
     /// The system's.
     pub fn clear_stale_readers(&self) -> Result<usize, Error> {

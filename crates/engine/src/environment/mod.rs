@@ -1,5 +1,4 @@
-//! The public environment: what programs open, and what they ask of it. It is above the
-//! transactions.
+//! The public environment, which programs open and query. It is above the transactions.
 //!
 //! ```text
 //!   OpenOptions::open --> Environment --- read, write ---> txn
@@ -89,7 +88,7 @@ impl Environment {
         self.handle.durability()
     }
 
-    /// Changes what survives a power loss, from the next commit of this handle on.
+    /// Changes the durability of this handle's next commits.
     pub fn set_durability(&self, durability: Durability) {
         self.handle.set_durability(durability);
     }
@@ -108,7 +107,7 @@ impl Environment {
     /// Sets the map size in bytes, as [`OpenOptions::map_size`] does: exactly, but at least the
     /// pages in use. A size of 0 takes the size that another process stored. Snapshots that are
     /// being read stay where they are. An environment that grows by itself grows to that size at
-    /// once, and goes on growing.
+    /// once, and may grow further.
     /// # Errors
     /// [`Error::MapSizeBusy`] while this process has a write transaction; the system's if it
     /// refuses address space.
@@ -137,13 +136,13 @@ impl Environment {
 impl OpenOptions {
     /// Opens the environment at `path`, creating its files if need be; the directory must exist.
     ///
-    /// If this process has the environment open already, under whatever path, the new handle shares
-    /// its files. The first handle decides about the files: locking, mode, read-ahead, observer,
-    /// and the kind of map size. It also decides if the map is writable, unless all handles so far
-    /// only read. The larger map size or bound counts for all. Returns true if it may write,
-    /// durability, slots, and the databases that are open are each handle's own.
+    /// If this process has the environment open already, under any path, the new handle shares its
+    /// files. The first handle decides about the files: locking, mode, read-ahead, observer, and
+    /// the kind of map size. It also decides if the map is writable, unless all handles so far only
+    /// read. The larger map size or bound counts for all. Returns true if it may write, durability,
+    /// slots, and the databases that are open are each handle's own.
     /// # Errors
-    /// [`OpenError`] says what to do about each.
+    /// Each variant of [`OpenError`] states the remedy.
     pub fn open(&self, path: impl AsRef<Path>) -> Result<Environment, OpenError> {
         let handle = env::open(path.as_ref(), self, crate::space::count_free)?;
         Ok(Environment {

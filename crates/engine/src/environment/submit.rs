@@ -142,7 +142,7 @@ impl Environment {
         queue.usual = pieces.len();
         drop(queue);
         let outcome = catch_unwind(AssertUnwindSafe(|| self.commit_together(&pieces)));
-        // After a panic of the engine's own nothing is committed; what is wrong is unknown here.
+        // After a panic of the engine itself nothing is committed; the cause is unknown here.
         let result = outcome.unwrap_or(Err(Error::TransactionFailed));
         for waiting in &pieces {
             let outcome_for_one = match &result {
@@ -173,7 +173,8 @@ impl Environment {
     fn commit_together(&self, pieces: &[Submission]) -> Result<(), Error> {
         let mut txn = self.write()?;
         for waiting in pieces {
-            // SAFETY: as in `lead`.
+            // SAFETY: the submitter of the piece waits until its waiter is signalled, so the piece
+            // is alive. This thread is the only leader, so no other thread touches it.
             let piece = unsafe { &mut *waiting.piece.as_ptr() };
             let mut own = txn.nested()?;
             if piece.run(&mut own) {
@@ -210,7 +211,7 @@ fn clone_error(error: &Error) -> Error {
         Error::TxnidsExhausted => Error::TxnidsExhausted,
         Error::LockBroken => Error::LockBroken,
         Error::HeldByReader(reader) => Error::HeldByReader(reader.clone()),
-        // Of what is about the arguments of a call no commit complains.
+        // A commit returns no errors about arguments.
         _ => Error::TransactionFailed,
     }
 }

@@ -2,7 +2,7 @@
 //! failure, which that finds out.
 
 use fulgurite_format::{LexicalKey, Page, PageKind, Pgno};
-use fulgurite_os::{CACHE_LINE, prefetch, prefetch_behind};
+use fulgurite_os::{CACHE_LINE, prefetch, prefetch_at_offset};
 
 use super::ahead::HEAD_LINES;
 use super::many::{GROUP, NEAR_MAX, VALUE_LINES};
@@ -124,7 +124,7 @@ impl<'t> Search<'t, '_> {
         }
         self.octets = pages.lend(self.pgno)?;
         for line in 0..HEAD_LINES {
-            prefetch_behind(self.octets, line * CACHE_LINE);
+            prefetch_at_offset(self.octets, line * CACHE_LINE);
         }
         Some(())
     }
@@ -141,7 +141,7 @@ impl<'t> Search<'t, '_> {
     #[inline(always)]
     fn expect_probe(&self) {
         if let Some(at) = Page::raw_middle_offset(self.among) {
-            prefetch_behind(self.octets, at);
+            prefetch_at_offset(self.octets, at);
         }
     }
 
@@ -154,7 +154,7 @@ impl<'t> Search<'t, '_> {
         }
         if let Some((_, value)) = self.page.plain_record(low + left / 2) {
             for line in 0..VALUE_LINES.min(value.len() / CACHE_LINE + 1) {
-                prefetch_behind(value, line * CACHE_LINE);
+                prefetch_at_offset(value, line * CACHE_LINE);
             }
         } else if let Ok(node) = self.page.leaf(low + left / 2)
             && let Some(first) = node.overflow()

@@ -20,7 +20,7 @@ use crate::reader_info::{LongReader, Reader};
 /// How often a writer looks whether a reader that it has asked to end has done so.
 const LOOK_INTERVAL: Duration = Duration::from_millis(1);
 
-/// The policy of a handle, and what was done under it.
+/// The policy of a handle, and the readers it was applied to.
 #[derive(Debug, Default)]
 pub(crate) struct Governor {
     policy: Mutex<Option<Arc<ReaderPolicy>>>,
@@ -151,7 +151,7 @@ fn has_ended(
             ask_to_end(table.end_word(*index), snapshot);
         }
     }
-    // As long as one reader keeps the snapshot it does not help that others let go.
+    // As long as one reader keeps the snapshot, it does not help that others release it.
     if !news || asked < readers {
         return readers_of(table, snapshot).is_empty();
     }

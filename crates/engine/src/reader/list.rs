@@ -1,4 +1,4 @@
-//! The readers of all processes, as their slots show them.
+//! The readers of all processes, read from their slots.
 
 use std::sync::atomic::Ordering;
 

@@ -18,7 +18,7 @@ use fulgurite_os::{
 use super::{Ownership, SlotTable};
 use crate::Error;
 
-/// The byte whose lock says that another process has the environment open.
+/// The byte whose lock shows that another process has the environment open.
 const PRESENCE: u64 = 0;
 
 /// The open lock file of an environment.
@@ -28,7 +28,7 @@ pub(crate) struct LockFile {
     pub(super) map: SharedMap,
     pub(super) slots: u32,
     pub(super) pid: u32,
-    /// Per slot: what this process has to do with it.
+    /// The state of each slot in this process.
     pub(super) owned: Box<[Ownership]>,
     /// True if this process holds the lock on the byte of its id.
     pub(super) announced: AtomicBool,
@@ -95,7 +95,8 @@ impl LockFile {
         // SAFETY: this process has the write lock on the presence byte, so no other process has the
         // file open. In this process no thread uses it before this value is returned.
         unsafe { self.reader_mutex().initialise() }?;
-        // SAFETY: as above.
+        // SAFETY: this process has the write lock on the presence byte, so no other process has the
+        // file open. In this process no thread uses it before this value is returned.
         unsafe { self.writer_mutex().initialise() }?;
         self.map
             .word32(lockfile::MAGIC_AT)
@@ -118,7 +119,7 @@ impl LockFile {
         }
     }
 
-    /// Ends the opening: publishes what was committed last, and lets others in.
+    /// Ends the opening: publishes the last commit's id, and lets other processes in.
     pub(crate) fn settle(&self, last_txnid: Txnid) -> io::Result<()> {
         if self.exclusive {
             self.store_last_txnid(last_txnid);

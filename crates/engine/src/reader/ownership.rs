@@ -16,7 +16,7 @@ use fulgurite_os::Word;
 #[repr(align(64))]
 pub(crate) struct Ownership<W = AtomicU64>(W);
 
-/// Whom a slot in use goes back to when its transaction ends.
+/// The owner of a slot in use after its transaction ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SlotOwner {
     /// The process's stock.
@@ -80,8 +80,8 @@ impl<W: Word<u64>> Ownership<W> {
         self.0.store(state, Ordering::Release);
     }
 
-    /// Ends the use of a slot; whether it is to be freed for all. `is_own_thread` tells whether the
-    /// calling thread is the one it is bound to, if it is bound.
+    /// Ends the use of a slot. Returns true if the slot is to be freed for all processes.
+    /// `is_own_thread` tells whether the calling thread is the one it is bound to, if it is bound.
     #[inline]
     pub(super) fn give_back(&self, is_own_thread: impl FnOnce() -> bool) -> bool {
         let state = self.0.load(Ordering::Relaxed);
@@ -102,8 +102,8 @@ impl<W: Word<u64>> Ownership<W> {
         idle == NOT_OURS
     }
 
-    /// Ends the bond with the calling thread, made through `handle`; whether the slot is to be
-    /// freed for all now. In use, it will be when its transaction ends.
+    /// Ends the bond with the calling thread, made through `handle`. Returns true if the slot is to
+    /// be freed for all processes now. In use, it will be when its transaction ends.
     pub(super) fn leave(&self, handle: u64) -> bool {
         let free_idle = || self.step(of(BOUND_IDLE, handle), NOT_OURS);
         // Its transaction may end in another thread between the first two looks; begin it cannot

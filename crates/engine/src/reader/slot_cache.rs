@@ -60,7 +60,7 @@ impl<'a> ReaderSlotCache<'a> {
         unpin(&self.words[PINNED]);
     }
 
-    /// As [`SlotTable::give_back`]; whether the slot is to be freed for all.
+    /// As [`SlotTable::give_back`]. Returns true if the slot is to be freed for all processes.
     #[inline]
     pub(crate) fn give_back(self) -> bool {
         self.unpin();
@@ -74,7 +74,7 @@ impl<'a> ReaderSlotCache<'a> {
         lockfile::stamp(coarse_clock_ns(), self.pid)
     }
 
-    /// Notes since when the slot's snapshot is pinned; whatever was asked of the slot before is
+    /// Notes the time when the slot's snapshot was pinned. Earlier requests to the slot are
     /// settled.
     #[inline]
     pub(crate) fn stamp(self, stamp: u64, id: Txnid) {

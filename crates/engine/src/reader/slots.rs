@@ -10,7 +10,7 @@ use super::{LockFile, Ownership, Slot, SlotOwner, SlotTable};
 use crate::Error;
 
 thread_local! {
-    /// The slot this thread had last, of whatever environment: only a place to begin looking.
+    /// The slot that this thread had last, in any environment: a hint for the search.
     static LAST_SLOT: Cell<u32> = const { Cell::new(0) };
 }
 

@@ -1,5 +1,5 @@
 //! The notes of our readers in the padding of their slots: the time since they have their
-//! snapshots. And what it may find there: the mark by which a writer asks it to end.
+//! snapshots. The padding also holds the mark by which a writer asks the reader to end.
 //!
 //! ```text
 //!   reader   pins a snapshot, then stamps the slot: when, for which snapshot, which process
@@ -55,7 +55,7 @@ impl EndMark<'_> {
         EndMark(&ALWAYS)
     }
 
-    /// Returns true if the reader may go on, for all that one load says.
+    /// Returns true if one load shows that the reader is asked to end.
     #[inline(always)]
     pub(crate) fn is_set(self) -> bool {
         self.0[MARK].load(Ordering::Relaxed) != 0
@@ -102,13 +102,13 @@ pub(super) fn mark_asks(word: &impl Word<u64>, id: Txnid) -> bool {
     if mark == mark_of(id) {
         return true;
     }
-    // Where a writer stores another meanwhile, that one stays.
+    // If a writer stores another mark meanwhile, that mark stays.
     let _ = word.compare_exchange(mark, 0, Ordering::AcqRel, Ordering::Relaxed);
     false
 }
 
-/// Asks the reader that has snapshot `id` in the slot of this mark to end. It may have let go of it
-/// meanwhile, and another process have another one: the mark is not for that.
+/// Asks the reader that has snapshot `id` in the slot of this mark to end. The reader may have
+/// released it, and another reader may have the slot now. The mark does not apply to that one.
 pub(super) fn ask_to_end(word: &impl Word<u64>, id: Txnid) {
     word.store(mark_of(id), Ordering::SeqCst);
 }

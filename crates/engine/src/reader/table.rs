@@ -28,7 +28,8 @@ pub(crate) fn may_be_reused(freed_by: Txnid, oldest: Txnid) -> bool {
     freed_by < oldest
 }
 
-/// As [`SlotTable::pin`], on the words themselves: what the slot pins, and the last committed id.
+/// As [`SlotTable::pin`], on the words themselves: that of the slot, and that of the last committed
+/// id.
 #[inline]
 pub(super) fn pin_newest<W: Word<u64>>(pinned: &W, last_txnid: &W) -> Txnid {
     loop {
@@ -64,17 +65,16 @@ pub(crate) trait SlotTable {
     fn txnid_word(&self, index: u32) -> &Self::Word64;
     /// The word with the process that has a slot; 0 if it is free.
     fn pid_word(&self, index: u32) -> &Self::Word32;
-    /// Whose thread a slot is.
+    /// The word with the thread that has a slot.
     fn thread_word(&self, index: u32) -> &Self::Word64;
-    /// Clears what a slot's last user noted in it for people, and what it was asked.
+    /// Clears the notes of a slot's last user, and requests to it.
     fn forget_notes(&self, index: u32);
     /// The state of a slot in this process.
     fn owned(&self, index: u32) -> Option<&Ownership<Self::Word64>>;
     /// How the calling thread is named in slots.
     fn this_thread(&self) -> u64;
 
-    /// Keeps what is before it, in this thread, before what is behind it, for all threads that do
-    /// likewise.
+    /// A fence: all threads that use it see this thread's earlier accesses before its later ones.
     #[inline]
     fn full_fence(&self) {
         fence(Ordering::SeqCst);
@@ -111,7 +111,7 @@ pub(crate) trait SlotTable {
         self.txnid_word(slot.0).swap(id.0, Ordering::SeqCst);
     }
 
-    /// Lets go of the snapshot but keeps the slot.
+    /// Releases the snapshot but keeps the slot.
     #[inline]
     fn unpin(&self, slot: Slot) {
         unpin(self.txnid_word(slot.0));
@@ -149,8 +149,8 @@ pub(crate) trait SlotTable {
         let mut page = (newest.0 + 1) % META_PAGES;
         let (mut id, mut meta) = read(page)?;
         if id >= newest {
-            // A new file, or one that has been gone back in: the page is of no transaction before
-            // the newest.
+            // In a new file, or after going back, the page belongs to no transaction before the
+            // newest.
             page = newest.0 % META_PAGES;
             (id, meta) = read(page)?;
         }
@@ -219,7 +219,7 @@ pub(crate) trait SlotTable {
             .is_some_and(|owned| owned.claim_bound(handle))
     }
 
-    /// Gives a slot back to whom it belongs; it pins nothing any more.
+    /// Gives a slot back to its owner; it pins nothing any more.
     #[inline]
     fn give_back(&self, slot: Slot) {
         self.unpin(slot);
@@ -244,7 +244,7 @@ pub(crate) trait SlotTable {
         }
     }
 
-    /// Frees what the process keeps for later: another handle of it needs its own slot.
+    /// Frees the stock of the process: another handle of it needs a slot.
     fn give_up_stock(&self) {
         for index in 0..self.used_slots() {
             if self.claim_stock(index)
@@ -268,7 +268,8 @@ pub(crate) trait SlotTable {
     }
 
     /// Frees the slots of processes that died; returns how many. `own` is alive without being asked
-    /// for. The reader mutex is held, so that no process can take a dead one's id meanwhile.
+    /// for. The caller holds the reader mutex, so that no process can take a dead one's id
+    /// meanwhile.
     fn free_dead_slots<E>(
         &self,
         own: u32,

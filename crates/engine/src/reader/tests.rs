@@ -202,7 +202,7 @@ fn the_first_snapshot_of_all_can_be_asked_to_end() {
 }
 
 #[test]
-fn a_length_that_no_lock_file_has_is_set_right_by_who_opens_it_alone() {
+fn sole_opener_repairs_the_length_of_a_lock_file() {
     let (dir, lock) = open(4);
     let path = dir.path().join("lock.mdb");
     let same = || std::fs::OpenOptions::new().write(true).open(&path).unwrap();

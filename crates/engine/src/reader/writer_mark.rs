@@ -27,8 +27,8 @@ impl<W: Word<u64>> WriterMark<W> {
         !self.is(0)
     }
 
-    /// Notes who has the write transaction now; returns who had it, if that one ended without a
-    /// word.
+    /// Notes the thread that has the write transaction now. Returns the thread noted before, if
+    /// that one ended without clearing the mark.
     #[inline]
     pub(crate) fn set(&self, thread: u64) -> Option<u64> {
         let before = self.0.load(Ordering::Acquire);

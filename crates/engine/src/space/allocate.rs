@@ -109,8 +109,8 @@ impl WriterPages<'_> {
                     return Ok(None);
                 }
             }
-            // Looking for a run costs what the pool holds: as much again is read before the next
-            // look.
+            // A search for a run costs as much as the pool is long. So the writer reads that many
+            // more pages before the next search.
             let wanted = if count == 1 {
                 1
             } else {
@@ -155,7 +155,7 @@ impl WriterPages<'_> {
         8 * bytes.div_ceil(page_size)
     }
 
-    /// Returns true if readers have ended, or died, so that more may be reused than was known.
+    /// Returns true if readers have ended or died, so that more pages may be reused.
     fn have_readers_gone(&mut self) -> Result<bool, Error> {
         let recently = self
             .readers_checked_at

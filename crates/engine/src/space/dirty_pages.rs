@@ -14,7 +14,8 @@ use crate::memory::{room_for, zeros};
 /// At most that many pieces go into one write call: as many as the system takes.
 const PARTS_MAX: usize = 1024;
 
-/// As much of the buffers of runs: memory that the system gives anew costs more than filling it.
+/// Number of bytes kept in buffers of runs. Fresh memory from the system costs more than filling a
+/// buffer.
 const UNUSED_RUN_BYTES_MAX: usize = 2 << 20;
 
 /// Tables are kept for the next transaction up to that capacity.
@@ -25,20 +26,20 @@ const RETAINED_MAX: usize = 1 << 14;
 pub(crate) struct DirtyPages {
     buffers: FxHashMap<Pgno, Box<[u8]>>,
     bytes: usize,
-    /// Buffers that are not needed at the moment, with whatever was in them.
+    /// Unused buffers, with their old contents.
     unused: Buffers,
     /// The numbers, while all are written; kept for its memory.
     numbers: Vec<Pgno>,
 }
 
 impl DirtyPages {
-    /// Has buffers to use before it asks the system for some: those that are kept for this.
+    /// Takes buffers from the pool, to use before asking the system.
     pub(crate) fn take_buffers(&mut self, page_size: usize) {
         debug_assert!(page_size.is_power_of_two());
         self.unused = buffer_pool::take(page_size);
     }
 
-    /// Keeps the buffers that are not needed, a bounded number of them, for another writer.
+    /// Returns unused buffers, a bounded number of them, to the pool.
     pub(crate) fn return_buffers(&mut self) {
         debug_assert!(self.unused.run_bytes <= UNUSED_RUN_BYTES_MAX);
         buffer_pool::keep(std::mem::take(&mut self.unused));
@@ -60,7 +61,8 @@ impl DirtyPages {
         self.buffers.get_mut(&pgno).map(|bytes| &mut **bytes)
     }
 
-    /// The buffer of a page; a copy of what `load` lends is made for one that is not in memory.
+    /// Returns the buffer of a page. If the page is not in memory, it copies the bytes that `load`
+    /// lends.
     #[inline]
     pub(crate) fn get_mut_or_load<'a>(
         &mut self,
@@ -167,7 +169,7 @@ impl DirtyPages {
         self.buffers.get_mut(&to).map(|bytes| &mut **bytes)
     }
 
-    /// Forgets the page or run that begins at `pgno`; what it held is not written.
+    /// Forgets the page or run that begins at `pgno`, without writing it.
     pub(crate) fn remove(&mut self, pgno: Pgno, page_size: usize) {
         let Some(bytes) = self.buffers.remove(&pgno) else {
             return;
@@ -179,7 +181,7 @@ impl DirtyPages {
         }
     }
 
-    /// Forgets all; what it held is not written.
+    /// Forgets all pages, without writing them.
     pub(crate) fn clear(&mut self, page_size: usize) {
         if !self.buffers.is_empty() {
             self.put_aside(page_size);

@@ -1,4 +1,4 @@
-//! Records of the free list: reading them, and writing one of them anew.
+//! Records of the free list: reading them, and rewriting one of them.
 
 use fulgurite_format::{FreeRecord, Malformed, NodeValue, PageKind, PageMut, Pgno, Txnid, layout};
 

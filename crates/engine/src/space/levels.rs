@@ -1,4 +1,4 @@
-//! Levels: what nested transactions are to the pages.
+//! Levels: nested transactions, from the point of view of pages.
 //!
 //! ```text
 //!   snapshot        pages up to its last               never changed: copied by the transaction
@@ -10,7 +10,7 @@
 //! A level is to the transaction around it as a transaction is to its snapshot. A page is private
 //! only if the innermost level took it. Any other page is copied before it is changed, and the
 //! level lists it as freed. So pages outside the level never change, in memory or in the file.
-//! Undoing a level forgets the pages that it took. Committing it gives up those that it freed.
+//! Undoing a level forgets the pages that it took. Committing it frees the pages that it listed.
 //! There is no second kind of page, and pages of a level are written early like all others.
 
 use fulgurite_format::Pgno;
@@ -35,7 +35,7 @@ impl WriterPages<'_> {
         });
     }
 
-    /// Makes what the innermost level did part of what surrounds it.
+    /// Makes the changes of the innermost level part of its surroundings.
     pub(crate) fn commit_level(&mut self) -> Result<(), Error> {
         let Some(outer) = self.outer.pop() else {
             return Ok(());
@@ -79,8 +79,8 @@ impl WriterPages<'_> {
         }
     }
 
-    /// Undoes what the innermost level did. Only what it read of the free list stays in the pool,
-    /// to be of use later.
+    /// Undoes the changes of the innermost level. Pages that it read from the free list stay in the
+    /// pool for later use.
     pub(crate) fn abort_level(&mut self) {
         let Some(outer) = self.outer.pop() else {
             return;
@@ -106,7 +106,7 @@ impl WriterPages<'_> {
         self.keep_for_levels(taken, freed);
     }
 
-    /// Drops the buffers of pages; what they held is not written.
+    /// Drops the buffers of pages, without writing them.
     fn forget(&mut self, pages: impl Iterator<Item = Pgno>) {
         let page_size = self.page_size();
         for pgno in pages {

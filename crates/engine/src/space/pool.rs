@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_to_one_place_leaves_the_pool_in_order() {
+    fn pages_added_at_one_place_keep_the_pool_sorted() {
         let mut pool = pool_of(&[3, 9, 20]);
         for more in [&[1, 2][..], &[6, 4, 5], &[30], &[]] {
             pool.add(more.iter().copied().map(Pgno));

@@ -11,8 +11,8 @@
 //!                        low       high         next ->
 //! ```
 //!
-//! A hole comes to be where a reader ends meanwhile. It is looked at before what is below `low`,
-//! unless there is one more.
+//! A hole comes to be where a reader ends meanwhile. The writer looks at it before the records
+//! below `low`, unless a newer hole follows.
 
 use fulgurite_format::Txnid;
 

@@ -24,7 +24,7 @@ use super::writer_pages::WriterPages;
 use crate::tree::{self, Pages, PagesMut, Path, Step};
 use crate::{Error, KeyOrder, value};
 
-/// Room reserved beyond what a small record needs, in page numbers: saving may free a few more
+/// Room reserved beyond the need of a small record, in page numbers: saving may free a few more
 /// pages.
 const SLACK: usize = 8;
 
@@ -39,8 +39,7 @@ const SMALL_PIECES: usize = 1 << 11;
 /// usual.
 const ROUNDS_MAX: usize = 64;
 
-/// Replaces the records whose pages were taken by what is left of them, and lists the pages this
-/// transaction freed.
+/// Replaces the taken records by their rest, and lists the pages that this transaction freed.
 pub(crate) fn save_free_list(pages: &mut WriterPages<'_>) -> Result<(), Error> {
     debug_assert!(pages.outer.is_empty(), "nested transactions have ended");
     if save_in_one_round(pages)? {
@@ -51,13 +50,15 @@ pub(crate) fn save_free_list(pages: &mut WriterPages<'_>) -> Result<(), Error> {
     let own = pages.txnid().0;
     let ids = free_ids(pages)?;
     let mut reserved: BTreeMap<u64, usize> = BTreeMap::new();
+    // A round may take pages and free others, which changes the lists it has reserved room for.
+    // Room is never given back, so the rounds end: each needs less new room than the one before.
     for _ in 0..ROUNDS_MAX {
         settle_loose(pages, ids.count > 0)?;
         let mut changed = false;
         if !pages.freed.is_empty() {
             changed |= ensure(pages, &mut reserved, own, pages.freed.len())?;
         }
-        // Reserving room takes pages from the pool; what is too much then is trimmed.
+        // Reserving room takes pages from the pool. Excess room is trimmed later.
         let (portions, len) = (Portions::of(pages, ids), pages.pool.len());
         for index in 0..portions.count {
             let key = ids.newest - index as u64;
@@ -83,7 +84,7 @@ struct FreeIds {
     count: u64,
 }
 
-/// Ids for what is left of the records that were taken, which are deleted.
+/// Returns ids for the rest of the taken records, which are deleted.
 fn free_ids(pages: &WriterPages<'_>) -> Result<FreeIds, Error> {
     let Some(newest) = pages.taken.newest() else {
         return Ok(FreeIds {
@@ -204,8 +205,7 @@ fn ensure(
     // Room to spare must not push a record over the end of its page.
     let one_page = one_page(pages);
     let room = if count <= SMALL && !reserved.contains_key(&key) {
-        // A short list mostly is what it will be, and a record without room to spare needs not be
-        // trimmed.
+        // The list rarely grows further, and a record without spare room needs no trimming.
         count
     } else {
         count + SLACK + count / 64
@@ -264,8 +264,7 @@ fn fill(
     Ok(())
 }
 
-/// Brings what this transaction freed into the order of a record, and notes how many neighbours
-/// there are among it.
+/// Sorts the freed pages as a record lists them, and notes the longest run among them.
 fn order_freed(pages: &WriterPages<'_>, freed: &mut [Pgno]) -> Result<(), Error> {
     freed.sort_unstable_by(|a, b| b.cmp(a));
     let longest = freed

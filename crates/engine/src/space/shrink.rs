@@ -21,7 +21,7 @@ pub(crate) struct FreeTail {
 
 impl WriterPages<'_> {
     /// Moves records of the free list to the pool. It stops when the pool has `wanted` pages up to
-    /// `mark`, after `read_max` pages, or at the end of the list. Returns how many pages up to
+    /// `mark`, or `read_max` pages, or the list ends. Returns how many pages up to
     /// `mark` the pool has.
     pub(crate) fn gather_low(
         &mut self,
@@ -57,8 +57,8 @@ impl WriterPages<'_> {
         self.is_forced = true;
     }
 
-    /// While this is on, nothing is read from the free list: its tree is being changed. Tells what
-    /// it was.
+    /// While this is on, nothing is read from the free list: its tree is being changed. Returns the
+    /// old state.
     pub(crate) const fn hold_free_list(&mut self, hold: bool) -> bool {
         std::mem::replace(&mut self.saving, hold)
     }

@@ -14,7 +14,7 @@ pub(crate) struct PageView<'a> {
     pub(super) window: Window<'a>,
     pub(super) last: Pgno,
     pub(super) dirty: Option<&'a DirtyPages>,
-    /// True if all pages in memory are private: none belongs to what surrounds a nested
+    /// True if all pages in memory are private: none belongs to the surroundings of a nested
     /// transaction.
     pub(super) is_flat: bool,
     /// Stops a reader that is asked to end.
@@ -38,7 +38,7 @@ impl<'a> PageView<'a> {
         }
     }
 
-    /// Returns true if the reader may go on: for walks that do not ask the transaction at each
+    /// Returns an error if the reader must stop; for walks that do not ask the transaction at each
     /// step.
     /// # Errors
     /// [`Error::ReaderEnded`].
@@ -109,7 +109,7 @@ impl<'a> Pages<'a> for PageView<'a> {
         if let Some(bytes) = self.dirty.and_then(|dirty| dirty.get(first)) {
             return bytes.get(..len).ok_or_else(Error::beyond_end(first));
         }
-        // The writer may have let the map grow out of what was reserved at first.
+        // The writer may have let the map outgrow its first reservation.
         self.window.mapping().current().run(first, len)
     }
 }

@@ -25,7 +25,7 @@ pub(crate) struct WriterPages<'env> {
     pub(super) environment: &'env Handle,
     /// The map, with the pages of the snapshot that the transaction began from.
     pub(super) window: Window<'env>,
-    /// A private page whose nodes were checked, and that only sound changes were made to since.
+    /// A private page whose nodes were checked; since then it had only sound changes.
     checked: Pgno,
     /// The last page in use, by this transaction's lights.
     pub(crate) last: Pgno,
@@ -62,7 +62,7 @@ pub(crate) struct WriterPages<'env> {
     pub(super) readers_checked_at: Option<Pgno>,
     /// The last page when the policy for readers was last consulted.
     pub(super) consulted_at: Option<Pgno>,
-    /// True if the transaction stores anything: then it leaves the last room alone, for those that
+    /// True if the transaction stores anything. It then leaves the reserve to transactions that
     /// only delete.
     pub(super) stores: bool,
     /// Number of free pages that it leaves alone, because the disk has no reserve.
@@ -107,7 +107,7 @@ impl<'env> WriterPages<'env> {
         }
     }
 
-    /// Begins anew from another snapshot, with the memory that it has.
+    /// Restarts from another snapshot and keeps its memory.
     pub(crate) fn begin_again(&mut self, last: Pgno, txnid: Txnid, free: Tree) {
         debug_assert!(
             self.dirty.is_empty(),
@@ -211,7 +211,7 @@ impl<'env> WriterPages<'env> {
         pgno > self.base_last || self.reclaimed.contains(&pgno)
     }
 
-    /// Returns true if that many private pages are in memory that some are to be written before
+    /// Returns true if the private pages in memory exceed the limit: some must be written before
     /// more is changed.
     #[inline]
     pub(crate) fn is_full(&self) -> bool {

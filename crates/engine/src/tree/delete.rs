@@ -79,28 +79,46 @@ fn rebalance<P: PagesMut>(
         return Ok(true);
     }
     let right_index = if parent.index > 0 { parent.index } else { 1 };
-    join(pages, tree, path, above, right_index, kind)?;
+    join(pages, tree, path, above, right_index)?;
     Ok(false)
 }
 
-/// Joins the children `right_index - 1` and `right_index` of the branch at `path[above]`, or shares
-/// their entries.
+/// Two neighbouring pages of one kind below one branch.
+#[derive(Debug, Clone, Copy)]
+struct Siblings {
+    kind: PageKind,
+    left: Pgno,
+    right: Pgno,
+    /// The level of the branch in the path.
+    above: usize,
+    /// The entry of the right page in the branch.
+    right_index: usize,
+}
+
+/// Merges the children `right_index - 1` and `right_index` of the branch at `path[above]`, or
+/// shares their entries.
 fn join<P: PagesMut>(
     pages: &mut P,
     tree: &mut Tree,
     path: &mut Path,
     above: usize,
     right_index: usize,
-    kind: PageKind,
 ) -> Result<(), Error> {
     debug_assert!(right_index > 0, "the left page comes before the right one");
     debug_assert!(above + 1 < path.len(), "the joined page is on the path");
     let Some(parent) = path.step(above) else {
         return Ok(());
     };
-    let left_pgno = touch_child(pages, parent.pgno, right_index - 1, kind)?;
-    let right_pgno = touch_child(pages, parent.pgno, right_index, kind)?;
-    if left_pgno == right_pgno {
+    let kind = tree.kind_at(above + 1);
+    let siblings = Siblings {
+        kind,
+        left: touch_child(pages, parent.pgno, right_index - 1, kind)?,
+        right: touch_child(pages, parent.pgno, right_index, kind)?,
+        above,
+        right_index,
+    };
+    let Siblings { left, right, .. } = siblings;
+    if left == right {
         return Err(Error::Corrupted {
             page: parent.pgno,
             what: Malformed::Cycle,
@@ -110,54 +128,71 @@ fn join<P: PagesMut>(
     let separator = Page::parse(&branch, parent.pgno, PageKind::Branch)
         .and_then(|page| page.key(right_index))
         .map_err(Error::at(parent.pgno))?;
-    let left_copy = pages.view().page(left_pgno)?.to_vec();
-    let right_copy = pages.view().page(right_pgno)?.to_vec();
-    let left = Page::parse(&left_copy, left_pgno, kind).map_err(Error::at(left_pgno))?;
-    let right = Page::parse(&right_copy, right_pgno, kind).map_err(Error::at(right_pgno))?;
+    let left_copy = pages.view().page(left)?.to_vec();
+    let right_copy = pages.view().page(right)?.to_vec();
+    let left_page = Page::parse(&left_copy, left, kind).map_err(Error::at(left))?;
+    let right_page = Page::parse(&right_copy, right, kind).map_err(Error::at(right))?;
 
-    let mut items = items_of(&left).map_err(Error::at(left_pgno))?;
-    let mut tail = items_of(&right).map_err(Error::at(right_pgno))?;
+    let mut items = items_of(&left_page).map_err(Error::at(left))?;
+    let mut tail = items_of(&right_page).map_err(Error::at(right))?;
     if kind == PageKind::Branch
         && let Some(first) = tail.first_mut()
     {
-        // The right page's first entry gets back the key that is above it.
-        let child = right.child(0).map_err(Error::at(right_pgno))?;
+        // The right page's first entry gets back the key that the branch above has for it.
+        let child = right_page.child(0).map_err(Error::at(right))?;
         *first = Item::New {
             key: separator,
             value: NodeValue::Child(child),
         };
     }
     items.append(&mut tail);
-
     if total_len(&items, kind) + layout::HEADER_LEN <= left_copy.len() {
-        fill(pages, left_pgno, kind, &items)?;
-        release_page(pages, tree, right_pgno, kind)?;
-        if let Some(step) = path.step_mut(above) {
-            step.index = right_index;
-        }
-        remove_at(pages, tree, path, above)?;
-        rebalance(pages, tree, path, above)?;
-        return Ok(());
+        return merge(pages, tree, path, siblings, &items);
     }
-    let cut = balanced_cut(&items, kind, left_copy.len())
-        .ok_or_else(|| Error::at(right_pgno)(Malformed::NodeSum))?;
+    share_entries(pages, tree, path, siblings, &items)
+}
+
+/// Puts all entries of both pages on the left one, and frees the right one.
+fn merge<P: PagesMut>(
+    pages: &mut P,
+    tree: &mut Tree,
+    path: &mut Path,
+    siblings: Siblings,
+    items: &[Item<'_>],
+) -> Result<(), Error> {
+    let Siblings { kind, above, .. } = siblings;
+    fill(pages, siblings.left, kind, items)?;
+    release_page(pages, tree, siblings.right, kind)?;
+    if let Some(step) = path.step_mut(above) {
+        step.index = siblings.right_index;
+    }
+    remove_at(pages, tree, path, above)?;
+    rebalance(pages, tree, path, above)?;
+    Ok(())
+}
+
+/// Distributes the entries over both pages, and gives the right one its new separator.
+fn share_entries<P: PagesMut>(
+    pages: &mut P,
+    tree: &mut Tree,
+    path: &mut Path,
+    siblings: Siblings,
+    items: &[Item<'_>],
+) -> Result<(), Error> {
+    let Siblings { kind, above, .. } = siblings;
+    let cut = balanced_cut(items, kind, pages.view().page_size())
+        .ok_or_else(|| Error::at(siblings.right)(Malformed::NodeSum))?;
     debug_assert!(0 < cut && cut < items.len(), "both pages keep entries");
     let (head, tail) = items.split_at(cut);
     let separator = separator_of(tree, kind, head, tail);
-    fill(pages, left_pgno, kind, head)?;
-    fill(pages, right_pgno, kind, tail)?;
+    fill(pages, siblings.left, kind, head)?;
+    fill(pages, siblings.right, kind, tail)?;
     if let Some(step) = path.step_mut(above) {
-        step.index = right_index;
+        step.index = siblings.right_index;
     }
     remove_at(pages, tree, path, above)?;
-    insert_at(
-        pages,
-        tree,
-        path,
-        above,
-        separator,
-        NodeValue::Child(right_pgno),
-    )?;
+    let child = NodeValue::Child(siblings.right);
+    insert_at(pages, tree, path, above, separator, child)?;
     Ok(())
 }
 

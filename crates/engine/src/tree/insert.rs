@@ -42,7 +42,7 @@ fn count(pages: &mut u64) {
     *pages = pages.saturating_add(1);
 }
 
-/// Replaces the node of the entry the path leads to, whatever the sizes; the pages on the path are
+/// Replaces the node of the entry the path leads to, of any size. The pages on the path are
 /// private.
 pub(crate) fn replace<P: PagesMut>(
     pages: &mut P,
@@ -87,7 +87,8 @@ pub(super) fn insert_at<P: PagesMut>(
 }
 
 /// Splits the page at `path[level]` around a new entry and tells the level above. Returns the
-/// entry's place, with the path leading there, if it went behind all others and no branch was split.
+/// entry's place, with the path leading there, if it went behind all others and no branch was
+/// split.
 fn split<P: PagesMut>(
     pages: &mut P,
     tree: &mut Tree,

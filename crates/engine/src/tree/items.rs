@@ -15,7 +15,7 @@ use crate::Error;
 /// An entry on its way into a page.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Item<'a> {
-    /// A node as it stood in a page, with its key.
+    /// A node copied from a page, with its key.
     Old { node: &'a [u8], key: &'a [u8] },
     /// A node to be made.
     New { key: &'a [u8], value: NodeValue<'a> },

@@ -19,8 +19,8 @@ pub(crate) trait Pages<'p>: Copy {
     fn lend(self, pgno: Pgno) -> Option<&'p [u8]> {
         self.page(pgno).ok()
     }
-    /// As [`Pages::lend`], and whether the page is known to be private to the transaction that
-    /// looks.
+    /// As [`Pages::lend`]. Also returns true if the page is known to be private to this
+    /// transaction.
     #[inline(always)]
     fn lend_marked(self, pgno: Pgno) -> Option<(&'p [u8], bool)> {
         self.lend(pgno).map(|page| (page, false))

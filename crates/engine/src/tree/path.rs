@@ -14,8 +14,8 @@ pub(crate) struct Step {
     pub(crate) index: usize,
 }
 
-/// Levels that a path has room for by itself. Deeper trees are rare, and paths are made and moved all
-/// the time.
+/// Number of levels stored inline. Deeper trees are rare, and paths are made and moved all the
+/// time.
 const INLINE_LEVELS: usize = 6;
 
 /// The path from the root (level 0) down to a leaf entry.
@@ -25,7 +25,7 @@ pub(crate) struct Path {
     /// True if all pages on the path are known to be private to the transaction.
     is_private: bool,
     inline: [Step; INLINE_LEVELS],
-    /// The place of all steps, once they were more.
+    /// All steps, once there are more than the inline ones.
     deep: Option<Box<[Step; DEPTH_MAX as usize]>>,
 }
 
@@ -140,7 +140,7 @@ impl Path {
         self.room_mut().get_mut(level).filter(|_| level < len)
     }
 
-    /// Returns true if another way in the same tree leads to the same leaf, to whatever entry.
+    /// Returns true if another path in the same tree leads to the same leaf, at any entry.
     pub(crate) fn is_same_leaf(&self, other: &Path) -> bool {
         self.cmp_leaves(other).is_eq()
     }
@@ -159,11 +159,11 @@ impl Path {
     /// The leaf and the entry in it.
     #[inline]
     pub(crate) fn leaf(&self) -> Option<Step> {
-        // An empty way has no step with the greatest of all numbers.
+        // In an empty path the index wraps to the greatest number, where there is no step.
         self.room().get(self.len.wrapping_sub(1)).copied()
     }
 
-    /// The steps in the leaf and in the branch above it, that one first.
+    /// Returns the steps in the branch above the leaf and in the leaf, in this order.
     #[inline]
     pub(crate) fn last_two_mut(&mut self) -> Option<&mut [Step; 2]> {
         let above = self.len.checked_sub(2)?;
@@ -189,7 +189,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ways_have_room_for_the_deepest_trees() {
+    fn path_holds_the_deepest_tree() {
         let at = |number: u64| Step {
             pgno: Pgno(number),
             index: number as usize,

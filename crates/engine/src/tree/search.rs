@@ -1,7 +1,11 @@
-//! From a key to its place.
+//! From a key to its position.
+//!
+//! Each search exists twice. The fast form returns options, because results with errors cost
+//! registers in the innermost loop of every read. It gives up on damage and in rare orders. The
+//! checked form then repeats the search and reports the error.
 
 use fulgurite_format::{LeafNode, LexicalKey, Malformed, Page, PageKind, PageMut, Pgno};
-use fulgurite_os::{prefetch_behind, prefetch_lines};
+use fulgurite_os::{prefetch_at_offset, prefetch_lines};
 
 use super::{Pages, PagesMut, Path, Step, Tree};
 use crate::order::{integer, integer_word, integer_word_of, lexical, reverse};
@@ -56,7 +60,7 @@ pub(crate) fn find_fast<'p>(
     }
 }
 
-/// The leaf in which a key is to be sought, in the order of bytes and where nothing is wrong.
+/// Finds the leaf for a key, in the order of bytes, on undamaged pages.
 #[inline(always)]
 pub(crate) fn leaf_for<'p>(
     lend: impl Fn(Pgno) -> Option<&'p [u8]>,
@@ -150,13 +154,13 @@ fn find_by<'p>(
 pub(crate) fn prefetch_probes(bytes: &[u8], page: &Page<'_>) {
     for probe in first_probes(page.len()) {
         if let Some(offset) = page.raw_offset(probe) {
-            prefetch_behind(bytes, offset);
+            prefetch_at_offset(bytes, offset);
         }
     }
 }
 
 /// Returns the entries that the first three steps of a search among `end` entries may look at. A
-/// step looks at the middle, and goes on before it or behind it.
+/// step looks at the middle, and continues before or behind it.
 #[inline(always)]
 pub(super) const fn first_probes(end: usize) -> [usize; 7] {
     let half = end / 2;

@@ -10,7 +10,7 @@ use crate::value::{place_value, release_value, run_of, value_of};
 use crate::{Error, KeyOrder};
 
 #[test]
-fn what_is_asked_for_is_what_three_steps_may_look_at() {
+fn prefetched_entries_are_those_of_three_search_steps() {
     /// The middles of that many steps among the entries from one to another, as a search takes
     /// them.
     fn middles(from: usize, to: usize, steps: u32, found: &mut BTreeSet<usize>) {
@@ -326,8 +326,7 @@ fn run(order: KeyOrder, page_size: usize, seed: u64) {
             value.as_slice()
         );
     }
-    let nothing_outside = |_: &VecPages, _: &Tree, _, _: &mut Vec<()>| Ok(());
-    clear(&mut pages, &mut tree, nothing_outside, |_, ()| Ok(())).unwrap();
+    crate::value::clear(&mut pages, &mut tree).unwrap();
     check_shape(&pages, &tree);
     assert_eq!(tree.record, TreeRecord::empty(order.flags()));
 }

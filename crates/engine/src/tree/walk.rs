@@ -157,7 +157,7 @@ pub(crate) fn leaf_after<'p, P: Pages<'p>>(pages: P, path: &Path) -> Option<Pgno
     sibling(pages, path, |index| index.checked_add(1))
 }
 
-/// The two leaves after that which a path leads to, those that are below the same branch.
+/// Returns the next two leaves behind a path's leaf, as far as they are below the same branch.
 pub(crate) fn leaves_after<'p, P: Pages<'p>>(pages: P, path: &Path) -> [Option<Pgno>; 2] {
     let step = path.len().checked_sub(2).and_then(|level| path.step(level));
     let Some(step) = step else {

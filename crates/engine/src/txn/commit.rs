@@ -23,7 +23,7 @@ impl WriteTxn<'_> {
     }
 
     /// As [`WriteTxn::commit`], and keeps the memory for another transaction: see
-    /// [`WriteTxn::renew`]. The transaction has ended whatever the result; later calls fail with
+    /// [`WriteTxn::renew`]. The transaction has ended whatever the result. Later calls fail with
     /// [`Error::TransactionFailed`]. A nested transaction cannot end its surroundings: the
     /// innermost one then counts as failed, and nothing else happens.
     /// # Errors
@@ -80,6 +80,7 @@ fn commit(txn: &mut WriteTxn<'_>) -> Result<Option<Meta>, Error> {
     if txn.pages.is_untouched() && main.record == txn.base.main && !main_changed {
         return Ok(None);
     }
+    // The free list comes last: the records above took and freed pages.
     save_free_list(&mut txn.pages)?;
     let environment = txn.environment;
     // Changes in a map whose pages are gone would be lost silently.
@@ -103,6 +104,8 @@ fn commit(txn: &mut WriteTxn<'_>) -> Result<Option<Meta>, Error> {
         meta.map_size >= txn.base.map_size,
         "the map size never shrinks"
     );
+    // Readers look at the lock file's id only. It is stored after the meta page, so that no reader
+    // finds an id without its page.
     write(txn, &meta, &other)?;
     if let Some(lock) = environment.lock() {
         lock.store_last_txnid(meta.txnid);

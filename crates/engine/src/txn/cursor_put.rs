@@ -1,6 +1,6 @@
 //! Storing through a cursor: where it is before, and where afterwards.
 
-use super::put::Done;
+use super::put::PutOutcome;
 use super::put_flags::{Put, PutFlags, Reservation};
 use super::snapshot::Sealed;
 use super::write::WriteTxn;
@@ -9,8 +9,8 @@ use crate::tree::{self, Path, Tree};
 use crate::{Error, value};
 
 impl WriteTxn<'_> {
-    /// Stores a record through a cursor and goes to it; as [`crate::WriteCursor::put_with`] of
-    /// [`WriteTxn::at`], with less ado.
+    /// Stores a record through a cursor and goes to it; cheaper than
+    /// [`crate::WriteCursor::put_with`] of [`WriteTxn::at`].
     /// # Errors
     /// As [`crate::WriteCursor::put_with`]; [`Error::CursorClosed`].
     pub fn put_at(
@@ -22,26 +22,26 @@ impl WriteTxn<'_> {
     ) -> Result<Put<'_>, Error> {
         self.check_alive()?;
         let mut place = self.cursors.take(id)?;
-        let done = if flags.has(PutFlags::CURRENT) {
+        let outcome = if flags.has(PutFlags::CURRENT) {
             self.put_current(&mut place, key, value, flags)
         } else {
             self.put_through(&mut place, key, value, flags)
         };
-        if matches!(done, Ok(Done::Stored(_))) {
+        if matches!(outcome, Ok(PutOutcome::Stored(_))) {
             place.clear_deleted();
         }
-        let way = matches!(done, Ok(Done::Exists)).then(|| place.path().clone());
+        let hint = matches!(outcome, Ok(PutOutcome::Exists)).then(|| place.path().clone());
         let database = place.database();
         self.cursors.put_back(id, place);
-        done?;
-        match way {
+        outcome?;
+        match hint {
             None => Ok(Put::Stored),
             Some(path) => Ok(Put::Exists(self.existing(database, &path)?)),
         }
     }
 
-    /// Gives a key room for a value and goes to it; as [`crate::WriteCursor::reserve_with`] of
-    /// [`WriteTxn::at`], with less ado.
+    /// Gives a key room for a value and goes to it; cheaper than
+    /// [`crate::WriteCursor::reserve_with`] of [`WriteTxn::at`].
     /// # Errors
     /// As [`crate::WriteCursor::reserve_with`]; [`Error::CursorClosed`].
     pub fn reserve_at(
@@ -101,30 +101,30 @@ impl WriteTxn<'_> {
         key: &[u8],
         value: &[u8],
         flags: PutFlags,
-    ) -> Result<Done, Error> {
+    ) -> Result<PutOutcome, Error> {
         debug_assert!(!flags.has(PutFlags::CURRENT));
         let database = place.database();
         if self.append_at_hint(database, key, value)? {
             match self.trees.get_mut().insert_hint(database) {
-                Some(way) => place.stand_on_single_value(&way.path),
+                Some(hint) => place.stand_on_single_value(&hint.path),
                 None => place.save_position_at(key, None),
             }
-            return Ok(Done::Stored(true));
+            return Ok(PutOutcome::Stored(true));
         }
         let mut path = Path::new();
-        let done = self.put_in(database, &mut path, key, value, flags);
-        if let Err(Error::WrongKind(_)) = done {
+        let outcome = self.put_in(database, &mut path, key, value, flags);
+        if let Err(Error::WrongKind(_)) = outcome {
             place.stand_on_path(self.pages(), &self.tree(database)?, path)?;
-            return done;
+            return outcome;
         }
-        let done = done?;
+        let outcome = outcome?;
         let tree = self.tree(database)?;
-        match done {
-            Done::Stored(true) if !tree.has_duplicates() => {
+        match outcome {
+            PutOutcome::Stored(true) if !tree.has_duplicates() => {
                 place.stand_on_path(self.pages(), &tree, path)?;
             }
-            Done::Stored(_) => place.save_position_at(key, Some(value)),
-            Done::Exists => {
+            PutOutcome::Stored(_) => place.save_position_at(key, Some(value)),
+            PutOutcome::Exists => {
                 let was_deleted = place.is_key_deleted();
                 place.stand_on_path(self.pages(), &tree, path)?;
                 let pair = tree.has_duplicates()
@@ -142,7 +142,7 @@ impl WriteTxn<'_> {
                 }
             }
         }
-        Ok(done)
+        Ok(outcome)
     }
 
     /// Replaces the record under the cursor.
@@ -152,7 +152,7 @@ impl WriteTxn<'_> {
         key: &[u8],
         value: &[u8],
         flags: PutFlags,
-    ) -> Result<Done, Error> {
+    ) -> Result<PutOutcome, Error> {
         debug_assert!(flags.has(PutFlags::CURRENT));
         let database = place.database();
         let tree = self.checked_tree(database, key, value.len())?;
@@ -169,7 +169,7 @@ impl WriteTxn<'_> {
             } else {
                 place.save_position_at(key, None);
             }
-            return Ok(Done::Stored(good));
+            return Ok(PutOutcome::Stored(good));
         }
         if flags.has(PutFlags::NO_DUP_DATA) && !place.is_single() {
             return Err(Error::Flags);
@@ -183,7 +183,7 @@ impl WriteTxn<'_> {
         let same = tree.value_order.compare(value, &old).is_eq();
         if !same && value::seek_value(self.pages(), &tree, leaf, value)?.1 {
             place.enter_value(self.pages(), &tree, value)?;
-            return Ok(Done::Exists);
+            return Ok(PutOutcome::Exists);
         }
         let at = place.value_at().ok_or(Error::CursorUnset)?;
         self.save_other_positions(database)?;
@@ -194,7 +194,7 @@ impl WriteTxn<'_> {
             value: Some(&old),
         };
         self.cursors.follow(&gone, place);
-        Ok(Done::Stored(false))
+        Ok(PutOutcome::Stored(false))
     }
 
     /// Makes sure that a cursor is on a record that this key may replace.

@@ -27,9 +27,9 @@ pub struct HeldPages {
 }
 
 impl FreePages {
-    /// The transactions that freed pages, in their order, with the number of those that are still
-    /// free. The number is that of the record. A writer that uses some of the pages may list the
-    /// rest under another transaction whose pages it used too.
+    /// Returns the transactions that freed pages, in their order, with the number of their pages
+    /// that are still free. The number is that of the record. A writer that uses some of the pages
+    /// may list the rest under another transaction whose pages it used too.
     #[must_use]
     pub fn records(&self) -> &[(Txnid, u64)] {
         &self.records
@@ -41,9 +41,9 @@ impl FreePages {
         self.sum(Txnid(0), Txnid(u64::MAX))
     }
 
-    /// Those that the next write transaction can use, if readers have no older snapshots than
-    /// `oldest`. The pages that the newest transaction freed are not among them: a crash may lead
-    /// back to the snapshot before it.
+    /// Returns the pages that the next write transaction can use, if no reader has an older
+    /// snapshot than `oldest`. The pages that the newest transaction freed are not among them. A
+    /// crash may lead back to the snapshot before it.
     #[must_use]
     pub fn reusable(&self, oldest: Option<Txnid>) -> u64 {
         let limit = oldest.map_or(self.snapshot, |oldest| oldest.min(self.snapshot));

@@ -45,7 +45,7 @@ impl Multimap {
         txn.values(self.database, key)
     }
 
-    /// How many values a key has. Costs what [`Snapshot::get`] costs, however many they are.
+    /// How many values a key has. Costs as much as [`Snapshot::get`], for any number of values.
     /// # Errors
     /// As [`Snapshot::get`].
     pub fn count(self, txn: &impl Snapshot, key: &[u8]) -> Result<u64, Error> {

@@ -1,4 +1,4 @@
-//! Nested transactions: parts of a write transaction that can be undone by themselves.
+//! Nested transactions: parts of a write transaction that can be undone alone.
 
 use std::ops::{Deref, DerefMut};
 
@@ -9,8 +9,8 @@ use crate::Error;
 /// A part of a write transaction that can be undone alone. It can have nested parts in turn, to any
 /// depth.
 ///
-/// It dereferences to [`WriteTxn`], so it reads and changes like one: it sees what the surrounding
-/// transaction did so far. [`NestedTxn::commit`] makes its changes part of the surrounding
+/// It dereferences to [`WriteTxn`], so it reads and changes like one. It sees the earlier changes
+/// of the surrounding transaction. [`NestedTxn::commit`] makes its changes part of the surrounding
 /// transaction, which still decides about all of them. [`NestedTxn::abort`], or dropping it,
 /// restores the state before it began. An error that ends a transaction ends the nested one only.
 ///
@@ -87,7 +87,7 @@ impl NestedTxn<'_, '_> {
         self.txn.commit_down_to(self.depth)
     }
 
-    /// Undoes what was done since it began, as dropping does.
+    /// Undoes its changes, as dropping does.
     pub fn abort(self) {
         drop(self);
     }
@@ -137,7 +137,7 @@ impl<'env> WriteTxn<'env> {
         Ok(())
     }
 
-    /// Makes the changes of the innermost nested transaction part of what surrounds it.
+    /// Makes the changes of the innermost nested transaction part of its surroundings.
     /// # Errors
     /// [`Error::NotNested`] if there is none; otherwise as [`NestedTxn::commit`].
     pub fn commit_nested(&mut self) -> Result<(), Error> {
@@ -147,7 +147,7 @@ impl<'env> WriteTxn<'env> {
         }
     }
 
-    /// Undoes what the innermost nested transaction did; nothing if there is none.
+    /// Undoes the changes of the innermost nested transaction; does nothing if there is none.
     pub fn abort_nested(&mut self) {
         if let Some(depth) = self.levels.len().checked_sub(1) {
             self.abort_down_to(depth);
@@ -187,7 +187,7 @@ impl<'env> WriteTxn<'env> {
         }
     }
 
-    /// Notes what a nested transaction may change next to pages.
+    /// Saves the state, other than pages, that a nested transaction may change.
     fn save_level(&mut self) -> Result<Level, Error> {
         for database in self.cursors.databases() {
             match self.save_other_positions(database) {
@@ -202,7 +202,7 @@ impl<'env> WriteTxn<'env> {
         })
     }
 
-    /// Puts back what [`WriteTxn::save_level`] noted, once the pages are what they were.
+    /// Restores the state that [`WriteTxn::save_level`] saved, once the pages are restored.
     fn restore_level(&mut self, level: Level) {
         // Orders are the program's, not the transaction's: those set meanwhile stay.
         let names = self.environment.names();

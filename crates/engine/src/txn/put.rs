@@ -11,7 +11,7 @@ use crate::value::{self, Removal, ValueAt};
 use crate::{Error, KeyOrder};
 
 /// The outcome of a put, inside the engine.
-pub(super) enum Done {
+pub(super) enum PutOutcome {
     /// Stored; the path may still be valid, and then leads to the record's entry.
     Stored(bool),
     Exists,
@@ -62,8 +62,8 @@ impl WriteTxn<'_> {
         }
         let mut path = Path::new();
         match self.put_in(database, &mut path, key, value, flags)? {
-            Done::Stored(_) => Ok(Put::Stored),
-            Done::Exists => Ok(Put::Exists(self.existing(database, &path)?)),
+            PutOutcome::Stored(_) => Ok(Put::Stored),
+            PutOutcome::Exists => Ok(Put::Exists(self.existing(database, &path)?)),
         }
     }
 
@@ -147,38 +147,38 @@ impl WriteTxn<'_> {
         key: &[u8],
         value: &[u8],
         flags: PutFlags,
-    ) -> Result<Done, Error> {
+    ) -> Result<PutOutcome, Error> {
         let tree = self.checked_tree(database, key, value.len())?;
         if tree.has_duplicates() {
             self.check_value(&tree, value)?;
         }
         let Some(exact) = self.find_place(database, &tree, path, key, flags)? else {
-            return Ok(Done::Exists);
+            return Ok(PutOutcome::Exists);
         };
         if exact && tree.has_duplicates() {
-            return self.put_beside(database, tree, path, (key, value), flags);
+            return self.add_duplicate(database, tree, path, (key, value), flags);
         }
         self.save_other_positions(database)?;
         self.store(database, tree, path, exact, key, value)
-            .map(Done::Stored)
+            .map(PutOutcome::Stored)
     }
 
     /// Adds a value to a key that has some.
-    fn put_beside(
+    fn add_duplicate(
         &mut self,
         database: Database,
         tree: Tree,
         path: &mut Path,
         (key, value): (&[u8], &[u8]),
         flags: PutFlags,
-    ) -> Result<Done, Error> {
+    ) -> Result<PutOutcome, Error> {
         debug_assert!(tree.has_duplicates() && !path.is_empty());
         let leaf = tree::leaf_of(path, &tree)?;
         let (at, exact) = if flags.has(PutFlags::APPEND_DUP) {
             let (at, last) = value::last_value(self.pages(), &tree, leaf)?;
             if tree.value_order.compare(value, last).is_le() {
                 self.touch(database, tree, path)?;
-                return Ok(Done::Exists);
+                return Ok(PutOutcome::Exists);
             }
             (behind(at), false)
         } else {
@@ -186,13 +186,13 @@ impl WriteTxn<'_> {
         };
         if exact && flags.has(PutFlags::NO_DUP_DATA) {
             self.touch(database, tree, path)?;
-            return Ok(Done::Exists);
+            return Ok(PutOutcome::Exists);
         }
         if exact && matches!(tree.value_order, KeyOrder::Custom(_)) {
             // Equal in the program's order is not the same.
             self.save_other_positions(database)?;
             self.replace_value(database, tree, path, key, at, value)?;
-            return Ok(Done::Stored(false));
+            return Ok(PutOutcome::Stored(false));
         }
         if !exact && let Err(error) = value::check_size(self.pages(), &tree, leaf, value) {
             // As in the original, the attempt counts as a change.
@@ -215,7 +215,7 @@ impl WriteTxn<'_> {
             } else {
                 txn.set_tree(database, tree);
             }
-            Ok(Done::Stored(good))
+            Ok(PutOutcome::Stored(good))
         })
     }
 

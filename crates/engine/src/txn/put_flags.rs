@@ -43,7 +43,7 @@ impl std::ops::BitOr for PutFlags {
 pub enum Put<'t> {
     /// The record is stored.
     Stored,
-    /// The flags forbid it, and nothing was changed. Here is what the key has, its first value; for
+    /// The flags forbid it, and nothing was changed. This is the key's first value; with
     /// [`PutFlags::APPEND`] that of the last key.
     Exists(&'t [u8]),
 }
@@ -51,8 +51,8 @@ pub enum Put<'t> {
 /// How a reservation went.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Reservation<'t> {
-    /// Room for the value, to be filled; what is not filled is undefined.
+    /// Room for the value, to be filled. Unfilled bytes are undefined.
     Empty(&'t mut [u8]),
-    /// The flags forbid it; here is what the key has.
+    /// The flags forbid it; this is the key's value.
     Exists(&'t [u8]),
 }

@@ -141,12 +141,12 @@ impl ManyValues {
     /// Adds a value, unless it is there.
     fn put(&mut self, pages: &mut WriterPages<'_>, item: &[u8]) -> Result<(), Error> {
         debug_assert!(!item.is_empty(), "a value of a tree is a key");
-        let exact = match self.near(pages.view(), item)? {
+        let exact = match self.seek_in_leaf(pages.view(), item)? {
             Some(exact) => exact,
             None => {
                 let exact = tree::seek(pages.view(), &self.inner, item, &mut self.path)?;
                 tree::touch_path(pages, &mut self.inner, &mut self.path)?;
-                self.is_last = super::last_insert::leads_to_last(pages.view(), &self.path)?;
+                self.is_last = super::last_insert::is_last_leaf(pages.view(), &self.path)?;
                 exact
             }
         };
@@ -178,7 +178,7 @@ impl ManyValues {
 
     /// Goes to the position of a value if it is in the current leaf. Returns true if the value is
     /// there.
-    fn near(&mut self, pages: PageView<'_>, item: &[u8]) -> Result<Option<bool>, Error> {
+    fn seek_in_leaf(&mut self, pages: PageView<'_>, item: &[u8]) -> Result<Option<bool>, Error> {
         let Some(leaf) = self.path.leaf_mut() else {
             return Ok(None);
         };

@@ -32,7 +32,7 @@ const ATTEMPTS: usize = 1000;
 /// Keep one per thread and [`ReadTxn::refresh`] it: that costs two atomic stores and no allocation.
 #[derive(Debug)]
 pub struct ReadTxn<'env> {
-    core: Core<'env>,
+    core: ReaderState<'env>,
     trees: RefCell<CachedTrees>,
     /// Pins nothing; the trees are those of the snapshot it had, or none.
     is_reset: bool,
@@ -47,7 +47,7 @@ pub struct ParkedReader<'env> {
 }
 
 #[derive(Debug)]
-struct Core<'env> {
+struct ReaderState<'env> {
     environment: &'env Handle,
     slot: Option<Slot>,
     /// The last slot with its words. If threads keep their slots, it is probably still free.
@@ -60,7 +60,7 @@ struct Core<'env> {
     mark: EndMark<'env>,
 }
 
-impl Core<'_> {
+impl ReaderState<'_> {
     /// The snapshot is pinned from now on.
     fn begin_reading(&mut self) {
         self.mark = match self.slot_cache {
@@ -73,15 +73,15 @@ impl Core<'_> {
     }
 
     /// It has this slot from now on.
-    fn sit_down(&mut self, slot: Option<Slot>) {
+    fn set_slot(&mut self, slot: Option<Slot>) {
         self.slot = slot;
-        self.slot_cache = seat_of(self.environment, slot);
+        self.slot_cache = slot_cache_of(self.environment, slot);
     }
 
     /// Pins the newest snapshot in the slot that it had, and tells whether that is the one it had.
     /// Where it is not the slot may be taken all the same.
     #[inline]
-    fn pins_the_same(&mut self) -> bool {
+    fn repin(&mut self) -> bool {
         let Some(slot_cache) = self.slot_cache else {
             return false;
         };
@@ -102,7 +102,7 @@ impl Core<'_> {
 
     /// Pins nothing any more.
     #[inline]
-    fn let_go(&mut self) {
+    fn release_snapshot(&mut self) {
         self.mark = EndMark::always();
         if !self.environment.idle_readers_keep_slots() {
             self.give_back();
@@ -128,7 +128,7 @@ impl Core<'_> {
 
 /// The words of a slot.
 #[inline]
-fn seat_of(environment: &Handle, slot: Option<Slot>) -> Option<ReaderSlotCache<'_>> {
+fn slot_cache_of(environment: &Handle, slot: Option<Slot>) -> Option<ReaderSlotCache<'_>> {
     environment.lock()?.slot_cache(slot?)
 }
 
@@ -164,9 +164,9 @@ impl<'env> ReadTxn<'env> {
         let trees = CachedTrees::take(environment.id());
         let known = trees.key();
         let slot = environment.take_slot()?;
-        let slot_cache = seat_of(environment, slot);
-        // Made when all of it is known: what is moved soon after it was written would be waited
-        // for.
+        let slot_cache = slot_cache_of(environment, slot);
+        // The value is built in one place: the processor would wait for words that were written
+        // singly and then moved.
         if let Some(slot_cache) = slot_cache
             && knows_trees(environment, known.txnid, &trees, known.orders_set)
         {
@@ -174,7 +174,7 @@ impl<'env> ReadTxn<'env> {
             if slot_cache.pin() == known.txnid && environment.is_usable() {
                 slot_cache.stamp(stamp, known.txnid);
                 return Ok(ReadTxn {
-                    core: Core {
+                    core: ReaderState {
                         environment,
                         slot,
                         slot_cache: Some(slot_cache),
@@ -189,19 +189,19 @@ impl<'env> ReadTxn<'env> {
                 });
             }
         }
-        Self::begin_anew(environment, slot, trees)
+        Self::begin_from_meta(environment, slot, trees)
     }
 
     /// Begins by reading the meta page.
     #[inline(never)]
-    fn begin_anew(
+    fn begin_from_meta(
         environment: &'env Handle,
         slot: Option<Slot>,
         trees: CachedTrees,
     ) -> Result<ReadTxn<'env>, Error> {
         let known = trees.key();
         let mut txn = ReadTxn {
-            core: Core {
+            core: ReaderState {
                 environment,
                 slot: None,
                 slot_cache: None,
@@ -214,7 +214,7 @@ impl<'env> ReadTxn<'env> {
             is_reset: false,
             orders_set: known.orders_set,
         };
-        txn.core.sit_down(slot);
+        txn.core.set_slot(slot);
         txn.pin()?;
         // A slot in a lock file that was cut off pins nothing.
         environment.check_usable()?;
@@ -227,7 +227,7 @@ impl<'env> ReadTxn<'env> {
         self.core.txnid
     }
 
-    /// Lets go of the snapshot and takes the newest.
+    /// Releases the snapshot and takes the newest.
     /// # Errors
     /// As [`Environment::read`]; the transaction then shows nothing ([`Error::TransactionFailed`])
     /// until refreshed with success.
@@ -235,18 +235,18 @@ impl<'env> ReadTxn<'env> {
         if self.is_reset
             && self.knows_trees()
             && self.core.environment.is_usable()
-            && self.core.pins_the_same()
+            && self.core.repin()
         {
             // Nothing of the file was read, nor looked for in the lock file.
             self.is_reset = false;
             return Ok(());
         }
-        self.refresh_otherwise()
+        self.refresh_slowly()
     }
 
     #[cold]
     #[inline(never)]
-    fn refresh_otherwise(&mut self) -> Result<(), Error> {
+    fn refresh_slowly(&mut self) -> Result<(), Error> {
         if self.is_newest() {
             self.core.begin_reading();
             return Ok(());
@@ -254,16 +254,16 @@ impl<'env> ReadTxn<'env> {
         if let Err(error) = self.core.environment.check_usable() {
             if self.is_reset {
                 // The slot may have been taken again already.
-                self.core.let_go();
+                self.core.release_snapshot();
             }
             return Err(error);
         }
         if self.core.slot.is_none() {
             let last = self.core.slot_cache.map(ReaderSlotCache::slot);
             let slot = self.core.environment.take_slot_again(last)?;
-            self.core.sit_down(slot);
+            self.core.set_slot(slot);
         }
-        if self.knows_trees() && self.core.pins_the_same() {
+        if self.knows_trees() && self.core.repin() {
             self.is_reset = false;
             return Ok(());
         }
@@ -275,23 +275,23 @@ impl<'env> ReadTxn<'env> {
             .and_then(|()| self.core.environment.check_usable());
         self.is_reset = pinned.is_err();
         if pinned.is_err() {
-            self.core.let_go();
+            self.core.release_snapshot();
         }
         pinned
     }
 
-    /// Lets go of the snapshot in place; the id stays to be asked for. Until [`ReadTxn::renew`]
-    /// reading is [`Error::TransactionFailed`]. The slot is kept, but with
-    /// [`crate::SlotPolicy::PerThread`] it is the thread's, which may use it for another
-    /// transaction meanwhile. Doing it twice is as doing it once.
+    /// Releases the snapshot in place; the id remains available. Until [`ReadTxn::renew`] reading
+    /// is [`Error::TransactionFailed`]. The slot is kept, but with [`crate::SlotPolicy::PerThread`]
+    /// it is the thread's, which may use it for another transaction meanwhile. Doing it twice is as
+    /// doing it once.
     #[inline]
     pub fn reset(&mut self) {
         self.is_reset = true;
-        self.core.let_go();
+        self.core.release_snapshot();
     }
 
-    /// As [`ReadTxn::reset`], and gives the slot back whatever the policy: what stays is memory,
-    /// for [`ReadTxn::renew`].
+    /// As [`ReadTxn::reset`], and gives the slot back under any policy. The memory stays for
+    /// [`ReadTxn::renew`].
     #[inline]
     pub fn release(&mut self) {
         self.is_reset = true;
@@ -411,14 +411,14 @@ impl<'env> ReadTxn<'env> {
     }
 
     /// Returns true if the cursor is surely on its key's last value in that direction. A step among
-    /// the key's values then leads nowhere. Where it is not known [`Snapshot::step`] finds out.
+    /// the key's values then leads nowhere. If it is unknown, [`Snapshot::step`] finds out.
     #[must_use]
     pub fn is_at_last_value(&self, place: &CursorPosition, forwards: bool) -> bool {
         !self.core.mark.is_set() && place.is_at_last_value(self.core.window, forwards)
     }
 
-    /// Lets go of the snapshot and turns into what can begin again; as [`ReadTxn::reset`], but in
-    /// the type.
+    /// Releases the snapshot and returns a reader that can begin again; as [`ReadTxn::reset`], but
+    /// in the type.
     #[must_use]
     pub fn park(mut self) -> ParkedReader<'env> {
         self.reset();
@@ -495,22 +495,22 @@ impl<'env> ReadTxn<'env> {
 }
 
 impl ReadTxn<'_> {
-    /// Returns true if the transaction can still be read from: says what the next operation would
-    /// say. Long operations ask now and then. Costs two loads.
+    /// Returns the error that the next operation would return, if any. Long operations ask now and
+    /// then. Costs two loads.
     /// # Errors
     /// [`Error::ReaderEnded`] once a writer has asked the reader to end.
     /// [`Error::TransactionFailed`] after a reset. [`Error::MapLost`].
     #[inline]
     pub fn check_readable(&self) -> Result<(), Error> {
         if self.core.mark.is_set() || any_map_is_lost() {
-            return self.why_unreadable();
+            return self.readable_error();
         }
         Ok(())
     }
 
     #[cold]
     #[inline(never)]
-    fn why_unreadable(&self) -> Result<(), Error> {
+    fn readable_error(&self) -> Result<(), Error> {
         if self.is_reset() {
             return Err(Error::TransactionFailed);
         }
@@ -518,7 +518,7 @@ impl ReadTxn<'_> {
         self.core.mark.check()
     }
 
-    /// As [`Snapshot::get`], where the leaf and the entries are known that the key may be among.
+    /// As [`Snapshot::get`], if the leaf and the entries that may have the key are known.
     #[inline(never)]
     fn get_in_leaf<'t>(
         &'t self,
@@ -538,7 +538,7 @@ impl ReadTxn<'_> {
         }
     }
 
-    /// As [`Snapshot::get`], whatever the order.
+    /// As [`Snapshot::get`], in any order.
     #[inline(never)]
     fn get_otherwise<'t>(&'t self, tree: &Tree, key: &[u8]) -> Result<Option<&'t [u8]>, Error> {
         let window = self.core.window;

@@ -82,7 +82,7 @@ impl<'env> WriteTxn<'env> {
         Ok(WriteCursor::new(self, id, false))
     }
 
-    /// A cursor that can change what it is on; closed when dropped.
+    /// Opens a cursor that can change its record; closed when dropped.
     /// # Errors
     /// As [`crate::Snapshot::cursor`].
     pub fn cursor_mut(&mut self, database: Database) -> Result<WriteCursor<'_, 'env>, Error> {
@@ -108,12 +108,12 @@ impl<'env> WriteTxn<'env> {
     /// Moves a cursor to the next record if that is in the same leaf and keys have one value each.
     /// Returns `None`, and changes nothing, otherwise; [`WriteTxn::step_cursor`] then does it.
     #[must_use]
-    pub fn next_at_hand(&self, id: CursorId) -> Option<Record<'_>> {
+    pub fn next_in_leaf(&self, id: CursorId) -> Option<Record<'_>> {
         self.check_alive().ok()?;
         self.cursors.step_within(id, self.pages())
     }
 
-    /// Moves a cursor to a neighbour; as [`WriteCursor::go`] of [`WriteTxn::at`], with less ado.
+    /// Moves a cursor to a neighbour; cheaper than [`WriteCursor::go`] of [`WriteTxn::at`].
     /// # Errors
     /// As [`WriteCursor::go`].
     pub fn step_cursor(&self, id: CursorId, step: Move<'_>) -> Result<Option<Record<'_>>, Error> {
@@ -159,7 +159,7 @@ impl<'env> WriteTxn<'env> {
         })
     }
 
-    /// Removes what a cursor is on.
+    /// Removes the record at a cursor.
     pub(crate) fn delete_at(&mut self, id: CursorId, all_values: bool) -> Result<bool, Error> {
         self.check_alive()?;
         let mut place = self.cursors.take(id)?;
@@ -194,8 +194,7 @@ impl<'env> WriteTxn<'env> {
             None => return Ok(false),
         };
         self.check_plain_record(database, place.path())?;
-        // An order of the program's own is not asked for what is in the database, so this is known
-        // before.
+        // A custom order must not be called with data of the database, so this is found out before.
         let follower = match &value {
             Some(_) if tree.value_order.is_custom() => {
                 Some(place.following_value(self.pages(), &tree)?)
@@ -245,8 +244,8 @@ impl<'env> WriteTxn<'env> {
         Ok(true)
     }
 
-    /// Moves the other cursors that stood on a deleted record to where `place` is now. In an empty
-    /// tree nothing is anywhere.
+    /// Moves the other cursors on a deleted record to the position `place`. In an empty tree
+    /// nothing is anywhere.
     pub(super) fn others_follow(
         &mut self,
         gone: &DeletedRecord<'_>,

@@ -1,4 +1,4 @@
-//! Reading, in whatever kind of transaction.
+//! Reading, in any kind of transaction.
 
 use std::cmp::Ordering;
 
@@ -122,7 +122,7 @@ pub trait Snapshot: Sealed {
             let max = layout::key_max(self.pages().page_size());
             return Err(Error::NameLength { len: 0, max });
         }
-        // A handle lasts as long as the environment: what is no database gets none.
+        // A handle lasts as long as the environment, so a name without a database gets none.
         trees::named(self.pages(), &self.tree(Database::MAIN)?, name)?;
         names.intern(name)
     }
@@ -174,8 +174,8 @@ pub trait Snapshot: Sealed {
         self.with_tree(database, |tree| get(pages, tree, key))
     }
 
-    /// Moves a cursor whose place outlives the transaction; as [`PositionedCursor::go`] of
-    /// [`Snapshot::at_position`], with less ado.
+    /// Moves a cursor whose position outlives the transaction; cheaper than
+    /// [`PositionedCursor::go`] of [`Snapshot::at_position`].
     /// # Errors
     /// As [`crate::Cursor::go`].
     #[inline]
@@ -195,8 +195,8 @@ pub trait Snapshot: Sealed {
     /// is emptied first; its memory is used again.
     ///
     /// The engine searches for sixteen keys in step, so that waits for memory overlap. The gain
-    /// grows with the database, compared with the processor's caches. Of one that fits the caches
-    /// it costs what as many calls of [`Snapshot::get`] cost.
+    /// grows with the database, compared with the processor's caches. In a database that fits the
+    /// caches it costs as much as single calls of [`Snapshot::get`].
     /// # Errors
     /// As [`Snapshot::get`], the first met: they are about the file, not about single keys.
     /// `values` is empty then.
@@ -223,9 +223,9 @@ pub trait Snapshot: Sealed {
         Records::between(self.pages(), self.tree(database)?, low, high)
     }
 
-    /// The records whose keys begin with these bytes: all, if there are none. With
-    /// [`crate::KeyOrder::Reverse`], which compares keys from their last byte, those whose keys
-    /// *end* with them.
+    /// The records whose keys begin with these bytes: all, if there are none.
+    /// [`crate::KeyOrder::Reverse`] compares keys from their last byte: there it finds the keys
+    /// that *end* with these bytes.
     /// # Errors
     /// [`Error::NoPrefixes`] with [`crate::KeyOrder::Integer`] and [`crate::KeyOrder::Custom`],
     /// whose order does not group such keys. [`Error::KeyLength`] for a prefix longer than a key.
@@ -264,7 +264,7 @@ pub trait Snapshot: Sealed {
         range::count(self.pages(), self.tree(database)?, low, high)
     }
 
-    /// About how many records have their keys in a range, for choosing between plans.
+    /// Estimates how many records have their keys in a range, for choosing between plans.
     ///
     /// Costs two searches and at most eight more pages per level on either side, however large the
     /// range. It is exact for a range within few leaves (ten or fewer, under one branch), and for

@@ -23,7 +23,7 @@ struct CachedSnapshot {
     trees: Trees,
 }
 
-/// Whose trees they are, once their transaction has ended.
+/// The identity of cached trees, once their transaction has ended.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct SnapshotKey {
     /// The number of the handle through which the snapshot was read; 0 of none.
@@ -65,7 +65,7 @@ impl CachedTrees {
         cached
     }
 
-    /// Keeps them in place of what the thread has cached before; not while it ends.
+    /// Caches them in place of the thread's earlier ones; does nothing while the thread ends.
     #[inline]
     pub(super) fn keep(mut self, key: SnapshotKey) {
         if let Some(cached) = &mut self.0 {
@@ -74,7 +74,7 @@ impl CachedTrees {
         }
     }
 
-    /// Whose they were.
+    /// Returns the identity of the trees.
     #[inline]
     pub(super) fn key(&self) -> SnapshotKey {
         self.0

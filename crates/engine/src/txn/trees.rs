@@ -26,9 +26,9 @@ pub(super) struct Trees {
     named: Vec<Option<OpenTree>>,
     /// The number of the first handle that this environment gives.
     first: u64,
-    /// The way to the record stored last; only writers have one.
+    /// The hint to the record stored last; only writers have one.
     insert_hint: Option<Box<InsertHint>>,
-    /// How often in a row that way was of no use.
+    /// How often in a row that hint was of no use.
     misses: u32,
     /// The root of the main tree when the innermost nested transaction began, if there is one.
     level_root: Option<Pgno>,
@@ -40,7 +40,7 @@ pub(super) struct Trees {
 /// `MISSES_MAX`th put.
 const MISSES_MAX: u32 = 16;
 
-/// The way to a record, to be tried first when the next one is stored: often it is a neighbour.
+/// The hint to a record, to be tried first when the next one is stored: often it is a neighbour.
 #[derive(Debug, Clone)]
 pub(super) struct InsertHint {
     /// `None` once the tree was changed otherwise.
@@ -51,7 +51,7 @@ pub(super) struct InsertHint {
 }
 
 impl Trees {
-    /// Begins anew with another snapshot's main tree, keeping the memory.
+    /// Restarts with another snapshot's main tree, keeping the memory.
     pub(super) fn reset(&mut self, meta: &Meta, names: &DatabaseNames) {
         let unchanged = |tree| {
             Some(OpenTree {
@@ -82,7 +82,7 @@ impl Trees {
 
     /// Saves the trees when a nested transaction begins.
     pub(super) fn begin_level(&mut self) -> Trees {
-        // Its pages are not those that the nested transaction changes.
+        // The nested transaction changes other pages than those of the hint.
         self.clear_hint();
         let surroundings = self.clone();
         debug_assert!(self.main.is_some(), "a transaction has a main tree");
@@ -91,13 +91,13 @@ impl Trees {
         surroundings
     }
 
-    /// Makes what a nested transaction did part of its surroundings.
+    /// Makes the changes of a nested transaction part of its surroundings.
     pub(super) fn commit_level(&mut self, surroundings: Trees) {
         self.level_root = surroundings.level_root;
         self.loaded = surroundings.loaded;
     }
 
-    /// Goes back to the surroundings of a nested transaction, but for what it has loaded from an
+    /// Restores the surroundings of a nested transaction. It keeps the trees that it loaded from an
     /// unchanged main tree.
     pub(super) fn abort_level(&mut self, surroundings: Trees) {
         let loaded = std::mem::replace(self, surroundings).loaded;
@@ -230,7 +230,7 @@ impl Trees {
         self.misses < MISSES_MAX || self.misses.is_multiple_of(MISSES_MAX)
     }
 
-    /// Notes whether that way was of use.
+    /// Notes if the hint was of use.
     #[inline]
     pub(super) const fn note_hint_use(&mut self, is_hit: bool) {
         self.misses = if is_hit {
@@ -252,25 +252,25 @@ impl Trees {
         }
         let known = self.insert_hint(database);
         // An entry behind the last leaf is on a leaf that was made for it.
-        let is_last = known.is_some_and(|way| way.is_last && path.cmp_leaves(&way.path).is_ge());
+        let is_last = known.is_some_and(|hint| hint.is_last && path.cmp_leaves(&hint.path).is_ge());
         self.change(database, tree);
-        let way = self.insert_hint.get_or_insert_with(|| {
+        let hint = self.insert_hint.get_or_insert_with(|| {
             Box::new(InsertHint {
                 database: None,
                 path: Path::new(),
                 is_last: false,
             })
         });
-        way.database = Some(database);
-        way.path.clone_from(path);
-        way.is_last = is_last;
+        hint.database = Some(database);
+        hint.path.clone_from(path);
+        hint.is_last = is_last;
     }
 
     /// Returns the insert hint, if it is of this database and its tree is unchanged.
     pub(super) fn insert_hint(&mut self, database: Database) -> Option<&mut InsertHint> {
         self.insert_hint
             .as_deref_mut()
-            .filter(|way| way.database == Some(database))
+            .filter(|hint| hint.database == Some(database))
     }
 
     /// Returns the hint with its tree, if it is known to lead to the last leaf.
@@ -280,23 +280,23 @@ impl Trees {
         database: Database,
     ) -> Option<(&mut OpenTree, &mut InsertHint)> {
         let index = self.index(database);
-        let way = self
+        let hint = self
             .insert_hint
             .as_deref_mut()
-            .filter(|way| way.is_last && way.database == Some(database))?;
+            .filter(|hint| hint.is_last && hint.database == Some(database))?;
         let open = if database == Database::MAIN {
             self.main.as_mut()
         } else {
             self.named.get_mut(index)?.as_mut()
         };
-        Some((open?, way))
+        Some((open?, hint))
     }
 
-    /// Forgets that way.
+    /// Forgets that hint.
     #[inline]
     pub(super) fn clear_hint(&mut self) {
-        if let Some(way) = &mut self.insert_hint {
-            way.database = None;
+        if let Some(hint) = &mut self.insert_hint {
+            hint.database = None;
         }
     }
 

@@ -166,8 +166,8 @@ impl<'env> WriterLock<'env> {
         });
     }
 
-    /// Puts the lock file right whose mutex was held by `predecessor`, if that was of this process,
-    /// when it died.
+    /// Repairs the lock file after its mutex holder died; `predecessor` is set if that was a thread
+    /// of this process.
     #[cold]
     #[inline(never)]
     fn repair(
@@ -176,14 +176,13 @@ impl<'env> WriterLock<'env> {
         predecessor: Option<u64>,
     ) -> Result<(), Error> {
         if predecessor.is_some() {
-            // A thread of this process ended with its transaction alive: what else it left behind
-            // is unknown.
+            // A thread of this process ended with its transaction alive: the state it left is
+            // unknown.
             environment.mark_failed();
             return Err(Error::EnvironmentFailed);
         }
         // It may have died between writing its meta page and publishing the id, or before either.
-        // Where a newer snapshot was gone back from and still is, the id that was published is the
-        // right one.
+        // If a newer snapshot was abandoned and is still in the file, the published id is right.
         if !environment.abandons_newer() {
             let meta = environment.mapping().newest_meta()?;
             lock.store_last_txnid(meta.txnid);
@@ -264,7 +263,7 @@ impl<'env> WriteTxn<'env> {
             && self.pages.are_of(environment.mapping())
             && environment.is_writable()
         {
-            // It has done nothing since, and neither has anybody else.
+            // This transaction has done nothing since, and no other has committed.
             self.failed = false;
             return Ok(());
         }
@@ -329,7 +328,7 @@ impl<'env> WriteTxn<'env> {
         Ok(base)
     }
 
-    /// Follows what others have done to the size of the file and of the map.
+    /// Follows other processes' changes to the size of the file and of the map.
     fn follow(environment: &Handle, base: &Meta) -> Result<(), Error> {
         debug_assert!(base.last.0 >= 1, "the meta pages are in use");
         environment.adopt_map_size(base)?;

@@ -25,7 +25,7 @@ impl Drop for WriteCursor<'_, '_> {
 }
 
 impl<'t, 'env> WriteCursor<'t, 'env> {
-    /// Lends a tracked cursor; `closes` when it is to be closed with this value.
+    /// Lends a tracked cursor; `closes` if it is closed with this value.
     pub(crate) const fn new(txn: &'t mut WriteTxn<'env>, id: CursorId, closes: bool) -> Self {
         WriteCursor { txn, id, closes }
     }
@@ -51,8 +51,8 @@ impl<'t, 'env> WriteCursor<'t, 'env> {
         self.go(Move::Last)
     }
 
-    /// Goes to the next record; after [`WriteCursor::delete`] that is the deleted one's successor.
-    /// At the last one it returns `None` and stays.
+    /// Goes to the next record; after [`WriteCursor::delete`] to the deleted one's successor. At
+    /// the last one it returns `None` and stays.
     /// # Errors
     /// As [`crate::Cursor::first`].
     #[expect(
@@ -84,7 +84,7 @@ impl<'t, 'env> WriteCursor<'t, 'env> {
         self.go(Move::KeyOrAfter(key))
     }
 
-    /// The record the cursor is on: after a deletion, the successor of what was deleted.
+    /// Returns the record at the cursor; after a deletion, the successor of the deleted record.
     /// # Errors
     /// As [`crate::Cursor::first`]; [`Error::CursorUnset`] from a cursor that is nowhere.
     pub fn current(&mut self) -> Result<Option<Record<'_>>, Error> {

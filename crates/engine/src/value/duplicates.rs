@@ -93,7 +93,7 @@ pub(crate) fn first_value<'p, P: Pages<'p>>(
     }
 }
 
-/// The key of a tree's entry, whatever its leaves are.
+/// Returns the key of a tree's entry, for any kind of leaf.
 pub(crate) fn key_at<'p, P: Pages<'p>>(
     pages: P,
     tree: &Tree,
@@ -214,8 +214,8 @@ pub(crate) fn check_size<'p, P: Pages<'p>>(
     fixed_len(len, value).map(|_| ())
 }
 
-/// Adds a value that the key does not have. `path` leads to the key's entry, `at` is what
-/// [`seek_value`] said, or one behind the last value. Returns true if the path is still valid.
+/// Adds a value that the key does not have. `path` leads to the key's entry. `at` is the result of
+/// [`seek_value`], or one behind the last value. Returns true if the path is still valid.
 pub(crate) fn add_value<P: PagesMut>(
     pages: &mut P,
     tree: &mut Tree,
@@ -379,7 +379,7 @@ enum ExternalValue {
     Tree(Tree),
 }
 
-/// Collects what the entries of a leaf hold outside it, but for named databases.
+/// Collects the values that entries of a leaf store outside it, except named databases.
 fn external_values<'p, P: Pages<'p>>(
     pages: P,
     tree: &Tree,
@@ -394,7 +394,7 @@ fn external_values<'p, P: Pages<'p>>(
                 let (first, count) = run_of(pages, leaf, &node)?;
                 found.push(ExternalValue::Run(first, count));
             }
-            // Inner trees hold nothing else: what says so would lead in circles.
+            // Inner trees hold no other trees: an entry that claims one would lead in circles.
             SUB_TREE if tree.has_duplicates() => {
                 if let Values::Tree(inner) = values_of(pages, tree, leaf, &node)? {
                     found.push(ExternalValue::Tree(inner));
@@ -565,7 +565,7 @@ pub(crate) fn inner_tree_like(other: &Tree, mut record: TreeRecord) -> Option<Tr
     })
 }
 
-/// Carries what changed in an inner tree over to the counts of the whole.
+/// Adds the changes of an inner tree to the counts of the whole.
 fn count_inner(tree: &mut Tree, before: &TreeRecord, after: &TreeRecord) {
     let entries = tree.record.entries.saturating_add(after.entries);
     tree.record.entries = entries.saturating_sub(before.entries);

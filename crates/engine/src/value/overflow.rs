@@ -8,7 +8,7 @@ use fulgurite_format::{
 use crate::Error;
 use crate::tree::{Pages, PagesMut};
 
-/// The value of a leaf entry of a database without duplicates, wherever it is.
+/// Returns the value of a leaf entry of a database without duplicates, from the leaf or from a run.
 #[inline]
 pub(crate) fn value_of<'p, P: Pages<'p>>(
     pages: P,
@@ -63,8 +63,8 @@ pub(crate) fn write_run<P: PagesMut>(
     let run = Run::of::<P>(pages, len)?;
     let first = pages.allocate(run.count)?;
     if run.count == 1 {
-        // Longer runs are zeros; a page has whatever was in its buffer before, and its value does
-        // not fill it.
+        // Longer runs are zeros. A page has the old bytes of its buffer, and its value does not
+        // fill it.
         pages.page_mut(first)?.fill(0);
     }
     let header = pages.run_mut(first, layout::HEADER_LEN)?;
@@ -83,7 +83,7 @@ pub(crate) fn store_run<P: PagesMut>(
     Ok(run.reference(record, first))
 }
 
-/// A run as it is to be.
+/// The size of a run to be stored.
 struct Run {
     count: u64,
     pages: u32,
@@ -110,7 +110,7 @@ impl Run {
     }
 }
 
-/// Gives up what a value occupies outside its leaf.
+/// Gives up the run that a value occupies outside its leaf.
 pub(crate) fn release_value<P: PagesMut>(
     pages: &mut P,
     record: &mut TreeRecord,

@@ -16,10 +16,10 @@ enum Destination {
     Run,
 }
 
-/// Stores `value` under `key`, in place of what it had.
+/// Stores `value` under `key`, in place of its old value.
 ///
-/// `path` and `exact` are what [`tree::seek`] or its like found for the key. Tells whether the path
-/// is still good.
+/// `path` and `exact` are the result of [`tree::seek`] for the key. Tells whether the path is still
+/// good.
 pub(crate) fn store_value<P: PagesMut>(
     pages: &mut P,
     tree: &mut Tree,
@@ -46,7 +46,7 @@ pub(crate) fn store_value<P: PagesMut>(
     }
 }
 
-/// Gives `key` room for a value of `len` bytes, in place of what it had; the caller fills it.
+/// Gives `key` room for a value of `len` bytes, in place of its old value; the caller fills it.
 /// Otherwise as [`store_value`].
 pub(crate) fn place_value<'p, P: PagesMut>(
     pages: &'p mut P,
@@ -85,8 +85,7 @@ pub(crate) fn place_value<'p, P: PagesMut>(
     Err(Error::at(place.pgno)(Malformed::KeyOrder))
 }
 
-/// Makes the path private, gives up what the key had outside its leaf, and decides where the new
-/// value goes.
+/// Makes the path private, frees the key's run, and decides where the new value goes.
 fn choose_destination<P: PagesMut>(
     pages: &mut P,
     tree: &mut Tree,

@@ -1,4 +1,4 @@
-//! How much memory a process holds: so a test sees what an error path forgets to give back.
+//! Counts the memory that a process holds: a test sees leaks of error paths.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicIsize, Ordering};
@@ -25,7 +25,7 @@ fn count(bytes: isize) {
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count(layout.size().cast_signed());
-        // SAFETY: the caller's promise is the system allocator's.
+        // SAFETY: the contract of this function is that of the system allocator.
         unsafe { System.alloc(layout) }
     }
 
@@ -38,13 +38,14 @@ unsafe impl GlobalAlloc for Counting {
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         count(layout.size().cast_signed());
-        // SAFETY: as above.
+        // SAFETY: the contract of this function is that of the system allocator.
         unsafe { System.alloc_zeroed(layout) }
     }
 
     unsafe fn realloc(&self, at: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         count(size.cast_signed() - layout.size().cast_signed());
-        // SAFETY: as above.
+        // SAFETY: all memory of this allocator came from the system's, so the system's may move it
+        // with the same layout.
         unsafe { System.realloc(at, layout, size) }
     }
 }

@@ -54,7 +54,7 @@ pub enum Call {
     Allocate,
     /// `fallocate` that makes a hole.
     Punch,
-    /// Reading what `/proc` tells of other processes.
+    /// Reading `/proc` about other processes.
     AskProcesses,
     /// `mmap`.
     Map,
@@ -84,7 +84,7 @@ pub enum Call {
 
 #[cfg(feature = "faults")]
 impl Call {
-    /// All of them, for the caller that has to make sure that each has been seen to fail.
+    /// All of them, for tests that make each of them fail.
     pub const ALL: [Call; 24] = [
         Call::Open,
         Call::Status,

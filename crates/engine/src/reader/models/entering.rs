@@ -55,7 +55,7 @@ fn two_entering(weakness: Weakness, commits: u64) -> impl Fn() {
 }
 
 #[test]
-fn whoever_enters_is_seen_by_writers() {
+fn writers_see_every_reader_that_enters() {
     holds("entering beside three commits", entering(Weakness::None, 3));
     holds("two entering", two_entering(Weakness::None, 0));
     holds(

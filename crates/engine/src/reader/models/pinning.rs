@@ -133,7 +133,7 @@ fn a_meta_page_that_is_being_written_is_half_of_each() {
 }
 
 #[test]
-fn letting_go_keeps_the_reads_before_it() {
+fn releasing_a_snapshot_orders_earlier_reads() {
     fails(
         "letting go with a relaxed store",
         &RACE,

@@ -109,7 +109,7 @@ fn commits_follow_each_other() {
 }
 
 #[test]
-fn whoever_follows_a_dead_writer_leaves_readers_their_pages() {
+fn successor_of_a_dead_writer_leaves_readers_their_pages() {
     for death in [
         Death::BeforeMeta,
         Death::WithinMeta,
