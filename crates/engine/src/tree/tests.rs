@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use fulgurite_format::{PageKind, PageMut, Pgno, TreeRecord, layout};
 
 use super::{Pages, PagesMut, Path, Tree, find, first, next, remove, seek, touch_path};
-use crate::tree::{LeafStep, clear, last, previous};
+use crate::tree::{LeafStep, last, previous};
 use crate::value::{place_value, release_value, run_of, value_of};
 use crate::{Error, KeyOrder};
 
