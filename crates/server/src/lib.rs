@@ -1,63 +1,57 @@
-//! Listeners, connections, sessions and dispatch of the LDAP server.
+//! The LDAP server: sessions, the threads that drive them, TLS, and a whole server from its settings.
 //!
 //! ```text
-//!   sockets    driver    acceptor, workers, writer, hashing pool      the only part that does I/O
-//!      |         |
-//!   bytes     Session    frames, order, limits, log                   bytes in, bytes out; no clock
-//!      |         |
-//!   messages  Handler    what the directory has to offer              a trait, so that both sides can be
-//!                |                                                    tested and measured alone
-//!             Directory
+//!   compose    settings to a running service: open, check, reload, seed; the handler `Live`
+//!      |
+//!      +-------> admin      entries for cn=Monitor and cn=config, background indexing
+//!      |
+//!   driver     sockets and threads: acceptor, workers, writer, hashing pool      the only part that does I/O
+//!      |
+//!      +-------> tls        certificates, cipher suites, the TLS layer of a connection
+//!      |
+//!   session    the protocol of one connection: bytes in, bytes out               no sockets, no threads
+//!      |
+//!   statistics counters that sessions and workers write and cn=Monitor reads
 //! ```
 //!
-//! The protocol of a connection is a state machine ([`Session`]) that knows neither sockets nor time.
-//! [`Server`] drives sessions by an event loop per core; another driver needs nothing but the same
-//! public methods (`bench/` has one, for comparison).
+//! Arrows point downward only. A [`Session`] is a state machine that knows neither sockets nor time.
+//! [`Server`] drives sessions with one event loop per core. Another driver needs only the public
+//! methods of [`Session`]; `bench/` has one for comparison.
 //!
-//! This crate does not know what an entry is: requests go to a [`Handler`], as messages borrowed from
-//! the read buffer, and responses come back as bytes in the write buffer.
+//! `session` and `driver` do not know entries. A session passes each request to a [`Handler`] as a
+//! message borrowed from the read buffer, and gets the response as bytes in the write buffer.
+//! Only `admin` and `compose` know entries and stores.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::unwrap_used))]
 
-mod check;
-mod config_tree;
-mod convert;
-mod descriptors;
-mod directory;
+mod admin;
+mod compose;
 mod driver;
-mod error;
-mod handler;
-mod indexing;
-mod listen;
-mod live;
-mod monitor;
-mod open;
-mod reload;
-mod seed;
-mod server;
-mod service;
 mod session;
-mod settings;
-mod socket;
 mod statistics;
-mod stop;
-mod ticket;
 mod tls;
 
-pub use check::{CheckError, check_settings};
-pub use descriptors::raise_descriptor_limit;
-pub use error::ServerError;
-pub use handler::{BindStep, ExtendedStep, Handler, Progress, RunningSearch};
-pub use live::{Live, Reload};
-pub use monitor::{Monitor, MonitoredDatabase, MonitoredKind};
-pub use open::{OpenError, open_directory, schema, store_options};
-pub use seed::SeedError;
-pub use server::Server;
-pub use service::{Service, ServiceError, ServiceOptions};
-pub use session::{CheckId, Identities, Job, OperationLog, Session, SessionLimits, Turn};
-pub use settings::{AddressFamilies, Hangup, ServerSettings};
+pub use admin::monitor::{Monitor, MonitoredDatabase, MonitoredKind};
+pub use compose::check::{CheckError, check_settings};
+pub use compose::live::{Live, Reload};
+pub use compose::open::{OpenError, open_directory, store_options};
+pub use compose::schema::schema;
+pub use compose::seed::SeedError;
+pub use compose::service::{Service, ServiceError, ServiceOptions};
+pub use driver::descriptors::raise_descriptor_limit;
+pub use driver::error::ServerError;
+pub use driver::server::Server;
+pub use driver::settings::{AddressFamilies, Hangup, ServerSettings};
+pub use driver::stop::StopHandle;
+pub use fulgurite_directory::{ExtendedReply, ExtendedStep, Progress};
+pub use fulgurite_policy::{CrlCheck, TlsOptions, TlsVersion, VerifyClient};
+pub use session::cancel_token::CancelToken;
+pub use session::handler::{Handler, RunningSearch};
+pub use session::job::{CheckId, Job, Turn};
+pub use session::limits::SessionLimits;
+pub use session::log::OperationLog;
+pub use session::protocol::Session;
+pub use session::quota::IdentityQuotas;
 pub use statistics::Statistics;
-pub use stop::StopHandle;
-pub use ticket::Ticket;
-pub use tls::{CrlCheck, TlsError, TlsOptions, TlsVersion, VerifyClient};
+pub use tls::error::TlsError;

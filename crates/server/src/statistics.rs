@@ -35,12 +35,12 @@ pub struct Statistics {
     workers: Mutex<Vec<Arc<WorkerStatistics>>>,
     /// Connections accepted; written by the acceptor.
     accepted: Counter,
-    facts: Mutex<ServerFacts>,
+    facts: Mutex<ServerInfo>,
 }
 
 /// What does not change while a server runs.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct ServerFacts {
+pub(crate) struct ServerInfo {
     /// Seconds since 1970; zero before it runs.
     pub(crate) started_s: u64,
     /// URL and local address of each listener.
@@ -80,12 +80,12 @@ pub(crate) struct Totals {
 #[derive(Debug, Default)]
 pub(crate) struct WorkerStatistics {
     pub(crate) counters: Counters,
-    connections: Mutex<BTreeMap<u64, Arc<ConnectionFigures>>>,
+    connections: Mutex<BTreeMap<u64, Arc<ConnectionCounters>>>,
 }
 
 /// Numbers of one connection, written by its worker.
 #[derive(Debug)]
-pub(crate) struct ConnectionFigures {
+pub(crate) struct ConnectionCounters {
     /// What is known of it, and whom it speaks for.
     pub(crate) about: Mutex<(Arc<Connection>, String)>,
     /// Protocol version of the last bind.
@@ -107,7 +107,7 @@ pub(crate) struct ConnectionFigures {
 #[derive(Clone, Debug)]
 pub(crate) struct Meter {
     pub(crate) worker: Arc<WorkerStatistics>,
-    pub(crate) connection: Arc<ConnectionFigures>,
+    pub(crate) connection: Arc<ConnectionCounters>,
 }
 
 impl Counter {
@@ -124,11 +124,11 @@ impl Counter {
 
 impl Statistics {
     /// Sets what is known when the server begins to run.
-    pub(crate) fn begin(&self, facts: ServerFacts) {
+    pub(crate) fn begin(&self, facts: ServerInfo) {
         *lock(&self.facts) = facts;
     }
 
-    pub(crate) fn facts(&self) -> ServerFacts {
+    pub(crate) fn facts(&self) -> ServerInfo {
         lock(&self.facts).clone()
     }
 
@@ -167,7 +167,7 @@ impl Statistics {
     }
 
     /// The connections there are, by number.
-    pub(crate) fn connections(&self) -> BTreeMap<u64, Arc<ConnectionFigures>> {
+    pub(crate) fn connections(&self) -> BTreeMap<u64, Arc<ConnectionCounters>> {
         let workers = lock(&self.workers);
         let each = workers
             .iter()
@@ -180,7 +180,7 @@ impl WorkerStatistics {
     /// A connection more.
     pub(crate) fn open(self: &Arc<Self>, facts: &Arc<Connection>) -> Meter {
         let now = seconds_now();
-        let figures = Arc::new(ConnectionFigures {
+        let figures = Arc::new(ConnectionCounters {
             about: Mutex::new((Arc::clone(facts), String::new())),
             version: AtomicU8::new(3),
             started_s: now,

@@ -11,7 +11,9 @@ use common::{
     abandon, add, bind, cancel, compare, extended, search, take_responses, unbind, who_am_i,
 };
 use fulgurite_ldap::ResultCode;
-use fulgurite_server::{Handler as _, Identities, Job, OperationLog, Session, SessionLimits, Turn};
+use fulgurite_server::{
+    Handler as _, IdentityQuotas, Job, OperationLog, Session, SessionLimits, Turn,
+};
 
 /// A session and what a driver would do for it.
 struct Connection<'h> {
@@ -45,7 +47,7 @@ impl<'h> Connection<'h> {
         (turn, take_responses(&mut self.received))
     }
 
-    /// Turns until nothing more happens by itself.
+    /// RunQueue until nothing more happens by itself.
     fn settle(&mut self) -> Vec<String> {
         let mut responses = Vec::new();
         for _ in 0..10_000 {
@@ -67,8 +69,8 @@ impl<'h> Connection<'h> {
     fn finish_jobs(&mut self) {
         for job in std::mem::take(&mut self.jobs) {
             match job {
-                Job::Update(id, ticket, _) => {
-                    if ticket.begin() {
+                Job::Update(id, token, _) => {
+                    if token.begin() {
                         self.session.updated(id, &added(id));
                     }
                 }
@@ -184,7 +186,7 @@ fn an_update_is_taken_back_as_long_as_the_writer_has_not_begun() {
     let mut connection = Connection::new(&stub, &limits);
     connection.talk(&[add(1), add(2), add(3), add(4)]);
     let begun = match &connection.jobs[2] {
-        Job::Update(_, ticket, _) => ticket.begin(),
+        Job::Update(_, token, _) => token.begin(),
         Job::CheckPassword(..) => false,
     };
     assert!(begun, "the writer begins with the third");
@@ -635,7 +637,7 @@ fn short_searches_do_not_keep_a_long_one_of_their_connection_from_going_on() {
 #[test]
 fn an_identity_has_a_bound_on_all_its_connections_together() {
     let (stub, limits) = (Stub::default(), SessionLimits::default());
-    let identities = Identities::new(5);
+    let identities = IdentityQuotas::new(5);
     let connect = |name: Option<&str>| {
         let mut connection = Connection::new(&stub, &limits);
         connection.session = connection.session.among(&identities);

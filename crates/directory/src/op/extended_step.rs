@@ -5,15 +5,15 @@ use fulgurite_ldap::{LdapResult, MessageId, encode};
 use crate::op::password_modify::PasswordChange;
 use crate::write::request::WriteRequest;
 
-/// The next step of an extended operation.
+/// The next step of an extended operation, with the types of its passwords and updates.
 #[derive(Debug)]
-pub enum ExtendedStep {
+pub enum ExtendedStep<P = Box<PasswordChange>, U = WriteRequest> {
     /// The operation is answered.
     Done(ExtendedReply),
     /// Passwords must be verified and hashed: call [`PasswordChange::run`] on a thread for that.
-    Passwords(Box<PasswordChange>),
+    Passwords(P),
     /// The writer must apply an update.
-    Update(WriteRequest),
+    Update(U),
     /// The connection must cancel its operation with this id, and answer both (RFC 3909).
     Cancel(MessageId),
 }

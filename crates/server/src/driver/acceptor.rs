@@ -10,15 +10,15 @@ use mio::{Events, Interest, Poll, Token};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
 use signal_hook_mio::v1_0::Signals;
 
-use super::Shared;
-use super::mail::{Accepted, ConnectionId, Mail, WorkerHandle};
-use crate::ServerError;
-use crate::handler::Handler;
-use crate::listen::Listener;
-use crate::settings::Hangup;
-use crate::socket::Socket;
-use crate::stop::{STOP, StopHandle};
-use crate::tls::WATCH_INTERVAL;
+use super::context::ServerContext;
+use super::error::ServerError;
+use super::inbox::{ConnectionId, NewConnection, WorkerHandle, WorkerMessage};
+use super::listener::Listener;
+use super::settings::Hangup;
+use super::socket::Socket;
+use super::stop::{STOP, StopHandle};
+use crate::session::handler::Handler;
+use crate::tls::reload::WATCH_INTERVAL;
 
 const SIGNALS: Token = Token(1);
 /// Listeners have the tokens from here on.
@@ -40,7 +40,7 @@ pub(super) struct Acceptor<'h, H: Handler> {
     signals: Option<Signals>,
     listeners: Vec<Listener>,
     workers: Vec<WorkerHandle<H>>,
-    shared: Shared<'h, H>,
+    shared: ServerContext<'h, H>,
     next_connection: ConnectionId,
     stops: u32,
 }
@@ -51,7 +51,7 @@ impl<'h, H: Handler> Acceptor<'h, H> {
         mut signals: Option<Signals>,
         mut listeners: Vec<Listener>,
         workers: Vec<WorkerHandle<H>>,
-        shared: Shared<'h, H>,
+        shared: ServerContext<'h, H>,
     ) -> Result<Self, ServerError> {
         let registry = poll.registry();
         for (index, listener) in listeners.iter_mut().enumerate() {
@@ -107,7 +107,7 @@ impl<'h, H: Handler> Acceptor<'h, H> {
     pub(super) fn stop_workers(&mut self, stop: &StopHandle) {
         self.listeners.clear();
         let deadline = Instant::now() + self.shared.settings.shutdown_timeout;
-        self.tell_all(|| Mail::Drain);
+        self.tell_all(|| WorkerMessage::Drain);
         let mut events = Events::with_capacity(8);
         while self.workers.iter().any(|worker| !worker.has_ended()) {
             let left = deadline.saturating_duration_since(Instant::now());
@@ -120,10 +120,10 @@ impl<'h, H: Handler> Acceptor<'h, H> {
                 break;
             }
         }
-        self.tell_all(|| Mail::Close);
+        self.tell_all(|| WorkerMessage::Close);
     }
 
-    fn tell_all(&self, mail: impl Fn() -> Mail<H>) {
+    fn tell_all(&self, mail: impl Fn() -> WorkerMessage<H>) {
         for worker in &self.workers {
             worker.send(mail());
         }
@@ -231,7 +231,7 @@ impl<'h, H: Handler> Acceptor<'h, H> {
                 peer_credentials: stream.peer_credentials(),
                 ..Connection::default()
             });
-            worker.hand_over(Accepted {
+            worker.hand_over(NewConnection {
                 id,
                 stream,
                 tls,

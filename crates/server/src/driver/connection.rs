@@ -7,12 +7,14 @@ use std::time::{Duration, Instant};
 use fulgurite_directory::Connection as ConnectionFacts;
 use mio::event::Event;
 
-use crate::ServerSettings;
-use crate::handler::Handler;
-use crate::session::{Session, Turn};
-use crate::socket::Socket;
+use super::settings::ServerSettings;
+use super::socket::Socket;
+use crate::session::handler::Handler;
+use crate::session::job::Turn;
+use crate::session::protocol::Session;
 use crate::statistics::Meter;
-use crate::tls::{Layer, Received, Tls};
+use crate::tls::layer::{ReceiveOutcome, TlsLayer};
+use crate::tls::reload::Tls;
 
 /// How long a client that was told to go may take to close: closing first would reset the connection
 /// and could take the notice with it.
@@ -21,7 +23,7 @@ const LINGER: Duration = Duration::from_secs(1);
 pub(super) struct Connection<'h, H: Handler> {
     pub(super) session: Session<'h, H>,
     pub(super) stream: Socket,
-    tls: Option<Box<Layer>>,
+    tls: Option<Box<TlsLayer>>,
     /// Since when a TLS handshake goes on.
     shakes_since: Option<Instant>,
     facts: Arc<ConnectionFacts>,
@@ -41,7 +43,7 @@ pub(super) struct Connection<'h, H: Handler> {
 
 /// What a connection needs after it has been served.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Next {
+pub(super) enum NextStep {
     /// To be served again, after others.
     Again,
     /// An event.
@@ -89,7 +91,7 @@ impl<'h, H: Handler> Connection<'h, H> {
         }
         let refused = || io::Error::other("TLS is not set up");
         let loaded = tls.ok_or_else(refused)?.loaded();
-        let layer = Layer::new(loaded).map_err(io::Error::other)?;
+        let layer = TlsLayer::new(loaded).map_err(io::Error::other)?;
         self.tls = Some(Box::new(layer));
         self.shakes_since = Some(now);
         // The client may have begun already.
@@ -174,7 +176,7 @@ impl<'h, H: Handler> Connection<'h, H> {
         if !plain.is_empty() {
             self.session.receive(&plain);
         }
-        if received == Received::Closed {
+        if received == ReceiveOutcome::Closed {
             self.session.end_of_input();
         }
         Ok(secured)
@@ -244,19 +246,19 @@ impl<'h, H: Handler> Connection<'h, H> {
     }
 
     /// What to do after a turn that ended with `turn`, and after writing.
-    pub(super) fn next(&mut self, turn: Turn, scratch: &mut [u8], now: Instant) -> Next {
+    pub(super) fn next(&mut self, turn: Turn, scratch: &mut [u8], now: Instant) -> NextStep {
         match turn {
             // Nobody can be told anything before the handshake has ended.
-            Turn::Closing if self.is_shaking_hands() => Next::Close("TLS negotiation failure"),
+            Turn::Closing if self.is_shaking_hands() => NextStep::Close("TLS negotiation failure"),
             Turn::Closing if !self.has_unsent() => self.linger(scratch, now),
-            Turn::Closing => Next::Event,
+            Turn::Closing => NextStep::Event,
             Turn::More | Turn::OutputFull if self.session.output_is_full() => {
                 self.session.park();
-                Next::Event
+                NextStep::Event
             }
-            Turn::More | Turn::OutputFull => Next::Again,
-            Turn::Waits if self.readable && self.wants_input() => Next::Again,
-            Turn::Waits => Next::Event,
+            Turn::More | Turn::OutputFull => NextStep::Again,
+            Turn::Waits if self.readable && self.wants_input() => NextStep::Again,
+            Turn::Waits => NextStep::Event,
         }
     }
 
@@ -269,26 +271,26 @@ impl<'h, H: Handler> Connection<'h, H> {
     }
 
     /// Waits for the client to close, if it was told to: reads and forgets.
-    fn linger(&mut self, scratch: &mut [u8], now: Instant) -> Next {
+    fn linger(&mut self, scratch: &mut [u8], now: Instant) -> NextStep {
         if self.lingers_since.is_none() {
             self.close_layer();
         }
         if !self.session.sent_notice() {
-            return Next::Close("done");
+            return NextStep::Close("done");
         }
         if self.lingers_since.is_none() {
             self.lingers_since = Some(now);
             if self.stream.shutdown_write().is_err() {
-                return Next::Close("lost");
+                return NextStep::Close("lost");
             }
         }
         loop {
             match self.stream.read(scratch) {
-                Ok(0) => return Next::Close("disconnected"),
+                Ok(0) => return NextStep::Close("disconnected"),
                 Ok(_) => {}
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Next::Event,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return NextStep::Event,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(_) => return Next::Close("lost"),
+                Err(_) => return NextStep::Close("lost"),
             }
         }
     }

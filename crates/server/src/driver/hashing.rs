@@ -2,16 +2,16 @@
 
 use crossbeam_channel::Receiver;
 
-use super::mail::{ConnectionId, Mail, WorkerHandle};
-use crate::handler::Handler;
-use crate::session::CheckId;
+use super::inbox::{ConnectionId, WorkerHandle, WorkerMessage};
+use crate::session::handler::Handler;
+use crate::session::job::CheckId;
 
 /// Passwords that wait at most; beyond, binds are answered `busy`. At some tens of milliseconds each
 /// this is about as long as a client waits.
 pub(super) const QUEUE_MAX: usize = 1024;
 
 /// A password to verify and where the verdict goes.
-pub(super) struct Queued<H: Handler> {
+pub(super) struct QueuedCheck<H: Handler> {
     pub(super) worker: usize,
     pub(super) connection: ConnectionId,
     pub(super) id: CheckId,
@@ -21,13 +21,17 @@ pub(super) struct Queued<H: Handler> {
 /// Verifies until all workers are gone.
 pub(super) fn run<H: Handler>(
     handler: &H,
-    queue: &Receiver<Queued<H>>,
+    queue: &Receiver<QueuedCheck<H>>,
     workers: &[WorkerHandle<H>],
 ) {
     for queued in queue {
         let verdict = handler.check_password(queued.check);
         if let Some(worker) = workers.get(queued.worker) {
-            worker.send(Mail::PasswordChecked(queued.connection, queued.id, verdict));
+            worker.send(WorkerMessage::PasswordChecked(
+                queued.connection,
+                queued.id,
+                verdict,
+            ));
         }
     }
 }

@@ -9,9 +9,9 @@
 //! each update is followed by [`TURNS_FOR_UPDATE`] turns of theirs before the next ones are applied, and by none otherwise.
 //! What waits for a disk leaves, so that searches go on.
 
-use super::mail::Response;
-use super::writer::{Queued, WriterHandle};
-use crate::handler::Handler;
+use super::inbox::Response;
+use super::writer::{QueuedUpdate, WriterHandle};
+use crate::session::handler::Handler;
 
 /// So many updates a worker applies in one round: more are better done beside it.
 const AT_ONCE_MAX: usize = 64;
@@ -20,15 +20,15 @@ const AT_ONCE_MAX: usize = 64;
 /// fifth of the worker while others want it.
 const TURNS_FOR_UPDATE: usize = 16;
 
-pub(super) struct Updates<H: Handler> {
-    queued: Vec<Queued<H>>,
+pub(super) struct Updates<U> {
+    queued: Vec<QueuedUpdate<U>>,
     /// Turns that others are still to have before updates are applied here again.
     turns_owed: usize,
-    to_writer: WriterHandle<H>,
+    to_writer: WriterHandle<U>,
 }
 
-impl<H: Handler> Updates<H> {
-    pub(super) fn new(to_writer: WriterHandle<H>) -> Updates<H> {
+impl<U> Updates<U> {
+    pub(super) fn new(to_writer: WriterHandle<U>) -> Updates<U> {
         Updates {
             queued: Vec::new(),
             turns_owed: 0,
@@ -55,7 +55,7 @@ impl<H: Handler> Updates<H> {
         !self.queued.is_empty() && (many || self.turns_owed == 0)
     }
 
-    pub(super) fn push(&mut self, queued: Queued<H>) {
+    pub(super) fn push(&mut self, queued: QueuedUpdate<U>) {
         self.queued.push(queued);
     }
 
@@ -65,8 +65,12 @@ impl<H: Handler> Updates<H> {
 
     /// Applies them all and returns their responses, or gives them to the writer, who answers by mail. The order in which
     /// updates came is kept: unless the writer [was idle](Self::is_writer_idle) it gets those behind them too.
-    pub(super) fn apply(&mut self, handler: &H, is_writer_idle: bool) -> Vec<Response> {
-        self.queued.retain(|queued| !queued.ticket.is_withdrawn());
+    pub(super) fn apply<H: Handler<Update = U>>(
+        &mut self,
+        handler: &H,
+        is_writer_idle: bool,
+    ) -> Vec<Response> {
+        self.queued.retain(|queued| !queued.token.is_withdrawn());
         if self.queued.is_empty() {
             return Vec::new();
         }
@@ -77,16 +81,16 @@ impl<H: Handler> Updates<H> {
         let mut origins = Vec::with_capacity(self.queued.len());
         let mut updates = Vec::with_capacity(self.queued.len());
         for queued in self.queued.drain(..) {
-            origins.push((queued.worker, queued.connection, queued.id, queued.ticket));
+            origins.push((queued.worker, queued.connection, queued.id, queued.token));
             updates.push(queued.update);
         }
         let Some(responses) = handler.apply_at_once(&updates) else {
-            for ((worker, connection, id, ticket), update) in origins.into_iter().zip(updates) {
-                self.to_writer.send(Queued {
+            for ((worker, connection, id, token), update) in origins.into_iter().zip(updates) {
+                self.to_writer.send(QueuedUpdate {
                     worker,
                     connection,
                     id,
-                    ticket,
+                    token,
                     update,
                 });
             }

@@ -8,15 +8,17 @@ use fulgurite_ldap::ResultCode;
 use mio::{Events, Interest, Token};
 use rustc_hash::FxHashMap;
 
-use super::connection::{Connection, Next};
-use super::mail::{Accepted, ConnectionId, Mail, Mailbox, WAKE};
-use super::turns::Turns;
+use super::connection::{Connection, NextStep};
+use super::context::ServerContext;
+use super::error::ServerError;
+use super::inbox::{ConnectionId, Inbox, NewConnection, WAKE, WorkerMessage};
+use super::run_queue::RunQueue;
 use super::updates::Updates;
 use super::writer::WriterHandle;
-use super::{Shared, hashing, writer};
-use crate::ServerError;
-use crate::handler::Handler;
-use crate::session::{Job, Session};
+use super::{hashing, writer};
+use crate::session::handler::Handler;
+use crate::session::job::Job;
+use crate::session::protocol::Session;
 use crate::statistics::WorkerStatistics;
 
 /// Octets read from one connection before others have their turn.
@@ -27,15 +29,15 @@ const SWEEP_INTERVAL: Duration = Duration::from_millis(500);
 
 pub(super) struct Worker<'h, H: Handler> {
     index: usize,
-    shared: Shared<'h, H>,
-    mailbox: Mailbox<H>,
-    updates: Updates<H>,
+    shared: ServerContext<'h, H>,
+    inbox: Inbox<H>,
+    updates: Updates<H::Update>,
     /// Turns in this round of connections that brought no update.
     turns_of_others: usize,
-    to_hashing: Sender<hashing::Queued<H>>,
+    to_hashing: Sender<hashing::QueuedCheck<H>>,
     connections: FxHashMap<ConnectionId, Connection<'h, H>>,
-    turns: Turns,
-    kept: H::Kept<'h>,
+    run_queue: RunQueue,
+    cache: H::Cache<'h>,
     statistics: Arc<WorkerStatistics>,
     scratch: Vec<u8>,
     swept_at: Instant,
@@ -46,21 +48,21 @@ pub(super) struct Worker<'h, H: Handler> {
 impl<'h, H: Handler> Worker<'h, H> {
     pub(super) fn new(
         index: usize,
-        shared: Shared<'h, H>,
-        mailbox: Mailbox<H>,
-        to_writer: WriterHandle<H>,
-        to_hashing: Sender<hashing::Queued<H>>,
+        shared: ServerContext<'h, H>,
+        inbox: Inbox<H>,
+        to_writer: WriterHandle<H::Update>,
+        to_hashing: Sender<hashing::QueuedCheck<H>>,
     ) -> Self {
         Worker {
             index,
             shared,
-            mailbox,
+            inbox,
             updates: Updates::new(to_writer),
             turns_of_others: 0,
             to_hashing,
             connections: FxHashMap::default(),
-            turns: Turns::default(),
-            kept: H::Kept::default(),
+            run_queue: RunQueue::default(),
+            cache: H::Cache::default(),
             statistics: shared.statistics.worker(),
             scratch: vec![0; READ_BYTES],
             swept_at: Instant::now(),
@@ -73,7 +75,7 @@ impl<'h, H: Handler> Worker<'h, H> {
         let mut events = Events::with_capacity(1024);
         while !(self.closing || self.draining && self.connections.is_empty()) {
             let timeout = self.timeout();
-            match self.mailbox.poll.poll(&mut events, timeout) {
+            match self.inbox.poll.poll(&mut events, timeout) {
                 Err(error) if error.kind() != std::io::ErrorKind::Interrupted => {
                     return Err(ServerError::system("poll connections")(error));
                 }
@@ -82,15 +84,15 @@ impl<'h, H: Handler> Worker<'h, H> {
             let now = Instant::now();
             for event in &events {
                 if event.token() == WAKE {
-                    self.read_mail(now);
+                    self.read_inbox(now);
                 } else if let Some(connection) = self.connections.get_mut(&event.token().0) {
                     connection.note(event);
                     self.schedule(event.token().0);
                 }
             }
             self.turns_of_others = 0;
-            self.turns.begin_round();
-            while let Some(id) = self.turns.next() {
+            self.run_queue.begin_round();
+            while let Some(id) = self.run_queue.next() {
                 self.serve(id, now);
             }
             self.update(now);
@@ -101,7 +103,7 @@ impl<'h, H: Handler> Worker<'h, H> {
     }
 
     fn timeout(&self) -> Option<Duration> {
-        if !(self.turns.is_empty() && self.updates.is_empty()) {
+        if !(self.run_queue.is_empty() && self.updates.is_empty()) {
             Some(Duration::ZERO)
         } else if self.connections.is_empty() {
             None
@@ -115,7 +117,7 @@ impl<'h, H: Handler> Worker<'h, H> {
             && !connection.queued
         {
             connection.queued = true;
-            self.turns.push_fresh(id);
+            self.run_queue.push_fresh(id);
         }
     }
 
@@ -125,15 +127,15 @@ impl<'h, H: Handler> Worker<'h, H> {
             && !connection.queued
         {
             connection.queued = true;
-            self.turns.push_unfinished(id);
+            self.run_queue.push_unfinished(id);
         }
     }
 
-    fn read_mail(&mut self, now: Instant) {
-        while let Ok(mail) = self.mailbox.inbox.try_recv() {
-            match mail {
-                Mail::Connection(accepted) => self.adopt(accepted, now),
-                Mail::Updated(responses) => {
+    fn read_inbox(&mut self, now: Instant) {
+        while let Ok(message) = self.inbox.messages.try_recv() {
+            match message {
+                WorkerMessage::Connection(accepted) => self.adopt(accepted, now),
+                WorkerMessage::Updated(responses) => {
                     for response in responses {
                         if let Some(connection) = self.connections.get_mut(&response.connection) {
                             connection.session.updated(response.id, &response.bytes);
@@ -141,20 +143,20 @@ impl<'h, H: Handler> Worker<'h, H> {
                         }
                     }
                 }
-                Mail::PasswordChecked(id, check, verdict) => {
+                WorkerMessage::PasswordChecked(id, check, verdict) => {
                     if let Some(connection) = self.connections.get_mut(&id) {
                         connection.session.password_checked(check, Some(verdict));
                         self.schedule(id);
                     }
                 }
-                Mail::Drain => self.drain(),
-                Mail::Close => self.close_all(now),
+                WorkerMessage::Drain => self.drain(),
+                WorkerMessage::Close => self.close_all(now),
             }
         }
     }
 
-    fn adopt(&mut self, accepted: Accepted, now: Instant) {
-        let Accepted {
+    fn adopt(&mut self, accepted: NewConnection, now: Instant) {
+        let NewConnection {
             id,
             mut stream,
             tls,
@@ -162,13 +164,13 @@ impl<'h, H: Handler> Worker<'h, H> {
         } = accepted;
         stream.send_at_once();
         let interest = Interest::READABLE | Interest::WRITABLE;
-        let registry = self.mailbox.poll.registry();
+        let registry = self.inbox.poll.registry();
         if let Err(error) = registry.register(&mut stream, Token(id), interest) {
             tracing::warn!("cannot poll a connection: {error}");
-            self.mailbox.forget_connection();
+            self.inbox.forget_connection();
             return;
         }
-        let Shared {
+        let ServerContext {
             handler,
             settings,
             log,
@@ -218,8 +220,8 @@ impl<'h, H: Handler> Worker<'h, H> {
         };
         connection.queued = false;
         let read = connection.read(&mut self.scratch, now);
-        let turn = connection.session.turn_with(&mut self.kept);
-        self.turns.worked(connection.session.worked());
+        let turn = connection.session.turn_with(&mut self.cache);
+        self.run_queue.worked(connection.session.worked());
         self.send_jobs(id);
         let Some(connection) = self.connections.get_mut(&id) else {
             return;
@@ -236,13 +238,13 @@ impl<'h, H: Handler> Worker<'h, H> {
         });
         let next = match written {
             Ok(()) => connection.next(turn, &mut self.scratch, now),
-            Err(_) if connection.is_shaking_hands() => Next::Close("TLS negotiation failure"),
-            Err(_) => Next::Close("lost"),
+            Err(_) if connection.is_shaking_hands() => NextStep::Close("TLS negotiation failure"),
+            Err(_) => NextStep::Close("lost"),
         };
         match next {
-            Next::Again => self.schedule_rest(id),
-            Next::Event => {}
-            Next::Close(reason) => self.close(id, reason),
+            NextStep::Again => self.schedule_rest(id),
+            NextStep::Event => {}
+            NextStep::Close(reason) => self.close(id, reason),
         }
     }
 
@@ -255,17 +257,17 @@ impl<'h, H: Handler> Worker<'h, H> {
         let mut unchecked = Vec::new();
         for job in connection.session.take_jobs() {
             match job {
-                Job::Update(message, ticket, update) => {
-                    self.updates.push(writer::Queued {
+                Job::Update(message, token, update) => {
+                    self.updates.push(writer::QueuedUpdate {
                         worker,
                         connection: id,
                         id: message,
-                        ticket,
+                        token,
                         update,
                     });
                 }
                 Job::CheckPassword(number, check) => {
-                    let queued = hashing::Queued {
+                    let queued = hashing::QueuedCheck {
                         worker,
                         connection: id,
                         id: number,
@@ -295,7 +297,7 @@ impl<'h, H: Handler> Worker<'h, H> {
         // Asked before the mail is read: if the writer has nothing left its responses are there, and come before those of
         // updates behind them.
         let is_idle = self.updates.is_writer_idle();
-        self.read_mail(now);
+        self.read_inbox(now);
         let responses = self.updates.apply(self.shared.handler, is_idle);
         for response in &responses {
             if let Some(connection) = self.connections.get_mut(&response.connection) {
@@ -315,7 +317,7 @@ impl<'h, H: Handler> Worker<'h, H> {
     fn close(&mut self, id: ConnectionId, reason: &str) {
         if self.connections.remove(&id).is_some() {
             self.statistics.close(id as u64);
-            self.mailbox.forget_connection();
+            self.inbox.forget_connection();
             if let Some(log) = self.shared.log {
                 log.line(&format!("conn={id} closed ({reason})"));
             }

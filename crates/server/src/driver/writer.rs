@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Receiver, Sender};
 use fulgurite_ldap::MessageId;
 
-use super::mail::{ConnectionId, Mail, Response, WorkerHandle};
-use crate::handler::Handler;
-use crate::ticket::Ticket;
+use super::inbox::{ConnectionId, Response, WorkerHandle, WorkerMessage};
+use crate::session::cancel_token::CancelToken;
+use crate::session::handler::Handler;
 
 /// Updates applied at most in one batch, so that the first of them is not kept waiting for long.
 const BATCH_MAX: usize = 1024;
@@ -22,28 +22,28 @@ const WORTH_GATHERING: Duration = Duration::from_micros(500);
 const GATHERING_SHARE: u32 = 10;
 
 /// An update and where its response goes.
-pub(super) struct Queued<H: Handler> {
+pub(super) struct QueuedUpdate<U> {
     pub(super) worker: usize,
     pub(super) connection: ConnectionId,
     pub(super) id: MessageId,
-    pub(super) ticket: Ticket,
-    pub(super) update: H::Update,
+    pub(super) token: CancelToken,
+    pub(super) update: U,
 }
 
 /// The way to the writer.
-pub(super) struct WriterHandle<H: Handler> {
-    sender: Sender<Queued<H>>,
+pub(super) struct WriterHandle<U> {
+    sender: Sender<QueuedUpdate<U>>,
     outstanding: Arc<AtomicUsize>,
 }
 
 /// The writer's end of it.
-pub(super) struct Queue<H: Handler> {
-    receiver: Receiver<Queued<H>>,
+pub(super) struct Queue<U> {
+    receiver: Receiver<QueuedUpdate<U>>,
     outstanding: Arc<AtomicUsize>,
 }
 
 /// Both ends.
-pub(super) fn queue<H: Handler>() -> (WriterHandle<H>, Queue<H>) {
+pub(super) fn queue<U>() -> (WriterHandle<U>, Queue<U>) {
     // Unbounded, because sessions bound what they have outstanding.
     let (sender, receiver) = crossbeam_channel::unbounded();
     let outstanding = Arc::<AtomicUsize>::default();
@@ -58,7 +58,7 @@ pub(super) fn queue<H: Handler>() -> (WriterHandle<H>, Queue<H>) {
     (handle, queue)
 }
 
-impl<H: Handler> Clone for WriterHandle<H> {
+impl<U> Clone for WriterHandle<U> {
     fn clone(&self) -> Self {
         WriterHandle {
             sender: self.sender.clone(),
@@ -67,8 +67,8 @@ impl<H: Handler> Clone for WriterHandle<H> {
     }
 }
 
-impl<H: Handler> WriterHandle<H> {
-    pub(super) fn send(&self, queued: Queued<H>) {
+impl<U> WriterHandle<U> {
+    pub(super) fn send(&self, queued: QueuedUpdate<U>) {
         self.outstanding.fetch_add(1, Ordering::Relaxed);
         // The writer outlives the workers.
         let _ = self.sender.send(queued);
@@ -82,16 +82,16 @@ impl<H: Handler> WriterHandle<H> {
 }
 
 /// Applies batches until all workers are gone.
-pub(super) fn run<H: Handler>(handler: &H, queue: &Queue<H>, workers: &[WorkerHandle<H>]) {
+pub(super) fn run<H: Handler>(handler: &H, queue: &Queue<H::Update>, workers: &[WorkerHandle<H>]) {
     let mut origins = Vec::new();
-    let mut before = Before::default();
+    let mut before = PreviousBatch::default();
     while let Ok(first) = queue.receiver.recv() {
         let mut updates = Vec::new();
         let batch = before.gather(&queue.receiver, first);
         let taken = batch.len();
         let begun = Instant::now();
         for queued in batch {
-            if !queued.ticket.begin() {
+            if !queued.token.begin() {
                 continue;
             }
             origins.push((queued.worker, queued.connection, queued.id));
@@ -106,9 +106,9 @@ pub(super) fn run<H: Handler>(handler: &H, queue: &Queue<H>, workers: &[WorkerHa
         before.took = begun.elapsed();
         before.waiting = queue.receiver.len();
         debug_assert_eq!(responses.len(), origins.len(), "one response per update");
-        let mut mail: Vec<Vec<Response>> = workers.iter().map(|_| Vec::new()).collect();
+        let mut outgoing: Vec<Vec<Response>> = workers.iter().map(|_| Vec::new()).collect();
         for ((worker, connection, id), bytes) in origins.drain(..).zip(responses) {
-            if let Some(responses) = mail.get_mut(worker) {
+            if let Some(responses) = outgoing.get_mut(worker) {
                 responses.push(Response {
                     connection,
                     id,
@@ -116,9 +116,9 @@ pub(super) fn run<H: Handler>(handler: &H, queue: &Queue<H>, workers: &[WorkerHa
                 });
             }
         }
-        for (worker, responses) in workers.iter().zip(mail) {
+        for (worker, responses) in workers.iter().zip(outgoing) {
             if !responses.is_empty() {
-                worker.send(Mail::Updated(responses));
+                worker.send(WorkerMessage::Updated(responses));
             }
         }
         queue.outstanding.fetch_sub(taken, Ordering::Release);
@@ -127,19 +127,23 @@ pub(super) fn run<H: Handler>(handler: &H, queue: &Queue<H>, workers: &[WorkerHa
 
 /// What is remembered of the batch before.
 #[derive(Default)]
-struct Before {
+struct PreviousBatch {
     updates: usize,
     took: Duration,
     /// Updates that came while it was applied, from clients who had none in it, as a rule.
     waiting: usize,
 }
 
-impl Before {
+impl PreviousBatch {
     /// The updates to be applied next. Clients that wait for one answer before they ask again come back together after a
     /// commit, a moment after the first of them: whoever goes on with that one alone makes all others wait for two
     /// commits. Nor is it enough to go on with those who came meanwhile: then half of the clients would take turns with the
     /// other half for good.
-    fn gather<H: Handler>(&self, queue: &Receiver<Queued<H>>, first: Queued<H>) -> Vec<Queued<H>> {
+    fn gather<U>(
+        &self,
+        queue: &Receiver<QueuedUpdate<U>>,
+        first: QueuedUpdate<U>,
+    ) -> Vec<QueuedUpdate<U>> {
         let mut batch = vec![first];
         batch.extend(queue.try_iter().take(BATCH_MAX - 1));
         if self.took < WORTH_GATHERING {
@@ -160,29 +164,22 @@ impl Before {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use fulgurite_directory::{Directory, Session, WriteRequest};
-    use fulgurite_ldap::{Controls, DeleteRequest, Message, Request};
 
     /// An update that nobody applies.
-    pub(in crate::driver) fn queued(id: MessageId) -> Queued<Directory> {
-        let message = Message {
-            id,
-            request: Request::Delete(DeleteRequest { dn: b"" }),
-            controls: Controls::NONE,
-        };
-        Queued {
+    pub(in crate::driver) fn queued(id: MessageId) -> QueuedUpdate<()> {
+        QueuedUpdate {
             worker: 0,
             connection: 1,
             id,
-            ticket: Ticket::default(),
-            update: WriteRequest::new(&Session::new(), &message).expect("an update"),
+            token: CancelToken::default(),
+            update: (),
         }
     }
 
     #[test]
     fn those_who_were_answered_and_those_who_came_meanwhile_are_waited_for() {
-        let (handle, queue) = queue::<Directory>();
-        let before = Before {
+        let (handle, queue) = queue::<()>();
+        let before = PreviousBatch {
             updates: 1,
             // As long as no test takes, or nothing.
             took: Duration::from_secs(10_000),
@@ -193,7 +190,7 @@ pub(super) mod tests {
             before.gather(&queue.receiver, queued(1))
         });
         assert_eq!(batch.iter().map(|one| one.id).collect::<Vec<_>>(), [1, 2]);
-        let fast = Before {
+        let fast = PreviousBatch {
             took: Duration::ZERO,
             ..before
         };

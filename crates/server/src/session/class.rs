@@ -4,7 +4,7 @@ use fulgurite_ldap::{Request, oid};
 
 /// How a request relates to its neighbours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Class {
+pub(super) enum RequestClass {
     /// Waits for everything before it, and everything after waits for it.
     Bind,
     /// Ends the connection.
@@ -23,25 +23,27 @@ pub(super) enum Class {
     Update,
 }
 
-impl Class {
+impl RequestClass {
     /// Whether nothing that comes behind may begin before it.
     pub(super) fn is_barrier(self) -> bool {
-        matches!(self, Class::Bind | Class::Unbind)
+        matches!(self, RequestClass::Bind | RequestClass::Unbind)
     }
 
-    pub(super) fn of(request: &Request<'_>) -> Class {
+    pub(super) fn of(request: &Request<'_>) -> RequestClass {
         match request {
-            Request::Bind(_) => Class::Bind,
-            Request::Unbind => Class::Unbind,
-            Request::Abandon(_) => Class::Abandon,
-            Request::Search(_) => Class::Search,
-            Request::Extended(extended) if extended.oid == oid::CANCEL.as_bytes() => Class::Cancel,
-            Request::Extended(extended) if extended.oid == oid::START_TLS.as_bytes() => {
-                Class::StartTls
+            Request::Bind(_) => RequestClass::Bind,
+            Request::Unbind => RequestClass::Unbind,
+            Request::Abandon(_) => RequestClass::Abandon,
+            Request::Search(_) => RequestClass::Search,
+            Request::Extended(extended) if extended.oid == oid::CANCEL.as_bytes() => {
+                RequestClass::Cancel
             }
-            Request::Compare(_) | Request::Extended(_) => Class::Read,
+            Request::Extended(extended) if extended.oid == oid::START_TLS.as_bytes() => {
+                RequestClass::StartTls
+            }
+            Request::Compare(_) | Request::Extended(_) => RequestClass::Read,
             Request::Modify(_) | Request::Add(_) | Request::Delete(_) | Request::ModifyDn(_) => {
-                Class::Update
+                RequestClass::Update
             }
         }
     }

@@ -36,7 +36,7 @@ pub(super) struct ConnectionLog<'h> {
 
 /// What is known of an operation until its result is.
 #[derive(Debug)]
-pub(super) struct Record {
+pub(super) struct OperationRecord {
     operation: u64,
     request: String,
     received: Instant,
@@ -58,11 +58,15 @@ impl<'h> ConnectionLog<'h> {
     }
 
     /// Notes that a request begins to be worked on.
-    pub(super) fn begin(&mut self, message: &Message<'_>, received: Option<Instant>) -> Record {
+    pub(super) fn begin(
+        &mut self,
+        message: &Message<'_>,
+        received: Option<Instant>,
+    ) -> OperationRecord {
         let begun = self.sink.now();
         let operation = self.operations;
         self.operations += 1;
-        Record {
+        OperationRecord {
             operation,
             request: tracked(&message.controls) + &describe(&message.request),
             received: received.unwrap_or(begun),
@@ -89,12 +93,12 @@ impl<'h> ConnectionLog<'h> {
             "conn={} op={number} {operation} msgid={id} RESULT tag={tag} err={} text={}",
             self.connection,
             result.code.number(),
-            Quoted(result.diagnostic.as_bytes()),
+            QuotedText(result.diagnostic.as_bytes()),
         ));
     }
 
     /// Logs an operation whose last responses are `responses`.
-    pub(super) fn end(&self, mut record: Record, responses: &[u8]) {
+    pub(super) fn end(&self, mut record: OperationRecord, responses: &[u8]) {
         let ended = self.sink.now();
         let Some((tag, code, text)) = record.read_result(responses) else {
             return;
@@ -110,12 +114,12 @@ impl<'h> ConnectionLog<'h> {
         if tag == SEARCH_DONE {
             let _ = write!(line, " nentries={}", record.entries);
         }
-        let _ = write!(line, " text={}", Quoted(text.as_bytes()));
+        let _ = write!(line, " text={}", QuotedText(text.as_bytes()));
         self.sink.line(&line);
     }
 
     /// Logs an operation that was abandoned.
-    pub(super) fn abandoned(&self, record: &Record) {
+    pub(super) fn abandoned(&self, record: &OperationRecord) {
         self.sink.line(&format!(
             "conn={} op={} {} ABANDONED nentries={}",
             self.connection, record.operation, record.request, record.entries,
@@ -125,7 +129,7 @@ impl<'h> ConnectionLog<'h> {
 
 const SEARCH_DONE: u8 = 0x65;
 
-impl Record {
+impl OperationRecord {
     /// Counts the entries of a search that goes on.
     pub(super) fn count_entries(&mut self, responses: &[u8]) {
         self.entries += Pdus(responses).count() as u64;
@@ -186,9 +190,9 @@ fn tracked(controls: &Controls<'_>) -> String {
     match value.map(SessionTracking::decode) {
         Some(Ok(tracking)) => format!(
             "[IP={} NAME={} ID={}] ",
-            Quoted(tracking.source_ip),
-            Quoted(tracking.source_name),
-            Quoted(tracking.identifier)
+            QuotedText(tracking.source_ip),
+            QuotedText(tracking.source_name),
+            QuotedText(tracking.identifier)
         ),
         _ => String::new(),
     }
@@ -197,16 +201,16 @@ fn tracked(controls: &Controls<'_>) -> String {
 fn describe(request: &Request<'_>) -> String {
     match request {
         Request::Bind(bind) => match bind.authentication {
-            Authentication::Simple(_) => format!("BIND dn={} method=128", Quoted(bind.name)),
+            Authentication::Simple(_) => format!("BIND dn={} method=128", QuotedText(bind.name)),
             Authentication::Sasl { mechanism, .. } => {
                 format!(
                     "BIND dn={} method=163 mech={}",
-                    Quoted(bind.name),
-                    Quoted(mechanism)
+                    QuotedText(bind.name),
+                    QuotedText(mechanism)
                 )
             }
             Authentication::Unknown(tag) => {
-                format!("BIND dn={} method={}", Quoted(bind.name), tag.0)
+                format!("BIND dn={} method={}", QuotedText(bind.name), tag.0)
             }
         },
         Request::Unbind => "UNBIND".to_owned(),
@@ -218,44 +222,44 @@ fn describe(request: &Request<'_>) -> String {
                 .map(|change| change.attribute.description);
             format!(
                 "MOD dn={} attr={}",
-                Quoted(modify.dn),
-                Names(attributes.collect())
+                QuotedText(modify.dn),
+                QuotedNames(attributes.collect())
             )
         }
-        Request::Add(add) => format!("ADD dn={}", Quoted(add.dn)),
-        Request::Delete(delete) => format!("DEL dn={}", Quoted(delete.dn)),
+        Request::Add(add) => format!("ADD dn={}", QuotedText(add.dn)),
+        Request::Delete(delete) => format!("DEL dn={}", QuotedText(delete.dn)),
         Request::ModifyDn(rename) => {
             let mut text = format!(
                 "MODRDN dn={} newrdn={} deleteoldrdn={}",
-                Quoted(rename.dn),
-                Quoted(rename.new_rdn),
+                QuotedText(rename.dn),
+                QuotedText(rename.new_rdn),
                 u8::from(rename.delete_old_rdn)
             );
             if let Some(superior) = rename.new_superior {
-                let _ = write!(text, " newsuperior={}", Quoted(superior));
+                let _ = write!(text, " newsuperior={}", QuotedText(superior));
             }
             text
         }
         Request::Compare(compare) => format!(
             "CMP dn={} attr={}",
-            Quoted(compare.dn),
-            Quoted(compare.assertion.attribute)
+            QuotedText(compare.dn),
+            QuotedText(compare.assertion.attribute)
         ),
         Request::Abandon(id) => format!("ABANDON msg={id}"),
-        Request::Extended(extended) => format!("EXT oid={}", Quoted(extended.oid)),
+        Request::Extended(extended) => format!("EXT oid={}", QuotedText(extended.oid)),
     }
 }
 
 fn describe_search(search: &SearchRequest<'_>) -> String {
     let mut text = format!(
         "SRCH base={} scope={} deref={} filter=\"{}\"",
-        Quoted(search.base),
+        QuotedText(search.base),
         search.scope.number(),
         search.deref.number(),
         mask_passwords(search.filter.to_string()),
     );
     if !search.attributes.is_empty() {
-        let _ = write!(text, " attrs={}", Names(search.attributes.clone()));
+        let _ = write!(text, " attrs={}", QuotedNames(search.attributes.clone()));
     }
     text
 }
@@ -283,9 +287,9 @@ fn mask_passwords(filter: String) -> String {
 }
 
 /// Text from outside between quotes, on one line whatever it contains.
-struct Quoted<'a>(&'a [u8]);
+struct QuotedText<'a>(&'a [u8]);
 
-impl fmt::Display for Quoted<'_> {
+impl fmt::Display for QuotedText<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_char('"')?;
         for chunk in self.0.utf8_chunks() {
@@ -305,11 +309,11 @@ impl fmt::Display for Quoted<'_> {
 }
 
 /// Attribute names between one pair of quotes.
-struct Names<'a>(Vec<&'a [u8]>);
+struct QuotedNames<'a>(Vec<&'a [u8]>);
 
-impl fmt::Display for Names<'_> {
+impl fmt::Display for QuotedNames<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        Quoted(&self.0.join(&b' ')).fmt(f)
+        QuotedText(&self.0.join(&b' ')).fmt(f)
     }
 }
 
@@ -339,7 +343,7 @@ mod tests {
 
     #[test]
     fn text_from_outside_stays_on_its_line() {
-        let quoted = Quoted(b"a\"b\\c\nconn=1 \xff\xc3\xa4").to_string();
+        let quoted = QuotedText(b"a\"b\\c\nconn=1 \xff\xc3\xa4").to_string();
         assert_eq!(quoted, "\"a\\\"b\\\\c\\nconn=1 \\xff\u{e4}\"");
     }
 }

@@ -4,17 +4,18 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Instant;
 
-use fulgurite_directory::Connection;
+use fulgurite_directory::{Connection, ExtendedStep, Progress};
 use fulgurite_ldap::{LdapResult, Message, MessageId, Operation, Request, ResultCode, encode};
 
-use super::class::Class;
-use super::log::{ConnectionLog, Record};
+use super::cancel_token::CancelToken;
+use super::class::RequestClass;
+use super::handler::{Handler, RunningSearch as _};
+use super::job::{CheckId, Job};
+use super::limits::SessionLimits;
+use super::log::{ConnectionLog, OperationRecord};
 use super::output::Output;
-use super::share::{Identities, Share};
-use super::{CheckId, Job, SessionLimits};
-use crate::handler::{BindStep, ExtendedStep, Handler, Progress, RunningSearch as _};
+use super::quota::{IdentityQuota, IdentityQuotas};
 use crate::statistics::Meter;
-use crate::ticket::Ticket;
 
 /// Octets one search may produce before the next one has its turn.
 const QUANTUM_BYTES_MAX: usize = 64 * 1024;
@@ -34,43 +35,43 @@ pub(super) struct Operations<'h, H: Handler> {
     identity: H::Identity,
     pub(super) output: Output,
     /// Round robin: the next to run is in front.
-    searches: VecDeque<Running<H::Search<'h>>>,
+    searches: VecDeque<SearchInProgress<H::Search<'h>>>,
     /// In the order they were handed to the writer, which is the order of their answers.
-    updates: VecDeque<Unanswered>,
+    updates: VecDeque<PendingOperation>,
     /// Octets of the requests in `updates`.
     update_bytes: usize,
     /// The bind whose password is being verified.
-    bind: Option<(CheckId, Unanswered)>,
+    bind: Option<(CheckId, PendingOperation)>,
     /// Extended operations that wait for the hashing pool.
-    hashing: Vec<(CheckId, Unanswered)>,
+    hashing: Vec<(CheckId, PendingOperation)>,
     checks: u64,
     pub(super) jobs: Vec<Job<H>>,
     log: Option<ConnectionLog<'h>>,
     meter: Option<Meter>,
-    identities: Option<&'h Identities>,
+    identities: Option<&'h IdentityQuotas>,
     /// What the connection's identity has outstanding; none for nobody's.
-    share: Option<Share>,
+    share: Option<IdentityQuota>,
     /// What is left of the turn, in candidates.
     pub(super) work_left: usize,
 }
 
-struct Running<S> {
+struct SearchInProgress<S> {
     id: MessageId,
     search: S,
-    record: Option<Record>,
+    record: Option<OperationRecord>,
 }
 
-struct Unanswered {
+struct PendingOperation {
     id: MessageId,
     operation: Operation,
     bytes: usize,
-    ticket: Ticket,
-    record: Option<Record>,
+    token: CancelToken,
+    record: Option<OperationRecord>,
 }
 
 /// What became of a wish to cancel (RFC 3909 section 2.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Cancelled {
+pub(super) enum CancelOutcome {
     /// The operation is stopped and answered.
     Done,
     /// There is no such operation outstanding.
@@ -81,13 +82,18 @@ pub(super) enum Cancelled {
     Cannot,
 }
 
-impl Unanswered {
-    fn new(id: MessageId, operation: Operation, bytes: usize, record: Option<Record>) -> Self {
-        Unanswered {
+impl PendingOperation {
+    fn new(
+        id: MessageId,
+        operation: Operation,
+        bytes: usize,
+        record: Option<OperationRecord>,
+    ) -> Self {
+        PendingOperation {
             id,
             operation,
             bytes,
-            ticket: Ticket::default(),
+            token: CancelToken::default(),
             record,
         }
     }
@@ -120,7 +126,7 @@ impl<'h, H: Handler> Operations<'h, H> {
     }
 
     /// What the connection's identity has outstanding counts there.
-    pub(super) fn set_identities(&mut self, identities: &'h Identities) {
+    pub(super) fn set_identities(&mut self, identities: &'h IdentityQuotas) {
         self.identities = Some(identities);
     }
 
@@ -190,15 +196,19 @@ impl<'h, H: Handler> Operations<'h, H> {
 
     /// Whether a request may begin now: a bind after everything, nothing during a bind, everything else as long as
     /// there is room.
-    pub(super) fn may_begin(&self, class: Class, searches_max: usize) -> bool {
+    pub(super) fn may_begin(&self, class: RequestClass, searches_max: usize) -> bool {
         if self.bind.is_some() {
             return false;
         }
         match class {
-            Class::Bind => self.outstanding() == 0,
-            Class::Search => self.searches.len() < searches_max,
-            Class::Update => self.update_bytes < UPDATE_BYTES_AHEAD,
-            Class::Read | Class::Unbind | Class::Abandon | Class::Cancel | Class::StartTls => true,
+            RequestClass::Bind => self.outstanding() == 0,
+            RequestClass::Search => self.searches.len() < searches_max,
+            RequestClass::Update => self.update_bytes < UPDATE_BYTES_AHEAD,
+            RequestClass::Read
+            | RequestClass::Unbind
+            | RequestClass::Abandon
+            | RequestClass::Cancel
+            | RequestClass::StartTls => true,
         }
     }
 
@@ -209,7 +219,7 @@ impl<'h, H: Handler> Operations<'h, H> {
         message: &Message<'_>,
         pdu: &[u8],
         received: Option<Instant>,
-        kept: &mut H::Kept<'h>,
+        cache: &mut H::Cache<'h>,
     ) -> Option<MessageId> {
         let Message {
             id,
@@ -234,33 +244,32 @@ impl<'h, H: Handler> Operations<'h, H> {
         }
         match request {
             Request::Search(search) => {
-                let search = handler.begin_search(kept, &self.identity, id, search, controls);
-                let running = self.advance(Running { id, search, record }, kept);
+                let search = handler.begin_search(cache, &self.identity, id, search, controls);
+                let running = self.advance(SearchInProgress { id, search, record }, cache);
                 self.searches.extend(running);
             }
             Request::Compare(compare) => {
                 let out = self.output.append();
-                handler.compare(kept, &self.identity, id, compare, controls, out);
+                handler.compare(cache, &self.identity, id, compare, controls, out);
                 self.end(operation, record, mark);
             }
             Request::Extended(extended) => {
-                let out = self.output.append();
-                let step = handler.extended(&mut self.identity, id, extended, controls, out);
-                let begun = Unanswered::new(id, Operation::Extended, pdu.len(), record);
+                let step = handler.extended(&mut self.identity, id, extended, controls);
+                let begun = PendingOperation::new(id, Operation::Extended, pdu.len(), record);
                 return self.go_on(step, begun, mark);
             }
             Request::Bind(bind) => {
                 match handler.begin_bind(
-                    kept,
+                    cache,
                     &mut self.identity,
                     id,
                     bind,
                     controls,
                     self.output.append(),
                 ) {
-                    BindStep::Done => self.end(operation, record, mark),
-                    BindStep::CheckPassword(check) => {
-                        let bind = Unanswered::new(id, Operation::Bind, pdu.len(), record);
+                    None => self.end(operation, record, mark),
+                    Some(check) => {
+                        let bind = PendingOperation::new(id, Operation::Bind, pdu.len(), record);
                         self.bind = Some((self.hand_to_hashing(check), bind));
                     }
                 }
@@ -269,7 +278,7 @@ impl<'h, H: Handler> Operations<'h, H> {
                 let out = self.output.append();
                 match handler.update(&mut self.identity, message, out) {
                     Some(update) => {
-                        let begun = Unanswered::new(id, operation, pdu.len(), record);
+                        let begun = PendingOperation::new(id, operation, pdu.len(), record);
                         self.hand_to_writer(update, begun);
                     }
                     None => self.end(operation, record, mark),
@@ -285,12 +294,15 @@ impl<'h, H: Handler> Operations<'h, H> {
     fn go_on(
         &mut self,
         step: ExtendedStep<H::PasswordCheck, H::Update>,
-        begun: Unanswered,
+        begun: PendingOperation,
         mark: usize,
     ) -> Option<MessageId> {
         match step {
-            ExtendedStep::Done => self.end(begun.operation, begun.record, mark),
-            ExtendedStep::CheckPassword(check) => {
+            ExtendedStep::Done(reply) => {
+                reply.encode(begun.id, self.output.append());
+                self.end(begun.operation, begun.record, mark);
+            }
+            ExtendedStep::Passwords(check) => {
                 let number = self.hand_to_hashing(check);
                 self.hashing.push((number, begun));
             }
@@ -307,9 +319,9 @@ impl<'h, H: Handler> Operations<'h, H> {
         number
     }
 
-    fn hand_to_writer(&mut self, update: H::Update, begun: Unanswered) {
-        let ticket = begun.ticket.clone();
-        self.jobs.push(Job::Update(begun.id, ticket, update));
+    fn hand_to_writer(&mut self, update: H::Update, begun: PendingOperation) {
+        let token = begun.token.clone();
+        self.jobs.push(Job::Update(begun.id, token, update));
         self.update_bytes += begun.bytes;
         self.updates.push_back(begun);
     }
@@ -364,7 +376,7 @@ impl<'h, H: Handler> Operations<'h, H> {
 
     /// Lets the running searches work one after the other, for what is left of the turn and as long as there is room for
     /// what they write; the next turn goes on with the next one. Tells whether one of them has ended.
-    pub(super) fn run_searches(&mut self, kept: &mut H::Kept<'h>) -> bool {
+    pub(super) fn run_searches(&mut self, cache: &mut H::Cache<'h>) -> bool {
         let running = self.searches.len();
         for _ in 0..running {
             if self.output.is_full() || self.work_left == 0 {
@@ -373,7 +385,7 @@ impl<'h, H: Handler> Operations<'h, H> {
             let Some(running) = self.searches.pop_front() else {
                 break;
             };
-            if let Some(running) = self.advance(running, kept) {
+            if let Some(running) = self.advance(running, cache) {
                 self.searches.push_back(running);
             }
         }
@@ -383,9 +395,9 @@ impl<'h, H: Handler> Operations<'h, H> {
     /// One quantum of one search; gives it back if it is not done.
     fn advance(
         &mut self,
-        mut running: Running<H::Search<'h>>,
-        kept: &mut H::Kept<'h>,
-    ) -> Option<Running<H::Search<'h>>> {
+        mut running: SearchInProgress<H::Search<'h>>,
+        cache: &mut H::Cache<'h>,
+    ) -> Option<SearchInProgress<H::Search<'h>>> {
         let mark = self.output.mark();
         let room = self.output.room().min(QUANTUM_BYTES_MAX);
         let search = &mut running.search;
@@ -401,7 +413,7 @@ impl<'h, H: Handler> Operations<'h, H> {
                     let (entries, references) = running.search.written();
                     meter.wrote(entries, references, 0);
                 }
-                running.search.leave(kept);
+                running.search.release(cache);
                 self.end(Operation::Search, running.record, mark);
                 None
             }
@@ -430,13 +442,13 @@ impl<'h, H: Handler> Operations<'h, H> {
     }
 
     /// Stops an operation and answers it, if it can be stopped (RFC 3909).
-    pub(super) fn cancel(&mut self, id: MessageId) -> Cancelled {
+    pub(super) fn cancel(&mut self, id: MessageId) -> CancelOutcome {
         match self.stop(id) {
             Ok((operation, record)) => {
                 let mark = self.output.mark();
                 self.answer_cancelled(id, operation);
                 self.end(operation, record, mark);
-                Cancelled::Done
+                CancelOutcome::Done
             }
             Err(why) => why,
         }
@@ -444,7 +456,10 @@ impl<'h, H: Handler> Operations<'h, H> {
 
     /// Takes an operation out: a search wherever it is, an update that the writer has not begun, a password change
     /// before it is one.
-    fn stop(&mut self, id: MessageId) -> Result<(Operation, Option<Record>), Cancelled> {
+    fn stop(
+        &mut self,
+        id: MessageId,
+    ) -> Result<(Operation, Option<OperationRecord>), CancelOutcome> {
         if let Some(index) = self.searches.iter().position(|running| running.id == id) {
             let record = self.searches.remove(index).and_then(|found| found.record);
             return Ok((Operation::Search, record));
@@ -454,18 +469,18 @@ impl<'h, H: Handler> Operations<'h, H> {
             return Ok((begun.operation, begun.record));
         }
         if let Some(index) = self.updates.iter().position(|update| update.id == id) {
-            let taken_back = |update: &Unanswered| update.ticket.withdraw();
+            let taken_back = |update: &PendingOperation| update.token.withdraw();
             if !self.updates.get(index).is_some_and(taken_back) {
-                return Err(Cancelled::TooLate);
+                return Err(CancelOutcome::TooLate);
             }
-            let update = self.updates.remove(index).ok_or(Cancelled::Unknown)?;
+            let update = self.updates.remove(index).ok_or(CancelOutcome::Unknown)?;
             self.update_bytes -= update.bytes;
             return Ok((update.operation, update.record));
         }
         Err(if self.contains(id) {
-            Cancelled::Cannot
+            CancelOutcome::Cannot
         } else {
-            Cancelled::Unknown
+            CancelOutcome::Unknown
         })
     }
 
@@ -476,12 +491,12 @@ impl<'h, H: Handler> Operations<'h, H> {
     }
 
     /// The answer to a cancel request.
-    pub(super) fn answer_cancel(&mut self, id: MessageId, outcome: Cancelled) {
+    pub(super) fn answer_cancel(&mut self, id: MessageId, outcome: CancelOutcome) {
         let (code, text) = match outcome {
-            Cancelled::Done => (ResultCode::Success, ""),
-            Cancelled::Unknown => (ResultCode::NoSuchOperation, "message ID not found"),
-            Cancelled::TooLate => (ResultCode::TooLate, "too late to cancel"),
-            Cancelled::Cannot => (ResultCode::CannotCancel, "the operation cannot be canceled"),
+            CancelOutcome::Done => (ResultCode::Success, ""),
+            CancelOutcome::Unknown => (ResultCode::NoSuchOperation, "message ID not found"),
+            CancelOutcome::TooLate => (ResultCode::TooLate, "too late to cancel"),
+            CancelOutcome::Cannot => (ResultCode::CannotCancel, "the operation cannot be canceled"),
         };
         let result = LdapResult::with_diagnostic(code, text);
         self.refuse(id, Operation::Extended, &result);
@@ -516,21 +531,21 @@ impl<'h, H: Handler> Operations<'h, H> {
     }
 
     /// Goes on with what waited for the hashing pool.
-    pub(super) fn password_checked(&mut self, number: CheckId, verdict: H::PasswordVerdict) {
+    pub(super) fn password_checked(&mut self, number: CheckId, verdict: H::PasswordResult) {
         let mark = self.output.mark();
         let handler = self.handler;
         if let Some((_, bind)) = self.bind.take_if(|(bind, _)| *bind == number) {
-            handler.finish_bind(&mut self.identity, verdict, self.output.append());
+            let out = self.output.append();
+            handler.finish_bind(&mut self.identity, bind.id, verdict, out);
             self.end(Operation::Bind, bind.record, mark);
         } else if let Some(begun) = self.take_hashing(number) {
-            let out = self.output.append();
-            let step = handler.resume_extended(&mut self.identity, verdict, out);
+            let step = handler.resume_extended(&mut self.identity, verdict);
             // Only a request itself can ask for a cancel.
             let _ = self.go_on(step, begun, mark);
         }
     }
 
-    fn take_hashing(&mut self, number: CheckId) -> Option<Unanswered> {
+    fn take_hashing(&mut self, number: CheckId) -> Option<PendingOperation> {
         let at = self.hashing.iter().position(|(of, _)| *of == number)?;
         Some(self.hashing.remove(at).1)
     }
@@ -569,7 +584,7 @@ impl<'h, H: Handler> Operations<'h, H> {
     }
 
     /// Notes that an operation has been answered, with what was written since `mark`.
-    fn end(&mut self, operation: Operation, record: Option<Record>, mark: usize) {
+    fn end(&mut self, operation: Operation, record: Option<OperationRecord>, mark: usize) {
         if let Some(meter) = &self.meter {
             meter.completed(operation);
             meter.wrote(0, 0, 1);

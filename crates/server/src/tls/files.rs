@@ -1,5 +1,6 @@
 //! Reading PEM files, and noticing that they have changed.
 
+use fulgurite_policy::TlsOptions;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -7,14 +8,14 @@ use std::time::SystemTime;
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, CertificateRevocationListDer, PrivateKeyDer};
 
-use super::{TlsError, TlsOptions};
+use super::error::TlsError;
 
 /// What the files of a set-up look like from outside.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Stamps(Vec<(PathBuf, Option<(u64, SystemTime)>)>);
+pub(super) struct FileStamps(Vec<(PathBuf, Option<(u64, SystemTime)>)>);
 
-impl Stamps {
-    pub(super) fn of(options: &TlsOptions) -> Stamps {
+impl FileStamps {
+    pub(super) fn of(options: &TlsOptions) -> FileStamps {
         let single = [
             &options.certificate_file,
             &options.key_file,
@@ -24,7 +25,7 @@ impl Stamps {
         let folder = options.ca_path.as_deref().map(files_in);
         let folder = folder.and_then(Result::ok).unwrap_or_default();
         let all = single.into_iter().flatten().cloned().chain(folder);
-        Stamps(
+        FileStamps(
             all.map(|file| (stamp(&file), file))
                 .map(|(stamp, file)| (file, stamp))
                 .collect(),

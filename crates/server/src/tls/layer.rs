@@ -6,7 +6,8 @@ use std::sync::Arc;
 use fulgurite_directory::{ChannelBindings, TlsFacts};
 use rustls::{ProtocolVersion, ServerConnection};
 
-use super::{Loaded, certificate, suites, verifier};
+use super::context::TlsContext;
+use super::{certificate, suites, verifier};
 
 /// Octets of ciphertext that wait for the socket, at which no more are made.
 const BUFFER_BYTES: usize = 64 * 1024;
@@ -16,16 +17,16 @@ const EXPORTER_LABEL: &[u8] = b"EXPORTER-Channel-Binding";
 const EXPORTER_BYTES: usize = 32;
 
 /// The TLS layer of one connection.
-pub(crate) struct Layer {
+pub(crate) struct TlsLayer {
     connection: ServerConnection,
-    loaded: Arc<Loaded>,
+    loaded: Arc<TlsContext>,
     /// The handshake has ended and was told of.
     established: bool,
 }
 
 /// What came of octets from the socket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Received {
+pub(crate) enum ReceiveOutcome {
     /// Nothing new, or octets of LDAP.
     Octets,
     /// The handshake has just ended.
@@ -34,15 +35,15 @@ pub(crate) enum Received {
     Closed,
 }
 
-impl Layer {
+impl TlsLayer {
     /// A layer whose handshake begins with what the client sends next.
     ///
     /// # Errors
     /// What the library says against its settings; none in practice.
-    pub(crate) fn new(loaded: Arc<Loaded>) -> Result<Layer, rustls::Error> {
+    pub(crate) fn new(loaded: Arc<TlsContext>) -> Result<TlsLayer, rustls::Error> {
         let mut connection = ServerConnection::new(Arc::clone(&loaded.config))?;
         connection.set_buffer_limit(Some(BUFFER_BYTES));
-        Ok(Layer {
+        Ok(TlsLayer {
             connection,
             loaded,
             established: false,
@@ -62,8 +63,8 @@ impl Layer {
         &mut self,
         mut octets: &[u8],
         plain: &mut Vec<u8>,
-    ) -> Result<Received, rustls::Error> {
-        let mut outcome = Received::Octets;
+    ) -> Result<ReceiveOutcome, rustls::Error> {
+        let mut outcome = ReceiveOutcome::Octets;
         while !octets.is_empty() {
             if self.connection.read_tls(&mut octets).unwrap_or(0) == 0 {
                 break;
@@ -76,14 +77,14 @@ impl Layer {
             let read = self.connection.reader().read(into).unwrap_or(0);
             plain.truncate(start + read);
             if state.peer_has_closed() {
-                outcome = Received::Closed;
+                outcome = ReceiveOutcome::Closed;
                 break;
             }
         }
         if !self.established && !self.connection.is_handshaking() {
             self.established = true;
-            if outcome == Received::Octets {
-                outcome = Received::Established;
+            if outcome == ReceiveOutcome::Octets {
+                outcome = ReceiveOutcome::Established;
             }
         }
         Ok(outcome)

@@ -3,14 +3,15 @@
 //! Only suites with forward secrecy and authenticated encryption are spoken at all, so most words of such lists only
 //! take away what is not there. Each word is a set of suites, of versions, or of nothing.
 
+use fulgurite_policy::TlsVersion;
 use rustls::SupportedCipherSuite;
 use rustls::crypto::ring::ALL_CIPHER_SUITES;
 
-use super::{TlsError, TlsVersion};
+use super::error::TlsError;
 
 /// What a list of cipher suites leaves.
 #[derive(Debug)]
-pub(super) struct Chosen {
+pub(super) struct SuiteSelection {
     pub(super) suites: Vec<SupportedCipherSuite>,
     /// Words that mean nothing here.
     pub(super) unknown: Vec<String>,
@@ -108,8 +109,11 @@ pub(super) fn understood() -> String {
 ///
 /// # Errors
 /// [`TlsError::NoSuites`] when nothing is left.
-pub(super) fn choose(list: Option<&str>, version_min: TlsVersion) -> Result<Chosen, TlsError> {
-    let mut chosen = Chosen {
+pub(super) fn choose(
+    list: Option<&str>,
+    version_min: TlsVersion,
+) -> Result<SuiteSelection, TlsError> {
+    let mut chosen = SuiteSelection {
         suites: Vec::new(),
         unknown: Vec::new(),
     };
@@ -127,7 +131,7 @@ pub(super) fn choose(list: Option<&str>, version_min: TlsVersion) -> Result<Chos
     Ok(chosen)
 }
 
-impl Chosen {
+impl SuiteSelection {
     fn read(&mut self, list: &str) {
         let mut removed: Vec<SupportedCipherSuite> = Vec::new();
         let mut names_13 = false;

@@ -1,5 +1,6 @@
 //! Whether a client's certificate is believed.
 
+use fulgurite_policy::{CrlCheck, TlsOptions, VerifyClient};
 use std::sync::Arc;
 
 use rustls::client::danger::HandshakeSignatureValid;
@@ -8,7 +9,8 @@ use rustls::server::WebPkiClientVerifier;
 use rustls::server::danger::{ClientCertVerified, ClientCertVerifier};
 use rustls::{DigitallySignedStruct, DistinguishedName, Error, RootCertStore, SignatureScheme};
 
-use super::{CrlCheck, TlsError, TlsOptions, VerifyClient, files};
+use super::error::TlsError;
+use super::files;
 
 /// What checks clients' certificates; `None` if they are not asked for any.
 pub(super) fn verifier(
@@ -38,7 +40,7 @@ pub(super) fn verifier(
         .build()
         .map_err(|error| TlsError::Refused(error.to_string()))?;
     Ok(Some(if options.verify_client == VerifyClient::Allow {
-        Arc::new(Lenient(strict))
+        Arc::new(LenientVerifier(strict))
     } else {
         strict
     }))
@@ -64,7 +66,7 @@ fn authorities(options: &TlsOptions) -> Result<RootCertStore, TlsError> {
 
 /// Lets everybody in. Who was not verified is nobody: [`is_believed`] asks again.
 #[derive(Debug)]
-struct Lenient(Arc<dyn ClientCertVerifier>);
+struct LenientVerifier(Arc<dyn ClientCertVerifier>);
 
 /// Whether the verifier itself, rather than its leniency, believes a chain.
 pub(super) fn is_believed(strict: &dyn ClientCertVerifier, chain: &[CertificateDer<'_>]) -> bool {
@@ -76,7 +78,7 @@ pub(super) fn is_believed(strict: &dyn ClientCertVerifier, chain: &[CertificateD
         .is_ok()
 }
 
-impl ClientCertVerifier for Lenient {
+impl ClientCertVerifier for LenientVerifier {
     fn offer_client_auth(&self) -> bool {
         self.0.offer_client_auth()
     }

@@ -9,7 +9,7 @@ use fulgurite_ldap::{
     Authentication, BindRequest, CancelRequest, CompareRequest, Controls, ExtendedRequest,
     LdapResult, Message, MessageId, Operation, ResultCode, SearchRequest, encode, oid,
 };
-use fulgurite_server::{BindStep, ExtendedStep, Handler, Progress, RunningSearch};
+use fulgurite_server::{ExtendedReply, ExtendedStep, Handler, Progress, RunningSearch};
 
 #[derive(Default)]
 pub(crate) struct Stub {
@@ -57,10 +57,10 @@ pub(crate) struct Check {
 impl Handler for Stub {
     type Identity = String;
     type Search<'h> = StubSearch<'h>;
-    type Kept<'h> = ();
+    type Cache<'h> = ();
     type Update = MessageId;
     type PasswordCheck = Check;
-    type PasswordVerdict = Check;
+    type PasswordResult = Check;
 
     fn secured(&self, _: &mut String, connection: Arc<Connection>) {
         self.secured.lock().unwrap().push(connection);
@@ -124,7 +124,6 @@ impl Handler for Stub {
         id: MessageId,
         request: &ExtendedRequest<'_>,
         _: &Controls<'_>,
-        out: &mut Vec<u8>,
     ) -> ExtendedStep<Check, MessageId> {
         if request.oid == oid::CANCEL.as_bytes() {
             let request = CancelRequest::decode(request.value.unwrap()).unwrap();
@@ -132,23 +131,19 @@ impl Handler for Stub {
         }
         if request.oid == oid::PASSWORD_MODIFY.as_bytes() {
             let name = identity.clone();
-            return ExtendedStep::CheckPassword(Check {
+            return ExtendedStep::Passwords(Check {
                 id,
                 name,
                 right: true,
             });
         }
-        let name = Some(identity.as_bytes());
-        encode::extended_result(out, id, &LdapResult::success(), None, name, &[]);
-        ExtendedStep::Done
+        ExtendedStep::Done(ExtendedReply {
+            result: LdapResult::success(),
+            value: Some(identity.clone().into_bytes()),
+        })
     }
 
-    fn resume_extended(
-        &self,
-        _: &mut String,
-        verdict: Check,
-        _: &mut Vec<u8>,
-    ) -> ExtendedStep<Check, MessageId> {
+    fn resume_extended(&self, _: &mut String, verdict: Check) -> ExtendedStep<Check, MessageId> {
         ExtendedStep::Update(verdict.id)
     }
 
@@ -160,17 +155,17 @@ impl Handler for Stub {
         request: &BindRequest<'_>,
         _: &Controls<'_>,
         out: &mut Vec<u8>,
-    ) -> BindStep<Check> {
+    ) -> Option<Check> {
         identity.clear();
         let name = String::from_utf8(request.name.to_vec()).unwrap();
         let right = request.authentication == Authentication::Simple(b"right");
         let slow = name.starts_with("slow");
         let check = Check { id, name, right };
         if slow {
-            return BindStep::CheckPassword(check);
+            return Some(check);
         }
-        self.finish_bind(identity, check, out);
-        BindStep::Done
+        self.finish_bind(identity, id, check, out);
+        None
     }
 
     fn check_password(&self, check: Check) -> Check {
@@ -179,14 +174,14 @@ impl Handler for Stub {
         check
     }
 
-    fn finish_bind(&self, identity: &mut String, verdict: Check, out: &mut Vec<u8>) {
+    fn finish_bind(&self, identity: &mut String, id: MessageId, verdict: Check, out: &mut Vec<u8>) {
         let code = if verdict.right {
             *identity = verdict.name;
             ResultCode::Success
         } else {
             ResultCode::InvalidCredentials
         };
-        encode::bind_result(out, verdict.id, &LdapResult::new(code), None, &[]);
+        encode::bind_result(out, id, &LdapResult::new(code), None, &[]);
     }
 
     fn update(&self, _: &mut String, message: &Message<'_>, _: &mut Vec<u8>) -> Option<MessageId> {
@@ -240,7 +235,7 @@ impl RunningSearch<()> for StubSearch<'_> {
         Progress::More
     }
 
-    fn leave(self, (): &mut ()) {}
+    fn release(self, (): &mut ()) {}
 
     fn park(&mut self) {
         self.stub.parked.fetch_add(1, Ordering::Relaxed);

@@ -18,7 +18,7 @@ const READ_BYTES: usize = 16 * 1024;
 /// What comes back to a connection from other threads.
 enum Mail<H: Handler> {
     Updated(MessageId, Vec<u8>),
-    PasswordChecked(CheckId, H::PasswordVerdict),
+    PasswordChecked(CheckId, H::PasswordResult),
 }
 
 type Sender<H> = mpsc::UnboundedSender<Mail<H>>;
@@ -118,7 +118,7 @@ fn spawn_writer<H: Handler + Send>(handler: &'static H) -> crossbeam_channel::Se
             let (mut origins, mut updates) = (Vec::new(), Vec::new());
             for (job, back) in std::iter::once(first).chain(queue.try_iter().take(1023)) {
                 match job {
-                    Job::Update(id, ticket, update) if ticket.begin() => {
+                    Job::Update(id, token, update) if token.begin() => {
                         origins.push((id, back));
                         updates.push(update);
                     }

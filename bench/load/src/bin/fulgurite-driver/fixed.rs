@@ -4,7 +4,7 @@ use fulgurite_ldap::{
     BindRequest, CompareRequest, Controls, ExtendedRequest, Filter, LdapResult, Message, MessageId,
     Operation, ResultCode, SearchRequest, encode,
 };
-use fulgurite_server::{BindStep, ExtendedStep, Handler, Progress, RunningSearch};
+use fulgurite_server::{ExtendedReply, ExtendedStep, Handler, Progress, RunningSearch};
 
 pub(crate) struct Fixed;
 
@@ -29,10 +29,10 @@ const ATTRIBUTES: [(&str, &str); 8] = [
 impl Handler for Fixed {
     type Identity = ();
     type Search<'h> = Found;
-    type Kept<'h> = ();
+    type Cache<'h> = ();
     type Update = MessageId;
     type PasswordCheck = ();
-    type PasswordVerdict = ();
+    type PasswordResult = ();
 
     fn is_authenticated(&self, (): &()) -> bool {
         true
@@ -73,17 +73,15 @@ impl Handler for Fixed {
     fn extended(
         &self,
         (): &mut (),
-        id: MessageId,
+        _: MessageId,
         _: &ExtendedRequest<'_>,
         _: &Controls<'_>,
-        out: &mut Vec<u8>,
     ) -> ExtendedStep<(), MessageId> {
-        encode::extended_result(out, id, &LdapResult::success(), None, Some(b""), &[]);
-        ExtendedStep::Done
+        empty_reply()
     }
 
-    fn resume_extended(&self, (): &mut (), (): (), _: &mut Vec<u8>) -> ExtendedStep<(), MessageId> {
-        ExtendedStep::Done
+    fn resume_extended(&self, (): &mut (), (): ()) -> ExtendedStep<(), MessageId> {
+        empty_reply()
     }
 
     fn begin_bind(
@@ -94,14 +92,14 @@ impl Handler for Fixed {
         _: &BindRequest<'_>,
         _: &Controls<'_>,
         out: &mut Vec<u8>,
-    ) -> BindStep<()> {
+    ) -> Option<()> {
         encode::bind_result(out, id, &LdapResult::success(), None, &[]);
-        BindStep::Done
+        None
     }
 
     fn check_password(&self, (): ()) {}
 
-    fn finish_bind(&self, (): &mut (), (): (), _: &mut Vec<u8>) {}
+    fn finish_bind(&self, (): &mut (), _: MessageId, (): (), _: &mut Vec<u8>) {}
 
     fn update(&self, (): &mut (), _: &Message<'_>, _: &[u8], _: &mut Vec<u8>) -> Option<MessageId> {
         Some(0)
@@ -128,7 +126,14 @@ impl RunningSearch<()> for Found {
         Progress::Done
     }
 
-    fn leave(self, (): &mut ()) {}
+    fn release(self, (): &mut ()) {}
 
     fn park(&mut self) {}
+}
+
+fn empty_reply() -> ExtendedStep<(), MessageId> {
+    ExtendedStep::Done(ExtendedReply {
+        result: LdapResult::success(),
+        value: Some(Vec::new()),
+    })
 }

@@ -19,7 +19,7 @@ use std::path::PathBuf;
 use anyhow::Context as _;
 use clap::{Parser, ValueEnum};
 use fulgurite_config::{Layer, ListenUrl, Settings};
-use fulgurite_server::{Handler, Server, ServerSettings, open_directory};
+use fulgurite_server::{Handler, Live, Server, ServerSettings, open_directory};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Driver {
@@ -58,7 +58,7 @@ fn main() -> anyhow::Result<()> {
         layer.set_flag("--suffix", "suffix", suffix.as_str())?;
     }
     let settings = Settings::new(layer)?;
-    serve(&arguments, open_directory(&settings)?)
+    serve(&arguments, Live::new(open_directory(&settings)?))
 }
 
 fn serve<H>(arguments: &Arguments, handler: H) -> anyhow::Result<()>

@@ -1,0 +1,9 @@
+//! Administration: the server's own entries and its background work.
+//!
+//! - `monitor`: `cn=Monitor`, the counters of the server as entries
+//! - `config_tree`: `cn=config`, the settings in force as entries
+//! - `indexing`: builds and drops indexes while the server runs
+
+pub(crate) mod config_tree;
+pub(crate) mod indexing;
+pub(crate) mod monitor;

@@ -1,0 +1,203 @@
+//! Databases, what keeps them, and what is between.
+
+use fulgurite_directory::TreeEntry;
+use fulgurite_store::Store;
+
+use super::figures::{Monitor, MonitoredDatabase, MonitoredKind, SUFFIX};
+
+const ABOVE: &str = "cn=Databases,cn=Monitor";
+const BACKENDS: &str = "cn=Backends,cn=Monitor";
+
+/// The kinds of database there are, in the order of their numbers.
+const KINDS: [&str; 4] = ["config", "ldif", "monitor", "mdb"];
+
+/// Controls that a database with a store takes.
+const STORE_CONTROLS: [&str; 9] = [
+    "1.3.6.1.1.12",
+    "2.16.840.1.113730.3.4.2",
+    "1.3.6.1.4.1.4203.666.5.2",
+    "1.2.840.113556.1.4.319",
+    "1.3.6.1.1.13.1",
+    "1.3.6.1.1.13.2",
+    "1.3.6.1.4.1.4203.1.10.1",
+    "1.2.840.113556.1.4.1413",
+    "1.2.826.0.1.3344810.2.3",
+];
+
+impl Monitor {
+    pub(super) fn backends(&self, out: &mut Vec<TreeEntry>) {
+        if let Some(branch) = out.last_mut() {
+            *branch = std::mem::take(branch).with("monitoredInfo", KINDS);
+        }
+        for (number, kind) in KINDS.into_iter().enumerate() {
+            let name = format!("Backend {number}");
+            let controls = match kind {
+                "mdb" => &STORE_CONTROLS[..],
+                _ => &["2.16.840.1.113730.3.4.2"],
+            };
+            let of_kind = self
+                .shown()
+                .filter(|(_, database)| database.kind.name() == kind);
+            let databases = of_kind.map(|(number, _)| format!("cn=Database {number},{ABOVE}"));
+            out.push(
+                self.entry("monitoredObject", &name, BACKENDS)
+                    .with("monitoredInfo", [kind])
+                    .with("monitorRuntimeConfig", ["TRUE"])
+                    .with("supportedControl", controls.iter().copied())
+                    .with("seeAlso", databases),
+            );
+        }
+    }
+
+    pub(super) fn databases(&self, out: &mut Vec<TreeEntry>) {
+        if let Some(branch) = out.last_mut() {
+            let stored = self
+                .shown()
+                .filter(|(_, d)| !matches!(d.kind, MonitoredKind::Monitor));
+            let suffixes = stored.flat_map(|(_, database)| database.suffixes.iter().cloned());
+            // The frontend has the empty name.
+            let suffixes = [String::new()].into_iter().chain(suffixes);
+            let monitor = self
+                .shown()
+                .find(|(_, d)| matches!(d.kind, MonitoredKind::Monitor));
+            *branch = std::mem::take(branch)
+                .with("readOnly", ["FALSE"])
+                .with("namingContexts", suffixes)
+                .with("monitorContext", monitor.map(|_| SUFFIX));
+        }
+        out.push(
+            self.entry("monitoredObject", "Frontend", ABOVE)
+                .with("monitoredInfo", ["frontend"])
+                .with("monitorIsShadow", ["FALSE"])
+                .with("namingContexts", [""])
+                .with("readOnly", ["FALSE"]),
+        );
+        for (number, database) in self.shown() {
+            self.database(number, database, out);
+        }
+    }
+
+    /// The databases that are shown, with their numbers.
+    fn shown(&self) -> impl Iterator<Item = (usize, &MonitoredDatabase)> {
+        let numbered = self.databases.iter().enumerate();
+        numbered.filter(|(_, database)| database.shown)
+    }
+
+    /// The suffix of the database that this one is glued to.
+    fn superior_of(&self, database: &MonitoredDatabase) -> Option<String> {
+        let own = database.suffixes.first().filter(|_| database.glued)?;
+        let all = self.databases.iter().flat_map(|other| &other.suffixes);
+        all.filter(|suffix| is_above(suffix, own))
+            .max_by_key(|suffix| suffix.len())
+            .cloned()
+    }
+
+    /// Whether others are glued to a database.
+    fn has_glued(&self, database: &MonitoredDatabase) -> bool {
+        self.databases.iter().any(|other| {
+            let superior = self.superior_of(other);
+            superior.is_some_and(|superior| database.suffixes.contains(&superior))
+        })
+    }
+
+    fn database(&self, number: usize, database: &MonitoredDatabase, out: &mut Vec<TreeEntry>) {
+        let kind = database.kind.name();
+        let backend = KINDS
+            .iter()
+            .position(|name| *name == kind)
+            .unwrap_or_default();
+        let truth = |yes: bool| if yes { "TRUE" } else { "FALSE" };
+        let name = format!("Database {number}");
+        let suffixes = database.suffixes.iter().cloned();
+        let context = match database.kind {
+            MonitoredKind::Monitor => "monitorContext",
+            MonitoredKind::Store(_) | MonitoredKind::Config => "namingContexts",
+        };
+        let glue = self.has_glued(database);
+        let superior = self.superior_of(database);
+        let overlay = format!("cn=Overlay 0,cn=Overlays,{}", SUFFIX);
+        let see = glue.then(|| overlay.clone()).into_iter();
+        let mut entry = self
+            .entry("monitoredObject", &name, ABOVE)
+            .with("monitoredInfo", [kind])
+            .with("monitorIsShadow", ["FALSE"])
+            .with(context, suffixes.clone())
+            .with("monitorSuperiorDN", superior)
+            .with("readOnly", [truth(database.read_only)])
+            .with("monitorOverlay", glue.then_some("glue"))
+            .with(
+                "seeAlso",
+                see.chain([format!("cn=Backend {backend},{BACKENDS}")]),
+            );
+        if let MonitoredKind::Store(store) = &database.kind {
+            for (name, values) in &mut entry.attributes {
+                if name == "objectClass" {
+                    values.push(b"olmMDBDatabase".to_vec());
+                }
+            }
+            entry = with_store_figures(entry, store);
+        }
+        let dn = entry.dn.clone();
+        out.push(entry);
+        if glue {
+            out.push(
+                self.entry("monitoredObject", "Overlay 0", &dn)
+                    .with("monitoredInfo", ["glue"])
+                    .with("seeAlso", [overlay])
+                    .with("namingContexts", suffixes),
+            );
+        }
+    }
+
+    pub(super) fn overlays(&self, out: &mut Vec<TreeEntry>) {
+        if let Some(branch) = out.last_mut() {
+            *branch = std::mem::take(branch).with("monitoredInfo", ["glue"]);
+        }
+        let glued = self
+            .shown()
+            .filter(|(_, database)| self.has_glued(database));
+        let see = glued.map(|(number, _)| format!("cn=Database {number},{ABOVE}"));
+        out.push(
+            self.entry("monitoredObject", "Overlay 0", "cn=Overlays,cn=Monitor")
+                .with("monitoredInfo", ["glue"])
+                .with("monitorRuntimeConfig", ["FALSE"])
+                .with("seeAlso", see),
+        );
+    }
+}
+
+/// Whether a suffix lies above another, as both are configured.
+fn is_above(suffix: &str, other: &str) -> bool {
+    let compact = |text: &str| text.to_ascii_lowercase().replace(", ", ",");
+    let (suffix, other) = (compact(suffix), compact(other));
+    other
+        .strip_suffix(&suffix)
+        .is_some_and(|below| below.ends_with(','))
+}
+
+/// Adds the figures of the engine. Counting free pages reads their list; all else is known.
+fn with_store_figures(mut entry: TreeEntry, store: &Store) -> TreeEntry {
+    let environment = store.environment();
+    if let Ok(info) = environment.info() {
+        let pages_max = info.map_bytes_max / (info.page_size as u64).max(1);
+        let free = environment.read().and_then(|txn| txn.free_pages());
+        let free = free.map_or(0, |pages| pages.total());
+        for (name, count) in [
+            ("olmMDBPagesMax", pages_max),
+            ("olmMDBPagesUsed", info.last_page + 1),
+            ("olmMDBPagesFree", free),
+            ("olmMDBReadersMax", info.readers_max.into()),
+            ("olmMDBReadersUsed", info.readers_used.into()),
+        ] {
+            entry = entry.with(name, [count.to_string()]);
+        }
+    }
+    let entries = store.snapshot().and_then(|view| view.entry_count());
+    let folder = store.path().display().to_string();
+    entry
+        .with("olmMDBEntries", entries.ok().map(|count| count.to_string()))
+        .with(
+            "olmDbDirectory",
+            [format!("{}/", folder.trim_end_matches('/'))],
+        )
+}

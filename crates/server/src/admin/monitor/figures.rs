@@ -1,0 +1,98 @@
+//! The figures that the monitor shows, and the parts that all its entries share.
+
+use std::sync::Arc;
+
+use fulgurite_directory::{Timestamp, TreeEntry};
+use fulgurite_store::Store;
+
+use crate::statistics::Statistics;
+
+/// The name at the top.
+pub(crate) const SUFFIX: &str = "cn=Monitor";
+
+/// Makes up the entries of `cn=Monitor`.
+pub struct Monitor {
+    pub(super) statistics: Arc<Statistics>,
+    pub(super) databases: Vec<MonitoredDatabase>,
+}
+
+/// A database as the monitor shows it.
+#[derive(Clone, Debug)]
+pub struct MonitoredDatabase {
+    /// What stands behind it.
+    pub kind: MonitoredKind,
+    /// The names at its top.
+    pub suffixes: Vec<String>,
+    /// Whether it is glued to the one above it.
+    pub glued: bool,
+    /// Whether nothing is to be changed in it.
+    pub read_only: bool,
+    /// Whether it is shown at all.
+    pub shown: bool,
+}
+
+/// What stands behind a database.
+#[derive(Clone, Debug)]
+pub enum MonitoredKind {
+    /// A store.
+    Store(Arc<Store>),
+    /// The monitor itself.
+    Monitor,
+    /// The configuration.
+    Config,
+}
+
+impl MonitoredKind {
+    pub(super) fn name(&self) -> &'static str {
+        match self {
+            MonitoredKind::Store(_) => "mdb",
+            MonitoredKind::Monitor => "monitor",
+            MonitoredKind::Config => "config",
+        }
+    }
+}
+
+impl Monitor {
+    /// Shows what a server counts and the databases it has, in the order of their configuration.
+    #[must_use]
+    pub fn new(statistics: Arc<Statistics>, databases: Vec<MonitoredDatabase>) -> Monitor {
+        Monitor {
+            statistics,
+            databases,
+        }
+    }
+
+    /// An entry with what every entry of the monitor has.
+    pub(super) fn entry(&self, class: &str, name: &str, above: &str) -> TreeEntry {
+        let dn = if above.is_empty() {
+            format!("cn={name}")
+        } else {
+            format!("cn={name},{above}")
+        };
+        let started = generalized(self.statistics.facts().started_s);
+        TreeEntry::new(dn)
+            .with("objectClass", [class])
+            .with("structuralObjectClass", [class])
+            .with("cn", [name])
+            .with("creatorsName", [SUFFIX])
+            .with("modifiersName", [SUFFIX])
+            .with("createTimestamp", [started.clone()])
+            .with("modifyTimestamp", [started])
+    }
+
+    pub(super) fn counter(&self, name: &str, above: &str, count: u64) -> TreeEntry {
+        let entry = self.entry("monitorCounterObject", name, above);
+        entry.with("monitorCounter", [count.to_string()])
+    }
+}
+
+impl std::fmt::Debug for Monitor {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Monitor").finish_non_exhaustive()
+    }
+}
+
+/// Seconds since 1970 as a generalized time.
+pub(super) fn generalized(seconds: u64) -> String {
+    Timestamp(seconds.saturating_mul(1_000_000)).generalized()
+}

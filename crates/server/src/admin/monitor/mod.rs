@@ -1,0 +1,22 @@
+//! `cn=Monitor`: the server's own figures as entries, under the names that exporters of slapd's know.
+//!
+//! ```text
+//!   cn=Monitor ─┬─ cn=Backends     ├─ cn=Operations    cn=Bind ... monitorOpInitiated, monitorOpCompleted
+//!               ├─ cn=Connections  ├─ cn=Overlays
+//!               ├─ cn=Databases    ├─ cn=SASL, cn=TLS
+//!               ├─ cn=Listeners    ├─ cn=Statistics    cn=Bytes, cn=PDU, cn=Entries, cn=Referrals
+//!               └─ cn=Log          └─ cn=Threads, cn=Time, cn=Waiters
+//! ```
+//! Entries are made up when somebody asks, and only in the branch asked for.
+
+mod connections;
+mod counters;
+mod databases;
+mod figures;
+mod threads;
+mod tree;
+
+#[cfg(test)]
+mod tests;
+
+pub use figures::{Monitor, MonitoredDatabase, MonitoredKind};

@@ -1,0 +1,119 @@
+use std::sync::Arc;
+
+use fulgurite_directory::{Connection, TreeEntry, TreeSource as _};
+use fulgurite_ldap::Operation;
+
+use super::figures::SUFFIX;
+use super::*;
+use crate::statistics::Statistics;
+
+fn monitor() -> (Monitor, Arc<Statistics>) {
+    let statistics = Arc::<Statistics>::default();
+    let database = |kind, suffix: &str| MonitoredDatabase {
+        kind,
+        suffixes: vec![suffix.to_owned()],
+        glued: false,
+        read_only: false,
+        shown: true,
+    };
+    let databases = vec![
+        database(MonitoredKind::Config, "cn=config"),
+        database(MonitoredKind::Monitor, SUFFIX),
+    ];
+    (Monitor::new(Arc::clone(&statistics), databases), statistics)
+}
+
+fn value(entries: &[TreeEntry], dn: &str, name: &str) -> String {
+    let entry = entries.iter().find(|entry| entry.dn == dn).expect(dn);
+    let found = entry.attributes.iter().find(|(of, _)| of == name);
+    let values = &found.unwrap_or_else(|| panic!("{dn} has no {name}")).1;
+    String::from_utf8(values[0].clone()).expect("text")
+}
+
+#[test]
+fn counters_are_live() {
+    let (monitor, statistics) = monitor();
+    let worker = statistics.worker();
+    statistics.accepted();
+    let facts = Arc::new(Connection {
+        id: 1000,
+        ..Connection::default()
+    });
+    let meter = worker.open(&facts);
+    let entries = monitor.entries("cn=monitor");
+    let search = "cn=Search,cn=Operations,cn=Monitor";
+    assert_eq!(value(&entries, search, "monitorOpInitiated"), "0");
+    meter.initiated(Operation::Search);
+    meter.initiated(Operation::Bind);
+    meter.completed(Operation::Bind);
+    meter.bound("cn=me".to_owned());
+    meter.wrote(3, 0, 1);
+    meter.outstanding(1, 0);
+    let entries = monitor.entries("cn=monitor");
+    assert_eq!(value(&entries, search, "monitorOpInitiated"), "1");
+    assert_eq!(value(&entries, search, "monitorOpCompleted"), "0");
+    let all = "cn=Operations,cn=Monitor";
+    assert_eq!(value(&entries, all, "monitorOpInitiated"), "2");
+    assert_eq!(
+        value(
+            &entries,
+            "cn=Entries,cn=Statistics,cn=Monitor",
+            "monitorCounter"
+        ),
+        "3"
+    );
+    assert_eq!(
+        value(
+            &entries,
+            "cn=Current,cn=Connections,cn=Monitor",
+            "monitorCounter"
+        ),
+        "1"
+    );
+    let connection = "cn=Connection 1000,cn=Connections,cn=Monitor";
+    assert_eq!(
+        value(&entries, connection, "monitorConnectionAuthzDN"),
+        "cn=me"
+    );
+    assert_eq!(value(&entries, connection, "monitorConnectionMask"), "rx");
+    worker.close(1000);
+    let entries = monitor.entries("cn=connections,cn=monitor");
+    assert!(!entries.iter().any(|entry| entry.dn == connection));
+    assert_eq!(
+        value(
+            &entries,
+            "cn=Total,cn=Connections,cn=Monitor",
+            "monitorCounter"
+        ),
+        "1"
+    );
+}
+
+#[test]
+fn only_the_branch_asked_for_is_filled() {
+    let (monitor, _) = monitor();
+    let below = |base: &str| {
+        let entries = monitor.entries(base).into_iter();
+        let deep = entries.filter(|entry| entry.dn.matches(',').count() > 1);
+        deep.map(|entry| entry.dn).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        below("cn=time,cn=monitor"),
+        ["Start", "Current", "Uptime"].map(|name| format!("cn={name},cn=Time,cn=Monitor"))
+    );
+    assert_eq!(below("cn=start,cn=time,cn=monitor").len(), 3);
+    assert_eq!(below("cn=log,cn=monitor"), [""; 0]);
+    assert!(below("cn=monitor").len() > 35);
+}
+
+#[test]
+fn every_entry_follows_its_superior() {
+    let (monitor, _) = monitor();
+    let mut seen = std::collections::HashSet::new();
+    for entry in monitor.entries("cn=monitor") {
+        if let Some((_, above)) = entry.dn.split_once(',') {
+            assert!(seen.contains(above), "{}", entry.dn);
+        }
+        seen.insert(entry.dn);
+    }
+}

@@ -1,0 +1,211 @@
+//! What settings mean, looked at before anything is opened: names, attributes, rules and passwords, each mistake with
+//! the line it stands on.
+
+use std::sync::Arc;
+
+use fulgurite_access::{RuleText, Rules, Selector, WithoutRules};
+use fulgurite_auth::Scheme;
+use fulgurite_config::{
+    ConfigError, Database, DatabaseKind, IndexSetting, Origin, Policy, Settings, Sourced,
+    Subordinate,
+};
+use fulgurite_schema::{Dn, Schema, SchemaError};
+
+use super::{convert, schema};
+
+/// Settings that mean something which is not there.
+#[derive(Debug, thiserror::Error)]
+pub enum CheckError {
+    /// A setting cannot be used.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// A definition of the schema is wrong.
+    #[error(transparent)]
+    Schema(#[from] SchemaError),
+}
+
+/// Checks settings as a whole, without opening any store.
+///
+/// # Errors
+/// The first mistake, with its place.
+pub fn check_settings(settings: &Settings) -> Result<Arc<Schema>, CheckError> {
+    let schema = Arc::new(schema::schema(settings)?);
+    check_names(settings, &schema)?;
+    Ok(schema)
+}
+
+/// Checks everything that names something of the schema, every rule, and every password of a root.
+///
+/// # Errors
+/// The first mistake, with its place.
+pub(crate) fn check_names(settings: &Settings, schema: &Arc<Schema>) -> Result<(), CheckError> {
+    let global = &settings.global;
+    for name in global.sort_values.iter() {
+        if schema.attribute(name).is_none() {
+            let message = format!("<sortvals> unknown attribute type {name}");
+            return Err(ConfigError::at(&global.sort_values.origin, message).into());
+        }
+    }
+    if let Some(base) = &global.default_search_base.value {
+        check_dn(
+            schema,
+            "defaultsearchbase",
+            base,
+            &global.default_search_base.origin,
+        )?;
+    }
+    check_hashes(&global.password_hash, settings.slapd)?;
+    convert::auth(global)?;
+    check_policy(schema, &settings.frontend)?;
+    for database in settings.databases.iter().chain([&settings.config]) {
+        check_database(schema, database)?;
+    }
+    check_suffixes(settings, schema)
+}
+
+fn check_database(schema: &Arc<Schema>, database: &Database) -> Result<(), CheckError> {
+    for suffix in &database.content.suffixes {
+        check_dn(schema, "suffix", suffix, &suffix.origin)?;
+    }
+    let root = &database.content.root_dn;
+    if let Some(name) = &root.value {
+        check_dn(schema, "rootdn", name, &root.origin)?;
+    }
+    let update = &database.content.update_dn;
+    if let Some(name) = &update.value {
+        check_dn(schema, "updatedn", name, &update.origin)?;
+    }
+    check_directory(database)?;
+    for index in &database.storage.indexes {
+        check_index(schema, index)?;
+    }
+    check_policy(schema, &database.policy)?;
+    convert::root(database)?;
+    Ok(())
+}
+
+/// slapd makes no folders, and so neither does a configuration of its; nor can a file be one.
+fn check_directory(database: &Database) -> Result<(), ConfigError> {
+    let directory = &database.storage.directory;
+    let Some(path) = &directory.value else {
+        return Ok(());
+    };
+    let is_slapds = matches!(directory.origin, Origin::File { column: None, .. });
+    let reason = match std::fs::metadata(path) {
+        Ok(found) if !found.is_dir() => "Not a directory".to_owned(),
+        Err(error) if is_slapds => error.to_string(),
+        _ => return Ok(()),
+    };
+    let message = format!("invalid path {}: {reason}", path.display());
+    Err(ConfigError::at(&directory.origin, message))
+}
+
+fn check_policy(schema: &Arc<Schema>, policy: &Policy) -> Result<(), ConfigError> {
+    for rule in &policy.access {
+        let text = RuleText::from(rule.value.clone());
+        Rules::parse(schema, [&text], WithoutRules::default()).map_err(|error| {
+            ConfigError::at(
+                &rule.origin,
+                format!("access rule, character {}: {}", error.column, error.reason),
+            )
+        })?;
+    }
+    for rule in &policy.limits {
+        Selector::parse(schema, &rule.selector)
+            .map_err(|reason| ConfigError::at(&rule.origin, format!("limits: {reason}")))?;
+    }
+    for name in policy.extra_attributes.iter() {
+        let bare = name.trim_start_matches(['@', '!']);
+        if schema.attribute(bare).is_none() && schema.object_class(bare).is_none() {
+            let message = format!("<extra_attrs> unknown attribute type {name}");
+            return Err(ConfigError::at(&policy.extra_attributes.origin, message));
+        }
+    }
+    Ok(())
+}
+
+fn check_dn(
+    schema: &Arc<Schema>,
+    what: &str,
+    dn: &str,
+    origin: &Origin,
+) -> Result<(), ConfigError> {
+    match Dn::parse(schema, dn) {
+        Ok(_) => Ok(()),
+        Err(reason) => {
+            let message = format!("<{what}> invalid DN 21 (Invalid syntax): {reason}");
+            Err(ConfigError::at(origin, message))
+        }
+    }
+}
+
+fn check_index(schema: &Arc<Schema>, index: &Sourced<IndexSetting>) -> Result<(), ConfigError> {
+    let name = &index.attribute;
+    let refuse = |message: String| Err(ConfigError::at(&index.origin, message));
+    let bare = name.split(';').next().unwrap_or(name);
+    let Some(attribute) = schema.attribute(bare) else {
+        return refuse(format!("index attribute \"{name}\" undefined"));
+    };
+    if index.kinds.substring && attribute.substring.is_none() {
+        return refuse(format!("substr index of attribute \"{name}\" disallowed"));
+    }
+    if index.kinds.equality && attribute.equality.is_none() {
+        return refuse(format!("equality index of attribute \"{name}\" disallowed"));
+    }
+    Ok(())
+}
+
+/// Of the schemes for new passwords one at least must be known; the others are passed over, as slapd does. In its own
+/// words they stand in braces.
+fn check_hashes(hashes: &Sourced<Vec<String>>, braced: bool) -> Result<(), ConfigError> {
+    let known = |name: &String| {
+        let is_name = !braced || name.starts_with('{');
+        is_name && Scheme::from_name(name).is_some()
+    };
+    for name in hashes.iter().filter(|name| !known(name)) {
+        tracing::warn!(
+            "{}: <password-hash> scheme not available ({name})",
+            hashes.origin
+        );
+    }
+    match hashes.first() {
+        Some(first) if !hashes.iter().any(known) => {
+            let message =
+                format!("<password-hash> scheme not available ({first}): no valid hashes found");
+            Err(ConfigError::at(&hashes.origin, message))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// No suffix is there twice, and what is subordinate has something above it.
+fn check_suffixes(settings: &Settings, schema: &Arc<Schema>) -> Result<(), CheckError> {
+    let mut known: Vec<(Dn, &Database)> = Vec::new();
+    for database in &settings.databases {
+        for suffix in &database.content.suffixes {
+            let Ok(dn) = Dn::parse(schema, suffix) else {
+                continue;
+            };
+            if known.iter().any(|(other, _)| *other == dn) {
+                let message = format!(
+                    "<suffix> namingContext \"{}\" already served by a preceding database",
+                    suffix.value
+                );
+                return Err(ConfigError::at(&suffix.origin, message).into());
+            }
+            known.push((dn, database));
+        }
+    }
+    for (dn, database) in &known {
+        let glued = *database.content.subordinate != Subordinate::No;
+        let above = |(other, of): &(Dn, &Database)| {
+            other != dn && dn.is_within(other) && of.kind == DatabaseKind::Mdb
+        };
+        if glued && !known.iter().any(above) {
+            let message = format!("glue: no superior found for sub {}!", dn.pretty());
+            let origin = &database.content.subordinate.origin;
+            return Err(ConfigError::at(origin, message).into());
+        }
+    }
+    Ok(())
+}

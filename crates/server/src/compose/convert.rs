@@ -1,0 +1,208 @@
+//! What settings say, in the words of the crates that act on it.
+
+use std::time::Duration;
+
+use fulgurite_auth::{AuthzRegexp, Scheme, ScramHash};
+use fulgurite_config::{
+    ConfigError, Database, Durability, Global, IndexSetting, Policy, Settings, Sourced,
+};
+use fulgurite_directory::{
+    AuthOptions, Level, Limits, Restrictions, RootAccount, RuleText, SortLimits, WithoutRules,
+};
+use fulgurite_policy::TlsOptions;
+use fulgurite_store::{IndexKind, IndexKinds, IndexSpec};
+
+use crate::driver::settings::ServerSettings;
+use crate::session::limits::SessionLimits;
+
+/// Access rules with the places they were written in.
+pub(crate) fn rules(list: &[Sourced<String>]) -> Vec<RuleText> {
+    list.iter()
+        .map(|rule| RuleText {
+            text: rule.value.clone(),
+            origin: rule.origin.to_string().into(),
+        })
+        .collect()
+}
+
+pub(crate) fn index(setting: &IndexSetting) -> IndexSpec {
+    let mut kinds = IndexKinds::default();
+    kinds.set(IndexKind::Presence, setting.kinds.presence);
+    // Approximate match is answered as equality.
+    let equality = setting.kinds.equality || setting.kinds.approximate;
+    kinds.set(IndexKind::Equality, equality);
+    kinds.set(IndexKind::Substring, setting.kinds.substring);
+    IndexSpec {
+        attribute: setting.attribute.clone(),
+        kinds,
+    }
+}
+
+pub(crate) const fn durability(durability: Durability) -> fulgurite_store::Durability {
+    match durability {
+        Durability::Full => fulgurite_store::Durability::Full,
+        Durability::NoMetaSync => fulgurite_store::Durability::NoMetaSync,
+        Durability::NoSync => fulgurite_store::Durability::NoSync,
+    }
+}
+
+/// The root of a database. A password that nobody could ever give is refused: whoever wrote it expects to log in.
+pub(crate) fn root(database: &Database) -> Result<Option<RootAccount>, ConfigError> {
+    let Some(dn) = &database.content.root_dn.value else {
+        return Ok(None);
+    };
+    let password = database.root_password()?;
+    if let Some(stored) = &password
+        && let Err(reason) = fulgurite_auth::verify(stored, b"")
+    {
+        let content = &database.content;
+        let origin = match content.root_password_file.value {
+            Some(_) => &content.root_password_file.origin,
+            None => &content.root_password.origin,
+        };
+        return Err(ConfigError::Conflict(format!(
+            "{origin}: nobody could log in as {dn} with this root password: {reason}"
+        )));
+    }
+    Ok(Some(RootAccount {
+        dn: dn.clone(),
+        password,
+    }))
+}
+
+pub(crate) fn limits(policy: &Policy) -> Limits {
+    Limits {
+        size: *policy.size,
+        time: *policy.time,
+        rules: policy.limits.clone(),
+        ..Limits::default()
+    }
+}
+
+/// Passwords, SASL and who may act for whom.
+pub(crate) fn auth(global: &Global) -> Result<AuthOptions, ConfigError> {
+    let rules = global.authz_regexp.iter().map(|rule| {
+        AuthzRegexp::new(&rule.pattern, &rule.replacement)
+            .map_err(|error| ConfigError::at(&rule.origin, error.to_string()))
+    });
+    let properties = &global.sasl_security;
+    let properties = match properties.is_empty() {
+        true => "none".parse(),
+        false => properties.join(",").parse(),
+    };
+    Ok(AuthOptions {
+        password_hash: schemes(&global.password_hash),
+        crypt_salt_format: global.crypt_salt_format.value.clone(),
+        scram_keys: scram_keys(&global.scram_keys)?,
+        sasl_realm: global.sasl_realm.value.clone(),
+        sasl_properties: properties
+            .map_err(|message: String| ConfigError::at(&global.sasl_security.origin, message))?,
+        authz_regexp: rules.collect::<Result<_, _>>()?,
+        authz_policy: *global.authz_policy,
+    })
+}
+
+/// The mechanisms whose keys are kept with new passwords.
+fn scram_keys(names: &Sourced<Vec<String>>) -> Result<Vec<ScramHash>, ConfigError> {
+    let of = |name: &String| {
+        let same = |hash: &ScramHash| hash.scheme().eq_ignore_ascii_case(name);
+        let unknown = || format!("\"{name}\" is none of SCRAM-SHA-1, SCRAM-SHA-256, SCRAM-SHA-512");
+        let found = ScramHash::ALL.into_iter().find(same);
+        found.ok_or_else(|| ConfigError::at(&names.origin, unknown()))
+    };
+    names.iter().map(of).collect()
+}
+
+/// The schemes for new passwords that are known.
+fn schemes(names: &[String]) -> Vec<Scheme> {
+    let known = names.iter().filter_map(|name| Scheme::from_name(name));
+    known.collect()
+}
+
+/// What holds where there are no access rules at all: slapd lets everybody read, we keep passwords back.
+pub(crate) fn without_rules(settings: &Settings) -> WithoutRules {
+    match settings.slapd {
+        true => WithoutRules::Everything(Level::Read),
+        false => WithoutRules::default(),
+    }
+}
+
+/// Bounds of sorted searches, as the sssvlv overlay of any database says them.
+pub(crate) fn sort_limits(settings: &Settings) -> SortLimits {
+    let mut limits = SortLimits::default();
+    let overlays = settings
+        .databases
+        .iter()
+        .flat_map(|database| &database.overlays);
+    for directive in overlays.flat_map(|overlay| &overlay.directives) {
+        let Some((name, number)) = directive.split_once(' ') else {
+            continue;
+        };
+        let Ok(number) = number.trim().parse::<usize>() else {
+            continue;
+        };
+        match name.to_ascii_lowercase().as_str() {
+            "sssvlv-max" | "olcsssvlvmax" => limits.sorts_max = number,
+            "sssvlv-maxkeys" | "olcsssvlvmaxkeys" => limits.keys_max = number,
+            "sssvlv-maxperconn" | "olcsssvlvmaxperconn" => limits.per_connection_max = number,
+            _ => {}
+        }
+    }
+    limits
+}
+
+pub(crate) fn restrictions(policy: &Policy) -> Restrictions {
+    Restrictions {
+        read_only: *policy.read_only,
+        restrict: policy.restrict.value.clone(),
+        require: *policy.require,
+        security: *policy.security,
+    }
+}
+
+fn tls_options(global: &fulgurite_config::Global) -> TlsOptions {
+    TlsOptions {
+        certificate_file: global.tls_certificate.value.clone(),
+        key_file: global.tls_key.value.clone(),
+        ca_file: global.tls_ca.value.clone(),
+        ca_path: global.tls_ca_directory.value.clone(),
+        verify_client: *global.tls_verify_client,
+        version_min: *global.tls_protocol_min,
+        cipher_suite: global.tls_ciphers.value.clone(),
+        crl_file: global.tls_crl.value.clone(),
+        crl_check: *global.tls_crl_check,
+        dh_param_file: global.tls_dh_parameters.value.clone(),
+    }
+}
+
+impl From<&Settings> for ServerSettings {
+    fn from(settings: &Settings) -> Self {
+        let defaults = ServerSettings::default();
+        let global = &settings.global;
+        let octets = |octets: u64| usize::try_from(octets).unwrap_or(usize::MAX);
+        let pending = global.pending.get() as usize;
+        let seconds = |limit: Option<u32>| limit.map(|s| Duration::from_secs(s.into()));
+        ServerSettings {
+            workers: global
+                .threads
+                .0
+                .map_or(defaults.workers, |threads| threads as usize),
+            connections_max: global.connections.get() as usize,
+            tls: tls_options(global),
+            local_ssf: *global.local_ssf,
+            identity_pending_max: global.pending_identity.get() as usize,
+            session: SessionLimits {
+                request_bytes_max_anonymous: octets(*global.request_bytes_anonymous),
+                request_bytes_max_authenticated: octets(*global.request_bytes),
+                pending_max_anonymous: pending.min(global.pending_anonymous.get() as usize),
+                pending_max_authenticated: pending,
+                filter_depth_max: u16::try_from(global.filter_depth.get()).unwrap_or(u16::MAX),
+                idle_timeout: seconds(*global.idle),
+                write_timeout: seconds(*global.write),
+                ..SessionLimits::default()
+            },
+            log_operations: *global.log_operations,
+            ..defaults
+        }
+    }
+}

@@ -1,0 +1,265 @@
+//! [`Live`] as a handler: messages to operations of the newest directory, results to bytes.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use fulgurite_directory::{
+    BindOutcome, BindStep, Connection, ExtendedReply, ExtendedStep, PasswordChange,
+    PasswordCheck, Progress, Quantum, SearchTask, Session, Snapshots, UpdateStep, WriteRequest,
+};
+use fulgurite_ldap::{
+    BindRequest, CompareRequest, Controls, ExtendedRequest, LdapResult, Message, MessageId,
+    Operation, ResultCode, SearchRequest, encode,
+};
+
+use super::live::Live;
+use crate::admin::indexing;
+use crate::session::handler::{Handler, RunningSearch};
+
+/// Passwords for the hashing pool.
+pub enum PasswordWork {
+    /// Verifies the password of a bind.
+    Bind(Box<PasswordCheck>),
+    /// Verifies and hashes the passwords of a password modify.
+    Change(Box<PasswordChange>),
+}
+
+/// The result of the hashing pool.
+pub enum PasswordResult {
+    /// The end of a bind.
+    Bind(BindOutcome),
+    /// The update of a password modify, or the reason why there is none.
+    Change(Result<WriteRequest, LdapResult>),
+}
+
+impl Handler for Live<'_> {
+    type Identity = Session;
+    type Search<'h>
+        = SearchTask<'h>
+    where
+        Self: 'h;
+    type Cache<'h>
+        = Snapshots<'h>
+    where
+        Self: 'h;
+    type Update = WriteRequest;
+    type PasswordCheck = PasswordWork;
+    type PasswordResult = PasswordResult;
+
+    fn connected(&self, connection: Arc<Connection>) -> Session {
+        Session::on(connection)
+    }
+
+    fn secured(&self, identity: &mut Session, connection: Arc<Connection>) {
+        identity.set_connection(connection);
+    }
+
+    fn is_binding(&self, identity: &Session) -> bool {
+        identity.is_binding()
+    }
+
+    fn start_tls(
+        &self,
+        identity: &mut Session,
+        request: &ExtendedRequest<'_>,
+        controls: &Controls<'_>,
+    ) -> Result<(), LdapResult> {
+        self.current().start_tls(identity, request, controls)
+    }
+
+    fn is_authenticated(&self, identity: &Session) -> bool {
+        identity.is_authenticated()
+    }
+
+    fn name(&self, identity: &Session) -> String {
+        identity.name().to_owned()
+    }
+
+    fn identity_key(&self, identity: &Session) -> String {
+        let name = identity.identity().name();
+        name.map_or_else(String::new, |name| name.normal().to_owned())
+    }
+
+    fn reload(&self) {
+        match self.renew() {
+            Ok(()) => tracing::info!("the configuration has been read again"),
+            Err(reason) => {
+                tracing::error!("the configuration stays as it was: {reason}");
+            }
+        }
+    }
+
+    fn dump(&self) {
+        for line in self.monitor_lines() {
+            tracing::info!("{line}");
+        }
+    }
+
+    fn background(&self, pause: &dyn Fn(Duration) -> bool) {
+        indexing::run(&|| self.current().shared_stores(), pause);
+    }
+
+    fn begin_search<'h>(
+        &'h self,
+        cache: &mut Snapshots<'h>,
+        identity: &Session,
+        id: MessageId,
+        request: &SearchRequest<'_>,
+        controls: &Controls<'_>,
+    ) -> SearchTask<'h> {
+        let directory = self.current();
+        directory.begin_search_on(cache, identity, id, request, controls)
+    }
+
+    fn compare<'h>(
+        &'h self,
+        cache: &mut Snapshots<'h>,
+        identity: &Session,
+        id: MessageId,
+        request: &CompareRequest<'_>,
+        controls: &Controls<'_>,
+        out: &mut Vec<u8>,
+    ) {
+        let directory = self.current();
+        let result = directory.compare_on(cache, identity, request, controls);
+        encode::result(out, id, Operation::Compare, &result, &[]);
+    }
+
+    fn extended(
+        &self,
+        identity: &mut Session,
+        id: MessageId,
+        request: &ExtendedRequest<'_>,
+        controls: &Controls<'_>,
+    ) -> ExtendedStep<PasswordWork> {
+        match self.current().extended(identity, id, request, controls) {
+            ExtendedStep::Done(reply) => ExtendedStep::Done(reply),
+            ExtendedStep::Passwords(change) => {
+                ExtendedStep::Passwords(PasswordWork::Change(change))
+            }
+            ExtendedStep::Update(update) => ExtendedStep::Update(update),
+            ExtendedStep::Cancel(target) => ExtendedStep::Cancel(target),
+        }
+    }
+
+    fn resume_extended(
+        &self,
+        _: &mut Session,
+        checked: PasswordResult,
+    ) -> ExtendedStep<PasswordWork> {
+        let result = match checked {
+            PasswordResult::Change(Ok(update)) => return ExtendedStep::Update(update),
+            PasswordResult::Change(Err(result)) => result,
+            PasswordResult::Bind(_) => LdapResult::new(ResultCode::Other),
+        };
+        ExtendedStep::Done(ExtendedReply {
+            result,
+            value: None,
+        })
+    }
+
+    fn begin_bind<'h>(
+        &'h self,
+        cache: &mut Snapshots<'h>,
+        identity: &mut Session,
+        id: MessageId,
+        request: &BindRequest<'_>,
+        controls: &Controls<'_>,
+        out: &mut Vec<u8>,
+    ) -> Option<PasswordWork> {
+        if identity.abort_transaction() {
+            encode::notice_of_aborted_transaction(out, ResultCode::Canceled, b"");
+        }
+        let directory = self.current();
+        match directory.begin_bind_on(cache, identity, request, controls) {
+            BindStep::Done(outcome) => {
+                outcome.finish(identity, id, out);
+                None
+            }
+            BindStep::Check(check) => Some(PasswordWork::Bind(Box::new(check))),
+        }
+    }
+
+    fn check_password(&self, check: PasswordWork) -> PasswordResult {
+        match check {
+            PasswordWork::Bind(check) => PasswordResult::Bind(check.run(self.current())),
+            PasswordWork::Change(change) => PasswordResult::Change(change.run()),
+        }
+    }
+
+    fn finish_bind(
+        &self,
+        identity: &mut Session,
+        id: MessageId,
+        checked: PasswordResult,
+        out: &mut Vec<u8>,
+    ) {
+        match checked {
+            PasswordResult::Bind(outcome) => outcome.finish(identity, id, out),
+            PasswordResult::Change(_) => {
+                let result = LdapResult::new(ResultCode::Other);
+                encode::bind_result(out, id, &result, None, &[]);
+            }
+        }
+    }
+
+    fn update(
+        &self,
+        identity: &mut Session,
+        message: &Message<'_>,
+        out: &mut Vec<u8>,
+    ) -> Option<WriteRequest> {
+        let result = match self.current().begin_update(identity, message) {
+            UpdateStep::Write(request) => return Some(request),
+            UpdateStep::Answered(result) => result,
+            UpdateStep::Aborted(result) => {
+                encode::notice_of_aborted_transaction(out, result.code, b"");
+                result
+            }
+        };
+        encode::result(out, message.id, message.request.operation(), &result, &[]);
+        None
+    }
+
+    fn apply(&self, updates: Vec<WriteRequest>) -> Vec<Vec<u8>> {
+        let replies = self.current().apply(&updates);
+        replies.into_iter().map(|reply| reply.bytes).collect()
+    }
+
+    fn apply_at_once(&self, updates: &[WriteRequest]) -> Option<Vec<Vec<u8>>> {
+        let replies = self.current().apply_at_once(updates)?;
+        Some(replies.into_iter().map(|reply| reply.bytes).collect())
+    }
+}
+
+impl<'h> RunningSearch<Snapshots<'h>> for SearchTask<'h> {
+    fn advance(&mut self, out: &mut Vec<u8>, room: usize, work: &mut usize) -> Progress {
+        let quantum = Quantum {
+            bytes_max: room,
+            candidates_max: *work,
+        };
+        let progress = self.advance(out, quantum);
+        *work = work.saturating_sub(self.worked());
+        if progress == Progress::Done {
+            for index in self.missing_indexes() {
+                let (examined, entries) = (self.examined(), self.entries());
+                tracing::info!(
+                    "missing index {index}: a search looked at {examined} entries to find {entries}"
+                );
+            }
+        }
+        progress
+    }
+
+    fn written(&self) -> (u64, u64) {
+        (self.entries().into(), self.references().into())
+    }
+
+    fn release(self, cache: &mut Snapshots<'h>) {
+        self.leave(cache);
+    }
+
+    fn park(&mut self) {
+        self.park();
+    }
+}

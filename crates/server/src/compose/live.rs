@@ -1,0 +1,110 @@
+//! A directory whose configuration can change while it serves.
+//!
+//! ```text
+//!   generation 0      generation 1      generation 2 = newest       each a whole Directory; stores are shared
+//!      ^ a search that began then        ^ every request from now on
+//! ```
+//! A request is answered by the generation that was the newest when it came. Old generations stay until the server
+//! ends: no request has to say when it is done with one, so finding the newest takes no lock and writes nothing. What
+//! stays is rules and limits, and a schema where that has changed.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
+
+use fulgurite_directory::Directory;
+
+use crate::admin::monitor::Monitor;
+use crate::statistics::lock;
+
+/// How often the configuration may change before the server has to be started anew.
+const GENERATIONS_MAX: usize = 4096;
+
+/// Makes the next generation of the one that serves, or says why not.
+pub type Reload<'r> = dyn Fn(&Directory) -> Result<Directory, String> + Send + Sync + 'r;
+
+/// A directory that is served, with what makes the next one of it.
+pub struct Live<'r> {
+    /// Filled from the front. Boxed, so that places that are never filled cost little.
+    generations: Box<[OnceLock<Box<Directory>>]>,
+    newest: AtomicUsize,
+    reload: Option<Box<Reload<'r>>>,
+    /// Held while the next generation is made.
+    reloading: Mutex<()>,
+    monitor: Option<Arc<Monitor>>,
+}
+
+impl<'r> Live<'r> {
+    /// Serves a directory that does not change.
+    #[must_use]
+    pub fn new(directory: Directory) -> Live<'r> {
+        let mut generations = vec![OnceLock::from(Box::new(directory))];
+        generations.resize_with(GENERATIONS_MAX, OnceLock::new);
+        Live {
+            generations: generations.into_boxed_slice(),
+            newest: AtomicUsize::new(0),
+            reload: None,
+            reloading: Mutex::new(()),
+            monitor: None,
+        }
+    }
+
+    /// The same, with what makes the next generation when an administrator asks for it.
+    #[must_use]
+    pub fn reloaded_by(mut self, reload: Box<Reload<'r>>) -> Live<'r> {
+        self.reload = Some(reload);
+        self
+    }
+
+    /// The same, with the figures to be said on request.
+    #[must_use]
+    pub fn monitored_by(mut self, monitor: Arc<Monitor>) -> Live<'r> {
+        self.monitor = Some(monitor);
+        self
+    }
+
+    /// The newest generation.
+    #[must_use]
+    pub fn current(&self) -> &Directory {
+        let newest = self.newest.load(Ordering::Acquire);
+        // Filled before the number was told; the first is there from the start.
+        let directory = self.generations.get(newest).and_then(OnceLock::get);
+        directory
+            .or_else(|| self.generations.iter().find_map(OnceLock::get))
+            .unwrap_or_else(|| unreachable!("there is a first generation"))
+    }
+
+    /// Returns the figures of the monitor as lines for a log; none without a monitor.
+    pub(super) fn monitor_lines(&self) -> Vec<String> {
+        let monitor = self.monitor.as_ref();
+        monitor.map(|monitor| monitor.dump()).unwrap_or_default()
+    }
+
+    /// Makes the next generation.
+    ///
+    /// # Errors
+    /// Why not; what served before goes on.
+    pub fn renew(&self) -> Result<(), String> {
+        let Some(reload) = &self.reload else {
+            return Err("there is no configuration to read again".to_owned());
+        };
+        let _guard = lock(&self.reloading);
+        let next = self.newest.load(Ordering::Acquire) + 1;
+        let Some(slot) = self.generations.get(next) else {
+            return Err(format!(
+                "the configuration has changed {GENERATIONS_MAX} times: the server has to be started anew"
+            ));
+        };
+        let directory = reload(self.current())?;
+        let _ = slot.set(Box::new(directory));
+        self.newest.store(next, Ordering::Release);
+        Ok(())
+    }
+}
+
+impl std::fmt::Debug for Live<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Live")
+            .field("newest", &self.newest)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,23 @@
+//! A whole server from its settings.
+//!
+//! ```text
+//!   service ----> driver::Server                        listeners, process id file
+//!      |  \
+//!      |   seed                                         entries that must exist at the first start
+//!      |
+//!   reload ---> open ---> check ---> convert            settings to a Directory
+//!                 |                     |
+//!               schema              the words of the crates that act on the settings
+//!
+//!   handler ---> live                                   answers requests by the newest Directory
+//! ```
+
+pub(crate) mod check;
+mod convert;
+mod handler;
+pub(crate) mod live;
+pub(crate) mod open;
+mod reload;
+pub(crate) mod schema;
+pub(crate) mod seed;
+pub(crate) mod service;

@@ -1,0 +1,280 @@
+//! From settings to a directory that can be served.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use fulgurite_config::{ConfigError, Database, DatabaseKind, Settings, Sourced, Subordinate};
+use fulgurite_directory::{DatabaseOptions, Directory, DirectoryOptions, TreeOptions, TreeSource};
+use fulgurite_schema::{Schema, SchemaError};
+use fulgurite_store::{Store, StoreOptions};
+
+use super::check::{self, CheckError};
+use super::convert;
+use super::schema::{publish_the_same, schema};
+use crate::admin::config_tree::ConfigTree;
+use crate::admin::monitor::{Monitor, MonitoredDatabase, MonitoredKind};
+use crate::statistics::Statistics;
+
+/// Searches that hold a snapshot at once, at least: many connections may each run several.
+const READERS_MIN: u32 = 4096;
+
+/// Why a directory cannot be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// A setting is missing or cannot be used.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// A schema file is wrong.
+    #[error(transparent)]
+    Schema(#[from] SchemaError),
+    /// The folder of a store that is to be made is not there.
+    #[error("the directory {} is not there: make it, and an empty store will be made in it", .0.display())]
+    NoFolder(PathBuf),
+    /// The store cannot be opened.
+    #[error(transparent)]
+    Store(#[from] fulgurite_store::OpenError),
+    /// Something is named that the schema does not know, or a rule is wrong.
+    #[error(transparent)]
+    Check(#[from] CheckError),
+    /// Root name or access rules are wrong.
+    #[error(transparent)]
+    Directory(#[from] fulgurite_directory::OpenError),
+}
+
+/// How the settings want the store of a database to be made or opened.
+///
+/// # Errors
+/// [`OpenError::Config`] if there is no suffix.
+pub fn store_options(database: &Database) -> Result<StoreOptions, OpenError> {
+    let storage = &database.storage;
+    database.suffix()?;
+    let suffixes = database.content.suffixes.iter();
+    Ok(StoreOptions {
+        suffixes: suffixes.map(|suffix| suffix.value.clone()).collect(),
+        indexes: Some(database.indexes().iter().map(convert::index).collect()),
+        durability: Some(convert::durability(*storage.durability)),
+        readers_max: Some((*storage.readers_max).max(READERS_MIN)),
+        map_bytes_max: Some(*storage.map_bytes_max),
+        file_mode: Some(storage.mode.value.0),
+        entry_bytes_max: *storage.entry_bytes_max,
+        ..StoreOptions::default()
+    })
+}
+
+/// Opens the directory that the settings describe, with its existing stores.
+///
+/// # Errors
+/// [`OpenError`], a mistake in the settings or a store that is not there.
+pub fn open_directory(settings: &Settings) -> Result<Directory, OpenError> {
+    let plan = StorePlan {
+        make: true,
+        make_folders: true,
+        existing: None,
+    };
+    let (directory, _) = open(settings, &plan, None)?;
+    Ok(directory)
+}
+
+/// Where stores come from.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct StorePlan<'d> {
+    /// Whether a store that is not there is made, empty.
+    pub(crate) make: bool,
+    /// Whether its folder is made too.
+    pub(crate) make_folders: bool,
+    /// A directory that has the stores open already, in the same order.
+    pub(crate) existing: Option<&'d Directory>,
+}
+
+/// Opens the directory that the settings describe, and its monitor if there are figures to be shown.
+pub(crate) fn open(
+    settings: &Settings,
+    plan: &StorePlan<'_>,
+    statistics: Option<&Arc<Statistics>>,
+) -> Result<(Directory, Option<Arc<Monitor>>), OpenError> {
+    let schema = Arc::new(schema(settings)?);
+    check::check_names(settings, &schema)?;
+    // A schema that has not changed stays the one there is: its tables are large.
+    let schema = match plan.existing {
+        Some(directory) if publish_the_same(directory.schema(), &schema) => {
+            Arc::clone(directory.schema())
+        }
+        _ => schema,
+    };
+    let mut stores = Vec::new();
+    for (at, database) in settings.stores().enumerate() {
+        stores.push(store(database, &schema, at, plan)?);
+    }
+    let databases = settings.stores().zip(&stores);
+    let databases = databases
+        .map(|(database, store)| database_options(database, Arc::clone(store)))
+        .collect::<Result<Vec<_>, _>>()?;
+    let monitor = statistics.map(|statistics| {
+        let databases = monitored(settings, &stores);
+        Arc::new(Monitor::new(Arc::clone(statistics), databases))
+    });
+    let mut options = directory_options(settings, schema, databases)?;
+    options.monitor = monitor_options(settings, monitor.as_ref())?;
+    let directory = match plan.existing {
+        Some(existing) => {
+            let next = existing.reopened(options)?;
+            for (database, store) in settings.stores().zip(&stores) {
+                let asked = store_options(database)?.indexes;
+                if let Some(asked) = asked.filter(|_| database.names_indexes()) {
+                    store.request_indexes(&asked)?;
+                }
+            }
+            next
+        }
+        None => Directory::open(options)?,
+    };
+    Ok((directory, monitor))
+}
+
+fn directory_options(
+    settings: &Settings,
+    schema: Arc<Schema>,
+    databases: Vec<DatabaseOptions>,
+) -> Result<DirectoryOptions, OpenError> {
+    let global = &settings.global;
+    let texts = |list: &[Sourced<String>]| list.iter().map(|text| text.value.clone()).collect();
+    let first_id = global.server_ids.first();
+    Ok(DirectoryOptions {
+        access: convert::rules(&settings.frontend.access),
+        without_rules: convert::without_rules(settings),
+        auth: convert::auth(global)?,
+        sort_limits: convert::sort_limits(settings),
+        root_dse: global.root_dse_attributes()?,
+        limits: convert::limits(&settings.frontend),
+        restrictions: convert::restrictions(&settings.frontend),
+        allow: *global.allow,
+        disallow: *global.disallow,
+        referral: texts(&global.referrals),
+        sorted_values: global.sort_values.value.clone(),
+        default_search_base: global.default_search_base.value.clone(),
+        config: Some(config_options(settings)?),
+        server_id: first_id.map_or(0, |server| server.id),
+        ..DirectoryOptions::new(schema, databases)
+    })
+}
+
+/// The store of a database.
+fn store(
+    database: &Database,
+    schema: &Arc<Schema>,
+    at: usize,
+    plan: &StorePlan<'_>,
+) -> Result<Arc<Store>, OpenError> {
+    let mut options = store_options(database)?;
+    if let Some(existing) = plan
+        .existing
+        .and_then(|directory| directory.databases().get(at))
+    {
+        let store = existing.shared_store();
+        store.limit_entries(options.entry_bytes_max);
+        if Arc::ptr_eq(store.schema(), schema) {
+            return Ok(store);
+        }
+        return Ok(Arc::new(store.with_schema(Arc::clone(schema))?));
+    }
+    let folder = database.directory()?;
+    if plan.make && !Store::exists(folder) {
+        if !plan.make_folders && !folder.is_dir() {
+            return Err(OpenError::NoFolder(folder.to_owned()));
+        }
+        tracing::info!(
+            "{} holds no data yet: an empty store is made",
+            folder.display()
+        );
+        return Ok(Arc::new(Store::create(
+            folder,
+            &options,
+            Arc::clone(schema),
+        )?));
+    }
+    if !database.names_indexes() {
+        // It keeps those it was made with.
+        options.indexes = None;
+    }
+    Ok(Arc::new(Store::open(folder, &options, Arc::clone(schema))?))
+}
+
+fn database_options(database: &Database, store: Arc<Store>) -> Result<DatabaseOptions, OpenError> {
+    let policy = &database.policy;
+    Ok(DatabaseOptions {
+        subordinate: *database.content.subordinate,
+        hidden: *database.content.hidden,
+        root: convert::root(database)?,
+        access: convert::rules(&policy.access),
+        limits: Some(convert::limits(policy)),
+        restrictions: convert::restrictions(policy),
+        last_mod: *policy.last_mod,
+        add_content_acl: *policy.add_content_acl,
+        max_deref_depth: *policy.max_deref_depth,
+        snapshot_candidates_max: (*database.storage.snapshot_entries).into(),
+        ..DatabaseOptions::new(store)
+    })
+}
+
+/// The database `cn=Monitor`, if the settings have one.
+fn monitor_options(
+    settings: &Settings,
+    monitor: Option<&Arc<Monitor>>,
+) -> Result<Option<TreeOptions>, OpenError> {
+    let declared = settings
+        .databases
+        .iter()
+        .find(|database| database.kind == DatabaseKind::Monitor);
+    let Some((database, monitor)) = declared.zip(monitor) else {
+        return Ok(None);
+    };
+    let policy = &database.policy;
+    let source: Arc<dyn TreeSource> = Arc::<Monitor>::clone(monitor);
+    Ok(Some(TreeOptions {
+        root: convert::root(database)?,
+        access: convert::rules(&policy.access),
+        limits: Some(convert::limits(policy)),
+        restrictions: convert::restrictions(policy),
+        ..TreeOptions::new(source)
+    }))
+}
+
+/// The database `cn=config`.
+fn config_options(settings: &Settings) -> Result<TreeOptions, OpenError> {
+    let policy = &settings.config.policy;
+    Ok(TreeOptions {
+        root: convert::root(&settings.config)?,
+        access: convert::rules(&policy.access),
+        limits: Some(convert::limits(policy)),
+        restrictions: convert::restrictions(policy),
+        ..TreeOptions::new(Arc::new(ConfigTree::new(settings)))
+    })
+}
+
+/// All databases, in the order of their numbers: that of the configuration is the first.
+fn monitored(settings: &Settings, stores: &[Arc<Store>]) -> Vec<MonitoredDatabase> {
+    let mut stores = stores.iter();
+    let all = [&settings.config].into_iter().chain(&settings.databases);
+    let suffixes = |database: &Database| -> Vec<String> {
+        let suffixes = database.content.suffixes.iter();
+        suffixes.map(|suffix| suffix.value.clone()).collect()
+    };
+    all.filter_map(|database| {
+        let (kind, suffixes) = match database.kind {
+            DatabaseKind::Mdb => (
+                MonitoredKind::Store(Arc::clone(stores.next()?)),
+                suffixes(database),
+            ),
+            DatabaseKind::Monitor => (MonitoredKind::Monitor, vec!["cn=Monitor".to_owned()]),
+            DatabaseKind::Config => (MonitoredKind::Config, vec!["cn=config".to_owned()]),
+        };
+        Some(MonitoredDatabase {
+            kind,
+            suffixes,
+            glued: *database.content.subordinate != Subordinate::No,
+            read_only: *database.policy.read_only,
+            shown: *database.content.monitoring,
+        })
+    })
+    .collect()
+}

@@ -1,0 +1,83 @@
+//! The schema that the settings ask for.
+
+use std::path::Path;
+
+use fulgurite_config::{BuiltinSchema, ConfigError, Origin, SchemaPart, Settings, Sourced};
+use fulgurite_schema::{Builtin, Schema, SchemaBuilder, SchemaError};
+
+/// The schema that the settings ask for.
+///
+/// # Errors
+/// [`SchemaError`] if a schema file cannot be read or is wrong.
+pub fn schema(settings: &Settings) -> Result<Schema, SchemaError> {
+    let global = &settings.global;
+    let mut builder = SchemaBuilder::new();
+    if *global.schema_builtin == BuiltinSchema::Standard {
+        let posix = match *global.rfc2307bis {
+            true => Builtin::Rfc2307bis,
+            false => Builtin::Nis,
+        };
+        for part in [
+            Builtin::Core,
+            Builtin::Cosine,
+            Builtin::InetOrgPerson,
+            posix,
+        ] {
+            builder = builder.builtin(part);
+        }
+    }
+    for option in global.attribute_options.iter() {
+        builder = builder.attribute_option(option);
+    }
+    for part in &global.schema {
+        builder = add_schema(builder, part)?;
+    }
+    if let Some(directory) = &global.schema_directory.value {
+        let unreadable = |error: ConfigError| SchemaError::Read {
+            path: directory.clone(),
+            source: std::io::Error::other(error.to_string()),
+        };
+        for file in global.schema_directory_files().map_err(unreadable)? {
+            builder = builder.file(&file)?;
+        }
+    }
+    builder.build()
+}
+
+fn add_schema(
+    builder: SchemaBuilder,
+    part: &Sourced<SchemaPart>,
+) -> Result<SchemaBuilder, SchemaError> {
+    let (keyword, definition) = match &part.value {
+        SchemaPart::File(path) => return add_schema_file(builder, path),
+        SchemaPart::AttributeType(text) => ("attributetype", text),
+        SchemaPart::ObjectClass(text) => ("objectclass", text),
+        SchemaPart::ObjectIdentifier(text) => ("objectidentifier", text),
+        SchemaPart::DitContentRule(text) => ("ditcontentrule", text),
+        SchemaPart::LdapSyntax(text) => ("ldapsyntax", text),
+    };
+    let (place, line) = match &part.origin {
+        Origin::File { path, line, .. } => (path.display().to_string(), *line),
+        other => (other.to_string(), 1),
+    };
+    builder.statement(&place, line, keyword, definition)
+}
+
+/// A schema file; one that OpenLDAP ships and this machine does not have is built in.
+fn add_schema_file(builder: SchemaBuilder, path: &Path) -> Result<SchemaBuilder, SchemaError> {
+    let name = path.file_stem().and_then(|stem| stem.to_str());
+    match name.and_then(Builtin::find) {
+        Some(part) if !path.exists() => Ok(builder.builtin(part)),
+        _ => builder.file(path),
+    }
+}
+
+/// Whether two schemas publish the same.
+pub(super) fn publish_the_same(a: &Schema, b: &Schema) -> bool {
+    a.published_attribute_types()
+        .eq(b.published_attribute_types())
+        && a.published_object_classes()
+            .eq(b.published_object_classes())
+        && a.published_content_rules().eq(b.published_content_rules())
+        && a.published_syntaxes().eq(b.published_syntaxes())
+}

@@ -1,0 +1,238 @@
+//! The entries that settings want to be there from the first start on: added where they are missing, left alone where
+//! they are. So a restart changes nothing, and one with new files adds what is new.
+
+use std::sync::Arc;
+
+use fulgurite_auth::Scheme;
+use fulgurite_config::{ConfigError, Origin, SeedEntry, Settings};
+use fulgurite_directory::{Directory, Importer, SystemClock, SystemEntropy};
+use fulgurite_schema::{AttributeDescription, Dn, Entry, Schema};
+use fulgurite_store::{EntryId, NameLookup, Store, StoreError};
+
+/// Why an entry cannot be put there.
+#[derive(Debug, thiserror::Error)]
+pub enum SeedError {
+    /// The settings or the files they name are wrong, or an entry is.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// The schema lacks what the server needs.
+    #[error(transparent)]
+    Schema(#[from] fulgurite_directory::OpenError),
+    /// A store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Adds what is missing; how many entries that were. All of a store becomes visible together, or nothing.
+///
+/// # Errors
+/// [`SeedError`], with the file and line or the variable that asked for the entry.
+pub(crate) fn add_missing(settings: &Settings, directory: &Directory) -> Result<u64, SeedError> {
+    let seeds = settings.seed_entries()?;
+    if seeds.is_empty() {
+        return Ok(0);
+    }
+    let schema = directory.schema();
+    let names = seeds.iter().map(|seed| {
+        Dn::parse(schema, &seed.dn)
+            .map_err(|reason| config_error(&seed.origin, format!("{}: {reason}", seed.dn)))
+    });
+    let names = names.collect::<Result<Vec<Dn>, _>>()?;
+    let stores: Vec<Arc<Store>> = directory
+        .databases()
+        .iter()
+        .map(|database| database.shared_store())
+        .collect();
+    let mut places = Vec::new();
+    for (seed, name) in seeds.iter().zip(&names) {
+        let place = store_of(&stores, name);
+        places.push(place.ok_or_else(|| {
+            config_error(
+                &seed.origin,
+                format!("{} is in none of the databases", seed.dn),
+            )
+        })?);
+    }
+    let mut added = 0;
+    for (at, store) in stores.iter().enumerate() {
+        let own = seeds.iter().zip(&names).zip(&places);
+        let own = own.filter(|(_, place)| **place == at).map(|(seed, _)| seed);
+        added += add_missing_to(settings, store, schema, own)?;
+    }
+    Ok(added)
+}
+
+/// The store with the most specific suffix for the name.
+fn store_of(stores: &[Arc<Store>], name: &Dn) -> Option<usize> {
+    let depth = |store: &Store| {
+        let suffixes = store
+            .suffixes()
+            .iter()
+            .filter(|suffix| name.is_within(suffix));
+        suffixes.map(Dn::depth).max()
+    };
+    let fitting = stores
+        .iter()
+        .enumerate()
+        .filter_map(|(at, store)| Some((depth(store)?, at)));
+    fitting.max().map(|(_, at)| at)
+}
+
+fn add_missing_to<'s>(
+    settings: &Settings,
+    store: &Store,
+    schema: &Arc<Schema>,
+    seeds: impl Iterator<Item = (&'s SeedEntry, &'s Dn)>,
+) -> Result<u64, SeedError> {
+    // Looking takes no writer: at most starts there is nothing to be done.
+    let mut seeds = seeds.peekable();
+    if seeds.peek().is_none() {
+        return Ok(0);
+    }
+    let view = store.snapshot()?;
+    let mut missing = Vec::new();
+    for (seed, name) in seeds {
+        if view.find(name)?.entry().is_none() {
+            missing.push((seed, name));
+        }
+    }
+    drop(view);
+    if missing.is_empty() {
+        return Ok(0);
+    }
+    let root = settings
+        .stores()
+        .find_map(|database| database.content.root_dn.value.clone());
+    let server_id = settings
+        .global
+        .server_ids
+        .first()
+        .map_or(0, |server| server.id);
+    let mut importer = Importer::new(
+        Arc::clone(schema),
+        &root.unwrap_or_default(),
+        server_id,
+        Arc::new(SystemClock::default()),
+        Arc::new(SystemEntropy),
+    )?;
+    let mut writer = store.write()?;
+    let mut added = 0;
+    for (seed, name) in missing {
+        let refuse = |reason: String| config_error(&seed.origin, format!("{}: {reason}", seed.dn));
+        let parent = match writer.find(name)? {
+            NameLookup::Entry(_) => continue,
+            NameLookup::Missing { deepest } => match deepest {
+                Some((parent, depth)) if depth + 1 == name.depth() => parent,
+                None if store.suffixes().contains(name) => EntryId::ROOT,
+                _ => return Err(refuse("there is no entry above it".to_owned()).into()),
+            },
+        };
+        let entry = importer
+            .complete(entry(schema, seed, name)?)
+            .map_err(|violation| refuse(violation.text))?;
+        writer.add(parent, &entry)?;
+        added += 1;
+    }
+    writer.commit()?;
+    Ok(added)
+}
+
+fn entry(schema: &Schema, seed: &SeedEntry, name: &Dn) -> Result<Entry, ConfigError> {
+    let refuse = |reason: String| config_error(&seed.origin, format!("{}: {reason}", seed.dn));
+    let mut entry = Entry::new(name.clone());
+    for (attribute, values) in &seed.attributes {
+        let description: AttributeDescription = schema
+            .describe(attribute.as_bytes())
+            .map_err(|reason| refuse(format!("{attribute}: {reason}")))?;
+        let is_password = attribute.eq_ignore_ascii_case("userPassword");
+        for value in values {
+            let stored = match is_password && in_clear(seed, value) {
+                true => fulgurite_auth::hash(Scheme::default(), value)
+                    .map_err(|reason| refuse(reason.to_string()))?
+                    .into_bytes(),
+                false => value.clone(),
+            };
+            entry.push(&description, stored);
+        }
+    }
+    Ok(entry)
+}
+
+/// Whether a password came from a variable as people type it. What files say is stored as they say it.
+fn in_clear(seed: &SeedEntry, value: &[u8]) -> bool {
+    matches!(seed.origin, Origin::Variable(_)) && !value.starts_with(b"{")
+}
+
+fn config_error(origin: &Origin, message: String) -> ConfigError {
+    ConfigError::at(origin, message)
+}
+
+#[cfg(test)]
+mod tests {
+    use fulgurite_config::Layer;
+
+    use super::*;
+    use crate::compose::open::open_directory;
+
+    fn settings(variables: &[(&str, &str)]) -> Settings {
+        let variables = variables
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        Settings::new(Layer::from_environment(variables).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn every_start_adds_what_is_missing_and_nothing_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let ldif = folder.path().join("ldif");
+        std::fs::create_dir(&ldif).unwrap();
+        let data = folder.path().join("data");
+        let settings = settings(&[
+            ("FULGURITE_DATA", data.to_str().unwrap()),
+            ("FULGURITE_SEED_LDIF_DIR", ldif.to_str().unwrap()),
+            ("LDAP_ROOT", "dc=example,dc=org"),
+            ("LDAP_USERS", "ada"),
+            ("LDAP_PASSWORDS", "lovelace"),
+        ]);
+        let start = || add_missing(&settings, &open_directory(&settings).unwrap());
+        assert_eq!(start().unwrap(), 4);
+        assert_eq!(start().unwrap(), 0);
+        let unit = "dn: ou=more,dc=example,dc=org\nobjectClass: organizationalUnit\nou: more\n";
+        std::fs::write(ldif.join("10-more.ldif"), unit).unwrap();
+        assert_eq!(start().unwrap(), 1);
+        assert_eq!(start().unwrap(), 0);
+        let lost =
+            "dn: ou=a,ou=nowhere,dc=example,dc=org\nobjectClass: organizationalUnit\nou: a\n";
+        std::fs::write(ldif.join("20-lost.ldif"), format!("\n{lost}")).unwrap();
+        let error = start().unwrap_err().to_string();
+        assert!(
+            error.contains("20-lost.ldif: line 2: ")
+                && error.ends_with("there is no entry above it"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn passwords_of_variables_are_hashed() {
+        let folder = tempfile::tempdir().unwrap();
+        let settings = settings(&[
+            ("FULGURITE_DATA", folder.path().to_str().unwrap()),
+            ("LDAP_DOMAIN", "example.org"),
+            ("LDAP_READONLY_USER", "true"),
+            ("LDAP_READONLY_USER_PASSWORD", "opensesame"),
+        ]);
+        let directory = open_directory(&settings).unwrap();
+        add_missing(&settings, &directory).unwrap();
+        let store = directory.databases()[0].shared_store();
+        let view = store.snapshot().unwrap();
+        let name = Dn::parse(directory.schema(), "cn=readonly,dc=example,dc=org").unwrap();
+        let id = view.find(&name).unwrap().entry().unwrap();
+        let entry = view.entry(id).unwrap().unwrap().to_entry().unwrap();
+        let attribute = directory.schema().attribute("userPassword").unwrap().index;
+        let [password] = entry.values(attribute) else {
+            panic!("one password is wanted");
+        };
+        assert!(password.starts_with(b"{ARGON2}"));
+        assert_eq!(fulgurite_auth::verify(password, b"opensesame"), Ok(true));
+    }
+}

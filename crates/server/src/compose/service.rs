@@ -1,0 +1,210 @@
+//! A whole server from its settings: stores, directory, monitor, listeners, process id file, and reading it all again.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use fulgurite_config::{ConfigError, Settings};
+use fulgurite_directory::Directory;
+
+use super::live::Live;
+use super::open::{self, OpenError};
+use super::reload::renew;
+use super::seed::{self, SeedError};
+use crate::driver::descriptors::raise_descriptor_limit;
+use crate::driver::error::ServerError;
+use crate::driver::server::Server;
+use crate::driver::settings::{AddressFamilies, Hangup, ServerSettings};
+use crate::statistics::Statistics;
+
+/// Descriptors that are not connections: the stores, event loops, logs.
+const DESCRIPTORS_RESERVED: u64 = 64;
+
+/// Why a service does not start or ends.
+#[derive(Debug, thiserror::Error)]
+pub enum ServiceError {
+    /// The settings cannot be read.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// The directory cannot be opened.
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    /// What is to be there from the first start on cannot be put there.
+    #[error(transparent)]
+    Seed(#[from] SeedError),
+    /// The listeners cannot be opened, or the server has failed.
+    #[error(transparent)]
+    Server(#[from] ServerError),
+    /// What was to be done between listeners and stores has failed.
+    #[error("{0}")]
+    Between(String),
+    /// The process id or the arguments cannot be written.
+    #[error("cannot write {what} to {}: {source}", path.display())]
+    File {
+        /// What was to be written.
+        what: &'static str,
+        /// Where.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+}
+
+/// How a service differs with the name it was started by.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ServiceOptions {
+    /// What SIGHUP does.
+    pub hangup: Hangup,
+    /// Whether the folder of a store that is not there is made.
+    pub make_folders: bool,
+    /// Which addresses are listened on.
+    pub families: AddressFamilies,
+}
+
+/// A service whose listeners are open.
+pub struct Service<'r> {
+    server: Server,
+    live: Live<'r>,
+    _files: Vec<RunFile>,
+}
+
+impl<'r> Service<'r> {
+    /// Opens stores and listeners as the settings say; a store that is not there is made, empty. `read` gives the
+    /// settings again when an administrator asks for it.
+    ///
+    /// # Errors
+    /// [`ServiceError`], which names the file or address and the reason.
+    pub fn start(
+        settings: Settings,
+        options: ServiceOptions,
+        read: impl Fn() -> Result<Settings, ConfigError> + Send + Sync + 'r,
+    ) -> Result<Service<'r>, ServiceError> {
+        Service::start_after(settings, options, || Ok(()), read)
+    }
+
+    /// As [`start`](Self::start), with something to be done when the listeners are open and the stores are not: giving up
+    /// rights that only the former need.
+    ///
+    /// # Errors
+    /// As there; [`ServiceError::Between`] with what `between` says.
+    pub fn start_after(
+        settings: Settings,
+        options: ServiceOptions,
+        between: impl FnOnce() -> Result<(), String>,
+        read: impl Fn() -> Result<Settings, ConfigError> + Send + Sync + 'r,
+    ) -> Result<Service<'r>, ServiceError> {
+        let statistics = Arc::<Statistics>::default();
+        let stores = open::StorePlan {
+            make: true,
+            make_folders: options.make_folders,
+            existing: None,
+        };
+        let mut server_settings = ServerSettings::from(&settings);
+        server_settings.handle_signals = true;
+        server_settings.hangup = if *settings.global.gentle_hup {
+            Hangup::Stop
+        } else {
+            options.hangup
+        };
+        server_settings.families = options.families;
+        fit_descriptors(&mut server_settings);
+        let listen: Vec<_> = settings
+            .global
+            .listen
+            .iter()
+            .map(|url| url.value.clone())
+            .collect();
+        let server = Server::bind(&listen, server_settings)?.counting(Arc::clone(&statistics));
+        between().map_err(ServiceError::Between)?;
+        let (directory, monitor) = open::open(&settings, &stores, Some(&statistics))?;
+        let added = seed::add_missing(&settings, &directory)?;
+        if added > 0 {
+            tracing::info!("{added} entries were missing and have been added");
+        }
+        let files = write_files(&settings)?;
+        let current_settings = Mutex::new(settings);
+        let reload =
+            move |current: &Directory| renew(current, &current_settings, &read, &statistics);
+        let mut live = Live::new(directory).reloaded_by(Box::new(reload));
+        if let Some(monitor) = monitor {
+            live = live.monitored_by(monitor);
+        }
+        Ok(Service {
+            server,
+            live,
+            _files: files,
+        })
+    }
+
+    /// The server, before it runs.
+    #[must_use]
+    pub fn server(&self) -> &Server {
+        &self.server
+    }
+
+    /// Serves until stopped.
+    ///
+    /// # Errors
+    /// [`ServiceError::Server`].
+    pub fn run(self) -> Result<(), ServiceError> {
+        Ok(self.server.run(&self.live)?)
+    }
+}
+
+impl std::fmt::Debug for Service<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Service")
+            .field("server", &self.server)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Accepts no more connections than there are descriptors for.
+fn fit_descriptors(settings: &mut ServerSettings) {
+    let Some(descriptors) = raise_descriptor_limit() else {
+        return;
+    };
+    let available = descriptors.saturating_sub(DESCRIPTORS_RESERVED).max(1);
+    let available = usize::try_from(available).unwrap_or(usize::MAX);
+    if available < settings.connections_max {
+        tracing::warn!(
+            "only {available} connections at once: the system's limit of open files is {descriptors}"
+        );
+        settings.connections_max = available;
+    }
+}
+
+/// A file that goes when the server does.
+struct RunFile(PathBuf);
+
+impl RunFile {
+    fn write(what: &'static str, path: &Path, text: &str) -> Result<RunFile, ServiceError> {
+        fs::write(path, text).map_err(|source| ServiceError::File {
+            what,
+            path: path.to_owned(),
+            source,
+        })?;
+        Ok(RunFile(path.to_owned()))
+    }
+}
+
+impl Drop for RunFile {
+    fn drop(&mut self) {
+        // Somebody may have taken it away already.
+        let _ = fs::remove_file(&self.0);
+    }
+}
+
+fn write_files(settings: &Settings) -> Result<Vec<RunFile>, ServiceError> {
+    let mut files = Vec::new();
+    if let Some(path) = &settings.global.pid_file.value {
+        let text = format!("{}\n", std::process::id());
+        files.push(RunFile::write("the process id", path, &text)?);
+    }
+    if let Some(path) = &settings.global.args_file.value {
+        let arguments = std::env::args_os().map(|argument| argument.to_string_lossy().into_owned());
+        let text = format!("{}\n", arguments.collect::<Vec<_>>().join(" "));
+        files.push(RunFile::write("the arguments", path, &text)?);
+    }
+    Ok(files)
+}

@@ -1,0 +1,132 @@
+//! How threads hand things to a worker: a queue and a way to wake its event loop.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use crossbeam_channel::{Receiver, Sender};
+use fulgurite_directory::Connection;
+use fulgurite_ldap::MessageId;
+use mio::{Poll, Token, Waker};
+
+use super::error::ServerError;
+use super::socket::Socket;
+use crate::session::handler::Handler;
+use crate::session::job::CheckId;
+
+/// The token of a worker's waker; connections have their numbers, which begin above.
+pub(super) const WAKE: Token = Token(0);
+
+/// Numbers a connection for as long as the server runs; never used again.
+pub(super) type ConnectionId = usize;
+
+/// What a worker is told.
+pub(super) enum WorkerMessage<H: Handler> {
+    Connection(NewConnection),
+    /// Responses of the writer, for several connections.
+    Updated(Vec<Response>),
+    PasswordChecked(ConnectionId, CheckId, H::PasswordResult),
+    /// Finish what was received, take no more, then end.
+    Drain,
+    /// End now.
+    Close,
+}
+
+pub(super) struct NewConnection {
+    pub(super) id: ConnectionId,
+    pub(super) stream: Socket,
+    /// TLS from the first octet.
+    pub(super) tls: bool,
+    pub(super) facts: Arc<Connection>,
+}
+
+pub(super) struct Response {
+    pub(super) connection: ConnectionId,
+    pub(super) id: MessageId,
+    pub(super) bytes: Vec<u8>,
+}
+
+/// The receiving end, with the event loop it wakes.
+pub(super) struct Inbox<H: Handler> {
+    pub(super) poll: Poll,
+    pub(super) messages: Receiver<WorkerMessage<H>>,
+    handle: WorkerHandle<H>,
+}
+
+/// The sending end.
+pub(super) struct WorkerHandle<H: Handler> {
+    sender: Sender<WorkerMessage<H>>,
+    waker: Arc<Waker>,
+    connections: Arc<AtomicUsize>,
+    ended: Arc<AtomicBool>,
+}
+
+impl<H: Handler> Clone for WorkerHandle<H> {
+    fn clone(&self) -> Self {
+        WorkerHandle {
+            sender: self.sender.clone(),
+            waker: Arc::clone(&self.waker),
+            connections: Arc::clone(&self.connections),
+            ended: Arc::clone(&self.ended),
+        }
+    }
+}
+
+impl<H: Handler> Inbox<H> {
+    pub(super) fn new() -> Result<Self, ServerError> {
+        let poll = Poll::new().map_err(ServerError::system("set up polling"))?;
+        let waker =
+            Waker::new(poll.registry(), WAKE).map_err(ServerError::system("set up polling"))?;
+        // Unbounded, because sessions bound what they have outstanding.
+        let (sender, messages) = crossbeam_channel::unbounded();
+        let handle = WorkerHandle {
+            sender,
+            waker: Arc::new(waker),
+            connections: Arc::default(),
+            ended: Arc::default(),
+        };
+        Ok(Inbox {
+            poll,
+            messages,
+            handle,
+        })
+    }
+
+    pub(super) fn handle(&self) -> WorkerHandle<H> {
+        self.handle.clone()
+    }
+
+    /// Notes that a connection has ended.
+    pub(super) fn forget_connection(&self) {
+        self.handle.connections.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl<H: Handler> Drop for Inbox<H> {
+    fn drop(&mut self) {
+        self.handle.ended.store(true, Ordering::Release);
+    }
+}
+
+impl<H: Handler> WorkerHandle<H> {
+    /// Queues and wakes. A worker that has ended needs nothing any more.
+    pub(super) fn send(&self, message: WorkerMessage<H>) {
+        if self.sender.send(message).is_ok()
+            && let Err(error) = self.waker.wake()
+        {
+            tracing::error!("cannot wake a worker: {error}");
+        }
+    }
+
+    pub(super) fn hand_over(&self, accepted: NewConnection) {
+        self.connections.fetch_add(1, Ordering::Relaxed);
+        self.send(WorkerMessage::Connection(accepted));
+    }
+
+    pub(super) fn connections(&self) -> usize {
+        self.connections.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn has_ended(&self) -> bool {
+        self.ended.load(Ordering::Acquire)
+    }
+}

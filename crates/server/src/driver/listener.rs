@@ -1,0 +1,306 @@
+//! The sockets behind listener URLs.
+
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs as _};
+use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _};
+use std::os::unix::net::{UnixListener as StdUnixListener, UnixStream as StdUnixStream};
+use std::path::{Path, PathBuf};
+
+use fulgurite_config::{ListenScheme, ListenUrl};
+use fulgurite_directory::EndPoint;
+use mio::event::Source;
+use mio::net::{TcpListener, UnixListener};
+use mio::{Interest, Registry, Token};
+use socket2::{Domain, Protocol, Socket as RawSocket, Type};
+
+use super::error::ServerError;
+use super::settings::AddressFamilies;
+use super::socket::Socket;
+
+/// Connections the system completes before we accept them.
+const BACKLOG: i32 = 1024;
+
+/// Who may connect to a UNIX socket unless its URL says otherwise: everybody, as with slapd.
+const SOCKET_MODE: u32 = 0o777;
+
+/// A socket that is listened on.
+#[derive(Debug)]
+pub(crate) struct Listener {
+    socket: ListeningSocket,
+    /// The URL as it was written.
+    pub(crate) url: String,
+    /// TLS from the first octet.
+    pub(crate) tls: bool,
+    /// Our end of its connections, as far as it is the same for all.
+    pub(crate) address: EndPoint,
+}
+
+#[derive(Debug)]
+enum ListeningSocket {
+    Tcp(TcpListener),
+    Unix(UnixListener, PathBuf),
+}
+
+impl Listener {
+    /// Takes a connection: its socket, the client's end and ours.
+    pub(crate) fn accept(&self) -> io::Result<(Socket, EndPoint, EndPoint)> {
+        match &self.socket {
+            ListeningSocket::Tcp(listener) => {
+                let (stream, peer) = listener.accept()?;
+                let own = stream.local_addr().map_or(EndPoint::Unknown, EndPoint::Ip);
+                Ok((Socket::Tcp(stream), EndPoint::Ip(peer), own))
+            }
+            ListeningSocket::Unix(listener, _) => {
+                let (stream, _) = listener.accept()?;
+                let (peer, own) = (self.address.clone(), self.address.clone());
+                Ok((Socket::Unix(stream), peer, own))
+            }
+        }
+    }
+}
+
+impl Source for Listener {
+    fn register(
+        &mut self,
+        registry: &Registry,
+        token: Token,
+        interest: Interest,
+    ) -> io::Result<()> {
+        match &mut self.socket {
+            ListeningSocket::Tcp(listener) => listener.register(registry, token, interest),
+            ListeningSocket::Unix(listener, _) => listener.register(registry, token, interest),
+        }
+    }
+
+    fn reregister(
+        &mut self,
+        registry: &Registry,
+        token: Token,
+        interest: Interest,
+    ) -> io::Result<()> {
+        match &mut self.socket {
+            ListeningSocket::Tcp(listener) => listener.reregister(registry, token, interest),
+            ListeningSocket::Unix(listener, _) => listener.reregister(registry, token, interest),
+        }
+    }
+
+    fn deregister(&mut self, registry: &Registry) -> io::Result<()> {
+        match &mut self.socket {
+            ListeningSocket::Tcp(listener) => listener.deregister(registry),
+            ListeningSocket::Unix(listener, _) => listener.deregister(registry),
+        }
+    }
+}
+
+impl Drop for Listener {
+    /// Nobody is to wait at a socket that nobody listens on.
+    fn drop(&mut self) {
+        if let ListeningSocket::Unix(_, path) = &self.socket {
+            let _ = std::fs::remove_file(path);
+        }
+    }
+}
+
+/// Opens the sockets of one URL: one for each address of its host.
+pub(crate) fn listen(
+    url: &ListenUrl,
+    families: AddressFamilies,
+) -> Result<Vec<Listener>, ServerError> {
+    if url.scheme == ListenScheme::Ldapi {
+        let socket = open_unix(&url.path, url.mode.unwrap_or(SOCKET_MODE));
+        let socket = socket.map_err(|error| refused(url, error))?;
+        let address = EndPoint::Path(url.path.display().to_string());
+        let socket = ListeningSocket::Unix(socket, url.path.clone());
+        return Ok(vec![listener(url, socket, address)]);
+    }
+    let mut listeners = Vec::new();
+    let mut addresses = addresses(url)?;
+    addresses.retain(|address| families.admit(address));
+    if addresses.is_empty() {
+        return Err(ServerError::NoSuchFamily {
+            url: url.to_string(),
+        });
+    }
+    for address in addresses {
+        match open(address) {
+            Ok(socket) => {
+                let address = socket.local_addr().unwrap_or(address);
+                let socket = ListeningSocket::Tcp(socket);
+                listeners.push(listener(url, socket, EndPoint::Ip(address)));
+            }
+            // A machine without IPv6 still has all its IPv4 addresses.
+            Err(error) if url.host.is_empty() && address.is_ipv6() && is_unsupported(&error) => {}
+            Err(error) => return Err(refused(url, error)),
+        }
+    }
+    Ok(listeners)
+}
+
+fn listener(url: &ListenUrl, socket: ListeningSocket, address: EndPoint) -> Listener {
+    Listener {
+        socket,
+        url: url.text.clone(),
+        tls: url.scheme == ListenScheme::Ldaps,
+        address,
+    }
+}
+
+/// Makes the socket. One that a server has left behind is removed; one that is listened on is not.
+fn open_unix(path: &Path, mode: u32) -> io::Result<UnixListener> {
+    let is_socket = std::fs::symlink_metadata(path).is_ok_and(|data| data.file_type().is_socket());
+    if is_socket {
+        match StdUnixStream::connect(path) {
+            Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
+                std::fs::remove_file(path)?;
+            }
+            Ok(_) => return Err(io::ErrorKind::AddrInUse.into()),
+            Err(_) => {}
+        }
+    }
+    let listener = StdUnixListener::bind(path)?;
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode))?;
+    listener.set_nonblocking(true)?;
+    Ok(UnixListener::from_std(listener))
+}
+
+fn addresses(url: &ListenUrl) -> Result<Vec<SocketAddr>, ServerError> {
+    if url.host.is_empty() {
+        let all = [
+            IpAddr::V4(Ipv4Addr::UNSPECIFIED),
+            IpAddr::V6(Ipv6Addr::UNSPECIFIED),
+        ];
+        return Ok(all.map(|ip| SocketAddr::new(ip, url.port)).to_vec());
+    }
+    let resolved = (url.host.as_str(), url.port)
+        .to_socket_addrs()
+        .map_err(|source| ServerError::Resolve {
+            url: url.to_string(),
+            source,
+        })?;
+    let mut addresses: Vec<SocketAddr> = resolved.collect();
+    addresses.sort_unstable();
+    addresses.dedup();
+    Ok(addresses)
+}
+
+fn refused(url: &ListenUrl, source: io::Error) -> ServerError {
+    let url = url.to_string();
+    match source.kind() {
+        io::ErrorKind::AddrInUse => ServerError::AddressInUse { url },
+        io::ErrorKind::PermissionDenied => ServerError::NotPermitted { url },
+        _ => ServerError::Listen { url, source },
+    }
+}
+
+fn is_unsupported(error: &io::Error) -> bool {
+    const EAFNOSUPPORT: i32 = rustix::io::Errno::AFNOSUPPORT.raw_os_error();
+    const EADDRNOTAVAIL: i32 = rustix::io::Errno::ADDRNOTAVAIL.raw_os_error();
+    matches!(error.raw_os_error(), Some(EAFNOSUPPORT | EADDRNOTAVAIL))
+}
+
+fn open(address: SocketAddr) -> io::Result<TcpListener> {
+    let socket = RawSocket::new(
+        Domain::for_address(address),
+        Type::STREAM,
+        Some(Protocol::TCP),
+    )?;
+    // Restarting at once must not fail because of connections that linger in TIME_WAIT.
+    socket.set_reuse_address(true)?;
+    if address.is_ipv6() {
+        socket.set_only_v6(true)?;
+    }
+    socket.set_nonblocking(true)?;
+    socket.bind(&address.into())?;
+    socket.listen(BACKLOG)?;
+    Ok(TcpListener::from_std(socket.into()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn listen(url: &ListenUrl) -> Result<Vec<Listener>, ServerError> {
+        super::listen(url, AddressFamilies::Any)
+    }
+
+    fn url(text: &str) -> ListenUrl {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn an_address_in_use_is_said_to_be_in_use() {
+        let first = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = first.local_addr().unwrap().port();
+        let error = listen(&url(&format!("ldap://127.0.0.1:{port}"))).unwrap_err();
+        assert!(matches!(error, ServerError::AddressInUse { .. }), "{error}");
+    }
+
+    #[test]
+    fn an_empty_host_means_every_address() {
+        let listeners = listen(&url("ldap://:0")).unwrap();
+        let EndPoint::Ip(first) = listeners[0].address else {
+            panic!("{listeners:?}")
+        };
+        assert!(first.ip().is_unspecified() && first.is_ipv4());
+    }
+
+    #[test]
+    fn only_addresses_of_the_family_asked_for() {
+        let open = super::listen(&url("ldap://:0"), AddressFamilies::V4).unwrap();
+        let is_v4 = |l: &Listener| matches!(l.address, EndPoint::Ip(ip) if ip.is_ipv4());
+        assert!(!open.is_empty() && open.iter().all(is_v4));
+        for (host, families) in [
+            ("127.0.0.1", AddressFamilies::V6),
+            ("[::1]", AddressFamilies::V4),
+        ] {
+            let error = super::listen(&url(&format!("ldap://{host}:0")), families).unwrap_err();
+            assert!(matches!(error, ServerError::NoSuchFamily { .. }), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_host_without_address_is_an_error() {
+        let error = listen(&url("ldap://no-such-host.invalid:0")).unwrap_err();
+        assert!(matches!(error, ServerError::Resolve { .. }), "{error}");
+    }
+
+    fn unix_url(path: &Path, extension: &str) -> ListenUrl {
+        let path = path.display().to_string().replace('/', "%2F");
+        url(&format!("ldapi://{path}/{extension}"))
+    }
+
+    fn mode_of(path: &Path) -> u32 {
+        std::fs::metadata(path).unwrap().permissions().mode() & 0o777
+    }
+
+    #[test]
+    fn unix_sockets_have_their_mode_and_go_with_the_listener() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("ldapi");
+        let open = listen(&unix_url(&path, "")).unwrap();
+        assert_eq!(mode_of(&path), 0o777);
+        drop(open);
+        assert!(!path.exists());
+        let open = listen(&unix_url(&path, "????x-mod=0700")).unwrap();
+        assert_eq!(mode_of(&path), 0o700);
+        assert_eq!(open[0].address, EndPoint::Path(path.display().to_string()));
+    }
+
+    #[test]
+    fn stale_sockets_are_replaced_and_others_are_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("ldapi");
+        drop(StdUnixListener::bind(&path).unwrap());
+        assert!(path.exists(), "a socket is left behind");
+        let first = listen(&unix_url(&path, "")).unwrap();
+        let error = listen(&unix_url(&path, "")).unwrap_err();
+        assert!(matches!(error, ServerError::AddressInUse { .. }), "{error}");
+        drop(first);
+        std::fs::write(&path, "a file of somebody's").unwrap();
+        assert!(listen(&unix_url(&path, "")).is_err());
+        assert_eq!(
+            std::fs::read_to_string(&path).unwrap(),
+            "a file of somebody's"
+        );
+    }
+}

@@ -1,0 +1,124 @@
+//! Whose turn it is, among the connections of a worker.
+//!
+//! ```text
+//!   something has come ---> fresh ----\
+//!                                      next() ---> one turn: a bounded amount of work
+//!   not done yet ---------> unfinished /
+//! ```
+//!
+//! A round serves every connection to which something has come, once. Then those with unfinished work have as much of the
+//! worker as these took, and one turn at least; then comes the next round. So a short request waits for one turn of one
+//! busy connection, however many are busy and however much each has asked for, and many short requests leave
+//! the long ones half of the worker.
+
+use std::collections::VecDeque;
+
+use super::inbox::ConnectionId;
+
+/// Connections that want to be served.
+#[derive(Debug, Default)]
+pub(super) struct RunQueue {
+    fresh: VecDeque<ConnectionId>,
+    unfinished: VecDeque<ConnectionId>,
+    /// Fresh ones left in this round; those that come during it belong to the next.
+    fresh_left: usize,
+    /// Work that the unfinished ones may do in this round.
+    owed: usize,
+    serves_fresh: bool,
+}
+
+impl RunQueue {
+    /// Whether nobody waits.
+    pub(super) fn is_empty(&self) -> bool {
+        self.fresh.is_empty() && self.unfinished.is_empty()
+    }
+
+    /// Something has come to a connection that was not waiting.
+    pub(super) fn push_fresh(&mut self, id: ConnectionId) {
+        self.fresh.push_back(id);
+    }
+
+    /// A connection has had its turn and wants another.
+    pub(super) fn push_unfinished(&mut self, id: ConnectionId) {
+        self.unfinished.push_back(id);
+    }
+
+    /// Begins a round.
+    pub(super) fn begin_round(&mut self) {
+        self.fresh_left = self.fresh.len();
+        self.owed = 1;
+    }
+
+    /// Who is next in this round.
+    pub(super) fn next(&mut self) -> Option<ConnectionId> {
+        if self.fresh_left > 0 {
+            self.fresh_left -= 1;
+            self.serves_fresh = true;
+            return self.fresh.pop_front();
+        }
+        self.serves_fresh = false;
+        (self.owed > 0)
+            .then(|| self.unfinished.pop_front())
+            .flatten()
+    }
+
+    /// Notes how much work the turn was that [`RunQueue::next`] gave.
+    pub(super) fn worked(&mut self, work: usize) {
+        self.owed = if self.serves_fresh {
+            self.owed.saturating_add(work)
+        } else {
+            self.owed.saturating_sub(work.max(1))
+        };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One round in which each turn is `work(id)`; who was served.
+    fn round(turns: &mut RunQueue, work: impl Fn(ConnectionId) -> usize) -> Vec<ConnectionId> {
+        turns.begin_round();
+        let mut served = Vec::new();
+        while let Some(id) = turns.next() {
+            turns.worked(work(id));
+            served.push(id);
+        }
+        served
+    }
+
+    #[test]
+    fn what_comes_waits_for_one_unfinished_turn_however_many_there_are() {
+        let mut turns = RunQueue::default();
+        (1..=30).for_each(|id| turns.push_unfinished(id));
+        assert_eq!(round(&mut turns, |_| 1024), [1]);
+        turns.push_unfinished(1);
+        turns.push_fresh(99);
+        assert_eq!(
+            round(&mut turns, |id| if id == 99 { 8 } else { 1024 }),
+            [99, 2]
+        );
+        assert!(!turns.is_empty());
+    }
+
+    #[test]
+    fn the_unfinished_get_as_much_as_what_comes() {
+        let mut turns = RunQueue::default();
+        (1..=5).for_each(|id| turns.push_unfinished(id));
+        (11..=14).for_each(|id| turns.push_fresh(id));
+        // Four turns of 500 for those that came: the others have 2001 units, in turns of 700 each.
+        let work = |id| if id > 10 { 500 } else { 700 };
+        assert_eq!(round(&mut turns, work), [11, 12, 13, 14, 1, 2, 3]);
+    }
+
+    #[test]
+    fn turns_without_work_end_as_well() {
+        let mut turns = RunQueue::default();
+        (1..=3).for_each(|id| turns.push_unfinished(id));
+        (11..=13).for_each(|id| turns.push_fresh(id));
+        assert_eq!(round(&mut turns, |_| 0), [11, 12, 13, 1]);
+        assert_eq!(round(&mut turns, |_| 0), [2]);
+        assert_eq!(round(&mut turns, |_| 0), [3]);
+        assert!(turns.is_empty());
+    }
+}

@@ -1,0 +1,167 @@
+//! A server: its sockets are open from the start, its threads run while it is run.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Instant;
+
+use fulgurite_config::{ListenScheme, ListenUrl};
+use fulgurite_directory::EndPoint;
+use mio::{Poll, Waker};
+use signal_hook_mio::v1_0::Signals;
+
+use super::context::ServerContext;
+use super::error::ServerError;
+use super::listener::{Listener, listen};
+use super::settings::ServerSettings;
+use super::stop::{STOP, StopHandle};
+use super::{acceptor, threads};
+use crate::session::handler::Handler;
+use crate::session::log::OperationLog;
+use crate::session::quota::IdentityQuotas;
+use crate::statistics::{ServerInfo, Statistics, seconds_now};
+use crate::tls::error::TlsError;
+use crate::tls::reload::Tls;
+
+/// An LDAP server whose listeners are open.
+pub struct Server {
+    settings: ServerSettings,
+    listeners: Vec<Listener>,
+    tls: Option<Tls>,
+    poll: Poll,
+    signals: Option<Signals>,
+    stop: StopHandle,
+    statistics: Arc<Statistics>,
+}
+
+impl Server {
+    /// Opens the listeners. Clients can connect from now on; they are answered once the server runs.
+    ///
+    /// # Errors
+    /// [`ServerError`] if one of the addresses cannot be listened on.
+    pub fn bind(urls: &[ListenUrl], settings: ServerSettings) -> Result<Server, ServerError> {
+        let tls = settings
+            .tls
+            .is_configured()
+            .then(|| Tls::new(&settings.tls));
+        let tls = tls.transpose()?;
+        let needs_tls = |url: &&ListenUrl| url.scheme == ListenScheme::Ldaps;
+        if let (None, Some(url)) = (&tls, urls.iter().find(needs_tls)) {
+            return Err(TlsError::NoCertificate(url.to_string()).into());
+        }
+        let mut listeners = Vec::new();
+        for url in urls {
+            listeners.extend(listen(url, settings.families)?);
+        }
+        if listeners.is_empty() {
+            return Err(ServerError::NoListener);
+        }
+        let poll = Poll::new().map_err(ServerError::system("set up polling"))?;
+        let waker =
+            Waker::new(poll.registry(), STOP).map_err(ServerError::system("set up polling"))?;
+        // From here on a signal waits to be heard, instead of ending the process.
+        let signals = settings
+            .handle_signals
+            .then(acceptor::catch_signals)
+            .transpose()?;
+        Ok(Server {
+            settings,
+            signals,
+            listeners,
+            tls,
+            poll,
+            stop: StopHandle::new(waker),
+            statistics: Arc::default(),
+        })
+    }
+
+    /// The same server, counting there.
+    #[must_use]
+    pub fn counting(mut self, statistics: Arc<Statistics>) -> Server {
+        self.statistics = statistics;
+        self
+    }
+
+    /// The addresses that are listened on; tells the port if 0 was asked for.
+    pub fn addresses(&self) -> Vec<SocketAddr> {
+        self.listeners
+            .iter()
+            .filter_map(|listener| match listener.address {
+                EndPoint::Ip(address) => Some(address),
+                EndPoint::Path(_) | EndPoint::Unknown => None,
+            })
+            .collect()
+    }
+
+    /// What is listened on: each URL as it was given, with its address.
+    pub fn listeners(&self) -> impl Iterator<Item = (&str, &EndPoint)> {
+        self.listeners
+            .iter()
+            .map(|listener| (listener.url.as_str(), &listener.address))
+    }
+
+    /// What stops this server.
+    pub fn stop_handle(&self) -> StopHandle {
+        self.stop.clone()
+    }
+
+    /// Serves until stopped: by the handle, or by a signal if the settings say so. Returns after the
+    /// last thread has ended; running operations have been finished as far as the shutdown time-out
+    /// allows, and all updates that were begun are durable.
+    ///
+    /// # Errors
+    /// [`ServerError`] if threads cannot be started or one of them failed.
+    pub fn run<H: Handler>(self, handler: &H) -> Result<(), ServerError> {
+        let log = TracingLog;
+        self.statistics.begin(self.facts());
+        let identities = IdentityQuotas::new(self.settings.identity_pending_max);
+        let context = ServerContext {
+            handler,
+            identities: &identities,
+            statistics: &self.statistics,
+            settings: &self.settings,
+            tls: self.tls.as_ref(),
+            log: self
+                .settings
+                .log_operations
+                .then_some(&log as &dyn OperationLog),
+        };
+        threads::run(context, self.poll, self.signals, self.listeners, &self.stop)
+    }
+}
+
+impl Server {
+    fn facts(&self) -> ServerInfo {
+        let url = |url: &str| format!("{}/", url.trim_end_matches('/'));
+        let listeners = self
+            .listeners()
+            .map(|(text, address)| (url(text), address.to_string()));
+        ServerInfo {
+            started_s: seconds_now(),
+            listeners: listeners.collect(),
+            connections_max: self.settings.connections_max as u64,
+            threads: self.settings.workers.max(1) as u64,
+        }
+    }
+}
+
+impl std::fmt::Debug for Server {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Server")
+            .field("addresses", &self.addresses())
+            .field("settings", &self.settings)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Lines as events with the target `operation`.
+struct TracingLog;
+
+impl OperationLog for TracingLog {
+    fn line(&self, line: &str) {
+        tracing::info!(target: "operation", "{line}");
+    }
+
+    fn now(&self) -> Instant {
+        Instant::now()
+    }
+}

@@ -1,0 +1,38 @@
+//! Work that a session hands to other threads, and what it reports after each turn.
+
+use fulgurite_ldap::MessageId;
+
+use super::cancel_token::CancelToken;
+use super::handler::Handler;
+
+/// Work that a session hands to other threads.
+#[derive(Debug)]
+pub enum Job<H: Handler> {
+    /// For the writer. Its response comes back through [`Session::updated`] under this id, unless the
+    /// session has taken the update back.
+    ///
+    /// [`Session::updated`]: crate::Session::updated
+    Update(MessageId, CancelToken, H::Update),
+    /// For the hashing pool. The result comes back through [`Session::password_checked`] under this
+    /// number.
+    ///
+    /// [`Session::password_checked`]: crate::Session::password_checked
+    CheckPassword(CheckId, H::PasswordCheck),
+}
+
+/// The number of a job for the hashing pool; a session never uses a number twice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CheckId(pub(super) u64);
+
+/// What a session needs after a turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Turn {
+    /// Another turn, without waiting for anything.
+    More,
+    /// Bytes from the client, or the end of a job.
+    Waits,
+    /// Room in the output: the client has to read first.
+    OutputFull,
+    /// The end of the connection, once the output is sent.
+    Closing,
+}

@@ -1,0 +1,484 @@
+//! The protocol of one connection, free of I/O: bytes in, bytes out.
+//!
+//! ```text
+//!   receive(bytes)                                             unsent() -> bytes, sent(count)
+//!        |                                                          ^
+//!        v                        turn()                            |
+//!     Input --cut--> PDU --decode--> may it begin? --yes--> Operations --> Output
+//!                                        | no                  |   ^
+//!                                        v                     v   | updated, password_checked
+//!                                     waiting                 take_jobs()
+//! ```
+//!
+//! The operations of a connection run beside each other, as far as limits go, and answers may overtake
+//! each other: a search does not wait for the update sent before it, nor see what that changed. A client
+//! that wants to read what it wrote waits for the answer first (RFC 4511 section 3.1). Updates are applied
+//! in the order in which they came.
+//!
+//! A bind is a barrier: running searches are abandoned (RFC 4511 section 4.2.1), updates before it are
+//! finished, and everything after it waits. While requests wait, those behind them are looked at for an
+//! abandon or a cancel, which stop a search at once and take an update back that the writer has not begun.
+//!
+//! The session holds no socket and reads no clock. It never blocks: what takes long leaves as a
+//! [`Job`], and a turn does a bounded amount of work, however many requests it is for: who sends many has no larger share
+//! of the server than who sends one.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Instant;
+
+use fulgurite_directory::Connection;
+use fulgurite_ldap::{
+    DecodeError, LdapResult, Limits, Message, MessageId, Operation, Request, ResultCode, encode,
+};
+
+use super::class::RequestClass;
+use super::handler::Handler;
+use super::input::{Input, Span};
+use super::job::{CheckId, Job, Turn};
+use super::limits::SessionLimits;
+use super::log::{ConnectionLog, OperationLog};
+use super::operations::{CancelOutcome, Operations, WORK_PER_TURN};
+use super::quota::IdentityQuotas;
+use crate::statistics::Meter;
+
+/// Octets read ahead while requests wait.
+const READ_AHEAD_BYTES: usize = 64 * 1024;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    Open,
+    /// TLS begins once the output is sent; nothing is read until it protects the connection.
+    Securing,
+    /// The client has gone or we want it to: begun updates and binds are finished, nothing begins.
+    Ending,
+    /// The last byte is in the output.
+    Closing,
+}
+
+/// A request that has arrived and may not begin yet.
+#[derive(Debug)]
+struct WaitingRequest {
+    span: Span,
+    id: MessageId,
+    class: RequestClass,
+    operation: Operation,
+    received: Option<Instant>,
+}
+
+/// The state of one connection.
+pub struct Session<'h, H: Handler> {
+    limits: &'h SessionLimits,
+    input: Input,
+    waiting: VecDeque<WaitingRequest>,
+    operations: Operations<'h, H>,
+    phase: Phase,
+    /// No more requests are taken; those received are finished, then the client is told.
+    draining: bool,
+    sent_notice: bool,
+}
+
+impl<'h, H: Handler> Session<'h, H> {
+    /// The session of a new connection, and what is known of that.
+    pub fn new(
+        handler: &'h H,
+        limits: &'h SessionLimits,
+        log: Option<&'h dyn OperationLog>,
+        connection: Arc<Connection>,
+    ) -> Self {
+        let log = log.map(|sink| ConnectionLog::new(sink, connection.id));
+        Session {
+            limits,
+            input: Input::default(),
+            waiting: VecDeque::new(),
+            operations: Operations::new(handler, limits, log, connection),
+            phase: Phase::Open,
+            draining: false,
+            sent_notice: false,
+        }
+    }
+
+    /// The same session, which counts what it does there.
+    pub(crate) fn counted(mut self, meter: Meter) -> Self {
+        self.operations.set_meter(meter);
+        self
+    }
+
+    /// The same session, whose identity shares a bound with all others of the same one.
+    #[must_use]
+    pub fn among(mut self, identities: &'h IdentityQuotas) -> Self {
+        self.operations.set_identities(identities);
+        self
+    }
+
+    /// How much of the last turn was used, in candidates of searches: never more than one connection may have before
+    /// others have their turn, but for what a single step exceeds it.
+    pub fn worked(&self) -> usize {
+        WORK_PER_TURN - self.operations.work_left
+    }
+
+    /// Whether more bytes from the client are welcome now.
+    pub fn wants_input(&self) -> bool {
+        self.phase == Phase::Open
+            && !self.draining
+            && !self.operations.output.is_full()
+            && self.outstanding() < self.pending_max()
+            && (self.outstanding() == 0 || self.input.len() < READ_AHEAD_BYTES)
+    }
+
+    /// Takes bytes from the client; [`Session::turn`] looks at them.
+    pub fn receive(&mut self, bytes: &[u8]) {
+        if self.phase == Phase::Open {
+            self.input.push(bytes);
+        }
+    }
+
+    /// The client has ended its side: searches end with it (RFC 4511 section 5.3), updates that have
+    /// begun are finished.
+    pub fn end_of_input(&mut self) {
+        if matches!(self.phase, Phase::Open | Phase::Securing) {
+            self.end();
+        }
+    }
+
+    /// Whether what comes after the output is a TLS handshake; [`Session::secured`] ends it.
+    pub fn starts_tls(&self) -> bool {
+        self.phase == Phase::Securing
+    }
+
+    /// Takes note that TLS protects the connection now; who is authenticated stays.
+    pub fn secured(&mut self, connection: Arc<Connection>) {
+        if self.phase == Phase::Securing {
+            self.phase = Phase::Open;
+        }
+        self.operations.secured(connection);
+    }
+
+    /// Takes no more requests, finishes those received, then sends a notice of disconnection.
+    pub fn drain(&mut self) {
+        self.draining = true;
+    }
+
+    /// Tells the client why, and closes. Only begun updates are still finished, unanswered.
+    pub fn disconnect(&mut self, code: ResultCode, diagnostic: &str) {
+        if self.phase != Phase::Closing {
+            self.operations.abandon_searches();
+            encode::notice_of_disconnection(self.operations.output.append(), code, diagnostic);
+            self.phase = Phase::Closing;
+            self.sent_notice = true;
+        }
+    }
+
+    /// Does a bounded amount of work.
+    pub fn turn(&mut self) -> Turn {
+        self.turn_with(&mut H::Cache::default())
+    }
+
+    /// The same, with what the thread keeps from one turn to the next, of whichever connection.
+    pub fn turn_with(&mut self, cache: &mut H::Cache<'h>) -> Turn {
+        self.operations.work_left = WORK_PER_TURN;
+        let begun_all = self.begin_requests(cache);
+        // A search that ends makes room for requests that wait.
+        let made_room = self.operations.run_searches(cache);
+        self.input
+            .release(self.waiting.front().map(|waiting| waiting.span));
+        if begun_all {
+            self.end_if_drained();
+        }
+        if self.phase == Phase::Ending && self.operations.outstanding() == 0 {
+            self.phase = Phase::Closing;
+        }
+        self.operations.tell_outstanding(self.waiting.len());
+        if self.phase == Phase::Closing {
+            Turn::Closing
+        } else if self.operations.output.is_full() {
+            Turn::OutputFull
+        } else if !begun_all || made_room || self.operations.searches_running() > 0 {
+            Turn::More
+        } else {
+            Turn::Waits
+        }
+    }
+
+    /// Responses to be sent.
+    pub fn unsent(&self) -> &[u8] {
+        self.operations.output.unsent()
+    }
+
+    /// Notes that the first `count` octets of [`Session::unsent`] are on their way.
+    pub fn sent(&mut self, count: usize) {
+        self.operations.sent(count);
+    }
+
+    /// Whether the output is so full that searches wait for the client.
+    pub fn output_is_full(&self) -> bool {
+        self.operations.output.is_full()
+    }
+
+    /// Work for other threads, in order.
+    pub fn take_jobs(&mut self) -> impl Iterator<Item = Job<H>> + '_ {
+        self.operations.jobs.drain(..)
+    }
+
+    /// The response of the writer to [`Job::Update`].
+    pub fn updated(&mut self, id: MessageId, response: &[u8]) {
+        if self.phase != Phase::Closing {
+            self.operations.updated(id, response);
+        }
+    }
+
+    /// The answer to [`Job::CheckPassword`]; `None` if there were too many of them.
+    pub fn password_checked(&mut self, number: CheckId, verdict: Option<H::PasswordResult>) {
+        match verdict {
+            Some(verdict) => self.operations.password_checked(number, verdict),
+            None => self.operations.password_unchecked(number),
+        }
+    }
+
+    /// Gives up what running searches pin in the store until they go on; for a client that does not
+    /// read.
+    pub fn park(&mut self) {
+        self.operations.park();
+    }
+
+    /// Whether the client was told to go, rather than going by itself.
+    pub fn sent_notice(&self) -> bool {
+        self.sent_notice
+    }
+
+    /// Whether nothing is outstanding.
+    pub fn is_idle(&self) -> bool {
+        self.outstanding() == 0 && self.unsent().is_empty()
+    }
+
+    fn outstanding(&self) -> usize {
+        self.operations.outstanding() + self.waiting.len()
+    }
+
+    fn pending_max(&self) -> usize {
+        if self.operations.is_authenticated() {
+            self.limits.pending_max_authenticated
+        } else {
+            self.limits.pending_max_anonymous
+        }
+    }
+
+    fn request_bytes_max(&self) -> usize {
+        if self.operations.is_authenticated() {
+            self.limits.request_bytes_max_authenticated
+        } else {
+            self.limits.request_bytes_max_anonymous
+        }
+    }
+
+    /// Begins what may begin; false if it stopped only because the turn was long enough.
+    fn begin_requests(&mut self, cache: &mut H::Cache<'h>) -> bool {
+        // Searches that run have half of the turn, if they need it.
+        let reserved = match self.operations.searches_running() {
+            0 => 0,
+            _ => WORK_PER_TURN / 2,
+        };
+        while self.operations.work_left > reserved {
+            if self.phase != Phase::Open || self.operations.output.is_full() {
+                return true;
+            }
+            let progress = match self.next_waiting() {
+                Some(index) => self.begin_waiting(index, cache),
+                None => self.take_next(cache),
+            };
+            if !progress {
+                return true;
+            }
+        }
+        false
+    }
+
+    fn may_begin(&self, class: RequestClass) -> bool {
+        self.operations
+            .may_begin(class, self.limits.searches_running_max)
+    }
+
+    /// The request that has waited longest of those that may begin.
+    fn next_waiting(&self) -> Option<usize> {
+        for (index, waiting) in self.waiting.iter().enumerate() {
+            if waiting.class.is_barrier() {
+                return (index == 0 && self.may_begin(waiting.class)).then_some(0);
+            }
+            if self.may_begin(waiting.class) {
+                return Some(index);
+            }
+        }
+        None
+    }
+
+    fn begin_waiting(&mut self, index: usize, cache: &mut H::Cache<'h>) -> bool {
+        let Some(first) = self.waiting.remove(index) else {
+            return false;
+        };
+        let limits = self.decode_limits();
+        // It was decoded when it came, so it decodes now.
+        let pdu = self.input.pdu(first.span);
+        if let Ok(message) = Message::decode(pdu, &limits) {
+            if first.class == RequestClass::Unbind {
+                self.operations.note(&message);
+                self.end();
+            } else {
+                // A cancel never waits, so there is nothing to be cancelled here.
+                let _ = self.operations.begin(&message, pdu, first.received, cache);
+            }
+        }
+        true
+    }
+
+    /// Takes the next request from the input; false if there is none to take.
+    fn take_next(&mut self, cache: &mut H::Cache<'h>) -> bool {
+        // After a bind nothing is known of limits and identity until it is answered.
+        let bind_waits = self
+            .waiting
+            .back()
+            .is_some_and(|last| last.class.is_barrier());
+        if self.operations.is_binding() || bind_waits || self.outstanding() >= self.pending_max() {
+            return false;
+        }
+        match self.input.cut(self.request_bytes_max()) {
+            Ok(Some(span)) => self.take(span, cache),
+            Ok(None) => return false,
+            Err(error) => self.disconnect(ResultCode::ProtocolError, &error.to_string()),
+        }
+        true
+    }
+
+    fn take(&mut self, span: Span, cache: &mut H::Cache<'h>) {
+        let limits = self.decode_limits();
+        let pdu = self.input.pdu(span);
+        let message = match Message::decode(pdu, &limits) {
+            Ok(message) => message,
+            Err(error) => return self.refuse_malformed(&error),
+        };
+        let id = message.id;
+        let class = RequestClass::of(&message.request);
+        if let Request::Abandon(target) = message.request {
+            self.operations.note(&message);
+            return self.abandon(target);
+        }
+        if class != RequestClass::Unbind && self.is_outstanding(id) {
+            let result = LdapResult::with_diagnostic(
+                ResultCode::ProtocolError,
+                format!("message id {id} is in use by an operation that is not answered yet"),
+            );
+            let operation = message.request.operation();
+            return self.operations.refuse(id, operation, &result);
+        }
+        if class == RequestClass::Cancel {
+            if let Some(target) = self.operations.begin(&message, pdu, None, cache) {
+                self.cancel(id, target);
+            }
+            return;
+        }
+        if class == RequestClass::StartTls {
+            let alone = self.outstanding() == 0 && self.input.uncut().is_empty();
+            if self.operations.start_tls(&message, alone) {
+                self.phase = Phase::Securing;
+            }
+            return;
+        }
+        if class != RequestClass::Unbind
+            && class != RequestClass::Bind
+            && self.operations.is_identity_full(self.waiting.len())
+        {
+            let text = "too many operations of this identity are outstanding; try again";
+            let result = LdapResult::with_diagnostic(ResultCode::Busy, text);
+            let operation = message.request.operation();
+            return self.operations.refuse(id, operation, &result);
+        }
+        if class == RequestClass::Bind {
+            self.operations.abandon_searches();
+            self.waiting
+                .retain(|waiting| waiting.class != RequestClass::Search);
+        }
+        let waits = !self.waiting.is_empty() && class.is_barrier()
+            || !self
+                .operations
+                .may_begin(class, self.limits.searches_running_max);
+        if waits {
+            let received = self.operations.now_for_log();
+            self.waiting.push_back(WaitingRequest {
+                span,
+                id,
+                class,
+                operation: message.request.operation(),
+                received,
+            });
+        } else if class == RequestClass::Unbind {
+            self.operations.note(&message);
+            self.end();
+        } else {
+            let _ = self.operations.begin(&message, pdu, None, cache);
+        }
+    }
+
+    fn decode_limits(&self) -> Limits {
+        Limits {
+            filter_depth_max: self.limits.filter_depth_max,
+            ..Limits::default()
+        }
+    }
+
+    fn is_outstanding(&self, id: MessageId) -> bool {
+        self.operations.contains(id) || self.waiting.iter().any(|waiting| waiting.id == id)
+    }
+
+    fn abandon(&mut self, target: MessageId) {
+        self.operations.abandon(target);
+        self.waiting
+            .retain(|waiting| waiting.id != target || waiting.class == RequestClass::Bind);
+    }
+
+    /// Stops the operation `target` for the cancel request `id`, and answers both.
+    fn cancel(&mut self, id: MessageId, target: MessageId) {
+        let waiting = self.waiting.iter().position(|w| w.id == target);
+        let outcome = match waiting.and_then(|index| self.waiting.get(index)) {
+            Some(waiting) if waiting.class.is_barrier() => CancelOutcome::Cannot,
+            Some(waiting) => {
+                let operation = waiting.operation;
+                self.operations.answer_cancelled(target, operation);
+                self.waiting.retain(|w| w.id != target);
+                CancelOutcome::Done
+            }
+            None => self.operations.cancel(target),
+        };
+        self.operations.answer_cancel(id, outcome);
+    }
+
+    fn refuse_malformed(&mut self, error: &DecodeError) {
+        match error {
+            DecodeError::Body { id, operation, .. }
+                if !error.is_fatal() && operation.result_tag().is_some() =>
+            {
+                let result =
+                    LdapResult::with_diagnostic(ResultCode::ProtocolError, error.to_string());
+                self.operations.refuse(*id, *operation, &result);
+            }
+            // A malformed abandon or unbind has no response to carry the error.
+            DecodeError::Body {
+                operation: Operation::Abandon,
+                ..
+            } if !error.is_fatal() => {}
+            _ => self.disconnect(ResultCode::ProtocolError, &error.to_string()),
+        }
+    }
+
+    /// Begins nothing more.
+    fn end(&mut self) {
+        self.phase = Phase::Ending;
+        self.operations.abandon_searches();
+        self.waiting.clear();
+    }
+
+    fn end_if_drained(&mut self) {
+        let is_open = self.phase == Phase::Open && !self.operations.output.is_full();
+        if self.draining && is_open && self.outstanding() == 0 {
+            self.disconnect(ResultCode::Unavailable, "the server is shutting down");
+        }
+    }
+}

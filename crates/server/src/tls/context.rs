@@ -1,0 +1,117 @@
+//! From files to what new connections begin with.
+
+use fulgurite_policy::{TlsOptions, TlsVersion, VerifyClient};
+use std::path::Path;
+use std::sync::Arc;
+
+use rustls::crypto::CryptoProvider;
+use rustls::pki_types::CertificateDer;
+use rustls::server::danger::ClientCertVerifier;
+use rustls::{Error, InconsistentKeys, ServerConfig};
+
+use super::error::TlsError;
+use super::{certificate, files, suites, verifier};
+
+/// What new connections begin with.
+pub(crate) struct TlsContext {
+    pub(super) config: Arc<ServerConfig>,
+    /// `tls-server-end-point` of the certificate.
+    pub(super) end_point: Option<Vec<u8>>,
+    /// Checks clients' certificates once more where the handshake let all of them pass.
+    pub(super) strict: Option<Arc<dyn ClientCertVerifier>>,
+    warnings: Vec<String>,
+}
+
+impl TlsContext {
+    pub(super) fn new(options: &TlsOptions) -> Result<TlsContext, TlsError> {
+        let Some(certificate_file) = &options.certificate_file else {
+            return Err(TlsError::NoCertificate("TLS".to_owned()));
+        };
+        let key_file = options.key_file.as_ref().unwrap_or(certificate_file);
+        let chain = files::certificates("certificate", certificate_file)?;
+        let key = files::key(key_file)?;
+        let chosen = suites::choose(options.cipher_suite.as_deref(), options.version_min)?;
+        let warnings = warnings(certificate_file, &chain, &chosen.unknown);
+        let provider = Arc::new(CryptoProvider {
+            cipher_suites: chosen.suites,
+            ..rustls::crypto::ring::default_provider()
+        });
+        let versions: &[_] = match options.version_min {
+            TlsVersion::Tls12 => rustls::DEFAULT_VERSIONS,
+            TlsVersion::Tls13 => &[&rustls::version::TLS13],
+        };
+        let asks = verifier::verifier(options, &provider)?;
+        let strict = match options.verify_client {
+            VerifyClient::Allow => {
+                let options = TlsOptions {
+                    verify_client: VerifyClient::Try,
+                    ..options.clone()
+                };
+                verifier::verifier(&options, &provider)?
+            }
+            _ => None,
+        };
+        let end_point = chain.first().and_then(|own| certificate::end_point(own));
+        let builder = ServerConfig::builder_with_provider(provider)
+            .with_protocol_versions(versions)
+            .map_err(|error| TlsError::Refused(error.to_string()))?;
+        let builder = match asks {
+            Some(verifier) => builder.with_client_cert_verifier(verifier),
+            None => builder.with_no_client_auth(),
+        };
+        let config = builder
+            .with_single_cert(chain, key)
+            .map_err(|error| unusable(&error, certificate_file, key_file))?;
+        Ok(TlsContext {
+            config: Arc::new(config),
+            end_point,
+            strict,
+            warnings,
+        })
+    }
+
+    /// Says what will be trouble although it can be used.
+    pub(super) fn warn(&self) {
+        for warning in &self.warnings {
+            tracing::warn!("{warning}");
+        }
+    }
+}
+
+fn warnings(file: &Path, chain: &[CertificateDer<'_>], unknown: &[String]) -> Vec<String> {
+    let mut warnings = Vec::new();
+    for (number, der) in (1..).zip(chain) {
+        if let Some(reason) = certificate::untimely(der) {
+            let file = file.display();
+            warnings.push(format!(
+                "the certificate {file} (number {number} in it) will not be believed by clients: {reason}"
+            ));
+        }
+    }
+    if !unknown.is_empty() {
+        let (words, understood) = (unknown.join(", "), suites::understood());
+        warnings.push(format!(
+            "cipher suites: {words} is not known and ignored; understood are {understood}"
+        ));
+    }
+    warnings
+}
+
+fn unusable(error: &Error, certificate: &Path, key: &Path) -> TlsError {
+    match error {
+        Error::InconsistentKeys(InconsistentKeys::KeyMismatch) => TlsError::Mismatch {
+            key: key.to_owned(),
+            certificate: certificate.to_owned(),
+        },
+        Error::InvalidCertificate(_) => TlsError::Unusable {
+            what: "certificate",
+            file: certificate.to_owned(),
+            reason: error.to_string(),
+        },
+        _ => TlsError::Unusable {
+            what: "key",
+            file: key.to_owned(),
+            reason: error.to_string(),
+        },
+    }
+}

@@ -1,0 +1,246 @@
+//! TLS as it is set up now, and the files it came from: read again when they change.
+
+use fulgurite_policy::TlsOptions;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use arc_swap::ArcSwap;
+
+use super::context::TlsContext;
+use super::error::TlsError;
+use super::files::FileStamps;
+
+/// How often the files are looked at for changes.
+pub(crate) const WATCH_INTERVAL: Duration = Duration::from_secs(2);
+
+/// TLS as it is set up now.
+pub(crate) struct Tls {
+    options: TlsOptions,
+    loaded: ArcSwap<TlsContext>,
+    watched: Mutex<WatchState>,
+}
+
+struct WatchState {
+    stamps: FileStamps,
+    /// Changed files are read when they have stopped changing: a renewal writes several of them.
+    pending: Option<FileStamps>,
+    looked_at: Instant,
+}
+
+impl Tls {
+    /// Reads the files. Notes about options that are accepted and not needed, and about certificates that will not be
+    /// believed, go to the log.
+    ///
+    /// # Errors
+    /// [`TlsError`], with the file and what is wrong with it.
+    pub(crate) fn new(options: &TlsOptions) -> Result<Tls, TlsError> {
+        let stamps = FileStamps::of(options);
+        let loaded = TlsContext::new(options)?;
+        if let Some(file) = &options.dh_param_file {
+            tracing::info!(
+                "{}: not needed, only elliptic curves are used for key exchange",
+                file.display()
+            );
+        }
+        loaded.warn();
+        Ok(Tls {
+            options: options.clone(),
+            loaded: ArcSwap::from_pointee(loaded),
+            watched: Mutex::new(WatchState {
+                stamps,
+                pending: None,
+                looked_at: Instant::now(),
+            }),
+        })
+    }
+
+    /// What new connections begin with.
+    pub(crate) fn loaded(&self) -> Arc<TlsContext> {
+        self.loaded.load_full()
+    }
+
+    /// Reads the files again, whether they look changed or not. What cannot be used leaves what there is in force.
+    pub(crate) fn reload(&self) {
+        let stamps = FileStamps::of(&self.options);
+        match TlsContext::new(&self.options) {
+            Ok(loaded) => {
+                loaded.warn();
+                self.loaded.store(Arc::new(loaded));
+                tracing::info!("TLS: certificates and keys have been read again");
+            }
+            Err(error) => {
+                tracing::error!("TLS: the certificates in use stay in force: {error}");
+            }
+        }
+        let mut watched = self.watched.lock().unwrap_or_else(PoisonError::into_inner);
+        watched.stamps = stamps;
+        watched.pending = None;
+    }
+
+    /// Reads the files again if they have changed and do not change any more.
+    pub(crate) fn refresh(&self, now: Instant) {
+        if self.is_due(now) {
+            self.reload();
+        }
+    }
+
+    fn is_due(&self, now: Instant) -> bool {
+        let mut watched = self.watched.lock().unwrap_or_else(PoisonError::into_inner);
+        if now.duration_since(watched.looked_at) < WATCH_INTERVAL {
+            return false;
+        }
+        watched.looked_at = now;
+        let stamps = FileStamps::of(&self.options);
+        if stamps == watched.stamps {
+            watched.pending = None;
+            return false;
+        }
+        let settled = watched.pending.as_ref() == Some(&stamps);
+        watched.pending = Some(stamps);
+        settled
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use fulgurite_policy::VerifyClient;
+    use rcgen::{CertificateParams, KeyPair};
+
+    use super::super::certificate;
+    use super::*;
+
+    /// Writes a certificate and its key.
+    fn certify(certificate: &Path, key: &Path) -> Vec<u8> {
+        let pair = KeyPair::generate().unwrap();
+        let made = CertificateParams::new(vec!["localhost".to_owned()]).unwrap();
+        let made = made.self_signed(&pair).unwrap();
+        std::fs::write(certificate, made.pem()).unwrap();
+        std::fs::write(key, pair.serialize_pem()).unwrap();
+        made.der().to_vec()
+    }
+
+    fn options(folder: &Path) -> TlsOptions {
+        TlsOptions {
+            certificate_file: Some(folder.join("certificate")),
+            key_file: Some(folder.join("key")),
+            ..TlsOptions::default()
+        }
+    }
+
+    #[test]
+    fn changed_files_are_read_once_they_are_quiet() {
+        let folder = tempfile::tempdir().unwrap();
+        let (certificate, key) = (folder.path().join("certificate"), folder.path().join("key"));
+        let first = certify(&certificate, &key);
+        let tls = Tls::new(&options(folder.path())).unwrap();
+        let end_point = |der: &[u8]| certificate::end_point(der);
+        assert_eq!(tls.loaded().end_point, end_point(&first));
+        let mut now = Instant::now();
+        let mut look = || {
+            now += WATCH_INTERVAL;
+            tls.refresh(now);
+            tls.loaded().end_point.clone()
+        };
+        assert_eq!(look(), end_point(&first));
+        // Of a renewal that is half done nothing is taken over, and what comes after is.
+        std::fs::write(&key, "no key of any kind").unwrap();
+        assert_eq!(look(), end_point(&first));
+        assert_eq!(look(), end_point(&first));
+        let second = certify(&certificate, &key);
+        assert_eq!(look(), end_point(&first), "it may still be changing");
+        assert_eq!(look(), end_point(&second));
+        let third = certify(&certificate, &key);
+        tls.reload();
+        assert_eq!(tls.loaded().end_point, end_point(&third));
+    }
+
+    #[test]
+    fn what_cannot_be_used_is_said_in_one_line() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        certify(&path("certificate"), &path("key"));
+        certify(&path("other"), &path("other-key"));
+        std::fs::write(path("empty"), "").unwrap();
+        std::fs::write(path("cut"), "-----BEGIN CERTIFICATE-----\nMIIB").unwrap();
+        std::fs::write(
+            path("encrypted"),
+            "-----BEGIN ENCRYPTED PRIVATE KEY-----\nMIIB\n-----END ENCRYPTED PRIVATE KEY-----\n",
+        )
+        .unwrap();
+        let with = |certificate: &str, key: &str| TlsOptions {
+            certificate_file: Some(path(certificate)),
+            key_file: Some(path(key)),
+            ..TlsOptions::default()
+        };
+        let asking = TlsOptions {
+            verify_client: VerifyClient::Demand,
+            ..with("certificate", "key")
+        };
+        for (options, words) in [
+            (
+                with("absent", "key"),
+                &["cannot read the certificate", "/absent:", "No such file"][..],
+            ),
+            (
+                with("certificate", "absent"),
+                &["cannot read the key", "/absent:"],
+            ),
+            (with("empty", "key"), &["/empty ", "no CERTIFICATE section"]),
+            (with("cut", "key"), &["/cut "]),
+            (with("key", "key"), &["/key ", "no CERTIFICATE section"]),
+            (
+                with("certificate", "certificate"),
+                &["/certificate ", "no PRIVATE KEY"],
+            ),
+            (
+                with("certificate", "encrypted"),
+                &["/encrypted ", "encrypted", "openssl"],
+            ),
+            (
+                with("certificate", "other-key"),
+                &["/other-key does not match", "/certificate"],
+            ),
+            (asking.clone(), &["TLSCACertificateFile"]),
+            (
+                TlsOptions {
+                    ca_file: Some(path("empty")),
+                    ..asking.clone()
+                },
+                &["authorities", "/empty "],
+            ),
+            (
+                TlsOptions {
+                    ca_file: Some(path("certificate")),
+                    crl_file: Some(path("key")),
+                    ..asking.clone()
+                },
+                &["revocation list", "/key "],
+            ),
+            (
+                TlsOptions {
+                    ca_path: Some(path("nowhere")),
+                    ..asking
+                },
+                &["folder of authorities", "/nowhere"],
+            ),
+        ] {
+            let text = match Tls::new(&options) {
+                Ok(_) => panic!("{options:?} can be used"),
+                Err(error) => error.to_string(),
+            };
+            assert!(!text.contains('\n'), "{text}");
+            for word in words {
+                assert!(text.contains(word), "{text} without {word}");
+            }
+        }
+        // One file may hold both.
+        let both = [
+            std::fs::read(path("certificate")).unwrap(),
+            std::fs::read(path("key")).unwrap(),
+        ];
+        std::fs::write(path("both"), both.concat()).unwrap();
+        assert!(Tls::new(&with("both", "both")).is_ok());
+    }
+}
