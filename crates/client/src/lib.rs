@@ -1,7 +1,6 @@
 //! A small LDAP client for tests, benchmarks and demonstrations.
 //!
-//! It blocks, speaks plain TCP, and answers with what the server said: a result code other than
-//! success is a value, not an error.
+//! It blocks and uses plain TCP. A result code other than success is a value, not an error.
 //!
 //! ```text
 //!   Client ---- bind, search, add, modify ... : one request, its response
@@ -30,7 +29,6 @@ mod client;
 mod connection;
 mod entry;
 mod error;
-pub mod mutate;
 mod search;
 
 pub use client::{Client, Reply};

@@ -4,6 +4,7 @@
 //!   power    a recorded history; every state a disk could hold after a cut; each must open as a promised snapshot
 //!   faults   every system call of a history fails, one by one and in pairs; nothing committed may be lost
 //!   damage   mutated files, walked and written to in child processes, by our library and by the real one
+//!   wire     damaged LDAP messages for decoders and servers
 //!   fuzz     what takes bytes from outside, given any bytes: libFuzzer's targets, and their seeds
 //! ```
 //!
@@ -16,3 +17,4 @@ pub mod damage;
 pub mod faults;
 pub mod fuzz;
 pub mod power;
+pub mod wire;

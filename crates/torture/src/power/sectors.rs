@@ -1,5 +1,6 @@
 //! Contents of sectors, each kept once and known by a small number, so that disk states are lists of numbers.
 
+use fulgurite_testkit::Random;
 use rustc_hash::FxHashMap;
 
 /// What a disk keeps or loses as a whole.
@@ -75,10 +76,7 @@ impl Sectors {
 
 /// Spreads the bits of a number; for hashes of states, not for secrets.
 pub(super) fn mix(number: u64) -> u64 {
-    let mut z = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
+    Random::new(number).bits()
 }
 
 /// A hash of octets, the same in every run.

@@ -2,7 +2,6 @@
 
 use std::time::{Duration, Instant};
 
-use fulgurite_client::mutate::fuzz_server;
 use fulgurite_client::{Client, ClientError};
 use fulgurite_conformance::{LoadedStore, ROOT, SUFFIX, TIMEOUT};
 use fulgurite_ldap::{
@@ -10,6 +9,7 @@ use fulgurite_ldap::{
     Scope, SearchRequest,
 };
 use fulgurite_server::raise_descriptor_limit;
+use fulgurite_torture::wire::fuzz_server;
 use rustix::process::Signal;
 
 fn search_all() -> Request<'static> {

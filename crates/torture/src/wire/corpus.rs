@@ -1,4 +1,4 @@
-//! One valid message of every kind, and some that are valid but extreme.
+//! A valid message of every kind, and some that are valid but extreme.
 
 use fulgurite_ldap::control::PagedResults;
 use fulgurite_ldap::{
@@ -29,14 +29,15 @@ const FILTERS: [&str; 16] = [
     "(nosuchattribute;lang-de=x)",
 ];
 
-/// Valid requests of every kind, complete PDUs. They name entries below `dc=example,dc=com`;
-/// searches ask for at most ten entries.
+/// Returns valid requests of every kind as complete PDUs. They name entries below
+/// `dc=example,dc=com`, and searches ask for at most ten entries.
 #[must_use]
 pub fn corpus() -> Vec<Vec<u8>> {
     let mut pdus = Vec::new();
     binds(&mut pdus);
     searches(&mut pdus);
-    updates(&mut pdus);
+    additions(&mut pdus);
+    modifications(&mut pdus);
     others(&mut pdus);
     pdus
 }
@@ -115,7 +116,7 @@ fn searches(pdus: &mut Vec<Vec<u8>>) {
     pdus.push(deep_filter(100));
 }
 
-fn updates(pdus: &mut Vec<Vec<u8>>) {
+fn additions(pdus: &mut Vec<Vec<u8>>) {
     let long = vec![b'x'; 300];
     let attributes = vec![
         PartialAttribute::new("objectClass", &[b"inetOrgPerson", b"top"]),
@@ -141,6 +142,9 @@ fn updates(pdus: &mut Vec<Vec<u8>>) {
         }),
         &[],
     );
+}
+
+fn modifications(pdus: &mut Vec<Vec<u8>>) {
     let changes = vec![
         Change::add("mail", &[b"m@example.com", b"n@example.com"]),
         Change::delete("description", &[]),
@@ -227,7 +231,7 @@ fn others(pdus: &mut Vec<Vec<u8>>) {
     }
 }
 
-/// A search whose filter nests `depth` negations and conjunctions around one item.
+/// Returns a search whose filter nests `depth` negations and conjunctions around one item.
 #[must_use]
 pub fn deep_filter(depth: usize) -> Vec<u8> {
     let item = FilterBuf::parse("(cn=x)").expect("valid");
@@ -244,15 +248,15 @@ pub fn deep_filter(depth: usize) -> Vec<u8> {
     wrap(&[&[0x02, 1, 9], operation.as_slice()].concat(), [0x30])
 }
 
-/// `depth` sequences within each other: an LDAPMessage at its first octets only.
+/// Returns `depth` nested sequences; only the first bytes resemble an LDAPMessage.
 #[must_use]
 pub fn nested_sequences(depth: usize) -> Vec<u8> {
     wrap(&[], (0..depth).map(|_| 0x30))
 }
 
-/// Puts `content` into elements with `tags`, from the inside outwards.
+/// Wraps `content` into elements with `tags`, from the inside outwards.
 fn wrap(content: &[u8], tags: impl IntoIterator<Item = u8>) -> Vec<u8> {
-    // Backwards, so that no header moves what it stands before.
+    // Built backwards, so that a header never moves its content.
     let mut reversed: Vec<u8> = content.iter().rev().copied().collect();
     for tag in tags {
         let len = u32::try_from(reversed.len())

@@ -5,21 +5,21 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
+use fulgurite_client::{Client, ClientError, Receiver, SearchRequest};
 use fulgurite_ldap::{FilterBuf, Limits, Message, Request, ResultCode, Scope, frame};
 
 use super::mutator::Mutator;
-use crate::{Client, ClientError, Receiver, SearchRequest};
 
-/// Connections under fire at the same time.
+/// Connections at the same time.
 const THREADS: u64 = 4;
-/// Messages of one connection at most; most end earlier.
+/// Maximum messages of one connection; most end earlier.
 const MESSAGES_PER_CONNECTION: usize = 40;
-/// Octets of a request that servers commonly accept from strangers.
-const REQUEST_OCTETS_MAX: usize = 262_143;
-/// How long the server may take to close a connection whose client has stopped sending.
+/// Bytes of a request that servers commonly accept from anonymous clients.
+const REQUEST_BYTES_MAX: usize = 262_143;
+/// The time that the server has to close a connection whose client has stopped sending.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// What happened.
+/// The outcome of a run.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FuzzReport {
     /// Messages that were written to a connection.
@@ -30,13 +30,13 @@ pub struct FuzzReport {
     pub responses: u64,
     /// Connections that ended with a notice of disconnection.
     pub notices: u64,
-    /// What must not happen, one sentence each: connections refused, responses that are not LDAP,
-    /// connections that the server did not close, no answer in the end.
+    /// Failures, one sentence each: refused connections, responses that are not LDAP, connections that
+    /// the server did not close, no response at the end.
     pub failures: Vec<String>,
 }
 
 impl FuzzReport {
-    /// Whether the server behaved.
+    /// Returns true if there was no failure.
     #[must_use]
     pub const fn passed(&self) -> bool {
         self.failures.is_empty()
@@ -51,17 +51,17 @@ impl FuzzReport {
     }
 }
 
-/// Sends `messages` mutated messages to the server at `address`, over many connections, and then
-/// checks that it still answers a search.
+/// Sends `messages` mutated messages to the server at `address` over many connections. Then checks
+/// that the server still answers a search.
 ///
-/// The messages are those of `seed`; how they interleave on the server is up to the machine.
+/// The messages follow from `seed`; their order on the server depends on the machine.
 #[must_use]
 pub fn fuzz_server(address: SocketAddr, seed: u64, messages: u64) -> FuzzReport {
     fuzz_server_as(address, seed, messages, None)
 }
 
-/// As [`fuzz_server`], with connections that are bound as `identity` (DN and password) before the
-/// damage begins, so that updates are reached. The server's data will change.
+/// Runs as [`fuzz_server`] does, but binds each connection as `identity` (DN and password) first, so
+/// that updates succeed. The server's data will change.
 #[must_use]
 pub fn fuzz_server_as(
     address: SocketAddr,
@@ -72,11 +72,11 @@ pub fn fuzz_server_as(
     let left = AtomicU64::new(messages);
     let mut report = FuzzReport::default();
     thread::scope(|scope| {
-        let shooters: Vec<_> = (0..THREADS)
+        let senders: Vec<_> = (0..THREADS)
             .map(|number| {
                 let left = &left;
                 scope.spawn(move || {
-                    shoot(
+                    send_all(
                         address,
                         seed.wrapping_mul(THREADS).wrapping_add(number),
                         left,
@@ -85,8 +85,8 @@ pub fn fuzz_server_as(
                 })
             })
             .collect();
-        for shooter in shooters {
-            match shooter.join() {
+        for sender_thread in senders {
+            match sender_thread.join() {
                 Ok(part) => report.merge(part),
                 Err(_) => report
                     .failures
@@ -102,8 +102,8 @@ pub fn fuzz_server_as(
     report
 }
 
-/// One connection after the other until nothing is left to send.
-fn shoot(
+/// Opens one connection after the other until no message is left.
+fn send_all(
     address: SocketAddr,
     seed: u64,
     left: &AtomicU64,
@@ -112,24 +112,24 @@ fn shoot(
     let mut mutator = Mutator::new(seed);
     let mut report = FuzzReport::default();
     loop {
-        let shots = volley(&mut mutator, left);
-        if shots.is_empty() {
+        let batch = batch(&mut mutator, left);
+        if batch.is_empty() {
             return report;
         }
-        if let Err(problem) = connection(address, &shots, identity, &mut report) {
+        if let Err(problem) = connection(address, &batch, identity, &mut report) {
             report.failures.push(format!(
                 "connection {} of seed {seed}: {problem}",
                 report.connections
             ));
-            // A server that is gone would fail every further connection in the same way.
+            // If the server has ended, every further connection fails in the same way.
             return report;
         }
     }
 }
 
-/// The messages of one connection: up to the first that must end it, as whatever stands behind
-/// that is never decoded and would count for nothing.
-fn volley(mutator: &mut Mutator, left: &AtomicU64) -> Vec<Vec<u8>> {
+/// Returns the messages of one connection, up to the first that must end it. The server would never
+/// decode later ones.
+fn batch(mutator: &mut Mutator, left: &AtomicU64) -> Vec<Vec<u8>> {
     let mut shots = Vec::new();
     while shots.len() < MESSAGES_PER_CONNECTION {
         let take = left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| {
@@ -149,7 +149,7 @@ fn volley(mutator: &mut Mutator, left: &AtomicU64) -> Vec<Vec<u8>> {
 }
 
 fn ends_connection(shot: &[u8]) -> bool {
-    let whole = matches!(frame(shot, REQUEST_OCTETS_MAX), Ok(Some(octets)) if octets == shot.len());
+    let whole = matches!(frame(shot, REQUEST_BYTES_MAX), Ok(Some(bytes)) if bytes == shot.len());
     !whole
         || match Message::decode(shot, &Limits::default()) {
             Ok(message) => message.request == Request::Unbind,
@@ -172,14 +172,14 @@ fn connection(
     }
     let (mut sender, receiver) = client.split();
     thread::scope(|scope| {
-        // Read all the time: a server that cannot send must not be expected to read.
+        // Read all the time, because a server that cannot send need not read.
         let reader = scope.spawn(|| read_all(receiver));
         for shot in shots {
             report.messages += 1;
             match sender.send_raw(shot) {
                 Ok(()) => {}
                 Err(ClientError::Timeout) => return Err(ClientError::Timeout),
-                // Closed by the server, which may know more reasons than we do.
+                // Closed by the server, which may have its reasons.
                 Err(_) => break,
             }
         }
@@ -195,7 +195,7 @@ fn connection(
     })
 }
 
-/// Reads to the end of a connection: responses, notices, and how it ended.
+/// Reads to the end of a connection. Returns the numbers of responses and notices, and the end.
 fn read_all(mut receiver: Receiver) -> (u64, u64, ClientError) {
     let (mut responses, mut notices) = (0, 0);
     loop {
@@ -207,7 +207,7 @@ fn read_all(mut receiver: Receiver) -> (u64, u64, ClientError) {
     }
 }
 
-/// Reads the root DSE as any client would.
+/// Reads the root DSE as an ordinary client.
 fn still_answers(address: SocketAddr) -> Result<(), String> {
     let problem = |error: ClientError| error.to_string();
     let mut client = Client::connect(address).map_err(problem)?;

@@ -1,17 +1,17 @@
-//! Damage to what a message says, with every length true: what reaches the operations behind
-//! the decoder.
+//! Damage to the content of a message with all lengths correct, so that it reaches the operations
+//! behind the decoder.
 
-use super::random::Random;
+use fulgurite_testkit::Random;
 
-/// An element whose contents are elements, or octets.
+/// An element with elements or bytes as content.
 #[derive(Debug, Clone)]
 enum Node {
     Constructed(u8, Vec<Node>),
     Primitive(u8, Vec<u8>),
 }
 
-/// Contents that mean something to some operation.
-const TELLING: [&[u8]; 18] = [
+/// Contents with a meaning for some operation.
+const MEANINGFUL: [&[u8]; 18] = [
     b"",
     b"\0",
     b"\xff\xff\xff\xff",
@@ -58,11 +58,11 @@ fn parse_all(mut bytes: &[u8]) -> Option<Vec<Node>> {
         let (length, rest) = match usize::from(*first) {
             short if short < 0x80 => (short, rest),
             long => {
-                let (octets, rest) = rest.split_at_checked(long & 0x7f)?;
+                let (bytes, rest) = rest.split_at_checked(long & 0x7f)?;
                 (
-                    octets
+                    bytes
                         .iter()
-                        .fold(0, |sum, &octet| sum << 8 | usize::from(octet)),
+                        .fold(0, |sum, &byte| sum << 8 | usize::from(byte)),
                     rest,
                 )
             }
@@ -84,7 +84,7 @@ fn count(node: &Node) -> usize {
     }
 }
 
-/// The element `at` places behind `node`, counted in the order they are written.
+/// Returns the element `at` positions after `node`, in the order of encoding.
 fn find<'n>(node: &'n Node, at: &mut usize) -> Option<&'n Node> {
     if *at == 0 {
         return Some(node);
@@ -96,7 +96,7 @@ fn find<'n>(node: &'n Node, at: &mut usize) -> Option<&'n Node> {
     }
 }
 
-/// Changes the element `at` places behind `node`; true when it is done.
+/// Changes the element `at` positions after `node`. Returns true once it is done.
 fn change_at(node: &mut Node, at: &mut usize, donor: Option<Node>, random: &mut Random) -> bool {
     let Node::Constructed(_, parts) = node else {
         return false;
@@ -136,13 +136,13 @@ fn change_part(parts: &mut Vec<Node>, number: usize, donor: Option<Node>, random
 
 fn change_content(content: &mut Vec<u8>, random: &mut Random) {
     match random.below(4) {
-        0 => *content = TELLING[random.below(TELLING.len())].to_vec(),
+        0 => *content = MEANINGFUL[random.below(MEANINGFUL.len())].to_vec(),
         1 => content.extend((0..random.below(300)).map(|_| b'a')),
         2 if !content.is_empty() => {
             let at = random.below(content.len());
-            content[at] = random.octet();
+            content[at] = random.bits().to_le_bytes()[0];
         }
-        _ => content.extend_from_slice(TELLING[random.below(TELLING.len())]),
+        _ => content.extend_from_slice(MEANINGFUL[random.below(MEANINGFUL.len())]),
     }
 }
 

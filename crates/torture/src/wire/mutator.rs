@@ -1,15 +1,16 @@
-//! Damage to messages.
+//! Damage to the bytes of messages.
+
+use fulgurite_testkit::Random;
 
 use super::corpus::{corpus, deep_filter, nested_sequences};
-use super::random::Random;
 use super::tree;
 
-/// Octets that mean something at the edge of a rule: tags, length forms, ends of ranges.
+/// Bytes at the edge of a rule: tags, length forms, ends of ranges.
 const INTERESTING: [u8; 16] = [
     0x00, 0x01, 0x02, 0x04, 0x0a, 0x1f, 0x30, 0x31, 0x7f, 0x80, 0x81, 0x82, 0x84, 0x85, 0xa0, 0xff,
 ];
 
-/// Gives one message after the other, most of them damaged; never ends.
+/// An endless sequence of messages, most of them damaged.
 #[derive(Debug, Clone)]
 pub struct Mutator {
     random: Random,
@@ -26,24 +27,24 @@ impl Mutator {
     /// Begins the sequence of `seed` over other messages.
     ///
     /// # Panics
-    /// If there are none.
+    /// Panics if there are none.
     #[must_use]
     pub fn over(seed: u64, corpus: Vec<Vec<u8>>) -> Self {
-        assert!(!corpus.is_empty(), "there must be something to damage");
+        assert!(!corpus.is_empty(), "the corpus must not be empty");
         Mutator {
             random: Random::new(seed),
             corpus,
         }
     }
 
-    /// The next message.
+    /// Returns the next message.
     #[must_use]
     pub fn next_message(&mut self) -> Vec<u8> {
         let mut pdu = self.random.pick(&self.corpus).clone();
         match self.random.below(100) {
             0..=9 => return pdu,
             10..=11 => return self.noise(),
-            12 => return self.bomb(),
+            12 => return self.nesting_bomb(),
             13..=69 => {
                 let other = self.random.below(self.corpus.len());
                 return tree::change(&pdu, &self.corpus[other], &mut self.random);
@@ -53,9 +54,9 @@ impl Mutator {
         for _ in 0..1 + self.random.below(4) {
             self.damage(&mut pdu);
         }
-        // With a true outer length the damage reaches the decoder of the body, and the connection
-        // may go on; without, it is the framing that is tested.
-        if !self.random.one_in(4) {
+        // A correct outer length lets the damage reach the decoder of the body. A wrong one tests the
+        // framing.
+        if !one_in(&mut self.random, 4) {
             set_outer_length(&mut pdu);
         }
         pdu
@@ -66,19 +67,19 @@ impl Mutator {
         let len = pdu.len();
         let at = self.random.below(len);
         match kind {
-            _ if len == 0 => pdu.push(self.random.octet()),
+            _ if len == 0 => pdu.push(byte(&mut self.random)),
             0 | 1 => pdu[at] ^= 1 << self.random.below(8),
             2 => pdu[at] = *self.random.pick(&INTERESTING),
-            3 | 4 => self.lie_about_length(pdu),
+            3 | 4 => self.corrupt_length(pdu),
             5 => pdu.truncate(at),
             6 => {
                 pdu.drain(at..(at + 1 + self.random.below(8)).min(len));
             }
             7 => {
-                let octets: Vec<u8> = (0..1 + self.random.below(8))
-                    .map(|_| self.random.octet())
+                let bytes: Vec<u8> = (0..1 + self.random.below(8))
+                    .map(|_| byte(&mut self.random))
                     .collect();
-                pdu.splice(at..at, octets);
+                pdu.splice(at..at, bytes);
             }
             8 => self.splice(pdu, at),
             _ => {
@@ -88,18 +89,18 @@ impl Mutator {
         }
     }
 
-    /// Changes the length octet of some element.
-    fn lie_about_length(&mut self, pdu: &mut [u8]) {
+    /// Changes the length byte of a random element.
+    fn corrupt_length(&mut self, pdu: &mut [u8]) {
         let lengths = length_positions(pdu);
         if lengths.is_empty() {
             return;
         }
-        let octet = &mut pdu[*self.random.pick(&lengths)];
-        *octet = match self.random.below(4) {
-            0 => octet.wrapping_add(1),
-            1 => octet.wrapping_sub(1),
+        let length = &mut pdu[*self.random.pick(&lengths)];
+        *length = match self.random.below(4) {
+            0 => length.wrapping_add(1),
+            1 => length.wrapping_sub(1),
             2 => *self.random.pick(&[0x80, 0x81, 0x82, 0x84, 0x85, 0xff]),
-            _ => self.random.octet(),
+            _ => byte(&mut self.random),
         };
     }
 
@@ -113,14 +114,14 @@ impl Mutator {
 
     fn noise(&mut self) -> Vec<u8> {
         (0..1 + self.random.below(64))
-            .map(|_| self.random.octet())
+            .map(|_| byte(&mut self.random))
             .collect()
     }
 
-    /// A message that nests as deep as a small message can.
-    fn bomb(&mut self) -> Vec<u8> {
+    /// Returns a message with deep nesting.
+    fn nesting_bomb(&mut self) -> Vec<u8> {
         let depth = *self.random.pick(&[50, 999, 1000, 1001, 5000]);
-        if self.random.one_in(4) {
+        if one_in(&mut self.random, 4) {
             nested_sequences(depth)
         } else {
             deep_filter(depth)
@@ -136,7 +137,7 @@ impl Iterator for Mutator {
     }
 }
 
-/// Where the (first) length octets of a message's elements are, as far as it can be read.
+/// Returns the positions of the first length byte of each element, as far as they are readable.
 fn length_positions(pdu: &[u8]) -> Vec<usize> {
     let mut positions = Vec::new();
     let mut at = 0;
@@ -158,7 +159,7 @@ fn length_positions(pdu: &[u8]) -> Vec<usize> {
     positions
 }
 
-/// Makes the outer length true: one message, by its frame.
+/// Sets the outer length to the actual length.
 fn set_outer_length(pdu: &mut Vec<u8>) {
     let Some(&length) = pdu.get(1) else { return };
     let header = if length < 0x80 {
@@ -177,4 +178,14 @@ fn set_outer_length(pdu: &mut Vec<u8>) {
         pdu.extend_from_slice(&[0x30, 0x84, len[0], len[1], len[2], len[3]]);
     }
     pdu.extend_from_slice(&content);
+}
+
+/// Returns a random byte.
+fn byte(random: &mut Random) -> u8 {
+    random.bits().to_le_bytes()[0]
+}
+
+/// Returns true once in `times`.
+fn one_in(random: &mut Random, times: usize) -> bool {
+    random.below(times) == 0
 }

@@ -1,8 +1,15 @@
-//! Damaged messages meet the decoder: every one must be an answer, none a panic.
+//! Damaged messages for the decoder and for servers: an error is fine, a panic is not.
 
-use fulgurite_client::mutate::{Mutator, corpus, deep_filter, nested_sequences};
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::thread;
+
 use fulgurite_ldap::{
-    DecodeError, Fault, Limits, Message, Operation, Request, ResponseMessage, encode, frame,
+    DecodeError, Fault, LdapResult, Limits, Message, Operation, Request, ResponseMessage,
+    ResultCode, encode, frame,
+};
+use fulgurite_torture::wire::{
+    Mutator, corpus, deep_filter, fuzz_server, fuzz_server_as, nested_sequences,
 };
 
 const LIMIT: usize = 1 << 20;
@@ -42,7 +49,7 @@ fn every_truncation_is_incomplete_or_an_error() {
     for pdu in corpus() {
         for cut in 0..pdu.len() {
             let part = &pdu[..cut];
-            assert_eq!(frame(part, LIMIT), Ok(None), "{cut} octets of {pdu:02x?}");
+            assert_eq!(frame(part, LIMIT), Ok(None), "{cut} bytes of {pdu:02x?}");
             assert!(Message::decode(part, &Limits::default()).is_err());
         }
     }
@@ -72,10 +79,10 @@ fn mutated_messages_are_answers() {
     };
     let (mut decoded, mut bodies, mut envelopes) = (0, 0, 0);
     for pdu in Mutator::new(seed).take(messages) {
-        let Ok(Some(octets)) = frame(&pdu, LIMIT) else {
+        let Ok(Some(bytes)) = frame(&pdu, LIMIT) else {
             continue;
         };
-        let pdu = &pdu[..octets];
+        let pdu = &pdu[..bytes];
         match Message::decode(pdu, &Limits::default()) {
             Ok(message) => {
                 decoded += 1;
@@ -171,4 +178,105 @@ fn nesting_bombs_are_refused_on_a_small_stack() {
         .expect("a thread")
         .join()
         .expect("no overflow");
+}
+
+/// Serves every connection with `answer`, which appends the responses to a request.
+fn serve(answer: fn(&Message<'_>, &mut Vec<u8>)) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = listener.local_addr().expect("its address");
+    thread::spawn(move || {
+        for stream in listener.incoming().map_while(Result::ok) {
+            thread::spawn(move || converse(stream, answer));
+        }
+    });
+    address
+}
+
+fn converse(mut stream: TcpStream, answer: fn(&Message<'_>, &mut Vec<u8>)) {
+    let (mut held, mut chunk) = (Vec::new(), [0; 4096]);
+    loop {
+        let mut out = Vec::new();
+        loop {
+            let bytes = match frame(&held, 1 << 20) {
+                Ok(Some(bytes)) => bytes,
+                Ok(None) => break,
+                Err(_) => return notice(stream, out),
+            };
+            match Message::decode(&held[..bytes], &Limits::default()) {
+                Ok(message) if message.request == Request::Unbind => return,
+                Ok(message) => answer(&message, &mut out),
+                Err(error) if error.is_fatal() => return notice(stream, out),
+                Err(DecodeError::Body { id, operation, .. }) => {
+                    encode::result(
+                        &mut out,
+                        id,
+                        operation,
+                        &LdapResult::new(ResultCode::ProtocolError),
+                        &[],
+                    );
+                }
+                Err(DecodeError::Envelope(_)) => unreachable!("is fatal"),
+            }
+            held.drain(..bytes);
+        }
+        if stream.write_all(&out).is_err() {
+            return;
+        }
+        match stream.read(&mut chunk) {
+            Ok(0) | Err(_) => return,
+            Ok(bytes) => held.extend_from_slice(&chunk[..bytes]),
+        }
+    }
+}
+
+fn notice(mut stream: TcpStream, mut out: Vec<u8>) {
+    encode::notice_of_disconnection(&mut out, ResultCode::ProtocolError, "this is not LDAP");
+    let _ = stream.write_all(&out);
+}
+
+/// Answers every request with success, and every search with one entry.
+fn agreeable(message: &Message<'_>, out: &mut Vec<u8>) {
+    let operation = message.request.operation();
+    if operation == Operation::Search {
+        let mut entry = encode::search_entry(out, message.id, b"uid=u0,dc=example");
+        entry.attribute(b"uid");
+        entry.value(b"u0");
+        entry.finish(&[]);
+    }
+    encode::result(out, message.id, operation, &LdapResult::success(), &[]);
+}
+
+#[test]
+fn the_fuzzer_passes_a_sound_server() {
+    let address = serve(agreeable);
+    let report = fuzz_server(address, 1, 5_000);
+    assert!(report.passed(), "{report:#?}");
+    assert!(
+        report.messages > 4_900 && report.connections > 100,
+        "{report:#?}"
+    );
+    assert!(report.responses > 500 && report.notices > 50, "{report:#?}");
+    assert!(fuzz_server_as(address, 2, 500, Some(("cn=admin", b"secret"))).passed());
+}
+
+#[test]
+fn the_fuzzer_finds_an_unsound_server() {
+    // It answers searches with success and no entry, which the final check detects.
+    let address = serve(|message, out| {
+        encode::result(
+            out,
+            message.id,
+            message.request.operation(),
+            &LdapResult::success(),
+            &[],
+        );
+    });
+    let report = fuzz_server(address, 1, 200);
+    assert_eq!(report.failures.len(), 1, "{report:#?}");
+    // No server listens.
+    let unused = TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap();
+    assert!(!fuzz_server(unused, 1, 200).passed());
 }
