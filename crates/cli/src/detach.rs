@@ -1,7 +1,8 @@
-//! Going into the background: the program is started again without a terminal, and whoever started it waits until it
-//! serves, or says why it does not.
+//! Background mode: the program starts itself again without a terminal. The first process waits
+//! until the second one serves or fails.
 //!
-//! Nothing is forked in the midst of a run: what is open then, and whose it is, would be hard to say.
+//! A fork in the middle of a run would share open files and locks in unclear ways, so there is
+//! none.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -9,20 +10,20 @@ use std::io::{self, Read as _, Write as _};
 use std::os::unix::process::CommandExt as _;
 use std::process::{Command, ExitCode, Stdio};
 
-/// Tells a process that it is the one in the background.
+/// The environment variable that marks the background process.
 const MARK: &str = "FULGURITE_IN_BACKGROUND";
-/// What it writes when it serves.
+/// The message of the background process once it serves.
 const READY: u8 = b'+';
 
-/// Whether this process is the one in the background.
+/// Returns true in the background process.
 pub(crate) fn is_in_background() -> bool {
     std::env::var_os(MARK).is_some()
 }
 
-/// Starts this program again in the background, and waits for its word.
+/// Starts this program again in the background, and waits for its message.
 ///
 /// # Errors
-/// When it cannot be started.
+/// The program fails to start.
 pub(crate) fn go_into_background(command_line: &[OsString]) -> io::Result<ExitCode> {
     let (program, arguments) = command_line.split_first().ok_or(io::ErrorKind::NotFound)?;
     let mut child = Command::new(std::env::current_exe()?)
@@ -47,18 +48,18 @@ pub(crate) fn go_into_background(command_line: &[OsString]) -> io::Result<ExitCo
 /// Leaves the session of the terminal.
 ///
 /// # Errors
-/// The system's.
+/// Errors of the system.
 pub(crate) fn leave_terminal() -> io::Result<()> {
     Ok(rustix::process::setsid().map(|_| ())?)
 }
 
-/// Tells the waiting process that this one serves, and lets go of the terminal.
+/// Reports to the waiting process that this one serves, and closes the terminal.
 ///
 /// # Errors
-/// The system's.
+/// Errors of the system.
 pub(crate) fn say_ready() -> io::Result<()> {
     let mut output = io::stdout().lock();
-    // Who waited may have gone.
+    // The waiting process may have ended.
     let _ = output.write_all(&[READY]).and_then(|()| output.flush());
     drop(output);
     let nothing = File::options().read(true).write(true).open("/dev/null")?;

@@ -7,8 +7,8 @@ use fulgurite_config::{ConfigError, Layer, SchemaPart, Settings, Sourced};
 use crate::arguments::tools::{ConfigFlags, ExplainSearch, Import, Index, Modify, SchemaCheck};
 use crate::arguments::{Export, Load, SchemaFlags, Serve, StoreFlags};
 
-/// The settings that hold when `flags` were given, with the file named by --config and the environment
-/// below them.
+/// The settings that hold when `flags` were given, with the file named by --config and the
+/// environment below them.
 pub(crate) fn settings(flags: Layer, config: Option<&Path>) -> Result<Settings, ConfigError> {
     let file = config
         .map(Layer::from_file)

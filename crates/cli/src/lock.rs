@@ -1,9 +1,9 @@
-//! One server or load per data directory.
+//! The lock of a data directory: one server or load at a time.
 //!
-//! The store itself may be shared between processes, which is why tools work beside a server. Two servers
-//! would each believe to be the only one that hands out change numbers, and a load of many entries would
-//! make a server's clients wait for it; so these two lock the directory first. The lock is on the directory
-//! itself: nothing is left behind, however the process ends.
+//! Processes may share a store, so tools work while a server runs. But each server assumes that
+//! only it assigns change numbers, and a large load would block a server's clients. So servers and
+//! loads lock the directory first. The lock is on the directory itself, so it ends with the
+//! process.
 
 use std::fs::File;
 use std::io;
@@ -12,11 +12,11 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, bail};
 use rustix::fs::{FlockOperation, flock};
 
-/// Holds the lock of a data directory until dropped, or until the process ends.
+/// The lock of a data directory, held until drop or the end of the process.
 #[derive(Debug)]
 pub(crate) struct DataLock {
     _directory: File,
-    /// The directory, if it was made for this lock.
+    /// The directory, if this lock created it.
     made: Option<PathBuf>,
 }
 
@@ -41,12 +41,12 @@ impl DataLock {
         }
     }
 
-    /// Locks a directory that is made first if it is not there; dropping the lock takes it away again if
-    /// nothing was put into it.
+    /// Locks a directory and creates it first if missing. Dropping the lock removes a created
+    /// directory that is still empty.
     pub(crate) fn take_or_make(data: &Path) -> anyhow::Result<DataLock> {
         let exists = data.exists();
         std::fs::create_dir_all(data)
-            .with_context(|| format!("cannot make the directory {}", data.display()))?;
+            .with_context(|| format!("cannot create the directory {}", data.display()))?;
         let mut lock = DataLock::take(data)?;
         lock.made = (!exists).then(|| data.to_owned());
         Ok(lock)
@@ -56,7 +56,7 @@ impl DataLock {
 impl Drop for DataLock {
     fn drop(&mut self) {
         if let Some(data) = &self.made {
-            // Fails when there is something in it, as it should.
+            // Fails on purpose if the directory is not empty.
             let _ = std::fs::remove_dir(data);
         }
     }

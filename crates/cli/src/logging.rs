@@ -1,11 +1,12 @@
-//! Where the events of the library crates go: standard error, a file, the system's log.
+//! The destinations of log events: standard error, a file, the system's log.
 //!
 //! ```text
 //!   events            --level-->       terminal or file      2026-11-21T10:00:00Z  INFO serving ...
 //!   operations' lines --yes or no-->   system's log          <167>Nov 21 10:00:00 slapd[4711]: conn=1000 op=0 ...
 //! ```
 //!
-//! Each place chooses for itself. Operations have lines of the target `operation`, which are not a matter of levels.
+//! Each destination has its own level. Lines about operations have the target `operation` and
+//! depend on no level.
 
 mod file;
 mod syslog;
@@ -24,23 +25,23 @@ use tracing_subscriber::{Layer, Registry, fmt};
 pub(crate) use file::reopen;
 pub(crate) use syslog::{Facility, SystemLog, facility};
 
-/// Target of the lines that name each operation.
+/// The tracing target of lines about operations.
 const OPERATION: &str = "operation";
 
 type BoxedLayer = Box<dyn Layer<Registry> + Send + Sync>;
 
-/// What a place gets.
+/// The events that a destination gets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Selection {
     /// Events up to this level.
     pub(crate) level: LogLevel,
-    /// Whether each operation has its line.
+    /// Log each operation.
     pub(crate) operations: bool,
 }
 
-/// Where events go, and which.
+/// The destinations and their events.
 #[derive(Debug, Default)]
-pub(crate) struct Places {
+pub(crate) struct Destinations {
     pub(crate) terminal: Option<Selection>,
     pub(crate) file: Option<(PathBuf, Selection)>,
     pub(crate) system: Option<(SystemLog, Selection)>,
@@ -52,35 +53,35 @@ pub(crate) fn begin(level: LogLevel) {
         level,
         operations: true,
     });
-    let places = Places {
+    let destinations = Destinations {
         terminal,
-        ..Places::default()
+        ..Destinations::default()
     };
-    // Only a file can fail.
-    let _ = begin_at(places);
+    // Only a file can fail to open.
+    let _ = begin_at(destinations);
 }
 
-/// Sends events to several places.
+/// Sends events to several destinations.
 ///
 /// # Errors
-/// The system's, where the file cannot be opened.
-pub(crate) fn begin_at(places: Places) -> io::Result<()> {
+/// Errors of the system when the file fails to open.
+pub(crate) fn begin_at(destinations: Destinations) -> io::Result<()> {
     let mut layers: Vec<BoxedLayer> = Vec::new();
-    if let Some(selection) = places.terminal {
+    if let Some(selection) = destinations.terminal {
         let layer = fmt::layer()
             .with_target(false)
             .with_ansi(io::stderr().is_terminal())
             .with_writer(io::stderr);
         layers.push(layer.with_filter(filter(selection)).boxed());
     }
-    if let Some((path, selection)) = places.file {
+    if let Some((path, selection)) = destinations.file {
         let layer = fmt::layer()
             .with_target(false)
             .with_ansi(false)
             .with_writer(file::open(path)?);
         layers.push(layer.with_filter(filter(selection)).boxed());
     }
-    if let Some((log, selection)) = places.system
+    if let Some((log, selection)) = destinations.system
         && let Some(writer) = log.open()
     {
         // The system's log has its own times and severities.

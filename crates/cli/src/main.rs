@@ -6,8 +6,8 @@
 //!   FULGURITE_... --------------/
 //! ```
 //!
-//! Errors are one sentence on standard error and a status other than zero: 2 for a mistake on the command
-//! line, 1 for everything else. `check` tells by its status what it found, see its help.
+//! An error is one sentence on standard error and a nonzero exit status: 2 for an error on the
+//! command line, 1 for all others. The statuses of `check` are in its help.
 
 #![forbid(unsafe_code)]
 
@@ -43,7 +43,7 @@ fn main() -> ExitCode {
         Command::Export(command) => commands::export::run(command),
         Command::Generate(command) => commands::generate::run(command),
         Command::Env(command) => commands::env::run(command),
-        // Its exit status tells what was found.
+        // Its exit status is the result of the check.
         Command::Check(command) => return commands::check::run(command),
         Command::Index(command) => commands::index::run(command),
         Command::Modify(command) => commands::modify::run(command),

@@ -1,44 +1,44 @@
-//! Passwords: asked for, invented, hashed.
+//! Passwords: reads, generates and hashes them.
 
 use std::io;
 
 use fulgurite_auth::Scheme;
 
-/// Letters of an invented password: all can be told apart and typed everywhere.
+/// The alphabet of a generated password: distinct on paper, and on every keyboard.
 const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789./";
-/// How many: 96 bits.
+/// The length of a generated password in characters: 96 bits.
 const INVENTED_LEN: usize = 16;
 
-/// What asking for a password has brought.
-pub(crate) enum Ask {
-    /// The same twice.
-    Given(Vec<u8>),
-    /// Something else the second time.
+/// The outcome of a password prompt.
+pub(crate) enum PromptOutcome {
+    /// Both inputs are equal.
+    Password(Vec<u8>),
+    /// The inputs differ.
     Differ,
     /// There is no terminal.
     Impossible(io::Error),
 }
 
-/// Asks for a new password on the terminal, twice, without showing it.
-pub(crate) fn ask() -> Ask {
+/// Prompts twice for a new password on the terminal, without echo.
+pub(crate) fn ask() -> PromptOutcome {
     let once = |prompt| rpassword::prompt_password(prompt);
     let both =
         once("New password: ").and_then(|first| Ok((first, once("Re-enter new password: ")?)));
     match both {
-        Ok((first, second)) if first == second => Ask::Given(first.into_bytes()),
-        Ok(_) => Ask::Differ,
-        Err(error) => Ask::Impossible(error),
+        Ok((first, second)) if first == second => PromptOutcome::Password(first.into_bytes()),
+        Ok(_) => PromptOutcome::Differ,
+        Err(error) => PromptOutcome::Impossible(error),
     }
 }
 
-/// Makes a password up.
+/// Generates a password.
 ///
 /// # Errors
-/// When the system has no randomness.
+/// The system has no randomness.
 pub(crate) fn invent() -> io::Result<String> {
-    let mut octets = [0; INVENTED_LEN];
-    getrandom::fill(&mut octets).map_err(|error| io::Error::other(error.to_string()))?;
-    let letters = octets
+    let mut bytes = [0; INVENTED_LEN];
+    getrandom::fill(&mut bytes).map_err(|error| io::Error::other(error.to_string()))?;
+    let letters = bytes
         .iter()
         .filter_map(|octet| LETTERS.get(usize::from(octet % 64)));
     Ok(letters.map(|letter| char::from(*letter)).collect())
@@ -47,7 +47,7 @@ pub(crate) fn invent() -> io::Result<String> {
 /// Hashes a password; `salt` is the format of salts for crypt(3).
 ///
 /// # Errors
-/// A password or a format that the scheme cannot take.
+/// The scheme rejects the password or the format.
 pub(crate) fn hash(scheme: Scheme, password: &[u8], salt: Option<&str>) -> anyhow::Result<String> {
     Ok(fulgurite_auth::hash_with(scheme, password, salt)?)
 }

@@ -1,6 +1,7 @@
-//! Going on as somebody else: `-u`, `-g` and `-r` of slapd.
+//! Changes of user, group and root directory: `-u`, `-g` and `-r` of slapd.
 //!
-//! This is done before the first thread starts, and after what only root may open is open.
+//! They happen before the first thread starts, and after the files that only root may open are
+//! open.
 
 use std::ffi::CString;
 use std::path::Path;
@@ -8,7 +9,7 @@ use std::path::Path;
 use anyhow::{Context as _, bail};
 use nix::unistd::{Gid, Group, Uid, User, initgroups, setgid, setgroups, setuid};
 
-/// Who to go on as.
+/// The new user and group.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Privileges {
     user: Option<(Uid, Gid, Option<CString>)>,
@@ -16,10 +17,10 @@ pub(crate) struct Privileges {
 }
 
 impl Privileges {
-    /// Looks names or numbers up.
+    /// Looks up names or numbers.
     ///
     /// # Errors
-    /// A user or group that there is not.
+    /// The user or group does not exist.
     pub(crate) fn find(user: Option<&str>, group: Option<&str>) -> anyhow::Result<Privileges> {
         Ok(Privileges {
             user: user.map(find_user).transpose()?,
@@ -27,15 +28,15 @@ impl Privileges {
         })
     }
 
-    /// Whether anything is to change.
+    /// Returns true if a user or group is given.
     pub(crate) fn are_given(&self) -> bool {
         self.user.is_some() || self.group.is_some()
     }
 
-    /// Goes on as them.
+    /// Switches to the new user and group.
     ///
     /// # Errors
-    /// What the system refuses.
+    /// The system refuses the change.
     pub(crate) fn take(&self) -> anyhow::Result<()> {
         let own_group = self.user.as_ref().map(|(_, group, _)| *group);
         if let Some(group) = self.group.or(own_group) {
@@ -73,10 +74,10 @@ fn find_group(text: &str) -> anyhow::Result<Gid> {
     }
 }
 
-/// Sees only what is below a directory from now on.
+/// Makes a directory the root directory of this process.
 ///
 /// # Errors
-/// What the system refuses.
+/// The system refuses the change.
 pub(crate) fn confine(directory: &Path) -> anyhow::Result<()> {
     std::os::unix::fs::chroot(directory)
         .with_context(|| format!("chroot to {}", directory.display()))?;

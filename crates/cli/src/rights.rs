@@ -1,5 +1,5 @@
-//! Questions about access rules as they are asked on a command line: `mail`, `mail/write`, `userPassword/auth:secret`,
-//! `peername=IP=127.0.0.1:9`.
+//! Queries about access rights as written on a command line: `mail`, `mail/write`,
+//! `userPassword/auth:secret`, `peername=IP=127.0.0.1:9`.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -9,17 +9,17 @@ use fulgurite_directory::{
 };
 use fulgurite_schema::{Dn, Schema};
 
-/// One question.
+/// One query.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Question {
+pub(crate) struct AccessQuery {
     pub(crate) target: ExplainTarget,
-    /// What is wanted, in the words it was asked in.
+    /// The requested access, as written in the query.
     pub(crate) wanted: Option<(String, Rights)>,
 }
 
-/// What is wrong with a question.
+/// An error in a query.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum Wrong {
+pub(crate) enum QueryError {
     #[error("unknown access {access:?} for attribute {attribute:?}")]
     Access { access: String, attribute: String },
     #[error("{0:?} not allowed for attribute {1:?}")]
@@ -28,9 +28,9 @@ pub(crate) enum Wrong {
     Attribute(String),
 }
 
-impl Question {
+impl AccessQuery {
     /// Reads `ATTRIBUTE[/ACCESS][:VALUE]`.
-    pub(crate) fn parse(schema: &Schema, text: &str) -> Result<Question, Wrong> {
+    pub(crate) fn parse(schema: &Schema, text: &str) -> Result<AccessQuery, QueryError> {
         let (head, value) = match text.split_once(':') {
             None => (text, None),
             Some((head, value)) => (head, Some(value.as_bytes().to_vec())),
@@ -46,17 +46,17 @@ impl Question {
             _ => {
                 let description = schema.describe(attribute.as_bytes());
                 let description =
-                    description.map_err(|_| Wrong::Attribute(attribute.to_owned()))?;
+                    description.map_err(|_| QueryError::Attribute(attribute.to_owned()))?;
                 ExplainTarget::Attribute(description, value)
             }
         };
-        Ok(Question { target, wanted })
+        Ok(AccessQuery { target, wanted })
     }
 }
 
-fn wanted(access: &str, attribute: &str) -> Result<(String, Rights), Wrong> {
+fn wanted(access: &str, attribute: &str) -> Result<(String, Rights), QueryError> {
     let rights = match access.to_ascii_lowercase().as_str() {
-        "none" => return Err(Wrong::Nothing(access.to_owned(), attribute.to_owned())),
+        "none" => return Err(QueryError::Nothing(access.to_owned(), attribute.to_owned())),
         "disclose" => Rights::DISCLOSE,
         "auth" => Rights::AUTH,
         "compare" => Rights::COMPARE,
@@ -67,7 +67,7 @@ fn wanted(access: &str, attribute: &str) -> Result<(String, Rights), Wrong> {
         "write" => Rights::WRITE,
         "manage" => Rights::MANAGE,
         _ => {
-            return Err(Wrong::Access {
+            return Err(QueryError::Access {
                 access: access.to_owned(),
                 attribute: attribute.to_owned(),
             });
@@ -76,7 +76,7 @@ fn wanted(access: &str, attribute: &str) -> Result<(String, Rights), Wrong> {
     Ok((access.to_ascii_lowercase(), rights))
 }
 
-/// Takes a fact about the connection, as in `-o ssf=56`; false for one that is not known.
+/// Sets a fact about the connection, as in `-o ssf=56`. Returns false for an unknown fact.
 pub(crate) fn take_fact(connection: &mut Connection, name: &str, value: &str) -> bool {
     let strength = |place: &mut u32| value.parse().map(|number| *place = number).is_ok();
     match name.to_ascii_lowercase().as_str() {
@@ -85,7 +85,7 @@ pub(crate) fn take_fact(connection: &mut Connection, name: &str, value: &str) ->
         "sockurl" => value.clone_into(&mut connection.listener_url),
         "domain" => connection.domain = Some(value.to_owned()),
         "ssf" => {
-            // The strongest layer counts; which one it is does not matter then.
+            // Only the strongest layer counts, so any layer will do.
             let Strength { tls, .. } = &mut connection.strength;
             return strength(tls);
         }
@@ -106,7 +106,7 @@ fn end_point(text: &str) -> EndPoint {
     }
 }
 
-/// A session of somebody who has authenticated, over that connection.
+/// Makes a session of an authenticated identity over that connection.
 pub(crate) fn session_of(connection: Connection, who: Option<&Dn>) -> Session {
     let mut session = Session::on(Arc::new(connection));
     if let Some(dn) = who.filter(|dn| !dn.is_root()) {
@@ -123,7 +123,7 @@ mod tests {
     fn questions() {
         let schema = Schema::standard();
         let parsed = |text: &str| {
-            let question = Question::parse(&schema, text).map_err(|wrong| wrong.to_string())?;
+            let question = AccessQuery::parse(&schema, text).map_err(|wrong| wrong.to_string())?;
             Ok::<_, String>((question.target, question.wanted.map(|(word, _)| word)))
         };
         let cn = schema.describe(b"cn").expect("cn");

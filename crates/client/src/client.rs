@@ -14,8 +14,8 @@ use crate::{ClientError, Receiver, Sender};
 
 /// A connection to a server.
 ///
-/// The operations below wait for their own response and drop responses of other requests;
-/// whoever pipelines uses [`Client::send`] and [`Client::receive`], or [`Client::split`].
+/// The operations below wait for their response and drop responses of other requests. For
+/// pipelining, use [`Client::send`] and [`Client::receive`], or [`Client::split`].
 #[derive(Debug)]
 pub struct Client {
     sender: Sender,
@@ -89,8 +89,8 @@ impl Client {
     ///
     /// # Errors
     /// As there.
-    pub fn send_raw(&mut self, octets: &[u8]) -> Result<(), ClientError> {
-        self.sender.send_raw(octets)
+    pub fn send_raw(&mut self, bytes: &[u8]) -> Result<(), ClientError> {
+        self.sender.send_raw(bytes)
     }
 
     /// See [`Sender::shut_down`].
@@ -264,7 +264,7 @@ impl Client {
 }
 
 impl Reply {
-    /// What a message tells, if it ends its operation.
+    /// Returns the reply of a message that ends its operation.
     fn from_message(message: ResponseMessage<'_>) -> Option<Self> {
         let controls = OwnedControl::all(&message.controls);
         let (result, name, value) = match message.response {

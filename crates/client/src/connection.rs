@@ -11,8 +11,8 @@ use fulgurite_ldap::{
 
 use crate::ClientError;
 
-/// Octets of a response accepted by default: entries with large values are expected here.
-const RESPONSE_OCTETS_MAX: usize = 64 << 20;
+/// Bytes of a response accepted by default: entries with large values are expected here.
+const RESPONSE_BYTES_MAX: usize = 64 << 20;
 const READ_OCTETS: usize = 64 << 10;
 
 /// Sends requests.
@@ -74,12 +74,12 @@ impl Sender {
         Ok(sent?)
     }
 
-    /// Sends octets as they are, valid or not. Blocks while the server does not read.
+    /// Sends bytes as they are, valid or not. Blocks while the server does not read.
     ///
     /// # Errors
     /// As [`Sender::send`].
-    pub fn send_raw(&mut self, octets: &[u8]) -> Result<(), ClientError> {
-        Ok(self.stream.write_all(octets)?)
+    pub fn send_raw(&mut self, bytes: &[u8]) -> Result<(), ClientError> {
+        Ok(self.stream.write_all(bytes)?)
     }
 
     /// Ends this direction: the server reads the end of the stream.
@@ -102,7 +102,7 @@ impl Sender {
 pub struct Receiver {
     stream: TcpStream,
     buffer: Vec<u8>,
-    /// Octets of `buffer` handed out, and octets received.
+    /// Bytes of `buffer` handed out, and bytes received.
     taken: usize,
     filled: usize,
 }
@@ -120,8 +120,8 @@ impl Receiver {
     /// Waits for the next response of any request.
     ///
     /// # Errors
-    /// [`ClientError::Disconnected`] for the notice of disconnection, [`ClientError::Closed`] at the
-    /// end of the stream, [`ClientError::Timeout`], and malformed responses.
+    /// [`ClientError::Disconnected`] for the notice of disconnection, [`ClientError::Closed`] at
+    /// the end of the stream, [`ClientError::Timeout`], and malformed responses.
     pub fn receive(&mut self) -> Result<ResponseMessage<'_>, ClientError> {
         let pdu = self.wait()?;
         decode(&self.buffer[pdu])
@@ -143,7 +143,7 @@ impl Receiver {
         }
     }
 
-    /// Waits for the next PDU and returns its octets.
+    /// Waits for the next PDU and returns its bytes.
     ///
     /// # Errors
     /// As [`Receiver::receive`], but what is inside the frame is not looked at.
@@ -156,20 +156,20 @@ impl Receiver {
     fn wait(&mut self) -> Result<Range<usize>, ClientError> {
         loop {
             let held = &self.buffer[self.taken..self.filled];
-            if let Some(octets) = frame(held, RESPONSE_OCTETS_MAX)? {
+            if let Some(bytes) = frame(held, RESPONSE_BYTES_MAX)? {
                 let from = self.taken;
-                self.taken += octets;
+                self.taken += bytes;
                 return Ok(from..self.taken);
             }
             self.fill()?;
         }
     }
 
-    /// Whether a whole response is here, so that receiving it will not wait.
+    /// Returns true if a whole response is buffered, so that receiving it does not block.
     #[must_use]
     pub fn is_ready(&self) -> bool {
         matches!(
-            frame(&self.buffer[self.taken..self.filled], RESPONSE_OCTETS_MAX),
+            frame(&self.buffer[self.taken..self.filled], RESPONSE_BYTES_MAX),
             Ok(Some(_))
         )
     }
@@ -185,8 +185,8 @@ impl Receiver {
         loop {
             match self.stream.read(&mut self.buffer[self.filled..]) {
                 Ok(0) => return Err(ClientError::Closed),
-                Ok(octets) => {
-                    self.filled += octets;
+                Ok(bytes) => {
+                    self.filled += bytes;
                     return Ok(());
                 }
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}

@@ -1,4 +1,4 @@
-//! What a search returned, owned.
+//! Owned results of a search.
 
 use fulgurite_ldap::{Control, Controls, SearchEntry};
 
@@ -21,7 +21,7 @@ impl Entry {
             .map_or(&[], |(_, values)| values)
     }
 
-    /// The first value of an attribute as text, octets that are not UTF-8 replaced.
+    /// The first value of an attribute as text, bytes that are not UTF-8 replaced.
     #[must_use]
     pub fn first(&self, description: &str) -> Option<String> {
         self.values(description)
@@ -51,9 +51,9 @@ impl From<&SearchEntry<'_>> for Entry {
 /// A control of a response.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OwnedControl {
-    /// Which control, as dotted text.
+    /// The OID of the control.
     pub oid: String,
-    /// Whether it is critical.
+    /// True if the control is critical.
     pub critical: bool,
     /// Its value.
     pub value: Option<Vec<u8>>,
@@ -75,6 +75,6 @@ impl From<Control<'_>> for OwnedControl {
     }
 }
 
-pub(crate) fn text(octets: &[u8]) -> String {
-    String::from_utf8_lossy(octets).into_owned()
+pub(crate) fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
 }

@@ -4,7 +4,8 @@ use std::io;
 
 use fulgurite_ldap::{DecodeError, Fault, FilterTextError, FrameError, LdapResult};
 
-/// A failure of the conversation. What the server answers, even if it refuses, is not one.
+/// A failure of the conversation. A result code of the server is not an error, even if it is a
+/// refusal.
 #[derive(Debug, thiserror::Error)]
 pub enum ClientError {
     /// No connection could be made.
@@ -22,10 +23,10 @@ pub enum ClientError {
     /// The server closed the connection and said why.
     #[error("the server closes the connection: {0}")]
     Disconnected(LdapResult),
-    /// What arrived is not LDAP, or too large.
+    /// The server sent bytes that are not LDAP, or a message that is too large.
     #[error(transparent)]
     Frame(#[from] FrameError),
-    /// What arrived is no valid response.
+    /// The server sent an invalid response.
     #[error(transparent)]
     Decode(#[from] DecodeError),
     /// A response of another kind than the request calls for.

@@ -38,7 +38,7 @@ impl Client {
         self.search_with(&search_request(base, scope, &filter, attributes), &[])
     }
 
-    /// Searches with every setting at hand, and collects what is found.
+    /// Searches with full control over the request, and collects the results.
     ///
     /// # Errors
     /// [`ClientError`] if the conversation fails.
@@ -86,8 +86,8 @@ impl Client {
         })
     }
 
-    /// Searches page by page (RFC 2696) and hands each page to `page`, until the last one or a
-    /// result other than success.
+    /// Searches page by page (RFC 2696) and passes each page to `page`. Stops after the last page
+    /// or at a result other than success.
     ///
     /// # Errors
     /// As [`Client::search`]; [`ClientError::Value`] for a paged results control that is malformed,

@@ -1,4 +1,5 @@
-//! The LDAP server: sessions, the threads that drive them, TLS, and a whole server from its settings.
+//! The LDAP server: sessions, the threads that drive them, TLS, and a whole server from its
+//! settings.
 //!
 //! ```text
 //!   compose    settings to a running service: open, check, reload, seed; the handler `Live`
@@ -14,9 +15,9 @@
 //!   statistics counters that sessions and workers write and cn=Monitor reads
 //! ```
 //!
-//! Arrows point downward only. A [`Session`] is a state machine that knows neither sockets nor time.
-//! [`Server`] drives sessions with one event loop per core. Another driver needs only the public
-//! methods of [`Session`]; `bench/` has one for comparison.
+//! Arrows point downward only. A [`Session`] is a state machine that knows neither sockets nor
+//! time. [`Server`] drives sessions with one event loop per core. Another driver needs only the
+//! public methods of [`Session`]; `bench/` has one for comparison.
 //!
 //! `session` and `driver` do not know entries. A session passes each request to a [`Handler`] as a
 //! message borrowed from the read buffer, and gets the response as bytes in the write buffer.

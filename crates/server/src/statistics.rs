@@ -1,11 +1,11 @@
-//! What the server counts while it works.
+//! Counters of the server.
 //!
 //! ```text
 //!   worker 0: Counters   worker 1: Counters ...     each written by its own thread, on its own cache lines
 //!        \                   /
 //!         Statistics::totals                        summed when somebody asks
 //! ```
-//! Counting costs a worker a load and a store of memory that nobody else writes.
+//! Counting costs a worker one load and one store of memory that no other thread writes.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
@@ -15,7 +15,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use fulgurite_directory::Connection;
 use fulgurite_ldap::Operation;
 
-/// The operations that are counted, in the order in which they are shown.
+/// The counted operations, in the order of their entries.
 pub(crate) const OPERATIONS: [(&str, Operation); 10] = [
     ("Bind", Operation::Bind),
     ("Unbind", Operation::Unbind),
@@ -29,16 +29,16 @@ pub(crate) const OPERATIONS: [(&str, Operation); 10] = [
     ("Extended", Operation::Extended),
 ];
 
-/// What one server counts; shared between its threads and whoever wants to know.
+/// The counters of one server, shared between its threads and the monitor.
 #[derive(Debug, Default)]
 pub struct Statistics {
     workers: Mutex<Vec<Arc<WorkerStatistics>>>,
-    /// Connections accepted; written by the acceptor.
+    /// Accepted connections; written by the acceptor.
     accepted: Counter,
     facts: Mutex<ServerInfo>,
 }
 
-/// What does not change while a server runs.
+/// Facts that do not change while a server runs.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ServerInfo {
     /// Seconds since 1970; zero before it runs.
@@ -49,7 +49,7 @@ pub(crate) struct ServerInfo {
     pub(crate) threads: u64,
 }
 
-/// A number that one thread adds to and all may read.
+/// A number that one thread increases and all threads may read.
 #[derive(Debug, Default)]
 pub(crate) struct Counter(AtomicU64);
 
@@ -59,7 +59,7 @@ pub(crate) struct Counter(AtomicU64);
 pub(crate) struct Counters {
     pub(crate) initiated: [Counter; OPERATIONS.len()],
     pub(crate) completed: [Counter; OPERATIONS.len()],
-    pub(crate) octets: Counter,
+    pub(crate) bytes: Counter,
     pub(crate) messages: Counter,
     pub(crate) entries: Counter,
     pub(crate) references: Counter,
@@ -70,13 +70,13 @@ pub(crate) struct Counters {
 pub(crate) struct Totals {
     pub(crate) initiated: [u64; OPERATIONS.len()],
     pub(crate) completed: [u64; OPERATIONS.len()],
-    pub(crate) octets: u64,
+    pub(crate) bytes: u64,
     pub(crate) messages: u64,
     pub(crate) entries: u64,
     pub(crate) references: u64,
 }
 
-/// What one worker counts, and the connections it has.
+/// The counters and connections of one worker.
 #[derive(Debug, Default)]
 pub(crate) struct WorkerStatistics {
     pub(crate) counters: Counters,
@@ -86,7 +86,7 @@ pub(crate) struct WorkerStatistics {
 /// Numbers of one connection, written by its worker.
 #[derive(Debug)]
 pub(crate) struct ConnectionCounters {
-    /// What is known of it, and whom it speaks for.
+    /// Facts about the connection, and the name of its identity.
     pub(crate) about: Mutex<(Arc<Connection>, String)>,
     /// Protocol version of the last bind.
     pub(crate) version: AtomicU8,
@@ -97,13 +97,13 @@ pub(crate) struct ConnectionCounters {
     pub(crate) executing: AtomicU64,
     pub(crate) pending: AtomicU64,
     pub(crate) reads: Counter,
-    /// How often the client had to be waited for.
+    /// Number of times that the server had to wait for the client.
     pub(crate) write_waits: Counter,
-    /// Whether it is being waited for.
+    /// 1 while the server waits for the client.
     pub(crate) waits_to_write: AtomicU8,
 }
 
-/// Where a session counts.
+/// The counters in which a session counts.
 #[derive(Clone, Debug)]
 pub(crate) struct Meter {
     pub(crate) worker: Arc<WorkerStatistics>,
@@ -111,7 +111,7 @@ pub(crate) struct Meter {
 }
 
 impl Counter {
-    /// For the one thread that this counter belongs to.
+    /// Adds to the counter. Only the thread that owns the counter may call this.
     pub(crate) fn add(&self, count: u64) {
         let sum = self.0.load(Ordering::Relaxed).wrapping_add(count);
         self.0.store(sum, Ordering::Relaxed);
@@ -123,7 +123,7 @@ impl Counter {
 }
 
 impl Statistics {
-    /// Sets what is known when the server begins to run.
+    /// Sets the facts at the start of the server.
     pub(crate) fn begin(&self, facts: ServerInfo) {
         *lock(&self.facts) = facts;
     }
@@ -132,14 +132,14 @@ impl Statistics {
         lock(&self.facts).clone()
     }
 
-    /// A worker more.
+    /// Adds a worker.
     pub(crate) fn worker(&self) -> Arc<WorkerStatistics> {
         let worker = Arc::<WorkerStatistics>::default();
         lock(&self.workers).push(Arc::clone(&worker));
         worker
     }
 
-    /// Notes a connection; for the acceptor.
+    /// Counts a connection, for the acceptor.
     pub(crate) fn accepted(&self) {
         self.accepted.add(1);
     }
@@ -158,7 +158,7 @@ impl Statistics {
             for (sum, counter) in totals.completed.iter_mut().zip(&counters.completed) {
                 *sum += counter.get();
             }
-            totals.octets += counters.octets.get();
+            totals.bytes += counters.bytes.get();
             totals.messages += counters.messages.get();
             totals.entries += counters.entries.get();
             totals.references += counters.references.get();
@@ -166,7 +166,7 @@ impl Statistics {
         totals
     }
 
-    /// The connections there are, by number.
+    /// Returns the open connections by number.
     pub(crate) fn connections(&self) -> BTreeMap<u64, Arc<ConnectionCounters>> {
         let workers = lock(&self.workers);
         let each = workers
@@ -177,7 +177,7 @@ impl Statistics {
 }
 
 impl WorkerStatistics {
-    /// A connection more.
+    /// Adds a connection.
     pub(crate) fn open(self: &Arc<Self>, facts: &Arc<Connection>) -> Meter {
         let now = seconds_now();
         let figures = Arc::new(ConnectionCounters {
@@ -200,7 +200,7 @@ impl WorkerStatistics {
         }
     }
 
-    /// A connection less.
+    /// Removes a connection.
     pub(crate) fn close(&self, id: u64) {
         lock(&self.connections).remove(&id);
     }
@@ -225,7 +225,7 @@ impl Meter {
         self.connection.completed.add(1);
     }
 
-    /// Notes responses written: entries and references of a search, results.
+    /// Counts written responses: entries and references of a search, and results.
     pub(crate) fn wrote(&self, entries: u64, references: u64, results: u64) {
         let counters = &self.worker.counters;
         counters.entries.add(entries);
@@ -233,14 +233,14 @@ impl Meter {
         counters.messages.add(entries + references + results);
     }
 
-    /// Notes how many operations are being worked on and how many wait.
+    /// Records the numbers of running and waiting operations.
     pub(crate) fn outstanding(&self, executing: usize, pending: usize) {
         let store = |to: &AtomicU64, count: usize| to.store(count as u64, Ordering::Relaxed);
         store(&self.connection.executing, executing);
         store(&self.connection.pending, pending);
     }
 
-    /// Notes that operations are being worked on, as one of them begins.
+    /// Records the number of running operations when one begins.
     pub(crate) fn executing(&self, count: usize) {
         self.connection
             .executing
@@ -254,9 +254,10 @@ impl Meter {
             .store(seconds_now(), Ordering::Relaxed);
     }
 
-    /// Notes octets that the client's socket has taken, and whether it takes no more for now.
-    pub(crate) fn sent(&self, octets: usize, waits: bool) {
-        self.worker.counters.octets.add(octets as u64);
+    /// Counts bytes that the client's socket has taken. `waits` is true if it takes no more for
+    /// now.
+    pub(crate) fn sent(&self, bytes: usize, waits: bool) {
+        self.worker.counters.bytes.add(bytes as u64);
         let before = self.connection.waits_to_write.load(Ordering::Relaxed);
         if waits && before == 0 {
             self.connection.write_waits.add(1);
@@ -268,12 +269,12 @@ impl Meter {
         }
     }
 
-    /// Notes whom the connection speaks for from now on.
+    /// Records the name of the connection's new identity.
     pub(crate) fn bound(&self, name: String) {
         lock(&self.connection.about).1 = name;
     }
 
-    /// Notes what is known of the connection from now on.
+    /// Records new facts about the connection.
     pub(crate) fn secured(&self, facts: Arc<Connection>) {
         lock(&self.connection.about).0 = facts;
     }
@@ -289,7 +290,7 @@ pub(crate) fn seconds_now() -> u64 {
         .map_or(0, |since| since.as_secs())
 }
 
-/// Whoever panicked while holding one of these left numbers, nothing half done.
+/// Locks a mutex. A poisoned one is safe to use, because each holder leaves complete values.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -326,7 +327,7 @@ mod tests {
             (totals.entries, totals.references, totals.messages),
             (10, 2, 14)
         );
-        assert_eq!(totals.octets, 300);
+        assert_eq!(totals.bytes, 300);
         let connections = statistics.connections();
         assert_eq!(connections.keys().copied().collect::<Vec<_>>(), [1, 2]);
         let waits = |id: u64| connections[&id].waits_to_write.load(Ordering::Relaxed);

@@ -71,11 +71,11 @@ impl Client {
         let mut responses = Vec::new();
         let mut buffer = [0; 65536];
         while responses.len() < count {
-            let octets = self.stream.read(&mut buffer).unwrap();
-            if octets == 0 {
+            let bytes = self.stream.read(&mut buffer).unwrap();
+            if bytes == 0 {
                 break;
             }
-            self.received.extend_from_slice(&buffer[..octets]);
+            self.received.extend_from_slice(&buffer[..bytes]);
             responses.extend(take_responses(&mut self.received));
         }
         responses

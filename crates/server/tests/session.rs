@@ -100,8 +100,8 @@ fn requests_may_arrive_octet_by_octet() {
     let (stub, limits) = (Stub::default(), SessionLimits::default());
     let mut connection = Connection::new(&stub, &limits);
     let mut responses = Vec::new();
-    for octet in [search(1, "1"), compare(2)].concat() {
-        connection.session.receive(&[octet]);
+    for byte in [search(1, "1"), compare(2)].concat() {
+        connection.session.receive(&[byte]);
         responses.extend(connection.settle());
     }
     assert_eq!(responses, ["1 entry", "1 search 0", "2 compare 0"]);

@@ -148,11 +148,11 @@ impl<S: Read + Write> Client<S> {
         let mut responses = Vec::new();
         let mut buffer = [0; 65536];
         while responses.len() < count {
-            let octets = self.stream.read(&mut buffer)?;
-            if octets == 0 {
+            let bytes = self.stream.read(&mut buffer)?;
+            if bytes == 0 {
                 break;
             }
-            self.received.extend_from_slice(&buffer[..octets]);
+            self.received.extend_from_slice(&buffer[..bytes]);
             responses.extend(take_responses(&mut self.received));
         }
         Ok(responses)
@@ -246,7 +246,7 @@ fn start_tls_puts_a_layer_below_what_there_is() {
                         .contains(&"4 extended 1".to_owned())
             );
 
-            // Plain octets where a handshake should be.
+            // Plain bytes where a handshake should be.
             let mut client = Client::new(connect(plain));
             assert_eq!(client.talk(&[start(1)], 1).unwrap(), ["1 extended 0"]);
             client.send(&[who_am_i(2)]).unwrap();
@@ -383,7 +383,7 @@ fn handshakes_that_go_wrong_hold_nobody_up() {
     );
 }
 
-/// Gives its octets one at a time.
+/// Gives its bytes one at a time.
 struct Drop1(TcpStream);
 
 impl Read for Drop1 {

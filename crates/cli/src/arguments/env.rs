@@ -6,9 +6,10 @@ use std::time::Duration;
 use clap::{Args, Subcommand};
 use fulgurite_config::parse_bytes;
 
-/// Look after an environment: a store of this program's, or any other with LMDB's files
+/// Administer an environment: a store of this program, or any other with LMDB's files
 ///
-/// All of these work beside programs that have the environment open, those with the original library included.
+/// All of these work while other programs have the environment open, also programs with the
+/// original library.
 #[derive(Debug, Args)]
 #[command(arg_required_else_help = true)]
 pub(crate) struct Env {
@@ -26,9 +27,9 @@ pub(crate) enum EnvTool {
     Compact(Compact),
 }
 
-/// Print what an environment holds: sizes, databases, free pages, readers
+/// Print the state of an environment: sizes, databases, free pages, readers
 ///
-/// Shows one snapshot; nothing is changed, and nobody waits for it.
+/// Shows one snapshot, changes nothing, and blocks no other program.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  fulgurite env stat /var/lib/fulgurite")]
 pub(crate) struct Stat {
@@ -39,20 +40,20 @@ pub(crate) struct Stat {
     pub(crate) json: bool,
 }
 
-/// Watch an environment: who reads and what that holds back, who writes, how it grows
+/// Watch an environment: its readers and the pages they hold, its writer, its growth
 ///
-/// On a terminal each look takes the place of the one before; elsewhere they follow one another. HOLDS
-/// are the free pages that a reader keeps from being used again, ALONE those of them that could be used
-/// if it ended and no other reader did. Readers that use the original library do not tell their age.
+/// On a terminal each report replaces the previous one; otherwise it is appended. HOLDS counts the
+/// free pages that a reader keeps from reuse. ALONE counts those that become reusable if this
+/// reader ends. The age of readers with the original library is unknown.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  fulgurite env top /var/lib/fulgurite --interval 5")]
 pub(crate) struct Top {
     #[command(flatten)]
     pub(crate) environment: EnvironmentPath,
-    /// Seconds from one look to the next
+    /// Seconds between reports
     #[arg(long, value_name = "SECONDS", default_value = "1", value_parser = parse_interval)]
     pub(crate) interval: Duration,
-    /// Look once, at the end of one interval, whose rates are shown
+    /// Print one report, after one interval
     #[arg(long)]
     pub(crate) once: bool,
 }
@@ -67,16 +68,16 @@ fn parse_interval(text: &str) -> Result<Duration, String> {
 
 /// Copy an environment while others use it
 ///
-/// The copy is one moment of the environment. Nothing is overwritten.
+/// The copy is a consistent snapshot. The command overwrites nothing.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  fulgurite env copy --compact /var/lib/fulgurite /mnt/copy")]
 pub(crate) struct Copy {
     #[command(flatten)]
     pub(crate) environment: EnvironmentPath,
-    /// Where to: a directory, made if it is missing; or a file, if PATH is one
+    /// Destination: a directory, created if missing, or a file if PATH is one
     #[arg(value_name = "TO")]
     pub(crate) to: PathBuf,
-    /// Leave free pages out and put the others in order
+    /// Omit free pages and put the others in order
     #[arg(long, short)]
     pub(crate) compact: bool,
     /// Show no progress and no summary
@@ -84,28 +85,29 @@ pub(crate) struct Copy {
     pub(crate) quiet: bool,
 }
 
-/// Back an environment up while others use it: what has changed since the last backup
+/// Back up the changes of an environment since the last backup, while others use it
 ///
-/// The first backup in a directory holds everything, the following ones only pages that have changed; each
-/// holds one moment of the environment. Keep all files of the directory: each builds on the one before it.
+/// The first backup in a directory is complete; the following ones hold only changed pages. Each
+/// backup is a consistent snapshot. Keep all files of the directory, because each depends on the
+/// previous one.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  fulgurite env backup /var/lib/fulgurite --to /mnt/backup\n  fulgurite env backup --list /mnt/backup\n  fulgurite env backup --verify /mnt/backup"
 )]
 pub(crate) struct Backup {
-    /// Directory of the environment, or its data file if that lies alone
+    /// Directory of the environment, or its data file
     #[arg(value_name = "PATH", required_unless_present_any = ["list", "verify"])]
     pub(crate) path: Option<PathBuf>,
-    /// Directory of the backups; made if it is missing
+    /// Directory of the backups; created if missing
     #[arg(long, value_name = "DIR", required_unless_present_any = ["list", "verify"])]
     pub(crate) to: Option<PathBuf>,
-    /// Write everything, whatever there is already
+    /// Write a complete backup
     #[arg(long)]
     pub(crate) full: bool,
-    /// Say which backups are in a directory
+    /// List the backups in a directory
     #[arg(long, value_name = "DIR", conflicts_with_all = ["path", "to", "full", "verify"])]
     pub(crate) list: Option<PathBuf>,
-    /// Read all backups in a directory, and say whether they are as they were made
+    /// Verify all backups in a directory against their digests
     #[arg(long, value_name = "DIR", conflicts_with_all = ["path", "to", "full"])]
     pub(crate) verify: Option<PathBuf>,
     /// Show no progress and no summary
@@ -113,10 +115,10 @@ pub(crate) struct Backup {
     pub(crate) quiet: bool,
 }
 
-/// Make an environment again from backups
+/// Restore an environment from backups
 ///
-/// All that is read is compared with its digests, and what was restored is checked before it gets its name. Nothing is
-/// overwritten.
+/// The command compares all input with its digests, and checks the restored environment before it
+/// renames it into place. It overwrites nothing.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Example:\n  fulgurite env restore /mnt/backup --to /var/lib/fulgurite --txn 4711"
@@ -125,13 +127,13 @@ pub(crate) struct Restore {
     /// Directory of the backups
     #[arg(value_name = "DIR")]
     pub(crate) from: PathBuf,
-    /// Directory of the new environment; made if it is missing
+    /// Directory of the new environment; created if missing
     #[arg(long, value_name = "PATH")]
     pub(crate) to: PathBuf,
     /// Restore the backup of this transaction [default: the newest]
     #[arg(long, value_name = "NUMBER")]
     pub(crate) txn: Option<u64>,
-    /// PATH is the data file itself, with its lock file beside it
+    /// PATH is the data file itself, with its lock file next to it
     #[arg(long)]
     pub(crate) no_subdir: bool,
     /// Show no progress and no summary
@@ -139,11 +141,11 @@ pub(crate) struct Restore {
     pub(crate) quiet: bool,
 }
 
-/// Make an environment's file shorter while others use it
+/// Shrink the data file of an environment while others use it
 ///
-/// Pages at the end of the file are moved to free places before them, in small transactions between which others get
-/// their turn; then the file is cut off. The environment is checked first. Where a process changes the file through
-/// its map, the file keeps its length and gives its space back as a hole.
+/// The command checks the environment first. Then it moves pages from the end of the file to free
+/// pages, in small transactions so that other writers can continue, and truncates the file. If a
+/// process writes through its memory map, the file keeps its length and the space becomes a hole.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Example:\n  fulgurite env compact /var/lib/fulgurite --until 10G --wait 60"
@@ -151,16 +153,16 @@ pub(crate) struct Restore {
 pub(crate) struct Compact {
     #[command(flatten)]
     pub(crate) environment: EnvironmentPath,
-    /// Stop when the file has this size, such as 10G [default: as short as it gets]
+    /// Stop when the file has this size, such as 10G [default: as small as possible]
     #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
     pub(crate) until: Option<u64>,
-    /// Wait so many seconds in all for readers that hold what is to be moved
+    /// Total seconds to wait for readers that hold pages at the end of the file
     #[arg(long, value_name = "SECONDS", default_value_t = 0)]
     pub(crate) wait: u64,
-    /// Pause so many milliseconds after each transaction, for others
+    /// Milliseconds to pause after each transaction, for other writers
     #[arg(long, value_name = "MILLISECONDS", default_value_t = 0)]
     pub(crate) pause: u64,
-    /// Give free pages inside the file back to the file system too, as holes
+    /// Return free pages inside the file to the file system too, as holes
     #[arg(long)]
     pub(crate) punch: bool,
     /// Show no progress and no summary
@@ -168,10 +170,10 @@ pub(crate) struct Compact {
     pub(crate) quiet: bool,
 }
 
-/// Which environment a tool is about.
+/// The environment of a tool.
 #[derive(Debug, Args)]
 pub(crate) struct EnvironmentPath {
-    /// Directory of the environment, or its data file if that lies alone
+    /// Directory of the environment, or its data file
     #[arg(value_name = "PATH")]
     pub(crate) path: PathBuf,
 }

@@ -1,4 +1,4 @@
-//! Flags of the offline tools that slapd's programs have counterparts in.
+//! Flags of the offline tools that correspond to programs of slapd.
 
 use std::path::PathBuf;
 
@@ -6,13 +6,13 @@ use clap::{Args, Subcommand};
 
 use super::{SchemaFlags, StoreFlags, SuffixFlag};
 
-/// Which configuration a tool works by: TOML, or slapd's own.
+/// The configuration of a tool, as TOML or in slapd's formats.
 #[derive(Debug, Args)]
 pub(crate) struct ConfigFlags {
     /// Settings from this TOML file
     #[arg(long, value_name = "FILE", conflicts_with_all = ["slapd_conf", "slapd_dir"])]
     pub(crate) config: Option<PathBuf>,
-    /// Settings from a configuration file of slapd's
+    /// Settings from a configuration file of slapd
     #[arg(
         short = 'f',
         long = "slapd-conf",
@@ -20,15 +20,16 @@ pub(crate) struct ConfigFlags {
         conflicts_with = "slapd_dir"
     )]
     pub(crate) slapd_conf: Option<PathBuf>,
-    /// Settings from a configuration directory of slapd's
+    /// Settings from a configuration directory of slapd
     #[arg(short = 'F', long = "slapd-dir", value_name = "DIR")]
     pub(crate) slapd_dir: Option<PathBuf>,
 }
 
-/// Build, drop or rebuild indexes, also beside a running server
+/// Build, drop or rebuild indexes, also while a server runs
 ///
-/// What is added is built in the background: in small transactions, between which others get their turn. Searches use
-/// an index when it is complete. Ended early, the work goes on where it stopped with the next call.
+/// The command builds new indexes in small transactions, so that other writers can continue.
+/// Searches use an index once it is complete. If the command ends early, the next call continues
+/// the work.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  fulgurite index --add mail:sub --data /var/lib/fulgurite\n  fulgurite index --status --data /var/lib/fulgurite\n  fulgurite index --rebuild --data /var/lib/fulgurite"
@@ -38,16 +39,16 @@ pub(crate) struct Index {
     pub(crate) store: StoreFlags,
     #[command(flatten)]
     pub(crate) schema: SchemaFlags,
-    /// Keep this index from now on: an attribute and any of eq, pres, sub, approx. Repeatable
+    /// Add this index: an attribute and any of eq, pres, sub, approx. Repeatable
     #[arg(long, value_name = "ATTRIBUTE:KINDS")]
     pub(crate) add: Vec<String>,
-    /// Give up the indexes of this attribute. Repeatable
+    /// Drop the indexes of this attribute. Repeatable
     #[arg(long, value_name = "ATTRIBUTE")]
     pub(crate) remove: Vec<String>,
-    /// Make all indexes again, or those of the attributes named
+    /// Rebuild all indexes, or those of the given attributes
     #[arg(long, value_name = "ATTRIBUTE", num_args = 0.., conflicts_with_all = ["add", "remove", "status"])]
     pub(crate) rebuild: Option<Vec<String>>,
-    /// Say which indexes there are, and how far those are that are being built
+    /// List the indexes and the progress of unfinished ones
     #[arg(long, conflicts_with_all = ["add", "remove"])]
     pub(crate) status: bool,
     /// Show no progress
@@ -65,7 +66,7 @@ pub(crate) struct Modify {
     pub(crate) suffix: SuffixFlag,
     #[command(flatten)]
     pub(crate) schema: SchemaFlags,
-    /// Go on after a change that is refused
+    /// Continue after a refused change
     #[arg(long, short = 'c')]
     pub(crate) r#continue: bool,
     /// Check everything, change nothing
@@ -88,7 +89,7 @@ pub(crate) struct Passwd {
     /// Read the password from a file: all of it, a line end included
     #[arg(long, value_name = "FILE", conflicts_with = "generate")]
     pub(crate) file: Option<PathBuf>,
-    /// Invent a password and print it
+    /// Generate a password and print it
     #[arg(long)]
     pub(crate) generate: bool,
     /// Salt of {CRYPT}, in the format of printf, such as $6$%.16s
@@ -96,7 +97,7 @@ pub(crate) struct Passwd {
     pub(crate) crypt_salt: Option<String>,
 }
 
-/// Show the forms of names, or what is wrong with them
+/// Show the forms of DNs, or their errors
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  fulgurite dn 'CN=Smith\\, J. , DC=Example'")]
 pub(crate) struct DnForms {
@@ -105,15 +106,15 @@ pub(crate) struct DnForms {
     /// Print only the normal form, in which equal names are equal text
     #[arg(long, short = 'N', conflicts_with = "pretty")]
     pub(crate) normal: bool,
-    /// Print only the form that clients are shown
+    /// Print only the pretty form, which clients get
     #[arg(long, short = 'P')]
     pub(crate) pretty: bool,
-    /// Names
+    /// DNs
     #[arg(value_name = "DN", required = true)]
     pub(crate) names: Vec<String>,
 }
 
-/// Try which name an authentication identity is mapped to
+/// Map authentication identities to DNs, as a bind does
 #[derive(Debug, Args)]
 #[command(
     after_help = "Example:\n  fulgurite auth -f slapd.conf --mechanism EXTERNAL uid=x,cn=auth"
@@ -121,10 +122,10 @@ pub(crate) struct DnForms {
 pub(crate) struct Auth {
     #[command(flatten)]
     pub(crate) config: ConfigFlags,
-    /// The identity that has authenticated
+    /// The authenticated identity
     #[arg(long, short = 'U', value_name = "ID")]
     pub(crate) user: Option<String>,
-    /// The identity it wants to act as
+    /// The identity to act as
     #[arg(long, short = 'X', value_name = "ID")]
     pub(crate) authorize: Option<String>,
     /// SASL mechanism
@@ -138,20 +139,20 @@ pub(crate) struct Auth {
     pub(crate) identities: Vec<String>,
 }
 
-/// Questions about access rules
+/// Explain access rules
 #[derive(Debug, Args)]
 #[command(arg_required_else_help = true)]
 pub(crate) struct Access {
     #[command(subcommand)]
-    pub(crate) question: AccessQuestion,
+    pub(crate) question: AccessAction,
 }
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum AccessQuestion {
+pub(crate) enum AccessAction {
     Explain(Explain),
 }
 
-/// Say what an identity may do to an entry, and which rule in which line decides it
+/// Show the rights of an identity to an entry, with the rule and line that decide
 #[derive(Debug, Args)]
 #[command(
     after_help = "Example:\n  fulgurite access explain -f slapd.conf --as uid=x,dc=example --entry uid=y,dc=example userPassword/write"
@@ -159,26 +160,26 @@ pub(crate) enum AccessQuestion {
 pub(crate) struct Explain {
     #[command(flatten)]
     pub(crate) config: ConfigFlags,
-    /// Who asks; anonymous without it
+    /// DN of the requester [default: anonymous]
     #[arg(long = "as", short = 'D', value_name = "DN")]
     pub(crate) subject: Option<String>,
     /// The entry
     #[arg(long, short = 'b', value_name = "DN")]
     pub(crate) entry: String,
-    /// Take the entry to be empty, without a look into the store
+    /// Assume an empty entry; do not read the store
     #[arg(long, short = 'u')]
     pub(crate) dry_run: bool,
-    /// Facts about the connection, such as peername=IP=127.0.0.1:9, sockurl=ldap:///, ssf=256. Repeatable
+    /// Facts about the connection, such as peername=IP=127.0.0.1:9 or ssf=256. Repeatable
     #[arg(long = "given", short = 'o', value_name = "FACT=VALUE")]
     pub(crate) given: Vec<String>,
-    /// Attributes, as ATTRIBUTE, ATTRIBUTE/LEVEL or ATTRIBUTE/LEVEL:VALUE; all without any
+    /// Attributes, as ATTRIBUTE, ATTRIBUTE/LEVEL or ATTRIBUTE/LEVEL:VALUE [default: all]
     #[arg(value_name = "ATTRIBUTE[/LEVEL][:VALUE]")]
     pub(crate) attributes: Vec<String>,
 }
 
-/// Find entries that the schema does not allow
+/// Find entries that violate the schema
 ///
-/// Exit status: 0 all entries are allowed, 1 some are not.
+/// Exit status: 0 all entries conform, 1 some do not.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  fulgurite schema-check --data /var/lib/fulgurite")]
 pub(crate) struct SchemaCheck {
@@ -186,18 +187,18 @@ pub(crate) struct SchemaCheck {
     pub(crate) store: StoreFlags,
     #[command(flatten)]
     pub(crate) schema: SchemaFlags,
-    /// Look only at entries that match this filter
+    /// Check only entries that match this filter
     #[arg(long, value_name = "FILTER")]
     pub(crate) filter: Option<String>,
-    /// Look only at this entry and what is below it
+    /// Check only this entry and its subtree
     #[arg(long, value_name = "DN")]
     pub(crate) subtree: Option<String>,
 }
 
-/// Show how a search is planned, what each part of its filter finds, and which index is missing
+/// Show the plan of a search, the results of each part of its filter, and missing indexes
 ///
-/// `expected` is what the plan reckons with at most, `looked at` how many entries were candidates, `found` how many of
-/// them match. Works beside a running server. Access rules play no part.
+/// `expected` is the planner's upper bound, `looked at` the number of candidates, `found` the
+/// number of matches. Works while a server runs. Access rules have no effect.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Example:\n  fulgurite explain --data /var/lib/fulgurite '(&(l=Altenwerder)(title=Engineer))'"
@@ -207,10 +208,10 @@ pub(crate) struct ExplainSearch {
     pub(crate) store: StoreFlags,
     #[command(flatten)]
     pub(crate) schema: SchemaFlags,
-    /// Where the search begins [default: the suffix]
+    /// Base of the search [default: the suffix]
     #[arg(long, short, value_name = "DN")]
     pub(crate) base: Option<String>,
-    /// How far it reaches
+    /// Scope of the search
     #[arg(long, short, value_enum, default_value_t = ExplainScope::Sub)]
     pub(crate) scope: ExplainScope,
     /// The filter
@@ -227,10 +228,11 @@ pub(crate) enum ExplainScope {
     Children,
 }
 
-/// Load what an OpenLDAP server of release 2.4 to 2.6 has in its mdb database, without a dump
+/// Load the mdb database of an OpenLDAP server, release 2.4 to 2.6, without a dump
 ///
-/// Reads the environment itself, also while that server runs, and changes nothing in it. Entries keep
-/// their operational attributes, the order of their ids, and the order of attributes and values.
+/// Reads the environment directly, also while that server runs, and changes nothing in it. Entries
+/// keep their operational attributes, the order of their ids, and the order of attributes and
+/// values.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Example:\n  fulgurite import --from /var/lib/ldap --data /var/lib/fulgurite -f /etc/ldap/slapd.conf"
@@ -243,13 +245,13 @@ pub(crate) struct Import {
     pub(crate) store: StoreFlags,
     #[command(flatten)]
     pub(crate) schema: SchemaFlags,
-    /// Take schema and indexes from a configuration file of slapd's
+    /// Take schema and indexes from a configuration file of slapd
     #[arg(short = 'f', long = "slapd-conf", value_name = "FILE")]
     pub(crate) slapd_conf: Option<PathBuf>,
-    /// Take attributes that the schema does not define as octet strings, and entries that it does not allow as they are
+    /// Load unknown attributes as octet strings, and entries that violate the schema unchanged
     #[arg(long)]
     pub(crate) lenient: bool,
-    /// Leave entries out that cannot be read or taken, and say which
+    /// Skip and report entries that cannot be read or loaded
     #[arg(long, short = 'c')]
     pub(crate) r#continue: bool,
     /// Show no progress
@@ -271,30 +273,32 @@ pub(crate) enum ConfigAction {
     Show(ShowConfig),
 }
 
-/// Say whether a configuration can be used, with the line and a hint for what is wrong
+/// Check a configuration, and report the line and a hint for each error
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  fulgurite config check /etc/fulgurite.toml")]
 pub(crate) struct CheckConfig {
     #[command(flatten)]
     pub(crate) config: ConfigFlags,
-    /// The configuration: TOML, slapd.conf or a configuration directory, told apart by name and content
+    /// The configuration: TOML, slapd.conf or a configuration directory, detected by name and
+    /// content
     #[arg(value_name = "FILE", conflicts_with_all = ["config", "slapd_conf", "slapd_dir"])]
     pub(crate) file: Option<PathBuf>,
-    /// Do not look at the stores, only at the configuration
+    /// Check only the configuration, not the stores
     #[arg(long, short = 'u')]
     pub(crate) no_stores: bool,
 }
 
-/// Print the settings that hold
+/// Print the settings in force
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  fulgurite config show --resolved -f /etc/ldap/slapd.conf")]
 pub(crate) struct ShowConfig {
     #[command(flatten)]
     pub(crate) config: ConfigFlags,
-    /// The configuration: TOML, slapd.conf or a configuration directory, told apart by name and content
+    /// The configuration: TOML, slapd.conf or a configuration directory, detected by name and
+    /// content
     #[arg(value_name = "FILE", conflicts_with_all = ["config", "slapd_conf", "slapd_dir"])]
     pub(crate) file: Option<PathBuf>,
-    /// Print every setting, defaults included, and where each comes from
+    /// Print every setting, defaults included, with its origin
     #[arg(long)]
     pub(crate) resolved: bool,
 }

@@ -1,4 +1,4 @@
-//! `fulgurite access explain`: what somebody may do to an entry, and which rule in which line decides it.
+//! `fulgurite access explain`: the rights of a requester to an entry, and the rule that decides.
 
 use std::io::Write as _;
 
@@ -7,11 +7,11 @@ use fulgurite_directory::{Connection, ExplainTarget, Outcome, RightsExplanation,
 use fulgurite_schema::Dn;
 use fulgurite_server::open_directory;
 
-use crate::arguments::tools::{Access, AccessQuestion, Explain};
-use crate::rights::{Question, session_of, take_fact};
+use crate::arguments::tools::{Access, AccessAction, Explain};
+use crate::rights::{AccessQuery, session_of, take_fact};
 
 pub(crate) fn run(command: Access) -> anyhow::Result<()> {
-    let AccessQuestion::Explain(explain) = command.question;
+    let AccessAction::Explain(explain) = command.question;
     let settings = explain.config.settings()?;
     let directory = open_directory(&settings)?;
     let schema = directory.schema();
@@ -24,7 +24,7 @@ pub(crate) fn run(command: Access) -> anyhow::Result<()> {
     let questions = explain
         .attributes
         .iter()
-        .map(|text| Question::parse(schema, text))
+        .map(|text| AccessQuery::parse(schema, text))
         .collect::<Result<Vec<_>, _>>()?;
     let targets: Vec<ExplainTarget> = questions.iter().map(|asked| asked.target.clone()).collect();
     let answers = directory.explain(&session, &explain.entry, &targets, explain.dry_run)?;
@@ -60,7 +60,7 @@ fn connection(explain: &Explain) -> anyhow::Result<Connection> {
     Ok(connection)
 }
 
-/// The attribute, with its value if it was asked about; never a password.
+/// Formats the attribute, with its value if the query has one; never a password.
 fn named(answer: &RightsExplanation) -> String {
     let ExplainTarget::Attribute(_, Some(value)) = &answer.target else {
         return answer.name.clone();

@@ -12,7 +12,7 @@ pub(crate) fn run(command: Auth) -> anyhow::Result<()> {
     let users = command.user.iter().chain(&command.identities);
     let mechanism = command.mechanism.as_deref();
     let mut some = false;
-    // As at a bind: nobody has authenticated yet.
+    // As at a bind, the session is anonymous.
     let nobody = Session::new();
     for user in users {
         some = true;
@@ -39,6 +39,6 @@ pub(crate) fn run(command: Auth) -> anyhow::Result<()> {
     if some {
         Ok(())
     } else {
-        bail!("no identity is given: --user ID, or ID")
+        bail!("no identity: use --user ID or the argument ID")
     }
 }

@@ -8,7 +8,7 @@ use fulgurite_engine_tools::{CheckOptions, CheckSettings, Verdict, check, repair
 use super::{one_line, unless_pipe_closed};
 use crate::arguments::check::Check;
 
-/// The exit status of a check that could not be made.
+/// The exit status of a check that failed.
 const UNCHECKED: u8 = 2;
 
 pub(crate) fn run(command: Check) -> ExitCode {
@@ -42,7 +42,7 @@ fn verdict(command: Check) -> anyhow::Result<Verdict> {
         None => check(&settings, &mut output),
         Some(to) => repair(&settings, to, &mut output),
     };
-    // What was found is told also where the tool then gave up.
+    // Print the findings also if the tool failed later.
     unless_pipe_closed(output.flush().map_err(Into::into))?;
     Ok(done?)
 }

@@ -20,7 +20,7 @@ pub(crate) fn run(command: Config) -> anyhow::Result<()> {
     }
 }
 
-/// `config check`: says what is to be known, and fails at the first mistake.
+/// `config check`: prints notes and warnings, and fails at the first error.
 pub(crate) fn check(command: CheckConfig) -> anyhow::Result<()> {
     let settings = read(command.config, command.file)?;
     for note in &settings.notes {
@@ -32,7 +32,7 @@ pub(crate) fn check(command: CheckConfig) -> anyhow::Result<()> {
         for database in settings.stores() {
             let directory = database.directory()?;
             if !Store::exists(directory) {
-                println!("note: there is no store in {} yet", directory.display());
+                println!("note: no store exists in {} yet", directory.display());
                 continue;
             }
             let options = StoreOptions {
@@ -44,11 +44,11 @@ pub(crate) fn check(command: CheckConfig) -> anyhow::Result<()> {
                 .with_context(|| format!("the store in {}", directory.display()))?;
         }
     }
-    println!("the configuration can be used");
+    println!("the configuration is valid");
     Ok(())
 }
 
-/// `config show`: what was said, or with `--resolved` everything that holds.
+/// `config show`: the given settings, or all settings with `--resolved`.
 fn show(command: ShowConfig) -> anyhow::Result<()> {
     let settings = read(command.config, command.file)?;
     let shown = settings.shown().into_iter();
@@ -69,7 +69,7 @@ fn show(command: ShowConfig) -> anyhow::Result<()> {
     unless_pipe_closed(printed.map_err(Into::into))
 }
 
-/// The settings of the file that was named, with the environment below them.
+/// Returns the settings of the file over those of the environment.
 fn read(flags: ConfigFlags, file: Option<PathBuf>) -> anyhow::Result<Settings> {
     let named = file
         .or(flags.config)
@@ -78,7 +78,7 @@ fn read(flags: ConfigFlags, file: Option<PathBuf>) -> anyhow::Result<Settings> {
     if let Some(path) = &named
         && !path.exists()
     {
-        bail!("there is no configuration at {}", path.display());
+        bail!("no configuration exists at {}", path.display());
     }
     Ok(flags::settings(Layer::default(), named.as_deref())?)
 }

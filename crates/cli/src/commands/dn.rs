@@ -25,7 +25,7 @@ pub(crate) fn run(command: DnForms) -> anyhow::Result<()> {
     }
     match wrong {
         0 => Ok(()),
-        1 => bail!("one name is wrong"),
-        count => bail!("{count} names are wrong"),
+        1 => bail!("one DN is invalid"),
+        count => bail!("{count} DNs are invalid"),
     }
 }

@@ -10,7 +10,7 @@ use fulgurite_store::{Store, StoreOptions};
 use super::unless_pipe_closed;
 use crate::arguments::Export;
 
-/// Octets written at once.
+/// Buffer size in bytes.
 const BUFFER_BYTES: usize = 1 << 18;
 
 pub(crate) fn run(command: Export) -> anyhow::Result<()> {

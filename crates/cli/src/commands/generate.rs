@@ -7,7 +7,7 @@ use fulgurite_directory_tools::{GenerateOptions, generate};
 use super::unless_pipe_closed;
 use crate::arguments::Generate;
 
-/// Octets written at once.
+/// Buffer size in bytes.
 const BUFFER_BYTES: usize = 1 << 18;
 
 pub(crate) fn run(command: Generate) -> anyhow::Result<()> {

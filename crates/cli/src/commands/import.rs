@@ -13,19 +13,19 @@ use super::one_line;
 use crate::arguments::tools::Import;
 use crate::lock::DataLock;
 
-/// Where definitions go that the schema lacks.
+/// The file for definitions that the schema lacks.
 const DEFINITIONS: &str = "imported.schema";
 
 pub(crate) fn run(command: Import) -> anyhow::Result<()> {
     let Some(data) = command.store.data.clone() else {
-        bail!("the data directory is not set: give --data DIR, where the new store is to be");
+        bail!("the data directory is not set: use --data DIR for the new store");
     };
     if Store::exists(&data) {
-        bail!("{} holds a store already", data.display());
+        bail!("{} contains a store already", data.display());
     }
     let suffixes = suffixes_of(&command.from)?;
     if suffixes.is_empty() {
-        bail!("{} holds no entries", command.from.display());
+        bail!("{} contains no entries", command.from.display());
     }
     let _lock = DataLock::take_or_make(&data)?;
     let mut settings = command.settings(None)?;
@@ -35,7 +35,7 @@ pub(crate) fn run(command: Import) -> anyhow::Result<()> {
     if !missing.is_empty() {
         if !command.lenient {
             bail!(
-                "the schema lacks definitions, such as: {}; give the schema files, or --lenient",
+                "the schema lacks definitions, such as: {}; use the schema files, or --lenient",
                 missing[0]
             );
         }
@@ -51,7 +51,7 @@ pub(crate) fn run(command: Import) -> anyhow::Result<()> {
         Ok(summary) => summary,
         Err(error) => {
             for name in ["data.mdb", "lock.mdb", DEFINITIONS] {
-                // What was not made need not go.
+                // A missing file needs no removal.
                 let _ = std::fs::remove_file(data.join(name));
             }
             return Err(error);
@@ -67,13 +67,13 @@ pub(crate) fn run(command: Import) -> anyhow::Result<()> {
     }
     if !command.quiet {
         eprintln!(
-            "{} entries found, {} imported, {} left out",
+            "{} entries found, {} imported, {} skipped",
             summary.found, summary.taken, summary.left_out
         );
     }
     match summary.left_out {
         0 => Ok(()),
-        _ => bail!("some entries were left out"),
+        _ => bail!("some entries were skipped"),
     }
 }
 
@@ -110,7 +110,7 @@ fn fill(
         }
         ImportEvent::Progress(..) => {}
         ImportEvent::LeftOut(error) => {
-            eprintln!("fulgurite: left out: {}", one_line(&error.into()));
+            eprintln!("fulgurite: skipped: {}", one_line(&error.into()));
         }
     })?;
     Ok(summary)

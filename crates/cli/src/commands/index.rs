@@ -8,7 +8,7 @@ use fulgurite_store::{IndexProgress, IndexSpec, IndexStage, IndexStatus, Store, 
 
 use crate::arguments::tools::Index;
 
-/// Entries of one transaction: so few that other writers hardly wait.
+/// Entries of one transaction: few, so that other writers hardly wait.
 const ENTRIES_PER_STEP: usize = 500;
 
 pub(crate) fn run(command: Index) -> anyhow::Result<()> {
@@ -33,7 +33,7 @@ pub(crate) fn run(command: Index) -> anyhow::Result<()> {
         None => {
             if add.is_empty() && command.remove.is_empty() && store.index_status()?.work.is_empty()
             {
-                bail!("nothing to do: give --add, --remove, --rebuild or --status");
+                bail!("nothing to do: use --add, --remove, --rebuild or --status");
             }
             store.add_indexes(&add)?;
             store.remove_indexes(&command.remove)?;
@@ -58,7 +58,7 @@ fn work_off(store: &Store, quiet: bool) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// All indexes, a line each.
+/// Prints all indexes, one line each.
 fn shown(status: &IndexStatus) -> String {
     let complete = status.complete.iter();
     let complete: String = complete.map(|spec| format!("{spec}  complete\n")).collect();
@@ -70,7 +70,7 @@ fn working(status: &IndexStatus) -> String {
         let (attribute, kind) = (&work.attribute, work.kind.word());
         match work.stage {
             IndexStage::Clear => format!("{attribute}:{kind}  clearing\n"),
-            IndexStage::Drop => format!("{attribute}:{kind}  being given up\n"),
+            IndexStage::Drop => format!("{attribute}:{kind}  being dropped\n"),
             IndexStage::Fill => {
                 let percent = work.percent(status.last_id);
                 format!("{attribute}:{kind}  being built, {percent} %\n")

@@ -19,7 +19,7 @@ pub(crate) fn run(command: Load) -> anyhow::Result<()> {
     let data = settings.data()?;
     let mut options = store_options(settings.first_store()?)?;
     if Store::exists(data) && command.index.is_empty() && !command.no_default_indexes {
-        // Extending a store: it keeps the indexes it was made with.
+        // An extended store keeps the indexes it was created with.
         options.indexes = None;
     }
     let schema = Arc::new(schema(&settings)?);
@@ -50,7 +50,8 @@ pub(crate) fn run(command: Load) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Other indexes than those of a store that is extended are made at once; nobody else may be there to do it.
+/// Builds requested indexes that an extended store lacks at once, because perhaps no server runs
+/// that could.
 fn finish_indexes(data: &Path, settings: &LoadSettings) -> anyhow::Result<()> {
     let options = StoreOptions {
         indexes: None,

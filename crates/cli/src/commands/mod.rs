@@ -19,12 +19,12 @@ pub(crate) mod serve;
 
 use std::io;
 
-/// An error with its causes, on one line.
+/// Formats an error with its causes on one line.
 pub(crate) fn one_line(error: &anyhow::Error) -> String {
     let mut line = String::new();
     for cause in error.chain() {
         let text = cause.to_string().replace('\n', "; ");
-        // Errors that quote their cause need not be followed by it.
+        // Skip a cause that the error message already contains.
         if !line.contains(&text) {
             line.push_str(if line.is_empty() { "" } else { ": " });
             line.push_str(&text);
@@ -33,7 +33,7 @@ pub(crate) fn one_line(error: &anyhow::Error) -> String {
     line
 }
 
-/// Success, if all that went wrong is that nobody reads any more.
+/// Turns the error of a closed pipe into success.
 pub(crate) fn unless_pipe_closed(result: anyhow::Result<()>) -> anyhow::Result<()> {
     match result {
         Err(error) if is_broken_pipe(&error) => Ok(()),

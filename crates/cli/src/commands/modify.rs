@@ -14,7 +14,7 @@ use fulgurite_store::{Store, StoreOptions};
 
 use crate::arguments::tools::Modify;
 
-/// Who changes entries where no root is configured.
+/// The modifier's name if no root is configured.
 const NOBODY: &str = "cn=fulgurite modify";
 
 pub(crate) fn run(command: Modify) -> anyhow::Result<()> {

@@ -4,27 +4,29 @@ use anyhow::{Context as _, bail};
 use fulgurite_auth::Scheme;
 
 use crate::arguments::tools::Passwd;
-use crate::passwords::{self, Ask};
+use crate::passwords::{self, PromptOutcome};
 
 pub(crate) fn run(command: Passwd) -> anyhow::Result<()> {
     let scheme = match &command.scheme {
         None => Scheme::default(),
         Some(name) => match Scheme::from_name(name) {
             Some(scheme) => scheme,
-            None => bail!("there is no password scheme {name}"),
+            None => bail!("unknown password scheme {name}"),
         },
     };
     let password = if command.generate {
-        let password = passwords::invent().context("cannot invent a password")?;
+        let password = passwords::invent().context("cannot generate a password")?;
         println!("{password}");
         password.into_bytes()
     } else if let Some(file) = &command.file {
         std::fs::read(file).with_context(|| format!("cannot read {}", file.display()))?
     } else {
         match passwords::ask() {
-            Ask::Given(password) => password,
-            Ask::Differ => bail!("the two passwords differ"),
-            Ask::Impossible(error) => return Err(error).context("cannot ask for a password"),
+            PromptOutcome::Password(password) => password,
+            PromptOutcome::Differ => bail!("the two passwords differ"),
+            PromptOutcome::Impossible(error) => {
+                return Err(error).context("cannot read a password");
+            }
         }
     };
     let hash = passwords::hash(scheme, &password, command.crypt_salt.as_deref())?;

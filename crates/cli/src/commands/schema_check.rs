@@ -35,7 +35,7 @@ pub(crate) fn run(command: SchemaCheck) -> anyhow::Result<()> {
     })?;
     match wrong {
         0 => Ok(()),
-        1 => bail!("the schema does not allow one entry"),
-        count => bail!("the schema does not allow {count} entries"),
+        1 => bail!("one entry violates the schema"),
+        count => bail!("{count} entries violate the schema"),
     }
 }

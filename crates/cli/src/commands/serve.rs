@@ -6,7 +6,7 @@ use fulgurite_server::{Hangup, Service, ServiceOptions};
 
 use crate::arguments::Serve;
 use crate::lock::DataLock;
-use crate::logging::{self, Places, Selection};
+use crate::logging::{self, Destinations, Selection};
 
 pub(crate) fn run(command: Serve) -> anyhow::Result<()> {
     let settings = command.settings()?;
@@ -29,7 +29,7 @@ pub(crate) fn run(command: Serve) -> anyhow::Result<()> {
         ..ServiceOptions::default()
     };
     let read = || {
-        // Whoever moves the log file away says so by the same signal.
+        // Log rotation uses the same signal.
         logging::reopen();
         command.settings()
     };
@@ -42,19 +42,19 @@ pub(crate) fn run(command: Serve) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// To the file, if one is named, or else to standard error.
+/// Logs to the file if there is one, otherwise to standard error.
 fn begin_log(settings: &Settings) -> anyhow::Result<()> {
     let selection = Selection {
         level: *settings.global.log_level,
         operations: true,
     };
-    let mut places = Places::default();
+    let mut destinations = Destinations::default();
     let file = settings.global.log_file.value.clone();
     match &file {
-        Some(path) => places.file = Some((path.clone(), selection)),
-        None => places.terminal = Some(selection),
+        Some(path) => destinations.file = Some((path.clone(), selection)),
+        None => destinations.terminal = Some(selection),
     }
-    let opened = logging::begin_at(places);
+    let opened = logging::begin_at(destinations);
     opened.with_context(|| {
         format!(
             "cannot open the log file {}",

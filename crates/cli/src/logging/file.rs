@@ -1,4 +1,4 @@
-//! A log file that can be moved away: on request it is opened anew under its name.
+//! A log file that supports rotation: on request it is opened again under its name.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -16,7 +16,7 @@ pub(super) struct LogFile {
     file: Arc<Mutex<File>>,
 }
 
-/// Opens the log file; what is in it stays.
+/// Opens the log file for appending.
 pub(super) fn open(path: PathBuf) -> io::Result<LogFile> {
     let file = append(&path)?;
     let log = LogFile {
@@ -27,7 +27,8 @@ pub(super) fn open(path: PathBuf) -> io::Result<LogFile> {
     Ok(log)
 }
 
-/// Opens the log file anew, if there is one: it may have been moved away. If that fails, lines go where they went.
+/// Opens the log file again if there is one, because it may have been moved. After a failure the
+/// old file stays in use.
 pub(crate) fn reopen() {
     let Some(log) = LOG.get() else {
         return;
@@ -49,19 +50,19 @@ impl LogFile {
 }
 
 impl<'w> MakeWriter<'w> for LogFile {
-    type Writer = Line<'w>;
+    type Writer = LogLine<'w>;
 
-    fn make_writer(&'w self) -> Line<'w> {
-        Line(self.held())
+    fn make_writer(&'w self) -> LogLine<'w> {
+        LogLine(self.held())
     }
 }
 
-/// One line on its way into the file.
-pub(super) struct Line<'w>(MutexGuard<'w, File>);
+/// One line to be written to the file.
+pub(super) struct LogLine<'w>(MutexGuard<'w, File>);
 
-impl io::Write for Line<'_> {
-    fn write(&mut self, octets: &[u8]) -> io::Result<usize> {
-        self.0.write(octets)
+impl io::Write for LogLine<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.write(bytes)
     }
 
     fn flush(&mut self) -> io::Result<()> {

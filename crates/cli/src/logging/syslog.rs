@@ -1,4 +1,4 @@
-//! The system's log, as slapd writes to it: syslog(3), severity DEBUG, facility LOCAL4 unless told otherwise.
+//! The system's log as slapd writes it: syslog(3), severity DEBUG, facility LOCAL4 by default.
 
 use std::ffi::CString;
 use std::os::unix::fs::FileTypeExt as _;
@@ -14,39 +14,40 @@ use tracing_subscriber::fmt::MakeWriter;
 
 pub(crate) use syslog_tracing::Facility;
 
-/// Where syslog(3) sends what it is given.
+/// The socket of syslog(3).
 const SOCKET: &str = "/dev/log";
 
-/// How a program appears in the system's log.
+/// The identity of a program in the system's log.
 #[derive(Debug)]
 pub(crate) struct SystemLog {
     /// Its name.
     pub(crate) name: String,
-    /// The kind of program it is.
+    /// Its facility.
     pub(crate) facility: Facility,
 }
 
 impl SystemLog {
-    /// Whether the machine has such a log; without one, formatting lines for it would be work for nothing.
+    /// Returns true if the machine has such a log. Without one, the program formats no lines for
+    /// it.
     pub(crate) fn exists() -> bool {
         let socket = Path::new(SOCKET).metadata();
         socket.is_ok_and(|data| data.file_type().is_socket())
     }
 
-    /// Opens the log; `None` for a second one in this process.
-    pub(super) fn open(self) -> Option<LikeSlapd> {
+    /// Opens the log. Returns `None` for a second one in this process.
+    pub(super) fn open(self) -> Option<SyslogSink> {
         let name = self.name.replace('\0', "");
         let name = CString::new(name).unwrap_or_default();
         let options = Options::LOG_PID | Options::LOG_NDELAY;
-        Syslog::new(name, options, self.facility).map(LikeSlapd)
+        Syslog::new(name, options, self.facility).map(SyslogSink)
     }
 }
 
-/// slapd gives all its lines one severity, DEBUG, and log daemons are set up for that. What needs a person is to be told
-/// from the rest all the same, so warnings and errors keep theirs.
-pub(super) struct LikeSlapd(Syslog);
+/// slapd logs all lines with the severity DEBUG, and log daemons are configured for that. Warnings
+/// and errors keep their severity, so that they stand out.
+pub(super) struct SyslogSink(Syslog);
 
-impl<'w> MakeWriter<'w> for LikeSlapd {
+impl<'w> MakeWriter<'w> for SyslogSink {
     type Writer = SyslogWriter;
 
     fn make_writer(&'w self) -> SyslogWriter {
@@ -61,7 +62,7 @@ impl<'w> MakeWriter<'w> for LikeSlapd {
     }
 }
 
-/// What stands for the severity DEBUG: an event of the level that has it.
+/// An event whose level maps to the severity DEBUG.
 static DEBUG: Metadata<'static> = Metadata::new(
     "syslog",
     "syslog",
@@ -69,13 +70,13 @@ static DEBUG: Metadata<'static> = Metadata::new(
     None,
     None,
     None,
-    FieldSet::new(&[], Identifier(&Nowhere)),
+    FieldSet::new(&[], Identifier(&EmptyCallsite)),
     Kind::EVENT,
 );
 
-struct Nowhere;
+struct EmptyCallsite;
 
-impl Callsite for Nowhere {
+impl Callsite for EmptyCallsite {
     fn set_interest(&self, _: Interest) {}
 
     fn metadata(&self) -> &Metadata<'_> {
@@ -83,7 +84,7 @@ impl Callsite for Nowhere {
     }
 }
 
-/// Reads the name of a facility, as slapd's `-l` takes it.
+/// Parses the name of a facility, as slapd's `-l` does.
 pub(crate) fn facility(name: &str) -> Option<Facility> {
     let known = [
         ("LOCAL0", Facility::Local0),

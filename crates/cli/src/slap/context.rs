@@ -1,4 +1,4 @@
-//! What a tool works with: the settings, and the stores that were chosen.
+//! The context of a tool: the settings and the selected stores.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -8,22 +8,22 @@ use fulgurite_schema::{Dn, Schema};
 use fulgurite_server::{check_settings, store_options};
 use fulgurite_store::{Store, StoreOptions};
 
-use super::options::{Choice, Common};
+use super::options::{DatabaseChoice, SharedOptions};
 use super::{Failure, levels};
 use crate::logging;
 
-/// Where slapd looks when nothing is said.
+/// The default configuration of slapd.
 const CONFIG_DIRS: [&str; 2] = ["/etc/ldap/slapd.d", "/etc/openldap/slapd.d"];
 const CONFIG_FILES: [&str; 2] = ["/etc/ldap/slapd.conf", "/etc/openldap/slapd.conf"];
 
-/// How stores are opened.
+/// The way stores are opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Access {
-    /// To look into; they have to be there.
+    /// Read existing stores.
     Read,
-    /// To change; they have to be there.
+    /// Change existing stores.
     Write,
-    /// To fill; those that are not there are made.
+    /// Fill stores, and create missing ones.
     Fill,
 }
 
@@ -34,16 +34,16 @@ pub(super) struct Context {
 }
 
 impl Context {
-    /// Reads the configuration that the options name.
+    /// Reads the configuration of the options.
     ///
     /// # Errors
-    /// [`Failure`], after saying what is wrong.
-    pub(super) fn read(common: &Common) -> Result<Context, Failure> {
+    /// [`Failure`], after printing the reason.
+    pub(super) fn read(common: &SharedOptions) -> Result<Context, Failure> {
         Context::read_quietly(common, false)
     }
 
-    /// As [`read`](Self::read), without a word about details when `quiet`.
-    pub(super) fn read_quietly(common: &Common, quiet: bool) -> Result<Context, Failure> {
+    /// Reads as [`read`](Self::read) does, without notes if `quiet`.
+    pub(super) fn read_quietly(common: &SharedOptions, quiet: bool) -> Result<Context, Failure> {
         logging::begin(levels_of(common));
         let what = if common.config_file.is_some() || common.config_dir.is_none() {
             "file"
@@ -62,8 +62,8 @@ impl Context {
         Ok(Context { settings, schema })
     }
 
-    /// The databases a tool works on: the chosen one, and those glued below it.
-    pub(super) fn databases(&self, common: &Common) -> Result<Vec<&Database>, Failure> {
+    /// Returns the databases of a tool: the selected one, and those glued below it.
+    pub(super) fn databases(&self, common: &SharedOptions) -> Result<Vec<&Database>, Failure> {
         let chosen = self.chosen(&common.choice)?;
         let mut databases = vec![chosen];
         if !common.without_glued && *chosen.content.subordinate == Subordinate::No {
@@ -72,18 +72,18 @@ impl Context {
         Ok(databases)
     }
 
-    fn chosen(&self, choice: &Choice) -> Result<&Database, Failure> {
+    fn chosen(&self, choice: &DatabaseChoice) -> Result<&Database, Failure> {
         let databases = &self.settings.databases;
         let is_first = |database: &&Database| {
             database.kind == DatabaseKind::Mdb && *database.content.subordinate == Subordinate::No
         };
         match choice {
-            Choice::First => {
+            DatabaseChoice::First => {
                 let first = databases.iter().find(is_first);
                 first.ok_or_else(|| Failure::Message("No available databases".to_owned()))
             }
-            Choice::Number(number) => self.numbered(*number),
-            Choice::Suffix(text) => {
+            DatabaseChoice::Number(number) => self.numbered(*number),
+            DatabaseChoice::Suffix(text) => {
                 let Ok(dn) = Dn::parse(&self.schema, text) else {
                     return Err(Failure::Message(format!(
                         "slap_init invalid suffix (\"{text}\")"
@@ -110,12 +110,13 @@ impl Context {
                      Must be in the range 0 to {} (the number of configured databases)",
                     databases.len()
                 );
-                Err(Failure::Said(1))
+                Err(Failure::Reported(1))
             }
         }
     }
 
-    /// The database with the most specific suffix above a name; subordinate ones only if asked for.
+    /// Returns the database with the most specific suffix above a name; subordinate ones only on
+    /// request.
     pub(super) fn holding(&self, dn: &Dn, with_subordinates: bool) -> Option<&Database> {
         let stores = self.settings.stores();
         let depths = stores.filter_map(|database| {
@@ -142,14 +143,14 @@ impl Context {
         })
     }
 
-    /// The suffixes of a database that are names.
+    /// Returns the suffixes of a database that are valid DNs.
     pub(super) fn suffixes(&self, database: &Database) -> Vec<Dn> {
         let suffixes = database.content.suffixes.iter();
         let parsed = suffixes.filter_map(|suffix| Dn::parse(&self.schema, &suffix.value).ok());
         parsed.collect()
     }
 
-    /// The number of a database, as `-n` takes it.
+    /// Returns the number of a database for `-n`.
     pub(super) fn number_of(&self, database: &Database) -> usize {
         let mut databases = self.settings.databases.iter();
         databases
@@ -184,7 +185,7 @@ impl Context {
     /// Opens the stores of a tool's databases.
     pub(super) fn open_all(
         &self,
-        common: &Common,
+        common: &SharedOptions,
         access: Access,
     ) -> Result<Vec<Arc<Store>>, Failure> {
         let databases = self.databases(common)?;
@@ -194,13 +195,13 @@ impl Context {
             .collect()
     }
 
-    /// A name that an option gives.
+    /// Parses the DN of an option.
     pub(super) fn dn(&self, text: &str) -> Option<Dn> {
         Dn::parse(&self.schema, text).ok()
     }
 }
 
-/// Says what the configuration's readers noticed; warnings always, notes to who wants to know.
+/// Prints warnings of the configuration's readers always, and notes if verbose.
 pub(super) fn tell_notes(settings: &Settings) {
     for note in &settings.notes {
         if note.warning {
@@ -211,7 +212,7 @@ pub(super) fn tell_notes(settings: &Settings) {
     }
 }
 
-/// Only slapindex and a server change what is indexed.
+/// Only slapindex and a server change the set of indexes.
 fn kept_indexes(options: StoreOptions) -> StoreOptions {
     StoreOptions {
         indexes: None,
@@ -219,18 +220,18 @@ fn kept_indexes(options: StoreOptions) -> StoreOptions {
     }
 }
 
-fn levels_of(common: &Common) -> fulgurite_config::LogLevel {
+fn levels_of(common: &SharedOptions) -> fulgurite_config::LogLevel {
     levels::log_level(common.debug.unwrap_or(0))
 }
 
-/// The settings that `-f` and `-F` name, or those where slapd looks by itself. With both, the file counts; the
-/// directory is where slaptest writes it to.
-pub(super) fn settings(common: &Common) -> Result<Settings, ConfigError> {
+/// Returns the settings of `-f` or `-F`, or those of slapd's default paths. With both, the file
+/// counts, and slaptest writes to the directory.
+pub(super) fn settings(common: &SharedOptions) -> Result<Settings, ConfigError> {
     Settings::new(layer(common)?)
 }
 
-/// What the configuration says, before anything goes over it.
-pub(super) fn layer(common: &Common) -> Result<Layer, ConfigError> {
+/// Returns the layer of the configuration, before other layers override it.
+pub(super) fn layer(common: &SharedOptions) -> Result<Layer, ConfigError> {
     if let Some(file) = &common.config_file {
         return Layer::from_slapd_conf(file);
     }

@@ -2,7 +2,7 @@
 
 use fulgurite_config::LogLevel;
 
-/// Names of the bits, as `loglevel` and `-d` know them.
+/// Names of the bits for `loglevel` and `-d`.
 const NAMES: &[(&str, u32)] = &[
     ("Any", u32::MAX),
     ("Trace", 0x1),
@@ -21,10 +21,10 @@ const NAMES: &[(&str, u32)] = &[
     ("None", 0x8000),
 ];
 
-/// Reads one `-d`: numbers (also hexadecimal and negative) and names, separated by commas.
+/// Parses one `-d`: numbers (also hexadecimal and negative) and names, separated by commas.
 ///
 /// # Errors
-/// The part that is neither.
+/// The part that is neither a number nor a name.
 pub(crate) fn parse(text: &str) -> Result<u32, String> {
     text.split(',').try_fold(0, |mask, part| {
         let part = part.trim();
@@ -52,7 +52,7 @@ fn named(text: &str) -> Option<u32> {
         .map(|(_, bits)| *bits)
 }
 
-/// The table that `-d ?` asks for.
+/// Returns the table of `-d ?`.
 pub(crate) fn table() -> String {
     let mut text = "Installed log subsystems:\n\n".to_owned();
     for (name, bits) in NAMES {
@@ -63,7 +63,7 @@ pub(crate) fn table() -> String {
     text
 }
 
-/// How much our own log says at a level.
+/// Maps a level of slapd to a level of this program's log.
 pub(crate) fn log_level(mask: u32) -> LogLevel {
     match mask {
         0 => LogLevel::Warn,

@@ -1,4 +1,4 @@
-//! The programs that administrators of slapd know, under their names and with their options.
+//! The programs of slapd, with their names and options.
 //!
 //! ```text
 //!   slapadd -f ...            a link of that name to this binary
@@ -7,7 +7,8 @@
 //!        \---> Invocation: Tool, arguments ---> getopt ---> one module per tool
 //! ```
 //!
-//! Their options are single letters in getopt's way, so they have a parser of their own beside clap.
+//! Their options are single letters as in getopt(3), so they have a separate parser instead of
+//! clap.
 
 mod context;
 mod levels;
@@ -38,29 +39,29 @@ use fulgurite_schema::ViolationKind;
 pub(crate) enum Tool {
     /// The server.
     Slapd,
-    /// LDIF into a database.
+    /// Adds LDIF to a database.
     Slapadd,
-    /// A database as LDIF.
+    /// Writes a database as LDIF.
     Slapcat,
-    /// Names in their forms.
+    /// Prints the forms of DNs.
     Slapdn,
-    /// Indexes made again.
+    /// Rebuilds indexes.
     Slapindex,
-    /// Change records applied.
+    /// Applies change records.
     Slapmodify,
-    /// A password hashed.
+    /// Hashes a password.
     Slappasswd,
-    /// Entries checked against the schema.
+    /// Checks entries against the schema.
     Slapschema,
-    /// The configuration checked.
+    /// Checks the configuration.
     Slaptest,
-    /// Identity mapping tried.
+    /// Tests identity mapping.
     Slapauth,
-    /// Access rules tried.
+    /// Tests access rules.
     Slapacl,
 }
 
-/// In the order in which `-T` looks for an abbreviation.
+/// All tools, in the order in which `-T` searches for an abbreviation.
 const TOOLS: [Tool; 10] = [
     Tool::Slapadd,
     Tool::Slapcat,
@@ -75,7 +76,7 @@ const TOOLS: [Tool; 10] = [
 ];
 
 impl Tool {
-    /// The program's name.
+    /// Returns the program's name.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Tool::Slapd => "slapd",
@@ -97,7 +98,7 @@ impl Tool {
         all.find(|tool| name == tool.name())
     }
 
-    /// The tool that `-T` asks for: its name without `slap`, or the beginning of that.
+    /// Returns the tool of a mode of `-T`: its name without `slap`, or a prefix of that.
     fn of_mode(mode: &[u8]) -> Option<Tool> {
         let begins = |tool: &Tool| {
             tool.name()
@@ -109,18 +110,18 @@ impl Tool {
     }
 }
 
-/// How a tool fails.
+/// A failure of a tool.
 #[derive(Debug)]
 enum Failure {
-    /// It was called wrongly: the usage is said, status 1.
+    /// A wrong command line: prints the usage, status 1.
     Usage,
-    /// What there was to say has been said; the status.
-    Said(u8),
-    /// A sentence that the tool's name goes before, status 1.
+    /// The tool has printed its messages; the status.
+    Reported(u8),
+    /// A sentence to print after the tool's name, status 1.
     Message(String),
 }
 
-/// The system's reason in its own words, without the number.
+/// Returns the system's message without the error number.
 fn reason(error: &std::io::Error) -> String {
     let text = error.to_string();
     match text.split_once(" (os error") {
@@ -129,7 +130,7 @@ fn reason(error: &std::io::Error) -> String {
     }
 }
 
-/// A normal form with its escapes as slapd prints them.
+/// Formats a normal form with slapd's escapes.
 fn shown(normal: &str) -> String {
     let mut text = String::with_capacity(normal.len());
     let mut escaped = 0;
@@ -147,7 +148,7 @@ fn shown(normal: &str) -> String {
     text
 }
 
-/// The result code that a client would get for breaking a rule of the schema.
+/// Returns the result code for a violation of the schema.
 const fn code(kind: ViolationKind) -> u8 {
     match kind {
         ViolationKind::UndefinedAttributeType => 17,
@@ -160,7 +161,7 @@ const fn code(kind: ViolationKind) -> u8 {
     }
 }
 
-/// What slapd calls that code.
+/// Returns slapd's text for that code.
 const fn code_name(kind: ViolationKind) -> &'static str {
     match kind {
         ViolationKind::UndefinedAttributeType => "Undefined attribute type",
@@ -177,15 +178,15 @@ const fn code_name(kind: ViolationKind) -> &'static str {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Invocation {
     tool: Tool,
-    /// What the program was called, for messages.
+    /// The name of the program in messages.
     program: String,
     arguments: Vec<OsString>,
-    /// A mode of `-T` that there is not.
+    /// An unknown mode of `-T`.
     unknown_mode: Option<String>,
 }
 
 impl Invocation {
-    /// Whether a command line calls one of the programs: by the name of a link, or by the first argument.
+    /// Detects a call of one of the programs by the program name (a link) or by the first argument.
     pub(crate) fn of(command_line: &[OsString]) -> Option<Invocation> {
         let (called, mut rest) = command_line.split_first()?;
         let base = std::path::Path::new(called).file_name()?;
@@ -209,7 +210,7 @@ impl Invocation {
         Some(invocation)
     }
 
-    /// Takes `-T mode` out of slapd's arguments, wherever it is.
+    /// Removes `-T mode` from slapd's arguments, at any position.
     fn take_mode(&mut self) {
         let Some(at) = (self.arguments.iter()).position(|one| one.as_bytes().starts_with(b"-T"))
         else {
@@ -266,7 +267,7 @@ impl Invocation {
         match done {
             Ok(()) => ExitCode::SUCCESS,
             Err(Failure::Usage) => self.usage(),
-            Err(Failure::Said(status)) => ExitCode::from(status),
+            Err(Failure::Reported(status)) => ExitCode::from(status),
             Err(Failure::Message(text)) => {
                 eprintln!("{}: {text}", tool.name());
                 ExitCode::FAILURE
@@ -274,7 +275,7 @@ impl Invocation {
         }
     }
 
-    /// Says how the program is to be called.
+    /// Prints the usage of the program.
     fn usage(&self) -> ExitCode {
         eprint!("{}", usage::text(self.tool, &self.program));
         ExitCode::FAILURE

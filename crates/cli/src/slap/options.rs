@@ -6,32 +6,32 @@ use std::path::PathBuf;
 use super::{Failure, levels};
 use fulgurite_terminal::getopt::ParsedOption;
 
-/// Which database a tool works on.
+/// The database of a tool.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) enum Choice {
-    /// The first one that has entries of its own.
+pub(super) enum DatabaseChoice {
+    /// The first one with entries.
     #[default]
     First,
     /// `-n`: by number, 0 for the configuration.
     Number(usize),
-    /// `-b`: the one that holds this name.
+    /// `-b`: the database that holds this DN.
     Suffix(String),
 }
 
-impl Choice {
-    /// Whether the configuration itself is meant.
+impl DatabaseChoice {
+    /// Returns true for the configuration database.
     pub(super) fn is_configuration(&self) -> bool {
         match self {
-            Choice::First => false,
-            Choice::Number(number) => *number == 0,
-            Choice::Suffix(suffix) => suffix.trim().eq_ignore_ascii_case("cn=config"),
+            DatabaseChoice::First => false,
+            DatabaseChoice::Number(number) => *number == 0,
+            DatabaseChoice::Suffix(suffix) => suffix.trim().eq_ignore_ascii_case("cn=config"),
         }
     }
 }
 
-/// What several tools take.
+/// The shared options.
 #[derive(Clone, Debug)]
-pub(super) struct Common {
+pub(super) struct SharedOptions {
     /// `-f`.
     pub(super) config_file: Option<PathBuf>,
     /// `-F`.
@@ -45,12 +45,12 @@ pub(super) struct Common {
     /// `-g`.
     pub(super) without_glued: bool,
     /// `-n` or `-b`.
-    pub(super) choice: Choice,
+    pub(super) choice: DatabaseChoice,
     /// `-l`.
     pub(super) file: Option<PathBuf>,
     /// `-o schema-check=`.
     pub(super) schema_check: bool,
-    /// Whether values named twice are mistakes.
+    /// `-o value-check=`: refuse duplicate values.
     pub(super) value_check: bool,
     /// `-o ldif-wrap=`: columns, none for no folding.
     pub(super) wrap: Option<Option<usize>>,
@@ -58,16 +58,16 @@ pub(super) struct Common {
     pub(super) facts: Vec<(String, String)>,
 }
 
-impl Default for Common {
-    fn default() -> Common {
-        Common {
+impl Default for SharedOptions {
+    fn default() -> SharedOptions {
+        SharedOptions {
             config_file: None,
             config_dir: None,
             debug: None,
             verbose: false,
             continue_on_error: false,
             without_glued: false,
-            choice: Choice::First,
+            choice: DatabaseChoice::First,
             file: None,
             schema_check: true,
             value_check: false,
@@ -90,11 +90,11 @@ const FACTS: &[&str] = &[
     "transport_ssf",
 ];
 
-impl Common {
-    /// Takes an option if it is one of those shared; whether it is.
+impl SharedOptions {
+    /// Takes a shared option. Returns false for any other option.
     ///
     /// # Errors
-    /// [`Failure`] for a value that cannot be read.
+    /// [`Failure`] for an invalid value.
     pub(super) fn take(&mut self, given: &ParsedOption) -> Result<bool, Failure> {
         let path = || PathBuf::from(&given.value);
         match given.letter {
@@ -105,17 +105,17 @@ impl Common {
             'c' => self.continue_on_error = true,
             'g' => self.without_glued = true,
             'l' => self.file = Some(path()),
-            'n' => self.choose(Choice::Number(number(&given.value)?))?,
-            'b' => self.choose(Choice::Suffix(text(&given.value)))?,
+            'n' => self.choose(DatabaseChoice::Number(number(&given.value)?))?,
+            'b' => self.choose(DatabaseChoice::Suffix(text(&given.value)))?,
             'o' => self.add_option(&given.value)?,
             _ => return Ok(false),
         }
         Ok(true)
     }
 
-    fn choose(&mut self, choice: Choice) -> Result<(), Failure> {
-        // One database; asking for two is a mistake, also for the same.
-        if self.choice != Choice::First {
+    fn choose(&mut self, choice: DatabaseChoice) -> Result<(), Failure> {
+        // One database only: a second option is an error, even for the same database.
+        if self.choice != DatabaseChoice::First {
             return Err(Failure::Usage);
         }
         self.choice = choice;
@@ -126,7 +126,7 @@ impl Common {
         let value = text(value);
         if value == "?" {
             print!("{}", levels::table());
-            return Err(Failure::Said(1));
+            return Err(Failure::Reported(1));
         }
         let mask = levels::parse(&value).map_err(|wrong| {
             eprintln!("unrecognized log level \"{wrong}\"");
@@ -171,7 +171,7 @@ impl Common {
     }
 }
 
-/// A number that an option takes.
+/// Parses the number of an option.
 pub(super) fn number<T: std::str::FromStr>(value: &OsString) -> Result<T, Failure> {
     text(value).trim().parse().map_err(|_| Failure::Usage)
 }
@@ -193,7 +193,7 @@ pub(super) fn text(argument: &OsStr) -> String {
 mod tests {
     use super::*;
 
-    fn take(common: &mut Common, letter: char, value: &str) -> Result<bool, Failure> {
+    fn take(common: &mut SharedOptions, letter: char, value: &str) -> Result<bool, Failure> {
         common.take(&ParsedOption {
             letter,
             value: value.into(),
@@ -202,7 +202,7 @@ mod tests {
 
     #[test]
     fn shared_options() {
-        let mut common = Common::default();
+        let mut common = SharedOptions::default();
         for (letter, value) in [
             ('d', "stats"),
             ('d', "0x1"),
@@ -218,7 +218,7 @@ mod tests {
         assert!(!common.schema_check);
         let fact = ("peername".to_owned(), "IP=127.0.0.1:9".to_owned());
         assert_eq!(common.facts, [fact]);
-        assert_eq!(common.choice, Choice::Number(1));
+        assert_eq!(common.choice, DatabaseChoice::Number(1));
         assert!(!take(&mut common, 'q', "").unwrap());
         for (letter, value) in [('n', "2"), ('o', "foo=bar"), ('d', "bogus")] {
             assert!(

@@ -1,4 +1,4 @@
-//! slapacl: what an identity may do to an entry. All it says goes to standard error, as the original's does.
+//! slapacl: the rights of an identity to an entry. Like the original, it prints to standard error.
 
 use std::borrow::Cow;
 
@@ -11,17 +11,17 @@ use fulgurite_server::open_directory;
 
 use super::Failure;
 use super::context::Context;
-use super::options::Common;
+use super::options::SharedOptions;
 use super::options::text;
-use crate::rights::{Question, Wrong, session_of, take_fact};
+use crate::rights::{AccessQuery, QueryError, session_of, take_fact};
 use fulgurite_terminal::getopt::CommandLine;
 
-/// LDAP's code for an attribute type that is not defined, as exit status.
+/// The exit status for an undefined attribute type: LDAP's result code.
 const UNDEFINED_TYPE: u8 = 17;
 
 #[derive(Debug, Default)]
 struct Options {
-    common: Common,
+    common: SharedOptions,
     /// `-b`.
     entry: Option<String>,
     /// `-D`.
@@ -55,14 +55,14 @@ pub(super) fn run(line: &CommandLine) -> Result<(), Failure> {
         return Ok(());
     }
     for operand in &operands {
-        let question = match Question::parse(directory.schema(), operand) {
+        let question = match AccessQuery::parse(directory.schema(), operand) {
             Ok(question) => question,
-            Err(Wrong::Attribute(name)) => {
+            Err(QueryError::Attribute(name)) => {
                 eprintln!("slap_str2ad({name}) failed 17 (Undefined attribute type)");
                 if options.common.continue_on_error {
                     continue;
                 }
-                return Err(Failure::Said(UNDEFINED_TYPE));
+                return Err(Failure::Reported(UNDEFINED_TYPE));
             }
             Err(wrong) => {
                 eprintln!("{wrong}");
@@ -97,7 +97,7 @@ fn options(line: &CommandLine) -> Result<Options, Failure> {
     Ok(options)
 }
 
-/// Who asks, over what connection.
+/// Returns the session of the requester and its connection.
 fn session(directory: &Directory, options: &Options) -> Result<Session, Failure> {
     let mut connection = Connection::default();
     let mut authorized = None;
@@ -121,7 +121,7 @@ fn session(directory: &Directory, options: &Options) -> Result<Session, Failure>
         let parsed = AuthzId::parse(id).filter(|id| *id != AuthzId::Anonymous);
         let parsed = parsed.ok_or_else(|| {
             eprintln!("authzID: <{id}> check failed 48 (Inappropriate authentication)");
-            Failure::Said(1)
+            Failure::Reported(1)
         })?;
         let dn = directory.authorization_identity(&Session::new(), &parsed, None);
         authorized = Some(mapped(dn, "authzID", id)?);
@@ -145,14 +145,14 @@ fn session(directory: &Directory, options: &Options) -> Result<Session, Failure>
 fn normalised(directory: &Directory, what: &str, name: &str) -> Result<Dn, Failure> {
     Dn::parse(directory.schema(), name).map_err(|_| {
         eprintln!("{what}=\"{name}\" normalization failed 21 (Invalid syntax)");
-        Failure::Said(1)
+        Failure::Reported(1)
     })
 }
 
 fn mapped<E: std::fmt::Display>(dn: Result<Dn, E>, what: &str, id: &str) -> Result<Dn, Failure> {
     dn.map_err(|error| {
         eprintln!("{what}: <{id}> check failed: {error}");
-        Failure::Said(1)
+        Failure::Reported(1)
     })
 }
 
@@ -174,8 +174,8 @@ fn asked(
     })
 }
 
-/// One answer in the original's words.
-fn tell(answer: &RightsExplanation, question: Option<&Question>) {
+/// Formats one result in the original's words.
+fn tell(answer: &RightsExplanation, question: Option<&AccessQuery>) {
     let value = match &answer.target {
         ExplainTarget::Attribute(_, Some(_))
             if answer.name.eq_ignore_ascii_case("userPassword") =>

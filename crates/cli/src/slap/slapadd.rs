@@ -1,4 +1,4 @@
-//! slapadd: LDIF into a database.
+//! slapadd: adds LDIF to a database.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};
@@ -13,7 +13,7 @@ use fulgurite_server::check_settings;
 
 use super::Failure;
 use super::context::{Access, Context};
-use super::options::{Common, number};
+use super::options::{SharedOptions, number};
 use fulgurite_terminal::getopt::CommandLine;
 
 /// The largest server id.
@@ -22,7 +22,7 @@ const SERVER_ID_MAX: u16 = 4095;
 /// Options of slapadd and of slapmodify.
 #[derive(Debug, Default)]
 pub(super) struct ChangeOptions {
-    pub(super) common: Common,
+    pub(super) common: SharedOptions,
     pub(super) server_id: Option<u16>,
     pub(super) from_line: u64,
     pub(super) dry_run: bool,
@@ -45,7 +45,8 @@ impl ChangeOptions {
                 }
                 'u' => options.dry_run = true,
                 'w' => options.write_context = true,
-                // Everything goes in by one transaction, and into an empty database by bulk, as it is.
+                // No effect: slapadd always uses one transaction, and bulk loading for an empty
+                // database.
                 'q' => {}
                 _ => drop(options.common.take(given)?),
             }
@@ -56,12 +57,12 @@ impl ChangeOptions {
         Ok(options)
     }
 
-    /// The file of `-l`, or standard input.
+    /// Returns the file of `-l`, or standard input.
     pub(super) fn input(&self) -> Result<Box<dyn BufRead>, Failure> {
         input(self.common.file.as_ref())
     }
 
-    /// The number of this server in CSNs: `-S`, or the first that is configured.
+    /// Returns the server id in CSNs: `-S`, or the first configured one.
     pub(super) fn server_id(&self, settings: &Settings) -> u16 {
         let first = settings.global.server_ids.first();
         self.server_id
@@ -70,7 +71,7 @@ impl ChangeOptions {
     }
 }
 
-/// A file to read, or standard input.
+/// Opens a file, or standard input.
 fn input(file: Option<&PathBuf>) -> Result<Box<dyn BufRead>, Failure> {
     let Some(path) = file else {
         return Ok(Box::new(BufReader::new(io::stdin())));
@@ -79,7 +80,7 @@ fn input(file: Option<&PathBuf>) -> Result<Box<dyn BufRead>, Failure> {
         Ok(file) => Ok(Box::new(BufReader::with_capacity(1 << 18, file))),
         Err(error) => {
             eprintln!("{}: {}", path.display(), super::reason(&error));
-            Err(Failure::Said(1))
+            Err(Failure::Reported(1))
         }
     }
 }
@@ -136,12 +137,12 @@ pub(super) fn run(line: &CommandLine) -> Result<(), Failure> {
     });
     match summary {
         Ok(summary) if summary.is_complete() => Ok(()),
-        Ok(_) => Err(Failure::Said(1)),
+        Ok(_) => Err(Failure::Reported(1)),
         Err(error) => Err(Failure::Message(error.to_string())),
     }
 }
 
-/// Adds entries to the configuration directory, if the configuration can be used with them.
+/// Adds entries to the configuration directory if the resulting configuration is valid.
 fn add_configuration(options: &ChangeOptions, directory: &Path) -> Result<(), Failure> {
     let bad = |error: &dyn std::fmt::Display| {
         eprintln!("{error}");
@@ -167,7 +168,7 @@ fn add_configuration(options: &ChangeOptions, directory: &Path) -> Result<(), Fa
     }
 }
 
-/// Says why a record was not added, in the words that scripts look for.
+/// Prints the reason why a record was not added, in the words that scripts search for.
 fn complain(refusal: &Refusal, number: usize, suffix: &str) {
     match refusal {
         Refusal::Ldif(error) => {

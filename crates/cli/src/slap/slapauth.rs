@@ -1,4 +1,4 @@
-//! slapauth: which names identities stand for, and whether one may act for the other.
+//! slapauth: maps identities to DNs, and checks proxy authorization.
 
 use fulgurite_auth::AuthzId;
 use fulgurite_directory::{Directory, Session, UnknownIdentity};
@@ -6,15 +6,15 @@ use fulgurite_schema::Dn;
 use fulgurite_server::open_directory;
 
 use super::context::Context;
-use super::options::Common;
+use super::options::SharedOptions;
 use super::options::text;
 use super::{Failure, shown};
 use fulgurite_terminal::getopt::CommandLine;
 
-/// What identities are looked at with.
+/// The context of the mapping.
 #[derive(Debug, Default)]
 struct Options {
-    common: Common,
+    common: SharedOptions,
     user: Option<String>,
     authorize: Option<String>,
     mechanism: Option<String>,
@@ -58,7 +58,7 @@ pub(super) fn run(line: &CommandLine) -> Result<(), Failure> {
     }
 }
 
-/// What one identity stands for.
+/// Prints the DN of one identity.
 fn alone(directory: &Directory, options: &Options, user: &str) -> Result<(), Failure> {
     let name = authenticated(directory, options, user)?;
     eprintln!(
@@ -68,7 +68,7 @@ fn alone(directory: &Directory, options: &Options, user: &str) -> Result<(), Fai
     Ok(())
 }
 
-/// Whether one may act for the other.
+/// Checks if one identity may act for the other.
 fn both(
     directory: &Directory,
     options: &Options,
@@ -78,7 +78,7 @@ fn both(
     let authentication = authenticated(directory, options, user)?;
     let failed = |code: u8, reason: &str| {
         eprintln!("authzID: <{authorize}> check failed {code} ({reason})");
-        Failure::Said(1)
+        Failure::Reported(1)
     };
     let id = AuthzId::parse(authorize).filter(|id| *id != AuthzId::Anonymous);
     let id = id.ok_or_else(|| failed(48, "Inappropriate authentication"))?;
@@ -97,7 +97,7 @@ fn both(
     Ok(())
 }
 
-/// The name of who has authenticated. EXTERNAL gives names as they are.
+/// Returns the DN of the authenticated identity. EXTERNAL uses DNs unchanged.
 fn authenticated(directory: &Directory, options: &Options, user: &str) -> Result<Dn, Failure> {
     let mechanism = options.mechanism.as_deref();
     let name: Result<Dn, UnknownIdentity> = match mechanism {
@@ -110,6 +110,6 @@ fn authenticated(directory: &Directory, options: &Options, user: &str) -> Result
     };
     name.map_err(|error| {
         eprintln!("ID: <{user}> check failed: {error}");
-        Failure::Said(1)
+        Failure::Reported(1)
     })
 }

@@ -1,4 +1,4 @@
-//! slapcat: a database as LDIF; and what slapschema has in common with it.
+//! slapcat: writes a database as LDIF. slapschema shares its options.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -10,17 +10,17 @@ use fulgurite_schema::Filter;
 
 use super::Failure;
 use super::context::{Access, Context};
-use super::options::Common;
+use super::options::SharedOptions;
 use super::options::text;
 use fulgurite_terminal::getopt::CommandLine;
 
-/// Columns of a line where nothing is said.
+/// Default columns of a line.
 const COLUMNS: usize = 78;
 
 /// Options of slapcat and of slapschema.
 #[derive(Debug, Default)]
 pub(super) struct ReadOptions {
-    pub(super) common: Common,
+    pub(super) common: SharedOptions,
     filter: Option<String>,
     subtree: Option<String>,
     url: Option<String>,
@@ -46,7 +46,7 @@ impl ReadOptions {
         Ok(options)
     }
 
-    /// Which entries, resolved against the schema.
+    /// Returns the selection of entries.
     pub(super) fn selection(&self, context: &Context) -> Result<CatOptions, Failure> {
         let mut chosen = CatOptions {
             ids: self.common.verbose,
@@ -67,21 +67,21 @@ impl ReadOptions {
         if let Some(text) = filter {
             let Ok(filter) = FilterBuf::parse(&text) else {
                 eprintln!("Invalid filter '{text}'");
-                return Err(Failure::Said(1));
+                return Err(Failure::Reported(1));
             };
             chosen.filter = Some(Filter::resolve(&context.schema, &filter.filter()));
         }
         if let Some(text) = subtree {
             let Some(dn) = context.dn(&text) else {
                 eprintln!("Invalid subtree DN '{text}'");
-                return Err(Failure::Said(1));
+                return Err(Failure::Reported(1));
             };
             chosen.subtree = Some(dn);
         }
         Ok(chosen)
     }
 
-    /// The file of `-l`, or standard output.
+    /// Opens the file of `-l`, or standard output.
     pub(super) fn output(&self) -> Result<Box<dyn Write>, Failure> {
         let Some(path) = &self.common.file else {
             return Ok(Box::new(BufWriter::with_capacity(1 << 18, io::stdout())));
@@ -90,7 +90,7 @@ impl ReadOptions {
             Ok(file) => Ok(Box::new(BufWriter::with_capacity(1 << 18, file))),
             Err(error) => {
                 eprintln!("{}: {}", path.display(), super::reason(&error));
-                Err(Failure::Said(1))
+                Err(Failure::Reported(1))
             }
         }
     }
@@ -113,7 +113,7 @@ pub(super) fn run(line: &CommandLine) -> Result<(), Failure> {
     written.map_err(|error| failed(&error))
 }
 
-/// The configuration as the database that it is when it lies in a directory.
+/// Writes the configuration of a directory as LDIF.
 fn write_configuration(
     context: &Context,
     output: impl Write,

@@ -7,22 +7,22 @@ use std::process::ExitCode;
 use fulgurite_config::{ConfigError, Settings, Sourced};
 use fulgurite_server::{AddressFamilies, Hangup, Service, ServiceOptions};
 
-use super::options::Common;
+use super::options::SharedOptions;
 use super::options::text;
 use super::{Failure, context, levels};
 use crate::detach;
 use crate::flags::Flags;
-use crate::logging::{self, Facility, Places, Selection, SystemLog};
+use crate::logging::{self, Destinations, Facility, Selection, SystemLog};
 use crate::privileges::{Privileges, confine};
 use fulgurite_terminal::getopt::CommandLine;
 
-/// The level of the lines that name each operation.
+/// The level of lines about operations.
 const STATS: u32 = 0x100;
 
 /// Options of slapd.
 #[derive(Debug, Default)]
 struct Options {
-    common: Common,
+    common: SharedOptions,
     /// `-h`.
     urls: Option<String>,
     user: Option<String>,
@@ -34,9 +34,9 @@ struct Options {
     syslog_level: Option<u32>,
     /// `-l`.
     facility: Option<Facility>,
-    /// `-4` or `-6`, whichever came last.
+    /// `-4` or `-6`; the last one counts.
     families: AddressFamilies,
-    /// `-V`, so many times.
+    /// `-V`, repeatable.
     versions: u8,
     /// `-t`.
     only_check: bool,
@@ -59,7 +59,7 @@ impl Options {
                 'l' => options.facility = Some(facility(&text(&given.value))?),
                 '4' => options.families = AddressFamilies::V4,
                 '6' => options.families = AddressFamilies::V6,
-                // Cookies of replicas, and service location: there are neither.
+                // Accepted and ignored: replica cookies and service location.
                 'c' | 'i' | 'o' => {}
                 _ => drop(options.common.take(given)?),
             }
@@ -70,7 +70,7 @@ impl Options {
         Ok(options)
     }
 
-    /// The settings that hold: those configured, with `-h` and `-d` over them.
+    /// Returns the settings in force: the configuration, overridden by `-h` and `-d`.
     fn settings(&self) -> Result<Settings, ConfigError> {
         let mut flags = Flags::default();
         let urls = self.urls.as_deref().unwrap_or("ldap:///");
@@ -84,7 +84,7 @@ impl Options {
         Settings::new(flags.0.over(layer))
     }
 
-    /// What goes to the system's log: `loglevel` says it, or else `-s`, or else the operations.
+    /// Returns the level of the system's log: `loglevel`, else `-s`, else lines about operations.
     fn system_levels(&self, configured: Option<&Sourced<u32>>) -> u32 {
         let said = configured.map(|said| said.value).or(self.syslog_level);
         match SystemLog::exists() {
@@ -93,8 +93,8 @@ impl Options {
         }
     }
 
-    /// Begins to log. In the foreground what `-d` asks for goes to standard error and to the file of `logfile`; the
-    /// system's log has its own levels.
+    /// Begins to log. In the foreground the level of `-d` applies to standard error and to the file
+    /// of `logfile`. The system's log has its own level.
     fn begin_log(&self, settings: &Settings) -> Result<(), Failure> {
         let level = self.common.debug;
         let terminal = Selection {
@@ -114,8 +114,9 @@ impl Options {
             operations: mask & STATS != 0,
         };
         let file = settings.global.log_file.value.clone();
-        let places = Places {
-            // Also in the background: until the server is ready, whoever started it hears what is wrong.
+        let places = Destinations {
+            // Also in the background: until the server is ready, errors go to the process that
+            // started it.
             terminal: Some(terminal),
             file: file
                 .clone()
@@ -133,12 +134,12 @@ impl Options {
     }
 }
 
-/// The name by which this program was called.
+/// Returns the name of this program from its command line.
 fn program() -> String {
     let called = std::env::args_os().next().map(PathBuf::from);
     let name = called.as_deref().and_then(std::path::Path::file_name);
     let name = name.map(|name| name.to_string_lossy().into_owned());
-    // Its own name says nothing to who watches for slapd's.
+    // Monitoring looks for the name slapd.
     name.filter(|name| name != "fulgurite")
         .unwrap_or_else(|| "slapd".to_owned())
 }
@@ -146,18 +147,18 @@ fn program() -> String {
 fn syslog_level(words: &str) -> Result<u32, Failure> {
     levels::parse(words).map_err(|wrong| {
         eprintln!("unrecognized log level \"{wrong}\"");
-        Failure::Said(1)
+        Failure::Reported(1)
     })
 }
 
 fn facility(name: &str) -> Result<Facility, Failure> {
     logging::facility(name).ok_or_else(|| {
         eprintln!("slapd: -l: \"{name}\" is none of LOCAL0 to LOCAL7, USER and DAEMON");
-        Failure::Said(1)
+        Failure::Reported(1)
     })
 }
 
-/// Runs the server; `command_line` is that of the whole program, to be started again by.
+/// Runs the server. `command_line` is that of the whole program, used to start it again.
 pub(super) fn run(line: &CommandLine, command_line: &[OsString]) -> Result<ExitCode, Failure> {
     let options = Options::of(line)?;
     if options.versions > 0 {
@@ -198,7 +199,7 @@ fn serve(options: &Options, in_foreground: bool) -> Result<(), Failure> {
         make_folders: false,
         families: options.families,
     };
-    // What only root may open is open then; the files of the stores are to be the user's.
+    // Listeners that need root are open by then; the files of the stores must belong to the user.
     let between = || match privileges.are_given() {
         true => privileges
             .take()

@@ -1,15 +1,15 @@
-//! slapdn: names in their forms.
+//! slapdn: prints the forms of DNs.
 
 use super::Failure;
 use super::context::Context;
-use super::options::Common;
+use super::options::SharedOptions;
 use super::options::text;
 use fulgurite_terminal::getopt::CommandLine;
 
-/// What the real one ends with when a name is wrong.
+/// The exit status of the original for an invalid DN.
 const WRONG: u8 = 255;
 
-/// Which form is printed alone.
+/// The only form to print.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
     Normal,
@@ -17,7 +17,7 @@ enum Form {
 }
 
 pub(super) fn run(line: &CommandLine) -> Result<(), Failure> {
-    let mut common = Common::default();
+    let mut common = SharedOptions::default();
     let mut form = None;
     for given in &line.options {
         let asked = match given.letter {
@@ -44,7 +44,7 @@ pub(super) fn run(line: &CommandLine) -> Result<(), Failure> {
             if common.continue_on_error {
                 continue;
             }
-            return Err(Failure::Said(WRONG));
+            return Err(Failure::Reported(WRONG));
         };
         match form {
             Some(Form::Normal) => println!("{}", dn.normal_text(&context.schema)),

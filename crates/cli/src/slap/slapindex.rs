@@ -1,11 +1,11 @@
-//! slapindex: indexes made again, from the entries.
+//! slapindex: rebuilds indexes from the entries.
 
 use fulgurite_schema::AttributeDescription;
 use fulgurite_store::{IndexProgress, IndexSpec, Store, StoreError};
 
 use super::Failure;
 use super::context::{Access, Context};
-use super::options::Common;
+use super::options::SharedOptions;
 use super::options::text;
 use fulgurite_server::store_options;
 use fulgurite_terminal::getopt::CommandLine;
@@ -14,9 +14,9 @@ use fulgurite_terminal::getopt::CommandLine;
 const ENTRIES_PER_STEP: usize = 2_000;
 
 pub(super) fn run(line: &CommandLine) -> Result<(), Failure> {
-    let mut common = Common::default();
+    let mut common = SharedOptions::default();
     for given in &line.options {
-        // Quick, and with empty indexes first: both hold anyway.
+        // `-q` and `-t` describe the normal behaviour.
         if !matches!(given.letter, 'q' | 't') {
             common.take(given)?;
         }
@@ -26,7 +26,7 @@ pub(super) fn run(line: &CommandLine) -> Result<(), Failure> {
     for name in &names {
         if context.schema.attribute(name).is_none() {
             eprintln!("slap_str2ad({name}) failed 17 (Undefined attribute type)");
-            return Err(Failure::Said(1));
+            return Err(Failure::Reported(1));
         }
     }
     for database in context.databases(&common)? {
@@ -35,7 +35,7 @@ pub(super) fn run(line: &CommandLine) -> Result<(), Failure> {
             store_options(database).map_err(|error| Failure::Message(error.to_string()))?;
         let configured = options.indexes.unwrap_or_default();
         let names = indexable(&context, &names, &configured)?;
-        // Of the configuration nothing else changes than what is named.
+        // Only the given attributes change.
         let asked = match &names {
             None => store.request_indexes(&configured),
             Some(names) => store.add_indexes(&named(&context, names, &configured)),
@@ -48,8 +48,8 @@ pub(super) fn run(line: &CommandLine) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The attributes named that have an index; none is named, all are meant. Names themselves (entryDN) are no index that
-/// could be missing.
+/// Returns the given attributes that have an index, or all without any. DNs (entryDN) need no
+/// index.
 fn indexable(
     context: &Context,
     names: &[String],
@@ -70,7 +70,7 @@ fn indexable(
     Ok(Some(names))
 }
 
-/// The configured indexes of some attributes.
+/// Returns the configured indexes of some attributes.
 fn named(context: &Context, names: &[String], configured: &[IndexSpec]) -> Vec<IndexSpec> {
     let of = |name: &str| {
         let attribute = context.schema.attribute(name);

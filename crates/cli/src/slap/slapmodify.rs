@@ -1,4 +1,4 @@
-//! slapmodify: change records applied to a database without a server.
+//! slapmodify: applies change records to a database without a server.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use super::context::{Access, Context};
 use super::slapadd::ChangeOptions;
 use fulgurite_terminal::getopt::CommandLine;
 
-/// Who changes entries where no root is configured.
+/// The modifier's name if no root is configured.
 const NOBODY: &str = "cn=slapmodify";
 
 pub(super) fn run(line: &CommandLine) -> Result<(), Failure> {
@@ -77,7 +77,7 @@ pub(super) fn run(line: &CommandLine) -> Result<(), Failure> {
     });
     match refused {
         Ok(0) => Ok(()),
-        Ok(_) => Err(Failure::Said(1)),
+        Ok(_) => Err(Failure::Reported(1)),
         Err(error) => Err(Failure::Message(error.to_string())),
     }
 }

@@ -1,4 +1,4 @@
-//! slappasswd: the hash of a password.
+//! slappasswd: hashes a password.
 
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ use fulgurite_auth::Scheme;
 use super::Failure;
 use super::options::text;
 use super::reason;
-use crate::passwords::{self, Ask};
+use crate::passwords::{self, PromptOutcome};
 use fulgurite_terminal::getopt::CommandLine;
 
 pub(super) fn run(line: &CommandLine) -> Result<(), Failure> {
@@ -21,7 +21,7 @@ pub(super) fn run(line: &CommandLine) -> Result<(), Failure> {
             'g' | 's' if file.is_some() => return incompatible(),
             'g' | 's' if generate || secret.is_some() => {
                 eprintln!("New password already provided");
-                return Err(Failure::Said(1));
+                return Err(Failure::Reported(1));
             }
             'T' if generate || secret.is_some() => return incompatible(),
             'g' => generate = true,
@@ -44,29 +44,29 @@ pub(super) fn run(line: &CommandLine) -> Result<(), Failure> {
         (Some(secret), _) => secret,
         (None, Some(file)) => std::fs::read(&file).map_err(|error| {
             eprintln!("{}: {}", file.display(), reason(&error));
-            Failure::Said(1)
+            Failure::Reported(1)
         })?,
         (None, None) => match passwords::ask() {
-            Ask::Given(password) => password,
-            Ask::Differ => {
+            PromptOutcome::Password(password) => password,
+            PromptOutcome::Differ => {
                 eprintln!("Password values do not match");
                 return Err(Failure::Usage);
             }
-            Ask::Impossible(error) => return Err(Failure::Message(error.to_string())),
+            PromptOutcome::Impossible(error) => return Err(Failure::Message(error.to_string())),
         },
     };
-    // Several may be given; the first counts, as the one that new passwords get.
+    // Several schemes may be configured; new passwords use the first one.
     let first = schemes.find('}').and_then(|end| schemes.get(..=end));
     let scheme = first.filter(|first| first.starts_with('{'));
     let Some(scheme) = scheme.and_then(Scheme::from_name) else {
         let text = "scheme not recognized";
         eprintln!("Password generation failed for scheme {schemes}: {text}");
-        return Err(Failure::Said(1));
+        return Err(Failure::Reported(1));
     };
     let hash = passwords::hash(scheme, &password, salt.as_deref());
     let hash = hash.map_err(|error| {
         eprintln!("Password generation failed for scheme {schemes}: {error}");
-        Failure::Said(1)
+        Failure::Reported(1)
     })?;
     write(&hash, newline);
     Ok(())
@@ -74,7 +74,7 @@ pub(super) fn run(line: &CommandLine) -> Result<(), Failure> {
 
 fn incompatible<T>() -> Result<T, Failure> {
     eprintln!("Option -T incompatible with -s/-g");
-    Err(Failure::Said(1))
+    Err(Failure::Reported(1))
 }
 
 fn write(text: &str, newline: bool) {

@@ -1,4 +1,4 @@
-//! slapschema: entries that the schema does not allow.
+//! slapschema: finds entries that violate the schema.
 
 use std::io::Write as _;
 
@@ -32,7 +32,7 @@ pub(super) fn run(line: &CommandLine) -> Result<(), Failure> {
     let checked = checked.and_then(|wrong| Ok(output.flush().map(|()| wrong)?));
     match checked {
         Ok(0) => Ok(()),
-        Ok(_) => Err(Failure::Said(worst)),
+        Ok(_) => Err(Failure::Reported(worst)),
         Err(error) => Err(Failure::Message(error.to_string())),
     }
 }

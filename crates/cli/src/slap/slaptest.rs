@@ -1,12 +1,12 @@
-//! slaptest: whether a configuration can be used.
+//! slaptest: checks a configuration.
 
 use super::Failure;
 use super::context::{Access, Context};
-use super::options::Common;
+use super::options::SharedOptions;
 use fulgurite_terminal::getopt::CommandLine;
 
 pub(super) fn run(line: &CommandLine) -> Result<(), Failure> {
-    let mut common = Common::default();
+    let mut common = SharedOptions::default();
     let (mut without_stores, mut quiet) = (false, false);
     for given in &line.options {
         match given.letter {
@@ -18,7 +18,7 @@ pub(super) fn run(line: &CommandLine) -> Result<(), Failure> {
     if !line.operands.is_empty() {
         return Err(Failure::Usage);
     }
-    // With a file, the directory is where it is to be written to.
+    // With a file, the directory is the destination of the conversion.
     let target = match common.config_file {
         Some(_) => common.config_dir.take(),
         None => None,
@@ -34,7 +34,7 @@ pub(super) fn run(line: &CommandLine) -> Result<(), Failure> {
         for database in context.settings.stores() {
             if context.open(database, Access::Read).is_err() {
                 eprintln!("slap_startup failed (test would succeed using the -u switch)");
-                return Err(Failure::Said(1));
+                return Err(Failure::Reported(1));
             }
         }
     }

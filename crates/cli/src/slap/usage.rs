@@ -1,13 +1,13 @@
-//! What the tools print when they are called wrongly: which letters there are.
+//! Usage texts of the tools.
 
 use super::Tool;
 
-/// The options that all tools share but slappasswd.
+/// The options that all tools except slappasswd share.
 const COMMON: &str = "[-v] [-d debuglevel] [-f configfile] [-F configdir] [-o <name>[=<value>]]";
-/// How a database is chosen.
+/// The options that select a database.
 const DATABASE: &str = "[-c]\n\t[-g] [-n databasenumber | -b suffix]";
 
-/// The letters of a tool, for getopt.
+/// Returns the letters of a tool for getopt.
 pub(super) fn letters(tool: Tool) -> &'static str {
     match tool {
         Tool::Slapd => "46c:d:f:F:g:h:il:n:o:r:s:tT:u:V",
@@ -22,7 +22,7 @@ pub(super) fn letters(tool: Tool) -> &'static str {
     }
 }
 
-/// The text of a tool; `program` is what slapd was called.
+/// Returns the usage of a tool; `program` is the name in messages.
 pub(super) fn text(tool: Tool, program: &str) -> String {
     let name = tool.name();
     let change = "\n\t[-l ldiffile] [-j linenumber] [-q] [-u] [-s] [-w]";

@@ -1,22 +1,23 @@
-//! Indexes made and given up while the server serves: the work that a store has on record, done in small portions.
+//! Builds and drops indexes while the server runs. A store records this work; the indexer does it
+//! in small portions.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use fulgurite_store::{IndexProgress, IndexStage, IndexStatus, Store, StoreError};
 
-/// How often a store is asked whether there is something to do.
+/// The interval at which the indexer asks a store for work.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
-/// How long one portion may keep other writers waiting.
+/// The longest time for which one portion may block other writers.
 const PORTION_TIME: Duration = Duration::from_millis(20);
-/// Entries of a portion, at first and at the least.
+/// Entries of the first portion, and the minimum.
 const PORTION_MIN: usize = 50;
 const PORTION_MAX: usize = 20_000;
-/// How long a store that failed is left alone.
+/// The pause after a store has failed.
 const AFTER_FAILURE: Duration = Duration::from_secs(30);
 
-/// Does the work of all stores until `pause` answers that the server ends. The stores are asked for again and again: a
-/// reload may have put others in their place, which know more of the schema.
+/// Does the work of all stores until `pause` returns false. Each round asks for the stores again,
+/// because a reload may have replaced them.
 pub(crate) fn run(stores: &dyn Fn() -> Vec<Arc<Store>>, pause: &dyn Fn(Duration) -> bool) {
     let mut workers: Vec<IndexWorker> = Vec::new();
     loop {
@@ -40,12 +41,12 @@ pub(crate) fn run(stores: &dyn Fn() -> Vec<Arc<Store>>, pause: &dyn Fn(Duration)
     }
 }
 
-/// What is remembered of one store between portions.
+/// The state of one store between portions.
 struct IndexWorker {
     store: Arc<Store>,
-    /// Entries of the next portion: as many as fit into its time.
+    /// Entries of the next portion: about as many as fit into its time.
     portion: usize,
-    /// What was said last of the work: its length, stage and tenth.
+    /// The last state that was logged: number of indexes, stage and tenths done.
     said: Option<(usize, IndexStage, u64)>,
     failed: Option<Instant>,
 }
@@ -60,7 +61,7 @@ impl IndexWorker {
         }
     }
 
-    /// Does one portion, if there is work; how long to wait for the next.
+    /// Does one portion, if there is work. Returns the time to wait before the next.
     fn work(&mut self) -> Duration {
         if self
             .failed
@@ -78,7 +79,7 @@ impl IndexWorker {
                 } else {
                     (self.portion + self.portion / 4).min(PORTION_MAX)
                 };
-                // As long as it worked, others have their turn.
+                // Other writers get as much time as this portion took.
                 took
             }
             Err(error) => {

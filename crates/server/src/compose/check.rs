@@ -1,5 +1,5 @@
-//! What settings mean, looked at before anything is opened: names, attributes, rules and passwords, each mistake with
-//! the line it stands on.
+//! Checks the meaning of settings before anything is opened: names, attributes, rules and
+//! passwords. Each error names its line.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use fulgurite_schema::{Dn, Schema, SchemaError};
 
 use super::{convert, schema};
 
-/// Settings that mean something which is not there.
+/// An error in the meaning of settings.
 #[derive(Debug, thiserror::Error)]
 pub enum CheckError {
     /// A setting cannot be used.
@@ -27,17 +27,17 @@ pub enum CheckError {
 /// Checks settings as a whole, without opening any store.
 ///
 /// # Errors
-/// The first mistake, with its place.
+/// The first error, with its position.
 pub fn check_settings(settings: &Settings) -> Result<Arc<Schema>, CheckError> {
     let schema = Arc::new(schema::schema(settings)?);
     check_names(settings, &schema)?;
     Ok(schema)
 }
 
-/// Checks everything that names something of the schema, every rule, and every password of a root.
+/// Checks all names of attributes and entries, all access rules, and all root passwords.
 ///
 /// # Errors
-/// The first mistake, with its place.
+/// The first error, with its position.
 pub(crate) fn check_names(settings: &Settings, schema: &Arc<Schema>) -> Result<(), CheckError> {
     let global = &settings.global;
     for name in global.sort_values.iter() {
@@ -84,7 +84,8 @@ fn check_database(schema: &Arc<Schema>, database: &Database) -> Result<(), Check
     Ok(())
 }
 
-/// slapd makes no folders, and so neither does a configuration of its; nor can a file be one.
+/// Like slapd, refuses a directory that does not exist if the setting is from a slapd
+/// configuration. Refuses a path that is not a directory in any case.
 fn check_directory(database: &Database) -> Result<(), ConfigError> {
     let directory = &database.storage.directory;
     let Some(path) = &directory.value else {
@@ -155,8 +156,8 @@ fn check_index(schema: &Arc<Schema>, index: &Sourced<IndexSetting>) -> Result<()
     Ok(())
 }
 
-/// Of the schemes for new passwords one at least must be known; the others are passed over, as slapd does. In its own
-/// words they stand in braces.
+/// Checks that at least one scheme for new passwords is known. Like slapd, it ignores the others.
+/// In slapd's configuration their names have braces.
 fn check_hashes(hashes: &Sourced<Vec<String>>, braced: bool) -> Result<(), ConfigError> {
     let known = |name: &String| {
         let is_name = !braced || name.starts_with('{');
@@ -178,7 +179,7 @@ fn check_hashes(hashes: &Sourced<Vec<String>>, braced: bool) -> Result<(), Confi
     }
 }
 
-/// No suffix is there twice, and what is subordinate has something above it.
+/// Checks that no suffix occurs twice and that each subordinate database has a superior.
 fn check_suffixes(settings: &Settings, schema: &Arc<Schema>) -> Result<(), CheckError> {
     let mut known: Vec<(Dn, &Database)> = Vec::new();
     for database in &settings.databases {

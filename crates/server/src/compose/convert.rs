@@ -1,4 +1,4 @@
-//! What settings say, in the words of the crates that act on it.
+//! Converts settings to the options of the crates that act on them.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use fulgurite_store::{IndexKind, IndexKinds, IndexSpec};
 use crate::driver::settings::ServerSettings;
 use crate::session::limits::SessionLimits;
 
-/// Access rules with the places they were written in.
+/// Returns access rules with the positions of their text.
 pub(crate) fn rules(list: &[Sourced<String>]) -> Vec<RuleText> {
     list.iter()
         .map(|rule| RuleText {
@@ -46,7 +46,7 @@ pub(crate) const fn durability(durability: Durability) -> fulgurite_store::Durab
     }
 }
 
-/// The root of a database. A password that nobody could ever give is refused: whoever wrote it expects to log in.
+/// Returns the root account of a database. Refuses a stored password that no password can match.
 pub(crate) fn root(database: &Database) -> Result<Option<RootAccount>, ConfigError> {
     let Some(dn) = &database.content.root_dn.value else {
         return Ok(None);
@@ -79,7 +79,7 @@ pub(crate) fn limits(policy: &Policy) -> Limits {
     }
 }
 
-/// Passwords, SASL and who may act for whom.
+/// Returns the options of passwords, SASL and proxy authorization.
 pub(crate) fn auth(global: &Global) -> Result<AuthOptions, ConfigError> {
     let rules = global.authz_regexp.iter().map(|rule| {
         AuthzRegexp::new(&rule.pattern, &rule.replacement)
@@ -102,7 +102,7 @@ pub(crate) fn auth(global: &Global) -> Result<AuthOptions, ConfigError> {
     })
 }
 
-/// The mechanisms whose keys are kept with new passwords.
+/// Returns the mechanisms whose keys are stored with new passwords.
 fn scram_keys(names: &Sourced<Vec<String>>) -> Result<Vec<ScramHash>, ConfigError> {
     let of = |name: &String| {
         let same = |hash: &ScramHash| hash.scheme().eq_ignore_ascii_case(name);
@@ -113,13 +113,13 @@ fn scram_keys(names: &Sourced<Vec<String>>) -> Result<Vec<ScramHash>, ConfigErro
     names.iter().map(of).collect()
 }
 
-/// The schemes for new passwords that are known.
+/// Returns the known schemes for new passwords.
 fn schemes(names: &[String]) -> Vec<Scheme> {
     let known = names.iter().filter_map(|name| Scheme::from_name(name));
     known.collect()
 }
 
-/// What holds where there are no access rules at all: slapd lets everybody read, we keep passwords back.
+/// Returns the rights without access rules. slapd lets everyone read; Fulgurite protects passwords.
 pub(crate) fn without_rules(settings: &Settings) -> WithoutRules {
     match settings.slapd {
         true => WithoutRules::Everything(Level::Read),
@@ -127,7 +127,7 @@ pub(crate) fn without_rules(settings: &Settings) -> WithoutRules {
     }
 }
 
-/// Bounds of sorted searches, as the sssvlv overlay of any database says them.
+/// Returns the limits of sorted searches from the sssvlv overlay of any database.
 pub(crate) fn sort_limits(settings: &Settings) -> SortLimits {
     let mut limits = SortLimits::default();
     let overlays = settings
@@ -179,7 +179,7 @@ impl From<&Settings> for ServerSettings {
     fn from(settings: &Settings) -> Self {
         let defaults = ServerSettings::default();
         let global = &settings.global;
-        let octets = |octets: u64| usize::try_from(octets).unwrap_or(usize::MAX);
+        let bytes = |bytes: u64| usize::try_from(bytes).unwrap_or(usize::MAX);
         let pending = global.pending.get() as usize;
         let seconds = |limit: Option<u32>| limit.map(|s| Duration::from_secs(s.into()));
         ServerSettings {
@@ -192,8 +192,8 @@ impl From<&Settings> for ServerSettings {
             local_ssf: *global.local_ssf,
             identity_pending_max: global.pending_identity.get() as usize,
             session: SessionLimits {
-                request_bytes_max_anonymous: octets(*global.request_bytes_anonymous),
-                request_bytes_max_authenticated: octets(*global.request_bytes),
+                request_bytes_max_anonymous: bytes(*global.request_bytes_anonymous),
+                request_bytes_max_authenticated: bytes(*global.request_bytes),
                 pending_max_anonymous: pending.min(global.pending_anonymous.get() as usize),
                 pending_max_authenticated: pending,
                 filter_depth_max: u16::try_from(global.filter_depth.get()).unwrap_or(u16::MAX),

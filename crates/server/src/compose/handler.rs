@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use fulgurite_directory::{
-    BindOutcome, BindStep, Connection, ExtendedReply, ExtendedStep, PasswordChange,
-    PasswordCheck, Progress, Quantum, SearchTask, Session, Snapshots, UpdateStep, WriteRequest,
+    BindOutcome, BindStep, Connection, ExtendedReply, ExtendedStep, PasswordChange, PasswordCheck,
+    Progress, Quantum, SearchTask, Session, Snapshots, UpdateStep, WriteRequest,
 };
 use fulgurite_ldap::{
     BindRequest, CompareRequest, Controls, ExtendedRequest, LdapResult, Message, MessageId,

@@ -4,9 +4,10 @@
 //!   generation 0      generation 1      generation 2 = newest       each a whole Directory; stores are shared
 //!      ^ a search that began then        ^ every request from now on
 //! ```
-//! A request is answered by the generation that was the newest when it came. Old generations stay until the server
-//! ends: no request has to say when it is done with one, so finding the newest takes no lock and writes nothing. What
-//! stays is rules and limits, and a schema where that has changed.
+//! The generation that is the newest when a request arrives answers it. Old generations stay until
+//! the server ends. So a request finds the newest one without a lock and without a write, and never
+//! has to release it. An old generation holds its rules and limits, and its schema if that has
+//! changed.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -16,19 +17,19 @@ use fulgurite_directory::Directory;
 use crate::admin::monitor::Monitor;
 use crate::statistics::lock;
 
-/// How often the configuration may change before the server has to be started anew.
+/// The number of generations, after which the server needs a restart.
 const GENERATIONS_MAX: usize = 4096;
 
-/// Makes the next generation of the one that serves, or says why not.
+/// Makes the next generation from the current one, or returns the reason of the failure.
 pub type Reload<'r> = dyn Fn(&Directory) -> Result<Directory, String> + Send + Sync + 'r;
 
-/// A directory that is served, with what makes the next one of it.
+/// The directory that is served, and the function that makes the next generation of it.
 pub struct Live<'r> {
-    /// Filled from the front. Boxed, so that places that are never filled cost little.
+    /// Filled from the front. Boxed, so that empty slots cost little.
     generations: Box<[OnceLock<Box<Directory>>]>,
     newest: AtomicUsize,
     reload: Option<Box<Reload<'r>>>,
-    /// Held while the next generation is made.
+    /// Locked while the next generation is made.
     reloading: Mutex<()>,
     monitor: Option<Arc<Monitor>>,
 }
@@ -48,25 +49,25 @@ impl<'r> Live<'r> {
         }
     }
 
-    /// The same, with what makes the next generation when an administrator asks for it.
+    /// Sets the function that makes the next generation when an administrator asks for it.
     #[must_use]
     pub fn reloaded_by(mut self, reload: Box<Reload<'r>>) -> Live<'r> {
         self.reload = Some(reload);
         self
     }
 
-    /// The same, with the figures to be said on request.
+    /// Sets the monitor whose figures are logged on request.
     #[must_use]
     pub fn monitored_by(mut self, monitor: Arc<Monitor>) -> Live<'r> {
         self.monitor = Some(monitor);
         self
     }
 
-    /// The newest generation.
+    /// Returns the newest generation.
     #[must_use]
     pub fn current(&self) -> &Directory {
         let newest = self.newest.load(Ordering::Acquire);
-        // Filled before the number was told; the first is there from the start.
+        // `renew` fills a slot before it publishes its number; `new` fills the first slot.
         let directory = self.generations.get(newest).and_then(OnceLock::get);
         directory
             .or_else(|| self.generations.iter().find_map(OnceLock::get))
@@ -82,7 +83,7 @@ impl<'r> Live<'r> {
     /// Makes the next generation.
     ///
     /// # Errors
-    /// Why not; what served before goes on.
+    /// The reason. The current generation stays in force.
     pub fn renew(&self) -> Result<(), String> {
         let Some(reload) = &self.reload else {
             return Err("there is no configuration to read again".to_owned());

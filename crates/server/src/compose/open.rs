@@ -1,4 +1,4 @@
-//! From settings to a directory that can be served.
+//! Opens the directory that the settings describe.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -15,33 +15,33 @@ use crate::admin::config_tree::ConfigTree;
 use crate::admin::monitor::{Monitor, MonitoredDatabase, MonitoredKind};
 use crate::statistics::Statistics;
 
-/// Searches that hold a snapshot at once, at least: many connections may each run several.
+/// The minimum of searches that can hold a snapshot at the same time.
 const READERS_MIN: u32 = 4096;
 
-/// Why a directory cannot be opened.
+/// A failure to open a directory.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
-    /// A setting is missing or cannot be used.
+    /// A setting is missing or unusable.
     #[error(transparent)]
     Config(#[from] ConfigError),
-    /// A schema file is wrong.
+    /// A schema file has an error.
     #[error(transparent)]
     Schema(#[from] SchemaError),
-    /// The folder of a store that is to be made is not there.
+    /// The folder of a new store does not exist.
     #[error("the directory {} is not there: make it, and an empty store will be made in it", .0.display())]
     NoFolder(PathBuf),
-    /// The store cannot be opened.
+    /// The store failed to open.
     #[error(transparent)]
     Store(#[from] fulgurite_store::OpenError),
-    /// Something is named that the schema does not know, or a rule is wrong.
+    /// The schema lacks a name, or a rule has an error.
     #[error(transparent)]
     Check(#[from] CheckError),
-    /// Root name or access rules are wrong.
+    /// A root name or an access rule has an error.
     #[error(transparent)]
     Directory(#[from] fulgurite_directory::OpenError),
 }
 
-/// How the settings want the store of a database to be made or opened.
+/// Returns the options to create or open the store of a database.
 ///
 /// # Errors
 /// [`OpenError::Config`] if there is no suffix.
@@ -64,7 +64,7 @@ pub fn store_options(database: &Database) -> Result<StoreOptions, OpenError> {
 /// Opens the directory that the settings describe, with its existing stores.
 ///
 /// # Errors
-/// [`OpenError`], a mistake in the settings or a store that is not there.
+/// [`OpenError`] for an error in the settings or a missing store.
 pub fn open_directory(settings: &Settings) -> Result<Directory, OpenError> {
     let plan = StorePlan {
         make: true,
@@ -75,18 +75,18 @@ pub fn open_directory(settings: &Settings) -> Result<Directory, OpenError> {
     Ok(directory)
 }
 
-/// Where stores come from.
+/// The origin of the stores.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct StorePlan<'d> {
-    /// Whether a store that is not there is made, empty.
+    /// Create a missing store, empty.
     pub(crate) make: bool,
-    /// Whether its folder is made too.
+    /// Create its folder too.
     pub(crate) make_folders: bool,
-    /// A directory that has the stores open already, in the same order.
+    /// A directory that has opened the stores already, in the same order.
     pub(crate) existing: Option<&'d Directory>,
 }
 
-/// Opens the directory that the settings describe, and its monitor if there are figures to be shown.
+/// Opens the directory that the settings describe, and its monitor if there are statistics to show.
 pub(crate) fn open(
     settings: &Settings,
     plan: &StorePlan<'_>,
@@ -94,7 +94,7 @@ pub(crate) fn open(
 ) -> Result<(Directory, Option<Arc<Monitor>>), OpenError> {
     let schema = Arc::new(schema(settings)?);
     check::check_names(settings, &schema)?;
-    // A schema that has not changed stays the one there is: its tables are large.
+    // An unchanged schema keeps its tables, which are large.
     let schema = match plan.existing {
         Some(directory) if publish_the_same(directory.schema(), &schema) => {
             Arc::clone(directory.schema())
@@ -158,7 +158,7 @@ fn directory_options(
     })
 }
 
-/// The store of a database.
+/// Returns the store of a database: the open one, a new one, or an existing one.
 fn store(
     database: &Database,
     schema: &Arc<Schema>,
@@ -193,7 +193,7 @@ fn store(
         )?));
     }
     if !database.names_indexes() {
-        // It keeps those it was made with.
+        // The store keeps the indexes it was created with.
         options.indexes = None;
     }
     Ok(Arc::new(Store::open(folder, &options, Arc::clone(schema))?))
@@ -216,7 +216,7 @@ fn database_options(database: &Database, store: Arc<Store>) -> Result<DatabaseOp
     })
 }
 
-/// The database `cn=Monitor`, if the settings have one.
+/// Returns the options of the database `cn=Monitor`, if the settings have one.
 fn monitor_options(
     settings: &Settings,
     monitor: Option<&Arc<Monitor>>,
@@ -239,7 +239,7 @@ fn monitor_options(
     }))
 }
 
-/// The database `cn=config`.
+/// Returns the options of the database `cn=config`.
 fn config_options(settings: &Settings) -> Result<TreeOptions, OpenError> {
     let policy = &settings.config.policy;
     Ok(TreeOptions {
@@ -251,7 +251,7 @@ fn config_options(settings: &Settings) -> Result<TreeOptions, OpenError> {
     })
 }
 
-/// All databases, in the order of their numbers: that of the configuration is the first.
+/// Returns all databases in the order of their numbers; the configuration is the first.
 fn monitored(settings: &Settings, stores: &[Arc<Store>]) -> Vec<MonitoredDatabase> {
     let mut stores = stores.iter();
     let all = [&settings.config].into_iter().chain(&settings.databases);

@@ -1,4 +1,4 @@
-//! What a reload cannot change: settings that were used up when the server started.
+//! Reloads the configuration, and refuses changes of settings that are fixed at the start.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -9,8 +9,8 @@ use fulgurite_directory::Directory;
 use super::open;
 use crate::statistics::{Statistics, lock};
 
-/// Keys of settings that are fixed when a server starts: its threads, its sockets and what their sessions were given, the
-/// log, and how the files of stores were opened.
+/// Keys of settings that are fixed when a server starts. They concern threads, sockets, sessions,
+/// the log, and the way the files of stores are opened.
 const FIXED: &[&str] = &[
     "args_file",
     "data",
@@ -46,7 +46,7 @@ const FIXED: &[&str] = &[
     "tls.verify_client",
 ];
 
-/// Reads the settings and makes a directory of them that takes the place of the present one.
+/// Reads the settings and makes the directory that replaces the current one.
 pub(super) fn renew(
     current: &Directory,
     settings: &Mutex<Settings>,
@@ -73,7 +73,8 @@ pub(super) fn renew(
     Ok(next)
 }
 
-/// What differs of the settings that are fixed, each with its key, what is wanted, where that was said, and what holds.
+/// Lists the fixed settings that differ. Each has its key, the new value and its origin, and the
+/// current value.
 fn fixed_differences(held: &Settings, wanted: &Settings) -> Vec<String> {
     let (held, wanted) = (fixed(held), fixed(wanted));
     let mut differences = Vec::new();
@@ -91,10 +92,10 @@ fn fixed_differences(held: &Settings, wanted: &Settings) -> Vec<String> {
     differences
 }
 
-/// A setting: what it is of, and its key.
+/// A setting: the section it belongs to, and its key.
 type SettingKey = (String, &'static str);
 
-/// The settings that are fixed; lists have several lines.
+/// Returns the fixed settings; lists have several lines.
 fn fixed(settings: &Settings) -> BTreeMap<SettingKey, Vec<Shown>> {
     let mut fixed: BTreeMap<SettingKey, Vec<Shown>> = BTreeMap::new();
     for line in settings.shown() {
@@ -163,7 +164,7 @@ mod tests {
         );
     }
 
-    /// Names that no setting has would let through what they were meant for.
+    /// A misspelt key would let changes of its setting pass.
     #[test]
     fn fixed_settings_exist() {
         let shown: Vec<&str> = settings("").shown().iter().map(|line| line.key).collect();

@@ -1,14 +1,14 @@
-//! The schema that the settings ask for.
+//! Builds the schema that the settings describe.
 
 use std::path::Path;
 
 use fulgurite_config::{BuiltinSchema, ConfigError, Origin, SchemaPart, Settings, Sourced};
 use fulgurite_schema::{Builtin, Schema, SchemaBuilder, SchemaError};
 
-/// The schema that the settings ask for.
+/// Builds the schema that the settings describe.
 ///
 /// # Errors
-/// [`SchemaError`] if a schema file cannot be read or is wrong.
+/// [`SchemaError`] if a schema file is unreadable or has an error.
 pub fn schema(settings: &Settings) -> Result<Schema, SchemaError> {
     let global = &settings.global;
     let mut builder = SchemaBuilder::new();
@@ -63,7 +63,7 @@ fn add_schema(
     builder.statement(&place, line, keyword, definition)
 }
 
-/// A schema file; one that OpenLDAP ships and this machine does not have is built in.
+/// Adds a schema file. If the file is missing and OpenLDAP ships it, the built-in copy replaces it.
 fn add_schema_file(builder: SchemaBuilder, path: &Path) -> Result<SchemaBuilder, SchemaError> {
     let name = path.file_stem().and_then(|stem| stem.to_str());
     match name.and_then(Builtin::find) {
@@ -72,7 +72,7 @@ fn add_schema_file(builder: SchemaBuilder, path: &Path) -> Result<SchemaBuilder,
     }
 }
 
-/// Whether two schemas publish the same.
+/// Returns true if two schemas publish the same definitions.
 pub(super) fn publish_the_same(a: &Schema, b: &Schema) -> bool {
     a.published_attribute_types()
         .eq(b.published_attribute_types())

@@ -1,5 +1,6 @@
-//! The entries that settings want to be there from the first start on: added where they are missing, left alone where
-//! they are. So a restart changes nothing, and one with new files adds what is new.
+//! The entries that must exist from the first start on. The server adds missing ones and leaves
+//! existing ones alone. So a restart changes nothing, and a restart with new files adds the new
+//! entries.
 
 use std::sync::Arc;
 
@@ -9,13 +10,13 @@ use fulgurite_directory::{Directory, Importer, SystemClock, SystemEntropy};
 use fulgurite_schema::{AttributeDescription, Dn, Entry, Schema};
 use fulgurite_store::{EntryId, NameLookup, Store, StoreError};
 
-/// Why an entry cannot be put there.
+/// A failure to add an entry.
 #[derive(Debug, thiserror::Error)]
 pub enum SeedError {
-    /// The settings or the files they name are wrong, or an entry is.
+    /// A setting, a file that it names, or an entry has an error.
     #[error(transparent)]
     Config(#[from] ConfigError),
-    /// The schema lacks what the server needs.
+    /// The schema lacks a definition that the server needs.
     #[error(transparent)]
     Schema(#[from] fulgurite_directory::OpenError),
     /// A store failed.
@@ -23,7 +24,8 @@ pub enum SeedError {
     Store(#[from] StoreError),
 }
 
-/// Adds what is missing; how many entries that were. All of a store becomes visible together, or nothing.
+/// Adds the missing entries and returns their number. The entries of one store become visible
+/// together or not at all.
 ///
 /// # Errors
 /// [`SeedError`], with the file and line or the variable that asked for the entry.
@@ -62,7 +64,7 @@ pub(crate) fn add_missing(settings: &Settings, directory: &Directory) -> Result<
     Ok(added)
 }
 
-/// The store with the most specific suffix for the name.
+/// Returns the store with the most specific suffix for the name.
 fn store_of(stores: &[Arc<Store>], name: &Dn) -> Option<usize> {
     let depth = |store: &Store| {
         let suffixes = store
@@ -84,7 +86,7 @@ fn add_missing_to<'s>(
     schema: &Arc<Schema>,
     seeds: impl Iterator<Item = (&'s SeedEntry, &'s Dn)>,
 ) -> Result<u64, SeedError> {
-    // Looking takes no writer: at most starts there is nothing to be done.
+    // A snapshot is enough to look for missing entries; most starts find none.
     let mut seeds = seeds.peekable();
     if seeds.peek().is_none() {
         return Ok(0);
@@ -158,7 +160,8 @@ fn entry(schema: &Schema, seed: &SeedEntry, name: &Dn) -> Result<Entry, ConfigEr
     Ok(entry)
 }
 
-/// Whether a password came from a variable as people type it. What files say is stored as they say it.
+/// Returns true for a plain password from an environment variable. Values from files are stored
+/// unchanged.
 fn in_clear(seed: &SeedEntry, value: &[u8]) -> bool {
     matches!(seed.origin, Origin::Variable(_)) && !value.starts_with(b"{")
 }

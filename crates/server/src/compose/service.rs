@@ -1,4 +1,4 @@
-//! A whole server from its settings: stores, directory, monitor, listeners, process id file, and reading it all again.
+//! A whole server from its settings: stores, directory, monitor, listeners and process id file.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,47 +17,47 @@ use crate::driver::server::Server;
 use crate::driver::settings::{AddressFamilies, Hangup, ServerSettings};
 use crate::statistics::Statistics;
 
-/// Descriptors that are not connections: the stores, event loops, logs.
+/// File descriptors reserved for stores, event loops and logs.
 const DESCRIPTORS_RESERVED: u64 = 64;
 
-/// Why a service does not start or ends.
+/// A failure to start a service, or the reason of its end.
 #[derive(Debug, thiserror::Error)]
 pub enum ServiceError {
-    /// The settings cannot be read.
+    /// The settings are unreadable.
     #[error(transparent)]
     Config(#[from] ConfigError),
-    /// The directory cannot be opened.
+    /// The directory failed to open.
     #[error(transparent)]
     Open(#[from] OpenError),
-    /// What is to be there from the first start on cannot be put there.
+    /// An entry that must exist from the first start on cannot be added.
     #[error(transparent)]
     Seed(#[from] SeedError),
-    /// The listeners cannot be opened, or the server has failed.
+    /// The listeners failed to open, or the server failed.
     #[error(transparent)]
     Server(#[from] ServerError),
-    /// What was to be done between listeners and stores has failed.
+    /// The step between listeners and stores failed.
     #[error("{0}")]
     Between(String),
-    /// The process id or the arguments cannot be written.
+    /// The file of the process id or of the arguments is not writable.
     #[error("cannot write {what} to {}: {source}", path.display())]
     File {
-        /// What was to be written.
+        /// The content of the file.
         what: &'static str,
-        /// Where.
+        /// The path.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: std::io::Error,
     },
 }
 
-/// How a service differs with the name it was started by.
+/// Options of a service that depend on the program name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ServiceOptions {
-    /// What SIGHUP does.
+    /// The effect of SIGHUP.
     pub hangup: Hangup,
-    /// Whether the folder of a store that is not there is made.
+    /// Create the folder of a missing store.
     pub make_folders: bool,
-    /// Which addresses are listened on.
+    /// The address families to listen on.
     pub families: AddressFamilies,
 }
 
@@ -69,8 +69,8 @@ pub struct Service<'r> {
 }
 
 impl<'r> Service<'r> {
-    /// Opens stores and listeners as the settings say; a store that is not there is made, empty. `read` gives the
-    /// settings again when an administrator asks for it.
+    /// Opens listeners and stores as the settings say, and creates missing stores, empty. `read`
+    /// returns the settings again when an administrator asks for a reload.
     ///
     /// # Errors
     /// [`ServiceError`], which names the file or address and the reason.
@@ -82,11 +82,11 @@ impl<'r> Service<'r> {
         Service::start_after(settings, options, || Ok(()), read)
     }
 
-    /// As [`start`](Self::start), with something to be done when the listeners are open and the stores are not: giving up
-    /// rights that only the former need.
+    /// Starts as [`start`](Self::start) does, and calls `between` after the listeners and before
+    /// the stores are opened. There the program drops privileges that only listeners need.
     ///
     /// # Errors
-    /// As there; [`ServiceError::Between`] with what `between` says.
+    /// [`ServiceError`]; [`ServiceError::Between`] with the message of `between`.
     pub fn start_after(
         settings: Settings,
         options: ServiceOptions,
@@ -136,7 +136,7 @@ impl<'r> Service<'r> {
         })
     }
 
-    /// The server, before it runs.
+    /// Returns the server before it runs.
     #[must_use]
     pub fn server(&self) -> &Server {
         &self.server
@@ -159,7 +159,7 @@ impl std::fmt::Debug for Service<'_> {
     }
 }
 
-/// Accepts no more connections than there are descriptors for.
+/// Limits connections to the available file descriptors.
 fn fit_descriptors(settings: &mut ServerSettings) {
     let Some(descriptors) = raise_descriptor_limit() else {
         return;
@@ -174,7 +174,7 @@ fn fit_descriptors(settings: &mut ServerSettings) {
     }
 }
 
-/// A file that goes when the server does.
+/// A file that is removed when the server ends.
 struct RunFile(PathBuf);
 
 impl RunFile {
@@ -190,7 +190,7 @@ impl RunFile {
 
 impl Drop for RunFile {
     fn drop(&mut self) {
-        // Somebody may have taken it away already.
+        // Another program may have removed it already.
         let _ = fs::remove_file(&self.0);
     }
 }

@@ -1,4 +1,4 @@
-//! The thread that accepts connections, hears signals and ends the others.
+//! The thread that accepts connections, handles signals and ends the other threads.
 
 use std::io::{self, Write as _};
 use std::sync::Arc;
@@ -21,16 +21,16 @@ use crate::session::handler::Handler;
 use crate::tls::reload::WATCH_INTERVAL;
 
 const SIGNALS: Token = Token(1);
-/// Listeners have the tokens from here on.
+/// The token of the first listener.
 const LISTENERS: usize = 2;
 
 /// The number of the first connection, as in slapd's log.
 const FIRST_CONNECTION: ConnectionId = 1000;
 
-/// How long to leave clients waiting when there are no descriptors for them.
+/// The pause of the acceptor when the system is out of file descriptors.
 const PAUSE_WITHOUT_DESCRIPTORS: Duration = Duration::from_millis(100);
 
-/// Begins to catch the signals that [`Acceptor`] hears.
+/// Begins to catch the signals that [`Acceptor`] handles.
 pub(crate) fn catch_signals() -> Result<Signals, ServerError> {
     Signals::new([SIGTERM, SIGINT, SIGHUP, SIGUSR1]).map_err(ServerError::system("handle signals"))
 }
@@ -75,7 +75,7 @@ impl<'h, H: Handler> Acceptor<'h, H> {
         })
     }
 
-    /// Accepts until told to stop.
+    /// Accepts connections until a stop is requested.
     pub(super) fn run(&mut self, stop: &StopHandle) -> Result<(), ServerError> {
         let mut events = Events::with_capacity(64);
         let mut paused = false;
@@ -103,7 +103,7 @@ impl<'h, H: Handler> Acceptor<'h, H> {
         }
     }
 
-    /// Lets workers finish, until the deadline or a second request to stop.
+    /// Lets workers finish until the deadline or a second stop request.
     pub(super) fn stop_workers(&mut self, stop: &StopHandle) {
         self.listeners.clear();
         let deadline = Instant::now() + self.shared.settings.shutdown_timeout;
@@ -111,7 +111,7 @@ impl<'h, H: Handler> Acceptor<'h, H> {
         let mut events = Events::with_capacity(8);
         while self.workers.iter().any(|worker| !worker.has_ended()) {
             let left = deadline.saturating_duration_since(Instant::now());
-            // Workers cannot wake us; they are looked after often enough not to be noticed.
+            // Workers cannot wake the acceptor, so it polls at short intervals.
             let step = left.min(Duration::from_millis(10));
             if left.is_zero() || self.wait(&mut events, Some(step)).is_err() {
                 break;
@@ -138,7 +138,7 @@ impl<'h, H: Handler> Acceptor<'h, H> {
         }
     }
 
-    /// How often we have been told to stop.
+    /// Handles events and returns the number of stop requests up to now.
     fn hear(&mut self, events: &Events, stop: &StopHandle) -> u32 {
         for event in events {
             match event.token() {
@@ -170,7 +170,8 @@ impl<'h, H: Handler> Acceptor<'h, H> {
         }
     }
 
-    /// Accepts what waits at one listener; false if the system has no descriptor to spare.
+    /// Accepts all waiting connections of one listener. Returns false if the system is out of
+    /// descriptors.
     fn accept_all(&mut self, index: usize) -> bool {
         loop {
             let Some(listener) = self.listeners.get(index) else {
@@ -186,7 +187,7 @@ impl<'h, H: Handler> Acceptor<'h, H> {
                     tracing::warn!("cannot accept a connection: {error}");
                     return false;
                 }
-                // The client went away before it was accepted; the next one may still be there.
+                // The client closed before the accept; the next one may still wait.
                 Err(_) => {}
             }
         }
@@ -241,7 +242,7 @@ impl<'h, H: Handler> Acceptor<'h, H> {
     }
 }
 
-/// Says why, as far as that fits into the socket, and closes.
+/// Sends the reason, as far as it fits into the socket, and closes.
 fn turn_away(mut stream: Socket) {
     let mut notice = Vec::new();
     encode::notice_of_disconnection(&mut notice, ResultCode::Busy, "too many connections");

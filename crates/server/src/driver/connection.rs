@@ -1,4 +1,4 @@
-//! A session and the socket under it.
+//! A session and its socket.
 
 use std::io::{self, Read as _, Write as _};
 use std::sync::Arc;
@@ -16,39 +16,40 @@ use crate::statistics::Meter;
 use crate::tls::layer::{ReceiveOutcome, TlsLayer};
 use crate::tls::reload::Tls;
 
-/// How long a client that was told to go may take to close: closing first would reset the connection
-/// and could take the notice with it.
+/// The time that a client has to close after a notice of disconnection. If the server closed first,
+/// a reset could destroy the notice on its way.
 const LINGER: Duration = Duration::from_secs(1);
 
 pub(super) struct Connection<'h, H: Handler> {
     pub(super) session: Session<'h, H>,
     pub(super) stream: Socket,
     tls: Option<Box<TlsLayer>>,
-    /// Since when a TLS handshake goes on.
+    /// The start of the TLS handshake in progress.
     shakes_since: Option<Instant>,
     facts: Arc<ConnectionFacts>,
-    /// Stands in the worker's ready queue.
+    /// True while the connection is in the worker's run queue.
     pub(super) queued: bool,
     readable: bool,
     writable: bool,
-    /// The client has ended its side, or the connection is broken: read until that is seen.
+    /// True if the client has closed its side or the connection is broken. The worker reads until
+    /// it sees that.
     read_closed: bool,
-    /// When the client last took or sent anything.
+    /// The last time that the client took or sent bytes.
     active_at: Instant,
-    /// Since when it has taken nothing of what there is.
+    /// The time since which the client has not taken waiting bytes.
     stalled_since: Option<Instant>,
     lingers_since: Option<Instant>,
     meter: Meter,
 }
 
-/// What a connection needs after it has been served.
+/// The next step of a connection after its turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum NextStep {
-    /// To be served again, after others.
+    /// Another turn, after the other connections.
     Again,
-    /// An event.
+    /// Wait for an event.
     Event,
-    /// To be forgotten, and why.
+    /// Close, for this reason.
     Close(&'static str),
 }
 
@@ -67,7 +68,8 @@ impl<'h, H: Handler> Connection<'h, H> {
             shakes_since: None,
             facts,
             queued: false,
-            // Assumed until the socket says otherwise: the first request may be there already.
+            // Assumed until the socket reports otherwise, because the first request may have
+            // arrived.
             readable: true,
             writable: true,
             read_closed: false,
@@ -84,7 +86,7 @@ impl<'h, H: Handler> Connection<'h, H> {
         self.read_closed |= event.is_read_closed() || event.is_error();
     }
 
-    /// Puts TLS below the session, once everything before it has been sent.
+    /// Puts TLS below the session as soon as all earlier output has been sent.
     pub(super) fn begin_tls(&mut self, tls: Option<&Tls>, now: Instant) -> io::Result<()> {
         if self.tls.is_some() || !self.session.unsent().is_empty() {
             return Ok(());
@@ -99,12 +101,12 @@ impl<'h, H: Handler> Connection<'h, H> {
         Ok(())
     }
 
-    /// Whether a TLS handshake has begun and not ended.
+    /// Returns true while a TLS handshake is in progress.
     pub(super) fn is_shaking_hands(&self) -> bool {
         self.shakes_since.is_some()
     }
 
-    /// What TLS has settled, for the log.
+    /// Describes the parameters of TLS for the log.
     pub(super) fn describe_tls(&self) -> String {
         let facts = &self.facts;
         let tls = facts.tls.clone().unwrap_or_default();
@@ -122,7 +124,7 @@ impl<'h, H: Handler> Connection<'h, H> {
         self.is_shaking_hands() || self.session.wants_input()
     }
 
-    /// Reads once, if the session wants it; tells whether that has completed a TLS handshake.
+    /// Reads once if the session wants input. Returns true if that completed a TLS handshake.
     pub(super) fn read(&mut self, scratch: &mut [u8], now: Instant) -> io::Result<bool> {
         if !self.readable || !self.wants_input() {
             return Ok(false);
@@ -135,13 +137,13 @@ impl<'h, H: Handler> Connection<'h, H> {
             Ok(count) => {
                 self.active_at = now;
                 self.meter.read();
-                // Less than asked for means that there is no more: saves the read that says so.
+                // A short read means that the socket is empty, which saves another read.
                 self.readable = count == scratch.len() || self.read_closed;
-                let octets = scratch.get(..count).unwrap_or_default();
+                let bytes = scratch.get(..count).unwrap_or_default();
                 if self.tls.is_some() {
-                    return self.receive_protected(octets);
+                    return self.receive_protected(bytes);
                 }
-                self.session.receive(octets);
+                self.session.receive(bytes);
             }
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => self.readable = false,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -150,15 +152,15 @@ impl<'h, H: Handler> Connection<'h, H> {
         Ok(false)
     }
 
-    fn receive_protected(&mut self, octets: &[u8]) -> io::Result<bool> {
+    fn receive_protected(&mut self, bytes: &[u8]) -> io::Result<bool> {
         let Some(layer) = &mut self.tls else {
             return Ok(false);
         };
         let mut plain = Vec::new();
-        let received = match layer.receive(octets, &mut plain) {
+        let received = match layer.receive(bytes, &mut plain) {
             Ok(received) => received,
             Err(error) => {
-                // The alert tells the client what was wrong, if it still listens.
+                // The alert reports the error to the client.
                 let _ = layer.flush(&mut self.stream);
                 tracing::debug!("conn={} TLS: {error}", self.facts.id);
                 return Err(io::Error::other(error));
@@ -182,7 +184,7 @@ impl<'h, H: Handler> Connection<'h, H> {
         Ok(secured)
     }
 
-    /// Writes what there is, as far as the socket takes it.
+    /// Writes output as far as the socket takes it.
     pub(super) fn write(&mut self, now: Instant) -> io::Result<()> {
         if self.tls.is_some() {
             self.write_protected(now)?;
@@ -218,7 +220,8 @@ impl<'h, H: Handler> Connection<'h, H> {
         Ok(())
     }
 
-    /// The layer holds a bounded amount; what is beyond stays with the session, which then knows that it is full.
+    /// The layer buffers a bounded amount. The rest stays in the session, which then reports that
+    /// its output is full.
     fn write_protected(&mut self, now: Instant) -> io::Result<()> {
         let Some(layer) = &mut self.tls else {
             return Ok(());
@@ -245,10 +248,10 @@ impl<'h, H: Handler> Connection<'h, H> {
         }
     }
 
-    /// What to do after a turn that ended with `turn`, and after writing.
+    /// Returns the next step after a turn and the write behind it.
     pub(super) fn next(&mut self, turn: Turn, scratch: &mut [u8], now: Instant) -> NextStep {
         match turn {
-            // Nobody can be told anything before the handshake has ended.
+            // No notice can be sent before the handshake has ended.
             Turn::Closing if self.is_shaking_hands() => NextStep::Close("TLS negotiation failure"),
             Turn::Closing if !self.has_unsent() => self.linger(scratch, now),
             Turn::Closing => NextStep::Event,
@@ -262,7 +265,7 @@ impl<'h, H: Handler> Connection<'h, H> {
         }
     }
 
-    /// Tells the client that nothing more comes, as TLS wants it: so it knows that nobody has cut the end off.
+    /// Sends the close notification of TLS, which proves to the client that the output is complete.
     fn close_layer(&mut self) {
         if let Some(layer) = &mut self.tls {
             layer.close();
@@ -270,7 +273,7 @@ impl<'h, H: Handler> Connection<'h, H> {
         }
     }
 
-    /// Waits for the client to close, if it was told to: reads and forgets.
+    /// Waits for the client to close after a notice: reads and drops its bytes.
     fn linger(&mut self, scratch: &mut [u8], now: Instant) -> NextStep {
         if self.lingers_since.is_none() {
             self.close_layer();
@@ -295,7 +298,7 @@ impl<'h, H: Handler> Connection<'h, H> {
         }
     }
 
-    /// Whether the connection has outlived a time limit, and which.
+    /// Returns the reason if the connection has exceeded a time limit.
     pub(super) fn overdue(&self, settings: &ServerSettings, now: Instant) -> Option<&'static str> {
         let limits = &settings.session;
         let exceeded = |since: Option<Instant>, limit: Option<Duration>| {

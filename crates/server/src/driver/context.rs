@@ -1,4 +1,4 @@
-//! Everything the threads of a running server borrow.
+//! The data that all threads of a running server borrow.
 
 use super::settings::ServerSettings;
 use crate::session::log::OperationLog;
@@ -6,7 +6,7 @@ use crate::session::quota::IdentityQuotas;
 use crate::statistics::Statistics;
 use crate::tls::reload::Tls;
 
-/// Everything the threads of a running server borrow.
+/// The data that all threads of a running server borrow.
 pub(crate) struct ServerContext<'h, H> {
     pub(crate) handler: &'h H,
     pub(crate) settings: &'h ServerSettings,

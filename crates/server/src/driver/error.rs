@@ -1,30 +1,30 @@
-//! Why a server does not start or stops.
+//! Failures to start or run a server.
 
 use std::io;
 
 use crate::tls::error::TlsError;
 
-/// Why a server could not start, or ended other than by being told to.
+/// A failure to start a server, or of a running one.
 #[derive(Debug, thiserror::Error)]
 pub enum ServerError {
     /// The host of a listener has no address.
     #[error("cannot listen on {url}: its host name cannot be resolved: {source}")]
     Resolve {
-        /// The URL as given.
+        /// The URL of the listener.
         url: String,
-        /// What the resolver said.
+        /// The error of the resolver.
         source: io::Error,
     },
-    /// The host of a listener has no address of the kind that is to be used.
+    /// The host of a listener has no address of the requested family.
     #[error("cannot listen on {url}: its host has no address of the family that -4 or -6 asks for")]
     NoSuchFamily {
-        /// The URL as given.
+        /// The URL of the listener.
         url: String,
     },
     /// Another program listens there.
     #[error("cannot listen on {url}: the address is in use by another program")]
     AddressInUse {
-        /// The URL as given.
+        /// The URL of the listener.
         url: String,
     },
     /// This user may not listen there.
@@ -32,32 +32,32 @@ pub enum ServerError {
         "cannot listen on {url}: ports below 1024 are reserved; choose another, or run with CAP_NET_BIND_SERVICE"
     )]
     NotPermitted {
-        /// The URL as given.
+        /// The URL of the listener.
         url: String,
     },
     /// The system refuses to listen there.
     #[error("cannot listen on {url}: {source}")]
     Listen {
-        /// The URL as given.
+        /// The URL of the listener.
         url: String,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
-    /// TLS cannot be set up.
+    /// TLS failed to start.
     #[error(transparent)]
     Tls(#[from] TlsError),
-    /// Nothing to listen on.
+    /// There is no address to listen on.
     #[error("no address to listen on")]
     NoListener,
-    /// Polling, signals or threads could not be set up, or polling failed.
+    /// Polling, signals or threads failed.
     #[error("cannot {what}: {source}")]
     System {
-        /// What was tried.
+        /// The failed action.
         what: &'static str,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
-    /// A thread of the server panicked: a bug of ours.
+    /// A thread of the server panicked: a bug.
     #[error("the {0} thread stopped unexpectedly; this is a bug, the server has been stopped")]
     ThreadPanicked(&'static str),
 }

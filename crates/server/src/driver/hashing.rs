@@ -1,4 +1,4 @@
-//! Threads for passwords that are meant to be slow to verify, so that no event loop waits for them.
+//! Threads that verify slow password hashes, so that no event loop waits for them.
 
 use crossbeam_channel::Receiver;
 
@@ -6,11 +6,11 @@ use super::inbox::{ConnectionId, WorkerHandle, WorkerMessage};
 use crate::session::handler::Handler;
 use crate::session::job::CheckId;
 
-/// Passwords that wait at most; beyond, binds are answered `busy`. At some tens of milliseconds each
-/// this is about as long as a client waits.
+/// The maximum of waiting passwords; further binds are answered `busy`. At some tens of
+/// milliseconds each, this is about the time that a client waits.
 pub(super) const QUEUE_MAX: usize = 1024;
 
-/// A password to verify and where the verdict goes.
+/// A password to verify, and the connection that gets the result.
 pub(super) struct QueuedCheck<H: Handler> {
     pub(super) worker: usize,
     pub(super) connection: ConnectionId,
@@ -18,7 +18,7 @@ pub(super) struct QueuedCheck<H: Handler> {
     pub(super) check: H::PasswordCheck,
 }
 
-/// Verifies until all workers are gone.
+/// Verifies passwords until all workers have ended.
 pub(super) fn run<H: Handler>(
     handler: &H,
     queue: &Receiver<QueuedCheck<H>>,

@@ -1,4 +1,4 @@
-//! How threads hand things to a worker: a queue and a way to wake its event loop.
+//! Messages to a worker from other threads: a queue, and a waker of its event loop.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -13,19 +13,19 @@ use super::socket::Socket;
 use crate::session::handler::Handler;
 use crate::session::job::CheckId;
 
-/// The token of a worker's waker; connections have their numbers, which begin above.
+/// The token of a worker's waker. The tokens of connections are their numbers, which begin above.
 pub(super) const WAKE: Token = Token(0);
 
-/// Numbers a connection for as long as the server runs; never used again.
+/// The number of a connection, unique while the server runs.
 pub(super) type ConnectionId = usize;
 
-/// What a worker is told.
+/// A message to a worker.
 pub(super) enum WorkerMessage<H: Handler> {
     Connection(NewConnection),
     /// Responses of the writer, for several connections.
     Updated(Vec<Response>),
     PasswordChecked(ConnectionId, CheckId, H::PasswordResult),
-    /// Finish what was received, take no more, then end.
+    /// Finish received requests, take no more, then end.
     Drain,
     /// End now.
     Close,
@@ -34,7 +34,7 @@ pub(super) enum WorkerMessage<H: Handler> {
 pub(super) struct NewConnection {
     pub(super) id: ConnectionId,
     pub(super) stream: Socket,
-    /// TLS from the first octet.
+    /// True if TLS begins with the first byte.
     pub(super) tls: bool,
     pub(super) facts: Arc<Connection>,
 }
@@ -45,7 +45,7 @@ pub(super) struct Response {
     pub(super) bytes: Vec<u8>,
 }
 
-/// The receiving end, with the event loop it wakes.
+/// The receiving end, with the event loop that it wakes.
 pub(super) struct Inbox<H: Handler> {
     pub(super) poll: Poll,
     pub(super) messages: Receiver<WorkerMessage<H>>,
@@ -108,7 +108,7 @@ impl<H: Handler> Drop for Inbox<H> {
 }
 
 impl<H: Handler> WorkerHandle<H> {
-    /// Queues and wakes. A worker that has ended needs nothing any more.
+    /// Queues a message and wakes the worker. A message to a worker that has ended is dropped.
     pub(super) fn send(&self, message: WorkerMessage<H>) {
         if self.sender.send(message).is_ok()
             && let Err(error) = self.waker.wake()

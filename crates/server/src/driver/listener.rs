@@ -17,21 +17,21 @@ use super::error::ServerError;
 use super::settings::AddressFamilies;
 use super::socket::Socket;
 
-/// Connections the system completes before we accept them.
+/// Connections that the system completes before the acceptor takes them.
 const BACKLOG: i32 = 1024;
 
-/// Who may connect to a UNIX socket unless its URL says otherwise: everybody, as with slapd.
+/// The default mode of a UNIX socket: as with slapd, everyone may connect.
 const SOCKET_MODE: u32 = 0o777;
 
-/// A socket that is listened on.
+/// A listening socket.
 #[derive(Debug)]
 pub(crate) struct Listener {
     socket: ListeningSocket,
-    /// The URL as it was written.
+    /// The URL as written in the settings.
     pub(crate) url: String,
-    /// TLS from the first octet.
+    /// True if TLS begins with the first byte.
     pub(crate) tls: bool,
-    /// Our end of its connections, as far as it is the same for all.
+    /// The server's end of its connections, if all have the same.
     pub(crate) address: EndPoint,
 }
 
@@ -42,7 +42,7 @@ enum ListeningSocket {
 }
 
 impl Listener {
-    /// Takes a connection: its socket, the client's end and ours.
+    /// Accepts a connection. Returns its socket, the client's address and the server's address.
     pub(crate) fn accept(&self) -> io::Result<(Socket, EndPoint, EndPoint)> {
         match &self.socket {
             ListeningSocket::Tcp(listener) => {
@@ -93,7 +93,7 @@ impl Source for Listener {
 }
 
 impl Drop for Listener {
-    /// Nobody is to wait at a socket that nobody listens on.
+    /// Removes the file of a UNIX socket, so that no client waits at it.
     fn drop(&mut self) {
         if let ListeningSocket::Unix(_, path) = &self.socket {
             let _ = std::fs::remove_file(path);
@@ -145,7 +145,7 @@ fn listener(url: &ListenUrl, socket: ListeningSocket, address: EndPoint) -> List
     }
 }
 
-/// Makes the socket. One that a server has left behind is removed; one that is listened on is not.
+/// Makes a UNIX socket. Removes the file of an ended server, but not that of a listening one.
 fn open_unix(path: &Path, mode: u32) -> io::Result<UnixListener> {
     let is_socket = std::fs::symlink_metadata(path).is_ok_and(|data| data.file_type().is_socket());
     if is_socket {
@@ -204,7 +204,7 @@ fn open(address: SocketAddr) -> io::Result<TcpListener> {
         Type::STREAM,
         Some(Protocol::TCP),
     )?;
-    // Restarting at once must not fail because of connections that linger in TIME_WAIT.
+    // A quick restart must not fail because of connections in TIME_WAIT.
     socket.set_reuse_address(true)?;
     if address.is_ipv6() {
         socket.set_only_v6(true)?;

@@ -1,4 +1,4 @@
-//! The driver under the sessions: an event loop per core over mio.
+//! The driver of the sessions: one event loop per core, over mio.
 //!
 //! ```text
 //!              accept                     hand over, least connections first
@@ -10,14 +10,14 @@
 //!                                             writer (one thread)   hashing pool (few threads)
 //! ```
 //!
-//! Workers share nothing they write to: no lock lies on the way of a read. One acceptor hands
-//! connections out, rather than SO_REUSEPORT, which places them by a hash and so puts the four
-//! connections of a small installation on one core as likely as not.
+//! Workers share no memory that they write, so a read takes no lock. One acceptor distributes
+//! connections to the workers. SO_REUSEPORT would distribute them by a hash, which often puts the
+//! few connections of a small installation on one core.
 //!
-//! What a round of turns brings of updates is a batch. A worker applies it itself where that takes no longer than as many
-//! searches (`updates`): no disk, no other writer to wait for. All others meet in one channel. The writer takes all that
-//! have queued up while it was busy and applies them as one batch, so that one sync to disk serves them all. One more
-//! thread does what the handler has to do beside requests, in small portions.
+//! The updates of one round of turns are a batch. A worker applies a short batch itself if it has
+//! to wait for no disk and no other writer (`updates`). All other updates go through one channel to
+//! the writer. The writer applies all updates that queued up while it was busy as one batch, with
+//! one sync to disk. One more thread does the background work of the handler in small portions.
 
 pub(crate) mod acceptor;
 mod connection;

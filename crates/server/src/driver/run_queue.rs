@@ -1,4 +1,4 @@
-//! Whose turn it is, among the connections of a worker.
+//! The order in which a worker serves its connections.
 //!
 //! ```text
 //!   something has come ---> fresh ----\
@@ -6,39 +6,39 @@
 //!   not done yet ---------> unfinished /
 //! ```
 //!
-//! A round serves every connection to which something has come, once. Then those with unfinished work have as much of the
-//! worker as these took, and one turn at least; then comes the next round. So a short request waits for one turn of one
-//! busy connection, however many are busy and however much each has asked for, and many short requests leave
-//! the long ones half of the worker.
+//! A round serves each fresh connection once. Then the unfinished connections get as much work as
+//! the fresh ones took, at least one turn. So a short request waits for one turn of one busy
+//! connection, no matter how many are busy. And many short requests leave half of the worker to the
+//! long ones.
 
 use std::collections::VecDeque;
 
 use super::inbox::ConnectionId;
 
-/// Connections that want to be served.
+/// Connections that wait for a turn.
 #[derive(Debug, Default)]
 pub(super) struct RunQueue {
     fresh: VecDeque<ConnectionId>,
     unfinished: VecDeque<ConnectionId>,
-    /// Fresh ones left in this round; those that come during it belong to the next.
+    /// Fresh connections left in this round; those that arrive during it belong to the next.
     fresh_left: usize,
-    /// Work that the unfinished ones may do in this round.
+    /// Work that the unfinished connections may do in this round.
     owed: usize,
     serves_fresh: bool,
 }
 
 impl RunQueue {
-    /// Whether nobody waits.
+    /// Returns true if no connection waits.
     pub(super) fn is_empty(&self) -> bool {
         self.fresh.is_empty() && self.unfinished.is_empty()
     }
 
-    /// Something has come to a connection that was not waiting.
+    /// Adds a connection that has received something and was not waiting.
     pub(super) fn push_fresh(&mut self, id: ConnectionId) {
         self.fresh.push_back(id);
     }
 
-    /// A connection has had its turn and wants another.
+    /// Adds a connection that has had its turn and needs another.
     pub(super) fn push_unfinished(&mut self, id: ConnectionId) {
         self.unfinished.push_back(id);
     }
@@ -49,7 +49,7 @@ impl RunQueue {
         self.owed = 1;
     }
 
-    /// Who is next in this round.
+    /// Returns the next connection of this round.
     pub(super) fn next(&mut self) -> Option<ConnectionId> {
         if self.fresh_left > 0 {
             self.fresh_left -= 1;
@@ -62,7 +62,7 @@ impl RunQueue {
             .flatten()
     }
 
-    /// Notes how much work the turn was that [`RunQueue::next`] gave.
+    /// Records the work of the turn that [`RunQueue::next`] gave.
     pub(super) fn worked(&mut self, work: usize) {
         self.owed = if self.serves_fresh {
             self.owed.saturating_add(work)
@@ -76,7 +76,8 @@ impl RunQueue {
 mod tests {
     use super::*;
 
-    /// One round in which each turn is `work(id)`; who was served.
+    /// Runs one round in which each turn does `work(id)`. Returns the connections in the order of
+    /// their turns.
     fn round(turns: &mut RunQueue, work: impl Fn(ConnectionId) -> usize) -> Vec<ConnectionId> {
         turns.begin_round();
         let mut served = Vec::new();

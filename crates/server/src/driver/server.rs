@@ -1,4 +1,4 @@
-//! A server: its sockets are open from the start, its threads run while it is run.
+//! A server: its sockets are open from the start, its threads exist while it runs.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -34,10 +34,10 @@ pub struct Server {
 }
 
 impl Server {
-    /// Opens the listeners. Clients can connect from now on; they are answered once the server runs.
+    /// Opens the listeners. Clients can connect from now on; the server answers them once it runs.
     ///
     /// # Errors
-    /// [`ServerError`] if one of the addresses cannot be listened on.
+    /// [`ServerError`] if a listener fails to open.
     pub fn bind(urls: &[ListenUrl], settings: ServerSettings) -> Result<Server, ServerError> {
         let tls = settings
             .tls
@@ -58,7 +58,7 @@ impl Server {
         let poll = Poll::new().map_err(ServerError::system("set up polling"))?;
         let waker =
             Waker::new(poll.registry(), STOP).map_err(ServerError::system("set up polling"))?;
-        // From here on a signal waits to be heard, instead of ending the process.
+        // From here on a signal waits for the acceptor instead of ending the process.
         let signals = settings
             .handle_signals
             .then(acceptor::catch_signals)
@@ -74,14 +74,14 @@ impl Server {
         })
     }
 
-    /// The same server, counting there.
+    /// Sets the statistics in which the server counts.
     #[must_use]
     pub fn counting(mut self, statistics: Arc<Statistics>) -> Server {
         self.statistics = statistics;
         self
     }
 
-    /// The addresses that are listened on; tells the port if 0 was asked for.
+    /// Returns the addresses of the listeners, with the actual port if 0 was requested.
     pub fn addresses(&self) -> Vec<SocketAddr> {
         self.listeners
             .iter()
@@ -92,24 +92,24 @@ impl Server {
             .collect()
     }
 
-    /// What is listened on: each URL as it was given, with its address.
+    /// Returns the URL of each listener, as configured, with its address.
     pub fn listeners(&self) -> impl Iterator<Item = (&str, &EndPoint)> {
         self.listeners
             .iter()
             .map(|listener| (listener.url.as_str(), &listener.address))
     }
 
-    /// What stops this server.
+    /// Returns a handle that stops this server.
     pub fn stop_handle(&self) -> StopHandle {
         self.stop.clone()
     }
 
-    /// Serves until stopped: by the handle, or by a signal if the settings say so. Returns after the
-    /// last thread has ended; running operations have been finished as far as the shutdown time-out
-    /// allows, and all updates that were begun are durable.
+    /// Serves until the handle stops it, or a signal if the settings say so. Returns after the last
+    /// thread has ended. Running operations have finished as far as the shutdown time-out allows,
+    /// and all updates that had begun are durable.
     ///
     /// # Errors
-    /// [`ServerError`] if threads cannot be started or one of them failed.
+    /// [`ServerError`] if threads fail to start or one of them failed.
     pub fn run<H: Handler>(self, handler: &H) -> Result<(), ServerError> {
         let log = TracingLog;
         self.statistics.begin(self.facts());
@@ -153,7 +153,7 @@ impl std::fmt::Debug for Server {
     }
 }
 
-/// Lines as events with the target `operation`.
+/// Writes lines as tracing events with the target `operation`.
 struct TracingLog;
 
 impl OperationLog for TracingLog {

@@ -1,4 +1,4 @@
-//! What can be set about a server as a whole.
+//! Settings of a server as a whole.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -14,40 +14,40 @@ pub struct ServerSettings {
     pub workers: usize,
     /// Threads that verify slow password hashes.
     pub hashing_threads: usize,
-    /// Connections at once; further ones are told so and closed.
+    /// The maximum of open connections; further ones get a notice and are closed.
     pub connections_max: usize,
-    /// Which addresses are listened on, where a listener's host has several.
+    /// The address families to listen on.
     pub families: AddressFamilies,
-    /// TLS; nothing is offered without a certificate.
+    /// TLS; without a certificate the server does not offer it.
     pub tls: TlsOptions,
-    /// How long a TLS handshake may take.
+    /// The time limit of a TLS handshake.
     pub handshake_timeout: Duration,
     /// Strength factor of connections over a UNIX socket (`localSSF`).
     pub local_ssf: u32,
-    /// Requests received and not answered, of all connections that are bound as one identity; further ones are
+    /// The maximum of unanswered requests of all connections of one identity. Further ones are
     /// answered with busy.
     pub identity_pending_max: usize,
     /// Bounds of each connection.
     pub session: SessionLimits,
-    /// Whether each operation is logged.
+    /// Log each operation.
     pub log_operations: bool,
-    /// How long running operations may take to finish once the server was told to stop.
+    /// The time that running operations have to finish after a stop request.
     pub shutdown_timeout: Duration,
-    /// Whether SIGTERM and SIGINT stop this server; off for servers within another program.
+    /// Handle signals: SIGTERM and SIGINT stop this server. Off for servers inside another program.
     pub handle_signals: bool,
-    /// What SIGHUP does.
+    /// The effect of SIGHUP.
     pub hangup: Hangup,
 }
 
-/// Which kinds of IP addresses.
+/// Families of IP addresses.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum AddressFamilies {
-    /// All that the machine has.
+    /// All families of the machine.
     #[default]
     Any,
-    /// IPv4's.
+    /// IPv4 only.
     V4,
-    /// IPv6's.
+    /// IPv6 only.
     V6,
 }
 
@@ -61,13 +61,13 @@ impl AddressFamilies {
     }
 }
 
-/// What SIGHUP does.
+/// The effect of SIGHUP.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Hangup {
-    /// The configuration is read again ([`Handler::reload`](crate::Handler::reload)).
+    /// The server reads the configuration again ([`Handler::reload`](crate::Handler::reload)).
     #[default]
     Reload,
-    /// The server stops, as on SIGTERM: what scripts around slapd expect.
+    /// The server stops, as on SIGTERM, which scripts for slapd expect.
     Stop,
 }
 

@@ -1,4 +1,4 @@
-//! Sockets of either kind, as the event loop sees them.
+//! TCP and UNIX sockets behind one type.
 
 use std::io::{self, Read, Write};
 use std::net::Shutdown;
@@ -16,7 +16,8 @@ pub(crate) enum Socket {
 }
 
 impl Socket {
-    /// Answers leave as whole batches already; waiting for more would only delay them.
+    /// Switches Nagle's algorithm off: responses leave as whole batches, so waiting for more only
+    /// delays them.
     pub(crate) fn send_at_once(&self) {
         if let Socket::Tcp(stream) = self {
             let _ = stream.set_nodelay(true);
@@ -30,7 +31,7 @@ impl Socket {
         }
     }
 
-    /// Who is at the other end, as far as the system tells.
+    /// Returns the credentials of the peer, if the system knows them.
     pub(crate) fn peer_credentials(&self) -> Option<PeerCredentials> {
         let Socket::Unix(stream) = self else {
             return None;

@@ -1,4 +1,4 @@
-//! How a running server is told to stop.
+//! Stop requests for a running server.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -28,8 +28,8 @@ impl StopHandle {
         }))
     }
 
-    /// Asks the server to finish running operations and end, as SIGTERM does. A second call makes it
-    /// end at once.
+    /// Asks the server to finish running operations and end, as SIGTERM does. A second call ends it
+    /// at once.
     pub fn stop(&self) {
         self.0.requested.store(true, Ordering::Release);
         if let Err(error) = self.0.waker.wake() {
@@ -41,12 +41,13 @@ impl StopHandle {
         self.0.requested.load(Ordering::Acquire)
     }
 
-    /// The thread that panicked, if one did.
+    /// Returns the thread that panicked, if any.
     pub(crate) fn panicked(&self) -> Option<&'static str> {
         self.0.panicked.get().copied()
     }
 
-    /// Stops the server if the thread that holds the guard panics: half a server is worse than none.
+    /// Returns a guard that stops the server if its thread panics, because half a server is worse
+    /// than none.
     pub(crate) fn on_panic(&self, thread: &'static str) -> PanicGuard {
         PanicGuard {
             stop: self.clone(),

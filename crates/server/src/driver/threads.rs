@@ -14,7 +14,7 @@ use super::stop::StopHandle;
 use super::{hashing, worker, writer};
 use crate::session::handler::Handler;
 
-/// Serves until told to stop; then ends all threads.
+/// Serves until a stop request, then ends all threads.
 pub(crate) fn run<H: Handler>(
     shared: ServerContext<'_, H>,
     poll: mio::Poll,
@@ -39,7 +39,7 @@ pub(crate) fn run<H: Handler>(
                 worker::Worker::new(index, shared, mailbox, to_writer, to_hashing).run()
             })?;
         }
-        // The pools end when the last worker has dropped its sender.
+        // The pools end when the last worker drops its sender.
         drop((to_writer, to_hashing));
         for index in 0..shared.settings.hashing_threads.max(1) {
             let (checks, handles, guard) = (checks.clone(), handles.clone(), guard("hashing"));
@@ -70,8 +70,8 @@ pub(crate) fn run<H: Handler>(
     })
 }
 
-/// Address space of a thread's stack: filters of the greatest depth (`fulgurite_ldap::FILTER_DEPTH_CEILING`) are walked by
-/// functions that call themselves. What is not used takes no memory.
+/// Address space of a thread's stack in bytes. Recursive functions walk filters of the greatest
+/// depth (`fulgurite_ldap::FILTER_DEPTH_CEILING`). Unused address space takes no memory.
 const STACK_BYTES: usize = 32 << 20;
 
 fn spawn<'scope>(

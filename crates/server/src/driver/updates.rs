@@ -1,28 +1,28 @@
-//! The updates that a round of turns has brought, and who applies them.
+//! The updates of a round of turns, and the choice of the thread that applies them.
 //!
 //! ```text
 //!   turns of a round ---> updates ---+---> the worker itself     few, short, nothing to wait for
 //!                                    \---> the writer            all others, and those that come while it has some
 //! ```
 //!
-//! An update that a worker applies costs no thread hand-over, and has its place among the turns: while others are served,
-//! each update is followed by [`TURNS_FOR_UPDATE`] turns of theirs before the next ones are applied, and by none otherwise.
-//! What waits for a disk leaves, so that searches go on.
+//! An update that a worker applies costs no switch of threads. While other connections wait, they
+//! get [`TURNS_FOR_UPDATE`] turns for each update before the worker applies more. Updates that wait
+//! for a disk go to the writer, so that searches continue.
 
 use super::inbox::Response;
 use super::writer::{QueuedUpdate, WriterHandle};
 use crate::session::handler::Handler;
 
-/// So many updates a worker applies in one round: more are better done beside it.
+/// The maximum of updates that a worker applies in one round. More of them go to the writer.
 const AT_ONCE_MAX: usize = 64;
 
-/// Turns of others for each update: an update takes some four times as long as a search, and should not have more than a
-/// fifth of the worker while others want it.
+/// Turns of other connections for each update. An update takes about four times as long as a
+/// search, and should not use more than a fifth of a busy worker.
 const TURNS_FOR_UPDATE: usize = 16;
 
 pub(super) struct Updates<U> {
     queued: Vec<QueuedUpdate<U>>,
-    /// Turns that others are still to have before updates are applied here again.
+    /// Turns that other connections still get before this worker applies updates again.
     turns_owed: usize,
     to_writer: WriterHandle<U>,
 }
@@ -44,8 +44,8 @@ impl<U> Updates<U> {
         self.queued.len()
     }
 
-    /// Whether updates are to be applied at the end of a round that gave others so many turns. They wait until others have
-    /// had their share, or want none.
+    /// Returns true if updates are due at the end of a round with `turns_of_others` turns of other
+    /// connections. They wait until the others have had their share or want none.
     pub(super) fn are_due(&mut self, turns_of_others: usize) -> bool {
         self.turns_owed = match turns_of_others {
             0 => 0,
@@ -63,8 +63,9 @@ impl<U> Updates<U> {
         self.to_writer.is_idle()
     }
 
-    /// Applies them all and returns their responses, or gives them to the writer, who answers by mail. The order in which
-    /// updates came is kept: unless the writer [was idle](Self::is_writer_idle) it gets those behind them too.
+    /// Applies all updates and returns their responses, or hands them to the writer, which answers
+    /// through the inbox. Updates keep their order: unless the writer [was
+    /// idle](Self::is_writer_idle), it gets the later ones too.
     pub(super) fn apply<H: Handler<Update = U>>(
         &mut self,
         handler: &H,
@@ -107,7 +108,7 @@ impl<U> Updates<U> {
         answered.map(response).collect()
     }
 
-    /// Gives all of them to the writer.
+    /// Hands all updates to the writer.
     pub(super) fn hand_over(&mut self) {
         self.queued
             .drain(..)

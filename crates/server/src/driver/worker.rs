@@ -1,4 +1,4 @@
-//! One event loop with the connections it owns.
+//! An event loop and the connections that it owns.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -21,10 +21,10 @@ use crate::session::job::Job;
 use crate::session::protocol::Session;
 use crate::statistics::WorkerStatistics;
 
-/// Octets read from one connection before others have their turn.
+/// Bytes read from one connection in one turn.
 const READ_BYTES: usize = 64 * 1024;
 
-/// How often connections are looked at for being overdue.
+/// The interval of checks for connections that exceed a time limit.
 const SWEEP_INTERVAL: Duration = Duration::from_millis(500);
 
 pub(super) struct Worker<'h, H: Handler> {
@@ -32,7 +32,7 @@ pub(super) struct Worker<'h, H: Handler> {
     shared: ServerContext<'h, H>,
     inbox: Inbox<H>,
     updates: Updates<H::Update>,
-    /// Turns in this round of connections that brought no update.
+    /// Turns of this round that brought no update.
     turns_of_others: usize,
     to_hashing: Sender<hashing::QueuedCheck<H>>,
     connections: FxHashMap<ConnectionId, Connection<'h, H>>,
@@ -121,7 +121,7 @@ impl<'h, H: Handler> Worker<'h, H> {
         }
     }
 
-    /// Queues a connection behind all others that have not finished.
+    /// Queues a connection behind all other unfinished ones.
     fn schedule_rest(&mut self, id: ConnectionId) {
         if let Some(connection) = self.connections.get_mut(&id)
             && !connection.queued
@@ -202,7 +202,7 @@ impl<'h, H: Handler> Worker<'h, H> {
         }
     }
 
-    /// Ends everything at once, with a word to clients that can take one.
+    /// Closes all connections at once, with a notice to each client whose socket takes it.
     fn close_all(&mut self, now: Instant) {
         for connection in self.connections.values_mut() {
             connection
@@ -213,7 +213,7 @@ impl<'h, H: Handler> Worker<'h, H> {
         self.closing = true;
     }
 
-    /// Reads, works and writes for one connection, each a bounded amount.
+    /// Reads, works and writes for one connection, a bounded amount of each.
     fn serve(&mut self, id: ConnectionId, now: Instant) {
         let Some(connection) = self.connections.get_mut(&id) else {
             return;
@@ -289,13 +289,13 @@ impl<'h, H: Handler> Worker<'h, H> {
         self.schedule(id);
     }
 
-    /// Applies what the round has brought of updates, or has it applied, and answers whom it can.
+    /// Applies the updates of the round, or hands them to the writer, and passes responses on.
     fn update(&mut self, now: Instant) {
         if !self.updates.are_due(self.turns_of_others) {
             return;
         }
-        // Asked before the mail is read: if the writer has nothing left its responses are there, and come before those of
-        // updates behind them.
+        // Order matters: ask the writer first, then read the inbox. If the writer is idle, all its
+        // responses are in the inbox and precede those of later updates.
         let is_idle = self.updates.is_writer_idle();
         self.read_inbox(now);
         let responses = self.updates.apply(self.shared.handler, is_idle);
@@ -307,7 +307,8 @@ impl<'h, H: Handler> Worker<'h, H> {
         for response in responses {
             let id = response.connection;
             let connection = self.connections.get(&id);
-            // Several answers may be sent by now, and who stands in line has another turn.
+            // Earlier turns of this loop may have sent them, and queued connections get their turn
+            // anyway.
             if connection.is_some_and(|one| !one.queued && !one.session.unsent().is_empty()) {
                 self.serve(id, now);
             }
@@ -324,7 +325,7 @@ impl<'h, H: Handler> Worker<'h, H> {
         }
     }
 
-    /// Closes what is overdue.
+    /// Closes connections that have exceeded a time limit.
     fn sweep(&mut self, now: Instant) {
         if now.duration_since(self.swept_at) < SWEEP_INTERVAL {
             return;

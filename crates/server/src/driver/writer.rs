@@ -1,5 +1,5 @@
-//! The one thread that applies updates for which somebody or a disk has to be waited: what queued up while it was busy is
-//! one batch.
+//! The thread that applies updates that have to wait for a disk or for another writer. Updates that
+//! queue up while it is busy form one batch.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,16 +12,17 @@ use super::inbox::{ConnectionId, Response, WorkerHandle, WorkerMessage};
 use crate::session::cancel_token::CancelToken;
 use crate::session::handler::Handler;
 
-/// Updates applied at most in one batch, so that the first of them is not kept waiting for long.
+/// The maximum of updates in one batch, so that the first one does not wait for long.
 const BATCH_MAX: usize = 1024;
 
-/// A batch that took at least so long was waiting for the disk: then others are worth waiting for.
+/// A batch that took at least this long waited for the disk. Then it pays to wait for more updates.
 const WORTH_GATHERING: Duration = Duration::from_micros(500);
 
-/// So much of the time that the batch before took is given to those of its clients who are about to ask again.
+/// The writer waits for more updates for at most this fraction (one tenth) of the time that the
+/// previous batch took.
 const GATHERING_SHARE: u32 = 10;
 
-/// An update and where its response goes.
+/// An update, and the connection that gets its response.
 pub(super) struct QueuedUpdate<U> {
     pub(super) worker: usize,
     pub(super) connection: ConnectionId,
@@ -30,19 +31,19 @@ pub(super) struct QueuedUpdate<U> {
     pub(super) update: U,
 }
 
-/// The way to the writer.
+/// The sending end of the writer's queue.
 pub(super) struct WriterHandle<U> {
     sender: Sender<QueuedUpdate<U>>,
     outstanding: Arc<AtomicUsize>,
 }
 
-/// The writer's end of it.
+/// The receiving end.
 pub(super) struct Queue<U> {
     receiver: Receiver<QueuedUpdate<U>>,
     outstanding: Arc<AtomicUsize>,
 }
 
-/// Both ends.
+/// Makes both ends.
 pub(super) fn queue<U>() -> (WriterHandle<U>, Queue<U>) {
     // Unbounded, because sessions bound what they have outstanding.
     let (sender, receiver) = crossbeam_channel::unbounded();
@@ -74,14 +75,14 @@ impl<U> WriterHandle<U> {
         let _ = self.sender.send(queued);
     }
 
-    /// Whether the writer has nothing to do. Then all that this thread has sent is done, and the responses are in its
-    /// mailbox.
+    /// Returns true if the writer has nothing to do. Then all updates that this thread has sent are
+    /// done, and their responses are in its inbox.
     pub(super) fn is_idle(&self) -> bool {
         self.outstanding.load(Ordering::Acquire) == 0
     }
 }
 
-/// Applies batches until all workers are gone.
+/// Applies batches until all workers have ended.
 pub(super) fn run<H: Handler>(handler: &H, queue: &Queue<H::Update>, workers: &[WorkerHandle<H>]) {
     let mut origins = Vec::new();
     let mut before = PreviousBatch::default();
@@ -125,20 +126,20 @@ pub(super) fn run<H: Handler>(handler: &H, queue: &Queue<H::Update>, workers: &[
     }
 }
 
-/// What is remembered of the batch before.
+/// The size and time of the previous batch.
 #[derive(Default)]
 struct PreviousBatch {
     updates: usize,
     took: Duration,
-    /// Updates that came while it was applied, from clients who had none in it, as a rule.
+    /// Updates that arrived while it was applied, usually from clients without an update in it.
     waiting: usize,
 }
 
 impl PreviousBatch {
-    /// The updates to be applied next. Clients that wait for one answer before they ask again come back together after a
-    /// commit, a moment after the first of them: whoever goes on with that one alone makes all others wait for two
-    /// commits. Nor is it enough to go on with those who came meanwhile: then half of the clients would take turns with the
-    /// other half for good.
+    /// Collects the updates of the next batch. Clients that wait for an answer before they ask
+    /// again return together, shortly after a commit. A writer that started with the first of them
+    /// would make all others wait for two commits. A writer that started with those that arrived
+    /// meanwhile would serve two halves of the clients in turn, forever.
     fn gather<U>(
         &self,
         queue: &Receiver<QueuedUpdate<U>>,
@@ -165,7 +166,7 @@ impl PreviousBatch {
 pub(super) mod tests {
     use super::*;
 
-    /// An update that nobody applies.
+    /// An update for tests; it is never applied.
     pub(in crate::driver) fn queued(id: MessageId) -> QueuedUpdate<()> {
         QueuedUpdate {
             worker: 0,
@@ -181,7 +182,7 @@ pub(super) mod tests {
         let (handle, queue) = queue::<()>();
         let before = PreviousBatch {
             updates: 1,
-            // As long as no test takes, or nothing.
+            // Longer than any test takes.
             took: Duration::from_secs(10_000),
             waiting: 1,
         };

@@ -1,4 +1,4 @@
-//! Whether a queued update may still be taken back: one word between its connection and the writer.
+//! A token that decides between the cancellation and the start of a queued update.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -7,24 +7,26 @@ const QUEUED: u8 = 0;
 const BEGUN: u8 = 1;
 const WITHDRAWN: u8 = 2;
 
-/// Goes to the writer with an update; its clone stays with the connection. Whichever of the two comes first decides.
+/// The writer gets the token with an update, and the connection keeps a clone. The first of the two
+/// to change it decides.
 #[derive(Clone, Debug, Default)]
 pub struct CancelToken(Arc<AtomicU8>);
 
 impl CancelToken {
-    /// The writer begins; false if the update is not wanted any more.
+    /// Marks the update as begun, for the writer. Returns false if the connection has withdrawn it.
     #[must_use]
     pub fn begin(&self) -> bool {
         self.move_on(BEGUN)
     }
 
-    /// Whether the connection has taken the update back. Nothing changes that answer while its thread asks.
+    /// Returns true if the connection has withdrawn the update. Only the thread of the connection
+    /// may ask, because only that thread withdraws.
     #[must_use]
     pub fn is_withdrawn(&self) -> bool {
         self.0.load(Ordering::Acquire) == WITHDRAWN
     }
 
-    /// The connection takes the update back; false if the writer was faster.
+    /// Withdraws the update, for the connection. Returns false if the writer was faster.
     #[must_use]
     pub fn withdraw(&self) -> bool {
         self.move_on(WITHDRAWN)

@@ -1,30 +1,30 @@
-//! What a request means for the order of things on its connection.
+//! The class of a request, which determines its order among the requests of a connection.
 
 use fulgurite_ldap::{Request, oid};
 
-/// How a request relates to its neighbours.
+/// The class of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum RequestClass {
-    /// Waits for everything before it, and everything after waits for it.
+    /// Waits for all requests before it; all requests after it wait for it.
     Bind,
     /// Ends the connection.
     Unbind,
-    /// Stops another request, without waiting for anything.
+    /// Stops another request. It never waits and has no response.
     Abandon,
-    /// The same, with answers.
+    /// Stops another request. It never waits, and both requests get a response.
     Cancel,
-    /// Reads for as long as it takes.
+    /// Reads in several quanta.
     Search,
-    /// Reads and is done, or has become something else.
+    /// Reads and is done at once, or becomes an update or a job for the hashing pool.
     Read,
-    /// Puts TLS below the connection; nothing may be outstanding, so it never waits.
+    /// Puts TLS below the connection. No other request may be outstanding, so it never waits.
     StartTls,
-    /// Changes; done when the writer says so.
+    /// Changes entries; done when the writer answers.
     Update,
 }
 
 impl RequestClass {
-    /// Whether nothing that comes behind may begin before it.
+    /// Returns true if no later request may begin before this one.
     pub(super) fn is_barrier(self) -> bool {
         matches!(self, RequestClass::Bind | RequestClass::Unbind)
     }

@@ -1,8 +1,8 @@
 //! The port between sessions and the directory that answers their requests.
 //!
-//! A session knows messages, order and limits, but not entries. It gets everything it needs from the
-//! directory through [`Handler`]. So tests of the state machine use a handler of a few lines, and
-//! benchmarks measure a driver without a store.
+//! A session knows messages, order and limits, but not entries. [`Handler`] gives it everything
+//! that it needs from the directory. So tests use a handler of a few lines, and benchmarks measure
+//! a driver without a store.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -45,8 +45,8 @@ pub trait Handler: Sync {
         false
     }
 
-    /// Decides if TLS may begin (StartTLS, RFC 4511 section 4.14). The session itself checks that no
-    /// operation is outstanding.
+    /// Decides if TLS may begin (StartTLS, RFC 4511 section 4.14). The session itself checks that
+    /// no operation is outstanding.
     ///
     /// # Errors
     /// The result to send if TLS may not begin.
@@ -149,7 +149,7 @@ pub trait Handler: Sync {
         out: &mut Vec<u8>,
     );
 
-    /// Makes an update that outlives the read buffer from an add, delete, modify or modify DN.
+    /// Makes an update from an add, delete, modify or modify DN. The update outlives the read buffer.
     ///
     /// Returns `None` if the update waits for the end of its transaction; the response is in `out`.
     fn update(
@@ -163,10 +163,11 @@ pub trait Handler: Sync {
     /// order. Runs on the writer thread.
     fn apply(&self, updates: Vec<Self::Update>) -> Vec<Vec<u8>>;
 
-    /// Applies updates as [`Handler::apply`] does, on a worker between the turns of its connections.
+    /// Applies updates as [`Handler::apply`] does, on a worker between the turns of its
+    /// connections.
     ///
-    /// Returns `None`, with nothing changed, if the updates would wait for a lock or a disk, or take
-    /// much longer than a search. The writer applies them then.
+    /// Returns `None` if the updates have to wait for a lock or a disk, or take much longer than a
+    /// search. Then nothing has changed, and the writer applies them.
     fn apply_at_once(&self, _updates: &[Self::Update]) -> Option<Vec<Vec<u8>>> {
         None
     }

@@ -1,11 +1,12 @@
-//! The bytes that came from the client, cut into PDUs that stay where they are until answered.
+//! Bytes from the client, cut into PDUs that stay in the buffer until they have begun.
 
 use fulgurite_ldap::{FrameError, frame};
 
-/// Capacity kept by an empty buffer; what a large request needed beyond it goes back to the allocator.
+/// Capacity in bytes that an empty buffer keeps. The rest of a large request's memory goes back to
+/// the allocator.
 const CAPACITY_KEPT: usize = 16 * 1024;
 
-/// Where one PDU stands, in octets since the connection began.
+/// The position of one PDU, in bytes since the connection began.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Span {
     start: u64,
@@ -22,9 +23,9 @@ pub(super) struct Span {
 #[derive(Debug, Default)]
 pub(super) struct Input {
     bytes: Vec<u8>,
-    /// Octets that came before `bytes[0]`.
+    /// Bytes that came before `bytes[0]`.
     base: u64,
-    /// Index of the first byte that no PDU has taken.
+    /// Index of the first byte that belongs to no PDU yet.
     cut_at: usize,
 }
 
@@ -33,20 +34,20 @@ impl Input {
         self.bytes.extend_from_slice(bytes);
     }
 
-    /// Octets held, waiting PDUs included.
+    /// Returns the number of buffered bytes, waiting PDUs included.
     pub(super) fn len(&self) -> usize {
         self.bytes.len()
     }
 
-    /// Octets no PDU has taken yet.
+    /// Returns the bytes that belong to no PDU yet.
     pub(super) fn uncut(&self) -> &[u8] {
         self.bytes.get(self.cut_at..).unwrap_or_default()
     }
 
-    /// Cuts the next PDU off, if all of it has arrived.
+    /// Cuts the next PDU off if it is complete.
     ///
     /// # Errors
-    /// The header is not LDAP's, or announces more than `len_max` octets.
+    /// The header is not LDAP, or announces more than `len_max` bytes.
     pub(super) fn cut(&mut self, len_max: usize) -> Result<Option<Span>, FrameError> {
         let Some(len) = frame(self.uncut(), len_max)? else {
             return Ok(None);
@@ -56,7 +57,7 @@ impl Input {
         Ok(Some(Span { start, len }))
     }
 
-    /// The octets of a PDU that has not been released.
+    /// Returns the bytes of a PDU that has not been released.
     pub(super) fn pdu(&self, span: Span) -> &[u8] {
         let start = span.start.saturating_sub(self.base);
         usize::try_from(start)
@@ -65,7 +66,7 @@ impl Input {
             .unwrap_or_default()
     }
 
-    /// Forgets everything before `first_waiting`, or before the first uncut byte.
+    /// Drops all bytes before `first_waiting`, or before the first uncut byte.
     pub(super) fn release(&mut self, first_waiting: Option<Span>) {
         let keep_from = first_waiting.map_or(self.cut_at, |span| {
             usize::try_from(span.start.saturating_sub(self.base)).unwrap_or(self.cut_at)
@@ -74,7 +75,7 @@ impl Input {
             self.bytes.clear();
             self.bytes.shrink_to(CAPACITY_KEPT);
         } else if keep_from >= self.bytes.len() / 2 {
-            // Moving less than what is forgotten: linear in total.
+            // Each move is shorter than the dropped part, so the total is linear.
             self.bytes.drain(..keep_from);
         } else {
             return;
@@ -88,7 +89,7 @@ impl Input {
 mod tests {
     use super::*;
 
-    /// A SEQUENCE of `len - 2` zero octets.
+    /// A SEQUENCE of `len - 2` zero bytes.
     fn pdu(len: usize) -> Vec<u8> {
         let mut bytes = vec![0u8; len];
         bytes[0] = 0x30;

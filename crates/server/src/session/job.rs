@@ -1,4 +1,4 @@
-//! Work that a session hands to other threads, and what it reports after each turn.
+//! Work that a session hands to other threads, and its state after a turn.
 
 use fulgurite_ldap::MessageId;
 
@@ -8,8 +8,8 @@ use super::handler::Handler;
 /// Work that a session hands to other threads.
 #[derive(Debug)]
 pub enum Job<H: Handler> {
-    /// For the writer. Its response comes back through [`Session::updated`] under this id, unless the
-    /// session has taken the update back.
+    /// For the writer. Its response comes back through [`Session::updated`] under this id, unless
+    /// the session has taken the update back.
     ///
     /// [`Session::updated`]: crate::Session::updated
     Update(MessageId, CancelToken, H::Update),
@@ -24,7 +24,7 @@ pub enum Job<H: Handler> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CheckId(pub(super) u64);
 
-/// What a session needs after a turn.
+/// The next need of a session after a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Turn {
     /// Another turn, without waiting for anything.

@@ -1,28 +1,28 @@
-//! How much one connection may ask for at once.
+//! Limits of one connection.
 
 use std::time::Duration;
 
-/// Bounds of one connection; the same for all connections of a server.
+/// Limits of one connection, the same for all connections of a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionLimits {
-    /// Octets of one request before a bind has succeeded.
+    /// Maximum bytes of one request before a bind has succeeded.
     pub request_bytes_max_anonymous: usize,
-    /// Octets of one request of an authenticated connection.
+    /// Maximum bytes of one request of an authenticated connection.
     pub request_bytes_max_authenticated: usize,
-    /// Requests received and not answered, before a bind has succeeded. A connection at its limit is
-    /// not read from until an answer makes room.
+    /// Maximum of unanswered requests before a bind has succeeded. The server stops reading from a
+    /// connection at its limit until a response makes room.
     pub pending_max_anonymous: usize,
-    /// Requests received and not answered, of an authenticated connection.
+    /// Maximum of unanswered requests of an authenticated connection.
     pub pending_max_authenticated: usize,
-    /// Searches that run side by side; later ones wait their turn.
+    /// Maximum of concurrent searches; later ones wait.
     pub searches_running_max: usize,
-    /// Octets of unsent responses at which searches pause.
+    /// Bytes of unsent responses at which searches pause.
     pub output_bytes_max: usize,
-    /// How deep a filter may nest.
+    /// Maximum depth of a filter.
     pub filter_depth_max: u16,
-    /// How long the client may take none of the responses before the connection is closed.
+    /// Time without progress in sending responses after which the server closes the connection.
     pub write_timeout: Option<Duration>,
-    /// How long a connection may stay silent with nothing outstanding.
+    /// Time without traffic after which the server closes an idle connection.
     pub idle_timeout: Option<Duration>,
 }
 

@@ -5,9 +5,9 @@
 //!     RESULT tag=101 err=0 qtime=0.000004 etime=0.000052 nentries=1 text=""      (all on one line)
 //! ```
 //!
-//! Results are read back from the encoded responses, so that whoever answers need not know of logs.
-//! Passwords never get here: binds are logged without credentials, values of updates are not logged,
-//! and assertions about passwords are masked.
+//! The log reads results back from the encoded responses, so handlers need not know about logs. It
+//! never contains passwords. Binds are logged without credentials, updates without values, and
+//! assertions about passwords are masked.
 
 use std::fmt::{self, Write as _};
 use std::time::Instant;
@@ -18,12 +18,12 @@ use fulgurite_ldap::{
     ResponseMessage, SearchRequest, frame, oid,
 };
 
-/// Where lines about operations go; also their clock.
+/// The sink of log lines about operations, and their clock.
 pub trait OperationLog: Sync {
     /// Takes one line, without its end.
     fn line(&self, line: &str);
 
-    /// The time, for durations within one operation.
+    /// Returns the time, for durations within one operation.
     fn now(&self) -> Instant;
 }
 
@@ -34,7 +34,7 @@ pub(super) struct ConnectionLog<'h> {
     operations: u64,
 }
 
-/// What is known of an operation until its result is.
+/// Data about an operation until it has a result.
 #[derive(Debug)]
 pub(super) struct OperationRecord {
     operation: u64,
@@ -57,7 +57,7 @@ impl<'h> ConnectionLog<'h> {
         self.sink.now()
     }
 
-    /// Notes that a request begins to be worked on.
+    /// Records the start of a request.
     pub(super) fn begin(
         &mut self,
         message: &Message<'_>,
@@ -97,7 +97,7 @@ impl<'h> ConnectionLog<'h> {
         ));
     }
 
-    /// Logs an operation whose last responses are `responses`.
+    /// Logs an operation that has ended; `responses` are its last responses.
     pub(super) fn end(&self, mut record: OperationRecord, responses: &[u8]) {
         let ended = self.sink.now();
         let Some((tag, code, text)) = record.read_result(responses) else {
@@ -135,7 +135,7 @@ impl OperationRecord {
         self.entries += Pdus(responses).count() as u64;
     }
 
-    /// Tag, code and diagnostic of the last response; those before it are entries.
+    /// Returns tag, code and diagnostic of the last response, and counts the entries before it.
     fn read_result(&mut self, responses: &[u8]) -> Option<(u8, u32, String)> {
         let mut last = None;
         for (index, pdu) in Pdus(responses).enumerate() {
@@ -152,7 +152,7 @@ impl OperationRecord {
     }
 }
 
-/// The tag of a response that carries a result.
+/// Returns the tag of a response that carries a result.
 const fn tag_of(response: &Response<'_>) -> Option<u8> {
     Some(match response {
         Response::Bind { .. } => 0x61,
@@ -169,7 +169,7 @@ const fn tag_of(response: &Response<'_>) -> Option<u8> {
     })
 }
 
-/// Whole PDUs, one after the other.
+/// Iterates over whole PDUs.
 struct Pdus<'a>(&'a [u8]);
 
 impl<'a> Iterator for Pdus<'a> {
@@ -183,7 +183,7 @@ impl<'a> Iterator for Pdus<'a> {
     }
 }
 
-/// On whose behalf a client asks, in brackets; nothing if it does not say.
+/// Formats the session tracking control in brackets; empty without the control.
 fn tracked(controls: &Controls<'_>) -> String {
     let control = controls.find(oid::SESSION_TRACKING);
     let value = control.and_then(|control| control.value);
@@ -264,14 +264,14 @@ fn describe_search(search: &SearchRequest<'_>) -> String {
     text
 }
 
-/// Replaces what filter text asserts about `userPassword`, whichever name and options it goes by.
+/// Masks assertions about `userPassword` in filter text, under any of its names and options.
 fn mask_passwords(filter: String) -> String {
     const NAMES: [&str; 2] = ["userpassword", "2.5.4.35"];
     let lower = filter.to_ascii_lowercase();
     if !NAMES.iter().any(|name| lower.contains(name)) {
         return filter;
     }
-    // Parentheses within values are escaped, so these are the filter's own.
+    // Parentheses within values are escaped, so these delimit filters.
     let mut masked = String::with_capacity(filter.len());
     for (part, lower) in filter.split_inclusive(')').zip(lower.split_inclusive(')')) {
         let about_password = NAMES.iter().any(|name| lower.contains(name));
@@ -286,7 +286,7 @@ fn mask_passwords(filter: String) -> String {
     masked
 }
 
-/// Text from outside between quotes, on one line whatever it contains.
+/// Text from clients between quotes; control characters are escaped, so it stays on one line.
 struct QuotedText<'a>(&'a [u8]);
 
 impl fmt::Display for QuotedText<'_> {

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use fulgurite_directory::{Connection, ExtendedStep, Progress};
-use fulgurite_ldap::{LdapResult, Message, MessageId, Operation, Request, ResultCode, encode};
+use fulgurite_ldap::{
+    BindRequest, LdapResult, Message, MessageId, Operation, Request, ResultCode, encode,
+};
 
 use super::cancel_token::CancelToken;
 use super::class::RequestClass;
@@ -17,30 +19,30 @@ use super::output::Output;
 use super::quota::{IdentityQuota, IdentityQuotas};
 use crate::statistics::Meter;
 
-/// Octets one search may produce before the next one has its turn.
+/// Bytes that one search may produce in one quantum.
 const QUANTUM_BYTES_MAX: usize = 64 * 1024;
 
-/// What a connection may do before others have their turn, in candidates of searches: about a millisecond.
+/// The work of one turn in candidates of searches, about a millisecond.
 pub(super) const WORK_PER_TURN: usize = 1024;
 
-/// What beginning a request counts for beside the candidates that a search looks at.
+/// The work of beginning a request, in candidates.
 const REQUEST_WORK: usize = 4;
 
-/// Octets of updates handed to the writer and not answered, at which further ones wait.
+/// Bytes of unanswered updates at which further updates wait.
 const UPDATE_BYTES_AHEAD: usize = 1024 * 1024;
 
-/// Begun operations and what they have written so far.
+/// The operations that have begun, and the responses that they have written.
 pub(super) struct Operations<'h, H: Handler> {
     handler: &'h H,
     identity: H::Identity,
     pub(super) output: Output,
-    /// Round robin: the next to run is in front.
+    /// Round robin; the next search to run is in front.
     searches: VecDeque<SearchInProgress<H::Search<'h>>>,
-    /// In the order they were handed to the writer, which is the order of their answers.
+    /// In the order in which the writer got them, which is the order of their responses.
     updates: VecDeque<PendingOperation>,
-    /// Octets of the requests in `updates`.
+    /// Bytes of the requests in `updates`.
     update_bytes: usize,
-    /// The bind whose password is being verified.
+    /// The bind whose password the hashing pool verifies.
     bind: Option<(CheckId, PendingOperation)>,
     /// Extended operations that wait for the hashing pool.
     hashing: Vec<(CheckId, PendingOperation)>,
@@ -49,9 +51,9 @@ pub(super) struct Operations<'h, H: Handler> {
     log: Option<ConnectionLog<'h>>,
     meter: Option<Meter>,
     identities: Option<&'h IdentityQuotas>,
-    /// What the connection's identity has outstanding; none for nobody's.
+    /// The quota of the connection's identity; `None` if anonymous.
     share: Option<IdentityQuota>,
-    /// What is left of the turn, in candidates.
+    /// The work left in this turn, in candidates.
     pub(super) work_left: usize,
 }
 
@@ -69,16 +71,16 @@ struct PendingOperation {
     record: Option<OperationRecord>,
 }
 
-/// What became of a wish to cancel (RFC 3909 section 2.2).
+/// The outcome of a cancel request (RFC 3909 section 2.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum CancelOutcome {
     /// The operation is stopped and answered.
     Done,
     /// There is no such operation outstanding.
     Unknown,
-    /// The writer is at it.
+    /// The writer has begun it.
     TooLate,
-    /// Binds and cancels are not to be cancelled.
+    /// Binds and cancels cannot be cancelled.
     Cannot,
 }
 
@@ -125,12 +127,12 @@ impl<'h, H: Handler> Operations<'h, H> {
         }
     }
 
-    /// What the connection's identity has outstanding counts there.
+    /// Sets the table of quotas in which the connection's identity counts.
     pub(super) fn set_identities(&mut self, identities: &'h IdentityQuotas) {
         self.identities = Some(identities);
     }
 
-    /// Takes note of who the connection is now.
+    /// Updates quota and meter after the identity has changed.
     fn bound(&mut self) {
         let key = self.handler.identity_key(&self.identity);
         let identities = self.identities.filter(|_| !key.is_empty());
@@ -140,7 +142,8 @@ impl<'h, H: Handler> Operations<'h, H> {
         }
     }
 
-    /// Whether the connection's identity has as much outstanding as it may; `waiting` requests have not begun here.
+    /// Returns true if the connection's identity has used its quota. `waiting` is the number of
+    /// requests of this connection that have not begun.
     pub(super) fn is_identity_full(&self, waiting: usize) -> bool {
         let outstanding = self.outstanding() + waiting;
         self.share
@@ -152,7 +155,7 @@ impl<'h, H: Handler> Operations<'h, H> {
         self.meter = Some(meter);
     }
 
-    /// Tells how many operations there are, besides `waiting` ones.
+    /// Reports the number of operations to quota and meter; `waiting` more have not begun.
     pub(super) fn tell_outstanding(&mut self, waiting: usize) {
         let outstanding = self.outstanding() + waiting;
         if let Some(share) = &mut self.share {
@@ -167,7 +170,7 @@ impl<'h, H: Handler> Operations<'h, H> {
         self.handler.is_authenticated(&self.identity)
     }
 
-    /// The time, if anybody wants to know.
+    /// Returns the time if there is a log.
     pub(super) fn now_for_log(&self) -> Option<Instant> {
         self.log.as_ref().map(ConnectionLog::now)
     }
@@ -194,8 +197,8 @@ impl<'h, H: Handler> Operations<'h, H> {
             || self.bind.as_ref().is_some_and(|(_, bind)| bind.id == id)
     }
 
-    /// Whether a request may begin now: a bind after everything, nothing during a bind, everything else as long as
-    /// there is room.
+    /// Returns true if a request may begin now. A bind waits for all operations, and all requests
+    /// wait for a bind. Others begin while there is room.
     pub(super) fn may_begin(&self, class: RequestClass, searches_max: usize) -> bool {
         if self.bind.is_some() {
             return false;
@@ -212,8 +215,8 @@ impl<'h, H: Handler> Operations<'h, H> {
         }
     }
 
-    /// Begins a request that [may begin](Self::may_begin); it was decoded from `pdu`. Returns the operation that is
-    /// to be cancelled if this is what the request wants; it is not answered then.
+    /// Begins a request that [may begin](Self::may_begin); it was decoded from `pdu`. For a cancel
+    /// request, returns the operation to cancel and does not answer yet.
     pub(super) fn begin(
         &mut self,
         message: &Message<'_>,
@@ -235,7 +238,6 @@ impl<'h, H: Handler> Operations<'h, H> {
             meter.executing(self.outstanding() + 1);
         }
         let mark = self.output.mark();
-        let operation = request.operation();
         if operation != Operation::Bind && handler.is_binding(&self.identity) {
             let result = operations_error("SASL bind in progress");
             encode::result(self.output.append(), id, operation, &result, &[]);
@@ -258,39 +260,52 @@ impl<'h, H: Handler> Operations<'h, H> {
                 let begun = PendingOperation::new(id, Operation::Extended, pdu.len(), record);
                 return self.go_on(step, begun, mark);
             }
-            Request::Bind(bind) => {
-                match handler.begin_bind(
-                    cache,
-                    &mut self.identity,
-                    id,
-                    bind,
-                    controls,
-                    self.output.append(),
-                ) {
-                    None => self.end(operation, record, mark),
-                    Some(check) => {
-                        let bind = PendingOperation::new(id, Operation::Bind, pdu.len(), record);
-                        self.bind = Some((self.hand_to_hashing(check), bind));
-                    }
-                }
-            }
+            Request::Bind(bind) => self.begin_bind(message, bind, pdu.len(), record, cache),
             Request::Modify(_) | Request::Add(_) | Request::Delete(_) | Request::ModifyDn(_) => {
-                let out = self.output.append();
-                match handler.update(&mut self.identity, message, out) {
-                    Some(update) => {
-                        let begun = PendingOperation::new(id, operation, pdu.len(), record);
-                        self.hand_to_writer(update, begun);
-                    }
-                    None => self.end(operation, record, mark),
-                }
+                self.begin_update(message, pdu, record);
             }
-            // These have no response and are dealt with where they are taken.
+            // These have no response; `Session::take` handles them.
             Request::Unbind | Request::Abandon(_) => {}
         }
         None
     }
 
-    /// Does what an extended operation needs next.
+    /// Begins a bind of `bytes` bytes.
+    fn begin_bind(
+        &mut self,
+        message: &Message<'_>,
+        request: &BindRequest<'_>,
+        bytes: usize,
+        record: Option<OperationRecord>,
+        cache: &mut H::Cache<'h>,
+    ) {
+        let mark = self.output.mark();
+        let (id, controls, handler) = (message.id, &message.controls, self.handler);
+        let out = self.output.append();
+        match handler.begin_bind(cache, &mut self.identity, id, request, controls, out) {
+            None => self.end(Operation::Bind, record, mark),
+            Some(check) => {
+                let bind = PendingOperation::new(id, Operation::Bind, bytes, record);
+                self.bind = Some((self.hand_to_hashing(check), bind));
+            }
+        }
+    }
+
+    /// Begins an update, which goes to the writer unless it waits for the end of its transaction.
+    fn begin_update(&mut self, message: &Message<'_>, pdu: &[u8], record: Option<OperationRecord>) {
+        let mark = self.output.mark();
+        let operation = message.request.operation();
+        let out = self.output.append();
+        match self.handler.update(&mut self.identity, message, out) {
+            Some(update) => {
+                let begun = PendingOperation::new(message.id, operation, pdu.len(), record);
+                self.hand_to_writer(update, begun);
+            }
+            None => self.end(operation, record, mark),
+        }
+    }
+
+    /// Does the next step of an extended operation.
     fn go_on(
         &mut self,
         step: ExtendedStep<H::PasswordCheck, H::Update>,
@@ -326,8 +341,9 @@ impl<'h, H: Handler> Operations<'h, H> {
         self.updates.push_back(begun);
     }
 
-    /// Answers a request for TLS; tells whether it is to begin once the answer is sent. `alone` says that nothing
-    /// else is outstanding and nothing has been sent behind it, which would come from before the protection.
+    /// Answers a StartTLS request. Returns true if TLS begins after the response. `alone` is true
+    /// if nothing else is outstanding and no bytes follow the request, which would arrive
+    /// unprotected.
     pub(super) fn start_tls(&mut self, message: &Message<'_>, alone: bool) -> bool {
         let Request::Extended(request) = &message.request else {
             return false;
@@ -355,7 +371,7 @@ impl<'h, H: Handler> Operations<'h, H> {
         allowed.is_ok()
     }
 
-    /// Takes note that TLS protects the connection now.
+    /// Updates identity and meter after TLS has begun to protect the connection.
     pub(super) fn secured(&mut self, connection: Arc<Connection>) {
         if let Some(meter) = &self.meter {
             meter.secured(Arc::clone(&connection));
@@ -363,7 +379,7 @@ impl<'h, H: Handler> Operations<'h, H> {
         self.handler.secured(&mut self.identity, connection);
     }
 
-    /// Notes a request without a response in the log.
+    /// Logs and counts a request that has no response.
     pub(super) fn note(&mut self, message: &Message<'_>) {
         if let Some(log) = &mut self.log {
             log.unanswered(message);
@@ -374,8 +390,8 @@ impl<'h, H: Handler> Operations<'h, H> {
         }
     }
 
-    /// Lets the running searches work one after the other, for what is left of the turn and as long as there is room for
-    /// what they write; the next turn goes on with the next one. Tells whether one of them has ended.
+    /// Gives each running search a quantum, while there is work left in the turn and room in the
+    /// output. The next turn continues with the next search. Returns true if a search has ended.
     pub(super) fn run_searches(&mut self, cache: &mut H::Cache<'h>) -> bool {
         let running = self.searches.len();
         for _ in 0..running {
@@ -392,7 +408,7 @@ impl<'h, H: Handler> Operations<'h, H> {
         self.searches.len() < running
     }
 
-    /// One quantum of one search; gives it back if it is not done.
+    /// Runs one quantum of one search. Returns the search if it is not done.
     fn advance(
         &mut self,
         mut running: SearchInProgress<H::Search<'h>>,
@@ -420,7 +436,7 @@ impl<'h, H: Handler> Operations<'h, H> {
         }
     }
 
-    /// Forgets octets that have been sent.
+    /// Drops bytes that have been sent.
     pub(super) fn sent(&mut self, count: usize) {
         self.output.consume(count);
         if self.searches.is_empty() {
@@ -428,7 +444,7 @@ impl<'h, H: Handler> Operations<'h, H> {
         }
     }
 
-    /// Stops an operation without an answer, if it can be stopped (RFC 4511 section 4.11).
+    /// Stops an operation without a response, if possible (RFC 4511 section 4.11).
     pub(super) fn abandon(&mut self, id: MessageId) {
         let Ok((operation, record)) = self.stop(id) else {
             return;
@@ -441,7 +457,7 @@ impl<'h, H: Handler> Operations<'h, H> {
         }
     }
 
-    /// Stops an operation and answers it, if it can be stopped (RFC 3909).
+    /// Stops an operation and answers it, if possible (RFC 3909).
     pub(super) fn cancel(&mut self, id: MessageId) -> CancelOutcome {
         match self.stop(id) {
             Ok((operation, record)) => {
@@ -454,8 +470,8 @@ impl<'h, H: Handler> Operations<'h, H> {
         }
     }
 
-    /// Takes an operation out: a search wherever it is, an update that the writer has not begun, a password change
-    /// before it is one.
+    /// Removes an operation: a search, an update that the writer has not begun, or a password
+    /// modify that still waits for the hashing pool.
     fn stop(
         &mut self,
         id: MessageId,
@@ -484,13 +500,13 @@ impl<'h, H: Handler> Operations<'h, H> {
         })
     }
 
-    /// The answer of an operation that was cancelled.
+    /// Answers an operation that was cancelled.
     pub(super) fn answer_cancelled(&mut self, id: MessageId, operation: Operation) {
         let result = LdapResult::new(ResultCode::Canceled);
         encode::result(self.output.append(), id, operation, &result, &[]);
     }
 
-    /// The answer to a cancel request.
+    /// Answers a cancel request.
     pub(super) fn answer_cancel(&mut self, id: MessageId, outcome: CancelOutcome) {
         let (code, text) = match outcome {
             CancelOutcome::Done => (ResultCode::Success, ""),
@@ -502,21 +518,21 @@ impl<'h, H: Handler> Operations<'h, H> {
         self.refuse(id, Operation::Extended, &result);
     }
 
-    /// Stops all searches: nobody is there to read them.
+    /// Stops all searches without responses.
     pub(super) fn abandon_searches(&mut self) {
         while let Some(running) = self.searches.front() {
             self.abandon(running.id);
         }
     }
 
-    /// Lets go of what running searches pin.
+    /// Parks all running searches, so that they pin nothing in the store.
     pub(super) fn park(&mut self) {
         for running in &mut self.searches {
             running.search.park();
         }
     }
 
-    /// Passes on the writer's response to an update.
+    /// Sends the writer's response to an update.
     pub(super) fn updated(&mut self, id: MessageId, response: &[u8]) {
         let Some(index) = self.updates.iter().position(|update| update.id == id) else {
             return;
@@ -530,7 +546,7 @@ impl<'h, H: Handler> Operations<'h, H> {
         self.end(update.operation, update.record, mark);
     }
 
-    /// Goes on with what waited for the hashing pool.
+    /// Continues the operation that waited for the hashing pool.
     pub(super) fn password_checked(&mut self, number: CheckId, verdict: H::PasswordResult) {
         let mark = self.output.mark();
         let handler = self.handler;
@@ -540,7 +556,7 @@ impl<'h, H: Handler> Operations<'h, H> {
             self.end(Operation::Bind, bind.record, mark);
         } else if let Some(begun) = self.take_hashing(number) {
             let step = handler.resume_extended(&mut self.identity, verdict);
-            // Only a request itself can ask for a cancel.
+            // A resumed operation is never a cancel request.
             let _ = self.go_on(step, begun, mark);
         }
     }
@@ -550,7 +566,7 @@ impl<'h, H: Handler> Operations<'h, H> {
         Some(self.hashing.remove(at).1)
     }
 
-    /// Answers a request whose passwords nobody has time to look at.
+    /// Answers a request whose passwords the hashing pool has refused because its queue is full.
     pub(super) fn password_unchecked(&mut self, number: CheckId) {
         let bind = self.bind.take_if(|(bind, _)| *bind == number);
         let Some(begun) = bind.map(|(_, bind)| bind).or(self.take_hashing(number)) else {
@@ -571,7 +587,7 @@ impl<'h, H: Handler> Operations<'h, H> {
         self.end(begun.operation, begun.record, mark);
     }
 
-    /// Answers a request that does not begin at all.
+    /// Answers a request that does not begin.
     pub(super) fn refuse(&mut self, id: MessageId, operation: Operation, result: &LdapResult) {
         encode::result(self.output.append(), id, operation, result, &[]);
         if let Some(log) = &mut self.log {
@@ -583,7 +599,7 @@ impl<'h, H: Handler> Operations<'h, H> {
         }
     }
 
-    /// Notes that an operation has been answered, with what was written since `mark`.
+    /// Counts and logs an operation that has been answered; its responses begin at `mark`.
     fn end(&mut self, operation: Operation, record: Option<OperationRecord>, mark: usize) {
         if let Some(meter) = &self.meter {
             meter.completed(operation);

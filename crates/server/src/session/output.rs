@@ -1,6 +1,7 @@
-//! The bytes on their way to the client, with a bound that makes searches wait.
+//! Bytes on their way to the client, with a bound at which searches pause.
 
-/// Capacity kept by an empty buffer; what a large answer needed beyond it goes back to the allocator.
+/// Capacity in bytes that an empty buffer keeps. The rest of a large response's memory goes back to
+/// the allocator.
 const CAPACITY_KEPT: usize = 16 * 1024;
 
 /// Encoded responses that have not been sent.
@@ -12,7 +13,7 @@ pub(super) struct Output {
 }
 
 impl Output {
-    /// A buffer that calls itself full from `full_at` unsent octets on.
+    /// Makes a buffer that is full from `full_at` unsent bytes on.
     pub(super) const fn new(full_at: usize) -> Self {
         Output {
             bytes: Vec::new(),
@@ -29,7 +30,7 @@ impl Output {
         self.bytes.len() - self.sent
     }
 
-    /// Octets until the buffer is full.
+    /// Returns the number of bytes until the buffer is full.
     pub(super) fn room(&self) -> usize {
         self.full_at.saturating_sub(self.unsent_len())
     }
@@ -38,12 +39,12 @@ impl Output {
         self.room() == 0
     }
 
-    /// Where responses are appended.
+    /// Returns the vector to which responses are appended.
     pub(super) const fn append(&mut self) -> &mut Vec<u8> {
         &mut self.bytes
     }
 
-    /// A position to ask [`Output::since`] about, valid until the next [`Output::consume`].
+    /// Returns a position for [`Output::since`], valid until the next [`Output::consume`].
     pub(super) const fn mark(&self) -> usize {
         self.bytes.len()
     }
@@ -52,21 +53,21 @@ impl Output {
         self.bytes.get(mark..).unwrap_or_default()
     }
 
-    /// Forgets `count` octets that the client's socket has taken.
+    /// Drops `count` bytes that the client's socket has taken.
     pub(super) fn consume(&mut self, count: usize) {
         self.sent = (self.sent + count).min(self.bytes.len());
         if self.sent == self.bytes.len() {
             self.bytes.clear();
             self.sent = 0;
         } else if self.sent > self.bytes.len() / 2 {
-            // Moving less than what has been sent since the last move: linear in total.
+            // Each move is shorter than the bytes sent since the last move, so the total is linear.
             self.bytes.drain(..self.sent);
             self.sent = 0;
         }
     }
 
-    /// Gives back what a large answer has taken, once it is sent. Not between the parts of one: taking the memory again for
-    /// each costs more than the parts' octets.
+    /// Returns the memory of a large response to the allocator once it is sent. Between the parts
+    /// of a response this would cost more than it saves.
     pub(super) fn release(&mut self) {
         if self.bytes.is_empty() {
             self.bytes.shrink_to(CAPACITY_KEPT);

@@ -1,4 +1,4 @@
-//! The protocol of one connection, free of I/O: bytes in, bytes out.
+//! The state machine of one connection: bytes in, bytes out.
 //!
 //! ```text
 //!   receive(bytes)                                             unsent() -> bytes, sent(count)
@@ -10,18 +10,19 @@
 //!                                     waiting                 take_jobs()
 //! ```
 //!
-//! The operations of a connection run beside each other, as far as limits go, and answers may overtake
-//! each other: a search does not wait for the update sent before it, nor see what that changed. A client
-//! that wants to read what it wrote waits for the answer first (RFC 4511 section 3.1). Updates are applied
-//! in the order in which they came.
+//! The operations of a connection run concurrently within its limits, and responses may overtake
+//! each other. A search does not wait for the update before it and does not see its changes. A
+//! client that wants to read its own writes waits for their responses first (RFC 4511 section 3.1).
+//! Updates are applied in the order of their arrival.
 //!
-//! A bind is a barrier: running searches are abandoned (RFC 4511 section 4.2.1), updates before it are
-//! finished, and everything after it waits. While requests wait, those behind them are looked at for an
-//! abandon or a cancel, which stop a search at once and take an update back that the writer has not begun.
+//! A bind is a barrier. It abandons running searches (RFC 4511 section 4.2.1) and waits for the
+//! updates before it. All requests after it wait. While requests wait, the session still looks for
+//! an abandon or a cancel behind them. These stop a search at once, or withdraw an update that the
+//! writer has not begun.
 //!
-//! The session holds no socket and reads no clock. It never blocks: what takes long leaves as a
-//! [`Job`], and a turn does a bounded amount of work, however many requests it is for: who sends many has no larger share
-//! of the server than who sends one.
+//! The session has no socket and reads no clock. It never blocks: slow work leaves as a [`Job`]. A
+//! turn does a bounded amount of work for any number of requests. So a client that sends many
+//! requests gets no more of the server than others.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -42,21 +43,23 @@ use super::operations::{CancelOutcome, Operations, WORK_PER_TURN};
 use super::quota::IdentityQuotas;
 use crate::statistics::Meter;
 
-/// Octets read ahead while requests wait.
+/// Bytes read ahead while requests wait.
 const READ_AHEAD_BYTES: usize = 64 * 1024;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
     Open,
-    /// TLS begins once the output is sent; nothing is read until it protects the connection.
+    /// TLS begins once the output is sent. The session reads nothing until TLS protects the
+    /// connection.
     Securing,
-    /// The client has gone or we want it to: begun updates and binds are finished, nothing begins.
+    /// The client or the server ends the connection. Updates and binds that have begun are
+    /// finished; nothing begins.
     Ending,
-    /// The last byte is in the output.
+    /// The output is complete.
     Closing,
 }
 
-/// A request that has arrived and may not begin yet.
+/// A request that may not begin yet.
 #[derive(Debug)]
 struct WaitingRequest {
     span: Span,
@@ -73,13 +76,14 @@ pub struct Session<'h, H: Handler> {
     waiting: VecDeque<WaitingRequest>,
     operations: Operations<'h, H>,
     phase: Phase,
-    /// No more requests are taken; those received are finished, then the client is told.
+    /// True if the session takes no more requests. It finishes those received and then sends a
+    /// notice.
     draining: bool,
     sent_notice: bool,
 }
 
 impl<'h, H: Handler> Session<'h, H> {
-    /// The session of a new connection, and what is known of that.
+    /// Makes the session of a new connection.
     pub fn new(
         handler: &'h H,
         limits: &'h SessionLimits,
@@ -98,26 +102,26 @@ impl<'h, H: Handler> Session<'h, H> {
         }
     }
 
-    /// The same session, which counts what it does there.
+    /// Sets the meter that counts the session's work.
     pub(crate) fn counted(mut self, meter: Meter) -> Self {
         self.operations.set_meter(meter);
         self
     }
 
-    /// The same session, whose identity shares a bound with all others of the same one.
+    /// Sets the table of quotas that all connections of an identity share.
     #[must_use]
     pub fn among(mut self, identities: &'h IdentityQuotas) -> Self {
         self.operations.set_identities(identities);
         self
     }
 
-    /// How much of the last turn was used, in candidates of searches: never more than one connection may have before
-    /// others have their turn, but for what a single step exceeds it.
+    /// Returns the work of the last turn in candidates of searches. It exceeds the limit of a turn
+    /// by one step at most.
     pub fn worked(&self) -> usize {
         WORK_PER_TURN - self.operations.work_left
     }
 
-    /// Whether more bytes from the client are welcome now.
+    /// Returns true if the session accepts more bytes now.
     pub fn wants_input(&self) -> bool {
         self.phase == Phase::Open
             && !self.draining
@@ -126,27 +130,27 @@ impl<'h, H: Handler> Session<'h, H> {
             && (self.outstanding() == 0 || self.input.len() < READ_AHEAD_BYTES)
     }
 
-    /// Takes bytes from the client; [`Session::turn`] looks at them.
+    /// Takes bytes from the client; [`Session::turn`] decodes them.
     pub fn receive(&mut self, bytes: &[u8]) {
         if self.phase == Phase::Open {
             self.input.push(bytes);
         }
     }
 
-    /// The client has ended its side: searches end with it (RFC 4511 section 5.3), updates that have
-    /// begun are finished.
+    /// Records that the client has closed its side. Searches end (RFC 4511 section 5.3); updates
+    /// that have begun are finished.
     pub fn end_of_input(&mut self) {
         if matches!(self.phase, Phase::Open | Phase::Securing) {
             self.end();
         }
     }
 
-    /// Whether what comes after the output is a TLS handshake; [`Session::secured`] ends it.
+    /// Returns true if a TLS handshake follows the output; [`Session::secured`] ends that state.
     pub fn starts_tls(&self) -> bool {
         self.phase == Phase::Securing
     }
 
-    /// Takes note that TLS protects the connection now; who is authenticated stays.
+    /// Records that TLS protects the connection now. The identity stays.
     pub fn secured(&mut self, connection: Arc<Connection>) {
         if self.phase == Phase::Securing {
             self.phase = Phase::Open;
@@ -154,12 +158,14 @@ impl<'h, H: Handler> Session<'h, H> {
         self.operations.secured(connection);
     }
 
-    /// Takes no more requests, finishes those received, then sends a notice of disconnection.
+    /// Stops taking requests. The session finishes those received and then sends a notice of
+    /// disconnection.
     pub fn drain(&mut self) {
         self.draining = true;
     }
 
-    /// Tells the client why, and closes. Only begun updates are still finished, unanswered.
+    /// Sends a notice of disconnection and closes. Updates that have begun are finished without a
+    /// response.
     pub fn disconnect(&mut self, code: ResultCode, diagnostic: &str) {
         if self.phase != Phase::Closing {
             self.operations.abandon_searches();
@@ -174,11 +180,11 @@ impl<'h, H: Handler> Session<'h, H> {
         self.turn_with(&mut H::Cache::default())
     }
 
-    /// The same, with what the thread keeps from one turn to the next, of whichever connection.
+    /// Does a bounded amount of work with the cache of the thread.
     pub fn turn_with(&mut self, cache: &mut H::Cache<'h>) -> Turn {
         self.operations.work_left = WORK_PER_TURN;
         let begun_all = self.begin_requests(cache);
-        // A search that ends makes room for requests that wait.
+        // A search that ends makes room for waiting requests.
         let made_room = self.operations.run_searches(cache);
         self.input
             .release(self.waiting.front().map(|waiting| waiting.span));
@@ -200,34 +206,34 @@ impl<'h, H: Handler> Session<'h, H> {
         }
     }
 
-    /// Responses to be sent.
+    /// Returns the responses that are not sent yet.
     pub fn unsent(&self) -> &[u8] {
         self.operations.output.unsent()
     }
 
-    /// Notes that the first `count` octets of [`Session::unsent`] are on their way.
+    /// Drops the first `count` bytes of [`Session::unsent`], which have been sent.
     pub fn sent(&mut self, count: usize) {
         self.operations.sent(count);
     }
 
-    /// Whether the output is so full that searches wait for the client.
+    /// Returns true if the output is full, so that searches wait for the client.
     pub fn output_is_full(&self) -> bool {
         self.operations.output.is_full()
     }
 
-    /// Work for other threads, in order.
+    /// Takes the work for other threads, in order.
     pub fn take_jobs(&mut self) -> impl Iterator<Item = Job<H>> + '_ {
         self.operations.jobs.drain(..)
     }
 
-    /// The response of the writer to [`Job::Update`].
+    /// Takes the response of the writer to [`Job::Update`].
     pub fn updated(&mut self, id: MessageId, response: &[u8]) {
         if self.phase != Phase::Closing {
             self.operations.updated(id, response);
         }
     }
 
-    /// The answer to [`Job::CheckPassword`]; `None` if there were too many of them.
+    /// Takes the result of [`Job::CheckPassword`]; `None` if the queue was full.
     pub fn password_checked(&mut self, number: CheckId, verdict: Option<H::PasswordResult>) {
         match verdict {
             Some(verdict) => self.operations.password_checked(number, verdict),
@@ -235,18 +241,18 @@ impl<'h, H: Handler> Session<'h, H> {
         }
     }
 
-    /// Gives up what running searches pin in the store until they go on; for a client that does not
+    /// Releases the snapshots of running searches until they continue, for a client that does not
     /// read.
     pub fn park(&mut self) {
         self.operations.park();
     }
 
-    /// Whether the client was told to go, rather than going by itself.
+    /// Returns true if the session has sent a notice of disconnection.
     pub fn sent_notice(&self) -> bool {
         self.sent_notice
     }
 
-    /// Whether nothing is outstanding.
+    /// Returns true if nothing is outstanding and all output is sent.
     pub fn is_idle(&self) -> bool {
         self.outstanding() == 0 && self.unsent().is_empty()
     }
@@ -271,9 +277,9 @@ impl<'h, H: Handler> Session<'h, H> {
         }
     }
 
-    /// Begins what may begin; false if it stopped only because the turn was long enough.
+    /// Begins all requests that may begin. Returns false if only the end of the turn stopped it.
     fn begin_requests(&mut self, cache: &mut H::Cache<'h>) -> bool {
-        // Searches that run have half of the turn, if they need it.
+        // Running searches get half of the turn if they need it.
         let reserved = match self.operations.searches_running() {
             0 => 0,
             _ => WORK_PER_TURN / 2,
@@ -298,7 +304,7 @@ impl<'h, H: Handler> Session<'h, H> {
             .may_begin(class, self.limits.searches_running_max)
     }
 
-    /// The request that has waited longest of those that may begin.
+    /// Returns the oldest waiting request that may begin.
     fn next_waiting(&self) -> Option<usize> {
         for (index, waiting) in self.waiting.iter().enumerate() {
             if waiting.class.is_barrier() {
@@ -316,23 +322,23 @@ impl<'h, H: Handler> Session<'h, H> {
             return false;
         };
         let limits = self.decode_limits();
-        // It was decoded when it came, so it decodes now.
+        // It was decoded on arrival, so it decodes now.
         let pdu = self.input.pdu(first.span);
         if let Ok(message) = Message::decode(pdu, &limits) {
             if first.class == RequestClass::Unbind {
                 self.operations.note(&message);
                 self.end();
             } else {
-                // A cancel never waits, so there is nothing to be cancelled here.
+                // A cancel never waits, so this is none.
                 let _ = self.operations.begin(&message, pdu, first.received, cache);
             }
         }
         true
     }
 
-    /// Takes the next request from the input; false if there is none to take.
+    /// Takes the next request from the input. Returns false if there is none.
     fn take_next(&mut self, cache: &mut H::Cache<'h>) -> bool {
-        // After a bind nothing is known of limits and identity until it is answered.
+        // Limits and identity are unknown until a bind is answered.
         let bind_waits = self
             .waiting
             .back()
@@ -361,11 +367,7 @@ impl<'h, H: Handler> Session<'h, H> {
             self.operations.note(&message);
             return self.abandon(target);
         }
-        if class != RequestClass::Unbind && self.is_outstanding(id) {
-            let result = LdapResult::with_diagnostic(
-                ResultCode::ProtocolError,
-                format!("message id {id} is in use by an operation that is not answered yet"),
-            );
+        if let Some(result) = self.refusal(id, class) {
             let operation = message.request.operation();
             return self.operations.refuse(id, operation, &result);
         }
@@ -381,15 +383,6 @@ impl<'h, H: Handler> Session<'h, H> {
                 self.phase = Phase::Securing;
             }
             return;
-        }
-        if class != RequestClass::Unbind
-            && class != RequestClass::Bind
-            && self.operations.is_identity_full(self.waiting.len())
-        {
-            let text = "too many operations of this identity are outstanding; try again";
-            let result = LdapResult::with_diagnostic(ResultCode::Busy, text);
-            let operation = message.request.operation();
-            return self.operations.refuse(id, operation, &result);
         }
         if class == RequestClass::Bind {
             self.operations.abandon_searches();
@@ -415,6 +408,24 @@ impl<'h, H: Handler> Session<'h, H> {
         } else {
             let _ = self.operations.begin(&message, pdu, None, cache);
         }
+    }
+
+    /// Returns the result that refuses a request before it begins, if any.
+    fn refusal(&self, id: MessageId, class: RequestClass) -> Option<LdapResult> {
+        if class != RequestClass::Unbind && self.is_outstanding(id) {
+            let text =
+                format!("message id {id} is in use by an operation that is not answered yet");
+            return Some(LdapResult::with_diagnostic(ResultCode::ProtocolError, text));
+        }
+        let has_quota = matches!(
+            class,
+            RequestClass::Search | RequestClass::Read | RequestClass::Update
+        );
+        if has_quota && self.operations.is_identity_full(self.waiting.len()) {
+            let text = "too many operations of this identity are outstanding; try again";
+            return Some(LdapResult::with_diagnostic(ResultCode::Busy, text));
+        }
+        None
     }
 
     fn decode_limits(&self) -> Limits {
@@ -468,7 +479,7 @@ impl<'h, H: Handler> Session<'h, H> {
         }
     }
 
-    /// Begins nothing more.
+    /// Ends the session: no more requests begin.
     fn end(&mut self) {
         self.phase = Phase::Ending;
         self.operations.abandon_searches();

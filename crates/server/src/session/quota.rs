@@ -1,13 +1,13 @@
-//! How much one identity has outstanding, on all its connections together.
+//! Quotas of identities: the outstanding requests of all connections of one identity.
 //!
-//! Connections tell at the end of their turns what they have left undone. Who asks and waits has nothing left by then, so
-//! the usual case writes nothing that other threads read.
+//! A connection reports its outstanding requests at the end of a turn. A client that waits for each
+//! response has none by then, so the usual case writes no shared memory.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-/// The identities that are bound, and what each has outstanding.
+/// The bound identities with their counts of outstanding requests.
 #[derive(Debug)]
 pub struct IdentityQuotas {
     outstanding_max: usize,
@@ -15,7 +15,7 @@ pub struct IdentityQuotas {
 }
 
 impl IdentityQuotas {
-    /// No identity may have more than `outstanding_max` requests outstanding.
+    /// Makes a table in which each identity may have `outstanding_max` requests outstanding.
     #[must_use]
     pub fn new(outstanding_max: usize) -> IdentityQuotas {
         IdentityQuotas {
@@ -24,13 +24,13 @@ impl IdentityQuotas {
         }
     }
 
-    /// The share of one connection of an identity. Takes a lock: once per bind.
+    /// Returns the quota of an identity for one connection. Takes a lock, once per bind.
     pub(super) fn share(&self, name: &str) -> IdentityQuota {
         let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
         let known = counts.get(name).and_then(Weak::upgrade);
         let count = known.unwrap_or_else(|| {
             if counts.len() == counts.capacity() {
-                // Before it grows: those that nobody is bound as any more.
+                // Drop identities without connections before the table grows.
                 counts.retain(|_, count| count.strong_count() > 0);
             }
             let count = Arc::default();
@@ -45,7 +45,7 @@ impl IdentityQuotas {
     }
 }
 
-/// What one connection adds to its identity's count; taken off again when it is dropped.
+/// The part of one connection in the count of its identity, subtracted again on drop.
 #[derive(Debug)]
 pub(super) struct IdentityQuota {
     count: Arc<AtomicUsize>,
@@ -54,7 +54,7 @@ pub(super) struct IdentityQuota {
 }
 
 impl IdentityQuota {
-    /// Tells how much the connection has outstanding.
+    /// Reports the outstanding requests of the connection.
     pub(super) fn tell(&mut self, outstanding: usize) {
         if outstanding > self.told {
             self.count
@@ -66,7 +66,8 @@ impl IdentityQuota {
         self.told = outstanding;
     }
 
-    /// Whether the identity has no room for another request, where this connection has so many outstanding now.
+    /// Returns true if the identity has no room for another request. `outstanding` is the current
+    /// count of this connection.
     pub(super) fn is_full(&self, outstanding: usize) -> bool {
         let others = self.count.load(Ordering::Relaxed).saturating_sub(self.told);
         others.saturating_add(outstanding) >= self.max

@@ -1,4 +1,5 @@
-//! What is read out of certificates: the subject as a DN, the time they are valid, the hash that names an end point.
+//! Data from certificates: the subject as a DN, the time of validity, and the hash that names an
+//! end point.
 
 use std::fmt::Write as _;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -10,7 +11,7 @@ use x509_cert::der::asn1::{
 };
 use x509_cert::der::{Decode as _, Tag, Tagged as _};
 
-/// Short names of attribute types (RFC 4514 section 3, RFC 4519); others stand as OIDs, which the schema knows or not.
+/// Short names of attribute types (RFC 4514 section 3, RFC 4519). Other types are written as OIDs.
 const NAMES: &[(&str, &str)] = &[
     ("2.5.4.3", "cn"),
     ("2.5.4.4", "sn"),
@@ -28,8 +29,8 @@ const NAMES: &[(&str, &str)] = &[
     ("1.2.840.113549.1.9.1", "email"),
 ];
 
-/// The subject as a DN (RFC 4514): the last RDN of the certificate first. `None` for what is no certificate, and for a
-/// subject without a name.
+/// Returns the subject as a DN (RFC 4514), the last RDN of the certificate first. `None` if the
+/// bytes are no certificate or the subject is empty.
 pub(super) fn subject_dn(der: &[u8]) -> Option<String> {
     let certificate = Certificate::from_der(der).ok()?;
     let mut dn = String::new();
@@ -51,7 +52,7 @@ pub(super) fn subject_dn(der: &[u8]) -> Option<String> {
     (!dn.is_empty()).then_some(dn)
 }
 
-/// Seconds since 1970 from and until which a certificate is valid.
+/// Returns the start and the end of a certificate's validity, in seconds since 1970.
 pub(super) fn validity(der: &[u8]) -> Option<(u64, u64)> {
     let certificate = Certificate::from_der(der).ok()?;
     let validity = certificate.tbs_certificate.validity;
@@ -61,7 +62,7 @@ pub(super) fn validity(der: &[u8]) -> Option<(u64, u64)> {
     ))
 }
 
-/// Why a certificate will not be believed now, if so.
+/// Returns the reason if a certificate is not valid now.
 pub(super) fn untimely(der: &[u8]) -> Option<&'static str> {
     let (from, until) = validity(der)?;
     let now = SystemTime::now().duration_since(UNIX_EPOCH).ok()?.as_secs();
@@ -74,8 +75,9 @@ pub(super) fn untimely(der: &[u8]) -> Option<&'static str> {
     }
 }
 
-/// `tls-server-end-point` (RFC 5929, section 4.1): the certificate's hash, by the function of its signature, SHA-256
-/// for the weak ones. `None` where the signature has no hash function of its own.
+/// Returns `tls-server-end-point` (RFC 5929, section 4.1): the certificate's hash. The hash
+/// function is that of its signature, or SHA-256 instead of a weak one. `None` if the signature has
+/// no separate hash function.
 pub(super) fn end_point(der: &[u8]) -> Option<Vec<u8>> {
     let certificate = Certificate::from_der(der).ok()?;
     match certificate.signature_algorithm.oid.to_string().as_str() {
@@ -114,8 +116,8 @@ fn text(value: &Any) -> Option<String> {
 
 fn hex(value: &Any, dn: &mut String) {
     dn.push('#');
-    for octet in x509_cert::der::Encode::to_der(value).unwrap_or_default() {
-        let _ = write!(dn, "{octet:02x}");
+    for byte in x509_cert::der::Encode::to_der(value).unwrap_or_default() {
+        let _ = write!(dn, "{byte:02x}");
     }
 }
 

@@ -1,9 +1,9 @@
-//! From files to what new connections begin with.
+//! Builds the TLS context of new connections from files.
 
-use fulgurite_policy::{TlsOptions, TlsVersion, VerifyClient};
 use std::path::Path;
 use std::sync::Arc;
 
+use fulgurite_policy::{TlsOptions, TlsVersion, VerifyClient};
 use rustls::crypto::CryptoProvider;
 use rustls::pki_types::CertificateDer;
 use rustls::server::danger::ClientCertVerifier;
@@ -12,12 +12,12 @@ use rustls::{Error, InconsistentKeys, ServerConfig};
 use super::error::TlsError;
 use super::{certificate, files, suites, verifier};
 
-/// What new connections begin with.
+/// The TLS context of new connections.
 pub(crate) struct TlsContext {
     pub(super) config: Arc<ServerConfig>,
     /// `tls-server-end-point` of the certificate.
     pub(super) end_point: Option<Vec<u8>>,
-    /// Checks clients' certificates once more where the handshake let all of them pass.
+    /// Checks clients' certificates a second time if the handshake accepts all of them.
     pub(super) strict: Option<Arc<dyn ClientCertVerifier>>,
     warnings: Vec<String>,
 }
@@ -70,7 +70,7 @@ impl TlsContext {
         })
     }
 
-    /// Says what will be trouble although it can be used.
+    /// Logs problems that do not prevent the use of the files.
     pub(super) fn warn(&self) {
         for warning in &self.warnings {
             tracing::warn!("{warning}");

@@ -1,31 +1,31 @@
-//! Why TLS cannot be set up.
+//! Failures to set up TLS.
 
 use std::path::PathBuf;
 
-/// Why TLS cannot be set up; one line that names the file.
+/// A failure to set up TLS; its message is one line that names the file.
 #[derive(Debug, thiserror::Error)]
 pub enum TlsError {
-    /// A file or folder cannot be read.
+    /// A file or folder is unreadable.
     #[error("cannot read the {what} {}: {source}", file.display())]
     Unreadable {
-        /// What it should hold.
+        /// The expected content.
         what: &'static str,
-        /// Where.
+        /// The path.
         file: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: std::io::Error,
     },
-    /// A file does not hold what it should.
+    /// A file lacks the expected content.
     #[error("the {what} {} cannot be used: {reason}", file.display())]
     Unusable {
-        /// What it should hold.
+        /// The expected content.
         what: &'static str,
-        /// Where.
+        /// The path.
         file: PathBuf,
-        /// What is wrong.
+        /// The reason.
         reason: String,
     },
-    /// Key and certificate do not belong together.
+    /// Key and certificate do not match.
     #[error("the key {} does not match the certificate {}", key.display(), certificate.display())]
     Mismatch {
         /// The key's file.
@@ -33,12 +33,12 @@ pub enum TlsError {
         /// The certificate's file.
         certificate: PathBuf,
     },
-    /// Clients' certificates cannot be checked against anything.
+    /// There are no authorities to verify clients' certificates.
     #[error(
         "clients' certificates are asked for, and there is no file or folder of authorities to check them against (TLSCACertificateFile, TLSCACertificatePath)"
     )]
     NoAuthorities,
-    /// Nothing of the cipher suites asked for is spoken here.
+    /// None of the requested cipher suites is supported.
     #[error("the cipher suites \"{0}\" leave nothing that is spoken here; understood are {1}")]
     NoSuites(String, String),
     /// No certificate is configured, and a listener needs one.

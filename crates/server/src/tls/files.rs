@@ -1,16 +1,16 @@
-//! Reading PEM files, and noticing that they have changed.
+//! Reads PEM files, and detects that they have changed.
 
-use fulgurite_policy::TlsOptions;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use fulgurite_policy::TlsOptions;
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, CertificateRevocationListDer, PrivateKeyDer};
 
 use super::error::TlsError;
 
-/// What the files of a set-up look like from outside.
+/// Size and modification time of each file.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct FileStamps(Vec<(PathBuf, Option<(u64, SystemTime)>)>);
 
@@ -38,7 +38,7 @@ fn stamp(file: &Path) -> Option<(u64, SystemTime)> {
     Some((data.len(), data.modified().ok()?))
 }
 
-/// The certificates of a file, at least one.
+/// Reads the certificates of a file, at least one.
 pub(super) fn certificates(
     what: &'static str,
     file: &Path,
@@ -48,7 +48,7 @@ pub(super) fn certificates(
     non_empty(what, file, "CERTIFICATE", found)
 }
 
-/// The revocation lists of a file, at least one.
+/// Reads the revocation lists of a file, at least one.
 pub(super) fn revocation_lists(
     file: &Path,
 ) -> Result<Vec<CertificateRevocationListDer<'static>>, TlsError> {
@@ -58,7 +58,7 @@ pub(super) fn revocation_lists(
     non_empty(what, file, "X509 CRL", found)
 }
 
-/// The key of a file.
+/// Reads the private key of a file.
 pub(super) fn key(file: &Path) -> Result<PrivateKeyDer<'static>, TlsError> {
     let what = "key";
     let text = read(what, file)?;
@@ -83,7 +83,7 @@ pub(super) fn key(file: &Path) -> Result<PrivateKeyDer<'static>, TlsError> {
     })
 }
 
-/// The certificates of every file of a folder that has some.
+/// Reads the certificates of all files of a folder, at least one.
 pub(super) fn certificates_in(folder: &Path) -> Result<Vec<CertificateDer<'static>>, TlsError> {
     let what = "folder of authorities";
     let files = files_in(folder).map_err(|source| TlsError::Unreadable {

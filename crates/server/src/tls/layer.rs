@@ -1,4 +1,4 @@
-//! TLS of one connection: octets of the socket on one side, octets of LDAP on the other.
+//! TLS of one connection: bytes of the socket on one side, bytes of LDAP on the other.
 
 use std::io::{self, Read, Write};
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use rustls::{ProtocolVersion, ServerConnection};
 use super::context::TlsContext;
 use super::{certificate, suites, verifier};
 
-/// Octets of ciphertext that wait for the socket, at which no more are made.
+/// Bytes of ciphertext waiting for the socket at which the layer takes no more plain text.
 const BUFFER_BYTES: usize = 64 * 1024;
 
 /// Label and length of RFC 9266.
@@ -20,26 +20,26 @@ const EXPORTER_BYTES: usize = 32;
 pub(crate) struct TlsLayer {
     connection: ServerConnection,
     loaded: Arc<TlsContext>,
-    /// The handshake has ended and was told of.
+    /// True after the handshake has ended and has been reported.
     established: bool,
 }
 
-/// What came of octets from the socket.
+/// The outcome of bytes from the socket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ReceiveOutcome {
-    /// Nothing new, or octets of LDAP.
-    Octets,
+    /// Bytes of LDAP, or nothing.
+    Bytes,
     /// The handshake has just ended.
     Established,
-    /// The client has ended its side properly.
+    /// The client has closed its side properly.
     Closed,
 }
 
 impl TlsLayer {
-    /// A layer whose handshake begins with what the client sends next.
+    /// Makes a layer whose handshake begins with the next bytes from the client.
     ///
     /// # Errors
-    /// What the library says against its settings; none in practice.
+    /// The library rejects its settings, which does not happen in practice.
     pub(crate) fn new(loaded: Arc<TlsContext>) -> Result<TlsLayer, rustls::Error> {
         let mut connection = ServerConnection::new(Arc::clone(&loaded.config))?;
         connection.set_buffer_limit(Some(BUFFER_BYTES));
@@ -50,23 +50,23 @@ impl TlsLayer {
         })
     }
 
-    /// Whether the handshake has ended.
+    /// Returns true after the handshake has ended.
     pub(crate) fn is_established(&self) -> bool {
         self.established
     }
 
-    /// Takes what the socket has given; gives what is in it to `plain`.
+    /// Takes bytes from the socket and appends the decrypted ones to `plain`.
     ///
     /// # Errors
-    /// The client does not speak TLS, or not as it is asked to. There may be an alert to send.
+    /// The client violates TLS or the settings. There may be an alert to send.
     pub(crate) fn receive(
         &mut self,
-        mut octets: &[u8],
+        mut bytes: &[u8],
         plain: &mut Vec<u8>,
     ) -> Result<ReceiveOutcome, rustls::Error> {
-        let mut outcome = ReceiveOutcome::Octets;
-        while !octets.is_empty() {
-            if self.connection.read_tls(&mut octets).unwrap_or(0) == 0 {
+        let mut outcome = ReceiveOutcome::Bytes;
+        while !bytes.is_empty() {
+            if self.connection.read_tls(&mut bytes).unwrap_or(0) == 0 {
                 break;
             }
             let state = self.connection.process_new_packets()?;
@@ -83,24 +83,24 @@ impl TlsLayer {
         }
         if !self.established && !self.connection.is_handshaking() {
             self.established = true;
-            if outcome == ReceiveOutcome::Octets {
+            if outcome == ReceiveOutcome::Bytes {
                 outcome = ReceiveOutcome::Established;
             }
         }
         Ok(outcome)
     }
 
-    /// Takes octets of LDAP to be sent; how many there is room for.
+    /// Takes bytes of LDAP to send. Returns the number of bytes taken.
     pub(crate) fn write(&mut self, plain: &[u8]) -> usize {
         self.connection.writer().write(plain).unwrap_or(0)
     }
 
-    /// Whether there is something for the socket.
+    /// Returns true if there are bytes for the socket.
     pub(crate) fn wants_write(&self) -> bool {
         self.connection.wants_write()
     }
 
-    /// Gives the socket what there is for it, once.
+    /// Writes to the socket once.
     ///
     /// # Errors
     /// Those of the socket.
@@ -108,19 +108,19 @@ impl TlsLayer {
         self.connection.write_tls(socket)
     }
 
-    /// Tells the client that nothing more comes.
+    /// Sends the close notification to the client.
     pub(crate) fn close(&mut self) {
         self.connection.send_close_notify();
     }
 
-    /// The strength factor of the layer.
+    /// Returns the strength factor of the layer.
     pub(crate) fn strength(&self) -> u32 {
         self.connection
             .negotiated_cipher_suite()
             .map_or(0, |suite| suites::strength(&suite))
     }
 
-    /// What has been settled.
+    /// Returns the negotiated parameters.
     pub(crate) fn facts(&self) -> TlsFacts {
         let version = match self.connection.protocol_version() {
             Some(ProtocolVersion::TLSv1_2) => "TLSv1.2",
@@ -139,7 +139,7 @@ impl TlsLayer {
         }
     }
 
-    /// Subject of the client's certificate, if that was verified.
+    /// Returns the subject of the client's certificate if it was verified.
     fn client_dn(&self) -> Option<String> {
         let chain = self.connection.peer_certificates()?;
         let believed = self
@@ -150,7 +150,8 @@ impl TlsLayer {
         certificate::subject_dn(chain.first()?).filter(|_| believed)
     }
 
-    /// RFC 9266 wants what only TLS 1.3 promises, or TLS 1.2 with the extended master secret, which is not told here.
+    /// Returns the exporter of RFC 9266. It is safe with TLS 1.3, or with TLS 1.2 and the extended
+    /// master secret. The library does not report that extension, so this supports TLS 1.3 only.
     fn exporter(&self) -> Option<Vec<u8>> {
         if self.connection.protocol_version() != Some(ProtocolVersion::TLSv1_3) {
             return None;

@@ -1,19 +1,19 @@
-//! TLS as it is set up now, and the files it came from: read again when they change.
+//! The current TLS context and its files, which are read again when they change.
 
-use fulgurite_policy::TlsOptions;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use arc_swap::ArcSwap;
+use fulgurite_policy::TlsOptions;
 
 use super::context::TlsContext;
 use super::error::TlsError;
 use super::files::FileStamps;
 
-/// How often the files are looked at for changes.
+/// The interval of checks for changed files.
 pub(crate) const WATCH_INTERVAL: Duration = Duration::from_secs(2);
 
-/// TLS as it is set up now.
+/// The current TLS context.
 pub(crate) struct Tls {
     options: TlsOptions,
     loaded: ArcSwap<TlsContext>,
@@ -22,17 +22,16 @@ pub(crate) struct Tls {
 
 struct WatchState {
     stamps: FileStamps,
-    /// Changed files are read when they have stopped changing: a renewal writes several of them.
+    /// Changed files are read once they stop changing, because a renewal writes several of them.
     pending: Option<FileStamps>,
     looked_at: Instant,
 }
 
 impl Tls {
-    /// Reads the files. Notes about options that are accepted and not needed, and about certificates that will not be
-    /// believed, go to the log.
+    /// Reads the files. Logs ignored options and certificates that clients will reject.
     ///
     /// # Errors
-    /// [`TlsError`], with the file and what is wrong with it.
+    /// [`TlsError`] with the file and the reason.
     pub(crate) fn new(options: &TlsOptions) -> Result<Tls, TlsError> {
         let stamps = FileStamps::of(options);
         let loaded = TlsContext::new(options)?;
@@ -54,12 +53,12 @@ impl Tls {
         })
     }
 
-    /// What new connections begin with.
+    /// Returns the context of new connections.
     pub(crate) fn loaded(&self) -> Arc<TlsContext> {
         self.loaded.load_full()
     }
 
-    /// Reads the files again, whether they look changed or not. What cannot be used leaves what there is in force.
+    /// Reads the files again, changed or not. After a failure the current context stays in force.
     pub(crate) fn reload(&self) {
         let stamps = FileStamps::of(&self.options);
         match TlsContext::new(&self.options) {
@@ -77,7 +76,7 @@ impl Tls {
         watched.pending = None;
     }
 
-    /// Reads the files again if they have changed and do not change any more.
+    /// Reads the files again if they have changed and are stable.
     pub(crate) fn refresh(&self, now: Instant) {
         if self.is_due(now) {
             self.reload();
@@ -144,7 +143,7 @@ mod tests {
             tls.loaded().end_point.clone()
         };
         assert_eq!(look(), end_point(&first));
-        // Of a renewal that is half done nothing is taken over, and what comes after is.
+        // A half-finished renewal changes nothing; the finished one takes effect.
         std::fs::write(&key, "no key of any kind").unwrap();
         assert_eq!(look(), end_point(&first));
         assert_eq!(look(), end_point(&first));
@@ -235,7 +234,7 @@ mod tests {
                 assert!(text.contains(word), "{text} without {word}");
             }
         }
-        // One file may hold both.
+        // One file may hold certificate and key.
         let both = [
             std::fs::read(path("certificate")).unwrap(),
             std::fs::read(path("key")).unwrap(),

@@ -1,7 +1,9 @@
-//! Cipher suites in the notations of OpenSSL (`HIGH:!AES128:@STRENGTH`) and GnuTLS (`SECURE256:-VERS-TLS1.2`).
+//! Cipher suites in the notations of OpenSSL (`HIGH:!AES128:@STRENGTH`) and GnuTLS
+//! (`SECURE256:-VERS-TLS1.2`).
 //!
-//! Only suites with forward secrecy and authenticated encryption are spoken at all, so most words of such lists only
-//! take away what is not there. Each word is a set of suites, of versions, or of nothing.
+//! The server supports only suites with forward secrecy and authenticated encryption. So most words
+//! of such lists remove suites that are not supported anyway. Each word selects suites, versions,
+//! or nothing.
 
 use fulgurite_policy::TlsVersion;
 use rustls::SupportedCipherSuite;
@@ -9,15 +11,15 @@ use rustls::crypto::ring::ALL_CIPHER_SUITES;
 
 use super::error::TlsError;
 
-/// What a list of cipher suites leaves.
+/// The suites that a list selects.
 #[derive(Debug)]
 pub(super) struct SuiteSelection {
     pub(super) suites: Vec<SupportedCipherSuite>,
-    /// Words that mean nothing here.
+    /// Unknown words.
     pub(super) unknown: Vec<String>,
 }
 
-/// Words that are known and select nothing: what is not spoken, and orders of what is.
+/// Known words that select nothing: unsupported algorithms, and orders.
 const WITHOUT_EFFECT: &[&str] = &[
     "@strength",
     "comp-all",
@@ -96,7 +98,7 @@ const WITHOUT_EFFECT: &[&str] = &[
     "ctype-opgp",
 ];
 
-/// What is understood, for a warning about what is not.
+/// Lists the known words, for a warning about unknown ones.
 pub(super) fn understood() -> String {
     let names: Vec<String> = ALL_CIPHER_SUITES.iter().map(openssl_name).collect();
     format!(
@@ -105,10 +107,10 @@ pub(super) fn understood() -> String {
     )
 }
 
-/// Chooses the suites of a list, of versions from `version_min` on.
+/// Selects the suites of a list, of versions from `version_min` on.
 ///
 /// # Errors
-/// [`TlsError::NoSuites`] when nothing is left.
+/// [`TlsError::NoSuites`] if no suite is left.
 pub(super) fn choose(
     list: Option<&str>,
     version_min: TlsVersion,
@@ -167,7 +169,8 @@ impl SuiteSelection {
                 .collect();
             self.suites.extend(fresh);
         }
-        // OpenSSL's lists are about TLS 1.2 and before; its suites for 1.3 stay unless named or struck out.
+        // OpenSSL's lists concern TLS 1.2 and older. Suites of TLS 1.3 stay unless the list names
+        // or removes them.
         if names_any && !names_13 && !is_gnutls(list) {
             let all = ALL_CIPHER_SUITES.iter().filter(|suite| is_13(suite));
             let kept = all.filter(|suite| !removed.contains(suite));
@@ -180,7 +183,7 @@ impl SuiteSelection {
     }
 }
 
-/// GnuTLS's lists speak of versions and are about all of them.
+/// Returns true for a list in GnuTLS's notation, which concerns all versions.
 fn is_gnutls(list: &str) -> bool {
     let upper = list.to_ascii_uppercase();
     [
@@ -196,7 +199,7 @@ fn is_gnutls(list: &str) -> bool {
     .any(|word| upper.contains(word))
 }
 
-/// The suites a word means; `None` for a word that is not known.
+/// Returns the suites that a word selects; `None` for an unknown word.
 fn set_of(word: &str) -> Option<Vec<SupportedCipherSuite>> {
     let lower = word.to_ascii_lowercase();
     let of = |wanted: &dyn Fn(&str) -> bool| {
@@ -226,7 +229,7 @@ fn set_of(word: &str) -> Option<Vec<SupportedCipherSuite>> {
         "arsa" | "ecdhe-rsa" => of(&|name| name.contains("_RSA_")),
         "tlsv1.2" | "vers-tls1.2" => of(&|name| !name.starts_with("TLS13")),
         "tlsv1.3" | "vers-tls1.3" => of(&|name| name.starts_with("TLS13")),
-        // Several words at once: ECDHE+AESGCM.
+        // A combination such as ECDHE+AESGCM selects the intersection.
         combined if combined.contains('+') => {
             let mut sets = combined.split('+').map(set_of);
             let first = sets.next()??;
@@ -243,7 +246,8 @@ fn set_of(word: &str) -> Option<Vec<SupportedCipherSuite>> {
     }
 }
 
-/// The suite of that name, as OpenSSL or the standard has it; known names of suites that are not spoken mean nothing.
+/// Returns the suite of that name in the notation of OpenSSL or the standard. Names of unsupported
+/// suites select nothing.
 fn named(lower: &str) -> Option<Vec<SupportedCipherSuite>> {
     let found: Vec<_> = ALL_CIPHER_SUITES
         .iter()
@@ -278,7 +282,7 @@ fn standard_name(suite: &SupportedCipherSuite) -> String {
     rust_name(suite).replacen("TLS13_", "TLS_", 1)
 }
 
-/// `ECDHE-RSA-AES256-GCM-SHA384`; for TLS 1.3 the standard's name.
+/// Returns OpenSSL's name, such as `ECDHE-RSA-AES256-GCM-SHA384`; for TLS 1.3 the standard name.
 pub(super) fn openssl_name(suite: &SupportedCipherSuite) -> String {
     let name = standard_name(suite);
     if is_13(suite) {
@@ -291,7 +295,7 @@ pub(super) fn openssl_name(suite: &SupportedCipherSuite) -> String {
     name.replace('_', "-")
 }
 
-/// The strength factor of a suite: bits of its key.
+/// Returns the strength factor of a suite: the bits of its key.
 pub(super) fn strength(suite: &SupportedCipherSuite) -> u32 {
     if rust_name(suite).contains("AES_128") {
         128

@@ -1,8 +1,8 @@
-//! Whether a client's certificate is believed.
+//! Verification of clients' certificates.
 
-use fulgurite_policy::{CrlCheck, TlsOptions, VerifyClient};
 use std::sync::Arc;
 
+use fulgurite_policy::{CrlCheck, TlsOptions, VerifyClient};
 use rustls::client::danger::HandshakeSignatureValid;
 use rustls::pki_types::{CertificateDer, UnixTime};
 use rustls::server::WebPkiClientVerifier;
@@ -12,7 +12,7 @@ use rustls::{DigitallySignedStruct, DistinguishedName, Error, RootCertStore, Sig
 use super::error::TlsError;
 use super::files;
 
-/// What checks clients' certificates; `None` if they are not asked for any.
+/// Returns the verifier of clients' certificates; `None` if the server requests none.
 pub(super) fn verifier(
     options: &TlsOptions,
     provider: &Arc<rustls::crypto::CryptoProvider>,
@@ -58,17 +58,18 @@ fn authorities(options: &TlsOptions) -> Result<RootCertStore, TlsError> {
         }
     }
     if let Some(folder) = &options.ca_path {
-        // Folders of authorities often hold one that is beyond the library.
+        // Folders of authorities often contain a certificate that the library cannot parse.
         roots.add_parsable_certificates(files::certificates_in(folder)?);
     }
     Ok(roots)
 }
 
-/// Lets everybody in. Who was not verified is nobody: [`is_believed`] asks again.
+/// Accepts every certificate. [`is_believed`] checks it again, and an invalid one gives no
+/// identity.
 #[derive(Debug)]
 struct LenientVerifier(Arc<dyn ClientCertVerifier>);
 
-/// Whether the verifier itself, rather than its leniency, believes a chain.
+/// Returns true if the strict verifier accepts a chain.
 pub(super) fn is_believed(strict: &dyn ClientCertVerifier, chain: &[CertificateDer<'_>]) -> bool {
     let Some((own, between)) = chain.split_first() else {
         return false;

@@ -83,7 +83,7 @@ impl Handler for Stub {
         !identity.is_empty()
     }
 
-    /// The base is the number of entries, one per quantum; after a slash, the octets of each; after another, the work.
+    /// The base is the number of entries, one per quantum; after a slash, the bytes of each; after another, the work.
     fn begin_search<'h>(
         &'h self,
         (): &mut (),

@@ -112,7 +112,7 @@ fn mistakes_are_one_sentence() {
         (
             vec!["serve", "--data", "/dev/null/such", "--suffix", SUFFIX],
             1,
-            "fulgurite: cannot make the directory /dev/null/such",
+            "fulgurite: cannot create the directory /dev/null/such",
         ),
         (
             vec!["export", "--data", "/no/such"],

@@ -81,7 +81,7 @@ fn check_names_line_and_hint() {
         "{outcome:?}"
     );
     assert!(
-        outcome.stdout.ends_with("the configuration can be used\n"),
+        outcome.stdout.ends_with("the configuration is valid\n"),
         "{outcome:?}"
     );
 

@@ -89,7 +89,7 @@ fn everything_comes_through_as_it_is() {
             .count();
         assert!(
             summary.err.contains(&format!(
-                "{count} entries found, {count} imported, 0 left out"
+                "{count} entries found, {count} imported, 0 skipped"
             )),
             "{summary:?}"
         );

@@ -31,9 +31,9 @@ fn save(path: &Path, to: &Path, command: &Backup) -> anyhow::Result<()> {
     });
     bar.finish();
     let seconds = begun.elapsed().as_secs_f64();
-    let said = match outcome? {
+    let message = match outcome? {
         BackupOutcome::Unchanged(txnid) => {
-            format!("nothing has changed since the backup of transaction {txnid}; nothing written")
+            format!("no changes since the backup of transaction {txnid}; no backup written")
         }
         BackupOutcome::Written(entry) => {
             let read = entry.pages_of_snapshot * u64::from(entry.page_size);
@@ -46,7 +46,7 @@ fn save(path: &Path, to: &Path, command: &Backup) -> anyhow::Result<()> {
         }
     };
     if !command.quiet {
-        eprintln!("{said}");
+        eprintln!("{message}");
     }
     Ok(())
 }
@@ -70,7 +70,7 @@ fn verify(directory: &Path, quiet: bool) -> anyhow::Result<()> {
     if !quiet {
         let size = entries.iter().map(|entry| entry.octets).sum();
         eprintln!(
-            "{} backups, {}: all as they were made",
+            "{} backups, {}: all intact",
             entries.len(),
             bytes_text(size)
         );
@@ -82,7 +82,7 @@ fn describe(entry: &BackupEntry) -> String {
     let name = entry.path.file_name().unwrap_or_default().to_string_lossy();
     let kind = match entry.kind {
         BackupKind::Full => "full".to_owned(),
-        BackupKind::Incremental(from) => format!("builds on {from}"),
+        BackupKind::Incremental(from) => format!("based on {from}"),
     };
     format!(
         "{name}: transaction {}, {kind}, {} of {} pages, {}",

@@ -38,26 +38,29 @@ pub(crate) fn run(command: Compact) -> anyhow::Result<()> {
         begun.elapsed().as_secs_f64()
     );
     if report.bytes_punched > 0 {
-        eprintln!("{} given back as holes", bytes_text(report.bytes_punched));
+        eprintln!(
+            "{} returned to the file system as holes",
+            bytes_text(report.bytes_punched)
+        );
     }
     match report.kept_length {
         None => {}
         Some(0) => eprintln!(
-            "the file keeps its length: a process whose maps cannot be seen has the environment open"
+            "the file keeps its length: a process with hidden memory maps has the environment open"
         ),
-        Some(pid) => eprintln!(
-            "the file keeps its length: process {pid} changes it through its map, or may do so"
-        ),
+        Some(pid) => {
+            eprintln!("the file keeps its length: process {pid} has a writable memory map of it")
+        }
     }
     if report.runs_stuck > 0 {
         eprintln!(
-            "{} long values stay where they are: not enough free pages in a row",
+            "{} overflow values were not moved: not enough contiguous free pages",
             report.runs_stuck
         );
     }
     if let Some(oldest) = compacted.held_by {
         eprintln!(
-            "a reader of snapshot {} holds the rest: try again when it has ended, or with --wait",
+            "a reader of snapshot {} holds the other pages: try again when it has ended, or use --wait",
             oldest.0
         );
     }

@@ -1,4 +1,4 @@
-//! `fulgurite env`: each tool is a function of the `engine-tools` crate, called by a module of its own here.
+//! `fulgurite env`: one module per tool, which calls a function of the `engine-tools` crate.
 
 mod backup;
 mod compact;

@@ -34,7 +34,7 @@ pub(crate) fn run(command: Restore) -> anyhow::Result<()> {
     );
     if restored.lost_pages > 0 {
         eprintln!(
-            "{} pages are neither used nor free; the original had lost them too",
+            "{} pages are neither used nor free, as in the original",
             restored.lost_pages
         );
     }

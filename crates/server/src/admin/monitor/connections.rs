@@ -1,4 +1,4 @@
-//! Connections, and what waits for them.
+//! Connections and waiters.
 
 use std::sync::atomic::Ordering;
 

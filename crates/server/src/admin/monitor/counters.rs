@@ -30,11 +30,11 @@ impl Monitor {
     pub(super) fn statistics(&self, out: &mut Vec<TreeEntry>) {
         let totals = self.statistics.totals();
         let at = "cn=Statistics,cn=Monitor";
-        let growing = |name: &str, count, octets| {
+        let growing = |name: &str, count, bytes| {
             let entry = self.entry("monitorCounterObject", name, at);
-            entry.counting_sent("monitorCounter", count, octets)
+            entry.counting_sent("monitorCounter", count, bytes)
         };
-        out.push(growing("Bytes", totals.octets, true));
+        out.push(growing("Bytes", totals.bytes, true));
         out.push(growing("PDU", totals.messages, false));
         out.push(growing("Entries", totals.entries, false));
         out.push(self.counter("Referrals", at, totals.references));

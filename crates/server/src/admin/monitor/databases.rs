@@ -1,4 +1,4 @@
-//! Databases, what keeps them, and what is between.
+//! Databases, their backends and overlays.
 
 use fulgurite_directory::TreeEntry;
 use fulgurite_store::Store;
@@ -8,7 +8,7 @@ use super::figures::{Monitor, MonitoredDatabase, MonitoredKind, SUFFIX};
 const ABOVE: &str = "cn=Databases,cn=Monitor";
 const BACKENDS: &str = "cn=Backends,cn=Monitor";
 
-/// The kinds of database there are, in the order of their numbers.
+/// The kinds of databases, in the order of their numbers.
 const KINDS: [&str; 4] = ["config", "ldif", "monitor", "mdb"];
 
 /// Controls that a database with a store takes.
@@ -77,13 +77,13 @@ impl Monitor {
         }
     }
 
-    /// The databases that are shown, with their numbers.
+    /// Returns the visible databases with their numbers.
     fn shown(&self) -> impl Iterator<Item = (usize, &MonitoredDatabase)> {
         let numbered = self.databases.iter().enumerate();
         numbered.filter(|(_, database)| database.shown)
     }
 
-    /// The suffix of the database that this one is glued to.
+    /// Returns the suffix of the database that this one is glued to.
     fn superior_of(&self, database: &MonitoredDatabase) -> Option<String> {
         let own = database.suffixes.first().filter(|_| database.glued)?;
         let all = self.databases.iter().flat_map(|other| &other.suffixes);
@@ -92,7 +92,7 @@ impl Monitor {
             .cloned()
     }
 
-    /// Whether others are glued to a database.
+    /// Returns true if other databases are glued to this one.
     fn has_glued(&self, database: &MonitoredDatabase) -> bool {
         self.databases.iter().any(|other| {
             let superior = self.superior_of(other);
@@ -166,7 +166,7 @@ impl Monitor {
     }
 }
 
-/// Whether a suffix lies above another, as both are configured.
+/// Returns true if `suffix` is above `other`, both as configured.
 fn is_above(suffix: &str, other: &str) -> bool {
     let compact = |text: &str| text.to_ascii_lowercase().replace(", ", ",");
     let (suffix, other) = (compact(suffix), compact(other));
@@ -175,7 +175,8 @@ fn is_above(suffix: &str, other: &str) -> bool {
         .is_some_and(|below| below.ends_with(','))
 }
 
-/// Adds the figures of the engine. Counting free pages reads their list; all else is known.
+/// Adds the figures of the engine. Only the count of free pages reads pages: those of the free
+/// list.
 fn with_store_figures(mut entry: TreeEntry, store: &Store) -> TreeEntry {
     let environment = store.environment();
     if let Ok(info) = environment.info() {

@@ -1,4 +1,4 @@
-//! The figures that the monitor shows, and the parts that all its entries share.
+//! The figures that the monitor shows, and the attributes that all its entries share.
 
 use std::sync::Arc;
 
@@ -7,10 +7,10 @@ use fulgurite_store::Store;
 
 use crate::statistics::Statistics;
 
-/// The name at the top.
+/// The name of the top entry.
 pub(crate) const SUFFIX: &str = "cn=Monitor";
 
-/// Makes up the entries of `cn=Monitor`.
+/// Generates the entries of `cn=Monitor`.
 pub struct Monitor {
     pub(super) statistics: Arc<Statistics>,
     pub(super) databases: Vec<MonitoredDatabase>,
@@ -19,19 +19,19 @@ pub struct Monitor {
 /// A database as the monitor shows it.
 #[derive(Clone, Debug)]
 pub struct MonitoredDatabase {
-    /// What stands behind it.
+    /// Its backend.
     pub kind: MonitoredKind,
-    /// The names at its top.
+    /// Its suffixes.
     pub suffixes: Vec<String>,
-    /// Whether it is glued to the one above it.
+    /// True if it is glued to the database above it.
     pub glued: bool,
-    /// Whether nothing is to be changed in it.
+    /// True if it refuses updates.
     pub read_only: bool,
-    /// Whether it is shown at all.
+    /// True if the monitor shows it.
     pub shown: bool,
 }
 
-/// What stands behind a database.
+/// The backend of a database.
 #[derive(Clone, Debug)]
 pub enum MonitoredKind {
     /// A store.
@@ -53,7 +53,7 @@ impl MonitoredKind {
 }
 
 impl Monitor {
-    /// Shows what a server counts and the databases it has, in the order of their configuration.
+    /// Makes the monitor of a server with these databases, in the order of their configuration.
     #[must_use]
     pub fn new(statistics: Arc<Statistics>, databases: Vec<MonitoredDatabase>) -> Monitor {
         Monitor {
@@ -62,7 +62,7 @@ impl Monitor {
         }
     }
 
-    /// An entry with what every entry of the monitor has.
+    /// Makes an entry with the attributes that every entry of the monitor has.
     pub(super) fn entry(&self, class: &str, name: &str, above: &str) -> TreeEntry {
         let dn = if above.is_empty() {
             format!("cn={name}")
@@ -92,7 +92,7 @@ impl std::fmt::Debug for Monitor {
     }
 }
 
-/// Seconds since 1970 as a generalized time.
+/// Formats seconds since 1970 as a Generalized Time.
 pub(super) fn generalized(seconds: u64) -> String {
     Timestamp(seconds.saturating_mul(1_000_000)).generalized()
 }

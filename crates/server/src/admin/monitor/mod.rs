@@ -1,4 +1,5 @@
-//! `cn=Monitor`: the server's own figures as entries, under the names that exporters of slapd's know.
+//! `cn=Monitor`: the server's own figures as entries, under the names that exporters of slapd's
+//! know.
 //!
 //! ```text
 //!   cn=Monitor ─┬─ cn=Backends     ├─ cn=Operations    cn=Bind ... monitorOpInitiated, monitorOpCompleted
@@ -7,7 +8,7 @@
 //!               ├─ cn=Listeners    ├─ cn=Statistics    cn=Bytes, cn=PDU, cn=Entries, cn=Referrals
 //!               └─ cn=Log          └─ cn=Threads, cn=Time, cn=Waiters
 //! ```
-//! Entries are made up when somebody asks, and only in the branch asked for.
+//! Each search generates the entries anew, and only those of the requested branch.
 
 mod connections;
 mod counters;

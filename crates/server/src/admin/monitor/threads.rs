@@ -1,5 +1,5 @@
-//! Threads. Ours all exist from the start, so the numbers of a pool that grows say little; they stand where exporters
-//! look for them.
+//! Threads, under the names that exporters of slapd's figures expect. All threads of this server
+//! exist from the start, so the pool never grows.
 
 use std::sync::atomic::Ordering;
 
@@ -21,50 +21,7 @@ impl Monitor {
         let pending = sum(|figures| figures.pending.load(Ordering::Relaxed));
         let active = executing.min(threads);
         let waiting = executing - active + pending;
-        for (name, value, description) in [
-            (
-                "Max",
-                Some(threads.to_string()),
-                "Maximum number of threads as configured",
-            ),
-            (
-                "Max Pending",
-                Some("0".to_owned()),
-                "Maximum number of pending threads",
-            ),
-            ("Open", Some(threads.to_string()), "Number of open threads"),
-            (
-                "Starting",
-                Some("0".to_owned()),
-                "Number of threads being started",
-            ),
-            (
-                "Active",
-                Some(active.to_string()),
-                "Number of active threads",
-            ),
-            (
-                "Pending",
-                Some(waiting.to_string()),
-                "Number of pending threads",
-            ),
-            (
-                "Backload",
-                Some((active + waiting).to_string()),
-                "Number of active plus pending threads",
-            ),
-            ("State", Some("running".to_owned()), "Thread pool state"),
-            (
-                "Runqueue",
-                None,
-                "Queue of running threads - besides those handling operations",
-            ),
-            (
-                "Tasklist",
-                None,
-                "List of running plus standby threads - besides those handling operations",
-            ),
-        ] {
+        for (name, value, description) in figures(threads, active, waiting) {
             let entry = self.entry("monitoredObject", name, "cn=Threads,cn=Monitor");
             out.push(
                 entry
@@ -73,4 +30,56 @@ impl Monitor {
             );
         }
     }
+}
+
+/// Returns name, value and description of each entry.
+fn figures(
+    threads: u64,
+    active: u64,
+    waiting: u64,
+) -> [(&'static str, Option<String>, &'static str); 10] {
+    [
+        (
+            "Max",
+            Some(threads.to_string()),
+            "Maximum number of threads as configured",
+        ),
+        (
+            "Max Pending",
+            Some("0".to_owned()),
+            "Maximum number of pending threads",
+        ),
+        ("Open", Some(threads.to_string()), "Number of open threads"),
+        (
+            "Starting",
+            Some("0".to_owned()),
+            "Number of threads being started",
+        ),
+        (
+            "Active",
+            Some(active.to_string()),
+            "Number of active threads",
+        ),
+        (
+            "Pending",
+            Some(waiting.to_string()),
+            "Number of pending threads",
+        ),
+        (
+            "Backload",
+            Some((active + waiting).to_string()),
+            "Number of active plus pending threads",
+        ),
+        ("State", Some("running".to_owned()), "Thread pool state"),
+        (
+            "Runqueue",
+            None,
+            "Queue of running threads - besides those handling operations",
+        ),
+        (
+            "Tasklist",
+            None,
+            "List of running plus standby threads - besides those handling operations",
+        ),
+    ]
 }

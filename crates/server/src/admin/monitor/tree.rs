@@ -4,7 +4,7 @@ use fulgurite_directory::{TreeEntry, TreeSource};
 
 use super::figures::{Monitor, SUFFIX};
 
-/// A branch: its name, what it is, and what makes its entries.
+/// A branch: its name, its description, and the function that makes its entries.
 type Branch = (
     &'static str,
     &'static [&'static str],
@@ -80,7 +80,7 @@ const BRANCHES: [Branch; 13] = [
 ];
 
 impl Monitor {
-    /// Everything, as lines for a log.
+    /// Returns all figures as lines for a log.
     #[must_use]
     pub fn dump(&self) -> Vec<String> {
         let entries = self.entries("").into_iter();
@@ -133,7 +133,7 @@ impl TreeSource for Monitor {
         for (name, description, fill) in BRANCHES {
             let branch = self.entry("monitorContainer", name, SUFFIX);
             entries.push(branch.with("description", description.iter().copied()));
-            // The whole tree, or this branch.
+            // The request is for the whole tree or for this branch.
             let own = format!("cn={},cn=monitor", name.to_ascii_lowercase());
             if own.ends_with(base) || base.ends_with(&own) {
                 fill(self, &mut entries);
