@@ -1,8 +1,7 @@
 //! Background mode: the program starts itself again without a terminal. The first process waits
 //! until the second one serves or fails.
 //!
-//! A fork in the middle of a run would share open files and locks in unclear ways, so there is
-//! none.
+//! The program does not fork during a run, because the processes would share open files and locks.
 
 use std::ffi::OsString;
 use std::fs::File;

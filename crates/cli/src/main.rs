@@ -6,8 +6,8 @@
 //!   FULGURITE_... --------------/
 //! ```
 //!
-//! An error is one sentence on standard error and a nonzero exit status: 2 for an error on the
-//! command line, 1 for all others. The statuses of `check` are in its help.
+//! An error is one sentence on standard error. The exit status is 2 for an error on the command
+//! line, 1 for all others. The statuses of `check` are in its help.
 
 #![forbid(unsafe_code)]
 

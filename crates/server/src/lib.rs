@@ -20,8 +20,8 @@
 //! public methods of [`Session`]; `bench/` has one for comparison.
 //!
 //! `session` and `driver` do not know entries. A session passes each request to a [`Handler`] as a
-//! message borrowed from the read buffer, and gets the response as bytes in the write buffer.
-//! Only `admin` and `compose` know entries and stores.
+//! message borrowed from the read buffer. The handler writes the response as bytes into the write
+//! buffer. Only `admin` and `compose` know entries and stores.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::unwrap_used))]

@@ -144,7 +144,7 @@ pub(crate) struct Restore {
 /// Shrink the data file of an environment while others use it
 ///
 /// The command checks the environment first. Then it moves pages from the end of the file to free
-/// pages, in small transactions so that other writers can continue, and truncates the file. If a
+/// pages and truncates the file. Its transactions are small, so other writers can continue. If a
 /// process writes through its memory map, the file keeps its length and the space becomes a hole.
 #[derive(Debug, Args)]
 #[command(

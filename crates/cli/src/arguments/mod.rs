@@ -18,8 +18,8 @@ type Limit = Option<u32>;
 
 /// An LDAP directory server on its own memory-mapped store.
 ///
-/// Settings come from flags, from the file of --config, and from environment variables
-/// FULGURITE_... Flags override the file, and the file overrides the environment.
+/// Settings come from flags, the file of --config, and environment variables FULGURITE_*. Flags
+/// override the file, and the file overrides the environment.
 #[derive(Debug, Parser)]
 #[command(
     name = "fulgurite",
@@ -184,7 +184,7 @@ pub(crate) struct StoreFlags {
     /// Directory of the store
     #[arg(long, value_name = "DIR")]
     pub(crate) data: Option<PathBuf>,
-    /// Maximum size of the data file, such as 64G; reserves address space [default: 1T]
+    /// Maximum size of the data file, such as 64G, in reserved address space [default: 1T]
     #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
     pub(crate) map_bytes_max: Option<u64>,
 }

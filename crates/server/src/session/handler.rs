@@ -166,8 +166,8 @@ pub trait Handler: Sync {
     /// Applies updates as [`Handler::apply`] does, on a worker between the turns of its
     /// connections.
     ///
-    /// Returns `None` if the updates have to wait for a lock or a disk, or take much longer than a
-    /// search. Then nothing has changed, and the writer applies them.
+    /// Returns `None` if the updates would wait for a lock or a disk, or take too long. Then
+    /// nothing has changed, and the writer applies them.
     fn apply_at_once(&self, _updates: &[Self::Update]) -> Option<Vec<Vec<u8>>> {
         None
     }

@@ -470,8 +470,8 @@ impl<'h, H: Handler> Operations<'h, H> {
         }
     }
 
-    /// Removes an operation: a search, an update that the writer has not begun, or a password
-    /// modify that still waits for the hashing pool.
+    /// Removes an operation. It may be a search, an update that the writer has not begun, or a
+    /// password modify in the hashing pool.
     fn stop(
         &mut self,
         id: MessageId,

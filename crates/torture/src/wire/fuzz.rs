@@ -30,8 +30,8 @@ pub struct FuzzReport {
     pub responses: u64,
     /// Connections that ended with a notice of disconnection.
     pub notices: u64,
-    /// Failures, one sentence each: refused connections, responses that are not LDAP, connections that
-    /// the server did not close, no response at the end.
+    /// Failures, one sentence each. They are refused or unclosed connections, responses that are
+    /// not LDAP, and a failed search at the end.
     pub failures: Vec<String>,
 }
 
@@ -60,8 +60,8 @@ pub fn fuzz_server(address: SocketAddr, seed: u64, messages: u64) -> FuzzReport 
     fuzz_server_as(address, seed, messages, None)
 }
 
-/// Runs as [`fuzz_server`] does, but binds each connection as `identity` (DN and password) first, so
-/// that updates succeed. The server's data will change.
+/// Runs as [`fuzz_server`] does, but binds each connection as `identity` (DN and password) first,
+/// so that updates succeed. The server's data will change.
 #[must_use]
 pub fn fuzz_server_as(
     address: SocketAddr,

@@ -1,6 +1,6 @@
 //! Damaged LDAP messages for decoders and servers.
 //!
-//! [`corpus`] returns a valid message of every kind. [`Mutator`] damages messages by a seed, and
+//! [`corpus`] returns a valid message of every kind. [`Mutator`] damages messages by a seed.
 //! [`fuzz_server`] sends them to a running server and then checks that it still answers. The same
 //! seed gives the same messages on every machine, so two numbers describe a finding.
 

@@ -54,8 +54,8 @@ impl Mutator {
         for _ in 0..1 + self.random.below(4) {
             self.damage(&mut pdu);
         }
-        // A correct outer length lets the damage reach the decoder of the body. A wrong one tests the
-        // framing.
+        // A correct outer length lets the damage reach the decoder of the body. A wrong one tests
+        // the framing.
         if !one_in(&mut self.random, 4) {
             set_outer_length(&mut pdu);
         }
