@@ -56,7 +56,7 @@ pub(crate) fn leave_terminal() -> io::Result<()> {
 ///
 /// # Errors
 /// Errors of the system.
-pub(crate) fn say_ready() -> io::Result<()> {
+pub(crate) fn report_ready() -> io::Result<()> {
     let mut output = io::stdout().lock();
     // The waiting process may have ended.
     let _ = output.write_all(&[READY]).and_then(|()| output.flush());

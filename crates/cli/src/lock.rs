@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_second_is_told() {
+    fn a_second_lock_fails_with_a_message() {
         let directory = tempfile::tempdir().unwrap();
         let lock = DataLock::take(directory.path()).unwrap();
         let refused = DataLock::take(directory.path()).unwrap_err().to_string();
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_directory_that_was_made_goes_again() {
+    fn an_empty_created_directory_is_removed() {
         let directory = tempfile::tempdir().unwrap();
         let (empty, used) = (
             directory.path().join("a/empty"),

@@ -58,14 +58,14 @@ pub(crate) fn begin(level: LogLevel) {
         ..Destinations::default()
     };
     // Only a file can fail to open.
-    let _ = begin_at(destinations);
+    let _ = begin_with(destinations);
 }
 
 /// Sends events to several destinations.
 ///
 /// # Errors
 /// Errors of the system when the file fails to open.
-pub(crate) fn begin_at(destinations: Destinations) -> io::Result<()> {
+pub(crate) fn begin_with(destinations: Destinations) -> io::Result<()> {
     let mut layers: Vec<BoxedLayer> = Vec::new();
     if let Some(selection) = destinations.terminal {
         let layer = fmt::layer()

@@ -7,7 +7,7 @@ use fulgurite_auth::Scheme;
 /// The alphabet of a generated password: distinct on paper, and on every keyboard.
 const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789./";
 /// The length of a generated password in characters: 96 bits.
-const INVENTED_LEN: usize = 16;
+const GENERATED_LEN: usize = 16;
 
 /// The outcome of a password prompt.
 pub(crate) enum PromptOutcome {
@@ -20,7 +20,7 @@ pub(crate) enum PromptOutcome {
 }
 
 /// Prompts twice for a new password on the terminal, without echo.
-pub(crate) fn ask() -> PromptOutcome {
+pub(crate) fn prompt() -> PromptOutcome {
     let once = |prompt| rpassword::prompt_password(prompt);
     let both =
         once("New password: ").and_then(|first| Ok((first, once("Re-enter new password: ")?)));
@@ -35,8 +35,8 @@ pub(crate) fn ask() -> PromptOutcome {
 ///
 /// # Errors
 /// The system has no randomness.
-pub(crate) fn invent() -> io::Result<String> {
-    let mut bytes = [0; INVENTED_LEN];
+pub(crate) fn generate() -> io::Result<String> {
+    let mut bytes = [0; GENERATED_LEN];
     getrandom::fill(&mut bytes).map_err(|error| io::Error::other(error.to_string()))?;
     let letters = bytes
         .iter()
@@ -57,14 +57,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn invented_passwords_differ() {
-        let (one, other) = (invent().unwrap(), invent().unwrap());
-        assert_eq!(one.len(), INVENTED_LEN);
+    fn generated_passwords_differ() {
+        let (one, other) = (generate().unwrap(), generate().unwrap());
+        assert_eq!(one.len(), GENERATED_LEN);
         assert_ne!(one, other);
     }
 
     #[test]
-    fn salts_have_the_format_asked_for() {
+    fn salts_have_the_requested_format() {
         for (format, begins) in [("%.2s", "{CRYPT}"), ("$6$%.8s", "{CRYPT}$6$")] {
             let made = hash(Scheme::Crypt, b"x", Some(format)).unwrap();
             assert!(made.starts_with(begins), "{made}");

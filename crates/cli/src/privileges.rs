@@ -29,7 +29,7 @@ impl Privileges {
     }
 
     /// Returns true if a user or group is given.
-    pub(crate) fn are_given(&self) -> bool {
+    pub(crate) fn is_set(&self) -> bool {
         self.user.is_some() || self.group.is_some()
     }
 
@@ -78,7 +78,7 @@ fn find_group(text: &str) -> anyhow::Result<Gid> {
 ///
 /// # Errors
 /// The system refuses the change.
-pub(crate) fn confine(directory: &Path) -> anyhow::Result<()> {
+pub(crate) fn change_root(directory: &Path) -> anyhow::Result<()> {
     std::os::unix::fs::chroot(directory)
         .with_context(|| format!("chroot to {}", directory.display()))?;
     std::env::set_current_dir("/").context("change to the new root")

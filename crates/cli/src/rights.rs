@@ -120,7 +120,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn questions() {
+    fn queries_are_parsed() {
         let schema = Schema::standard();
         let parsed = |text: &str| {
             let question = AccessQuery::parse(&schema, text).map_err(|wrong| wrong.to_string())?;
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn facts() {
+    fn facts_about_connections_are_parsed() {
         let mut connection = Connection::default();
         for (name, value) in [
             ("peername", "IP=10.0.0.1:9"),

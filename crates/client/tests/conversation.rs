@@ -250,7 +250,7 @@ fn pipelined_requests_are_answered_by_id() {
 }
 
 #[test]
-fn the_end_of_a_connection_says_why() {
+fn the_end_of_a_connection_has_a_reason() {
     let mut client = connect(serve(agreeable));
     client.send_raw(b"GET / HTTP/1.0\r\n\r\n").unwrap();
     match client.receive() {

@@ -33,7 +33,7 @@ fn with_server(stub: &Stub, settings: ServerSettings, test: impl FnOnce(SocketAd
     });
 }
 
-/// A client that waits five seconds at most for anything.
+/// A client with a time limit of five seconds.
 struct Client {
     stream: TcpStream,
     received: Vec<u8>,
@@ -58,7 +58,7 @@ impl Client {
         self.stream.write_all(&requests.concat()).unwrap();
     }
 
-    /// Whether there is something to read.
+    /// Returns true if there is something to read.
     fn is_answered(&self) -> bool {
         self.stream.set_nonblocking(true).unwrap();
         let answered = self.stream.peek(&mut [0]).is_ok();
@@ -109,7 +109,7 @@ fn a_thousand_connections_at_once_are_served() {
 }
 
 #[test]
-fn passwords_beyond_the_queue_are_told_busy_while_searches_go_on() {
+fn passwords_beyond_the_queue_are_answered_busy_while_searches_continue() {
     const WAITING: usize = 1024;
     const BEYOND: usize = 20;
     raise_descriptor_limit().unwrap();
@@ -123,7 +123,7 @@ fn passwords_beyond_the_queue_are_told_busy_while_searches_go_on() {
         let verifying = stub.verifying.lock().unwrap();
         let mut first = Client::connect(address);
         first.send(&[bind(1, "slow", "right")]);
-        // What a thread has in hand does not wait any more.
+        // A password that a thread verifies no longer counts as waiting.
         while stub.checks.load(Ordering::Relaxed) == 0 && Instant::now() < patience {
             std::thread::yield_now();
         }
@@ -153,7 +153,7 @@ fn passwords_beyond_the_queue_are_told_busy_while_searches_go_on() {
 }
 
 #[test]
-fn updates_that_meet_share_a_batch() {
+fn concurrent_updates_share_a_batch() {
     let stub = Stub {
         sync: Duration::from_millis(20),
         ..Stub::default()
@@ -176,9 +176,10 @@ fn updates_that_meet_share_a_batch() {
     );
 }
 
-/// An update has its turn like a search: it is applied in the round in which it came, however much is searched beside it.
+/// An update has its turn like a search. It is applied in the round of its arrival, while any
+/// number of searches run.
 #[test]
-fn an_update_waits_for_a_round_of_searches_and_no_longer() {
+fn an_update_waits_for_one_round_of_searches() {
     const SEARCHING: usize = 12;
     const TURN: usize = 1024;
     let stub = Stub {
@@ -207,14 +208,15 @@ fn an_update_waits_for_a_round_of_searches_and_no_longer() {
         assert_eq!(writing.responses(200), answers);
     });
     let waited = stub.waited_max.load(Ordering::Relaxed);
-    // Each searching connection may be fresh once in the round, and those with work left have as much again.
+    // Each searching connection may be fresh once in the round, and those with work left have as
+    // much again.
     assert!(waited <= 2 * (SEARCHING + 1) * TURN, "{waited}");
     let at_once = stub.at_once.load(Ordering::Relaxed);
     assert!(at_once >= 20, "{at_once}");
 }
 
 #[test]
-fn updates_of_a_connection_are_answered_in_order_whoever_applies_them() {
+fn updates_of_a_connection_are_answered_in_order() {
     let stub = Stub {
         // Some rounds go to the writer, others do not.
         at_once_max: 3,
@@ -245,7 +247,7 @@ fn updates_of_a_connection_are_answered_in_order_whoever_applies_them() {
 }
 
 #[test]
-fn a_client_that_does_not_read_disturbs_nobody_and_is_closed() {
+fn a_client_that_does_not_read_blocks_no_other_and_is_closed() {
     let stub = Stub::default();
     let settings = ServerSettings {
         workers: 1,
@@ -315,7 +317,7 @@ fn unbind_closes() {
 }
 
 #[test]
-fn idle_connections_are_closed_when_asked_for() {
+fn idle_connections_are_closed_after_the_time_limit() {
     let stub = Stub::default();
     let session = SessionLimits {
         idle_timeout: Some(Duration::from_millis(200)),
@@ -334,7 +336,7 @@ fn idle_connections_are_closed_when_asked_for() {
 }
 
 #[test]
-fn one_connection_too_many_is_told() {
+fn a_connection_beyond_the_limit_gets_a_notice() {
     let stub = Stub::default();
     let settings = ServerSettings {
         connections_max: 2,
@@ -365,7 +367,7 @@ fn one_connection_too_many_is_told() {
 }
 
 #[test]
-fn stopping_finishes_what_was_received() {
+fn stopping_finishes_received_requests() {
     let stub = Stub {
         sync: Duration::from_millis(200),
         ..Stub::default()
@@ -378,7 +380,8 @@ fn stopping_finishes_what_was_received() {
         stop.stop();
         responses.extend(client.responses(usize::MAX));
         responses.retain(|response| response != "1 entry");
-        // One of the entries is the third request's, which overtakes the update that is being synced.
+        // One of the entries is the third request's, which overtakes the update that is being
+        // synced.
         responses.sort_unstable();
         assert_eq!(
             responses,
@@ -395,7 +398,7 @@ fn stopping_finishes_what_was_received() {
 }
 
 #[test]
-fn a_search_without_end_does_not_keep_the_server_from_stopping() {
+fn an_endless_search_does_not_prevent_a_stop() {
     let stub = Stub::default();
     let settings = ServerSettings {
         shutdown_timeout: Duration::from_millis(100),

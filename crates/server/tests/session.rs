@@ -96,7 +96,7 @@ fn pipelined_requests_are_answered_in_one_batch() {
 }
 
 #[test]
-fn requests_may_arrive_octet_by_octet() {
+fn requests_may_arrive_byte_by_byte() {
     let (stub, limits) = (Stub::default(), SessionLimits::default());
     let mut connection = Connection::new(&stub, &limits);
     let mut responses = Vec::new();
@@ -166,7 +166,7 @@ fn reads_do_not_wait_for_updates() {
 }
 
 #[test]
-fn an_abandon_reaches_requests_that_wait() {
+fn an_abandon_reaches_waiting_requests() {
     let stub = Stub::default();
     let limits = SessionLimits {
         searches_running_max: 1,
@@ -181,7 +181,7 @@ fn an_abandon_reaches_requests_that_wait() {
 }
 
 #[test]
-fn an_update_is_taken_back_as_long_as_the_writer_has_not_begun() {
+fn an_update_is_withdrawn_until_the_writer_begins() {
     let (stub, limits) = (Stub::default(), SessionLimits::default());
     let mut connection = Connection::new(&stub, &limits);
     connection.talk(&[add(1), add(2), add(3), add(4)]);
@@ -234,11 +234,11 @@ fn a_cancelled_search_stops_within_a_turn_and_is_answered() {
 }
 
 #[test]
-fn a_bind_is_not_to_be_cancelled() {
+fn a_bind_cannot_be_cancelled() {
     let (stub, limits) = (Stub::default(), SessionLimits::default());
     let mut connection = Connection::new(&stub, &limits);
     connection.talk(&[add(1), bind(2, "ada", "right")]);
-    // What is behind a bind is not read before it is answered.
+    // Requests after a bind are not read before it is answered.
     assert_eq!(connection.talk(&[cancel(3, 2)]), [""; 0]);
     connection.finish_jobs();
     let expected = ["1 add 0", "2 bind 0", "3 extended 119"];
@@ -246,7 +246,7 @@ fn a_bind_is_not_to_be_cancelled() {
 }
 
 #[test]
-fn an_extended_operation_may_hash_and_then_change_something() {
+fn an_extended_operation_may_hash_and_then_update() {
     let (stub, limits) = (Stub::default(), SessionLimits::default());
     let mut connection = Connection::new(&stub, &limits);
     let change = |id| extended(id, fulgurite_ldap::oid::PASSWORD_MODIFY, None);
@@ -268,7 +268,7 @@ fn an_extended_operation_may_hash_and_then_change_something() {
 }
 
 #[test]
-fn a_bind_waits_for_everything_and_everything_waits_for_it() {
+fn a_bind_is_a_barrier() {
     let (stub, limits) = (Stub::default(), SessionLimits::default());
     let mut connection = Connection::new(&stub, &limits);
     let requests = [
@@ -339,7 +339,7 @@ fn an_id_in_use_is_a_protocol_error() {
 }
 
 #[test]
-fn what_is_not_ldap_gets_a_notice_of_disconnection() {
+fn bytes_that_are_not_ldap_get_a_notice_of_disconnection() {
     let (stub, limits) = (Stub::default(), SessionLimits::default());
     for garbage in [
         b"GET / HTTP/1.1\r\n".as_slice(),
@@ -486,7 +486,7 @@ fn the_end_of_input_abandons_searches() {
 }
 
 #[test]
-fn draining_finishes_what_was_received() {
+fn draining_finishes_received_requests() {
     let (stub, limits) = (Stub::default(), SessionLimits::default());
     let mut connection = Connection::new(&stub, &limits);
     connection.send(&[search(1, "300"), add(2), compare(3)]);
@@ -564,7 +564,7 @@ fn each_operation_is_one_line() {
 }
 
 #[test]
-fn the_log_says_on_whose_behalf() {
+fn the_log_contains_session_tracking() {
     let (stub, limits) = (Stub::default(), SessionLimits::default());
     let log = Lines {
         lines: Mutex::default(),
@@ -617,7 +617,7 @@ fn a_turn_is_the_same_work_for_long_pipelines_as_for_one_search() {
 
 /// A search that takes long and the short ones sent behind it share their connection's turns.
 #[test]
-fn short_searches_do_not_keep_a_long_one_of_their_connection_from_going_on() {
+fn short_searches_do_not_block_a_long_one_of_their_connection() {
     let (stub, limits) = (Stub::default(), SessionLimits::default());
     let mut connection = Connection::new(&stub, &limits);
     connection.send(&[search(1, "10/1/512")]);
@@ -635,12 +635,12 @@ fn short_searches_do_not_keep_a_long_one_of_their_connection_from_going_on() {
 }
 
 #[test]
-fn an_identity_has_a_bound_on_all_its_connections_together() {
+fn an_identity_has_one_quota_for_all_its_connections() {
     let (stub, limits) = (Stub::default(), SessionLimits::default());
     let identities = IdentityQuotas::new(5);
     let connect = |name: Option<&str>| {
         let mut connection = Connection::new(&stub, &limits);
-        connection.session = connection.session.among(&identities);
+        connection.session = connection.session.with_quotas(&identities);
         if let Some(name) = name {
             assert_eq!(connection.talk(&[bind(1, name, "right")]), ["1 bind 0"]);
         }
@@ -665,7 +665,7 @@ fn an_identity_has_a_bound_on_all_its_connections_together() {
     one.finish_jobs();
     one.settle();
     assert_eq!(two.talk(&[search(5, "0")]), ["5 search 0"]);
-    // A bind is not refused: who has become somebody else has nothing outstanding.
+    // A bind is not refused, because the new identity has nothing outstanding.
     drop(one);
     two.finish_jobs();
     two.settle();

@@ -1,4 +1,5 @@
-//! TLS over real sockets: listeners of ldaps, StartTLS, clients that are slow, silent or speak something else.
+//! TLS over real sockets: listeners of ldaps, StartTLS, clients that are slow, silent or speak
+//! something else.
 
 mod common;
 
@@ -20,7 +21,8 @@ use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
 
-/// An authority with a certificate for a server, one for a client, and one for a client that it never heard of.
+/// An authority with a certificate for a server, one for a client, and a client's certificate of
+/// another authority.
 struct Certificates {
     folder: tempfile::TempDir,
 }
@@ -177,7 +179,7 @@ fn secured(stub: &Stub) -> Vec<Arc<Connection>> {
 }
 
 #[test]
-fn ldaps_protects_from_the_first_octet() {
+fn ldaps_protects_from_the_first_byte() {
     let (stub, certificates) = (Stub::default(), Certificates::new());
     with_server(
         &stub,
@@ -217,7 +219,7 @@ fn ldaps_protects_from_the_first_octet() {
 }
 
 #[test]
-fn start_tls_puts_a_layer_below_what_there_is() {
+fn start_tls_protects_an_open_connection() {
     let (stub, certificates) = (Stub::default(), Certificates::new());
     let start = |id| extended(id, oid::START_TLS, None);
     with_server(
@@ -233,7 +235,7 @@ fn start_tls_puts_a_layer_below_what_there_is() {
             let mut client = protect(client.stream, &certificates.client(None));
             assert_eq!(client.talk(&[who_am_i(3)], 1).unwrap(), ["3 whoami ada"]);
 
-            // What came before the protection must not count as said under it.
+            // Bytes from before the handshake must not count as protected.
             let mut client = Client::new(connect(plain));
             let said = client.talk(&[[start(1), who_am_i(2)].concat()], 2).unwrap();
             assert_eq!(said, ["1 extended 1", "2 whoami "]);
@@ -274,7 +276,7 @@ fn without_a_certificate_there_is_no_tls() {
 }
 
 #[test]
-fn certificates_of_clients() {
+fn certificates_of_clients_are_verified_as_configured() {
     let certificates = Certificates::new();
     let own = Some("o=Test,cn=client".to_owned());
     for (asked, shown, expected) in [
@@ -306,7 +308,7 @@ fn certificates_of_clients() {
 }
 
 #[test]
-fn versions_and_suites_are_kept_to() {
+fn only_configured_versions_and_suites_are_negotiated() {
     let (stub, certificates) = (Stub::default(), Certificates::new());
     let mut settings = certificates.settings(VerifyClient::Never);
     settings.tls.cipher_suite = Some("ECDHE-ECDSA-AES128-GCM-SHA256:!TLSv1.3".to_owned());
@@ -342,7 +344,7 @@ fn waits(address: SocketAddr, config: &Arc<ClientConfig>) -> Duration {
 }
 
 #[test]
-fn handshakes_that_go_wrong_hold_nobody_up() {
+fn failed_handshakes_do_not_block_other_clients() {
     let (stub, certificates) = (Stub::default(), Certificates::new());
     with_server(
         &stub,
@@ -403,7 +405,7 @@ impl Write for Drop1 {
 }
 
 #[test]
-fn a_slow_client_is_served_all_the_same() {
+fn a_slow_client_is_served() {
     let (stub, certificates) = (Stub::default(), Certificates::new());
     with_server(
         &stub,
@@ -420,7 +422,7 @@ fn a_slow_client_is_served_all_the_same() {
 }
 
 #[test]
-fn a_unix_socket_tells_who_is_at_its_other_end() {
+fn a_unix_socket_gives_the_credentials_of_its_peer() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("ldapi");
     let escaped = path.display().to_string().replace('/', "%2F");

@@ -32,7 +32,7 @@ fn the_corpus_is_valid_and_complete() {
 }
 
 #[test]
-fn what_decodes_encodes_and_decodes_to_the_same() {
+fn decoded_messages_survive_encoding() {
     for pdu in corpus() {
         let message = Message::decode(&pdu, &Limits::default()).expect("a valid message");
         let controls: Vec<_> = message.controls.iter().collect();
@@ -56,7 +56,7 @@ fn every_truncation_is_incomplete_or_an_error() {
 }
 
 #[test]
-fn truncated_insides_are_errors_too() {
+fn truncated_bodies_are_errors() {
     // The outer length is made to fit, so that it is the body which ends too early.
     for pdu in corpus().iter().filter(|pdu| pdu[1] < 0x80) {
         for cut in 2..pdu.len() {
@@ -71,7 +71,7 @@ fn truncated_insides_are_errors_too() {
 }
 
 #[test]
-fn mutated_messages_are_answers() {
+fn mutated_messages_never_panic() {
     // The long run is for other messages, not only for more of them.
     let (seed, messages) = match std::env::var_os("FULGURITE_TEST_LONG") {
         Some(_) => (u64::from(std::process::id()), 20_000_000),

@@ -255,12 +255,12 @@ mod tests {
     }
 
     #[test]
-    fn the_definition_is_sound() {
+    fn the_command_line_is_well_defined() {
         Arguments::command().debug_assert();
     }
 
     #[test]
-    fn a_mistake_is_one_sentence() {
+    fn an_error_is_one_sentence() {
         assert_eq!(
             mistake(&["serve", "--lisen", "ldap://x"]),
             "unexpected argument '--lisen' found; a similar argument exists: '--listen'"

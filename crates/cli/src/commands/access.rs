@@ -37,7 +37,7 @@ pub(crate) fn run(command: Access) -> anyhow::Result<()> {
             Some((word, _)) => format!(", {word} DENIED"),
         };
         writeln!(out, "{}: {}{verdict}", named(answer), answer.explanation)?;
-        for line in reasons(answer) {
+        for line in steps(answer) {
             writeln!(out, "    {line}")?;
         }
     }
@@ -75,7 +75,7 @@ fn named(answer: &RightsExplanation) -> String {
     )
 }
 
-fn reasons(answer: &RightsExplanation) -> Vec<String> {
+fn steps(answer: &RightsExplanation) -> Vec<String> {
     let explanation = &answer.explanation;
     if explanation.is_root {
         return vec!["the root of the database passes all rules".to_owned()];

@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn causes_are_told_once() {
+    fn causes_are_printed_once() {
         let missing = io::Error::new(io::ErrorKind::NotFound, "no such file");
         let error = anyhow::Error::from(missing).context("cannot read x: no such file");
         assert_eq!(one_line(&error), "cannot read x: no such file");

@@ -46,7 +46,9 @@ pub(crate) fn run(command: Modify) -> anyhow::Result<()> {
     let mut refused = 0;
     for file in &command.files {
         let input = open(file)?;
-        refused += modify(&directory, input, &options, &mut |event| tell(file, &event))?;
+        refused += modify(&directory, input, &options, &mut |event| {
+            print_event(file, &event)
+        })?;
         if refused > 0 && !command.r#continue {
             break;
         }
@@ -58,7 +60,7 @@ pub(crate) fn run(command: Modify) -> anyhow::Result<()> {
     }
 }
 
-fn tell(file: &Path, event: &ModifyEvent<'_>) {
+fn print_event(file: &Path, event: &ModifyEvent<'_>) {
     let file = file.display();
     match event {
         ModifyEvent::Applied { .. } => {}

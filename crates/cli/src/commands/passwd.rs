@@ -15,13 +15,13 @@ pub(crate) fn run(command: Passwd) -> anyhow::Result<()> {
         },
     };
     let password = if command.generate {
-        let password = passwords::invent().context("cannot generate a password")?;
+        let password = passwords::generate().context("cannot generate a password")?;
         println!("{password}");
         password.into_bytes()
     } else if let Some(file) = &command.file {
         std::fs::read(file).with_context(|| format!("cannot read {}", file.display()))?
     } else {
-        match passwords::ask() {
+        match passwords::prompt() {
             PromptOutcome::Password(password) => password,
             PromptOutcome::Differ => bail!("the two passwords differ"),
             PromptOutcome::Impossible(error) => {

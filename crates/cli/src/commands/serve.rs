@@ -54,7 +54,7 @@ fn begin_log(settings: &Settings) -> anyhow::Result<()> {
         Some(path) => destinations.file = Some((path.clone(), selection)),
         None => destinations.terminal = Some(selection),
     }
-    let opened = logging::begin_at(destinations);
+    let opened = logging::begin_with(destinations);
     opened.with_context(|| {
         format!(
             "cannot open the log file {}",

@@ -57,7 +57,7 @@ impl Context {
             Failure::Message(format!("bad configuration {what}!"))
         };
         let settings = settings(common).map_err(|error| bad(error.to_string()))?;
-        tell_notes(&settings);
+        print_notes(&settings);
         let schema = check_settings(&settings).map_err(|error| bad(error.to_string()))?;
         Ok(Context { settings, schema })
     }
@@ -202,7 +202,7 @@ impl Context {
 }
 
 /// Prints warnings of the configuration's readers always, and notes if verbose.
-pub(super) fn tell_notes(settings: &Settings) {
+pub(super) fn print_notes(settings: &Settings) {
     for note in &settings.notes {
         if note.warning {
             tracing::warn!("{}: {}", note.origin, note.text);

@@ -321,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn modes_that_there_are_not() {
+    fn unknown_modes_are_refused() {
         let line = ["slapd", "-Tn"].map(OsString::from);
         let invocation = Invocation::of(&line).unwrap();
         assert_eq!(invocation.unknown_mode.as_deref(), Some("n"));

@@ -51,7 +51,7 @@ pub(super) fn run(line: &CommandLine) -> Result<(), Failure> {
     let operands: Vec<String> = line.operands.iter().map(|operand| text(operand)).collect();
     if operands.is_empty() {
         let all = asked(&directory, &session, &dn, entry, &[], options.unseen)?;
-        all.iter().for_each(|answer| tell(answer, None));
+        all.iter().for_each(|answer| print_answer(answer, None));
         return Ok(());
     }
     for operand in &operands {
@@ -76,7 +76,7 @@ pub(super) fn run(line: &CommandLine) -> Result<(), Failure> {
         let answers = asked(&directory, &session, &dn, entry, &targets, options.unseen)?;
         answers
             .iter()
-            .for_each(|answer| tell(answer, Some(&question)));
+            .for_each(|answer| print_answer(answer, Some(&question)));
     }
     Ok(())
 }
@@ -175,7 +175,7 @@ fn asked(
 }
 
 /// Formats one result in the original's words.
-fn tell(answer: &RightsExplanation, question: Option<&AccessQuery>) {
+fn print_answer(answer: &RightsExplanation, question: Option<&AccessQuery>) {
     let value = match &answer.target {
         ExplainTarget::Attribute(_, Some(_))
             if answer.name.eq_ignore_ascii_case("userPassword") =>

@@ -127,7 +127,7 @@ pub(super) fn run(line: &CommandLine) -> Result<(), Failure> {
             None => eprintln!("added: \"{dn}\""),
         },
         AddEvent::Added { .. } => {}
-        AddEvent::Refused(refusal) => complain(&refusal, number, &suffix),
+        AddEvent::Refused(refusal) => print_refusal(&refusal, number, &suffix),
         AddEvent::Missing { dn, id } => {
             if std::mem::take(&mut is_first_missing) {
                 eprintln!("Error, entries missing!");
@@ -169,7 +169,7 @@ fn add_configuration(options: &ChangeOptions, directory: &Path) -> Result<(), Fa
 }
 
 /// Prints the reason why a record was not added, in the words that scripts search for.
-fn complain(refusal: &Refusal, number: usize, suffix: &str) {
+fn print_refusal(refusal: &Refusal, number: usize, suffix: &str) {
     match refusal {
         Refusal::Ldif(error) => {
             eprintln!("{}", error.mistake);

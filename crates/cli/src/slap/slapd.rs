@@ -13,7 +13,7 @@ use super::{Failure, context, levels};
 use crate::detach;
 use crate::flags::Flags;
 use crate::logging::{self, Destinations, Facility, Selection, SystemLog};
-use crate::privileges::{Privileges, confine};
+use crate::privileges::{Privileges, change_root};
 use fulgurite_terminal::getopt::CommandLine;
 
 /// The level of lines about operations.
@@ -124,7 +124,7 @@ impl Options {
                 .map(|path| (path, terminal)),
             system: (mask != 0).then_some((system, selection)),
         };
-        logging::begin_at(places).map_err(|error| {
+        logging::begin_with(places).map_err(|error| {
             let file = file.unwrap_or_default();
             Failure::Message(format!(
                 "cannot open the log file {}: {error}",
@@ -185,11 +185,11 @@ fn serve(options: &Options, in_foreground: bool) -> Result<(), Failure> {
     let privileges =
         privileges.map_err(|error| Failure::Message(crate::commands::one_line(&error)))?;
     if let Some(root) = &options.root {
-        confine(root).map_err(|error| Failure::Message(crate::commands::one_line(&error)))?;
+        change_root(root).map_err(|error| Failure::Message(crate::commands::one_line(&error)))?;
     }
     let settings = options.settings().map_err(|error| failed(&error))?;
     options.begin_log(&settings)?;
-    context::tell_notes(&settings);
+    context::print_notes(&settings);
     if options.only_check {
         eprintln!("config file testing succeeded");
         return Ok(());
@@ -200,7 +200,7 @@ fn serve(options: &Options, in_foreground: bool) -> Result<(), Failure> {
         families: options.families,
     };
     // Listeners that need root are open by then; the files of the stores must belong to the user.
-    let between = || match privileges.are_given() {
+    let between = || match privileges.is_set() {
         true => privileges
             .take()
             .map_err(|error| crate::commands::one_line(&error)),
@@ -211,7 +211,7 @@ fn serve(options: &Options, in_foreground: bool) -> Result<(), Failure> {
     let service = service.map_err(|error| failed(&error))?;
     tracing::info!("slapd starting");
     if !in_foreground {
-        detach::say_ready().map_err(|error| failed(&error))?;
+        detach::report_ready().map_err(|error| failed(&error))?;
     }
     service.run().map_err(|error| failed(&error))?;
     tracing::info!("slapd stopped.");

@@ -36,7 +36,8 @@ pub(super) fn run(line: &CommandLine) -> Result<(), Failure> {
         return Err(Failure::Usage);
     }
     if generate {
-        let password = passwords::invent().map_err(|error| Failure::Message(error.to_string()))?;
+        let password =
+            passwords::generate().map_err(|error| Failure::Message(error.to_string()))?;
         write(&password, newline);
         return Ok(());
     }
@@ -46,7 +47,7 @@ pub(super) fn run(line: &CommandLine) -> Result<(), Failure> {
             eprintln!("{}: {}", file.display(), reason(&error));
             Failure::Reported(1)
         })?,
-        (None, None) => match passwords::ask() {
+        (None, None) => match passwords::prompt() {
             PromptOutcome::Password(password) => password,
             PromptOutcome::Differ => {
                 eprintln!("Password values do not match");

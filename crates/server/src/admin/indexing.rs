@@ -47,7 +47,7 @@ struct IndexWorker {
     /// Entries of the next portion: about as many as fit into its time.
     portion: usize,
     /// The last state that was logged: number of indexes, stage and tenths done.
-    said: Option<(usize, IndexStage, u64)>,
+    logged: Option<(usize, IndexStage, u64)>,
     failed: Option<Instant>,
 }
 
@@ -56,7 +56,7 @@ impl IndexWorker {
         IndexWorker {
             store,
             portion: PORTION_MIN,
-            said: None,
+            logged: None,
             failed: None,
         }
     }
@@ -85,7 +85,7 @@ impl IndexWorker {
             Err(error) => {
                 self.failed = Some(Instant::now());
                 let path = self.store.path().display();
-                tracing::error!("indexes of {path} cannot be worked on: {error}");
+                tracing::error!("cannot build indexes of {path}: {error}");
                 LOOK_EVERY
             }
         }
@@ -94,27 +94,27 @@ impl IndexWorker {
     fn portion(&mut self) -> Result<IndexProgress, StoreError> {
         let status = self.store.index_status()?;
         if status.work.is_empty() {
-            self.tell_end();
+            self.log_completion();
             return Ok(IndexProgress::Done);
         }
-        self.tell(&status);
+        self.log_progress(&status);
         self.store.index_step(self.portion)
     }
 
-    fn tell(&mut self, status: &IndexStatus) {
+    fn log_progress(&mut self, status: &IndexStatus) {
         let Some(first) = status.work.first() else {
             return;
         };
         let percent = first.percent(status.last_id);
         let now = (status.work.len(), first.stage, percent / 10);
-        if self.said == Some(now) {
+        if self.logged == Some(now) {
             return;
         }
-        self.said = Some(now);
+        self.logged = Some(now);
         let doing = match first.stage {
             IndexStage::Clear => "clearing".to_owned(),
             IndexStage::Fill => format!("building, {percent} %"),
-            IndexStage::Drop => "giving up".to_owned(),
+            IndexStage::Drop => "dropping".to_owned(),
         };
         let (path, attribute, kind) = (
             self.store.path().display(),
@@ -127,8 +127,8 @@ impl IndexWorker {
         }
     }
 
-    fn tell_end(&mut self) {
-        if self.said.take().is_some() {
+    fn log_completion(&mut self) {
+        if self.logged.take().is_some() {
             tracing::info!("indexes of {} are complete", self.store.path().display());
         }
     }

@@ -61,7 +61,7 @@ pub(crate) fn root(database: &Database) -> Result<Option<RootAccount>, ConfigErr
             None => &content.root_password.origin,
         };
         return Err(ConfigError::Conflict(format!(
-            "{origin}: nobody could log in as {dn} with this root password: {reason}"
+            "{origin}: no login as {dn} is possible with this root password: {reason}"
         )));
     }
     Ok(Some(RootAccount {

@@ -84,7 +84,7 @@ impl Handler for Live<'_> {
         match self.renew() {
             Ok(()) => tracing::info!("the configuration has been read again"),
             Err(reason) => {
-                tracing::error!("the configuration stays as it was: {reason}");
+                tracing::error!("the configuration stays unchanged: {reason}");
             }
         }
     }

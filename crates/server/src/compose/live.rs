@@ -51,14 +51,14 @@ impl<'r> Live<'r> {
 
     /// Sets the function that makes the next generation when an administrator asks for it.
     #[must_use]
-    pub fn reloaded_by(mut self, reload: Box<Reload<'r>>) -> Live<'r> {
+    pub fn with_reload(mut self, reload: Box<Reload<'r>>) -> Live<'r> {
         self.reload = Some(reload);
         self
     }
 
     /// Sets the monitor whose figures are logged on request.
     #[must_use]
-    pub fn monitored_by(mut self, monitor: Arc<Monitor>) -> Live<'r> {
+    pub fn with_monitor(mut self, monitor: Arc<Monitor>) -> Live<'r> {
         self.monitor = Some(monitor);
         self
     }
@@ -92,7 +92,7 @@ impl<'r> Live<'r> {
         let next = self.newest.load(Ordering::Acquire) + 1;
         let Some(slot) = self.generations.get(next) else {
             return Err(format!(
-                "the configuration has changed {GENERATIONS_MAX} times: the server has to be started anew"
+                "the configuration has changed {GENERATIONS_MAX} times: restart the server"
             ));
         };
         let directory = reload(self.current())?;

@@ -28,7 +28,7 @@ pub enum OpenError {
     #[error(transparent)]
     Schema(#[from] SchemaError),
     /// The folder of a new store does not exist.
-    #[error("the directory {} is not there: make it, and an empty store will be made in it", .0.display())]
+    #[error("the directory {} does not exist: create it, and the server creates an empty store in it", .0.display())]
     NoFolder(PathBuf),
     /// The store failed to open.
     #[error(transparent)]
@@ -183,7 +183,7 @@ fn store(
             return Err(OpenError::NoFolder(folder.to_owned()));
         }
         tracing::info!(
-            "{} holds no data yet: an empty store is made",
+            "{} contains no data: creating an empty store",
             folder.display()
         );
         return Ok(Arc::new(Store::create(

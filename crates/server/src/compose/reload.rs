@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_fixed_is_named_with_its_place() {
+    fn changed_fixed_settings_are_named_with_their_origin() {
         let held = settings("sizelimit 5\nthreads 4");
         assert!(fixed_differences(&held, &settings("threads 4\nallow bind_v2")).is_empty());
         assert_eq!(

@@ -48,12 +48,11 @@ pub(crate) fn add_missing(settings: &Settings, directory: &Directory) -> Result<
     let mut places = Vec::new();
     for (seed, name) in seeds.iter().zip(&names) {
         let place = store_of(&stores, name);
-        places.push(place.ok_or_else(|| {
-            config_error(
-                &seed.origin,
-                format!("{} is in none of the databases", seed.dn),
-            )
-        })?);
+        places.push(
+            place.ok_or_else(|| {
+                config_error(&seed.origin, format!("no database holds {}", seed.dn))
+            })?,
+        );
     }
     let mut added = 0;
     for (at, store) in stores.iter().enumerate() {
@@ -126,7 +125,7 @@ fn add_missing_to<'s>(
             NameLookup::Missing { deepest } => match deepest {
                 Some((parent, depth)) if depth + 1 == name.depth() => parent,
                 None if store.suffixes().contains(name) => EntryId::ROOT,
-                _ => return Err(refuse("there is no entry above it".to_owned()).into()),
+                _ => return Err(refuse("it has no parent entry".to_owned()).into()),
             },
         };
         let entry = importer
@@ -185,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn every_start_adds_what_is_missing_and_nothing_else() {
+    fn every_start_adds_missing_entries_only() {
         let folder = tempfile::tempdir().unwrap();
         let ldif = folder.path().join("ldif");
         std::fs::create_dir(&ldif).unwrap();
@@ -209,8 +208,7 @@ mod tests {
         std::fs::write(ldif.join("20-lost.ldif"), format!("\n{lost}")).unwrap();
         let error = start().unwrap_err().to_string();
         assert!(
-            error.contains("20-lost.ldif: line 2: ")
-                && error.ends_with("there is no entry above it"),
+            error.contains("20-lost.ldif: line 2: ") && error.ends_with("it has no parent entry"),
             "{error}"
         );
     }

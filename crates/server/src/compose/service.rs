@@ -114,7 +114,8 @@ impl<'r> Service<'r> {
             .iter()
             .map(|url| url.value.clone())
             .collect();
-        let server = Server::bind(&listen, server_settings)?.counting(Arc::clone(&statistics));
+        let server =
+            Server::bind(&listen, server_settings)?.with_statistics(Arc::clone(&statistics));
         between().map_err(ServiceError::Between)?;
         let (directory, monitor) = open::open(&settings, &stores, Some(&statistics))?;
         let added = seed::add_missing(&settings, &directory)?;
@@ -125,9 +126,9 @@ impl<'r> Service<'r> {
         let current_settings = Mutex::new(settings);
         let reload =
             move |current: &Directory| renew(current, &current_settings, &read, &statistics);
-        let mut live = Live::new(directory).reloaded_by(Box::new(reload));
+        let mut live = Live::new(directory).with_reload(Box::new(reload));
         if let Some(monitor) = monitor {
-            live = live.monitored_by(monitor);
+            live = live.with_monitor(monitor);
         }
         Ok(Service {
             server,

@@ -86,7 +86,7 @@ impl<'h, H: Handler> Acceptor<'h, H> {
             if let Some(tls) = self.shared.tls {
                 tls.refresh(Instant::now());
             }
-            if self.hear(&events, stop) > 0 {
+            if self.count_stops(&events, stop) > 0 {
                 return match stop.panicked() {
                     Some(thread) => Err(ServerError::ThreadPanicked(thread)),
                     None => Ok(()),
@@ -107,7 +107,7 @@ impl<'h, H: Handler> Acceptor<'h, H> {
     pub(super) fn stop_workers(&mut self, stop: &StopHandle) {
         self.listeners.clear();
         let deadline = Instant::now() + self.shared.settings.shutdown_timeout;
-        self.tell_all(|| WorkerMessage::Drain);
+        self.send_to_all(|| WorkerMessage::Drain);
         let mut events = Events::with_capacity(8);
         while self.workers.iter().any(|worker| !worker.has_ended()) {
             let left = deadline.saturating_duration_since(Instant::now());
@@ -116,16 +116,16 @@ impl<'h, H: Handler> Acceptor<'h, H> {
             if left.is_zero() || self.wait(&mut events, Some(step)).is_err() {
                 break;
             }
-            if self.hear(&events, stop) > 1 {
+            if self.count_stops(&events, stop) > 1 {
                 break;
             }
         }
-        self.tell_all(|| WorkerMessage::Close);
+        self.send_to_all(|| WorkerMessage::Close);
     }
 
-    fn tell_all(&self, mail: impl Fn() -> WorkerMessage<H>) {
+    fn send_to_all(&self, message: impl Fn() -> WorkerMessage<H>) {
         for worker in &self.workers {
-            worker.send(mail());
+            worker.send(message());
         }
     }
 
@@ -139,18 +139,18 @@ impl<'h, H: Handler> Acceptor<'h, H> {
     }
 
     /// Handles events and returns the number of stop requests up to now.
-    fn hear(&mut self, events: &Events, stop: &StopHandle) -> u32 {
+    fn count_stops(&mut self, events: &Events, stop: &StopHandle) -> u32 {
         for event in events {
             match event.token() {
                 STOP if stop.is_requested() => self.stops += 1,
-                SIGNALS => self.hear_signals(),
+                SIGNALS => self.receive_signals(),
                 _ => {}
             }
         }
         self.stops
     }
 
-    fn hear_signals(&mut self) {
+    fn receive_signals(&mut self) {
         let Some(signals) = &mut self.signals else {
             return;
         };
@@ -180,7 +180,7 @@ impl<'h, H: Handler> Acceptor<'h, H> {
             match listener.accept() {
                 Ok(accepted) => {
                     let (url, tls) = (listener.url.clone(), listener.tls);
-                    self.welcome(accepted, url, tls);
+                    self.hand_out(accepted, url, tls);
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return true,
                 Err(error) if is_shortage(&error) => {
@@ -193,7 +193,7 @@ impl<'h, H: Handler> Acceptor<'h, H> {
         }
     }
 
-    fn welcome(
+    fn hand_out(
         &mut self,
         (stream, peer, socket): (Socket, EndPoint, EndPoint),
         url: String,
@@ -201,7 +201,7 @@ impl<'h, H: Handler> Acceptor<'h, H> {
     ) {
         let open: usize = self.workers.iter().map(WorkerHandle::connections).sum();
         if open >= self.shared.settings.connections_max {
-            turn_away(stream);
+            reject(stream);
             return;
         }
         let id = self.next_connection;
@@ -243,11 +243,11 @@ impl<'h, H: Handler> Acceptor<'h, H> {
 }
 
 /// Sends the reason, as far as it fits into the socket, and closes.
-fn turn_away(mut stream: Socket) {
+fn reject(mut stream: Socket) {
     let mut notice = Vec::new();
     encode::notice_of_disconnection(&mut notice, ResultCode::Busy, "too many connections");
     let _ = stream.write(&notice);
-    tracing::warn!("a connection was turned away: too many connections");
+    tracing::warn!("refused a connection: too many connections");
 }
 
 fn is_shortage(error: &io::Error) -> bool {

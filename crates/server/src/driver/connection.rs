@@ -25,7 +25,7 @@ pub(super) struct Connection<'h, H: Handler> {
     pub(super) stream: Socket,
     tls: Option<Box<TlsLayer>>,
     /// The start of the TLS handshake in progress.
-    shakes_since: Option<Instant>,
+    handshake_since: Option<Instant>,
     facts: Arc<ConnectionFacts>,
     /// True while the connection is in the worker's run queue.
     pub(super) queued: bool,
@@ -38,7 +38,7 @@ pub(super) struct Connection<'h, H: Handler> {
     active_at: Instant,
     /// The time since which the client has not taken waiting bytes.
     stalled_since: Option<Instant>,
-    lingers_since: Option<Instant>,
+    lingering_since: Option<Instant>,
     meter: Meter,
 }
 
@@ -65,7 +65,7 @@ impl<'h, H: Handler> Connection<'h, H> {
             session,
             stream,
             tls: None,
-            shakes_since: None,
+            handshake_since: None,
             facts,
             queued: false,
             // Assumed until the socket reports otherwise, because the first request may have
@@ -75,12 +75,12 @@ impl<'h, H: Handler> Connection<'h, H> {
             read_closed: false,
             active_at: now,
             stalled_since: None,
-            lingers_since: None,
+            lingering_since: None,
             meter,
         }
     }
 
-    pub(super) fn note(&mut self, event: &Event) {
+    pub(super) fn record_event(&mut self, event: &Event) {
         self.readable |= event.is_readable() || event.is_read_closed() || event.is_error();
         self.writable |= event.is_writable() || event.is_error();
         self.read_closed |= event.is_read_closed() || event.is_error();
@@ -95,15 +95,15 @@ impl<'h, H: Handler> Connection<'h, H> {
         let loaded = tls.ok_or_else(refused)?.loaded();
         let layer = TlsLayer::new(loaded).map_err(io::Error::other)?;
         self.tls = Some(Box::new(layer));
-        self.shakes_since = Some(now);
+        self.handshake_since = Some(now);
         // The client may have begun already.
         self.readable = true;
         Ok(())
     }
 
     /// Returns true while a TLS handshake is in progress.
-    pub(super) fn is_shaking_hands(&self) -> bool {
-        self.shakes_since.is_some()
+    pub(super) fn is_handshaking(&self) -> bool {
+        self.handshake_since.is_some()
     }
 
     /// Describes the parameters of TLS for the log.
@@ -121,7 +121,7 @@ impl<'h, H: Handler> Connection<'h, H> {
     }
 
     fn wants_input(&self) -> bool {
-        self.is_shaking_hands() || self.session.wants_input()
+        self.is_handshaking() || self.session.wants_input()
     }
 
     /// Reads once if the session wants input. Returns true if that completed a TLS handshake.
@@ -166,7 +166,7 @@ impl<'h, H: Handler> Connection<'h, H> {
                 return Err(io::Error::other(error));
             }
         };
-        let secured = layer.is_established() && self.shakes_since.take().is_some();
+        let secured = layer.is_established() && self.handshake_since.take().is_some();
         if secured {
             let mut facts = ConnectionFacts::clone(&self.facts);
             facts.strength.tls = layer.strength();
@@ -252,7 +252,7 @@ impl<'h, H: Handler> Connection<'h, H> {
     pub(super) fn next(&mut self, turn: Turn, scratch: &mut [u8], now: Instant) -> NextStep {
         match turn {
             // No notice can be sent before the handshake has ended.
-            Turn::Closing if self.is_shaking_hands() => NextStep::Close("TLS negotiation failure"),
+            Turn::Closing if self.is_handshaking() => NextStep::Close("TLS negotiation failure"),
             Turn::Closing if !self.has_unsent() => self.linger(scratch, now),
             Turn::Closing => NextStep::Event,
             Turn::More | Turn::OutputFull if self.session.output_is_full() => {
@@ -275,14 +275,14 @@ impl<'h, H: Handler> Connection<'h, H> {
 
     /// Waits for the client to close after a notice: reads and drops its bytes.
     fn linger(&mut self, scratch: &mut [u8], now: Instant) -> NextStep {
-        if self.lingers_since.is_none() {
+        if self.lingering_since.is_none() {
             self.close_layer();
         }
         if !self.session.sent_notice() {
             return NextStep::Close("done");
         }
-        if self.lingers_since.is_none() {
-            self.lingers_since = Some(now);
+        if self.lingering_since.is_none() {
+            self.lingering_since = Some(now);
             if self.stream.shutdown_write().is_err() {
                 return NextStep::Close("lost");
             }
@@ -306,9 +306,9 @@ impl<'h, H: Handler> Connection<'h, H> {
                 .zip(limit)
                 .is_some_and(|(since, limit)| now.duration_since(since) >= limit)
         };
-        if exceeded(self.lingers_since, Some(LINGER)) {
+        if exceeded(self.lingering_since, Some(LINGER)) {
             Some("disconnected")
-        } else if exceeded(self.shakes_since, Some(settings.handshake_timeout)) {
+        } else if exceeded(self.handshake_since, Some(settings.handshake_timeout)) {
             Some("TLS negotiation takes too long")
         } else if exceeded(self.stalled_since, limits.write_timeout) {
             Some("the client does not read")

@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_in_use_is_said_to_be_in_use() {
+    fn an_address_in_use_is_reported_as_such() {
         let first = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let port = first.local_addr().unwrap().port();
         let error = listen(&url(&format!("ldap://127.0.0.1:{port}"))).unwrap_err();
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn only_addresses_of_the_family_asked_for() {
+    fn only_addresses_of_the_requested_family_are_opened() {
         let open = super::listen(&url("ldap://:0"), AddressFamilies::V4).unwrap();
         let is_v4 = |l: &Listener| matches!(l.address, EndPoint::Ip(ip) if ip.is_ipv4());
         assert!(!open.is_empty() && open.iter().all(is_v4));
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn unix_sockets_have_their_mode_and_go_with_the_listener() {
+    fn unix_sockets_have_their_mode_and_end_with_the_listener() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("ldapi");
         let open = listen(&unix_url(&path, "")).unwrap();

@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_waits_for_one_unfinished_turn_however_many_there_are() {
+    fn a_fresh_connection_waits_for_one_unfinished_turn() {
         let mut turns = RunQueue::default();
         (1..=30).for_each(|id| turns.push_unfinished(id));
         assert_eq!(round(&mut turns, |_| 1024), [1]);
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn the_unfinished_get_as_much_as_what_comes() {
+    fn unfinished_connections_get_as_much_work_as_fresh_ones() {
         let mut turns = RunQueue::default();
         (1..=5).for_each(|id| turns.push_unfinished(id));
         (11..=14).for_each(|id| turns.push_fresh(id));
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn turns_without_work_end_as_well() {
+    fn a_round_of_turns_without_work_ends() {
         let mut turns = RunQueue::default();
         (1..=3).for_each(|id| turns.push_unfinished(id));
         (11..=13).for_each(|id| turns.push_fresh(id));

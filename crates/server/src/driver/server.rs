@@ -76,7 +76,7 @@ impl Server {
 
     /// Sets the statistics in which the server counts.
     #[must_use]
-    pub fn counting(mut self, statistics: Arc<Statistics>) -> Server {
+    pub fn with_statistics(mut self, statistics: Arc<Statistics>) -> Server {
         self.statistics = statistics;
         self
     }

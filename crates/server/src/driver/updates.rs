@@ -122,7 +122,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn others_have_their_turns_between_updates() {
+    fn other_connections_get_turns_between_updates() {
         let (to_writer, _queue) = writer::queue();
         let mut updates = Updates::new(to_writer);
         assert!(!updates.are_due(1), "there are none");

@@ -86,7 +86,7 @@ impl<'h, H: Handler> Worker<'h, H> {
                 if event.token() == WAKE {
                     self.read_inbox(now);
                 } else if let Some(connection) = self.connections.get_mut(&event.token().0) {
-                    connection.note(event);
+                    connection.record_event(event);
                     self.schedule(event.token().0);
                 }
             }
@@ -179,7 +179,7 @@ impl<'h, H: Handler> Worker<'h, H> {
         } = self.shared;
         let meter = self.statistics.open(&facts);
         let session = Session::new(handler, &settings.session, log, Arc::clone(&facts));
-        let mut session = session.counted(meter.clone()).among(identities);
+        let mut session = session.with_meter(meter.clone()).with_quotas(identities);
         if self.draining {
             session.drain();
         }
@@ -238,7 +238,7 @@ impl<'h, H: Handler> Worker<'h, H> {
         });
         let next = match written {
             Ok(()) => connection.next(turn, &mut self.scratch, now),
-            Err(_) if connection.is_shaking_hands() => NextStep::Close("TLS negotiation failure"),
+            Err(_) if connection.is_handshaking() => NextStep::Close("TLS negotiation failure"),
             Err(_) => NextStep::Close("lost"),
         };
         match next {

@@ -178,7 +178,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn those_who_were_answered_and_those_who_came_meanwhile_are_waited_for() {
+    fn the_writer_waits_for_answered_and_newly_arrived_clients() {
         let (handle, queue) = queue::<()>();
         let before = PreviousBatch {
             updates: 1,

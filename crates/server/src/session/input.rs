@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn half_a_pdu_waits_for_the_rest() {
+    fn a_partial_pdu_waits_for_the_rest() {
         let mut input = Input::default();
         let whole = pdu(50);
         for byte in &whole[..49] {

@@ -342,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn text_from_outside_stays_on_its_line() {
+    fn text_from_clients_stays_on_its_line() {
         let quoted = QuotedText(b"a\"b\\c\nconn=1 \xff\xc3\xa4").to_string();
         assert_eq!(quoted, "\"a\\\"b\\\\c\\nconn=1 \\xff\u{e4}\"");
     }

@@ -52,7 +52,7 @@ pub(super) struct Operations<'h, H: Handler> {
     meter: Option<Meter>,
     identities: Option<&'h IdentityQuotas>,
     /// The quota of the connection's identity; `None` if anonymous.
-    share: Option<IdentityQuota>,
+    quota: Option<IdentityQuota>,
     /// The work left in this turn, in candidates.
     pub(super) work_left: usize,
 }
@@ -122,7 +122,7 @@ impl<'h, H: Handler> Operations<'h, H> {
             log,
             meter: None,
             identities: None,
-            share: None,
+            quota: None,
             work_left: WORK_PER_TURN,
         }
     }
@@ -133,10 +133,10 @@ impl<'h, H: Handler> Operations<'h, H> {
     }
 
     /// Updates quota and meter after the identity has changed.
-    fn bound(&mut self) {
+    fn update_identity(&mut self) {
         let key = self.handler.identity_key(&self.identity);
         let identities = self.identities.filter(|_| !key.is_empty());
-        self.share = identities.map(|identities| identities.share(&key));
+        self.quota = identities.map(|identities| identities.quota(&key));
         if let Some(meter) = &self.meter {
             meter.bound(self.handler.name(&self.identity));
         }
@@ -146,9 +146,9 @@ impl<'h, H: Handler> Operations<'h, H> {
     /// requests of this connection that have not begun.
     pub(super) fn is_identity_full(&self, waiting: usize) -> bool {
         let outstanding = self.outstanding() + waiting;
-        self.share
+        self.quota
             .as_ref()
-            .is_some_and(|share| share.is_full(outstanding))
+            .is_some_and(|quota| quota.is_full(outstanding))
     }
 
     pub(super) fn set_meter(&mut self, meter: Meter) {
@@ -156,10 +156,10 @@ impl<'h, H: Handler> Operations<'h, H> {
     }
 
     /// Reports the number of operations to quota and meter; `waiting` more have not begun.
-    pub(super) fn tell_outstanding(&mut self, waiting: usize) {
+    pub(super) fn report_outstanding(&mut self, waiting: usize) {
         let outstanding = self.outstanding() + waiting;
-        if let Some(share) = &mut self.share {
-            share.tell(outstanding);
+        if let Some(quota) = &mut self.quota {
+            quota.report(outstanding);
         }
         if let Some(meter) = &self.meter {
             meter.outstanding(self.outstanding(), waiting);
@@ -258,7 +258,7 @@ impl<'h, H: Handler> Operations<'h, H> {
             Request::Extended(extended) => {
                 let step = handler.extended(&mut self.identity, id, extended, controls);
                 let begun = PendingOperation::new(id, Operation::Extended, pdu.len(), record);
-                return self.go_on(step, begun, mark);
+                return self.continue_extended(step, begun, mark);
             }
             Request::Bind(bind) => self.begin_bind(message, bind, pdu.len(), record, cache),
             Request::Modify(_) | Request::Add(_) | Request::Delete(_) | Request::ModifyDn(_) => {
@@ -306,7 +306,7 @@ impl<'h, H: Handler> Operations<'h, H> {
     }
 
     /// Does the next step of an extended operation.
-    fn go_on(
+    fn continue_extended(
         &mut self,
         step: ExtendedStep<H::PasswordCheck, H::Update>,
         begun: PendingOperation,
@@ -380,7 +380,7 @@ impl<'h, H: Handler> Operations<'h, H> {
     }
 
     /// Logs and counts a request that has no response.
-    pub(super) fn note(&mut self, message: &Message<'_>) {
+    pub(super) fn log_unanswered(&mut self, message: &Message<'_>) {
         if let Some(log) = &mut self.log {
             log.unanswered(message);
         }
@@ -557,7 +557,7 @@ impl<'h, H: Handler> Operations<'h, H> {
         } else if let Some(begun) = self.take_hashing(number) {
             let step = handler.resume_extended(&mut self.identity, verdict);
             // A resumed operation is never a cancel request.
-            let _ = self.go_on(step, begun, mark);
+            let _ = self.continue_extended(step, begun, mark);
         }
     }
 
@@ -606,7 +606,7 @@ impl<'h, H: Handler> Operations<'h, H> {
             meter.wrote(0, 0, 1);
         }
         if operation == Operation::Bind {
-            self.bound();
+            self.update_identity();
         }
         if let (Some(log), Some(record)) = (&self.log, record) {
             log.end(record, self.output.since(mark));

@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_sent_is_not_sent_again() {
+    fn sent_bytes_are_not_sent_again() {
         let mut output = Output::new(10);
         output.append().extend_from_slice(b"abcdefgh");
         output.consume(3);
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_full_by_what_is_unsent() {
+    fn unsent_bytes_fill_the_output() {
         let mut output = Output::new(4);
         output.append().extend_from_slice(b"abcdef");
         assert!(output.is_full());

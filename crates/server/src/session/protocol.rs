@@ -103,14 +103,14 @@ impl<'h, H: Handler> Session<'h, H> {
     }
 
     /// Sets the meter that counts the session's work.
-    pub(crate) fn counted(mut self, meter: Meter) -> Self {
+    pub(crate) fn with_meter(mut self, meter: Meter) -> Self {
         self.operations.set_meter(meter);
         self
     }
 
     /// Sets the table of quotas that all connections of an identity share.
     #[must_use]
-    pub fn among(mut self, identities: &'h IdentityQuotas) -> Self {
+    pub fn with_quotas(mut self, identities: &'h IdentityQuotas) -> Self {
         self.operations.set_identities(identities);
         self
     }
@@ -194,7 +194,7 @@ impl<'h, H: Handler> Session<'h, H> {
         if self.phase == Phase::Ending && self.operations.outstanding() == 0 {
             self.phase = Phase::Closing;
         }
-        self.operations.tell_outstanding(self.waiting.len());
+        self.operations.report_outstanding(self.waiting.len());
         if self.phase == Phase::Closing {
             Turn::Closing
         } else if self.operations.output.is_full() {
@@ -326,7 +326,7 @@ impl<'h, H: Handler> Session<'h, H> {
         let pdu = self.input.pdu(first.span);
         if let Ok(message) = Message::decode(pdu, &limits) {
             if first.class == RequestClass::Unbind {
-                self.operations.note(&message);
+                self.operations.log_unanswered(&message);
                 self.end();
             } else {
                 // A cancel never waits, so this is none.
@@ -364,7 +364,7 @@ impl<'h, H: Handler> Session<'h, H> {
         let id = message.id;
         let class = RequestClass::of(&message.request);
         if let Request::Abandon(target) = message.request {
-            self.operations.note(&message);
+            self.operations.log_unanswered(&message);
             return self.abandon(target);
         }
         if let Some(result) = self.refusal(id, class) {
@@ -403,7 +403,7 @@ impl<'h, H: Handler> Session<'h, H> {
                 received,
             });
         } else if class == RequestClass::Unbind {
-            self.operations.note(&message);
+            self.operations.log_unanswered(&message);
             self.end();
         } else {
             let _ = self.operations.begin(&message, pdu, None, cache);

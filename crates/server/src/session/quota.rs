@@ -25,7 +25,7 @@ impl IdentityQuotas {
     }
 
     /// Returns the quota of an identity for one connection. Takes a lock, once per bind.
-    pub(super) fn share(&self, name: &str) -> IdentityQuota {
+    pub(super) fn quota(&self, name: &str) -> IdentityQuota {
         let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
         let known = counts.get(name).and_then(Weak::upgrade);
         let count = known.unwrap_or_else(|| {
@@ -39,7 +39,7 @@ impl IdentityQuotas {
         });
         IdentityQuota {
             count,
-            told: 0,
+            reported: 0,
             max: self.outstanding_max,
         }
     }
@@ -49,34 +49,37 @@ impl IdentityQuotas {
 #[derive(Debug)]
 pub(super) struct IdentityQuota {
     count: Arc<AtomicUsize>,
-    told: usize,
+    reported: usize,
     max: usize,
 }
 
 impl IdentityQuota {
     /// Reports the outstanding requests of the connection.
-    pub(super) fn tell(&mut self, outstanding: usize) {
-        if outstanding > self.told {
+    pub(super) fn report(&mut self, outstanding: usize) {
+        if outstanding > self.reported {
             self.count
-                .fetch_add(outstanding - self.told, Ordering::Relaxed);
-        } else if outstanding < self.told {
+                .fetch_add(outstanding - self.reported, Ordering::Relaxed);
+        } else if outstanding < self.reported {
             self.count
-                .fetch_sub(self.told - outstanding, Ordering::Relaxed);
+                .fetch_sub(self.reported - outstanding, Ordering::Relaxed);
         }
-        self.told = outstanding;
+        self.reported = outstanding;
     }
 
     /// Returns true if the identity has no room for another request. `outstanding` is the current
     /// count of this connection.
     pub(super) fn is_full(&self, outstanding: usize) -> bool {
-        let others = self.count.load(Ordering::Relaxed).saturating_sub(self.told);
+        let others = self
+            .count
+            .load(Ordering::Relaxed)
+            .saturating_sub(self.reported);
         others.saturating_add(outstanding) >= self.max
     }
 }
 
 impl Drop for IdentityQuota {
     fn drop(&mut self) {
-        self.tell(0);
+        self.report(0);
     }
 }
 
@@ -85,15 +88,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn connections_of_an_identity_add_up() {
+    fn connections_of_an_identity_share_a_quota() {
         let identities = IdentityQuotas::new(10);
-        let (mut one, mut two) = (identities.share("cn=a"), identities.share("cn=a"));
-        one.tell(6);
+        let (mut one, mut two) = (identities.quota("cn=a"), identities.quota("cn=a"));
+        one.report(6);
         assert!(!two.is_full(3));
         assert!(two.is_full(4));
-        assert!(!identities.share("cn=b").is_full(9));
-        one.tell(2);
-        two.tell(4);
+        assert!(!identities.quota("cn=b").is_full(9));
+        one.report(2);
+        two.report(4);
         assert!(!one.is_full(5));
         assert!(one.is_full(6));
         drop(two);
@@ -101,10 +104,10 @@ mod tests {
     }
 
     #[test]
-    fn identities_that_are_gone_are_forgotten() {
+    fn identities_without_connections_are_dropped() {
         let identities = IdentityQuotas::new(1);
         for number in 0..1000 {
-            identities.share(&number.to_string()).tell(1);
+            identities.quota(&number.to_string()).report(1);
         }
         let counts = identities.counts.lock().unwrap();
         assert!(counts.len() < 10, "{}", counts.len());

@@ -63,7 +63,7 @@ pub(super) fn validity(der: &[u8]) -> Option<(u64, u64)> {
 }
 
 /// Returns the reason if a certificate is not valid now.
-pub(super) fn untimely(der: &[u8]) -> Option<&'static str> {
+pub(super) fn validity_error(der: &[u8]) -> Option<&'static str> {
     let (from, until) = validity(der)?;
     let now = SystemTime::now().duration_since(UNIX_EPOCH).ok()?.as_secs();
     if now > until {
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn subjects_are_turned_round() {
+    fn subjects_are_reversed_and_escaped() {
         let der = certificate(&[
             (DnType::CountryName, "NO"),
             (DnType::OrganizationName, "Fjell, Sten + Søn"),
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn end_points_are_hashed_as_their_signature() {
+    fn end_points_use_the_hash_of_the_signature() {
         let der = certificate(&[(DnType::CommonName, "x")]);
         // rcgen signs with ECDSA and SHA-256 unless told otherwise.
         assert_eq!(end_point(&der), Some(Sha256::digest(&der).to_vec()));
@@ -183,17 +183,17 @@ mod tests {
     }
 
     #[test]
-    fn the_time_of_certificates() {
+    fn expired_and_future_certificates_are_detected() {
         let mut parameters = CertificateParams::new(Vec::new()).unwrap();
         let key = KeyPair::generate().unwrap();
         let der = parameters.clone().self_signed(&key).unwrap().der().to_vec();
-        assert_eq!(untimely(&der), None);
+        assert_eq!(validity_error(&der), None);
         parameters.not_after = rcgen::date_time_ymd(2001, 1, 1);
         let der = parameters.clone().self_signed(&key).unwrap().der().to_vec();
-        assert_eq!(untimely(&der), Some("it has expired"));
+        assert_eq!(validity_error(&der), Some("it has expired"));
         parameters.not_before = rcgen::date_time_ymd(2099, 1, 1);
         parameters.not_after = rcgen::date_time_ymd(2100, 1, 1);
         let der = parameters.self_signed(&key).unwrap().der().to_vec();
-        assert_eq!(untimely(&der), Some("it is not valid yet"));
+        assert_eq!(validity_error(&der), Some("it is not valid yet"));
     }
 }

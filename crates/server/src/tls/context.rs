@@ -81,17 +81,17 @@ impl TlsContext {
 fn warnings(file: &Path, chain: &[CertificateDer<'_>], unknown: &[String]) -> Vec<String> {
     let mut warnings = Vec::new();
     for (number, der) in (1..).zip(chain) {
-        if let Some(reason) = certificate::untimely(der) {
+        if let Some(reason) = certificate::validity_error(der) {
             let file = file.display();
             warnings.push(format!(
-                "the certificate {file} (number {number} in it) will not be believed by clients: {reason}"
+                "clients will reject the certificate {file} (number {number} in it): {reason}"
             ));
         }
     }
     if !unknown.is_empty() {
-        let (words, understood) = (unknown.join(", "), suites::understood());
+        let (words, known) = (unknown.join(", "), suites::known_words());
         warnings.push(format!(
-            "cipher suites: {words} is not known and ignored; understood are {understood}"
+            "cipher suites: unknown and ignored: {words}; known are {known}"
         ));
     }
     warnings

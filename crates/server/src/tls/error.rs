@@ -35,11 +35,11 @@ pub enum TlsError {
     },
     /// There are no authorities to verify clients' certificates.
     #[error(
-        "clients' certificates are asked for, and there is no file or folder of authorities to check them against (TLSCACertificateFile, TLSCACertificatePath)"
+        "verification of clients' certificates needs a file or folder of authorities (TLSCACertificateFile, TLSCACertificatePath)"
     )]
     NoAuthorities,
     /// None of the requested cipher suites is supported.
-    #[error("the cipher suites \"{0}\" leave nothing that is spoken here; understood are {1}")]
+    #[error("the cipher suites \"{0}\" select no supported suite; known are {1}")]
     NoSuites(String, String),
     /// No certificate is configured, and a listener needs one.
     #[error("{0} needs a certificate (TLSCertificateFile)")]

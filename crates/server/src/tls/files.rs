@@ -72,7 +72,7 @@ pub(super) fn key(file: &Path) -> Result<PrivateKeyDer<'static>, TlsError> {
             .any(|window| window == words.as_bytes())
     };
     if holds("ENCRYPTED") {
-        let reason = "it is encrypted, and a server has nobody to ask for the password; decrypt it with openssl pkey";
+        let reason = "it is encrypted, and a server cannot prompt for the password; decrypt it with openssl pkey";
         return Err(unusable(reason.to_owned()));
     }
     PrivateKeyDer::from_pem_slice(&text).map_err(|error| match error {

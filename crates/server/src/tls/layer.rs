@@ -146,7 +146,7 @@ impl TlsLayer {
             .loaded
             .strict
             .as_ref()
-            .is_none_or(|strict| verifier::is_believed(strict.as_ref(), chain));
+            .is_none_or(|strict| verifier::is_trusted(strict.as_ref(), chain));
         certificate::subject_dn(chain.first()?).filter(|_| believed)
     }
 

@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn changed_files_are_read_once_they_are_quiet() {
+    fn changed_files_are_read_once_they_are_stable() {
         let folder = tempfile::tempdir().unwrap();
         let (certificate, key) = (folder.path().join("certificate"), folder.path().join("key"));
         let first = certify(&certificate, &key);
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_used_is_said_in_one_line() {
+    fn unusable_files_are_reported_in_one_line() {
         let folder = tempfile::tempdir().unwrap();
         let path = |name: &str| folder.path().join(name);
         certify(&path("certificate"), &path("key"));

@@ -99,7 +99,7 @@ const WITHOUT_EFFECT: &[&str] = &[
 ];
 
 /// Lists the known words, for a warning about unknown ones.
-pub(super) fn understood() -> String {
+pub(super) fn known_words() -> String {
     let names: Vec<String> = ALL_CIPHER_SUITES.iter().map(openssl_name).collect();
     format!(
         "{}, and the words HIGH, DEFAULT, ALL, AES128, AES256, AESGCM, CHACHA20, ECDHE, ECDSA, aRSA, TLSv1.2, TLSv1.3, NORMAL, SECURE128, SECURE256, PFS, VERS-TLS1.2, VERS-TLS1.3",
@@ -128,7 +128,7 @@ pub(super) fn choose(
         .retain(|suite| version_min == TlsVersion::Tls12 || is_13(suite));
     if chosen.suites.is_empty() {
         let list = list.unwrap_or_default().to_owned();
-        return Err(TlsError::NoSuites(list, understood()));
+        return Err(TlsError::NoSuites(list, known_words()));
     }
     Ok(chosen)
 }
@@ -321,7 +321,7 @@ mod tests {
     ];
 
     #[test]
-    fn lists_of_openssl() {
+    fn openssl_lists_select_their_suites() {
         for list in [
             "HIGH",
             "DEFAULT",
@@ -349,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_of_gnutls() {
+    fn gnutls_lists_select_their_suites() {
         assert_eq!(names("NORMAL").len(), ALL_CIPHER_SUITES.len());
         assert_eq!(names("NORMAL:-VERS-TLS-ALL:+VERS-TLS1.3"), TLS13);
         assert!(
@@ -365,7 +365,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_known_is_named() {
+    fn unknown_words_are_named() {
         let chosen = choose(Some("HIGH:NONSENSE:!ALSO-NONE"), TlsVersion::Tls12).unwrap();
         assert_eq!(chosen.unknown, ["NONSENSE", "!ALSO-NONE"]);
         assert_eq!(chosen.suites.len(), ALL_CIPHER_SUITES.len());

@@ -64,13 +64,13 @@ fn authorities(options: &TlsOptions) -> Result<RootCertStore, TlsError> {
     Ok(roots)
 }
 
-/// Accepts every certificate. [`is_believed`] checks it again, and an invalid one gives no
+/// Accepts every certificate. [`is_trusted`] checks it again, and an invalid one gives no
 /// identity.
 #[derive(Debug)]
 struct LenientVerifier(Arc<dyn ClientCertVerifier>);
 
 /// Returns true if the strict verifier accepts a chain.
-pub(super) fn is_believed(strict: &dyn ClientCertVerifier, chain: &[CertificateDer<'_>]) -> bool {
+pub(super) fn is_trusted(strict: &dyn ClientCertVerifier, chain: &[CertificateDer<'_>]) -> bool {
     let Some((own, between)) = chain.split_first() else {
         return false;
     };

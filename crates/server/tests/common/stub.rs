@@ -17,25 +17,25 @@ pub(crate) struct Stub {
     pub(crate) searches: AtomicUsize,
     /// How often a search was parked.
     pub(crate) parked: AtomicUsize,
-    /// What searches have been working.
+    /// Total work of all searches.
     pub(crate) worked: AtomicUsize,
     /// Batches the writer applied.
     pub(crate) batches: AtomicUsize,
-    /// Whether a worker may apply updates itself, up to this many at once.
+    /// Maximum of updates that a worker may apply at once.
     pub(crate) at_once_max: usize,
     /// Updates that workers applied.
     pub(crate) at_once: AtomicUsize,
-    /// What searches had been working when an update came that has not been applied yet.
+    /// Total work of searches at the arrival of the update that waits.
     pub(crate) came_at: Mutex<Option<usize>>,
-    /// The most that searches worked between the coming of an update and its application by a worker.
+    /// Maximum work of searches between the arrival of an update and its application by a worker.
     pub(crate) waited_max: AtomicUsize,
-    /// How long the writer takes for a batch.
+    /// The time that the writer takes for a batch.
     pub(crate) sync: Duration,
     /// Passwords whose verification has begun.
     pub(crate) checks: AtomicUsize,
-    /// Whoever holds it keeps passwords from being verified.
+    /// While a test holds this lock, no password is verified.
     pub(crate) verifying: Mutex<()>,
-    /// What was known of connections when TLS began to protect them.
+    /// Facts about connections at the moment when TLS began to protect them.
     pub(crate) secured: Mutex<Vec<Arc<Connection>>>,
 }
 
@@ -47,7 +47,7 @@ pub(crate) struct StubSearch<'h> {
     value: Vec<u8>,
 }
 
-/// Name of who binds and whether the password is right.
+/// Name of a bind, and true if the password is right.
 pub(crate) struct Check {
     pub(crate) id: MessageId,
     pub(crate) name: String,
@@ -83,7 +83,8 @@ impl Handler for Stub {
         !identity.is_empty()
     }
 
-    /// The base is the number of entries, one per quantum; after a slash, the bytes of each; after another, the work.
+    /// The base is `entries/bytes/work`: the number of entries (one per quantum), the bytes of
+    /// each, and the work of a quantum.
     fn begin_search<'h>(
         &'h self,
         (): &mut (),
@@ -117,7 +118,8 @@ impl Handler for Stub {
         encode::result(out, id, Operation::Compare, &LdapResult::success(), &[]);
     }
 
-    /// Who am I, cancel, and a password modify that takes its time and is an add then.
+    /// Answers "Who am I" and cancel. A password modify goes to the hashing pool and becomes an
+    /// add.
     fn extended(
         &self,
         identity: &mut String,

@@ -54,12 +54,14 @@ fn configuration(slapd: &Path, data: &Path) -> String {
     )
 }
 
-/// Attributes whose values mean the same but are not written the same, or that only one of the two has.
+/// Attributes whose values mean the same but are not written the same, or that only one of the two
+/// has.
 const SPELLED_OTHERWISE: &[&str] = &[
     // slapd writes rules in its own spelling: two spaces, "+0" for none, resolved access.
     "olcAccess",
     "olcLimits",
-    // Passwords are left out of what is shown, and slapd's own lines for all kinds of defaults are not ours.
+    // Passwords are left out of what is shown, and slapd's own lines for all kinds of defaults are
+    // not ours.
     "olcTLSProtocolMin",
     // Without being told, slapd waits for ever, we do not.
     "olcWriteTimeout",
@@ -68,7 +70,7 @@ const SPELLED_OTHERWISE: &[&str] = &[
     "olcDbMaxReaders",
     "olcSizeLimit",
     "olcTimeLimit",
-    // What slapd shows of the config database although nobody has said it.
+    // Attributes of the config database that slapd shows although no setting sets them.
     "olcAddContentAcl",
     "olcReadOnly",
     "olcMonitoring",
@@ -84,7 +86,7 @@ fn by_name(settings: &Settings) -> BTreeMap<String, ConfigEntry> {
 }
 
 #[test]
-fn what_slaptest_converts_reads_as_the_file_it_was_made_of() {
+fn a_conversion_by_slaptest_equals_its_source() {
     let slapd = find_slapd();
     let folder = tempfile::tempdir().unwrap();
     let (data, directory) = (folder.path().join("data"), folder.path().join("slapd.d"));
@@ -135,7 +137,7 @@ fn what_slaptest_converts_reads_as_the_file_it_was_made_of() {
 }
 
 #[test]
-fn what_we_write_is_taken_by_slaptest() {
+fn slaptest_accepts_written_configurations() {
     let slapd = find_slapd();
     let folder = tempfile::tempdir().unwrap();
     let (data, directory) = (folder.path().join("data"), folder.path().join("slapd.d"));

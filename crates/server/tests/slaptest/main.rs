@@ -1,7 +1,8 @@
-//! Configurations, good and bad, side by side with the real slaptest: whether they are accepted, and the line named.
+//! Configurations, good and bad, side by side with the real slaptest: whether they are accepted,
+//! and the line named.
 //!
-//! `cases.txt` has one configuration a line: `\n` is a line end, `@` at the beginning a database of its own. What is
-//! told apart from slapd on purpose is in [`DIFFERENCES`], with the reason.
+//! `cases.txt` has one configuration per line. `\n` is a line end, and `@` at the beginning adds a
+//! database. Deliberate differences from slapd are in [`DIFFERENCES`], with the reason.
 
 mod directory;
 
@@ -18,7 +19,7 @@ use fulgurite_testkit::run_bounded;
 /// The configurations.
 const CASES: &str = include_str!("cases.txt");
 
-/// Of so many cases one is tried, unless the long form is asked for: slaptest takes 30 ms each.
+/// An ordinary run tests one of this many cases, because slaptest takes 30 ms each.
 const STRIDE: usize = 11;
 
 /// How long one slaptest may take.
@@ -50,7 +51,7 @@ const DIFFERENCES: &[(&str, &str)] = &[
     ("lastbind-precision", "known to other versions of slapd"),
 ];
 
-/// What was made of a configuration: fine, or refused, with the line if one was named.
+/// The verdict on a configuration: valid, or refused with a line if one was named.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Verdict {
     accepted: bool,
@@ -59,7 +60,7 @@ struct Verdict {
 }
 
 #[test]
-fn slaptest_says_the_same() {
+fn slaptest_agrees_on_every_case() {
     let folder = tempfile::tempdir().unwrap();
     let slapd = find_slapd();
     let long = std::env::var_os("FULGURITE_TEST_LONG").is_some();
@@ -69,7 +70,7 @@ fn slaptest_says_the_same() {
     let mut failures = Vec::new();
     let (mut tried, mut refused) = (0, 0);
     for (at, case) in cases.iter().enumerate() {
-        // Those of several lines are few and each is of its own kind.
+        // There are few cases of several lines, and each is different.
         if at % stride != 0 && !case.contains("\\n") {
             continue;
         }

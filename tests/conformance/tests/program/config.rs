@@ -63,7 +63,7 @@ fn check_names_line_and_hint() {
     assert!(
         outcome
             .stderr
-            .contains("d.toml, line 5, column 12: nobody could log in as cn=a"),
+            .contains("d.toml, line 5, column 12: no login as cn=a"),
         "{outcome:?}"
     );
 

@@ -124,7 +124,7 @@ fn a_changed_configuration_is_read_again() {
     assert!(said("index shoeSize:eq of "), "{log:?}");
     assert!(said("threads (\"7\" instead of "), "{log:?}");
     assert!(said("cannot change while the server runs"), "{log:?}");
-    assert!(said("stays as it was"), "{log:?}");
+    assert!(said("stays unchanged"), "{log:?}");
     assert!(
         said("cn=Add,cn=Operations,cn=Monitor: monitorOpInitiated="),
         "{log:?}"
