@@ -6,7 +6,8 @@ use std::sync::Arc;
 use crate::decide::EntryRights;
 use crate::evaluate::{Evaluation, Trace};
 use crate::rights::Rights;
-use crate::rule::{Effect, Part, Rule, Rules};
+use crate::rule::{Effect, Part, Rule};
+use crate::rules::Rules;
 
 /// A decision and how it came about.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,7 +30,7 @@ pub struct Step {
     /// Where it was written.
     pub origin: Arc<str>,
     /// `to ...`
-    pub what: String,
+    pub target: String,
     /// The clause, from 1; one more than there are for the end of the rule.
     pub clause: usize,
     /// `by ...`
@@ -42,7 +43,7 @@ pub struct Step {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// It is about others.
-    Passed,
+    NoMatch,
     /// It fits: the rights after it.
     Applied(Rights),
     /// No clause of the rule fits, which ends it as `by * none stop` would.
@@ -56,7 +57,7 @@ impl Explanation {
         self.steps
             .iter()
             .rev()
-            .find(|step| step.outcome != Outcome::Passed)
+            .find(|step| step.outcome != Outcome::NoMatch)
     }
 }
 
@@ -87,10 +88,10 @@ impl EntryRights<'_> {
         }
         explanation.is_level = false;
         let mut record = Record {
-            rules: self.decisions.rules,
+            rules: self.decisions.context.rules,
             explanation,
         };
-        let rights = Evaluation::new(self, part, value).run(&mut record);
+        let rights = Evaluation::new(&self.context, part, value).run(&mut record);
         record.explanation.rights = rights;
         record.explanation
     }
@@ -106,7 +107,7 @@ impl Record<'_> {
         self.explanation.steps.push(Step {
             rule: rule.number,
             origin: Arc::clone(&rule.origin),
-            what: rule.what_text.clone(),
+            target: rule.target_text.clone(),
             clause: clause + 1,
             by: by.to_owned(),
             outcome,
@@ -129,7 +130,7 @@ impl Trace for Record<'_> {
                 Effect::Add(_) | Effect::Remove(_) => {}
             }
         }
-        let outcome = fitted.map_or(Outcome::Passed, Outcome::Applied);
+        let outcome = fitted.map_or(Outcome::NoMatch, Outcome::Applied);
         self.push(&rule, clause, &by.text, outcome);
     }
 
@@ -183,7 +184,7 @@ mod tests {
         assert_eq!(
             outcomes,
             [
-                ("by self write", Outcome::Passed),
+                ("by self write", Outcome::NoMatch),
                 ("by users +w continue", added),
                 ("by * +d", all)
             ]
@@ -202,7 +203,7 @@ mod tests {
         let sn = explained(&rules, "uid=y,dc=com", "sn");
         assert_eq!(sn.to_string(), "read(=rscxd)");
         assert_eq!(
-            sn.deciding().map(|step| (&*step.what, step.clause)),
+            sn.deciding().map(|step| (&*step.target, step.clause)),
             Some(("to *", 2))
         );
         let none = explained(&["to attrs=cn by * none"], "", "cn");

@@ -1,27 +1,15 @@
 //! What rules may have to know of entries.
 
+use fulgurite_ldap::Scope;
 use fulgurite_schema::{AttributeDescription, AttributeSelector, Filter};
 
 /// An entry that is looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Whose<'n> {
+pub enum EntryRef<'n> {
     /// The one that is decided about.
     Target,
     /// Another one, by the normal form of its name. It need not exist.
     Entry(&'n str),
-}
-
-/// How far a search of [`Facts::select`] reaches.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reach {
-    /// The base alone.
-    Base,
-    /// Its children.
-    OneLevel,
-    /// The base and all below it.
-    Subtree,
-    /// All below the base.
-    Subordinates,
 }
 
 /// Looks at entries on behalf of rules with `filter=`, `dnattr=`, `group=` and `set=`. No access rule applies to it.
@@ -31,21 +19,26 @@ pub enum Reach {
 /// a rule whose negative filter asks for that.
 pub trait Facts {
     /// Visits the values of just that attribute, without its subtypes; none for a missing entry.
-    fn values(&self, of: Whose<'_>, attribute: &AttributeDescription, visit: &mut dyn FnMut(&[u8]));
+    fn values(
+        &self,
+        of: EntryRef<'_>,
+        attribute: &AttributeDescription,
+        visit: &mut dyn FnMut(&[u8]),
+    );
 
     /// Whether one of the values of an attribute of DN or Name-and-Optional-UID syntax is that name, given in normal
     /// form.
-    fn lists(&self, of: Whose<'_>, attribute: &AttributeDescription, name: &str) -> bool;
+    fn lists(&self, of: EntryRef<'_>, attribute: &AttributeDescription, name: &str) -> bool;
 
     /// Whether the filter is True of the entry.
-    fn matches(&self, of: Whose<'_>, filter: &Filter<AttributeSelector>) -> bool;
+    fn matches(&self, of: EntryRef<'_>, filter: &Filter<AttributeSelector>) -> bool;
 
-    /// Visits the values of attributes of all entries in reach that the filter is True of; without attributes, the
+    /// Visits the values of attributes of all entries in scope that the filter is True of; without attributes, the
     /// normal forms of their names.
     fn select(
         &self,
         base: &str,
-        reach: Reach,
+        scope: Scope,
         filter: &Filter<AttributeSelector>,
         attributes: &[AttributeDescription],
         visit: &mut dyn FnMut(&[u8]),
@@ -57,20 +50,20 @@ pub trait Facts {
 pub struct NoFacts;
 
 impl Facts for NoFacts {
-    fn values(&self, _: Whose<'_>, _: &AttributeDescription, _: &mut dyn FnMut(&[u8])) {}
+    fn values(&self, _: EntryRef<'_>, _: &AttributeDescription, _: &mut dyn FnMut(&[u8])) {}
 
-    fn lists(&self, _: Whose<'_>, _: &AttributeDescription, _: &str) -> bool {
+    fn lists(&self, _: EntryRef<'_>, _: &AttributeDescription, _: &str) -> bool {
         false
     }
 
-    fn matches(&self, _: Whose<'_>, _: &Filter<AttributeSelector>) -> bool {
+    fn matches(&self, _: EntryRef<'_>, _: &Filter<AttributeSelector>) -> bool {
         false
     }
 
     fn select(
         &self,
         _: &str,
-        _: Reach,
+        _: Scope,
         _: &Filter<AttributeSelector>,
         _: &[AttributeDescription],
         _: &mut dyn FnMut(&[u8]),

@@ -19,7 +19,7 @@
 
 #![forbid(unsafe_code)]
 
-mod common;
+mod context;
 mod decide;
 mod evaluate;
 mod explain;
@@ -31,15 +31,18 @@ mod peer;
 mod requester;
 mod rights;
 mod rule;
+mod rules;
 mod selector;
 mod set;
-mod wire;
+mod subject;
+mod uniform_rights;
 
-pub use decide::{Decisions, EntryRights, Likeness};
+pub use decide::{Decisions, EntryRights, RightsClass};
 pub use explain::{Explanation, Outcome, Step};
-pub use facts::{Facts, NoFacts, Reach, Whose};
+pub use facts::{EntryRef, Facts, NoFacts};
 pub use parse::RuleError;
 pub use requester::{Requester, Strengths, Wire};
 pub use rights::{Level, Rights};
-pub use rule::{Part, RuleText, Rules, WithoutRules};
+pub use rule::{Part, RuleText};
+pub use rules::{Rules, WithoutRules};
 pub use selector::Selector;

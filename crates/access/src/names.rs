@@ -2,20 +2,20 @@
 
 use fulgurite_schema::{Dn, Schema, normal_is_under};
 
-use crate::pattern::{Found, Pattern, Template};
+use crate::pattern::{Captures, Pattern, Template};
 
 /// Which names: all comparisons are of normal forms.
 #[derive(Clone, Debug)]
-pub(crate) enum Names {
+pub(crate) enum NameSet {
     Any,
     Base(String),
     One(String),
     Subtree(String),
     Children(String),
-    /// Names that many levels below.
+    /// NameSet that many levels below.
     Level(String, usize),
-    /// Names an expression matches. Where a comparison says the same as the expression, it is asked instead.
-    Regex(Box<Pattern>, Option<Box<Names>>),
+    /// NameSet an expression matches. Where a comparison says the same as the expression, it is asked instead.
+    Regex(Box<Pattern>, Option<Box<NameSet>>),
 }
 
 /// How a name is compared with others.
@@ -32,63 +32,63 @@ pub(crate) enum Style {
 /// A set of names that may depend on what the rule's target matched.
 #[derive(Clone, Debug)]
 pub(crate) enum NameTest {
-    Fixed(Names),
+    Fixed(NameSet),
     Expanded(Style, Template),
 }
 
-impl Names {
+impl NameSet {
     /// `pattern` in that style. A regular expression is compiled, anything else is a name.
-    pub(crate) fn new(schema: &Schema, style: Style, pattern: &str) -> Result<Names, String> {
+    pub(crate) fn new(schema: &Schema, style: Style, pattern: &str) -> Result<NameSet, String> {
         if style == Style::Regex {
-            let quick = quick(schema, pattern);
-            return Ok(match quick {
-                Some(Names::Any) => Names::Any,
-                quick => Names::Regex(Box::new(Pattern::new(pattern)?), quick.map(Box::new)),
+            let same = comparison(schema, pattern);
+            return Ok(match same {
+                Some(NameSet::Any) => NameSet::Any,
+                same => NameSet::Regex(Box::new(Pattern::new(pattern)?), same.map(Box::new)),
             });
         }
         let dn = Dn::parse(schema, pattern).map_err(|error| error.to_string())?;
         let normal = dn.normal().to_owned();
         Ok(match style {
-            Style::One => Names::One(normal),
-            Style::Subtree => Names::Subtree(normal),
-            Style::Children => Names::Children(normal),
-            Style::Level(0) | Style::Base | Style::Regex => Names::Base(normal),
-            Style::Level(depth) => Names::Level(normal, depth),
+            Style::One => NameSet::One(normal),
+            Style::Subtree => NameSet::Subtree(normal),
+            Style::Children => NameSet::Children(normal),
+            Style::Level(0) | Style::Base | Style::Regex => NameSet::Base(normal),
+            Style::Level(depth) => NameSet::Level(normal, depth),
         })
     }
 
     pub(crate) fn contains(&self, normal: &str) -> bool {
         match self {
-            Names::Any => true,
-            Names::Base(base) => normal == base,
-            Names::One(base) => !normal.is_empty() && parent(normal) == base,
-            Names::Subtree(base) => {
+            NameSet::Any => true,
+            NameSet::Base(base) => normal == base,
+            NameSet::One(base) => !normal.is_empty() && parent(normal) == base,
+            NameSet::Subtree(base) => {
                 base.is_empty() || normal == base || normal_is_under(normal, base)
             }
-            Names::Children(base) => normal_is_under(normal, base),
-            Names::Level(base, depth) => ancestor(normal, *depth) == Some(base),
-            Names::Regex(_, Some(quick)) => quick.contains(normal),
-            Names::Regex(pattern, None) => pattern.is_match(normal),
+            NameSet::Children(base) => normal_is_under(normal, base),
+            NameSet::Level(base, depth) => ancestor(normal, *depth) == Some(base),
+            NameSet::Regex(_, Some(same)) => same.contains(normal),
+            NameSet::Regex(pattern, None) => pattern.is_match(normal),
         }
     }
 
     /// What of the name was matched: group 0 is all of it; group 1 of a subtree and the like is the base.
-    pub(crate) fn found_in(&self, normal: &str) -> Found {
+    pub(crate) fn captures(&self, normal: &str) -> Captures {
         let whole = 0..normal.len();
         let base_of = |base: &str| normal.len().saturating_sub(base.len())..normal.len();
         match self {
-            Names::Any | Names::Base(_) => vec![Some(whole)],
-            Names::One(base)
-            | Names::Subtree(base)
-            | Names::Children(base)
-            | Names::Level(base, _) => vec![Some(whole), Some(base_of(base))],
-            Names::Regex(pattern, _) => pattern.captures(normal).unwrap_or_default(),
+            NameSet::Any | NameSet::Base(_) => vec![Some(whole)],
+            NameSet::One(base)
+            | NameSet::Subtree(base)
+            | NameSet::Children(base)
+            | NameSet::Level(base, _) => vec![Some(whole), Some(base_of(base))],
+            NameSet::Regex(pattern, _) => pattern.captures(normal).unwrap_or_default(),
         }
     }
 
     /// Whether a name's being in it has to be found out for each.
     pub(crate) fn is_any(&self) -> bool {
-        matches!(self, Names::Any)
+        matches!(self, NameSet::Any)
     }
 }
 
@@ -110,28 +110,28 @@ pub(crate) fn ancestor(normal: &str, levels: usize) -> Option<&str> {
 }
 
 /// The comparison that says the same as an expression, for the expressions that administrators write most.
-fn quick(schema: &Schema, pattern: &str) -> Option<Names> {
+fn comparison(schema: &Schema, pattern: &str) -> Option<NameSet> {
     if matches!(pattern, "*" | ".*" | "^.*$" | ".*$" | "^.*") {
-        return Some(Names::Any);
+        return Some(NameSet::Any);
     }
     let anchored = pattern.strip_prefix('^');
     let body = anchored.unwrap_or(pattern).strip_suffix('$')?;
-    type Form = (&'static str, fn(String) -> Names);
-    let forms: [Form; 7] = [
-        ("(.+,)?", Names::Subtree),
-        ("(.*,)?", Names::Subtree),
-        (".+,", Names::Children),
-        (".*,", Names::Children),
-        ("(.+),", Names::Children),
-        ("[^,]+,", Names::One),
-        ("", Names::Base),
+    type Row = (&'static str, fn(String) -> NameSet);
+    let rows: [Row; 7] = [
+        ("(.+,)?", NameSet::Subtree),
+        ("(.*,)?", NameSet::Subtree),
+        (".+,", NameSet::Children),
+        (".*,", NameSet::Children),
+        ("(.+),", NameSet::Children),
+        ("[^,]+,", NameSet::One),
+        ("", NameSet::Base),
     ];
-    let (text, make) = forms
+    let (text, make) = rows
         .into_iter()
         .find_map(|(prefix, make)| Some((body.strip_prefix(prefix)?, make)))?;
     let floating = matches!(
         make(String::new()),
-        Names::One(_) | Names::Base(_) | Names::Subtree(_)
+        NameSet::One(_) | NameSet::Base(_) | NameSet::Subtree(_)
     );
     if floating && anchored.is_none() {
         return None;
@@ -158,7 +158,7 @@ mod tests {
     #[test]
     fn expressions_that_are_comparisons() {
         let schema = Schema::standard();
-        let plain = |pattern: &str| quick(&schema, pattern).map(|names| format!("{names:?}"));
+        let plain = |pattern: &str| comparison(&schema, pattern).map(|names| format!("{names:?}"));
         let base = "\"dc=example,dc=com\"";
         for (pattern, kind) in [
             ("^(.+,)?dc=Example,dc=com$", "Subtree"),
@@ -185,9 +185,9 @@ mod tests {
         let schema = Schema::standard();
         let name = "uid=x,ou=people,dc=com";
         let found = |style, pattern: &str| {
-            let names = Names::new(&schema, style, pattern).expect(pattern);
+            let names = NameSet::new(&schema, style, pattern).expect(pattern);
             assert!(names.contains(name), "{pattern}");
-            let found = names.found_in(name);
+            let found = names.captures(name);
             let text = |range: Option<std::ops::Range<usize>>| range.map(|range| &name[range]);
             found
                 .into_iter()

@@ -18,7 +18,7 @@ pub(crate) struct Pattern {
 }
 
 /// What the groups of an expression have found: group 0 is the whole.
-pub(crate) type Found = Vec<Option<Range<usize>>>;
+pub(crate) type Captures = Vec<Option<Range<usize>>>;
 
 impl Pattern {
     /// Compiles; the error is a sentence.
@@ -39,7 +39,7 @@ impl Pattern {
         self.regex.is_match(text)
     }
 
-    pub(crate) fn captures(&self, text: &str) -> Option<Found> {
+    pub(crate) fn captures(&self, text: &str) -> Option<Captures> {
         let found = self.regex.captures(text)?;
         Some(
             found
@@ -211,8 +211,8 @@ enum Piece {
 /// Sub-matches of a rule's target.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SubMatches {
-    pub(crate) name: (String, Found),
-    pub(crate) value: (String, Found),
+    pub(crate) name: (String, Captures),
+    pub(crate) value: (String, Captures),
 }
 
 impl Template {
@@ -223,7 +223,7 @@ impl Template {
         let mut rest = text;
         while let Some((before, after)) = rest.split_once('$') {
             literal.push_str(before);
-            let (piece, left) = place(after)?;
+            let (piece, left) = placeholder(after)?;
             match piece {
                 Piece::Text(text) => literal.push_str(&text),
                 place => {
@@ -265,13 +265,13 @@ impl Template {
     }
 }
 
-fn group_of((text, found): &(String, Found), group: usize) -> &str {
+fn group_of((text, found): &(String, Captures), group: usize) -> &str {
     let range = found.get(group).cloned().flatten();
     range.and_then(|range| text.get(range)).unwrap_or_default()
 }
 
 /// What follows a dollar, and what follows that.
-fn place(after: &str) -> Result<(Piece, &str), String> {
+fn placeholder(after: &str) -> Result<(Piece, &str), String> {
     let mut chars = after.chars();
     match chars.next() {
         Some('$') => Ok((Piece::Text("$".to_owned()), chars.as_str())),

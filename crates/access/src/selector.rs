@@ -7,26 +7,26 @@
 
 use fulgurite_schema::Schema;
 
-use crate::facts::{Facts, Whose};
-use crate::names::{Names, Style};
+use crate::facts::{EntryRef, Facts};
+use crate::names::{NameSet, Style};
 use crate::parse;
 use crate::rule::{Group, GroupName};
 
 /// A selector, compiled.
 #[derive(Clone, Debug)]
 pub struct Selector {
-    test: Test,
+    condition: Condition,
 }
 
 #[derive(Clone, Debug)]
-enum Test {
+enum Condition {
     Anyone,
     Anonymous,
     Users,
     /// The requester's name.
-    Own(Names),
+    Own(NameSet),
     /// The base of the search.
-    Base(Names),
+    Base(NameSet),
     Group(Box<Group>),
 }
 
@@ -36,31 +36,31 @@ impl Selector {
     /// # Errors
     /// A sentence about what is wrong.
     pub fn parse(schema: &Schema, text: &str) -> Result<Selector, String> {
-        let test = match text.to_ascii_lowercase().as_str() {
+        let condition = match text.to_ascii_lowercase().as_str() {
             "" => return Err("limits need to say whom they are for".to_owned()),
-            "*" => Test::Anyone,
-            "anonymous" => Test::Anonymous,
-            "users" => Test::Users,
+            "*" => Condition::Anyone,
+            "anonymous" => Condition::Anonymous,
+            "users" => Condition::Users,
             _ => keyed(schema, text)?,
         };
-        Ok(Selector { test })
+        Ok(Selector { condition })
     }
 
     /// Whether it is for a requester, whose name is given in normal form (empty: anonymous), and a search from `base`.
     #[must_use]
     pub fn selects(&self, requester: &str, base: &str, facts: &dyn Facts) -> bool {
-        match &self.test {
-            Test::Anyone => true,
-            Test::Anonymous => requester.is_empty(),
-            Test::Users => !requester.is_empty(),
-            Test::Own(names) => !requester.is_empty() && names.contains(requester),
-            Test::Base(names) => names.contains(base),
-            Test::Group(group) => !requester.is_empty() && is_member(group, requester, facts),
+        match &self.condition {
+            Condition::Anyone => true,
+            Condition::Anonymous => requester.is_empty(),
+            Condition::Users => !requester.is_empty(),
+            Condition::Own(names) => !requester.is_empty() && names.contains(requester),
+            Condition::Base(names) => names.contains(base),
+            Condition::Group(group) => !requester.is_empty() && is_member(group, requester, facts),
         }
     }
 }
 
-fn keyed(schema: &Schema, text: &str) -> Result<Test, String> {
+fn keyed(schema: &Schema, text: &str) -> Result<Condition, String> {
     let (key, pattern) = text.split_once('=').unwrap_or((text, ""));
     let key = key.to_ascii_lowercase();
     if let Some(qualifiers) = key.strip_prefix("group")
@@ -69,49 +69,49 @@ fn keyed(schema: &Schema, text: &str) -> Result<Test, String> {
         let mut qualifiers = qualifiers.split('/').skip(1);
         let class = qualifiers.next().unwrap_or("groupOfNames");
         let member = qualifiers.next().unwrap_or("member");
-        let group = parse::group(schema, class, member, pattern)?;
-        return Ok(Test::Group(Box::new(group)));
+        let group = parse::fixed_group(schema, class, member, pattern)?;
+        return Ok(Condition::Group(Box::new(group)));
     }
     let Some(styles) = key
         .strip_prefix("dn")
         .filter(|s| s.is_empty() || s.starts_with('.'))
     else {
-        return names(schema, Style::Base, text).map(Test::Own);
+        return names(schema, Style::Base, text).map(Condition::Own);
     };
-    let mut make: fn(Names) -> Test = Test::Own;
+    let mut make: fn(NameSet) -> Condition = Condition::Own;
     let mut style = Style::Base;
     for word in styles.split('.').skip(1) {
         match word {
             "self" => {}
-            "this" => make = Test::Base,
+            "this" => make = Condition::Base,
             "base" | "baseobject" | "exact" => style = Style::Base,
             "one" | "onelevel" => style = Style::One,
             "sub" | "subtree" => style = Style::Subtree,
             "children" => style = Style::Children,
             "regex" => style = Style::Regex,
-            "anonymous" => return Ok(Test::Anonymous),
-            "users" => return Ok(Test::Users),
+            "anonymous" => return Ok(Condition::Anonymous),
+            "users" => return Ok(Condition::Users),
             word => return Err(format!("unknown style {word:?} in limits")),
         }
     }
     names(schema, style, pattern).map(make)
 }
 
-fn names(schema: &Schema, style: Style, pattern: &str) -> Result<Names, String> {
+fn names(schema: &Schema, style: Style, pattern: &str) -> Result<NameSet, String> {
     if pattern == "*" {
-        return Ok(Names::Any);
+        return Ok(NameSet::Any);
     }
     if pattern.is_empty() && style == Style::Regex {
         return Err("limits need a pattern".to_owned());
     }
-    Names::new(schema, style, pattern)
+    NameSet::new(schema, style, pattern)
 }
 
 fn is_member(group: &Group, requester: &str, facts: &dyn Facts) -> bool {
     let GroupName::Fixed(name) = &group.name else {
         return false;
     };
-    let of = Whose::Entry(name);
+    let of = EntryRef::Entry(name);
     facts.matches(of, &group.class) && facts.lists(of, &group.member, requester)
 }
 

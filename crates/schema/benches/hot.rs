@@ -38,7 +38,7 @@ fn main() {
     let pieces = pieces.expect("plain pieces");
     let member = b"uid=user.12345,ou=People,dc=example,dc=com";
     let member_normal = names
-        .normalise(&schema, member)
+        .normalise(&*schema, member)
         .expect("a name")
         .into_owned();
 
@@ -49,29 +49,29 @@ fn main() {
         black_box(schema.describe(black_box(b"cn;lang-de")).ok());
     });
     measure("caseIgnoreMatch, equal", || {
-        black_box(ignore.matches(&schema, black_box(b"john doe"), black_box(b"John Doe")));
+        black_box(ignore.matches(&*schema, black_box(b"john doe"), black_box(b"John Doe")));
     });
     measure("caseIgnoreMatch, different", || {
-        black_box(ignore.matches(&schema, black_box(b"john doe"), black_box(b"Jane Roe")));
+        black_box(ignore.matches(&*schema, black_box(b"john doe"), black_box(b"Jane Roe")));
     });
     measure("caseIgnoreMatch, not ASCII", || {
         black_box(ignore.matches(
-            &schema,
+            &*schema,
             black_box("jörg doe".as_bytes()),
             black_box("Jörg Doe".as_bytes()),
         ));
     });
     measure("caseIgnoreSubstringsMatch", || {
-        black_box(rule_matches(&schema, &pieces));
+        black_box(rule_matches(&*schema, &pieces));
     });
     measure("objectIdentifierMatch", || {
-        black_box(classes.matches(&schema, black_box(b"2.5.6.6"), black_box(b"inetOrgPerson")));
+        black_box(classes.matches(&*schema, black_box(b"2.5.6.6"), black_box(b"inetOrgPerson")));
     });
     measure("distinguishedNameMatch, equal", || {
-        black_box(names.matches(&schema, black_box(&member_normal), black_box(member)));
+        black_box(names.matches(&*schema, black_box(&member_normal), black_box(member)));
     });
     measure("distinguishedNameMatch, normalise", || {
-        black_box(names.normalise(&schema, black_box(member)).ok());
+        black_box(names.normalise(&*schema, black_box(member)).ok());
     });
     measure("Dn::parse", || {
         black_box(

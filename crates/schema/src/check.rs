@@ -11,11 +11,12 @@ use std::borrow::Cow;
 use rustc_hash::FxHashMap;
 use thiserror::Error;
 
+use crate::definition::ClassKind;
 use crate::description::{AttributeDescription, DescriptionError};
 use crate::entry::{Attribute, Entry};
 use crate::matching::MatchingRule;
 use crate::registry::{
-    AttributeIndex, AttributeType, ClassKind, ContentRule, ObjectClass, ObjectClassIndex, Schema,
+    AttributeIndex, AttributeType, ContentRule, ObjectClass, ObjectClassIndex, Schema,
 };
 
 /// What a violation is, as the directory answers it.
@@ -142,6 +143,18 @@ impl CheckedEntry {
 }
 
 impl Schema {
+    /// Checks a whole entry against the schema.
+    ///
+    /// # Errors
+    /// The first [`SchemaViolation`] found.
+    pub fn check(
+        &self,
+        entry: Entry,
+        options: &CheckOptions,
+    ) -> Result<CheckedEntry, SchemaViolation> {
+        check(self, entry, options)
+    }
+
     /// Checks the values of one attribute: each of its syntax, not more than it may have, no two equal.
     ///
     /// # Errors
@@ -227,7 +240,7 @@ impl Schema {
     }
 }
 
-pub(crate) fn check(
+fn check(
     schema: &Schema,
     entry: Entry,
     options: &CheckOptions,

@@ -152,6 +152,29 @@ impl AttributeDescription {
     }
 }
 
+impl Schema {
+    /// Parses an attribute description, e.g. `cn;lang-de`.
+    ///
+    /// # Errors
+    /// [`DescriptionError`] for an unknown type or a malformed text.
+    pub fn describe(&self, text: &[u8]) -> Result<AttributeDescription, DescriptionError> {
+        AttributeDescription::parse(self, text)
+    }
+
+    /// [`describe`](Self::describe) for an attribute that holds values: a language range names none.
+    ///
+    /// # Errors
+    /// [`DescriptionError`], a range among them.
+    pub fn describe_one(&self, text: &[u8]) -> Result<AttributeDescription, DescriptionError> {
+        let description = self.describe(text)?;
+        if description.is_range() {
+            let text = String::from_utf8_lossy(text).into_owned();
+            return Err(DescriptionError::Range(text));
+        }
+        Ok(description)
+    }
+}
+
 /// Whether a description with options `asked` covers one with options `held`.
 pub(crate) fn options_cover(asked: Option<&str>, held: Option<&str>) -> bool {
     let Some(asked) = asked else { return true };

@@ -29,24 +29,26 @@ mod dn;
 mod entry;
 mod filter;
 mod matching;
+mod name_resolver;
 mod oid;
-mod prep;
 mod pretty;
 mod registry;
 mod syntax;
 
 pub use builtin::Builtin;
 pub use check::{CheckOptions, CheckedEntry, SchemaViolation, ViolationKind};
+pub use definition::{ClassKind, Usage};
 pub use description::{AttributeDescription, DescriptionError};
 pub use dn::{Ava, Dn, DnError, Rdn, normal_is_under};
 pub use entry::{Attribute, Entry};
 pub use filter::{Assertion, AttributeSelector, EntrySubject, Filter, FilterSubject, visit_dn};
 pub use matching::{
-    ApproximateAssertion, IN_CHAIN, InvalidValue, MatchingRule, SubstringAssertion, Truth,
+    ApproximateAssertion, IN_CHAIN, InvalidValue, MatchingRule, NameResolver, SubstringAssertion,
+    Truth,
 };
 pub use oid::{is_descriptor, is_descriptor_or_oid, is_numeric_oid};
 pub use registry::{
-    AttributeIndex, AttributeType, ClassKind, ObjectClass, ObjectClassIndex, Schema, SchemaBuilder,
-    SchemaError, Usage,
+    AttributeIndex, AttributeType, ObjectClass, ObjectClassIndex, Schema, SchemaBuilder,
+    SchemaError,
 };
 pub use syntax::{InvalidSyntax, Syntax};

@@ -5,8 +5,8 @@ use fulgurite_schema::{MatchingRule, Schema, Syntax, Truth};
 fn outcome(rule: &str, assertion: &str, value: &str) -> Truth {
     let schema = Schema::standard();
     let rule = MatchingRule::find(rule).unwrap_or_else(|| panic!("no rule {rule}"));
-    match rule.normalise_assertion(&schema, assertion.as_bytes()) {
-        Ok(normal) => rule.matches(&schema, &normal, value.as_bytes()),
+    match rule.normalise_assertion(&*schema, assertion.as_bytes()) {
+        Ok(normal) => rule.matches(&*schema, &normal, value.as_bytes()),
         Err(_) => Truth::Undefined,
     }
 }
@@ -208,7 +208,7 @@ fn syntaxes() {
             panic!("bad line: {line}")
         };
         let syntax = Syntax::find(oid).unwrap_or_else(|| panic!("no syntax {oid}"));
-        let valid = syntax.validate(&schema, &unescape(value)).is_ok();
+        let valid = syntax.validate(&*schema, &unescape(value)).is_ok();
         if valid != matches!(*verdict, "+" | ">") {
             wrong.push(format!("{} {line}", syntax.description));
         }
@@ -233,8 +233,8 @@ fn syntaxes_that_only_we_know() {
     ] {
         let oid = format!("1.3.6.1.4.1.1466.115.121.1.{number}");
         let syntax = Syntax::find(&oid).unwrap();
-        assert!(syntax.validate(&schema, good.as_bytes()).is_ok(), "{oid}");
-        assert!(syntax.validate(&schema, bad.as_bytes()).is_err(), "{oid}");
+        assert!(syntax.validate(&*schema, good.as_bytes()).is_ok(), "{oid}");
+        assert!(syntax.validate(&*schema, bad.as_bytes()).is_err(), "{oid}");
     }
 }
 
@@ -278,7 +278,7 @@ fn substrings_of_every_family() {
         let assertion = found
             .substring_assertion(piece(first), &parts[1..parts.len() - 1], piece(last))
             .unwrap();
-        let outcome = found.substring_matches(&schema, &assertion, value.as_bytes());
+        let outcome = found.substring_matches(&*schema, &assertion, value.as_bytes());
         assert_eq!(outcome, Truth::from(expected), "{rule} {pieces} {value}");
     }
     let equality = MatchingRule::find("caseIgnoreMatch").unwrap();

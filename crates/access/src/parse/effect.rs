@@ -1,12 +1,12 @@
 //! `<access>` and `<control>` of a clause.
 
-use super::{Parsed, Parser, wrong};
+use super::parser::{Parsed, Parser, error_at};
 use crate::rights::{Level, Rights};
-use crate::rule::{Control, Effect, Which};
+use crate::rule::{Control, Effect, Identity};
 
 impl Parser<'_> {
     /// Levels or privileges; without any, nothing is added.
-    pub(super) fn effect(&mut self) -> Parsed<(Effect, Option<Which>)> {
+    pub(super) fn effect(&mut self) -> Parsed<(Effect, Option<Identity>)> {
         let unchanged = (Effect::Add(Rights::NONE), None);
         let Some(word) = self.peek() else {
             return Ok(unchanged);
@@ -18,14 +18,14 @@ impl Parser<'_> {
         self.next += 1;
         let text = word.text.to_ascii_lowercase();
         let (text, own) = match (text.strip_prefix("realself"), text.strip_prefix("self")) {
-            (Some(rest), _) => (rest, Some(Which::Real)),
-            (None, Some(rest)) => (rest, Some(Which::Effective)),
+            (Some(rest), _) => (rest, Some(Identity::Real)),
+            (None, Some(rest)) => (rest, Some(Identity::Effective)),
             (None, None) => (text.as_str(), None),
         };
         let effect = effect_of(text).ok_or_else(|| {
             let expected = "expected none, disclose, auth, compare, search, read, add, delete, write, manage or \
                             privileges (=rscxd, +w, -r)";
-            wrong(word.at, format!("unknown access {:?}: {expected}", word.text))
+            error_at(word.at, format!("unknown access {:?}: {expected}", word.text))
         })?;
         Ok((effect, own))
     }

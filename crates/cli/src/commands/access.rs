@@ -93,9 +93,9 @@ fn reason(step: &Step) -> String {
         (rule, "") => format!("rule {rule}"),
         (rule, origin) => format!("{origin}, rule {rule}"),
     };
-    let text = format!("{place}: {} {}", step.what, step.by);
+    let text = format!("{place}: {} {}", step.target, step.by);
     match step.outcome {
-        Outcome::Passed => format!("{text}   (does not fit)"),
+        Outcome::NoMatch => format!("{text}   (does not fit)"),
         Outcome::Applied(rights) => format!("{text}   -> {rights}"),
         Outcome::Closed => format!("{text}   -> =0 (no clause fits)"),
     }

@@ -105,7 +105,7 @@ fn problem(alias: &Dn, text: &str) -> AliasResolution {
 fn aliased(view: &View<'_>, entry: &EntryView<'_>, types: &WellKnownTypes) -> Option<Dn> {
     let values = entry.plain_values(types.aliased_object?)?;
     let target = values.iter().next()?;
-    Dn::parse_octets(view.schema(), target).ok()
+    Dn::parse_bytes(view.schema(), target).ok()
 }
 
 /// Returns `target` with the first `below` RDNs of `name` in front.

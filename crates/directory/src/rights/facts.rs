@@ -6,7 +6,7 @@
 //!                                  facts.core     groups in other databases
 //! ```
 
-use fulgurite_access::{Decisions, EntryRights, Facts, Reach, Whose};
+use fulgurite_access::{Decisions, EntryRights, Facts, EntryRef};
 use fulgurite_schema::{
     AttributeDescription, AttributeSelector, Dn, Entry, EntrySubject, Filter, Schema,
 };
@@ -93,33 +93,33 @@ impl<'v, 's, T: Snapshot> EntryFacts<'v, 's, T> {
 impl<T: Snapshot> Facts for EntryFacts<'_, '_, T> {
     fn values(
         &self,
-        of: Whose<'_>,
+        of: EntryRef<'_>,
         attribute: &AttributeDescription,
         visit: &mut dyn FnMut(&[u8]),
     ) {
         match of {
-            Whose::Target => target_values(self.target, attribute, visit),
-            Whose::Entry(name) => {
+            EntryRef::Target => target_values(self.target, attribute, visit),
+            EntryRef::Entry(name) => {
                 self.read(name, |entry| stored_values(&entry, attribute, visit));
             }
         }
     }
 
-    fn matches(&self, of: Whose<'_>, filter: &Filter<AttributeSelector>) -> bool {
+    fn matches(&self, of: EntryRef<'_>, filter: &Filter<AttributeSelector>) -> bool {
         let schema = self.view.schema();
         match of {
-            Whose::Target => target_matches(schema, self.target, filter),
-            Whose::Entry(name) => self
+            EntryRef::Target => target_matches(schema, self.target, filter),
+            EntryRef::Entry(name) => self
                 .read(name, |entry| filter.test(schema, &entry).is_true())
                 .unwrap_or(false),
         }
     }
 
-    fn lists(&self, of: Whose<'_>, attribute: &AttributeDescription, name: &str) -> bool {
+    fn lists(&self, of: EntryRef<'_>, attribute: &AttributeDescription, name: &str) -> bool {
         let schema = self.view.schema();
         match of {
-            Whose::Target => target_lists(schema, self.target, attribute, name),
-            Whose::Entry(of) => self
+            EntryRef::Target => target_lists(schema, self.target, attribute, name),
+            EntryRef::Entry(of) => self
                 .read(of, |entry| stored_lists(schema, &entry, attribute, name))
                 .unwrap_or(false),
         }
@@ -128,7 +128,7 @@ impl<T: Snapshot> Facts for EntryFacts<'_, '_, T> {
     fn select(
         &self,
         base: &str,
-        reach: Reach,
+        reach: fulgurite_ldap::Scope,
         filter: &Filter<AttributeSelector>,
         attributes: &[AttributeDescription],
         visit: &mut dyn FnMut(&[u8]),
@@ -141,13 +141,13 @@ impl<T: Snapshot> Facts for EntryFacts<'_, '_, T> {
 impl Facts for UnstoredFacts<'_> {
     fn values(
         &self,
-        of: Whose<'_>,
+        of: EntryRef<'_>,
         attribute: &AttributeDescription,
         visit: &mut dyn FnMut(&[u8]),
     ) {
         match of {
-            Whose::Target => target_values(self.target(), attribute, visit),
-            Whose::Entry(name) => {
+            EntryRef::Target => target_values(self.target(), attribute, visit),
+            EntryRef::Entry(name) => {
                 elsewhere(self.core, name, |entry| {
                     stored_values(&entry, attribute, visit)
                 });
@@ -155,22 +155,22 @@ impl Facts for UnstoredFacts<'_> {
         }
     }
 
-    fn matches(&self, of: Whose<'_>, filter: &Filter<AttributeSelector>) -> bool {
+    fn matches(&self, of: EntryRef<'_>, filter: &Filter<AttributeSelector>) -> bool {
         let schema = &self.core.schema;
         match of {
-            Whose::Target => target_matches(schema, self.target(), filter),
-            Whose::Entry(name) => elsewhere(self.core, name, |entry| {
+            EntryRef::Target => target_matches(schema, self.target(), filter),
+            EntryRef::Entry(name) => elsewhere(self.core, name, |entry| {
                 filter.test(schema, &entry).is_true()
             })
             .unwrap_or(false),
         }
     }
 
-    fn lists(&self, of: Whose<'_>, attribute: &AttributeDescription, name: &str) -> bool {
+    fn lists(&self, of: EntryRef<'_>, attribute: &AttributeDescription, name: &str) -> bool {
         let schema = &self.core.schema;
         match of {
-            Whose::Target => target_lists(schema, self.target(), attribute, name),
-            Whose::Entry(of) => {
+            EntryRef::Target => target_lists(schema, self.target(), attribute, name),
+            EntryRef::Entry(of) => {
                 let lists = |entry: EntryView<'_>| stored_lists(schema, &entry, attribute, name);
                 elsewhere(self.core, of, lists).unwrap_or(false)
             }
@@ -180,7 +180,7 @@ impl Facts for UnstoredFacts<'_> {
     fn select(
         &self,
         base: &str,
-        reach: Reach,
+        reach: fulgurite_ldap::Scope,
         filter: &Filter<AttributeSelector>,
         attributes: &[AttributeDescription],
         visit: &mut dyn FnMut(&[u8]),
@@ -299,7 +299,7 @@ fn elsewhere<R>(core: &Core, normal: &str, look: impl FnOnce(EntryView<'_>) -> R
 fn select_elsewhere(
     core: &Core,
     base: &str,
-    reach: Reach,
+    reach: fulgurite_ldap::Scope,
     filter: &Filter<AttributeSelector>,
     attributes: &[AttributeDescription],
     visit: &mut dyn FnMut(&[u8]),
@@ -313,7 +313,7 @@ fn select_elsewhere(
 fn select(
     view: &View<'_>,
     base: &str,
-    reach: Reach,
+    reach: fulgurite_ldap::Scope,
     filter: &Filter<AttributeSelector>,
     attributes: &[AttributeDescription],
     visit: &mut dyn FnMut(&[u8]),
@@ -322,10 +322,10 @@ fn select(
         return Ok(());
     };
     let scope = match reach {
-        Reach::Base => Scope::Base,
-        Reach::OneLevel => Scope::OneLevel,
-        Reach::Subtree => Scope::Subtree,
-        Reach::Subordinates => Scope::Subordinates,
+        fulgurite_ldap::Scope::Base => Scope::Base,
+        fulgurite_ldap::Scope::One => Scope::OneLevel,
+        fulgurite_ldap::Scope::Subtree => Scope::Subtree,
+        fulgurite_ldap::Scope::Children => Scope::Subordinates,
     };
     let mut candidates = view.plan(base, scope, filter)?;
     while let Some(entry) = candidates.next_entry(view)? {

@@ -1,6 +1,6 @@
 //! The cache of a worker thread: views of the stores, and attribute rights of recent searches.
 
-use fulgurite_access::Likeness;
+use fulgurite_access::RightsClass;
 use fulgurite_store::{Store, StoreError, View};
 
 use crate::rights::projection::AttributeRights;
@@ -30,13 +30,13 @@ pub struct Snapshots<'d> {
 #[derive(Debug)]
 struct CachedRights<'d> {
     store: &'d Store,
-    likeness: Likeness<'d>,
+    likeness: RightsClass<'d>,
     selection: Selection,
     attribute_rights: AttributeRights,
 }
 
 impl CachedRights<'_> {
-    fn are_of(&self, store: &Store, likeness: Likeness<'_>, selection: &Selection) -> bool {
+    fn are_of(&self, store: &Store, likeness: RightsClass<'_>, selection: &Selection) -> bool {
         std::ptr::eq(self.store, store) && self.likeness == likeness && self.selection == *selection
     }
 }
@@ -71,7 +71,7 @@ impl<'d> Snapshots<'d> {
     pub(crate) fn take_attribute_rights(
         &mut self,
         store: &Store,
-        likeness: Option<Likeness<'d>>,
+        likeness: Option<RightsClass<'d>>,
         selection: &Selection,
     ) -> AttributeRights {
         let at = likeness.and_then(|likeness| {
@@ -87,7 +87,7 @@ impl<'d> Snapshots<'d> {
     pub(crate) fn give_attribute_rights(
         &mut self,
         store: &'d Store,
-        likeness: Option<Likeness<'d>>,
+        likeness: Option<RightsClass<'d>>,
         selection: Selection,
         attribute_rights: AttributeRights,
     ) {

@@ -165,7 +165,7 @@ impl<'d> StoredSearch<'d, '_> {
             output.sort_keys = plan.keys;
         }
         let waiting = self.glued_searches(&base);
-        let (likeness, selection) = (decisions.likeness(), &output.projection.selection);
+        let (likeness, selection) = (decisions.rights_class(), &output.projection.selection);
         let attribute_rights =
             snapshots.take_attribute_rights(&database.store, likeness, selection);
         let spec = self.spec();

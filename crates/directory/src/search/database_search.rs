@@ -11,7 +11,7 @@
 use std::convert::Infallible;
 use std::sync::Arc;
 
-use fulgurite_access::{Decisions, Likeness, Rights};
+use fulgurite_access::{Decisions, RightsClass, Rights};
 use fulgurite_ldap::{LdapResult, ResultCode, Scope};
 use fulgurite_schema::{AttributeSelector, Filter};
 use fulgurite_store::{DnCache, EntryView, EntryWalk, ParkedView, StoreError, View};
@@ -103,7 +103,7 @@ pub(crate) struct DatabaseSearch<'d> {
 pub(crate) struct Finished<'d> {
     pub(crate) view: Box<View<'d>>,
     /// The rights class that the attribute rights belong to.
-    pub(crate) likeness: Option<Likeness<'d>>,
+    pub(crate) likeness: Option<RightsClass<'d>>,
     pub(crate) attribute_rights: AttributeRights,
 }
 
@@ -206,7 +206,7 @@ impl<'d> DatabaseSearch<'d> {
         view.keep_dn_cache(std::mem::take(&mut self.names));
         Some(Finished {
             view,
-            likeness: self.decisions.likeness(),
+            likeness: self.decisions.rights_class(),
             attribute_rights: std::mem::take(&mut self.attribute_rights),
         })
     }

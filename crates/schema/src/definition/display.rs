@@ -2,11 +2,11 @@
 
 use std::fmt::{Display, Formatter, Result};
 
-use super::{
+use super::kind::{ClassKind, Usage};
+use super::text::{
     AttributeTypeText, ContentRuleText, Head, NameFormText, ObjectClassText, StructureRuleText,
     SyntaxText,
 };
-use crate::registry::{ClassKind, Usage};
 
 impl Display for AttributeTypeText {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {

@@ -2,13 +2,13 @@
 
 use rustc_hash::FxHashMap;
 
+use super::kind::{ClassKind, Usage};
 use super::lexer::{Lexer, Token};
-use super::{
+use super::text::{
     AttributeTypeText, ContentRuleText, Head, NameFormText, ObjectClassText, StructureRuleText,
     SyntaxText,
 };
 use crate::oid::{is_descriptor, is_numeric_oid};
-use crate::registry::{ClassKind, Usage};
 
 /// `objectidentifier` macros: names for OIDs, lower case.
 #[derive(Clone, Debug, Default)]

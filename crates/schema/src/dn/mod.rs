@@ -1,31 +1,18 @@
 //! Distinguished names, resolved against the schema (RFC 4514).
 
+mod error;
 mod normal;
 mod scan;
 
 use std::ops::Range;
-use thiserror::Error;
 
-pub(crate) use normal::{is_valid, matches_in_place, normal_part, normal_value};
+pub use error::DnError;
+pub(crate) use normal::{matches_in_place, normal_ava, normal_value};
 
 use crate::matching::split_uid;
 use crate::registry::{AttributeIndex, AttributeType, Schema};
 use normal::{Escapes, NormalWriter, escape_into};
 use scan::{RawAva, Scan};
-
-/// Why a text is no distinguished name of this directory.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum DnError {
-    /// The text breaks the grammar.
-    #[error("invalid DN: {0}")]
-    Malformed(String),
-    /// An RDN names an attribute type that is not defined.
-    #[error("invalid DN: {0}: attribute type undefined")]
-    UnknownType(String),
-    /// A value breaks the syntax of its attribute type.
-    #[error("invalid DN: {0}: invalid value")]
-    InvalidValue(String),
-}
 
 /// A distinguished name with its normal form, its pretty form, and its parts; leaf first, as written.
 ///

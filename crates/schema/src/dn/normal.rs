@@ -1,9 +1,8 @@
 //! Normal forms of names without building a [`Dn`](super::Dn): DN-valued attributes are compared by them.
 
-use super::DnError;
+use super::error::DnError;
 use super::scan::{RawAva, Scan};
-use crate::matching::{InvalidValue, Truth};
-use crate::prep::{Case, Plain};
+use crate::matching::{Case, InvalidValue, Plain, Truth};
 use crate::registry::{AttributeType, Schema};
 use crate::syntax::Kind;
 
@@ -165,11 +164,6 @@ fn scanned_name(schema: &Schema, value: &[u8]) -> Result<String, InvalidValue> {
     Ok(writer.text)
 }
 
-/// Whether a value is a distinguished name of this schema.
-pub(crate) fn is_valid(schema: &Schema, value: &[u8]) -> bool {
-    normal_value(schema, value).is_ok()
-}
-
 /// Compares a value with a normal name level by level, without allocation. `None` when the value is written in a
 /// way that needs full normalisation: escapes, quotes, multi-valued RDNs, anything but ASCII.
 pub(crate) fn matches_in_place(schema: &Schema, normal: &[u8], value: &[u8]) -> Option<bool> {
@@ -283,7 +277,7 @@ fn push_hex(out: &mut String, b: u8, escapes: Escapes) {
 
 /// One attribute and value of a name in normal form. A type this schema does not know, or a value that is none of its
 /// type, stays as it is: names in certificates were not made for this directory.
-pub(crate) fn normal_part(schema: &Schema, kind: &str, value: &[u8]) -> String {
+pub(crate) fn normal_ava(schema: &Schema, kind: &str, value: &[u8]) -> String {
     let attribute = schema.attribute(kind);
     let mut text = attribute.map_or_else(|| kind.to_ascii_lowercase(), |a| a.key_name.clone());
     text.push('=');
@@ -324,7 +318,7 @@ mod tests {
             let attribute = schema.attribute(name).unwrap();
             let octets = value.as_bytes();
             if let Some((text, fold)) = plain_text(attribute, octets) {
-                prop_assert!(attribute.syntax.validate(&schema, octets).is_ok());
+                prop_assert!(attribute.syntax.validate(&*schema, octets).is_ok());
                 let mut plain = text.to_owned();
                 if fold {
                     plain.make_ascii_lowercase();

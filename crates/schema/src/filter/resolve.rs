@@ -3,7 +3,7 @@
 use fulgurite_ldap as ldap;
 
 use super::{Assertion, AttributeSelector, Filter};
-use crate::matching::{ApproximateAssertion, MatchingRule, Relation, Truth};
+use crate::matching::{ApproximateAssertion, MatchingRule, RuleKind, Truth};
 use crate::registry::{AttributeType, Schema};
 
 /// OID of structuralObjectClass (RFC 4512, section 3.4.6).
@@ -87,7 +87,7 @@ fn approximate(
 ) -> Option<Filter<AttributeSelector>> {
     let attribute = schema.describe(assertion.attribute).ok()?;
     match schema.attribute_at(attribute.attribute).equality {
-        Some(rule) if rule.sounds() => {
+        Some(rule) if rule.compares_sounds() => {
             rule.normalise_assertion(schema, assertion.value).ok()?;
             Some(Filter::Approximate {
                 attribute,
@@ -173,17 +173,17 @@ fn extensible_of(
     };
     let applies = |kind: &AttributeType| {
         rule.applies_to(kind.equality, kind.syntax.oid)
-            || (rule.relation == Relation::InChain && kind.syntax.is_name())
+            || (rule.kind == RuleKind::InChain && kind.syntax.is_name())
     };
     if attribute_type.is_some_and(|kind| !applies(kind)) {
         return None;
     }
     // A substrings rule by name would need the asterisk form of RFC 4517, section 3.3.30, as its assertion.
-    if rule.relation == Relation::Substrings {
+    if rule.kind == RuleKind::Substrings {
         return None;
     }
     let normal = rule.normalise_assertion(schema, extensible.value).ok()?;
-    if rule.relation == Relation::InChain {
+    if rule.kind == RuleKind::InChain {
         // Names that a type or an entry's DN merely contains lead nowhere.
         let attribute = attribute?;
         return Some(Filter::InChain {

@@ -12,27 +12,70 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-use super::{InvalidValue, der, time};
-use crate::dn;
-use crate::registry::Schema;
+use super::der;
+use super::form::{Form, Test};
+use super::invalid::{InvalidValue, Normal};
+use super::resolver::NameResolver;
+use super::time;
 
-type Normal = Result<Cow<'static, [u8]>, InvalidValue>;
+/// certificateExactMatch.
+pub(super) static CERTIFICATE: Form = Form {
+    assertion: |names, assertion| {
+        if is_der_sequence(assertion) {
+            certificate(names, assertion)
+        } else {
+            certificate_assertion(names, assertion)
+        }
+    },
+    value_syntax: Some("1.3.6.1.4.1.1466.115.121.1.8"),
+    ..Form::new(certificate)
+};
+
+/// certificateListExactMatch.
+pub(super) static CERTIFICATE_LIST: Form = Form {
+    assertion: |names, assertion| {
+        if is_der_sequence(assertion) {
+            list(names, assertion)
+        } else {
+            list_assertion(names, assertion)
+        }
+    },
+    value_syntax: Some("1.3.6.1.4.1.1466.115.121.1.9"),
+    ..Form::new(list)
+};
+
+/// certificateMatch and others that are compared byte by byte. An assertion in the GSER form of RFC 4523 is Undefined.
+pub(super) static ENCODED: Form = Form {
+    assertion: |_, assertion| {
+        if is_der_sequence(assertion) {
+            Ok(Cow::Borrowed(assertion))
+        } else {
+            Err(InvalidValue)
+        }
+    },
+    equality: Test::Stored(|_, assertion, value| (assertion == value).into()),
+    ..Form::new(|_, value| Ok(Cow::Borrowed(value)))
+};
+
+fn is_der_sequence(value: &[u8]) -> bool {
+    value.first() == Some(&0x30)
+}
 
 /// Digits of a serial number; those of RFC 5280 have at most 49.
 const SERIAL_DIGITS_MAX: usize = 256;
 
 /// The normal form of a certificate.
-pub(super) fn certificate(schema: &Schema, value: &[u8]) -> Normal {
+fn certificate<'v>(names: &dyn NameResolver, value: &'v [u8]) -> Normal<'v> {
     let parts = der::certificate(value).ok_or(InvalidValue)?;
     let (negative, magnitude) = magnitude(parts.serial);
     Ok(joined(
         &serial_text(negative, &magnitude),
-        &encoded_name(schema, parts.issuer)?,
+        &encoded_name(names, parts.issuer)?,
     ))
 }
 
 /// The normal form of an assertion about a certificate.
-pub(super) fn certificate_assertion(schema: &Schema, assertion: &[u8]) -> Normal {
+fn certificate_assertion<'v>(names: &dyn NameResolver, assertion: &'v [u8]) -> Normal<'v> {
     let text = std::str::from_utf8(assertion).map_err(|_| InvalidValue)?;
     let (serial, issuer) = if text.trim_start().starts_with('{') {
         let fields = Fields::parse(text)?;
@@ -43,24 +86,24 @@ pub(super) fn certificate_assertion(schema: &Schema, assertion: &[u8]) -> Normal
     let (negative, magnitude) = written_serial(serial)?;
     Ok(joined(
         &serial_text(negative, &magnitude),
-        &written_name(schema, unquoted(issuer)?.as_bytes())?,
+        &written_name(names, unquoted(issuer)?.as_bytes())?,
     ))
 }
 
 /// The normal form of a revocation list.
-pub(super) fn list(schema: &Schema, value: &[u8]) -> Normal {
+fn list<'v>(names: &dyn NameResolver, value: &'v [u8]) -> Normal<'v> {
     let parts = der::certificate_list(value).ok_or(InvalidValue)?;
     let made = time::generalized_time(&parts.this_update)?;
     let made = String::from_utf8_lossy(&made).into_owned();
-    Ok(joined(&made, &encoded_name(schema, parts.issuer)?))
+    Ok(joined(&made, &encoded_name(names, parts.issuer)?))
 }
 
 /// The normal form of an assertion about a revocation list:
 /// `{ issuer rdnSequence:"cn=ca", thisUpdate utcTime:"200101000000Z" }`.
-pub(super) fn list_assertion(schema: &Schema, assertion: &[u8]) -> Normal {
+fn list_assertion<'v>(names: &dyn NameResolver, assertion: &'v [u8]) -> Normal<'v> {
     let text = std::str::from_utf8(assertion).map_err(|_| InvalidValue)?;
     let fields = Fields::parse(text)?;
-    let issuer = written_name(schema, unquoted(fields.get("issuer")?)?.as_bytes())?;
+    let issuer = written_name(names, unquoted(fields.get("issuer")?)?.as_bytes())?;
     let made = unquoted(fields.get("thisUpdate")?)?;
     // UTCTime has no century.
     let made = match made
@@ -211,13 +254,13 @@ fn serial_text(negative: bool, magnitude: &[u8]) -> String {
 }
 
 /// The normal form of a name in a certificate, leaf first as LDAP writes names.
-fn encoded_name(schema: &Schema, name: der::Der<'_>) -> Result<String, InvalidValue> {
+fn encoded_name(names: &dyn NameResolver, name: der::Der<'_>) -> Result<String, InvalidValue> {
     let rdns = der::name(name).ok_or(InvalidValue)?;
     let levels = rdns.iter().rev().map(|rdn| {
         let parts = rdn.iter().map(|part| {
             // A value that is no string is compared as it is encoded.
             let value = der::string(part.tag, part.value);
-            dn::normal_part(schema, &part.oid, value.as_deref().unwrap_or(part.value))
+            names.normal_ava(&part.oid, value.as_deref().unwrap_or(part.value))
         });
         level(parts.collect())
     });
@@ -225,15 +268,15 @@ fn encoded_name(schema: &Schema, name: der::Der<'_>) -> Result<String, InvalidVa
 }
 
 /// The normal form of a name as an assertion writes it. Types the schema does not know may be there in numbers.
-fn written_name(schema: &Schema, text: &[u8]) -> Result<String, InvalidValue> {
+fn written_name(names: &dyn NameResolver, text: &[u8]) -> Result<String, InvalidValue> {
     let text = std::str::from_utf8(text).map_err(|_| InvalidValue)?;
     let rdns = fulgurite_ldap::dn::parse(text).map_err(|_| InvalidValue)?;
     let levels = rdns.iter().map(|rdn| {
         let parts = rdn.iter().map(|ava| {
-            let known = schema.attribute(ava.attribute).is_some();
+            let known = names.has_attribute(ava.attribute);
             let numeric = crate::oid::is_numeric_oid(ava.attribute);
             (known || numeric)
-                .then(|| dn::normal_part(schema, ava.attribute, &ava.value))
+                .then(|| names.normal_ava(ava.attribute, &ava.value))
                 .ok_or(InvalidValue)
         });
         parts.collect::<Result<Vec<_>, _>>().map(level)
@@ -249,9 +292,10 @@ fn level(mut parts: Vec<String>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Schema;
 
     fn assertion(text: &str) -> Option<String> {
-        certificate_assertion(&Schema::standard(), text.as_bytes())
+        certificate_assertion(&*Schema::standard(), text.as_bytes())
             .ok()
             .map(|n| String::from_utf8(n.into_owned()).unwrap())
     }
@@ -290,7 +334,10 @@ mod tests {
             assert_eq!(assertion(bad), None, "{bad}");
         }
         let schema = Schema::standard();
-        let list = |text: &str| list_assertion(&schema, text.as_bytes()).ok();
+        let list = |text: &str| {
+            let normal = list_assertion(&*schema, text.as_bytes());
+            normal.ok().map(Cow::into_owned)
+        };
         let full = list("{ issuer rdnSequence:\"cn=a\", thisUpdate \"20200102030405Z\" }");
         assert_eq!(full.as_deref(), Some(&b"20200102030405$cn=a"[..]));
         assert_eq!(

@@ -1,10 +1,37 @@
-//! Normal forms of integers, booleans, bit strings and UUIDs.
+//! Integers, booleans, bit strings and UUIDs.
 
 use std::borrow::Cow;
 
-use super::InvalidValue;
+use super::form::{Form, Test, decide};
+use super::invalid::{InvalidValue, Normal};
+use super::resolver::NameResolver;
+use super::truth::Truth;
 
-type Normal<'v> = Result<Cow<'v, [u8]>, InvalidValue>;
+/// integerMatch and its relatives.
+pub(super) static INTEGER: Form = Form::new(|_, value| integer(value));
+
+/// booleanMatch.
+pub(super) static BOOLEAN: Form = Form {
+    equality: STORED_BYTES,
+    ..Form::new(|_, value| boolean(value))
+};
+
+/// bitStringMatch.
+pub(super) static BIT_STRING: Form = Form {
+    equality: STORED_BYTES,
+    ..Form::new(|_, value| bit_string(value))
+};
+
+/// UUIDMatch and its relatives.
+pub(super) static UUID: Form = Form {
+    equality: Test::Stored(|_, assertion, value| {
+        decide(uuid_bytes(value).map(|bytes| bytes == assertion), || None)
+    }),
+    ..Form::new(|_, value| uuid(value))
+};
+
+/// Compares values whose normal form is the value itself.
+const STORED_BYTES: Test = Test::Stored(|_, assertion, value| (assertion == value).into());
 
 /// Whether the value is an Integer: an optional minus sign and digits without leading zeros (RFC 4517, section 3.3.16).
 pub(crate) fn is_integer(value: &[u8]) -> bool {
@@ -16,15 +43,15 @@ pub(crate) fn is_integer(value: &[u8]) -> bool {
     }
 }
 
-/// An integer of any size as octets whose order is the numbers' order.
+/// An integer of any size as bytes whose order is the numbers' order.
 ///
 /// ```text
 /// positive   0x80 + n, digits           n digits, n up to 125
 ///            0xfe, n as u32, digits     more
 /// zero       0x80
-/// negative   every octet of the positive form inverted
+/// negative   every byte of the positive form inverted
 /// ```
-pub(super) fn integer(value: &[u8]) -> Result<Cow<'static, [u8]>, InvalidValue> {
+pub(super) fn integer(value: &[u8]) -> Normal<'_> {
     if !is_integer(value) {
         return Err(InvalidValue);
     }
@@ -52,8 +79,31 @@ pub(super) fn integer(value: &[u8]) -> Result<Cow<'static, [u8]>, InvalidValue> 
     Ok(Cow::Owned(out))
 }
 
-/// The number itself, for bit rules; `None` beyond 64 bits.
-pub(super) fn small_integer(value: &[u8]) -> Option<i64> {
+/// Makes the normal form of a mask for the bit rules.
+pub(super) fn bit_mask<'v>(_: &dyn NameResolver, assertion: &'v [u8]) -> Normal<'v> {
+    let bits = small_integer(assertion).ok_or(InvalidValue)?;
+    Ok(Cow::Owned(bits.to_be_bytes().to_vec()))
+}
+
+/// Tests that all bits of the mask are set in the value.
+pub(super) fn has_all_bits(_: &dyn NameResolver, mask: &[u8], value: &[u8]) -> Truth {
+    with_bits(mask, value, |mask, number| mask & number == mask)
+}
+
+/// Tests that some bit of the mask is set in the value.
+pub(super) fn has_some_bit(_: &dyn NameResolver, mask: &[u8], value: &[u8]) -> Truth {
+    with_bits(mask, value, |mask, number| mask & number != 0)
+}
+
+fn with_bits(mask: &[u8], value: &[u8], test: impl FnOnce(i64, i64) -> bool) -> Truth {
+    match (<[u8; 8]>::try_from(mask), small_integer(value)) {
+        (Ok(mask), Some(number)) => test(i64::from_be_bytes(mask), number).into(),
+        _ => Truth::Undefined,
+    }
+}
+
+/// Returns the number itself, for bit rules; `None` beyond 64 bits.
+fn small_integer(value: &[u8]) -> Option<i64> {
     if !is_integer(value) {
         return None;
     }
@@ -61,7 +111,7 @@ pub(super) fn small_integer(value: &[u8]) -> Option<i64> {
 }
 
 /// `TRUE` or `FALSE`.
-pub(super) fn boolean(value: &[u8]) -> Normal<'_> {
+fn boolean(value: &[u8]) -> Normal<'_> {
     match value {
         b"TRUE" | b"FALSE" => Ok(Cow::Borrowed(value)),
         _ => Err(InvalidValue),
@@ -77,7 +127,7 @@ pub(crate) fn is_bit_string(value: &[u8]) -> bool {
 }
 
 /// A bit string as it is written.
-pub(super) fn bit_string(value: &[u8]) -> Normal<'_> {
+fn bit_string(value: &[u8]) -> Normal<'_> {
     if is_bit_string(value) {
         Ok(Cow::Borrowed(value))
     } else {
@@ -87,19 +137,19 @@ pub(super) fn bit_string(value: &[u8]) -> Normal<'_> {
 
 /// Whether the value is a UUID in its 36 character form (RFC 4530).
 pub(crate) fn is_uuid(value: &[u8]) -> bool {
-    uuid_octets(value).is_some()
+    uuid_bytes(value).is_some()
 }
 
-/// A UUID as its 16 octets.
-pub(super) fn uuid(value: &[u8]) -> Result<Cow<'static, [u8]>, InvalidValue> {
-    uuid_octets(value)
-        .map(|octets| Cow::Owned(octets.to_vec()))
+/// A UUID as its 16 bytes.
+fn uuid(value: &[u8]) -> Normal<'_> {
+    uuid_bytes(value)
+        .map(|bytes| Cow::Owned(bytes.to_vec()))
         .ok_or(InvalidValue)
 }
 
-/// The octets of a UUID text.
-pub(super) fn uuid_octets(value: &[u8]) -> Option<[u8; 16]> {
-    let mut octets = [0u8; 16];
+/// The bytes of a UUID text.
+fn uuid_bytes(value: &[u8]) -> Option<[u8; 16]> {
+    let mut bytes = [0u8; 16];
     let mut nibbles = 0;
     for (at, &b) in value.iter().enumerate() {
         if matches!(at, 8 | 13 | 18 | 23) {
@@ -109,11 +159,11 @@ pub(super) fn uuid_octets(value: &[u8]) -> Option<[u8; 16]> {
             continue;
         }
         let digit = u8::try_from((b as char).to_digit(16)?).ok()?;
-        let octet = octets.get_mut(nibbles / 2)?;
-        *octet = *octet << 4 | digit;
+        let byte = bytes.get_mut(nibbles / 2)?;
+        *byte = *byte << 4 | digit;
         nibbles += 1;
     }
-    (nibbles == 32).then_some(octets)
+    (nibbles == 32).then_some(bytes)
 }
 
 #[cfg(test)]

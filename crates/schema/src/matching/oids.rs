@@ -1,21 +1,41 @@
-//! Normal forms of object identifiers and of descriptions known by their first component.
+//! Object identifiers, and descriptions that are known by their first component.
 
 use std::borrow::Cow;
 
-use super::InvalidValue;
+use super::form::{Form, Test, decide};
+use super::invalid::{InvalidValue, Normal};
+use super::numbers::integer;
+use super::resolver::NameResolver;
 use crate::oid::{is_descriptor, is_numeric_oid};
-use crate::registry::Schema;
+
+/// objectIdentifierMatch.
+pub(super) static OBJECT_IDENTIFIER: Form = Form {
+    assertion: known_identifier,
+    equality: Test::Stored(|names, assertion, value| {
+        decide(object_identifier_matches(names, assertion, value), || None)
+    }),
+    ..Form::new(object_identifier)
+};
+
+/// objectIdentifierFirstComponentMatch.
+pub(super) static OID_FIRST_COMPONENT: Form = Form {
+    assertion: known_identifier,
+    ..Form::new(|names, value| object_identifier(names, first_component(value).unwrap_or(value)))
+};
+
+/// integerFirstComponentMatch.
+pub(super) static INTEGER_FIRST_COMPONENT: Form = Form {
+    assertion: |_, assertion| integer(assertion),
+    ..Form::new(|_, value| integer(first_component(value).unwrap_or(value)))
+};
 
 /// An object identifier in numeric form; a name the schema does not know stays a name, in lower case.
-pub(super) fn object_identifier<'v>(
-    schema: &Schema,
-    value: &'v [u8],
-) -> Result<Cow<'v, [u8]>, InvalidValue> {
+fn object_identifier<'v>(names: &dyn NameResolver, value: &'v [u8]) -> Normal<'v> {
     let text = std::str::from_utf8(value).map_err(|_| InvalidValue)?;
     if is_numeric_oid(text) {
         return Ok(Cow::Borrowed(value));
     }
-    if let Some(oid) = schema.oid_of(text) {
+    if let Some(oid) = names.oid_of(text) {
         return Ok(Cow::Owned(oid.as_bytes().to_vec()));
     }
     if !is_descriptor(text) {
@@ -26,20 +46,17 @@ pub(super) fn object_identifier<'v>(
 
 /// The same of an assertion: whether a name that the schema does not know is meant cannot be said (RFC 4517, section
 /// 4.2.26).
-pub(super) fn known_identifier<'v>(
-    schema: &Schema,
-    assertion: &'v [u8],
-) -> Result<Cow<'v, [u8]>, InvalidValue> {
+fn known_identifier<'v>(names: &dyn NameResolver, assertion: &'v [u8]) -> Normal<'v> {
     let text = std::str::from_utf8(assertion).map_err(|_| InvalidValue)?;
-    if !is_numeric_oid(text) && schema.oid_of(text).is_none() {
+    if !is_numeric_oid(text) && names.oid_of(text).is_none() {
         return Err(InvalidValue);
     }
-    object_identifier(schema, assertion)
+    object_identifier(names, assertion)
 }
 
 /// Whether a stored identifier is the one of a normalised assertion, without allocation.
-pub(super) fn object_identifier_matches(
-    schema: &Schema,
+fn object_identifier_matches(
+    names: &dyn NameResolver,
     normal: &[u8],
     value: &[u8],
 ) -> Option<bool> {
@@ -47,7 +64,7 @@ pub(super) fn object_identifier_matches(
     if is_numeric_oid(text) {
         return Some(value == normal);
     }
-    if let Some(oid) = schema.oid_of(text) {
+    if let Some(oid) = names.oid_of(text) {
         return Some(oid.as_bytes() == normal);
     }
     is_descriptor(text).then(|| value.eq_ignore_ascii_case(normal))

@@ -1,11 +1,21 @@
 //! Substrings assertions (RFC 4518, section 2.6: initial, any and final variants).
 
-use std::borrow::Cow;
-
 use memchr::memmem;
 
-use super::{Form, InvalidValue, text};
-use crate::prep::{Case, compact, map_and_normalise};
+use super::invalid::InvalidValue;
+use super::prepare::compact;
+
+/// Prepares one piece of a substrings assertion for the normal forms of a family of rules.
+pub(super) type PreparePiece = fn(&[u8]) -> Result<Piece, InvalidValue>;
+
+/// A prepared piece.
+#[derive(Debug)]
+pub(super) enum Piece {
+    /// Text of a form in which spaces are significant.
+    Spaced(String),
+    /// Bytes of a form without significant spaces.
+    Exact(Vec<u8>),
+}
 
 /// A substrings assertion prepared for the normal forms of one family of rules.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,9 +32,9 @@ struct Pieces {
     final_: Option<Box<[u8]>>,
 }
 
-/// Where a piece stands.
+/// The position of a piece in the assertion.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum Position {
     Initial,
     Any,
     Final,
@@ -60,18 +70,18 @@ impl SubstringAssertion {
 
     /// Prepares the pieces of a filter for values in `form`.
     pub(super) fn prepare(
-        form: Form,
+        prepare: PreparePiece,
         initial: Option<&[u8]>,
         any: &[&[u8]],
         final_: Option<&[u8]>,
     ) -> Result<SubstringAssertion, InvalidValue> {
         let given = initial
-            .map(|piece| (Place::Initial, piece))
+            .map(|piece| (Position::Initial, piece))
             .into_iter()
-            .chain(any.iter().map(|piece| (Place::Any, *piece)))
-            .chain(final_.map(|piece| (Place::Final, piece)));
+            .chain(any.iter().map(|piece| (Position::Any, *piece)))
+            .chain(final_.map(|piece| (Position::Final, piece)));
         let mut prepared = Prepared {
-            form,
+            prepare,
             pieces: Pieces::default(),
             spaced: None,
             spaces_count: false,
@@ -111,18 +121,18 @@ impl Pieces {
         true
     }
 
-    fn put(&mut self, place: Place, piece: Vec<u8>) {
+    fn put(&mut self, place: Position, piece: Vec<u8>) {
         let piece = piece.into_boxed_slice();
         match place {
-            Place::Initial => self.initial = Some(piece),
-            Place::Any => self.any.push(piece),
-            Place::Final => self.final_ = Some(piece),
+            Position::Initial => self.initial = Some(piece),
+            Position::Any => self.any.push(piece),
+            Position::Final => self.final_ = Some(piece),
         }
     }
 }
 
 struct Prepared {
-    form: Form,
+    prepare: PreparePiece,
     pieces: Pieces,
     /// Where they are wanted.
     spaced: Option<Pieces>,
@@ -131,35 +141,19 @@ struct Prepared {
 }
 
 impl Prepared {
-    fn add(&mut self, place: Place, piece: &[u8]) -> Result<(), InvalidValue> {
-        let case = match self.form {
-            Form::CaseIgnore | Form::CaseIgnoreList => Case::Ignore,
-            Form::CaseExact => Case::Exact,
-            Form::CaseIgnoreIa5 | Form::CaseExactIa5 if !piece.is_ascii() => {
-                return Err(InvalidValue);
-            }
-            Form::CaseIgnoreIa5 => Case::Ignore,
-            Form::CaseExactIa5 => Case::Exact,
-            Form::NumericString => return self.add_plain(place, text::numeric_string(piece)?),
-            Form::Telephone => return self.add_plain(place, text::telephone_number(piece)?),
-            Form::OctetString => return self.add_plain(place, Cow::Borrowed(piece)),
-            _ => return Err(InvalidValue),
-        };
-        self.add_text(place, &map_and_normalise(piece, case)?);
+    fn add(&mut self, place: Position, piece: &[u8]) -> Result<(), InvalidValue> {
+        match (self.prepare)(piece)? {
+            Piece::Spaced(text) => self.add_text(place, &text),
+            Piece::Exact(bytes) => self.pieces.put(place, bytes),
+        }
         Ok(())
     }
 
-    /// A piece of a form without significant spaces.
-    fn add_plain(&mut self, place: Place, piece: Cow<'_, [u8]>) -> Result<(), InvalidValue> {
-        self.pieces.put(place, piece.into_owned());
-        Ok(())
-    }
-
-    fn add_text(&mut self, place: Place, text: &str) {
+    fn add_text(&mut self, place: Position, text: &str) {
         let blank = text.bytes().all(|b| b == b' ');
         let core = if blank { String::new() } else { compact(text) };
-        let leading = place != Place::Initial && text.starts_with(' ');
-        let trailing = place != Place::Final && text.ends_with(' ');
+        let leading = place != Position::Initial && text.starts_with(' ');
+        let trailing = place != Position::Final && text.ends_with(' ');
         self.spaces_count |= blank || leading || trailing;
         if let Some(pieces) = &mut self.spaced {
             pieces.put(place, spaced(&core, place, (blank, leading, trailing)));
@@ -169,16 +163,16 @@ impl Prepared {
 }
 
 /// A piece in the marked form of RFC 4518.
-fn spaced(core: &str, place: Place, (blank, leading, trailing): (bool, bool, bool)) -> Vec<u8> {
+fn spaced(core: &str, place: Position, (blank, leading, trailing): (bool, bool, bool)) -> Vec<u8> {
     let mut spaced = Vec::with_capacity(core.len() + 2);
     if blank {
         spaced.push(b' ');
     } else {
-        if leading || place == Place::Initial {
+        if leading || place == Position::Initial {
             spaced.push(b' ');
         }
         spaced.extend_from_slice(core.replace(' ', "  ").as_bytes());
-        if trailing || place == Place::Final {
+        if trailing || place == Position::Final {
             spaced.push(b' ');
         }
     }

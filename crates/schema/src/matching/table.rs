@@ -1,40 +1,97 @@
-//! The matching rules there are: name, OID, assertion syntax, and how each compares.
+//! The matching rules: name, OID, assertion syntax and functions of each.
 
-use super::{Form, MatchingRule, Relation};
+use super::form::{Form, Normalise, Test};
+use super::rule::{DIRECTORY_STRING, IN_CHAIN, MatchingRule, RuleKind};
+use super::{certificate, names, numbers, octet_string, oids, text, time};
 
-/// Shorthand for one row.
-const fn rule(
+/// Returns an equality rule with the functions of its family.
+const fn equality(
     oid: &'static str,
     name: &'static str,
     syntax: &'static str,
-    form: Form,
-    relation: Relation,
+    form: &'static Form,
 ) -> MatchingRule {
     MatchingRule {
         oid,
         name,
         syntax,
+        kind: RuleKind::Equality,
         form,
-        relation,
+        assertion: form.assertion,
+        test: form.equality,
+        approximate: None,
     }
 }
 
-/// How `~=` compares a name with an optional identifier: one that lacks the identifier matches whatever the other has,
-/// as in slapd. Nobody can ask for it by name.
-pub(super) static UNIQUE_MEMBER_APPROXIMATE: MatchingRule = rule(
-    "2.5.13.23",
-    "uniqueMemberMatch",
-    NAME_AND_UID,
-    Form::NameAndOptionalUid,
-    Relation::NameAndPerhapsUid,
-);
+/// Returns an ordering rule: a value matches if it is less than the assertion.
+const fn ordering(
+    oid: &'static str,
+    name: &'static str,
+    syntax: &'static str,
+    form: &'static Form,
+) -> MatchingRule {
+    equality(oid, name, syntax, form)
+        .tested_by(Test::Normal(|value, assertion| value < assertion))
+        .of_kind(RuleKind::Ordering)
+}
 
-pub(super) const CERTIFICATE: &str = "1.3.6.1.4.1.1466.115.121.1.8";
-pub(super) const CERTIFICATE_LIST: &str = "1.3.6.1.4.1.1466.115.121.1.9";
+/// Returns a substrings rule, whose pieces are prepared by the family.
+const fn substrings(
+    oid: &'static str,
+    name: &'static str,
+    syntax: &'static str,
+    form: &'static Form,
+) -> MatchingRule {
+    equality(oid, name, syntax, form)
+        .asserted_by(form.normalise)
+        .of_kind(RuleKind::Substrings)
+}
+
+impl MatchingRule {
+    /// Replaces the test. The rule is then no equality.
+    const fn tested_by(self, test: Test) -> MatchingRule {
+        MatchingRule {
+            test,
+            kind: RuleKind::Test,
+            ..self
+        }
+    }
+
+    /// Replaces the normal form of assertions.
+    const fn asserted_by(self, assertion: Normalise) -> MatchingRule {
+        MatchingRule { assertion, ..self }
+    }
+
+    const fn of_kind(self, kind: RuleKind) -> MatchingRule {
+        MatchingRule { kind, ..self }
+    }
+
+    /// Sets the rule by which `~=` compares values.
+    const fn approximated_by(self, rule: &'static MatchingRule) -> MatchingRule {
+        MatchingRule {
+            approximate: Some(rule),
+            ..self
+        }
+    }
+
+    /// Returns a rule by name or OID, in any case.
+    #[must_use]
+    pub fn find(name_or_oid: &str) -> Option<&'static MatchingRule> {
+        RULES
+            .iter()
+            .find(|rule| rule.oid == name_or_oid || rule.name.eq_ignore_ascii_case(name_or_oid))
+    }
+
+    /// Returns every rule that the server knows.
+    #[must_use]
+    pub fn all() -> &'static [MatchingRule] {
+        RULES
+    }
+}
+
 const BIT_STRING: &str = "1.3.6.1.4.1.1466.115.121.1.6";
 const BOOLEAN: &str = "1.3.6.1.4.1.1466.115.121.1.7";
 const DN: &str = "1.3.6.1.4.1.1466.115.121.1.12";
-pub(super) const DIRECTORY_STRING: &str = "1.3.6.1.4.1.1466.115.121.1.15";
 const GENERALIZED_TIME: &str = "1.3.6.1.4.1.1466.115.121.1.24";
 const IA5_STRING: &str = "1.3.6.1.4.1.1466.115.121.1.26";
 const INTEGER: &str = "1.3.6.1.4.1.1466.115.121.1.27";
@@ -55,398 +112,312 @@ const AUTHZ: &str = "1.3.6.1.4.1.4203.666.2.7";
 const ACI: &str = "1.3.6.1.4.1.4203.666.2.1";
 const PKCS8: &str = "1.2.840.113549.1.8.1.1";
 
-/// Syntaxes whose values are Directory Strings too: Country String, Printable String, Telephone Number.
-pub(super) const NARROWER_STRINGS: [&str; 3] = [
-    "1.3.6.1.4.1.1466.115.121.1.11",
-    "1.3.6.1.4.1.1466.115.121.1.44",
-    "1.3.6.1.4.1.1466.115.121.1.50",
-];
+/// The comparison of `~=` for a name with an optional identifier: a missing identifier matches any, as in slapd. Clients
+/// cannot name it.
+static UNIQUE_MEMBER_APPROXIMATE: MatchingRule = equality(
+    "2.5.13.23",
+    "uniqueMemberMatch",
+    NAME_AND_UID,
+    &names::NAME_AND_OPTIONAL_UID,
+)
+.tested_by(Test::Normal(names::same_name_and_perhaps_uid));
 
-/// Every rule, in order of publication.
+/// Every rule, in order of publication. A new rule is one row here and the functions of its family's file.
 pub(super) static RULES: &[MatchingRule] = &[
-    rule(
+    equality(
         "2.5.13.0",
         "objectIdentifierMatch",
         OID,
-        Form::ObjectIdentifier,
-        Relation::Equality,
+        &oids::OBJECT_IDENTIFIER,
     ),
-    rule(
-        "2.5.13.1",
-        "distinguishedNameMatch",
-        DN,
-        Form::Dn,
-        Relation::Equality,
-    ),
-    rule(
-        "1.2.36.79672281.1.13.3",
-        "rdnMatch",
-        RDN,
-        Form::Dn,
-        Relation::Equality,
-    ),
-    rule(
+    equality("2.5.13.1", "distinguishedNameMatch", DN, &names::DN),
+    equality("1.2.36.79672281.1.13.3", "rdnMatch", RDN, &names::DN),
+    equality(
         "2.5.13.2",
         "caseIgnoreMatch",
         DIRECTORY_STRING,
-        Form::CaseIgnore,
-        Relation::Equality,
+        &text::CASE_IGNORE,
     ),
-    rule(
+    ordering(
         "2.5.13.3",
         "caseIgnoreOrderingMatch",
         DIRECTORY_STRING,
-        Form::CaseIgnore,
-        Relation::Ordering,
+        &text::CASE_IGNORE,
     ),
-    rule(
+    substrings(
         "2.5.13.4",
         "caseIgnoreSubstringsMatch",
         SUBSTRINGS,
-        Form::CaseIgnore,
-        Relation::Substrings,
+        &text::CASE_IGNORE,
     ),
-    rule(
+    equality(
         "2.5.13.5",
         "caseExactMatch",
         DIRECTORY_STRING,
-        Form::CaseExact,
-        Relation::Equality,
+        &text::CASE_EXACT,
     ),
-    rule(
+    ordering(
         "2.5.13.6",
         "caseExactOrderingMatch",
         DIRECTORY_STRING,
-        Form::CaseExact,
-        Relation::Ordering,
+        &text::CASE_EXACT,
     ),
-    rule(
+    substrings(
         "2.5.13.7",
         "caseExactSubstringsMatch",
         SUBSTRINGS,
-        Form::CaseExact,
-        Relation::Substrings,
+        &text::CASE_EXACT,
     ),
-    rule(
+    equality(
         "2.5.13.8",
         "numericStringMatch",
         NUMERIC_STRING,
-        Form::NumericString,
-        Relation::Equality,
+        &text::NUMERIC_STRING,
     ),
-    rule(
+    ordering(
         "2.5.13.9",
         "numericStringOrderingMatch",
         NUMERIC_STRING,
-        Form::NumericString,
-        Relation::Ordering,
+        &text::NUMERIC_STRING,
     ),
-    rule(
+    substrings(
         "2.5.13.10",
         "numericStringSubstringsMatch",
         SUBSTRINGS,
-        Form::NumericString,
-        Relation::Substrings,
+        &text::NUMERIC_STRING,
     ),
-    rule(
+    equality(
         "2.5.13.11",
         "caseIgnoreListMatch",
         POSTAL_ADDRESS,
-        Form::CaseIgnoreList,
-        Relation::Equality,
+        &text::CASE_IGNORE_LIST,
     ),
-    rule(
+    substrings(
         "2.5.13.12",
         "caseIgnoreListSubstringsMatch",
         SUBSTRINGS,
-        Form::CaseIgnoreList,
-        Relation::Substrings,
+        &text::CASE_IGNORE_LIST,
     ),
-    rule(
-        "2.5.13.13",
-        "booleanMatch",
-        BOOLEAN,
-        Form::Boolean,
-        Relation::Equality,
-    ),
-    rule(
-        "2.5.13.14",
-        "integerMatch",
-        INTEGER,
-        Form::Integer,
-        Relation::Equality,
-    ),
-    rule(
+    equality("2.5.13.13", "booleanMatch", BOOLEAN, &numbers::BOOLEAN),
+    equality("2.5.13.14", "integerMatch", INTEGER, &numbers::INTEGER),
+    ordering(
         "2.5.13.15",
         "integerOrderingMatch",
         INTEGER,
-        Form::Integer,
-        Relation::Ordering,
+        &numbers::INTEGER,
     ),
-    rule(
+    equality(
         "2.5.13.16",
         "bitStringMatch",
         BIT_STRING,
-        Form::BitString,
-        Relation::Equality,
+        &numbers::BIT_STRING,
     ),
-    rule(
+    equality(
         "2.5.13.17",
         "octetStringMatch",
         OCTET_STRING,
-        Form::OctetString,
-        Relation::Equality,
+        &octet_string::OCTET_STRING,
     ),
-    rule(
+    ordering(
         "2.5.13.18",
         "octetStringOrderingMatch",
         OCTET_STRING,
-        Form::OctetString,
-        Relation::Ordering,
+        &octet_string::OCTET_STRING,
     ),
-    rule(
+    substrings(
         "2.5.13.19",
         "octetStringSubstringsMatch",
         OCTET_STRING,
-        Form::OctetString,
-        Relation::Substrings,
+        &octet_string::OCTET_STRING,
     ),
-    rule(
+    equality(
         "2.5.13.20",
         "telephoneNumberMatch",
         TELEPHONE,
-        Form::Telephone,
-        Relation::Equality,
+        &text::TELEPHONE_NUMBER,
     ),
-    rule(
+    substrings(
         "2.5.13.21",
         "telephoneNumberSubstringsMatch",
         SUBSTRINGS,
-        Form::Telephone,
-        Relation::Substrings,
+        &text::TELEPHONE_NUMBER,
     ),
-    rule(
+    equality(
         "2.5.13.22",
         "presentationAddressMatch",
         PRESENTATION_ADDRESS,
-        Form::OctetString,
-        Relation::Equality,
+        &octet_string::OCTET_STRING,
     ),
-    rule(
+    equality(
         "2.5.13.23",
         "uniqueMemberMatch",
         NAME_AND_UID,
-        Form::NameAndOptionalUid,
-        Relation::Equality,
-    ),
-    rule(
+        &names::NAME_AND_OPTIONAL_UID,
+    )
+    .approximated_by(&UNIQUE_MEMBER_APPROXIMATE),
+    equality(
         "2.5.13.24",
         "protocolInformationMatch",
         PROTOCOL_INFORMATION,
-        Form::OctetString,
-        Relation::Equality,
+        &octet_string::OCTET_STRING,
     ),
-    rule(
+    equality(
         "2.5.13.27",
         "generalizedTimeMatch",
         GENERALIZED_TIME,
-        Form::GeneralizedTime,
-        Relation::Equality,
+        &time::GENERALIZED_TIME,
     ),
-    rule(
+    ordering(
         "2.5.13.28",
         "generalizedTimeOrderingMatch",
         GENERALIZED_TIME,
-        Form::GeneralizedTime,
-        Relation::Ordering,
+        &time::GENERALIZED_TIME,
     ),
-    rule(
+    equality(
         "2.5.13.29",
         "integerFirstComponentMatch",
         INTEGER,
-        Form::IntegerFirstComponent,
-        Relation::Equality,
+        &oids::INTEGER_FIRST_COMPONENT,
     ),
-    rule(
+    equality(
         "2.5.13.30",
         "objectIdentifierFirstComponentMatch",
         OID,
-        Form::OidFirstComponent,
-        Relation::Equality,
+        &oids::OID_FIRST_COMPONENT,
     ),
-    rule(
+    equality(
         "2.5.13.34",
         "certificateExactMatch",
         "1.3.6.1.1.15.1",
-        Form::Certificate,
-        Relation::Equality,
+        &certificate::CERTIFICATE,
     ),
-    rule(
+    equality(
         "2.5.13.35",
         "certificateMatch",
         "1.3.6.1.1.15.2",
-        Form::Encoded,
-        Relation::Equality,
+        &certificate::ENCODED,
     ),
-    rule(
+    equality(
         "2.5.13.38",
         "certificateListExactMatch",
         "1.3.6.1.1.15.5",
-        Form::CertificateList,
-        Relation::Equality,
+        &certificate::CERTIFICATE_LIST,
     ),
-    rule(
+    equality(
         "2.5.13.39",
         "certificateListMatch",
         "1.3.6.1.1.15.6",
-        Form::Encoded,
-        Relation::Equality,
+        &certificate::ENCODED,
     ),
-    rule(
+    equality(
         "2.5.13.45",
         "attributeCertificateExactMatch",
         "1.3.6.1.4.1.4203.666.11.10.2.2",
-        Form::Encoded,
-        Relation::Equality,
+        &certificate::ENCODED,
     ),
-    rule(
+    equality(
         "2.5.13.46",
         "attributeCertificateMatch",
         "1.3.6.1.4.1.4203.666.11.10.2.3",
-        Form::Encoded,
-        Relation::Equality,
+        &certificate::ENCODED,
     ),
-    rule(
+    equality(
         "1.3.6.1.4.1.1466.109.114.1",
         "caseExactIA5Match",
         IA5_STRING,
-        Form::CaseExactIa5,
-        Relation::Equality,
+        &text::CASE_EXACT_IA5,
     ),
-    rule(
+    equality(
         "1.3.6.1.4.1.1466.109.114.2",
         "caseIgnoreIA5Match",
         IA5_STRING,
-        Form::CaseIgnoreIa5,
-        Relation::Equality,
+        &text::CASE_IGNORE_IA5,
     ),
-    rule(
+    substrings(
         "1.3.6.1.4.1.1466.109.114.3",
         "caseIgnoreIA5SubstringsMatch",
         IA5_STRING,
-        Form::CaseIgnoreIa5,
-        Relation::Substrings,
+        &text::CASE_IGNORE_IA5,
     ),
-    rule(
+    substrings(
         "1.3.6.1.4.1.4203.1.2.1",
         "caseExactIA5SubstringsMatch",
         IA5_STRING,
-        Form::CaseExactIa5,
-        Relation::Substrings,
+        &text::CASE_EXACT_IA5,
     ),
-    rule(
+    equality(
         "1.2.840.113556.1.4.803",
         "integerBitAndMatch",
         INTEGER,
-        Form::Integer,
-        Relation::BitAnd,
-    ),
-    rule(
+        &numbers::INTEGER,
+    )
+    .asserted_by(numbers::bit_mask)
+    .tested_by(Test::Stored(numbers::has_all_bits)),
+    equality(
         "1.2.840.113556.1.4.804",
         "integerBitOrMatch",
         INTEGER,
-        Form::Integer,
-        Relation::BitOr,
-    ),
-    rule(
-        super::IN_CHAIN,
-        "LDAP_MATCHING_RULE_IN_CHAIN",
-        DN,
-        Form::Dn,
-        Relation::InChain,
-    ),
-    rule(
-        "1.3.6.1.1.16.2",
-        "UUIDMatch",
-        UUID,
-        Form::Uuid,
-        Relation::Equality,
-    ),
-    rule(
-        "1.3.6.1.1.16.3",
-        "UUIDOrderingMatch",
-        UUID,
-        Form::Uuid,
-        Relation::Ordering,
-    ),
-    rule(
-        "1.3.6.1.4.1.4203.666.11.2.2",
-        "CSNMatch",
-        CSN,
-        Form::Csn,
-        Relation::Equality,
-    ),
-    rule(
+        &numbers::INTEGER,
+    )
+    .asserted_by(numbers::bit_mask)
+    .tested_by(Test::Stored(numbers::has_some_bit)),
+    equality(IN_CHAIN, "LDAP_MATCHING_RULE_IN_CHAIN", DN, &names::DN).of_kind(RuleKind::InChain),
+    equality("1.3.6.1.1.16.2", "UUIDMatch", UUID, &numbers::UUID),
+    ordering("1.3.6.1.1.16.3", "UUIDOrderingMatch", UUID, &numbers::UUID),
+    equality("1.3.6.1.4.1.4203.666.11.2.2", "CSNMatch", CSN, &time::CSN),
+    ordering(
         "1.3.6.1.4.1.4203.666.11.2.3",
         "CSNOrderingMatch",
         CSN,
-        Form::Csn,
-        Relation::Ordering,
+        &time::CSN,
     ),
-    rule(
+    equality(
         "1.3.6.1.4.1.4203.666.11.2.5",
         "CSNSIDMatch",
         SID,
-        Form::Csn,
-        Relation::ServerId,
-    ),
-    rule(
+        &time::CSN,
+    )
+    .asserted_by(time::server_id)
+    .tested_by(Test::Normal(time::has_server_id)),
+    equality(
         "1.3.6.1.4.1.4203.666.4.8",
         "dnOneLevelMatch",
         DN,
-        Form::Dn,
-        Relation::DnOneLevel,
-    ),
-    rule(
-        "1.3.6.1.4.1.4203.666.4.9",
-        "dnSubtreeMatch",
-        DN,
-        Form::Dn,
-        Relation::DnSubtree,
-    ),
-    rule(
+        &names::DN,
+    )
+    .tested_by(Test::Normal(names::is_child)),
+    equality("1.3.6.1.4.1.4203.666.4.9", "dnSubtreeMatch", DN, &names::DN)
+        .tested_by(Test::Normal(names::is_within)),
+    equality(
         "1.3.6.1.4.1.4203.666.4.10",
         "dnSubordinateMatch",
         DN,
-        Form::Dn,
-        Relation::DnSubordinate,
-    ),
-    rule(
+        &names::DN,
+    )
+    .tested_by(Test::Normal(names::is_below)),
+    equality(
         "1.3.6.1.4.1.4203.666.4.11",
         "dnSuperiorMatch",
         DN,
-        Form::Dn,
-        Relation::DnSuperior,
-    ),
-    rule(
+        &names::DN,
+    )
+    .tested_by(Test::Normal(names::is_above)),
+    equality(
         "1.3.6.1.4.1.4203.666.4.12",
         "authzMatch",
         AUTHZ,
-        Form::CaseExact,
-        Relation::Equality,
+        &text::CASE_EXACT,
     ),
-    rule(
+    equality(
         "1.3.6.1.4.1.4203.666.4.2",
         "OpenLDAPaciMatch",
         ACI,
-        Form::CaseIgnore,
-        Relation::Equality,
+        &text::CASE_IGNORE,
     ),
-    rule(
+    equality(
         "1.3.6.1.4.1.4203.666.4.13",
         "privateKeyMatch",
         PKCS8,
-        Form::OctetString,
-        Relation::Equality,
+        &octet_string::OCTET_STRING,
     ),
 ];

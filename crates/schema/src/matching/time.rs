@@ -1,8 +1,16 @@
-//! Normal forms of times and change sequence numbers.
+//! Times and change sequence numbers.
 
 use std::borrow::Cow;
 
-use super::InvalidValue;
+use super::form::Form;
+use super::invalid::{InvalidValue, Normal};
+use super::resolver::NameResolver;
+
+/// generalizedTimeMatch and its relatives.
+pub(super) static GENERALIZED_TIME: Form = Form::new(|_, value| generalized_time(value));
+
+/// CSNMatch and its relatives.
+pub(super) static CSN: Form = Form::new(|_, value| csn(value));
 
 /// Whether the value is a Generalized Time (RFC 4517, section 3.3.13).
 pub(crate) fn is_generalized_time(value: &[u8]) -> bool {
@@ -203,7 +211,7 @@ pub(crate) fn is_csn(value: &[u8]) -> bool {
 }
 
 /// A CSN in lower case, its time with six decimals and its server id with three digits.
-pub(super) fn csn(value: &[u8]) -> Result<Cow<'_, [u8]>, InvalidValue> {
+fn csn(value: &[u8]) -> Result<Cow<'_, [u8]>, InvalidValue> {
     let mut parts = value.split(|&b| b == b'#');
     let (time, count, server, change) = match (
         parts.next(),
@@ -239,8 +247,23 @@ pub(super) fn csn(value: &[u8]) -> Result<Cow<'_, [u8]>, InvalidValue> {
     Ok(Cow::Owned(out))
 }
 
-/// The server id of a normalised CSN.
-pub(super) fn csn_server_id(normal: &[u8]) -> Option<&[u8]> {
+/// Makes the normal form of a server id: one to three hexadecimal digits become three, as in a CSN.
+pub(super) fn server_id<'v>(_: &dyn NameResolver, assertion: &'v [u8]) -> Normal<'v> {
+    if !(1..=3).contains(&assertion.len()) || !assertion.iter().all(u8::is_ascii_hexdigit) {
+        return Err(InvalidValue);
+    }
+    let mut padded = vec![b'0'; 3 - assertion.len()];
+    padded.extend(assertion.iter().map(u8::to_ascii_lowercase));
+    Ok(Cow::Owned(padded))
+}
+
+/// Tests that a normal CSN has this server id.
+pub(super) fn has_server_id(csn: &[u8], id: &[u8]) -> bool {
+    csn_server_id(csn) == Some(id)
+}
+
+/// Returns the server id of a normal CSN.
+fn csn_server_id(normal: &[u8]) -> Option<&[u8]> {
     normal.split(|&b| b == b'#').nth(2)
 }
 

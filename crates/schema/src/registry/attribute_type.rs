@@ -1,5 +1,6 @@
 //! Attribute types as the rest of the server sees them: resolved and inherited (RFC 4512, section 2.5).
 
+use crate::definition::Usage;
 use crate::matching::MatchingRule;
 use crate::syntax::Syntax;
 
@@ -9,20 +10,6 @@ use crate::syntax::Syntax;
 /// written to disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct AttributeIndex(pub u32);
-
-/// What an attribute is for (RFC 4512, section 4.1.2, USAGE).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Usage {
-    /// User data.
-    #[default]
-    UserApplications,
-    /// Operational, replicated with the entry.
-    DirectoryOperation,
-    /// Operational, shared between servers.
-    DistributedOperation,
-    /// Operational, of one server.
-    DsaOperation,
-}
 
 /// An attribute type with everything it inherits from its superiors filled in.
 #[derive(Clone, Debug)]

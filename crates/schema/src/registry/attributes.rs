@@ -1,10 +1,12 @@
 //! Attribute types: supertypes, inheritance, subtypes.
 
+use super::attribute_type::{AttributeIndex, AttributeType};
+use super::collected::{Collected, Located, contradiction};
+use super::error::SchemaError;
 use super::names::Names;
-use super::resolve::{Collected, Placed, Syntaxes, contradiction, fault};
-use super::{AttributeIndex, AttributeType, SchemaError, Usage};
-use crate::definition::{AttributeTypeText, Location, Origin};
-use crate::matching::{MatchingRule, Relation};
+use super::syntaxes::Syntaxes;
+use crate::definition::{AttributeTypeText, Location, Origin, Usage};
+use crate::matching::{MatchingRule, RuleKind};
 
 /// Resolves all attribute types, in order of definition.
 pub(super) fn resolve_attributes(
@@ -20,7 +22,7 @@ pub(super) fn resolve_attributes(
         while let Some(at) = next.filter(|&at| resolved.get(at).is_some_and(Option::is_none)) {
             if chain.len() > collected.first.len() {
                 let (location, text) = &collected.first[start];
-                return Err(fault(
+                return Err(SchemaError::at(
                     location,
                     format!(
                         "attributetype: \"{}\" is its own SUPerior",
@@ -62,7 +64,7 @@ fn superior_of(
     };
     match names.get(name.as_bytes()) {
         Some(number) => Ok(Some(number as usize)),
-        None => Err(fault(
+        None => Err(SchemaError::at(
             location,
             format!("attributetype: AttributeType not found: \"{name}\""),
         )),
@@ -72,12 +74,12 @@ fn superior_of(
 fn resolve_one(
     number: usize,
     origin: Origin,
-    (location, text): &Placed<AttributeTypeText>,
+    (location, text): &Located<AttributeTypeText>,
     superior: Option<&AttributeType>,
     syntaxes: &Syntaxes,
 ) -> Result<AttributeType, SchemaError> {
     let name = text.head.name();
-    let fail = |reason: String| fault(location, format!("attributetype: {reason}"));
+    let fail = |reason: String| SchemaError::at(location, format!("attributetype: {reason}"));
     let syntax = match &text.syntax {
         Some(oid) => syntaxes
             .get(oid)
@@ -89,11 +91,11 @@ fn resolve_one(
         })?,
     };
     let rule = |wanted: &Option<String>,
-                relation: Relation,
+                kind: RuleKind,
                 inherited: Option<&'static MatchingRule>| match wanted {
         None => Ok(inherited),
         Some(rule) => match MatchingRule::find(rule) {
-            Some(found) if found.relation == relation => Ok(Some(found)),
+            Some(found) if found.kind == kind => Ok(Some(found)),
             Some(_) => Err(fail(format!(
                 "AttributeType inappropriate matching rule: \"{rule}\""
             ))),
@@ -122,17 +124,17 @@ fn resolve_one(
             .or_else(|| superior.and_then(|s| s.length_hint)),
         equality: rule(
             &text.equality,
-            Relation::Equality,
+            RuleKind::Equality,
             superior.and_then(|s| s.equality),
         )?,
         ordering: rule(
             &text.ordering,
-            Relation::Ordering,
+            RuleKind::Ordering,
             superior.and_then(|s| s.ordering),
         )?,
         substring: rule(
             &text.substring,
-            Relation::Substrings,
+            RuleKind::Substrings,
             superior.and_then(|s| s.substring),
         )?,
         single_value: text.single_value,

@@ -1,37 +1,15 @@
 //! Puts a [`Schema`] together from built-in parts and schema files.
 
-use std::path::{Path, PathBuf};
-use thiserror::Error;
+use std::path::Path;
+use std::sync::{Arc, OnceLock};
 
-use super::Schema;
+use super::error::SchemaError;
 use super::resolve::resolve;
+use super::schema::Schema;
 use crate::builtin::{self, Builtin, Source};
 use crate::definition::{
     Definition, Macros, Origin, Parsed, Statement, parse_source, parse_statement,
 };
-
-/// Why a schema cannot be built.
-#[derive(Debug, Error)]
-pub enum SchemaError {
-    /// The file cannot be read.
-    #[error("cannot read schema file {path}: {source}")]
-    Read {
-        /// The file.
-        path: PathBuf,
-        /// What the system says.
-        source: std::io::Error,
-    },
-    /// A definition is wrong.
-    #[error("{origin}:{line}: {reason}")]
-    Definition {
-        /// File name, or the name of a built-in part.
-        origin: String,
-        /// Line on which the definition starts, from 1.
-        line: usize,
-        /// What is wrong.
-        reason: String,
-    },
-}
 
 /// Collects definitions; [`build`](Self::build) resolves them all, so they may refer to each other in any order.
 ///
@@ -193,9 +171,20 @@ impl SchemaBuilder {
             .filter(|spare| !all.iter().any(|known| known.clashes_with(spare)))
             .collect();
         all.extend(wanted);
-        let mut schema = resolve(all)?;
-        schema.options = self.options;
-        Ok(schema)
+        Schema::assemble(resolve(all)?, self.options)
+    }
+}
+
+impl Schema {
+    /// The system schema with core, cosine, inetorgperson and nis (RFC 2307). Built once per process.
+    #[must_use]
+    pub fn standard() -> Arc<Schema> {
+        static STANDARD: OnceLock<Arc<Schema>> = OnceLock::new();
+        let build = || match SchemaBuilder::standard().build() {
+            Ok(schema) => Arc::new(schema),
+            Err(error) => unreachable!("the built-in schema does not resolve: {error}"),
+        };
+        Arc::clone(STANDARD.get_or_init(build))
     }
 }
 

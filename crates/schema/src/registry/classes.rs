@@ -1,24 +1,13 @@
-//! Object classes and DIT content rules: superclasses, inherited attributes.
+//! Object classes: superclasses, inherited attributes.
 
 use std::collections::BTreeSet;
 
+use super::attribute_type::{AttributeIndex, AttributeType};
+use super::collected::{Collected, Located, attribute_list, contradiction};
+use super::error::SchemaError;
 use super::names::Names;
-use super::resolve::{Collected, Placed, contradiction, fault};
-use super::{AttributeIndex, AttributeType, ClassKind, ObjectClass, ObjectClassIndex, SchemaError};
-use crate::definition::{ContentRuleText, Location, ObjectClassText, Origin};
-
-/// What a structural class's entries may have beyond its own attributes (RFC 4512, section 4.1.6).
-#[derive(Clone, Debug)]
-pub(crate) struct ContentRule {
-    pub(crate) class: ObjectClassIndex,
-    pub(crate) name: String,
-    pub(crate) obsolete: bool,
-    pub(crate) auxiliary: Vec<ObjectClassIndex>,
-    pub(crate) must: Vec<AttributeIndex>,
-    pub(crate) may: Vec<AttributeIndex>,
-    pub(crate) not: Vec<AttributeIndex>,
-    pub(crate) published: String,
-}
+use super::object_class::{ObjectClass, ObjectClassIndex};
+use crate::definition::{ClassKind, ObjectClassText, Origin};
 
 /// Resolves all classes, in order of definition.
 pub(super) fn resolve_classes(
@@ -55,7 +44,7 @@ pub(super) fn resolve_classes(
         }
         if blocked.len() == before {
             let (location, text) = &collected.first[blocked[0]];
-            return Err(fault(
+            return Err(SchemaError::at(
                 location,
                 format!("objectclass: \"{}\" is its own SUPerior", text.head.name()),
             ));
@@ -76,12 +65,12 @@ pub(super) fn resolve_classes(
 }
 
 fn superiors_of(
-    (location, text): &Placed<ObjectClassText>,
+    (location, text): &Located<ObjectClassText>,
     names: &Names,
 ) -> Result<Vec<usize>, SchemaError> {
     let find = |superior: &String| {
         let unknown = || {
-            fault(
+            SchemaError::at(
                 location,
                 format!("objectclass: ObjectClass not found: \"{superior}\""),
             )
@@ -97,7 +86,7 @@ fn superiors_of(
 fn resolve_one(
     number: usize,
     origin: Origin,
-    (location, text): &Placed<ObjectClassText>,
+    (location, text): &Located<ObjectClassText>,
     superiors: &[&ObjectClass],
     attributes: &Names,
 ) -> Result<ObjectClass, SchemaError> {
@@ -108,7 +97,7 @@ fn resolve_one(
                 "objectclass: user-defined ObjectClass has inappropriate SUPerior: \"{}\"",
                 superior.name()
             );
-            return Err(fault(location, reason));
+            return Err(SchemaError::at(location, reason));
         }
     }
     let mut must: BTreeSet<AttributeIndex> = list(&text.must)?;
@@ -140,7 +129,7 @@ fn resolve_one(
 
 /// What an administrator defines has user attributes only: the server decides about its own.
 fn check_user_attributes(
-    (location, text): &Placed<ObjectClassText>,
+    (location, text): &Located<ObjectClassText>,
     attributes: &Names,
     types: &[AttributeType],
 ) -> Result<(), SchemaError> {
@@ -154,7 +143,7 @@ fn check_user_attributes(
         let reason = format!(
             "objectclass: user-defined ObjectClass includes operational attributes: \"{text}\""
         );
-        return Err(fault(location, reason));
+        return Err(SchemaError::at(location, reason));
     }
     Ok(())
 }
@@ -163,27 +152,6 @@ fn check_user_attributes(
 /// from abstract.
 fn may_derive(kind: ClassKind, superior: ClassKind) -> bool {
     superior == ClassKind::Abstract || superior == kind
-}
-
-fn attribute_list(
-    location: &Location,
-    keyword: &str,
-    list: &[String],
-    attributes: &Names,
-) -> Result<BTreeSet<AttributeIndex>, SchemaError> {
-    let find = |name: &String| {
-        let unknown = || {
-            fault(
-                location,
-                format!("{keyword}: AttributeType not found: \"{name}\""),
-            )
-        };
-        attributes
-            .get(name.as_bytes())
-            .map(AttributeIndex)
-            .ok_or_else(unknown)
-    };
-    list.iter().map(find).collect()
 }
 
 /// A repeated definition must say what the first one says.
@@ -215,61 +183,4 @@ fn check_repeated(
         }
     }
     Ok(())
-}
-
-/// Resolves DIT content rules; each belongs to the structural class of the same OID.
-pub(super) fn resolve_content_rules(
-    collected: &Collected<ContentRuleText>,
-    classes: &[ObjectClass],
-    class_names: &Names,
-    attributes: &Names,
-) -> Result<Vec<ContentRule>, SchemaError> {
-    let mut rules = Vec::new();
-    for (location, text) in &collected.first {
-        let class = |oid: &str, kind: ClassKind| {
-            let found = class_names
-                .get(oid.as_bytes())
-                .and_then(|number| classes.get(number as usize));
-            match found {
-                Some(class) if class.kind == kind => Ok(class.index),
-                None => Err(format!("ObjectClass not found: \"{oid}\"")),
-                Some(_) if kind == ClassKind::Structural => Err(format!(
-                    "Content Rule not for STRUCTURAL object class: \"{oid}\""
-                )),
-                Some(_) => Err(format!(
-                    "Content Rule AUX contains inappropriate object class: \"{oid}\""
-                )),
-            }
-            .map_err(|reason| fault(location, format!("ditcontentrule: {reason}")))
-        };
-        let list = |names: &[String]| {
-            attribute_list(location, "ditcontentrule", names, attributes)
-                .map(|set| set.into_iter().collect::<Vec<_>>())
-        };
-        let not = list(&text.not)?;
-        for name in text.must.iter().chain(&text.may) {
-            let index = attributes.get(name.as_bytes()).map(AttributeIndex);
-            if index.is_some_and(|index| not.contains(&index)) {
-                let reason = format!(
-                    "ditcontentrule: Content Rule attribute type list contains duplicate: \"{name}\""
-                );
-                return Err(fault(location, reason));
-            }
-        }
-        rules.push(ContentRule {
-            class: class(&text.head.oid, ClassKind::Structural)?,
-            name: text.head.name().to_owned(),
-            obsolete: text.head.obsolete,
-            auxiliary: text
-                .auxiliary
-                .iter()
-                .map(|oid| class(oid, ClassKind::Auxiliary))
-                .collect::<Result<_, _>>()?,
-            must: list(&text.must)?,
-            may: list(&text.may)?,
-            not,
-            published: text.to_string(),
-        });
-    }
-    Ok(rules)
 }

@@ -1,26 +1,19 @@
 //! Name forms and DIT structure rules (RFC 4512, sections 4.1.7.1 and 4.1.7.2): checked, published, not enforced.
 
+use super::collected::Collected;
+use super::error::SchemaError;
 use super::names::Names;
-use super::resolve::{Collected, fault};
-use super::{AttributeIndex, ClassKind, ObjectClass, SchemaError};
-use crate::definition::{NameFormText, StructureRuleText};
+use super::object_class::ObjectClass;
+use crate::definition::{ClassKind, NameFormText, StructureRuleText};
 
-/// The texts to publish.
-#[derive(Debug, Default)]
-pub(crate) struct Forms {
-    pub(super) name_forms: Vec<String>,
-    pub(super) structure_rules: Vec<String>,
-}
-
-/// Checks that everything named exists.
-pub(super) fn resolve_forms(
+/// Returns the texts of name forms, once all their names are known to exist.
+pub(super) fn resolve_name_forms(
     forms: &Collected<NameFormText>,
-    rules: &Collected<StructureRuleText>,
     classes: &[ObjectClass],
     class_names: &Names,
     attributes: &Names,
-) -> Result<Forms, SchemaError> {
-    let mut resolved = Forms::default();
+) -> Result<Vec<String>, SchemaError> {
+    let mut texts = Vec::new();
     for (location, text) in &forms.first {
         let class = class_names
             .get(text.class.as_bytes())
@@ -28,33 +21,38 @@ pub(super) fn resolve_forms(
         match class {
             None => {
                 let reason = format!("nameform: ObjectClass not found: \"{}\"", text.class);
-                return Err(fault(location, reason));
+                return Err(SchemaError::at(location, reason));
             }
             Some(class) if class.kind != ClassKind::Structural => {
                 let reason = format!(
                     "nameform: not for STRUCTURAL object class: \"{}\"",
                     text.class
                 );
-                return Err(fault(location, reason));
+                return Err(SchemaError::at(location, reason));
             }
             Some(_) => {}
         }
         for name in text.must.iter().chain(&text.may) {
-            if attributes
-                .get(name.as_bytes())
-                .map(AttributeIndex)
-                .is_none()
-            {
+            if attributes.get(name.as_bytes()).is_none() {
                 let reason = format!("nameform: AttributeType not found: \"{name}\"");
-                return Err(fault(location, reason));
+                return Err(SchemaError::at(location, reason));
             }
         }
-        resolved.name_forms.push(text.to_string());
+        texts.push(text.to_string());
     }
+    Ok(texts)
+}
+
+/// Returns the texts of structure rules, once their name forms and superior rules are known to exist.
+pub(super) fn resolve_structure_rules(
+    rules: &Collected<StructureRuleText>,
+    forms: &Collected<NameFormText>,
+) -> Result<Vec<String>, SchemaError> {
+    let mut texts = Vec::new();
     for (location, text) in &rules.first {
         if forms.names.get(text.form.as_bytes()).is_none() {
             let reason = format!("ditstructurerule: name form not found: \"{}\"", text.form);
-            return Err(fault(location, reason));
+            return Err(SchemaError::at(location, reason));
         }
         if let Some(unknown) = text
             .superiors
@@ -62,9 +60,9 @@ pub(super) fn resolve_forms(
             .find(|number| rules.names.get(number.as_bytes()).is_none())
         {
             let reason = format!("ditstructurerule: rule not found: \"{unknown}\"");
-            return Err(fault(location, reason));
+            return Err(SchemaError::at(location, reason));
         }
-        resolved.structure_rules.push(text.to_string());
+        texts.push(text.to_string());
     }
-    Ok(resolved)
+    Ok(texts)
 }

@@ -1,22 +1,11 @@
 //! Object classes, resolved (RFC 4512, section 2.4).
 
-use super::AttributeIndex;
+use super::attribute_type::AttributeIndex;
+use crate::definition::ClassKind;
 
 /// Position of an object class within one [`Schema`](crate::Schema) value; not to be written to disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ObjectClassIndex(pub u32);
-
-/// Kind of an object class.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum ClassKind {
-    /// Only there to be derived from.
-    Abstract,
-    /// What an entry is; exactly one chain per entry.
-    #[default]
-    Structural,
-    /// What an entry has in addition.
-    Auxiliary,
-}
 
 /// An object class with everything it inherits filled in.
 #[derive(Clone, Debug)]

@@ -1,7 +1,7 @@
 //! The texts of cn=Subschema (RFC 4512, section 4.2), in the form OpenLDAP prints them.
 
-use super::Schema;
-use crate::matching::{MatchingRule, Relation};
+use super::schema::Schema;
+use crate::matching::{MatchingRule, RuleKind};
 use crate::syntax::{Binary, Syntax};
 
 impl Schema {
@@ -23,19 +23,20 @@ impl Schema {
 
     /// Values of `dITContentRules`.
     pub fn published_content_rules(&self) -> impl Iterator<Item = &str> {
-        self.content_rules
+        self.parts
+            .content_rules
             .iter()
             .map(|rule| rule.published.as_str())
     }
 
     /// Values of `nameForms`.
     pub fn published_name_forms(&self) -> impl Iterator<Item = &str> {
-        self.forms.name_forms.iter().map(String::as_str)
+        self.parts.name_forms.iter().map(String::as_str)
     }
 
     /// Values of `dITStructureRules`.
     pub fn published_structure_rules(&self) -> impl Iterator<Item = &str> {
-        self.forms.structure_rules.iter().map(String::as_str)
+        self.parts.structure_rules.iter().map(String::as_str)
     }
 
     /// Values of `ldapSyntaxes`.
@@ -44,7 +45,7 @@ impl Schema {
             .iter()
             .filter(|syntax| !syntax.hidden)
             .map(syntax_text)
-            .chain(self.defined_syntaxes.iter().cloned())
+            .chain(self.parts.defined_syntaxes.iter().cloned())
     }
 
     /// Values of `matchingRules`.
@@ -63,7 +64,7 @@ impl Schema {
     }
 
     fn matching_rule_use(&self, rule: &MatchingRule) -> Option<String> {
-        if rule.relation == Relation::Substrings {
+        if rule.kind == RuleKind::Substrings {
             return None;
         }
         let names: Vec<&str> = self

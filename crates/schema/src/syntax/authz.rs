@@ -7,20 +7,19 @@
 
 use fulgurite_ldap::{FilterBuf, LdapUrl, Scheme};
 
-use crate::dn;
-use crate::registry::Schema;
+use crate::matching::NameResolver;
 
 /// Whether the value is one of the forms above; a position in front (`{0}`) is skipped, as the attributes are ordered.
-pub(super) fn is_authz(schema: &Schema, value: &[u8]) -> bool {
+pub(super) fn is_authz(names: &dyn NameResolver, value: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(value) else {
         return false;
     };
     let text = without_position(text);
-    if text == "*" || is_name(schema, text) {
+    if text == "*" || is_name(names, text) {
         return true;
     }
     if is_url(text) {
-        return url(schema, text);
+        return url(names, text);
     }
     let Some((kind, rest)) = text.split_once(':') else {
         return false;
@@ -28,13 +27,13 @@ pub(super) fn is_authz(schema: &Schema, value: &[u8]) -> bool {
     let kind = kind.to_ascii_lowercase();
     match kind.as_str() {
         "dn" | "dn.exact" | "dn.children" | "dn.subtree" | "dn.onelevel" => {
-            rest == "*" || is_name(schema, rest)
+            rest == "*" || is_name(names, rest)
         }
         "dn.regex" => true,
-        "group" | "group.exact" => is_name(schema, rest),
+        "group" | "group.exact" => is_name(names, rest),
         "u" => true,
         other if other.starts_with("u.") => true,
-        other if other.starts_with("group/") => group(schema, other) && is_name(schema, rest),
+        other if other.starts_with("group/") => group(names, other) && is_name(names, rest),
         _ => false,
     }
 }
@@ -47,18 +46,16 @@ fn without_position(text: &str) -> &str {
     }
 }
 
-fn is_name(schema: &Schema, text: &str) -> bool {
-    dn::is_valid(schema, text.as_bytes())
+fn is_name(names: &dyn NameResolver, text: &str) -> bool {
+    names.normal_dn(text.as_bytes()).is_ok()
 }
 
 /// `group/class` or `group/class/attribute`, of this schema, `.exact` after it or not.
-fn group(schema: &Schema, kind: &str) -> bool {
+fn group(names: &dyn NameResolver, kind: &str) -> bool {
     let kind = kind.strip_suffix(".exact").unwrap_or(kind);
     let mut parts = kind.split('/').skip(1);
-    let class = parts
-        .next()
-        .is_some_and(|c| schema.object_class(c).is_some());
-    class && parts.next().is_none_or(|a| schema.attribute(a).is_some()) && parts.next().is_none()
+    let class = parts.next().is_some_and(|c| names.has_object_class(c));
+    class && parts.next().is_none_or(|a| names.has_attribute(a)) && parts.next().is_none()
 }
 
 fn is_url(text: &str) -> bool {
@@ -67,14 +64,14 @@ fn is_url(text: &str) -> bool {
 }
 
 /// A search of this server: no host, no attributes, a name and a filter that are sound.
-fn url(schema: &Schema, text: &str) -> bool {
+fn url(names: &dyn NameResolver, text: &str) -> bool {
     let Ok(url) = LdapUrl::parse(text) else {
         return false;
     };
     url.scheme == Scheme::Ldap
         && url.host.is_none()
         && url.attributes.is_empty()
-        && is_name(schema, &url.dn)
+        && is_name(names, &url.dn)
         && url
             .filter
             .as_ref()

@@ -1,6 +1,20 @@
 //! The syntaxes there are, with the descriptions of RFC 4517, RFC 2252 and others, in order of publication.
 
-use super::{Binary, Kind, Syntax};
+use super::grammar::{Binary, Kind, Syntax};
+
+impl Syntax {
+    /// A built-in syntax by OID.
+    #[must_use]
+    pub fn find(oid: &str) -> Option<&'static Syntax> {
+        SYNTAXES.iter().find(|syntax| syntax.oid == oid)
+    }
+
+    /// Every built-in syntax.
+    #[must_use]
+    pub fn all() -> &'static [Syntax] {
+        SYNTAXES
+    }
+}
 
 /// A syntax for the eyes of clients.
 const fn published(
@@ -51,7 +65,7 @@ const fn obsolete(oid: &'static str, description: &'static str) -> Syntax {
     hidden(oid, description, Kind::Undefined)
 }
 
-pub(super) static SYNTAXES: &[Syntax] = &[
+static SYNTAXES: &[Syntax] = &[
     opaque("1.3.6.1.4.1.1466.115.121.1.4", "Audio", Kind::Any),
     opaque("1.3.6.1.4.1.1466.115.121.1.5", "Binary", Kind::Any),
     text(

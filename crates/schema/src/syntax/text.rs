@@ -1,5 +1,7 @@
 //! Syntaxes of plain text.
 
+use crate::matching::is_printable;
+
 /// Directory String: UTF-8, not empty (RFC 4517, section 3.3.6).
 pub(super) fn is_directory_string(value: &[u8]) -> bool {
     !value.is_empty() && std::str::from_utf8(value).is_ok()
@@ -24,22 +26,6 @@ pub(super) fn is_printable_parts(value: &[u8]) -> bool {
 /// Numeric String: digits and spaces, not empty (RFC 4517, section 3.3.23).
 pub(super) fn is_numeric_string(value: &[u8]) -> bool {
     !value.is_empty() && value.iter().all(|b| b.is_ascii_digit() || *b == b' ')
-}
-
-/// Postal Address: lines between `$`, with `\24` and `\5C` as the only escapes (RFC 4517, section 3.3.28).
-/// Empty lines occur in practice and are let through.
-pub(crate) fn is_postal_address(value: &[u8]) -> bool {
-    if std::str::from_utf8(value).is_err() {
-        return false;
-    }
-    let mut rest = value;
-    while let Some(at) = memchr::memchr(b'\\', rest) {
-        match rest.get(at + 1..) {
-            Some([b'2', b'4', after @ ..] | [b'5', b'C' | b'c', after @ ..]) => rest = after,
-            _ => return false,
-        }
-    }
-    true
 }
 
 /// Substring Assertion: text with at least one `*` and nothing empty but the ends (RFC 4517, section 3.3.30).
@@ -76,8 +62,4 @@ pub(super) fn is_boot_parameter(value: &[u8]) -> bool {
 fn split_at_byte(value: &[u8], separator: u8) -> Option<(&[u8], &[u8])> {
     let at = memchr::memchr(separator, value)?;
     Some((value.get(..at)?, value.get(at + 1..)?))
-}
-
-pub(crate) fn is_printable(b: u8) -> bool {
-    b.is_ascii_alphanumeric() || b"'()+,-./:? =".contains(&b)
 }

@@ -72,7 +72,7 @@ pub(super) fn is_description(value: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::syntax::is_printable;
+    use crate::matching::is_printable;
 
     #[test]
     fn binary_shapes() {

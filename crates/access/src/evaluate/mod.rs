@@ -1,29 +1,19 @@
 //! One walk through the rules for one part of one entry.
 
+mod set;
+
 use fulgurite_ldap::{Filter as FilterText, FilterBuf, LdapUrl, Scope};
 use fulgurite_schema::{Dn, Filter};
 
-use crate::decide::EntryRights;
-use crate::facts::Whose;
-use crate::names::{NameTest, Names, Style};
-use crate::pattern::{Found, SubMatches};
+use crate::context::{EntryContext, depends_on_entry};
+use crate::facts::EntryRef;
+use crate::names::{NameSet, NameTest, Style};
+use crate::pattern::{Captures, SubMatches};
 use crate::rights::Rights;
-use crate::rule::{Clause, Control, Group, GroupName, Part, Rule, ValueTest, Which, Who};
-
-/// Whether a clause fits the requester.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Fits {
-    No,
-    Yes,
-    /// On the entry, or on a group.
-    Depends,
-}
-
-impl Fits {
-    pub(crate) fn of(yes: bool) -> Fits {
-        if yes { Fits::Yes } else { Fits::No }
-    }
-}
+use crate::rule::{
+    Clause, Control, Group, GroupName, Identity, Part, Rule, SubjectPattern, ValueTest,
+};
+use crate::subject::MatchResult;
 
 /// Told of every step.
 pub(crate) trait Trace {
@@ -34,16 +24,16 @@ pub(crate) trait Trace {
 }
 
 /// Nobody is told.
-pub(crate) struct Quiet;
+pub(crate) struct NoTrace;
 
-impl Trace for Quiet {
+impl Trace for NoTrace {
     fn clause(&mut self, _: usize, _: usize, _: Option<Rights>) {}
     fn ended(&mut self, _: usize) {}
 }
 
 /// The rules, the target, the requester.
 pub(crate) struct Evaluation<'e> {
-    rights: &'e EntryRights<'e>,
+    entry: &'e EntryContext<'e>,
     part: Part<'e>,
     value: Option<&'e [u8]>,
     looked_at_entry: bool,
@@ -51,12 +41,12 @@ pub(crate) struct Evaluation<'e> {
 
 impl<'e> Evaluation<'e> {
     pub(crate) fn new(
-        rights: &'e EntryRights<'e>,
+        entry: &'e EntryContext<'e>,
         part: Part<'e>,
         value: Option<&'e [u8]>,
     ) -> Evaluation<'e> {
         Evaluation {
-            rights,
+            entry,
             part,
             value,
             looked_at_entry: false,
@@ -69,16 +59,16 @@ impl<'e> Evaluation<'e> {
     }
 
     pub(crate) fn run(&mut self, trace: &mut impl Trace) -> Rights {
-        let decisions = self.rights.decisions;
+        let operation = self.entry.operation;
         let mut rights = Rights::NONE;
-        let mut left = &decisions.fits[..];
-        for (at, rule) in decisions.rules.rules.iter().enumerate() {
-            let (fits, others) = left.split_at(rule.by.len().min(left.len()));
+        let mut left = &operation.matches[..];
+        for (at, rule) in operation.rules.rules.iter().enumerate() {
+            let (matches, others) = left.split_at(rule.by.len().min(left.len()));
             left = others;
-            if !self.speaks_of_target(at, rule) {
+            if !self.covers_target(at, rule) {
                 continue;
             }
-            match self.rule(at, rule, fits, &mut rights, trace) {
+            match self.rule(at, rule, matches, &mut rights, trace) {
                 Control::Break => {}
                 Control::Stop | Control::Continue => return rights,
             }
@@ -86,21 +76,21 @@ impl<'e> Evaluation<'e> {
         Rights::NONE
     }
 
-    fn speaks_of_target(&mut self, at: usize, rule: &Rule) -> bool {
-        let schema = &self.rights.decisions.rules.schema;
-        if !rule.speaks_of(schema, self.part) || !self.rights.names_fit(at, &rule.what.names) {
+    fn covers_target(&mut self, at: usize, rule: &Rule) -> bool {
+        let schema = &self.entry.operation.rules.schema;
+        if !rule.covers_part(schema, self.part) || !self.entry.names_match(at, &rule.target.names) {
             return false;
         }
-        if let Some(filter) = &rule.what.filter {
+        if let Some(filter) = &rule.target.filter {
             self.looked_at_entry = true;
-            if !self.rights.facts.matches(Whose::Target, filter) {
+            if !self.entry.facts.matches(EntryRef::Target, filter) {
                 return false;
             }
         }
-        rule.what
+        rule.target
             .value
             .as_ref()
-            .is_none_or(|test| self.value_fits(test))
+            .is_none_or(|test| self.value_matches(test))
     }
 
     /// Walks through the clauses of a rule.
@@ -108,19 +98,19 @@ impl<'e> Evaluation<'e> {
         &mut self,
         at: usize,
         rule: &Rule,
-        fits: &[Fits],
+        matches: &[MatchResult],
         rights: &mut Rights,
         trace: &mut impl Trace,
     ) -> Control {
         let mut found = None;
-        for (number, (clause, fits)) in rule.by.iter().zip(fits).enumerate() {
-            let fitting = match fits {
-                Fits::No => false,
-                Fits::Yes => true,
-                Fits::Depends => clause
-                    .who
+        for (number, (clause, matches)) in rule.by.iter().zip(matches).enumerate() {
+            let fitting = match matches {
+                MatchResult::No => false,
+                MatchResult::Yes => true,
+                MatchResult::Depends => clause
+                    .subjects
                     .iter()
-                    .all(|who| self.fits(who, rule, &mut found)),
+                    .all(|pattern| self.subject_matches(pattern, rule, &mut found)),
             };
             if !fitting || !self.is_own_value(clause) {
                 trace.clause(at, number, None);
@@ -137,11 +127,11 @@ impl<'e> Evaluation<'e> {
         Control::Stop
     }
 
-    fn value_fits(&self, test: &ValueTest) -> bool {
+    fn value_matches(&self, test: &ValueTest) -> bool {
         let (Some(value), Part::Attribute(description)) = (self.value, self.part) else {
             return false;
         };
-        let schema = &self.rights.decisions.rules.schema;
+        let schema = &*self.entry.operation.rules.schema;
         match test {
             ValueTest::Equal(rule, normal) => rule.matches(schema, normal, value).is_true(),
             ValueTest::Class(class) => schema
@@ -159,105 +149,115 @@ impl<'e> Evaluation<'e> {
     }
 
     fn normal_name(&self, value: &[u8]) -> Option<String> {
-        let schema = &self.rights.decisions.rules.schema;
+        let schema = &self.entry.operation.rules.schema;
         let dn = Dn::parse_octets(schema, value).ok()?;
         Some(dn.normal().to_owned())
     }
 
     fn is_own_value(&self, clause: &Clause) -> bool {
-        let Some(which) = clause.own_value else {
+        let Some(identity) = clause.own_value else {
             return true;
         };
-        let name = self.rights.decisions.asker.name(which);
+        let name = self.entry.operation.subject.name(identity);
         let value = self.value.and_then(|value| self.normal_name(value));
         !name.is_empty() && value.is_some_and(|value| value == name)
     }
 
-    fn fits(&mut self, who: &Who, rule: &Rule, found: &mut Option<SubMatches>) -> bool {
-        let asker = &self.rights.decisions.asker;
-        match asker.fits_one(who) {
-            Fits::No => return false,
-            Fits::Yes => return true,
-            Fits::Depends => {}
+    fn subject_matches(
+        &mut self,
+        pattern: &SubjectPattern,
+        rule: &Rule,
+        found: &mut Option<SubMatches>,
+    ) -> bool {
+        let subject = &self.entry.operation.subject;
+        match subject.match_one(pattern) {
+            MatchResult::No => return false,
+            MatchResult::Yes => return true,
+            MatchResult::Depends => {}
         }
-        let own_only = matches!(who, Who::Itself(_, 0));
-        self.looked_at_entry |= who.depends_on_entry() && !own_only;
-        match who {
-            Who::Itself(which, level) => asker.is_itself(*which, *level, self.rights.name),
-            Who::Name(which, NameTest::Expanded(style, template)) => {
-                let text = template.expand(self.found(rule, found));
-                let schema = &self.rights.decisions.rules.schema;
-                Names::new(schema, *style, &text)
-                    .is_ok_and(|names| names.contains(asker.name(*which)))
+        let own_only = matches!(pattern, SubjectPattern::SelfEntry(_, 0));
+        self.looked_at_entry |= depends_on_entry(pattern) && !own_only;
+        match pattern {
+            SubjectPattern::SelfEntry(identity, level) => {
+                subject.is_self(*identity, *level, self.entry.name)
             }
-            Who::Named(which, attribute) => {
-                let name = asker.name(*which);
-                self.rights.facts.lists(Whose::Target, attribute, name)
+            SubjectPattern::Name(identity, NameTest::Expanded(style, template)) => {
+                let text = template.expand(self.sub_matches(rule, found));
+                let schema = &self.entry.operation.rules.schema;
+                NameSet::new(schema, *style, &text)
+                    .is_ok_and(|names| names.contains(subject.name(*identity)))
             }
-            Who::Group(group) => self.is_member(group, rule, found),
-            Who::Set(set) => {
-                let found = set.expands().then(|| self.found(rule, found).clone());
-                set.holds(self.rights, found.as_ref())
+            SubjectPattern::DnAttribute(identity, attribute) => {
+                let name = subject.name(*identity);
+                self.entry.facts.lists(EntryRef::Target, attribute, name)
             }
-            Who::Peer(_) | Who::Socket(_) | Who::Url(_) | Who::Domain(_) => {
-                let found = self.found(rule, found);
-                asker
-                    .end(who)
+            SubjectPattern::Group(group) => self.is_member(group, rule, found),
+            SubjectPattern::Set(set) => {
+                let found = set.expands().then(|| self.sub_matches(rule, found).clone());
+                set::holds(set, self.entry, found.as_ref())
+            }
+            SubjectPattern::Peer(_)
+            | SubjectPattern::Socket(_)
+            | SubjectPattern::Url(_)
+            | SubjectPattern::Domain(_) => {
+                let found = self.sub_matches(rule, found);
+                subject
+                    .connection_test(pattern)
                     .and_then(|(test, text)| test.test(text, Some(found)))
                     .unwrap_or(false)
             }
-            Who::Anyone
-            | Who::Anonymous(_)
-            | Who::Users(_)
-            | Who::Name(_, NameTest::Fixed(_))
-            | Who::Strength(..) => false,
+            SubjectPattern::Anyone
+            | SubjectPattern::Anonymous(_)
+            | SubjectPattern::Users(_)
+            | SubjectPattern::Name(_, NameTest::Fixed(_))
+            | SubjectPattern::Strength(..) => false,
         }
     }
 
     /// What the rule's target has matched.
-    fn found<'f>(&self, rule: &Rule, found: &'f mut Option<SubMatches>) -> &'f SubMatches {
+    fn sub_matches<'f>(&self, rule: &Rule, found: &'f mut Option<SubMatches>) -> &'f SubMatches {
         found.get_or_insert_with(|| SubMatches {
             name: (
-                self.rights.name.to_owned(),
-                rule.what.names.found_in(self.rights.name),
+                self.entry.name.to_owned(),
+                rule.target.names.captures(self.entry.name),
             ),
-            value: self.found_in_value(rule).unwrap_or_default(),
+            value: self.value_captures(rule).unwrap_or_default(),
         })
     }
 
-    fn found_in_value(&self, rule: &Rule) -> Option<(String, Found)> {
+    fn value_captures(&self, rule: &Rule) -> Option<(String, Captures)> {
         let (Some(value), Part::Attribute(description)) = (self.value, self.part) else {
             return None;
         };
-        let schema = &self.rights.decisions.rules.schema;
+        let schema = &self.entry.operation.rules.schema;
         let normal = schema.normal_value(description.attribute, value)?;
         let text = String::from_utf8_lossy(&normal).into_owned();
-        let found = match rule.what.value.as_ref()? {
+        let found = match rule.target.value.as_ref()? {
             ValueTest::Equal(..) | ValueTest::Class(_) => vec![Some(0..text.len())],
             ValueTest::Regex(pattern) => pattern.captures(&text)?,
-            ValueTest::Names(names) => names.found_in(&text),
+            ValueTest::Names(names) => names.captures(&text),
         };
         Some((text, found))
     }
 
     fn is_member(&self, group: &Group, rule: &Rule, found: &mut Option<SubMatches>) -> bool {
-        let decisions = self.rights.decisions;
+        let operation = self.entry.operation;
         let name = match &group.name {
             GroupName::Fixed(name) => name,
             GroupName::Expanded(template) => {
-                let text = template.expand(self.found(rule, found));
-                let dn = Dn::parse(&decisions.rules.schema, &text);
+                let text = template.expand(self.sub_matches(rule, found));
+                let dn = Dn::parse(&operation.rules.schema, &text);
                 return dn.is_ok_and(|dn| self.is_listed(group, dn.normal()));
             }
         };
-        let known = decisions.groups.borrow().get(group.number).copied();
+        let known = operation.groups.borrow().get(group.number).copied();
         if let Some(Some(known)) = known {
             return known;
         }
         let member = self.is_listed(group, name);
-        let mut groups = decisions.groups.borrow_mut();
+        let mut groups = operation.groups.borrow_mut();
         if groups.len() <= group.number {
-            groups.resize(decisions.rules.groups.max(group.number + 1), None);
+            groups.resize(operation.rules.groups.max(group.number + 1), None);
         }
         if let Some(slot) = groups.get_mut(group.number) {
             *slot = Some(member);
@@ -266,33 +266,33 @@ impl<'e> Evaluation<'e> {
     }
 
     fn is_listed(&self, group: &Group, name: &str) -> bool {
-        let asker = self.rights.decisions.asker.name(Which::Effective);
-        let facts = self.rights.facts;
-        let of = if name == self.rights.name {
-            Whose::Target
+        let requester = self.entry.operation.subject.name(Identity::Effective);
+        let facts = self.entry.facts;
+        let of = if name == self.entry.name {
+            EntryRef::Target
         } else {
-            Whose::Entry(name)
+            EntryRef::Entry(name)
         };
         if !facts.matches(of, &group.class) {
             return false;
         }
         if !group.dynamic {
-            return facts.lists(of, &group.member, asker);
+            return facts.lists(of, &group.member, requester);
         }
         let mut urls = Vec::new();
         facts.values(of, &group.member, &mut |url| {
             urls.extend(std::str::from_utf8(url).map(str::to_owned));
         });
-        urls.iter().any(|url| self.is_described(url, asker))
+        urls.iter().any(|url| self.is_described(url, requester))
     }
 
     /// Whether the requester's entry is one that a search URL (RFC 4516) finds.
-    fn is_described(&self, url: &str, asker: &str) -> bool {
+    fn is_described(&self, url: &str, requester: &str) -> bool {
         let text = url.split_ascii_whitespace().next().unwrap_or_default();
         let Ok(url) = text.parse::<LdapUrl>() else {
             return false;
         };
-        let schema = &self.rights.decisions.rules.schema;
+        let schema = &self.entry.operation.rules.schema;
         let style = match url.scope.unwrap_or(Scope::Base) {
             Scope::Base => Style::Base,
             Scope::One => Style::One,
@@ -300,7 +300,7 @@ impl<'e> Evaluation<'e> {
             Scope::Children => Style::Children,
         };
         if url.host.is_some()
-            || !Names::new(schema, style, &url.dn).is_ok_and(|names| names.contains(asker))
+            || !NameSet::new(schema, style, &url.dn).is_ok_and(|names| names.contains(requester))
         {
             return false;
         }
@@ -310,6 +310,8 @@ impl<'e> Evaluation<'e> {
             Some(Ok(filter)) => Filter::resolve(schema, &filter.filter()),
             Some(Err(_)) => return false,
         };
-        self.rights.facts.matches(Whose::Entry(asker), &filter)
+        self.entry
+            .facts
+            .matches(EntryRef::Entry(requester), &filter)
     }
 }

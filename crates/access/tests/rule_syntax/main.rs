@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
+use fulgurite_access::{RuleText, Rules, WithoutRules};
 use fulgurite_schema::{Builtin, SchemaBuilder};
-
-use crate::{RuleText, Rules, WithoutRules};
 
 /// A rule a line: `+` for those that slapd accepts; `!` before it for those that we see differently.
 const VERDICTS: &str = include_str!("verdicts.txt");

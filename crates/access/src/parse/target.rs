@@ -3,19 +3,17 @@
 use fulgurite_ldap::FilterBuf;
 use fulgurite_schema::{AttributeIndex, Filter, MatchingRule};
 
-use super::{Keyed, Parsed, Parser, wrong};
-use crate::names::{Names, Style};
+use super::parser::DN_SYNTAX;
+use super::parser::{KeyValue, Parsed, Parser, error_at};
+use crate::names::{NameSet, Style};
 use crate::pattern::Pattern;
-use crate::rule::{AttributeSet, ValueTest, What};
-
-/// The OID of the DN syntax (RFC 4517, section 3.3.9).
-pub(super) const DN_SYNTAX: &str = "1.3.6.1.4.1.1466.115.121.1.12";
+use crate::rule::{AttributeSet, Target, ValueTest};
 
 impl Parser<'_> {
-    pub(super) fn what(&mut self) -> Parsed<What> {
+    pub(super) fn target(&mut self) -> Parsed<Target> {
         let mut names = None;
-        let mut what = What {
-            names: Names::Any,
+        let mut target = Target {
+            names: NameSet::Any,
             filter: None,
             attributes: None,
             value: None,
@@ -25,71 +23,71 @@ impl Parser<'_> {
         while let Some(word) = self.peek().filter(|word| !word.is("by")).cloned() {
             self.next += 1;
             if word.text == "*" {
-                if names.replace(Names::Any).is_some() {
-                    return Err(wrong(word.at, "a second name in one target"));
+                if names.replace(NameSet::Any).is_some() {
+                    return Err(error_at(word.at, "a second name in one target"));
                 }
                 continue;
             }
             let expected = "expected *, dn.<style>=, filter=, attrs= or val=";
-            let keyed = Self::keyed(&word).ok_or_else(|| wrong(word.at, expected))?;
+            let keyed = Self::keyed(&word).ok_or_else(|| error_at(word.at, expected))?;
             if keyed.expand {
-                return Err(keyed.wrong("expand has its place in \"by\" only"));
+                return Err(keyed.error("expand has its place in \"by\" only"));
             }
             match keyed.key.as_str() {
                 "dn" => {
                     let given = self.target_names(&keyed)?;
                     if names.replace(given).is_some() {
-                        return Err(keyed.wrong("a second name in one target"));
+                        return Err(keyed.error("a second name in one target"));
                     }
                 }
                 "filter" => {
-                    if what.filter.is_some() {
-                        return Err(keyed.wrong("a second filter= in one target"));
+                    if target.filter.is_some() {
+                        return Err(keyed.error("a second filter= in one target"));
                     }
-                    what.filter = Some(self.filter(&keyed)?);
+                    target.filter = Some(self.filter(&keyed)?);
                 }
                 "attr" | "attrs" => {
-                    if what.attributes.is_some() {
-                        return Err(keyed.wrong("a second attrs= in one target"));
+                    if target.attributes.is_some() {
+                        return Err(keyed.error("a second attrs= in one target"));
                     }
                     let (set, one) = self.attributes(&keyed)?;
-                    what.attributes = Some(set);
+                    target.attributes = Some(set);
                     single = one;
                 }
                 "val" => {
-                    if what.value.is_some() {
-                        return Err(keyed.wrong("a second val= in one target"));
+                    if target.value.is_some() {
+                        return Err(keyed.error("a second val= in one target"));
                     }
                     let attribute = single.ok_or_else(|| {
-                        keyed.wrong("val= needs attrs= with one attribute before it")
+                        keyed.error("val= needs attrs= with one attribute before it")
                     })?;
-                    what.value = Some(self.value(&keyed, attribute)?);
+                    target.value = Some(self.value(&keyed, attribute)?);
                 }
-                _ => return Err(wrong(word.at, expected)),
+                _ => return Err(error_at(word.at, expected)),
             }
         }
-        what.names = names.unwrap_or(Names::Any);
-        Ok(what)
+        target.names = names.unwrap_or(NameSet::Any);
+        Ok(target)
     }
 
-    fn target_names(&self, keyed: &Keyed) -> Parsed<Names> {
+    fn target_names(&self, keyed: &KeyValue) -> Parsed<NameSet> {
         keyed.no_qualifiers()?;
         let style = keyed.name_style(Style::Base)?;
         if keyed.value == "*" {
-            return Ok(Names::Any);
+            return Ok(NameSet::Any);
         }
-        Names::new(self.schema, style, &keyed.value).map_err(|why| keyed.wrong_value(why))
+        NameSet::new(self.schema, style, &keyed.value).map_err(|why| keyed.value_error(why))
     }
 
-    fn filter(&self, keyed: &Keyed) -> Parsed<Filter<fulgurite_schema::AttributeSelector>> {
+    fn filter(&self, keyed: &KeyValue) -> Parsed<Filter<fulgurite_schema::AttributeSelector>> {
         keyed.no_style()?;
         keyed.no_qualifiers()?;
         let filter =
-            FilterBuf::parse(&keyed.value).map_err(|why| keyed.wrong_value(why.to_string()))?;
+            FilterBuf::parse(&keyed.value).map_err(|why| keyed.value_error(why.to_string()))?;
         Ok(Filter::resolve(self.schema, &filter.filter()))
     }
 
-    fn attributes(&self, keyed: &Keyed) -> Parsed<(AttributeSet, Option<AttributeIndex>)> {
+    fn attributes(&self, keyed: &KeyValue) -> Parsed<(AttributeSet, Option<AttributeIndex>)> {
         keyed.no_style()?;
         keyed.no_qualifiers()?;
         let mut set = AttributeSet::default();
@@ -98,7 +96,7 @@ impl Parser<'_> {
         let mut items = 0;
         let mut single = None;
         if keyed.value.is_empty() {
-            return Err(keyed.wrong_value("expected attributes"));
+            return Err(keyed.value_error("expected attributes"));
         }
         for item in keyed.value.split(',') {
             if !item.is_empty() {
@@ -143,7 +141,7 @@ impl Parser<'_> {
         } else if self.schema.object_class(item).is_some() {
             self.class(at, item, true, set)?;
         } else {
-            return Err(wrong(
+            return Err(error_at(
                 at,
                 format!("{item}: neither an attribute type nor an object class"),
             ));
@@ -156,7 +154,7 @@ impl Parser<'_> {
         let class = self
             .schema
             .object_class(name)
-            .ok_or_else(|| wrong(at, format!("{name}: object class undefined")))?;
+            .ok_or_else(|| error_at(at, format!("{name}: object class undefined")))?;
         let everything = class.is_kind_of(self.schema.extensible_object());
         let mut named = AttributeSet::default();
         for &index in class.must.iter().chain(&class.may) {
@@ -182,7 +180,7 @@ impl Parser<'_> {
         }
     }
 
-    fn value(&self, keyed: &Keyed, attribute: AttributeIndex) -> Parsed<ValueTest> {
+    fn value(&self, keyed: &KeyValue, attribute: AttributeIndex) -> Parsed<ValueTest> {
         let definition = self.schema.attribute_at(attribute);
         if attribute == self.schema.object_class_attribute()
             && keyed.qualifiers.is_empty()
@@ -194,30 +192,30 @@ impl Parser<'_> {
             [] => definition.equality,
             [name] => Some(
                 MatchingRule::find(name)
-                    .ok_or_else(|| keyed.wrong(format!("{name}: matching rule undefined")))?,
+                    .ok_or_else(|| keyed.error(format!("{name}: matching rule undefined")))?,
             ),
-            _ => return Err(keyed.wrong("expected val[/<rule>][.<style>]=")),
+            _ => return Err(keyed.error("expected val[/<rule>][.<style>]=")),
         };
         if keyed.style.as_deref() == Some("regex") {
-            let pattern = Pattern::new(&keyed.value).map_err(|why| keyed.wrong_value(why))?;
+            let pattern = Pattern::new(&keyed.value).map_err(|why| keyed.value_error(why))?;
             return Ok(ValueTest::Regex(Box::new(pattern)));
         }
         let style = keyed.name_style(Style::Base)?;
         if definition.syntax.oid == DN_SYNTAX {
-            let names = Names::new(self.schema, style, &keyed.value);
+            let names = NameSet::new(self.schema, style, &keyed.value);
             return names
                 .map(ValueTest::Names)
-                .map_err(|why| keyed.wrong_value(why));
+                .map_err(|why| keyed.value_error(why));
         }
         if style != Style::Base {
-            return Err(keyed.wrong("this style is for attributes of DN syntax"));
+            return Err(keyed.error("this style is for attributes of DN syntax"));
         }
         let rule =
-            rule.ok_or_else(|| keyed.wrong(format!("{} has no equality rule", definition.name())))?;
+            rule.ok_or_else(|| keyed.error(format!("{} has no equality rule", definition.name())))?;
         let normal = rule
             .normalise_assertion(self.schema, keyed.value.as_bytes())
             .map_err(|_| {
-                keyed.wrong_value("the value does not have the syntax of the attribute")
+                keyed.value_error("the value does not have the syntax of the attribute")
             })?;
         Ok(ValueTest::Equal(rule, normal.into_owned().into()))
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use fulgurite_access::{
-    Facts, Level, Reach, Requester, Rights, RuleText, Rules, Strengths, Whose, Wire, WithoutRules,
+    EntryRef, Facts, Level, Requester, Rights, RuleText, Rules, Strengths, Wire, WithoutRules,
 };
 use fulgurite_schema::{
     Attribute, AttributeDescription, AttributeSelector, Dn, Entry, EntrySubject, Filter, Schema,
@@ -106,16 +106,21 @@ impl World {
 }
 
 impl At<'_> {
-    fn entry(&self, of: Whose<'_>) -> Option<&Entry> {
+    fn entry(&self, of: EntryRef<'_>) -> Option<&Entry> {
         match of {
-            Whose::Target => self.world.find(&self.target),
-            Whose::Entry(name) => self.world.find(name),
+            EntryRef::Target => self.world.find(&self.target),
+            EntryRef::Entry(name) => self.world.find(name),
         }
     }
 }
 
 impl Facts for At<'_> {
-    fn values(&self, of: Whose<'_>, wanted: &AttributeDescription, visit: &mut dyn FnMut(&[u8])) {
+    fn values(
+        &self,
+        of: EntryRef<'_>,
+        wanted: &AttributeDescription,
+        visit: &mut dyn FnMut(&[u8]),
+    ) {
         let held = self
             .entry(of)
             .into_iter()
@@ -125,7 +130,7 @@ impl Facts for At<'_> {
             .for_each(|value| visit(value));
     }
 
-    fn lists(&self, of: Whose<'_>, attribute: &AttributeDescription, name: &str) -> bool {
+    fn lists(&self, of: EntryRef<'_>, attribute: &AttributeDescription, name: &str) -> bool {
         let mut found = false;
         self.values(of, attribute, &mut |value| {
             found |= value == name.as_bytes()
@@ -133,7 +138,7 @@ impl Facts for At<'_> {
         found
     }
 
-    fn matches(&self, of: Whose<'_>, filter: &Filter<AttributeSelector>) -> bool {
+    fn matches(&self, of: EntryRef<'_>, filter: &Filter<AttributeSelector>) -> bool {
         let schema = &self.world.schema;
         self.entry(of).is_some_and(|entry| {
             filter
@@ -145,21 +150,21 @@ impl Facts for At<'_> {
     fn select(
         &self,
         base: &str,
-        _: Reach,
+        _: fulgurite_ldap::Scope,
         filter: &Filter<AttributeSelector>,
         attributes: &[AttributeDescription],
         visit: &mut dyn FnMut(&[u8]),
     ) {
         for entry in &self.world.entries {
             let name = entry.dn.normal();
-            if !name.ends_with(base) || !self.matches(Whose::Entry(name), filter) {
+            if !name.ends_with(base) || !self.matches(EntryRef::Entry(name), filter) {
                 continue;
             }
             if attributes.is_empty() {
                 visit(name.as_bytes());
             }
             for attribute in attributes {
-                self.values(Whose::Entry(name), attribute, visit);
+                self.values(EntryRef::Entry(name), attribute, visit);
             }
         }
     }

@@ -8,7 +8,7 @@
 //!
 //! The RFC marks spaces by doubling them, so that substrings can meet in the middle of a run. Normal forms here
 //! are the compact equivalent: no space at either end, one space for an inner run, a single space for a text of
-//! spaces only. Order and equality are the same; [`substring`](crate::matching) expands when it matters.
+//! spaces only. Order and equality are the same; [`SubstringAssertion`](super::SubstringAssertion) expands when it matters.
 
 use std::borrow::Cow;
 
@@ -16,7 +16,7 @@ use stringprep::tables;
 use unicode_normalization::UnicodeNormalization;
 use unicode_properties::{GeneralCategoryGroup, UnicodeGeneralCategory};
 
-use crate::matching::InvalidValue;
+use super::invalid::InvalidValue;
 
 /// Whether case matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,13 +3,13 @@
 
 /// One word, quotes and backslashes removed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Word {
+pub(super) struct Token {
     /// Where it begins.
     pub(super) at: usize,
     pub(super) text: String,
 }
 
-impl Word {
+impl Token {
     pub(super) fn is(&self, keyword: &str) -> bool {
         self.text.eq_ignore_ascii_case(keyword)
     }
@@ -17,17 +17,17 @@ impl Word {
 
 /// # Errors
 /// The position of a quote that is not closed.
-pub(super) fn words(text: &str) -> Result<Vec<Word>, usize> {
-    let mut words = Vec::new();
-    let mut word: Option<Word> = None;
+pub(super) fn tokens(text: &str) -> Result<Vec<Token>, usize> {
+    let mut tokens = Vec::new();
+    let mut token: Option<Token> = None;
     let mut quote = None;
     let mut chars = text.char_indices();
     while let Some((at, c)) = chars.next() {
         if quote.is_none() && c.is_whitespace() {
-            words.extend(word.take());
+            tokens.extend(token.take());
             continue;
         }
-        let current = word.get_or_insert_with(|| Word {
+        let current = token.get_or_insert_with(|| Token {
             at,
             text: String::new(),
         });
@@ -45,8 +45,8 @@ pub(super) fn words(text: &str) -> Result<Vec<Word>, usize> {
     if let Some(at) = quote {
         return Err(at);
     }
-    words.extend(word);
-    Ok(words)
+    tokens.extend(token);
+    Ok(tokens)
 }
 
 #[cfg(test)]
@@ -56,7 +56,12 @@ mod tests {
     #[test]
     fn quotes_and_backslashes() {
         let texts = |text: &str| {
-            words(text).map(|words| words.into_iter().map(|word| word.text).collect::<Vec<_>>())
+            tokens(text).map(|tokens| {
+                tokens
+                    .into_iter()
+                    .map(|token| token.text)
+                    .collect::<Vec<_>>()
+            })
         };
         assert_eq!(
             texts("to  * by"),
@@ -72,6 +77,6 @@ mod tests {
         );
         assert_eq!(texts("a\t\n b"), Ok(vec!["a".into(), "b".into()]));
         assert_eq!(texts(r#"to "x"#), Err(3));
-        assert_eq!(words("  ab").map(|w| w[0].at), Ok(2));
+        assert_eq!(tokens("  ab").map(|w| w[0].at), Ok(2));
     }
 }

@@ -1,0 +1,41 @@
+//! Why a schema cannot be built.
+
+use std::path::PathBuf;
+
+use thiserror::Error;
+
+use crate::definition::Location;
+
+/// Why a schema cannot be built.
+#[derive(Debug, Error)]
+pub enum SchemaError {
+    /// The file cannot be read.
+    #[error("cannot read schema file {path}: {source}")]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: std::io::Error,
+    },
+    /// A definition is wrong.
+    #[error("{origin}:{line}: {reason}")]
+    Definition {
+        /// File name, or the name of a built-in part.
+        origin: String,
+        /// Line on which the definition starts, from 1.
+        line: usize,
+        /// What is wrong.
+        reason: String,
+    },
+}
+
+impl SchemaError {
+    /// Returns the error for a definition.
+    pub(super) fn at(location: &Location, reason: String) -> SchemaError {
+        SchemaError::Definition {
+            origin: location.origin.to_string(),
+            line: location.line,
+            reason,
+        }
+    }
+}
