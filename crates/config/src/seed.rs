@@ -150,7 +150,7 @@ fn read_ldif(path: &Path, entries: &mut Vec<SeedEntry>) -> Result<(), ConfigErro
     let mut ldif = Reader::new(octets.as_slice());
     while let Some(record) = ldif
         .next_record()
-        .map_err(|error| ConfigError::at(&origin(error.line), error.mistake.to_string()))?
+        .map_err(|error| ConfigError::at(&origin(error.line), error.kind.to_string()))?
     {
         let (Action::Content(values) | Action::Add(values)) = record.action() else {
             let message = "a change that is no addition cannot be made at every start";

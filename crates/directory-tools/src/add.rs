@@ -194,7 +194,7 @@ pub fn add(
     )?;
     let targets = stores
         .iter()
-        .map(|store| Target::new(store, options.dry_run));
+        .map(|store| StoreTarget::new(store, options.dry_run));
     let mut adder = Adder {
         options,
         importer,
@@ -207,7 +207,7 @@ pub fn add(
 }
 
 /// A store with its writer.
-struct Target<'s> {
+struct StoreTarget<'s> {
     store: &'s Store,
     sink: Sink<'s>,
     /// Places that wait for their entries, by id.
@@ -250,9 +250,9 @@ impl<'s> Sink<'s> {
     }
 }
 
-impl<'s> Target<'s> {
-    fn new(store: &'s Store, dry_run: bool) -> Result<Target<'s>, AddError> {
-        Ok(Target {
+impl<'s> StoreTarget<'s> {
+    fn new(store: &'s Store, dry_run: bool) -> Result<StoreTarget<'s>, AddError> {
+        Ok(StoreTarget {
             store,
             sink: Sink::new(store, dry_run)?,
             waiting: BTreeMap::new(),
@@ -316,16 +316,16 @@ fn make_places(
 }
 
 /// Why a record was not added.
-enum Stop {
+enum RecordError {
     /// It is refused; others may be added.
     Refused(Refusal),
     /// Nothing more can be.
     End(AddError),
 }
 
-impl From<Refusal> for Stop {
-    fn from(refusal: Refusal) -> Stop {
-        Stop::Refused(refusal)
+impl From<Refusal> for RecordError {
+    fn from(refusal: Refusal) -> RecordError {
+        RecordError::Refused(refusal)
     }
 }
 
@@ -333,7 +333,7 @@ impl From<Refusal> for Stop {
 struct Adder<'a> {
     options: &'a AddOptions,
     importer: Importer,
-    targets: Vec<Target<'a>>,
+    targets: Vec<StoreTarget<'a>>,
     summary: AddSummary,
 }
 
@@ -358,8 +358,8 @@ impl Adder<'_> {
                 tell(event);
                 Ok(true)
             }
-            Err(Stop::End(error)) => Err(error),
-            Err(Stop::Refused(refusal)) => {
+            Err(RecordError::End(error)) => Err(error),
+            Err(RecordError::Refused(refusal)) => {
                 self.summary.refused += 1;
                 tell(AddEvent::Refused(refusal));
                 Ok(self.options.continue_on_error)
@@ -367,7 +367,7 @@ impl Adder<'_> {
         }
     }
 
-    fn add_record(&mut self, record: &Record<'_>) -> Result<AddEvent, Stop> {
+    fn add_record(&mut self, record: &Record<'_>) -> Result<AddEvent, RecordError> {
         let line = record.line();
         let schema = Arc::clone(&self.options.schema);
         let mut entry = read_entry(&schema, record)?;
@@ -401,7 +401,7 @@ impl Adder<'_> {
             // After these the transaction can only be dropped.
             AddError::Store(
                 StoreError::Engine(_) | StoreError::Damaged(_) | StoreError::Poisoned,
-            ) => Stop::End(error),
+            ) => RecordError::End(error),
             AddError::Store(StoreError::EntryExists(_)) => {
                 let dn = dn.clone();
                 Refusal::Exists { line, dn }.into()
@@ -410,7 +410,7 @@ impl Adder<'_> {
                 let dn = dn.clone();
                 Refusal::Store { line, dn, source }.into()
             }
-            error => Stop::End(error),
+            error => RecordError::End(error),
         })?;
         if self.options.write_context {
             note_csn(&schema, entry.entry(), &mut target.newest);

@@ -9,7 +9,7 @@
 
 use fulgurite_ldap::{Filter as FilterText, FilterBuf};
 use fulgurite_schema::{Dn, Filter};
-use fulgurite_store::{IndexSpec, Scope, Store, StoreError, View};
+use fulgurite_store::{EntryId, IndexSpec, Scope, Store, StoreError, View};
 
 /// What is to be explained.
 #[derive(Clone, Debug)]
@@ -46,6 +46,13 @@ pub struct ExplainedTerm {
     pub found: u64,
 }
 
+/// The entry at which a search begins, and how far it reaches.
+#[derive(Clone, Copy)]
+struct SearchStart {
+    base: EntryId,
+    scope: Scope,
+}
+
 /// Why nothing can be explained.
 #[derive(Debug, thiserror::Error)]
 pub enum ExplainError {
@@ -73,9 +80,12 @@ pub fn explain(
     let found = found.ok_or_else(|| ExplainError::NoBase(base.pretty().to_owned()))?;
     let mut terms = Vec::new();
     let text = filter.filter();
-    let place = (found, options.scope);
+    let start = SearchStart {
+        base: found,
+        scope: options.scope,
+    };
     each_part(&text, 0, &mut |part, depth| {
-        terms.push(term(&view, place, part, depth)?);
+        terms.push(term(&view, start, part, depth)?);
         Ok::<_, StoreError>(())
     })?;
     let missing = view.missing_indexes(&Filter::resolve(store.schema(), &text));
@@ -99,12 +109,12 @@ fn each_part<E>(
 
 fn term(
     view: &View<'_>,
-    (base, scope): (fulgurite_store::EntryId, Scope),
+    start: SearchStart,
     part: &FilterText<'_>,
     depth: usize,
 ) -> Result<ExplainedTerm, StoreError> {
     let filter = Filter::resolve(view.schema(), part);
-    let mut plan = view.plan(base, scope, &filter)?;
+    let mut plan = view.plan(start.base, start.scope, &filter)?;
     let text = plan.explain(view);
     let (mut candidates, mut found) = (0, 0);
     while let Some(entry) = plan.next_entry(view)? {

@@ -34,7 +34,7 @@ pub fn export(store: &Store, output: impl Write) -> Result<u64, ExportError> {
     let mut attributes: Vec<AttributeView<'_>> = Vec::new();
     let mut count = 0;
     while let Some(entry) = entries.next()? {
-        // The place of an entry that has not come.
+        // A placeholder of an entry that has not come.
         if entry.is_placeholder() {
             continue;
         }
@@ -54,10 +54,10 @@ pub fn export(store: &Store, output: impl Write) -> Result<u64, ExportError> {
 struct Order {
     /// By number of the attribute.
     ranks: Vec<usize>,
-    /// The attributes of the entry before, as it had them, and the places from which they came out. Most entries have
+    /// The attributes of the entry before, as it had them, and the positions from which they came out. Most entries have
     /// those of their neighbour, and need no sorting.
     last: Vec<AttributeId>,
-    places: Vec<usize>,
+    positions: Vec<usize>,
 }
 
 impl Order {
@@ -69,33 +69,33 @@ impl Order {
         });
         let mut ranks = vec![0; sorted.len() + 1];
         for (rank, info) in sorted.into_iter().enumerate() {
-            if let Some(place) = ranks.get_mut(usize::from(info.id.0)) {
-                *place = rank;
+            if let Some(position) = ranks.get_mut(usize::from(info.id.0)) {
+                *position = rank;
             }
         }
         Order {
             ranks,
             last: Vec::new(),
-            places: Vec::new(),
+            positions: Vec::new(),
         }
     }
 
-    /// The places of an entry's attributes in the order in which they are written.
-    fn places(&mut self, attributes: &[AttributeView<'_>]) -> &[usize] {
+    /// The positions of an entry's attributes in the order in which they are written.
+    fn positions(&mut self, attributes: &[AttributeView<'_>]) -> &[usize] {
         let ids = || attributes.iter().map(|attribute| attribute.info.id);
         if !ids().eq(self.last.iter().copied()) {
             self.last.clear();
             self.last.extend(ids());
-            self.places.clear();
-            self.places.extend(0..attributes.len());
+            self.positions.clear();
+            self.positions.extend(0..attributes.len());
             let (last, ranks) = (&self.last, &self.ranks);
-            let rank = |place: &usize| {
-                let id = last.get(*place)?;
+            let rank = |position: &usize| {
+                let id = last.get(*position)?;
                 ranks.get(usize::from(id.0))
             };
-            self.places.sort_by_key(rank);
+            self.positions.sort_by_key(rank);
         }
-        &self.places
+        &self.positions
     }
 }
 
@@ -106,8 +106,8 @@ fn write_entry(
     order: &mut Order,
 ) -> io::Result<()> {
     writer.name(name)?;
-    for place in order.places(attributes) {
-        let Some(attribute) = attributes.get(*place) else {
+    for position in order.positions(attributes) {
+        let Some(attribute) = attributes.get(*position) else {
             continue;
         };
         for value in attribute.values {

@@ -7,7 +7,7 @@
 //!   store: export --> ldif::Writer --> output                                  export
 //!   store: by ids --> filter, scope --> ldif::Writer --> output                cat
 //!   store: by ids --> filter, scope --> schema                                 schema_check
-//!   openldap-mdb: a foreign database --> schema --> store: writer                   import
+//!   openldap-mdb: a foreign database --> schema --> store: writer                   openldap_import
 //!   filter --> store: plan, counts                                             explain
 //!   seed --> invented people --> ldif::Writer --> output                       generate
 //! ```
@@ -23,9 +23,9 @@ mod cat;
 mod explain;
 mod export;
 mod generate;
-mod import;
 mod load;
 mod modify;
+mod openldap_import;
 mod progress;
 mod schema_check;
 
@@ -34,11 +34,11 @@ pub use cat::{CatOptions, CatScope, cat};
 pub use explain::{ExplainError, ExplainOptions, ExplainedTerm, Explanation, explain};
 pub use export::{ExportError, export};
 pub use generate::{GenerateError, GenerateOptions, generate};
-pub use import::{
-    ImportError, ImportEvent, ImportOptions, ImportSummary, import, missing_definitions,
-    suffixes_of,
-};
 pub use load::{LoadFailure, LoadSettings, LoadSummary, load};
 pub use modify::{ChangeKind, ModifyEvent, ModifyOptions, modify};
+pub use openldap_import::{
+    ImportError, ImportEvent, ImportOptions, ImportSummary, import_openldap, missing_definitions,
+    suffixes_of,
+};
 pub use progress::{LoadBar, Phase, Progress};
-pub use schema_check::{Checked, schema_check};
+pub use schema_check::{CheckResult, schema_check};

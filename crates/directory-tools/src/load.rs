@@ -280,7 +280,7 @@ impl PartReader<FilePart, LoadFailure> for RecordReader<'_> {
             mut marks,
         } = part;
         let name = self.files.get(file).cloned().unwrap_or_default();
-        let mistake = part.take_mistake();
+        let error = part.take_error();
         let mut reader = part.reader(reader_options(&name));
         while let Some(record) = reader.next_record()? {
             let line = record.line();
@@ -290,9 +290,9 @@ impl PartReader<FilePart, LoadFailure> for RecordReader<'_> {
                 line,
                 reason,
             })?;
-            batch.add(entry, place(file, line));
+            batch.add(entry, record_position(file, line));
         }
-        mistake.map_or(Ok(()), |mistake| Err(mistake.into()))
+        error.map_or(Ok(()), |error| Err(error.into()))
     }
 }
 
@@ -394,17 +394,18 @@ fn open(file: &Path) -> Result<(Box<dyn BufRead>, Option<u64>), LoadFailure> {
     Ok((Box::new(BufReader::with_capacity(BUFFER_LEN, input)), len))
 }
 
-fn place(file: usize, line: u64) -> u64 {
+/// Packs a file's number and a line into one number.
+fn record_position(file: usize, line: u64) -> u64 {
     (file as u64) << LINE_BITS | line
 }
 
 /// Gives the store's errors their file and line back.
 fn failure(error: LoadError<LoadFailure>, files: &[PathBuf]) -> LoadFailure {
-    let record = |place: u64, reason| {
-        let number = usize::try_from(place >> LINE_BITS).unwrap_or(usize::MAX);
+    let record = |position: u64, reason| {
+        let number = usize::try_from(position >> LINE_BITS).unwrap_or(usize::MAX);
         LoadFailure::Record {
             file: files.get(number).cloned().unwrap_or_default(),
-            line: place & ((1 << LINE_BITS) - 1),
+            line: position & ((1 << LINE_BITS) - 1),
             reason,
         }
     };

@@ -10,7 +10,7 @@ use crate::export::ExportError;
 
 /// An entry that was looked at.
 #[derive(Debug)]
-pub struct Checked<'e> {
+pub struct CheckResult<'e> {
     /// Its id.
     pub id: EntryId,
     /// Its name.
@@ -27,7 +27,7 @@ pub struct Checked<'e> {
 pub fn schema_check(
     stores: &[Arc<Store>],
     options: &CatOptions,
-    tell: &mut dyn FnMut(Checked<'_>) -> std::io::Result<()>,
+    tell: &mut dyn FnMut(CheckResult<'_>) -> std::io::Result<()>,
 ) -> Result<u64, ExportError> {
     let mut wrong = 0;
     for store in stores {
@@ -45,7 +45,7 @@ pub fn schema_check(
             let violation = view.schema().check(whole, &check).err();
             wrong += u64::from(violation.is_some());
             let id = entry.id();
-            Ok(tell(Checked { id, dn, violation })?)
+            Ok(tell(CheckResult { id, dn, violation })?)
         })?;
     }
     Ok(wrong)

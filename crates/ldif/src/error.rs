@@ -12,7 +12,7 @@ pub struct LdifError {
     pub line: u64,
     /// What is wrong there.
     #[source]
-    pub mistake: Mistake,
+    pub kind: LdifErrorKind,
 }
 
 impl fmt::Display for LdifError {
@@ -20,20 +20,20 @@ impl fmt::Display for LdifError {
         if let Some(file) = &self.file {
             write!(out, "{file}, ")?;
         }
-        write!(out, "line {}: {}", self.line, self.mistake)
+        write!(out, "line {}: {}", self.line, self.kind)
     }
 }
 
 impl LdifError {
     /// Whether the reader can go on with the record after the wrong one: it always can, unless the input failed.
     pub fn is_recoverable(&self) -> bool {
-        !matches!(self.mistake, Mistake::Read(_))
+        !matches!(self.kind, LdifErrorKind::Read(_))
     }
 }
 
 /// What is wrong with LDIF text.
 #[derive(Debug, thiserror::Error)]
-pub enum Mistake {
+pub enum LdifErrorKind {
     /// The input failed.
     #[error("cannot read on: {0}")]
     Read(#[source] io::Error),
@@ -52,7 +52,7 @@ pub enum Mistake {
     /// A name that is not UTF-8.
     #[error("the name after \"dn:\" is not UTF-8")]
     NameEncoding,
-    /// Wrong base64 after `::`.
+    /// LineError base64 after `::`.
     #[error("the text after \"::\" is not base64")]
     Base64,
     /// A continuation line with nothing before it.

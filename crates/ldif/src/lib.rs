@@ -19,6 +19,8 @@
 #![forbid(unsafe_code)]
 
 mod error;
+mod line;
+mod options;
 mod parse;
 mod parts;
 mod reader;
@@ -26,9 +28,10 @@ mod record;
 mod url;
 mod writer;
 
-pub use error::{LdifError, Mistake};
+pub use error::{LdifError, LdifErrorKind};
+pub use options::ReaderOptions;
 pub use parts::{Part, Parts};
-pub use reader::{Reader, ReaderOptions};
+pub use reader::Reader;
 pub use record::{
     Action, Attribute, Attributes, Control, Controls, Modification, ModificationKind,
     Modifications, Record,

@@ -6,8 +6,9 @@ use std::io::{self, BufRead, Read};
 
 use memchr::{memchr_iter, memrchr_iter};
 
-use crate::error::{LdifError, Mistake};
-use crate::reader::{Reader, ReaderOptions};
+use crate::error::{LdifError, LdifErrorKind};
+use crate::options::ReaderOptions;
+use crate::reader::Reader;
 
 /// Parts are about so long unless a record is longer.
 const PART_LEN: usize = 256 << 10;
@@ -27,7 +28,7 @@ pub struct Part {
     /// Whether a version can come first: nothing but comments and empty lines has gone before.
     is_first: bool,
     /// What is told of a record that was too long to be read at all.
-    mistake: Option<LdifError>,
+    error: Option<LdifError>,
     records_max: usize,
 }
 
@@ -45,8 +46,8 @@ impl Part {
     }
 
     /// The mistake at the end of the part, if it has one: to be told after everything that its reader tells.
-    pub fn take_mistake(&mut self) -> Option<LdifError> {
-        self.mistake.take()
+    pub fn take_error(&mut self) -> Option<LdifError> {
+        self.error.take()
     }
 }
 
@@ -100,7 +101,7 @@ impl<R: BufRead> Parts<R> {
     /// The next part, or `None` at the end.
     ///
     /// # Errors
-    /// [`Mistake::Read`], after the records that were read before.
+    /// [`LdifErrorKind::Read`], after the records that were read before.
     pub fn next_part(&mut self) -> Result<Option<Part>, LdifError> {
         let mut text = std::mem::take(&mut self.rest);
         let mut looked_at = 0;
@@ -125,28 +126,28 @@ impl<R: BufRead> Parts<R> {
         if end == 0 {
             return match self.failed.take() {
                 None => Ok(None),
-                Some(error) => Err(self.error(Mistake::Read(error))),
+                Some(error) => Err(self.error(LdifErrorKind::Read(error))),
             };
         }
         self.rest = text.split_off(end);
         self.part_len = (2 * self.part_len).min(self.part_len_full);
         let mut part = self.part(text);
         if too_long {
-            let mistake = Mistake::TooLong(self.options.record_bytes_max);
-            part.mistake = Some(LdifError {
+            let kind = LdifErrorKind::TooLong(self.options.record_bytes_max);
+            part.error = Some(LdifError {
                 line: part.lines_before + 1,
-                ..self.error(mistake)
+                ..self.error(kind)
             });
             self.skip_record(&mut part);
         }
         Ok(Some(part))
     }
 
-    fn error(&self, mistake: Mistake) -> LdifError {
+    fn error(&self, kind: LdifErrorKind) -> LdifError {
         LdifError {
             file: self.options.file.clone(),
             line: self.lines + 1,
-            mistake,
+            kind,
         }
     }
 
@@ -186,7 +187,7 @@ impl<R: BufRead> Parts<R> {
             text,
             lines_before,
             is_first,
-            mistake: None,
+            error: None,
             records_max: borders + 1,
         }
     }
@@ -262,7 +263,7 @@ mod tests {
         while let Some(mut part) = parts.next_part().unwrap() {
             let before = all.len();
             told(&mut part.reader(options()), &mut all);
-            all.extend(part.take_mistake().map(|mistake| mistake.to_string()));
+            all.extend(part.take_error().map(|error| error.to_string()));
             records += part.records_max();
             assert!(all.len() - before <= part.records_max());
             bytes += part.text.len() as u64;

@@ -4,30 +4,11 @@ use std::io::{self, BufRead};
 
 use memchr::memchr;
 
-use crate::error::{LdifError, Mistake};
-use crate::parse::{Line, Parsed};
+use crate::error::{LdifError, LdifErrorKind};
+use crate::line::Line;
+use crate::options::ReaderOptions;
+use crate::parse::RecordParser;
 use crate::record::Record;
-
-/// What a reader allows and how it names its input.
-#[derive(Clone, Debug)]
-pub struct ReaderOptions {
-    /// The name of the input in error messages.
-    pub file: Option<String>,
-    /// Bytes of one record at most, unfolded; comments do not count. 4 GiB is the upper bound.
-    pub record_bytes_max: usize,
-    /// Whether `:< file:///path` may read local files. Never allow it for text from strangers.
-    pub file_urls: bool,
-}
-
-impl Default for ReaderOptions {
-    fn default() -> Self {
-        Self {
-            file: None,
-            record_bytes_max: 64 << 20,
-            file_urls: false,
-        }
-    }
-}
 
 /// Reads records one at a time.
 ///
@@ -52,21 +33,21 @@ pub struct Reader<R> {
     /// The logical lines of one record, one after the other.
     text: Vec<u8>,
     lines: Vec<Line>,
-    parsed: Parsed,
+    parser: RecordParser,
     /// Whether a record (or a version) has been seen: a version may only come first.
     begun: bool,
     bytes_read: u64,
 }
 
 /// How the collection of a record's lines ended.
-enum Collected {
+enum RecordEnd {
     Record,
     EndOfInput,
 }
 
 /// What the line before the current one was, for a continuation to join.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Before {
+enum PreviousLine {
     Nothing,
     Line,
     Comment,
@@ -87,7 +68,7 @@ impl<R: BufRead> Reader<R> {
             line: 0,
             text: Vec::new(),
             lines: Vec::new(),
-            parsed: Parsed::default(),
+            parser: RecordParser::default(),
             begun: false,
             bytes_read: 0,
         }
@@ -121,55 +102,56 @@ impl<R: BufRead> Reader<R> {
     pub fn next_record(&mut self) -> Result<Option<Record<'_>>, LdifError> {
         loop {
             let collected = self.collect();
-            if matches!(collected, Ok(Collected::EndOfInput)) {
+            if matches!(collected, Ok(RecordEnd::EndOfInput)) {
                 return Ok(None);
             }
             let first = !std::mem::replace(&mut self.begun, true);
             collected?;
             let parsed = self
-                .parsed
+                .parser
                 .read(&mut self.text, &mut self.lines, first, &self.options);
-            if let Err((line, mistake)) = parsed {
-                return Err(self.error(line, mistake));
+            if let Err((line, kind)) = parsed {
+                return Err(self.error(line, kind));
             }
             // A version that stands apart from the first record leaves nothing else.
             if !self.lines.is_empty() {
                 break;
             }
         }
-        match self.parsed.record(&self.text, &self.lines) {
+        match self.parser.record(&self.text, &self.lines) {
             Ok(record) => Ok(Some(record)),
-            Err((line, mistake)) => Err(self.error(line, mistake)),
+            Err((line, kind)) => Err(self.error(line, kind)),
         }
     }
 
-    fn error(&self, line: u64, mistake: Mistake) -> LdifError {
+    fn error(&self, line: u64, kind: LdifErrorKind) -> LdifError {
         LdifError {
             file: self.options.file.clone(),
             line,
-            mistake,
+            kind,
         }
     }
 
     /// Reads physical lines up to the empty line that ends a record, into `text` and `lines`.
-    fn collect(&mut self) -> Result<Collected, LdifError> {
+    fn collect(&mut self) -> Result<RecordEnd, LdifError> {
         self.text.clear();
         self.lines.clear();
-        let mut before = Before::Nothing;
-        let mut mistake: Option<(u64, Mistake)> = None;
+        let mut before = PreviousLine::Nothing;
+        let mut first_error: Option<(u64, LdifErrorKind)> = None;
         loop {
             let start = self.text.len();
             let room = self.options.record_bytes_max.saturating_sub(start);
             let read = read_line(&mut self.input, &mut self.text, room, &mut self.bytes_read);
-            let read = read.map_err(|error| self.error(self.line + 1, Mistake::Read(error)))?;
+            let read =
+                read.map_err(|error| self.error(self.line + 1, LdifErrorKind::Read(error)))?;
             self.line += u64::from(read != LineRead::End);
             let empty = self.text.len() == start && read != LineRead::TooLong;
             if empty {
-                let comments_only = self.lines.is_empty() && mistake.is_none();
+                let comments_only = self.lines.is_empty() && first_error.is_none();
                 match read {
-                    LineRead::End if comments_only => return Ok(Collected::EndOfInput),
+                    LineRead::End if comments_only => return Ok(RecordEnd::EndOfInput),
                     _ if comments_only => {
-                        before = Before::Nothing;
+                        before = PreviousLine::Nothing;
                         continue;
                     }
                     _ => break,
@@ -177,43 +159,43 @@ impl<R: BufRead> Reader<R> {
             }
             let comment = match self.text.get(start) {
                 Some(b'#') => true,
-                Some(b' ') => before == Before::Comment,
+                Some(b' ') => before == PreviousLine::Comment,
                 _ => false,
             };
             if comment {
                 // Comments may be as long as they like.
                 self.text.truncate(start);
-                before = Before::Comment;
+                before = PreviousLine::Comment;
                 continue;
             }
             if read == LineRead::TooLong {
                 self.text.truncate(start);
-                let long = Mistake::TooLong(self.options.record_bytes_max);
-                mistake.get_or_insert((self.line, long));
-                before = Before::Line;
+                let long = LdifErrorKind::TooLong(self.options.record_bytes_max);
+                first_error.get_or_insert((self.line, long));
+                before = PreviousLine::Line;
                 continue;
             }
             if self.text.get(start) == Some(&b' ') {
                 match self.lines.last_mut() {
-                    Some(last) if before == Before::Line => {
+                    Some(last) if before == PreviousLine::Line => {
                         self.text.copy_within(start + 1.., start);
                         self.text.truncate(self.text.len() - 1);
                         last.end = to_u32(self.text.len());
                     }
                     _ => {
                         self.text.truncate(start);
-                        mistake.get_or_insert((self.line, Mistake::NothingToContinue));
+                        first_error.get_or_insert((self.line, LdifErrorKind::NothingToContinue));
                     }
                 }
                 continue;
             }
-            before = Before::Line;
+            before = PreviousLine::Line;
             self.lines
                 .push(Line::new(to_u32(start), to_u32(self.text.len()), self.line));
         }
-        match mistake {
-            Some((line, mistake)) => Err(self.error(line, mistake)),
-            None => Ok(Collected::Record),
+        match first_error {
+            Some((line, kind)) => Err(self.error(line, kind)),
+            None => Ok(RecordEnd::Record),
         }
     }
 }

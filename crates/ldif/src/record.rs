@@ -1,6 +1,6 @@
 //! What a reader lends: records, their values and changes.
 
-use crate::parse::{ControlLine, Line, ModificationLines};
+use crate::line::{ControlLine, Line};
 
 /// One record, borrowed from its reader until the next is asked for.
 #[derive(Clone, Copy, Debug)]
@@ -118,6 +118,14 @@ pub enum ModificationKind {
     Replace,
     /// Adds a number to an integer (RFC 4525).
     Increment,
+}
+
+/// One part of a modification: its head line and the end of its values, as positions among the record's lines.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ModificationLines {
+    pub(crate) kind: ModificationKind,
+    pub(crate) head: usize,
+    pub(crate) end: usize,
 }
 
 /// One part of a modify record.

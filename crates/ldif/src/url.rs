@@ -3,20 +3,20 @@
 use std::fs::File;
 use std::io::Read;
 
-use crate::error::Mistake;
+use crate::error::LdifErrorKind;
 
 /// Appends the content of the file that `url` names, `room` bytes at most.
-pub(crate) fn append_file(url: &[u8], room: usize, out: &mut Vec<u8>) -> Result<(), Mistake> {
-    let path =
-        file_path(url).ok_or_else(|| Mistake::Url(String::from_utf8_lossy(url).into_owned()))?;
+pub(crate) fn append_file(url: &[u8], room: usize, out: &mut Vec<u8>) -> Result<(), LdifErrorKind> {
+    let path = file_path(url)
+        .ok_or_else(|| LdifErrorKind::Url(String::from_utf8_lossy(url).into_owned()))?;
     let before = out.len();
     let file = File::open(&path);
     let read = file.and_then(|file| file.take(room as u64 + 1).read_to_end(out));
     if let Err(cause) = read {
-        return Err(Mistake::ValueFile { path, cause });
+        return Err(LdifErrorKind::ValueFile { path, cause });
     }
     if out.len() - before > room {
-        Err(Mistake::TooLong(room))
+        Err(LdifErrorKind::TooLong(room))
     } else {
         Ok(())
     }
@@ -77,7 +77,7 @@ mod tests {
         assert!(out.starts_with(b"[package]"));
         assert!(matches!(
             append_file(url.as_bytes(), 10, &mut Vec::new()),
-            Err(Mistake::TooLong(10))
+            Err(LdifErrorKind::TooLong(10))
         ));
     }
 }

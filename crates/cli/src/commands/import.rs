@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
 use fulgurite_directory_tools::{
-    ImportEvent, ImportOptions, ImportSummary, import, missing_definitions, suffixes_of,
+    ImportEvent, ImportOptions, ImportSummary, import_openldap, missing_definitions, suffixes_of,
 };
 use fulgurite_store::{Store, StoreOptions};
 
@@ -104,7 +104,7 @@ fn fill(
         lenient: command.lenient,
         continue_on_error: command.r#continue,
     };
-    let summary = import(&command.from, &store, &how, &mut |event| match event {
+    let summary = import_openldap(&command.from, &store, &how, &mut |event| match event {
         ImportEvent::Progress(done, all) if !command.quiet && done % 100_000 == 0 => {
             eprintln!("{done} of {all} entries");
         }

@@ -65,7 +65,7 @@ fn print_event(file: &Path, event: &ModifyEvent<'_>) {
     match event {
         ModifyEvent::Applied { .. } => {}
         ModifyEvent::Unreadable(error) => {
-            eprintln!("fulgurite: {file}, line {}: {}", error.line, error.mistake);
+            eprintln!("fulgurite: {file}, line {}: {}", error.line, error.kind);
         }
         ModifyEvent::Refused {
             dn, line, result, ..

@@ -172,7 +172,7 @@ fn add_configuration(options: &ChangeOptions, directory: &Path) -> Result<(), Fa
 fn print_refusal(refusal: &Refusal, number: usize, suffix: &str) {
     match refusal {
         Refusal::Ldif(error) => {
-            eprintln!("{}", error.mistake);
+            eprintln!("{}", error.kind);
             eprintln!("slapadd: could not parse entry (line={})", error.line);
         }
         Refusal::Unreadable { line, reason } => {

@@ -54,7 +54,7 @@ pub(super) fn run(line: &CommandLine) -> Result<(), Failure> {
         }
         ModifyEvent::Applied { .. } => {}
         ModifyEvent::Unreadable(error) => {
-            eprintln!("{}", error.mistake);
+            eprintln!("{}", error.kind);
             eprintln!("slapmodify: could not parse entry (line={})", error.line);
         }
         ModifyEvent::Refused {

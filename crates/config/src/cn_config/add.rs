@@ -124,7 +124,7 @@ impl ConfigAddition {
         loop {
             let record = reader
                 .next_record()
-                .map_err(|error| wrong(error.line, error.mistake))?;
+                .map_err(|error| wrong(error.line, error.kind))?;
             let Some(record) = record else {
                 return Ok(());
             };

@@ -158,7 +158,7 @@ impl Entry {
         let mut ldif = LdifReader::new(Cursor::new(octets));
         let record = ldif
             .next_record()
-            .map_err(|error| wrong(error.line, error.mistake.to_string()))?
+            .map_err(|error| wrong(error.line, error.kind.to_string()))?
             .ok_or_else(|| wrong(1, "there is no entry".to_owned()))?;
         let Action::Content(attributes) = record.action() else {
             return Err(wrong(

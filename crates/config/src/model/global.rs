@@ -320,7 +320,7 @@ impl Global {
             let mut ldif = fulgurite_ldif::Reader::new(octets.as_slice());
             while let Some(record) = ldif
                 .next_record()
-                .map_err(|error| wrong(error.line, error.mistake.to_string()))?
+                .map_err(|error| wrong(error.line, error.kind.to_string()))?
             {
                 let fulgurite_ldif::Action::Content(values) = record.action() else {
                     return Err(wrong(

@@ -5,9 +5,10 @@ use std::io::{self, Write};
 
 use fulgurite_ldif::Writer;
 
+use super::options::GenerateOptions;
 use super::person::{GID_NUMBER_BASE, department};
+use super::random::Random;
 use super::words::DEPARTMENTS;
-use super::{GenerateOptions, Random};
 
 const KIND: u64 = 2;
 

@@ -9,6 +9,7 @@
 //! User n follows from the seed and n alone: a larger directory begins like a smaller one.
 
 mod groups;
+mod options;
 mod person;
 mod random;
 mod words;
@@ -17,37 +18,7 @@ use std::io::{self, Write};
 
 use fulgurite_ldif::Writer;
 
-use random::Random;
-
-/// What to invent.
-#[derive(Clone, Debug)]
-pub struct GenerateOptions {
-    /// Users.
-    pub users: u64,
-    /// Everything follows from it.
-    pub seed: u64,
-    /// Name of the entry at the top, beginning with `dc`, `o` or `ou`.
-    pub suffix: String,
-    /// Groups of names; `None` for one per hundred users, at least one.
-    pub groups: Option<u64>,
-    /// Members of each group, at most.
-    pub group_members: u32,
-    /// Whether passwords are hashed as `{SSHA}`; user n's is `pw.n` either way.
-    pub hash: bool,
-}
-
-impl Default for GenerateOptions {
-    fn default() -> Self {
-        Self {
-            users: 1_000,
-            seed: 1,
-            suffix: "dc=example,dc=com".to_owned(),
-            groups: None,
-            group_members: 50,
-            hash: false,
-        }
-    }
-}
+pub use options::GenerateOptions;
 
 /// Why nothing was generated, or not all.
 #[derive(Debug, thiserror::Error)]
@@ -67,8 +38,8 @@ pub enum GenerateError {
 /// # Errors
 /// [`GenerateError::Suffix`] before anything is written, [`GenerateError::Write`] from the output.
 pub fn generate(options: &GenerateOptions, output: impl Write) -> Result<u64, GenerateError> {
-    let top =
-        Top::of(&options.suffix).ok_or_else(|| GenerateError::Suffix(options.suffix.clone()))?;
+    let top = SuffixEntry::of(&options.suffix)
+        .ok_or_else(|| GenerateError::Suffix(options.suffix.clone()))?;
     let mut writer = Writer::new(output);
     top.write(&options.suffix, &mut writer)?;
     for unit in ["people", "groups"] {
@@ -87,12 +58,12 @@ pub fn generate(options: &GenerateOptions, output: impl Write) -> Result<u64, Ge
 }
 
 /// The entry of the suffix: what its first RDN makes of it.
-struct Top<'s> {
+struct SuffixEntry<'s> {
     attribute: &'s str,
     value: &'s str,
 }
 
-impl<'s> Top<'s> {
+impl<'s> SuffixEntry<'s> {
     fn of(suffix: &'s str) -> Option<Self> {
         let (attribute, rest) = suffix.split_once('=')?;
         let value = rest.split(',').next()?;
@@ -116,21 +87,6 @@ impl<'s> Top<'s> {
         }
         writer.value(self.attribute, self.value.as_bytes())?;
         writer.end()
-    }
-}
-
-/// The mail domain that a suffix of `dc`s stands for.
-fn mail_domain(suffix: &str) -> String {
-    let labels: Vec<&str> = suffix
-        .split(',')
-        .filter_map(|rdn| rdn.trim().split_once('='))
-        .filter(|(attribute, _)| attribute.eq_ignore_ascii_case("dc"))
-        .map(|(_, value)| value)
-        .collect();
-    if labels.is_empty() {
-        "example.com".to_owned()
-    } else {
-        labels.join(".")
     }
 }
 

@@ -8,11 +8,12 @@ use base64::engine::general_purpose::STANDARD;
 use fulgurite_ldif::Writer;
 use sha1::{Digest, Sha1};
 
+use super::options::GenerateOptions;
+use super::random::Random;
 use super::words::{
     DEPARTMENTS, EMPLOYMENT, GIVEN, LANGUAGES, STREETS, SURNAME_HEADS, SURNAME_TAILS, TALK, TITLES,
     TOWNS,
 };
-use super::{GenerateOptions, Random, mail_domain};
 
 const KIND: u64 = 1;
 
@@ -51,7 +52,7 @@ impl<'o> People<'o> {
         let mut random = Random::of(self.options.seed, KIND, number);
         let department = random.below(DEPARTMENTS.len() as u64) as usize;
         let suffix = &self.options.suffix;
-        let mut line = Line {
+        let mut line = LineWriter {
             text: &mut self.text,
             writer,
         };
@@ -130,12 +131,12 @@ impl<'o> People<'o> {
 }
 
 /// A line under construction.
-struct Line<'w, W> {
+struct LineWriter<'w, W> {
     text: &'w mut String,
     writer: &'w mut Writer<W>,
 }
 
-impl<W: Write> Line<'_, W> {
+impl<W: Write> LineWriter<'_, W> {
     fn put(&mut self, description: &str, value: std::fmt::Arguments<'_>) -> io::Result<()> {
         self.text.clear();
         // Writing to a String cannot fail.
@@ -173,5 +174,20 @@ impl<W: Write> Line<'_, W> {
             "userPassword",
             format_args!("{{SSHA}}{}", STANDARD.encode(hashed)),
         )
+    }
+}
+
+/// The mail domain that a suffix of `dc`s stands for.
+fn mail_domain(suffix: &str) -> String {
+    let labels: Vec<&str> = suffix
+        .split(',')
+        .filter_map(|rdn| rdn.trim().split_once('='))
+        .filter(|(attribute, _)| attribute.eq_ignore_ascii_case("dc"))
+        .map(|(_, value)| value)
+        .collect();
+    if labels.is_empty() {
+        "example.com".to_owned()
+    } else {
+        labels.join(".")
     }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use fulgurite_openldap_mdb::{
-    Attribute, Dump, Entry as Foreign, OpenError, ReadError, Source, Wrong,
+    Attribute, Dump, Entry as SourceEntry, OpenError, ReadError, Source, Wrong,
 };
 use fulgurite_schema::{AttributeDescription, CheckOptions, CheckedEntry, Dn, Entry, Schema};
 use fulgurite_store::{
@@ -147,7 +147,7 @@ fn oid_of(name: &str) -> String {
 ///
 /// # Errors
 /// [`ImportError`]; the store stays empty then.
-pub fn import(
+pub fn import_openldap(
     from: &Path,
     store: &Store,
     options: &ImportOptions,
@@ -157,7 +157,7 @@ pub fn import(
     let mut dump = source.dump()?;
     let bulk_writer = store.bulk_writer(&LoadOptions::default())?;
     let mut bulk_writer = bulk_writer.ok_or(ImportError::NotEmpty)?;
-    let mut run = Run {
+    let mut run = ImportRun {
         schema: Arc::clone(store.schema()),
         descriptions: HashMap::new(),
         options,
@@ -176,7 +176,7 @@ pub fn import(
 }
 
 /// The state of an import.
-struct Run<'o> {
+struct ImportRun<'o> {
     schema: Arc<Schema>,
     descriptions: HashMap<String, AttributeDescription>,
     options: &'o ImportOptions,
@@ -188,7 +188,7 @@ struct Run<'o> {
 /// Entries between two words of progress.
 const PROGRESS_EVERY: u64 = 1_000;
 
-impl Run<'_> {
+impl ImportRun<'_> {
     /// Takes one entry; whether there may be more.
     fn next(
         &mut self,
@@ -222,7 +222,7 @@ impl Run<'_> {
     fn take(
         &mut self,
         bulk_writer: &mut BulkWriter<'_>,
-        foreign: Foreign,
+        foreign: SourceEntry,
     ) -> Result<(), ImportError> {
         let (id, parent, name) = (foreign.id, foreign.parent, foreign.name.clone());
         let wrong = |reason: String| ImportError::Entry {
@@ -259,7 +259,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    fn checked(&mut self, foreign: Foreign) -> Result<CheckedEntry, String> {
+    fn checked(&mut self, foreign: SourceEntry) -> Result<CheckedEntry, String> {
         let dn = Dn::parse(&self.schema, &foreign.name).map_err(|error| error.to_string())?;
         let mut entry = Entry::new(dn);
         for Attribute {
