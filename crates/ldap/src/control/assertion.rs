@@ -2,7 +2,8 @@
 
 use fulgurite_ber::Reader;
 
-use crate::{Fault, Filter, Limits};
+use super::kind::ControlKind;
+use crate::{Fault, Filter, Limits, oid};
 
 /// The value of the assertion control.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -12,6 +13,12 @@ pub struct Assert<'a> {
 }
 
 impl<'a> Assert<'a> {
+    /// The control's row in the table of controls.
+    pub const KIND: ControlKind =
+        ControlKind::with_value(oid::ASSERTION, "assert control", |value| {
+            Assert::decode(value).map(|_| ())
+        });
+
     /// Decodes a control value; filters are bounded as those of searches are by default.
     ///
     /// # Errors

@@ -2,7 +2,8 @@
 
 use fulgurite_ber::{Reader, Tag, Writer};
 
-use crate::{Fault, Filter, FilterBuf, FilterTextError, Limits};
+use super::kind::ControlKind;
+use crate::{Fault, Filter, FilterBuf, FilterTextError, Limits, oid};
 
 /// The value of the matched values control: items of which one has to match a value for it to be returned.
 ///
@@ -15,6 +16,12 @@ pub struct MatchedValues<'a> {
 }
 
 impl<'a> MatchedValues<'a> {
+    /// The control's row in the table of controls.
+    pub const KIND: ControlKind =
+        ControlKind::with_value(oid::MATCHED_VALUES, "valuesReturnFilter control", |value| {
+            MatchedValues::decode(value, &Limits::default()).map(|_| ())
+        });
+
     /// Decodes a control value.
     ///
     /// # Errors

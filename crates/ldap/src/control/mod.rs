@@ -1,26 +1,40 @@
 //! Controls (RFC 4511 section 4.1.11), and the values of those that have one.
+//!
+//! ```text
+//!   envelope.rs   Control, Controls: as a message carries them
+//!   table.rs      one row for each control that this crate knows: OID, name, codec of its value
+//!   the others    one file for each value, with its row
+//! ```
+//! The server's table of controls (which operations take them, what they do) refers to these rows.
 
 mod assertion;
+mod envelope;
+mod kind;
 mod matched_values;
 mod paged;
 mod read_entry;
 mod session_tracking;
 mod sort;
 mod subentries;
+mod table;
 mod vlv;
 
-use fulgurite_ber::{Reader, Tag, Writer};
-
-use crate::{Fault, oid};
-
 pub use assertion::Assert;
+pub(crate) use envelope::encode;
+pub use envelope::{Control, Controls};
+pub use kind::ControlKind;
 pub use matched_values::MatchedValues;
 pub use paged::PagedResults;
 pub use read_entry::{ReadEntry, read_entry_value};
 pub use session_tracking::SessionTracking;
 pub use sort::{SortKey, SortRequest, SortResponse};
 pub use subentries::Subentries;
+pub use table::{
+    DOMAIN_SCOPE, DONT_USE_COPY, KINDS, MANAGE_DSA_IT, NO_OP, PERMISSIVE_MODIFY,
+    PROXIED_AUTHORIZATION, RELAX, TRANSACTION, TREE_DELETE, find,
+};
 pub use vlv::{VlvRequest, VlvResponse, VlvTarget};
+<<<<<<< HEAD
 
 /// One control.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -178,3 +192,5 @@ pub(crate) fn encode(writer: &mut Writer<'_>, controls: &[Control<'_>]) {
         });
     }
 }
+=======
+>>>>>>> 1654fff (Add a table of controls and rows for rule applicability)

@@ -2,7 +2,8 @@
 
 use fulgurite_ber::{Reader, Tag, Writer};
 
-use crate::Fault;
+use super::kind::ControlKind;
+use crate::{Fault, oid};
 
 /// The value of the paged results control, in requests and in responses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,6 +15,12 @@ pub struct PagedResults<'a> {
 }
 
 impl<'a> PagedResults<'a> {
+    /// The control's row in the table of controls.
+    pub const KIND: ControlKind =
+        ControlKind::with_value(oid::PAGED_RESULTS, "paged results control", |value| {
+            PagedResults::decode(value).map(|_| ())
+        });
+
     /// Decodes a control value.
     ///
     /// # Errors

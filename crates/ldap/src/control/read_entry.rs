@@ -2,7 +2,8 @@
 
 use fulgurite_ber::{Reader, Tag, Writer};
 
-use crate::{Fault, Values};
+use super::kind::ControlKind;
+use crate::{Fault, Values, oid};
 
 /// The value of both request controls. That of the response controls is a search result entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -12,6 +13,17 @@ pub struct ReadEntry<'a> {
 }
 
 impl<'a> ReadEntry<'a> {
+    /// The row of the pre-read control in the table of controls.
+    pub const PRE: ControlKind =
+        ControlKind::with_value(oid::PRE_READ, "preread control:", |value| {
+            ReadEntry::decode(value).map(|_| ())
+        });
+    /// The row of the post-read control in the table of controls.
+    pub const POST: ControlKind =
+        ControlKind::with_value(oid::POST_READ, "postread control:", |value| {
+            ReadEntry::decode(value).map(|_| ())
+        });
+
     /// Decodes a control value.
     ///
     /// # Errors

@@ -2,7 +2,8 @@
 
 use fulgurite_ber::{Reader, Tag, Writer};
 
-use crate::Fault;
+use super::kind::ControlKind;
+use crate::{Fault, oid};
 
 /// The value of the session tracking control. Nothing of it is to be trusted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,6 +19,12 @@ pub struct SessionTracking<'a> {
 }
 
 impl<'a> SessionTracking<'a> {
+    /// The control's row in the table of controls.
+    pub const KIND: ControlKind =
+        ControlKind::with_value(oid::SESSION_TRACKING, "sessionTracking control", |value| {
+            SessionTracking::decode(value).map(|_| ())
+        });
+
     /// Decodes a control value.
     ///
     /// # Errors

@@ -2,7 +2,8 @@
 
 use fulgurite_ber::{Reader, Tag, Writer};
 
-use crate::Fault;
+use super::kind::ControlKind;
+use crate::{Fault, oid};
 
 const RULE: Tag = Tag::context(0);
 const REVERSE: Tag = Tag::context(1);
@@ -27,6 +28,12 @@ pub struct SortRequest<'a> {
 }
 
 impl<'a> SortRequest<'a> {
+    /// The control's row in the table of controls.
+    pub const KIND: ControlKind =
+        ControlKind::with_value(oid::SORT_REQUEST, "sorted results control", |value| {
+            SortRequest::decode(value).map(|_| ())
+        });
+
     /// Decodes a control value.
     ///
     /// # Errors
@@ -99,6 +106,13 @@ pub struct SortResponse<'a> {
 }
 
 impl<'a> SortResponse<'a> {
+    /// The control's row in the table of controls.
+    pub const KIND: ControlKind = ControlKind::with_value(
+        oid::SORT_RESPONSE,
+        "sorted results response control",
+        |value| SortResponse::decode(value).map(|_| ()),
+    );
+
     /// Decodes a control value.
     ///
     /// # Errors

@@ -2,7 +2,8 @@
 
 use fulgurite_ber::{Reader, Tag, Writer};
 
-use crate::Fault;
+use super::kind::ControlKind;
+use crate::{Fault, oid};
 
 /// The value of the subentries control: whether subentries are visible, and then nothing else is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -12,6 +13,12 @@ pub struct Subentries {
 }
 
 impl Subentries {
+    /// The control's row in the table of controls.
+    pub const KIND: ControlKind =
+        ControlKind::with_value(oid::SUBENTRIES, "subentries control", |value| {
+            Subentries::decode(value).map(|_| ())
+        });
+
     /// Decodes a control value.
     ///
     /// # Errors

@@ -2,7 +2,8 @@
 
 use fulgurite_ber::{Reader, Tag, Writer};
 
-use crate::Fault;
+use super::kind::ControlKind;
+use crate::{Fault, oid};
 
 const BY_OFFSET: Tag = Tag::context(0).constructed();
 const BY_VALUE: Tag = Tag::context(1);
@@ -35,6 +36,12 @@ pub enum VlvTarget<'a> {
 }
 
 impl<'a> VlvRequest<'a> {
+    /// The control's row in the table of controls.
+    pub const KIND: ControlKind =
+        ControlKind::with_value(oid::VLV_REQUEST, "vlv control", |value| {
+            VlvRequest::decode(value).map(|_| ())
+        });
+
     /// Decodes a control value.
     ///
     /// # Errors
@@ -102,6 +109,12 @@ pub struct VlvResponse<'a> {
 }
 
 impl<'a> VlvResponse<'a> {
+    /// The control's row in the table of controls.
+    pub const KIND: ControlKind =
+        ControlKind::with_value(oid::VLV_RESPONSE, "vlv response control", |value| {
+            VlvResponse::decode(value).map(|_| ())
+        });
+
     /// Decodes a control value.
     ///
     /// # Errors

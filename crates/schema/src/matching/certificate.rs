@@ -27,7 +27,6 @@ pub(super) static CERTIFICATE: Form = Form {
             certificate_assertion(names, assertion)
         }
     },
-    value_syntax: Some("1.3.6.1.4.1.1466.115.121.1.8"),
     ..Form::new(certificate)
 };
 
@@ -40,7 +39,6 @@ pub(super) static CERTIFICATE_LIST: Form = Form {
             list_assertion(names, assertion)
         }
     },
-    value_syntax: Some("1.3.6.1.4.1.1466.115.121.1.9"),
     ..Form::new(list)
 };
 

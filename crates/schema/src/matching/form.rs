@@ -27,8 +27,6 @@ pub(super) struct Form {
     pub(super) case: Option<Case>,
     /// What a normal form holds.
     pub(super) content: Content,
-    /// The syntax of attribute values, if assertions have another one and clients may still name the rule.
-    pub(super) value_syntax: Option<&'static str>,
 }
 
 /// What a normal form holds.
@@ -61,7 +59,6 @@ impl Form {
             piece: None,
             case: None,
             content: Content::Bytes,
-            value_syntax: None,
         }
     }
 }

@@ -13,16 +13,6 @@ use super::truth::Truth;
 /// OID of LDAP_MATCHING_RULE_IN_CHAIN ([MS-ADTS], section 3.1.1.3.4.4.3).
 pub const IN_CHAIN: &str = "1.2.840.113556.1.4.1941";
 
-/// OID of the Directory String syntax (RFC 4517, section 3.3.6).
-pub(super) const DIRECTORY_STRING: &str = "1.3.6.1.4.1.1466.115.121.1.15";
-
-/// Syntaxes whose values are Directory Strings too: Country String, Printable String, Telephone Number.
-const NARROWER_STRINGS: [&str; 3] = [
-    "1.3.6.1.4.1.1466.115.121.1.11",
-    "1.3.6.1.4.1.1466.115.121.1.44",
-    "1.3.6.1.4.1.1466.115.121.1.50",
-];
-
 /// A matching rule: how values of some syntax are compared.
 ///
 /// `table.rs` has one row for each rule. A row holds functions, so a rule is its own file and its row.
@@ -42,6 +32,10 @@ pub struct MatchingRule {
     pub(super) assertion: Normalise,
     /// Tests a value.
     pub(super) test: Test,
+    /// Syntaxes of attributes to which a client may apply the rule, besides `syntax`.
+    pub(super) applicable: &'static [&'static str],
+    /// Whether the subschema publishes the rule.
+    pub(crate) published: bool,
     /// The rule by which `~=` compares values, if it is neither this rule nor the sound of words.
     pub(super) approximate: Option<&'static MatchingRule>,
 }
@@ -110,13 +104,12 @@ impl MatchingRule {
 
     /// Returns true if a client may name the rule in an extensible match on an attribute.
     ///
-    /// `equality` and `syntax` are those of the attribute. The rule applies if the syntaxes agree, if the attribute's
-    /// syntax is a narrower kind of Directory String, or if the attribute's own rule has the same normal form.
+    /// `equality` and `syntax` are those of the attribute. The rule applies if it is for that syntax, or if the
+    /// attribute's own rule has the same normal form.
     pub(crate) fn applies_to(&self, equality: Option<&MatchingRule>, syntax: &str) -> bool {
         self.syntax == syntax
-            || (self.syntax == DIRECTORY_STRING && NARROWER_STRINGS.contains(&syntax))
+            || self.applicable.contains(&syntax)
             || equality.is_some_and(|rule| self.same_normal_form(rule))
-            || self.form.value_syntax == Some(syntax)
     }
 
     /// Returns true if values can be put in order by this rule: ordering and equality rules do.

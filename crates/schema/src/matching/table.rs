@@ -1,7 +1,7 @@
 //! The matching rules: name, OID, assertion syntax and functions of each.
 
 use super::form::{Form, Normalise, Test};
-use super::rule::{DIRECTORY_STRING, IN_CHAIN, MatchingRule, RuleKind};
+use super::rule::{IN_CHAIN, MatchingRule, RuleKind};
 use super::{certificate, names, numbers, octet_string, oids, text, time};
 
 /// Returns an equality rule with the functions of its family.
@@ -19,6 +19,8 @@ const fn equality(
         form,
         assertion: form.assertion,
         test: form.equality,
+        applicable: &[],
+        published: true,
         approximate: None,
     }
 }
@@ -66,6 +68,19 @@ impl MatchingRule {
         MatchingRule { kind, ..self }
     }
 
+    /// Adds syntaxes of attributes to which clients may apply the rule.
+    const fn applied_to(self, applicable: &'static [&'static str]) -> MatchingRule {
+        MatchingRule { applicable, ..self }
+    }
+
+    /// Leaves the rule out of the subschema: clients may name it, but its assertions have no published syntax.
+    const fn unpublished(self) -> MatchingRule {
+        MatchingRule {
+            published: false,
+            ..self
+        }
+    }
+
     /// Sets the rule by which `~=` compares values.
     const fn approximated_by(self, rule: &'static MatchingRule) -> MatchingRule {
         MatchingRule {
@@ -92,6 +107,9 @@ impl MatchingRule {
 const BIT_STRING: &str = "1.3.6.1.4.1.1466.115.121.1.6";
 const BOOLEAN: &str = "1.3.6.1.4.1.1466.115.121.1.7";
 const DN: &str = "1.3.6.1.4.1.1466.115.121.1.12";
+const CERTIFICATE: &str = "1.3.6.1.4.1.1466.115.121.1.8";
+const CERTIFICATE_LIST: &str = "1.3.6.1.4.1.1466.115.121.1.9";
+const DIRECTORY_STRING: &str = "1.3.6.1.4.1.1466.115.121.1.15";
 const GENERALIZED_TIME: &str = "1.3.6.1.4.1.1466.115.121.1.24";
 const IA5_STRING: &str = "1.3.6.1.4.1.1466.115.121.1.26";
 const INTEGER: &str = "1.3.6.1.4.1.1466.115.121.1.27";
@@ -111,6 +129,13 @@ const RDN: &str = "1.2.36.79672281.1.5.0";
 const AUTHZ: &str = "1.3.6.1.4.1.4203.666.2.7";
 const ACI: &str = "1.3.6.1.4.1.4203.666.2.1";
 const PKCS8: &str = "1.2.840.113549.1.8.1.1";
+
+/// Syntaxes whose values are Directory Strings too: Country String, Printable String, Telephone Number.
+const NARROWER_STRINGS: &[&str] = &[
+    "1.3.6.1.4.1.1466.115.121.1.11",
+    "1.3.6.1.4.1.1466.115.121.1.44",
+    TELEPHONE,
+];
 
 /// The comparison of `~=` for a name with an optional identifier: a missing identifier matches any, as in slapd. Clients
 /// cannot name it.
@@ -137,13 +162,15 @@ pub(super) static RULES: &[MatchingRule] = &[
         "caseIgnoreMatch",
         DIRECTORY_STRING,
         &text::CASE_IGNORE,
-    ),
+    )
+    .applied_to(NARROWER_STRINGS),
     ordering(
         "2.5.13.3",
         "caseIgnoreOrderingMatch",
         DIRECTORY_STRING,
         &text::CASE_IGNORE,
-    ),
+    )
+    .applied_to(NARROWER_STRINGS),
     substrings(
         "2.5.13.4",
         "caseIgnoreSubstringsMatch",
@@ -155,13 +182,15 @@ pub(super) static RULES: &[MatchingRule] = &[
         "caseExactMatch",
         DIRECTORY_STRING,
         &text::CASE_EXACT,
-    ),
+    )
+    .applied_to(NARROWER_STRINGS),
     ordering(
         "2.5.13.6",
         "caseExactOrderingMatch",
         DIRECTORY_STRING,
         &text::CASE_EXACT,
-    ),
+    )
+    .applied_to(NARROWER_STRINGS),
     substrings(
         "2.5.13.7",
         "caseExactSubstringsMatch",
@@ -247,7 +276,8 @@ pub(super) static RULES: &[MatchingRule] = &[
         "presentationAddressMatch",
         PRESENTATION_ADDRESS,
         &octet_string::OCTET_STRING,
-    ),
+    )
+    .unpublished(),
     equality(
         "2.5.13.23",
         "uniqueMemberMatch",
@@ -260,7 +290,8 @@ pub(super) static RULES: &[MatchingRule] = &[
         "protocolInformationMatch",
         PROTOCOL_INFORMATION,
         &octet_string::OCTET_STRING,
-    ),
+    )
+    .unpublished(),
     equality(
         "2.5.13.27",
         "generalizedTimeMatch",
@@ -290,37 +321,43 @@ pub(super) static RULES: &[MatchingRule] = &[
         "certificateExactMatch",
         "1.3.6.1.1.15.1",
         &certificate::CERTIFICATE,
-    ),
+    )
+    .applied_to(&[CERTIFICATE]),
     equality(
         "2.5.13.35",
         "certificateMatch",
         "1.3.6.1.1.15.2",
         &certificate::ENCODED,
-    ),
+    )
+    .unpublished(),
     equality(
         "2.5.13.38",
         "certificateListExactMatch",
         "1.3.6.1.1.15.5",
         &certificate::CERTIFICATE_LIST,
-    ),
+    )
+    .applied_to(&[CERTIFICATE_LIST]),
     equality(
         "2.5.13.39",
         "certificateListMatch",
         "1.3.6.1.1.15.6",
         &certificate::ENCODED,
-    ),
+    )
+    .unpublished(),
     equality(
         "2.5.13.45",
         "attributeCertificateExactMatch",
         "1.3.6.1.4.1.4203.666.11.10.2.2",
         &certificate::ENCODED,
-    ),
+    )
+    .unpublished(),
     equality(
         "2.5.13.46",
         "attributeCertificateMatch",
         "1.3.6.1.4.1.4203.666.11.10.2.3",
         &certificate::ENCODED,
-    ),
+    )
+    .unpublished(),
     equality(
         "1.3.6.1.4.1.1466.109.114.1",
         "caseExactIA5Match",
@@ -364,13 +401,14 @@ pub(super) static RULES: &[MatchingRule] = &[
     equality(IN_CHAIN, "LDAP_MATCHING_RULE_IN_CHAIN", DN, &names::DN).of_kind(RuleKind::InChain),
     equality("1.3.6.1.1.16.2", "UUIDMatch", UUID, &numbers::UUID),
     ordering("1.3.6.1.1.16.3", "UUIDOrderingMatch", UUID, &numbers::UUID),
-    equality("1.3.6.1.4.1.4203.666.11.2.2", "CSNMatch", CSN, &time::CSN),
+    equality("1.3.6.1.4.1.4203.666.11.2.2", "CSNMatch", CSN, &time::CSN).unpublished(),
     ordering(
         "1.3.6.1.4.1.4203.666.11.2.3",
         "CSNOrderingMatch",
         CSN,
         &time::CSN,
-    ),
+    )
+    .unpublished(),
     equality(
         "1.3.6.1.4.1.4203.666.11.2.5",
         "CSNSIDMatch",
@@ -378,46 +416,54 @@ pub(super) static RULES: &[MatchingRule] = &[
         &time::CSN,
     )
     .asserted_by(time::server_id)
-    .tested_by(Test::Normal(time::has_server_id)),
+    .tested_by(Test::Normal(time::has_server_id))
+    .unpublished(),
     equality(
         "1.3.6.1.4.1.4203.666.4.8",
         "dnOneLevelMatch",
         DN,
         &names::DN,
     )
-    .tested_by(Test::Normal(names::is_child)),
+    .tested_by(Test::Normal(names::is_child))
+    .unpublished(),
     equality("1.3.6.1.4.1.4203.666.4.9", "dnSubtreeMatch", DN, &names::DN)
-        .tested_by(Test::Normal(names::is_within)),
+        .tested_by(Test::Normal(names::is_within))
+        .unpublished(),
     equality(
         "1.3.6.1.4.1.4203.666.4.10",
         "dnSubordinateMatch",
         DN,
         &names::DN,
     )
-    .tested_by(Test::Normal(names::is_below)),
+    .tested_by(Test::Normal(names::is_below))
+    .unpublished(),
     equality(
         "1.3.6.1.4.1.4203.666.4.11",
         "dnSuperiorMatch",
         DN,
         &names::DN,
     )
-    .tested_by(Test::Normal(names::is_above)),
+    .tested_by(Test::Normal(names::is_above))
+    .unpublished(),
     equality(
         "1.3.6.1.4.1.4203.666.4.12",
         "authzMatch",
         AUTHZ,
         &text::CASE_EXACT,
-    ),
+    )
+    .unpublished(),
     equality(
         "1.3.6.1.4.1.4203.666.4.2",
         "OpenLDAPaciMatch",
         ACI,
         &text::CASE_IGNORE,
-    ),
+    )
+    .unpublished(),
     equality(
         "1.3.6.1.4.1.4203.666.4.13",
         "privateKeyMatch",
         PKCS8,
         &octet_string::OCTET_STRING,
-    ),
+    )
+    .unpublished(),
 ];

@@ -94,28 +94,8 @@ fn published_rules() -> impl Iterator<Item = &'static MatchingRule> {
     MatchingRule::all()
         .iter()
         .rev()
-        .filter(|rule| !UNPUBLISHED.contains(&rule.name))
+        .filter(|rule| rule.published)
 }
-
-/// Rules that are understood without being published, as elsewhere: their assertions have no syntax that is.
-const UNPUBLISHED: [&str; 16] = [
-    "presentationAddressMatch",
-    "protocolInformationMatch",
-    "certificateMatch",
-    "certificateListMatch",
-    "attributeCertificateExactMatch",
-    "attributeCertificateMatch",
-    "CSNMatch",
-    "CSNOrderingMatch",
-    "CSNSIDMatch",
-    "dnOneLevelMatch",
-    "dnSubtreeMatch",
-    "dnSubordinateMatch",
-    "dnSuperiorMatch",
-    "authzMatch",
-    "OpenLDAPaciMatch",
-    "privateKeyMatch",
-];
 
 /// Attributes that no rule is said to apply to: objectClass, structuralObjectClass, the values of the subschema, the marks of
 /// an entry, private keys.

@@ -1,11 +1,7 @@
 //! Texts and messages of the directory.
 
-use fulgurite_ldap::control::{
-    Assert, MatchedValues, PagedResults, ReadEntry, SessionTracking, SortRequest, SortResponse,
-    Subentries, VlvRequest, VlvResponse,
-};
 use fulgurite_ldap::{
-    CancelRequest, FilterBuf, LdapUrl, Limits, Message, PasswordModifyRequest, ResponseMessage, dn,
+    CancelRequest, FilterBuf, LdapUrl, Limits, Message, PasswordModifyRequest, ResponseMessage, control, dn,
     encode, frame,
 };
 use fulgurite_ldif::Reader;
@@ -86,16 +82,9 @@ pub fn ldif(bytes: &[u8]) {
 
 /// The value of a control or extended operation, as each kind takes it.
 pub fn ldap_controls(bytes: &[u8]) {
-    let _ = Assert::decode(bytes);
-    let _ = MatchedValues::decode(bytes, &Limits::default());
-    let _ = PagedResults::decode(bytes);
-    let _ = ReadEntry::decode(bytes);
-    let _ = SessionTracking::decode(bytes);
-    let _ = SortRequest::decode(bytes);
-    let _ = SortResponse::decode(bytes);
-    let _ = Subentries::decode(bytes);
-    let _ = VlvRequest::decode(bytes);
-    let _ = VlvResponse::decode(bytes);
+    for kind in control::KINDS {
+        let _ = kind.check.map(|check| check(bytes));
+    }
     let _ = PasswordModifyRequest::decode(Some(bytes));
     let _ = CancelRequest::decode(bytes);
 }

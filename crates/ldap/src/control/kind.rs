@@ -1,0 +1,38 @@
+//! What is fixed about a control: its OID, its name, its value.
+
+use crate::Fault;
+
+/// A control that this crate knows.
+#[derive(Clone, Copy, Debug)]
+pub struct ControlKind {
+    /// OID as it travels.
+    pub oid: &'static str,
+    /// Name in diagnostic messages, the same as slapd's.
+    pub name: &'static str,
+    /// Checks a value by decoding it; `None` if the control has no value with a structure.
+    pub check: Option<fn(&[u8]) -> Result<(), Fault>>,
+}
+
+impl ControlKind {
+    /// Returns a control without a value that this crate decodes.
+    pub(super) const fn plain(oid: &'static str, name: &'static str) -> ControlKind {
+        ControlKind {
+            oid,
+            name,
+            check: None,
+        }
+    }
+
+    /// Returns a control whose value has a codec.
+    pub(super) const fn with_value(
+        oid: &'static str,
+        name: &'static str,
+        check: fn(&[u8]) -> Result<(), Fault>,
+    ) -> ControlKind {
+        ControlKind {
+            oid,
+            name,
+            check: Some(check),
+        }
+    }
+}
