@@ -1,10 +1,39 @@
-//! Approximate matching (`~=`; RFC 4511, section 4.5.1.7.6): words that sound alike, in the same order.
+//! Approximate matching (`~=`; RFC 4511, section 4.5.1.7.6): words that sound alike, in the same
+//! order.
 //!
-//! The sound of a word is its metaphone (Lawrence Philips, 1990): consonants as they are spoken in English, vowels only
-//! where a word begins with one, neighbours of the same sound once. Words of other alphabets sound like themselves.
+//! The sound of a word is its metaphone (Lawrence Philips, 1990): consonants as they are spoken in
+//! English, vowels only where a word begins with one, neighbours of the same sound once. Words of
+//! other alphabets sound like themselves.
+
+use std::borrow::Cow;
 
 use unicode_normalization::UnicodeNormalization as _;
 use unicode_normalization::char::is_combining_mark;
+
+use super::form::{Form, Test};
+use super::invalid::InvalidValue;
+
+/// directoryStringApproxMatch: `~=` as a rule that clients name.
+pub(super) static DIRECTORY_STRING_SOUNDS: Form = Form {
+    equality: Test::Normal(has_words_in_order),
+    ..Form::new(|_, value| {
+        if value.is_empty() || std::str::from_utf8(value).is_err() {
+            return Err(InvalidValue);
+        }
+        Ok(joined_sounds(value))
+    })
+};
+
+/// IA5StringApproxMatch.
+pub(super) static IA5_STRING_SOUNDS: Form = Form {
+    equality: Test::Normal(has_words_in_order),
+    ..Form::new(|_, value| {
+        if !value.is_ascii() {
+            return Err(InvalidValue);
+        }
+        Ok(joined_sounds(value))
+    })
+};
 
 /// Words to be found, as they sound.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,7 +50,7 @@ impl ApproximateAssertion {
         }
     }
 
-    /// Whether a value has all the words in this order, others between them allowed.
+    /// Returns true if a value has all the words in this order, others between them allowed.
     #[must_use]
     pub fn matches(&self, value: &[u8]) -> bool {
         let mut wanted = self.words.iter();
@@ -39,19 +68,34 @@ impl ApproximateAssertion {
         false
     }
 
-    /// The words as they sound, in order: what an index of sounds is asked for.
+    /// Returns the words as they sound, in order: what an index of sounds is asked for.
     pub fn words(&self) -> impl Iterator<Item = &str> {
         self.words.iter().map(String::as_str)
     }
 }
 
-/// The words of a text as they sound.
+/// Returns the sounds of all words, separated by spaces, which no sound contains.
+fn joined_sounds(text: &[u8]) -> Cow<'static, [u8]> {
+    Cow::Owned(sounds(text).join(" ").into_bytes())
+}
+
+/// Tests that the sounds of a value include those of the assertion, in this order.
+fn has_words_in_order(value: &[u8], assertion: &[u8]) -> bool {
+    let mut sounds = value.split(|b| *b == b' ');
+    !assertion.is_empty()
+        && assertion
+            .split(|b| *b == b' ')
+            .all(|wanted| sounds.any(|sound| sound == wanted))
+}
+
+/// Returns the words of a text as they sound.
 fn sounds(text: &[u8]) -> Vec<String> {
     let text = String::from_utf8_lossy(text);
     text.split_whitespace().filter_map(sound).collect()
 }
 
-/// The sound of what a word begins with, up to the first character that is neither letter nor digit.
+/// Returns the sound of what a word begins with, up to the first character that is neither letter
+/// nor digit.
 fn sound(word: &str) -> Option<String> {
     let plain: String = word
         .nfkd()
@@ -96,7 +140,7 @@ impl<'w> Metaphone<'w> {
         self.code
     }
 
-    /// The letter `offset` places from `at`; 0 beyond the word.
+    /// Returns the letter `offset` places from `at`; 0 beyond the word.
     fn look(&self, at: usize, offset: isize) -> u8 {
         at.checked_add_signed(offset)
             .and_then(|at| self.letters.get(at))
@@ -248,5 +292,70 @@ mod tests {
             assert!(!alike("barbara jensen", value), "{value}");
         }
         assert!(alike("b jensen", "B. Jensen") && alike("bjensen", "bjensen@mailgw.example.com"));
+    }
+    #[test]
+    fn rules_named_by_clients_match_as_the_approximate_filter_does() {
+        let schema = crate::Schema::standard();
+        let find = |name| crate::MatchingRule::find(name).unwrap();
+        let (text, ia5) = (
+            find("directoryStringApproxMatch"),
+            find("IA5StringApproxMatch"),
+        );
+        for (assertion, value) in [
+            ("barbra jenson", "Barbara J Jensen"),
+            ("barbara jensen", "Jensen Barbara"),
+            ("jon", "John"),
+            ("-", "-"),
+            ("x", ""),
+            ("smith smith", "smith"),
+        ] {
+            for rule in [text, ia5] {
+                let Ok(normal) = rule.normalise_assertion(&*schema, assertion.as_bytes()) else {
+                    panic!("{assertion}")
+                };
+                let matches = rule.matches(&*schema, &normal, value.as_bytes());
+                assert_eq!(
+                    matches.is_true(),
+                    alike(assertion, value),
+                    "{assertion} {value}"
+                );
+            }
+        }
+        let umlaut = "Björn".as_bytes();
+        assert!(
+            text.normalise(&*schema, umlaut).is_ok() && ia5.normalise(&*schema, umlaut).is_err()
+        );
+        assert!(text.normalise(&*schema, b"").is_err() && ia5.normalise(&*schema, b"").is_ok());
+    }
+
+    #[test]
+    fn rules_named_by_clients_apply_to_their_syntax_alone() {
+        use crate::{Attribute, Dn, Entry, EntrySubject, Filter, Schema};
+        let schema = Schema::standard();
+        let mut entry = Entry::new(Dn::parse(&schema, "cn=x").unwrap());
+        for (name, value) in [("cn", "Barbara Jensen"), ("mail", "bjensen@x"), ("c", "DE")] {
+            entry.attributes.push(Attribute {
+                description: schema.describe(name.as_bytes()).unwrap(),
+                values: vec![value.as_bytes().to_vec()],
+            });
+        }
+        let subject = EntrySubject {
+            schema: &schema,
+            entry: &entry,
+        };
+        let test = |text: &str| {
+            let text = fulgurite_ldap::FilterBuf::parse(text).unwrap();
+            Filter::resolve(&schema, &text.filter()).test(&schema, &subject)
+        };
+        use crate::Truth::{False, True, Undefined};
+        assert_eq!(test("(cn:directoryStringApproxMatch:=jenson)"), True);
+        assert_eq!(test("(cn:1.3.6.1.4.1.4203.666.4.4:=johnson)"), True);
+        assert_eq!(test("(cn:directoryStringApproxMatch:=smith)"), False);
+        assert_eq!(test("(cn:IA5StringApproxMatch:=jensen)"), Undefined);
+        assert_eq!(test("(mail:IA5StringApproxMatch:=bjenson)"), True);
+        assert_eq!(test("(c:directoryStringApproxMatch:=de)"), Undefined);
+        assert_eq!(test("(:directoryStringApproxMatch:=jenson)"), True);
+        let published = schema.published_matching_rules().collect::<String>();
+        assert!(!published.contains("ApproxMatch"));
     }
 }

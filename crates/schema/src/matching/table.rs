@@ -2,7 +2,7 @@
 
 use super::form::{Form, Normalise, Test};
 use super::rule::{IN_CHAIN, MatchingRule, RuleKind};
-use super::{certificate, names, numbers, octet_string, oids, text, time};
+use super::{approximate, certificate, names, numbers, octet_string, oids, text, time};
 
 /// Returns an equality rule with the functions of its family.
 const fn equality(
@@ -73,7 +73,8 @@ impl MatchingRule {
         MatchingRule { applicable, ..self }
     }
 
-    /// Leaves the rule out of the subschema: clients may name it, but its assertions have no published syntax.
+    /// Leaves the rule out of the subschema: clients may name it, but its assertions have no
+    /// published syntax.
     const fn unpublished(self) -> MatchingRule {
         MatchingRule {
             published: false,
@@ -130,15 +131,16 @@ const AUTHZ: &str = "1.3.6.1.4.1.4203.666.2.7";
 const ACI: &str = "1.3.6.1.4.1.4203.666.2.1";
 const PKCS8: &str = "1.2.840.113549.1.8.1.1";
 
-/// Syntaxes whose values are Directory Strings too: Country String, Printable String, Telephone Number.
+/// Syntaxes whose values are Directory Strings too: Country String, Printable String, Telephone
+/// Number.
 const NARROWER_STRINGS: &[&str] = &[
     "1.3.6.1.4.1.1466.115.121.1.11",
     "1.3.6.1.4.1.1466.115.121.1.44",
     TELEPHONE,
 ];
 
-/// The comparison of `~=` for a name with an optional identifier: a missing identifier matches any, as in slapd. Clients
-/// cannot name it.
+/// The comparison of `~=` for a name with an optional identifier: a missing identifier matches any,
+/// as in slapd. Clients cannot name it.
 static UNIQUE_MEMBER_APPROXIMATE: MatchingRule = equality(
     "2.5.13.23",
     "uniqueMemberMatch",
@@ -147,7 +149,8 @@ static UNIQUE_MEMBER_APPROXIMATE: MatchingRule = equality(
 )
 .tested_by(Test::Normal(names::same_name_and_perhaps_uid));
 
-/// Every rule, in order of publication. A new rule is one row here and the functions of its family's file.
+/// Every rule, in order of publication. A new rule is one row here and the functions of its
+/// family's file.
 pub(super) static RULES: &[MatchingRule] = &[
     equality(
         "2.5.13.0",
@@ -451,6 +454,22 @@ pub(super) static RULES: &[MatchingRule] = &[
         AUTHZ,
         &text::CASE_EXACT,
     )
+    .unpublished(),
+    equality(
+        "1.3.6.1.4.1.4203.666.4.4",
+        "directoryStringApproxMatch",
+        DIRECTORY_STRING,
+        &approximate::DIRECTORY_STRING_SOUNDS,
+    )
+    .of_kind(RuleKind::Test)
+    .unpublished(),
+    equality(
+        "1.3.6.1.4.1.4203.666.4.5",
+        "IA5StringApproxMatch",
+        IA5_STRING,
+        &approximate::IA5_STRING_SOUNDS,
+    )
+    .of_kind(RuleKind::Test)
     .unpublished(),
     equality(
         "1.3.6.1.4.1.4203.666.4.2",
