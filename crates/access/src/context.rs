@@ -14,8 +14,8 @@ use crate::subject::{MatchResult, Subject};
 /// Number of rules that have a bit in an [`EntryKind`]; the other two bits are the entry's owner.
 pub(crate) const RULES_IN_KIND: usize = 62;
 
-/// The rules whose names an entry matches, and its owner: a bit each. Entries of the same kind get the same decisions,
-/// unless a clause looks at the entry.
+/// The rules whose names an entry matches, and its owner: a bit each. Entries of the same kind get
+/// the same decisions, unless a clause looks at the entry.
 pub(crate) type EntryKind = u64;
 
 /// The rules as they apply to one requester.
@@ -23,7 +23,8 @@ pub(crate) type EntryKind = u64;
 pub(crate) struct SubjectContext<'r> {
     pub(crate) rules: &'r Rules,
     pub(crate) subject: Subject,
-    /// For each clause of each rule, one after the other: whether it matches the requester, as far as known in advance.
+    /// For each clause of each rule, one after the other: whether it matches the requester, as far
+    /// as known in advance.
     pub(crate) matches: Box<[MatchResult]>,
     /// Every entry gets the same decisions.
     pub(crate) uniform: bool,
@@ -82,7 +83,8 @@ impl<'r> SubjectContext<'r> {
 }
 
 impl EntryContext<'_> {
-    /// Returns true if the names of a rule contain the entry. The kind knows it for the first rules.
+    /// Returns true if the names of a rule contain the entry. The kind knows it for the first
+    /// rules.
     pub(crate) fn names_match(&self, rule: usize, names: &NameSet) -> bool {
         if names.is_any() {
             true

@@ -1,4 +1,5 @@
-//! From rules and a requester to rights. Work that does not depend on the entry is done once per operation.
+//! From rules and a requester to rights. Work that does not depend on the entry is done once per
+//! operation.
 //!
 //! ```text
 //!   once per operation   which clauses match the requester: no, yes, it depends
@@ -27,7 +28,8 @@ const KINDS_MAX: usize = 64;
 #[derive(Debug)]
 pub struct Decisions<'r> {
     pub(crate) context: SubjectContext<'r>,
-    /// All rights, if they are the same for every entry and every requester whom these clauses match.
+    /// All rights, if they are the same for every entry and every requester whom these clauses
+    /// match.
     uniform: Option<&'r UniformRights>,
     root: bool,
     stored: RefCell<Vec<KindRights>>,
@@ -52,8 +54,8 @@ pub struct EntryRights<'d> {
 
 /// A class of decisions that give the same rights to every attribute of every entry.
 ///
-/// Two classes are equal if both requesters bypass all rules, or if the rules are the same and the same clauses match
-/// both requesters.
+/// Two classes are equal if both requesters bypass all rules, or if the rules are the same and the
+/// same clauses match both requesters.
 #[derive(Clone, Copy, Debug)]
 pub struct RightsClass<'r>(Option<&'r UniformRights>);
 
@@ -92,7 +94,8 @@ impl<'r> Decisions<'r> {
             stored: RefCell::new(Vec::new()),
         };
         let context = &decisions.context;
-        // A clause that depends on anything, even a group, may match another requester's next operation.
+        // A clause that depends on anything, even a group, may match another requester's next
+        // operation.
         if context.uniform && !requester.root && !context.matches.contains(&MatchResult::Depends) {
             let compute = || decisions.uniform_rights();
             decisions.uniform = rules.uniform.get_or_compute(&context.matches, compute);
@@ -100,22 +103,23 @@ impl<'r> Decisions<'r> {
         decisions
     }
 
-    /// Returns true if every entry gets the same decisions, so that the name and entry given to [`at`](Self::at) do not
-    /// matter. Single values of an attribute may still differ: see [`by_value`](Self::by_value).
+    /// Returns true if every entry gets the same decisions, so that the name and entry given to
+    /// [`at`](Self::at) do not matter. Single values of an attribute may still differ: see
+    /// [`by_value`](Self::by_value).
     #[must_use]
     pub fn uniform(&self) -> bool {
         self.context.uniform
     }
 
-    /// Returns true if rights may differ between the values of one attribute. If not, [`EntryRights::attribute`] answers
-    /// for all values.
+    /// Returns true if rights may differ between the values of one attribute. If not,
+    /// [`EntryRights::attribute`] answers for all values.
     #[must_use]
     pub fn by_value(&self) -> bool {
         self.context.rules.by_value && !self.root
     }
 
-    /// Returns the class of operations with the same rights. Returns `None` if rights may depend on the entry or change
-    /// from one operation to the next.
+    /// Returns the class of operations with the same rights. Returns `None` if rights may depend on
+    /// the entry or change from one operation to the next.
     #[must_use]
     pub fn rights_class(&self) -> Option<RightsClass<'r>> {
         if self.root {
@@ -130,7 +134,8 @@ impl<'r> Decisions<'r> {
         self.root
     }
 
-    /// Returns the decisions about the entry with this name, in normal form. `facts` answers questions about entries.
+    /// Returns the decisions about the entry with this name, in normal form. `facts` answers
+    /// questions about entries.
     #[must_use]
     pub fn at<'d>(&'d self, normal: &'d str, facts: &'d dyn Facts) -> EntryRights<'d> {
         EntryRights {

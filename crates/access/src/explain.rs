@@ -14,11 +14,12 @@ use crate::rules::Rules;
 pub struct Explanation {
     /// What may be done.
     pub rights: Rights,
-    /// Whether it is a level that a rule names, rather than privileges put together.
+    /// True if it is a level that a rule names, rather than privileges put together.
     pub is_level: bool,
-    /// Whether no rule was asked, because the requester is the root.
+    /// True if no rule was asked, because the requester is the root.
     pub is_root: bool,
-    /// What was looked at, in order: every clause of each rule that speaks of the target, up to the one that decided.
+    /// What was looked at, in order: every clause of each rule that speaks of the target, up to the
+    /// one that decided.
     pub steps: Vec<Step>,
 }
 
@@ -51,7 +52,7 @@ pub enum Outcome {
 }
 
 impl Explanation {
-    /// The step that decided; `None` for the root, and where no rule speaks of the target.
+    /// Returns the step that decided; `None` for the root, and where no rule speaks of the target.
     #[must_use]
     pub fn deciding(&self) -> Option<&Step> {
         self.steps

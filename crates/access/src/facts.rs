@@ -12,11 +12,12 @@ pub enum EntryRef<'n> {
     Entry(&'n str),
 }
 
-/// Looks at entries on behalf of rules with `filter=`, `dnattr=`, `group=` and `set=`. No access rule applies to it.
+/// Looks at entries on behalf of rules with `filter=`, `dnattr=`, `group=` and `set=`. No access
+/// rule applies to it.
 ///
-/// Whoever keeps the entries implements it over the snapshot that the operation works on, so that rules see what the
-/// operation sees. A failure of the store looks like an entry that is not there: nothing is granted by it, unless by
-/// a rule whose negative filter asks for that.
+/// Whoever keeps the entries implements it over the snapshot that the operation works on, so that
+/// rules see what the operation sees. A failure of the store looks like an entry that is not there:
+/// nothing is granted by it, unless by a rule whose negative filter asks for that.
 pub trait Facts {
     /// Visits the values of just that attribute, without its subtypes; none for a missing entry.
     fn values(
@@ -26,15 +27,15 @@ pub trait Facts {
         visit: &mut dyn FnMut(&[u8]),
     );
 
-    /// Whether one of the values of an attribute of DN or Name-and-Optional-UID syntax is that name, given in normal
-    /// form.
+    /// Returns true if one of the values of an attribute of DN or Name-and-Optional-UID syntax is
+    /// that name, given in normal form.
     fn lists(&self, of: EntryRef<'_>, attribute: &AttributeDescription, name: &str) -> bool;
 
-    /// Whether the filter is True of the entry.
+    /// Returns true if the filter is True of the entry.
     fn matches(&self, of: EntryRef<'_>, filter: &Filter<AttributeSelector>) -> bool;
 
-    /// Visits the values of attributes of all entries in scope that the filter is True of; without attributes, the
-    /// normal forms of their names.
+    /// Visits the values of attributes of all entries in scope that the filter is True of; without
+    /// attributes, the normal forms of their names.
     fn select(
         &self,
         base: &str,

@@ -1,8 +1,9 @@
 //! Access decisions: may this requester do this to that?
 //!
-//! Rules are read in order; the first one whose target fits the entry and attribute decides, by the first of its
-//! `by` clauses that fits the requester, unless that clause says `continue` or `break`. Whatever no rule speaks of is
-//! closed, and the root of the directory passes everything. The language is that of slapd.access(5).
+//! Rules are read in order; the first one whose target fits the entry and attribute decides, by the
+//! first of its `by` clauses that fits the requester, unless that clause says `continue` or
+//! `break`. Whatever no rule speaks of is closed, and the root of the directory passes everything.
+//! The language is that of slapd.access(5).
 //!
 //! ```text
 //!   to dn.subtree="ou=people,dc=example,dc=com" attrs=userPassword   by self write  by * auth
@@ -14,8 +15,8 @@
 //!                                  once per value:      rights.value(a, value) -> Rights   (if decisions.by_value())
 //! ```
 //!
-//! Everything here is a pure function of the rules, the requester, a name and the [`Facts`] about entries that the
-//! caller gives access to: nothing is stored, nothing is read but through them.
+//! Everything here is a pure function of the rules, the requester, a name and the [`Facts`] about
+//! entries that the caller gives access to: nothing is stored, nothing is read but through them.
 
 #![forbid(unsafe_code)]
 

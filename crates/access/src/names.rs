@@ -14,7 +14,8 @@ pub(crate) enum NameSet {
     Children(String),
     /// NameSet that many levels below.
     Level(String, usize),
-    /// NameSet an expression matches. Where a comparison says the same as the expression, it is asked instead.
+    /// NameSet an expression matches. Where a comparison says the same as the expression, it is
+    /// asked instead.
     Regex(Box<Pattern>, Option<Box<NameSet>>),
 }
 
@@ -72,7 +73,8 @@ impl NameSet {
         }
     }
 
-    /// What of the name was matched: group 0 is all of it; group 1 of a subtree and the like is the base.
+    /// What of the name was matched: group 0 is all of it; group 1 of a subtree and the like is the
+    /// base.
     pub(crate) fn captures(&self, normal: &str) -> Captures {
         let whole = 0..normal.len();
         let base_of = |base: &str| normal.len().saturating_sub(base.len())..normal.len();
@@ -86,18 +88,18 @@ impl NameSet {
         }
     }
 
-    /// Whether a name's being in it has to be found out for each.
+    /// Returns true if a name's being in it has to be found out for each.
     pub(crate) fn is_any(&self) -> bool {
         matches!(self, NameSet::Any)
     }
 }
 
-/// A raw `,` occurs only between RDNs of a normal form.
+/// Returns a raw `,` occurs only between RDNs of a normal form.
 pub(crate) fn parent(normal: &str) -> &str {
     normal.split_once(',').map_or("", |(_, above)| above)
 }
 
-/// The name that many levels above; `None` above the root.
+/// Returns the name that many levels above; `None` above the root.
 pub(crate) fn ancestor(normal: &str, levels: usize) -> Option<&str> {
     let mut name = normal;
     for _ in 0..levels {
@@ -109,7 +111,8 @@ pub(crate) fn ancestor(normal: &str, levels: usize) -> Option<&str> {
     Some(name)
 }
 
-/// The comparison that says the same as an expression, for the expressions that administrators write most.
+/// Returns the comparison that says the same as an expression, for the expressions that
+/// administrators write most.
 fn comparison(schema: &Schema, pattern: &str) -> Option<NameSet> {
     if matches!(pattern, "*" | ".*" | "^.*$" | ".*$" | "^.*") {
         return Some(NameSet::Any);
@@ -139,7 +142,8 @@ fn comparison(schema: &Schema, pattern: &str) -> Option<NameSet> {
     literal_name(schema, text).map(make)
 }
 
-/// The normal form of a name without anything special, which compares without regard to case anyhow.
+/// Returns the normal form of a name without anything special, which compares without regard to
+/// case anyhow.
 fn literal_name(schema: &Schema, text: &str) -> Option<String> {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, ',' | '=' | '-' | '_' | ' ');
     if text.is_empty() || !text.chars().all(plain) {

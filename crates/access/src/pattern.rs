@@ -1,14 +1,16 @@
-//! Regular expressions as rules write them, and texts that take up what such an expression has found.
+//! Regular expressions as rules write them, and texts that take up what such an expression has
+//! found.
 //!
-//! Rules are written in POSIX extended syntax, matched without regard to case. They run on the `regex` crate: time
-//! linear in the text, no back references. One difference remains: of several alternatives that match at one place the
-//! first counts, not the longest, which shows only in sub-matches.
+//! Rules are written in POSIX extended syntax, matched without regard to case. They run on the
+//! `regex` crate: time linear in the text, no back references. One difference remains: of several
+//! alternatives that match at one place the first counts, not the longest, which shows only in
+//! sub-matches.
 
 use std::ops::Range;
 
 use regex::{Regex, RegexBuilder};
 
-/// Octets a compiled expression may take.
+/// Bytes a compiled expression may take.
 const COMPILED_BYTES_MAX: usize = 1 << 20;
 
 /// A compiled expression.
@@ -151,8 +153,8 @@ fn interval(chars: &mut std::iter::Peekable<std::str::Chars<'_>>) -> Result<Stri
     Err("bad regular expression: invalid repetition".to_owned())
 }
 
-/// A bracket expression after its `[`. Backslashes are ordinary there, and so are the set operations of the other
-/// syntax.
+/// Returns a bracket expression after its `[`. Backslashes are ordinary there, and so are the set
+/// operations of the other syntax.
 fn bracket(
     chars: &mut std::iter::Peekable<std::str::Chars<'_>>,
     out: &mut String,
@@ -242,7 +244,7 @@ impl Template {
         Ok(Template { pieces })
     }
 
-    /// The text, if it has no places.
+    /// Returns the text, if it has no places.
     pub(crate) fn constant(&self) -> Option<&str> {
         match self.pieces.as_slice() {
             [] => Some(""),

@@ -48,7 +48,7 @@ impl<'s> Requester<'s> {
         Requester::default()
     }
 
-    /// The root of the directory.
+    /// Returns the root of the directory.
     #[must_use]
     pub fn root() -> Requester<'s> {
         Requester {
@@ -67,7 +67,7 @@ impl<'s> Requester<'s> {
         }
     }
 
-    /// The same over that connection.
+    /// Returns the same over that connection.
     #[must_use]
     pub fn over(self, wire: Wire<'s>) -> Requester<'s> {
         Requester { wire, ..self }

@@ -48,7 +48,7 @@ const LETTERS: [(Rights, char); 10] = [
 ];
 
 impl Level {
-    /// The keyword of the rule language.
+    /// Returns the keyword of the rule language.
     #[must_use]
     pub fn keyword(self) -> &'static str {
         match self {
@@ -75,7 +75,7 @@ impl Level {
         Level::Manage,
     ];
 
-    /// The privileges it stands for.
+    /// Returns the privileges it stands for.
     #[must_use]
     pub fn rights(self) -> Rights {
         let own = match self {
@@ -121,7 +121,8 @@ impl Rights {
     pub const ADD: Rights = Rights(1 << 5);
     /// `z`: deleting.
     pub const DELETE: Rights = Rights(1 << 6);
-    /// `i`: incrementing. Who may both add and delete may also increment: ask [`Rights::increments`].
+    /// `i`: incrementing. Who may both add and delete may also increment: ask
+    /// [`Rights::increments`].
     pub const INCREMENT: Rights = Rights(1 << 7);
     /// `m`: changes that the data model forbids.
     pub const MANAGE: Rights = Rights(1 << 8);
@@ -130,19 +131,19 @@ impl Rights {
     /// All of them, as [`Level::Manage`] gives them.
     pub const ALL: Rights = Rights(((1 << 9) - 1) & !Rights::INCREMENT.0);
 
-    /// Whether every privilege of `wanted` is among them.
+    /// Returns true if every privilege of `wanted` is among them.
     #[must_use]
     pub fn allows(self, wanted: Rights) -> bool {
         self.0 & wanted.0 == wanted.0
     }
 
-    /// Whether values may be incremented (RFC 4525).
+    /// Returns true if values may be incremented (RFC 4525).
     #[must_use]
     pub fn increments(self) -> bool {
         self.allows(Rights::INCREMENT) || self.allows(Rights::WRITE)
     }
 
-    /// The privilege behind a letter; `0` stands for none.
+    /// Returns the privilege behind a letter; `0` stands for none.
     #[must_use]
     pub fn of_letter(letter: char) -> Option<Rights> {
         let letter = letter.to_ascii_lowercase();
@@ -159,7 +160,8 @@ impl Rights {
         Rights(self.0 & !other.0)
     }
 
-    /// The highest level whose own privilege is among them, whatever holes there are below it.
+    /// Returns the highest level whose own privilege is among them, whatever holes there are below
+    /// it.
     #[must_use]
     pub fn level(self) -> Level {
         let own = |level: &Level| {

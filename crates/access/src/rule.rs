@@ -138,8 +138,8 @@ pub(crate) enum SubjectPattern {
     Anyone,
     Anonymous(Identity),
     Users(Identity),
-    /// The entry itself; the entry that many levels above the requester's, or, negative, an entry whose ancestor that
-    /// many levels above is the requester's.
+    /// The entry itself; the entry that many levels above the requester's, or, negative, an entry
+    /// whose ancestor that many levels above is the requester's.
     SelfEntry(Identity, i32),
     Name(Identity, NameTest),
     /// An attribute of the entry names the requester.
@@ -172,7 +172,7 @@ pub(crate) struct Group {
     /// objectClass is that class.
     pub(crate) class: Filter<AttributeSelector>,
     pub(crate) member: AttributeDescription,
-    /// Whether the attribute holds URLs of searches rather than names.
+    /// True if the attribute holds URLs of searches rather than names.
     pub(crate) dynamic: bool,
 }
 

@@ -35,7 +35,8 @@ pub struct Rules {
     pub(crate) uniform: UniformCache,
 }
 
-/// Attributes that serve authentication only where there are no rules: passwords, and keys that reveal passwords.
+/// Attributes that serve authentication only where there are no rules: passwords, and keys that
+/// reveal passwords.
 const PASSWORDS: [&str; 2] = ["userPassword", "authPassword"];
 
 impl Rules {
@@ -53,8 +54,8 @@ impl Rules {
         }
     }
 
-    /// Returns the default rules. Everybody reads everything except `userPassword` and `authPassword`, which serve
-    /// authentication only. Only the root writes.
+    /// Returns the default rules. Everybody reads everything except `userPassword` and
+    /// `authPassword`, which serve authentication only. Only the root writes.
     #[must_use]
     pub fn standard(schema: &Arc<Schema>) -> Rules {
         Rules::empty(schema, WithoutRules::Protected).completed()
@@ -74,7 +75,8 @@ impl Rules {
         all.completed()
     }
 
-    /// Returns true if decisions need [`Requester::wire`](crate::Requester::wire) in full, beyond its strength.
+    /// Returns true if decisions need [`Requester::wire`](crate::Requester::wire) in full, beyond
+    /// its strength.
     #[must_use]
     pub fn looks_at_wire(&self) -> bool {
         self.by_wire

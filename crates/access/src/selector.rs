@@ -1,7 +1,8 @@
 //! Whom a limit is for: the first word of slapd.conf's `limits`.
 //!
 //! ```text
-//!   *   anonymous   users   <DN>   dn[.self|.this][.<style>]=<pattern>   group[/<class>[/<attribute>]]=<DN>
+//!   *   anonymous   users   <DN>   dn[.self|.this][.<style>]=<pattern>
+//!     group[/<class>[/<attribute>]]=<DN>
 //! ```
 //! `this` looks at the base of the search instead of the requester.
 
@@ -46,7 +47,8 @@ impl Selector {
         Ok(Selector { condition })
     }
 
-    /// Whether it is for a requester, whose name is given in normal form (empty: anonymous), and a search from `base`.
+    /// Returns true if it is for a requester, whose name is given in normal form (empty:
+    /// anonymous), and a search from `base`.
     #[must_use]
     pub fn selects(&self, requester: &str, base: &str, facts: &dyn Facts) -> bool {
         match &self.condition {

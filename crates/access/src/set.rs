@@ -10,8 +10,8 @@
 //!   a & b   a | b       what both have; what either has
 //!   a + b               each text of the one followed by each of the other
 //! ```
-//! Operators have no precedence, parentheses do. A condition holds if the set is not empty. Texts are compared octet
-//! by octet, in normal form where they are values of attributes or names.
+//! Operators have no precedence, parentheses do. A condition holds if the set is not empty. Texts
+//! are compared byte by byte, in normal form where they are values of attributes or names.
 
 use fulgurite_schema::AttributeDescription;
 

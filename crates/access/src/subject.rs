@@ -5,7 +5,7 @@ use crate::peer::TextTest;
 use crate::requester::{Requester, Strengths};
 use crate::rule::{Identity, Layer, SubjectPattern};
 
-/// Whether a clause matches the requester.
+/// True if a clause matches the requester.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum MatchResult {
     No,
@@ -59,7 +59,8 @@ impl Subject {
         }
     }
 
-    /// Returns two bits: the entry with this name is that of the effective identity, that of the real identity.
+    /// Returns two bits: the entry with this name is that of the effective identity, that of the
+    /// real identity.
     pub(crate) fn ownership_bits(&self, normal: &str) -> u64 {
         let own = |identity| {
             let name = self.name(identity);

@@ -1,11 +1,13 @@
-//! Rights that are the same for every entry, computed once for all requesters whom the same clauses match.
+//! Rights that are the same for every entry, computed once for all requesters whom the same clauses
+//! match.
 //!
 //! ```text
 //!   requester --> matching clauses --> a known combination?  -- yes --> a table: attribute type -> rights
 //!                                            `-- no, and there is room --> computed now, stored with the rules
 //! ```
-//! Most searches come from requesters of two or three combinations (anonymous, authenticated), so a decision about an
-//! attribute is a table look-up. Combinations are never removed: a look-up takes no lock and writes nothing.
+//! Most searches come from requesters of two or three combinations (anonymous, authenticated), so a
+//! decision about an attribute is a table look-up. Combinations are never removed: a look-up takes
+//! no lock and writes nothing.
 
 use std::sync::OnceLock;
 
@@ -30,7 +32,8 @@ pub(crate) struct UniformRights {
 pub(crate) struct UniformCache([OnceLock<Box<UniformRights>>; COMBINATIONS_MAX]);
 
 impl UniformCache {
-    /// Returns the rights of a combination, and computes them if they are new. Returns `None` if there is no room.
+    /// Returns the rights of a combination, and computes them if they are new. Returns `None` if
+    /// there is no room.
     pub(crate) fn get_or_compute(
         &self,
         matches: &[MatchResult],

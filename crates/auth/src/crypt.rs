@@ -24,7 +24,7 @@ pub(crate) enum Refusal {
     Form(&'static str),
 }
 
-/// Whether `stored` is the password's hash.
+/// Returns true if `stored` is the password's hash.
 pub(crate) fn verify(stored: &[u8], password: &[u8]) -> Result<bool, Refusal> {
     let stored = std::str::from_utf8(stored)
         .map_err(|_| Refusal::Malformed)?
@@ -69,7 +69,8 @@ pub(crate) fn verify(stored: &[u8], password: &[u8]) -> Result<bool, Refusal> {
     }
 }
 
-/// A new string of crypt(3), of the form that `format` begins with: SHA-512-crypt without one.
+/// Returns a new string of crypt(3), of the form that `format` begins with: SHA-512-crypt without
+/// one.
 ///
 /// # Errors
 /// Why there is none, for people.
@@ -146,12 +147,12 @@ impl<'f> SaltFormat<'f> {
     }
 }
 
-/// Characters of a salt: six bits of an octet each.
+/// Characters of a salt: six bits of an byte each.
 fn salt_text(random: &[u8; 32], length: usize) -> String {
     const ALPHABET: &[u8; 64] = b"./0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
     let letters = random.iter().take(length);
     letters
-        .map(|octet| char::from(ALPHABET[usize::from(octet & 63)]))
+        .map(|byte| char::from(ALPHABET[usize::from(byte & 63)]))
         .collect()
 }
 
@@ -174,9 +175,10 @@ fn sha(
     }
     let parameters =
         sha_crypt::Params::new(rounds).map_err(|_| "there are at least 1000 rounds")?;
-    // Six bits to a character: never longer than asked for, and never longer than the sixteen there may be.
-    let octets = (length.clamp(2, 16) * 6 / 8).max(1);
-    let salt = random.get(..octets).unwrap_or(random);
+    // Six bits to a character: never longer than asked for, and never longer than the sixteen there
+    // may be.
+    let bytes = (length.clamp(2, 16) * 6 / 8).max(1);
+    let salt = random.get(..bytes).unwrap_or(random);
     sha.hash_password_customized(password, salt, None, None, parameters)
         .map(|hash| hash.to_string())
         .map_err(|_| "SHA-crypt cannot take it")
@@ -190,8 +192,8 @@ fn answer(result: Result<(), sha_crypt::password_hash::Error>) -> Result<bool, R
     }
 }
 
-/// Refuses what would take a gigabyte. Three characters are flavour, N and r; more would be parameters that no
-/// system's crypt(3) makes by default and whose work cannot be told from here.
+/// Refuses what would take a gigabyte. Three characters are flavour, N and r; more would be
+/// parameters that no system's crypt(3) makes by default and whose work cannot be told from here.
 fn check_yescrypt(parameters: &str) -> Result<(), Refusal> {
     let parsed: Params = parameters.parse().map_err(|_| Refusal::Malformed)?;
     let bytes = parsed.n().checked_mul(128 * u64::from(parsed.r()));
@@ -225,7 +227,8 @@ fn md5_crypt(password: &[u8], salt: &[u8]) -> String {
     for chunk in password.chunks(16) {
         start.update(inner.get(..chunk.len()).unwrap_or_default());
     }
-    // One byte for each bit of the length, a NUL or the first character: an accident that became the standard.
+    // One byte for each bit of the length, a NUL or the first character: an accident that became
+    // the standard.
     let mut length = password.len();
     while length > 0 {
         start.update(if length & 1 == 1 {
@@ -254,7 +257,7 @@ fn md5_crypt(password: &[u8], salt: &[u8]) -> String {
     encode_md5(&digest.into())
 }
 
-/// The sixteen bytes in the order and alphabet of crypt(3), six bits a character.
+/// Returns the sixteen bytes in the order and alphabet of crypt(3), six bits a character.
 fn encode_md5(digest: &[u8; 16]) -> String {
     const ORDER: [[usize; 3]; 5] = [[0, 6, 12], [1, 7, 13], [2, 8, 14], [3, 9, 15], [4, 10, 5]];
     const ALPHABET: &[u8; 64] = b"./0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";

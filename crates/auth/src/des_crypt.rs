@@ -1,8 +1,10 @@
-//! The oldest form of crypt(3): DES (FIPS 46-3) of a block of zeros, twenty-five times, under eight characters of the
-//! password, with an expansion that the salt permutes. No crate for DES lets its expansion be changed.
+//! The oldest form of crypt(3): DES (FIPS 46-3) of a block of zeros, twenty-five times, under eight
+//! characters of the password, with an expansion that the salt permutes. No crate for DES lets its
+//! expansion be changed.
 //!
-//! Kept for passwords that old systems have stored, and because slapd makes such ones unless told otherwise. Bits stand
-//! in an octet each, in the order of the standard's tables: slow, and still some tens of microseconds.
+//! Kept for passwords that old systems have stored, and because slapd makes such ones unless told
+//! otherwise. Bits stand in an byte each, in the order of the standard's tables: slow, and still
+//! some tens of microseconds.
 
 const ALPHABET: &[u8; 64] = b"./0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
@@ -77,7 +79,8 @@ const BOXES: [[u8; 64]; 8] = [
     ],
 ];
 
-/// The thirteen characters for a password and a salt of two; `None` for a salt of other characters.
+/// Returns the thirteen characters for a password and a salt of two; `None` for a salt of other
+/// characters.
 pub(crate) fn des_crypt(password: &[u8], salt: [u8; 2]) -> Option<String> {
     let mut expansion = EXPANSION;
     for (index, character) in salt.into_iter().enumerate() {

@@ -1,5 +1,5 @@
-//! Schemes of other servers, so that their passwords can be taken over: 389-ds' `{PBKDF2_SHA256}`, `{PKCS5S2}` of
-//! Atlassian's and OpenDJ, `{SCRYPT}`.
+//! Schemes of other servers, so that their passwords can be taken over: 389-ds' `{PBKDF2_SHA256}`,
+//! `{PKCS5S2}` of Atlassian's and OpenDJ, `{SCRYPT}`.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -32,9 +32,9 @@ pub(crate) enum Refusal {
 /// A scheme of another server.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Foreign {
-    /// Four octets of iterations, sixty-four of salt, two hundred and fifty-six of key.
+    /// Four bytes of iterations, sixty-four of salt, two hundred and fifty-six of key.
     Pbkdf2Of389,
-    /// Sixteen octets of salt, thirty-two of key, PBKDF2 with SHA-1.
+    /// Sixteen bytes of salt, thirty-two of key, PBKDF2 with SHA-1.
     Pkcs5S2,
     /// `$s0$<parameters>$<salt>$<key>` or a PHC string.
     Scrypt,
@@ -49,7 +49,7 @@ impl Foreign {
         }
     }
 
-    /// A stored value, with a salt of at least sixteen octets.
+    /// Returns a stored value, with a salt of at least sixteen bytes.
     pub(crate) fn store(self, password: &[u8], salt: &[u8; 64]) -> String {
         let short = salt.first_chunk::<16>().unwrap_or(&[0; 16]);
         match self {

@@ -1,4 +1,5 @@
-//! Names of people before they are names of entries: SASL names, `authz-regexp`, authorization identities.
+//! Names of people before they are names of entries: SASL names, `authz-regexp`, authorization
+//! identities.
 
 use std::fmt::Write as _;
 
@@ -22,11 +23,12 @@ pub struct AuthzRegexpError {
 }
 
 impl AuthzRegexp {
-    /// Compiles a rule. The pattern matches anywhere in the name and in any case; `$1` to `$9` in the replacement
-    /// stand for what its groups matched, `$0` for all of it.
+    /// Compiles a rule. The pattern matches anywhere in the name and in any case; `$1` to `$9` in
+    /// the replacement stand for what its groups matched, `$0` for all of it.
     ///
     /// # Errors
-    /// [`AuthzRegexpError`] for a pattern that is no regular expression and a replacement that names groups it lacks.
+    /// [`AuthzRegexpError`] for a pattern that is no regular expression and a replacement that
+    /// names groups it lacks.
     pub fn new(pattern: &str, replacement: &str) -> Result<AuthzRegexp, AuthzRegexpError> {
         let error = |reason: String| AuthzRegexpError {
             pattern: pattern.to_owned(),
@@ -53,7 +55,7 @@ impl AuthzRegexp {
         }
     }
 
-    /// The replacement for a name that fits.
+    /// Returns the replacement for a name that fits.
     #[must_use]
     pub fn apply(&self, name: &str) -> Option<String> {
         let captures = self.pattern.captures(name)?;
@@ -160,7 +162,7 @@ impl AuthzId {
     }
 }
 
-/// The DN of a name that SASL knows: `uid=<user>[,cn=<realm>][,cn=<mechanism>],cn=auth`.
+/// Returns the DN of a name that SASL knows: `uid=<user>[,cn=<realm>][,cn=<mechanism>],cn=auth`.
 #[must_use]
 pub fn sasl_dn(user: &str, realm: Option<&str>, mechanism: Option<&str>) -> String {
     let mut dn = String::from("uid=");

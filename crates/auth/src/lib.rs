@@ -7,14 +7,15 @@
 //!                 in clear
 //! ```
 //!
-//! Stored values have RFC 2307's notation, `{SCHEME}` (in any case) and what the scheme makes of the password; a
-//! value without it is the password in clear. Digests are compared in constant time. What is slow on purpose says so
-//! beforehand ([`cost`]), so that it can run where it stalls nobody, and what would be absurdly slow is refused
-//! ([`SchemeError::TooCostly`]): whoever may write a password must not be able to stop the server with it.
+//! Stored values have RFC 2307's notation, `{SCHEME}` (in any case) and what the scheme makes of
+//! the password; a value without it is the password in clear. Digests are compared in constant
+//! time. What is slow on purpose says so beforehand ([`cost`]), so that it can run where it stalls
+//! nobody, and what would be absurdly slow is refused ([`SchemeError::TooCostly`]): whoever may
+//! write a password must not be able to stop the server with it.
 //!
-//! Beside that, what needs no entry of SASL: the mechanisms and their messages ([`Mechanism`], [`PlainMessage`],
-//! [`ClientFirst`]), what is demanded of them ([`SecurityProperties`]), and the names of people before they are names
-//! of entries ([`AuthzRegexp`], [`AuthzId`], [`sasl_dn`]).
+//! Beside that, what needs no entry of SASL: the mechanisms and their messages ([`Mechanism`],
+//! [`PlainMessage`], [`ClientFirst`]), what is demanded of them ([`SecurityProperties`]), and the
+//! names of people before they are names of entries ([`AuthzRegexp`], [`AuthzId`], [`sasl_dn`]).
 //!
 //! Not here: entries, access rules, connections.
 

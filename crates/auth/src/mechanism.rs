@@ -34,7 +34,7 @@ impl Mechanism {
         Mechanism::Anonymous,
     ];
 
-    /// The mechanism of that name, in any case.
+    /// Returns the mechanism of that name, in any case.
     #[must_use]
     pub fn from_name(name: &[u8]) -> Option<Mechanism> {
         Self::ALL
@@ -42,7 +42,7 @@ impl Mechanism {
             .find(|mechanism| mechanism.name().as_bytes().eq_ignore_ascii_case(name))
     }
 
-    /// The registered name.
+    /// Returns the registered name.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -91,7 +91,7 @@ impl PlainMessage {
     /// # Errors
     /// What it lacks, for the client to read.
     pub fn parse(message: &[u8]) -> Result<PlainMessage, &'static str> {
-        let mut parts = message.splitn(3, |octet| *octet == 0);
+        let mut parts = message.splitn(3, |byte| *byte == 0);
         let (Some(authorization), Some(authentication), Some(password)) =
             (parts.next(), parts.next(), parts.next())
         else {
@@ -100,8 +100,8 @@ impl PlainMessage {
         if password.contains(&0) {
             return Err("Oops, parse error");
         }
-        let text = |octets: &[u8]| {
-            String::from_utf8(octets.to_vec()).map_err(|_| "identities have to be UTF-8")
+        let text = |bytes: &[u8]| {
+            String::from_utf8(bytes.to_vec()).map_err(|_| "identities have to be UTF-8")
         };
         Ok(PlainMessage {
             authorization_id: text(authorization)?,

@@ -96,7 +96,7 @@ pub(crate) fn store(kind: Pbkdf2Kind, password: &[u8], salt: &[u8]) -> String {
     )
 }
 
-/// A well-formed value with the iterations of new ones, whose password nobody knows.
+/// Returns a well-formed value with the iterations of new ones, whose password nobody knows.
 pub(crate) fn dummy(kind: Pbkdf2Kind) -> String {
     let zeros = |bytes: usize| ADAPTED.encode(vec![0; bytes]);
     format!(

@@ -52,7 +52,8 @@ impl SecurityProperties {
         }
     }
 
-    /// Whether the mechanism meets them on a connection whose other layers are as strong as `ssf` says.
+    /// Returns true if the mechanism meets them on a connection whose other layers are as strong as
+    /// `ssf` says.
     ///
     /// # Errors
     /// What is lacking.

@@ -90,7 +90,7 @@ pub(crate) enum Family {
 }
 
 impl Scheme {
-    /// The scheme of that name, with or without braces, in any case.
+    /// Returns the scheme of that name, with or without braces, in any case.
     pub fn from_name(name: &str) -> Option<Scheme> {
         let bare = name
             .strip_prefix('{')
@@ -102,7 +102,7 @@ impl Scheme {
             .map(|(_, scheme)| *scheme)
     }
 
-    /// The name it is stored under, without braces.
+    /// Returns the name it is stored under, without braces.
     pub fn name(self) -> &'static str {
         NAMES
             .iter()
@@ -110,7 +110,7 @@ impl Scheme {
             .map_or("", |(name, _)| name)
     }
 
-    /// The scheme of a stored value.
+    /// Returns the scheme of a stored value.
     ///
     /// # Errors
     /// [`SchemeError::Unknown`].
@@ -118,7 +118,7 @@ impl Scheme {
         split(stored).map(|(scheme, _)| scheme)
     }
 
-    /// Whether one check takes milliseconds, on purpose.
+    /// Returns true if one check takes milliseconds, on purpose.
     pub fn cost(self) -> Cost {
         match self.family() {
             Family::Cleartext | Family::Digest { .. } => Cost::Cheap,
@@ -170,7 +170,8 @@ pub enum Cost {
     Slow,
 }
 
-/// A stored password that cannot be checked. For a client it is a wrong password; for an administrator, a finding.
+/// A stored password that cannot be checked. For a client it is a wrong password; for an
+/// administrator, a finding.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SchemeError {
     /// A scheme that is not known.
@@ -237,17 +238,19 @@ pub fn cost(stored: &[u8]) -> Cost {
 
 /// Makes the value to store for a new password, with a salt from the system's random numbers.
 ///
-/// Cost: that of [`verify`](crate::verify) for the scheme, tens of milliseconds for [`Scheme::Argon2`].
+/// Cost: that of [`verify`](crate::verify) for the scheme, tens of milliseconds for
+/// [`Scheme::Argon2`].
 ///
 /// # Errors
-/// [`HashError`] when there is no randomness or the scheme cannot take the password (a NUL in crypt(3)).
+/// [`HashError`] when there is no randomness or the scheme cannot take the password (a NUL in
+/// crypt(3)).
 pub fn hash(scheme: Scheme, password: &[u8]) -> Result<String, HashError> {
     hash_with(scheme, password, None)
 }
 
-/// As [`hash`], with the form of new `{CRYPT}` passwords as slapd's `password-crypt-salt-format` gives it: `$6$%.8s`
-/// and the like. It decides by its beginning which form of crypt(3) it is; the salt is as long as it says at most.
-/// Without one, and for other schemes, it has no effect.
+/// As [`hash`], with the form of new `{CRYPT}` passwords as slapd's `password-crypt-salt-format`
+/// gives it: `$6$%.8s` and the like. It decides by its beginning which form of crypt(3) it is; the
+/// salt is as long as it says at most. Without one, and for other schemes, it has no effect.
 ///
 /// # Errors
 /// As [`hash`], and a format that no form of crypt(3) known here begins with.

@@ -13,7 +13,7 @@ const ARGON2_KIB_MAX: u32 = 1 << 20;
 /// Memory times passes of one Argon2 check at most, in KiB: some seconds.
 const ARGON2_WORK_MAX: u64 = 4 << 20;
 
-/// Whether `password` is the one that `stored` was made of.
+/// Returns true if `password` is the one that `stored` was made of.
 ///
 /// Cost: see [`cost`](crate::cost). Comparisons take the same time wherever the difference is.
 ///
@@ -71,9 +71,11 @@ fn verify_argon2(rest: &[u8], password: &[u8]) -> Result<bool, SchemeError> {
     }
 }
 
-/// Does the work of one check and throws the answer away, so that an unknown user takes as long as a known one.
+/// Does the work of one check and throws the answer away, so that an unknown user takes as long as
+/// a known one.
 ///
-/// `like` is the scheme that most passwords of the directory have, [`Scheme::default`] where nothing is known.
+/// `like` is the scheme that most passwords of the directory have, [`Scheme::default`] where
+/// nothing is known.
 pub fn dummy_verify(like: Scheme, password: &[u8]) {
     let stored = dummy(like);
     let matched = verify(stored.as_bytes(), password);
@@ -81,7 +83,7 @@ pub fn dummy_verify(like: Scheme, password: &[u8]) {
     std::hint::black_box(&matched);
 }
 
-/// The password of a value that is stored in clear.
+/// Returns the password of a value that is stored in clear.
 #[must_use]
 pub fn clear_text(stored: &[u8]) -> Option<&[u8]> {
     match split(stored) {
@@ -90,7 +92,8 @@ pub fn clear_text(stored: &[u8]) -> Option<&[u8]> {
     }
 }
 
-/// What a check of `stored` costs is told by its kind: the scheme and its parameters, without salt and hash.
+/// What a check of `stored` costs is told by its kind: the scheme and its parameters, without salt
+/// and hash.
 #[must_use]
 pub fn kind(stored: &[u8]) -> String {
     let Ok((scheme, rest)) = split(stored) else {
@@ -116,7 +119,8 @@ pub fn kind(stored: &[u8]) -> String {
     format!("{{{}}}{}", scheme.name(), parameters.join("$"))
 }
 
-/// A well-formed stored value of each scheme, whose password nobody knows, with the parameters of new hashes.
+/// Returns a well-formed stored value of each scheme, whose password nobody knows, with the
+/// parameters of new hashes.
 #[must_use]
 pub fn decoy(scheme: Scheme) -> String {
     dummy(scheme)
@@ -126,7 +130,8 @@ fn dummy(scheme: Scheme) -> String {
     let digest_bytes = |bytes: usize| "A".repeat(bytes.div_ceil(3) * 4);
     let rest = match scheme.family() {
         Family::Cleartext => return "fulgurite".to_owned(),
-        // One digest and sixteen bytes of salt, whatever the kind: multiples of three decode without padding.
+        // One digest and sixteen bytes of salt, whatever the kind: multiples of three decode
+        // without padding.
         Family::Digest { salted: true, .. } => digest_bytes(81),
         Family::Digest { kind, .. } => {
             return format!(

@@ -1,4 +1,5 @@
-//! Values that other programs stored: openssl passwd, libxcrypt, slappasswd 2.5 and Python's hashlib.
+//! Values that other programs stored: openssl passwd, libxcrypt, slappasswd 2.5 and Python's
+//! hashlib.
 
 use fulgurite_auth::{Cost, Scheme, SchemeError, cost, hash, verify};
 use proptest::prelude::*;

@@ -11,9 +11,9 @@
 //!       04 05 ...     OCTET STRING                 .octet_string()      ->  &[u8], borrowed
 //! ```
 //!
-//! This is the subset of BER that LDAP permits: definite lengths of at most four length octets,
-//! tag numbers below 31, primitive strings. It is not DER on input: a length may be written longer
-//! than it needs to be. It knows no LDAP message; those live in `fulgurite-ldap`.
+//! This is the subset of BER that LDAP permits: definite lengths of at most four length bytes, tag
+//! numbers below 31, primitive strings. It is not DER on input: a length may be written longer than
+//! it needs to be. It knows no LDAP message; those live in `fulgurite-ldap`.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::unwrap_used))]

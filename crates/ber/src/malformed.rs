@@ -11,9 +11,9 @@ pub enum Malformed {
     /// The indefinite length form, which LDAP forbids (RFC 4511 section 5.1).
     #[error("indefinite length is not allowed in LDAP")]
     IndefiniteLength,
-    /// A length written with more than four octets.
-    #[error("a length of {0} octets; at most 4 are accepted")]
-    LengthOctets(u8),
+    /// A length written with more than four bytes.
+    #[error("a length of {0} bytes; at most 4 are accepted")]
+    LengthBytes(u8),
     /// A tag number of 31 or above.
     #[error("tag numbers above 30 are not used in LDAP")]
     HighTagNumber,
@@ -25,30 +25,30 @@ pub enum Malformed {
         /// The tag that was found.
         found: Tag,
     },
-    /// An INTEGER or ENUMERATED of no octets, or of more than eight.
-    #[error("an integer of {0} octets")]
-    IntegerOctets(usize),
-    /// A BOOLEAN that is not exactly one octet.
-    #[error("a boolean of {0} octets")]
-    BooleanOctets(usize),
+    /// An INTEGER or ENUMERATED of no bytes, or of more than eight.
+    #[error("an integer of {0} bytes")]
+    IntegerBytes(usize),
+    /// A BOOLEAN that is not exactly one byte.
+    #[error("a boolean of {0} bytes")]
+    BooleanBytes(usize),
     /// More levels of nesting than the reader was told to follow.
     #[error("elements nest too deeply")]
     TooDeep,
     /// Bytes remain where the container should have ended.
-    #[error("{0} octets remain after the last element")]
-    TrailingOctets(usize),
+    #[error("{0} bytes remain after the last element")]
+    TrailingBytes(usize),
 }
 
 impl Malformed {
-    /// Whether the lengths themselves cannot be trusted, so that nothing behind this point can be
-    /// told apart any more.
+    /// Returns true if the lengths themselves cannot be trusted, so that nothing behind this point
+    /// can be told apart any more.
     #[must_use]
     pub const fn breaks_framing(self) -> bool {
         matches!(
             self,
             Malformed::Truncated
                 | Malformed::IndefiniteLength
-                | Malformed::LengthOctets(_)
+                | Malformed::LengthBytes(_)
                 | Malformed::HighTagNumber
         )
     }

@@ -6,21 +6,21 @@ use crate::{Malformed, Tag};
 /// their own limit.
 pub const DEPTH_MAX: u16 = 32;
 
-/// The identifier and length octets of an element.
+/// The identifier and length bytes of an element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Header {
-    /// The identifier octet.
+    /// The identifier byte.
     pub tag: Tag,
-    /// How many octets the identifier and the length take, 2 to 6.
+    /// How many bytes the identifier and the length take, 2 to 6.
     pub header_len: usize,
-    /// How many octets of contents are declared.
+    /// How many bytes of contents are declared.
     pub content_len: usize,
 }
 
 impl Header {
     /// Reads the header at the start of `bytes`, without looking at the contents.
     ///
-    /// Returns `None` while too few octets have arrived to tell.
+    /// Returns `None` while too few bytes have arrived to tell.
     /// # Errors
     /// A length form or a tag form that LDAP does not use, as soon as it can be seen.
     #[inline]
@@ -42,19 +42,19 @@ impl Header {
                 content_len: usize::from(first),
             }));
         }
-        let octets = first & 0x7f;
-        match octets {
+        let count = first & 0x7f;
+        match count {
             0 => return Err(Malformed::IndefiniteLength),
             1..=4 => {}
-            _ => return Err(Malformed::LengthOctets(octets)),
+            _ => return Err(Malformed::LengthBytes(count)),
         }
-        let Some(length) = rest.get(..usize::from(octets)) else {
+        let Some(length) = rest.get(..usize::from(count)) else {
             return Ok(None);
         };
         let content_len = length
             .iter()
-            .fold(0u32, |sum, &octet| sum << 8 | u32::from(octet));
-        let header_len = 2 + usize::from(octets);
+            .fold(0u32, |sum, &byte| sum << 8 | u32::from(byte));
+        let header_len = 2 + usize::from(count);
         Ok(Some(Header {
             tag,
             header_len,
@@ -62,7 +62,7 @@ impl Header {
         }))
     }
 
-    /// Octets of the whole element, header and contents.
+    /// Bytes of the whole element, header and contents.
     #[must_use]
     pub const fn total_len(self) -> usize {
         self.header_len.saturating_add(self.content_len)
@@ -94,19 +94,19 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Whether every element has been read.
+    /// Returns true if every element has been read.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.rest.is_empty()
     }
 
-    /// The octets not read yet.
+    /// Returns the bytes not read yet.
     #[must_use]
     pub const fn remaining(&self) -> &'a [u8] {
         self.rest
     }
 
-    /// The tag of the next element, if there is one.
+    /// Returns the tag of the next element, if there is one.
     #[must_use]
     pub fn peek(&self) -> Option<Tag> {
         self.rest.first().copied().map(Tag)
@@ -182,10 +182,10 @@ impl<'a> Reader<'a> {
         self.expect(Tag::OCTET_STRING)
     }
 
-    /// Reads an INTEGER of up to eight octets.
+    /// Reads an INTEGER of up to eight bytes.
     ///
     /// # Errors
-    /// [`Malformed::IntegerOctets`], otherwise as [`Reader::expect`].
+    /// [`Malformed::IntegerBytes`], otherwise as [`Reader::expect`].
     #[inline]
     pub fn integer(&mut self) -> Result<i64, Malformed> {
         integer_content(self.expect(Tag::INTEGER)?)
@@ -200,10 +200,10 @@ impl<'a> Reader<'a> {
         integer_content(self.expect(Tag::ENUMERATED)?)
     }
 
-    /// Reads a BOOLEAN; any non-zero octet is true.
+    /// Reads a BOOLEAN; any non-zero byte is true.
     ///
     /// # Errors
-    /// [`Malformed::BooleanOctets`], otherwise as [`Reader::expect`].
+    /// [`Malformed::BooleanBytes`], otherwise as [`Reader::expect`].
     #[inline]
     pub fn boolean(&mut self) -> Result<bool, Malformed> {
         boolean_content(self.expect(Tag::BOOLEAN)?)
@@ -212,11 +212,11 @@ impl<'a> Reader<'a> {
     /// Checks that nothing is left.
     ///
     /// # Errors
-    /// [`Malformed::TrailingOctets`].
+    /// [`Malformed::TrailingBytes`].
     pub const fn end(&self) -> Result<(), Malformed> {
         match self.rest.len() {
             0 => Ok(()),
-            left => Err(Malformed::TrailingOctets(left)),
+            left => Err(Malformed::TrailingBytes(left)),
         }
     }
 
@@ -232,44 +232,44 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The value of INTEGER contents: two's complement, most significant octet first.
+/// Returns the value of INTEGER contents: two's complement, most significant byte first.
 ///
 /// # Errors
-/// [`Malformed::IntegerOctets`] for none, or more than eight octets.
+/// [`Malformed::IntegerBytes`] for none, or more than eight bytes.
 #[inline]
 pub(crate) fn integer_content(content: &[u8]) -> Result<i64, Malformed> {
     match content {
         [only] => Ok(i64::from(only.cast_signed())),
         [first, rest @ ..] if rest.len() < 8 => Ok(rest
             .iter()
-            .fold(i64::from(first.cast_signed()), |sum, &octet| {
-                sum << 8 | i64::from(octet)
+            .fold(i64::from(first.cast_signed()), |sum, &byte| {
+                sum << 8 | i64::from(byte)
             })),
-        _ => Err(Malformed::IntegerOctets(content.len())),
+        _ => Err(Malformed::IntegerBytes(content.len())),
     }
 }
 
 #[inline]
 pub(crate) const fn boolean_content(content: &[u8]) -> Result<bool, Malformed> {
     match content {
-        [octet] => Ok(*octet != 0),
-        _ => Err(Malformed::BooleanOctets(content.len())),
+        [byte] => Ok(*byte != 0),
+        _ => Err(Malformed::BooleanBytes(content.len())),
     }
 }
 
 impl Reader<'_> {
-    /// The value of contents that an implicit tag gave another name: `[n] INTEGER`.
+    /// Returns the value of contents that an implicit tag gave another name: `[n] INTEGER`.
     ///
     /// # Errors
-    /// [`Malformed::IntegerOctets`].
+    /// [`Malformed::IntegerBytes`].
     pub fn integer_of(content: &[u8]) -> Result<i64, Malformed> {
         integer_content(content)
     }
 
-    /// The value of contents that an implicit tag gave another name: `[n] BOOLEAN`.
+    /// Returns the value of contents that an implicit tag gave another name: `[n] BOOLEAN`.
     ///
     /// # Errors
-    /// [`Malformed::BooleanOctets`].
+    /// [`Malformed::BooleanBytes`].
     pub fn boolean_of(content: &[u8]) -> Result<bool, Malformed> {
         boolean_content(content)
     }
@@ -304,7 +304,7 @@ mod tests {
         );
         assert_eq!(
             Reader::new(&[4, 0x85, 0, 0, 0, 0, 1, 9]).element(),
-            Err(Malformed::LengthOctets(5))
+            Err(Malformed::LengthBytes(5))
         );
         assert_eq!(
             Reader::new(&[0x1f, 0x81, 1, 0]).element(),
@@ -317,23 +317,23 @@ mod tests {
         assert_eq!(Reader::new(&[]).element(), Err(Malformed::Truncated));
         assert_eq!(
             Reader::new(&[2, 0]).integer(),
-            Err(Malformed::IntegerOctets(0))
+            Err(Malformed::IntegerBytes(0))
         );
         assert_eq!(
             Reader::new(&[2, 9, 0, 0, 0, 0, 0, 0, 0, 0, 1]).integer(),
-            Err(Malformed::IntegerOctets(9))
+            Err(Malformed::IntegerBytes(9))
         );
         assert_eq!(
             Reader::new(&[1, 0]).boolean(),
-            Err(Malformed::BooleanOctets(0))
+            Err(Malformed::BooleanBytes(0))
         );
     }
 
     #[test]
-    fn headers_wait_for_their_octets() {
+    fn headers_wait_for_their_bytes() {
         let header = [0x30, 0x82, 0x01, 0x02];
         for cut in 0..header.len() {
-            assert_eq!(Header::parse(&header[..cut]), Ok(None), "{cut} octets");
+            assert_eq!(Header::parse(&header[..cut]), Ok(None), "{cut} bytes");
         }
         let parsed = Header::parse(&header).unwrap().unwrap();
         assert_eq!(

@@ -1,8 +1,8 @@
-//! The identifier octet of an element.
+//! The identifier byte of an element.
 
 use std::fmt;
 
-/// An identifier octet: class, constructed bit and a tag number below 31 (X.690 section 8.1.2).
+/// An identifier byte: class, constructed bit and a tag number below 31 (X.690 section 8.1.2).
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Tag(pub u8);
 
@@ -22,33 +22,33 @@ impl Tag {
     /// Universal SET and SET OF, constructed.
     pub const SET: Tag = Tag(0x31);
 
-    /// The primitive tag `[APPLICATION number]`; `number` is below 31.
+    /// Returns the primitive tag `[APPLICATION number]`; `number` is below 31.
     #[must_use]
     pub const fn application(number: u8) -> Tag {
         assert!(number < 31);
         Tag(0x40 | number)
     }
 
-    /// The primitive context-specific tag `[number]`; `number` is below 31.
+    /// Returns the primitive context-specific tag `[number]`; `number` is below 31.
     #[must_use]
     pub const fn context(number: u8) -> Tag {
         assert!(number < 31);
         Tag(0x80 | number)
     }
 
-    /// The same tag with the constructed bit set.
+    /// Returns the same tag with the constructed bit set.
     #[must_use]
     pub const fn constructed(self) -> Tag {
         Tag(self.0 | 0x20)
     }
 
-    /// Whether the contents are themselves elements.
+    /// Returns true if the contents are themselves elements.
     #[must_use]
     pub const fn is_constructed(self) -> bool {
         self.0 & 0x20 != 0
     }
 
-    /// The tag number, 0 to 31; 31 announces the long form, which LDAP never uses.
+    /// Returns the tag number, 0 to 31; 31 announces the long form, which LDAP never uses.
     #[must_use]
     pub const fn number(self) -> u8 {
         self.0 & 0x1f

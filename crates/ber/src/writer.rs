@@ -6,18 +6,18 @@ use crate::Tag;
 #[derive(Debug)]
 #[must_use = "a container that is not ended has a wrong length"]
 pub struct Mark {
-    /// Position of the first length octet.
+    /// Position of the first length byte.
     length_at: usize,
-    /// How many length octets were reserved.
+    /// How many length bytes were reserved.
     reserved: usize,
 }
 
 /// Appends elements to the end of a buffer.
 ///
-/// A container's length is not known when it begins. [`Writer::begin`] reserves one length octet
-/// and moves the contents when they turn out to need more, which costs a copy of containers beyond
-/// 127 octets; [`Writer::begin_long`] reserves three and pays with two octets for short contents.
-/// Each octet is moved at most once per open container.
+/// A container's length is not known when it begins. [`Writer::begin`] reserves one length byte and
+/// moves the contents when they turn out to need more, which costs a copy of containers beyond 127
+/// bytes; [`Writer::begin_long`] reserves three and pays with two bytes for short contents. Each
+/// byte is moved at most once per open container.
 #[derive(Debug)]
 pub struct Writer<'o> {
     out: &'o mut Vec<u8>,
@@ -29,7 +29,7 @@ impl<'o> Writer<'o> {
         Writer { out }
     }
 
-    /// The buffer, for contents that write themselves.
+    /// Returns the buffer, for contents that write themselves.
     pub const fn buffer(&mut self) -> &mut Vec<u8> {
         self.out
     }
@@ -57,8 +57,8 @@ impl<'o> Writer<'o> {
         self.out.extend_from_slice(content);
     }
 
-    /// Writes the head of an element whose `len` octets of contents are written next: for containers whose length is
-    /// known beforehand.
+    /// Writes the head of an element whose `len` bytes of contents are written next: for containers
+    /// whose length is known beforehand.
     ///
     /// # Panics
     /// If `len` is 4 GiB or more.
@@ -67,12 +67,12 @@ impl<'o> Writer<'o> {
         if len < 0x80 {
             self.out.extend_from_slice(&[tag.0, len.to_le_bytes()[0]]);
         } else {
-            let octets = length_octets(len);
+            let bytes = length_bytes(len);
             self.out
-                .extend_from_slice(&[tag.0, 0x80 | octets.to_le_bytes()[0]]);
+                .extend_from_slice(&[tag.0, 0x80 | bytes.to_le_bytes()[0]]);
             let be = len_be(len);
             self.out
-                .extend_from_slice(be.get(4 - octets..).unwrap_or(&be));
+                .extend_from_slice(be.get(4 - bytes..).unwrap_or(&be));
         }
     }
 
@@ -99,14 +99,14 @@ impl<'o> Writer<'o> {
                 .out
                 .extend_from_slice(&[tag.0, 1, small.to_le_bytes()[0]]);
         }
-        let octets = value.to_be_bytes();
-        // A leading octet is redundant when it only repeats the sign of the next one.
-        let redundant = octets
+        let bytes = value.to_be_bytes();
+        // A leading byte is redundant when it only repeats the sign of the next one.
+        let redundant = bytes
             .iter()
-            .zip(octets.iter().skip(1))
+            .zip(bytes.iter().skip(1))
             .take_while(|&(&here, &next)| here == (next.cast_signed() >> 7).cast_unsigned())
             .count();
-        self.primitive(tag, octets.get(redundant..).unwrap_or(&octets));
+        self.primitive(tag, bytes.get(redundant..).unwrap_or(&bytes));
     }
 
     /// Writes a BOOLEAN; true is 0xff (RFC 4511 section 5.1).
@@ -124,7 +124,8 @@ impl<'o> Writer<'o> {
         self.begin_reserving(tag, 1)
     }
 
-    /// Begins a container that probably exceeds 127 octets: up to 65,535 of contents are never moved.
+    /// Begins a container that probably exceeds 127 bytes: up to 65,535 of contents are never
+    /// moved.
     pub fn begin_long(&mut self, tag: Tag) -> Mark {
         self.begin_reserving(tag, 3)
     }
@@ -151,11 +152,7 @@ impl<'o> Writer<'o> {
             .len()
             .checked_sub(content_at)
             .expect("the container is still in the buffer");
-        let needed = if len < 0x80 {
-            1
-        } else {
-            1 + length_octets(len)
-        };
+        let needed = if len < 0x80 { 1 } else { 1 + length_bytes(len) };
         let width = needed.max(mark.reserved);
         if width > mark.reserved {
             let more = width - mark.reserved;
@@ -168,11 +165,11 @@ impl<'o> Writer<'o> {
         };
         if let [only] = slot {
             *only = len.to_le_bytes()[0];
-        } else if let [form, octets @ ..] = slot {
-            *form = 0x80 | octets.len().to_le_bytes()[0];
+        } else if let [form, bytes @ ..] = slot {
+            *form = 0x80 | bytes.len().to_le_bytes()[0];
             let be = len_be(len);
-            let from = be.len().saturating_sub(octets.len());
-            octets.copy_from_slice(be.get(from..).unwrap_or(&be));
+            let from = be.len().saturating_sub(bytes.len());
+            bytes.copy_from_slice(be.get(from..).unwrap_or(&be));
         }
     }
 
@@ -192,19 +189,19 @@ impl<'o> Writer<'o> {
     }
 }
 
-/// Octets of an element with contents of `len` octets, its head included.
+/// Bytes of an element with contents of `len` bytes, its head included.
 #[must_use]
 #[inline]
 pub const fn element_len(len: usize) -> usize {
     if len < 0x80 {
         2 + len
     } else {
-        2 + length_octets(len) + len
+        2 + length_bytes(len) + len
     }
 }
 
-/// How many octets the long form needs for `len`, 1 to 4.
-const fn length_octets(len: usize) -> usize {
+/// Returns the number of bytes the long form needs for `len`, 1 to 4.
+const fn length_bytes(len: usize) -> usize {
     match len {
         0..=0xff => 1,
         0x100..=0xffff => 2,
@@ -274,7 +271,7 @@ mod tests {
                     content
                         .iter()
                         .enumerate()
-                        .all(|(i, &octet)| usize::from(octet) == i % 251)
+                        .all(|(i, &byte)| usize::from(byte) == i % 251)
                 );
                 assert_eq!(content.len(), len);
                 assert_eq!(outer.octet_string(), Ok(&b"behind"[..]));

@@ -1,7 +1,8 @@
 //! LDIF into stores, entry by entry: each that can be added is, and each that cannot is told.
 //!
-//! This is what slapadd does, where [`load`](crate::load) is all or nothing. Children may come before their parents,
-//! also in an earlier run: a parent that has not come gets its place at once, and fills it when it comes.
+//! This is what slapadd does, where [`load`](crate::load) is all or nothing. Children may come
+//! before their parents, also in an earlier run: a parent that has not come gets its place at once,
+//! and fills it when it comes.
 //!
 //! An empty store is filled as by a bulk load, as long as parents come before their children.
 
@@ -26,9 +27,10 @@ pub struct AddOptions {
     pub creator: String,
     /// Number of this server in CSNs that are made.
     pub server_id: u16,
-    /// Whether the schema has to allow the entries. What it does not define can be added in no case.
+    /// True if the schema has to allow the entries. What it does not define can be added in no
+    /// case.
     pub check_schema: bool,
-    /// Whether a value that is named twice is a mistake; otherwise it is kept once.
+    /// True if a value that is named twice is a mistake; otherwise it is kept once.
     pub check_values: bool,
     /// Check everything, add nothing.
     pub dry_run: bool,
@@ -139,7 +141,7 @@ pub struct AddSummary {
 }
 
 impl AddSummary {
-    /// Whether everything was added.
+    /// Returns true if everything was added.
     #[must_use]
     pub fn is_complete(&self) -> bool {
         self.refused == 0 && self.missing == 0
@@ -172,10 +174,12 @@ impl From<BulkWriteError> for AddError {
     }
 }
 
-/// Adds the entries of `input` to the stores, each to the one with the most specific suffix. Everything becomes visible at
-/// the end, in one transaction for each store; also what came before a record that could not be added.
+/// Adds the entries of `input` to the stores, each to the one with the most specific suffix.
+/// Everything becomes visible at the end, in one transaction for each store; also what came before
+/// a record that could not be added.
 ///
-/// The writers of the stores are held until the end: a server that has them open waits with its updates.
+/// The writers of the stores are held until the end: a server that has them open waits with its
+/// updates.
 ///
 /// # Errors
 /// [`AddError`]; records that cannot be added are told to `tell` instead.
@@ -236,7 +240,7 @@ impl<'s> Sink<'s> {
         })
     }
 
-    /// The writer, which goes on where the bulk_writer was; none in a dry run.
+    /// Returns the writer, which goes on where the bulk_writer was; none in a dry run.
     fn writer(&mut self) -> Result<Option<&mut Writer<'s>>, AddError> {
         if let Sink::BulkWriter(_) = self
             && let Sink::BulkWriter(bulk_writer) = std::mem::replace(self, Sink::Nowhere)
@@ -436,7 +440,7 @@ impl Adder<'_> {
     }
 }
 
-/// An entry as a record tells it, resolved but not checked.
+/// Returns an entry as a record tells it, resolved but not checked.
 fn read_entry(schema: &Schema, record: &Record<'_>) -> Result<Entry, Refusal> {
     let unreadable = |reason| Refusal::Unreadable {
         line: record.line(),
@@ -477,7 +481,7 @@ fn note_csn(schema: &Schema, entry: &Entry, newest: &mut BTreeMap<Vec<u8>, Vec<u
         return;
     };
     for csn in entry.values(attribute.index) {
-        let server = csn.split(|octet| *octet == b'#').nth(2).unwrap_or_default();
+        let server = csn.split(|byte| *byte == b'#').nth(2).unwrap_or_default();
         let held = newest.entry(server.to_vec()).or_default();
         if *csn > *held {
             held.clone_from(csn);
@@ -510,7 +514,7 @@ fn write_context(
     }
     if let Some(held) = entry.attribute(&description) {
         for csn in &held.values {
-            let server = csn.split(|octet| *octet == b'#').nth(2).unwrap_or_default();
+            let server = csn.split(|byte| *byte == b'#').nth(2).unwrap_or_default();
             let slot = newest.entry(server.to_vec()).or_default();
             if *csn > *slot {
                 slot.clone_from(csn);

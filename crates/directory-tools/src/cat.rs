@@ -1,4 +1,5 @@
-//! Stores as LDIF, in the order of ids and with every attribute in its stored order: what slapcat does.
+//! Stores as LDIF, in the order of ids and with every attribute in its stored order: what slapcat
+//! does.
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -52,7 +53,8 @@ impl From<LdapScope> for CatScope {
 
 /// Writes the stores one after the other, each as it is at one moment. Gives the number of entries.
 ///
-/// The output should be buffered; it is flushed at the end. Places of entries that have not come are passed over.
+/// The output should be buffered; it is flushed at the end. Places of entries that have not come
+/// are passed over.
 ///
 /// # Errors
 /// [`ExportError`].

@@ -5,7 +5,8 @@
 //!     (l=A)            expected at most 100000   looked at 100000   found 100000
 //!     (st=X)           ...
 //! ```
-//! Each part of the filter is planned as if it were the whole. Access rules and limits play no part.
+//! Each part of the filter is planned as if it were the whole. Access rules and limits play no
+//! part.
 
 use fulgurite_ldap::{Filter as FilterText, FilterBuf};
 use fulgurite_schema::{Dn, Filter};
@@ -64,7 +65,8 @@ pub enum ExplainError {
     Store(#[from] StoreError),
 }
 
-/// Plans a search and each part of its filter, and counts what they find. Cost: that of as many searches.
+/// Plans a search and each part of its filter, and counts what they find. Cost: that of as many
+/// searches.
 ///
 /// # Errors
 /// [`ExplainError`] without a base or when the store fails.

@@ -49,13 +49,13 @@ pub fn export(store: &Store, output: impl Write) -> Result<u64, ExportError> {
     Ok(count)
 }
 
-/// In which order attributes come: object classes first, then what users wrote, then what the server keeps; by name, so
-/// that exports can be compared.
+/// In which order attributes come: object classes first, then what users wrote, then what the
+/// server keeps; by name, so that exports can be compared.
 struct Order {
     /// By number of the attribute.
     ranks: Vec<usize>,
-    /// The attributes of the entry before, as it had them, and the positions from which they came out. Most entries have
-    /// those of their neighbour, and need no sorting.
+    /// The attributes of the entry before, as it had them, and the positions from which they came
+    /// out. Most entries have those of their neighbour, and need no sorting.
     last: Vec<AttributeId>,
     positions: Vec<usize>,
 }
@@ -80,7 +80,7 @@ impl Order {
         }
     }
 
-    /// The positions of an entry's attributes in the order in which they are written.
+    /// Returns the positions of an entry's attributes in the order in which they are written.
     fn positions(&mut self, attributes: &[AttributeView<'_>]) -> &[usize] {
         let ids = || attributes.iter().map(|attribute| attribute.info.id);
         if !ids().eq(self.last.iter().copied()) {

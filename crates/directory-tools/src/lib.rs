@@ -1,4 +1,5 @@
-//! Offline tools of the directory: LDIF in, LDIF out, LDIF from nothing, entries checked and changed.
+//! Offline tools of the directory: LDIF in, LDIF out, LDIF from nothing, entries checked and
+//! changed.
 //!
 //! ```text
 //!   files --> ldif::Parts, each: Reader --> schema --> EntryCompleter --> bulk load load
@@ -12,9 +13,10 @@
 //!   seed --> invented people --> ldif::Writer --> output                       generate
 //! ```
 //!
-//! They work on stores and streams; options, terminals and exit codes are the command line's. A load may extend a
-//! store that a server has open: it takes the store's writer like any other update, and commits once.
-//! [`generate`](fn@generate) writes the same directory on every machine for the same seed.
+//! They work on stores and streams; options, terminals and exit codes are the command line's. A
+//! load may extend a store that a server has open: it takes the store's writer like any other
+//! update, and commits once. [`generate`](fn@generate) writes the same directory on every machine
+//! for the same seed.
 
 #![forbid(unsafe_code)]
 

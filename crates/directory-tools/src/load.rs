@@ -18,7 +18,7 @@ use thiserror::Error;
 
 use crate::progress::{Phase, Progress};
 
-/// Octets of input read at once.
+/// Bytes of input read at once.
 const BUFFER_LEN: usize = 1 << 18;
 /// Attribute descriptions that are remembered.
 const DESCRIPTIONS_MAX: usize = 200;
@@ -27,7 +27,8 @@ const LINE_BITS: u32 = 40;
 
 /// What to load, and into what.
 pub struct LoadSettings {
-    /// Directory of the store. A store there is extended; otherwise one is made, and removed again if the load fails.
+    /// Directory of the store. A store there is extended; otherwise one is made, and removed again
+    /// if the load fails.
     pub data: PathBuf,
     /// How the store is made, or opened.
     pub store: StoreOptions,
@@ -70,7 +71,7 @@ impl LoadSettings {
 pub struct LoadSummary {
     /// Entries loaded.
     pub entries: u64,
-    /// Octets of LDIF read.
+    /// Bytes of LDIF read.
     pub bytes: u64,
 }
 
@@ -115,13 +116,15 @@ pub enum LoadFailure {
     Internal,
 }
 
-/// Loads LDIF files into a store, in one transaction. Children may come before their parents, also across files.
+/// Loads LDIF files into a store, in one transaction. Children may come before their parents, also
+/// across files.
 ///
-/// Operational attributes that entries bring along are kept, missing ones are added; every entry is checked against
-/// the schema.
+/// Operational attributes that entries bring along are kept, missing ones are added; every entry is
+/// checked against the schema.
 ///
 /// # Errors
-/// [`LoadFailure`], with file and line where a record is at fault. A new store is removed again, an old one unchanged.
+/// [`LoadFailure`], with file and line where a record is at fault. A new store is removed again, an
+/// old one unchanged.
 pub fn load(
     settings: &LoadSettings,
     report: &mut dyn FnMut(Progress),
@@ -306,7 +309,7 @@ impl<'s> RecordReader<'s> {
         }
     }
 
-    /// A checked entry, or the line and the reason why the record makes none.
+    /// Returns a checked entry, or the line and the reason why the record makes none.
     fn entry(
         &mut self,
         record: &Record<'_>,
@@ -340,7 +343,8 @@ impl<'s> RecordReader<'s> {
     }
 }
 
-/// Attribute descriptions already resolved. Entries repeat a few of them without end, and mostly in the same order.
+/// Attribute descriptions already resolved. Entries repeat a few of them without end, and mostly in
+/// the same order.
 #[derive(Clone, Default)]
 struct Descriptions {
     known: Vec<(Box<str>, AttributeDescription)>,
@@ -373,7 +377,7 @@ impl Descriptions {
     }
 }
 
-/// A file or standard input, with its size where it has one.
+/// Returns a file or standard input, with its size where it has one.
 fn open(file: &Path) -> Result<(Box<dyn BufRead>, Option<u64>), LoadFailure> {
     if file.as_os_str() == "-" {
         return Ok((

@@ -1,7 +1,7 @@
 //! Change records applied to stores without a server: what slapmodify does.
 //!
-//! A directory is opened over the stores, and the changes go through it in the name of its root: so they obey the schema
-//! and leave the same marks as those of clients.
+//! A directory is opened over the stores, and the changes go through it in the name of its root: so
+//! they obey the schema and leave the same marks as those of clients.
 
 use std::io::BufRead;
 
@@ -66,8 +66,8 @@ pub enum ModifyEvent<'r> {
     },
 }
 
-/// Applies the change records of `input`, each in a transaction of its own; content records are added. Gives the number
-/// of records that were not applied.
+/// Applies the change records of `input`, each in a transaction of its own; content records are
+/// added. Gives the number of records that were not applied.
 ///
 /// # Errors
 /// [`LdifError`] when the input cannot be read on; what was applied stays.
@@ -134,6 +134,7 @@ fn apply(directory: &Directory, session: &Session, record: &Record<'_>) -> LdapR
     reply.map_or_else(LdapResult::success, |reply| reply.result)
 }
 
+<<<<<<< HEAD
 /// The record as the update that a client would send.
 fn write_request(session: &Session, record: &Record<'_>) -> Option<WriteRequest> {
     let update = |request| {
@@ -144,6 +145,10 @@ fn write_request(session: &Session, record: &Record<'_>) -> Option<WriteRequest>
         };
         WriteRequest::new(session, &message)
     };
+=======
+/// Returns the record as the request that a client would send.
+fn encoded(record: &Record<'_>) -> Vec<u8> {
+>>>>>>> b2b0f01 (Say bytes instead of octets and wrap comments at 100 columns)
     let dn = record.dn().as_bytes();
     match record.action() {
         Action::Content(attributes) | Action::Add(attributes) => {
@@ -186,7 +191,18 @@ fn write_request(session: &Session, record: &Record<'_>) -> Option<WriteRequest>
     }
 }
 
+<<<<<<< HEAD
 /// The values of an add request by attribute, in the order in which attributes are first named.
+=======
+fn message(request: &Request<'_>) -> Vec<u8> {
+    let mut pdu = Vec::new();
+    encode::request(&mut pdu, 1, request, &[]);
+    pdu
+}
+
+/// Returns the values of an add request by attribute, in the order in which attributes are first
+/// named.
+>>>>>>> b2b0f01 (Say bytes instead of octets and wrap comments at 100 columns)
 fn grouped<'r>(values: impl Iterator<Item = Attribute<'r>>) -> Vec<(&'r str, Vec<&'r [u8]>)> {
     let mut groups: Vec<(&'r str, Vec<&'r [u8]>)> = Vec::new();
     for value in values {

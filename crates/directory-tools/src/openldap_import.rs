@@ -1,4 +1,5 @@
-//! A database of OpenLDAP's mdb backend into a store: without LDIF, without loss, and with every entry's id.
+//! A database of OpenLDAP's mdb backend into a store: without LDIF, without loss, and with every
+//! entry's id.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -93,7 +94,7 @@ pub enum ImportEvent {
     LeftOut(ImportError),
 }
 
-/// The names of the topmost entries of a database: its suffixes.
+/// Returns the names of the topmost entries of a database: its suffixes.
 ///
 /// # Errors
 /// [`ImportError`].
@@ -101,8 +102,9 @@ pub fn suffixes_of(from: &Path) -> Result<Vec<String>, ImportError> {
     Ok(Source::open(from)?.dump()?.suffixes()?)
 }
 
-/// The attribute types of a database that a schema does not define, as statements of a schema file that define them as
-/// octet strings which any entry may have. Compared by octets, they can be searched for as well as without a schema.
+/// Returns the attribute types of a database that a schema does not define, as statements of a
+/// schema file that define them as octet strings which any entry may have. Compared by bytes, they
+/// can be searched for as well as without a schema.
 ///
 /// # Errors
 /// [`ImportError`].
@@ -132,18 +134,19 @@ pub fn missing_definitions(from: &Path, schema: &Schema) -> Result<Vec<String>, 
     Ok(statements.collect())
 }
 
-/// An object identifier that nobody else has and that is always the same for a name: of the arc of UUIDs (X.667), made of
-/// a digest of the name.
+/// Returns an object identifier that nobody else has and that is always the same for a name: of the
+/// arc of UUIDs (X.667), made of a digest of the name.
 fn oid_of(name: &str) -> String {
     let digest = Sha1::digest(name.to_ascii_lowercase());
     let number = digest
         .iter()
         .take(16)
-        .fold(0_u128, |number, octet| number << 8 | u128::from(*octet));
+        .fold(0_u128, |number, byte| number << 8 | u128::from(*byte));
     format!("2.25.{number}")
 }
 
-/// Copies all entries of a database, as they are at one moment, into an empty store, in one transaction.
+/// Copies all entries of a database, as they are at one moment, into an empty store, in one
+/// transaction.
 ///
 /// # Errors
 /// [`ImportError`]; the store stays empty then.
@@ -181,7 +184,8 @@ struct ImportRun<'o> {
     descriptions: HashMap<String, AttributeDescription>,
     options: &'o ImportOptions,
     summary: ImportSummary,
-    /// Parents of the entries taken: each with one child, for a message, until it is seen to be there.
+    /// Parents of the entries taken: each with one child, for a message, until it is seen to be
+    /// there.
     parents: HashMap<u64, (u64, String)>,
 }
 
@@ -287,7 +291,8 @@ impl ImportRun<'_> {
         checked.map_err(|violation| violation.text)
     }
 
-    /// Every entry's parent is there; where one was left out, what is below it is left out too.
+    /// Returns every entry's parent is there; where one was left out, what is below it is left out
+    /// too.
     fn check_parents(
         &mut self,
         writer: &mut Writer<'_>,

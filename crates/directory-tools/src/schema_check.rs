@@ -19,8 +19,8 @@ pub struct CheckResult<'e> {
     pub violation: Option<SchemaViolation>,
 }
 
-/// Checks the entries that the options choose, and tells of each. Gives the number of those that the schema does not
-/// allow.
+/// Checks the entries that the options choose, and tells of each. Gives the number of those that
+/// the schema does not allow.
 ///
 /// # Errors
 /// [`ExportError`] when a store cannot be read, or when `tell` fails.

@@ -91,7 +91,7 @@ impl Entropy for Fixed {
         [count.to_be_bytes(), (!count).to_be_bytes()]
             .concat()
             .try_into()
-            .expect("sixteen octets")
+            .expect("sixteen bytes")
     }
 }
 
@@ -139,8 +139,8 @@ fn the_store_is_the_same_however_many_threads_load_it() {
         csns.extend(text.lines().filter(|line| line.starts_with("entryCSN:")));
         uuids.extend(text.lines().filter(|line| line.starts_with("entryUUID:")));
         assert_eq!((csns.len(), uuids.len()), (3002, 3002));
-        let octets = std::fs::read(place.data().join("data.mdb")).expect("the store's file");
-        outcomes.insert((text, octets));
+        let bytes = std::fs::read(place.data().join("data.mdb")).expect("the store's file");
+        outcomes.insert((text, bytes));
     }
     assert_eq!(outcomes.len(), 1);
 }

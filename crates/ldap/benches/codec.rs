@@ -54,7 +54,7 @@ fn entry(out: &mut Vec<u8>) {
     let mut entry = encode::search_entry(out, 7, b"uid=user000123,ou=People,dc=example,dc=com");
     for number in 0..10 {
         entry.attribute(b"attribute");
-        entry.value(black_box(b"some value of thirty octets ok"));
+        entry.value(black_box(b"some value of thirty bytes ok"));
         if number % 3 == 0 {
             entry.value(black_box(b"another value"));
         }

@@ -25,7 +25,7 @@ pub enum DecodeError {
 }
 
 impl DecodeError {
-    /// The message that can be answered, if the envelope was readable.
+    /// Returns the message that can be answered, if the envelope was readable.
     #[must_use]
     pub const fn message_id(&self) -> Option<MessageId> {
         match self {
@@ -34,8 +34,8 @@ impl DecodeError {
         }
     }
 
-    /// Whether the connection has to end: the envelope is unreadable, or lengths inside the body
-    /// contradict the length of the message.
+    /// Returns true if the connection has to end: the envelope is unreadable, or lengths inside the
+    /// body contradict the length of the message.
     #[must_use]
     pub const fn is_fatal(&self) -> bool {
         match self {

@@ -39,7 +39,7 @@ impl<'a> PasswordModifyRequest<'a> {
         })
     }
 
-    /// The request value.
+    /// Returns the request value.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         let mut out = Vec::new();
@@ -55,7 +55,8 @@ impl<'a> PasswordModifyRequest<'a> {
     }
 }
 
-/// The value of a response to a password modify request: the password that the server has made up.
+/// Returns the value of a response to a password modify request: the password that the server has
+/// made up.
 #[must_use]
 pub fn generated_password(password: &[u8]) -> Vec<u8> {
     let mut out = Vec::new();
@@ -90,7 +91,7 @@ impl CancelRequest {
             .ok_or(Fault::MessageId(number))
     }
 
-    /// The request value.
+    /// Returns the request value.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         let mut out = Vec::new();

@@ -5,30 +5,30 @@ use fulgurite_ber::{Header, Malformed, Tag};
 /// Why no PDU can begin here; the connection cannot be resynchronised.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum FrameError {
-    /// The first octets do not begin an LDAPMessage.
+    /// The first bytes do not begin an LDAPMessage.
     #[error("not an LDAP message: begins with {0}, not with a SEQUENCE")]
     NotSequence(Tag),
     /// The length is written in a form LDAP does not use.
     #[error("not an LDAP message: {0}")]
     Length(Malformed),
     /// The message is longer than this connection accepts.
-    #[error("a message of {octets} octets; the limit is {limit}")]
+    #[error("a message of {length} bytes; the limit is {limit}")]
     TooLarge {
-        /// Octets of the whole message as declared.
-        octets: usize,
-        /// Octets accepted.
+        /// Bytes of the whole message as declared.
+        length: usize,
+        /// Bytes accepted.
         limit: usize,
     },
 }
 
-/// Finds the first whole PDU in `bytes`: its octets, header included, or `None` while it is
+/// Finds the first whole PDU in `bytes`: its bytes, header included, or `None` while it is
 /// incomplete.
 ///
-/// The limit (octets of the whole PDU) is checked as soon as the header is there, so a lying length
+/// The limit (bytes of the whole PDU) is checked as soon as the header is there, so a lying length
 /// costs the receiver no memory: grow the buffer with what arrives, never to what is declared.
 ///
 /// # Errors
-/// [`FrameError`] as soon as the octets at hand show that no acceptable message begins here.
+/// [`FrameError`] as soon as the bytes at hand show that no acceptable message begins here.
 #[inline]
 pub fn frame(bytes: &[u8], limit: usize) -> Result<Option<usize>, FrameError> {
     if let Some(&first) = bytes.first()
@@ -39,11 +39,11 @@ pub fn frame(bytes: &[u8], limit: usize) -> Result<Option<usize>, FrameError> {
     let Some(header) = Header::parse(bytes).map_err(FrameError::Length)? else {
         return Ok(None);
     };
-    let octets = header.total_len();
-    if octets > limit {
-        return Err(FrameError::TooLarge { octets, limit });
+    let length = header.total_len();
+    if length > limit {
+        return Err(FrameError::TooLarge { length, limit });
     }
-    Ok((bytes.len() >= octets).then_some(octets))
+    Ok((bytes.len() >= length).then_some(length))
 }
 
 #[cfg(test)]
@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn waits_for_the_last_octet() {
+    fn waits_for_the_last_byte() {
         let unbind = [0x30, 0x05, 0x02, 0x01, 0x03, 0x42, 0x00, 0x30];
         for cut in 0..7 {
             assert_eq!(frame(&unbind[..cut], 100), Ok(None));
@@ -64,11 +64,11 @@ mod tests {
     fn limits_are_checked_before_the_body_arrives() {
         let huge = [0x30, 0x84, 0x7f, 0xff, 0xff, 0xff];
         assert_eq!(frame(&huge[..5], 1 << 20), Ok(None));
-        let octets = 0x7fff_ffff + 6;
+        let length = 0x7fff_ffff + 6;
         assert_eq!(
             frame(&huge, 1 << 20),
             Err(FrameError::TooLarge {
-                octets,
+                length,
                 limit: 1 << 20
             })
         );
@@ -76,7 +76,7 @@ mod tests {
         assert_eq!(
             frame(&unbind[..2], 6),
             Err(FrameError::TooLarge {
-                octets: 7,
+                length: 7,
                 limit: 6
             })
         );
@@ -94,7 +94,7 @@ mod tests {
         );
         assert_eq!(
             frame(&[0x30, 0x85], 100),
-            Err(FrameError::Length(Malformed::LengthOctets(5)))
+            Err(FrameError::Length(Malformed::LengthBytes(5)))
         );
     }
 }

@@ -16,8 +16,8 @@
 //! values stay encoded until they are iterated ([`Values`], [`Controls`]). Entries are encoded
 //! straight into the write buffer.
 //!
-//! This crate holds no socket and no session, and it knows no schema: an attribute description is
-//! a slice of bytes here, a DN is text split into its parts. Meaning begins in `fulgurite-schema`.
+//! This crate holds no socket and no session, and it knows no schema: an attribute description is a
+//! slice of bytes here, a DN is text split into its parts. Meaning begins in `fulgurite-schema`.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::unwrap_used))]

@@ -15,7 +15,7 @@ pub const MESSAGE_ID_MAX: MessageId = 0x7fff_ffff;
 pub struct Limits {
     /// How deep `and`, `or` and `not` nest; [`FILTER_DEPTH_CEILING`] at most, whatever is set.
     pub filter_depth_max: u16,
-    /// How many parts a filter has in all. A part takes as few as two octets on the wire and far
+    /// How many parts a filter has in all. A part takes as few as two bytes on the wire and far
     /// more in memory, so this bounds what one request costs.
     pub filter_parts_max: u32,
 }
@@ -71,7 +71,7 @@ impl<'a> Message<'a> {
     }
 }
 
-/// The message id of a PDU, request or response, without a look at the rest of it.
+/// Returns the message id of a PDU, request or response, without a look at the rest of it.
 #[must_use]
 pub fn peek_message_id(pdu: &[u8]) -> Option<MessageId> {
     Envelope::open(pdu).ok().map(|envelope| envelope.id)
@@ -92,7 +92,7 @@ impl<'a> Envelope<'a> {
         let mut outside = Reader::new(pdu);
         let mut rest = outside.nested(Tag::SEQUENCE)?;
         if !outside.is_empty() {
-            return Err(Malformed::TrailingOctets(outside.remaining().len()).into());
+            return Err(Malformed::TrailingBytes(outside.remaining().len()).into());
         }
         let number = rest.integer()?;
         let id = u32::try_from(number)

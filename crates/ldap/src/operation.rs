@@ -49,7 +49,7 @@ impl Operation {
         Operation::Extended,
     ];
 
-    /// The tag of the request.
+    /// Returns the tag of the request.
     #[must_use]
     pub const fn request_tag(self) -> Tag {
         match self {
@@ -66,7 +66,7 @@ impl Operation {
         }
     }
 
-    /// The operation whose request carries `tag`.
+    /// Returns the operation whose request carries `tag`.
     #[must_use]
     pub const fn from_request_tag(tag: Tag) -> Option<Operation> {
         Some(match tag.0 {
@@ -84,7 +84,7 @@ impl Operation {
         })
     }
 
-    /// The tag of the response that carries the result; none for unbind and abandon.
+    /// Returns the tag of the response that carries the result; none for unbind and abandon.
     #[must_use]
     pub const fn result_tag(self) -> Option<Tag> {
         Some(match self {
@@ -100,7 +100,7 @@ impl Operation {
         })
     }
 
-    /// The operation that a response with `tag` ends.
+    /// Returns the operation that a response with `tag` ends.
     #[must_use]
     pub const fn from_result_tag(tag: Tag) -> Option<Operation> {
         Some(match tag.0 {

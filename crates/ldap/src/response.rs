@@ -102,7 +102,7 @@ impl<'a> ResponseMessage<'a> {
 }
 
 impl<'a> Response<'a> {
-    /// The result, if this response ends its operation.
+    /// Returns the result, if this response ends its operation.
     #[must_use]
     pub const fn result(&self) -> Option<&LdapResult> {
         match self {

@@ -20,7 +20,7 @@ macro_rules! result_codes {
             /// Every named code.
             pub const NAMED: &'static [ResultCode] = &[$(ResultCode::$variant),*];
 
-            /// The number on the wire.
+            /// Returns the number on the wire.
             #[must_use]
             pub const fn number(self) -> u32 {
                 match self {
@@ -29,7 +29,7 @@ macro_rules! result_codes {
                 }
             }
 
-            /// The code of a number from the wire.
+            /// Returns the code of a number from the wire.
             #[must_use]
             pub const fn from_number(number: u32) -> ResultCode {
                 match number {
@@ -38,7 +38,7 @@ macro_rules! result_codes {
                 }
             }
 
-            /// The name in its RFC, `unassigned` if there is none.
+            /// Returns the name in its RFC, `unassigned` if there is none.
             #[must_use]
             pub const fn name(self) -> &'static str {
                 match self {
@@ -171,7 +171,7 @@ pub struct LdapResult {
 const REFERRAL: Tag = Tag::context(3).constructed();
 
 impl LdapResult {
-    /// A result of nothing but a code; allocates nothing.
+    /// Returns a result of nothing but a code; allocates nothing.
     #[must_use]
     pub const fn new(code: ResultCode) -> Self {
         LdapResult {
@@ -188,7 +188,7 @@ impl LdapResult {
         Self::new(ResultCode::Success)
     }
 
-    /// A result with a sentence.
+    /// Returns a result with a sentence.
     #[must_use]
     pub fn with_diagnostic(code: ResultCode, diagnostic: impl Into<String>) -> Self {
         LdapResult {
@@ -197,14 +197,14 @@ impl LdapResult {
         }
     }
 
-    /// The same result with a matched DN.
+    /// Returns the same result with a matched DN.
     #[must_use]
     pub fn matched(mut self, dn: impl Into<String>) -> Self {
         self.matched_dn = dn.into();
         self
     }
 
-    /// Whether the code is [`ResultCode::Success`].
+    /// Returns true if the code is [`ResultCode::Success`].
     #[must_use]
     pub fn is_success(&self) -> bool {
         self.code == ResultCode::Success

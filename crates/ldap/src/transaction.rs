@@ -7,7 +7,7 @@ use crate::{Fault, MessageId};
 /// The value of an end transaction request (RFC 5805 section 3.3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EndTransaction<'a> {
-    /// Whether its updates are to be done, rather than forgotten.
+    /// True if its updates are to be done, rather than forgotten.
     pub commit: bool,
     /// Which transaction.
     pub identifier: &'a [u8],
@@ -32,7 +32,7 @@ impl<'a> EndTransaction<'a> {
         Ok(EndTransaction { commit, identifier })
     }
 
-    /// The request value.
+    /// Returns the request value.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         let mut out = Vec::new();
@@ -46,7 +46,8 @@ impl<'a> EndTransaction<'a> {
     }
 }
 
-/// The value of the response to an end transaction request that has failed: the update that is to blame.
+/// Returns the value of the response to an end transaction request that has failed: the update that
+/// is to blame.
 #[must_use]
 pub fn failed_update(id: MessageId) -> Vec<u8> {
     let mut out = Vec::new();

@@ -31,14 +31,14 @@ pub struct LdapUrl {
 pub enum Scheme {
     /// TCP.
     Ldap,
-    /// TLS from the first octet.
+    /// TLS from the first byte.
     Ldaps,
     /// A local socket.
     Ldapi,
 }
 
 impl Scheme {
-    /// The scheme's name.
+    /// Returns the scheme's name.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -48,7 +48,7 @@ impl Scheme {
         }
     }
 
-    /// The port used where the URL has none.
+    /// Returns the port used where the URL has none.
     #[must_use]
     pub const fn default_port(self) -> Option<u16> {
         match self {
@@ -103,7 +103,7 @@ pub enum UrlError {
 }
 
 impl LdapUrl {
-    /// A URL of nothing but a scheme.
+    /// Returns a URL of nothing but a scheme.
     #[must_use]
     pub const fn new(scheme: Scheme) -> Self {
         LdapUrl {
@@ -165,9 +165,9 @@ impl LdapUrl {
             None => text.split_at(text.rfind(':').unwrap_or(text.len())),
         };
         let host = decode(host)?;
-        let possible = |octet: u8| match bracketed {
-            Some(_) => octet.is_ascii_hexdigit() || matches!(octet, b':' | b'.'),
-            None => !matches!(octet, b':' | b'[' | b']'),
+        let possible = |byte: u8| match bracketed {
+            Some(_) => byte.is_ascii_hexdigit() || matches!(byte, b':' | b'.'),
+            None => !matches!(byte, b':' | b'[' | b']'),
         };
         if !host.bytes().all(possible) {
             return Err(UrlError::Host(host));
@@ -181,8 +181,8 @@ impl LdapUrl {
         Ok(())
     }
 
-    /// The first critical extension that is not among `known` (compared without case): a reason
-    /// not to use this URL.
+    /// Returns the first critical extension that is not among `known` (compared without case): a
+    /// reason not to use this URL.
     #[must_use]
     pub fn unknown_critical(&self, known: &[&str]) -> Option<&UrlExtension> {
         self.extensions.iter().find(|extension| {
@@ -227,7 +227,7 @@ fn scope(text: &str) -> Result<Option<Scope>, UrlError> {
 }
 
 fn port_number(digits: &str) -> Result<u16, UrlError> {
-    let plain = !digits.is_empty() && digits.bytes().all(|octet| octet.is_ascii_digit());
+    let plain = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
     digits
         .parse()
         .ok()
@@ -244,15 +244,15 @@ fn non_empty(text: String) -> Option<String> {
 }
 
 fn decode(text: &str) -> Result<String, UrlError> {
-    let mut octets = text.bytes();
+    let mut bytes = text.bytes();
     let mut out = Vec::with_capacity(text.len());
-    while let Some(octet) = octets.next() {
-        if octet != b'%' {
-            out.push(octet);
+    while let Some(byte) = bytes.next() {
+        if byte != b'%' {
+            out.push(byte);
             continue;
         }
         let mut digit = || {
-            octets
+            bytes
                 .next()
                 .and_then(|digit| char::from(digit).to_digit(16))
         };
@@ -266,12 +266,12 @@ fn decode(text: &str) -> Result<String, UrlError> {
 
 /// Writes text with everything percent-encoded that is reserved, not ASCII, or in `special`.
 fn encode(f: &mut fmt::Formatter<'_>, text: &str, special: &[u8]) -> fmt::Result {
-    for octet in text.bytes() {
-        let plain = octet.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=:@/".contains(&octet);
-        if plain && !special.contains(&octet) {
-            write!(f, "{}", char::from(octet))?;
+    for byte in text.bytes() {
+        let plain = byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=:@/".contains(&byte);
+        if plain && !special.contains(&byte) {
+            write!(f, "{}", char::from(byte))?;
         } else {
-            write!(f, "%{octet:02X}")?;
+            write!(f, "%{byte:02X}")?;
         }
     }
     Ok(())

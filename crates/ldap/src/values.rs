@@ -8,7 +8,7 @@ use crate::Fault;
 
 /// A list of values: still encoded in the PDU it was decoded from, or slices to be encoded.
 ///
-/// Decoding has walked the list once, so iterating cannot fail; it costs a length octet per value.
+/// Decoding has walked the list once, so iterating cannot fail; it costs a length byte per value.
 #[derive(Clone, Copy)]
 pub struct Values<'a>(Repr<'a>);
 
@@ -23,7 +23,7 @@ impl<'a> Values<'a> {
     /// No values.
     pub const EMPTY: Values<'static> = Values(Repr::Encoded(&[]));
 
-    /// The values of a request under construction.
+    /// Returns the values of a request under construction.
     #[must_use]
     pub const fn from_slices(values: &'a [&'a [u8]]) -> Self {
         Values(Repr::Slices(values))
@@ -62,13 +62,13 @@ impl<'a> Values<'a> {
         })
     }
 
-    /// How many values there are; walks them.
+    /// Returns the number of values there are; walks them.
     #[must_use]
     pub fn len(&self) -> usize {
         self.iter().count()
     }
 
-    /// Whether there is no value.
+    /// Returns true if there is no value.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         match self.0 {
@@ -77,7 +77,7 @@ impl<'a> Values<'a> {
         }
     }
 
-    /// The first value.
+    /// Returns the first value.
     #[must_use]
     pub fn first(&self) -> Option<&'a [u8]> {
         self.iter().next()

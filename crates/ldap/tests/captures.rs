@@ -7,14 +7,14 @@ use fulgurite_ldap::{
 };
 
 fn bytes(hex: &str) -> Vec<u8> {
-    let digit = |octet: u8| char::from(octet).to_digit(16).expect("a digit");
+    let digit = |byte: u8| char::from(byte).to_digit(16).expect("a digit");
     hex.as_bytes()
         .chunks(2)
         .map(|pair| u8::try_from(digit(pair[0]) << 4 | digit(pair[1])).unwrap())
         .collect()
 }
 
-/// Decodes, and checks that our own encoding of the same request is the same octets.
+/// Decodes, and checks that our own encoding of the same request is the same bytes.
 fn with_message(hex: &str, check: impl FnOnce(&Message<'_>)) {
     let pdu = bytes(hex);
     assert_eq!(frame(&pdu, 1000), Ok(Some(pdu.len())));

@@ -7,7 +7,7 @@ use fulgurite_ldap::{
     PasswordModifyRequest, Request,
 };
 
-/// An element with a short length.
+/// Returns an element with a short length.
 fn tlv(tag: u8, parts: &[&[u8]]) -> Vec<u8> {
     let content = parts.concat();
     let mut out = vec![tag, u8::try_from(content.len()).expect("short")];
@@ -24,7 +24,7 @@ fn decode_error(pdu: &[u8]) -> DecodeError {
     Message::decode(pdu, &Limits::default()).expect_err("malformed")
 }
 
-/// The fault in a body; checks that the message can be answered.
+/// Returns the fault in a body; checks that the message can be answered.
 fn body_fault(operation: &[u8]) -> Fault {
     match decode_error(&message(operation)) {
         DecodeError::Body { id: 5, fault, .. } => fault,
@@ -59,7 +59,7 @@ fn what_has_no_envelope_is_fatal() {
         (message(&[0x61, 0]), Fault::UnknownOperation(Tag(0x61))),
         (
             [message(&[0x42, 0]), vec![0]].concat(),
-            Fault::Ber(Malformed::TrailingOctets(1)),
+            Fault::Ber(Malformed::TrailingBytes(1)),
         ),
     ];
     for (pdu, fault) in cases {
@@ -166,7 +166,7 @@ fn filters_follow_their_grammar() {
     assert_eq!(body_fault(&filter(&[0xa2, 0])), Fault::Empty("not"));
     assert_eq!(
         body_fault(&filter(b"\xa2\x08\x87\x02cn\x87\x02sn")),
-        Fault::Ber(Malformed::TrailingOctets(4))
+        Fault::Ber(Malformed::TrailingBytes(4))
     );
     assert_eq!(body_fault(&substrings(&[])), Fault::Empty("substrings"));
     assert_eq!(
@@ -270,7 +270,7 @@ fn extensions_of_sequences_are_skipped() {
     let control = decoded.controls.find("1.2").expect("there");
     assert!(
         control.critical && control.value == Some(b"v"),
-        "any octet but zero is true"
+        "any byte but zero is true"
     );
     assert_eq!(decoded.controls.duplicate(), Some(&b"1.2"[..]));
     assert_eq!(decoded.controls.iter().count(), 2);
@@ -293,7 +293,7 @@ fn control_and_extended_values_are_checked() {
     );
     assert!(
         PagedResults::decode(&[0x30, 5, 2, 1, 9, 4, 0, 0]).is_err(),
-        "trailing octets"
+        "trailing bytes"
     );
     assert!(
         PagedResults::decode(&[0x30, 3, 2, 1, 9]).is_err(),

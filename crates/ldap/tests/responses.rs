@@ -124,8 +124,8 @@ fn references_are_lists() {
 
 #[test]
 fn entries_of_every_size_read_back() {
-    for octets in [0, 1, 100, 127, 128, 200, 65_500, 66_000] {
-        let photo = vec![0xd8; octets];
+    for bytes in [0, 1, 100, 127, 128, 200, 65_500, 66_000] {
+        let photo = vec![0xd8; bytes];
         let mut out = b"what was there".to_vec();
         let mut entry =
             encode::search_entry(&mut out, 0x7fff_ffff, "cn=Jörg,dc=example".as_bytes());

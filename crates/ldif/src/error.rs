@@ -25,7 +25,8 @@ impl fmt::Display for LdifError {
 }
 
 impl LdifError {
-    /// Whether the reader can go on with the record after the wrong one: it always can, unless the input failed.
+    /// Returns true if the reader can go on with the record after the wrong one: it always can,
+    /// unless the input failed.
     pub fn is_recoverable(&self) -> bool {
         !matches!(self.kind, LdifErrorKind::Read(_))
     }

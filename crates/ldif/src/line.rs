@@ -52,7 +52,8 @@ impl Line {
         self.name_end == self.start && self.value(text) == b"-"
     }
 
-    /// Splits the line at its colon and decodes the value in place (files are appended to the text).
+    /// Splits the line at its colon and decodes the value in place (files are appended to the
+    /// text).
     pub(crate) fn split(
         &mut self,
         text: &mut Vec<u8>,
@@ -128,7 +129,7 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
         .with_decode_padding_mode(DecodePaddingMode::Indifferent),
 );
 
-/// The mistake in a line that does not begin with a name and a colon; none if it is a dash.
+/// Returns the mistake in a line that does not begin with a name and a colon; none if it is a dash.
 fn not_a_value(line: &[u8]) -> Result<(), LdifErrorKind> {
     match memchr(b':', line) {
         None if line == b"-" => Ok(()),
@@ -142,7 +143,8 @@ fn not_a_value(line: &[u8]) -> Result<(), LdifErrorKind> {
     }
 }
 
-/// Letters, digits, hyphen, dot, semicolon, and the underscore that some products allow; options included.
+/// Letters, digits, hyphen, dot, semicolon, and the underscore that some products allow; options
+/// included.
 pub(crate) fn is_description(name: &[u8]) -> bool {
     !name.is_empty() && name.iter().all(|byte| IN_DESCRIPTION[usize::from(*byte)])
 }

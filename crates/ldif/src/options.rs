@@ -7,7 +7,7 @@ pub struct ReaderOptions {
     pub file: Option<String>,
     /// Bytes of one record at most, unfolded; comments do not count. 4 GiB is the upper bound.
     pub record_bytes_max: usize,
-    /// Whether `:< file:///path` may read local files. Never allow it for text from strangers.
+    /// True if `:< file:///path` may read local files. Never allow it for text from strangers.
     pub file_urls: bool,
 }
 

@@ -29,7 +29,8 @@ enum ChangeType {
 impl RecordParser {
     /// Splits all lines; takes out the version line, the controls and the change type.
     ///
-    /// What remains in `lines` is `dn` and what follows it; nothing remains of a version that stands alone.
+    /// What remains in `lines` is `dn` and what follows it; nothing remains of a version that
+    /// stands alone.
     pub(crate) fn read(
         &mut self,
         text: &mut Vec<u8>,
@@ -164,7 +165,7 @@ impl RecordParser {
         Ok(())
     }
 
-    /// The record that the lines mean.
+    /// Returns the record that the lines mean.
     pub(crate) fn record<'r>(
         &'r self,
         text: &'r [u8],

@@ -1,6 +1,7 @@
 //! Input cut into parts that can be read for themselves, by different threads.
 //!
-//! Records end at empty lines whatever stands before, so a part ends behind one; nothing else is looked at.
+//! Records end at empty lines whatever stands before, so a part ends behind one; nothing else is
+//! looked at.
 
 use std::io::{self, BufRead, Read};
 
@@ -12,11 +13,12 @@ use crate::reader::Reader;
 
 /// Parts are about so long unless a record is longer.
 const PART_LEN: usize = 256 << 10;
-/// The first part is so long, and each of the next ones twice as long as the one before: whoever reads them in order has
-/// something to do soon, and what it learns from the first records serves most of the others.
+/// The first part is so long, and each of the next ones twice as long as the one before: whoever
+/// reads them in order has something to do soon, and what it learns from the first records serves
+/// most of the others.
 const FIRST_PART_LEN: usize = 8 << 10;
-/// What a record may be long in the input, as a multiple of what it may be long unfolded: lines may be folded, and comments
-/// count here.
+/// What a record may be long in the input, as a multiple of what it may be long unfolded: lines may
+/// be folded, and comments count here.
 const FOLDED: usize = 4;
 
 /// Some records of an input.
@@ -25,7 +27,7 @@ pub struct Part {
     text: Vec<u8>,
     /// Lines of the input before this part.
     lines_before: u64,
-    /// Whether a version can come first: nothing but comments and empty lines has gone before.
+    /// True if a version can come first: nothing but comments and empty lines has gone before.
     is_first: bool,
     /// What is told of a record that was too long to be read at all.
     error: Option<LdifError>,
@@ -45,7 +47,8 @@ impl Part {
         Reader::of_part(&self.text, options, self.lines_before, self.is_first)
     }
 
-    /// The mistake at the end of the part, if it has one: to be told after everything that its reader tells.
+    /// Returns the mistake at the end of the part, if it has one: to be told after everything that
+    /// its reader tells.
     pub fn take_error(&mut self) -> Option<LdifError> {
         self.error.take()
     }
@@ -98,7 +101,7 @@ impl<R: BufRead> Parts<R> {
         self.bytes_read
     }
 
-    /// The next part, or `None` at the end.
+    /// Returns the next part, or `None` at the end.
     ///
     /// # Errors
     /// [`LdifErrorKind::Read`], after the records that were read before.
@@ -175,7 +178,8 @@ impl<R: BufRead> Parts<R> {
         for at in memchr_iter(b'\n', &text) {
             let line = text.get(line_start..at).unwrap_or_default();
             borders += usize::from(is_empty(line));
-            // A line that begins with a space belongs to the one before it; if there is none it is a mistake in a first record.
+            // A line that begins with a space belongs to the one before it; if there is none it is
+            // a mistake in a first record.
             in_comment = matches!(line, [b'#', ..]) || in_comment && matches!(line, [b' ', ..]);
             self.begun |= !(in_comment || is_empty(line));
             line_start = at + 1;
@@ -192,7 +196,8 @@ impl<R: BufRead> Parts<R> {
         }
     }
 
-    /// Reads on behind the record that `part` ends in the midst of, and takes the beginning out of it.
+    /// Reads on behind the record that `part` ends in the midst of, and takes the beginning out of
+    /// it.
     fn skip_record(&mut self, part: &mut Part) {
         let mut at_start = part.text.ends_with(b"\n");
         part.text = Vec::new();
@@ -218,12 +223,12 @@ fn without_feed(line: &[u8]) -> &[u8] {
     line.strip_suffix(b"\n").unwrap_or(line)
 }
 
-/// Whether a line, less its line feed, is empty.
+/// Returns true if a line, less its line feed, is empty.
 fn is_empty(line: &[u8]) -> bool {
     matches!(line, b"" | b"\r")
 }
 
-/// The end of the last empty line that ends behind `from`.
+/// Returns the end of the last empty line that ends behind `from`.
 fn last_border(text: &[u8], from: usize) -> Option<usize> {
     let feeds = memrchr_iter(b'\n', text.get(from..)?).map(|at| from + at);
     let mut ends = feeds.map(|at| at + 1);

@@ -34,7 +34,7 @@ pub struct Reader<R> {
     text: Vec<u8>,
     lines: Vec<Line>,
     parser: RecordParser,
-    /// Whether a record (or a version) has been seen: a version may only come first.
+    /// True if a record (or a version) has been seen: a version may only come first.
     begun: bool,
     bytes_read: u64,
 }
@@ -54,12 +54,13 @@ enum PreviousLine {
 }
 
 impl<R: BufRead> Reader<R> {
-    /// A reader with the default options. The input should be buffered generously: 64 KiB and more.
+    /// Returns a reader with the default options. The input should be buffered generously: 64 KiB
+    /// and more.
     pub fn new(input: R) -> Self {
         Self::with_options(input, ReaderOptions::default())
     }
 
-    /// A reader with options.
+    /// Returns a reader with options.
     pub fn with_options(input: R, mut options: ReaderOptions) -> Self {
         options.record_bytes_max = options.record_bytes_max.min(u32::MAX as usize);
         Self {
@@ -74,7 +75,7 @@ impl<R: BufRead> Reader<R> {
         }
     }
 
-    /// A reader of a part of an input.
+    /// Returns a reader of a part of an input.
     pub(crate) fn of_part(
         input: R,
         options: ReaderOptions,
@@ -93,7 +94,7 @@ impl<R: BufRead> Reader<R> {
         self.bytes_read
     }
 
-    /// The next record, or `None` at the end.
+    /// Returns the next record, or `None` at the end.
     ///
     /// After an error about a record the next call goes on with the record after it.
     ///

@@ -13,17 +13,17 @@ pub struct Record<'r> {
 }
 
 impl<'r> Record<'r> {
-    /// The name after `dn:`, as written; its syntax is not checked here.
+    /// Returns the name after `dn:`, as written; its syntax is not checked here.
     pub fn dn(&self) -> &'r str {
         self.dn
     }
 
-    /// The line of `dn:`, counted from one.
+    /// Returns the line of `dn:`, counted from one.
     pub fn line(&self) -> u64 {
         self.line
     }
 
-    /// The controls of a change record.
+    /// Returns the controls of a change record.
     pub fn controls(&self) -> Controls<'r> {
         Controls {
             text: self.text,
@@ -52,7 +52,7 @@ pub enum Action<'r> {
     ModifyDn {
         /// The text after `newrdn:`.
         new_rdn: &'r [u8],
-        /// Whether the old RDN's values leave the entry.
+        /// True if the old RDN's values leave the entry.
         delete_old_rdn: bool,
         /// The text after `newsuperior:`.
         new_superior: Option<&'r [u8]>,
@@ -78,12 +78,12 @@ pub struct Attributes<'r> {
 }
 
 impl Attributes<'_> {
-    /// How many values there are.
+    /// Returns the number of values there are.
     pub fn len(&self) -> usize {
         self.lines.len()
     }
 
-    /// Whether there are none.
+    /// Returns true if there are none.
     pub fn is_empty(&self) -> bool {
         self.lines.is_empty()
     }
@@ -120,7 +120,8 @@ pub enum ModificationKind {
     Increment,
 }
 
-/// One part of a modification: its head line and the end of its values, as positions among the record's lines.
+/// One part of a modification: its head line and the end of its values, as positions among the
+/// record's lines.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ModificationLines {
     pub(crate) kind: ModificationKind,
@@ -159,7 +160,8 @@ impl<'r> Iterator for Modifications<'r> {
         let values = self.lines.get(part.head + 1..part.end).unwrap_or_default();
         Some(Modification {
             kind: part.kind,
-            // The value of "add: description" names the attribute; it was checked when the record was read.
+            // The value of "add: description" names the attribute; it was checked when the record
+            // was read.
             description: std::str::from_utf8(head.value(self.text)).unwrap_or_default(),
             values: Attributes {
                 text: self.text,
@@ -175,7 +177,7 @@ impl<'r> Iterator for Modifications<'r> {
 pub struct Control<'r> {
     /// Its object identifier.
     pub oid: &'r str,
-    /// Whether the change must fail where the control is not known.
+    /// True if the change must fail where the control is not known.
     pub critical: bool,
     /// Its value.
     pub value: Option<&'r [u8]>,

@@ -22,7 +22,7 @@ pub(crate) fn append_file(url: &[u8], room: usize, out: &mut Vec<u8>) -> Result<
     }
 }
 
-/// The path of a `file:` URL of this machine (RFC 8089), percent-decoded.
+/// Returns the path of a `file:` URL of this machine (RFC 8089), percent-decoded.
 fn file_path(url: &[u8]) -> Option<String> {
     let rest = url.strip_prefix(b"file://")?;
     let rest = rest.strip_prefix(b"localhost").unwrap_or(rest);

@@ -10,7 +10,8 @@ use base64::engine::general_purpose::STANDARD;
 pub struct WriterOptions {
     /// Columns after which a line is folded, `None` for never. OpenLDAP's tools fold at 78.
     pub columns: Option<usize>,
-    /// Whether UTF-8 beyond ASCII is written as it is, which people can read but RFC 2849 does not allow.
+    /// True if UTF-8 beyond ASCII is written as it is, which people can read but RFC 2849 does not
+    /// allow.
     pub utf8_in_clear: bool,
 }
 
@@ -23,14 +24,14 @@ impl Default for WriterOptions {
     }
 }
 
-/// Octets of lines that are held back at most.
+/// Bytes of lines that are held back at most.
 const LINES_MAX: usize = 1 << 16;
 
 /// Columns that leave room for a fold's space and a whole UTF-8 character.
 const COLUMNS_MIN: usize = 8;
 
-/// Writes LDIF record by record: what was written reaches the output with the end of its record, if not before. The
-/// output should be buffered.
+/// Writes LDIF record by record: what was written reaches the output with the end of its record, if
+/// not before. The output should be buffered.
 ///
 /// ```
 /// use fulgurite_ldif::Writer;
@@ -53,12 +54,12 @@ pub struct Writer<W> {
 }
 
 impl<W: Write> Writer<W> {
-    /// A writer with the default options.
+    /// Returns a writer with the default options.
     pub fn new(output: W) -> Self {
         Self::with_options(output, WriterOptions::default())
     }
 
-    /// A writer with options; fewer than eight columns count as eight.
+    /// Returns a writer with options; fewer than eight columns count as eight.
     pub fn with_options(output: W, mut options: WriterOptions) -> Self {
         options.columns = options.columns.map(|columns| columns.max(COLUMNS_MIN));
         Self {
@@ -77,7 +78,7 @@ impl<W: Write> Writer<W> {
         self.pass_on()
     }
 
-    /// A comment; every line of `text` gets its own mark.
+    /// Returns a comment; every line of `text` gets its own mark.
     ///
     /// # Errors
     /// The output's.
@@ -90,7 +91,7 @@ impl<W: Write> Writer<W> {
         self.pass_on()
     }
 
-    /// The name that begins a record.
+    /// Returns the name that begins a record.
     ///
     /// # Errors
     /// The output's.
@@ -139,7 +140,7 @@ impl<W: Write> Writer<W> {
         Ok(())
     }
 
-    /// The empty line that ends a record.
+    /// Returns the empty line that ends a record.
     ///
     /// # Errors
     /// The output's.
@@ -196,14 +197,15 @@ impl<W: Write> Writer<W> {
     }
 }
 
-/// The last position of at most `room` bytes where `text` may be cut: not within a character.
+/// Returns the last position of at most `room` bytes where `text` may be cut: not within a
+/// character.
 fn boundary_below(text: &[u8], room: usize) -> usize {
     let begins = |at: &usize| text.get(*at).is_none_or(|byte| byte & 0xc0 != 0x80);
     (0..=room).rev().find(begins).unwrap_or(room)
 }
 
-/// Whether a value may stand in clear: RFC 2849's SAFE-STRING, less a trailing space and control characters, which
-/// OpenLDAP's tools encode too; or UTF-8 if wanted.
+/// Returns true if a value may stand in clear: RFC 2849's SAFE-STRING, less a trailing space and
+/// control characters, which OpenLDAP's tools encode too; or UTF-8 if wanted.
 fn is_clear(value: &[u8], utf8: bool) -> bool {
     let starts_safely = !matches!(value.first(), Some(b' ' | b':' | b'<'));
     let ends_safely = value.last() != Some(&b' ');
@@ -212,7 +214,7 @@ fn is_clear(value: &[u8], utf8: bool) -> bool {
     starts_safely && ends_safely && is_text
 }
 
-/// Whether all octets are printable ASCII; eight of them are looked at in one step.
+/// Returns true if all bytes are printable ASCII; eight of them are looked at in one step.
 fn is_printable(value: &[u8]) -> bool {
     const LOWEST: u64 = u64::from_ne_bytes([b' '; 8]);
     const ONES: u64 = u64::from_ne_bytes([1; 8]);
@@ -220,8 +222,8 @@ fn is_printable(value: &[u8]) -> bool {
     let Some(last) = value.last_chunk::<8>() else {
         return value.iter().all(|byte| matches!(byte, b' '..=b'~'));
     };
-    // The highest bit of an octet is set, or becomes so: by the loan of what is below a space, by one more than 7e. What
-    // is left behind the last whole word is in one that overlaps it.
+    // The highest bit of an byte is set, or becomes so: by the loan of what is below a space, by
+    // one more than 7e. What is left behind the last whole word is in one that overlaps it.
     let look = |word: &[u8; 8]| {
         let word = u64::from_ne_bytes(*word);
         word | word.wrapping_sub(LOWEST) | word.wrapping_add(ONES)
@@ -270,20 +272,21 @@ mod tests {
     }
 
     #[test]
-    fn every_octet_is_looked_at() {
-        for octet in 0..=u8::MAX {
+    fn every_byte_is_looked_at() {
+        for byte in 0..=u8::MAX {
             for (len, at) in (0..20).flat_map(|len| (0..len).map(move |at| (len, at))) {
                 let mut value = vec![b'~'; len];
-                value[at] = octet;
-                let expected = matches!(octet, b' '..=b'~');
-                assert_eq!(is_printable(&value), expected, "{octet} at {at} of {len}");
+                value[at] = byte;
+                let expected = matches!(byte, b' '..=b'~');
+                assert_eq!(is_printable(&value), expected, "{byte} at {at} of {len}");
             }
         }
     }
 
     #[test]
     fn folds_where_openldap_does() {
-        // 78 columns, measured on slapcat 2.5: a line of exactly 78 stays whole, continuations are 78 wide as well.
+        // 78 columns, measured on slapcat 2.5: a line of exactly 78 stays whole, continuations are
+        // 78 wide as well.
         let options = WriterOptions::default();
         assert_eq!(line(&[b'c'; 74], options).lines().count(), 1);
         let folded = line(&[b'b'; 300], options);

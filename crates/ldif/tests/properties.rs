@@ -1,4 +1,5 @@
-//! What holds for all records: written and read they are the same, and no input makes the reader panic.
+//! What holds for all records: written and read they are the same, and no input makes the reader
+//! panic.
 
 use fulgurite_ldif::{Action, Reader, Writer, WriterOptions};
 use proptest::collection::vec;

@@ -2,7 +2,7 @@
 
 use fulgurite_ldif::{Action, ModificationKind, Reader, ReaderOptions, Record};
 
-/// A record in words, for comparison.
+/// Returns a record in words, for comparison.
 fn words(record: &Record<'_>) -> Vec<String> {
     let mut out = vec![format!("{} {}", record.line(), record.dn())];
     for control in record.controls() {

@@ -1,7 +1,9 @@
-//! What a search does per candidate: name look-ups, comparisons, names. `cargo bench -p fulgurite-schema`.
+//! What a search does per candidate: name look-ups, comparisons, names. `cargo bench -p
+//! fulgurite-schema`.
 //!
-//! Instructions instead of time, on a busy machine: run it under `valgrind --tool=callgrind` with FULGURITE_BENCH_ONLY
-//! naming one line and FULGURITE_BENCH_ROUNDS two numbers; the difference is the rounds' alone.
+//! Instructions instead of time, on a busy machine: run it under `valgrind --tool=callgrind` with
+//! FULGURITE_BENCH_ONLY naming one line and FULGURITE_BENCH_ROUNDS two numbers; the difference is
+//! the rounds' alone.
 
 use std::hint::black_box;
 use std::time::Instant;

@@ -1,4 +1,5 @@
-//! The whole-entry check: an [`Entry`] goes in, a [`CheckedEntry`] or the reason against it comes out.
+//! The whole-entry check: an [`Entry`] goes in, a [`CheckedEntry`] or the reason against it comes
+//! out.
 //!
 //! ```text
 //! each attribute: single value, syntax, equal values -> classes, structural chain -> MUST -> MAY -> RDN
@@ -62,8 +63,9 @@ impl From<DescriptionError> for SchemaViolation {
 pub struct CheckOptions {
     /// The entry's present structural class; a different one is objectClassModsProhibited.
     pub structural_class: Option<ObjectClassIndex>,
-    /// Trust that values have their syntaxes and differ from each other: for a modify that has checked what it
-    /// adds by [`Schema::check_values`], so that changing one member of a large group does not look at them all.
+    /// Trust that values have their syntaxes and differ from each other: for a modify that has
+    /// checked what it adds by [`Schema::check_values`], so that changing one member of a large
+    /// group does not look at them all.
     pub skip_values: bool,
     /// Let obsolete attribute types and classes pass: for who relaxes the rules.
     pub allow_obsolete: bool,
@@ -77,8 +79,9 @@ pub struct CheckedEntry {
 }
 
 impl CheckedEntry {
-    /// Takes an entry on trust: one that another server has accepted, or that an administrator wants loaded as it is. Its
-    /// structural class is taken to be the most derived one it names, or `top`.
+    /// Takes an entry on trust: one that another server has accepted, or that an administrator
+    /// wants loaded as it is. Its structural class is taken to be the most derived one it names, or
+    /// `top`.
     #[must_use]
     pub fn on_trust(entry: Entry, schema: &Schema) -> CheckedEntry {
         let values = entry.values(schema.object_class_attribute());
@@ -94,7 +97,7 @@ impl CheckedEntry {
         }
     }
 
-    /// The entry.
+    /// Returns the entry.
     #[must_use]
     pub fn entry(&self) -> &Entry {
         &self.entry
@@ -106,8 +109,8 @@ impl CheckedEntry {
         self.structural_class
     }
 
-    /// Sets an operational attribute. No class has to allow those, so the entry stays as sound as the values are;
-    /// a user attribute is left as it is.
+    /// Sets an operational attribute. No class has to allow those, so the entry stays as sound as
+    /// the values are; a user attribute is left as it is.
     pub fn set_operational(
         &mut self,
         schema: &Schema,
@@ -155,10 +158,12 @@ impl Schema {
         check(self, entry, options)
     }
 
-    /// Checks the values of one attribute: each of its syntax, not more than it may have, no two equal.
+    /// Checks the values of one attribute: each of its syntax, not more than it may have, no two
+    /// equal.
     ///
     /// # Errors
-    /// InvalidSyntax, Constraint or ValueExists, in this order; the first and the last with the number of the value.
+    /// InvalidSyntax, Constraint or ValueExists, in this order; the first and the last with the
+    /// number of the value.
     pub fn check_values(&self, attribute: &Attribute) -> Result<(), SchemaViolation> {
         let kind = self.attribute_at(attribute.description.attribute);
         let name = attribute.description.text(self);
@@ -202,7 +207,8 @@ impl Schema {
         }
     }
 
-    /// Checks that a type whose values are transferred with the option `binary` is named with it (RFC 4522, section 4).
+    /// Checks that a type whose values are transferred with the option `binary` is named with it
+    /// (RFC 4522, section 4).
     ///
     /// # Errors
     /// UndefinedAttributeType.
@@ -218,9 +224,9 @@ impl Schema {
         Err(violation(ViolationKind::UndefinedAttributeType, text))
     }
 
-    /// The normal form of a value that has its syntax (and, for objectClass, names a class); a value without a
-    /// normal form is invalid too, or nothing could find it. Of a single value, which is compared with no other, it may
-    /// be any text.
+    /// Returns the normal form of a value that has its syntax (and, for objectClass, names a
+    /// class); a value without a normal form is invalid too, or nothing could find it. Of a single
+    /// value, which is compared with no other, it may be any text.
     fn checked_normal<'v>(
         &self,
         kind: &AttributeType,
@@ -228,7 +234,7 @@ impl Schema {
         is_single: bool,
     ) -> Option<Cow<'v, [u8]>> {
         if kind.index == self.object_class_attribute() {
-            self.object_class_by_octets(value)?;
+            self.object_class_by_bytes(value)?;
         } else if !kind.equality.is_some_and(MatchingRule::normalises_names) {
             // A name has a normal form exactly if it is one; parsing it twice would say the same.
             kind.syntax.validate(self, value).ok()?;
@@ -308,7 +314,7 @@ fn check_single_values(schema: &Schema, entry: &Entry) -> Result<(), SchemaViola
     Ok(())
 }
 
-/// The classes the entry names, in its order.
+/// Returns the classes the entry names, in its order.
 fn classes<'s>(schema: &'s Schema, entry: &Entry) -> Result<Vec<&'s ObjectClass>, SchemaViolation> {
     let values = entry.values(schema.object_class_attribute());
     if values.is_empty() {
@@ -321,7 +327,7 @@ fn classes<'s>(schema: &'s Schema, entry: &Entry) -> Result<Vec<&'s ObjectClass>
                 String::from_utf8_lossy(value)
             ))
         };
-        schema.object_class_by_octets(value).ok_or_else(unknown)
+        schema.object_class_by_bytes(value).ok_or_else(unknown)
     };
     let classes: Vec<&ObjectClass> = values.iter().map(find).collect::<Result<_, _>>()?;
     let derived_from = |class: &ObjectClass| {
@@ -348,7 +354,7 @@ fn classes<'s>(schema: &'s Schema, entry: &Entry) -> Result<Vec<&'s ObjectClass>
     }
 }
 
-/// The class that is or derives from every structural class named.
+/// Returns the class that is or derives from every structural class named.
 fn structural_class<'s>(
     schema: &Schema,
     classes: &[&'s ObjectClass],
@@ -448,7 +454,7 @@ fn check_required(
     Ok(())
 }
 
-/// Whether the type is there, with whatever options.
+/// Returns true if the type is there, with whatever options.
 fn has_type(entry: &Entry, wanted: AttributeIndex) -> bool {
     let mut attributes = entry.attributes.iter();
     attributes.any(|a| a.description.attribute == wanted)
@@ -549,7 +555,7 @@ const REF: &str = "2.16.840.1.113730.3.1.34";
 /// The class of referral objects.
 const REFERRAL: &str = "2.16.840.1.113730.3.2.6";
 
-/// A single-valued attribute named by the RDN and given another value cannot have both.
+/// Returns a single-valued attribute named by the RDN and given another value cannot have both.
 fn check_naming_conflict(schema: &Schema, entry: &Entry) -> Result<(), SchemaViolation> {
     let Some(rdn) = entry.dn.rdn() else {
         return Ok(());
@@ -570,7 +576,7 @@ fn check_naming_conflict(schema: &Schema, entry: &Entry) -> Result<(), SchemaVio
     Ok(())
 }
 
-/// Every attribute and value of the RDN is in the entry (RFC 4512, section 2.3).
+/// Returns every attribute and value of the RDN is in the entry (RFC 4512, section 2.3).
 fn check_naming(schema: &Schema, entry: &Entry) -> Result<(), SchemaViolation> {
     let Some(rdn) = entry.dn.rdn() else {
         return Ok(());

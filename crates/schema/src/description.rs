@@ -14,7 +14,8 @@ pub enum DescriptionError {
     /// An option is neither a language tag, nor `binary`, nor one the server was told about.
     #[error("{0}: unrecognized option")]
     UnknownOption(String),
-    /// The option `binary` on a type whose values are not transferred that way (RFC 4522, section 2).
+    /// The option `binary` on a type whose values are not transferred that way (RFC 4522, section
+    /// 2).
     #[error("{0}: option \"binary\" not supported with type")]
     BinaryOption(String),
     /// A language range where one attribute has to be named.
@@ -55,7 +56,7 @@ pub struct AttributeDescription {
 }
 
 impl AttributeDescription {
-    /// A type without options.
+    /// Returns a type without options.
     #[must_use]
     pub fn plain(attribute: AttributeIndex) -> AttributeDescription {
         AttributeDescription {
@@ -70,14 +71,15 @@ impl AttributeDescription {
         self.options.as_deref()
     }
 
-    /// Whether the description has this option, given in lower case.
+    /// Returns true if the description has this option, given in lower case.
     #[must_use]
     pub fn has_option(&self, option: &str) -> bool {
         self.options()
             .is_some_and(|options| options.split(';').any(|held| held == option))
     }
 
-    /// Whether an option is a language range (RFC 3866, section 2.3): fit for asking, not for holding values.
+    /// Returns true if an option is a language range (RFC 3866, section 2.3): fit for asking, not
+    /// for holding values.
     #[must_use]
     pub fn is_range(&self) -> bool {
         self.options()
@@ -94,9 +96,9 @@ impl AttributeDescription {
         }
     }
 
-    /// Whether asking for `self` also yields `other`: `other` has the same type or a subtype, and at least
-    /// the options of `self`. A language range (`lang-de-`) is matched by prefix and takes in the language itself
-    /// (RFC 3866, section 2.3).
+    /// Returns true if asking for `self` also yields `other`: `other` has the same type or a
+    /// subtype, and at least the options of `self`. A language range (`lang-de-`) is matched by
+    /// prefix and takes in the language itself (RFC 3866, section 2.3).
     #[must_use]
     pub fn covers(&self, schema: &Schema, other: &AttributeDescription) -> bool {
         schema.attribute_at(self.attribute).covers(other.attribute)
@@ -109,7 +111,7 @@ impl AttributeDescription {
     /// [`DescriptionError`] for an unknown type or a malformed text.
     pub fn parse(schema: &Schema, text: &[u8]) -> Result<AttributeDescription, DescriptionError> {
         // Most have no option, and then a name that is known is all there is to see.
-        if let Some(attribute) = schema.attribute_by_octets(text) {
+        if let Some(attribute) = schema.attribute_by_bytes(text) {
             return Ok(AttributeDescription::plain(attribute.index));
         }
         let malformed = || DescriptionError::Malformed(String::from_utf8_lossy(text).into_owned());
@@ -161,7 +163,8 @@ impl Schema {
         AttributeDescription::parse(self, text)
     }
 
-    /// [`describe`](Self::describe) for an attribute that holds values: a language range names none.
+    /// [`describe`](Self::describe) for an attribute that holds values: a language range names
+    /// none.
     ///
     /// # Errors
     /// [`DescriptionError`], a range among them.
@@ -175,7 +178,7 @@ impl Schema {
     }
 }
 
-/// Whether a description with options `asked` covers one with options `held`.
+/// Returns true if a description with options `asked` covers one with options `held`.
 pub(crate) fn options_cover(asked: Option<&str>, held: Option<&str>) -> bool {
     let Some(asked) = asked else { return true };
     let Some(held) = held else { return false };

@@ -27,7 +27,7 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// An entry without attributes.
+    /// Returns an entry without attributes.
     #[must_use]
     pub fn new(dn: Dn) -> Entry {
         Entry {
@@ -36,7 +36,7 @@ impl Entry {
         }
     }
 
-    /// The attribute with exactly this description.
+    /// Returns the attribute with exactly this description.
     #[must_use]
     pub fn attribute(&self, description: &AttributeDescription) -> Option<&Attribute> {
         self.attributes
@@ -44,7 +44,7 @@ impl Entry {
             .find(|a| a.description == *description)
     }
 
-    /// The attribute with exactly this description, for changing.
+    /// Returns the attribute with exactly this description, for changing.
     pub fn attribute_mut(&mut self, description: &AttributeDescription) -> Option<&mut Attribute> {
         self.attributes
             .iter_mut()
@@ -107,8 +107,8 @@ impl Entry {
         }
     }
 
-    /// Keeps the first of equal values of each attribute, for input that names a value twice where it means it once.
-    /// How many were dropped.
+    /// Keeps the first of equal values of each attribute, for input that names a value twice where
+    /// it means it once. How many were dropped.
     pub fn drop_repeated_values(&mut self, schema: &Schema) -> usize {
         let mut dropped = 0;
         for held in self.attributes.iter_mut().filter(|a| a.values.len() > 1) {
@@ -124,7 +124,8 @@ impl Entry {
         dropped
     }
 
-    /// Whether the type (without options) holds a value equal to `value` by its equality rule.
+    /// Returns true if the type (without options) holds a value equal to `value` by its equality
+    /// rule.
     #[must_use]
     pub fn has_value(&self, schema: &Schema, attribute: AttributeIndex, value: &[u8]) -> bool {
         let values = self.values(attribute);

@@ -1,6 +1,6 @@
 //! Object identifiers and descriptors (RFC 4512, section 1.4).
 
-/// Whether `text` is a numeric OID: at least two arcs of digits without leading zeros.
+/// Returns true if `text` is a numeric OID: at least two arcs of digits without leading zeros.
 #[must_use]
 pub fn is_numeric_oid(text: &str) -> bool {
     let mut arcs = 0;
@@ -14,7 +14,7 @@ pub fn is_numeric_oid(text: &str) -> bool {
     arcs > 1
 }
 
-/// Whether `text` is a descriptor (short name): a letter, then letters, digits and hyphens.
+/// Returns true if `text` is a descriptor (short name): a letter, then letters, digits and hyphens.
 ///
 /// The underscore is let through too: real schemas of other servers use it.
 #[must_use]
@@ -25,7 +25,7 @@ pub fn is_descriptor(text: &str) -> bool {
             .all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_')
 }
 
-/// Whether `text` is either form of an object identifier.
+/// Returns true if `text` is either form of an object identifier.
 #[must_use]
 pub fn is_descriptor_or_oid(text: &str) -> bool {
     is_descriptor(text) || is_numeric_oid(text)

@@ -1,7 +1,9 @@
-//! The form in which values are stored and shown: what the client wrote, but for values that have one good spelling.
+//! The form in which values are stored and shown: what the client wrote, but for values that have
+//! one good spelling.
 //!
-//! Names lose the spaces and the other freedoms of RFC 1779 and 2253, UUIDs and the older forms of change sequence numbers
-//! become today's, object classes go by their first names. So answers look alike, whoever wrote the values, and as other servers give them.
+//! Names lose the spaces and the other freedoms of RFC 1779 and 2253, UUIDs and the older forms of
+//! change sequence numbers become today's, object classes go by their first names. So answers look
+//! alike, whoever wrote the values, and as other servers give them.
 
 use std::borrow::Cow;
 
@@ -12,11 +14,11 @@ use crate::registry::{AttributeIndex, Schema};
 use crate::syntax::Kind;
 
 impl Schema {
-    /// The form to store. A value that is none of its syntax stays as it is.
+    /// Returns the form to store. A value that is none of its syntax stays as it is.
     #[must_use]
     pub fn pretty_value<'v>(&self, attribute: AttributeIndex, value: &'v [u8]) -> Cow<'v, [u8]> {
         if attribute == self.object_class_attribute() {
-            return match self.object_class_by_octets(value) {
+            return match self.object_class_by_bytes(value) {
                 Some(class) if class.name().as_bytes() != value => {
                     Cow::Owned(class.name().as_bytes().to_vec())
                 }
@@ -57,8 +59,9 @@ impl Attribute {
 /// A change sequence number of today.
 const CSN_OCTETS: usize = 40;
 
-/// Whether a name is pretty already, as far as that shows without taking it apart: printable ASCII, types by their first
-/// names, one to a level, nothing escaped and no space at an end of a value.
+/// Returns true if a name is pretty already, as far as that shows without taking it apart:
+/// printable ASCII, types by their first names, one to a level, nothing escaped and no space at an
+/// end of a value.
 fn is_plain_name(schema: &Schema, value: &[u8]) -> bool {
     let plain = |b: &u8| {
         (0x20..0x7f).contains(b) && !matches!(b, b'\\' | b'"' | b'+' | b'#' | b';' | b'<' | b'>')
@@ -71,7 +74,7 @@ fn is_plain_name(schema: &Schema, value: &[u8]) -> bool {
             let (kind, rest) = level.split_at(at);
             let text = rest.get(1..).unwrap_or_default();
             schema
-                .attribute_by_octets(kind)
+                .attribute_by_bytes(kind)
                 .is_some_and(|attribute| attribute.name().as_bytes() == kind)
                 && !text.contains(&b'=')
                 && !text.starts_with(b" ")
@@ -80,7 +83,7 @@ fn is_plain_name(schema: &Schema, value: &[u8]) -> bool {
 }
 
 fn pretty_name(schema: &Schema, value: &[u8]) -> Option<Vec<u8>> {
-    let name = Dn::parse_octets(schema, value).ok()?;
+    let name = Dn::parse_bytes(schema, value).ok()?;
     Some(name.pretty().as_bytes().to_vec())
 }
 

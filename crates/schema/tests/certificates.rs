@@ -6,7 +6,7 @@ use fulgurite_schema::{Dn, Entry, EntrySubject, Filter, MatchingRule, Schema, Sy
 const CERTIFICATE: &[u8] = include_bytes!("data/certificate.der");
 const REVOCATIONS: &[u8] = include_bytes!("data/revocations.der");
 
-/// 0x8034567890abcdef; the highest bit is set, so the encoding has a zero octet in front.
+/// 0x8034567890abcdef; the highest bit is set, so the encoding has a zero byte in front.
 const SERIAL: &str = "9238103811466972655";
 const ISSUER: &str = "email=ca@example.com,CN=Test CA+OU=A,O=Example\\, Inc.,C=DE";
 
@@ -30,7 +30,7 @@ fn outcome(filter: &str) -> Truth {
     Filter::resolve(&schema, &buffer.filter()).test(&schema, &subject)
 }
 
-/// A filter's value with what is special in filters escaped.
+/// Returns a filter's value with what is special in filters escaped.
 fn escaped(value: &str) -> String {
     value
         .replace('\\', "\\5c")
@@ -71,8 +71,8 @@ fn a_certificate_is_known_by_serial_number_and_issuer() {
             assert_eq!(outcome(&filter), expected, "{filter}");
         }
     }
-    let octets: String = CERTIFICATE.iter().map(|b| format!("\\{b:02x}")).collect();
-    assert_eq!(outcome(&format!("(userCertificate={octets})")), True);
+    let bytes: String = CERTIFICATE.iter().map(|b| format!("\\{b:02x}")).collect();
+    assert_eq!(outcome(&format!("(userCertificate={bytes})")), True);
 }
 
 #[test]
@@ -108,7 +108,7 @@ fn whatever_is_cut_off_or_changed_is_no_value_or_another() {
     for length in 0..CERTIFICATE.len() {
         assert!(!valid(8, &CERTIFICATE[..length]), "{length}");
     }
-    // No octet may make it fail otherwise than by an error.
+    // No byte may make it fail otherwise than by an error.
     for at in 0..CERTIFICATE.len() {
         let mut changed = CERTIFICATE.to_vec();
         changed[at] ^= 0xff;

@@ -1,4 +1,5 @@
-//! Names as this crate resolves them against names as `fulgurite-ldap` parses them: two readers, one grammar.
+//! Names as this crate resolves them against names as `fulgurite-ldap` parses them: two readers,
+//! one grammar.
 
 use fulgurite_ldap::dn;
 use fulgurite_schema::{Dn, DnError, Schema};

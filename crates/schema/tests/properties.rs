@@ -140,7 +140,7 @@ proptest! {
     }
 
     #[test]
-    fn any_octets_are_answered(value in prop::collection::vec(any::<u8>(), 0..40)) {
+    fn any_bytes_are_answered(value in prop::collection::vec(any::<u8>(), 0..40)) {
         let schema = Schema::standard();
         for rule in MatchingRule::all() {
             if let Ok(normal) = rule.normalise(&*schema, &value) {
@@ -151,7 +151,7 @@ proptest! {
         for syntax in fulgurite_schema::Syntax::all() {
             let _ = syntax.validate(&*schema, &value);
         }
-        let _ = Dn::parse_octets(&schema, &value);
+        let _ = Dn::parse_bytes(&schema, &value);
         let _ = schema.describe(&value);
     }
 }

@@ -182,19 +182,19 @@ fn rules_are_found_by_name_and_oid_and_each_has_its_own() {
 const SYNTAXES: &str = include_str!("data/syntaxes.txt");
 
 fn unescape(text: &str) -> Vec<u8> {
-    let mut octets = Vec::new();
+    let mut bytes = Vec::new();
     let mut rest = text.as_bytes();
     while let Some((&b, tail)) = rest.split_first() {
         rest = tail;
         if b == b'%' {
             let digits = std::str::from_utf8(&rest[..2]).unwrap();
-            octets.push(u8::from_str_radix(digits, 16).unwrap());
+            bytes.push(u8::from_str_radix(digits, 16).unwrap());
             rest = &rest[2..];
         } else {
-            octets.push(b);
+            bytes.push(b);
         }
     }
-    octets
+    bytes
 }
 
 #[test]

@@ -1,5 +1,5 @@
-//! The schema files that OpenLDAP ships: each loads from both forms, alone and on top of our own definitions, which say
-//! the same.
+//! The schema files that OpenLDAP ships: each loads from both forms, alone and on top of our own
+//! definitions, which say the same.
 
 use std::path::{Path, PathBuf};
 
@@ -24,7 +24,8 @@ const NAMES: [&str; 15] = [
     "dsee",
 ];
 
-/// Where the files are: FULGURITE_OPENLDAP_SCHEMA, the unpacked Debian package, or an installed one.
+/// Where the files are: FULGURITE_OPENLDAP_SCHEMA, the unpacked Debian package, or an installed
+/// one.
 fn folder() -> Option<PathBuf> {
     let unpacked = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../build/slapd/etc/ldap/schema");
     let named = std::env::var_os("FULGURITE_OPENLDAP_SCHEMA").map(PathBuf::from);
@@ -47,8 +48,8 @@ fn build(builder: SchemaBuilder, files: &[PathBuf]) -> Schema {
         .unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// What a schema defines, in words that do not depend on the order of definitions. The first name of a syntax or a
-/// description may differ; names, relations and rules may not.
+/// What a schema defines, in words that do not depend on the order of definitions. The first name
+/// of a syntax or a description may differ; names, relations and rules may not.
 fn summary(schema: &Schema) -> Vec<String> {
     let name = |index| schema.attribute_at(index).oid.clone();
     let attributes = schema.attributes().iter().map(|a| {

@@ -20,7 +20,7 @@ fn normal(schema: &Schema, name: &str) -> String {
     Dn::parse(schema, name).expect("a name").normal().to_owned()
 }
 
-/// The level of `who` on `attribute` (or `entry`, `children`) of the entry `name`.
+/// Returns the level of `who` on `attribute` (or `entry`, `children`) of the entry `name`.
 fn level(schema: &Schema, rules: &Rules, who: &str, name: &str, part: &str) -> Level {
     let normal_who = match who {
         "" | "root" => String::new(),

@@ -17,7 +17,8 @@ use crate::subject::MatchResult;
 
 /// Told of every step.
 pub(crate) trait Trace {
-    /// A clause of a rule that speaks of the target; what the rights are after it, if it fits.
+    /// Returns a clause of a rule that speaks of the target; what the rights are after it, if it
+    /// fits.
     fn clause(&mut self, rule: usize, clause: usize, fitted: Option<Rights>);
     /// No clause of a rule fits: it ends with `by * none stop`.
     fn ended(&mut self, rule: usize);
@@ -53,7 +54,7 @@ impl<'e> Evaluation<'e> {
         }
     }
 
-    /// Whether the outcome holds for this entry only.
+    /// Returns true if the outcome holds for this entry only.
     pub(crate) fn looked_at_entry(&self) -> bool {
         self.looked_at_entry
     }
@@ -135,7 +136,7 @@ impl<'e> Evaluation<'e> {
         match test {
             ValueTest::Equal(rule, normal) => rule.matches(schema, normal, value).is_true(),
             ValueTest::Class(class) => schema
-                .object_class_by_octets(value)
+                .object_class_by_bytes(value)
                 .is_some_and(|named| named.is_kind_of(*class)),
             ValueTest::Regex(pattern) => {
                 let normal = schema.normal_value(description.attribute, value);
@@ -150,7 +151,7 @@ impl<'e> Evaluation<'e> {
 
     fn normal_name(&self, value: &[u8]) -> Option<String> {
         let schema = &self.entry.operation.rules.schema;
-        let dn = Dn::parse_octets(schema, value).ok()?;
+        let dn = Dn::parse_bytes(schema, value).ok()?;
         Some(dn.normal().to_owned())
     }
 
@@ -286,7 +287,7 @@ impl<'e> Evaluation<'e> {
         urls.iter().any(|url| self.is_described(url, requester))
     }
 
-    /// Whether the requester's entry is one that a search URL (RFC 4516) finds.
+    /// Returns true if the requester's entry is one that a search URL (RFC 4516) finds.
     fn is_described(&self, url: &str, requester: &str) -> bool {
         let text = url.split_ascii_whitespace().next().unwrap_or_default();
         let Ok(url) = text.parse::<LdapUrl>() else {

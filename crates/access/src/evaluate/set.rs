@@ -13,7 +13,8 @@ use crate::pattern::SubMatches;
 use crate::rule::Identity;
 use crate::set::{SetExpression, SetTest};
 
-/// The OID of the OID syntax (RFC 4517, section 3.3.26): classes are compared by the names they were given by.
+/// The OID of the OID syntax (RFC 4517, section 3.3.26): classes are compared by the names they
+/// were given by.
 const OID_SYNTAX: &str = "1.3.6.1.4.1.1466.115.121.1.38";
 
 /// Members of a set at most; what is beyond is left out, and so grants nothing.
@@ -99,7 +100,8 @@ fn is_url(text: &str) -> bool {
         .is_some_and(|start| start.eq_ignore_ascii_case("ldap:///"))
 }
 
-/// The values of an attribute in the entries named, and, if asked, in the entries that those values name.
+/// Returns the values of an attribute in the entries named, and, if asked, in the entries that
+/// those values name.
 fn values(
     entry: &EntryContext<'_>,
     names: Members,
@@ -125,7 +127,7 @@ fn values_of(
     attribute: &AttributeDescription,
 ) -> Vec<Vec<u8>> {
     let schema = &entry.operation.rules.schema;
-    let Ok(dn) = Dn::parse_octets(schema, name) else {
+    let Ok(dn) = Dn::parse_bytes(schema, name) else {
         return Vec::new();
     };
     if schema.attribute_at(attribute.attribute).name() == "entryDN" {
@@ -143,7 +145,7 @@ fn values_of(
     values
 }
 
-/// A value as sets compare it: in normal form where that is a text that people can write.
+/// Returns a value as sets compare it: in normal form where that is a text that people can write.
 fn comparable(schema: &Schema, attribute: &AttributeDescription, value: &[u8]) -> Vec<u8> {
     if schema.attribute_at(attribute.attribute).syntax.oid == OID_SYNTAX {
         return value.to_vec();
@@ -158,7 +160,7 @@ fn comparable(schema: &Schema, attribute: &AttributeDescription, value: &[u8]) -
     }
 }
 
-/// The values of an attribute in the entries that a search URL finds.
+/// Returns the values of an attribute in the entries that a search URL finds.
 fn search(
     entry: &EntryContext<'_>,
     text: &str,

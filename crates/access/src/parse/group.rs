@@ -9,7 +9,7 @@ use crate::rule::{Group, GroupName};
 /// The OID of the Name And Optional UID syntax (RFC 4517, section 3.3.21).
 const NAME_AND_UID_SYNTAX: &str = "1.3.6.1.4.1.1466.115.121.1.34";
 
-/// A group by its name.
+/// Returns a group by its name.
 pub(crate) fn fixed_group(
     schema: &Schema,
     class: &str,

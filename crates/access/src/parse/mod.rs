@@ -27,7 +27,8 @@ use crate::rule::{Rule, RuleText};
 use crate::rules::{Rules, WithoutRules};
 
 impl Rules {
-    /// Compiles rules written in the language of slapd.access(5); `without` holds if there are none.
+    /// Compiles rules written in the language of slapd.access(5); `without` holds if there are
+    /// none.
     ///
     /// ```text
     /// to      *  [dn[.<style>]=<pattern>]  [filter=<filter>]  [attrs=<list> [val[/<rule>][.<style>]=<value>]]

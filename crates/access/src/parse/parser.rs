@@ -54,7 +54,7 @@ impl Parser<'_> {
         }
     }
 
-    /// The text from `from` to the next word.
+    /// Returns the text from `from` to the next word.
     pub(super) fn source(&self, from: usize) -> String {
         let to = self.peek().map_or(self.text.len(), |word| word.at);
         self.text
@@ -72,7 +72,7 @@ impl Parser<'_> {
         Err(self.error_here(&format!("expected \"{expected}\"")))
     }
 
-    /// A word of the form `key=value`.
+    /// Returns a word of the form `key=value`.
     pub(super) fn keyed(word: &Token) -> Option<KeyValue> {
         let (left, value) = word.text.split_once('=')?;
         let (left, expand) = match left.split_once(',') {
@@ -124,7 +124,7 @@ impl KeyValue {
         error_at(self.value_at, reason)
     }
 
-    /// The style of a comparison of names; `default` if none is written.
+    /// Returns the style of a comparison of names; `default` if none is written.
     pub(super) fn name_style(&self, default: Style) -> Parsed<Style> {
         let Some(style) = self.style.as_deref() else {
             return Ok(default);
@@ -170,7 +170,7 @@ pub(super) fn level(style: &str) -> Option<Result<i32, ()>> {
     Some(number.and_then(|n| n.parse().ok()).ok_or(()))
 }
 
-/// A name in normal form.
+/// Returns a name in normal form.
 pub(super) fn normal_name(schema: &Schema, text: &str) -> Result<String, String> {
     Dn::parse(schema, text)
         .map(|dn| dn.normal().to_owned())

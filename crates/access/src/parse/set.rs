@@ -131,8 +131,8 @@ impl<'t> Parser<'t> {
         word
     }
 
-    fn skip(&mut self, octets: usize) {
-        self.rest = self.rest.get(octets..).unwrap_or_default();
+    fn skip(&mut self, bytes: usize) {
+        self.rest = self.rest.get(bytes..).unwrap_or_default();
     }
 
     fn skip_blanks(&mut self) {

@@ -229,7 +229,7 @@ fn bare(text: &str, at: usize) -> Parsed<Option<SubjectPattern>> {
     }))
 }
 
-/// Whether a clause may not have both.
+/// Returns true if a clause may not have both.
 fn repeats(a: &SubjectPattern, b: &SubjectPattern) -> bool {
     match (name_of(a), name_of(b)) {
         (Some(a), Some(b)) => a == b,
@@ -241,7 +241,7 @@ fn repeats(a: &SubjectPattern, b: &SubjectPattern) -> bool {
     }
 }
 
-/// The name that a condition is about, for those of identity a clause may have one.
+/// Returns the name that a condition is about, for those of identity a clause may have one.
 fn name_of(pattern: &SubjectPattern) -> Option<Identity> {
     match pattern {
         SubjectPattern::Anyone => Some(Identity::Effective),

@@ -149,7 +149,7 @@ impl Parser<'_> {
         Ok(None)
     }
 
-    /// The attributes a class requires or allows, or all others.
+    /// Returns the attributes a class requires or allows, or all others.
     fn class(&self, at: usize, name: &str, among: bool, set: &mut AttributeSet) -> Parsed<()> {
         let class = self
             .schema

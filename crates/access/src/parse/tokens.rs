@@ -1,5 +1,6 @@
-//! Rules are words between blanks, by the quoting rules of slapd.conf(5): quotes keep blanks together wherever they
-//! stand in a word, and a backslash makes the next character an ordinary one.
+//! Rules are words between blanks, by the quoting rules of slapd.conf(5): quotes keep blanks
+//! together wherever they stand in a word, and a backslash makes the next character an ordinary
+//! one.
 
 /// One word, quotes and backslashes removed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,7 +17,7 @@ impl Token {
 }
 
 /// # Errors
-/// The position of a quote that is not closed.
+/// Returns the position of a quote that is not closed.
 pub(super) fn tokens(text: &str) -> Result<Vec<Token>, usize> {
     let mut tokens = Vec::new();
     let mut token: Option<Token> = None;

@@ -79,7 +79,7 @@ impl World {
         rules.unwrap_or_else(|error| panic!("{texts:?}: {error}"))
     }
 
-    /// The rights of a requester to an attribute of an entry, or to one value, after `=`.
+    /// Returns the rights of a requester to an attribute of an entry, or to one value, after `=`.
     fn rights(&self, rules: &[&str], who: Requester<'_>, target: &str, part: &str) -> Rights {
         let rules = self.rules(rules);
         let decisions = rules.decide(&who);
@@ -96,7 +96,7 @@ impl World {
         }
     }
 
-    /// Whether a rule `to * by <by> read` lets `who` read the title of `target`.
+    /// Returns true if a rule `to * by <by> read` lets `who` read the title of `target`.
     fn reads(&self, by: &str, who: &str, target: &str) -> bool {
         let rule = format!("to * by {by} read");
         let rights = self.rights(&[&rule], Requester::user(who), target, "title");

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use fulgurite_access::{RuleText, Rules, WithoutRules};
 use fulgurite_schema::{Builtin, SchemaBuilder};
 
-/// A rule a line: `+` for those that slapd accepts; `!` before it for those that we see differently.
+/// A rule a line: `+` for those that slapd accepts; `!` before it for those that we see
+/// differently.
 const VERDICTS: &str = include_str!("verdicts.txt");
 
 #[test]

@@ -6,7 +6,7 @@ use subtle::ConstantTimeEq as _;
 
 use super::{ScramHash, ScramKeys};
 
-/// Octets of a nonce at most: clients send some twenty.
+/// Bytes of a nonce at most: clients send some twenty.
 const NONCE_BYTES_MAX: usize = 512;
 
 /// Why an exchange fails. What tells about users is not among it.
@@ -18,13 +18,15 @@ pub enum ScramError {
     /// The client wants an extension that is not known.
     #[error("extensions-not-supported")]
     Extension,
-    /// The client could bind to the TLS layer and believes that we cannot: somebody has changed our list of mechanisms.
+    /// The client could bind to the TLS layer and believes that we cannot: somebody has changed our
+    /// list of mechanisms.
     #[error("server-does-support-channel-binding")]
     Downgrade,
     /// The binding asked for is none of this layer.
     #[error("unsupported-channel-binding-type")]
     BindingType,
-    /// The layer is not the one the client sees, or the client repeats another header than it began with.
+    /// The layer is not the one the client sees, or the client repeats another header than it began
+    /// with.
     #[error("channel-bindings-dont-match")]
     BindingMismatch,
     /// The nonce is not the one of this exchange.
@@ -45,14 +47,14 @@ pub struct ChannelBinding<'b> {
 }
 
 impl ChannelBinding<'_> {
-    /// Whether there is anything to bind to.
+    /// Returns true if there is anything to bind to.
     #[must_use]
     pub fn is_available(&self) -> bool {
         self.server_end_point.is_some() || self.exporter.is_some()
     }
 
-    /// What a binding of that name covers. `ldap` is what the library of OpenLDAP calls its own, whatever it was told
-    /// to bind to; the name of the real one comes before the octets then.
+    /// What a binding of that name covers. `ldap` is what the library of OpenLDAP calls its own,
+    /// whatever it was told to bind to; the name of the real one comes before the bytes then.
     fn of_type(&self, name: &str) -> Option<Vec<u8>> {
         match name {
             "tls-server-end-point" => self.server_end_point.map(<[u8]>::to_vec),
@@ -82,8 +84,8 @@ pub struct ClientFirst {
 }
 
 impl ClientFirst {
-    /// Reads the message (RFC 5802, section 7), for a mechanism with (`plus`) or without channel binding on a connection
-    /// that offers `binding`.
+    /// Reads the message (RFC 5802, section 7), for a mechanism with (`plus`) or without channel
+    /// binding on a connection that offers `binding`.
     ///
     /// # Errors
     /// [`ScramError`]; the exchange is over then.
@@ -135,7 +137,8 @@ impl ClientFirst {
         })
     }
 
-    /// Answers with a salt and the server's part of the nonce, eighteen octets that nobody can guess.
+    /// Answers with a salt and the server's part of the nonce, eighteen bytes that nobody can
+    /// guess.
     #[must_use]
     pub fn answer(self, salt: &[u8], iterations: u32, nonce: &[u8; 18]) -> ServerFirst {
         let nonce = format!("{}{}", self.nonce, STANDARD.encode(nonce));
@@ -158,14 +161,14 @@ pub struct ServerFirst {
 }
 
 impl ServerFirst {
-    /// The message to send.
+    /// Returns the message to send.
     #[must_use]
     pub fn message(&self) -> &str {
         &self.message
     }
 
-    /// Checks the client's last message; gives the server's proof to send. The comparison takes the same time wherever
-    /// the difference is.
+    /// Checks the client's last message; gives the server's proof to send. The comparison takes the
+    /// same time wherever the difference is.
     ///
     /// # Errors
     /// [`ScramError`]; the client is not who it says.
@@ -197,7 +200,8 @@ impl ServerFirst {
     }
 }
 
-/// The proof is the client's key, hidden by its signature; what is stored is the hash of that key.
+/// Returns the proof is the client's key, hidden by its signature; what is stored is the hash of
+/// that key.
 fn check_proof(keys: &ScramKeys, signed: &[u8], proof: &[u8]) -> Result<(), ScramError> {
     let hash: ScramHash = keys.hash;
     let signature = hash.hmac(&keys.stored_key, signed);
@@ -212,7 +216,7 @@ fn check_proof(keys: &ScramKeys, signed: &[u8], proof: &[u8]) -> Result<(), Scra
     }
 }
 
-/// A name, with its commas and equals signs back.
+/// Returns a name, with its commas and equals signs back.
 fn name(text: &str) -> Result<String, ScramError> {
     let mut name = String::with_capacity(text.len());
     let mut rest = text;
@@ -236,14 +240,14 @@ fn name(text: &str) -> Result<String, ScramError> {
 }
 
 fn is_printable(text: &str) -> bool {
-    text.bytes().all(|octet| (0x21..=0x7e).contains(&octet))
+    text.bytes().all(|byte| (0x21..=0x7e).contains(&byte))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// An exchange whose nonce is as published, instead of a random one.
+    /// Returns an exchange whose nonce is as published, instead of a random one.
     fn exchange(first: &str, nonce: &str, salt: &str, hash: ScramHash) -> (ServerFirst, ScramKeys) {
         let client =
             ClientFirst::parse(first.as_bytes(), false, ChannelBinding::default()).unwrap();

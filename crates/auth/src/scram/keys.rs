@@ -9,8 +9,9 @@ use sha2::{Digest as _, Sha256, Sha512};
 
 use crate::scheme::HashError;
 
-/// Iterations of what is derived from passwords in clear, and of keys derived when a password is set: what RFC 7677
-/// asks for at least. More would make whoever logs in often pay more than whoever guesses.
+/// Iterations of what is derived from passwords in clear, and of keys derived when a password is
+/// set: what RFC 7677 asks for at least. More would make whoever logs in often pay more than
+/// whoever guesses.
 const ITERATIONS: u32 = 4096;
 
 /// Beyond this a client would take minutes.
@@ -31,7 +32,7 @@ impl ScramHash {
     /// All of them.
     pub const ALL: [ScramHash; 3] = [Self::Sha1, Self::Sha256, Self::Sha512];
 
-    /// The name of the scheme in `authPassword` values, which is that of the mechanism.
+    /// Returns the name of the scheme in `authPassword` values, which is that of the mechanism.
     #[must_use]
     pub const fn scheme(self) -> &'static str {
         match self {
@@ -84,8 +85,8 @@ impl ScramHash {
     }
 }
 
-/// Keys of one password. They do not allow logging in by themselves; they do allow guessing and, to whoever also
-/// overhears a login, pretending to be the client.
+/// Keys of one password. They do not allow logging in by themselves; they do allow guessing and, to
+/// whoever also overhears a login, pretending to be the client.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ScramKeys {
     /// The hash function.
@@ -98,8 +99,8 @@ pub struct ScramKeys {
     pub(crate) server_key: Vec<u8>,
 }
 
-/// A salt for a user who has none stored: the same whenever it is asked for, and unpredictable without the secret. So
-/// users who do not exist look like users who do.
+/// Returns a salt for a user who has none stored: the same whenever it is asked for, and
+/// unpredictable without the secret. So users who do not exist look like users who do.
 #[must_use]
 pub fn salt_for(secret: &[u8], mechanism: &str, user: &str) -> [u8; 16] {
     let text = [mechanism.as_bytes(), &[0], user.as_bytes()].concat();
@@ -107,7 +108,7 @@ pub fn salt_for(secret: &[u8], mechanism: &str, user: &str) -> [u8; 16] {
     let digest = ScramHash::Sha256.hmac(secret, &text);
     salt.iter_mut()
         .zip(digest)
-        .for_each(|(octet, digest)| *octet = digest);
+        .for_each(|(byte, digest)| *byte = digest);
     salt
 }
 
@@ -180,8 +181,8 @@ impl ScramKeys {
         let (stored, server) = keys.trim().split_once(':')?;
         let iterations: u32 = iterations.parse().ok()?;
         let key = |text: &str| {
-            let octets = STANDARD.decode(text).ok()?;
-            (octets.len() == hash.length()).then_some(octets)
+            let bytes = STANDARD.decode(text).ok()?;
+            (bytes.len() == hash.length()).then_some(bytes)
         };
         let salt = STANDARD.decode(salt).ok()?;
         let sensible = (1..=ITERATIONS_MAX).contains(&iterations) && !salt.is_empty();
@@ -194,7 +195,7 @@ impl ScramKeys {
         })
     }
 
-    /// The value of `authPassword` that holds them.
+    /// Returns the value of `authPassword` that holds them.
     #[must_use]
     pub fn to_value(&self) -> String {
         format!(
@@ -237,7 +238,7 @@ mod tests {
         );
     }
 
-    /// The example of RFC 5803, section 4, has these parts (its keys are cut short there).
+    /// Returns the example of RFC 5803, section 4, has these parts (its keys are cut short there).
     #[test]
     fn malformed_values() {
         for value in [

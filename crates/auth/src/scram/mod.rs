@@ -1,5 +1,5 @@
-//! SCRAM, the server's side (RFC 5802, RFC 7677): the client proves that it knows the password, and so does the server,
-//! and neither sends it.
+//! SCRAM, the server's side (RFC 5802, RFC 7677): the client proves that it knows the password, and
+//! so does the server, and neither sends it.
 //!
 //! ```text
 //!   client                                     server
@@ -9,7 +9,8 @@
 //!                                 <----------  v=<the server's own proof>
 //! ```
 //!
-//! With `-PLUS` the proof covers what is peculiar to the TLS layer, so that nobody in the middle can pass it on.
+//! With `-PLUS` the proof covers what is peculiar to the TLS layer, so that nobody in the middle
+//! can pass it on.
 
 mod exchange;
 mod keys;

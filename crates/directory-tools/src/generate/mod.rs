@@ -1,4 +1,5 @@
-//! An invented directory as LDIF: deterministic, so that tests and benchmarks anywhere speak of the same entries.
+//! An invented directory as LDIF: deterministic, so that tests and benchmarks anywhere speak of the
+//! same entries.
 //!
 //! ```text
 //!   <suffix>

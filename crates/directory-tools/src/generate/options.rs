@@ -13,7 +13,7 @@ pub struct GenerateOptions {
     pub groups: Option<u64>,
     /// Members of each group, at most.
     pub group_members: u32,
-    /// Whether passwords are hashed as `{SSHA}`; user n's is `pw.n` either way.
+    /// True if passwords are hashed as `{SSHA}`; user n's is `pw.n` either way.
     pub hash: bool,
 }
 

@@ -30,7 +30,7 @@ pub(super) struct People<'o> {
     text: String,
 }
 
-/// The department of user `number`: its position among [`DEPARTMENTS`].
+/// Returns the department of user `number`: its position among [`DEPARTMENTS`].
 pub(super) fn department(seed: u64, number: u64) -> usize {
     Random::of(seed, KIND, number).below(DEPARTMENTS.len() as u64) as usize
 }
@@ -177,7 +177,7 @@ impl<W: Write> LineWriter<'_, W> {
     }
 }
 
-/// The mail domain that a suffix of `dc`s stands for.
+/// Returns the mail domain that a suffix of `dc`s stands for.
 fn mail_domain(suffix: &str) -> String {
     let labels: Vec<&str> = suffix
         .split(',')

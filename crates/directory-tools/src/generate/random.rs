@@ -5,7 +5,7 @@
 pub(super) struct Random(u64);
 
 impl Random {
-    /// The sequence of one thing (`number`) of one kind within the directory of `seed`.
+    /// Returns the sequence of one thing (`number`) of one kind within the directory of `seed`.
     pub(super) fn of(seed: u64, kind: u64, number: u64) -> Self {
         let mut mixed = Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ kind.rotate_left(48));
         let start = mixed.next() ^ number;
@@ -20,7 +20,7 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number below `bound`; 0 if that is 0.
+    /// Returns a number below `bound`; 0 if that is 0.
     pub(super) fn below(&mut self, bound: u64) -> u64 {
         ((u128::from(self.next()) * u128::from(bound)) >> 64) as u64
     }

@@ -9,14 +9,14 @@ use crate::{Fault, oid};
 pub struct Control<'a> {
     /// Which control, as dotted text; see [`crate::oid`].
     pub oid: &'a [u8],
-    /// Whether the operation must fail where the control is not understood.
+    /// True if the operation must fail where the control is not understood.
     pub critical: bool,
     /// Its value, whose meaning depends on the control.
     pub value: Option<&'a [u8]>,
 }
 
 impl<'a> Control<'a> {
-    /// A control without value.
+    /// Returns a control without value.
     #[must_use]
     pub const fn new(oid: &'a str, critical: bool) -> Self {
         Control {
@@ -26,7 +26,7 @@ impl<'a> Control<'a> {
         }
     }
 
-    /// A control with a value.
+    /// Returns a control with a value.
     #[must_use]
     pub const fn with_value(oid: &'a str, critical: bool, value: &'a [u8]) -> Self {
         Control {
@@ -42,7 +42,7 @@ impl<'a> Control<'a> {
         Control::new(oid::MANAGE_DSA_IT, true)
     }
 
-    /// Whether this is the control `oid`.
+    /// Returns true if this is the control `oid`.
     #[must_use]
     pub fn is(&self, oid: &str) -> bool {
         self.oid == oid.as_bytes()
@@ -115,20 +115,20 @@ impl<'a> Controls<'a> {
         std::iter::from_fn(move || Control::decode(&mut reader).ok())
     }
 
-    /// Whether there are none.
+    /// Returns true if there are none.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.encoded.is_empty()
     }
 
-    /// The first control `oid`.
+    /// Returns the first control `oid`.
     #[must_use]
     pub fn find(&self, oid: &str) -> Option<Control<'a>> {
         self.iter().find(|control| control.is(oid))
     }
 
-    /// The OID of a control that stands here twice, which no operation permits. Sorts the OIDs, so
-    /// that a message stuffed with controls costs no more than its length deserves.
+    /// Returns the OID of a control that stands here twice, which no operation permits. Sorts the
+    /// OIDs, so that a message stuffed with controls costs no more than its length deserves.
     #[must_use]
     pub fn duplicate(&self) -> Option<&'a [u8]> {
         let mut oids: Vec<&[u8]> = self.iter().map(|control| control.oid).collect();

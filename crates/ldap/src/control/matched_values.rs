@@ -5,10 +5,11 @@ use fulgurite_ber::{Reader, Tag, Writer};
 use super::kind::ControlKind;
 use crate::{Fault, Filter, FilterBuf, FilterTextError, Limits, oid};
 
-/// The value of the matched values control: items of which one has to match a value for it to be returned.
+/// The value of the matched values control: items of which one has to match a value for it to be
+/// returned.
 ///
-/// The items are filters without `and`, `or` and `not`, and without the components of a name (`:dn`). An empty list,
-/// which RFC 3876 does not provide for, restricts nothing, as in slapd.
+/// The items are filters without `and`, `or` and `not`, and without the components of a name
+/// (`:dn`). An empty list, which RFC 3876 does not provide for, restricts nothing, as in slapd.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MatchedValues<'a> {
     /// The items.
@@ -25,7 +26,8 @@ impl<'a> MatchedValues<'a> {
     /// Decodes a control value.
     ///
     /// # Errors
-    /// A [`Fault`] for anything but the sequence of RFC 3876, and beyond `limits`; the answer is `protocolError`.
+    /// A [`Fault`] for anything but the sequence of RFC 3876, and beyond `limits`; the answer is
+    /// `protocolError`.
     pub fn decode(value: &'a [u8], limits: &Limits) -> Result<Self, Fault> {
         let mut outside = Reader::new(value);
         let mut list = outside.nested(Tag::SEQUENCE)?;
@@ -41,7 +43,7 @@ impl<'a> MatchedValues<'a> {
         Ok(MatchedValues { items })
     }
 
-    /// The control value.
+    /// Returns the control value.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         let mut out = Vec::new();
@@ -51,8 +53,8 @@ impl<'a> MatchedValues<'a> {
         out
     }
 
-    /// The control value for the text form, `((mail=*@a.org)(telephoneNumber=+49*))`; a single item may go without
-    /// the outer parentheses.
+    /// Returns the control value for the text form, `((mail=*@a.org)(telephoneNumber=+49*))`; a
+    /// single item may go without the outer parentheses.
     ///
     /// # Errors
     /// [`FilterTextError`] with the position of what cannot be understood.

@@ -42,7 +42,7 @@ impl<'a> PagedResults<'a> {
         Ok(PagedResults { size, cookie })
     }
 
-    /// The control value.
+    /// Returns the control value.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(16 + self.cookie.len());

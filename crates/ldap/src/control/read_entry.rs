@@ -1,4 +1,5 @@
-//! The pre-read and post-read controls (RFC 4527): the entry as it was before an update, or is after it.
+//! The pre-read and post-read controls (RFC 4527): the entry as it was before an update, or is
+//! after it.
 
 use fulgurite_ber::{Reader, Tag, Writer};
 
@@ -42,7 +43,7 @@ impl<'a> ReadEntry<'a> {
         })
     }
 
-    /// The control value.
+    /// Returns the control value.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         let mut out = Vec::new();
@@ -55,8 +56,8 @@ impl<'a> ReadEntry<'a> {
     }
 }
 
-/// The value of a response control, from a message that holds a search result entry: the same without its envelope.
-/// `None` if it is no message.
+/// Returns the value of a response control, from a message that holds a search result entry: the
+/// same without its envelope. `None` if it is no message.
 #[must_use]
 pub fn read_entry_value(message: &[u8]) -> Option<Vec<u8>> {
     let mut envelope = Reader::new(message).nested(Tag::SEQUENCE).ok()?;

@@ -43,7 +43,7 @@ impl<'a> SessionTracking<'a> {
         Ok(tracking)
     }
 
-    /// The control value.
+    /// Returns the control value.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         let mut out = Vec::new();

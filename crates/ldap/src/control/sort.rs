@@ -37,7 +37,8 @@ impl<'a> SortRequest<'a> {
     /// Decodes a control value.
     ///
     /// # Errors
-    /// A [`Fault`] for anything but the sequence of RFC 2891, also for an empty list; the answer is `protocolError`.
+    /// A [`Fault`] for anything but the sequence of RFC 2891, also for an empty list; the answer is
+    /// `protocolError`.
     pub fn decode(value: &'a [u8]) -> Result<Self, Fault> {
         let mut outside = Reader::new(value);
         let mut list = outside.nested(Tag::SEQUENCE)?;
@@ -52,7 +53,7 @@ impl<'a> SortRequest<'a> {
         Ok(SortRequest { keys })
     }
 
-    /// The control value.
+    /// Returns the control value.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         let mut out = Vec::new();
@@ -131,7 +132,7 @@ impl<'a> SortResponse<'a> {
         Ok(SortResponse { code, attribute })
     }
 
-    /// The control value.
+    /// Returns the control value.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         let mut out = Vec::new();

@@ -30,7 +30,7 @@ impl Subentries {
         Ok(Subentries { visible })
     }
 
-    /// The control value.
+    /// Returns the control value.
     #[must_use]
     pub fn encode(self) -> Vec<u8> {
         let mut out = Vec::new();

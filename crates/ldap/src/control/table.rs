@@ -1,4 +1,5 @@
-//! The controls that this crate knows. A new control is one row here, and its file if it has a value.
+//! The controls that this crate knows. A new control is one row here, and its file if it has a
+//! value.
 
 use super::assertion::Assert;
 use super::kind::ControlKind;
@@ -34,7 +35,8 @@ pub const PROXIED_AUTHORIZATION: ControlKind =
 /// Transaction specification (RFC 5805). The value is the identifier of the transaction.
 pub const TRANSACTION: ControlKind = ControlKind::plain(oid::TRANSACTION, "txnSpec control");
 
-/// Every control of requests and responses that this crate knows. A control that goes both ways has one row.
+/// Every control of requests and responses that this crate knows. A control that goes both ways has
+/// one row.
 pub static KINDS: &[ControlKind] = &[
     MANAGE_DSA_IT,
     PagedResults::KIND,

@@ -28,7 +28,8 @@ pub enum VlvTarget<'a> {
     Offset {
         /// Position, counted from 1.
         offset: u32,
-        /// Length of the list as the client knows it; 0 if it does not, or if `offset` is to be taken as it is.
+        /// Length of the list as the client knows it; 0 if it does not, or if `offset` is to be
+        /// taken as it is.
         count: u32,
     },
     /// The first one whose first sort key is not less than this.
@@ -73,7 +74,7 @@ impl<'a> VlvRequest<'a> {
         })
     }
 
-    /// The control value.
+    /// Returns the control value.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         let mut out = Vec::new();
@@ -136,7 +137,7 @@ impl<'a> VlvResponse<'a> {
         })
     }
 
-    /// The control value.
+    /// Returns the control value.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         let mut out = Vec::new();

@@ -6,7 +6,7 @@
 //!   |-Ava-| |---Ava----|
 //! ```
 //!
-//! This knows text only. Whether two DNs are the same is a question for the schema.
+//! This knows text only. True if two DNs are the same is a question for the schema.
 
 mod parse;
 mod print;

@@ -1,7 +1,8 @@
 //! DN text to its parts.
 //!
-//! RFC 4514, with the leniencies of RFC 2253 and RFC 1779 that servers are expected to keep:
-//! spaces around `,` `=` `+`, `;` between RDNs, values in quotes. RFC 1779's prefix `OID.` is refused, as slapd does it.
+//! RFC 4514, with the leniencies of RFC 2253 and RFC 1779 that servers are expected to keep: spaces
+//! around `,` `=` `+`, `;` between RDNs, values in quotes. RFC 1779's prefix `OID.` is refused, as
+//! slapd does it.
 
 use std::borrow::Cow;
 
@@ -9,7 +10,7 @@ use fulgurite_ber::{Reader, Tag};
 
 use super::{Ava, Rdn, ValueForm};
 
-/// Why text is not a DN. Positions are octets from the start of the text.
+/// Why text is not a DN. Positions are bytes from the start of the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum DnError {
     /// No, or no possible, attribute type.
@@ -99,7 +100,8 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// The text from `from` to where the scanner stands. Both are at ASCII characters or ends.
+    /// Returns the text from `from` to where the scanner stands. Both are at ASCII characters or
+    /// ends.
     fn since(&self, from: usize) -> &'a str {
         self.text.get(from..self.at).unwrap_or_default()
     }
@@ -142,7 +144,7 @@ impl<'a> Scanner<'a> {
         let from = self.at;
         while self
             .peek()
-            .is_some_and(|octet| octet.is_ascii_alphanumeric() || matches!(octet, b'-' | b'.'))
+            .is_some_and(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.'))
         {
             self.at += 1;
         }
@@ -169,10 +171,10 @@ impl<'a> Scanner<'a> {
                     value.push(self.escape()?);
                     keep = value.len();
                 }
-                Some(octet) => {
+                Some(byte) => {
                     self.at += 1;
                     if let Some(value) = &mut unescaped {
-                        value.push(octet);
+                        value.push(byte);
                     }
                 }
             }
@@ -194,15 +196,15 @@ impl<'a> Scanner<'a> {
         let behind = self.text.as_bytes().get(at + 1..).unwrap_or_default();
         match *behind {
             [
-                octet @ (b' ' | b'"' | b'#' | b'+' | b',' | b';' | b'<' | b'=' | b'>' | b'\\'),
+                byte @ (b' ' | b'"' | b'#' | b'+' | b',' | b';' | b'<' | b'=' | b'>' | b'\\'),
                 ..,
             ] => {
                 self.at += 2;
-                Ok(octet)
+                Ok(byte)
             }
             [high, low, ..] => {
                 self.at += 3;
-                hex_octet(high, low).ok_or(DnError::Escape(at))
+                hex_byte(high, low).ok_or(DnError::Escape(at))
             }
             _ => Err(DnError::Escape(at)),
         }
@@ -218,9 +220,9 @@ impl<'a> Scanner<'a> {
                 None => return Err(DnError::Quote(from)),
                 Some(b'"') => break,
                 Some(b'\\') => value.push(self.escape()?),
-                Some(octet) => {
+                Some(byte) => {
                     self.at += 1;
-                    value.push(octet);
+                    value.push(byte);
                 }
             }
         }
@@ -236,7 +238,7 @@ impl<'a> Scanner<'a> {
     fn hex_value(&mut self) -> Result<(Cow<'a, [u8]>, ValueForm), DnError> {
         let from = self.at;
         self.at += 1;
-        while self.peek().is_some_and(|octet| octet.is_ascii_hexdigit()) {
+        while self.peek().is_some_and(|byte| byte.is_ascii_hexdigit()) {
             self.at += 1;
         }
         let digits = self.since(from + 1);
@@ -248,7 +250,7 @@ impl<'a> Scanner<'a> {
             .as_bytes()
             .chunks(2)
             .map(|pair| match *pair {
-                [high, low] => hex_octet(high, low),
+                [high, low] => hex_byte(high, low),
                 _ => None,
             })
             .collect();
@@ -279,19 +281,19 @@ fn is_string(tag: Tag) -> bool {
 }
 
 fn is_descriptor(name: &str) -> bool {
-    let octets = name.as_bytes();
-    octets.first().is_some_and(u8::is_ascii_alphabetic) && !octets.contains(&b'.')
+    let bytes = name.as_bytes();
+    bytes.first().is_some_and(u8::is_ascii_alphabetic) && !bytes.contains(&b'.')
 }
 
 fn is_numeric_oid(name: &str) -> bool {
     name.split('.').all(|arc| {
         !arc.is_empty()
-            && arc.bytes().all(|octet| octet.is_ascii_digit())
+            && arc.bytes().all(|byte| byte.is_ascii_digit())
             && (arc == "0" || !arc.starts_with('0'))
     })
 }
 
-fn hex_octet(high: u8, low: u8) -> Option<u8> {
+fn hex_byte(high: u8, low: u8) -> Option<u8> {
     let high = char::from(high).to_digit(16)?;
     let low = char::from(low).to_digit(16)?;
     u8::try_from(high << 4 | low).ok()

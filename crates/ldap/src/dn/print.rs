@@ -26,7 +26,7 @@ pub fn write_rdn(out: &mut String, rdn: &Rdn<'_>) {
             ValueForm::Plain => write_value_escaped(out, &ava.value),
             ValueForm::Ber => {
                 out.push('#');
-                ava.value.iter().for_each(|&octet| push_hex(out, octet));
+                ava.value.iter().for_each(|&byte| push_hex(out, byte));
             }
         }
     }
@@ -36,7 +36,7 @@ pub fn write_rdn(out: &mut String, rdn: &Rdn<'_>) {
 ///
 /// What has to be escaped is written as a pair of hexadecimal digits (`\2C`), the form that is the
 /// same for every character: the special characters, NUL, a space or `#` at the beginning, a space
-/// at the end, and octets that are not UTF-8. Values without any of these are copied whole.
+/// at the end, and bytes that are not UTF-8. Values without any of these are copied whole.
 pub fn write_value_escaped(out: &mut String, value: &[u8]) {
     let first = out.len();
     for chunk in value.utf8_chunks() {
@@ -51,9 +51,9 @@ pub fn write_value_escaped(out: &mut String, value: &[u8]) {
             text = characters.as_str();
         }
         out.push_str(text);
-        for &octet in chunk.invalid() {
+        for &byte in chunk.invalid() {
             out.push('\\');
-            push_hex(out, octet);
+            push_hex(out, byte);
         }
     }
     if out.ends_with(' ') && out.len() > first {
@@ -79,6 +79,6 @@ fn push_escaped(out: &mut String, special: char) {
     let _ = write!(out, "\\{:02X}", u32::from(special));
 }
 
-fn push_hex(out: &mut String, octet: u8) {
-    let _ = write!(out, "{octet:02X}");
+fn push_hex(out: &mut String, byte: u8) {
+    let _ = write!(out, "{byte:02X}");
 }

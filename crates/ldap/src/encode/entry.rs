@@ -114,8 +114,8 @@ impl<'o> EntryWriter<'o> {
         }
     }
 
-    /// Writes an attribute with all its values at once, ending the one before: each octet is written once, where it
-    /// stays. The values are gone through twice.
+    /// Writes an attribute with all its values at once, ending the one before: each byte is written
+    /// once, where it stays. The values are gone through twice.
     #[inline]
     pub fn whole_attribute<'v>(
         &mut self,
@@ -132,7 +132,8 @@ impl<'o> EntryWriter<'o> {
         values.for_each(|value| self.writer.octet_string(value));
     }
 
-    /// Writes an attribute whose values are encoded already, an OCTET STRING each, ending the one before.
+    /// Writes an attribute whose values are encoded already, an OCTET STRING each, ending the one
+    /// before.
     #[inline]
     pub fn attribute_of(&mut self, description: &[u8], values: &[u8]) {
         self.end_attribute();
@@ -143,7 +144,8 @@ impl<'o> EntryWriter<'o> {
         self.writer.primitive(Tag::SET, values);
     }
 
-    /// Writes attributes by what `fill` appends to the buffer, each a PartialAttribute, ending the one before.
+    /// Writes attributes by what `fill` appends to the buffer, each a PartialAttribute, ending the
+    /// one before.
     #[inline]
     pub fn encoded_by<R>(&mut self, fill: impl FnOnce(&mut Vec<u8>) -> R) -> R {
         self.end_attribute();
@@ -157,13 +159,13 @@ impl<'o> EntryWriter<'o> {
         }
     }
 
-    /// Octets written for this entry so far.
+    /// Bytes written for this entry so far.
     #[must_use]
     pub const fn len(&self) -> usize {
         self.writer.position() - self.start
     }
 
-    /// Whether nothing was written; never true, an entry has a DN.
+    /// Returns true if nothing was written; never true, an entry has a DN.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.len() == 0

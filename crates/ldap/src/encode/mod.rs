@@ -42,8 +42,8 @@ pub fn result(
     });
 }
 
-/// Appends a result that is a code and nothing else, as most are: without writing lengths that are known. False if it is
-/// not such a one.
+/// Appends a result that is a code and nothing else, as most are: without writing lengths that are
+/// known. False if it is not such a one.
 fn plain_result(out: &mut Vec<u8>, id: MessageId, tag: Tag, result: &LdapResult) -> bool {
     let nothing_else =
         result.matched_dn.is_empty() && result.diagnostic.is_empty() && result.referrals.is_empty();
@@ -53,10 +53,10 @@ fn plain_result(out: &mut Vec<u8>, id: MessageId, tag: Tag, result: &LdapResult)
     if code > 0x7f || id > MESSAGE_ID_MAX {
         return false;
     }
-    let octets = id.to_be_bytes();
-    // The fewest octets whose first bit is no sign.
+    let bytes = id.to_be_bytes();
+    // The fewest bytes whose first bit is no sign.
     let spare = (id.leading_zeros().saturating_sub(1) / 8).min(3) as usize;
-    let (_, id) = octets.split_at(spare);
+    let (_, id) = bytes.split_at(spare);
     let id_len = 4 - spare as u8;
     out.extend_from_slice(&[0x30, 2 + id_len + 9, 0x02, id_len]);
     out.extend_from_slice(id);

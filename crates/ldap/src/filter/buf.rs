@@ -56,14 +56,14 @@ impl FilterBuf {
         FilterBuf::from_encoded(encoded)
     }
 
-    /// The tree, borrowed; decoded anew by each call.
+    /// Returns the tree, borrowed; decoded anew by each call.
     #[must_use]
     pub fn filter(&self) -> Filter<'_> {
         Filter::decode(&mut Reader::new(&self.encoded), &LIMITS)
             .expect("every constructor has seen to it that this decodes")
     }
 
-    /// The encoding.
+    /// Returns the encoding.
     #[must_use]
     pub fn encoded(&self) -> &[u8] {
         &self.encoded

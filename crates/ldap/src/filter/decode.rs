@@ -67,8 +67,8 @@ impl<'a> Filter<'a> {
 }
 
 impl<'a> Filter<'a> {
-    /// Decodes one item of a values return filter (RFC 3876, section 2): no junction. A `:dn`, which has no meaning
-    /// there, is passed over.
+    /// Decodes one item of a values return filter (RFC 3876, section 2): no junction. A `:dn`,
+    /// which has no meaning there, is passed over.
     ///
     /// # Errors
     /// A [`Fault`] for anything else.

@@ -7,7 +7,7 @@ use super::{
     Junction, LESS_OR_EQUAL, PRESENT, SUBSTRINGS,
 };
 
-/// Why text is not a filter. Positions are octets from the start of the text.
+/// Why text is not a filter. Positions are bytes from the start of the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum FilterTextError {
     /// The text ends inside a filter.
@@ -143,7 +143,7 @@ impl Cursor<'_> {
     }
 
     fn skip_spaces(&mut self) {
-        while self.peek().is_some_and(|octet| octet.is_ascii_whitespace()) {
+        while self.peek().is_some_and(|byte| byte.is_ascii_whitespace()) {
             self.at += 1;
         }
     }
@@ -210,9 +210,9 @@ fn substrings(
     let outer = writer.begin(SUBSTRINGS);
     writer.octet_string(attribute);
     let list = writer.begin(Tag::SEQUENCE);
-    let last = value.iter().filter(|&&octet| octet == b'*').count();
+    let last = value.iter().filter(|&&byte| byte == b'*').count();
     let mut piece_at = value_at;
-    for (number, piece) in value.split(|&octet| octet == b'*').enumerate() {
+    for (number, piece) in value.split(|&byte| byte == b'*').enumerate() {
         let tag = match number {
             0 => INITIAL,
             number if number == last => FINAL,
@@ -238,7 +238,7 @@ fn extensible(
     value_at: usize,
     writer: &mut Writer<'_>,
 ) -> Result<(), FilterTextError> {
-    let mut parts = target.split(|&octet| octet == b':');
+    let mut parts = target.split(|&byte| byte == b':');
     let attribute = parts.next().filter(|name| !name.is_empty());
     let mut rule = parts.next();
     let dn_attributes = rule.is_some_and(|name| name.eq_ignore_ascii_case(b"dn"));
@@ -266,7 +266,7 @@ fn extensible(
 /// Checks that a name consists of what attribute descriptions and OIDs consist of.
 fn description(name: &[u8], at: usize) -> Result<&[u8], FilterTextError> {
     let possible =
-        |&octet: &u8| octet.is_ascii_alphanumeric() || matches!(octet, b'-' | b'.' | b';' | b'_');
+        |&byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b';' | b'_');
     if !name.is_empty() && name.iter().all(possible) {
         Ok(name)
     } else {
@@ -287,12 +287,12 @@ fn write_value(
 }
 
 fn unescape(value: &[u8], at: usize, out: &mut Vec<u8>) -> Result<(), FilterTextError> {
-    let mut octets = value.iter().enumerate();
-    while let Some((offset, &octet)) = octets.next() {
-        match octet {
+    let mut bytes = value.iter().enumerate();
+    while let Some((offset, &byte)) = bytes.next() {
+        match byte {
             b'\\' => {
                 let mut digit = || {
-                    octets
+                    bytes
                         .next()
                         .and_then(|(_, &digit)| char::from(digit).to_digit(16))
                 };
@@ -303,7 +303,7 @@ fn unescape(value: &[u8], at: usize, out: &mut Vec<u8>) -> Result<(), FilterText
             }
             b'*' => return Err(FilterTextError::Asterisk(at + offset)),
             b'(' => return Err(FilterTextError::Unexpected(at + offset)),
-            octet => out.push(octet),
+            byte => out.push(byte),
         }
     }
     Ok(())

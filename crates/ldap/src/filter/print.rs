@@ -24,7 +24,7 @@ impl fmt::Display for Filter<'_> {
 }
 
 impl fmt::Debug for Filter<'_> {
-    /// The text form: readable, and without recursion where a log meets a hostile filter.
+    /// Returns the text form: readable, and without recursion where a log meets a hostile filter.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Filter({self})")
     }
@@ -79,12 +79,12 @@ fn extensible(extensible: &Extensible<'_>, f: &mut fmt::Formatter<'_>) -> fmt::R
 
 /// Writes a description or a rule. What no name consists of becomes `\xx`: not text that parses
 /// again, but text that cannot be mistaken for something else.
-fn name(octets: &[u8], f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    for &octet in octets {
-        match octet {
-            b'-' | b'.' | b';' | b'_' => f.write_char(char::from(octet))?,
-            octet if octet.is_ascii_alphanumeric() => f.write_char(char::from(octet))?,
-            octet => write!(f, "\\{octet:02x}")?,
+fn name(bytes: &[u8], f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    for &byte in bytes {
+        match byte {
+            b'-' | b'.' | b';' | b'_' => f.write_char(char::from(byte))?,
+            byte if byte.is_ascii_alphanumeric() => f.write_char(char::from(byte))?,
+            byte => write!(f, "\\{byte:02x}")?,
         }
     }
     Ok(())
@@ -104,8 +104,8 @@ fn escaped(value: &[u8], f: &mut fmt::Formatter<'_>) -> fmt::Result {
             text = characters.as_str();
         }
         f.write_str(text)?;
-        for octet in chunk.invalid() {
-            write!(f, "\\{octet:02x}")?;
+        for byte in chunk.invalid() {
+            write!(f, "\\{byte:02x}")?;
         }
     }
     Ok(())

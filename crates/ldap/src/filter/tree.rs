@@ -62,7 +62,7 @@ pub struct Extensible<'a> {
     pub attribute: Option<&'a [u8]>,
     /// The value asserted.
     pub value: &'a [u8],
-    /// Whether the components of the entry's DN count as attributes.
+    /// True if the components of the entry's DN count as attributes.
     pub dn_attributes: bool,
 }
 

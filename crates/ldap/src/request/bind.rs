@@ -38,7 +38,7 @@ impl std::fmt::Debug for Authentication<'_> {
     /// Tells everything but secrets, so that no log shows them by accident.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Authentication::Simple(password) => write!(f, "Simple({} octets)", password.len()),
+            Authentication::Simple(password) => write!(f, "Simple({} bytes)", password.len()),
             Authentication::Sasl { mechanism, .. } => {
                 write!(f, "Sasl({})", mechanism.escape_ascii())
             }
@@ -48,7 +48,7 @@ impl std::fmt::Debug for Authentication<'_> {
 }
 
 impl<'a> BindRequest<'a> {
-    /// A simple bind of version 3.
+    /// Returns a simple bind of version 3.
     #[must_use]
     pub const fn simple(dn: &'a str, password: &'a [u8]) -> Self {
         BindRequest {

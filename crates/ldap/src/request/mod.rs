@@ -129,7 +129,7 @@ pub struct PartialAttribute<'a> {
 }
 
 impl<'a> PartialAttribute<'a> {
-    /// An attribute under construction.
+    /// Returns an attribute under construction.
     #[must_use]
     pub const fn new(description: &'a str, values: &'a [&'a [u8]]) -> Self {
         PartialAttribute {

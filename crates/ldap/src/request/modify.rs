@@ -36,7 +36,7 @@ pub enum ModifyOperation {
 }
 
 impl ModifyOperation {
-    /// The number on the wire.
+    /// Returns the number on the wire.
     #[must_use]
     pub const fn number(self) -> u8 {
         match self {

@@ -13,7 +13,7 @@ pub struct ModifyDnRequest<'a> {
     pub dn: &'a [u8],
     /// RDN text it gets.
     pub new_rdn: &'a [u8],
-    /// Whether the values of the old RDN leave the entry.
+    /// True if the values of the old RDN leave the entry.
     pub delete_old_rdn: bool,
     /// DN text of the new parent, if it moves.
     pub new_superior: Option<&'a [u8]>,

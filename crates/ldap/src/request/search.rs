@@ -17,7 +17,7 @@ pub struct SearchRequest<'a> {
     pub size_limit: u32,
     /// Seconds to spend at most; 0 leaves it to the server.
     pub time_limit_s: u32,
-    /// Whether only attribute descriptions are wanted, without values.
+    /// True if only attribute descriptions are wanted, without values.
     pub types_only: bool,
     /// Which entries.
     pub filter: Filter<'a>,
@@ -39,7 +39,7 @@ pub enum Scope {
 }
 
 impl Scope {
-    /// The number on the wire.
+    /// Returns the number on the wire.
     #[must_use]
     pub const fn number(self) -> u8 {
         match self {
@@ -65,7 +65,7 @@ pub enum Deref {
 }
 
 impl Deref {
-    /// The number on the wire.
+    /// Returns the number on the wire.
     #[must_use]
     pub const fn number(self) -> u8 {
         match self {
@@ -76,13 +76,13 @@ impl Deref {
         }
     }
 
-    /// Whether aliases are followed in finding the base.
+    /// Returns true if aliases are followed in finding the base.
     #[must_use]
     pub const fn finding(self) -> bool {
         matches!(self, Deref::Finding | Deref::Always)
     }
 
-    /// Whether aliases are followed below the base.
+    /// Returns true if aliases are followed below the base.
     #[must_use]
     pub const fn searching(self) -> bool {
         matches!(self, Deref::Searching | Deref::Always)
@@ -90,7 +90,7 @@ impl Deref {
 }
 
 impl<'a> SearchRequest<'a> {
-    /// A search for all user attributes, without limits and without following aliases.
+    /// Returns a search for all user attributes, without limits and without following aliases.
     #[must_use]
     pub const fn new(base: &'a str, scope: Scope, filter: Filter<'a>) -> Self {
         SearchRequest {

@@ -1,6 +1,7 @@
 //! The definitions that come with the server, as schema files read by the same parser as anybody's.
 //!
-//! Names, OIDs and relations are those of the RFCs and of what servers in the field publish; the wording is ours.
+//! Names, OIDs and relations are those of the RFCs and of what servers in the field publish; the
+//! wording is ours.
 
 use crate::definition::Origin;
 
@@ -115,14 +116,15 @@ impl Builtin {
         Builtin::Samba,
     ];
 
-    /// The name by which configurations choose it: that of the usual schema file, without `.schema`.
+    /// Returns the name by which configurations choose it: that of the usual schema file, without
+    /// `.schema`.
     #[must_use]
     pub fn name(self) -> &'static str {
         let source = self.source();
         source.name.strip_prefix("builtin/").unwrap_or(source.name)
     }
 
-    /// A part by name, in any case.
+    /// Returns a part by name, in any case.
     #[must_use]
     pub fn find(name: &str) -> Option<Builtin> {
         Builtin::ALL
@@ -130,7 +132,7 @@ impl Builtin {
             .find(|part| part.name().eq_ignore_ascii_case(name))
     }
 
-    /// The parts that this one's definitions refer to.
+    /// Returns the parts that this one's definitions refer to.
     #[must_use]
     pub fn requires(self) -> &'static [Builtin] {
         match self {

@@ -1,9 +1,10 @@
-//! `.schema` files in OpenLDAP's syntax: keyword lines, continued by leading white space, `#` comments.
+//! `.schema` files in OpenLDAP's syntax: keyword lines, continued by leading white space, `#`
+//! comments.
 
 use super::statement::Statement;
 
-/// All statements of a file: logical lines with the number of their first physical line. A comment or an empty line
-/// inside a continued statement is skipped, as OpenLDAP does.
+/// Returns all statements of a file: logical lines with the number of their first physical line. A
+/// comment or an empty line inside a continued statement is skipped, as OpenLDAP does.
 pub(super) fn statements(text: &str) -> Vec<Statement> {
     let mut all: Vec<(usize, String)> = Vec::new();
     for (number, line) in text.lines().enumerate() {

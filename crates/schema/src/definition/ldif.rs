@@ -1,9 +1,10 @@
-//! Schema in LDIF: entries below cn=schema,cn=config (`olcAttributeTypes: {0}( ... )`), and the subschema entry as other
-//! servers export it (`attributeTypes: ( ... )`; RFC 4512, section 4.2).
+//! Schema in LDIF: entries below cn=schema,cn=config (`olcAttributeTypes: {0}( ... )`), and the
+//! subschema entry as other servers export it (`attributeTypes: ( ... )`; RFC 4512, section 4.2).
 
 use super::statement::Statement;
 
-/// The attributes that hold definitions, without `olc`. Everything else in such a file is about the entry itself.
+/// The attributes that hold definitions, without `olc`. Everything else in such a file is about the
+/// entry itself.
 const ATTRIBUTES: [&str; 8] = [
     "objectidentifier",
     "attributetypes",
@@ -15,8 +16,9 @@ const ATTRIBUTES: [&str; 8] = [
     "ditstructurerules",
 ];
 
-/// Whether a text is LDIF rather than a `.schema` file: its first line that is neither empty nor a comment has a colon
-/// behind its first word, and that word is no keyword of `.schema` files.
+/// Returns true if a text is LDIF rather than a `.schema` file: its first line that is neither
+/// empty nor a comment has a colon behind its first word, and that word is no keyword of `.schema`
+/// files.
 pub(super) fn looks_like_ldif(text: &str) -> bool {
     let first = text.lines().find(|line| {
         let line = line.trim();
@@ -38,7 +40,8 @@ pub(super) fn looks_like_ldif(text: &str) -> bool {
         )
 }
 
-/// All statements of a file; macros first, because an entry may hold its attributes in any order.
+/// Returns all statements of a file; macros first, because an entry may hold its attributes in any
+/// order.
 ///
 /// # Errors
 /// Line and reason when a value in base64 is none, or is not UTF-8.
@@ -113,17 +116,17 @@ fn decoded(text: &str) -> Option<String> {
         b'/' => Some(63),
         _ => None,
     };
-    let mut octets = Vec::with_capacity(text.len() / 4 * 3);
+    let mut bytes = Vec::with_capacity(text.len() / 4 * 3);
     let (mut held, mut bits) = (0u32, 0u32);
     for b in text.trim_end_matches('=').bytes() {
         held = held << 6 | u32::from(digit(b)?);
         bits += 6;
         if bits >= 8 {
             bits -= 8;
-            octets.push(u8::try_from(held >> bits & 0xff).ok()?);
+            bytes.push(u8::try_from(held >> bits & 0xff).ok()?);
         }
     }
-    String::from_utf8(octets).ok()
+    String::from_utf8(bytes).ok()
 }
 
 #[cfg(test)]

@@ -22,7 +22,7 @@ impl<'t> Lexer<'t> {
         Lexer { rest: text }
     }
 
-    /// The next word, `None` at the end.
+    /// Returns the next word, `None` at the end.
     pub(super) fn next(&mut self) -> Result<Option<Token<'t>>, String> {
         self.rest = self.rest.trim_start();
         let Some(first) = self.rest.chars().next() else {
@@ -47,7 +47,8 @@ impl<'t> Lexer<'t> {
         token
     }
 
-    /// A quote closes the text only where a description can go on: real files have apostrophes inside DESC.
+    /// Returns a quote closes the text only where a description can go on: real files have
+    /// apostrophes inside DESC.
     fn quoted(&mut self) -> Result<Token<'t>, String> {
         let text = &self.rest[1..];
         for (at, _) in text.match_indices('\'') {

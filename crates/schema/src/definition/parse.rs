@@ -31,7 +31,7 @@ impl Macros {
         }
     }
 
-    /// The numeric OID meant by `text`, if it is one or stands for one.
+    /// Returns the numeric OID meant by `text`, if it is one or stands for one.
     pub(crate) fn numeric(&self, text: &str) -> Option<String> {
         // A single arc is no OID in itself but is a fine base for suffixes.
         let plain =
@@ -231,7 +231,8 @@ impl<'t> Fields<'t> {
         })
     }
 
-    /// The next keyword in upper case, `None` at the closing parenthesis, which has to be the end.
+    /// Returns the next keyword in upper case, `None` at the closing parenthesis, which has to be
+    /// the end.
     fn keyword(&mut self) -> Result<Option<String>, String> {
         match self.lexer.next()? {
             Some(Token::Word(word)) => {

@@ -15,8 +15,8 @@ pub(crate) struct Parsed {
     pub(crate) options: Vec<String>,
 }
 
-/// Everything a text says, in whichever of the forms it is written. Macros are shared between texts, so that one may
-/// use what an earlier one named.
+/// Everything a text says, in whichever of the forms it is written. Macros are shared between
+/// texts, so that one may use what an earlier one named.
 ///
 /// # Errors
 /// Line and reason of the first statement that cannot be parsed.

@@ -34,7 +34,7 @@ pub(crate) struct Definition {
 }
 
 impl Definition {
-    /// Whether two definitions of the same kind share an OID or a name.
+    /// Returns true if two definitions of the same kind share an OID or a name.
     pub(crate) fn clashes_with(&self, other: &Definition) -> bool {
         let (a, b) = (self.body.head(), other.body.head());
         let same_kind = std::mem::discriminant(&self.body) == std::mem::discriminant(&other.body);
@@ -144,7 +144,7 @@ pub(crate) struct StructureRuleText {
 }
 
 impl SyntaxText {
-    /// The syntax that stands in for this one (X-SUBST).
+    /// Returns the syntax that stands in for this one (X-SUBST).
     pub(crate) fn substitute(&self) -> Option<&str> {
         self.head
             .extensions

@@ -14,7 +14,8 @@ use crate::registry::{AttributeIndex, AttributeType, Schema};
 use normal::{Escapes, NormalWriter, escape_into};
 use scan::{RawAva, Scan};
 
-/// A distinguished name with its normal form, its pretty form, and its parts; leaf first, as written.
+/// A distinguished name with its normal form, its pretty form, and its parts; leaf first, as
+/// written.
 ///
 /// ```text
 /// text    UID = Jane+cn=J\, D , dc=Example
@@ -63,7 +64,7 @@ pub struct Ava<'d> {
 }
 
 impl Dn {
-    /// The zero-length name: the root DSE.
+    /// Returns the zero-length name: the root DSE.
     #[must_use]
     pub fn root() -> Dn {
         Dn {
@@ -75,8 +76,9 @@ impl Dn {
         }
     }
 
-    /// Parses and resolves the string form, with the leniencies of RFC 1779 and 2253: spaces around separators,
-    /// `;` between RDNs, quoted values; but not `OID.` before a type, which slapd refuses.
+    /// Parses and resolves the string form, with the leniencies of RFC 1779 and 2253: spaces around
+    /// separators, `;` between RDNs, quoted values; but not `OID.` before a type, which slapd
+    /// refuses.
     ///
     /// # Errors
     /// [`DnError`]; all of them mean invalidDNSyntax.
@@ -111,7 +113,8 @@ impl Dn {
         Ok(dn)
     }
 
-    /// Appends the parts of one RDN, sorted by type as in the normal form, so that equal names look alike.
+    /// Appends the parts of one RDN, sorted by type as in the normal form, so that equal names look
+    /// alike.
     fn push_level_parts(&mut self, schema: &Schema, level: &mut Vec<(&AttributeType, RawAva<'_>)>) {
         level.sort_by(|(a, _), (b, _)| a.key_name.cmp(&b.key_name));
         for (number, (attribute, ava)) in level.drain(..).enumerate() {
@@ -119,12 +122,12 @@ impl Dn {
         }
     }
 
-    /// [`parse`](Self::parse) for octets as they come from a message.
+    /// [`parse`](Self::parse) for bytes as they come from a message.
     ///
     /// # Errors
-    /// [`DnError`], also for octets that are not UTF-8.
-    pub fn parse_octets(schema: &Schema, octets: &[u8]) -> Result<Dn, DnError> {
-        let text = std::str::from_utf8(octets)
+    /// [`DnError`], also for bytes that are not UTF-8.
+    pub fn parse_bytes(schema: &Schema, bytes: &[u8]) -> Result<Dn, DnError> {
+        let text = std::str::from_utf8(bytes)
             .map_err(|_| DnError::Malformed("the name is not UTF-8".to_owned()))?;
         Dn::parse(schema, text)
     }
@@ -161,8 +164,9 @@ impl Dn {
         });
     }
 
-    /// The normal form for people: types by their first names, values as their equality rules see them, where that is
-    /// text. What tools print; keys are made of [`normal`](Self::normal).
+    /// Returns the normal form for people: types by their first names, values as their equality
+    /// rules see them, where that is text. What tools print; keys are made of
+    /// [`normal`](Self::normal).
     #[must_use]
     pub fn normal_text(&self, schema: &Schema) -> String {
         let mut text = String::with_capacity(self.pretty.len());
@@ -183,21 +187,21 @@ impl Dn {
         text
     }
 
-    /// The key form: equal names have equal text. Types and values normalised, specials as hex pairs, so that
-    /// a raw `,` occurs only between RDNs and a raw `+` only within one.
+    /// Returns the key form: equal names have equal text. Types and values normalised, specials as
+    /// hex pairs, so that a raw `,` occurs only between RDNs and a raw `+` only within one.
     #[must_use]
     pub fn normal(&self) -> &str {
         &self.normal
     }
 
-    /// The form shown to clients: values as the user wrote them, attribute types by their first names, the parts of an
-    /// RDN sorted by type.
+    /// Returns the form shown to clients: values as the user wrote them, attribute types by their
+    /// first names, the parts of an RDN sorted by type.
     #[must_use]
     pub fn pretty(&self) -> &str {
         &self.pretty
     }
 
-    /// Whether this is the zero-length name.
+    /// Returns true if this is the zero-length name.
     #[must_use]
     pub fn is_root(&self) -> bool {
         self.rdns.is_empty()
@@ -214,26 +218,27 @@ impl Dn {
         (0..self.rdns.len()).map(move |level| Rdn { dn: self, level })
     }
 
-    /// The leaf RDN; `None` for the root.
+    /// Returns the leaf RDN; `None` for the root.
     #[must_use]
     pub fn rdn(&self) -> Option<Rdn<'_>> {
         self.rdns().next()
     }
 
-    /// The name above; `None` for the root.
+    /// Returns the name above; `None` for the root.
     #[must_use]
     pub fn parent(&self) -> Option<Dn> {
         self.ancestor(self.depth().checked_sub(1)?)
     }
 
-    /// The last `depth` RDNs: an ancestor, or the name itself. `None` when the name has fewer.
+    /// Returns the last `depth` RDNs: an ancestor, or the name itself. `None` when the name has
+    /// fewer.
     #[must_use]
     pub fn ancestor(&self, depth: usize) -> Option<Dn> {
         let from = self.depth().checked_sub(depth)?;
         Some(self.levels(from..self.depth()))
     }
 
-    /// The leaf RDN alone, as a name of one level; `None` for the root.
+    /// Returns the leaf RDN alone, as a name of one level; `None` for the root.
     #[must_use]
     pub fn leaf(&self) -> Option<Dn> {
         (!self.is_root()).then(|| self.levels(0..1))
@@ -249,13 +254,13 @@ impl Dn {
         child
     }
 
-    /// Whether this name is `base` or lies below it.
+    /// Returns true if this name is `base` or lies below it.
     #[must_use]
     pub fn is_within(&self, base: &Dn) -> bool {
         *self == *base || self.is_under(base)
     }
 
-    /// Whether this name lies properly below `base`.
+    /// Returns true if this name lies properly below `base`.
     #[must_use]
     pub fn is_under(&self, base: &Dn) -> bool {
         normal_is_under(&self.normal, &base.normal)
@@ -293,14 +298,14 @@ impl Dn {
     }
 }
 
-/// A value as its equality rule sees it, if that can be read; else as it is stored.
+/// Returns a value as its equality rule sees it, if that can be read; else as it is stored.
 fn normal_text_of(schema: &Schema, attribute: AttributeIndex, value: &[u8]) -> Vec<u8> {
     let Some(rule) = schema.attribute_at(attribute).equality else {
         return value.to_vec();
     };
     if rule.normalises_names() {
         let (name, uid) = split_uid(value);
-        let Ok(name) = Dn::parse_octets(schema, name) else {
+        let Ok(name) = Dn::parse_bytes(schema, name) else {
             return value.to_vec();
         };
         let mut text = name.normal_text(schema).into_bytes();
@@ -351,13 +356,13 @@ impl std::fmt::Display for Dn {
 }
 
 impl<'d> Rdn<'d> {
-    /// The key form of this level.
+    /// Returns the key form of this level.
     #[must_use]
     pub fn normal(&self) -> &'d str {
         self.slice(&self.dn.normal, |start| start.normal)
     }
 
-    /// The form shown to clients.
+    /// Returns the form shown to clients.
     #[must_use]
     pub fn pretty(&self) -> &'d str {
         self.slice(&self.dn.pretty, |start| start.pretty)

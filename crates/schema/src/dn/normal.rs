@@ -1,4 +1,5 @@
-//! Normal forms of names without building a [`Dn`](super::Dn): DN-valued attributes are compared by them.
+//! Normal forms of names without building a [`Dn`](super::Dn): DN-valued attributes are compared by
+//! them.
 
 use super::error::DnError;
 use super::scan::{RawAva, Scan};
@@ -15,7 +16,8 @@ pub(super) struct NormalWriter {
 }
 
 impl NormalWriter {
-    /// Resolves and appends one attribute and value; sorts the RDN when it is the last one of it. Answers the type.
+    /// Resolves and appends one attribute and value; sorts the RDN when it is the last one of it.
+    /// Answers the type.
     pub(super) fn push<'s>(
         &mut self,
         schema: &'s Schema,
@@ -79,8 +81,8 @@ impl NormalWriter {
     }
 }
 
-/// A value that is its own normal form but for case, and has nothing that is escaped: most values in names. Also, whether
-/// case is to be folded.
+/// Returns a value that is its own normal form but for case, and has nothing that is escaped: most
+/// values in names. Also, whether case is to be folded.
 fn plain_text<'v>(attribute: &AttributeType, value: &'v [u8]) -> Option<(&'v str, bool)> {
     let is_text = matches!(
         attribute.syntax.kind,
@@ -103,30 +105,30 @@ const SPACE: u8 = 2;
 /// Not printable ASCII, or escaped in normal names.
 const REFUSED: u8 = 4;
 
-/// What matters of each octet of a value in a name.
+/// What matters of each byte of a value in a name.
 const SEEN: [u8; 256] = {
     let mut seen = [REFUSED; 256];
-    let mut octet = 0x20_u8;
-    while octet < 0x7f {
-        seen[octet as usize] = match octet {
+    let mut byte = 0x20_u8;
+    while byte < 0x7f {
+        seen[byte as usize] = match byte {
             b'A'..=b'Z' => UPPER,
             b' ' => SPACE,
             b',' | b'+' | b'"' | b'\\' | b'<' | b'>' | b';' | b'#' => REFUSED,
             _ => 0,
         };
-        octet += 1;
+        byte += 1;
     }
     seen
 };
 
-/// The normal form of a name that is written as most are: text values of printable ASCII without anything escaped, one to a
-/// level, and no spaces around them. `None` for all others.
+/// Returns the normal form of a name that is written as most are: text values of printable ASCII
+/// without anything escaped, one to a level, and no spaces around them. `None` for all others.
 fn plain_name(schema: &Schema, value: &[u8]) -> Option<String> {
     let mut normal = String::with_capacity(value.len());
     for level in value.split(|b| *b == b',') {
         let equals = level.iter().position(|b| *b == b'=')?;
         let (kind, rest) = level.split_at_checked(equals)?;
-        let attribute = schema.attribute_by_octets(kind)?;
+        let attribute = schema.attribute_by_bytes(kind)?;
         let (text, fold) = plain_text(attribute, rest.get(1..)?)?;
         if !normal.is_empty() {
             normal.push(',');
@@ -142,7 +144,7 @@ fn plain_name(schema: &Schema, value: &[u8]) -> Option<String> {
     Some(normal)
 }
 
-/// The normal form of a DN-valued attribute's value.
+/// Returns the normal form of a DN-valued attribute's value.
 pub(crate) fn normal_value(schema: &Schema, value: &[u8]) -> Result<String, InvalidValue> {
     if let Some(normal) = plain_name(schema, value) {
         return Ok(normal);
@@ -164,8 +166,9 @@ fn scanned_name(schema: &Schema, value: &[u8]) -> Result<String, InvalidValue> {
     Ok(writer.text)
 }
 
-/// Compares a value with a normal name level by level, without allocation. `None` when the value is written in a
-/// way that needs full normalisation: escapes, quotes, multi-valued RDNs, anything but ASCII.
+/// Compares a value with a normal name level by level, without allocation. `None` when the value is
+/// written in a way that needs full normalisation: escapes, quotes, multi-valued RDNs, anything but
+/// ASCII.
 pub(crate) fn matches_in_place(schema: &Schema, normal: &[u8], value: &[u8]) -> Option<bool> {
     if !value.iter().all(|b| {
         (0x20..0x7f).contains(b) && !matches!(b, b'\\' | b'"' | b'+' | b'#' | b';' | b'<' | b'>')
@@ -178,7 +181,7 @@ pub(crate) fn matches_in_place(schema: &Schema, normal: &[u8], value: &[u8]) -> 
     let mut expected = normal.split(|&b| b == b',');
     for level in value.split(|&b| b == b',') {
         let at = memchr::memchr(b'=', level)?;
-        let attribute = schema.attribute_by_octets(level.get(..at)?.trim_ascii())?;
+        let attribute = schema.attribute_by_bytes(level.get(..at)?.trim_ascii())?;
         let text = level.get(at + 1..)?.trim_ascii();
         let Some(expected) = expected.next() else {
             return Some(false);
@@ -205,7 +208,7 @@ pub(crate) fn matches_in_place(schema: &Schema, normal: &[u8], value: &[u8]) -> 
     Some(expected.next().is_none())
 }
 
-/// Which octets are written as hexadecimal pairs.
+/// Which bytes are written as hexadecimal pairs.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Escapes {
     /// Those RFC 4514 asks for, and `=`, as other servers do.
@@ -251,7 +254,7 @@ pub(super) fn escape_into(out: &mut String, value: &[u8], escapes: Escapes) {
     }
 }
 
-/// Whether nothing in a value is ever escaped: most values, seen at a glance.
+/// Returns true if nothing in a value is ever escaped: most values, seen at a glance.
 fn is_plain(value: &[u8]) -> bool {
     let plain = |b: &u8| {
         let special = matches!(
@@ -275,8 +278,9 @@ fn push_hex(out: &mut String, b: u8, escapes: Escapes) {
     }
 }
 
-/// One attribute and value of a name in normal form. A type this schema does not know, or a value that is none of its
-/// type, stays as it is: names in certificates were not made for this directory.
+/// One attribute and value of a name in normal form. A type this schema does not know, or a value
+/// that is none of its type, stays as it is: names in certificates were not made for this
+/// directory.
 pub(crate) fn normal_ava(schema: &Schema, kind: &str, value: &[u8]) -> String {
     let attribute = schema.attribute(kind);
     let mut text = attribute.map_or_else(|| kind.to_ascii_lowercase(), |a| a.key_name.clone());
@@ -316,25 +320,25 @@ mod tests {
         ) {
             let schema = Schema::standard();
             let attribute = schema.attribute(name).unwrap();
-            let octets = value.as_bytes();
-            if let Some((text, fold)) = plain_text(attribute, octets) {
-                prop_assert!(attribute.syntax.validate(&*schema, octets).is_ok());
+            let bytes = value.as_bytes();
+            if let Some((text, fold)) = plain_text(attribute, bytes) {
+                prop_assert!(attribute.syntax.validate(&*schema, bytes).is_ok());
                 let mut plain = text.to_owned();
                 if fold {
                     plain.make_ascii_lowercase();
                 }
                 let mut escaped = String::new();
-                let normal = schema.normal_value(attribute.index, octets).unwrap();
+                let normal = schema.normal_value(attribute.index, bytes).unwrap();
                 escape_into(&mut escaped, &normal, Escapes::Normal);
                 prop_assert_eq!(plain, escaped);
             }
             for escapes in [Escapes::Normal, Escapes::Pretty] {
                 let mut whole = String::new();
-                escape_into(&mut whole, octets, escapes);
+                escape_into(&mut whole, bytes, escapes);
                 // A space at the end that is none of the value's keeps the fast way away.
                 let mut slow = String::new();
-                escape_into(&mut slow, &[octets, b"\xff"].concat(), escapes);
-                if is_plain(octets) {
+                escape_into(&mut slow, &[bytes, b"\xff"].concat(), escapes);
+                if is_plain(bytes) {
                     prop_assert_eq!(slow, whole + if escapes == Escapes::Normal { "\\ff" } else { "\\FF" });
                 }
             }

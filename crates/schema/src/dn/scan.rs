@@ -1,4 +1,5 @@
-//! Reads the string form of a name piece by piece, in place (RFC 4514 with the leniencies of RFC 1779 and 2253).
+//! Reads the string form of a name piece by piece, in place (RFC 4514 with the leniencies of RFC
+//! 1779 and 2253).
 
 use std::borrow::Cow;
 
@@ -14,9 +15,9 @@ pub(super) struct Malformed {
 pub(super) struct RawAva<'t> {
     /// Name or OID.
     pub(super) attribute: &'t str,
-    /// Unescaped octets.
+    /// Unescaped bytes.
     pub(super) value: Cow<'t, [u8]>,
-    /// Whether another one of the same RDN follows.
+    /// True if another one of the same RDN follows.
     pub(super) joined: bool,
 }
 
@@ -24,7 +25,7 @@ pub(super) struct RawAva<'t> {
 pub(super) struct Scan<'t> {
     text: &'t str,
     at: usize,
-    /// Whether a separator promised another one.
+    /// True if a separator promised another one.
     pending: bool,
 }
 
@@ -119,7 +120,8 @@ impl<'t> Scan<'t> {
             };
         }
         let mut value = Vec::with_capacity(rest.len());
-        // Spaces at the end are dropped unless escaped; `kept` is the length up to the last octet that stays.
+        // Spaces at the end are dropped unless escaped; `kept` is the length up to the last byte
+        // that stays.
         let mut kept = 0;
         while let Some(b) = self.peek() {
             match b {
@@ -183,21 +185,21 @@ impl<'t> Scan<'t> {
     /// `#` and the BER encoding of the value in hexadecimal.
     fn hex_string(&mut self) -> Result<Cow<'t, [u8]>, Malformed> {
         self.at += 1;
-        let mut octets = Vec::new();
+        let mut bytes = Vec::new();
         while let Some(first) = self.peek().filter(u8::is_ascii_hexdigit) {
             self.at += 1;
             let second = self
                 .take()
                 .ok_or(self.expected("an even number of hexadecimal digits"))?;
-            octets.push(
+            bytes.push(
                 hex_pair(first, second)
                     .ok_or(self.expected("an even number of hexadecimal digits"))?,
             );
         }
-        if octets.is_empty() {
+        if bytes.is_empty() {
             return Err(self.expected("hexadecimal digits after '#'"));
         }
-        unwrap_string(octets)
+        unwrap_string(bytes)
             .map(Cow::Owned)
             .ok_or(self.expected("the encoding of a text after '#'"))
     }
@@ -246,9 +248,10 @@ fn hex_pair(first: u8, second: u8) -> Option<u8> {
     u8::try_from(digit(first)? << 4 | digit(second)?).ok()
 }
 
-/// The content of a string type; `None` for anything else: what LDAP writes for it, its syntax alone could tell.
-fn unwrap_string(mut octets: Vec<u8>) -> Option<Vec<u8>> {
-    let (&tag, rest) = octets.split_first()?;
+/// Returns the content of a string type; `None` for anything else: what LDAP writes for it, its
+/// syntax alone could tell.
+fn unwrap_string(mut bytes: Vec<u8>) -> Option<Vec<u8>> {
+    let (&tag, rest) = bytes.split_first()?;
     // OCTET STRING, UTF8String, NumericString, PrintableString, IA5String, VisibleString.
     if !matches!(tag, 0x04 | 0x0c | 0x12 | 0x13 | 0x16 | 0x1a) {
         return None;
@@ -261,15 +264,15 @@ fn unwrap_string(mut octets: Vec<u8>) -> Option<Vec<u8>> {
         let (length, content) = rest
             .split_at_checked(count)
             .filter(|_| (1..=4).contains(&count))?;
-        let octets = length.iter().fold(0, |n, b| n << 8 | usize::from(*b));
-        (octets, content)
+        let bytes = length.iter().fold(0, |n, b| n << 8 | usize::from(*b));
+        (bytes, content)
     };
     if content.len() != length {
         return None;
     }
-    let start = octets.len() - length;
-    octets.drain(..start);
-    Some(octets)
+    let start = bytes.len() - length;
+    bytes.drain(..start);
+    Some(bytes)
 }
 
 #[cfg(test)]

@@ -35,7 +35,7 @@ impl<A> Filter<A> {
                 attribute, class, ..
             } => subject.values(attribute, &mut |value| {
                 schema
-                    .object_class_by_octets(value)
+                    .object_class_by_bytes(value)
                     .is_some_and(|found| found.is_kind_of(*class))
                     .into()
             }),
@@ -124,7 +124,7 @@ fn ordered<A, S: FilterSubject<A> + ?Sized>(
     })
 }
 
-/// A value of any attribute, when the rule applies to it.
+/// Returns a value of any attribute, when the rule applies to it.
 fn by_rule(
     schema: &Schema,
     rule: &MatchingRule,

@@ -11,12 +11,13 @@ use crate::description::AttributeDescription;
 use crate::matching::{ApproximateAssertion, MatchingRule, SubstringAssertion, Truth};
 use crate::registry::{AttributeIndex, ObjectClassIndex};
 
-/// Which attributes of an entry an item looks at: a description and, implied, its subtypes and its forms with more
-/// options ([`AttributeDescription::covers`]). `schema.attribute_at(d.attribute).subtypes` lists the types.
+/// Which attributes of an entry an item looks at: a description and, implied, its subtypes and its
+/// forms with more options ([`AttributeDescription::covers`]).
+/// `schema.attribute_at(d.attribute).subtypes` lists the types.
 pub type AttributeSelector = AttributeDescription;
 
-/// A filter whose items are ready to be evaluated. `A` says where an item's values are: an [`AttributeSelector`]
-/// after [`Filter::resolve`], anything the store likes after [`Filter::map`].
+/// A filter whose items are ready to be evaluated. `A` says where an item's values are: an
+/// [`AttributeSelector`] after [`Filter::resolve`], anything the store likes after [`Filter::map`].
 #[derive(Clone, Debug, PartialEq)]
 pub enum Filter<A> {
     /// `(&)`, `(|)`, and items that make no sense.
@@ -35,11 +36,12 @@ pub enum Filter<A> {
         attribute: A,
         /// The class asked for.
         class: ObjectClassIndex,
-        /// Normal forms (objectIdentifierMatch) that imply the class, itself included: what to look up in an
-        /// index.
+        /// Normal forms (objectIdentifierMatch) that imply the class, itself included: what to look
+        /// up in an index.
         implied_by: Vec<Box<[u8]>>,
     },
-    /// Some value equals the assertion. Approximate match arrives here where a type's values have no sound.
+    /// Some value equals the assertion. Approximate match arrives here where a type's values have
+    /// no sound.
     Equality(Assertion<A>),
     /// Some value is greater than or equal to the assertion.
     GreaterOrEqual(Assertion<A>),
@@ -54,9 +56,9 @@ pub enum Filter<A> {
         /// The words.
         words: ApproximateAssertion,
     },
-    /// The attribute's names lead to an entry, directly or through the same attribute of the entries they name
-    /// (LDAP_MATCHING_RULE_IN_CHAIN). Only a search can follow them: [`Filter::replace_chains`] is for it. Where nobody
-    /// does, the item is Undefined.
+    /// The attribute's names lead to an entry, directly or through the same attribute of the
+    /// entries they name (LDAP_MATCHING_RULE_IN_CHAIN). Only a search can follow them:
+    /// [`Filter::replace_chains`] is for it. Where nobody does, the item is Undefined.
     InChain {
         /// Where the values are, the rule of direct steps, and the name to arrive at.
         assertion: Assertion<A>,
@@ -72,7 +74,8 @@ pub enum Filter<A> {
         /// The pieces.
         pieces: SubstringAssertion,
     },
-    /// The entry is one of these, by their numbers in the store, ascending: what somebody has worked out beforehand.
+    /// The entry is one of these, by their numbers in the store, ascending: what somebody has
+    /// worked out beforehand.
     Entries(Arc<[u64]>),
     /// A rule named by the client (RFC 4511, section 4.5.1.7.7).
     Extensible {
@@ -84,7 +87,7 @@ pub enum Filter<A> {
         rule: &'static MatchingRule,
         /// Normal form of the assertion.
         normal: Box<[u8]>,
-        /// Whether the AVAs of the entry's name count as values too.
+        /// True if the AVAs of the entry's name count as values too.
         dn_attributes: bool,
     },
 }
@@ -102,27 +105,28 @@ pub struct Assertion<A> {
 
 /// What a filter is tested against: an entry, seen by somebody.
 ///
-/// `values` and its kin call `visit` for each value until one answers [`Truth::True`], and return the [`Truth::or`]
-/// of the answers (False when there is no value). A subject that hides attributes from the asker answers Undefined
-/// for them.
+/// `values` and its kin call `visit` for each value until one answers [`Truth::True`], and return
+/// the [`Truth::or`] of the answers (False when there is no value). A subject that hides attributes
+/// from the asker answers Undefined for them.
 pub trait FilterSubject<A> {
     /// Visits the values the selector covers: the type, its subtypes, and forms with more options.
     fn values(&self, attribute: &A, visit: &mut dyn FnMut(&[u8]) -> Truth) -> Truth;
-    /// Whether the selector covers at least one value.
+    /// Returns true if the selector covers at least one value.
     fn present(&self, attribute: &A) -> Truth;
-    /// Visits every value of every attribute, with its type: for extensible match without attribute.
+    /// Visits every value of every attribute, with its type: for extensible match without
+    /// attribute.
     fn all_values(&self, visit: &mut dyn FnMut(AttributeIndex, &[u8]) -> Truth) -> Truth;
     /// Visits the attributes and values of the entry's DN, every level.
     fn dn_values(&self, visit: &mut dyn FnMut(AttributeIndex, &[u8]) -> Truth) -> Truth;
-    /// The entry's number in its store, for one that has it.
+    /// Returns the entry's number in its store, for one that has it.
     fn number(&self) -> Option<u64> {
         None
     }
 }
 
 impl<A> Filter<A> {
-    /// How many items a test may have to look at, substring pieces counted one by one: what testing one entry costs
-    /// at most, as the client sees to it.
+    /// Returns the number of items a test may have to look at, substring pieces counted one by one:
+    /// what testing one entry costs at most, as the client sees to it.
     #[must_use]
     pub fn weight(&self) -> usize {
         match self {
@@ -137,9 +141,10 @@ impl<A> Filter<A> {
         }
     }
 
-    /// Replaces every [`Filter::InChain`] by what `follow` makes of it: it is told where the values are, the attribute's
-    /// type, the rule of direct steps and the name to arrive at, and may answer [`Filter::Entries`], or a choice of
-    /// direct steps to the names it found. Bounding the work is its business; an error ends the whole.
+    /// Replaces every [`Filter::InChain`] by what `follow` makes of it: it is told where the values
+    /// are, the attribute's type, the rule of direct steps and the name to arrive at, and may
+    /// answer [`Filter::Entries`], or a choice of direct steps to the names it found. Bounding the
+    /// work is its business; an error ends the whole.
     ///
     /// # Errors
     /// What `follow` fails with.
@@ -165,7 +170,7 @@ impl<A> Filter<A> {
         })
     }
 
-    /// Whether there is an [`Filter::InChain`] in it.
+    /// Returns true if there is an [`Filter::InChain`] in it.
     #[must_use]
     pub fn has_chains(&self) -> bool {
         match self {

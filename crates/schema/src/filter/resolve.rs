@@ -10,8 +10,8 @@ use crate::registry::{AttributeType, Schema};
 const STRUCTURAL_OBJECT_CLASS: &str = "2.5.21.9";
 
 impl Filter<AttributeSelector> {
-    /// Resolves attribute descriptions and rules, and normalises assertion values. Never fails: what makes no
-    /// sense becomes [`Filter::Constant`] Undefined (RFC 4511, section 4.5.1.7).
+    /// Resolves attribute descriptions and rules, and normalises assertion values. Never fails:
+    /// what makes no sense becomes [`Filter::Constant`] Undefined (RFC 4511, section 4.5.1.7).
     #[must_use]
     pub fn resolve(schema: &Schema, filter: &ldap::Filter<'_>) -> Filter<AttributeSelector> {
         let all = |items: &[ldap::Filter<'_>]| {
@@ -31,7 +31,7 @@ impl Filter<AttributeSelector> {
     }
 }
 
-/// An item, or `None` when it is Undefined.
+/// Returns an item, or `None` when it is Undefined.
 fn item_of(schema: &Schema, item: &ldap::Filter<'_>) -> Option<Filter<AttributeSelector>> {
     match item {
         ldap::Filter::Present(attribute) => Some(Filter::Present(schema.describe(attribute).ok()?)),
@@ -64,7 +64,7 @@ fn item_of(schema: &Schema, item: &ldap::Filter<'_>) -> Option<Filter<AttributeS
 fn equality(schema: &Schema, assertion: &ldap::Assertion<'_>) -> Option<Filter<AttributeSelector>> {
     let attribute = schema.describe(assertion.attribute).ok()?;
     if names_classes(schema, &attribute) {
-        let class = schema.object_class_by_octets(assertion.value)?;
+        let class = schema.object_class_by_bytes(assertion.value)?;
         let implied_by = class
             .subclasses
             .iter()
@@ -112,7 +112,7 @@ fn approximate(
     }
 }
 
-/// Whether values are classes, so that asking for one asks for those derived from it too.
+/// Returns true if values are classes, so that asking for one asks for those derived from it too.
 fn names_classes(schema: &Schema, attribute: &AttributeSelector) -> bool {
     attribute.attribute == schema.object_class_attribute()
         || schema.attribute_at(attribute.attribute).oid == STRUCTURAL_OBJECT_CLASS
@@ -178,7 +178,8 @@ fn extensible_of(
     if attribute_type.is_some_and(|kind| !applies(kind)) {
         return None;
     }
-    // A substrings rule by name would need the asterisk form of RFC 4517, section 3.3.30, as its assertion.
+    // A substrings rule by name would need the asterisk form of RFC 4517, section 3.3.30, as its
+    // assertion.
     if rule.kind == RuleKind::Substrings {
         return None;
     }

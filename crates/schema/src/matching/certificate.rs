@@ -1,7 +1,8 @@
 //! Exact matching of certificates and revocation lists (RFC 4523, sections 2.4, 2.5 and 3).
 //!
-//! A certificate is known by its serial number and issuer, a revocation list by its issuer and the time it was made. The
-//! normal form is that pair, so an assertion, which names just these, is looked up like any other value.
+//! A certificate is known by its serial number and issuer, a revocation list by its issuer and the
+//! time it was made. The normal form is that pair, so an assertion, which names just these, is
+//! looked up like any other value.
 //!
 //! ```text
 //!   value       DER                                                        ─┐
@@ -42,7 +43,8 @@ pub(super) static CERTIFICATE_LIST: Form = Form {
     ..Form::new(list)
 };
 
-/// certificateMatch and others that are compared byte by byte. An assertion in the GSER form of RFC 4523 is Undefined.
+/// certificateMatch and others that are compared byte by byte. An assertion in the GSER form of RFC
+/// 4523 is Undefined.
 pub(super) static ENCODED: Form = Form {
     assertion: |_, assertion| {
         if is_der_sequence(assertion) {
@@ -62,7 +64,7 @@ fn is_der_sequence(value: &[u8]) -> bool {
 /// Digits of a serial number; those of RFC 5280 have at most 49.
 const SERIAL_DIGITS_MAX: usize = 256;
 
-/// The normal form of a certificate.
+/// Returns the normal form of a certificate.
 fn certificate<'v>(names: &dyn NameResolver, value: &'v [u8]) -> Normal<'v> {
     let parts = der::certificate(value).ok_or(InvalidValue)?;
     let (negative, magnitude) = magnitude(parts.serial);
@@ -72,7 +74,7 @@ fn certificate<'v>(names: &dyn NameResolver, value: &'v [u8]) -> Normal<'v> {
     ))
 }
 
-/// The normal form of an assertion about a certificate.
+/// Returns the normal form of an assertion about a certificate.
 fn certificate_assertion<'v>(names: &dyn NameResolver, assertion: &'v [u8]) -> Normal<'v> {
     let text = std::str::from_utf8(assertion).map_err(|_| InvalidValue)?;
     let (serial, issuer) = if text.trim_start().starts_with('{') {
@@ -88,7 +90,7 @@ fn certificate_assertion<'v>(names: &dyn NameResolver, assertion: &'v [u8]) -> N
     ))
 }
 
-/// The normal form of a revocation list.
+/// Returns the normal form of a revocation list.
 fn list<'v>(names: &dyn NameResolver, value: &'v [u8]) -> Normal<'v> {
     let parts = der::certificate_list(value).ok_or(InvalidValue)?;
     let made = time::generalized_time(&parts.this_update)?;
@@ -96,8 +98,8 @@ fn list<'v>(names: &dyn NameResolver, value: &'v [u8]) -> Normal<'v> {
     Ok(joined(&made, &encoded_name(names, parts.issuer)?))
 }
 
-/// The normal form of an assertion about a revocation list:
-/// `{ issuer rdnSequence:"cn=ca", thisUpdate utcTime:"200101000000Z" }`.
+/// Returns the normal form of an assertion about a revocation list: `{ issuer rdnSequence:"cn=ca",
+/// thisUpdate utcTime:"200101000000Z" }`.
 fn list_assertion<'v>(names: &dyn NameResolver, assertion: &'v [u8]) -> Normal<'v> {
     let text = std::str::from_utf8(assertion).map_err(|_| InvalidValue)?;
     let fields = Fields::parse(text)?;
@@ -148,7 +150,8 @@ impl<'t> Fields<'t> {
     }
 }
 
-/// Parts between commas, those within quotes aside; a quote within quotes is doubled, which changes nothing here.
+/// Parts between commas, those within quotes aside; a quote within quotes is doubled, which changes
+/// nothing here.
 fn split_outside_quotes(text: &str) -> Vec<&str> {
     let (mut parts, mut start, mut quoted) = (Vec::new(), 0, false);
     for (at, b) in text.bytes().enumerate() {
@@ -165,7 +168,8 @@ fn split_outside_quotes(text: &str) -> Vec<&str> {
     parts
 }
 
-/// The text in `"..."`, `rdnSequence:"..."`, `utcTime:"..."`; of the older form, the text as it stands.
+/// Returns the text in `"..."`, `rdnSequence:"..."`, `utcTime:"..."`; of the older form, the text
+/// as it stands.
 fn unquoted(text: &str) -> Result<String, InvalidValue> {
     let Some((before, rest)) = text.split_once('"') else {
         return Ok(text.trim().to_owned());
@@ -183,13 +187,13 @@ fn unquoted(text: &str) -> Result<String, InvalidValue> {
     Ok(inner.replace("\"\"", "\""))
 }
 
-/// Sign and octets, without leading zeros, of an INTEGER's contents.
+/// Sign and bytes, without leading zeros, of an INTEGER's contents.
 fn magnitude(content: &[u8]) -> (bool, Vec<u8>) {
     let negative = content.first().is_some_and(|b| b & 0x80 != 0);
-    let mut octets = content.to_vec();
+    let mut bytes = content.to_vec();
     if negative {
-        octets.iter_mut().for_each(|b| *b = !*b);
-        for b in octets.iter_mut().rev() {
+        bytes.iter_mut().for_each(|b| *b = !*b);
+        for b in bytes.iter_mut().rev() {
             let (sum, carried) = b.overflowing_add(1);
             *b = sum;
             if !carried {
@@ -197,12 +201,12 @@ fn magnitude(content: &[u8]) -> (bool, Vec<u8>) {
             }
         }
     }
-    let zeros = octets.iter().take_while(|b| **b == 0).count();
-    octets.drain(..zeros);
-    (negative, octets)
+    let zeros = bytes.iter().take_while(|b| **b == 0).count();
+    bytes.drain(..zeros);
+    (negative, bytes)
 }
 
-/// Sign and octets of a number as assertions write it: decimal, or `'17'H`.
+/// Sign and bytes of a number as assertions write it: decimal, or `'17'H`.
 fn written_serial(text: &str) -> Result<(bool, Vec<u8>), InvalidValue> {
     let text = text.trim();
     if text.len() > SERIAL_DIGITS_MAX {
@@ -210,13 +214,13 @@ fn written_serial(text: &str) -> Result<(bool, Vec<u8>), InvalidValue> {
     }
     if let Some(digits) = text.strip_prefix('\'').and_then(|t| t.strip_suffix("'H")) {
         let even = format!("{}{digits}", if digits.len() % 2 == 1 { "0" } else { "" });
-        let octets = even.as_bytes().chunks(2).map(|pair| {
+        let bytes = even.as_bytes().chunks(2).map(|pair| {
             let pair = std::str::from_utf8(pair).ok()?;
             u8::from_str_radix(pair, 16).ok()
         });
-        let octets: Vec<u8> = octets.collect::<Option<_>>().ok_or(InvalidValue)?;
-        let zeros = octets.iter().take_while(|b| **b == 0).count();
-        return Ok((false, octets.get(zeros..).unwrap_or_default().to_vec()));
+        let bytes: Vec<u8> = bytes.collect::<Option<_>>().ok_or(InvalidValue)?;
+        let zeros = bytes.iter().take_while(|b| **b == 0).count();
+        return Ok((false, bytes.get(zeros..).unwrap_or_default().to_vec()));
     }
     let (negative, digits) = match text.strip_prefix('-') {
         Some(digits) => (true, digits),
@@ -225,21 +229,21 @@ fn written_serial(text: &str) -> Result<(bool, Vec<u8>), InvalidValue> {
     if digits.is_empty() {
         return Err(InvalidValue);
     }
-    // Least significant octet first while it grows.
-    let mut octets: Vec<u8> = Vec::new();
+    // Least significant byte first while it grows.
+    let mut bytes: Vec<u8> = Vec::new();
     for digit in digits.chars() {
         let mut carry = digit.to_digit(10).ok_or(InvalidValue)?;
-        for b in &mut octets {
+        for b in &mut bytes {
             let sum = u32::from(*b) * 10 + carry;
             *b = u8::try_from(sum & 0xff).unwrap_or_default();
             carry = sum >> 8;
         }
         if carry > 0 {
-            octets.push(u8::try_from(carry).unwrap_or_default());
+            bytes.push(u8::try_from(carry).unwrap_or_default());
         }
     }
-    octets.reverse();
-    Ok((negative, octets))
+    bytes.reverse();
+    Ok((negative, bytes))
 }
 
 fn serial_text(negative: bool, magnitude: &[u8]) -> String {
@@ -251,7 +255,7 @@ fn serial_text(negative: bool, magnitude: &[u8]) -> String {
     text
 }
 
-/// The normal form of a name in a certificate, leaf first as LDAP writes names.
+/// Returns the normal form of a name in a certificate, leaf first as LDAP writes names.
 fn encoded_name(names: &dyn NameResolver, name: der::Der<'_>) -> Result<String, InvalidValue> {
     let rdns = der::name(name).ok_or(InvalidValue)?;
     let levels = rdns.iter().rev().map(|rdn| {
@@ -265,7 +269,8 @@ fn encoded_name(names: &dyn NameResolver, name: der::Der<'_>) -> Result<String, 
     Ok(levels.collect::<Vec<_>>().join(","))
 }
 
-/// The normal form of a name as an assertion writes it. Types the schema does not know may be there in numbers.
+/// Returns the normal form of a name as an assertion writes it. Types the schema does not know may
+/// be there in numbers.
 fn written_name(names: &dyn NameResolver, text: &[u8]) -> Result<String, InvalidValue> {
     let text = std::str::from_utf8(text).map_err(|_| InvalidValue)?;
     let rdns = fulgurite_ldap::dn::parse(text).map_err(|_| InvalidValue)?;
@@ -356,10 +361,10 @@ mod tests {
             (&[0xff, 0x7f], "-129"),
             (&[0x01, 0x00], "256"),
         ] {
-            let (negative, octets) = magnitude(encoded);
+            let (negative, bytes) = magnitude(encoded);
             let (minus, digits) = written_serial(written).unwrap();
             assert_eq!(
-                serial_text(negative, &octets),
+                serial_text(negative, &bytes),
                 serial_text(minus, &digits),
                 "{written}"
             );

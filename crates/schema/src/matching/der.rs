@@ -1,4 +1,5 @@
-//! Just enough DER (X.690) to find the parts of certificates and revocation lists that identify them.
+//! Just enough DER (X.690) to find the parts of certificates and revocation lists that identify
+//! them.
 //!
 //! ```text
 //!   Certificate      { { [0] version?, serial, algorithm, issuer, ... }, algorithm, signature }      (RFC 5280, 4.1)
@@ -25,7 +26,7 @@ pub(super) struct Der<'v> {
 
 /// Serial number and issuer of a certificate, both as encoded.
 pub(super) struct CertificateParts<'v> {
-    /// Contents of an INTEGER, at least one octet.
+    /// Contents of an INTEGER, at least one byte.
     pub(super) serial: &'v [u8],
     pub(super) issuer: Der<'v>,
 }
@@ -37,7 +38,7 @@ pub(super) struct ListParts<'v> {
     pub(super) this_update: Vec<u8>,
 }
 
-/// One attribute of a name: its type in numbers with dots, the tag and the octets of its value.
+/// One attribute of a name: its type in numbers with dots, the tag and the bytes of its value.
 pub(super) struct NamePart<'v> {
     pub(super) oid: String,
     pub(super) tag: u8,
@@ -45,11 +46,12 @@ pub(super) struct NamePart<'v> {
 }
 
 impl<'v> Der<'v> {
-    pub(super) fn new(octets: &'v [u8]) -> Der<'v> {
-        Der { rest: octets }
+    pub(super) fn new(bytes: &'v [u8]) -> Der<'v> {
+        Der { rest: bytes }
     }
 
-    /// The next element's tag and contents. Lengths in definite form only, tags of one octet.
+    /// Returns the next element's tag and contents. Lengths in definite form only, tags of one
+    /// byte.
     fn next(&mut self) -> Option<(u8, &'v [u8])> {
         let (&tag, rest) = self.rest.split_first()?;
         let (&first, mut rest) = rest.split_first()?;
@@ -59,8 +61,8 @@ impl<'v> Der<'v> {
             if !(1..=4).contains(&count) || tag & 0x1f == 0x1f {
                 return None;
             }
-            let (octets, after) = rest.split_at_checked(count)?;
-            length = octets.iter().fold(0, |n, b| n << 8 | usize::from(*b));
+            let (bytes, after) = rest.split_at_checked(count)?;
+            length = bytes.iter().fold(0, |n, b| n << 8 | usize::from(*b));
             rest = after;
         }
         let (content, rest) = rest.split_at_checked(length)?;
@@ -84,12 +86,12 @@ impl<'v> Der<'v> {
     }
 }
 
-/// The parts of a certificate. What follows the certificate is left alone.
+/// Returns the parts of a certificate. What follows the certificate is left alone.
 pub(super) fn certificate(value: &[u8]) -> Option<CertificateParts<'_>> {
     let mut certificate = Der::new(value).sequence()?;
     let mut signed = certificate.sequence()?;
     signed.skip_if(VERSION);
-    let serial = signed.expect(INTEGER).filter(|octets| !octets.is_empty())?;
+    let serial = signed.expect(INTEGER).filter(|bytes| !bytes.is_empty())?;
     signed.sequence()?;
     let issuer = signed.sequence()?;
     // Validity, subject, key.
@@ -101,7 +103,7 @@ pub(super) fn certificate(value: &[u8]) -> Option<CertificateParts<'_>> {
     Some(CertificateParts { serial, issuer })
 }
 
-/// The parts of a revocation list.
+/// Returns the parts of a revocation list.
 pub(super) fn certificate_list(value: &[u8]) -> Option<ListParts<'_>> {
     let mut list = Der::new(value).sequence()?;
     let mut signed = list.sequence()?;
@@ -126,7 +128,8 @@ pub(super) fn certificate_list(value: &[u8]) -> Option<ListParts<'_>> {
     })
 }
 
-/// Whether the octets are a PKCS #8 PrivateKeyInfo (RFC 5208): a version, an algorithm, the key.
+/// Returns true if the bytes are a PKCS #8 PrivateKeyInfo (RFC 5208): a version, an algorithm, the
+/// key.
 pub(crate) fn is_private_key(value: &[u8]) -> bool {
     let parts = || {
         let mut info = Der::new(value).sequence()?;
@@ -137,17 +140,17 @@ pub(crate) fn is_private_key(value: &[u8]) -> bool {
     parts().is_some()
 }
 
-/// Whether the octets are a certificate.
+/// Returns true if the bytes are a certificate.
 pub(crate) fn is_certificate(value: &[u8]) -> bool {
     certificate(value).is_some()
 }
 
-/// Whether the octets are a revocation list.
+/// Returns true if the bytes are a revocation list.
 pub(crate) fn is_certificate_list(value: &[u8]) -> bool {
     certificate_list(value).is_some()
 }
 
-/// The RDNs of a name as encoded, root first. `None` when it is no name.
+/// Returns the RDNs of a name as encoded, root first. `None` when it is no name.
 pub(super) fn name(mut name: Der<'_>) -> Option<Vec<Vec<NamePart<'_>>>> {
     let mut rdns = Vec::new();
     while !name.rest.is_empty() {
@@ -164,7 +167,7 @@ pub(super) fn name(mut name: Der<'_>) -> Option<Vec<Vec<NamePart<'_>>>> {
     Some(rdns)
 }
 
-/// An object identifier's numbers with dots.
+/// Returns an object identifier's numbers with dots.
 fn object_identifier(content: &[u8]) -> Option<String> {
     let mut text = String::new();
     let mut number: u128 = 0;
@@ -185,14 +188,14 @@ fn object_identifier(content: &[u8]) -> Option<String> {
     complete.then_some(text)
 }
 
-/// The text of a string type, as UTF-8; `None` for other types.
-pub(super) fn string(tag: u8, octets: &[u8]) -> Option<Vec<u8>> {
+/// Returns the text of a string type, as UTF-8; `None` for other types.
+pub(super) fn string(tag: u8, bytes: &[u8]) -> Option<Vec<u8>> {
     match tag {
         // UTF8String, NumericString, PrintableString, IA5String, VisibleString.
-        0x0c | 0x12 | 0x13 | 0x16 | 0x1a => Some(octets.to_vec()),
+        0x0c | 0x12 | 0x13 | 0x16 | 0x1a => Some(bytes.to_vec()),
         // TeletexString is Latin-1 in practice.
         0x14 => Some(
-            octets
+            bytes
                 .iter()
                 .map(|b| char::from(*b))
                 .collect::<String>()
@@ -200,7 +203,7 @@ pub(super) fn string(tag: u8, octets: &[u8]) -> Option<Vec<u8>> {
         ),
         // BMPString.
         0x1e => {
-            let units = octets
+            let units = bytes
                 .chunks(2)
                 .map(|pair| Some(u16::from_be_bytes(pair.try_into().ok()?)));
             let units: Vec<u16> = units.collect::<Option<_>>()?;
@@ -208,7 +211,7 @@ pub(super) fn string(tag: u8, octets: &[u8]) -> Option<Vec<u8>> {
         }
         // UniversalString.
         0x1c => {
-            let characters = octets
+            let characters = bytes
                 .chunks(4)
                 .map(|four| char::from_u32(u32::from_be_bytes(four.try_into().ok()?)));
             let text: String = characters.collect::<Option<_>>()?;

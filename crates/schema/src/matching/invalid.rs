@@ -6,7 +6,8 @@ use thiserror::Error;
 
 /// The value does not have the syntax that its matching rule needs.
 ///
-/// In a filter the item becomes Undefined. An update with such a value fails (invalidAttributeSyntax).
+/// In a filter the item becomes Undefined. An update with such a value fails
+/// (invalidAttributeSyntax).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("the value does not have the syntax its matching rule needs")]
 pub struct InvalidValue;

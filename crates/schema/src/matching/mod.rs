@@ -9,7 +9,8 @@
 //!      |         one file for each family of rules, each with the Form that its rules share
 //!   form.rs      Form: functions from values and assertions to comparable bytes
 //! ```
-//! A rule asks a schema about names through [`NameResolver`] alone, so rules do not depend on the registry.
+//! A rule asks a schema about names through [`NameResolver`] alone, so rules do not depend on the
+//! registry.
 
 mod approximate;
 mod certificate;

@@ -33,7 +33,8 @@ pub(super) static UUID: Form = Form {
 /// Compares values whose normal form is the value itself.
 const STORED_BYTES: Test = Test::Stored(|_, assertion, value| (assertion == value).into());
 
-/// Whether the value is an Integer: an optional minus sign and digits without leading zeros (RFC 4517, section 3.3.16).
+/// Returns true if the value is an Integer: an optional minus sign and digits without leading zeros
+/// (RFC 4517, section 3.3.16).
 pub(crate) fn is_integer(value: &[u8]) -> bool {
     let digits = value.strip_prefix(b"-").unwrap_or(value);
     match digits {
@@ -43,7 +44,7 @@ pub(crate) fn is_integer(value: &[u8]) -> bool {
     }
 }
 
-/// An integer of any size as bytes whose order is the numbers' order.
+/// Returns an integer of any size as bytes whose order is the numbers' order.
 ///
 /// ```text
 /// positive   0x80 + n, digits           n digits, n up to 125
@@ -118,7 +119,7 @@ fn boolean(value: &[u8]) -> Normal<'_> {
     }
 }
 
-/// Whether the value is `'0101'B`.
+/// Returns true if the value is `'0101'B`.
 pub(crate) fn is_bit_string(value: &[u8]) -> bool {
     value
         .strip_prefix(b"'")
@@ -126,7 +127,7 @@ pub(crate) fn is_bit_string(value: &[u8]) -> bool {
         .is_some_and(|bits| bits.iter().all(|b| matches!(b, b'0' | b'1')))
 }
 
-/// A bit string as it is written.
+/// Returns a bit string as it is written.
 fn bit_string(value: &[u8]) -> Normal<'_> {
     if is_bit_string(value) {
         Ok(Cow::Borrowed(value))
@@ -135,19 +136,19 @@ fn bit_string(value: &[u8]) -> Normal<'_> {
     }
 }
 
-/// Whether the value is a UUID in its 36 character form (RFC 4530).
+/// Returns true if the value is a UUID in its 36 character form (RFC 4530).
 pub(crate) fn is_uuid(value: &[u8]) -> bool {
     uuid_bytes(value).is_some()
 }
 
-/// A UUID as its 16 bytes.
+/// Returns a UUID as its 16 bytes.
 fn uuid(value: &[u8]) -> Normal<'_> {
     uuid_bytes(value)
         .map(|bytes| Cow::Owned(bytes.to_vec()))
         .ok_or(InvalidValue)
 }
 
-/// The bytes of a UUID text.
+/// Returns the bytes of a UUID text.
 fn uuid_bytes(value: &[u8]) -> Option<[u8; 16]> {
     let mut bytes = [0u8; 16];
     let mut nibbles = 0;

@@ -1,4 +1,4 @@
-//! Octet strings: values that are their own normal form.
+//! Byte strings: values that are their own normal form.
 
 use std::borrow::Cow;
 

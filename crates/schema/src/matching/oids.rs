@@ -29,7 +29,8 @@ pub(super) static INTEGER_FIRST_COMPONENT: Form = Form {
     ..Form::new(|_, value| integer(first_component(value).unwrap_or(value)))
 };
 
-/// An object identifier in numeric form; a name the schema does not know stays a name, in lower case.
+/// Returns an object identifier in numeric form; a name the schema does not know stays a name, in
+/// lower case.
 fn object_identifier<'v>(names: &dyn NameResolver, value: &'v [u8]) -> Normal<'v> {
     let text = std::str::from_utf8(value).map_err(|_| InvalidValue)?;
     if is_numeric_oid(text) {
@@ -44,8 +45,8 @@ fn object_identifier<'v>(names: &dyn NameResolver, value: &'v [u8]) -> Normal<'v
     Ok(Cow::Owned(value.to_ascii_lowercase()))
 }
 
-/// The same of an assertion: whether a name that the schema does not know is meant cannot be said (RFC 4517, section
-/// 4.2.26).
+/// Returns the same of an assertion: whether a name that the schema does not know is meant cannot
+/// be said (RFC 4517, section 4.2.26).
 fn known_identifier<'v>(names: &dyn NameResolver, assertion: &'v [u8]) -> Normal<'v> {
     let text = std::str::from_utf8(assertion).map_err(|_| InvalidValue)?;
     if !is_numeric_oid(text) && names.oid_of(text).is_none() {
@@ -54,7 +55,7 @@ fn known_identifier<'v>(names: &dyn NameResolver, assertion: &'v [u8]) -> Normal
     object_identifier(names, assertion)
 }
 
-/// Whether a stored identifier is the one of a normalised assertion, without allocation.
+/// Returns true if a stored identifier is the one of a normalised assertion, without allocation.
 fn object_identifier_matches(
     names: &dyn NameResolver,
     normal: &[u8],
@@ -70,7 +71,7 @@ fn object_identifier_matches(
     is_descriptor(text).then(|| value.eq_ignore_ascii_case(normal))
 }
 
-/// The first word inside the parentheses of a description such as `( 2.5.4.3 NAME 'cn' )`.
+/// Returns the first word inside the parentheses of a description such as `( 2.5.4.3 NAME 'cn' )`.
 pub(crate) fn first_component(value: &[u8]) -> Option<&[u8]> {
     let inner = value
         .trim_ascii_start()

@@ -3,12 +3,13 @@
 //! ```text
 //! value -> map (fold case) -> NFKC -> insignificant spaces -> prepared
 //! ```
-//! The step that prohibits characters is left out: directories hold private-use and replacement characters, and a value
-//! that no filter can find, or that cannot be imported, helps nobody.
+//! The step that prohibits characters is left out: directories hold private-use and replacement
+//! characters, and a value that no filter can find, or that cannot be imported, helps nobody.
 //!
-//! The RFC marks spaces by doubling them, so that substrings can meet in the middle of a run. Normal forms here
-//! are the compact equivalent: no space at either end, one space for an inner run, a single space for a text of
-//! spaces only. Order and equality are the same; [`SubstringAssertion`](super::SubstringAssertion) expands when it matters.
+//! The RFC marks spaces by doubling them, so that substrings can meet in the middle of a run.
+//! Normal forms here are the compact equivalent: no space at either end, one space for an inner
+//! run, a single space for a text of spaces only. Order and equality are the same;
+//! [`SubstringAssertion`](super::SubstringAssertion) expands when it matters.
 
 use std::borrow::Cow;
 
@@ -18,7 +19,7 @@ use unicode_properties::{GeneralCategoryGroup, UnicodeGeneralCategory};
 
 use super::invalid::InvalidValue;
 
-/// Whether case matters.
+/// True if case matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Case {
     Ignore,
@@ -45,9 +46,9 @@ pub(crate) fn prepare(value: &[u8], case: Case) -> Result<Cow<'_, [u8]>, Invalid
 
 /// What one look at a value of printable ASCII shows.
 pub(crate) struct Plain {
-    /// Whether it has letters that folding changes.
+    /// True if it has letters that folding changes.
     pub(crate) upper: bool,
-    /// Whether it has spaces at an end or in a row, or is empty.
+    /// True if it has spaces at an end or in a row, or is empty.
     pub(crate) odd_spaces: bool,
 }
 
@@ -67,7 +68,8 @@ impl Plain {
     }
 }
 
-/// [`prepare`] into a buffer of the caller, for values of printable ASCII that fit; `None` for all others.
+/// [`prepare`] into a buffer of the caller, for values of printable ASCII that fit; `None` for all
+/// others.
 pub(crate) fn prepare_short<'b>(
     value: &[u8],
     case: Case,
@@ -121,7 +123,8 @@ pub(crate) fn map_and_normalise(value: &[u8], case: Case) -> Result<String, Inva
     }
     let mut prepared = map_once(text, case);
     if case == Case::Ignore {
-        // Table B.2 is closed under NFKC for the characters of its time only; later ones may need another round.
+        // Table B.2 is closed under NFKC for the characters of its time only; later ones may need
+        // another round.
         for _ in 0..3 {
             let again = map_once(&prepared, case);
             if again == prepared {
@@ -188,7 +191,8 @@ fn map_char(c: char) -> Option<char> {
         ' '..='~' | '\u{a1}'..='\u{ac}' | '\u{ae}'..='\u{24f}' => Some(c),
         '\t' | '\n' | '\u{b}' | '\u{c}' | '\r' | '\u{85}' => Some(' '),
         '\u{0}'..='\u{1f}' | '\u{7f}'..='\u{9f}' => None,
-        // Zero width space; soft hyphen, joiners, variation selectors, object replacement and tags below.
+        // Zero width space; soft hyphen, joiners, variation selectors, object replacement and tags
+        // below.
         '\u{200b}' => None,
         '\u{ad}' | '\u{34f}' | '\u{1806}' | '\u{180b}'..='\u{180e}' | '\u{6dd}' | '\u{70f}' => None,
         '\u{200c}'..='\u{200f}'
@@ -202,7 +206,8 @@ fn map_char(c: char) -> Option<char> {
     }
 }
 
-/// Case folding by RFC 3454, table B.2; characters younger than the table by their Unicode lower case.
+/// Case folding by RFC 3454, table B.2; characters younger than the table by their Unicode lower
+/// case.
 fn fold(c: char) -> impl Iterator<Item = char> {
     let ascii = c.is_ascii().then(|| c.to_ascii_lowercase());
     let known = ascii.is_none() && !tables::unassigned_code_point(c);

@@ -21,11 +21,11 @@ pub trait NameResolver {
     /// [`InvalidValue`] if the bytes are no distinguished name of the schema.
     fn normal_dn(&self, value: &[u8]) -> Result<String, InvalidValue>;
 
-    /// Compares a distinguished name with a normal one, without allocation. Returns `None` if the name is written in a
-    /// way that needs its normal form.
+    /// Compares a distinguished name with a normal one, without allocation. Returns `None` if the
+    /// name is written in a way that needs its normal form.
     fn dn_matches(&self, normal: &[u8], value: &[u8]) -> Option<bool>;
 
-    /// Returns the normal form of one attribute and value of a name. An unknown type and an invalid value are kept as
-    /// they are, because names in certificates were not made for this directory.
+    /// Returns the normal form of one attribute and value of a name. An unknown type and an invalid
+    /// value are kept as they are, because names in certificates were not made for this directory.
     fn normal_ava(&self, attribute: &str, value: &[u8]) -> String;
 }

@@ -15,7 +15,8 @@ pub const IN_CHAIN: &str = "1.2.840.113556.1.4.1941";
 
 /// A matching rule: how values of some syntax are compared.
 ///
-/// `table.rs` has one row for each rule. A row holds functions, so a rule is its own file and its row.
+/// `table.rs` has one row for each rule. A row holds functions, so a rule is its own file and its
+/// row.
 #[derive(Debug)]
 pub struct MatchingRule {
     /// Numeric object identifier.
@@ -34,7 +35,7 @@ pub struct MatchingRule {
     pub(super) test: Test,
     /// Syntaxes of attributes to which a client may apply the rule, besides `syntax`.
     pub(super) applicable: &'static [&'static str],
-    /// Whether the subschema publishes the rule.
+    /// True if the subschema publishes the rule.
     pub(crate) published: bool,
     /// The rule by which `~=` compares values, if it is neither this rule nor the sound of words.
     pub(super) approximate: Option<&'static MatchingRule>,
@@ -45,11 +46,13 @@ pub struct MatchingRule {
 pub(crate) enum RuleKind {
     /// Equality of values; an index of normal forms can answer.
     Equality,
-    /// Order of values. As an extensible match: the value is less than the assertion (RFC 4517, section 4.2.3).
+    /// Order of values. As an extensible match: the value is less than the assertion (RFC 4517,
+    /// section 4.2.3).
     Ordering,
     /// Pieces of values.
     Substrings,
-    /// Names that lead to the assertion, directly or through the same attribute of the entries that they name.
+    /// Names that lead to the assertion, directly or through the same attribute of the entries that
+    /// they name.
     InChain,
     /// Another test of one value, which only an extensible match asks for.
     Test,
@@ -64,20 +67,22 @@ impl PartialEq for MatchingRule {
 impl Eq for MatchingRule {}
 
 impl MatchingRule {
-    /// Returns true if two rules have the same normal forms, so that an index made with one serves the other.
+    /// Returns true if two rules have the same normal forms, so that an index made with one serves
+    /// the other.
     #[must_use]
     pub fn same_normal_form(&self, other: &MatchingRule) -> bool {
         std::ptr::eq(self.form, other.form)
     }
 
-    /// Returns true if values of this rule's attributes match approximately by the sound of their words (`~=`).
+    /// Returns true if values of this rule's attributes match approximately by the sound of their
+    /// words (`~=`).
     #[must_use]
     pub fn compares_sounds(&self) -> bool {
         self.form.case.is_some()
     }
 
-    /// Returns the rule by which `~=` compares values of attributes with this equality rule, if there is one that
-    /// compares something other than sound.
+    /// Returns the rule by which `~=` compares values of attributes with this equality rule, if
+    /// there is one that compares something other than sound.
     pub(crate) fn approximate(&self) -> Option<&'static MatchingRule> {
         self.approximate
     }
@@ -104,8 +109,8 @@ impl MatchingRule {
 
     /// Returns true if a client may name the rule in an extensible match on an attribute.
     ///
-    /// `equality` and `syntax` are those of the attribute. The rule applies if it is for that syntax, or if the
-    /// attribute's own rule has the same normal form.
+    /// `equality` and `syntax` are those of the attribute. The rule applies if it is for that
+    /// syntax, or if the attribute's own rule has the same normal form.
     pub(crate) fn applies_to(&self, equality: Option<&MatchingRule>, syntax: &str) -> bool {
         self.syntax == syntax
             || self.applicable.contains(&syntax)
@@ -118,8 +123,9 @@ impl MatchingRule {
         matches!(self.kind, RuleKind::Ordering | RuleKind::Equality)
     }
 
-    /// Returns true if a value matches exactly when its normal form is that of the assertion. An index of normal forms
-    /// can answer such a rule. Orderings, bit tests and tests of names above and below are no equality.
+    /// Returns true if a value matches exactly when its normal form is that of the assertion. An
+    /// index of normal forms can answer such a rule. Orderings, bit tests and tests of names above
+    /// and below are no equality.
     #[must_use]
     pub fn is_equality(&self) -> bool {
         self.kind == RuleKind::Equality
@@ -127,9 +133,9 @@ impl MatchingRule {
 
     /// Returns the normal form of an attribute value, borrowed if the value is its own normal form.
     ///
-    /// Equal values have equal bytes. If the rule's family has an ordering, the order of bytes is that ordering. The
-    /// equality, ordering and substrings rules of one family (caseIgnoreMatch, caseIgnoreOrderingMatch,
-    /// caseIgnoreSubstringsMatch) share one normal form.
+    /// Equal values have equal bytes. If the rule's family has an ordering, the order of bytes is
+    /// that ordering. The equality, ordering and substrings rules of one family (caseIgnoreMatch,
+    /// caseIgnoreOrderingMatch, caseIgnoreSubstringsMatch) share one normal form.
     ///
     /// # Errors
     /// [`InvalidValue`] if the value has no normal form under this rule.
@@ -142,8 +148,9 @@ impl MatchingRule {
         (self.form.normalise)(names, value)
     }
 
-    /// Returns the normal form of an assertion value. It differs from [`normalise`](Self::normalise) for rules whose
-    /// assertion syntax is not the attribute's (objectIdentifierFirstComponentMatch).
+    /// Returns the normal form of an assertion value. It differs from
+    /// [`normalise`](Self::normalise) for rules whose assertion syntax is not the attribute's
+    /// (objectIdentifierFirstComponentMatch).
     ///
     /// # Errors
     /// [`InvalidValue`] if the assertion makes no sense; a filter item with it is Undefined.
@@ -155,8 +162,8 @@ impl MatchingRule {
         (self.assertion)(names, assertion)
     }
 
-    /// Tests a stored attribute value against a normalised assertion. Plain ASCII text is compared in place, without
-    /// allocation. Returns Undefined if the value is invalid.
+    /// Tests a stored attribute value against a normalised assertion. Plain ASCII text is compared
+    /// in place, without allocation. Returns Undefined if the value is invalid.
     #[must_use]
     #[inline]
     pub fn matches(
@@ -174,7 +181,8 @@ impl MatchingRule {
         }
     }
 
-    /// Returns the order of a stored attribute value and a normalised assertion; `None` if the value is invalid.
+    /// Returns the order of a stored attribute value and a normalised assertion; `None` if the
+    /// value is invalid.
     #[must_use]
     pub fn compare(
         &self,
@@ -186,7 +194,8 @@ impl MatchingRule {
         Some((*normal).cmp(assertion_normal))
     }
 
-    /// Prepares a substrings assertion (RFC 4518, section 2.6, with the initial, any and final variants).
+    /// Prepares a substrings assertion (RFC 4518, section 2.6, with the initial, any and final
+    /// variants).
     ///
     /// # Errors
     /// [`InvalidValue`] if a piece has no prepared form or the rule is no substrings rule.
@@ -204,8 +213,8 @@ impl MatchingRule {
         }
     }
 
-    /// Tests a stored value against a prepared substrings assertion of this rule. Returns Undefined if the value is
-    /// invalid.
+    /// Tests a stored value against a prepared substrings assertion of this rule. Returns Undefined
+    /// if the value is invalid.
     #[must_use]
     pub fn substring_matches(
         &self,

@@ -41,8 +41,8 @@ enum Position {
 }
 
 impl SubstringAssertion {
-    /// What the normal form must start with. Without outer spaces, so it is a necessary condition: an index may
-    /// use it, [`matches`](Self::matches) decides.
+    /// What the normal form must start with. Without outer spaces, so it is a necessary condition:
+    /// an index may use it, [`matches`](Self::matches) decides.
     #[must_use]
     pub fn initial(&self) -> Option<&[u8]> {
         self.pieces.initial.as_deref()
@@ -59,7 +59,7 @@ impl SubstringAssertion {
         self.pieces.final_.as_deref()
     }
 
-    /// Whether a value, given in its rule's normal form, matches.
+    /// Returns true if a value, given in its rule's normal form, matches.
     #[must_use]
     pub fn matches(&self, value_normal: &[u8]) -> bool {
         match &self.spaced {
@@ -136,7 +136,7 @@ struct Prepared {
     pieces: Pieces,
     /// Where they are wanted.
     spaced: Option<Pieces>,
-    /// Whether a space at an end of a piece counts.
+    /// True if a space at an end of a piece counts.
     spaces_count: bool,
 }
 
@@ -162,7 +162,7 @@ impl Prepared {
     }
 }
 
-/// A piece in the marked form of RFC 4518.
+/// Returns a piece in the marked form of RFC 4518.
 fn spaced(core: &str, place: Position, (blank, leading, trailing): (bool, bool, bool)) -> Vec<u8> {
     let mut spaced = Vec::with_capacity(core.len() + 2);
     if blank {
@@ -179,7 +179,8 @@ fn spaced(core: &str, place: Position, (blank, leading, trailing): (bool, bool, 
     spaced
 }
 
-/// A compact normal form in the marked form of RFC 4518: inner spaces twice, one at each end of each line.
+/// Returns a compact normal form in the marked form of RFC 4518: inner spaces twice, one at each
+/// end of each line.
 fn mark_spaces(compact: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(compact.len() + 8);
     for (number, line) in compact.split(|&b| b == b'\n').enumerate() {

@@ -69,8 +69,8 @@ pub(super) static CASE_EXACT_IA5: Form = Form {
     ..Form::new(|_, value| ia5_string(value, Case::Exact))
 };
 
-/// caseIgnoreListMatch and its relatives. An assertion has to be a Postal Address; a stored value with invalid escapes
-/// still has a normal form.
+/// caseIgnoreListMatch and its relatives. An assertion has to be a Postal Address; a stored value
+/// with invalid escapes still has a normal form.
 pub(super) static CASE_IGNORE_LIST: Form = Form {
     assertion: |_, assertion| {
         if is_postal_address(assertion) {
@@ -103,7 +103,8 @@ pub(super) static TELEPHONE_NUMBER: Form = Form {
     ..Form::new(|_, value| telephone_number(value))
 };
 
-/// Separates the lines of a normal caseIgnoreList: smaller than any prepared character, and in none of them.
+/// Separates the lines of a normal caseIgnoreList: smaller than any prepared character, and in none
+/// of them.
 const LINE_END: u8 = b'\n';
 
 /// Directory String and its relatives: not empty.
@@ -130,8 +131,8 @@ fn numeric_string(value: &[u8]) -> Normal<'_> {
     Ok(without(value, |b| b == b' '))
 }
 
-/// Telephone Number: case folded, spaces and hyphens dropped (RFC 4518, section 2.6.3). Its syntax is that of Printable
-/// String.
+/// Telephone Number: case folded, spaces and hyphens dropped (RFC 4518, section 2.6.3). Its syntax
+/// is that of Printable String.
 fn telephone_number(value: &[u8]) -> Normal<'_> {
     if value.is_empty() || !value.iter().copied().all(is_printable) {
         return Err(InvalidValue);
@@ -149,7 +150,8 @@ fn telephone_number(value: &[u8]) -> Normal<'_> {
     ))
 }
 
-/// Postal Address: lines between `$`, each prepared; `\24` and `\5C` stand for `$` and `\` within a line.
+/// Postal Address: lines between `$`, each prepared; `\24` and `\5C` stand for `$` and `\` within a
+/// line.
 fn line_list(value: &[u8]) -> Normal<'_> {
     let mut out = Vec::with_capacity(value.len());
     for (number, line) in value.split(|&b| b == b'$').enumerate() {
@@ -195,8 +197,8 @@ fn without(value: &[u8], drop: impl Fn(u8) -> bool) -> Cow<'_, [u8]> {
     }
 }
 
-/// Walks the value as preparation would, comparing as it goes. `None` leaves the decision to full preparation:
-/// a character outside printable ASCII may combine with its neighbour or vanish.
+/// Walks the value as preparation would, comparing as it goes. `None` leaves the decision to full
+/// preparation: a character outside printable ASCII may combine with its neighbour or vanish.
 #[inline]
 fn ascii_text_matches(normal: &[u8], value: &[u8], case: Case) -> Option<bool> {
     let fold = |b: u8| {
@@ -237,7 +239,7 @@ fn ascii_text_matches(normal: &[u8], value: &[u8], case: Case) -> Option<bool> {
     })
 }
 
-/// A mismatch counts only when nothing after it could change the character just seen.
+/// Returns a mismatch counts only when nothing after it could change the character just seen.
 fn decided(next: Option<&u8>) -> Option<bool> {
     match next {
         None | Some(0x20..0x7f) => Some(false),
@@ -256,8 +258,8 @@ fn telephone_matches(normal: &[u8], value: &[u8]) -> Option<bool> {
     Some(significant.eq(normal.iter().copied()))
 }
 
-/// Postal Address: lines between `$`, with `\24` and `\5C` as the only escapes (RFC 4517, section 3.3.28).
-/// Empty lines occur in practice and are let through.
+/// Postal Address: lines between `$`, with `\24` and `\5C` as the only escapes (RFC 4517, section
+/// 3.3.28). Empty lines occur in practice and are let through.
 pub(crate) fn is_postal_address(value: &[u8]) -> bool {
     if std::str::from_utf8(value).is_err() {
         return false;

@@ -12,12 +12,13 @@ pub(super) static GENERALIZED_TIME: Form = Form::new(|_, value| generalized_time
 /// CSNMatch and its relatives.
 pub(super) static CSN: Form = Form::new(|_, value| csn(value));
 
-/// Whether the value is a Generalized Time (RFC 4517, section 3.3.13).
+/// Returns true if the value is a Generalized Time (RFC 4517, section 3.3.13).
 pub(crate) fn is_generalized_time(value: &[u8]) -> bool {
     Utc::read(value).is_ok()
 }
 
-/// A time in UTC as `YYYYmmddHHMMSS` and, when there is one, `.fraction` without trailing zeros.
+/// Returns a time in UTC as `YYYYmmddHHMMSS` and, when there is one, `.fraction` without trailing
+/// zeros.
 pub(super) fn generalized_time(value: &[u8]) -> Result<Cow<'static, [u8]>, InvalidValue> {
     let utc = Utc::read(value)?;
     let (year, month, day) = utc.date;
@@ -93,8 +94,9 @@ impl<'v> Utc<'v> {
     }
 }
 
-/// Whole seconds in a fraction of a unit, and the rest of it as decimal digits without trailing zeros.
-/// Nine digits of the fraction count when the unit is not a second; seconds keep all of theirs.
+/// Whole seconds in a fraction of a unit, and the rest of it as decimal digits without trailing
+/// zeros. Nine digits of the fraction count when the unit is not a second; seconds keep all of
+/// theirs.
 fn scale_fraction(digits: &[u8], unit_seconds: i64) -> (i64, Cow<'_, str>) {
     if unit_seconds == 1 {
         let digits = str::from_utf8(digits).unwrap_or_default();
@@ -180,7 +182,8 @@ fn days_in_month(year: i64, month: i64) -> i64 {
     }
 }
 
-/// Days since 1970-01-01 in the proleptic Gregorian calendar; years are counted from March, so that the leap day is last.
+/// Days since 1970-01-01 in the proleptic Gregorian calendar; years are counted from March, so that
+/// the leap day is last.
 fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
     let year = if month <= 2 { year - 1 } else { year };
     let era = year.div_euclid(400);
@@ -205,12 +208,12 @@ fn civil_from_days(days: i64) -> (i64, i64, i64) {
     (era * 400 + year + i64::from(month <= 2), month, day)
 }
 
-/// Whether the value is a CSN: `YYYYmmddHHMMSS.ffffffZ#cccccc#sss#mmmmmm`.
+/// Returns true if the value is a CSN: `YYYYmmddHHMMSS.ffffffZ#cccccc#sss#mmmmmm`.
 pub(crate) fn is_csn(value: &[u8]) -> bool {
     csn(value).is_ok()
 }
 
-/// A CSN in lower case, its time with six decimals and its server id with three digits.
+/// Returns a CSN in lower case, its time with six decimals and its server id with three digits.
 fn csn(value: &[u8]) -> Result<Cow<'_, [u8]>, InvalidValue> {
     let mut parts = value.split(|&b| b == b'#');
     let (time, count, server, change) = match (

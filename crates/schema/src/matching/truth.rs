@@ -2,8 +2,8 @@
 
 /// What a filter item can evaluate to.
 ///
-/// An item is `Undefined` when its attribute, rule or assertion makes no sense; such an item never errs,
-/// it merely cannot select an entry.
+/// An item is `Undefined` when its attribute, rule or assertion makes no sense; such an item never
+/// errs, it merely cannot select an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Truth {
     /// The item does not match.
@@ -35,7 +35,7 @@ impl Truth {
         }
     }
 
-    /// The opposite; Undefined stays Undefined.
+    /// Returns the opposite; Undefined stays Undefined.
     #[must_use]
     #[allow(clippy::should_implement_trait)]
     pub fn not(self) -> Truth {
@@ -46,7 +46,7 @@ impl Truth {
         }
     }
 
-    /// Whether an entry with this outcome is selected.
+    /// Returns true if an entry with this outcome is selected.
     #[must_use]
     pub fn is_true(self) -> bool {
         self == Truth::True

@@ -1,4 +1,5 @@
-//! Attribute types as the rest of the server sees them: resolved and inherited (RFC 4512, section 2.5).
+//! Attribute types as the rest of the server sees them: resolved and inherited (RFC 4512, section
+//! 2.5).
 
 use crate::definition::Usage;
 use crate::matching::MatchingRule;
@@ -6,8 +7,8 @@ use crate::syntax::Syntax;
 
 /// Position of an attribute type within one [`Schema`](crate::Schema) value.
 ///
-/// It is meaningful for that value alone: another set of schema files numbers differently, so it must not be
-/// written to disk.
+/// It is meaningful for that value alone: another set of schema files numbers differently, so it
+/// must not be written to disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct AttributeIndex(pub u32);
 
@@ -48,7 +49,7 @@ pub struct AttributeType {
     pub usage: Usage,
     /// The name used in normal forms: the first name, or the OID, in lower case.
     pub key_name: String,
-    /// Whether the type is in force without being published.
+    /// True if the type is in force without being published.
     pub(crate) hidden: bool,
     /// RFC 4512 text as published in the subschema.
     pub(crate) published: String,
@@ -61,13 +62,14 @@ impl AttributeType {
         self.names.first().unwrap_or(&self.oid)
     }
 
-    /// Whether the attribute is kept by the server rather than by users: returned for `+`, not for `*`.
+    /// Returns true if the attribute is kept by the server rather than by users: returned for `+`,
+    /// not for `*`.
     #[must_use]
     pub fn is_operational(&self) -> bool {
         self.usage != Usage::UserApplications
     }
 
-    /// Whether `other` is this type or derives from it.
+    /// Returns true if `other` is this type or derives from it.
     #[must_use]
     pub fn covers(&self, other: AttributeIndex) -> bool {
         self.index == other || self.subtypes.binary_search(&other).is_ok()

@@ -159,7 +159,8 @@ fn fill_subtypes(types: &mut [AttributeType]) {
     }
 }
 
-/// A repeated definition must say what the first one says; wording and length hints may differ.
+/// Returns a repeated definition must say what the first one says; wording and length hints may
+/// differ.
 fn check_repeated(
     collected: &Collected<AttributeTypeText>,
     types: &[AttributeType],

@@ -11,7 +11,8 @@ use crate::definition::{
     Definition, Macros, Origin, Parsed, Statement, parse_source, parse_statement,
 };
 
-/// Collects definitions; [`build`](Self::build) resolves them all, so they may refer to each other in any order.
+/// Collects definitions; [`build`](Self::build) resolves them all, so they may refer to each other
+/// in any order.
 ///
 /// ```
 /// use fulgurite_schema::SchemaBuilder;
@@ -61,9 +62,9 @@ impl SchemaBuilder {
         self
     }
 
-    /// Adds the definitions of a text: OpenLDAP's `.schema` syntax, LDIF for cn=schema,cn=config (`olcAttributeTypes`)
-    /// or the subschema entry as RFC 4512 has it (`attributeTypes`). Which one it is shows in the text. `origin`
-    /// names it in errors.
+    /// Adds the definitions of a text: OpenLDAP's `.schema` syntax, LDIF for cn=schema,cn=config
+    /// (`olcAttributeTypes`) or the subschema entry as RFC 4512 has it (`attributeTypes`). Which
+    /// one it is shows in the text. `origin` names it in errors.
     ///
     /// # Errors
     /// [`SchemaError::Definition`] when the text cannot be parsed.
@@ -74,9 +75,10 @@ impl SchemaBuilder {
         Ok(self)
     }
 
-    /// Adds one statement as it stands in a configuration file: `attributetype ( ... )`, `objectclass ( ... )`,
-    /// `ditcontentrule`, `ldapsyntax`, `objectidentifier`, `attributeoptions`, continuation lines joined. `line`, from 1,
-    /// and `origin` name it in errors.
+    /// Adds one statement as it stands in a configuration file: `attributetype ( ... )`,
+    /// `objectclass ( ... )`, `ditcontentrule`, `ldapsyntax`, `objectidentifier`,
+    /// `attributeoptions`, continuation lines joined. `line`, from 1, and `origin` name it in
+    /// errors.
     ///
     /// # Errors
     /// [`SchemaError::Definition`] when it cannot be parsed, or the keyword is none of these.
@@ -106,7 +108,7 @@ impl SchemaBuilder {
         Ok(self)
     }
 
-    /// Whether a configuration keyword is one for [`statement`](Self::statement).
+    /// Returns true if a configuration keyword is one for [`statement`](Self::statement).
     #[must_use]
     pub fn is_statement(keyword: &str) -> bool {
         matches!(
@@ -144,15 +146,16 @@ impl SchemaBuilder {
         )
     }
 
-    /// Allows an attribute option besides language tags and `binary`; one that ends in `-` is a prefix.
+    /// Allows an attribute option besides language tags and `binary`; one that ends in `-` is a
+    /// prefix.
     #[must_use]
     pub fn attribute_option(mut self, option: &str) -> SchemaBuilder {
         self.options.push(option.to_ascii_lowercase());
         self
     }
 
-    /// Resolves all references. A definition that repeats another is accepted silently, one that contradicts it
-    /// is an error.
+    /// Resolves all references. A definition that repeats another is accepted silently, one that
+    /// contradicts it is an error.
     ///
     /// # Errors
     /// [`SchemaError::Definition`] with the place of the first definition at fault.
@@ -176,7 +179,8 @@ impl SchemaBuilder {
 }
 
 impl Schema {
-    /// The system schema with core, cosine, inetorgperson and nis (RFC 2307). Built once per process.
+    /// Returns the system schema with core, cosine, inetorgperson and nis (RFC 2307). Built once
+    /// per process.
     #[must_use]
     pub fn standard() -> Arc<Schema> {
         static STANDARD: OnceLock<Arc<Schema>> = OnceLock::new();

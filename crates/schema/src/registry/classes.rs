@@ -21,7 +21,8 @@ pub(super) fn resolve_classes(
         .map(|placed| superiors_of(placed, &collected.names))
         .collect::<Result<_, _>>()?;
     let mut resolved: Vec<Option<ObjectClass>> = vec![None; collected.first.len()];
-    // Each round resolves every class whose superclasses are resolved; a round without progress means a cycle.
+    // Each round resolves every class whose superclasses are resolved; a round without progress
+    // means a cycle.
     let mut waiting: Vec<usize> = (0..collected.first.len()).collect();
     while !waiting.is_empty() {
         let before = waiting.len();
@@ -148,13 +149,13 @@ fn check_user_attributes(
     Ok(())
 }
 
-/// RFC 4512, section 2.4: structural from structural or abstract, auxiliary from auxiliary or abstract, abstract
-/// from abstract.
+/// RFC 4512, section 2.4: structural from structural or abstract, auxiliary from auxiliary or
+/// abstract, abstract from abstract.
 fn may_derive(kind: ClassKind, superior: ClassKind) -> bool {
     superior == ClassKind::Abstract || superior == kind
 }
 
-/// A repeated definition must say what the first one says.
+/// Returns a repeated definition must say what the first one says.
 fn check_repeated(
     collected: &Collected<ObjectClassText>,
     classes: &[ObjectClass],

@@ -107,7 +107,7 @@ fn name_taken(
     )
 }
 
-/// The error for a definition that contradicts an earlier one of the same OID.
+/// Returns the error for a definition that contradicts an earlier one of the same OID.
 pub(super) fn contradiction(
     (location, later): (&Location, &Head),
     (place, first): (&Location, &Head),

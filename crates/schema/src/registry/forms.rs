@@ -1,4 +1,5 @@
-//! Name forms and DIT structure rules (RFC 4512, sections 4.1.7.1 and 4.1.7.2): checked, published, not enforced.
+//! Name forms and DIT structure rules (RFC 4512, sections 4.1.7.1 and 4.1.7.2): checked, published,
+//! not enforced.
 
 use super::collected::Collected;
 use super::error::SchemaError;
@@ -43,7 +44,8 @@ pub(super) fn resolve_name_forms(
     Ok(texts)
 }
 
-/// Returns the texts of structure rules, once their name forms and superior rules are known to exist.
+/// Returns the texts of structure rules, once their name forms and superior rules are known to
+/// exist.
 pub(super) fn resolve_structure_rules(
     rules: &Collected<StructureRuleText>,
     forms: &Collected<NameFormText>,

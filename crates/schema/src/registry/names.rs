@@ -1,13 +1,14 @@
 //! Case-insensitive names to numbers, looked up without allocation.
 //!
-//! A table of our own: hashing takes both ends of a name as words, and names are mostly asked for as they were defined,
-//! which one comparison shows.
+//! A table of our own: hashing takes both ends of a name as words, and names are mostly asked for
+//! as they were defined, which one comparison shows.
 
 /// Names and OIDs of one kind of definition.
 #[derive(Debug, Default)]
 pub(crate) struct Names {
     names: Vec<(Box<[u8]>, u32)>,
-    /// Places in `names`, plus one, by hash; a power of two, at least twice as many as there are names.
+    /// Places in `names`, plus one, by hash; a power of two, at least twice as many as there are
+    /// names.
     slots: Vec<u32>,
 }
 
@@ -28,7 +29,7 @@ impl Names {
         None
     }
 
-    /// The number a name stands for, in any case.
+    /// Returns the number a name stands for, in any case.
     pub(crate) fn get(&self, name: &[u8]) -> Option<u32> {
         let (_, number) = self.names.get(self.find(name)?)?;
         Some(*number)
@@ -63,14 +64,15 @@ impl Names {
     }
 }
 
-/// The same for names that differ in case only. Their length, first and last octets tell names apart.
+/// Returns the same for names that differ in case only. Their length, first and last bytes tell
+/// names apart.
 fn hash(name: &[u8]) -> usize {
     // The bit by which letters of either case differ.
     const CASE: u64 = 0x2020_2020_2020_2020;
     let (first, last) = match (name.first_chunk(), name.last_chunk()) {
         (Some(first), Some(last)) => (u64::from_le_bytes(*first), u64::from_le_bytes(*last)),
         _ => {
-            let word = |sum, octet: &u8| sum << 8 | u64::from(*octet);
+            let word = |sum, byte: &u8| sum << 8 | u64::from(*byte);
             (name.iter().fold(0, word), 0)
         }
     };

@@ -3,7 +3,8 @@
 use super::attribute_type::AttributeIndex;
 use crate::definition::ClassKind;
 
-/// Position of an object class within one [`Schema`](crate::Schema) value; not to be written to disk.
+/// Position of an object class within one [`Schema`](crate::Schema) value; not to be written to
+/// disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ObjectClassIndex(pub u32);
 
@@ -32,7 +33,7 @@ pub struct ObjectClass {
     pub must: Vec<AttributeIndex>,
     /// Allowed attributes including inherited ones, without those of `must`, in ascending order.
     pub may: Vec<AttributeIndex>,
-    /// Whether the class is in force without being published.
+    /// True if the class is in force without being published.
     pub(crate) hidden: bool,
     /// RFC 4512 text as published in the subschema.
     pub(crate) published: String,
@@ -45,7 +46,7 @@ impl ObjectClass {
         self.names.first().unwrap_or(&self.oid)
     }
 
-    /// Whether this class is `other` or derives from it.
+    /// Returns true if this class is `other` or derives from it.
     #[must_use]
     pub fn is_kind_of(&self, other: ObjectClassIndex) -> bool {
         self.index == other || self.all_superiors.binary_search(&other).is_ok()

@@ -89,7 +89,7 @@ impl Schema {
     }
 }
 
-/// The rules clients are told of, in OpenLDAP's order.
+/// Returns the rules clients are told of, in OpenLDAP's order.
 fn published_rules() -> impl Iterator<Item = &'static MatchingRule> {
     MatchingRule::all()
         .iter()
@@ -97,8 +97,8 @@ fn published_rules() -> impl Iterator<Item = &'static MatchingRule> {
         .filter(|rule| rule.published)
 }
 
-/// Attributes that no rule is said to apply to: objectClass, structuralObjectClass, the values of the subschema, the marks of
-/// an entry, private keys.
+/// Attributes that no rule is said to apply to: objectClass, structuralObjectClass, the values of
+/// the subschema, the marks of an entry, private keys.
 const WITHOUT_USE: [&str; 10] = [
     "2.5.4.0",
     "2.5.21.9",

@@ -61,22 +61,22 @@ impl Schema {
         })
     }
 
-    /// An attribute type by name or OID, in any case. No allocation.
+    /// Returns an attribute type by name or OID, in any case. No allocation.
     #[must_use]
     pub fn attribute(&self, name_or_oid: &str) -> Option<&AttributeType> {
-        self.attribute_by_octets(name_or_oid.as_bytes())
+        self.attribute_by_bytes(name_or_oid.as_bytes())
     }
 
     /// [`attribute`](Self::attribute) for a name that need not be UTF-8.
     #[must_use]
-    pub fn attribute_by_octets(&self, name_or_oid: &[u8]) -> Option<&AttributeType> {
+    pub fn attribute_by_bytes(&self, name_or_oid: &[u8]) -> Option<&AttributeType> {
         self.parts
             .attribute_names
             .get(name_or_oid)
             .and_then(|number| self.parts.attributes.get(number as usize))
     }
 
-    /// The attribute type at an index of this schema.
+    /// Returns the attribute type at an index of this schema.
     ///
     /// # Panics
     /// When the index comes from another, larger schema.
@@ -85,34 +85,34 @@ impl Schema {
         &self.parts.attributes[index.0 as usize]
     }
 
-    /// All attribute types, by index.
+    /// Returns all attribute types, by index.
     #[must_use]
     pub fn attributes(&self) -> &[AttributeType] {
         &self.parts.attributes
     }
 
-    /// The index of objectClass.
+    /// Returns the index of objectClass.
     #[must_use]
     pub fn object_class_attribute(&self) -> AttributeIndex {
         self.object_class_attribute
     }
 
-    /// An object class by name or OID, in any case. No allocation.
+    /// Returns an object class by name or OID, in any case. No allocation.
     #[must_use]
     pub fn object_class(&self, name_or_oid: &str) -> Option<&ObjectClass> {
-        self.object_class_by_octets(name_or_oid.as_bytes())
+        self.object_class_by_bytes(name_or_oid.as_bytes())
     }
 
     /// [`object_class`](Self::object_class) for a value of objectClass, which need not be UTF-8.
     #[must_use]
-    pub fn object_class_by_octets(&self, name_or_oid: &[u8]) -> Option<&ObjectClass> {
+    pub fn object_class_by_bytes(&self, name_or_oid: &[u8]) -> Option<&ObjectClass> {
         self.parts
             .class_names
             .get(name_or_oid)
             .and_then(|number| self.parts.classes.get(number as usize))
     }
 
-    /// The object class at an index of this schema.
+    /// Returns the object class at an index of this schema.
     ///
     /// # Panics
     /// When the index comes from another, larger schema.
@@ -121,26 +121,27 @@ impl Schema {
         &self.parts.classes[index.0 as usize]
     }
 
-    /// All object classes, by index.
+    /// Returns all object classes, by index.
     #[must_use]
     pub fn object_classes(&self) -> &[ObjectClass] {
         &self.parts.classes
     }
 
-    /// The class every entry is of.
+    /// Returns the class every entry is of.
     #[must_use]
     pub fn top(&self) -> ObjectClassIndex {
         self.top
     }
 
-    /// The class that allows every user attribute.
+    /// Returns the class that allows every user attribute.
     #[must_use]
     pub fn extensible_object(&self) -> ObjectClassIndex {
         self.extensible_object
     }
 
-    /// Whether an attribute option, in lower case, is one of this server: a language tag (RFC 3866), `binary`
-    /// (RFC 4522), or one named when the schema was built. `lang-` alone is a range, for selecting.
+    /// Returns true if an attribute option, in lower case, is one of this server: a language tag
+    /// (RFC 3866), `binary` (RFC 4522), or one named when the schema was built. `lang-` alone is a
+    /// range, for selecting.
     #[must_use]
     pub fn knows_option(&self, option: &str) -> bool {
         option == "binary"
@@ -151,8 +152,8 @@ impl Schema {
                 .any(|known| option == known || (known.ends_with('-') && option.starts_with(known)))
     }
 
-    /// Normal form of a value under its attribute's equality rule; the value itself when the type has none;
-    /// `None` when the value is invalid.
+    /// Normal form of a value under its attribute's equality rule; the value itself when the type
+    /// has none; `None` when the value is invalid.
     #[must_use]
     pub fn normal_value<'v>(
         &self,
@@ -165,8 +166,9 @@ impl Schema {
         }
     }
 
-    /// The normal forms (under objectIdentifierMatch) of the class and of every class derived from it: an
-    /// entry whose objectClass holds one of them is of this class. `None` for an unknown class.
+    /// Returns the normal forms (under objectIdentifierMatch) of the class and of every class
+    /// derived from it: an entry whose objectClass holds one of them is of this class. `None` for
+    /// an unknown class.
     #[must_use]
     pub fn class_closure(&self, name_or_oid: &str) -> Option<Vec<&str>> {
         let class = self.object_class(name_or_oid)?;
@@ -179,8 +181,9 @@ impl Schema {
         )
     }
 
-    /// The numeric OID a name stands for: class, attribute type, matching rule. A name may mean different
-    /// things in different places; classes come first because objectClass is where names are values.
+    /// Returns the numeric OID a name stands for: class, attribute type, matching rule. A name may
+    /// mean different things in different places; classes come first because objectClass is where
+    /// names are values.
     pub(crate) fn oid_of(&self, name: &str) -> Option<&str> {
         if let Some(class) = self.object_class(name) {
             return Some(&class.oid);
@@ -191,7 +194,7 @@ impl Schema {
         MatchingRule::find(name).map(|rule| rule.oid)
     }
 
-    /// The content rule of a structural class.
+    /// Returns the content rule of a structural class.
     pub(crate) fn content_rule(&self, class: ObjectClassIndex) -> Option<&ContentRule> {
         self.parts
             .content_rules
@@ -199,7 +202,7 @@ impl Schema {
             .find(|rule| rule.class == class)
     }
 
-    /// A built-in syntax by OID; the same as [`Syntax::find`].
+    /// Returns a built-in syntax by OID; the same as [`Syntax::find`].
     #[must_use]
     pub fn syntax(&self, oid: &str) -> Option<&'static Syntax> {
         Syntax::find(oid)

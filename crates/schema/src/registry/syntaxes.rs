@@ -50,7 +50,7 @@ impl Syntaxes {
         Ok(syntaxes)
     }
 
-    /// A syntax by OID.
+    /// Returns a syntax by OID.
     pub(super) fn get(&self, oid: &str) -> Option<&'static Syntax> {
         let defined = self
             .names

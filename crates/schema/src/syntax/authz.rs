@@ -1,7 +1,8 @@
 //! Who may act as whom: the values of authzTo and authzFrom.
 //!
 //! ```text
-//!   *   dn:*   dn:cn=x   dn.exact:cn=x   dn.regex:^cn=.*$   dn.children:dc=x   dn.subtree:dc=x   dn.onelevel:dc=x
+//!   *   dn:*   dn:cn=x   dn.exact:cn=x   dn.regex:^cn=.*$   dn.children:dc=x   dn.subtree:dc=x
+//!     dn.onelevel:dc=x
 //!   u:ada   u.mech:ada   u.mech/realm:ada   group:cn=g   group/class/attribute:cn=g   ldap:///dc=x??sub?(cn=a)   cn=x
 //! ```
 
@@ -9,7 +10,8 @@ use fulgurite_ldap::{FilterBuf, LdapUrl, Scheme};
 
 use crate::matching::NameResolver;
 
-/// Whether the value is one of the forms above; a position in front (`{0}`) is skipped, as the attributes are ordered.
+/// Returns true if the value is one of the forms above; a position in front (`{0}`) is skipped, as
+/// the attributes are ordered.
 pub(super) fn is_authz(names: &dyn NameResolver, value: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(value) else {
         return false;
@@ -63,7 +65,7 @@ fn is_url(text: &str) -> bool {
         .is_some_and(|start| start.eq_ignore_ascii_case("ldap://"))
 }
 
-/// A search of this server: no host, no attributes, a name and a filter that are sound.
+/// Returns a search of this server: no host, no attributes, a name and a filter that are sound.
 fn url(names: &dyn NameResolver, text: &str) -> bool {
     let Ok(url) = LdapUrl::parse(text) else {
         return false;

@@ -9,7 +9,7 @@ use crate::matching::{
 };
 use crate::oid::is_numeric_oid;
 
-/// The octets are no value of the syntax.
+/// The bytes are no value of the syntax.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("invalid per syntax")]
 pub struct InvalidSyntax;
@@ -24,7 +24,7 @@ pub struct Syntax {
     pub(crate) kind: Kind,
     /// The published extensions X-BINARY-TRANSFER-REQUIRED and X-NOT-HUMAN-READABLE.
     pub(crate) binary: Binary,
-    /// Whether the subschema keeps silent about it.
+    /// True if the subschema keeps silent about it.
     pub(crate) hidden: bool,
 }
 
@@ -44,7 +44,7 @@ pub(crate) enum Binary {
 /// The test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// Any octets.
+    /// Any bytes.
     Any,
     Aci,
     Authz,
@@ -78,7 +78,7 @@ pub(crate) enum Kind {
     SubstringAssertion,
     TeletexTerminal,
     Uuid,
-    /// No octets: there are attributes that are there to be spoken of.
+    /// No bytes: there are attributes that are there to be spoken of.
     Void,
     /// Nobody knows.
     Undefined,
@@ -93,31 +93,33 @@ impl PartialEq for Syntax {
 impl Eq for Syntax {}
 
 impl Syntax {
-    /// Whether values are meant for programs rather than people (certificates, pictures).
+    /// Returns true if values are meant for programs rather than people (certificates, pictures).
     #[must_use]
     pub fn is_opaque(&self) -> bool {
         !matches!(self.binary, Binary::No | Binary::PrivateTransfer)
     }
 
-    /// Whether values are stored and sent with the option `binary` only (RFC 4522, section 4).
+    /// Returns true if values are stored and sent with the option `binary` only (RFC 4522, section
+    /// 4).
     #[must_use]
     pub fn requires_binary(&self) -> bool {
         matches!(self.binary, Binary::Transfer | Binary::PrivateTransfer)
     }
 
-    /// Whether there is no telling what a value of this syntax is, so that attributes cannot have any.
+    /// Returns true if there is no telling what a value of this syntax is, so that attributes
+    /// cannot have any.
     #[must_use]
     pub fn is_undefined(&self) -> bool {
         self.kind == Kind::Undefined
     }
 
-    /// Whether values are distinguished names, alone or with a unique identifier.
+    /// Returns true if values are distinguished names, alone or with a unique identifier.
     #[must_use]
     pub fn is_name(&self) -> bool {
         matches!(self.kind, Kind::Dn | Kind::NameAndOptionalUid)
     }
 
-    /// Whether `value` is a value of this syntax.
+    /// Returns true if `value` is a value of this syntax.
     ///
     /// # Errors
     /// [`InvalidSyntax`] when it is not.

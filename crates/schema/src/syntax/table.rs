@@ -1,22 +1,23 @@
-//! The syntaxes there are, with the descriptions of RFC 4517, RFC 2252 and others, in order of publication.
+//! The syntaxes there are, with the descriptions of RFC 4517, RFC 2252 and others, in order of
+//! publication.
 
 use super::grammar::{Binary, Kind, Syntax};
 
 impl Syntax {
-    /// A built-in syntax by OID.
+    /// Returns a built-in syntax by OID.
     #[must_use]
     pub fn find(oid: &str) -> Option<&'static Syntax> {
         SYNTAXES.iter().find(|syntax| syntax.oid == oid)
     }
 
-    /// Every built-in syntax.
+    /// Returns every built-in syntax.
     #[must_use]
     pub fn all() -> &'static [Syntax] {
         SYNTAXES
     }
 }
 
-/// A syntax for the eyes of clients.
+/// Returns a syntax for the eyes of clients.
 const fn published(
     oid: &'static str,
     description: &'static str,
@@ -49,7 +50,8 @@ const fn private(oid: &'static str, description: &'static str, kind: Kind) -> Sy
     published(oid, description, kind, Binary::PrivateTransfer)
 }
 
-/// A syntax attributes may have, but that is not published: the server's own, or of assertions only.
+/// Returns a syntax attributes may have, but that is not published: the server's own, or of
+/// assertions only.
 const fn hidden(oid: &'static str, description: &'static str, kind: Kind) -> Syntax {
     Syntax {
         oid,
@@ -60,7 +62,8 @@ const fn hidden(oid: &'static str, description: &'static str, kind: Kind) -> Syn
     }
 }
 
-/// A syntax without a definition anybody could check: attributes may be defined with it, but have no values.
+/// Returns a syntax without a definition anybody could check: attributes may be defined with it,
+/// but have no values.
 const fn obsolete(oid: &'static str, description: &'static str) -> Syntax {
     hidden(oid, description, Kind::Undefined)
 }

@@ -17,8 +17,9 @@ pub(super) fn is_country_string(value: &[u8]) -> bool {
     value.len() == 2 && is_printable_string(value)
 }
 
-/// Telex Number (RFC 4517, section 3.3.33) and Facsimile Telephone Number (section 3.3.11): printable strings between
-/// `$`, none empty. How many there are and which words stand for fax parameters is not looked at.
+/// Telex Number (RFC 4517, section 3.3.33) and Facsimile Telephone Number (section 3.3.11):
+/// printable strings between `$`, none empty. How many there are and which words stand for fax
+/// parameters is not looked at.
 pub(super) fn is_printable_parts(value: &[u8]) -> bool {
     value.split(|&b| b == b'$').all(is_printable_string)
 }
@@ -28,13 +29,14 @@ pub(super) fn is_numeric_string(value: &[u8]) -> bool {
     !value.is_empty() && value.iter().all(|b| b.is_ascii_digit() || *b == b' ')
 }
 
-/// Substring Assertion: text with at least one `*` and nothing empty but the ends (RFC 4517, section 3.3.30).
+/// Substring Assertion: text with at least one `*` and nothing empty but the ends (RFC 4517,
+/// section 3.3.30).
 pub(super) fn is_substring_assertion(value: &[u8]) -> bool {
     is_directory_string(value) && value.contains(&b'*') && !value.windows(2).any(|w| w == b"**")
 }
 
-/// NIS netgroup triple: `(host,user,domain)`, each a key string or empty (RFC 2307, section 2.4), with the dots and
-/// underscores that host and user names have.
+/// NIS netgroup triple: `(host,user,domain)`, each a key string or empty (RFC 2307, section 2.4),
+/// with the dots and underscores that host and user names have.
 pub(super) fn is_netgroup_triple(value: &[u8]) -> bool {
     let Some(inner) = value
         .strip_prefix(b"(")

@@ -26,7 +26,8 @@ pub(super) fn is_delivery_method(value: &[u8]) -> bool {
     })
 }
 
-/// Teletex Terminal Identifier: an identifier and `key:value` parameters (RFC 4517, section 3.3.32).
+/// Teletex Terminal Identifier: an identifier and `key:value` parameters (RFC 4517, section
+/// 3.3.32).
 pub(super) fn is_teletex_terminal(value: &[u8]) -> bool {
     const KEYS: [&[u8]; 5] = [b"graphic", b"control", b"misc", b"page", b"private"];
     let mut parts = value.split(|&b| b == b'$');
@@ -37,7 +38,7 @@ pub(super) fn is_teletex_terminal(value: &[u8]) -> bool {
         })
 }
 
-/// A SEQUENCE in definite length form that is as long as the value.
+/// Returns a SEQUENCE in definite length form that is as long as the value.
 pub(super) fn is_ber_sequence(value: &[u8]) -> bool {
     let Some([0x30, rest @ ..]) = Some(value) else {
         return false;
@@ -52,14 +53,14 @@ pub(super) fn is_ber_sequence(value: &[u8]) -> bool {
     if !(1..=8).contains(&count) {
         return false;
     }
-    let Some((octets, content)) = rest.split_at_checked(count) else {
+    let Some((bytes, content)) = rest.split_at_checked(count) else {
         return false;
     };
-    let length = octets.iter().fold(0u64, |n, b| n << 8 | u64::from(*b));
+    let length = bytes.iter().fold(0u64, |n, b| n << 8 | u64::from(*b));
     length == content.len() as u64
 }
 
-/// A description of RFC 4512, section 4.1: parentheses around an identifier and more.
+/// Returns a description of RFC 4512, section 4.1: parentheses around an identifier and more.
 pub(super) fn is_description(value: &[u8]) -> bool {
     let Some(first) = first_component(value) else {
         return false;
