@@ -11,7 +11,7 @@
 use std::convert::Infallible;
 use std::sync::Arc;
 
-use fulgurite_access::{Decisions, RightsClass, Rights};
+use fulgurite_access::{Decisions, Rights, RightsClass};
 use fulgurite_ldap::{LdapResult, ResultCode, Scope};
 use fulgurite_schema::{AttributeSelector, Filter};
 use fulgurite_store::{DnCache, EntryView, EntryWalk, ParkedView, StoreError, View};

@@ -41,7 +41,9 @@ fn filter(ask: Ask<'_>) -> Filter<AttributeSelector> {
     match ask {
         Ask::Mail(value) => {
             let rule = of.equality.unwrap();
-            let normal = rule.normalise_assertion(&*schema, value.as_bytes()).unwrap();
+            let normal = rule
+                .normalise_assertion(&*schema, value.as_bytes())
+                .unwrap();
             Filter::Equality(Assertion {
                 attribute: mail,
                 rule,

@@ -1,8 +1,8 @@
 //! Texts and messages of the directory.
 
 use fulgurite_ldap::{
-    CancelRequest, FilterBuf, LdapUrl, Limits, Message, PasswordModifyRequest, ResponseMessage, control, dn,
-    encode, frame,
+    CancelRequest, FilterBuf, LdapUrl, Limits, Message, PasswordModifyRequest, ResponseMessage,
+    control, dn, encode, frame,
 };
 use fulgurite_ldif::Reader;
 
