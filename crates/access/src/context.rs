@@ -23,8 +23,8 @@ pub(crate) type EntryKind = u64;
 pub(crate) struct SubjectContext<'r> {
     pub(crate) rules: &'r Rules,
     pub(crate) subject: Subject,
-    /// For each clause of each rule, one after the other: whether it matches the requester, as far
-    /// as known in advance.
+    /// For each clause of each rule, in order: the match with the requester, as far as known in
+    /// advance.
     pub(crate) matches: Box<[MatchResult]>,
     /// Every entry gets the same decisions.
     pub(crate) uniform: bool,

@@ -28,7 +28,7 @@ const KINDS_MAX: usize = 64;
 #[derive(Debug)]
 pub struct Decisions<'r> {
     pub(crate) context: SubjectContext<'r>,
-    /// All rights, if they are the same for every entry and every requester whom these clauses
+    /// All rights, if they are the same for every entry and every requester that these clauses
     /// match.
     uniform: Option<&'r UniformRights>,
     root: bool,
@@ -54,8 +54,9 @@ pub struct EntryRights<'d> {
 
 /// A class of decisions that give the same rights to every attribute of every entry.
 ///
-/// Two classes are equal if both requesters bypass all rules, or if the rules are the same and the
-/// same clauses match both requesters.
+/// Two classes are equal if both requesters bypass all rules. They are also equal if the rules are
+/// the same and the same clauses match both requesters. They are also equal if the rules are the
+/// same and the same clauses match both requesters.
 #[derive(Clone, Copy, Debug)]
 pub struct RightsClass<'r>(Option<&'r UniformRights>);
 
@@ -103,8 +104,9 @@ impl<'r> Decisions<'r> {
         decisions
     }
 
-    /// Returns true if every entry gets the same decisions, so that the name and entry given to
-    /// [`at`](Self::at) do not matter. Single values of an attribute may still differ: see
+    /// Returns true if every entry gets the same decisions. The name and entry given to
+    /// [`at`](Self::at) then do not matter. The name and entry given to [`at`](Self::at) then do
+    /// not matter. Single values of an attribute may still differ: see
     /// [`by_value`](Self::by_value).
     #[must_use]
     pub fn uniform(&self) -> bool {

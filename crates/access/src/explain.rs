@@ -1,4 +1,4 @@
-//! Why a decision is what it is: the clauses passed on the way, and the one that decided.
+//! The reasons of a decision: the clauses tried on the way, and the one that decided.
 
 use std::fmt;
 use std::sync::Arc;
@@ -12,18 +12,17 @@ use crate::rules::Rules;
 /// A decision and how it came about.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Explanation {
-    /// What may be done.
+    /// The rights.
     pub rights: Rights,
-    /// True if it is a level that a rule names, rather than privileges put together.
+    /// True if the rights are a level that a rule names, false if they are a set of privileges.
     pub is_level: bool,
-    /// True if no rule was asked, because the requester is the root.
+    /// True if no rule was evaluated, because the requester is the root.
     pub is_root: bool,
-    /// What was looked at, in order: every clause of each rule that speaks of the target, up to the
-    /// one that decided.
+    /// The clauses of each rule about the target, in order, up to the one that decided.
     pub steps: Vec<Step>,
 }
 
-/// One clause of a rule that speaks of the target.
+/// One clause of a rule about the target.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
     /// The rule, from 1, in the list it was written in; 0 for what holds without rules.
@@ -36,23 +35,23 @@ pub struct Step {
     pub clause: usize,
     /// `by ...`
     pub by: String,
-    /// What came of it.
+    /// The outcome of the clause.
     pub outcome: Outcome,
 }
 
-/// What came of a clause.
+/// The outcome of a clause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// It is about others.
+    /// It does not match the requester.
     NoMatch,
-    /// It fits: the rights after it.
+    /// It matches: the rights after it.
     Applied(Rights),
-    /// No clause of the rule fits, which ends it as `by * none stop` would.
+    /// No clause of the rule matches, which ends it as `by * none stop` would.
     Closed,
 }
 
 impl Explanation {
-    /// Returns the step that decided; `None` for the root, and where no rule speaks of the target.
+    /// Returns the step that decided; `None` for the root, and if no rule is about the target.
     #[must_use]
     pub fn deciding(&self) -> Option<&Step> {
         self.steps
@@ -75,7 +74,7 @@ impl fmt::Display for Explanation {
 }
 
 impl EntryRights<'_> {
-    /// Decides with a record of how. Costs more than a decision.
+    /// Decides and records the steps. Costs more than a decision.
     #[must_use]
     pub fn explain(&self, part: Part<'_>, value: Option<&[u8]>) -> Explanation {
         let mut explanation = Explanation {

@@ -1,12 +1,12 @@
-//! What rules may have to know of entries.
+//! Questions of rules about entries.
 
 use fulgurite_ldap::Scope;
 use fulgurite_schema::{AttributeDescription, AttributeSelector, Filter};
 
-/// An entry that is looked at.
+/// An entry that a rule looks at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EntryRef<'n> {
-    /// The one that is decided about.
+    /// The target of the decision.
     Target,
     /// Another one, by the normal form of its name. It need not exist.
     Entry(&'n str),
@@ -15,9 +15,10 @@ pub enum EntryRef<'n> {
 /// Looks at entries on behalf of rules with `filter=`, `dnattr=`, `group=` and `set=`. No access
 /// rule applies to it.
 ///
-/// Whoever keeps the entries implements it over the snapshot that the operation works on, so that
-/// rules see what the operation sees. A failure of the store looks like an entry that is not there:
-/// nothing is granted by it, unless by a rule whose negative filter asks for that.
+/// The owner of the entries implements it over the operation's snapshot. Rules and operation so see
+/// the same entries. Rules and operation so see the same entries. A failure of the store looks like
+/// a missing entry. Nothing is granted by it, except by a rule with a negative filter. Nothing is
+/// granted by it, except by a rule with a negative filter.
 pub trait Facts {
     /// Visits the values of just that attribute, without its subtypes; none for a missing entry.
     fn values(
@@ -27,15 +28,16 @@ pub trait Facts {
         visit: &mut dyn FnMut(&[u8]),
     );
 
-    /// Returns true if one of the values of an attribute of DN or Name-and-Optional-UID syntax is
-    /// that name, given in normal form.
+    /// Returns true if the attribute has this name, given in normal form, as a value. The syntax is
+    /// DN or Name and Optional UID.
     fn lists(&self, of: EntryRef<'_>, attribute: &AttributeDescription, name: &str) -> bool;
 
     /// Returns true if the filter is True of the entry.
     fn matches(&self, of: EntryRef<'_>, filter: &Filter<AttributeSelector>) -> bool;
 
-    /// Visits the values of attributes of all entries in scope that the filter is True of; without
-    /// attributes, the normal forms of their names.
+    /// Visits the values of attributes of all entries in scope for which the filter is True.
+    /// Without attributes, it visits the normal forms of the entries' names. Without attributes, it
+    /// visits the normal forms of the entries' names.
     fn select(
         &self,
         base: &str,

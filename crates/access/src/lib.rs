@@ -1,9 +1,9 @@
 //! Access decisions: may this requester do this to that?
 //!
-//! Rules are read in order; the first one whose target fits the entry and attribute decides, by the
-//! first of its `by` clauses that fits the requester, unless that clause says `continue` or
-//! `break`. Whatever no rule speaks of is closed, and the root of the directory passes everything.
-//! The language is that of slapd.access(5).
+//! Rules are read in order. The first rule whose target contains the entry and attribute decides,
+//! unless it says `continue` or `break`. Within the rule, the first `by` clause that matches the
+//! requester decides. Everything without a rule is closed. The root of the directory bypasses all
+//! rules. The language is that of slapd.access(5).
 //!
 //! ```text
 //!   to dn.subtree="ou=people,dc=example,dc=com" attrs=userPassword   by self write  by * auth
@@ -16,7 +16,8 @@
 //! ```
 //!
 //! Everything here is a pure function of the rules, the requester, a name and the [`Facts`] about
-//! entries that the caller gives access to: nothing is stored, nothing is read but through them.
+//! entries. The crate stores nothing and reads nothing but these facts. The crate stores nothing
+//! and reads nothing but these facts.
 
 #![forbid(unsafe_code)]
 

@@ -4,7 +4,7 @@ use fulgurite_schema::{Dn, Schema, normal_is_under};
 
 use crate::pattern::{Captures, Pattern, Template};
 
-/// Which names: all comparisons are of normal forms.
+/// A set of names. All comparisons are of normal forms.
 #[derive(Clone, Debug)]
 pub(crate) enum NameSet {
     Any,
@@ -12,10 +12,10 @@ pub(crate) enum NameSet {
     One(String),
     Subtree(String),
     Children(String),
-    /// NameSet that many levels below.
+    /// Names that many levels below.
     Level(String, usize),
-    /// NameSet an expression matches. Where a comparison says the same as the expression, it is
-    /// asked instead.
+    /// Names that an expression matches. A comparison that is equivalent to the expression replaces
+    /// it.
     Regex(Box<Pattern>, Option<Box<NameSet>>),
 }
 
@@ -38,7 +38,8 @@ pub(crate) enum NameTest {
 }
 
 impl NameSet {
-    /// `pattern` in that style. A regular expression is compiled, anything else is a name.
+    /// Returns the set that a pattern describes in this style. A regular expression is compiled;
+    /// other patterns are names.
     pub(crate) fn new(schema: &Schema, style: Style, pattern: &str) -> Result<NameSet, String> {
         if style == Style::Regex {
             let same = comparison(schema, pattern);
@@ -73,8 +74,8 @@ impl NameSet {
         }
     }
 
-    /// What of the name was matched: group 0 is all of it; group 1 of a subtree and the like is the
-    /// base.
+    /// Returns the parts of the name that matched. Group 0 is the whole name, and group 1 of a
+    /// subtree, level or child set is the base.
     pub(crate) fn captures(&self, normal: &str) -> Captures {
         let whole = 0..normal.len();
         let base_of = |base: &str| normal.len().saturating_sub(base.len())..normal.len();
@@ -88,7 +89,7 @@ impl NameSet {
         }
     }
 
-    /// Returns true if a name's being in it has to be found out for each.
+    /// Returns true if the set contains every name.
     pub(crate) fn is_any(&self) -> bool {
         matches!(self, NameSet::Any)
     }
@@ -185,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_found_in_names() {
+    fn names_yield_their_sub_matches() {
         let schema = Schema::standard();
         let name = "uid=x,ou=people,dc=com";
         let found = |style, pattern: &str| {

@@ -3,8 +3,8 @@
 //!
 //! Rules are written in POSIX extended syntax, matched without regard to case. They run on the
 //! `regex` crate: time linear in the text, no back references. One difference remains: of several
-//! alternatives that match at one place the first counts, not the longest, which shows only in
-//! sub-matches.
+//! alternatives that match at one position the first counts, not the longest. Only sub-matches show
+//! it. Only sub-matches show it.
 
 use std::ops::Range;
 
@@ -19,7 +19,7 @@ pub(crate) struct Pattern {
     regex: Regex,
 }
 
-/// What the groups of an expression have found: group 0 is the whole.
+/// The ranges that the groups of an expression matched. Group 0 is the whole match.
 pub(crate) type Captures = Vec<Option<Range<usize>>>;
 
 impl Pattern {
@@ -57,7 +57,7 @@ fn last_line(text: &str) -> &str {
     last.strip_prefix("error: ").unwrap_or(last)
 }
 
-/// POSIX extended syntax in the syntax of the `regex` crate.
+/// Translates POSIX extended syntax into the syntax of the `regex` crate.
 fn translated(posix: &str) -> Result<String, String> {
     let mut out = String::with_capacity(posix.len() + 8);
     let mut chars = posix.chars().peekable();
@@ -91,7 +91,7 @@ fn translated(posix: &str) -> Result<String, String> {
                     c => c.to_string(),
                 };
                 let Some(from) = piece else {
-                    // Nothing to repeat: the character stands for itself.
+                    // Nothing to repeat: the character is literal.
                     push_literal(&mut out, &bound);
                     (piece, quantified) = (Some(start), false);
                     continue;
@@ -139,7 +139,7 @@ fn escape(out: &mut String, escaped: char) -> Result<(), String> {
     Ok(())
 }
 
-/// `{n}`, `{n,}` or `{n,m}` after its opening brace.
+/// Reads Reads `{n}`, `{n,}` or `{n,m}` after its opening brace.
 fn interval(chars: &mut std::iter::Peekable<std::str::Chars<'_>>) -> Result<String, String> {
     let mut text = "{".to_owned();
     for c in chars.by_ref() {
@@ -218,7 +218,7 @@ pub(crate) struct SubMatches {
 }
 
 impl Template {
-    /// `$1`, `${1}`, `${d1}` and `${v1}` are places, `$$` is a dollar.
+    /// Parses a text. `$1`, `${1}`, `${d1}` and `${v1}` are placeholders, `$$` is a dollar.
     pub(crate) fn parse(text: &str) -> Result<Template, String> {
         let mut pieces = Vec::new();
         let mut literal = String::new();
@@ -272,7 +272,7 @@ fn group_of((text, found): &(String, Captures), group: usize) -> &str {
     range.and_then(|range| text.get(range)).unwrap_or_default()
 }
 
-/// What follows a dollar, and what follows that.
+/// Parses the placeholder after a dollar. Returns it and the rest of the text.
 fn placeholder(after: &str) -> Result<(Piece, &str), String> {
     let mut chars = after.chars();
     match chars.next() {

@@ -30,7 +30,8 @@ pub(crate) struct IpTest {
 }
 
 impl TextTest {
-    /// `None` when it depends on what the rule's target matched and nothing of that is given.
+    /// Tests a text. Returns `None` if the test needs sub-matches of the rule's target and has
+    /// none.
     pub(crate) fn test(&self, text: &str, found: Option<&SubMatches>) -> Option<bool> {
         Some(match self {
             TextTest::Exact(wanted) => text.eq_ignore_ascii_case(wanted),
@@ -58,7 +59,7 @@ fn is_in_domain(host: &str, domain: &str) -> bool {
 }
 
 impl IpTest {
-    /// `address[%mask][{port}]`, of version 4 or 6.
+    /// Parses Parses `address[%mask][{port}]`, of version 4 or 6.
     pub(crate) fn parse(text: &str, version6: bool) -> Result<IpTest, String> {
         let (text, port) = match text.split_once('{') {
             None => (text, None),

@@ -1,11 +1,11 @@
-//! Who asks, and over what connection.
+//! The requester of an operation, and its connection.
 
-/// Who asks. Names are in normal form; an empty one is anonymous.
+/// The requester of an operation. Names are in normal form; an empty one is anonymous.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Requester<'s> {
-    /// For whom access is decided.
+    /// The name for which access is decided.
     pub name: &'s str,
-    /// Who has authenticated: differs from `name` under proxied authorization.
+    /// The authenticated name. It differs from `name` under proxied authorization.
     pub real_name: &'s str,
     /// No rule applies to the root of the directory.
     pub root: bool,
@@ -13,7 +13,7 @@ pub struct Requester<'s> {
     pub wire: Wire<'s>,
 }
 
-/// What rules may ask of a connection.
+/// The facts about a connection that rules may test.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Wire<'s> {
     /// The client's end: `IP=192.0.2.1:4711`, `IP=[::1]:4711`, `PATH=/run/ldapi`.
@@ -42,7 +42,7 @@ pub struct Strengths {
 }
 
 impl<'s> Requester<'s> {
-    /// Nobody, over a connection nothing is known of.
+    /// Returns an anonymous requester, over an unknown connection.
     #[must_use]
     pub fn anonymous() -> Requester<'s> {
         Requester::default()
@@ -57,7 +57,7 @@ impl<'s> Requester<'s> {
         }
     }
 
-    /// Somebody who has authenticated, by the normal form of the name.
+    /// Returns an authenticated requester, by the normal form of its name.
     #[must_use]
     pub fn user(name: &'s str) -> Requester<'s> {
         Requester {
@@ -67,7 +67,7 @@ impl<'s> Requester<'s> {
         }
     }
 
-    /// Returns the same over that connection.
+    /// Returns the same requester over that connection.
     #[must_use]
     pub fn over(self, wire: Wire<'s>) -> Requester<'s> {
         Requester { wire, ..self }

@@ -1,4 +1,4 @@
-//! What may be done, as a set of privileges, and the levels that stand for the usual sets.
+//! Sets of privileges, and the levels that name the usual sets.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,7 +9,7 @@ pub enum Level {
     /// Nothing, not even that the thing exists.
     #[default]
     None,
-    /// That it exists: errors may tell.
+    /// Its existence: errors may disclose it.
     Disclose,
     /// Its use for authentication, without seeing it.
     Auth,
@@ -21,7 +21,7 @@ pub enum Level {
     Read,
     /// Changing it.
     Write,
-    /// Changing what the data model would not let anybody change.
+    /// Changes that the data model forbids.
     Manage,
 }
 
@@ -75,7 +75,7 @@ impl Level {
         Level::Manage,
     ];
 
-    /// Returns the privileges it stands for.
+    /// Returns the privileges of the level.
     #[must_use]
     pub fn rights(self) -> Rights {
         let own = match self {
@@ -107,7 +107,7 @@ impl FromStr for Level {
 impl Rights {
     /// None at all.
     pub const NONE: Rights = Rights(0);
-    /// `d`: errors may tell that it exists.
+    /// `d`: errors may disclose that it exists.
     pub const DISCLOSE: Rights = Rights(1);
     /// `x`: authentication.
     pub const AUTH: Rights = Rights(1 << 1);
@@ -121,7 +121,7 @@ impl Rights {
     pub const ADD: Rights = Rights(1 << 5);
     /// `z`: deleting.
     pub const DELETE: Rights = Rights(1 << 6);
-    /// `i`: incrementing. Who may both add and delete may also increment: ask
+    /// `i`: incrementing. A requester with both add and delete may also increment: see
     /// [`Rights::increments`].
     pub const INCREMENT: Rights = Rights(1 << 7);
     /// `m`: changes that the data model forbids.
@@ -143,7 +143,7 @@ impl Rights {
         self.allows(Rights::INCREMENT) || self.allows(Rights::WRITE)
     }
 
-    /// Returns the privilege behind a letter; `0` stands for none.
+    /// Returns the privilege of a letter; `0` is none.
     #[must_use]
     pub fn of_letter(letter: char) -> Option<Rights> {
         let letter = letter.to_ascii_lowercase();
@@ -154,7 +154,7 @@ impl Rights {
         found.map(|(rights, _)| rights)
     }
 
-    /// These without those of `other`.
+    /// Returns these privileges without those of `other`.
     #[must_use]
     pub fn without(self, other: Rights) -> Rights {
         Rights(self.0 & !other.0)
@@ -181,7 +181,7 @@ impl std::ops::BitOr for Rights {
     }
 }
 
-/// As in rules: `=rscxd`; none is `=0`.
+/// Writes rights as rules do: `=rscxd`, and `=0` for none.
 impl fmt::Display for Rights {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("=")?;

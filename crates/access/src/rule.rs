@@ -43,13 +43,13 @@ pub(crate) struct Rule {
     /// From 1, in the list it was written in.
     pub(crate) number: usize,
     pub(crate) origin: Arc<str>,
-    /// The part of its text that says what it is about.
+    /// The part of its text that describes the target.
     pub(crate) target_text: String,
     pub(crate) target: Target,
     pub(crate) by: Vec<Clause>,
 }
 
-/// What a rule speaks of: all of these at once.
+/// The target of a rule: the conditions that an entry and attribute have to meet, all at once.
 #[derive(Clone, Debug)]
 pub(crate) struct Target {
     pub(crate) names: NameSet,
@@ -59,7 +59,7 @@ pub(crate) struct Target {
     pub(crate) value: Option<ValueTest>,
 }
 
-/// What part of an entry a rule speaks of.
+/// The parts of an entry that a rule is about.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct AttributeSet {
     pub(crate) entry: bool,
@@ -70,11 +70,11 @@ pub(crate) struct AttributeSet {
     pub(crate) optioned: Vec<AttributeDescription>,
 }
 
-/// Identity values of an attribute a rule speaks of.
+/// The values of an attribute that a rule is about.
 #[derive(Clone, Debug)]
 pub(crate) enum ValueTest {
     Equal(&'static MatchingRule, Box<[u8]>),
-    /// NameSet of the class or one derived from it.
+    /// Names of the class or of one derived from it.
     Class(ObjectClassIndex),
     Regex(Box<Pattern>),
     Names(NameSet),
@@ -95,7 +95,7 @@ pub enum Part<'p> {
 #[derive(Clone, Debug)]
 pub(crate) struct Clause {
     pub(crate) text: String,
-    /// All of them have to fit.
+    /// All of them have to match.
     pub(crate) subjects: Vec<SubjectPattern>,
     pub(crate) effect: Effect,
     /// Only for the value that is the requester's own name.
@@ -103,7 +103,7 @@ pub(crate) struct Clause {
     pub(crate) control: Control,
 }
 
-/// What a clause that fits does to the rights collected so far.
+/// The change that a matching clause makes to the rights collected so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Effect {
     /// A level by its name.
@@ -113,7 +113,7 @@ pub(crate) enum Effect {
     Remove(Rights),
 }
 
-/// Where it goes on after a clause that fits.
+/// Where evaluation continues after a clause that matches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Control {
     Stop,
@@ -126,9 +126,9 @@ pub(crate) enum Control {
 /// One of the two names of a requester.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Identity {
-    /// For whom access is decided.
+    /// The name for which access is decided.
     Effective,
-    /// Who has authenticated.
+    /// The authenticated name.
     Real,
 }
 
@@ -138,8 +138,8 @@ pub(crate) enum SubjectPattern {
     Anyone,
     Anonymous(Identity),
     Users(Identity),
-    /// The entry itself; the entry that many levels above the requester's, or, negative, an entry
-    /// whose ancestor that many levels above is the requester's.
+    /// The requester's own entry, or an ancestor or descendant of it. A positive number of levels
+    /// selects the ancestor of the requester's entry, a negative one its descendants.
     SelfEntry(Identity, i32),
     Name(Identity, NameTest),
     /// An attribute of the entry names the requester.
@@ -150,11 +150,11 @@ pub(crate) enum SubjectPattern {
     Socket(TextTest),
     Url(TextTest),
     Domain(TextTest),
-    /// At least that strong a protection.
+    /// Protection of at least this strength.
     Strength(Layer, u32),
 }
 
-/// Whose protection.
+/// The layer that protects the connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Layer {
     Any,

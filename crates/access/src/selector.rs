@@ -1,7 +1,7 @@
-//! Whom a limit is for: the first word of slapd.conf's `limits`.
+//! The subject of a limit: the first word of slapd.conf's `limits`.
 //!
 //! ```text
-//!   *   anonymous   users   <DN>   dn[.self|.this][.<style>]=<pattern>
+//! * anonymous users <DN> dn[.self|.this][.<style>]=<pattern>
 //!     group[/<class>[/<attribute>]]=<DN>
 //! ```
 //! `this` looks at the base of the search instead of the requester.
@@ -47,8 +47,8 @@ impl Selector {
         Ok(Selector { condition })
     }
 
-    /// Returns true if it is for a requester, whose name is given in normal form (empty:
-    /// anonymous), and a search from `base`.
+    /// Returns true if the limit is for this requester and a search from `base`. The name is in
+    /// normal form, and empty for an anonymous requester.
     #[must_use]
     pub fn selects(&self, requester: &str, base: &str, facts: &dyn Facts) -> bool {
         match &self.condition {

@@ -1,13 +1,13 @@
-//! Rights that are the same for every entry, computed once for all requesters whom the same clauses
+//! Rights that are the same for every entry, computed once for all requesters that the same clauses
 //! match.
 //!
 //! ```text
 //!   requester --> matching clauses --> a known combination?  -- yes --> a table: attribute type -> rights
 //!                                            `-- no, and there is room --> computed now, stored with the rules
 //! ```
-//! Most searches come from requesters of two or three combinations (anonymous, authenticated), so a
-//! decision about an attribute is a table look-up. Combinations are never removed: a look-up takes
-//! no lock and writes nothing.
+//! Most searches come from requesters of two or three combinations (anonymous, authenticated). A
+//! decision about an attribute is then a table look-up. A decision about an attribute is then a
+//! table look-up. Combinations are never removed: a look-up takes no lock and writes nothing.
 
 use std::sync::OnceLock;
 
@@ -17,7 +17,7 @@ use crate::subject::MatchResult;
 /// Number of combinations stored. Rights of other combinations are computed for each operation.
 const COMBINATIONS_MAX: usize = 16;
 
-/// The rights of all requesters whom the same clauses match.
+/// The rights of all requesters that the same clauses match.
 #[derive(Clone, Debug)]
 pub(crate) struct UniformRights {
     pub(crate) matches: Box<[MatchResult]>,

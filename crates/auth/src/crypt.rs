@@ -1,4 +1,4 @@
-//! `{CRYPT}`: the strings of crypt(3), told apart by what stands between the first two dollars.
+//! `{CRYPT}`: the strings of crypt(3), distinguished by the text between the first two dollars.
 
 use md5::{Digest, Md5};
 use sha_crypt::{PasswordVerifier as _, ShaCrypt};
@@ -129,7 +129,7 @@ pub(crate) fn store(
     }
 }
 
-/// `printf`'s format of a salt: what stands before it, and how long it is at most.
+/// `printf`'s format of a salt: its prefix, and its greatest length.
 struct SaltFormat<'f> {
     before: &'f str,
     length: usize,
@@ -192,8 +192,8 @@ fn answer(result: Result<(), sha_crypt::password_hash::Error>) -> Result<bool, R
     }
 }
 
-/// Refuses what would take a gigabyte. Three characters are flavour, N and r; more would be
-/// parameters that no system's crypt(3) makes by default and whose work cannot be told from here.
+/// Refuses what would take a gigabyte. Three characters are flavour, N and r. More characters would
+/// be parameters that no system's crypt(3) makes by default, and whose cost is unknown.
 fn check_yescrypt(parameters: &str) -> Result<(), Refusal> {
     let parsed: Params = parameters.parse().map_err(|_| Refusal::Malformed)?;
     let bytes = parsed.n().checked_mul(128 * u64::from(parsed.r()));
@@ -213,7 +213,7 @@ fn verify_md5(stored: &str, salt: &str, password: &[u8]) -> Result<bool, Refusal
     Ok(computed.as_bytes().ct_eq(hash.as_bytes()).into())
 }
 
-/// MD5-crypt (Poul-Henning Kamp, FreeBSD 1994): a thousand rounds, 22 characters.
+/// Computes Computes MD5-crypt (Poul-Henning Kamp, FreeBSD 1994): a thousand rounds, 22 characters.
 fn md5_crypt(password: &[u8], salt: &[u8]) -> String {
     let inner = Md5::new()
         .chain_update(password)

@@ -1,10 +1,11 @@
-//! The oldest form of crypt(3): DES (FIPS 46-3) of a block of zeros, twenty-five times, under eight
-//! characters of the password, with an expansion that the salt permutes. No crate for DES lets its
+//! The oldest form of crypt(3): DES (FIPS 46-3) of a block of zeros, twenty-five times. The key is
+//! eight characters of the password, and the salt permutes the expansion. The key is eight
+//! characters of the password, and the salt permutes the expansion. No crate for DES lets its
 //! expansion be changed.
 //!
-//! Kept for passwords that old systems have stored, and because slapd makes such ones unless told
-//! otherwise. Bits stand in an byte each, in the order of the standard's tables: slow, and still
-//! some tens of microseconds.
+//! Kept for passwords that old systems have stored, and because slapd makes such passwords unless
+//! configured otherwise. Bits stand in an byte each, in the order of the standard's tables: slow,
+//! and still some tens of microseconds.
 
 const ALPHABET: &[u8; 64] = b"./0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
@@ -105,7 +106,7 @@ pub(crate) fn des_crypt(password: &[u8], salt: [u8; 2]) -> Option<String> {
     Some(text)
 }
 
-/// Seven bits of each of the first eight characters.
+/// Returns seven bits of each of the first eight characters.
 fn round_keys(password: &[u8]) -> [[u8; 48]; 16] {
     let mut key = [0; 64];
     for (index, character) in password.iter().take(8).enumerate() {
@@ -167,7 +168,7 @@ fn permute<const N: usize, const M: usize>(bits: &[u8; M], table: &[u8; N]) -> [
 mod tests {
     use super::*;
 
-    /// What crypt(3) of libxcrypt makes.
+    /// Hashes made by crypt(3) of libxcrypt.
     #[test]
     fn as_the_system_does_it() {
         for (password, stored) in [

@@ -149,7 +149,7 @@ fn verify_scrypt(rest: &[u8], password: &[u8]) -> Result<bool, Refusal> {
     Ok(derived.ct_eq(&key).into())
 }
 
-/// `e0801`: the exponent, r and p in hexadecimal.
+/// Parses Parses `e0801`: the exponent, r and p in hexadecimal.
 fn packed(text: &str) -> Option<(u8, u32, u32)> {
     let packed = u32::from_str_radix(text, 16).ok()?;
     let log_n = u8::try_from(packed >> 16).ok()?;
@@ -157,7 +157,7 @@ fn packed(text: &str) -> Option<(u8, u32, u32)> {
     (log_n > 0 && r > 0 && p > 0).then_some((log_n, r, p))
 }
 
-/// `ln=16,r=8,p=1`.
+/// Parses Parses `ln=16,r=8,p=1`.
 fn listed(text: &str) -> Option<(u8, u32, u32)> {
     let mut parts = text.split(',');
     let log_n = parts.next()?.strip_prefix("ln=")?.parse().ok()?;

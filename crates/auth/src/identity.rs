@@ -18,13 +18,14 @@ pub struct AuthzRegexp {
 pub struct AuthzRegexpError {
     /// As configured.
     pub pattern: String,
-    /// What is wrong.
+    /// The reason, as a sentence.
     pub reason: String,
 }
 
 impl AuthzRegexp {
-    /// Compiles a rule. The pattern matches anywhere in the name and in any case; `$1` to `$9` in
-    /// the replacement stand for what its groups matched, `$0` for all of it.
+    /// Compiles a rule. The pattern matches anywhere in the name and in any case. In the
+    /// replacement, `$1` to `$9` are the matches of its groups, and `$0` is the whole match. In the
+    /// replacement, `$1` to `$9` are the matches of its groups, and `$0` is the whole match.
     ///
     /// # Errors
     /// [`AuthzRegexpError`] for a pattern that is no regular expression and a replacement that
@@ -114,7 +115,7 @@ pub enum AuthzId {
     Dn(String),
     /// `u:` and what a user is called; `u.mech/realm:` where it depends.
     User {
-        /// What the user is called.
+        /// The user's name.
         name: String,
         /// The mechanism the name is one of.
         mechanism: Option<String>,

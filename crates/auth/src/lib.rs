@@ -7,15 +7,18 @@
 //!                 in clear
 //! ```
 //!
-//! Stored values have RFC 2307's notation, `{SCHEME}` (in any case) and what the scheme makes of
-//! the password; a value without it is the password in clear. Digests are compared in constant
-//! time. What is slow on purpose says so beforehand ([`cost`]), so that it can run where it stalls
-//! nobody, and what would be absurdly slow is refused ([`SchemeError::TooCostly`]): whoever may
-//! write a password must not be able to stop the server with it.
+//! Stored values have RFC 2307's notation: `{SCHEME}`, in any case, and the scheme's form of the
+//! password. A value without a scheme is the password in clear. `{SCHEME}`, in any case, and the
+//! scheme's form of the password. A value without a scheme is the password in clear. Digests are
+//! compared in constant time. A slow scheme states its cost in advance ([`cost`]), so that the
+//! check can run on a thread of workers. Absurd costs are refused ([`SchemeError::TooCostly`]),
+//! because a user who may write a password must not stop the server with it.
 //!
-//! Beside that, what needs no entry of SASL: the mechanisms and their messages ([`Mechanism`],
-//! [`PlainMessage`], [`ClientFirst`]), what is demanded of them ([`SecurityProperties`]), and the
-//! names of people before they are names of entries ([`AuthzRegexp`], [`AuthzId`], [`sasl_dn`]).
+//! The crate also has the parts of SASL that need no entry. These are mechanisms and their messages
+//! ([`Mechanism`], [`PlainMessage`], [`ClientFirst`]) and the demands on them
+//! ([`SecurityProperties`]). These are mechanisms and their messages ([`Mechanism`],
+//! [`PlainMessage`], [`ClientFirst`]) and the demands on them ([`SecurityProperties`]). Names of
+//! users before they are names of entries are here too ([`AuthzRegexp`], [`AuthzId`], [`sasl_dn`]).
 //!
 //! Not here: entries, access rules, connections.
 

@@ -5,7 +5,7 @@ use crate::ScramHash;
 /// A SASL mechanism.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mechanism {
-    /// Whoever the layer below says it is (RFC 4422, appendix A).
+    /// EXTERNAL: the identity that the layer below has established (RFC 4422, appendix A).
     External,
     /// A password in the clear (RFC 4616).
     Plain,
@@ -60,7 +60,7 @@ impl Mechanism {
         }
     }
 
-    /// Hash function and whether there is channel binding, of a SCRAM.
+    /// Returns the hash function of a SCRAM mechanism, and true if it binds channels.
     #[must_use]
     pub const fn scram(self) -> Option<(ScramHash, bool)> {
         match self {
@@ -74,12 +74,12 @@ const fn scram(hash: ScramHash, plus: bool) -> Mechanism {
     Mechanism::Scram { hash, plus }
 }
 
-/// What a client sends for PLAIN (RFC 4616, section 2).
+/// The message of a client for PLAIN (RFC 4616, section 2).
 #[derive(Clone, PartialEq, Eq)]
 pub struct PlainMessage {
     /// Whom to act for; empty for oneself.
     pub authorization_id: String,
-    /// Who one is.
+    /// The identity that authenticates.
     pub authentication_id: String,
     /// The proof.
     pub password: Vec<u8>,
@@ -89,7 +89,7 @@ impl PlainMessage {
     /// Splits the message.
     ///
     /// # Errors
-    /// What it lacks, for the client to read.
+    /// The reason, for the client.
     pub fn parse(message: &[u8]) -> Result<PlainMessage, &'static str> {
         let mut parts = message.splitn(3, |byte| *byte == 0);
         let (Some(authorization), Some(authentication), Some(password)) =

@@ -1,4 +1,4 @@
-//! What is demanded of SASL mechanisms: slapd's `sasl-secprops`.
+//! Demands on SASL mechanisms: slapd's `sasl-secprops`.
 
 use std::str::FromStr;
 
@@ -56,7 +56,7 @@ impl SecurityProperties {
     /// `ssf` says.
     ///
     /// # Errors
-    /// What is lacking.
+    /// The property that is missing.
     pub fn permit(&self, mechanism: Mechanism, ssf: u32) -> Result<(), Unmet> {
         if ssf < self.ssf_min {
             return Err(Unmet::TooWeak);
@@ -95,7 +95,7 @@ pub enum Unmet {
 impl FromStr for SecurityProperties {
     type Err = String;
 
-    /// Reads `noplain,minssf=128,...`. What is not named is off; `none` names nothing.
+    /// Reads `noplain,minssf=128,...`. Properties that are not named are off; `none` names nothing.
     fn from_str(text: &str) -> Result<Self, String> {
         let mut properties = SecurityProperties::none();
         for word in text.split(',').map(str::trim) {

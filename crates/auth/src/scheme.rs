@@ -161,7 +161,7 @@ impl Scheme {
     }
 }
 
-/// What checking a password takes.
+/// The cost of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cost {
     /// Microseconds.
@@ -184,7 +184,7 @@ pub enum SchemeError {
     Unsupported {
         /// The scheme's name.
         scheme: &'static str,
-        /// What it would take.
+        /// The cost that the check would have.
         form: &'static str,
     },
     /// A value that its scheme cannot have made.
@@ -231,7 +231,7 @@ pub(crate) fn split(stored: &[u8]) -> Result<(Scheme, &[u8]), SchemeError> {
     }
 }
 
-/// What checking a password against `stored` takes; cheap where it cannot be checked at all.
+/// Returns the cost of a check against `stored`. It is cheap if `stored` cannot be checked at all.
 pub fn cost(stored: &[u8]) -> Cost {
     Scheme::of(stored).map_or(Cost::Cheap, Scheme::cost)
 }
@@ -248,9 +248,10 @@ pub fn hash(scheme: Scheme, password: &[u8]) -> Result<String, HashError> {
     hash_with(scheme, password, None)
 }
 
-/// As [`hash`], with the form of new `{CRYPT}` passwords as slapd's `password-crypt-salt-format`
-/// gives it: `$6$%.8s` and the like. It decides by its beginning which form of crypt(3) it is; the
-/// salt is as long as it says at most. Without one, and for other schemes, it has no effect.
+/// Hashes as [`hash`] does, with the form of new `{CRYPT}` passwords as slapd's
+/// `password-crypt-salt-format` gives it: `$6$%.8s` and the like. Its beginning decides the form of
+/// crypt(3), and the salt has at most the length that it states. Without one, and for other
+/// schemes, it has no effect.
 ///
 /// # Errors
 /// As [`hash`], and a format that no form of crypt(3) known here begins with.

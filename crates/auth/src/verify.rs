@@ -71,8 +71,8 @@ fn verify_argon2(rest: &[u8], password: &[u8]) -> Result<bool, SchemeError> {
     }
 }
 
-/// Does the work of one check and throws the answer away, so that an unknown user takes as long as
-/// a known one.
+/// Does the work of one check and drops the answer. An unknown user then takes as long as a known
+/// one.
 ///
 /// `like` is the scheme that most passwords of the directory have, [`Scheme::default`] where
 /// nothing is known.
@@ -92,8 +92,8 @@ pub fn clear_text(stored: &[u8]) -> Option<&[u8]> {
     }
 }
 
-/// What a check of `stored` costs is told by its kind: the scheme and its parameters, without salt
-/// and hash.
+/// Returns the kind of a stored password: the scheme and its parameters, without salt and hash. The
+/// kind decides the cost of a check.
 #[must_use]
 pub fn kind(stored: &[u8]) -> String {
     let Ok((scheme, rest)) = split(stored) else {

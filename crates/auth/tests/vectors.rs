@@ -53,7 +53,7 @@ const STORED: &[&str] = &[
 ];
 
 #[test]
-fn what_others_stored_is_verified() {
+fn hashes_of_other_servers_are_verified() {
     for stored in STORED {
         assert_eq!(verify(stored.as_bytes(), PASSWORD), Ok(true), "{stored}");
         for wrong in [
@@ -90,7 +90,7 @@ fn odd_passwords_as_crypt_has_them() {
 }
 
 #[test]
-fn what_cannot_be_checked_says_why() {
+fn an_unknown_scheme_gives_a_reason() {
     let error = |stored: &str| verify(stored.as_bytes(), PASSWORD).unwrap_err();
     assert_eq!(error("{NEW}x"), SchemeError::Unknown("NEW".into()));
     assert_eq!(error("{SSHA}!"), SchemeError::Malformed("SSHA"));
@@ -243,7 +243,7 @@ proptest! {
             let at = at.index(stored.len());
             if cut && stored.len() > 1 { stored.truncate(at.max(1)) } else { stored[at] = byte }
         }
-        // Whatever it says, it says it; slow checks are left out for the test's own time.
+        // Every value gives some answer. Slow checks are left out to keep the test fast.
         if cost(&stored) == Cost::Cheap || stored.len() < 30 {
             let _ = verify(&stored, PASSWORD);
         }
@@ -304,7 +304,7 @@ fn salt_formats_decide_the_form_of_crypt() {
 }
 
 #[test]
-fn what_other_servers_stored_may_be_malformed_or_absurd() {
+fn malformed_and_absurd_hashes_of_other_servers_are_refused() {
     for stored in [
         "{PBKDF2_SHA256}AAAA",
         "{PKCS5S2}AAAA",

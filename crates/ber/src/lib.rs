@@ -1,8 +1,8 @@
 //! BER tag-length-value reading and writing with limits (X.690, RFC 4511 section 5.1).
 //!
-//! A [`Reader`] walks bytes it borrows and hands out slices of them: nothing is copied, nothing is
-//! allocated, and every length is checked against the bytes that are really there. A [`Writer`]
-//! appends to a `Vec<u8>` and patches the lengths of constructed values when they end.
+//! A [`Reader`] walks borrowed bytes and returns slices of them. It copies and allocates nothing,
+//! and checks every length against the bytes that exist. A [`Writer`] appends to a `Vec<u8>` and
+//! patches the lengths of constructed values when they end.
 //!
 //! ```text
 //!    30 0c            SEQUENCE, 12 octets      reader.nested(SEQUENCE)  ->  Reader over the 12
@@ -11,9 +11,10 @@
 //!       04 05 ...     OCTET STRING                 .octet_string()      ->  &[u8], borrowed
 //! ```
 //!
-//! This is the subset of BER that LDAP permits: definite lengths of at most four length bytes, tag
-//! numbers below 31, primitive strings. It is not DER on input: a length may be written longer than
-//! it needs to be. It knows no LDAP message; those live in `fulgurite-ldap`.
+//! This is the subset of BER that LDAP permits. It has definite lengths of at most four bytes, tag
+//! numbers below 31, and primitive strings. It has definite lengths of at most four bytes, tag
+//! numbers below 31, and primitive strings. It is not DER on input: a length may be written longer
+//! than it needs to be. It knows no LDAP message; those live in `fulgurite-ldap`.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::unwrap_used))]

@@ -17,10 +17,10 @@ pub enum Malformed {
     /// A tag number of 31 or above.
     #[error("tag numbers above 30 are not used in LDAP")]
     HighTagNumber,
-    /// Another element than the one that has to stand here.
+    /// An element with another tag than the expected one.
     #[error("expected element {expected}, found {found}")]
     UnexpectedTag {
-        /// The tag that has to stand here.
+        /// The expected tag.
         expected: Tag,
         /// The tag that was found.
         found: Tag,
@@ -31,7 +31,7 @@ pub enum Malformed {
     /// A BOOLEAN that is not exactly one byte.
     #[error("a boolean of {0} bytes")]
     BooleanBytes(usize),
-    /// More levels of nesting than the reader was told to follow.
+    /// More levels of nesting than the reader's limit.
     #[error("elements nest too deeply")]
     TooDeep,
     /// Bytes remain where the container should have ended.
@@ -40,8 +40,8 @@ pub enum Malformed {
 }
 
 impl Malformed {
-    /// Returns true if the lengths themselves cannot be trusted, so that nothing behind this point
-    /// can be told apart any more.
+    /// Returns true if the lengths cannot be trusted, so that elements after this point cannot be
+    /// found.
     #[must_use]
     pub const fn breaks_framing(self) -> bool {
         matches!(

@@ -20,7 +20,7 @@ pub struct Header {
 impl Header {
     /// Reads the header at the start of `bytes`, without looking at the contents.
     ///
-    /// Returns `None` while too few bytes have arrived to tell.
+    /// Returns `None` while too few bytes have arrived.
     /// # Errors
     /// A length form or a tag form that LDAP does not use, as soon as it can be seen.
     #[inline]
@@ -62,7 +62,7 @@ impl Header {
         }))
     }
 
-    /// Bytes of the whole element, header and contents.
+    /// Returns the bytes of the whole element, header and contents.
     #[must_use]
     pub const fn total_len(self) -> usize {
         self.header_len.saturating_add(self.content_len)

@@ -15,9 +15,10 @@ pub struct Mark {
 /// Appends elements to the end of a buffer.
 ///
 /// A container's length is not known when it begins. [`Writer::begin`] reserves one length byte and
-/// moves the contents when they turn out to need more, which costs a copy of containers beyond 127
-/// bytes; [`Writer::begin_long`] reserves three and pays with two bytes for short contents. Each
-/// byte is moved at most once per open container.
+/// moves the contents if they need more. This costs a copy of containers beyond 127 bytes.
+/// [`Writer::begin_long`] reserves three and pays with two bytes for short contents. This costs a
+/// copy of containers beyond 127 bytes. [`Writer::begin_long`] reserves three and pays with two
+/// bytes for short contents. Each byte is moved at most once per open container.
 #[derive(Debug)]
 pub struct Writer<'o> {
     out: &'o mut Vec<u8>,
@@ -34,7 +35,7 @@ impl<'o> Writer<'o> {
         self.out
     }
 
-    /// How long the buffer is now.
+    /// Returns the present length of the buffer in bytes.
     #[must_use]
     pub const fn position(&self) -> usize {
         self.out.len()
@@ -57,8 +58,8 @@ impl<'o> Writer<'o> {
         self.out.extend_from_slice(content);
     }
 
-    /// Writes the head of an element whose `len` bytes of contents are written next: for containers
-    /// whose length is known beforehand.
+    /// Writes the head of an element whose `len` bytes of contents are written next. It serves
+    /// containers of a known length. It serves containers of a known length.
     ///
     /// # Panics
     /// If `len` is 4 GiB or more.
@@ -189,7 +190,7 @@ impl<'o> Writer<'o> {
     }
 }
 
-/// Bytes of an element with contents of `len` bytes, its head included.
+/// Returns the bytes of an element with contents of `len` bytes, its head included.
 #[must_use]
 #[inline]
 pub const fn element_len(len: usize) -> usize {

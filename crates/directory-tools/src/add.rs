@@ -1,8 +1,8 @@
-//! LDIF into stores, entry by entry: each that can be added is, and each that cannot is told.
+//! LDIF into stores, entry by entry. Entries that cannot be added are reported and skipped.
 //!
-//! This is what slapadd does, where [`load`](crate::load) is all or nothing. Children may come
-//! before their parents, also in an earlier run: a parent that has not come gets its place at once,
-//! and fills it when it comes.
+//! This is slapadd's behaviour, while [`load`](crate::load) is all or nothing. Children may come
+//! before their parents, also in an earlier run. A missing parent gets a placeholder at once, and
+//! fills it when it comes. A missing parent gets a placeholder at once, and fills it when it comes.
 //!
 //! An empty store is filled as by a bulk load, as long as parents come before their children.
 
@@ -27,10 +27,10 @@ pub struct AddOptions {
     pub creator: String,
     /// Number of this server in CSNs that are made.
     pub server_id: u16,
-    /// True if the schema has to allow the entries. What it does not define can be added in no
-    /// case.
+    /// True if the schema has to allow the entries. Undefined attributes and classes are always
+    /// refused.
     pub check_schema: bool,
-    /// True if a value that is named twice is a mistake; otherwise it is kept once.
+    /// True if a repeated value is an error; otherwise it is kept once.
     pub check_values: bool,
     /// Check everything, add nothing.
     pub dry_run: bool,
@@ -46,7 +46,7 @@ pub struct AddOptions {
     pub entropy: Arc<dyn Entropy>,
 }
 
-/// What there is to tell of a record.
+/// The outcome of a record.
 #[derive(Debug)]
 pub enum AddEvent {
     /// An entry was added.
@@ -78,7 +78,7 @@ pub enum Refusal {
     Unreadable {
         /// Where the record begins.
         line: u64,
-        /// What is wrong.
+        /// The reason, as a sentence.
         reason: String,
     },
     /// The name is of none of the stores.
@@ -104,7 +104,7 @@ pub enum Refusal {
         line: u64,
         /// The name.
         dn: String,
-        /// Which rule it breaks.
+        /// The kind of rule that it breaks.
         kind: ViolationKind,
         /// How.
         text: String,
@@ -129,7 +129,7 @@ pub enum Refusal {
     },
 }
 
-/// What has been done.
+/// The counts of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AddSummary {
     /// Entries added.
@@ -148,7 +148,7 @@ impl AddSummary {
     }
 }
 
-/// Why adding ended. What was added before is undone.
+/// Why adding ended. All additions are undone.
 #[derive(Debug, Error)]
 pub enum AddError {
     /// The schema lacks what the server needs.
@@ -175,19 +175,20 @@ impl From<BulkWriteError> for AddError {
 }
 
 /// Adds the entries of `input` to the stores, each to the one with the most specific suffix.
-/// Everything becomes visible at the end, in one transaction for each store; also what came before
-/// a record that could not be added.
+/// Everything becomes visible at the end, in one transaction for each store. This includes entries
+/// before a record that could not be added. This includes entries before a record that could not be
+/// added.
 ///
 /// The writers of the stores are held until the end: a server that has them open waits with its
 /// updates.
 ///
 /// # Errors
-/// [`AddError`]; records that cannot be added are told to `tell` instead.
+/// [`AddError`]. Records that cannot be added are passed to `report` instead.
 pub fn add(
     stores: &[Arc<Store>],
     input: impl BufRead,
     options: &AddOptions,
-    tell: &mut dyn FnMut(AddEvent),
+    report: &mut dyn FnMut(AddEvent),
 ) -> Result<AddSummary, AddError> {
     let importer = Importer::new(
         Arc::clone(&options.schema),
@@ -206,8 +207,8 @@ pub fn add(
         summary: AddSummary::default(),
     };
     let mut reader = Reader::with_options(input, ReaderOptions::default());
-    while adder.next(&mut reader, tell)? {}
-    adder.finish(tell)
+    while adder.next(&mut reader, report)? {}
+    adder.finish(report)
 }
 
 /// A store with its writer.
@@ -342,11 +343,11 @@ struct Adder<'a> {
 }
 
 impl Adder<'_> {
-    /// Takes one record; whether there may be more to do.
+    /// Processes one record. Returns true if there may be more.
     fn next(
         &mut self,
         reader: &mut Reader<impl BufRead>,
-        tell: &mut dyn FnMut(AddEvent),
+        report: &mut dyn FnMut(AddEvent),
     ) -> Result<bool, AddError> {
         let outcome = match reader.next_record() {
             Ok(None) => return Ok(false),
@@ -359,13 +360,13 @@ impl Adder<'_> {
         match outcome {
             Ok(event) => {
                 self.summary.added += 1;
-                tell(event);
+                report(event);
                 Ok(true)
             }
             Err(RecordError::End(error)) => Err(error),
             Err(RecordError::Refused(refusal)) => {
                 self.summary.refused += 1;
-                tell(AddEvent::Refused(refusal));
+                report(AddEvent::Refused(refusal));
                 Ok(self.options.continue_on_error)
             }
         }
@@ -422,11 +423,11 @@ impl Adder<'_> {
         Ok(AddEvent::Added { dn, id })
     }
 
-    fn finish(mut self, tell: &mut dyn FnMut(AddEvent)) -> Result<AddSummary, AddError> {
+    fn finish(mut self, report: &mut dyn FnMut(AddEvent)) -> Result<AddSummary, AddError> {
         for mut target in self.targets {
             for (id, dn) in target.waiting {
                 self.summary.missing += 1;
-                tell(AddEvent::Missing { dn, id });
+                report(AddEvent::Missing { dn, id });
             }
             target.sink.writer()?;
             if let Sink::Writer(mut writer) = target.sink {
@@ -440,7 +441,7 @@ impl Adder<'_> {
     }
 }
 
-/// Returns an entry as a record tells it, resolved but not checked.
+/// Returns the entry of a record, resolved but not checked.
 fn read_entry(schema: &Schema, record: &Record<'_>) -> Result<Entry, Refusal> {
     let unreadable = |reason| Refusal::Unreadable {
         line: record.line(),
@@ -468,7 +469,7 @@ fn read_entry(schema: &Schema, record: &Record<'_>) -> Result<Entry, Refusal> {
     Ok(entry)
 }
 
-/// Why an attribute description is of no use; the name is said once.
+/// Returns the reason against an attribute description, with the name once.
 fn undefined(name: &str, error: &dyn std::fmt::Display) -> String {
     let text = error.to_string();
     let reason = text.strip_prefix(name).unwrap_or(&text);

@@ -1,5 +1,5 @@
-//! Stores as LDIF, in the order of ids and with every attribute in its stored order: what slapcat
-//! does.
+//! Stores as LDIF, in the order of ids and with every attribute in its stored order, as slapcat
+//! writes them.
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use fulgurite_store::{AllEntries, DnCache, EntryId, EntryView, Store, View, comp
 
 use crate::export::ExportError;
 
-/// Which entries, and how they are written.
+/// The choice of entries, and the form in which they are written.
 #[derive(Clone, Debug, Default)]
 pub struct CatOptions {
     /// Entries that the filter does not match are left out.

@@ -1,4 +1,4 @@
-//! A search's plan beside what it finds, item by item: what `fulgurite explain` shows.
+//! A search's plan and its results, item by item, as `fulgurite explain` shows them.
 //!
 //! ```text
 //!   (&(l=A)(st=X))     expected at most 100000   looked at 10       found 10
@@ -12,7 +12,7 @@ use fulgurite_ldap::{Filter as FilterText, FilterBuf};
 use fulgurite_schema::{Dn, Filter};
 use fulgurite_store::{EntryId, IndexSpec, Scope, Store, StoreError, View};
 
-/// What is to be explained.
+/// The start of the search to explain.
 #[derive(Clone, Debug)]
 pub struct ExplainOptions {
     /// Where the search begins; the first suffix if there is none.

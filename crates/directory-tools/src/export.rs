@@ -49,8 +49,8 @@ pub fn export(store: &Store, output: impl Write) -> Result<u64, ExportError> {
     Ok(count)
 }
 
-/// In which order attributes come: object classes first, then what users wrote, then what the
-/// server keeps; by name, so that exports can be compared.
+/// The order of attributes: object classes first, then user attributes, then operational ones. Each
+/// group is sorted by name, so that exports can be compared.
 struct Order {
     /// By number of the attribute.
     ranks: Vec<usize>,

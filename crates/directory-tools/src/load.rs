@@ -22,10 +22,10 @@ use crate::progress::{Phase, Progress};
 const BUFFER_LEN: usize = 1 << 18;
 /// Attribute descriptions that are remembered.
 const DESCRIPTIONS_MAX: usize = 200;
-/// Which file an entry is from and its line there share one number: the low bits are the line's.
+/// The number of an entry's file and its line share one number. The low bits are the line's.
 const LINE_BITS: u32 = 40;
 
-/// What to load, and into what.
+/// The input and the destination of a load.
 pub struct LoadSettings {
     /// Directory of the store. A store there is extended; otherwise one is made, and removed again
     /// if the load fails.
@@ -66,7 +66,7 @@ impl LoadSettings {
     }
 }
 
-/// What a load has done.
+/// The counts of a load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LoadSummary {
     /// Entries loaded.
@@ -83,7 +83,7 @@ pub enum LoadFailure {
     Open {
         /// The file.
         file: PathBuf,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
     /// A file is no LDIF.
@@ -96,7 +96,7 @@ pub enum LoadFailure {
         file: PathBuf,
         /// The line, from 1.
         line: u64,
-        /// What is wrong with it.
+        /// The reason, as a sentence.
         reason: String,
     },
     /// The schema lacks what the server needs.

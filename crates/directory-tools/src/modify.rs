@@ -1,7 +1,8 @@
-//! Change records applied to stores without a server: what slapmodify does.
+//! Change records applied to stores without a server, as slapmodify does.
 //!
-//! A directory is opened over the stores, and the changes go through it in the name of its root: so
-//! they obey the schema and leave the same marks as those of clients.
+//! A directory is opened over the stores, and its root makes the changes. They so obey the schema
+//! and get the same operational attributes as changes of clients. They so obey the schema and get
+//! the same operational attributes as changes of clients.
 
 use std::io::BufRead;
 
@@ -28,7 +29,7 @@ pub struct ModifyOptions {
     pub from_line: u64,
 }
 
-/// What kind of change a record asks for.
+/// The kind of change that a record asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChangeKind {
     /// A new entry.
@@ -41,12 +42,12 @@ pub enum ChangeKind {
     ModifyDn,
 }
 
-/// What became of a record.
+/// The outcome of a record.
 #[derive(Debug)]
 pub enum ModifyEvent<'r> {
     /// It was applied, or would have been read in a dry run.
     Applied {
-        /// What it asked for.
+        /// The kind of change.
         kind: ChangeKind,
         /// The entry.
         dn: &'r str,
@@ -55,7 +56,7 @@ pub enum ModifyEvent<'r> {
     Unreadable(LdifError),
     /// It was refused.
     Refused {
-        /// What it asked for.
+        /// The kind of change.
         kind: ChangeKind,
         /// The entry.
         dn: &'r str,
@@ -66,8 +67,8 @@ pub enum ModifyEvent<'r> {
     },
 }
 
-/// Applies the change records of `input`, each in a transaction of its own; content records are
-/// added. Gives the number of records that were not applied.
+/// Applies the change records of `input`, each in a separate transaction. Content records are
+/// added. Content records are added. Gives the number of records that were not applied.
 ///
 /// # Errors
 /// [`LdifError`] when the input cannot be read on; what was applied stays.
@@ -75,7 +76,7 @@ pub fn modify(
     directory: &Directory,
     input: impl BufRead,
     options: &ModifyOptions,
-    tell: &mut dyn FnMut(ModifyEvent<'_>),
+    report: &mut dyn FnMut(ModifyEvent<'_>),
 ) -> Result<u64, LdifError> {
     let session = Session::of(Identity::User(Name::from(&options.by)));
     let mut reader = Reader::with_options(input, ReaderOptions::default());
@@ -88,7 +89,7 @@ pub fn modify(
             Err(error) if !error.is_recoverable() => return Err(error),
             Err(error) => {
                 refused += 1;
-                tell(ModifyEvent::Unreadable(error));
+                report(ModifyEvent::Unreadable(error));
                 if options.continue_on_error {
                     continue;
                 }
@@ -102,11 +103,11 @@ pub fn modify(
             apply(directory, &session, &record)
         };
         if result.is_success() {
-            tell(ModifyEvent::Applied { kind, dn });
+            report(ModifyEvent::Applied { kind, dn });
             continue;
         }
         refused += 1;
-        tell(ModifyEvent::Refused {
+        report(ModifyEvent::Refused {
             kind,
             dn,
             line: record.line(),

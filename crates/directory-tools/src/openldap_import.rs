@@ -20,11 +20,11 @@ use thiserror::Error;
 pub struct ImportOptions {
     /// Entries that the schema does not allow are taken as they are.
     pub lenient: bool,
-    /// Entries that cannot be read or taken are left out, with everything below them, and told.
+    /// Entries that cannot be read or added are left out and reported, with everything below them.
     pub continue_on_error: bool,
 }
 
-/// What has been done.
+/// The counts of an import.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ImportSummary {
     /// Entries that the database says it has.
@@ -54,7 +54,7 @@ pub enum ImportError {
         id: u64,
         /// Its name.
         name: String,
-        /// What is wrong.
+        /// The reason, as a sentence.
         reason: String,
     },
     /// The entry above was left out.
@@ -85,10 +85,10 @@ impl From<BulkWriteError> for ImportError {
     }
 }
 
-/// What an import has to tell.
+/// An event of an import.
 #[derive(Debug)]
 pub enum ImportEvent {
-    /// So many of so many entries are through.
+    /// Entries processed so far, and entries in all.
     Progress(u64, u64),
     /// An entry is left out.
     LeftOut(ImportError),
@@ -103,8 +103,8 @@ pub fn suffixes_of(from: &Path) -> Result<Vec<String>, ImportError> {
 }
 
 /// Returns the attribute types of a database that a schema does not define, as statements of a
-/// schema file that define them as octet strings which any entry may have. Compared by bytes, they
-/// can be searched for as well as without a schema.
+/// schema file. They become octet strings that any entry may have. They become octet strings that
+/// any entry may have. Compared by bytes, they can be searched for as well as without a schema.
 ///
 /// # Errors
 /// [`ImportError`].
@@ -134,8 +134,8 @@ pub fn missing_definitions(from: &Path, schema: &Schema) -> Result<Vec<String>, 
     Ok(statements.collect())
 }
 
-/// Returns an object identifier that nobody else has and that is always the same for a name: of the
-/// arc of UUIDs (X.667), made of a digest of the name.
+/// Returns an object identifier that is unique and always the same for a name. It is made of a
+/// digest of the name, in the arc of UUIDs (X.667).
 fn oid_of(name: &str) -> String {
     let digest = Sha1::digest(name.to_ascii_lowercase());
     let number = digest
@@ -154,7 +154,7 @@ pub fn import_openldap(
     from: &Path,
     store: &Store,
     options: &ImportOptions,
-    tell: &mut dyn FnMut(ImportEvent),
+    report: &mut dyn FnMut(ImportEvent),
 ) -> Result<ImportSummary, ImportError> {
     let source = Source::open(from)?;
     let mut dump = source.dump()?;
@@ -170,9 +170,9 @@ pub fn import_openldap(
         },
         parents: HashMap::new(),
     };
-    while run.next(&mut dump, &mut bulk_writer, tell)? {}
+    while run.next(&mut dump, &mut bulk_writer, report)? {}
     let mut writer = bulk_writer.into_writer()?;
-    run.check_parents(&mut writer, tell)?;
+    run.check_parents(&mut writer, report)?;
     let summary = run.summary;
     writer.commit()?;
     Ok(summary)
@@ -198,7 +198,7 @@ impl ImportRun<'_> {
         &mut self,
         dump: &mut Dump<'_>,
         bulk_writer: &mut BulkWriter<'_>,
-        tell: &mut dyn FnMut(ImportEvent),
+        report: &mut dyn FnMut(ImportEvent),
     ) -> Result<bool, ImportError> {
         let taken = match dump.next_entry() {
             Ok(None) => return Ok(false),
@@ -210,12 +210,12 @@ impl ImportRun<'_> {
             Err(error @ (ImportError::Store(_) | ImportError::Temporary(_))) => return Err(error),
             Err(error) if self.options.continue_on_error => {
                 self.summary.left_out += 1;
-                tell(ImportEvent::LeftOut(error));
+                report(ImportEvent::LeftOut(error));
             }
             Err(error) => return Err(error),
         }
         if self.summary.taken.is_multiple_of(PROGRESS_EVERY) {
-            tell(ImportEvent::Progress(
+            report(ImportEvent::Progress(
                 self.summary.taken,
                 self.summary.found,
             ));
@@ -296,7 +296,7 @@ impl ImportRun<'_> {
     fn check_parents(
         &mut self,
         writer: &mut Writer<'_>,
-        tell: &mut dyn FnMut(ImportEvent),
+        report: &mut dyn FnMut(ImportEvent),
     ) -> Result<(), ImportError> {
         let mut missing: Vec<u64> = Vec::new();
         for (parent, child) in std::mem::take(&mut self.parents) {
@@ -310,7 +310,7 @@ impl ImportRun<'_> {
             missing.push(parent);
         }
         for parent in missing {
-            self.leave_out_below(writer, EntryId(parent), tell)?;
+            self.leave_out_below(writer, EntryId(parent), report)?;
         }
         Ok(())
     }
@@ -319,7 +319,7 @@ impl ImportRun<'_> {
         &mut self,
         writer: &mut Writer<'_>,
         top: EntryId,
-        tell: &mut dyn FnMut(ImportEvent),
+        report: &mut dyn FnMut(ImportEvent),
     ) -> Result<(), ImportError> {
         let (mut all, mut next) = (Vec::new(), vec![top]);
         while let Some(id) = next.pop() {
@@ -334,7 +334,7 @@ impl ImportRun<'_> {
             writer.undo_add(id)?;
             self.summary.taken -= 1;
             self.summary.left_out += 1;
-            tell(ImportEvent::LeftOut(ImportError::Orphan { id: id.0, name }));
+            report(ImportEvent::LeftOut(ImportError::Orphan { id: id.0, name }));
         }
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 use fulgurite_terminal::progress::TerminalBar;
 
-/// What a load is doing.
+/// The phase of a load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
     /// Reading and checking entries.
@@ -18,7 +18,7 @@ pub enum Phase {
 /// How far a load is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
-    /// What it is doing.
+    /// The phase.
     pub phase: Phase,
     /// Entries read.
     pub entries: u64,
@@ -98,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn messages_say_what_is_going_on() {
+    fn messages_name_the_phase() {
         let progress = |phase| Progress {
             phase,
             entries: 1000,

@@ -1,4 +1,4 @@
-//! Every entry checked against the schema: what slapschema does.
+//! Checks every entry against the schema, as slapschema does.
 
 use std::sync::Arc;
 
@@ -15,19 +15,19 @@ pub struct CheckResult<'e> {
     pub id: EntryId,
     /// Its name.
     pub dn: &'e str,
-    /// What the schema has against it, if anything.
+    /// The violation of the schema, if there is one.
     pub violation: Option<SchemaViolation>,
 }
 
-/// Checks the entries that the options choose, and tells of each. Gives the number of those that
+/// Checks the entries that the options choose, and reports each. Returns the number of entries that
 /// the schema does not allow.
 ///
 /// # Errors
-/// [`ExportError`] when a store cannot be read, or when `tell` fails.
+/// [`ExportError`] when a store cannot be read, or when `report` fails.
 pub fn schema_check(
     stores: &[Arc<Store>],
     options: &CatOptions,
-    tell: &mut dyn FnMut(CheckResult<'_>) -> std::io::Result<()>,
+    report: &mut dyn FnMut(CheckResult<'_>) -> std::io::Result<()>,
 ) -> Result<u64, ExportError> {
     let mut wrong = 0;
     for store in stores {
@@ -45,7 +45,7 @@ pub fn schema_check(
             let violation = view.schema().check(whole, &check).err();
             wrong += u64::from(violation.is_some());
             let id = entry.id();
-            Ok(tell(CheckResult { id, dn, violation })?)
+            Ok(report(CheckResult { id, dn, violation })?)
         })?;
     }
     Ok(wrong)

@@ -72,7 +72,7 @@ fn load_files(data: &Path, files: Vec<PathBuf>) -> Result<LoadSummary, LoadFailu
     load(&settings, &mut |_| {})
 }
 
-/// A clock that stands still, and randomness that is none.
+/// A clock that never advances, and fixed randomness.
 struct Fixed(std::sync::atomic::AtomicU64);
 
 impl Clock for Fixed {
@@ -277,7 +277,7 @@ fn a_wrong_record_is_reported_with_its_place_and_leaves_nothing() {
 }
 
 #[test]
-fn many_entries_are_found_again_and_progress_is_told() {
+fn many_entries_are_found_again_and_progress_is_reported() {
     let place = Place::new();
     let mut text = format!("{TOP}\n");
     for n in 0..2000 {

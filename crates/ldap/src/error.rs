@@ -19,7 +19,7 @@ pub enum DecodeError {
         id: MessageId,
         /// The operation that was asked for, which names the response.
         operation: Operation,
-        /// What is wrong with it.
+        /// The fault.
         fault: Fault,
     },
 }
@@ -34,8 +34,8 @@ impl DecodeError {
         }
     }
 
-    /// Returns true if the connection has to end: the envelope is unreadable, or lengths inside the
-    /// body contradict the length of the message.
+    /// Returns true if the connection has to end. The envelope is then unreadable, or lengths
+    /// inside the body contradict the length of the message.
     #[must_use]
     pub const fn is_fatal(&self) -> bool {
         match self {
@@ -49,7 +49,7 @@ impl DecodeError {
     }
 }
 
-/// What is wrong with a message or a part of one.
+/// A fault of a message or of a part of one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Fault {
     /// The encoding itself.
@@ -66,7 +66,7 @@ pub enum Fault {
     OutOfRange {
         /// The component, by its name in RFC 4511.
         what: &'static str,
-        /// What it was set to.
+        /// The value found.
         value: i64,
     },
     /// A list or string that must not be empty.
@@ -85,7 +85,7 @@ pub enum Fault {
     #[error("the filter has more than {0} parts")]
     FilterTooLarge(u32),
     /// `initial` not first, `final` not last, or an unknown kind of substring.
-    #[error("a substring {0} stands where it cannot")]
+    #[error("a substring {0} in the wrong position")]
     SubstringOrder(Tag),
     /// An extensible match without attribute and without matching rule.
     #[error("an extensible match needs an attribute or a matching rule")]

@@ -8,7 +8,7 @@ use crate::{Fault, MessageId};
 /// The value of a password modify request (RFC 3062 section 2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PasswordModifyRequest<'a> {
-    /// Whose password; the requester's own if absent.
+    /// The owner of the password; the requester if absent.
     pub user_identity: Option<&'a [u8]>,
     /// The current password.
     pub old_password: Option<&'a [u8]>,

@@ -24,11 +24,13 @@ pub enum FrameError {
 /// Finds the first whole PDU in `bytes`: its bytes, header included, or `None` while it is
 /// incomplete.
 ///
-/// The limit (bytes of the whole PDU) is checked as soon as the header is there, so a lying length
-/// costs the receiver no memory: grow the buffer with what arrives, never to what is declared.
+/// The limit (bytes of the whole PDU) is checked as soon as the header is there. A false length so
+/// costs the receiver no memory. Grow the buffer with the bytes that arrive, never to the declared
+/// length. A false length so costs the receiver no memory. Grow the buffer with the bytes that
+/// arrive, never to the declared length.
 ///
 /// # Errors
-/// [`FrameError`] as soon as the bytes at hand show that no acceptable message begins here.
+/// [`FrameError`] as soon as the bytes show that no acceptable message begins here.
 #[inline]
 pub fn frame(bytes: &[u8], limit: usize) -> Result<Option<usize>, FrameError> {
     if let Some(&first) = bytes.first()
@@ -83,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn other_protocols_are_told_at_once() {
+    fn other_protocols_are_refused_at_once() {
         assert_eq!(
             frame(b"GET / HTTP/1.1", 100),
             Err(FrameError::NotSequence(Tag(b'G')))

@@ -1,7 +1,8 @@
 //! LDAP messages, filters, controls, URLs and DN text (RFC 4511, 4514-4516).
 //!
-//! Bytes become borrowed structures, and structures become bytes; both directions are here because
-//! the server reads requests and writes responses while the client does the opposite.
+//! Bytes become borrowed structures, and structures become bytes. Both directions are here: the
+//! server reads requests and writes responses, and the client does the opposite. Both directions
+//! are here: the server reads requests and writes responses, and the client does the opposite.
 //!
 //! ```text
 //!                 frame(bytes, limit)          Message::decode(pdu, limits)
@@ -12,12 +13,12 @@
 //!   write buffer <---------------------------- dn, attribute, value ...
 //! ```
 //!
-//! Nothing in a decoded message is copied: names and values are slices of the PDU, and lists of
+//! Nothing in a decoded message is copied. Names and values are slices of the PDU, and lists of
 //! values stay encoded until they are iterated ([`Values`], [`Controls`]). Entries are encoded
 //! straight into the write buffer.
 //!
-//! This crate holds no socket and no session, and it knows no schema: an attribute description is a
-//! slice of bytes here, a DN is text split into its parts. Meaning begins in `fulgurite-schema`.
+//! This crate has no socket, no session and no schema. An attribute description is a slice of bytes
+//! here, and a DN is text split into its parts. Meaning begins in `fulgurite-schema`.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::unwrap_used))]

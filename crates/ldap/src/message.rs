@@ -10,13 +10,14 @@ pub type MessageId = u32;
 /// The largest message id.
 pub const MESSAGE_ID_MAX: MessageId = 0x7fff_ffff;
 
-/// What a decoder accepts.
+/// The limits of a decoder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     /// How deep `and`, `or` and `not` nest; [`FILTER_DEPTH_CEILING`] at most, whatever is set.
     pub filter_depth_max: u16,
-    /// How many parts a filter has in all. A part takes as few as two bytes on the wire and far
-    /// more in memory, so this bounds what one request costs.
+    /// How many parts a filter has in all. A part takes two bytes or more on the wire and far more
+    /// in memory. This limit bounds the cost of one request. This limit bounds the cost of one
+    /// request.
     pub filter_parts_max: u32,
 }
 
@@ -34,7 +35,7 @@ impl Default for Limits {
 pub struct Message<'a> {
     /// The client's name for this request; never 0.
     pub id: MessageId,
-    /// What is asked.
+    /// The request.
     pub request: Request<'a>,
     /// How it is asked.
     pub controls: Controls<'a>,
@@ -43,8 +44,10 @@ pub struct Message<'a> {
 impl<'a> Message<'a> {
     /// Decodes one PDU, as [`crate::frame`] delimits it.
     ///
-    /// A search allocates its list of attributes and the vectors of `and` and `or`, a modify its
-    /// list of changes, an add its list of attributes; everything else is borrowed.
+    /// A search allocates its list of attributes and the vectors of `and` and `or`. A modify
+    /// allocates its list of changes, an add its list of attributes. Everything else is borrowed. A
+    /// modify allocates its list of changes, an add its list of attributes. Everything else is
+    /// borrowed.
     ///
     /// # Errors
     /// [`DecodeError::Envelope`] if there is nothing to answer to, otherwise [`DecodeError::Body`].
@@ -83,7 +86,7 @@ pub(crate) struct Envelope<'a> {
     pub(crate) tag: Tag,
     /// Contents of the protocolOp.
     pub(crate) content: &'a [u8],
-    /// What follows it: controls and extensions.
+    /// The rest of the message: controls and extensions.
     pub(crate) rest: Reader<'a>,
 }
 

@@ -1,4 +1,4 @@
-//! What a server answers, decoded for clients (RFC 4511 sections 4.2.2, 4.5.2, 4.12, 4.13).
+//! Responses of a server, decoded for clients (RFC 4511 sections 4.2.2, 4.5.2, 4.12, 4.13).
 
 use fulgurite_ber::{Reader, Tag};
 
@@ -13,9 +13,9 @@ use crate::{
 pub struct ResponseMessage<'a> {
     /// The request it belongs to; 0 for unsolicited notifications.
     pub id: MessageId,
-    /// What is answered.
+    /// The response.
     pub response: Response<'a>,
-    /// What goes with it.
+    /// The controls of the response.
     pub controls: Controls<'a>,
 }
 
@@ -26,7 +26,7 @@ pub enum Response<'a> {
     Bind {
         /// The result.
         result: LdapResult,
-        /// What the SASL mechanism sends.
+        /// The SASL mechanism's message.
         server_credentials: Option<&'a [u8]>,
     },
     /// An entry found.
@@ -49,14 +49,14 @@ pub enum Response<'a> {
     Extended {
         /// The result.
         result: LdapResult,
-        /// Which operation, as dotted text, if the server says.
+        /// OID of the operation as dotted text, if the server names it.
         name: Option<&'a [u8]>,
-        /// What the operation returns.
+        /// The value that the operation returns.
         value: Option<&'a [u8]>,
     },
     /// Something on the way to a result.
     Intermediate {
-        /// What kind, as dotted text.
+        /// OID of its kind as dotted text.
         name: Option<&'a [u8]>,
         /// Its value.
         value: Option<&'a [u8]>,

@@ -158,7 +158,7 @@ impl fmt::Display for ResultCode {
 /// The outcome of an operation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LdapResult {
-    /// What happened.
+    /// The outcome.
     pub code: ResultCode,
     /// The deepest existing ancestor, where the code calls for one; otherwise empty.
     pub matched_dn: String,
@@ -210,7 +210,7 @@ impl LdapResult {
         self.code == ResultCode::Success
     }
 
-    /// Writes the components, without a container of their own.
+    /// Writes the components, without a container.
     pub(crate) fn encode(&self, writer: &mut Writer<'_>) {
         writer.enumerated(i64::from(self.code.number()));
         writer.octet_string(self.matched_dn.as_bytes());

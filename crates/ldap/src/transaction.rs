@@ -9,7 +9,7 @@ use crate::{Fault, MessageId};
 pub struct EndTransaction<'a> {
     /// True if its updates are to be done, rather than forgotten.
     pub commit: bool,
-    /// Which transaction.
+    /// The identifier of the transaction.
     pub identifier: &'a [u8],
 }
 
@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn commit_is_what_is_meant_unless_said_otherwise() {
+    fn commit_is_the_default() {
         for commit in [true, false] {
             let identifier = b"7".as_slice();
             let request = EndTransaction { commit, identifier };

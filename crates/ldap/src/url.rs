@@ -5,10 +5,10 @@ use std::str::FromStr;
 
 use crate::Scope;
 
-/// An LDAP URL, percent encoding undone. What is absent stays absent; RFC 4516 gives the defaults.
+/// An LDAP URL, percent encoding undone. Absent parts stay absent; RFC 4516 gives the defaults.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LdapUrl {
-    /// Which protocol below LDAP.
+    /// The protocol below LDAP.
     pub scheme: Scheme,
     /// Host name or address, IPv6 without brackets; for [`Scheme::Ldapi`] the path of the socket.
     pub host: Option<String>,
@@ -26,7 +26,7 @@ pub struct LdapUrl {
     pub extensions: Vec<UrlExtension>,
 }
 
-/// What carries LDAP.
+/// The transport of LDAP.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Scheme {
     /// TCP.

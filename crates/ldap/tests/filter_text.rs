@@ -90,7 +90,7 @@ fn choices_are_recognised() {
 }
 
 #[test]
-fn walks_open_and_close_what_they_enter() {
+fn walks_open_and_close_every_filter() {
     let buf = FilterBuf::parse("(&(a=1)(!(|(b=2))))").expect("valid");
     let filter = buf.filter();
     let steps: Vec<String> = filter

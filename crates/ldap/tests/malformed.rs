@@ -1,4 +1,4 @@
-//! What is refused, how, and what is tolerated.
+//! Malformed messages: refused ones with their fault, and tolerated ones.
 
 use fulgurite_ber::{Malformed, Tag};
 use fulgurite_ldap::control::PagedResults;
@@ -33,7 +33,7 @@ fn body_fault(operation: &[u8]) -> Fault {
 }
 
 #[test]
-fn what_has_no_envelope_is_fatal() {
+fn a_message_without_envelope_is_fatal() {
     let unbind = |id: &[u8]| tlv(0x30, &[id, &[0x42, 0]]);
     let cases: Vec<(Vec<u8>, Fault)> = vec![
         (vec![], Fault::Ber(Malformed::Truncated)),
@@ -277,7 +277,7 @@ fn extensions_of_sequences_are_skipped() {
 }
 
 #[test]
-fn unknown_authentication_is_told_from_garbage() {
+fn unknown_authentication_differs_from_garbage() {
     let bind = message(&tlv(0x60, &[&[2, 1, 3], &[4, 0], &[0x89, 1, 0]]));
     let decoded = Message::decode(&bind, &Limits::default()).expect("the choice may be extended");
     assert!(

@@ -1,4 +1,4 @@
-//! What can be wrong with LDIF text, and where.
+//! Errors in LDIF text, with their line.
 
 use std::fmt;
 use std::io;
@@ -10,7 +10,7 @@ pub struct LdifError {
     pub file: Option<String>,
     /// The line, counted from one.
     pub line: u64,
-    /// What is wrong there.
+    /// The kind of the error.
     #[source]
     pub kind: LdifErrorKind,
 }
@@ -25,14 +25,14 @@ impl fmt::Display for LdifError {
 }
 
 impl LdifError {
-    /// Returns true if the reader can go on with the record after the wrong one: it always can,
-    /// unless the input failed.
+    /// Returns true if the reader can continue with the next record. It always can, unless the
+    /// input failed.
     pub fn is_recoverable(&self) -> bool {
         !matches!(self.kind, LdifErrorKind::Read(_))
     }
 }
 
-/// What is wrong with LDIF text.
+/// The kinds of errors in LDIF text.
 #[derive(Debug, thiserror::Error)]
 pub enum LdifErrorKind {
     /// The input failed.
@@ -48,12 +48,12 @@ pub enum LdifErrorKind {
     #[error("a record begins with \"dn:\", this one with \"{0}:\"")]
     NoName(String),
     /// `dn:` in the middle of a record.
-    #[error("\"dn:\" stands inside a record; is the empty line before it missing?")]
+    #[error("\"dn:\" is inside a record; is the empty line before it missing?")]
     SecondName,
     /// A name that is not UTF-8.
     #[error("the name after \"dn:\" is not UTF-8")]
     NameEncoding,
-    /// LineError base64 after `::`.
+    /// Invalid base64 after `::`.
     #[error("the text after \"::\" is not base64")]
     Base64,
     /// A continuation line with nothing before it.
@@ -86,7 +86,7 @@ pub enum LdifErrorKind {
     #[error("a control has the form \"control: OID [true|false] [: value]\"")]
     Control,
     /// A control that no changetype follows.
-    #[error("a control stands before \"changetype:\", and there is none")]
+    #[error("a control needs a \"changetype:\" line after it")]
     ControlWithoutChange,
     /// Lines after `changetype: delete`.
     #[error("a deletion has no further lines")]
@@ -98,7 +98,7 @@ pub enum LdifErrorKind {
     ModificationKind(String),
     /// A value of another attribute within a modification.
     #[error(
-        "within the modification of {wanted} a value of {found} has no place; is the line \"-\" missing?"
+        "within the modification of {wanted} a value of {found} is out of place; is the line \"-\" missing?"
     )]
     ModificationValue {
         /// The attribute that is being modified.

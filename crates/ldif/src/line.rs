@@ -8,7 +8,7 @@ use crate::error::LdifErrorKind;
 use crate::options::ReaderOptions;
 use crate::url::append_file;
 
-/// One logical line within a record's text: where its name and its value stand.
+/// One logical line within a record's text: the positions of its name and its value.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Line {
     pub(crate) start: u32,
@@ -47,7 +47,7 @@ impl Line {
         String::from_utf8_lossy(self.value(text)).into_owned()
     }
 
-    /// `-` alone, the end of a modification.
+    /// Returns true if the line is a single `-`, the end of a modification.
     pub(crate) fn is_dash(&self, text: &[u8]) -> bool {
         self.name_end == self.start && self.value(text) == b"-"
     }
@@ -95,7 +95,7 @@ impl Line {
         BASE64
             .decode_vec(encoded, decoded)
             .map_err(|_| LdifErrorKind::Base64)?;
-        // What is decoded is shorter than its base64, so it has room where that stood.
+        // Decoded bytes are fewer than their base64, so they fit in its place.
         self.end = self.value_start + decoded.len() as u32;
         let place = text
             .get_mut(self.value_start as usize..self.end as usize)
@@ -129,7 +129,7 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
         .with_decode_padding_mode(DecodePaddingMode::Indifferent),
 );
 
-/// Returns the mistake in a line that does not begin with a name and a colon; none if it is a dash.
+/// Fails for a line that does not begin with a name and a colon. A single dash is valid.
 fn not_a_value(line: &[u8]) -> Result<(), LdifErrorKind> {
     match memchr(b':', line) {
         None if line == b"-" => Ok(()),

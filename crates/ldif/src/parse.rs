@@ -7,9 +7,9 @@ use crate::record::{
     Action, Attributes, ModificationKind, ModificationLines, Modifications, Record,
 };
 
-/// A mistake and its line.
+/// An error and its line.
 type LineError = (u64, LdifErrorKind);
-/// What is known of a record beside its lines; kept between records for its buffers.
+/// The parts of a record that its lines do not show. Kept between records to reuse its buffers.
 #[derive(Debug, Default)]
 pub(crate) struct RecordParser {
     controls: Vec<ControlLine>,
@@ -29,8 +29,8 @@ enum ChangeType {
 impl RecordParser {
     /// Splits all lines; takes out the version line, the controls and the change type.
     ///
-    /// What remains in `lines` is `dn` and what follows it; nothing remains of a version that
-    /// stands alone.
+    /// `lines` keeps `dn` and the lines after it. It is empty after a version that is a record by
+    /// itself.
     pub(crate) fn read(
         &mut self,
         text: &mut Vec<u8>,

@@ -1,7 +1,6 @@
 //! Input cut into parts that can be read for themselves, by different threads.
 //!
-//! Records end at empty lines whatever stands before, so a part ends behind one; nothing else is
-//! looked at.
+//! Records end at empty lines, so a part ends after an empty line. Nothing else is looked at.
 
 use std::io::{self, BufRead, Read};
 
@@ -13,12 +12,11 @@ use crate::reader::Reader;
 
 /// Parts are about so long unless a record is longer.
 const PART_LEN: usize = 256 << 10;
-/// The first part is so long, and each of the next ones twice as long as the one before: whoever
-/// reads them in order has something to do soon, and what it learns from the first records serves
-/// most of the others.
+/// Bytes of the first part. Each of the next parts is twice as long as the one before. The readers
+/// of parts so start soon, and the first records teach them most attribute descriptions.
 const FIRST_PART_LEN: usize = 8 << 10;
-/// What a record may be long in the input, as a multiple of what it may be long unfolded: lines may
-/// be folded, and comments count here.
+/// The greatest length of a record in the input, as a multiple of its greatest length unfolded.
+/// Folded lines and comments count here.
 const FOLDED: usize = 4;
 
 /// Some records of an input.
@@ -27,15 +25,15 @@ pub struct Part {
     text: Vec<u8>,
     /// Lines of the input before this part.
     lines_before: u64,
-    /// True if a version can come first: nothing but comments and empty lines has gone before.
+    /// True if a version can come first, because only comments and empty lines precede the part.
     is_first: bool,
-    /// What is told of a record that was too long to be read at all.
+    /// The error of a record that was too long to be read.
     error: Option<LdifError>,
     records_max: usize,
 }
 
 impl Part {
-    /// Number of records in the part at most.
+    /// Returns the number of records in the part at most.
     #[must_use]
     pub fn records_max(&self) -> usize {
         self.records_max
@@ -47,8 +45,8 @@ impl Part {
         Reader::of_part(&self.text, options, self.lines_before, self.is_first)
     }
 
-    /// Returns the mistake at the end of the part, if it has one: to be told after everything that
-    /// its reader tells.
+    /// Takes the error at the end of the part, if it has one. Callers report it after all errors of
+    /// the part's reader.
     pub fn take_error(&mut self) -> Option<LdifError> {
         self.error.take()
     }
@@ -60,16 +58,16 @@ pub struct Parts<R> {
     input: R,
     options: ReaderOptions,
     part_len: usize,
-    /// What `part_len` grows to.
+    /// The final value of `part_len`.
     part_len_full: usize,
     part_len_max: usize,
-    /// What has been read and belongs to the next part.
+    /// Bytes that were read and belong to the next part.
     rest: Vec<u8>,
     lines: u64,
     begun: bool,
     bytes_read: u64,
     at_end: bool,
-    /// Why the input ended too early: to be told after what was read before.
+    /// The error that ended the input, reported after the records read before.
     failed: Option<io::Error>,
 }
 
@@ -96,7 +94,7 @@ impl<R: BufRead> Parts<R> {
         }
     }
 
-    /// Bytes of input in the parts so far, for progress.
+    /// Returns the bytes of input in the parts so far, for progress.
     pub fn bytes_read(&self) -> u64 {
         self.bytes_read
     }
@@ -154,7 +152,7 @@ impl<R: BufRead> Parts<R> {
         }
     }
 
-    /// Reads on until there are so many bytes.
+    /// Reads until `text` has `wanted` bytes.
     fn fill(&mut self, text: &mut Vec<u8>, wanted: usize) {
         let before = text.len();
         let missing = wanted.saturating_sub(before) as u64;
@@ -178,8 +176,9 @@ impl<R: BufRead> Parts<R> {
         for at in memchr_iter(b'\n', &text) {
             let line = text.get(line_start..at).unwrap_or_default();
             borders += usize::from(is_empty(line));
-            // A line that begins with a space belongs to the one before it; if there is none it is
-            // a mistake in a first record.
+            // A line that begins with a space belongs to the line before it. Without a line before
+            // it, it is an error in a first record. Without a line before it, it is an error in a
+            // first record.
             in_comment = matches!(line, [b'#', ..]) || in_comment && matches!(line, [b' ', ..]);
             self.begun |= !(in_comment || is_empty(line));
             line_start = at + 1;
@@ -250,8 +249,8 @@ mod tests {
         }
     }
 
-    /// Everything that a reader tells of records and mistakes.
-    fn told(reader: &mut Reader<impl BufRead>, into: &mut Vec<String>) {
+    /// Collects everything that a reader reports: records and errors.
+    fn read_all(reader: &mut Reader<impl BufRead>, into: &mut Vec<String>) {
         loop {
             match reader.next_record() {
                 Ok(None) => return,
@@ -267,7 +266,7 @@ mod tests {
         let (mut bytes, mut records) = (0, 0);
         while let Some(mut part) = parts.next_part().unwrap() {
             let before = all.len();
-            told(&mut part.reader(options()), &mut all);
+            read_all(&mut part.reader(options()), &mut all);
             all.extend(part.take_error().map(|error| error.to_string()));
             records += part.records_max();
             assert!(all.len() - before <= part.records_max());
@@ -280,7 +279,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn parts_tell_what_the_whole_does(
+        fn parts_read_as_the_whole_does(
             lines in prop::collection::vec(prop::sample::select(vec![
                 "", "", "\r", "version: 1", "dn: cn=a", "dn: cn=b\r", "cn: a", " folded", "# comment", "no colon", "sn:: YQ==",
             ]), 0..60),
@@ -290,13 +289,13 @@ mod tests {
             let mut text = lines.join("\n");
             text.extend(ends.then_some('\n'));
             let mut whole = Vec::new();
-            told(&mut Reader::with_options(text.as_bytes(), options()), &mut whole);
+            read_all(&mut Reader::with_options(text.as_bytes(), options()), &mut whole);
             prop_assert_eq!(by_parts(text.as_bytes(), len), whole);
         }
     }
 
     #[test]
-    fn only_comments_stand_before_a_version() {
+    fn only_comments_come_before_a_version() {
         for (text, mistakes) in [
             ("# a\n b\n\nversion: 1\n\ndn: cn=a\nsn: b\n", 0),
             ("# a\n\n b\n\nversion: 1\n\n", 2),
@@ -304,7 +303,7 @@ mod tests {
         ] {
             let mut whole = Vec::new();
             let mut reader = Reader::with_options(text.as_bytes(), options());
-            told(&mut reader, &mut whole);
+            read_all(&mut reader, &mut whole);
             let found = whole
                 .iter()
                 .filter(|line| line.starts_with("line "))
@@ -315,11 +314,11 @@ mod tests {
     }
 
     #[test]
-    fn a_record_without_end_is_a_mistake_and_the_next_one_is_read() {
+    fn a_record_without_end_is_an_error_and_the_next_one_is_read() {
         let long = format!("dn: cn=a\n{}\ndn: cn=b\ncn: b\n", "cn: a\n".repeat(1000));
-        let told = by_parts(long.as_bytes(), 20);
-        let [mistake, next] = told.as_slice() else {
-            panic!("{told:?}");
+        let read_all = by_parts(long.as_bytes(), 20);
+        let [mistake, next] = read_all.as_slice() else {
+            panic!("{read_all:?}");
         };
         assert!(
             mistake.starts_with("line 1: the record is longer than 120 bytes"),

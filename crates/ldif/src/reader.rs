@@ -45,7 +45,7 @@ enum RecordEnd {
     EndOfInput,
 }
 
-/// What the line before the current one was, for a continuation to join.
+/// The kind of the line before the current one, which a continuation joins.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum PreviousLine {
     Nothing,
@@ -89,7 +89,7 @@ impl<R: BufRead> Reader<R> {
         }
     }
 
-    /// Bytes of input used so far, for progress.
+    /// Returns the bytes of input used so far, for progress.
     pub fn bytes_read(&self) -> u64 {
         self.bytes_read
     }
@@ -114,7 +114,7 @@ impl<R: BufRead> Reader<R> {
             if let Err((line, kind)) = parsed {
                 return Err(self.error(line, kind));
             }
-            // A version that stands apart from the first record leaves nothing else.
+            // A version that is a record by itself leaves no lines.
             if !self.lines.is_empty() {
                 break;
             }
@@ -177,16 +177,8 @@ impl<R: BufRead> Reader<R> {
                 continue;
             }
             if self.text.get(start) == Some(&b' ') {
-                match self.lines.last_mut() {
-                    Some(last) if before == PreviousLine::Line => {
-                        self.text.copy_within(start + 1.., start);
-                        self.text.truncate(self.text.len() - 1);
-                        last.end = to_u32(self.text.len());
-                    }
-                    _ => {
-                        self.text.truncate(start);
-                        first_error.get_or_insert((self.line, LdifErrorKind::NothingToContinue));
-                    }
+                if !self.join(start, before) {
+                    first_error.get_or_insert((self.line, LdifErrorKind::NothingToContinue));
                 }
                 continue;
             }
@@ -197,6 +189,23 @@ impl<R: BufRead> Reader<R> {
         match first_error {
             Some((line, kind)) => Err(self.error(line, kind)),
             None => Ok(RecordEnd::Record),
+        }
+    }
+
+    /// Joins the continuation from `start` on to the line before it. Returns false, and drops the
+    /// continuation, if there is no such line.
+    fn join(&mut self, start: usize, before: PreviousLine) -> bool {
+        match self.lines.last_mut() {
+            Some(last) if before == PreviousLine::Line => {
+                self.text.copy_within(start + 1.., start);
+                self.text.truncate(self.text.len() - 1);
+                last.end = to_u32(self.text.len());
+                true
+            }
+            _ => {
+                self.text.truncate(start);
+                false
+            }
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What a reader lends: records, their values and changes.
+//! Records, their values and changes, borrowed from a reader.
 
 use crate::line::{ControlLine, Line};
 
@@ -31,13 +31,13 @@ impl<'r> Record<'r> {
         }
     }
 
-    /// What the record says of the entry.
+    /// Returns the action of the record.
     pub fn action(&self) -> Action<'r> {
         self.action
     }
 }
 
-/// What a record says of its entry.
+/// The action of a record: the entry's content or a change.
 #[derive(Clone, Copy, Debug)]
 pub enum Action<'r> {
     /// A content record: the entry is this.
@@ -70,7 +70,7 @@ pub struct Attribute<'r> {
     pub line: u64,
 }
 
-/// Values in the order of the file; values of one attribute need not stand together.
+/// Values in the order of the file. Values of one attribute need not be adjacent.
 #[derive(Clone, Copy, Debug)]
 pub struct Attributes<'r> {
     pub(crate) text: &'r [u8],
@@ -83,7 +83,7 @@ impl Attributes<'_> {
         self.lines.len()
     }
 
-    /// Returns true if there are none.
+    /// Returns true if there are no values.
     pub fn is_empty(&self) -> bool {
         self.lines.is_empty()
     }
@@ -107,7 +107,7 @@ impl<'r> Iterator for Attributes<'r> {
     }
 }
 
-/// What a modification does with its values.
+/// The kind of a modification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ModificationKind {
     /// Adds values.
@@ -132,7 +132,7 @@ pub(crate) struct ModificationLines {
 /// One part of a modify record.
 #[derive(Clone, Copy, Debug)]
 pub struct Modification<'r> {
-    /// What is done.
+    /// The kind of the modification.
     pub kind: ModificationKind,
     /// To which attribute.
     pub description: &'r str,
@@ -160,8 +160,8 @@ impl<'r> Iterator for Modifications<'r> {
         let values = self.lines.get(part.head + 1..part.end).unwrap_or_default();
         Some(Modification {
             kind: part.kind,
-            // The value of "add: description" names the attribute; it was checked when the record
-            // was read.
+            // The value of "add: description" names the attribute. The parser has checked it. The
+            // parser has checked it.
             description: std::str::from_utf8(head.value(self.text)).unwrap_or_default(),
             values: Attributes {
                 text: self.text,

@@ -1,4 +1,4 @@
-//! `:< file:///path`: values kept in files of their own.
+//! `:< file:///path`: values kept in separate files.
 
 use std::fs::File;
 use std::io::Read;

@@ -69,7 +69,7 @@ impl<W: Write> Writer<W> {
         }
     }
 
-    /// `version: 1`, the first line of a file if any.
+    /// Writes `version: 1`, the first line of a file if it has one.
     ///
     /// # Errors
     /// The output's, here and below.
@@ -99,7 +99,7 @@ impl<W: Write> Writer<W> {
         self.value("dn", dn.as_bytes())
     }
 
-    /// One value; also any other line of a record, such as `changetype` or `newrdn`.
+    /// Writes one value, or another line of a record such as `changetype` or `newrdn`.
     ///
     /// # Errors
     /// The output's.
@@ -118,7 +118,7 @@ impl<W: Write> Writer<W> {
         self.end_line(start)
     }
 
-    /// One value in base64, whatever it is: passwords are not to be read over a shoulder.
+    /// Writes one value in base64, whatever it is, so that nobody reads a password over a shoulder.
     ///
     /// # Errors
     /// The output's.
@@ -131,7 +131,7 @@ impl<W: Write> Writer<W> {
         self.end_line(start)
     }
 
-    /// `-`, the end of one modification.
+    /// Writes Writes `-`, the end of one modification.
     ///
     /// # Errors
     /// The output's.
@@ -204,8 +204,10 @@ fn boundary_below(text: &[u8], room: usize) -> usize {
     (0..=room).rev().find(begins).unwrap_or(room)
 }
 
-/// Returns true if a value may stand in clear: RFC 2849's SAFE-STRING, less a trailing space and
-/// control characters, which OpenLDAP's tools encode too; or UTF-8 if wanted.
+/// Returns true if a value may be written in clear: RFC 2849's SAFE-STRING, or UTF-8 if the options
+/// allow it. A trailing space and control characters are encoded, as OpenLDAP's tools do. RFC
+/// 2849's SAFE-STRING, less a trailing space and control characters, which OpenLDAP's tools encode
+/// too; or UTF-8 if wanted.
 fn is_clear(value: &[u8], utf8: bool) -> bool {
     let starts_safely = !matches!(value.first(), Some(b' ' | b':' | b'<'));
     let ends_safely = value.last() != Some(&b' ');
@@ -214,7 +216,7 @@ fn is_clear(value: &[u8], utf8: bool) -> bool {
     starts_safely && ends_safely && is_text
 }
 
-/// Returns true if all bytes are printable ASCII; eight of them are looked at in one step.
+/// Returns true if all bytes are printable ASCII. Eight of them are tested in one step.
 fn is_printable(value: &[u8]) -> bool {
     const LOWEST: u64 = u64::from_ne_bytes([b' '; 8]);
     const ONES: u64 = u64::from_ne_bytes([1; 8]);
@@ -222,8 +224,9 @@ fn is_printable(value: &[u8]) -> bool {
     let Some(last) = value.last_chunk::<8>() else {
         return value.iter().all(|byte| matches!(byte, b' '..=b'~'));
     };
-    // The highest bit of an byte is set, or becomes so: by the loan of what is below a space, by
-    // one more than 7e. What is left behind the last whole word is in one that overlaps it.
+    // The highest bit of a byte is set, or becomes set. Bytes below a space borrow from it, and
+    // bytes from 7f on carry into it. The bytes after the last whole word are tested in a word that
+    // overlaps it.
     let look = |word: &[u8; 8]| {
         let word = u64::from_ne_bytes(*word);
         word | word.wrapping_sub(LOWEST) | word.wrapping_add(ONES)

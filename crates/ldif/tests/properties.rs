@@ -1,4 +1,4 @@
-//! What holds for all records: written and read they are the same, and no input makes the reader
+//! Properties of all records: a written record reads back the same, and no input makes the reader
 //! panic.
 
 use fulgurite_ldif::{Action, Reader, Writer, WriterOptions};

@@ -1,4 +1,4 @@
-//! What the reader makes of LDIF as people and tools write it, and what it says of mistakes.
+//! LDIF as people and tools write it, and the errors that the reader reports.
 
 use fulgurite_ldif::{Action, ModificationKind, Reader, ReaderOptions, Record};
 
@@ -156,7 +156,7 @@ fn changes() {
 }
 
 #[test]
-fn modification_kinds_are_told_apart() {
+fn modification_kinds_are_distinguished() {
     let mut reader = Reader::new(&b"dn: dc=b\nchangetype: modify\nReplace: l\n-\n"[..]);
     let record = reader.next_record().unwrap().unwrap();
     let Action::Modify(mut parts) = record.action() else {

@@ -1,9 +1,9 @@
-//! What a search does per candidate: name look-ups, comparisons, names. `cargo bench -p
+//! The work of a search per candidate: name look-ups, comparisons, names. `cargo bench -p
 //! fulgurite-schema`.
 //!
-//! Instructions instead of time, on a busy machine: run it under `valgrind --tool=callgrind` with
-//! FULGURITE_BENCH_ONLY naming one line and FULGURITE_BENCH_ROUNDS two numbers; the difference is
-//! the rounds' alone.
+//! On a busy machine, count instructions instead of time. Run it under `valgrind --tool=callgrind`
+//! with FULGURITE_BENCH_ONLY set to one line. Set FULGURITE_BENCH_ROUNDS to two different numbers;
+//! the difference of the counts is the cost of the rounds.
 
 use std::hint::black_box;
 use std::time::Instant;

@@ -1,5 +1,5 @@
-//! The whole-entry check: an [`Entry`] goes in, a [`CheckedEntry`] or the reason against it comes
-//! out.
+//! The check of a whole entry: an [`Entry`] becomes a [`CheckedEntry`], or is refused with the
+//! reason.
 //!
 //! ```text
 //! each attribute: single value, syntax, equal values -> classes, structural chain -> MUST -> MAY -> RDN
@@ -20,7 +20,7 @@ use crate::registry::{
     AttributeIndex, AttributeType, ContentRule, ObjectClass, ObjectClassIndex, Schema,
 };
 
-/// What a violation is, as the directory answers it.
+/// The kind of a violation, as the directory answers it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ViolationKind {
     /// objectClassViolation (65).
@@ -43,7 +43,7 @@ pub enum ViolationKind {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{text}")]
 pub struct SchemaViolation {
-    /// Which result it becomes.
+    /// The result that it becomes.
     pub kind: ViolationKind,
     /// Names the attribute or class, and the value's number where one value is at fault.
     pub text: String,
@@ -63,11 +63,13 @@ impl From<DescriptionError> for SchemaViolation {
 pub struct CheckOptions {
     /// The entry's present structural class; a different one is objectClassModsProhibited.
     pub structural_class: Option<ObjectClassIndex>,
-    /// Trust that values have their syntaxes and differ from each other: for a modify that has
-    /// checked what it adds by [`Schema::check_values`], so that changing one member of a large
-    /// group does not look at them all.
+    /// Trust that values have their syntaxes and differ from each other. A modify that has checked
+    /// its new values by [`Schema::check_values`] sets it. A change of one member of a large group
+    /// then does not look at all members. A modify that has checked its new values by
+    /// [`Schema::check_values`] sets it. A change of one member of a large group then does not look
+    /// at all members.
     pub skip_values: bool,
-    /// Let obsolete attribute types and classes pass: for who relaxes the rules.
+    /// Accept obsolete attribute types and classes, for requesters that relax the rules.
     pub allow_obsolete: bool,
 }
 
@@ -103,14 +105,14 @@ impl CheckedEntry {
         &self.entry
     }
 
-    /// Its most derived structural class.
+    /// Returns its most derived structural class.
     #[must_use]
     pub fn structural_class(&self) -> ObjectClassIndex {
         self.structural_class
     }
 
-    /// Sets an operational attribute. No class has to allow those, so the entry stays as sound as
-    /// the values are; a user attribute is left as it is.
+    /// Sets an operational attribute. Classes need not allow operational attributes, so the entry
+    /// stays valid. User attributes are left as they are.
     pub fn set_operational(
         &mut self,
         schema: &Schema,
@@ -224,9 +226,10 @@ impl Schema {
         Err(violation(ViolationKind::UndefinedAttributeType, text))
     }
 
-    /// Returns the normal form of a value that has its syntax (and, for objectClass, names a
-    /// class); a value without a normal form is invalid too, or nothing could find it. Of a single
-    /// value, which is compared with no other, it may be any text.
+    /// Returns the normal form of a value that has its syntax and, for objectClass, names a class.
+    /// A value without a normal form is invalid too, because nothing could find it. A value without
+    /// a normal form is invalid too, because nothing could find it. Of a single value, which is
+    /// compared with no other, it may be any text.
     fn checked_normal<'v>(
         &self,
         kind: &AttributeType,
@@ -395,7 +398,7 @@ fn structural_class<'s>(
     )))
 }
 
-/// What is obsolete cannot be used any more.
+/// Fails if an attribute type or class is obsolete.
 fn check_obsolete(
     schema: &Schema,
     entry: &Entry,
@@ -460,7 +463,7 @@ fn has_type(entry: &Entry, wanted: AttributeIndex) -> bool {
     attributes.any(|a| a.description.attribute == wanted)
 }
 
-/// What a content rule says of attributes.
+/// Fails if the content rule forbids an attribute or requires a missing one.
 fn check_content_rule(
     schema: &Schema,
     entry: &Entry,
@@ -517,7 +520,7 @@ fn check_allowed(
     Ok(())
 }
 
-/// Attributes with a place of their own.
+/// Fails if a class or an attribute is in an entry of the wrong kind.
 fn check_special(
     schema: &Schema,
     entry: &Entry,

@@ -11,7 +11,7 @@ pub enum DescriptionError {
     /// The type is not defined.
     #[error("{0}: attribute type undefined")]
     UnknownType(String),
-    /// An option is neither a language tag, nor `binary`, nor one the server was told about.
+    /// An option is neither a language tag, nor `binary`, nor a configured one.
     #[error("{0}: unrecognized option")]
     UnknownOption(String),
     /// The option `binary` on a type whose values are not transferred that way (RFC 4522, section
@@ -30,7 +30,7 @@ pub enum DescriptionError {
 }
 
 impl DescriptionError {
-    /// What is wrong, without the text it is wrong with.
+    /// Returns the reason without the text of the description.
     #[must_use]
     pub fn reason(&self) -> &'static str {
         match self {
@@ -86,7 +86,8 @@ impl AttributeDescription {
             .is_some_and(|options| options.split(';').any(|option| option.ends_with('-')))
     }
 
-    /// `cn` or `cn;lang-de`: first name of the type, options in lower case and sorted.
+    /// Returns Returns `cn` or `cn;lang-de`: first name of the type, options in lower case and
+    /// sorted.
     #[must_use]
     pub fn text<'s>(&self, schema: &'s Schema) -> Cow<'s, str> {
         let name = schema.attribute_at(self.attribute).name();
@@ -96,7 +97,8 @@ impl AttributeDescription {
         }
     }
 
-    /// Returns true if asking for `self` also yields `other`: `other` has the same type or a
+    /// Returns true if a request for `self` also yields `other`. The type of `other` is then the
+    /// same or a subtype, and its options include those of `self`. `other` has the same type or a
     /// subtype, and at least the options of `self`. A language range (`lang-de-`) is matched by
     /// prefix and takes in the language itself (RFC 3866, section 2.3).
     #[must_use]
@@ -163,8 +165,8 @@ impl Schema {
         AttributeDescription::parse(self, text)
     }
 
-    /// [`describe`](Self::describe) for an attribute that holds values: a language range names
-    /// none.
+    /// Parses as [`describe`](Self::describe) does, for an attribute that holds values: a language
+    /// range names none.
     ///
     /// # Errors
     /// [`DescriptionError`], a range among them.

@@ -51,7 +51,7 @@ impl Entry {
             .find(|a| a.description == *description)
     }
 
-    /// Values of a type without options; empty when absent.
+    /// Returns the values of a type without options; empty when absent.
     #[must_use]
     pub fn values(&self, attribute: AttributeIndex) -> &[Vec<u8>] {
         self.attributes
@@ -107,8 +107,8 @@ impl Entry {
         }
     }
 
-    /// Keeps the first of equal values of each attribute, for input that names a value twice where
-    /// it means it once. How many were dropped.
+    /// Keeps the first of equal values of each attribute, for input that repeats values by mistake.
+    /// Returns the number of values dropped.
     pub fn drop_repeated_values(&mut self, schema: &Schema) -> usize {
         let mut dropped = 0;
         for held in self.attributes.iter_mut().filter(|a| a.values.len() > 1) {

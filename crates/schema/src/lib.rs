@@ -1,9 +1,9 @@
 //! Syntaxes, matching rules, attribute types, object classes; resolved DNs, filters, entries (RFC
 //! 4512, 4517-4519).
 //!
-//! What `fulgurite-ldap` reads is syntax: an attribute is a word, a DN a text, a filter a tree of
-//! words. This crate resolves the words, as a compiler resolves names, and everything above it
-//! works with the result.
+//! `fulgurite-ldap` reads syntax: an attribute is a word, a DN a text, a filter a tree of words.
+//! This crate resolves the words, as a compiler resolves names, and everything above it works with
+//! the result.
 //!
 //! ```text
 //!   built-in definitions ─┐
@@ -15,13 +15,14 @@
 //!   Entry ─────────> CheckedEntry <───────────────┘   or a SchemaViolation
 //! ```
 //!
-//! A [`MatchingRule`] turns a value into a *normal form*: equal values have equal bytes, and the
-//! order of bytes is the rule's order. The same bytes are index keys in the store. Plain ASCII is
-//! compared without making them.
+//! A [`MatchingRule`] turns a value into a *normal form*. Equal values have equal bytes, and the
+//! order of bytes is the rule's order. Equal values have equal bytes, and the order of bytes is the
+//! rule's order. The same bytes are index keys in the store. Plain ASCII is compared without making
+//! them.
 //!
-//! It is not a parser of messages (that is `fulgurite-ldap`), it stores nothing, and it decides
-//! nothing about who may see what. Numbers of types and classes hold for one [`Schema`] value and
-//! are never written to disk.
+//! The crate parses no messages (`fulgurite-ldap` does), stores nothing, and decides nothing about
+//! access. Numbers of types and classes hold for one [`Schema`] value and are never written to
+//! disk.
 
 #![forbid(unsafe_code)]
 

@@ -16,7 +16,7 @@ pub fn is_numeric_oid(text: &str) -> bool {
 
 /// Returns true if `text` is a descriptor (short name): a letter, then letters, digits and hyphens.
 ///
-/// The underscore is let through too: real schemas of other servers use it.
+/// The underscore is accepted too, because real schemas of other servers use it.
 #[must_use]
 pub fn is_descriptor(text: &str) -> bool {
     text.bytes().next().is_some_and(|b| b.is_ascii_alphabetic())

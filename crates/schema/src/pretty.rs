@@ -1,9 +1,9 @@
-//! The form in which values are stored and shown: what the client wrote, but for values that have
-//! one good spelling.
+//! The form in which values are stored and shown: the client's spelling, unless a value has one
+//! standard spelling.
 //!
-//! Names lose the spaces and the other freedoms of RFC 1779 and 2253, UUIDs and the older forms of
-//! change sequence numbers become today's, object classes go by their first names. So answers look
-//! alike, whoever wrote the values, and as other servers give them.
+//! Names lose the spaces and other freedoms of RFC 1779 and 2253. UUIDs and older forms of change
+//! sequence numbers become today's form. Object classes get their first names. Answers so look
+//! alike for all writers, and as other servers give them.
 
 use std::borrow::Cow;
 
@@ -59,9 +59,8 @@ impl Attribute {
 /// A change sequence number of today.
 const CSN_OCTETS: usize = 40;
 
-/// Returns true if a name is pretty already, as far as that shows without taking it apart:
-/// printable ASCII, types by their first names, one to a level, nothing escaped and no space at an
-/// end of a value.
+/// Returns true if a name is certainly pretty already. It is printable ASCII with types by their
+/// first names, one to a level. Nothing is escaped, and no value begins or ends with a space.
 fn is_plain_name(schema: &Schema, value: &[u8]) -> bool {
     let plain = |b: &u8| {
         (0x20..0x7f).contains(b) && !matches!(b, b'\\' | b'"' | b'+' | b'#' | b';' | b'<' | b'>')

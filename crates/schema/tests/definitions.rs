@@ -113,7 +113,7 @@ fn faults_name_file_line_and_definition() {
         ),
     ] {
         let fault = fault(&text);
-        // Where the other definition stands is not written down here.
+        // The position of the other definition is not part of the expected text.
         if expected.ends_with(':') {
             assert!(fault.starts_with(expected), "{text}: {fault}");
         } else {
@@ -123,7 +123,7 @@ fn faults_name_file_line_and_definition() {
 }
 
 #[test]
-fn what_a_file_defines_replaces_spare_definitions() {
+fn definitions_of_a_file_replace_spare_ones() {
     let ours = SchemaBuilder::standard().build().unwrap();
     assert!(ours.attribute("memberOf").unwrap().is_operational());
     let text = "attributetype ( 1.2.840.113556.1.2.102 NAME 'memberOf' SYNTAX 1.3.6.1.4.1.1466.115.121.1.12 )";
@@ -149,7 +149,7 @@ fn a_missing_file_is_named() {
 }
 
 #[test]
-fn every_built_in_part_resolves_with_what_it_needs() {
+fn every_built_in_part_resolves_with_its_requirements() {
     for part in Builtin::ALL {
         let schema = SchemaBuilder::new().builtin(part).build();
         assert!(schema.is_ok(), "{}: {}", part.name(), schema.unwrap_err());

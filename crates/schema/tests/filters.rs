@@ -263,7 +263,7 @@ fn names_with_identifiers_match_approximately_without_them() {
 }
 
 #[test]
-fn chains_are_followed_by_who_can() {
+fn chains_are_left_to_the_search() {
     let schema = Schema::standard();
     let resolve = |text: &str| {
         let buffer = FilterBuf::parse(text).unwrap();

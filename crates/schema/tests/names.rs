@@ -5,7 +5,7 @@ use fulgurite_ldap::dn;
 use fulgurite_schema::{Dn, DnError, Schema};
 use proptest::prelude::*;
 
-/// What both say about a text: levels of (type, value), or `None` when it is malformed.
+/// The result of either parser: levels of (type, value), or `None` for a malformed text.
 type Parts = Option<Vec<Vec<(String, Vec<u8>)>>>;
 
 fn by_text(schema: &Schema, text: &str) -> Parts {

@@ -103,7 +103,7 @@ proptest! {
         let expected = by_the_book(&value, initial, any, final_);
         prop_assert_eq!(rule.substring_matches(&*schema, &assertion, value.as_bytes()), Truth::from(expected), "{:?} {:?}", value, pieces);
         if expected {
-            // What an index may rely on.
+            // The property that an index relies on.
             let normal = rule.normalise(&*schema, value.as_bytes()).unwrap();
             let contains = |piece: &[u8]| piece.is_empty() || normal.windows(piece.len()).any(|w| w == piece);
             prop_assert!(normal == b" ".as_slice() || normal.starts_with(assertion.initial().unwrap_or(b"")));

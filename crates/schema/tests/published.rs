@@ -53,7 +53,7 @@ fn compare_attribute(schema: &Schema, ours: &AttributeType, published: &[&str]) 
         .superior
         .map_or("", |index| schema.attribute_at(index).name());
     assert_eq!(our_superior, *superior, "{name}");
-    // What is not published is inherited.
+    // Unpublished fields are inherited.
     let inherited = |published: &str, ours: Option<&str>| {
         published.is_empty() && !superior.is_empty() || ours.unwrap_or("") == published
     };

@@ -1,5 +1,5 @@
-//! The schema files that OpenLDAP ships: each loads from both forms, alone and on top of our own
-//! definitions, which say the same.
+//! The schema files that OpenLDAP ships. Each loads from both forms, alone and on top of the
+//! built-in definitions, which agree with it.
 
 use std::path::{Path, PathBuf};
 
@@ -48,7 +48,7 @@ fn build(builder: SchemaBuilder, files: &[PathBuf]) -> Schema {
         .unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// What a schema defines, in words that do not depend on the order of definitions. The first name
+/// Returns the definitions of a schema, in words that do not depend on their order. The first name
 /// of a syntax or a description may differ; names, relations and rules may not.
 fn summary(schema: &Schema) -> Vec<String> {
     let name = |index| schema.attribute_at(index).oid.clone();

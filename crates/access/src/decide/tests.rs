@@ -93,10 +93,10 @@ fn matrix_of_subjects_and_targets() {
         (JOHN, people, "children", Level::Search),
         (JOHN, top, "description", Level::Compare),
         (JANE, top, "description", Level::Disclose),
-        // A supertype in a rule speaks of its subtypes.
+        // A supertype in a rule includes its subtypes.
         (JANE, JOHN, "cn", Level::Read),
         ("", JOHN, "cn", Level::Search),
-        // Nothing speaks of these.
+        // No rule is about these.
         (JANE, JOHN, "description", Level::None),
         (JANE, outside, "entry", Level::None),
         ("root", outside, "entry", Level::Manage),
@@ -119,7 +119,7 @@ fn classes_expand_to_their_attributes() {
 }
 
 #[test]
-fn excluded_classes_are_out_of_reach_for_what_follows() {
+fn later_items_cannot_include_excluded_classes() {
     let schema = Schema::standard();
     let of = |list: &str, part: &str| {
         let rules = rules(&schema, &[&format!("to attrs={list} by * read")]);
@@ -193,7 +193,7 @@ fn errors_point_at_the_place() {
 }
 
 #[test]
-fn what_is_kept_of_one_requester_is_not_told_another() {
+fn stored_rights_of_one_requester_do_not_reach_another() {
     let schema = Schema::standard();
     let texts = [
         "to attrs=userPassword by * auth",

@@ -15,16 +15,15 @@ use crate::rule::{
 };
 use crate::subject::MatchResult;
 
-/// Told of every step.
+/// Receives every step of a walk.
 pub(crate) trait Trace {
-    /// Returns a clause of a rule that speaks of the target; what the rights are after it, if it
-    /// fits.
+    /// Receives a clause of a rule about the target, and the rights after it if it matches.
     fn clause(&mut self, rule: usize, clause: usize, fitted: Option<Rights>);
-    /// No clause of a rule fits: it ends with `by * none stop`.
+    /// Receives the end of a rule without a matching clause: `by * none stop`.
     fn ended(&mut self, rule: usize);
 }
 
-/// Nobody is told.
+/// Drops every step.
 pub(crate) struct NoTrace;
 
 impl Trace for NoTrace {
@@ -54,7 +53,7 @@ impl<'e> Evaluation<'e> {
         }
     }
 
-    /// Returns true if the outcome holds for this entry only.
+    /// Returns true if the outcome is valid for this entry only.
     pub(crate) fn looked_at_entry(&self) -> bool {
         self.looked_at_entry
     }
@@ -215,7 +214,7 @@ impl<'e> Evaluation<'e> {
         }
     }
 
-    /// What the rule's target has matched.
+    /// Returns the sub-matches of the rule's target, computed at first use.
     fn sub_matches<'f>(&self, rule: &Rule, found: &'f mut Option<SubMatches>) -> &'f SubMatches {
         found.get_or_insert_with(|| SubMatches {
             name: (

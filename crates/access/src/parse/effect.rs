@@ -5,7 +5,7 @@ use crate::rights::{Level, Rights};
 use crate::rule::{Control, Effect, Identity};
 
 impl Parser<'_> {
-    /// Levels or privileges; without any, nothing is added.
+    /// Parses levels or privileges. Without any, the clause adds nothing.
     pub(super) fn effect(&mut self) -> Parsed<(Effect, Option<Identity>)> {
         let unchanged = (Effect::Add(Rights::NONE), None);
         let Some(word) = self.peek() else {

@@ -8,13 +8,13 @@ use thiserror::Error;
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{}access rule {rule}, column {column}: {reason}", prefix(.origin))]
 pub struct RuleError {
-    /// Where the rule was written.
+    /// Origin of the rule's text.
     pub origin: Arc<str>,
-    /// Which rule, from 1.
+    /// Number of the rule, from 1.
     pub rule: usize,
-    /// Where in its text, in characters from 1.
+    /// Column in its text, in characters from 1.
     pub column: usize,
-    /// What is wrong there.
+    /// The reason, as a sentence.
     pub reason: String,
 }
 

@@ -8,7 +8,7 @@ use crate::names::Style;
 /// The OID of the DN syntax (RFC 4517, section 3.3.9).
 pub(super) const DN_SYNTAX: &str = "1.3.6.1.4.1.1466.115.121.1.12";
 
-/// What is wrong, and at which byte.
+/// An error and its byte offset.
 #[derive(Debug)]
 pub(super) struct ParseError {
     pub(super) at: usize,
@@ -24,14 +24,14 @@ pub(super) struct Parser<'t> {
     pub(super) next: usize,
 }
 
-/// `key[/...][.style][,modifier]=value`, taken apart.
+/// The parts of `key[/...][.style][,modifier]=value`.
 #[derive(Clone, Debug)]
 pub(super) struct KeyValue {
     pub(super) at: usize,
     pub(super) value_at: usize,
     /// In lower case.
     pub(super) key: String,
-    /// What follows the key after slashes.
+    /// The words after the key, separated by slashes.
     pub(super) qualifiers: Vec<String>,
     pub(super) style: Option<String>,
     pub(super) expand: bool,
@@ -39,7 +39,7 @@ pub(super) struct KeyValue {
 }
 
 impl Parser<'_> {
-    /// `{3}` in front, as cn=config numbers its values.
+    /// Skips `{3}` in front, by which cn=config numbers its values.
     pub(super) fn skip_number(&mut self) {
         if let Some(word) = self.tokens.first_mut()
             && let Some((number, rest)) =
@@ -146,7 +146,7 @@ impl KeyValue {
         })
     }
 
-    /// No style but the one that says nothing.
+    /// Fails for any style but the default.
     pub(super) fn no_style(&self) -> Parsed<()> {
         match &self.style {
             None => Ok(()),
@@ -163,7 +163,7 @@ impl KeyValue {
     }
 }
 
-/// `level{n}`; `None` for another word.
+/// Parses `level{n}`. Returns `None` for another word.
 pub(super) fn level(style: &str) -> Option<Result<i32, ()>> {
     let number = style.strip_prefix("level")?;
     let number = number.strip_prefix('{').and_then(|n| n.strip_suffix('}'));

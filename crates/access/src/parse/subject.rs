@@ -12,7 +12,7 @@ use crate::rule::{Clause, Group, GroupName, Identity, Layer, SubjectPattern};
 use crate::set::SetTest;
 
 impl Parser<'_> {
-    /// What follows `by`, but for its text.
+    /// Parses a clause after `by`, without its text.
     pub(super) fn clause(&mut self) -> Parsed<Clause> {
         let mut subjects: Vec<SubjectPattern> = Vec::new();
         while let Some(word) = self.peek().cloned() {
@@ -48,7 +48,7 @@ impl Parser<'_> {
         })
     }
 
-    /// One condition; `None` if the word is none.
+    /// Parses one condition. Returns `None` if the word is no condition.
     fn condition(&self, text: &str, at: usize) -> Parsed<Option<SubjectPattern>> {
         if text == "*" {
             return Ok(Some(SubjectPattern::Anyone));
@@ -198,7 +198,7 @@ impl Parser<'_> {
     }
 }
 
-/// Conditions that are one word.
+/// Parses conditions of one word.
 fn bare(text: &str, at: usize) -> Parsed<Option<SubjectPattern>> {
     let text = text.to_ascii_lowercase();
     let (word, identity) = match text.strip_prefix("real") {
@@ -257,7 +257,7 @@ fn template(keyed: &KeyValue) -> Parsed<Template> {
     Template::parse(&keyed.value).map_err(|why| keyed.value_error(why))
 }
 
-/// sockname, sockurl, peername.
+/// Parses Parses sockname, sockurl, peername.
 fn end(keyed: &KeyValue) -> Parsed<TextTest> {
     keyed.no_qualifiers()?;
     if keyed.value.is_empty() {

@@ -18,7 +18,7 @@ impl Parser<'_> {
             attributes: None,
             value: None,
         };
-        // The one attribute of attrs=, whose values val= may speak of.
+        // The one attribute of attrs=, whose values val= may choose.
         let mut single = None;
         while let Some(word) = self.peek().filter(|word| !word.is("by")).cloned() {
             self.next += 1;
@@ -110,7 +110,7 @@ impl Parser<'_> {
         Ok((set, single.filter(|_| items == 1)))
     }
 
-    /// One item of attrs=; the attribute, if it is one.
+    /// Adds one item of attrs=. Returns the attribute, if the item is one.
     fn attribute(
         &self,
         at: usize,

@@ -1,8 +1,7 @@
-//! Rules are words between blanks, by the quoting rules of slapd.conf(5): quotes keep blanks
-//! together wherever they stand in a word, and a backslash makes the next character an ordinary
-//! one.
+//! Splits rules into words, by the quoting rules of slapd.conf(5). Quotes keep blanks together
+//! anywhere in a word. A backslash makes the next character an ordinary one.
 
-/// One word, quotes and backslashes removed.
+/// One word without quotes and backslashes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Token {
     /// Where it begins.

@@ -20,7 +20,7 @@ struct World {
     entries: Vec<Entry>,
 }
 
-/// What rules get to know when an entry of it is decided about.
+/// The facts about the entries of the world.
 struct At<'w> {
     world: &'w World,
     target: String,
@@ -306,7 +306,7 @@ fn connections() {
     }
 }
 
-/// Who has authenticated may be somebody else than whom access is decided for.
+/// The authenticated name may differ from the name for which access is decided.
 #[test]
 fn real_names() {
     let world = World::new();

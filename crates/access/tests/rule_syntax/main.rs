@@ -1,12 +1,12 @@
-//! What OpenLDAP 2.5 takes for a rule, and what it does not.
+//! Rules that OpenLDAP 2.5 accepts, and rules that it refuses.
 
 use std::sync::Arc;
 
 use fulgurite_access::{RuleText, Rules, WithoutRules};
 use fulgurite_schema::{Builtin, SchemaBuilder};
 
-/// A rule a line: `+` for those that slapd accepts; `!` before it for those that we see
-/// differently.
+/// A rule a line: `+` if slapd accepts it, `-` if not. A `!` in front marks a deliberate
+/// difference.
 const VERDICTS: &str = include_str!("verdicts.txt");
 
 #[test]

@@ -9,7 +9,7 @@ use super::{ScramHash, ScramKeys};
 /// Bytes of a nonce at most: clients send some twenty.
 const NONCE_BYTES_MAX: usize = 512;
 
-/// Why an exchange fails. What tells about users is not among it.
+/// Why an exchange fails. Nothing in it reveals whether a user exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ScramError {
     /// Not a message of SCRAM.
@@ -18,8 +18,8 @@ pub enum ScramError {
     /// The client wants an extension that is not known.
     #[error("extensions-not-supported")]
     Extension,
-    /// The client could bind to the TLS layer and believes that we cannot: somebody has changed our
-    /// list of mechanisms.
+    /// The client could bind to the TLS layer and believes that the server cannot. A third party
+    /// has changed the list of mechanisms. A third party has changed the list of mechanisms.
     #[error("server-does-support-channel-binding")]
     Downgrade,
     /// The binding asked for is none of this layer.
@@ -37,7 +37,7 @@ pub enum ScramError {
     Proof,
 }
 
-/// What the TLS layer of a connection can be recognised by.
+/// The channel bindings of a connection's TLS layer.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ChannelBinding<'b> {
     /// `tls-server-end-point` (RFC 5929).
@@ -53,8 +53,9 @@ impl ChannelBinding<'_> {
         self.server_end_point.is_some() || self.exporter.is_some()
     }
 
-    /// What a binding of that name covers. `ldap` is what the library of OpenLDAP calls its own,
-    /// whatever it was told to bind to; the name of the real one comes before the bytes then.
+    /// Returns the bytes that a binding of that name covers. The library of OpenLDAP calls its
+    /// binding `ldap`, whatever its real name is. The name of the real binding then comes before
+    /// the bytes.
     fn of_type(&self, name: &str) -> Option<Vec<u8>> {
         match name {
             "tls-server-end-point" => self.server_end_point.map(<[u8]>::to_vec),
@@ -71,13 +72,13 @@ impl ChannelBinding<'_> {
 /// The client's first message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClientFirst {
-    /// Who the client says it is, not yet prepared.
+    /// The name that the client claims, not yet prepared.
     pub user: String,
     /// Whom it wants to act for; empty for itself.
     pub authorization_id: String,
-    /// What comes before the first attribute; repeated in the last message.
+    /// The header before the first attribute, repeated in the last message.
     header: Vec<u8>,
-    /// What the header binds to.
+    /// The binding that the header names.
     binding: Vec<u8>,
     bare: String,
     nonce: String,
@@ -154,7 +155,7 @@ impl ClientFirst {
 /// An exchange that waits for the client's proof.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServerFirst {
-    /// What the client began with.
+    /// The client's first message, without its header.
     pub client: ClientFirst,
     nonce: String,
     message: String,
@@ -304,7 +305,7 @@ mod tests {
         );
     }
 
-    /// What a client does, written down apart from the server's code.
+    /// Returns a client, written independently of the server's code.
     fn client_proof(
         keys_password: &[u8],
         server: &ServerFirst,

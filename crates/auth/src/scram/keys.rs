@@ -1,4 +1,4 @@
-//! What a server keeps of a password for SCRAM, and how it is stored (RFC 5803).
+//! The keys that a server stores for SCRAM instead of a password (RFC 5803).
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -9,9 +9,8 @@ use sha2::{Digest as _, Sha256, Sha512};
 
 use crate::scheme::HashError;
 
-/// Iterations of what is derived from passwords in clear, and of keys derived when a password is
-/// set: what RFC 7677 asks for at least. More would make whoever logs in often pay more than
-/// whoever guesses.
+/// Iterations for keys that are derived from passwords in clear or when a password is set. RFC 7677
+/// asks for at least this number. More iterations would cost frequent logins more than guessing.
 const ITERATIONS: u32 = 4096;
 
 /// Beyond this a client would take minutes.
@@ -85,8 +84,8 @@ impl ScramHash {
     }
 }
 
-/// Keys of one password. They do not allow logging in by themselves; they do allow guessing and, to
-/// whoever also overhears a login, pretending to be the client.
+/// Keys of one password. The keys alone do not allow a login. They allow guessing, and
+/// impersonation of the client by an attacker who also overhears a login.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ScramKeys {
     /// The hash function.
@@ -99,8 +98,8 @@ pub struct ScramKeys {
     pub(crate) server_key: Vec<u8>,
 }
 
-/// Returns a salt for a user who has none stored: the same whenever it is asked for, and
-/// unpredictable without the secret. So users who do not exist look like users who do.
+/// Returns a salt for a user without a stored one. It is the same at each call, and unpredictable
+/// without the secret. So users who do not exist look like users who do.
 #[must_use]
 pub fn salt_for(secret: &[u8], mechanism: &str, user: &str) -> [u8; 16] {
     let text = [mechanism.as_bytes(), &[0], user.as_bytes()].concat();

@@ -1,5 +1,6 @@
-//! SCRAM, the server's side (RFC 5802, RFC 7677): the client proves that it knows the password, and
-//! so does the server, and neither sends it.
+//! SCRAM, the server's side (RFC 5802, RFC 7677). Client and server prove to each other that they
+//! know the password, and neither sends it. Client and server prove to each other that they know
+//! the password, and neither sends it.
 //!
 //! ```text
 //!   client                                     server
@@ -9,8 +10,8 @@
 //!                                 <----------  v=<the server's own proof>
 //! ```
 //!
-//! With `-PLUS` the proof covers what is peculiar to the TLS layer, so that nobody in the middle
-//! can pass it on.
+//! With `-PLUS` the proof covers data that is unique to the TLS layer. An attacker in the middle
+//! cannot pass it on. An attacker in the middle cannot pass it on.
 
 mod exchange;
 mod keys;

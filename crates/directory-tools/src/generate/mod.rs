@@ -1,5 +1,5 @@
-//! An invented directory as LDIF: deterministic, so that tests and benchmarks anywhere speak of the
-//! same entries.
+//! An invented directory as LDIF: deterministic, so that tests and benchmarks use the same entries
+//! everywhere.
 //!
 //! ```text
 //!   <suffix>

@@ -66,65 +66,16 @@ impl<'o> People<'o> {
             line.put("objectClass", format_args!("{class}"))?;
         }
         line.put("uid", format_args!("user.{number}"))?;
-        let given = random.pick(GIVEN);
-        let (head, tail) = (random.pick(SURNAME_HEADS), random.pick(SURNAME_TAILS));
-        line.put("cn", format_args!("{given} {head}{tail}"))?;
-        line.put("sn", format_args!("{head}{tail}"))?;
-        line.put("givenName", format_args!("{given}"))?;
-        line.put("mail", format_args!("user.{number}@{}", self.domain))?;
-        if random.once_in(8) {
-            line.put(
-                "mail",
-                format_args!(
-                    "{}.{number}@mail.{}",
-                    TALK[number as usize % TALK.len()],
-                    self.domain
-                ),
-            )?;
-        }
-        line.put("employeeNumber", format_args!("{number}"))?;
-        line.put("employeeType", format_args!("{}", random.pick(EMPLOYMENT)))?;
-        line.put(
-            "departmentNumber",
-            format_args!("{}", DEPARTMENTS[department]),
-        )?;
-        line.put("title", format_args!("{}", random.pick(TITLES)))?;
-        let (exchange, extension) = (random.below(900) + 100, random.below(10_000));
-        line.put(
-            "telephoneNumber",
-            format_args!("+49 555 {exchange} {extension:04}"),
-        )?;
-        if random.once_in(3) {
-            line.put(
-                "mobile",
-                format_args!("+49 155 5{:07}", random.below(10_000_000)),
-            )?;
-        }
-        let (town, street) = (random.pick(TOWNS), random.pick(STREETS));
-        line.put("l", format_args!("{town}"))?;
-        line.put("street", format_args!("{street} {}", random.below(180) + 1))?;
-        line.put(
-            "preferredLanguage",
-            format_args!("{}", random.pick(LANGUAGES)),
-        )?;
-        line.description(&mut random)?;
+        line.names(number, &self.domain, &mut random)?;
+        line.work(number, department, &mut random)?;
         if number > 1 {
-            // Ten people report to each; the first reports to nobody.
+            // Ten people report to each; the first has no manager.
             line.put(
                 "manager",
                 format_args!("uid=user.{},ou=people,{suffix}", (number + 8) / 10),
             )?;
         }
-        line.put("uidNumber", format_args!("{}", UID_NUMBER_BASE + number))?;
-        line.put(
-            "gidNumber",
-            format_args!("{}", GID_NUMBER_BASE + department as u64),
-        )?;
-        line.put("homeDirectory", format_args!("/home/user.{number}"))?;
-        line.put(
-            "loginShell",
-            format_args!("/bin/{}", if random.once_in(10) { "zsh" } else { "bash" }),
-        )?;
+        line.account(number, department, &mut random)?;
         line.password(number, self.options.hash, &mut random)?;
         line.writer.end()
     }
@@ -144,7 +95,71 @@ impl<W: Write> LineWriter<'_, W> {
         self.writer.value(description, self.text.as_bytes())
     }
 
-    /// Six to fourteen words; long ones are folded.
+    /// Writes the names and mail addresses.
+    fn names(&mut self, number: u64, domain: &str, random: &mut Random) -> io::Result<()> {
+        let given = random.pick(GIVEN);
+        let (head, tail) = (random.pick(SURNAME_HEADS), random.pick(SURNAME_TAILS));
+        self.put("cn", format_args!("{given} {head}{tail}"))?;
+        self.put("sn", format_args!("{head}{tail}"))?;
+        self.put("givenName", format_args!("{given}"))?;
+        self.put("mail", format_args!("user.{number}@{domain}"))?;
+        if random.once_in(8) {
+            self.put(
+                "mail",
+                format_args!(
+                    "{}.{number}@mail.{domain}",
+                    TALK[number as usize % TALK.len()]
+                ),
+            )?;
+        }
+        Ok(())
+    }
+
+    /// Writes the position, the telephone numbers and the address.
+    fn work(&mut self, number: u64, department: usize, random: &mut Random) -> io::Result<()> {
+        self.put("employeeNumber", format_args!("{number}"))?;
+        self.put("employeeType", format_args!("{}", random.pick(EMPLOYMENT)))?;
+        self.put(
+            "departmentNumber",
+            format_args!("{}", DEPARTMENTS[department]),
+        )?;
+        self.put("title", format_args!("{}", random.pick(TITLES)))?;
+        let (exchange, extension) = (random.below(900) + 100, random.below(10_000));
+        self.put(
+            "telephoneNumber",
+            format_args!("+49 555 {exchange} {extension:04}"),
+        )?;
+        if random.once_in(3) {
+            self.put(
+                "mobile",
+                format_args!("+49 155 5{:07}", random.below(10_000_000)),
+            )?;
+        }
+        let (town, street) = (random.pick(TOWNS), random.pick(STREETS));
+        self.put("l", format_args!("{town}"))?;
+        self.put("street", format_args!("{street} {}", random.below(180) + 1))?;
+        self.put(
+            "preferredLanguage",
+            format_args!("{}", random.pick(LANGUAGES)),
+        )?;
+        self.description(random)
+    }
+
+    /// Writes the attributes of the POSIX account but the password.
+    fn account(&mut self, number: u64, department: usize, random: &mut Random) -> io::Result<()> {
+        self.put("uidNumber", format_args!("{}", UID_NUMBER_BASE + number))?;
+        self.put(
+            "gidNumber",
+            format_args!("{}", GID_NUMBER_BASE + department as u64),
+        )?;
+        self.put("homeDirectory", format_args!("/home/user.{number}"))?;
+        self.put(
+            "loginShell",
+            format_args!("/bin/{}", if random.once_in(10) { "zsh" } else { "bash" }),
+        )
+    }
+
+    /// Writes six to fourteen words; long lines are folded.
     fn description(&mut self, random: &mut Random) -> io::Result<()> {
         self.text.clear();
         for position in 0..6 + random.below(9) {
@@ -177,7 +192,7 @@ impl<W: Write> LineWriter<'_, W> {
     }
 }
 
-/// Returns the mail domain that a suffix of `dc`s stands for.
+/// Returns the mail domain of a suffix of `dc`s.
 fn mail_domain(suffix: &str) -> String {
     let labels: Vec<&str> = suffix
         .split(',')

@@ -25,7 +25,7 @@ impl Random {
         ((u128::from(self.next()) * u128::from(bound)) >> 64) as u64
     }
 
-    /// One of the words.
+    /// Returns one of the words.
     pub(super) fn pick(&mut self, words: &[&'static str]) -> &'static str {
         words
             .get(self.below(words.len() as u64) as usize)
@@ -33,7 +33,7 @@ impl Random {
             .unwrap_or_default()
     }
 
-    /// True once in `many` times.
+    /// Returns true once in `many` times.
     pub(super) fn once_in(&mut self, many: u64) -> bool {
         self.below(many) == 0
     }

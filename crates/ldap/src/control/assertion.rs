@@ -8,7 +8,7 @@ use crate::{Fault, Filter, Limits, oid};
 /// The value of the assertion control.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Assert<'a> {
-    /// What has to be true.
+    /// The filter that has to be true.
     pub filter: Filter<'a>,
 }
 

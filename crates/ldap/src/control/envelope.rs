@@ -7,9 +7,9 @@ use crate::{Fault, oid};
 /// One control.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Control<'a> {
-    /// Which control, as dotted text; see [`crate::oid`].
+    /// OID as dotted text; see [`crate::oid`].
     pub oid: &'a [u8],
-    /// True if the operation must fail where the control is not understood.
+    /// True if the operation must fail when the server does not understand the control.
     pub critical: bool,
     /// Its value, whose meaning depends on the control.
     pub value: Option<&'a [u8]>,
@@ -36,7 +36,8 @@ impl<'a> Control<'a> {
         }
     }
 
-    /// ManageDsaIT, critical (RFC 3296): treat referral objects as ordinary entries.
+    /// Returns a critical ManageDsaIT control (RFC 3296): treat referral objects as ordinary
+    /// entries.
     #[must_use]
     pub const fn manage_dsa_it() -> Control<'static> {
         Control::new(oid::MANAGE_DSA_IT, true)
@@ -127,8 +128,8 @@ impl<'a> Controls<'a> {
         self.iter().find(|control| control.is(oid))
     }
 
-    /// Returns the OID of a control that stands here twice, which no operation permits. Sorts the
-    /// OIDs, so that a message stuffed with controls costs no more than its length deserves.
+    /// Returns the OID of a control that occurs twice, which no operation permits. Sorts the OIDs,
+    /// so that a message stuffed with controls costs no more than its length deserves.
     #[must_use]
     pub fn duplicate(&self) -> Option<&'a [u8]> {
         let mut oids: Vec<&[u8]> = self.iter().map(|control| control.oid).collect();

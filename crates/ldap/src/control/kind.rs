@@ -1,4 +1,4 @@
-//! What is fixed about a control: its OID, its name, its value.
+//! The constants of a control: its OID, its name, the codec of its value.
 
 use crate::Fault;
 

@@ -5,8 +5,7 @@ use fulgurite_ber::{Reader, Tag, Writer};
 use super::kind::ControlKind;
 use crate::{Fault, Filter, FilterBuf, FilterTextError, Limits, oid};
 
-/// The value of the matched values control: items of which one has to match a value for it to be
-/// returned.
+/// The value of the matched values control. A value is returned if one of the items matches it.
 ///
 /// The items are filters without `and`, `or` and `not`, and without the components of a name
 /// (`:dn`). An empty list, which RFC 3876 does not provide for, restricts nothing, as in slapd.

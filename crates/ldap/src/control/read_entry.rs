@@ -6,10 +6,10 @@ use fulgurite_ber::{Reader, Tag, Writer};
 use super::kind::ControlKind;
 use crate::{Fault, Values, oid};
 
-/// The value of both request controls. That of the response controls is a search result entry.
+/// The value of both request controls. The value of the response controls is a search result entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReadEntry<'a> {
-    /// Which attributes, as in a search.
+    /// The attributes to return, as in a search.
     pub attributes: Vec<&'a [u8]>,
 }
 
@@ -56,8 +56,8 @@ impl<'a> ReadEntry<'a> {
     }
 }
 
-/// Returns the value of a response control, from a message that holds a search result entry: the
-/// same without its envelope. `None` if it is no message.
+/// Returns the value of a response control: a message with a search result entry, without its
+/// envelope. `None` if it is no message.
 #[must_use]
 pub fn read_entry_value(message: &[u8]) -> Option<Vec<u8>> {
     let mut envelope = Reader::new(message).nested(Tag::SEQUENCE).ok()?;

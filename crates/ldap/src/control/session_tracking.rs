@@ -14,7 +14,7 @@ pub struct SessionTracking<'a> {
     pub source_name: &'a [u8],
     /// Of which kind the identifier is.
     pub format: &'a [u8],
-    /// Whose session it is, or which.
+    /// The user or the session.
     pub identifier: &'a [u8],
 }
 

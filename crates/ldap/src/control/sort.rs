@@ -100,7 +100,7 @@ impl<'a> SortKey<'a> {
 /// The value of the sort response control.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SortResponse<'a> {
-    /// What sorting came to, a result code of those that RFC 2891 lists.
+    /// The outcome of sorting, a result code of those that RFC 2891 lists.
     pub code: u32,
     /// The first attribute that is to blame.
     pub attribute: Option<&'a [u8]>,
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_list_of_keys_is_refused() {
+    fn a_malformed_list_of_keys_is_refused() {
         assert_eq!(
             SortRequest::decode(b"\x30\x00"),
             Err(Fault::Empty("sort key list"))

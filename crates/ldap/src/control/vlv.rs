@@ -15,9 +15,9 @@ pub struct VlvRequest<'a> {
     pub before: u32,
     /// Entries wanted after it.
     pub after: u32,
-    /// Which entry of the sorted list the view stands on.
+    /// The entry of the sorted list at which the view is placed.
     pub target: VlvTarget<'a>,
-    /// What the server gave with the view before.
+    /// The context that the server returned with the previous view.
     pub context: Option<&'a [u8]>,
 }
 
@@ -28,8 +28,8 @@ pub enum VlvTarget<'a> {
     Offset {
         /// Position, counted from 1.
         offset: u32,
-        /// Length of the list as the client knows it; 0 if it does not, or if `offset` is to be
-        /// taken as it is.
+        /// Length of the list as the client knows it. It is 0 if the client does not know it, or if
+        /// `offset` is exact.
         count: u32,
     },
     /// The first one whose first sort key is not less than this.
@@ -103,7 +103,7 @@ pub struct VlvResponse<'a> {
     pub position: u32,
     /// Length of the list.
     pub count: u32,
-    /// What the view came to, as a result code.
+    /// The outcome of the view, as a result code.
     pub code: u32,
     /// For the next request.
     pub context: Option<&'a [u8]>,

@@ -26,7 +26,7 @@ pub struct Ava<'a> {
     pub attribute: &'a str,
     /// The value with its escapes undone.
     pub value: Cow<'a, [u8]>,
-    /// What `value` holds.
+    /// The form of `value`.
     pub form: ValueForm,
 }
 
@@ -36,7 +36,7 @@ pub enum ValueForm {
     /// The value as LDAP writes it elsewhere. Hex strings (`#04024869`) of ASN.1 string types
     /// have been reduced to this.
     Plain,
-    /// A BER element whose type is no string: only the attribute's syntax could tell its
-    /// LDAP form. It is written as a hex string again.
+    /// A BER element whose type is no string: only the attribute's syntax could give its LDAP form.
+    /// It is written as a hex string again.
     Ber,
 }

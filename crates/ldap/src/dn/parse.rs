@@ -1,8 +1,8 @@
 //! DN text to its parts.
 //!
-//! RFC 4514, with the leniencies of RFC 2253 and RFC 1779 that servers are expected to keep: spaces
-//! around `,` `=` `+`, `;` between RDNs, values in quotes. RFC 1779's prefix `OID.` is refused, as
-//! slapd does it.
+//! Parses RFC 4514 with the leniencies of RFC 2253 and RFC 1779 that servers are expected to keep.
+//! These are spaces around `,` `=` `+`, `;` between RDNs, and values in quotes. RFC 1779's prefix
+//! `OID.` is refused, as slapd does it.
 
 use std::borrow::Cow;
 
@@ -100,7 +100,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Returns the text from `from` to where the scanner stands. Both are at ASCII characters or
+    /// Returns the text from `from` to the scanner's position. Both are at ASCII characters or
     /// ends.
     fn since(&self, from: usize) -> &'a str {
         self.text.get(from..self.at).unwrap_or_default()
@@ -266,8 +266,9 @@ impl<'a> Scanner<'a> {
     }
 }
 
-/// ASN.1 types whose contents are the LDAP form of the value: OCTET STRING, UTF8String, and the
-/// string types that are subsets of ASCII.
+/// Returns true for Returns true for ASN.1 types whose contents are the LDAP form of the value.
+/// These are OCTET STRING, UTF8String, and the string types that are subsets of ASCII. OCTET
+/// STRING, UTF8String, and the string types that are subsets of ASCII.
 fn is_string(tag: Tag) -> bool {
     [
         Tag::OCTET_STRING,

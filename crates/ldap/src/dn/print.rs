@@ -34,9 +34,9 @@ pub fn write_rdn(out: &mut String, rdn: &Rdn<'_>) {
 
 /// Appends a value so that [`super::parse`], and any other parser of RFC 4514, reads it back.
 ///
-/// What has to be escaped is written as a pair of hexadecimal digits (`\2C`), the form that is the
-/// same for every character: the special characters, NUL, a space or `#` at the beginning, a space
-/// at the end, and bytes that are not UTF-8. Values without any of these are copied whole.
+/// Escapes are pairs of hexadecimal digits (`\2C`), the form that is the same for every character.
+/// The special characters, NUL and bytes that are not UTF-8 are escaped. So are a space or `#` at
+/// the beginning and a space at the end. Values without any of these are copied whole.
 pub fn write_value_escaped(out: &mut String, value: &[u8]) {
     let first = out.len();
     for chunk in value.utf8_chunks() {

@@ -103,8 +103,8 @@ impl<'o> EntryWriter<'o> {
         self.writer.primitive_with(Tag::OCTET_STRING, fill);
     }
 
-    /// Ends the current attribute, or takes it back if it got no value: for callers that learn
-    /// only value by value whether anything may be shown.
+    /// Ends the current attribute, or removes it if it got no value. It serves callers that decide
+    /// about each value separately.
     pub fn drop_attribute_without_values(&mut self) {
         if let Some(open) = self
             .attribute
@@ -114,8 +114,9 @@ impl<'o> EntryWriter<'o> {
         }
     }
 
-    /// Writes an attribute with all its values at once, ending the one before: each byte is written
-    /// once, where it stays. The values are gone through twice.
+    /// Writes an attribute with all its values at once, after ending the one before. Each byte is
+    /// written once, at its final position. Each byte is written once, at its final position. The
+    /// values are gone through twice.
     #[inline]
     pub fn whole_attribute<'v>(
         &mut self,
@@ -159,7 +160,7 @@ impl<'o> EntryWriter<'o> {
         }
     }
 
-    /// Bytes written for this entry so far.
+    /// Returns the bytes written for this entry so far.
     #[must_use]
     pub const fn len(&self) -> usize {
         self.writer.position() - self.start

@@ -15,7 +15,7 @@ pub struct FilterBuf {
     encoded: Vec<u8>,
 }
 
-/// What a buffer may hold: as deep as any decoder accepts, of any size.
+/// The limits of a buffer: as deep as any decoder accepts, of any size.
 const LIMITS: Limits = Limits {
     filter_depth_max: super::FILTER_DEPTH_CEILING,
     filter_parts_max: u32::MAX,
@@ -34,7 +34,7 @@ impl FilterBuf {
         Ok(FilterBuf { encoded })
     }
 
-    /// Takes the encoding of a filter, as it stands in a request or a control value.
+    /// Takes the encoding of a filter, as requests and control values have it.
     ///
     /// # Errors
     /// A [`Fault`] unless `encoded` is exactly one filter.
@@ -48,8 +48,8 @@ impl FilterBuf {
     /// Keeps a tree.
     ///
     /// # Errors
-    /// A [`Fault`] for a tree that was put together by hand and that no decoder would accept: too
-    /// deep, or with empty substrings.
+    /// A [`Fault`] for a tree built by hand that no decoder would accept: too deep, or with empty
+    /// substrings.
     pub fn from_tree(filter: &Filter<'_>) -> Result<Self, Fault> {
         let mut encoded = Vec::new();
         filter.encode(&mut Writer::new(&mut encoded));

@@ -1,7 +1,7 @@
 //! Search filters: the tree (RFC 4511 section 4.5.1.7) and its text (RFC 4515).
 //!
-//! A [`Filter`] borrows from its encoding. Filters that come from text have no encoding of their
-//! own, so [`FilterBuf`] holds one:
+//! A [`Filter`] borrows from its encoding. Filters from text have no encoding, so [`FilterBuf`]
+//! makes one:
 //!
 //! ```
 //! use fulgurite_ldap::{Filter, FilterBuf};
@@ -12,9 +12,10 @@
 //! # Ok::<(), fulgurite_ldap::FilterTextError>(())
 //! ```
 //!
-//! Nothing here recurses but the compiler's own `Drop`, `Clone` and `PartialEq`, and
-//! these are bounded by [`FILTER_DEPTH_CEILING`], which every way of making a filter from outside
-//! data observes.
+//! Nothing here recurses but the compiler's own `Drop`, `Clone` and `PartialEq`.
+//! [`FILTER_DEPTH_CEILING`] bounds these, and every way to make a filter from outside data observes
+//! it. [`FILTER_DEPTH_CEILING`] bounds these, and every way to make a filter from outside data
+//! observes it.
 
 mod buf;
 mod decode;

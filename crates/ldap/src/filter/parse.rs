@@ -13,7 +13,7 @@ pub enum FilterTextError {
     /// The text ends inside a filter.
     #[error("the filter ends too early; a parenthesis is missing")]
     Unfinished,
-    /// Something follows the filter, or stands where a part should begin.
+    /// Something follows the filter, or comes in place of a part.
     #[error("unexpected character at position {0}; expected \"(\" or \")\"")]
     Unexpected(usize),
     /// A part without `=`.
@@ -230,7 +230,7 @@ fn substrings(
     Ok(())
 }
 
-/// Parses `[attribute][:dn][:rule]`, what stands left of `:=`.
+/// Parses `[attribute][:dn][:rule]`, the left side of `:=`.
 fn extensible(
     target: &[u8],
     at: usize,

@@ -77,8 +77,8 @@ fn extensible(extensible: &Extensible<'_>, f: &mut fmt::Formatter<'_>) -> fmt::R
     escaped(extensible.value, f)
 }
 
-/// Writes a description or a rule. What no name consists of becomes `\xx`: not text that parses
-/// again, but text that cannot be mistaken for something else.
+/// Writes a description or a rule. Bytes that no name has become `\xx`. The text does not parse
+/// again, but cannot be mistaken for other text.
 fn name(bytes: &[u8], f: &mut fmt::Formatter<'_>) -> fmt::Result {
     for &byte in bytes {
         match byte {

@@ -2,8 +2,8 @@
 
 use crate::Values;
 
-/// How deep `and`, `or` and `not` may nest at most, whatever a configuration says: a tree of this
-/// depth is dropped, cloned and compared on a small thread's stack.
+/// Greatest nesting of `and`, `or` and `not`, whatever a configuration says. A small thread's stack
+/// suffices to drop, clone and compare a tree of this depth.
 pub const FILTER_DEPTH_CEILING: u16 = 1000;
 
 /// One filter, borrowed.
@@ -45,11 +45,11 @@ pub struct Assertion<'a> {
 pub struct Substrings<'a> {
     /// Type and options.
     pub attribute: &'a [u8],
-    /// What the value begins with.
+    /// The beginning of the value.
     pub initial: Option<&'a [u8]>,
-    /// What follows, in order, without overlap.
+    /// Later pieces, in order, without overlap.
     pub any: Values<'a>,
-    /// What the value ends with.
+    /// The end of the value.
     pub final_: Option<&'a [u8]>,
 }
 
@@ -67,13 +67,13 @@ pub struct Extensible<'a> {
 }
 
 impl<'a> Filter<'a> {
-    /// Which entries have this attribute.
+    /// Matches entries with this attribute.
     #[must_use]
     pub const fn present(attribute: &'a str) -> Self {
         Filter::Present(attribute.as_bytes())
     }
 
-    /// Which entries have this value.
+    /// Matches entries with this value.
     #[must_use]
     pub const fn equality(attribute: &'a str, value: &'a [u8]) -> Self {
         Filter::Equality(Assertion {

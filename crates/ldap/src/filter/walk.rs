@@ -2,7 +2,7 @@
 
 use super::Filter;
 
-/// What joins the parts of a filter.
+/// The operator that joins the parts of a filter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Junction {
     /// All.

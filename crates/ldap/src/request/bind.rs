@@ -27,7 +27,7 @@ pub enum Authentication<'a> {
     Sasl {
         /// Name of the mechanism; empty to abort an exchange.
         mechanism: &'a [u8],
-        /// What the mechanism sends.
+        /// The mechanism's message.
         credentials: Option<&'a [u8]>,
     },
     /// A choice not known here; to be answered with `authMethodNotSupported`.

@@ -10,7 +10,7 @@ const VALUE: Tag = Tag::context(1);
 /// A request known by its OID.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ExtendedRequest<'a> {
-    /// Which operation, as dotted text; see [`crate::oid`].
+    /// OID of the operation as dotted text; see [`crate::oid`].
     pub oid: &'a [u8],
     /// Its argument.
     pub value: Option<&'a [u8]>,

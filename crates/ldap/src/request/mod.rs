@@ -1,4 +1,4 @@
-//! What a client may ask: one file per operation, decoding and encoding side by side.
+//! Requests of a client: one file per operation, with decoding and encoding.
 
 mod add;
 mod bind;
@@ -50,7 +50,7 @@ pub enum Request<'a> {
 }
 
 impl<'a> Request<'a> {
-    /// Which operation is asked for.
+    /// Returns the operation of the request.
     #[must_use]
     pub const fn operation(&self) -> Operation {
         match self {

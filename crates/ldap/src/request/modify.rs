@@ -16,13 +16,13 @@ pub struct ModifyRequest<'a> {
 /// One change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Change<'a> {
-    /// What to do with the values.
+    /// The operation on the values.
     pub operation: ModifyOperation,
     /// The attribute and the values; without values, delete and replace mean the whole attribute.
     pub attribute: PartialAttribute<'a>,
 }
 
-/// What a change does.
+/// The operation of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ModifyOperation {
     /// Add the values.

@@ -11,7 +11,7 @@ pub struct SearchRequest<'a> {
     pub base: &'a [u8],
     /// How far below the base.
     pub scope: Scope,
-    /// Which aliases to follow.
+    /// The aliases to follow.
     pub deref: Deref,
     /// Entries wanted at most; 0 leaves it to the server.
     pub size_limit: u32,
@@ -19,9 +19,10 @@ pub struct SearchRequest<'a> {
     pub time_limit_s: u32,
     /// True if only attribute descriptions are wanted, without values.
     pub types_only: bool,
-    /// Which entries.
+    /// The filter that chooses entries.
     pub filter: Filter<'a>,
-    /// Which attributes: descriptions, `*`, `+`, `1.1`, `@class`; none means all user attributes.
+    /// The attributes to return: descriptions, `*`, `+`, `1.1`, `@class`. An empty list means all
+    /// user attributes.
     pub attributes: Vec<&'a [u8]>,
 }
 
@@ -164,7 +165,7 @@ impl<'a> SearchRequest<'a> {
     }
 }
 
-/// INTEGER (0 .. maxInt).
+/// Reads an Reads an INTEGER (0 .. maxInt).
 fn limit(reader: &mut Reader<'_>, what: &'static str) -> Result<u32, Fault> {
     let value = reader.integer()?;
     u32::try_from(value)

@@ -1,7 +1,7 @@
-//! The definitions that come with the server, as schema files read by the same parser as anybody's.
+//! The definitions that come with the server, as schema files for the common parser.
 //!
-//! Names, OIDs and relations are those of the RFCs and of what servers in the field publish; the
-//! wording is ours.
+//! Names, OIDs and relations are those of the RFCs and of existing servers. The wording is ours.
+//! The wording is ours.
 
 use crate::definition::Origin;
 
@@ -24,7 +24,7 @@ macro_rules! source {
     };
 }
 
-/// Always present. The hidden ones are in force but not published, as elsewhere.
+/// Always present. The hidden ones are in force but not published, as in slapd.
 pub(crate) const ALWAYS: [Source; 4] = [
     source!("system", Builtin),
     source!("hidden", Hidden),
@@ -37,7 +37,7 @@ pub(crate) const SPARE: Source = source!("spare", Builtin);
 
 /// The definitions that come with the server and may be chosen by name.
 ///
-/// What a part needs is added with it ([`requires`](Self::requires)).
+/// A part brings the parts that it needs ([`requires`](Self::requires)).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Builtin {
     /// RFC 4519, RFC 4523, RFC 2079 and others.
@@ -151,7 +151,7 @@ impl Builtin {
         }
     }
 
-    /// Its text.
+    /// Returns its text.
     pub(crate) fn source(self) -> Source {
         match self {
             Builtin::Core => source!("core", Builtin),

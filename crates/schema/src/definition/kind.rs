@@ -1,6 +1,6 @@
 //! Kinds of attribute types and object classes, as descriptions name them.
 
-/// What an attribute is for (RFC 4512, section 4.1.2, USAGE).
+/// The use of an attribute (RFC 4512, section 4.1.2, USAGE).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Usage {
     /// User data.
@@ -19,9 +19,9 @@ pub enum Usage {
 pub enum ClassKind {
     /// Only there to be derived from.
     Abstract,
-    /// What an entry is; exactly one chain per entry.
+    /// The kind of thing that an entry describes; exactly one chain per entry.
     #[default]
     Structural,
-    /// What an entry has in addition.
+    /// An addition to an entry.
     Auxiliary,
 }

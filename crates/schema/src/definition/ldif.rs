@@ -1,5 +1,7 @@
-//! Schema in LDIF: entries below cn=schema,cn=config (`olcAttributeTypes: {0}( ... )`), and the
-//! subschema entry as other servers export it (`attributeTypes: ( ... )`; RFC 4512, section 4.2).
+//! Schema in LDIF: entries below cn=schema,cn=config (`olcAttributeTypes: {0}( ... )`). It also
+//! reads the subschema entry as other servers export it (`attributeTypes: ( ... )`, RFC 4512,
+//! section 4.2). It also reads the subschema entry as other servers export it (`attributeTypes: (
+//! ... )`, RFC 4512, section 4.2). ( ... )`; RFC 4512, section 4.2).
 
 use super::statement::Statement;
 
@@ -16,9 +18,10 @@ const ATTRIBUTES: [&str; 8] = [
     "ditstructurerules",
 ];
 
-/// Returns true if a text is LDIF rather than a `.schema` file: its first line that is neither
-/// empty nor a comment has a colon behind its first word, and that word is no keyword of `.schema`
-/// files.
+/// Returns true if a text is LDIF rather than a `.schema` file. Its first line that is neither
+/// empty nor a comment then has a colon after its first word. The word is no keyword of `.schema`
+/// files. Its first line that is neither empty nor a comment then has a colon after its first word.
+/// The word is no keyword of `.schema` files.
 pub(super) fn looks_like_ldif(text: &str) -> bool {
     let first = text.lines().find(|line| {
         let line = line.trim();
@@ -72,7 +75,8 @@ pub(super) fn statements(text: &str) -> Result<Vec<Statement>, (usize, String)> 
     Ok(all)
 }
 
-/// Lines with their continuations (RFC 2849: a line break and one space vanish), comments left out.
+/// Joins lines with their continuations (RFC 2849: a line break and one space vanish), and drops
+/// comments.
 fn unfolded(text: &str) -> Vec<(usize, String)> {
     let mut all: Vec<(usize, String)> = Vec::new();
     let mut in_comment = false;
@@ -91,7 +95,7 @@ fn unfolded(text: &str) -> Vec<(usize, String)> {
     all
 }
 
-/// `{12}( ... )` without the position that orders values in the configuration tree.
+/// Removes the position of `{12}( ... )`, which orders values in the configuration tree.
 fn without_index(value: &str) -> &str {
     let Some((digits, rest)) = value
         .strip_prefix('{')
@@ -106,7 +110,7 @@ fn without_index(value: &str) -> &str {
     }
 }
 
-/// Base64 (RFC 4648, section 4) of UTF-8 text.
+/// Decodes base64 (RFC 4648, section 4) of UTF-8 text.
 fn decoded(text: &str) -> Option<String> {
     let digit = |b: u8| match b {
         b'A'..=b'Z' => Some(b - b'A'),

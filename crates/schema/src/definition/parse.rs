@@ -31,7 +31,7 @@ impl Macros {
         }
     }
 
-    /// Returns the numeric OID meant by `text`, if it is one or stands for one.
+    /// Returns the numeric OID that `text` is or names.
     pub(crate) fn numeric(&self, text: &str) -> Option<String> {
         // A single arc is no OID in itself but is a fine base for suffixes.
         let plain =
@@ -57,7 +57,7 @@ impl Macros {
         }
     }
 
-    /// `text` with a macro replaced; descriptors that are no macros stay as they are.
+    /// Replaces a macro in `text`. Other descriptors stay as they are.
     fn expand(&self, text: &str) -> String {
         self.numeric(text).unwrap_or_else(|| text.to_owned())
     }
@@ -216,12 +216,12 @@ impl<'t> Fields<'t> {
         }
     }
 
-    /// `( oid`.
+    /// Parses Parses `( oid`.
     fn begin(&mut self) -> Result<Head, String> {
         self.open()?;
         let text = self.text("an object identifier")?;
         let oid = self.macros.numeric(text).filter(|oid| is_numeric_oid(oid));
-        // Other servers write `name-oid` where nobody has assigned a number.
+        // Other servers write `name-oid` if no number is assigned.
         let placeholder = || text.ends_with("-oid") && is_descriptor(text);
         let oid = oid.or_else(|| placeholder().then(|| text.to_ascii_lowercase()));
         let oid = oid.ok_or_else(|| format!("OID could not be expanded: \"{text}\""))?;
@@ -257,7 +257,7 @@ impl<'t> Fields<'t> {
         }
     }
 
-    /// NAME, DESC, OBSOLETE and X- extensions, which every description may have.
+    /// Parses Parses NAME, DESC, OBSOLETE and X- extensions, which every description may have.
     fn common(&mut self, keyword: &str, head: &mut Head) -> Result<(), String> {
         match keyword {
             "NAME" => {
@@ -284,7 +284,7 @@ impl<'t> Fields<'t> {
         }
     }
 
-    /// `'a'` or `( 'a' 'b' )`.
+    /// Parses Parses `'a'` or `( 'a' 'b' )`.
     fn texts(&mut self, what: &str) -> Result<Vec<String>, String> {
         if self.lexer.peek()? != Some(Token::Open) {
             return Ok(vec![self.text(what)?.to_owned()]);
@@ -305,7 +305,7 @@ impl<'t> Fields<'t> {
         Ok(self.macros.expand(text))
     }
 
-    /// `a` or `( a $ b )`.
+    /// Parses Parses `a` or `( a $ b )`.
     fn oids(&mut self) -> Result<Vec<String>, String> {
         if self.lexer.peek()? != Some(Token::Open) {
             return Ok(vec![self.oid()?]);
@@ -322,7 +322,7 @@ impl<'t> Fields<'t> {
         }
     }
 
-    /// `oid` or `oid{length}`, quoted or not.
+    /// Parses Parses `oid` or `oid{length}`, quoted or not.
     fn syntax(&mut self) -> Result<(String, Option<u32>), String> {
         let mut text = self.text("a syntax")?;
         let mut bound = None;

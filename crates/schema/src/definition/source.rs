@@ -7,7 +7,7 @@ use super::statement::Statement;
 use super::text::{Body, Definition, Location, Origin};
 use super::{file, ldif};
 
-/// What a source says.
+/// The contents of a source.
 #[derive(Debug, Default)]
 pub(crate) struct Parsed {
     pub(crate) definitions: Vec<Definition>,
@@ -15,8 +15,8 @@ pub(crate) struct Parsed {
     pub(crate) options: Vec<String>,
 }
 
-/// Everything a text says, in whichever of the forms it is written. Macros are shared between
-/// texts, so that one may use what an earlier one named.
+/// Parses a text in any of its forms. Macros are shared between texts, so that one may use what an
+/// earlier one named.
 ///
 /// # Errors
 /// Line and reason of the first statement that cannot be parsed.
@@ -42,10 +42,10 @@ pub(crate) fn parse_source(
     Ok(parsed)
 }
 
-/// Adds what one statement says to `parsed`.
+/// Adds the contents of one statement to `parsed`.
 ///
 /// # Errors
-/// What is wrong, beginning with the keyword.
+/// The reason, beginning with the keyword.
 pub(crate) fn parse_statement(
     name: &Arc<str>,
     statement: &Statement,

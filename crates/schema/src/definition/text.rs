@@ -14,7 +14,7 @@ pub(crate) struct Location {
 /// X- extensions, in order.
 pub(crate) type Extensions = Vec<(String, Vec<String>)>;
 
-/// Who defines.
+/// The author of a definition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Origin {
     /// The server, and it publishes it.
@@ -47,7 +47,7 @@ impl Definition {
     }
 }
 
-/// What a definition defines.
+/// The body of a definition, by its kind.
 #[derive(Clone, Debug)]
 pub(crate) enum Body {
     AttributeType(AttributeTypeText),
@@ -71,7 +71,7 @@ impl Body {
     }
 }
 
-/// What all descriptions begin with.
+/// The fields that all descriptions begin with.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Head {
     pub(crate) oid: String,
@@ -82,7 +82,7 @@ pub(crate) struct Head {
 }
 
 impl Head {
-    /// First name or OID: how messages call the definition.
+    /// Returns the first name or the OID, by which messages call the definition.
     pub(crate) fn name(&self) -> &str {
         self.names.first().unwrap_or(&self.oid)
     }
@@ -144,7 +144,7 @@ pub(crate) struct StructureRuleText {
 }
 
 impl SyntaxText {
-    /// Returns the syntax that stands in for this one (X-SUBST).
+    /// Returns the OID of the syntax that substitutes this one (X-SUBST).
     pub(crate) fn substitute(&self) -> Option<&str> {
         self.head
             .extensions

@@ -76,9 +76,10 @@ impl Dn {
         }
     }
 
-    /// Parses and resolves the string form, with the leniencies of RFC 1779 and 2253: spaces around
-    /// separators, `;` between RDNs, quoted values; but not `OID.` before a type, which slapd
-    /// refuses.
+    /// Parses and resolves the string form, with the leniencies of RFC 1779 and 2253. These are
+    /// spaces around separators, `;` between RDNs, and quoted values. Like slapd, it refuses `OID.`
+    /// These are spaces around separators, `;` between RDNs, and quoted values. Like slapd, it
+    /// refuses `OID.`
     ///
     /// # Errors
     /// [`DnError`]; all of them mean invalidDNSyntax.
@@ -122,7 +123,7 @@ impl Dn {
         }
     }
 
-    /// [`parse`](Self::parse) for bytes as they come from a message.
+    /// Parses as [`parse`](Self::parse) does, for bytes of a message.
     ///
     /// # Errors
     /// [`DnError`], also for bytes that are not UTF-8.
@@ -164,9 +165,8 @@ impl Dn {
         });
     }
 
-    /// Returns the normal form for people: types by their first names, values as their equality
-    /// rules see them, where that is text. What tools print; keys are made of
-    /// [`normal`](Self::normal).
+    /// Returns the normal form for people: types by their first names, and values in readable
+    /// normal forms. Tools print it; keys are made of [`normal`](Self::normal).
     #[must_use]
     pub fn normal_text(&self, schema: &Schema) -> String {
         let mut text = String::with_capacity(self.pretty.len());
@@ -187,15 +187,16 @@ impl Dn {
         text
     }
 
-    /// Returns the key form: equal names have equal text. Types and values normalised, specials as
-    /// hex pairs, so that a raw `,` occurs only between RDNs and a raw `+` only within one.
+    /// Returns the key form: equal names have equal text. Types and values are normalised, and
+    /// special characters are hex pairs. A raw `,` so occurs only between RDNs, and a raw `+` only
+    /// within one.
     #[must_use]
     pub fn normal(&self) -> &str {
         &self.normal
     }
 
-    /// Returns the form shown to clients: values as the user wrote them, attribute types by their
-    /// first names, the parts of an RDN sorted by type.
+    /// Returns the form shown to clients: values as the user wrote them, types by their first
+    /// names. The parts of an RDN are sorted by type. The parts of an RDN are sorted by type.
     #[must_use]
     pub fn pretty(&self) -> &str {
         &self.pretty
@@ -207,13 +208,13 @@ impl Dn {
         self.rdns.is_empty()
     }
 
-    /// Number of RDNs.
+    /// Returns the number of RDNs.
     #[must_use]
     pub fn depth(&self) -> usize {
         self.rdns.len()
     }
 
-    /// RDNs, leaf first.
+    /// Returns the Returns the RDNs, leaf first.
     pub fn rdns(&self) -> impl DoubleEndedIterator<Item = Rdn<'_>> + ExactSizeIterator {
         (0..self.rdns.len()).map(move |level| Rdn { dn: self, level })
     }
@@ -244,7 +245,7 @@ impl Dn {
         (!self.is_root()).then(|| self.levels(0..1))
     }
 
-    /// `rdn` (a name of any depth) placed below this name.
+    /// Returns Returns `rdn` (a name of any depth) placed below this name.
     #[must_use]
     pub fn child(&self, rdn: &Dn) -> Dn {
         let mut child = rdn.clone();
@@ -254,13 +255,13 @@ impl Dn {
         child
     }
 
-    /// Returns true if this name is `base` or lies below it.
+    /// Returns true if this name is `base` or is below it.
     #[must_use]
     pub fn is_within(&self, base: &Dn) -> bool {
         *self == *base || self.is_under(base)
     }
 
-    /// Returns true if this name lies properly below `base`.
+    /// Returns true if this name is properly below `base`.
     #[must_use]
     pub fn is_under(&self, base: &Dn) -> bool {
         normal_is_under(&self.normal, &base.normal)
@@ -324,7 +325,7 @@ fn normal_text_of(schema: &Schema, attribute: AttributeIndex, value: &[u8]) -> V
     }
 }
 
-/// [`Dn::is_under`] on normal forms alone.
+/// Returns true if a normal form is properly below another one, as [`Dn::is_under`] does for names.
 #[must_use]
 pub fn normal_is_under(normal: &str, base: &str) -> bool {
     if base.is_empty() {
@@ -368,7 +369,7 @@ impl<'d> Rdn<'d> {
         self.slice(&self.dn.pretty, |start| start.pretty)
     }
 
-    /// Attributes and values, sorted by type.
+    /// Returns attributes and values, sorted by type.
     pub fn avas(&self) -> impl Iterator<Item = Ava<'d>> + use<'d> {
         let dn = self.dn;
         let from = dn.rdns.get(self.level).map_or(0, |start| start.ava);

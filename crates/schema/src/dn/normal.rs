@@ -51,7 +51,7 @@ impl NormalWriter {
         Ok(attribute)
     }
 
-    /// Writes what stands before a value.
+    /// Writes the separator and the type before a value.
     fn start(&mut self, attribute: &AttributeType) {
         if !self.text.is_empty() {
             self.text
@@ -81,8 +81,8 @@ impl NormalWriter {
     }
 }
 
-/// Returns a value that is its own normal form but for case, and has nothing that is escaped: most
-/// values in names. Also, whether case is to be folded.
+/// Returns a value that is its own normal form but for case, and needs no escapes. Most values in
+/// names are such values. Most values in names are such values. Also, whether case is to be folded.
 fn plain_text<'v>(attribute: &AttributeType, value: &'v [u8]) -> Option<(&'v str, bool)> {
     let is_text = matches!(
         attribute.syntax.kind,
@@ -105,7 +105,7 @@ const SPACE: u8 = 2;
 /// Not printable ASCII, or escaped in normal names.
 const REFUSED: u8 = 4;
 
-/// What matters of each byte of a value in a name.
+/// The class of each byte of a value in a name.
 const SEEN: [u8; 256] = {
     let mut seen = [REFUSED; 256];
     let mut byte = 0x20_u8;
@@ -121,8 +121,10 @@ const SEEN: [u8; 256] = {
     seen
 };
 
-/// Returns the normal form of a name that is written as most are: text values of printable ASCII
-/// without anything escaped, one to a level, and no spaces around them. `None` for all others.
+/// Returns the normal form of a name in the common form, and `None` for other names. The common
+/// form has text values of printable ASCII without escapes, one to a level, without spaces around
+/// them. The common form has text values of printable ASCII without escapes, one to a level,
+/// without spaces around them. `None` for all others.
 fn plain_name(schema: &Schema, value: &[u8]) -> Option<String> {
     let mut normal = String::with_capacity(value.len());
     for level in value.split(|b| *b == b',') {
@@ -152,7 +154,7 @@ pub(crate) fn normal_value(schema: &Schema, value: &[u8]) -> Result<String, Inva
     scanned_name(schema, value)
 }
 
-/// [`normal_value`] by way of the grammar.
+/// Makes a normal form by way of the grammar.
 fn scanned_name(schema: &Schema, value: &[u8]) -> Result<String, InvalidValue> {
     let text = std::str::from_utf8(value).map_err(|_| InvalidValue)?;
     let mut writer = NormalWriter {
@@ -208,7 +210,7 @@ pub(crate) fn matches_in_place(schema: &Schema, normal: &[u8], value: &[u8]) -> 
     Some(expected.next().is_none())
 }
 
-/// Which bytes are written as hexadecimal pairs.
+/// The choice of bytes that are written as hexadecimal pairs.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Escapes {
     /// Those RFC 4514 asks for, and `=`, as other servers do.
@@ -278,9 +280,9 @@ fn push_hex(out: &mut String, b: u8, escapes: Escapes) {
     }
 }
 
-/// One attribute and value of a name in normal form. A type this schema does not know, or a value
-/// that is none of its type, stays as it is: names in certificates were not made for this
-/// directory.
+/// Makes the normal form of one attribute and value of a name. An unknown type and an invalid value
+/// stay as they are. Names in certificates were not made for this directory. Names in certificates
+/// were not made for this directory.
 pub(crate) fn normal_ava(schema: &Schema, kind: &str, value: &[u8]) -> String {
     let attribute = schema.attribute(kind);
     let mut text = attribute.map_or_else(|| kind.to_ascii_lowercase(), |a| a.key_name.clone());
@@ -301,7 +303,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn plain_names_become_what_any_name_does(
+        fn plain_and_scanned_names_agree(
             name in prop::collection::vec(prop::sample::select(vec![
                 "cn", "UID", "dc", "2.5.4.3", "x", "serialNumber", "=", "=", ",", ",", "+", "a", "B b", " ", "#", "\\2c", "\"", ";", "é",
             ]), 0..12),
@@ -314,7 +316,7 @@ mod tests {
         }
 
         #[test]
-        fn plain_values_become_what_any_value_does(
+        fn plain_and_escaped_values_agree(
             value in "[ aB=#,+\"\\\\<>;~\u{7f}\u{1}é]{0,6}",
             name in prop::sample::select(vec!["cn", "uid", "dc", "mail", "c", "serialNumber", "x500UniqueIdentifier"]),
         ) {

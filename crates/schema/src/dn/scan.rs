@@ -147,7 +147,7 @@ impl<'t> Scan<'t> {
         Ok(Cow::Owned(value))
     }
 
-    /// RFC 1779: `"text"`, in which only `\` and `"` need escapes.
+    /// Reads `"text"` of RFC 1779, in which only `\` and `"` need escapes.
     fn quoted(&mut self) -> Result<Cow<'t, [u8]>, Malformed> {
         self.at += 1;
         let mut value = Vec::new();
@@ -182,7 +182,7 @@ impl<'t> Scan<'t> {
         hex_pair(first, second).ok_or(self.expected("two hexadecimal digits after '\\'"))
     }
 
-    /// `#` and the BER encoding of the value in hexadecimal.
+    /// Reads Reads `#` and the BER encoding of the value in hexadecimal.
     fn hex_string(&mut self) -> Result<Cow<'t, [u8]>, Malformed> {
         self.at += 1;
         let mut bytes = Vec::new();
@@ -248,8 +248,8 @@ fn hex_pair(first: u8, second: u8) -> Option<u8> {
     u8::try_from(digit(first)? << 4 | digit(second)?).ok()
 }
 
-/// Returns the content of a string type; `None` for anything else: what LDAP writes for it, its
-/// syntax alone could tell.
+/// Returns the content of a string type, and `None` for other types, whose LDAP form depends on the
+/// syntax.
 fn unwrap_string(mut bytes: Vec<u8>) -> Option<Vec<u8>> {
     let (&tag, rest) = bytes.split_first()?;
     // OCTET STRING, UTF8String, NumericString, PrintableString, IA5String, VisibleString.

@@ -66,26 +66,17 @@ impl<A> Filter<A> {
                 normal,
                 dn_attributes,
             } => {
-                let mut matches = |value: &[u8]| rule.matches(schema, normal, value);
-                let found = match attribute {
-                    Some(attribute) => subject.values(attribute, &mut matches),
-                    None => subject.all_values(&mut |index, value| {
-                        by_rule(schema, rule, normal, index, value)
-                    }),
+                let extensible = Extensible {
+                    schema,
+                    rule,
+                    normal,
                 };
-                if !dn_attributes || found.is_true() {
-                    return found;
+                let found = extensible.test_values(attribute.as_ref(), subject);
+                if *dn_attributes && !found.is_true() {
+                    found.or(extensible.test_name(*attribute_type, subject))
+                } else {
+                    found
                 }
-                let wanted = |index| {
-                    attribute_type.is_none_or(|wanted| schema.attribute_at(wanted).covers(index))
-                };
-                found.or(subject.dn_values(&mut |index, value| {
-                    if wanted(index) {
-                        by_rule(schema, rule, normal, index, value)
-                    } else {
-                        Truth::False
-                    }
-                }))
             }
         }
     }
@@ -124,19 +115,55 @@ fn ordered<A, S: FilterSubject<A> + ?Sized>(
     })
 }
 
-/// Returns a value of any attribute, when the rule applies to it.
-fn by_rule(
-    schema: &Schema,
-    rule: &MatchingRule,
-    normal: &[u8],
-    index: AttributeIndex,
-    value: &[u8],
-) -> Truth {
-    let attribute = schema.attribute_at(index);
-    if rule.applies_to(attribute.equality, attribute.syntax.oid) {
-        rule.matches(schema, normal, value)
-    } else {
-        Truth::False
+/// The rule and the assertion of an extensible match.
+struct Extensible<'f> {
+    schema: &'f Schema,
+    rule: &'f MatchingRule,
+    normal: &'f [u8],
+}
+
+impl Extensible<'_> {
+    /// Tests the values of one attribute, or of every attribute that the rule applies to.
+    fn test_values<A, S: FilterSubject<A> + ?Sized>(
+        &self,
+        attribute: Option<&A>,
+        subject: &S,
+    ) -> Truth {
+        match attribute {
+            Some(attribute) => subject.values(attribute, &mut |value| {
+                self.rule.matches(self.schema, self.normal, value)
+            }),
+            None => subject.all_values(&mut |index, value| self.test_applicable(index, value)),
+        }
+    }
+
+    /// Tests the values in the entry's name, those of one attribute type or of all.
+    fn test_name<A, S: FilterSubject<A> + ?Sized>(
+        &self,
+        attribute_type: Option<AttributeIndex>,
+        subject: &S,
+    ) -> Truth {
+        subject.dn_values(&mut |index, value| {
+            let wanted = attribute_type.is_none_or(|of| self.schema.attribute_at(of).covers(index));
+            if wanted {
+                self.test_applicable(index, value)
+            } else {
+                Truth::False
+            }
+        })
+    }
+
+    /// Tests a value of any attribute. It does not match if the rule does not apply to it.
+    fn test_applicable(&self, index: AttributeIndex, value: &[u8]) -> Truth {
+        let attribute = self.schema.attribute_at(index);
+        if self
+            .rule
+            .applies_to(attribute.equality, attribute.syntax.oid)
+        {
+            self.rule.matches(self.schema, self.normal, value)
+        } else {
+            Truth::False
+        }
     }
 }
 
@@ -202,7 +229,7 @@ impl FilterSubject<AttributeDescription> for EntrySubject<'_> {
     }
 }
 
-/// [`FilterSubject::dn_values`] for a resolved name.
+/// Visits the values of a resolved name, as [`FilterSubject::dn_values`] does.
 pub fn visit_dn(dn: &Dn, visit: &mut dyn FnMut(AttributeIndex, &[u8]) -> Truth) -> Truth {
     let mut outcome = Truth::False;
     for ava in dn.rdns().flat_map(|rdn| rdn.avas()) {

@@ -11,7 +11,7 @@ use crate::description::AttributeDescription;
 use crate::matching::{ApproximateAssertion, MatchingRule, SubstringAssertion, Truth};
 use crate::registry::{AttributeIndex, ObjectClassIndex};
 
-/// Which attributes of an entry an item looks at: a description and, implied, its subtypes and its
+/// The attributes of an entry that an item looks at. A description implies its subtypes and its
 /// forms with more options ([`AttributeDescription::covers`]).
 /// `schema.attribute_at(d.attribute).subtypes` lists the types.
 pub type AttributeSelector = AttributeDescription;
@@ -58,7 +58,7 @@ pub enum Filter<A> {
     },
     /// The attribute's names lead to an entry, directly or through the same attribute of the
     /// entries they name (LDAP_MATCHING_RULE_IN_CHAIN). Only a search can follow them:
-    /// [`Filter::replace_chains`] is for it. Where nobody does, the item is Undefined.
+    /// [`Filter::replace_chains`] serves it. Elsewhere the item is Undefined.
     InChain {
         /// Where the values are, the rule of direct steps, and the name to arrive at.
         assertion: Assertion<A>,
@@ -74,8 +74,8 @@ pub enum Filter<A> {
         /// The pieces.
         pieces: SubstringAssertion,
     },
-    /// The entry is one of these, by their numbers in the store, ascending: what somebody has
-    /// worked out beforehand.
+    /// The entry is one of these, by their numbers in the store, ascending. A search computes them
+    /// in advance. A search computes them in advance.
     Entries(Arc<[u64]>),
     /// A rule named by the client (RFC 4511, section 4.5.1.7.7).
     Extensible {
@@ -103,11 +103,11 @@ pub struct Assertion<A> {
     pub normal: Box<[u8]>,
 }
 
-/// What a filter is tested against: an entry, seen by somebody.
+/// An entry against which a filter is tested, as one requester sees it.
 ///
-/// `values` and its kin call `visit` for each value until one answers [`Truth::True`], and return
-/// the [`Truth::or`] of the answers (False when there is no value). A subject that hides attributes
-/// from the asker answers Undefined for them.
+/// `values` and its relatives call `visit` for each value until one answers [`Truth::True`]. They
+/// return the [`Truth::or`] of the answers, which is False without values. A subject that hides
+/// attributes from the requester answers Undefined for them.
 pub trait FilterSubject<A> {
     /// Visits the values the selector covers: the type, its subtypes, and forms with more options.
     fn values(&self, attribute: &A, visit: &mut dyn FnMut(&[u8]) -> Truth) -> Truth;
@@ -125,8 +125,8 @@ pub trait FilterSubject<A> {
 }
 
 impl<A> Filter<A> {
-    /// Returns the number of items a test may have to look at, substring pieces counted one by one:
-    /// what testing one entry costs at most, as the client sees to it.
+    /// Returns the number of items that a test may have to look at, each substring piece counted.
+    /// It bounds the cost of testing one entry.
     #[must_use]
     pub fn weight(&self) -> usize {
         match self {
@@ -141,13 +141,13 @@ impl<A> Filter<A> {
         }
     }
 
-    /// Replaces every [`Filter::InChain`] by what `follow` makes of it: it is told where the values
-    /// are, the attribute's type, the rule of direct steps and the name to arrive at, and may
-    /// answer [`Filter::Entries`], or a choice of direct steps to the names it found. Bounding the
-    /// work is its business; an error ends the whole.
+    /// Replaces every [`Filter::InChain`] by the result of `follow`. It receives the assertion,
+    /// with the rule of direct steps and the final name, and the attribute's type. It may return
+    /// [`Filter::Entries`], or a choice of direct steps to names. It has to bound the work; an
+    /// error ends the whole.
     ///
     /// # Errors
-    /// What `follow` fails with.
+    /// The error of `follow`.
     pub fn replace_chains<E>(
         self,
         follow: &mut impl FnMut(Assertion<A>, AttributeIndex) -> Result<Filter<A>, E>,

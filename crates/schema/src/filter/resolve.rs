@@ -80,7 +80,8 @@ fn equality(schema: &Schema, assertion: &ldap::Assertion<'_>) -> Option<Filter<A
     asserted(schema, attribute, rule, assertion.value).map(Filter::Equality)
 }
 
-/// By sound where values are words, by a rule of its own where there is one, by equality elsewhere.
+/// Resolves `~=`: by sound if values are words, by the rule's approximate rule if it has one,
+/// otherwise by equality.
 fn approximate(
     schema: &Schema,
     assertion: &ldap::Assertion<'_>,
@@ -151,18 +152,15 @@ fn extensible_of(
         .map(|text| schema.describe(text))
         .transpose()
         .ok()?;
-    // Without a rule it is an equality match; and classes are in no name.
+    // Without a rule it is an equality match. Classes are in no name.
     if let (None, Some(described), Some(text)) = (extensible.rule, &attribute, extensible.attribute)
         && (!extensible.dn_attributes || names_classes(schema, described))
     {
-        let value = extensible.value;
-        return equality(
-            schema,
-            &ldap::Assertion {
-                attribute: text,
-                value,
-            },
-        );
+        let assertion = ldap::Assertion {
+            attribute: text,
+            value: extensible.value,
+        };
+        return equality(schema, &assertion);
     }
     let attribute_type = attribute
         .as_ref()
@@ -185,16 +183,8 @@ fn extensible_of(
     }
     let normal = rule.normalise_assertion(schema, extensible.value).ok()?;
     if rule.kind == RuleKind::InChain {
-        // Names that a type or an entry's DN merely contains lead nowhere.
-        let attribute = attribute?;
-        return Some(Filter::InChain {
-            attribute_type: attribute.attribute,
-            assertion: Assertion {
-                attribute,
-                rule: attribute_type?.equality?,
-                normal: normal.into(),
-            },
-        });
+        // Without an attribute there are no names to follow.
+        return in_chain(attribute?, attribute_type?, normal.into());
     }
     Some(Filter::Extensible {
         attribute,
@@ -202,5 +192,21 @@ fn extensible_of(
         rule,
         normal: normal.into(),
         dn_attributes: extensible.dn_attributes,
+    })
+}
+
+/// Returns a chain from the values of an attribute to a name.
+fn in_chain(
+    attribute: AttributeSelector,
+    attribute_type: &AttributeType,
+    normal: Box<[u8]>,
+) -> Option<Filter<AttributeSelector>> {
+    Some(Filter::InChain {
+        attribute_type: attribute.attribute,
+        assertion: Assertion {
+            attribute,
+            rule: attribute_type.equality?,
+            normal,
+        },
     })
 }

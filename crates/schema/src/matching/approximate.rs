@@ -1,9 +1,11 @@
-//! Approximate matching (`~=`; RFC 4511, section 4.5.1.7.6): words that sound alike, in the same
+//! Approximate matching (`~=`, RFC 4511, section 4.5.1.7.6): words that sound alike, in the same
 //! order.
 //!
-//! The sound of a word is its metaphone (Lawrence Philips, 1990): consonants as they are spoken in
-//! English, vowels only where a word begins with one, neighbours of the same sound once. Words of
-//! other alphabets sound like themselves.
+//! The sound of a word is its metaphone (Lawrence Philips, 1990). Consonants count as they are
+//! spoken in English, and vowels only where a word begins with one. Neighbours of the same sound
+//! count once. Consonants count as they are spoken in English, and vowels only where a word begins
+//! with one. Neighbours of the same sound count once. Words of other alphabets sound like
+//! themselves.
 
 use std::borrow::Cow;
 
@@ -42,7 +44,7 @@ pub struct ApproximateAssertion {
 }
 
 impl ApproximateAssertion {
-    /// Takes an assertion apart. A text without words matches nothing.
+    /// Splits an assertion into words. A text without words matches nothing.
     #[must_use]
     pub fn new(assertion: &[u8]) -> ApproximateAssertion {
         ApproximateAssertion {

@@ -1,8 +1,8 @@
 //! Exact matching of certificates and revocation lists (RFC 4523, sections 2.4, 2.5 and 3).
 //!
-//! A certificate is known by its serial number and issuer, a revocation list by its issuer and the
-//! time it was made. The normal form is that pair, so an assertion, which names just these, is
-//! looked up like any other value.
+//! Serial number and issuer identify a certificate. Issuer and time of issue identify a revocation
+//! list. The normal form is that pair, so an assertion, which names just these, is looked up like
+//! any other value.
 //!
 //! ```text
 //!   value       DER                                                        ─┐
@@ -168,8 +168,8 @@ fn split_outside_quotes(text: &str) -> Vec<&str> {
     parts
 }
 
-/// Returns the text in `"..."`, `rdnSequence:"..."`, `utcTime:"..."`; of the older form, the text
-/// as it stands.
+/// Returns the text in `"..."`, `rdnSequence:"..."`, `utcTime:"..."`. In the older form it is the
+/// text itself. In the older form it is the text itself.
 fn unquoted(text: &str) -> Result<String, InvalidValue> {
     let Some((before, rest)) = text.split_once('"') else {
         return Ok(text.trim().to_owned());
@@ -179,7 +179,7 @@ fn unquoted(text: &str) -> Result<String, InvalidValue> {
         choice,
         "" | "rdnSequence:" | "utcTime:" | "generalTime:" | "generalizedTime:"
     );
-    // A DN may have quotes of its own in the older form; there it begins with a type.
+    // A DN may contain quotes in the older form, in which it begins with a type.
     if !known {
         return Ok(text.trim().to_owned());
     }
@@ -187,7 +187,7 @@ fn unquoted(text: &str) -> Result<String, InvalidValue> {
     Ok(inner.replace("\"\"", "\""))
 }
 
-/// Sign and bytes, without leading zeros, of an INTEGER's contents.
+/// Returns the sign and bytes, without leading zeros, of an INTEGER's contents.
 fn magnitude(content: &[u8]) -> (bool, Vec<u8>) {
     let negative = content.first().is_some_and(|b| b & 0x80 != 0);
     let mut bytes = content.to_vec();
@@ -206,7 +206,7 @@ fn magnitude(content: &[u8]) -> (bool, Vec<u8>) {
     (negative, bytes)
 }
 
-/// Sign and bytes of a number as assertions write it: decimal, or `'17'H`.
+/// Returns the sign and bytes of a number as assertions write it: decimal, or `'17'H`.
 fn written_serial(text: &str) -> Result<(bool, Vec<u8>), InvalidValue> {
     let text = text.trim();
     if text.len() > SERIAL_DIGITS_MAX {

@@ -1,5 +1,9 @@
 //! Just enough DER (X.690) to find the parts of certificates and revocation lists that identify
-//! them.
+//! them. The `der` and `x509-cert` crates are no replacement: they refuse encodings that slapd
+//! accepts and directories hold. Examples are lengths with leading zeros, long serial numbers,
+//! Latin-1 strings and bytes after the certificate. The `der` and `x509-cert` crates are no
+//! replacement: they refuse encodings that slapd accepts and directories hold. Examples are lengths
+//! with leading zeros, long serial numbers, Latin-1 strings and bytes after the certificate.
 //!
 //! ```text
 //!   Certificate      { { [0] version?, serial, algorithm, issuer, ... }, algorithm, signature }      (RFC 5280, 4.1)
@@ -86,7 +90,7 @@ impl<'v> Der<'v> {
     }
 }
 
-/// Returns the parts of a certificate. What follows the certificate is left alone.
+/// Returns the parts of a certificate. Bytes after the certificate are ignored.
 pub(super) fn certificate(value: &[u8]) -> Option<CertificateParts<'_>> {
     let mut certificate = Der::new(value).sequence()?;
     let mut signed = certificate.sequence()?;
@@ -251,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_cut_off_is_refused() {
+    fn truncated_der_is_refused() {
         let key = b"0\x0b\x02\x01\x00\x30\x04\x06\x02\x2a\x03\x04\x00";
         assert!(is_private_key(key));
         for length in 0..key.len() {

@@ -26,11 +26,11 @@ pub(super) struct Form {
     pub(super) piece: Option<PreparePiece>,
     /// True if case matters, if the normal form is prepared text (RFC 4518).
     pub(super) case: Option<Case>,
-    /// What a normal form holds.
+    /// The content of a normal form.
     pub(super) content: Content,
 }
 
-/// What a normal form holds.
+/// The content of a normal form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Content {
     /// Text that people can read.

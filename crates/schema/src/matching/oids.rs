@@ -45,8 +45,8 @@ fn object_identifier<'v>(names: &dyn NameResolver, value: &'v [u8]) -> Normal<'v
     Ok(Cow::Owned(value.to_ascii_lowercase()))
 }
 
-/// Returns the same of an assertion: whether a name that the schema does not know is meant cannot
-/// be said (RFC 4517, section 4.2.26).
+/// Makes the normal form of an assertion. A name that the schema does not know has none (RFC 4517,
+/// section 4.2.26).
 fn known_identifier<'v>(names: &dyn NameResolver, assertion: &'v [u8]) -> Normal<'v> {
     let text = std::str::from_utf8(assertion).map_err(|_| InvalidValue)?;
     if !is_numeric_oid(text) && names.oid_of(text).is_none() {

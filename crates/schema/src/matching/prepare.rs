@@ -3,12 +3,13 @@
 //! ```text
 //! value -> map (fold case) -> NFKC -> insignificant spaces -> prepared
 //! ```
-//! The step that prohibits characters is left out: directories hold private-use and replacement
-//! characters, and a value that no filter can find, or that cannot be imported, helps nobody.
+//! The step that prohibits characters is left out. Directories hold private-use and replacement
+//! characters, and such values have to be found and imported. Directories hold private-use and
+//! replacement characters, and such values have to be found and imported.
 //!
 //! The RFC marks spaces by doubling them, so that substrings can meet in the middle of a run.
-//! Normal forms here are the compact equivalent: no space at either end, one space for an inner
-//! run, a single space for a text of spaces only. Order and equality are the same;
+//! Normal forms here are the compact equivalent. They have no space at either end and one space for
+//! an inner run. A text of spaces only becomes a single space. Order and equality are the same;
 //! [`SubstringAssertion`](super::SubstringAssertion) expands when it matters.
 
 use std::borrow::Cow;
@@ -44,7 +45,7 @@ pub(crate) fn prepare(value: &[u8], case: Case) -> Result<Cow<'_, [u8]>, Invalid
     }
 }
 
-/// What one look at a value of printable ASCII shows.
+/// The properties of a value of printable ASCII.
 pub(crate) struct Plain {
     /// True if it has letters that folding changes.
     pub(crate) upper: bool,
@@ -53,7 +54,7 @@ pub(crate) struct Plain {
 }
 
 impl Plain {
-    /// `None` for a value that is not all printable ASCII.
+    /// Looks at a value. Returns `None` if it is not all printable ASCII.
     pub(crate) fn of(value: &[u8]) -> Option<Plain> {
         let (mut upper, mut odd_spaces, mut printable) = (false, false, true);
         let mut before = b' ';
@@ -68,8 +69,8 @@ impl Plain {
     }
 }
 
-/// [`prepare`] into a buffer of the caller, for values of printable ASCII that fit; `None` for all
-/// others.
+/// Prepares into a buffer of the caller, as [`prepare`] does. Returns `None` for values that do not
+/// fit or are not all printable ASCII.
 pub(crate) fn prepare_short<'b>(
     value: &[u8],
     case: Case,
@@ -136,7 +137,7 @@ pub(crate) fn map_and_normalise(value: &[u8], case: Case) -> Result<String, Inva
     Ok(prepared)
 }
 
-/// Step 6 for whole values.
+/// Does step 6 for whole values.
 pub(crate) fn compact(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut chars = text.chars().peekable();
@@ -184,7 +185,8 @@ fn map_once(text: &str, case: Case) -> String {
     }
 }
 
-/// Step 2 without case folding: nothing, a space, or the character itself (RFC 4518, section 2.2).
+/// Does step 2 without case folding: nothing, a space, or the character itself (RFC 4518, section
+/// 2.2).
 fn map_char(c: char) -> Option<char> {
     match c {
         // Most characters, without asking the tables.
@@ -206,7 +208,7 @@ fn map_char(c: char) -> Option<char> {
     }
 }
 
-/// Case folding by RFC 3454, table B.2; characters younger than the table by their Unicode lower
+/// Folds case by RFC 3454, table B.2; characters younger than the table by their Unicode lower
 /// case.
 fn fold(c: char) -> impl Iterator<Item = char> {
     let ascii = c.is_ascii().then(|| c.to_ascii_lowercase());

@@ -25,7 +25,7 @@ pub struct MatchingRule {
     pub name: &'static str,
     /// OID of the assertion syntax.
     pub syntax: &'static str,
-    /// What the rule serves.
+    /// The purpose of the rule.
     pub(crate) kind: RuleKind,
     /// The normal form of the rule's family.
     pub(super) form: &'static Form,
@@ -41,7 +41,7 @@ pub struct MatchingRule {
     pub(super) approximate: Option<&'static MatchingRule>,
 }
 
-/// What a rule serves.
+/// The purpose of a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RuleKind {
     /// Equality of values; an index of normal forms can answer.
@@ -81,8 +81,8 @@ impl MatchingRule {
         self.form.case.is_some()
     }
 
-    /// Returns the rule by which `~=` compares values of attributes with this equality rule, if
-    /// there is one that compares something other than sound.
+    /// Returns the rule by which `~=` compares values of attributes with this equality rule. It is
+    /// `None` if sound or equality decides. It is `None` if sound or equality decides.
     pub(crate) fn approximate(&self) -> Option<&'static MatchingRule> {
         self.approximate
     }

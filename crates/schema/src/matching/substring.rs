@@ -41,19 +41,20 @@ enum Position {
 }
 
 impl SubstringAssertion {
-    /// What the normal form must start with. Without outer spaces, so it is a necessary condition:
-    /// an index may use it, [`matches`](Self::matches) decides.
+    /// Returns the required start of the normal form. Without outer spaces, so it is a necessary
+    /// condition: an index may use it, [`matches`](Self::matches) decides.
     #[must_use]
     pub fn initial(&self) -> Option<&[u8]> {
         self.pieces.initial.as_deref()
     }
 
-    /// What the normal form must contain, in this order and without overlap; without outer spaces.
+    /// Returns the pieces that the normal form must contain, in this order and without overlap,
+    /// without outer spaces.
     pub fn any(&self) -> impl Iterator<Item = &[u8]> {
         self.pieces.any.iter().map(|piece| &**piece)
     }
 
-    /// What the normal form must end with; without outer spaces.
+    /// Returns the required end of the normal form, without outer spaces.
     #[must_use]
     pub fn final_(&self) -> Option<&[u8]> {
         self.pieces.final_.as_deref()
@@ -90,7 +91,8 @@ impl SubstringAssertion {
             prepared.add(place, piece)?;
         }
         if prepared.spaces_count {
-            // Few assertions need them, and only the whole of it tells which.
+            // Few assertions need marked spaces, and only the whole assertion shows whether one
+            // does.
             prepared.spaced = Some(Pieces::default());
             prepared.pieces = Pieces::default();
             for (place, piece) in given {
@@ -179,8 +181,9 @@ fn spaced(core: &str, place: Position, (blank, leading, trailing): (bool, bool, 
     spaced
 }
 
-/// Returns a compact normal form in the marked form of RFC 4518: inner spaces twice, one at each
-/// end of each line.
+/// Returns a compact normal form in the marked form of RFC 4518. Inner spaces occur twice, and each
+/// line has one space at each end. Inner spaces occur twice, and each line has one space at each
+/// end.
 fn mark_spaces(compact: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(compact.len() + 8);
     for (number, line) in compact.split(|&b| b == b'\n').enumerate() {

@@ -107,7 +107,7 @@ pub(super) static TELEPHONE_NUMBER: Form = Form {
 /// of them.
 const LINE_END: u8 = b'\n';
 
-/// Directory String and its relatives: not empty.
+/// Makes the normal form of a Directory String, which is not empty.
 fn directory_string(value: &[u8], case: Case) -> Normal<'_> {
     if value.is_empty() {
         return Err(InvalidValue);
@@ -115,7 +115,7 @@ fn directory_string(value: &[u8], case: Case) -> Normal<'_> {
     prepare(value, case)
 }
 
-/// IA5 String: ASCII, may be empty.
+/// Makes the normal form of an Makes the normal form of an IA5 String: ASCII, may be empty.
 fn ia5_string(value: &[u8], case: Case) -> Normal<'_> {
     if !value.is_ascii() {
         return Err(InvalidValue);
@@ -123,7 +123,7 @@ fn ia5_string(value: &[u8], case: Case) -> Normal<'_> {
     prepare(value, case)
 }
 
-/// Numeric String: digits, spaces dropped; not empty.
+/// Makes the normal form of a Numeric String: digits without spaces, not empty.
 fn numeric_string(value: &[u8]) -> Normal<'_> {
     if value.is_empty() || !value.iter().all(|b| b.is_ascii_digit() || *b == b' ') {
         return Err(InvalidValue);
@@ -131,8 +131,8 @@ fn numeric_string(value: &[u8]) -> Normal<'_> {
     Ok(without(value, |b| b == b' '))
 }
 
-/// Telephone Number: case folded, spaces and hyphens dropped (RFC 4518, section 2.6.3). Its syntax
-/// is that of Printable String.
+/// Makes the normal form of a Makes the normal form of a Telephone Number: case folded, spaces and
+/// hyphens dropped (RFC 4518, section 2.6.3). Its syntax is that of Printable String.
 fn telephone_number(value: &[u8]) -> Normal<'_> {
     if value.is_empty() || !value.iter().copied().all(is_printable) {
         return Err(InvalidValue);
@@ -150,8 +150,8 @@ fn telephone_number(value: &[u8]) -> Normal<'_> {
     ))
 }
 
-/// Postal Address: lines between `$`, each prepared; `\24` and `\5C` stand for `$` and `\` within a
-/// line.
+/// Makes the normal form of a Postal Address: lines between `$`, each prepared. Within a line,
+/// `\24` is `$` and `\5C` is `\`.
 fn line_list(value: &[u8]) -> Normal<'_> {
     let mut out = Vec::with_capacity(value.len());
     for (number, line) in value.split(|&b| b == b'$').enumerate() {
@@ -258,8 +258,8 @@ fn telephone_matches(normal: &[u8], value: &[u8]) -> Option<bool> {
     Some(significant.eq(normal.iter().copied()))
 }
 
-/// Postal Address: lines between `$`, with `\24` and `\5C` as the only escapes (RFC 4517, section
-/// 3.3.28). Empty lines occur in practice and are let through.
+/// Returns true for a Returns true for a Postal Address: lines between `$`, with `\24` and `\5C` as
+/// the only escapes (RFC 4517, section 3.3.28). Empty lines occur in practice and are accepted.
 pub(crate) fn is_postal_address(value: &[u8]) -> bool {
     if std::str::from_utf8(value).is_err() {
         return false;

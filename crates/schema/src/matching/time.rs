@@ -94,9 +94,9 @@ impl<'v> Utc<'v> {
     }
 }
 
-/// Whole seconds in a fraction of a unit, and the rest of it as decimal digits without trailing
-/// zeros. Nine digits of the fraction count when the unit is not a second; seconds keep all of
-/// theirs.
+/// Returns the whole seconds in a fraction of a unit, and the rest as decimal digits without
+/// trailing zeros. Nine digits of the fraction count when the unit is not a second; seconds keep
+/// all of theirs.
 fn scale_fraction(digits: &[u8], unit_seconds: i64) -> (i64, Cow<'_, str>) {
     if unit_seconds == 1 {
         let digits = str::from_utf8(digits).unwrap_or_default();

@@ -1,9 +1,9 @@
 //! Three-valued logic of filters (RFC 4511, section 4.5.1.7).
 
-/// What a filter item can evaluate to.
+/// The outcome of a filter item.
 ///
-/// An item is `Undefined` when its attribute, rule or assertion makes no sense; such an item never
-/// errs, it merely cannot select an entry.
+/// An item is `Undefined` if its attribute, rule or assertion makes no sense. Such an item causes
+/// no error; it cannot select an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Truth {
     /// The item does not match.
@@ -15,7 +15,7 @@ pub enum Truth {
 }
 
 impl Truth {
-    /// Both: False wins, then Undefined.
+    /// Returns the conjunction: False wins, then Undefined.
     #[must_use]
     pub fn and(self, other: Truth) -> Truth {
         match (self, other) {
@@ -25,7 +25,7 @@ impl Truth {
         }
     }
 
-    /// Either: True wins, then Undefined.
+    /// Returns the disjunction: True wins, then Undefined.
     #[must_use]
     pub fn or(self, other: Truth) -> Truth {
         match (self, other) {

@@ -7,8 +7,7 @@ use crate::syntax::Syntax;
 
 /// Position of an attribute type within one [`Schema`](crate::Schema) value.
 ///
-/// It is meaningful for that value alone: another set of schema files numbers differently, so it
-/// must not be written to disk.
+/// Another set of schema files numbers differently, so the index must not be written to disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct AttributeIndex(pub u32);
 
@@ -56,7 +55,7 @@ pub struct AttributeType {
 }
 
 impl AttributeType {
-    /// First declared name, or the numeric OID of a nameless type.
+    /// Returns the first declared name, or the numeric OID of a nameless type.
     #[must_use]
     pub fn name(&self) -> &str {
         self.names.first().unwrap_or(&self.oid)

@@ -80,6 +80,7 @@ fn resolve_one(
 ) -> Result<AttributeType, SchemaError> {
     let name = text.head.name();
     let fail = |reason: String| SchemaError::at(location, format!("attributetype: {reason}"));
+    let inherited = |of: fn(&AttributeType) -> Option<&'static MatchingRule>| superior.and_then(of);
     let syntax = match &text.syntax {
         Some(oid) => syntaxes
             .get(oid)
@@ -90,22 +91,10 @@ fn resolve_one(
             ))
         })?,
     };
-    let rule = |wanted: &Option<String>,
-                kind: RuleKind,
-                inherited: Option<&'static MatchingRule>| match wanted {
-        None => Ok(inherited),
-        Some(rule) => match MatchingRule::find(rule) {
-            Some(found) if found.kind == kind => Ok(Some(found)),
-            Some(_) => Err(fail(format!(
-                "AttributeType inappropriate matching rule: \"{rule}\""
-            ))),
-            None => Err(fail(format!("MatchingRule not found: \"{rule}\""))),
-        },
+    let rule = |wanted: &Option<String>, kind, inherited| {
+        find_rule(wanted.as_deref(), kind, inherited).map_err(fail)
     };
-    let inappropriate_usage = superior.is_some_and(|s| s.usage != text.usage)
-        || (text.no_user_modification && text.usage == Usage::UserApplications)
-        || (text.collective && (text.usage != Usage::UserApplications || text.single_value));
-    if inappropriate_usage {
+    if !has_appropriate_usage(text, superior) {
         return Err(fail(format!(
             "AttributeType inappropriate USAGE: \"{name}\""
         )));
@@ -125,17 +114,17 @@ fn resolve_one(
         equality: rule(
             &text.equality,
             RuleKind::Equality,
-            superior.and_then(|s| s.equality),
+            inherited(|s| s.equality),
         )?,
         ordering: rule(
             &text.ordering,
             RuleKind::Ordering,
-            superior.and_then(|s| s.ordering),
+            inherited(|s| s.ordering),
         )?,
         substring: rule(
             &text.substring,
             RuleKind::Substrings,
-            superior.and_then(|s| s.substring),
+            inherited(|s| s.substring),
         )?,
         single_value: text.single_value,
         collective: text.collective || superior.is_some_and(|s| s.collective),
@@ -145,6 +134,32 @@ fn resolve_one(
         hidden: origin == Origin::Hidden,
         published: text.to_string(),
     })
+}
+
+/// Returns the matching rule that a definition names, or the inherited one.
+fn find_rule(
+    wanted: Option<&str>,
+    kind: RuleKind,
+    inherited: Option<&'static MatchingRule>,
+) -> Result<Option<&'static MatchingRule>, String> {
+    let Some(name) = wanted else {
+        return Ok(inherited);
+    };
+    match MatchingRule::find(name) {
+        Some(rule) if rule.kind == kind => Ok(Some(rule)),
+        Some(_) => Err(format!(
+            "AttributeType inappropriate matching rule: \"{name}\""
+        )),
+        None => Err(format!("MatchingRule not found: \"{name}\"")),
+    }
+}
+
+/// Returns true if USAGE agrees with the superior and with the type's other properties.
+fn has_appropriate_usage(text: &AttributeTypeText, superior: Option<&AttributeType>) -> bool {
+    let is_user_data = text.usage == Usage::UserApplications;
+    superior.is_none_or(|superior| superior.usage == text.usage)
+        && !(text.no_user_modification && is_user_data)
+        && !(text.collective && (!is_user_data || text.single_value))
 }
 
 fn fill_subtypes(types: &mut [AttributeType]) {

@@ -62,9 +62,9 @@ impl SchemaBuilder {
         self
     }
 
-    /// Adds the definitions of a text: OpenLDAP's `.schema` syntax, LDIF for cn=schema,cn=config
-    /// (`olcAttributeTypes`) or the subschema entry as RFC 4512 has it (`attributeTypes`). Which
-    /// one it is shows in the text. `origin` names it in errors.
+    /// Adds the definitions of a text. Its form is OpenLDAP's `.schema` syntax, LDIF for
+    /// cn=schema,cn=config (`olcAttributeTypes`) or a subschema entry of RFC 4512
+    /// (`attributeTypes`). The text itself shows its form. `origin` names it in errors.
     ///
     /// # Errors
     /// [`SchemaError::Definition`] when the text cannot be parsed.
@@ -75,10 +75,11 @@ impl SchemaBuilder {
         Ok(self)
     }
 
-    /// Adds one statement as it stands in a configuration file: `attributetype ( ... )`,
-    /// `objectclass ( ... )`, `ditcontentrule`, `ldapsyntax`, `objectidentifier`,
-    /// `attributeoptions`, continuation lines joined. `line`, from 1, and `origin` name it in
-    /// errors.
+    /// Adds one statement of a configuration file: `attributetype ( ... )`, `objectclass ( ... )`,
+    /// `ditcontentrule`, `ldapsyntax`, `objectidentifier`, `attributeoptions`. Continuation lines
+    /// are joined. `attributetype ( ... )`, `objectclass ( ... )`, `ditcontentrule`, `ldapsyntax`,
+    /// `objectidentifier`, `attributeoptions`, continuation lines joined. `line`, from 1, and
+    /// `origin` name it in errors.
     ///
     /// # Errors
     /// [`SchemaError::Definition`] when it cannot be parsed, or the keyword is none of these.

@@ -128,7 +128,7 @@ fn resolve_one(
     })
 }
 
-/// What an administrator defines has user attributes only: the server decides about its own.
+/// Fails if an administrator's class includes operational attributes, which the server controls.
 fn check_user_attributes(
     (location, text): &Located<ObjectClassText>,
     attributes: &Names,
@@ -149,8 +149,8 @@ fn check_user_attributes(
     Ok(())
 }
 
-/// RFC 4512, section 2.4: structural from structural or abstract, auxiliary from auxiliary or
-/// abstract, abstract from abstract.
+/// Returns true if a class may derive from a class of another kind (RFC 4512, section 2.4). Every
+/// kind may derive from its own kind and from abstract.
 fn may_derive(kind: ClassKind, superior: ClassKind) -> bool {
     superior == ClassKind::Abstract || superior == kind
 }

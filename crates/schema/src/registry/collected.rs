@@ -26,12 +26,12 @@ pub(super) struct Collected<T> {
     /// Number of the first definition, and the later one.
     pub(super) repeated: Vec<(usize, Located<T>)>,
     pub(super) names: Names,
-    /// Who made each first definition.
+    /// The author of each first definition.
     pub(super) origins: Vec<Origin>,
 }
 
 impl<T> Collected<T> {
-    /// Who made a definition.
+    /// Returns the author of a definition.
     pub(super) fn origin(&self, number: usize) -> Origin {
         self.origins.get(number).copied().unwrap_or(Origin::File)
     }

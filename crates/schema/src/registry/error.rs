@@ -14,7 +14,7 @@ pub enum SchemaError {
     Read {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         source: std::io::Error,
     },
     /// A definition is wrong.
@@ -24,7 +24,7 @@ pub enum SchemaError {
         origin: String,
         /// Line on which the definition starts, from 1.
         line: usize,
-        /// What is wrong.
+        /// The reason, as a sentence.
         reason: String,
     },
 }

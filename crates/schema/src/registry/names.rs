@@ -1,7 +1,7 @@
 //! Case-insensitive names to numbers, looked up without allocation.
 //!
-//! A table of our own: hashing takes both ends of a name as words, and names are mostly asked for
-//! as they were defined, which one comparison shows.
+//! The hash reads both ends of a name as words. Most look-ups use the defined spelling, which one
+//! comparison shows. A general hash table would do more work.
 
 /// Names and OIDs of one kind of definition.
 #[derive(Debug, Default)]
@@ -13,7 +13,7 @@ pub(crate) struct Names {
 }
 
 impl Names {
-    /// Adds a name. Answers the number it already stands for, if any.
+    /// Adds a name. Returns its previous number, if it had one.
     pub(crate) fn insert(&mut self, name: &str, number: u32) -> Option<u32> {
         let name = name.as_bytes();
         if let Some(at) = self.find(name) {
@@ -29,7 +29,7 @@ impl Names {
         None
     }
 
-    /// Returns the number a name stands for, in any case.
+    /// Returns the number of a name, in any case.
     pub(crate) fn get(&self, name: &[u8]) -> Option<u32> {
         let (_, number) = self.names.get(self.find(name)?)?;
         Some(*number)
@@ -64,8 +64,8 @@ impl Names {
     }
 }
 
-/// Returns the same for names that differ in case only. Their length, first and last bytes tell
-/// names apart.
+/// Returns the same for names that differ in case only. Length, first and last bytes distinguish
+/// names.
 fn hash(name: &[u8]) -> usize {
     // The bit by which letters of either case differ.
     const CASE: u64 = 0x2020_2020_2020_2020;
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn many_names_are_told_apart() {
+    fn many_names_get_their_own_numbers() {
         let mut names = Names::default();
         for number in 0..2000 {
             assert_eq!(names.insert(&format!("1.3.6.1.4.{number}"), number), None);

@@ -40,7 +40,7 @@ pub struct ObjectClass {
 }
 
 impl ObjectClass {
-    /// First declared name, or the numeric OID of a nameless class.
+    /// Returns the first declared name, or the numeric OID of a nameless class.
     #[must_use]
     pub fn name(&self) -> &str {
         self.names.first().unwrap_or(&self.oid)

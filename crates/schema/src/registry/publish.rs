@@ -5,7 +5,7 @@ use crate::matching::{MatchingRule, RuleKind};
 use crate::syntax::{Binary, Syntax};
 
 impl Schema {
-    /// Values of `attributeTypes`.
+    /// Returns the values of `attributeTypes`.
     pub fn published_attribute_types(&self) -> impl Iterator<Item = &str> {
         self.attributes()
             .iter()
@@ -13,7 +13,7 @@ impl Schema {
             .map(|attribute| attribute.published.as_str())
     }
 
-    /// Values of `objectClasses`.
+    /// Returns the values of `objectClasses`.
     pub fn published_object_classes(&self) -> impl Iterator<Item = &str> {
         self.object_classes()
             .iter()
@@ -21,7 +21,7 @@ impl Schema {
             .map(|class| class.published.as_str())
     }
 
-    /// Values of `dITContentRules`.
+    /// Returns the values of `dITContentRules`.
     pub fn published_content_rules(&self) -> impl Iterator<Item = &str> {
         self.parts
             .content_rules
@@ -29,17 +29,17 @@ impl Schema {
             .map(|rule| rule.published.as_str())
     }
 
-    /// Values of `nameForms`.
+    /// Returns the values of `nameForms`.
     pub fn published_name_forms(&self) -> impl Iterator<Item = &str> {
         self.parts.name_forms.iter().map(String::as_str)
     }
 
-    /// Values of `dITStructureRules`.
+    /// Returns the values of `dITStructureRules`.
     pub fn published_structure_rules(&self) -> impl Iterator<Item = &str> {
         self.parts.structure_rules.iter().map(String::as_str)
     }
 
-    /// Values of `ldapSyntaxes`.
+    /// Returns the values of `ldapSyntaxes`.
     pub fn published_syntaxes(&self) -> impl Iterator<Item = String> {
         Syntax::all()
             .iter()
@@ -48,7 +48,7 @@ impl Schema {
             .chain(self.parts.defined_syntaxes.iter().cloned())
     }
 
-    /// Values of `matchingRules`.
+    /// Returns the values of `matchingRules`.
     pub fn published_matching_rules(&self) -> impl Iterator<Item = String> {
         published_rules().map(|rule| {
             format!(
@@ -58,7 +58,8 @@ impl Schema {
         })
     }
 
-    /// Values of `matchingRuleUse`: for each rule the user may name, the attributes it applies to.
+    /// Returns the values of `matchingRuleUse`: for each rule the user may name, the attributes it
+    /// applies to.
     pub fn published_matching_rule_uses(&self) -> impl Iterator<Item = String> {
         published_rules().filter_map(|rule| self.matching_rule_use(rule))
     }
@@ -89,7 +90,7 @@ impl Schema {
     }
 }
 
-/// Returns the rules clients are told of, in OpenLDAP's order.
+/// Returns the published rules, in OpenLDAP's order.
 fn published_rules() -> impl Iterator<Item = &'static MatchingRule> {
     MatchingRule::all()
         .iter()
@@ -97,8 +98,8 @@ fn published_rules() -> impl Iterator<Item = &'static MatchingRule> {
         .filter(|rule| rule.published)
 }
 
-/// Attributes that no rule is said to apply to: objectClass, structuralObjectClass, the values of
-/// the subschema, the marks of an entry, private keys.
+/// Attributes that `matchingRuleUse` leaves out: objectClass, structuralObjectClass, the values of
+/// the subschema, entryUUID and CSNs, private keys.
 const WITHOUT_USE: [&str; 10] = [
     "2.5.4.0",
     "2.5.21.9",

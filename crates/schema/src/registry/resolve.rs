@@ -9,29 +9,20 @@ use super::forms::{resolve_name_forms, resolve_structure_rules};
 use super::schema::Parts;
 use super::syntaxes::Syntaxes;
 use crate::definition::{
-    AttributeTypeText, Body, ContentRuleText, Definition, NameFormText, ObjectClassText,
-    StructureRuleText, SyntaxText,
+    AttributeTypeText, Body, ContentRuleText, Definition, Location, NameFormText, ObjectClassText,
+    Origin, StructureRuleText, SyntaxText,
 };
 
 /// Resolves everything.
 pub(super) fn resolve(definitions: Vec<Definition>) -> Result<Parts, SchemaError> {
-    let (mut attributes, mut classes, mut rules) = (Vec::new(), Vec::new(), Vec::new());
-    let (mut syntaxes, mut forms, mut structure) = (Vec::new(), Vec::new(), Vec::new());
-    for Definition {
-        location,
-        origin,
-        body,
-    } in definitions
-    {
-        match body {
-            Body::AttributeType(text) => attributes.push((origin, location, text)),
-            Body::ObjectClass(text) => classes.push((origin, location, text)),
-            Body::ContentRule(text) => rules.push((origin, location, text)),
-            Body::Syntax(text) => syntaxes.push((origin, location, text)),
-            Body::NameForm(text) => forms.push((origin, location, text)),
-            Body::StructureRule(text) => structure.push((origin, location, text)),
-        }
-    }
+    let DefinitionsByKind {
+        attributes,
+        classes,
+        rules,
+        syntaxes,
+        forms,
+        structure,
+    } = DefinitionsByKind::of(definitions);
     let kind = |keyword, noun| Kind { keyword, noun };
     let syntaxes = Syntaxes::resolve(collect(
         kind("ldapsyntax", "ldapSyntax"),
@@ -80,4 +71,37 @@ pub(super) fn resolve(definitions: Vec<Definition>) -> Result<Parts, SchemaError
         name_forms,
         structure_rules,
     })
+}
+
+/// Definitions by their kind, each with its author and its place.
+#[derive(Default)]
+struct DefinitionsByKind {
+    attributes: Vec<(Origin, Location, AttributeTypeText)>,
+    classes: Vec<(Origin, Location, ObjectClassText)>,
+    rules: Vec<(Origin, Location, ContentRuleText)>,
+    syntaxes: Vec<(Origin, Location, SyntaxText)>,
+    forms: Vec<(Origin, Location, NameFormText)>,
+    structure: Vec<(Origin, Location, StructureRuleText)>,
+}
+
+impl DefinitionsByKind {
+    fn of(definitions: Vec<Definition>) -> DefinitionsByKind {
+        let mut sorted = DefinitionsByKind::default();
+        for Definition {
+            location,
+            origin,
+            body,
+        } in definitions
+        {
+            match body {
+                Body::AttributeType(text) => sorted.attributes.push((origin, location, text)),
+                Body::ObjectClass(text) => sorted.classes.push((origin, location, text)),
+                Body::ContentRule(text) => sorted.rules.push((origin, location, text)),
+                Body::Syntax(text) => sorted.syntaxes.push((origin, location, text)),
+                Body::NameForm(text) => sorted.forms.push((origin, location, text)),
+                Body::StructureRule(text) => sorted.structure.push((origin, location, text)),
+            }
+        }
+        sorted
+    }
 }

@@ -67,7 +67,8 @@ impl Schema {
         self.attribute_by_bytes(name_or_oid.as_bytes())
     }
 
-    /// [`attribute`](Self::attribute) for a name that need not be UTF-8.
+    /// Returns the attribute type as [`attribute`](Self::attribute) does, for a name that need not
+    /// be UTF-8.
     #[must_use]
     pub fn attribute_by_bytes(&self, name_or_oid: &[u8]) -> Option<&AttributeType> {
         self.parts
@@ -103,7 +104,8 @@ impl Schema {
         self.object_class_by_bytes(name_or_oid.as_bytes())
     }
 
-    /// [`object_class`](Self::object_class) for a value of objectClass, which need not be UTF-8.
+    /// Returns the class as [`object_class`](Self::object_class) does, for a value of objectClass,
+    /// which need not be UTF-8.
     #[must_use]
     pub fn object_class_by_bytes(&self, name_or_oid: &[u8]) -> Option<&ObjectClass> {
         self.parts
@@ -139,9 +141,10 @@ impl Schema {
         self.extensible_object
     }
 
-    /// Returns true if an attribute option, in lower case, is one of this server: a language tag
-    /// (RFC 3866), `binary` (RFC 4522), or one named when the schema was built. `lang-` alone is a
-    /// range, for selecting.
+    /// Returns true if an attribute option, in lower case, is valid on this server. Valid options
+    /// are language tags (RFC 3866), `binary` (RFC 4522), and options named when the schema was
+    /// built. Valid options are language tags (RFC 3866), `binary` (RFC 4522), and options named
+    /// when the schema was built. `lang-` alone is a range, for selecting.
     #[must_use]
     pub fn knows_option(&self, option: &str) -> bool {
         option == "binary"
@@ -152,8 +155,8 @@ impl Schema {
                 .any(|known| option == known || (known.ends_with('-') && option.starts_with(known)))
     }
 
-    /// Normal form of a value under its attribute's equality rule; the value itself when the type
-    /// has none; `None` when the value is invalid.
+    /// Returns the normal form of a value under its attribute's equality rule. It is the value
+    /// itself if the type has no rule, and `None` if the value is invalid.
     #[must_use]
     pub fn normal_value<'v>(
         &self,
@@ -167,8 +170,8 @@ impl Schema {
     }
 
     /// Returns the normal forms (under objectIdentifierMatch) of the class and of every class
-    /// derived from it: an entry whose objectClass holds one of them is of this class. `None` for
-    /// an unknown class.
+    /// derived from it. An entry whose objectClass holds one of them is of this class. An entry
+    /// whose objectClass holds one of them is of this class. `None` for an unknown class.
     #[must_use]
     pub fn class_closure(&self, name_or_oid: &str) -> Option<Vec<&str>> {
         let class = self.object_class(name_or_oid)?;
@@ -181,9 +184,9 @@ impl Schema {
         )
     }
 
-    /// Returns the numeric OID a name stands for: class, attribute type, matching rule. A name may
-    /// mean different things in different places; classes come first because objectClass is where
-    /// names are values.
+    /// Returns the numeric OID of a class, attribute type or matching rule. A name may mean
+    /// different things in different places; classes come first because objectClass is where names
+    /// are values.
     pub(crate) fn oid_of(&self, name: &str) -> Option<&str> {
         if let Some(class) = self.object_class(name) {
             return Some(&class.oid);

@@ -1,7 +1,7 @@
-//! Who may act as whom: the values of authzTo and authzFrom.
+//! Permissions to act as another user: the values of authzTo and authzFrom.
 //!
 //! ```text
-//!   *   dn:*   dn:cn=x   dn.exact:cn=x   dn.regex:^cn=.*$   dn.children:dc=x   dn.subtree:dc=x
+//! * dn:* dn:cn=x dn.exact:cn=x dn.regex:^cn=.*$ dn.children:dc=x dn.subtree:dc=x
 //!     dn.onelevel:dc=x
 //!   u:ada   u.mech:ada   u.mech/realm:ada   group:cn=g   group/class/attribute:cn=g   ldap:///dc=x??sub?(cn=a)   cn=x
 //! ```
@@ -10,8 +10,9 @@ use fulgurite_ldap::{FilterBuf, LdapUrl, Scheme};
 
 use crate::matching::NameResolver;
 
-/// Returns true if the value is one of the forms above; a position in front (`{0}`) is skipped, as
-/// the attributes are ordered.
+/// Returns true if the value is one of the forms above. A position in front (`{0}`) is skipped,
+/// because the attributes are ordered. A position in front (`{0}`) is skipped, because the
+/// attributes are ordered.
 pub(super) fn is_authz(names: &dyn NameResolver, value: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(value) else {
         return false;
@@ -52,7 +53,8 @@ fn is_name(names: &dyn NameResolver, text: &str) -> bool {
     names.normal_dn(text.as_bytes()).is_ok()
 }
 
-/// `group/class` or `group/class/attribute`, of this schema, `.exact` after it or not.
+/// Returns true for `group/class` or `group/class/attribute` of this schema, with or without
+/// `.exact`.
 fn group(names: &dyn NameResolver, kind: &str) -> bool {
     let kind = kind.strip_suffix(".exact").unwrap_or(kind);
     let mut parts = kind.split('/').skip(1);

@@ -168,7 +168,8 @@ impl Syntax {
     }
 }
 
-/// Numbers with dots (a single one is let through, as elsewhere), or a name that the schema knows.
+/// Returns true for numbers with dots, or a name that the schema knows. A single number is
+/// accepted, as by slapd.
 fn is_oid(names: &dyn NameResolver, text: &str) -> bool {
     let single = || {
         !text.is_empty()

@@ -62,8 +62,8 @@ const fn hidden(oid: &'static str, description: &'static str, kind: Kind) -> Syn
     }
 }
 
-/// Returns a syntax without a definition anybody could check: attributes may be defined with it,
-/// but have no values.
+/// Returns a syntax without a definition to check values by. Attributes may be defined with it, but
+/// have no values.
 const fn obsolete(oid: &'static str, description: &'static str) -> Syntax {
     hidden(oid, description, Kind::Undefined)
 }

@@ -4,7 +4,7 @@ use super::text::is_printable_string;
 use crate::matching::first_component;
 use crate::oid::is_numeric_oid;
 
-/// Delivery Method: names of media between `$` (RFC 4517, section 3.3.5).
+/// Returns true for a Delivery Method: names of media between `$` (RFC 4517, section 3.3.5).
 pub(super) fn is_delivery_method(value: &[u8]) -> bool {
     const METHODS: [&str; 10] = [
         "any",
@@ -26,8 +26,8 @@ pub(super) fn is_delivery_method(value: &[u8]) -> bool {
     })
 }
 
-/// Teletex Terminal Identifier: an identifier and `key:value` parameters (RFC 4517, section
-/// 3.3.32).
+/// Returns true for a Teletex Terminal Identifier: an identifier and `key:value` parameters (RFC
+/// 4517, section 3.3.32).
 pub(super) fn is_teletex_terminal(value: &[u8]) -> bool {
     const KEYS: [&[u8]; 5] = [b"graphic", b"control", b"misc", b"page", b"private"];
     let mut parts = value.split(|&b| b == b'$');
