@@ -135,8 +135,7 @@ fn apply(directory: &Directory, session: &Session, record: &Record<'_>) -> LdapR
     reply.map_or_else(LdapResult::success, |reply| reply.result)
 }
 
-<<<<<<< HEAD
-/// The record as the update that a client would send.
+/// Returns the record as the update that a client would send.
 fn write_request(session: &Session, record: &Record<'_>) -> Option<WriteRequest> {
     let update = |request| {
         let message = Message {
@@ -146,10 +145,6 @@ fn write_request(session: &Session, record: &Record<'_>) -> Option<WriteRequest>
         };
         WriteRequest::new(session, &message)
     };
-=======
-/// Returns the record as the request that a client would send.
-fn encoded(record: &Record<'_>) -> Vec<u8> {
->>>>>>> b2b0f01 (Say bytes instead of octets and wrap comments at 100 columns)
     let dn = record.dn().as_bytes();
     match record.action() {
         Action::Content(attributes) | Action::Add(attributes) => {
@@ -192,18 +187,8 @@ fn encoded(record: &Record<'_>) -> Vec<u8> {
     }
 }
 
-<<<<<<< HEAD
-/// The values of an add request by attribute, in the order in which attributes are first named.
-=======
-fn message(request: &Request<'_>) -> Vec<u8> {
-    let mut pdu = Vec::new();
-    encode::request(&mut pdu, 1, request, &[]);
-    pdu
-}
-
 /// Returns the values of an add request by attribute, in the order in which attributes are first
 /// named.
->>>>>>> b2b0f01 (Say bytes instead of octets and wrap comments at 100 columns)
 fn grouped<'r>(values: impl Iterator<Item = Attribute<'r>>) -> Vec<(&'r str, Vec<&'r [u8]>)> {
     let mut groups: Vec<(&'r str, Vec<&'r [u8]>)> = Vec::new();
     for value in values {

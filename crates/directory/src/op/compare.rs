@@ -156,7 +156,7 @@ impl Directory {
         let normals = if description.attribute == self.core().types.object_class.attribute {
             self.implying_classes(value)
         } else {
-            let normal = rule.normalise_assertion(self.schema(), value);
+            let normal = rule.normalise_assertion(&**self.schema(), value);
             normal.ok().map(|normal| vec![normal.into_owned().into()])
         };
         let is_class = description.attribute != self.core().types.structural_object_class.attribute

@@ -6,7 +6,7 @@
 //!                                  facts.core     groups in other databases
 //! ```
 
-use fulgurite_access::{Decisions, EntryRights, Facts, EntryRef};
+use fulgurite_access::{Decisions, EntryRef, EntryRights, Facts};
 use fulgurite_schema::{
     AttributeDescription, AttributeSelector, Dn, Entry, EntrySubject, Filter, Schema,
 };

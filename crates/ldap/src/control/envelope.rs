@@ -95,6 +95,16 @@ impl<'a> Controls<'a> {
     /// No controls.
     pub const NONE: Controls<'static> = Controls { encoded: &[] };
 
+    /// Returns the controls of complete elements that a message held.
+    pub(crate) const fn from_validated(encoded: &'a [u8]) -> Self {
+        Controls { encoded }
+    }
+
+    /// Returns the control elements as they are encoded.
+    pub(crate) const fn encoded(&self) -> &'a [u8] {
+        self.encoded
+    }
+
     /// Reads what follows the protocolOp of a message.
     pub(crate) fn decode(mut rest: Reader<'a>) -> Result<Self, Fault> {
         if rest.peek() != Some(CONTROLS) {
