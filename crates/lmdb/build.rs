@@ -1,5 +1,5 @@
-//! Gives the shared library the name that programs linked to the original ask the loader for, and lets it stay where it
-//! is once it was loaded: the system calls it when the process forks, and when a page of a map is not to be had.
+//! Gives the shared library LMDB's soname, which linked programs ask the loader for. It is never
+//! unloaded: the system calls it when the process forks, and when a page of a map is missing.
 
 fn main() {
     println!("cargo:rustc-cdylib-link-arg=-Wl,-soname,liblmdb.so.0");

@@ -1,7 +1,6 @@
 /* lmdb.h - the C interface of Fulgurite, an embedded key/value store.
  *
- * Programs written for LMDB 0.9 are compiled and linked with it unchanged, and share files with programs that use the
- * original library.
+ * Programs written for LMDB 0.9 compile and link with it unchanged, and share files with programs that use LMDB.
  *
  * Generated from the Rust sources by "cargo xtask header": change those.
  *
@@ -21,20 +20,21 @@
  *     mdb_txn_commit(txn);
  *     mdb_env_close(env);
  *
- * Functions that return int answer 0, one of the negative codes below, or a number of errno.
+ * Functions that return int return 0, one of the negative codes below, or a number of errno.
  *
- * Any number of transactions may read at a time, in any number of processes, each the state that one commit left; one
- * transaction writes. Nobody waits for a reader. Threads may share the environment; a transaction and its cursors are
- * used by one thread at a time, and a write transaction by the thread that began it.
+ * Any number of transactions may read at a time, in any number of processes; each sees the state that one commit left.
+ * One transaction writes at a time, and does not wait for readers. Threads may share the environment. A transaction
+ * and its cursors are used by one thread at a time, a write transaction by the thread that began it.
  *
- * Misuse is answered, not punished. A pointer that is no handle of the kind that is asked for, NULL included, is EINVAL;
- * so is an environment or a cursor that was closed, and MDB_BAD_TXN a transaction that has ended, or that is used by the
- * wrong thread, beside its child, or from within the comparison function it is asking. In a forked child everything
- * inherited is MDB_PANIC: it may open the environment anew. Functions without a code do nothing then, or answer NULL or
- * 0. What cannot be noticed: one transaction or cursor used by two threads at the very same time, an environment closed
- * while another thread is inside a call on it, a handle that ended so many handles ago that its address has come round
- * (at least a thousand, mostly sixty times as many), a database handle of another environment (a number, which may mean
- * something there), and pointers to keys, data and results that are not what they should be.
+ * Misuse returns a code. EINVAL: a pointer that is no handle of the kind required, NULL included, and a closed environment
+ * or cursor. MDB_BAD_TXN: a transaction that has ended, and one that is used by the wrong thread, while it has a child,
+ * or in a comparison function that it runs. MDB_PANIC: any inherited handle in a forked child; the child may open the
+ * environment again. Functions without a code then do nothing, or return NULL or 0.
+ *
+ * Some misuse is not noticed. Two threads use one transaction or cursor at the very same time. An environment is closed
+ * while another thread is inside a call on it. A handle ended so many handles ago that its address is in use again:
+ * at least a thousand, mostly sixty times as many. A database handle is that of another environment: it is a number, which
+ * may have a meaning there. Pointers to keys, data and results do not point to what they should.
  */
 #ifndef _LMDB_H_
 #define _LMDB_H_
@@ -68,105 +68,113 @@ typedef int mdb_filehandle_t;
 /* A handle of a database: a small number, valid in the environment it was opened in. */
 typedef unsigned int MDB_dbi;
 
-/* Octets: a key or a value.
+/* A key or a value.
  *
- * What the library hands out points into the map or into a changed page. It must not be modified, and is valid until
- * the transaction ends; in a write transaction only until the next change.
+ * Values that the library returns point into the map or into a changed page. They must not be
+ * modified. They are valid until the transaction ends; in a write transaction only until the next
+ * change.
  */
 typedef struct MDB_val {
-    /* Length in octets. */
+    /* Length in bytes. */
     size_t mv_size;
-    /* Where they are. */
+    /* Address of the bytes. */
     void *mv_data;
 } MDB_val;
 
 /* Statistics of a database. */
 typedef struct MDB_stat {
-    /* Size of a page in octets. */
+    /* Size of a page in bytes. */
     unsigned int ms_psize;
     /* Levels of the tree; 0 if it is empty. */
     unsigned int ms_depth;
-    /* Pages with keys and children. */
+    /* Branch pages: keys and children. */
     size_t ms_branch_pages;
-    /* Pages with keys and values. */
+    /* Leaf pages: keys and values. */
     size_t ms_leaf_pages;
-    /* Pages of values too large for a leaf. */
+    /* Overflow pages: values too large for a leaf. */
     size_t ms_overflow_pages;
     /* Items. */
     size_t ms_entries;
 } MDB_stat;
 
-/* Facts about an environment. */
+/* Information about an environment. */
 typedef struct MDB_envinfo {
-    /* The address that the file asks to be mapped at (MDB_FIXEDMAP), or NULL. */
+    /* The address at which the file asks to be mapped (MDB_FIXEDMAP), or NULL. */
     void *me_mapaddr;
-    /* Size of the map in octets. */
+    /* Size of the map in bytes. */
     size_t me_mapsize;
-    /* The last page in use. */
+    /* Number of the last page in use. */
     size_t me_last_pgno;
-    /* The last committed transaction. */
+    /* Id of the last committed transaction. */
     size_t me_last_txnid;
     /* Reader slots in the lock file. */
     unsigned int me_maxreaders;
-    /* Reader slots that were ever in use; does not go down when readers end. */
+    /* Reader slots that were ever in use; the number does not fall when readers end. */
     unsigned int me_numreaders;
 } MDB_envinfo;
 
-/* Orders two keys, or two values of one key: negative, zero or positive.
+/* Compares two keys, or two values of one key: negative, zero or positive.
  *
- * It must always give the same answer for the same octets. While it is asked, the transaction that asks is busy: for it,
- * its parents, and its cursors every call is MDB_BAD_TXN or without effect.
+ * It must always return the same for the same bytes. While it runs, the transaction that called it
+ * is busy. Every call for that transaction, its parents and its cursors is MDB_BAD_TXN or without
+ * effect.
  */
 typedef int (MDB_cmp_func)(const MDB_val *a, const MDB_val *b);
 
-/* Would move pointers inside of values; stored and never called. */
+/* Would relocate pointers inside values; never called. */
 typedef void (MDB_rel_func)(MDB_val *item, void *oldptr, void *newptr, void *relctx);
 
-/* Told of a broken invariant of the library, never of bad data. */
+/* Receives the message of an internal error of the library, never of bad data. */
 typedef void (MDB_assert_func)(MDB_env *env, const char *msg);
 
 /* Receives a line of text. A negative result ends the listing. */
 typedef int (MDB_msg_func)(const char *msg, void *ctx);
 
-/* mdb_env_open: map the file at the address stored in it; for pointers inside of values. */
+/* mdb_env_open: map the file at the address stored in it, for pointers inside values. */
 #define MDB_FIXEDMAP 0x01
 
-/* mdb_env_open: the path is that of the data file; the lock file lies beside it with "-lock" appended. */
+/* mdb_env_open: the path is that of the data file. The lock file has the same path with "-lock"
+ * appended.
+ */
 #define MDB_NOSUBDIR 0x4000
 
-/* Environment: commits are not flushed; mdb_env_sync does it. May be changed while open. */
+/* Environment: commits are not flushed. mdb_env_sync flushes them. May be changed while open. */
 #define MDB_NOSYNC 0x10000
 
 /* mdb_env_open: refuse changes. mdb_txn_begin: a read transaction. */
 #define MDB_RDONLY 0x20000
 
-/* Environment: the meta page is not flushed: a power loss may undo the last commit, but not damage the file. May be
- * changed while open.
+/* Environment: commits do not flush the meta page. A power loss may undo the last commit, but does
+ * not damage the file. May be changed while open.
  */
 #define MDB_NOMETASYNC 0x40000
 
-/* mdb_env_open: change pages in a writable map. The file takes its whole map size at once; no nested transactions. */
+/* mdb_env_open: change pages in a writable map. The file takes its whole map size at once; no
+ * nested transactions.
+ */
 #define MDB_WRITEMAP 0x80000
 
-/* Environment: with MDB_WRITEMAP, flushes are started and not waited for. May be changed while open. */
+/* Environment: with MDB_WRITEMAP, commits start flushes and do not wait for them. May be changed
+ * while open.
+ */
 #define MDB_MAPASYNC 0x100000
 
 /* mdb_env_open: reader slots belong to transactions instead of threads. */
 #define MDB_NOTLS 0x200000
 
-/* mdb_env_open: no lock file; the caller keeps writers apart, and from readers. */
+/* mdb_env_open: no lock file. The program itself keeps writers from each other and from readers. */
 #define MDB_NOLOCK 0x400000
 
-/* mdb_env_open: tell the system not to read ahead. */
+/* mdb_env_open: ask the system not to read ahead. */
 #define MDB_NORDAHEAD 0x800000
 
-/* Environment: allowed, and without effect: new pages are always cleared. May be changed while open. */
+/* Environment: without effect, since new pages are always cleared. May be changed while open. */
 #define MDB_NOMEMINIT 0x1000000
 
-/* mdb_dbi_open: keys are compared from their last octet backwards. */
+/* mdb_dbi_open: keys are compared from their last byte backwards. */
 #define MDB_REVERSEKEY 0x02
 
-/* mdb_dbi_open: a key may have several values, which are kept sorted. */
+/* mdb_dbi_open: a key may have several values, in sorted order. */
 #define MDB_DUPSORT 0x04
 
 /* mdb_dbi_open: keys are unsigned int or size_t in native order, all of one size. */
@@ -178,25 +186,27 @@ typedef int (MDB_msg_func)(const char *msg, void *ctx);
 /* mdb_dbi_open: with MDB_DUPSORT, values are integers, as keys are with MDB_INTEGERKEY. */
 #define MDB_INTEGERDUP 0x20
 
-/* mdb_dbi_open: with MDB_DUPSORT, values are compared from their last octet backwards. */
+/* mdb_dbi_open: with MDB_DUPSORT, values are compared from their last byte backwards. */
 #define MDB_REVERSEDUP 0x40
 
-/* mdb_dbi_open: create the database if there is none. */
+/* mdb_dbi_open: create the database if it does not exist. */
 #define MDB_CREATE 0x40000
 
-/* Put: do not replace or add to what the key has; MDB_KEYEXIST instead, and the value it has. */
+/* Put: if the key exists, change nothing, return MDB_KEYEXIST and point data to its value. */
 #define MDB_NOOVERWRITE 0x10
 
-/* Put: MDB_KEYEXIST if this pair is there. mdb_cursor_del: delete all values of the key. */
+/* Put: MDB_KEYEXIST if this pair exists. mdb_cursor_del: delete all values of the key. */
 #define MDB_NODUPDATA 0x20
 
-/* mdb_cursor_put: replace the item the cursor is on. */
+/* mdb_cursor_put: replace the current item. */
 #define MDB_CURRENT 0x40
 
-/* Put: make room for a value of the size given, to be filled by the caller before the next change. */
+/* Put: make room for a value of the given size. The program fills it before the next change. */
 #define MDB_RESERVE 0x10000
 
-/* Put: the key is greater than all others; fills pages to the brim. MDB_KEYEXIST if it is not. */
+/* Put: the key is greater than all others, which fills pages completely. MDB_KEYEXIST if it is
+ * not.
+ */
 #define MDB_APPEND 0x20000
 
 /* Put: as MDB_APPEND, for the values of a key. */
@@ -205,10 +215,10 @@ typedef int (MDB_msg_func)(const char *msg, void *ctx);
 /* mdb_cursor_put: store many values of one size, in a MDB_DUPFIXED database. */
 #define MDB_MULTIPLE 0x80000
 
-/* mdb_env_copy2: leave free pages out and put the others in order. */
+/* mdb_env_copy2: omit free pages and sort the others. */
 #define MDB_CP_COMPACT 0x01
 
-/* What mdb_cursor_get does. */
+/* The operations of mdb_cursor_get. */
 typedef enum MDB_cursor_op {
     /* The first item. */
     MDB_FIRST = 0,
@@ -240,9 +250,9 @@ typedef enum MDB_cursor_op {
     MDB_PREV_DUP = 13,
     /* The last value of the previous key. */
     MDB_PREV_NODUP = 14,
-    /* This key; the key argument is left alone. */
+    /* This key; the key argument is not set. */
     MDB_SET = 15,
-    /* This key; the key argument is pointed to the one in the database. */
+    /* This key; the key argument is pointed to the key in the database. */
     MDB_SET_KEY = 16,
     /* The first key that is not smaller. */
     MDB_SET_RANGE = 17,
@@ -255,25 +265,25 @@ typedef enum MDB_cursor_op {
 /* Success. */
 #define MDB_SUCCESS 0
 
-/* The key, or the pair, is there already. */
+/* The key, or the pair, exists already. */
 #define MDB_KEYEXIST (-30799)
 
-/* There is no such item; the end was reached. */
+/* There is no such item, or the end was reached. */
 #define MDB_NOTFOUND (-30798)
 
-/* A page that should be there is missing: the file is damaged. */
+/* A page is missing: the file is damaged. */
 #define MDB_PAGE_NOTFOUND (-30797)
 
-/* A page is not what it should be: the file is damaged. */
+/* A page has impossible contents: the file is damaged. */
 #define MDB_CORRUPTED (-30796)
 
-/* Writing a meta page failed, or the library found a fault in itself: close the environment. */
+/* Writing a meta page failed, or the library has an internal error: close the environment. */
 #define MDB_PANIC (-30795)
 
 /* The file has another version of the format. */
 #define MDB_VERSION_MISMATCH (-30794)
 
-/* The file is of another kind. */
+/* The file is not a data file. */
 #define MDB_INVALID (-30793)
 
 /* The map size is used up. */
@@ -285,7 +295,7 @@ typedef enum MDB_cursor_op {
 /* All reader slots are in use. */
 #define MDB_READERS_FULL (-30790)
 
-/* The original's: too many environments are open. Not used here. */
+/* LMDB: too many environments are open. Not used here. */
 #define MDB_TLS_FULL (-30789)
 
 /* The transaction has changed more than it can hold. */
@@ -294,19 +304,19 @@ typedef enum MDB_cursor_op {
 /* The tree is too deep: the file is damaged. */
 #define MDB_CURSOR_FULL (-30787)
 
-/* The original's: a page has no room. Not used here. */
+/* LMDB: a page has no room. Not used here. */
 #define MDB_PAGE_FULL (-30786)
 
-/* Another process let the file grow beyond the map size here: see mdb_env_set_mapsize. */
+/* Another process let the file grow beyond this process's map size: see mdb_env_set_mapsize. */
 #define MDB_MAP_RESIZED (-30785)
 
-/* The operation and the kind of database do not go together. */
+/* The operation does not fit the kind of database. */
 #define MDB_INCOMPATIBLE (-30784)
 
 /* This thread has a read transaction, or its reader slot is in use. */
 #define MDB_BAD_RSLOT (-30783)
 
-/* The transaction has failed, ended, or has a child: only ending it helps. */
+/* The transaction has failed, has ended, or has a child. */
 #define MDB_BAD_TXN (-30782)
 
 /* A key, value or name of a length that the database cannot take. */
@@ -318,9 +328,9 @@ typedef enum MDB_cursor_op {
 /* The last code. */
 #define MDB_LAST_ERRCODE MDB_BAD_DBI
 
-/* The text of a result code: one of the MDB_ codes, or a number of errno.
+/* Returns the text of a result code: one of the MDB_ codes, or a number of errno.
  *
- * The text of the latter may be overwritten by the next call.
+ * The next call may overwrite the text of an errno.
  */
 char *mdb_strerror(int err);
 
@@ -335,10 +345,12 @@ char *mdb_strerror(int err);
 /* The version of the interface: patch. */
 #define MDB_VERSION_PATCH 36
 
-/* Tells the version of the interface, as three numbers and as text. Each pointer may be NULL.
+/* Returns the version of the interface as text, and stores it as three numbers. Each pointer
+ * may be NULL.
  *
- * Some programs refuse any other number than that of the header they were compiled with: when the environment variable
- * FULGURITE_LMDB_VERSION holds a version of the same series, such as 0.9.24, that is told instead.
+ * Some programs refuse any number other than that of the header they were compiled with. The
+ * environment variable FULGURITE_LMDB_VERSION may hold another version of the same series,
+ * such as 0.9.24, to be returned instead.
  */
 char *mdb_version(int *major, int *minor, int *patch);
 
@@ -346,7 +358,7 @@ char *mdb_version(int *major, int *minor, int *patch);
 #define MDB_VERINT(a, b, c) (((a) << 24) | ((b) << 16) | (c))
 /* The version of this header as one number. */
 #define MDB_VERSION_FULL MDB_VERINT(MDB_VERSION_MAJOR, MDB_VERSION_MINOR, MDB_VERSION_PATCH)
-/* What stands in the place of a date in the version's text. */
+/* The text where LMDB has the date of its version. */
 #define MDB_VERSION_DATE "Fulgurite 0.1.0"
 /* Four parts of a version as text. */
 #define MDB_VERSTR(a, b, c, d) "LMDB " #a "." #b "." #c ": (" d ")"
@@ -355,121 +367,133 @@ char *mdb_version(int *major, int *minor, int *patch);
 #define MDB_VERSION_STRING \
     MDB_VERFOO(MDB_VERSION_MAJOR, MDB_VERSION_MINOR, MDB_VERSION_PATCH, MDB_VERSION_DATE)
 
-/* ---- The environment: made, opened, closed ---- */
+/* ---- Environments: create, open, close ---- */
 
-/* Makes a handle for an environment, to be configured and opened. mdb_env_close frees it.
+/* Creates a handle for an environment, to be configured and opened. mdb_env_close frees it.
  *
  * ENOMEM; EINVAL for NULL.
  */
 int mdb_env_create(MDB_env **env);
 
-/* Opens an environment, making its files if there are none.
+/* Opens an environment, and creates its files if there are none.
  *
- * path is an existing directory, or with MDB_NOSUBDIR the data file; mode are the permissions of new files. flags come
- * on top of those set by mdb_env_set_flags. After a failure the handle may be used for another attempt, and has to
- * be closed in the end.
+ * path is an existing directory, or with MDB_NOSUBDIR the data file. mode holds the
+ * permissions of new files. flags are added to those set by mdb_env_set_flags. After a failure
+ * the handle may be used for another attempt; it must be closed in the end.
  *
- * The errors of the system (ENOENT, EACCES, ...); MDB_INVALID if the file is of another kind; MDB_VERSION_MISMATCH;
- * EINVAL for unknown flags, NULL, or an environment that is open; EBUSY if the address of a MDB_FIXEDMAP is taken.
+ * The errors of the system (ENOENT, EACCES, ...). MDB_INVALID: the file is not a data file.
+ * MDB_VERSION_MISMATCH. EINVAL: unknown flags, NULL, or an open environment. EBUSY: the
+ * address of a MDB_FIXEDMAP is taken.
  *
- * The first opening in a process handles SIGBUS from then on: a page of the data or lock file that is not there any more,
- * because the file was cut off or its disk failed, makes later calls answer MDB_PANIC in place of ending the process.
- * Signals that have nothing to do with an environment go to whoever handled them before. The environment variable
- * FULGURITE_BUS_GUARD=0 leaves the signal alone.
+ * The first opening in a process installs a handler for SIGBUS. A page of a file may be
+ * missing, because the file was cut off or its disk failed. Then later calls return MDB_PANIC;
+ * the process lives on. Signals that do not concern an environment go to the previous handler.
+ * The environment variable FULGURITE_BUS_GUARD=0 leaves the signal alone.
  */
 int mdb_env_open(MDB_env *env, const char *path, unsigned int flags, mdb_mode_t mode);
 
-/* Closes an environment and frees the handle. NULL is fine, and so is what is closed already.
+/* Closes an environment and frees the handle. Without effect for NULL and for a closed
+ * environment.
  *
- * Its transactions and cursors should have ended; those that have not are ended here, and their handles with them. What
- * they lent is gone. One that cannot be ended keeps the files open until it is: the write transaction of another thread
- * that lives, or one whose call is under way, in whose comparison function the program is. It answers MDB_BAD_TXN from
- * here on, and mdb_txn_abort or mdb_txn_commit end it.
+ * Its transactions and cursors should have ended. Those that live are ended, with their
+ * handles; the data that they returned is no longer valid. A transaction that cannot be ended
+ * keeps the files open until its end. Such are the write transaction of another thread that
+ * lives, and one that runs a comparison function. It returns MDB_BAD_TXN from here on, and
+ * mdb_txn_abort or mdb_txn_commit end it.
  *
- * In a forked child it lets go of what the child inherited, without effect on the parent.
+ * In a forked child this releases the inherited environment, without effect on the parent.
  */
 void mdb_env_close(MDB_env *env);
 
-/* ---- The environment: settings ---- */
+/* ---- Environments: settings ---- */
 
-/* Sets or (onoff 0) clears flags: MDB_NOSYNC, MDB_NOMETASYNC, MDB_MAPASYNC and MDB_NOMEMINIT, at any time.
+/* Sets or (onoff 0) clears flags: MDB_NOSYNC, MDB_NOMETASYNC, MDB_MAPASYNC and MDB_NOMEMINIT,
+ * at any time.
  *
- * EINVAL for any other flag; nothing is changed then.
+ * EINVAL: any other flag. Nothing is changed then.
  */
 int mdb_env_set_flags(MDB_env *env, unsigned int flags, int onoff);
 
-/* Tells the flags of the environment. */
+/* Gets the flags of the environment. */
 int mdb_env_get_flags(MDB_env *env, unsigned int *flags);
 
-/* Tells the path given to mdb_env_open, NULL before that. The text is the environment's, and lives as long. */
+/* Gets the path given to mdb_env_open; NULL before that. The text belongs to the environment,
+ * and lives as long.
+ */
 int mdb_env_get_path(MDB_env *env, const char **path);
 
-/* Tells the descriptor of the data file, -1 before it is open. It stays the environment's. */
+/* Gets the descriptor of the data file; -1 before it is open. The environment closes it. */
 int mdb_env_get_fd(MDB_env *env, mdb_filehandle_t *fd);
 
-/* Sets the size of the map in octets: how large the data file may get. 0 takes the size that the file says, 1 MiB for
- * a new one; what is too small for the pages in use is raised to them.
+/* Sets the size of the map in bytes: the limit of the data file. 0 takes the size that the
+ * file states, 1 MiB for a new one. A size too small for the pages in use is raised to them.
  *
- * While the environment is open it may be set as long as this process has no write transaction (else EINVAL). That
- * is how to go on after MDB_MAP_RESIZED: set it to 0. What read transactions of this process have been given stays
- * where it is.
+ * While the environment is open, it may be set if this process has no write transaction (else
+ * EINVAL). After MDB_MAP_RESIZED, set it to 0 and go on. Data that read transactions of this
+ * process have returned stays where it is.
  */
 int mdb_env_set_mapsize(MDB_env *env, size_t size);
 
-/* Sets how many reader slots a new lock file gets; 126 unless set. A lock file in use keeps its number.
+/* Sets the number of reader slots of a new lock file; 126 unless set. A lock file in use keeps
+ * its number.
  *
  * EINVAL for 0, or when the environment is open.
  */
 int mdb_env_set_maxreaders(MDB_env *env, unsigned int readers);
 
-/* Tells how many reader slots there are. */
+/* Gets the number of reader slots. */
 int mdb_env_get_maxreaders(MDB_env *env, unsigned int *readers);
 
-/* Sets how many named databases may be open at a time; none unless set.
+/* Sets the number of named databases that may be open at a time; none unless set.
  *
  * EINVAL when the environment is open.
  */
 int mdb_env_set_maxdbs(MDB_env *env, MDB_dbi dbs);
 
-/* The longest key in octets: 511. Names, and values of MDB_DUPSORT databases, have the same limit. */
+/* Returns the length of the longest key in bytes: 511. Names, and values of MDB_DUPSORT
+ * databases, have the same limit.
+ */
 int mdb_env_get_maxkeysize(MDB_env *env);
 
-/* Keeps a pointer for the program. */
+/* Stores a pointer for the program. */
 int mdb_env_set_userctx(MDB_env *env, void *ctx);
 
-/* The pointer kept by mdb_env_set_userctx; NULL if none. */
+/* Returns the pointer stored by mdb_env_set_userctx; NULL if there is none. */
 void *mdb_env_get_userctx(MDB_env *env);
 
-/* Sets a function to be told of faults of the library itself, in words, before they are answered with MDB_PANIC. NULL
- * unsets it.
+/* Sets a function that receives the message of an internal error of the library, before
+ * MDB_PANIC is returned. NULL unsets it.
  *
- * It is called in the thread that met the fault, after the call has let go of everything, and may do what it likes: end
- * the program too, which the library itself never does. Damaged files and misuse are no such faults, they have codes.
+ * The thread that met the error calls it, after the call has released everything. The function
+ * may do anything, also end the program, which the library itself never does. Damaged files
+ * and misuse are no internal errors: they have codes.
  */
 int mdb_env_set_assert(MDB_env *env, MDB_assert_func *func);
 
-/* ---- The environment: facts, flushing, copies ---- */
+/* ---- Environments: statistics, flushing, copies ---- */
 
-/* Tells the statistics of the main database, as last committed. */
+/* Gets the statistics of the main database, as last committed. */
 int mdb_env_stat(MDB_env *env, MDB_stat *stat);
 
-/* Tells facts about the environment. */
+/* Gets information about the environment. */
 int mdb_env_info(MDB_env *env, MDB_envinfo *info);
 
-/* Makes all commits so far durable, for environments with MDB_NOSYNC or the like. With force 0 nothing is done if
- * MDB_NOSYNC is set.
+/* Makes all commits so far durable, for environments with MDB_NOSYNC or the like. With force 0
+ * it does nothing if MDB_NOSYNC is set.
  *
- * EACCES if the environment is read-only; EBADF before it is open.
+ * EACCES: the environment is read-only. EBADF: it is not open.
  */
 int mdb_env_sync(MDB_env *env, int force);
 
-/* Copies the environment to a new data file: path is a directory, or with MDB_NOSUBDIR the file, which must not exist.
+/* Copies the environment to a new data file. path is a directory, or with MDB_NOSUBDIR the
+ * file, which must not exist.
  *
- * The copy is a snapshot; others may go on writing. EEXIST, ENOENT and the other errors of the system.
+ * The copy is a snapshot; writers are not blocked. EEXIST, ENOENT and the other errors of the
+ * system.
  */
 int mdb_env_copy(MDB_env *env, const char *path);
 
-/* As mdb_env_copy; with MDB_CP_COMPACT free pages are left out, and the others put in order. */
+/* As mdb_env_copy; with MDB_CP_COMPACT the copy omits free pages and sorts the others. */
 int mdb_env_copy2(MDB_env *env, const char *path, unsigned int flags);
 
 /* As mdb_env_copy, to a descriptor, such as that of a pipe. */
@@ -478,101 +502,114 @@ int mdb_env_copyfd(MDB_env *env, mdb_filehandle_t fd);
 /* As mdb_env_copy2, to a descriptor. */
 int mdb_env_copyfd2(MDB_env *env, mdb_filehandle_t fd, unsigned int flags);
 
-/* ---- The environment: its readers ---- */
+/* ---- Environments: readers ---- */
 
-/* Lists the reader slots in use, line by line, through a function. The result is what it answered last; a negative
- * answer ends the listing. -1 for NULL.
+/* Lists the reader slots in use, line by line, through a function. Returns the last result of
+ * that function; a negative one ends the listing. -1 for NULL.
  */
 int mdb_reader_list(MDB_env *env, MDB_msg_func *func, void *ctx);
 
-/* Frees the reader slots of processes that died, and tells how many those were. dead may be NULL.
+/* Frees the reader slots of processes that died, and stores their number in dead, which may be
+ * NULL.
  *
- * Writers do so by themselves before they let the file grow on account of an old reader.
+ * Writers do this themselves before an old reader makes them extend the file.
  */
 int mdb_reader_check(MDB_env *env, int *dead);
 
 /* ---- Transactions ---- */
 
-/* Begins a transaction: to read with MDB_RDONLY among flags, else to write. Other flags are ignored.
+/* Begins a transaction: to read with MDB_RDONLY among flags, else to write. Other flags are
+ * ignored.
  *
- * There is one write transaction at a time; this waits for it. With parent, a write transaction, one is begun within
- * it, whose changes become the parent's by its commit; the parent cannot be used meanwhile. Unless the environment has
- * MDB_NOTLS, a thread has one read transaction at a time.
+ * There is one write transaction at a time; this call waits for it. With parent, a write
+ * transaction, it begins a child of that. The child's changes become the parent's when it
+ * commits; until then the parent cannot be used. Unless the environment has MDB_NOTLS, a
+ * thread has one read transaction at a time.
  *
- * A write transaction belongs to the thread that began it, unless the environment has MDB_NOLOCK: for any other it is
- * MDB_BAD_TXN. A read transaction may be used by any thread, by one at a time.
+ * A write transaction belongs to the thread that began it, unless the environment has
+ * MDB_NOLOCK. In another thread calls for it are MDB_BAD_TXN. Any thread may use a read
+ * transaction, one at a time.
  *
- * MDB_BAD_RSLOT: the thread has a read transaction. MDB_BAD_TXN: the parent has failed, has ended or has a child, or the
- * thread has a write transaction. MDB_READERS_FULL. MDB_MAP_RESIZED: see mdb_env_set_mapsize. EACCES: to write in a
- * read-only environment. MDB_PANIC: the environment must be closed, or was opened before a fork. EINVAL: NULL, not open,
- * or the parent only reads or is of another environment.
+ * MDB_BAD_RSLOT: the thread has a read transaction. MDB_BAD_TXN: the parent has failed, has
+ * ended or has a child, or the thread has a write transaction. MDB_READERS_FULL.
+ * MDB_MAP_RESIZED: see mdb_env_set_mapsize. EACCES: to write in a read-only environment.
+ * MDB_PANIC: the environment must be closed, or was opened before a fork. EINVAL: NULL, not
+ * open, or the parent only reads or is of another environment.
  */
 int mdb_txn_begin(MDB_env *env, MDB_txn *parent, unsigned int flags, MDB_txn **txn);
 
-/* The environment of a transaction; NULL for NULL, and for what has ended. */
+/* Returns the environment of a transaction; NULL for NULL, and for an ended transaction. */
 MDB_env *mdb_txn_env(MDB_txn *txn);
 
-/* The id of a transaction: of the commit that a reader sees, or that a writer will make. 0 for NULL, and for what has
- * ended.
+/* Returns the id of a transaction: of the commit that a reader sees, or that a writer will
+ * make. 0 for NULL, and for an ended transaction.
  */
 size_t mdb_txn_id(MDB_txn *txn);
 
-/* Commits a transaction and ends the handle, whatever the result. A child that lives is committed first.
+/* Commits a transaction and ends the handle, even if it fails. A child that lives is committed
+ * first.
  *
- * The cursors of a write transaction are closed; those of a read transaction are to be closed or renewed by the
- * program. ENOSPC, EIO, MDB_MAP_FULL: nothing was committed. MDB_BAD_TXN: the transaction had failed, and was aborted; or
- * it has ended before. EINVAL: no transaction.
+ * The cursors of a write transaction are closed. Those of a read transaction must be closed or
+ * renewed by the program. ENOSPC, EIO, MDB_MAP_FULL: nothing was committed. MDB_BAD_TXN: the
+ * transaction had failed and was aborted, or it has ended before. EINVAL: no transaction.
  *
- * MDB_BAD_TXN is also the answer to the wrong thread (see mdb_txn_begin), and to a comparison function that a call within
- * the transaction asks: it lives on then, with all its changes. MDB_PANIC in a forked child: it is the parent's.
+ * MDB_BAD_TXN is also the result in the wrong thread (see mdb_txn_begin), and in a comparison
+ * function called within the transaction. Then the transaction lives on with all its changes.
+ * MDB_PANIC in a forked child: the transaction is the parent's.
  */
 int mdb_txn_commit(MDB_txn *txn);
 
-/* Ends a transaction without a trace; its children first. NULL is fine, and what has ended.
+/* Ends a transaction without effect on the data; its children first. NULL and ended
+ * transactions are ignored.
  *
- * Without effect where mdb_txn_commit would answer that the transaction lives on. But once the thread of a write
- * transaction has ended, any thread may abort it; the environment can then be written again, unless somebody tried
- * before: he was told MDB_PANIC, and so are all after him.
+ * Without effect where mdb_txn_commit returns a code and the transaction lives on. But once
+ * the thread of a write transaction has ended, any thread may abort it. The environment can
+ * then be written again, unless a begin failed with MDB_PANIC before: then all later ones fail
+ * too.
  */
 void mdb_txn_abort(MDB_txn *txn);
 
-/* Lets a read transaction go of its snapshot but keeps the handle, for mdb_txn_renew. Without effect on others. */
+/* Releases the snapshot of a read transaction but keeps the handle, for mdb_txn_renew. Without
+ * effect on others.
+ */
 void mdb_txn_reset(MDB_txn *txn);
 
-/* Begins a read transaction again that was reset, on the newest snapshot.
+/* Begins a reset read transaction again, on the newest snapshot.
  *
- * EINVAL unless it was reset; else as mdb_txn_begin.
+ * EINVAL: it was not reset. Otherwise as mdb_txn_begin.
  */
 int mdb_txn_renew(MDB_txn *txn);
 
 /* ---- Databases ---- */
 
-/* Opens a database by name, or with NULL the main one, and tells its handle.
+/* Opens a database by name, or with NULL the main one, and stores its handle.
  *
- * The handle belongs to the transaction until that is committed, and is then good for all that begin later, until
- * mdb_dbi_close, mdb_drop or the end of the environment. A name that is open keeps its handle, whatever the flags; an
- * existing database keeps its flags. With MDB_CREATE one that does not exist is created, in a write transaction.
+ * The handle belongs to the transaction until that commits. Then it is valid in all
+ * transactions that begin later, until mdb_dbi_close, mdb_drop or the end of the environment.
+ * An open name keeps its handle, and an existing database keeps its flags. With MDB_CREATE a
+ * write transaction creates a database that does not exist.
  *
- * MDB_NOTFOUND: there is none. MDB_DBS_FULL: see mdb_env_set_maxdbs. MDB_INCOMPATIBLE: the name is a plain key of the
- * main database, or that has flags which named databases cannot live with. EACCES: to create one in a read transaction.
- * MDB_BAD_VALSIZE: names have 1 to 511 octets. EINVAL: NULL, unknown flags, or MDB_DUPFIXED, MDB_INTEGERDUP or
- * MDB_REVERSEDUP without MDB_DUPSORT for a new one. MDB_BAD_TXN.
+ * MDB_NOTFOUND: there is none. MDB_DBS_FULL: see mdb_env_set_maxdbs. MDB_INCOMPATIBLE: the
+ * name is a plain key of the main database, or its flags rule out named databases. EACCES: to
+ * create one in a read transaction. MDB_BAD_VALSIZE: names have 1 to 511 bytes. EINVAL: NULL,
+ * unknown flags, or MDB_DUPFIXED, MDB_INTEGERDUP or MDB_REVERSEDUP without MDB_DUPSORT for a
+ * new one. MDB_BAD_TXN.
  */
 int mdb_dbi_open(MDB_txn *txn, const char *name, unsigned int flags, MDB_dbi *dbi);
 
-/* Closes a database handle, for transactions that begin later. It is not to be closed while a transaction changes it,
- * and need not be closed at all.
+/* Closes a database handle, for transactions that begin later. Do not close it while a
+ * transaction changes the database; programs need not close handles at all.
  */
 void mdb_dbi_close(MDB_env *env, MDB_dbi dbi);
 
-/* Tells the flags of a database. */
+/* Gets the flags of a database. */
 int mdb_dbi_flags(MDB_txn *txn, MDB_dbi dbi, unsigned int *flags);
 
-/* Tells the statistics of a database; handle 0 is the list of free pages. */
+/* Gets the statistics of a database; handle 0 is the free list. */
 int mdb_stat(MDB_txn *txn, MDB_dbi dbi, MDB_stat *stat);
 
-/* Empties a database; with del 1, also deletes it and closes the handle. The main one is only ever emptied: the named
- * ones go with it, and their handles are closed.
+/* Empties a database; with del 1, also deletes it and closes the handle. The main database is
+ * only emptied. Its named databases go with it, and their handles are closed.
  *
  * EACCES: in a read transaction. EINVAL: NULL, an unknown handle, or another del.
  */
@@ -582,17 +619,18 @@ int mdb_drop(MDB_txn *txn, MDB_dbi dbi, int del);
 #define mdb_open(txn, name, flags, dbi) mdb_dbi_open(txn, name, flags, dbi)
 #define mdb_close(env, dbi) mdb_dbi_close(env, dbi)
 
-/* ---- Orders ---- */
+/* ---- Comparison functions ---- */
 
-/* Sets the order of a database's keys, in place of that which its flags say.
+/* Sets a comparison function for the keys of a database. It replaces the order that the flags
+ * define.
  *
- * The file does not record it: every program that opens the database has to set the same one, before anything else is
- * done with the handle. NULL sets the default again.
+ * The file does not record it. Every program that opens the database must set the same one,
+ * before it does anything else with the handle. NULL sets the default again.
  */
 int mdb_set_compare(MDB_txn *txn, MDB_dbi dbi, MDB_cmp_func *cmp);
 
-/* Sets the order of the values of a key, as mdb_set_compare does for keys. Without effect in a database without
- * MDB_DUPSORT.
+/* Sets a comparison function for the values of a key, as mdb_set_compare does for keys.
+ * Without effect in a database without MDB_DUPSORT.
  */
 int mdb_set_dupsort(MDB_txn *txn, MDB_dbi dbi, MDB_cmp_func *cmp);
 
@@ -610,205 +648,228 @@ int mdb_dcmp(MDB_txn *txn, MDB_dbi dbi, const MDB_val *a, const MDB_val *b);
 
 /* ---- Items by key ---- */
 
-/* Points data to the value of a key; the first, if it has several.
+/* Points data to the value of a key; to the first if it has several.
  *
- * MDB_NOTFOUND: there is none, and data is left alone. EINVAL: NULL or an unknown handle. MDB_BAD_VALSIZE: an empty
- * key. MDB_BAD_TXN.
+ * MDB_NOTFOUND: there is none, and data is not changed. EINVAL: NULL or an unknown handle.
+ * MDB_BAD_VALSIZE: an empty key. MDB_BAD_TXN.
  */
 int mdb_get(MDB_txn *txn, MDB_dbi dbi, MDB_val *key, MDB_val *data);
 
-/* Stores an item: in place of the key's value, or in a MDB_DUPSORT database beside its others.
+/* Stores an item: it replaces the value of the key, or in a MDB_DUPSORT database is added to
+ * its values.
  *
- * flags: MDB_NOOVERWRITE, MDB_NODUPDATA, MDB_RESERVE, MDB_APPEND, MDB_APPENDDUP. With MDB_RESERVE data gives the size,
- * and is pointed to the room, which is to be filled before the next change; not in a MDB_DUPSORT database.
+ * flags: MDB_NOOVERWRITE, MDB_NODUPDATA, MDB_RESERVE, MDB_APPEND, MDB_APPENDDUP. With
+ * MDB_RESERVE data gives the size, and is pointed to room that the program fills before the
+ * next change. A MDB_DUPSORT database has no MDB_RESERVE.
  *
- * MDB_KEYEXIST: the flags forbid it; with MDB_NOOVERWRITE data is pointed to what is there. MDB_MAP_FULL: see
- * mdb_env_set_mapsize; the transaction must be aborted. EACCES: in a read transaction. MDB_BAD_VALSIZE: keys have 1 to
- * 511 octets, as have the values of a MDB_DUPSORT database. MDB_INCOMPATIBLE: the key is that of a named database.
- * EINVAL: NULL, an unknown handle or flag. MDB_BAD_TXN.
+ * MDB_KEYEXIST: the flags forbid it. With MDB_NOOVERWRITE data is pointed to the present
+ * value. MDB_MAP_FULL: see mdb_env_set_mapsize. The transaction must then be aborted. EACCES:
+ * in a read transaction. MDB_BAD_VALSIZE: keys have 1 to 511 bytes, as have the values of a
+ * MDB_DUPSORT database. MDB_INCOMPATIBLE: the key is that of a named database. EINVAL: NULL,
+ * an unknown handle or flag. MDB_BAD_TXN.
  */
 int mdb_put(MDB_txn *txn, MDB_dbi dbi, MDB_val *key, MDB_val *data, unsigned int flags);
 
-/* Deletes a key; in a MDB_DUPSORT database with data only that value of it, with NULL all. Elsewhere data is ignored.
+/* Deletes a key. In a MDB_DUPSORT database it deletes only the value data, or all values if
+ * data is NULL. Elsewhere data is ignored.
  *
- * MDB_NOTFOUND: there is no such item. EACCES: in a read transaction. EINVAL: NULL or an unknown handle. MDB_BAD_VALSIZE:
- * an empty key. MDB_INCOMPATIBLE: the key is that of a named database, see mdb_drop; the transaction must be aborted.
+ * MDB_NOTFOUND: there is no such item. EACCES: in a read transaction. EINVAL: NULL or an
+ * unknown handle. MDB_BAD_VALSIZE: an empty key. MDB_INCOMPATIBLE: the key is that of a named
+ * database, see mdb_drop. The transaction must then be aborted.
  */
 int mdb_del(MDB_txn *txn, MDB_dbi dbi, MDB_val *key, MDB_val *data);
 
 /* ---- Cursors ---- */
 
-/* Makes a cursor over a database, standing nowhere yet.
+/* Creates a cursor over a database, without a position.
  *
- * In a write transaction it is closed with the transaction, or before by mdb_cursor_close. In a read transaction it
- * must be closed by the program, and may be renewed for another one.
+ * The end of a write transaction closes its cursors, unless mdb_cursor_close did it before. A
+ * cursor of a read transaction must be closed by the program, and may be renewed for another
+ * read transaction.
  *
- * EINVAL: NULL, an unknown handle, or the list of free pages (handle 0) in a write transaction. MDB_BAD_TXN.
+ * EINVAL: NULL, an unknown handle, or the free list (handle 0) in a write transaction.
+ * MDB_BAD_TXN.
  */
 int mdb_cursor_open(MDB_txn *txn, MDB_dbi dbi, MDB_cursor **cursor);
 
-/* Closes a cursor. NULL is fine, and so is what is closed already.
+/* Closes a cursor. NULL and closed cursors are ignored.
  *
- * Without effect in a comparison function that a call within its transaction asks, and, for a cursor of a write
- * transaction, in another thread than that of the transaction.
+ * Without effect in a comparison function called within its transaction. A cursor of a write
+ * transaction is closed only in the thread of that transaction.
  */
 void mdb_cursor_close(MDB_cursor *cursor);
 
-/* Gives a cursor of a read transaction to another read transaction, standing nowhere yet.
+/* Gives a cursor of a read transaction to another read transaction, without a position.
  *
- * EINVAL: NULL, a write transaction, one of another environment, or a handle that is unknown there. MDB_BAD_TXN: the
- * transaction has ended, or a call within that of the cursor is under way, in whose comparison function the program is.
+ * EINVAL: NULL, a write transaction, one of another environment, or a handle that is unknown
+ * there. MDB_BAD_TXN: the transaction has ended, or the call is made in a comparison function
+ * called within the cursor's transaction.
  */
 int mdb_cursor_renew(MDB_txn *txn, MDB_cursor *cursor);
 
-/* The transaction of a cursor; NULL for NULL, once a read transaction has ended, and for what is closed. */
+/* Returns the transaction of a cursor; NULL for NULL, for a closed cursor, and once a read
+ * transaction has ended.
+ */
 MDB_txn *mdb_cursor_txn(MDB_cursor *cursor);
 
-/* The database handle of a cursor; 0 for NULL, and for what is closed. */
+/* Returns the database handle of a cursor; 0 for NULL, and for a closed cursor. */
 MDB_dbi mdb_cursor_dbi(MDB_cursor *cursor);
 
 /* ---- Cursors: moving ---- */
 
-/* Moves a cursor, and points key and data to the item it comes to. Both may be NULL where they are not needed.
+/* Moves a cursor, and points key and data to the item it reaches. Both may be NULL where they
+ * are not needed.
  *
- * MDB_NOTFOUND: there is no such item. EINVAL: NULL, an unknown operation, or one that needs an item to start from on
- * a cursor that stands nowhere. MDB_INCOMPATIBLE: an operation on the values of a key, where keys have one each.
- * MDB_BAD_VALSIZE: an empty key. MDB_BAD_TXN.
+ * MDB_NOTFOUND: there is no such item. EINVAL: NULL, an unknown operation, or an unset cursor
+ * where the operation needs a current item. MDB_INCOMPATIBLE: an operation on the values of a
+ * key, where keys have one each. MDB_BAD_VALSIZE: an empty key. MDB_BAD_TXN.
  *
- * MDB_SET and MDB_GET_BOTH leave the key argument alone, as MDB_FIRST_DUP, MDB_LAST_DUP and MDB_GET_MULTIPLE do where
- * the key has several values.
+ * MDB_SET and MDB_GET_BOTH do not change the key argument. MDB_FIRST_DUP, MDB_LAST_DUP and
+ * MDB_GET_MULTIPLE do not change it where the key has several values.
  */
 int mdb_cursor_get(MDB_cursor *cursor, MDB_val *key, MDB_val *data, MDB_cursor_op op);
 
 /* Counts the values of the current key.
  *
- * EINVAL: NULL, or the cursor stands nowhere. MDB_INCOMPATIBLE: the database is not MDB_DUPSORT. MDB_NOTFOUND: behind
- * the last item.
+ * EINVAL: NULL, or the cursor is unset. MDB_INCOMPATIBLE: the database is not MDB_DUPSORT.
+ * MDB_NOTFOUND: behind the last item.
  */
 int mdb_cursor_count(MDB_cursor *cursor, size_t *count);
 
 /* ---- Cursors: changing ---- */
 
-/* Stores an item and moves the cursor to it. After MDB_KEYEXIST it is on the item in the way.
+/* Stores an item and moves the cursor to it. After MDB_KEYEXIST the cursor is on the present
+ * item.
  *
- * Beside the flags of mdb_put: MDB_CURRENT replaces the item the cursor is on, whose key must be given. With
- * MDB_MULTIPLE, in a MDB_DUPFIXED database, data is an array of two: the size of an item and where the first one is;
- * and the number of items, which becomes that of the stored ones.
+ * In addition to the flags of mdb_put: MDB_CURRENT replaces the current item, whose key must
+ * be given. With MDB_MULTIPLE, in a MDB_DUPFIXED database, data is an array of two. The first
+ * holds the size of an item and the address of the items. The second holds their number, which
+ * becomes the number of stored items.
  *
- * As mdb_put; EINVAL: MDB_CURRENT on a cursor that stands nowhere or on another key, or with MDB_NODUPDATA; no items.
+ * Results as those of mdb_put. EINVAL: MDB_CURRENT on an unset cursor or on another key, or
+ * with MDB_NODUPDATA, or no items.
  */
 int mdb_cursor_put(MDB_cursor *cursor, MDB_val *key, MDB_val *data, unsigned int flags);
 
-/* Deletes the item the cursor is on; with MDB_NODUPDATA its key with all values. The cursor then stands on the
- * successor, to which MDB_NEXT goes.
+/* Deletes the current item; with MDB_NODUPDATA its key with all values. The cursor is then on
+ * the next item, to which MDB_NEXT moves.
  *
- * EINVAL: NULL, or the cursor stands nowhere. MDB_NOTFOUND: behind the last item. EACCES: in a read transaction.
+ * EINVAL: NULL, or the cursor is unset. MDB_NOTFOUND: behind the last item. EACCES: in a read
+ * transaction.
  */
 int mdb_cursor_del(MDB_cursor *cursor, unsigned int flags);
 
-/* ---- Beyond the original ---- */
+/* ---- Functions that LMDB does not have ---- */
 
-/* Lets the map grow as it is needed, up to max_bytes: there is no MDB_MAP_FULL before, and no MDB_MAP_RESIZED where
- * this library alone writes. 0 goes back to a map of fixed size. mdb_env_set_mapsize is a hint then.
+/* Lets the map grow as needed, up to max_bytes. MDB_MAP_FULL occurs only at that size, and
+ * MDB_MAP_RESIZED not where this library alone writes. 0 returns to a map of fixed size.
+ * mdb_env_set_mapsize is a hint then.
  *
- * Takes address space, neither memory nor disk. The environment variable FULGURITE_GROW=1 does the same for programs
- * that do not ask, up to 1 TiB. EINVAL when the environment is open.
+ * This takes address space, but neither memory nor disk. The environment variable
+ * FULGURITE_GROW=1 does the same for programs that do not call this, up to 1 TiB. EINVAL when
+ * the environment is open.
  */
 int fulgurite_env_set_growth(MDB_env *env, size_t max_bytes);
 
-/* Gets the values of many keys at once, several searches being under way at a time: where the database is much larger
- * than the processor's caches, that is faster than as many calls of mdb_get.
+/* Gets the values of many keys, with several searches in progress at a time. Where the
+ * database is much larger than the processor's caches, this is faster than as many calls of
+ * mdb_get.
  *
- * Each of values is pointed to the (first) value of the key at its place; where there is none, its mv_data becomes NULL.
- * Each of codes becomes 0 or MDB_NOTFOUND; codes may be NULL. EINVAL, MDB_BAD_TXN and errors of the file are answered for all, and then no
- * value is set; so is MDB_BAD_VALSIZE if any key is empty.
+ * Each of values is pointed to the (first) value of the key at the same index. Where there is
+ * none, its mv_data becomes NULL. Each of codes becomes 0 or MDB_NOTFOUND; codes may be NULL.
+ * EINVAL, MDB_BAD_TXN and errors of the file apply to the whole call, and then no value is
+ * set. So does MDB_BAD_VALSIZE if any key is empty.
  */
 int fulgurite_get_many(MDB_txn *txn, MDB_dbi dbi, size_t count, const MDB_val *keys, MDB_val *values, int *codes);
 
-/* Counts the items whose keys are not below low and below high, exactly; a key counts with each of its values. NULL
- * stands for the beginning, or the end.
+/* Counts the items with low <= key < high, exactly; a key counts with each of its values. NULL
+ * for low is the beginning, for high the end.
  *
- * Costs a look at each leaf page in the range, or outside it if those are fewer.
+ * The cost is a look at each leaf page in the range, or outside it if those are fewer.
  */
 int fulgurite_count_range(MDB_txn *txn, MDB_dbi dbi, const MDB_val *low, const MDB_val *high, size_t *count);
 
-/* As fulgurite_count_range, but about: costs a few pages however large the range, and is mostly within a tenth of it.
- * For choosing between plans.
+/* Estimates the result of fulgurite_count_range, for choosing between plans. The cost is a few
+ * pages for any range. The result is mostly within a tenth of the count.
  */
 int fulgurite_estimate_range(MDB_txn *txn, MDB_dbi dbi, const MDB_val *low, const MDB_val *high, size_t *count);
 
-/* ---- Beyond the original: long readers ---- */
+/* ---- Functions that LMDB does not have: long readers ---- */
 
-/* A reader, of any process. What is not known is SIZE_MAX: the age of readers that use the original library, the
- * snapshot of one between transactions.
+/* A reader of any process. Unknown numbers are SIZE_MAX: the age of readers that use LMDB, and the
+ * snapshot of a reader between transactions.
  */
 typedef struct fulgurite_reader {
-    /* Its process. */
+    /* Id of its process. */
     size_t process;
-    /* Its thread, as the process names it. */
+    /* Number of its thread, as the process names it. */
     size_t thread;
     /* The snapshot that it reads: the id of a transaction. */
     size_t snapshot;
-    /* How many transactions were committed since. */
+    /* Number of transactions committed since. */
     size_t lag;
-    /* For how many milliseconds it has had the snapshot. */
+    /* Milliseconds for which it has had the snapshot. */
     size_t age_ms;
-    /* Free pages that cannot be used again as long as it has it. */
+    /* Free pages that cannot be used again while it has the snapshot. */
     size_t held_pages;
-    /* Whether a writer has asked it to end: 1 or 0. */
+    /* 1 if a writer has asked it to end, else 0. */
     int asked_to_end;
 } fulgurite_reader;
 
-/* Is told of a reader, which is valid during the call. For lists, a negative answer ends the listing. */
+/* Receives a reader, which is valid during the call. In lists, a negative result ends the listing. */
 typedef int (fulgurite_reader_func)(const fulgurite_reader *reader, void *ctx);
 
-/* What a writer does when it would have to let the file grow because a reader keeps an old snapshot. Set everything to
- * 0 first.
+/* Tells writers what to do when a reader's old snapshot would make them extend the file. Set
+ * everything to 0 first.
  *
- * A reader counts as long beyond any of the limits; a limit of 0 is none; without limits every reader does that holds
- * pages back. What is done about it adds up, in this order: warn is called, the reader is asked to end, growth is
- * refused.
+ * A reader counts as long beyond any of the limits; a limit of 0 is none. Without limits every
+ * reader is long that holds pages. The actions add up, in this order: warn is called, the reader
+ * is asked to end, growth is refused.
  */
 typedef struct fulgurite_reader_policy {
-    /* Transactions committed since the snapshot. */
+    /* Limit of transactions committed since the snapshot. */
     size_t lag_max;
-    /* Milliseconds for which it has had the snapshot. */
+    /* Limit of milliseconds for which it has had the snapshot. */
     size_t age_ms_max;
-    /* Pages that it holds back. */
+    /* Limit of pages that it holds. */
     size_t held_pages_max;
-    /* Called once for each snapshot that a long reader keeps, by the thread that writes; it must not write to the
-     * environment. NULL for nothing.
+    /* Called once for each snapshot that a long reader holds, by the thread that writes. It must
+     * not write to the environment. NULL for no call.
      */
     fulgurite_reader_func *warn;
-    /* Handed to warn. */
+    /* Passed to warn. */
     void *ctx;
-    /* 1: readers of the oldest snapshot are asked to end. The next call for such a transaction is MDB_BAD_TXN, in
-     * whatever process (fulgurite_txn_ended tells it from other reasons); what it was given so far stays valid until it is aborted or
-     * reset. Readers that use the original library cannot be asked.
+    /* 1: readers of the oldest snapshot are asked to end. The next call for such a transaction is
+     * MDB_BAD_TXN, in any process (fulgurite_txn_ended tells it from other reasons). Data it has
+     * returned stays valid until it is aborted or reset. Readers that use LMDB cannot be asked.
      */
     int end_oldest;
-    /* For how many milliseconds a writer waits for that, once for each snapshot, before it goes on as without it. */
+    /* Milliseconds for which a writer waits for that, once for each snapshot, before it goes on. */
     unsigned int grace_ms;
     /* 1: the call that writes is MDB_MAP_FULL instead, and the transaction must be aborted. */
     int refuse_growth;
 } fulgurite_reader_policy;
 
-/* Sets what writers of this environment do about long readers, from now on; NULL for nothing, as at first.
+/* Sets the policy of this environment's writers about long readers, from now on; NULL for
+ * none, as at first.
  *
- * EINVAL unless the environment is open.
+ * Any thread that writes may call warn with ctx, until another policy is set or the
+ * environment is closed. EINVAL unless the environment is open.
  */
 int fulgurite_env_set_reader_policy(MDB_env *env, const fulgurite_reader_policy *policy);
 
-/* Lists the reader slots in use of all processes, through a function; the result is what it answered last, 0 without
- * readers. As mdb_reader_list, with all that is known of each.
+/* Lists the reader slots in use of all processes, through a function. Returns the last result
+ * of that function, 0 without readers. As mdb_reader_list, with everything that is known of
+ * each reader.
  *
- * Reads the list of free pages, and takes a reader slot for that; where there is none left, what readers hold back is
- * unknown. Negative codes of errors as elsewhere; EINVAL for NULL.
+ * It reads the free list, and takes a reader slot for that. Where there is no slot left, the
+ * held pages are unknown. Errors are negative codes as elsewhere; EINVAL for NULL.
  */
 int fulgurite_reader_list(MDB_env *env, fulgurite_reader_func *func, void *ctx);
 
-/* Whether a writer has asked a read transaction to end, so that every other call for it is MDB_BAD_TXN: 1 or 0. It is to
- * be aborted, or reset and renewed. 0 for NULL and for transactions that write.
+/* Returns 1 if a writer has asked a read transaction to end, else 0. Every other call for such
+ * a transaction is MDB_BAD_TXN. It must be aborted, or reset and renewed. 0 for NULL and for
+ * write transactions.
  */
 int fulgurite_txn_ended(MDB_txn *txn);
 

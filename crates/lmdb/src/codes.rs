@@ -1,4 +1,4 @@
-//! Result codes: their names in C, and their texts.
+//! Result codes, with their names in C and their texts.
 
 use std::ffi::{c_char, c_int};
 
@@ -6,19 +6,19 @@ use fulgurite::{Error, OpenError, code_text};
 
 /// Success.
 pub const MDB_SUCCESS: c_int = 0;
-/// The key, or the pair, is there already.
+/// The key, or the pair, exists already.
 pub const MDB_KEYEXIST: c_int = -30799;
-/// There is no such item; the end was reached.
+/// There is no such item, or the end was reached.
 pub const MDB_NOTFOUND: c_int = -30798;
-/// A page that should be there is missing: the file is damaged.
+/// A page is missing: the file is damaged.
 pub const MDB_PAGE_NOTFOUND: c_int = -30797;
-/// A page is not what it should be: the file is damaged.
+/// A page has impossible contents: the file is damaged.
 pub const MDB_CORRUPTED: c_int = -30796;
-/// Writing a meta page failed, or the library found a fault in itself: close the environment.
+/// Writing a meta page failed, or the library has an internal error: close the environment.
 pub const MDB_PANIC: c_int = -30795;
 /// The file has another version of the format.
 pub const MDB_VERSION_MISMATCH: c_int = -30794;
-/// The file is of another kind.
+/// The file is not a data file.
 pub const MDB_INVALID: c_int = -30793;
 /// The map size is used up.
 pub const MDB_MAP_FULL: c_int = -30792;
@@ -26,21 +26,21 @@ pub const MDB_MAP_FULL: c_int = -30792;
 pub const MDB_DBS_FULL: c_int = -30791;
 /// All reader slots are in use.
 pub const MDB_READERS_FULL: c_int = -30790;
-/// The original's: too many environments are open. Not used here.
+/// LMDB: too many environments are open. Not used here.
 pub const MDB_TLS_FULL: c_int = -30789;
 /// The transaction has changed more than it can hold.
 pub const MDB_TXN_FULL: c_int = -30788;
 /// The tree is too deep: the file is damaged.
 pub const MDB_CURSOR_FULL: c_int = -30787;
-/// The original's: a page has no room. Not used here.
+/// LMDB: a page has no room. Not used here.
 pub const MDB_PAGE_FULL: c_int = -30786;
-/// Another process let the file grow beyond the map size here: see mdb_env_set_mapsize.
+/// Another process let the file grow beyond this process's map size: see mdb_env_set_mapsize.
 pub const MDB_MAP_RESIZED: c_int = -30785;
-/// The operation and the kind of database do not go together.
+/// The operation does not fit the kind of database.
 pub const MDB_INCOMPATIBLE: c_int = -30784;
 /// This thread has a read transaction, or its reader slot is in use.
 pub const MDB_BAD_RSLOT: c_int = -30783;
-/// The transaction has failed, ended, or has a child: only ending it helps.
+/// The transaction has failed, has ended, or has a child.
 pub const MDB_BAD_TXN: c_int = -30782;
 /// A key, value or name of a length that the database cannot take.
 pub const MDB_BAD_VALSIZE: c_int = -30781;
@@ -67,11 +67,11 @@ impl Code {
     pub(crate) const HANDLES_FULL: Code = Code(MDB_DBS_FULL);
 }
 
-/// What a function of the interface comes to.
+/// The result of a function of the interface.
 pub(crate) type Outcome<T = ()> = Result<T, Code>;
 
 impl From<Error> for Code {
-    // Off the path of those who have no error.
+    // Keeps the conversion out of the path of success.
     #[cold]
     fn from(error: Error) -> Code {
         Code(error.code())
@@ -84,15 +84,15 @@ impl From<OpenError> for Code {
     }
 }
 
-/// The text of a result code: one of the MDB_ codes, or a number of errno.
+/// Returns the text of a result code: one of the MDB_ codes, or a number of errno.
 ///
-/// The text of the latter may be overwritten by the next call.
+/// The next call may overwrite the text of an errno.
 #[unsafe(no_mangle)]
 pub extern "C" fn mdb_strerror(err: c_int) -> *mut c_char {
     match code_text(err) {
-        // The C declaration has no const; nobody writes to it.
+        // The C declaration has no const, but programs only read the text.
         Some(text) => text.as_ptr().cast_mut(),
-        // SAFETY: any number may be asked for.
+        // SAFETY: strerror accepts any number.
         None => unsafe { libc::strerror(err) },
     }
 }
@@ -127,7 +127,7 @@ mod tests {
             (MDB_BAD_VALSIZE, "MDB_BAD_VALSIZE: "),
             (MDB_BAD_DBI, "MDB_BAD_DBI: "),
         ] {
-            // SAFETY: the texts end with a NUL and live for ever.
+            // SAFETY: the texts are static and end with a NUL.
             let text = unsafe { CStr::from_ptr(mdb_strerror(code)) };
             assert!(text.to_str().unwrap().starts_with(name), "{text:?}");
         }

@@ -1,8 +1,21 @@
-//! Types and flags of the interface, with the numbers and layouts that compiled programs rely on.
+//! Types and flags of the C interface, with the numbers and layouts that compiled programs rely on.
 
 use std::ffi::{c_char, c_int, c_uint, c_void};
 
-use crate::env::MDB_env;
+/// An environment.
+#[allow(non_camel_case_types, reason = "the name that C programs use")]
+#[derive(Debug)]
+pub struct MDB_env(());
+
+/// A transaction.
+#[allow(non_camel_case_types, reason = "the name that C programs use")]
+#[derive(Debug)]
+pub struct MDB_txn(());
+
+/// A cursor.
+#[allow(non_camel_case_types, reason = "the name that C programs use")]
+#[derive(Debug)]
+pub struct MDB_cursor(());
 
 /// Permissions of new files.
 #[allow(non_camel_case_types, reason = "the name that C programs use")]
@@ -16,17 +29,18 @@ pub type mdb_filehandle_t = c_int;
 #[allow(non_camel_case_types, reason = "the name that C programs use")]
 pub type MDB_dbi = c_uint;
 
-/// Octets: a key or a value.
+/// A key or a value.
 ///
-/// What the library hands out points into the map or into a changed page. It must not be modified, and is valid until
-/// the transaction ends; in a write transaction only until the next change.
+/// Values that the library returns point into the map or into a changed page. They must not be
+/// modified. They are valid until the transaction ends; in a write transaction only until the next
+/// change.
 #[allow(non_camel_case_types, reason = "the name that C programs use")]
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct MDB_val {
-    /// Length in octets.
+    /// Length in bytes.
     pub mv_size: usize,
-    /// Where they are.
+    /// Address of the bytes.
     pub mv_data: *mut c_void,
 }
 
@@ -35,47 +49,48 @@ pub struct MDB_val {
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct MDB_stat {
-    /// Size of a page in octets.
+    /// Size of a page in bytes.
     pub ms_psize: c_uint,
     /// Levels of the tree; 0 if it is empty.
     pub ms_depth: c_uint,
-    /// Pages with keys and children.
+    /// Branch pages: keys and children.
     pub ms_branch_pages: usize,
-    /// Pages with keys and values.
+    /// Leaf pages: keys and values.
     pub ms_leaf_pages: usize,
-    /// Pages of values too large for a leaf.
+    /// Overflow pages: values too large for a leaf.
     pub ms_overflow_pages: usize,
     /// Items.
     pub ms_entries: usize,
 }
 
-/// Facts about an environment.
+/// Information about an environment.
 #[allow(non_camel_case_types, reason = "the name that C programs use")]
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct MDB_envinfo {
-    /// The address that the file asks to be mapped at (MDB_FIXEDMAP), or NULL.
+    /// The address at which the file asks to be mapped (MDB_FIXEDMAP), or NULL.
     pub me_mapaddr: *mut c_void,
-    /// Size of the map in octets.
+    /// Size of the map in bytes.
     pub me_mapsize: usize,
-    /// The last page in use.
+    /// Number of the last page in use.
     pub me_last_pgno: usize,
-    /// The last committed transaction.
+    /// Id of the last committed transaction.
     pub me_last_txnid: usize,
     /// Reader slots in the lock file.
     pub me_maxreaders: c_uint,
-    /// Reader slots that were ever in use; does not go down when readers end.
+    /// Reader slots that were ever in use; the number does not fall when readers end.
     pub me_numreaders: c_uint,
 }
 
-/// Orders two keys, or two values of one key: negative, zero or positive.
+/// Compares two keys, or two values of one key: negative, zero or positive.
 ///
-/// It must always give the same answer for the same octets. While it is asked, the transaction that asks is busy: for it,
-/// its parents, and its cursors every call is MDB_BAD_TXN or without effect.
+/// It must always return the same for the same bytes. While it runs, the transaction that called it
+/// is busy. Every call for that transaction, its parents and its cursors is MDB_BAD_TXN or without
+/// effect.
 #[allow(non_camel_case_types, reason = "the name that C programs use")]
 pub type MDB_cmp_func = unsafe extern "C" fn(a: *const MDB_val, b: *const MDB_val) -> c_int;
 
-/// Would move pointers inside of values; stored and never called.
+/// Would relocate pointers inside values; never called.
 #[allow(non_camel_case_types, reason = "the name that C programs use")]
 pub type MDB_rel_func = unsafe extern "C" fn(
     item: *mut MDB_val,
@@ -84,7 +99,7 @@ pub type MDB_rel_func = unsafe extern "C" fn(
     relctx: *mut c_void,
 );
 
-/// Told of a broken invariant of the library, never of bad data.
+/// Receives the message of an internal error of the library, never of bad data.
 #[allow(non_camel_case_types, reason = "the name that C programs use")]
 pub type MDB_assert_func = unsafe extern "C" fn(env: *mut MDB_env, msg: *const c_char);
 
@@ -92,33 +107,36 @@ pub type MDB_assert_func = unsafe extern "C" fn(env: *mut MDB_env, msg: *const c
 #[allow(non_camel_case_types, reason = "the name that C programs use")]
 pub type MDB_msg_func = unsafe extern "C" fn(msg: *const c_char, ctx: *mut c_void) -> c_int;
 
-/// mdb_env_open: map the file at the address stored in it; for pointers inside of values.
+/// mdb_env_open: map the file at the address stored in it, for pointers inside values.
 pub const MDB_FIXEDMAP: c_uint = 0x01;
-/// mdb_env_open: the path is that of the data file; the lock file lies beside it with "-lock" appended.
+/// mdb_env_open: the path is that of the data file. The lock file has the same path with "-lock"
+/// appended.
 pub const MDB_NOSUBDIR: c_uint = 0x4000;
-/// Environment: commits are not flushed; mdb_env_sync does it. May be changed while open.
+/// Environment: commits are not flushed. mdb_env_sync flushes them. May be changed while open.
 pub const MDB_NOSYNC: c_uint = 0x1_0000;
 /// mdb_env_open: refuse changes. mdb_txn_begin: a read transaction.
 pub const MDB_RDONLY: c_uint = 0x2_0000;
-/// Environment: the meta page is not flushed: a power loss may undo the last commit, but not damage the file. May be
-/// changed while open.
+/// Environment: commits do not flush the meta page. A power loss may undo the last commit, but does
+/// not damage the file. May be changed while open.
 pub const MDB_NOMETASYNC: c_uint = 0x4_0000;
-/// mdb_env_open: change pages in a writable map. The file takes its whole map size at once; no nested transactions.
+/// mdb_env_open: change pages in a writable map. The file takes its whole map size at once; no
+/// nested transactions.
 pub const MDB_WRITEMAP: c_uint = 0x8_0000;
-/// Environment: with MDB_WRITEMAP, flushes are started and not waited for. May be changed while open.
+/// Environment: with MDB_WRITEMAP, commits start flushes and do not wait for them. May be changed
+/// while open.
 pub const MDB_MAPASYNC: c_uint = 0x10_0000;
 /// mdb_env_open: reader slots belong to transactions instead of threads.
 pub const MDB_NOTLS: c_uint = 0x20_0000;
-/// mdb_env_open: no lock file; the caller keeps writers apart, and from readers.
+/// mdb_env_open: no lock file. The program itself keeps writers from each other and from readers.
 pub const MDB_NOLOCK: c_uint = 0x40_0000;
-/// mdb_env_open: tell the system not to read ahead.
+/// mdb_env_open: ask the system not to read ahead.
 pub const MDB_NORDAHEAD: c_uint = 0x80_0000;
-/// Environment: allowed, and without effect: new pages are always cleared. May be changed while open.
+/// Environment: without effect, since new pages are always cleared. May be changed while open.
 pub const MDB_NOMEMINIT: c_uint = 0x100_0000;
 
-/// mdb_dbi_open: keys are compared from their last octet backwards.
+/// mdb_dbi_open: keys are compared from their last byte backwards.
 pub const MDB_REVERSEKEY: c_uint = 0x02;
-/// mdb_dbi_open: a key may have several values, which are kept sorted.
+/// mdb_dbi_open: a key may have several values, in sorted order.
 pub const MDB_DUPSORT: c_uint = 0x04;
 /// mdb_dbi_open: keys are unsigned int or size_t in native order, all of one size.
 pub const MDB_INTEGERKEY: c_uint = 0x08;
@@ -126,30 +144,31 @@ pub const MDB_INTEGERKEY: c_uint = 0x08;
 pub const MDB_DUPFIXED: c_uint = 0x10;
 /// mdb_dbi_open: with MDB_DUPSORT, values are integers, as keys are with MDB_INTEGERKEY.
 pub const MDB_INTEGERDUP: c_uint = 0x20;
-/// mdb_dbi_open: with MDB_DUPSORT, values are compared from their last octet backwards.
+/// mdb_dbi_open: with MDB_DUPSORT, values are compared from their last byte backwards.
 pub const MDB_REVERSEDUP: c_uint = 0x40;
-/// mdb_dbi_open: create the database if there is none.
+/// mdb_dbi_open: create the database if it does not exist.
 pub const MDB_CREATE: c_uint = 0x4_0000;
 
-/// Put: do not replace or add to what the key has; MDB_KEYEXIST instead, and the value it has.
+/// Put: if the key exists, change nothing, return MDB_KEYEXIST and point data to its value.
 pub const MDB_NOOVERWRITE: c_uint = 0x10;
-/// Put: MDB_KEYEXIST if this pair is there. mdb_cursor_del: delete all values of the key.
+/// Put: MDB_KEYEXIST if this pair exists. mdb_cursor_del: delete all values of the key.
 pub const MDB_NODUPDATA: c_uint = 0x20;
-/// mdb_cursor_put: replace the item the cursor is on.
+/// mdb_cursor_put: replace the current item.
 pub const MDB_CURRENT: c_uint = 0x40;
-/// Put: make room for a value of the size given, to be filled by the caller before the next change.
+/// Put: make room for a value of the given size. The program fills it before the next change.
 pub const MDB_RESERVE: c_uint = 0x1_0000;
-/// Put: the key is greater than all others; fills pages to the brim. MDB_KEYEXIST if it is not.
+/// Put: the key is greater than all others, which fills pages completely. MDB_KEYEXIST if it is
+/// not.
 pub const MDB_APPEND: c_uint = 0x2_0000;
 /// Put: as MDB_APPEND, for the values of a key.
 pub const MDB_APPENDDUP: c_uint = 0x4_0000;
 /// mdb_cursor_put: store many values of one size, in a MDB_DUPFIXED database.
 pub const MDB_MULTIPLE: c_uint = 0x8_0000;
 
-/// mdb_env_copy2: leave free pages out and put the others in order.
+/// mdb_env_copy2: omit free pages and sort the others.
 pub const MDB_CP_COMPACT: c_uint = 0x01;
 
-/// What mdb_cursor_get does.
+/// The operations of mdb_cursor_get.
 #[allow(non_camel_case_types, reason = "the name that C programs use")]
 pub type MDB_cursor_op = c_uint;
 /// The first item.
@@ -182,9 +201,9 @@ pub const MDB_PREV: MDB_cursor_op = 12;
 pub const MDB_PREV_DUP: MDB_cursor_op = 13;
 /// The last value of the previous key.
 pub const MDB_PREV_NODUP: MDB_cursor_op = 14;
-/// This key; the key argument is left alone.
+/// This key; the key argument is not set.
 pub const MDB_SET: MDB_cursor_op = 15;
-/// This key; the key argument is pointed to the one in the database.
+/// This key; the key argument is pointed to the key in the database.
 pub const MDB_SET_KEY: MDB_cursor_op = 16;
 /// The first key that is not smaller.
 pub const MDB_SET_RANGE: MDB_cursor_op = 17;

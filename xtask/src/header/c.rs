@@ -6,8 +6,7 @@ use super::source::{Item, Kind, Signature};
 
 const BEGIN: &str = r#"/* lmdb.h - the C interface of Fulgurite, an embedded key/value store.
  *
- * Programs written for LMDB 0.9 are compiled and linked with it unchanged, and share files with programs that use the
- * original library.
+ * Programs written for LMDB 0.9 compile and link with it unchanged, and share files with programs that use LMDB.
  *
  * Generated from the Rust sources by "cargo xtask header": change those.
  *
@@ -27,20 +26,21 @@ const BEGIN: &str = r#"/* lmdb.h - the C interface of Fulgurite, an embedded key
  *     mdb_txn_commit(txn);
  *     mdb_env_close(env);
  *
- * Functions that return int answer 0, one of the negative codes below, or a number of errno.
+ * Functions that return int return 0, one of the negative codes below, or a number of errno.
  *
- * Any number of transactions may read at a time, in any number of processes, each the state that one commit left; one
- * transaction writes. Nobody waits for a reader. Threads may share the environment; a transaction and its cursors are
- * used by one thread at a time, and a write transaction by the thread that began it.
+ * Any number of transactions may read at a time, in any number of processes; each sees the state that one commit left.
+ * One transaction writes at a time, and does not wait for readers. Threads may share the environment. A transaction
+ * and its cursors are used by one thread at a time, a write transaction by the thread that began it.
  *
- * Misuse is answered, not punished. A pointer that is no handle of the kind that is asked for, NULL included, is EINVAL;
- * so is an environment or a cursor that was closed, and MDB_BAD_TXN a transaction that has ended, or that is used by the
- * wrong thread, beside its child, or from within the comparison function it is asking. In a forked child everything
- * inherited is MDB_PANIC: it may open the environment anew. Functions without a code do nothing then, or answer NULL or
- * 0. What cannot be noticed: one transaction or cursor used by two threads at the very same time, an environment closed
- * while another thread is inside a call on it, a handle that ended so many handles ago that its address has come round
- * (at least a thousand, mostly sixty times as many), a database handle of another environment (a number, which may mean
- * something there), and pointers to keys, data and results that are not what they should be.
+ * Misuse returns a code. EINVAL: a pointer that is no handle of the kind required, NULL included, and a closed environment
+ * or cursor. MDB_BAD_TXN: a transaction that has ended, and one that is used by the wrong thread, while it has a child,
+ * or in a comparison function that it runs. MDB_PANIC: any inherited handle in a forked child; the child may open the
+ * environment again. Functions without a code then do nothing, or return NULL or 0.
+ *
+ * Some misuse is not noticed. Two threads use one transaction or cursor at the very same time. An environment is closed
+ * while another thread is inside a call on it. A handle ended so many handles ago that its address is in use again:
+ * at least a thousand, mostly sixty times as many. A database handle is that of another environment: it is a number, which
+ * may have a meaning there. Pointers to keys, data and results do not point to what they should.
  */
 #ifndef _LMDB_H_
 #define _LMDB_H_
@@ -59,7 +59,7 @@ const VERSION: &str = r#"
 #define MDB_VERINT(a, b, c) (((a) << 24) | ((b) << 16) | (c))
 /* The version of this header as one number. */
 #define MDB_VERSION_FULL MDB_VERINT(MDB_VERSION_MAJOR, MDB_VERSION_MINOR, MDB_VERSION_PATCH)
-/* What stands in the place of a date in the version's text. */
+/* The text where LMDB has the date of its version. */
 #define MDB_VERSION_DATE "Fulgurite @VERSION@"
 /* Four parts of a version as text. */
 #define MDB_VERSTR(a, b, c, d) "LMDB " #a "." #b "." #c ": (" d ")"
@@ -83,7 +83,7 @@ const END: &str = r#"
 #endif
 "#;
 
-/// The header's text from its sections, each with its title.
+/// Returns the header's text from its sections, each with its title.
 pub(crate) fn header(sections: &[(&str, Vec<Item>)]) -> String {
     let mut text = BEGIN.to_owned();
     let all = || sections.iter().flat_map(|(_, items)| items);
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn constants_of_a_type_of_their_own_are_an_enumeration() {
+    fn constants_of_one_type_become_an_enumeration() {
         let op =
             |name: &str, value: &str| item(name, Kind::Constant("OP".to_owned(), value.to_owned()));
         let items = vec![
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn functions_are_declared() {
+    fn functions_get_declarations() {
         let signature = Signature {
             result: "char *".to_owned(),
             arguments: Vec::new(),

@@ -12,26 +12,29 @@ use source::Item;
 const SOURCES: [(&str, &str); 16] = [
     ("types", "Types and flags"),
     ("codes", "Result codes"),
-    ("version", "Version"),
-    ("env", "The environment: made, opened, closed"),
-    ("settings", "The environment: settings"),
-    ("facts", "The environment: facts, flushing, copies"),
-    ("reader", "The environment: its readers"),
-    ("txn", "Transactions"),
-    ("dbi", "Databases"),
-    ("compare", "Orders"),
-    ("items", "Items by key"),
-    ("cursor", "Cursors"),
-    ("moves", "Cursors: moving"),
-    ("changes", "Cursors: changing"),
-    ("extra", "Beyond the original"),
-    ("long_readers", "Beyond the original: long readers"),
+    ("api/version", "Version"),
+    ("api/env", "Environments: create, open, close"),
+    ("api/settings", "Environments: settings"),
+    ("api/stat", "Environments: statistics, flushing, copies"),
+    ("api/reader", "Environments: readers"),
+    ("api/txn", "Transactions"),
+    ("api/dbi", "Databases"),
+    ("api/compare", "Comparison functions"),
+    ("api/get_put", "Items by key"),
+    ("api/cursor", "Cursors"),
+    ("api/cursor_get", "Cursors: moving"),
+    ("api/cursor_put", "Cursors: changing"),
+    ("api/extra", "Functions that LMDB does not have"),
+    (
+        "api/long_readers",
+        "Functions that LMDB does not have: long readers",
+    ),
 ];
 
-/// Where the header is, from the root.
+/// Path of the header, from the root.
 const HEADER: &str = "crates/lmdb/include/lmdb.h";
 
-/// Writes the header; or with `check` only looks whether it is what would be written.
+/// Writes the header; with `check` only fails if it is stale.
 pub(crate) fn run(root: &Path, check: bool) -> ExitCode {
     let result = if check {
         fault(root).map_or(Ok(()), Err)
@@ -62,14 +65,14 @@ pub(crate) fn fault(root: &Path) -> Option<String> {
     }
 }
 
-/// The header's text.
+/// Returns the header's text.
 fn generate(root: &Path) -> Result<String, String> {
     let mut sections: Vec<(&str, Vec<Item>)> = Vec::new();
     for (name, title) in SOURCES {
         let path = root.join(format!("crates/lmdb/src/{name}.rs"));
-        let told = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
-        let text = std::fs::read_to_string(&path).map_err(|error| told(&error))?;
-        let items = source::items(&text).map_err(|error| told(&error))?;
+        let at_path = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
+        let text = std::fs::read_to_string(&path).map_err(|error| at_path(&error))?;
+        let items = source::items(&text).map_err(|error| at_path(&error))?;
         sections.push((title, items));
     }
     Ok(c::header(&sections))

@@ -1,11 +1,14 @@
 //! The constants, types and functions of a Rust source that the header repeats.
 
 use syn::{
-    Attribute, Expr, FnArg, ItemConst, ItemFn, ItemStruct, ItemType, Lit, Pat, PathArguments,
-    PointerMutability, ReturnType, Type, UnOp,
+    Attribute, Expr, File, FnArg, ItemConst, ItemFn, ItemMacro, ItemStruct, ItemType, Lit, Pat,
+    PathArguments, PointerMutability, ReturnType, Type, UnOp,
 };
 
-/// A definition, in terms of C.
+/// The macro that defines functions of the interface.
+const EXPORTED: &str = "exported";
+
+/// A definition as C has it.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Item {
     /// The comment's lines.
@@ -42,6 +45,12 @@ pub(crate) fn items(text: &str) -> Result<Vec<Item>, String> {
     let file = syn::parse_file(text).map_err(|error| error.to_string())?;
     let mut found = Vec::new();
     for item in &file.items {
+        if let syn::Item::Macro(item) = item
+            && item.mac.path.is_ident(EXPORTED)
+        {
+            found.extend(exported(item)?);
+            continue;
+        }
         let item = match item {
             syn::Item::Const(item) if is_public(&item.vis) => constant(item)?,
             syn::Item::Type(item) if is_public(&item.vis) => alias(item)?,
@@ -52,6 +61,19 @@ pub(crate) fn items(text: &str) -> Result<Vec<Item>, String> {
         found.push(item);
     }
     Ok(found)
+}
+
+/// The functions in a macro call, which look like Rust functions.
+fn exported(item: &ItemMacro) -> Result<Vec<Item>, String> {
+    let file: File = item
+        .mac
+        .parse_body()
+        .map_err(|error| format!("{EXPORTED}: {error}"))?;
+    let functions = file.items.iter().map(|item| match item {
+        syn::Item::Fn(item) => function(item),
+        _ => Err(format!("{EXPORTED} holds functions only")),
+    });
+    functions.collect()
 }
 
 fn constant(item: &ItemConst) -> Result<Item, String> {
@@ -249,7 +271,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_the_interface_is_found() {
+    fn private_items_are_not_found() {
         let text = "
             /// Kept [`so`].
             ///
@@ -278,7 +300,24 @@ mod tests {
     }
 
     #[test]
-    fn what_c_does_not_have_is_refused() {
+    fn functions_of_the_macro_are_found() {
+        let text = "
+            exported! {
+                /// Gets it.
+                fn mdb_x(a: *mut MDB_txn) -> c_int { code_of(a, get) }
+
+                /// Ends it.
+                fn mdb_y(a: *mut MDB_txn) { value_of(a, (), end) }
+            }
+        ";
+        let found = items(text).unwrap();
+        let comments: Vec<_> = found.iter().map(|item| &item.comment[0]).collect();
+        assert_eq!(comments, ["Gets it.", "Ends it."]);
+        assert!(items("exported! { const X: c_int = 1; }").is_err());
+    }
+
+    #[test]
+    fn types_that_c_does_not_have_are_refused() {
         assert!(items("pub const MDB_X: &str = \"x\";").is_err());
         assert!(items("pub type MDB_X = (u8, u8);").is_err());
     }

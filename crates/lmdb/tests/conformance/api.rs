@@ -12,10 +12,10 @@ type Compare = unsafe extern "C" fn(*const MDB_val, *const MDB_val) -> c_int;
 type Tell = unsafe extern "C" fn(*const c_char, *mut c_void) -> c_int;
 
 macro_rules! interface {
-    ($($name:ident($($argument:ty),*) $(-> $result:ty)?;)*) => {
+    ($($name:ident($($argument:ident: $type:ty),*) $(-> $result:ty)?;)*) => {
         /// The functions of one library.
         pub(crate) struct Api {
-            $(pub(crate) $name: unsafe extern "C" fn($($argument),*) $(-> $result)?,)*
+            $($name: unsafe extern "C" fn($($type),*) $(-> $result)?,)*
             /// Unloaded last.
             _library: Library,
         }
@@ -34,75 +34,85 @@ macro_rules! interface {
                     _library: library,
                 }
             }
+
+            $(
+                /// Calls the function of the library with this name.
+                pub(crate) fn $name(&self, $($argument: $type),*) $(-> $result)? {
+                    // SAFETY: the tests pass handles of this library that have not ended, or NULL
+                    // where the interface defines the result. Pointers are to variables that
+                    // outlive the call.
+                    unsafe { (self.$name)($($argument),*) }
+                }
+            )*
         }
     };
 }
 
 interface! {
-    strerror(c_int) -> *const c_char;
-    env_create(*mut Handle) -> c_int;
-    env_open(Handle, *const c_char, c_uint, c_uint) -> c_int;
-    env_close(Handle);
-    env_set_flags(Handle, c_uint, c_int) -> c_int;
-    env_get_flags(Handle, *mut c_uint) -> c_int;
-    env_get_path(Handle, *mut *const c_char) -> c_int;
-    env_get_fd(Handle, *mut c_int) -> c_int;
-    env_set_mapsize(Handle, usize) -> c_int;
-    env_set_maxreaders(Handle, c_uint) -> c_int;
-    env_get_maxreaders(Handle, *mut c_uint) -> c_int;
-    env_set_maxdbs(Handle, MDB_dbi) -> c_int;
-    env_get_maxkeysize(Handle) -> c_int;
-    env_set_userctx(Handle, *mut c_void) -> c_int;
-    env_get_userctx(Handle) -> *mut c_void;
-    env_set_assert(Handle, *mut c_void) -> c_int;
-    env_stat(Handle, *mut MDB_stat) -> c_int;
-    env_info(Handle, *mut MDB_envinfo) -> c_int;
-    env_sync(Handle, c_int) -> c_int;
-    env_copy2(Handle, *const c_char, c_uint) -> c_int;
-    env_copyfd2(Handle, c_int, c_uint) -> c_int;
-    txn_begin(Handle, Handle, c_uint, *mut Handle) -> c_int;
-    txn_env(Handle) -> Handle;
-    txn_id(Handle) -> usize;
-    txn_commit(Handle) -> c_int;
-    txn_abort(Handle);
-    txn_reset(Handle);
-    txn_renew(Handle) -> c_int;
-    dbi_open(Handle, *const c_char, c_uint, *mut MDB_dbi) -> c_int;
-    dbi_close(Handle, MDB_dbi);
-    dbi_flags(Handle, MDB_dbi, *mut c_uint) -> c_int;
-    stat(Handle, MDB_dbi, *mut MDB_stat) -> c_int;
-    drop(Handle, MDB_dbi, c_int) -> c_int;
-    set_compare(Handle, MDB_dbi, Option<Compare>) -> c_int;
-    set_dupsort(Handle, MDB_dbi, Option<Compare>) -> c_int;
-    set_relfunc(Handle, MDB_dbi, *mut c_void) -> c_int;
-    set_relctx(Handle, MDB_dbi, *mut c_void) -> c_int;
-    cmp(Handle, MDB_dbi, *const MDB_val, *const MDB_val) -> c_int;
-    dcmp(Handle, MDB_dbi, *const MDB_val, *const MDB_val) -> c_int;
-    get(Handle, MDB_dbi, *mut MDB_val, *mut MDB_val) -> c_int;
-    put(Handle, MDB_dbi, *mut MDB_val, *mut MDB_val, c_uint) -> c_int;
-    del(Handle, MDB_dbi, *mut MDB_val, *mut MDB_val) -> c_int;
-    cursor_open(Handle, MDB_dbi, *mut Handle) -> c_int;
-    cursor_close(Handle);
-    cursor_renew(Handle, Handle) -> c_int;
-    cursor_txn(Handle) -> Handle;
-    cursor_dbi(Handle) -> MDB_dbi;
-    cursor_get(Handle, *mut MDB_val, *mut MDB_val, c_uint) -> c_int;
-    cursor_put(Handle, *mut MDB_val, *mut MDB_val, c_uint) -> c_int;
-    cursor_del(Handle, c_uint) -> c_int;
-    cursor_count(Handle, *mut usize) -> c_int;
-    reader_list(Handle, Option<Tell>, *mut c_void) -> c_int;
-    reader_check(Handle, *mut c_int) -> c_int;
-    midl_alloc(c_int) -> *mut usize;
-    midl_free(*mut usize);
-    midl_shrink(*mut *mut usize);
-    midl_need(*mut *mut usize, c_uint) -> c_int;
-    midl_append(*mut *mut usize, usize) -> c_int;
-    midl_append_list(*mut *mut usize, *mut usize) -> c_int;
-    midl_append_range(*mut *mut usize, usize, c_uint) -> c_int;
-    midl_xmerge(*mut usize, *mut usize);
-    midl_sort(*mut usize);
-    midl_search(*mut usize, usize) -> c_uint;
-    mid2l_search(*mut [usize; 2], usize) -> c_uint;
-    mid2l_insert(*mut [usize; 2], *mut [usize; 2]) -> c_int;
-    mid2l_append(*mut [usize; 2], *mut [usize; 2]) -> c_int;
+    strerror(a: c_int) -> *const c_char;
+    env_create(a: *mut Handle) -> c_int;
+    env_open(a: Handle, b: *const c_char, c: c_uint, d: c_uint) -> c_int;
+    env_close(a: Handle);
+    env_set_flags(a: Handle, b: c_uint, c: c_int) -> c_int;
+    env_get_flags(a: Handle, b: *mut c_uint) -> c_int;
+    env_get_path(a: Handle, b: *mut *const c_char) -> c_int;
+    env_get_fd(a: Handle, b: *mut c_int) -> c_int;
+    env_set_mapsize(a: Handle, b: usize) -> c_int;
+    env_set_maxreaders(a: Handle, b: c_uint) -> c_int;
+    env_get_maxreaders(a: Handle, b: *mut c_uint) -> c_int;
+    env_set_maxdbs(a: Handle, b: MDB_dbi) -> c_int;
+    env_get_maxkeysize(a: Handle) -> c_int;
+    env_set_userctx(a: Handle, b: *mut c_void) -> c_int;
+    env_get_userctx(a: Handle) -> *mut c_void;
+    env_set_assert(a: Handle, b: *mut c_void) -> c_int;
+    env_stat(a: Handle, b: *mut MDB_stat) -> c_int;
+    env_info(a: Handle, b: *mut MDB_envinfo) -> c_int;
+    env_sync(a: Handle, b: c_int) -> c_int;
+    env_copy2(a: Handle, b: *const c_char, c: c_uint) -> c_int;
+    env_copyfd2(a: Handle, b: c_int, c: c_uint) -> c_int;
+    txn_begin(a: Handle, b: Handle, c: c_uint, d: *mut Handle) -> c_int;
+    txn_env(a: Handle) -> Handle;
+    txn_id(a: Handle) -> usize;
+    txn_commit(a: Handle) -> c_int;
+    txn_abort(a: Handle);
+    txn_reset(a: Handle);
+    txn_renew(a: Handle) -> c_int;
+    dbi_open(a: Handle, b: *const c_char, c: c_uint, d: *mut MDB_dbi) -> c_int;
+    dbi_close(a: Handle, b: MDB_dbi);
+    dbi_flags(a: Handle, b: MDB_dbi, c: *mut c_uint) -> c_int;
+    stat(a: Handle, b: MDB_dbi, c: *mut MDB_stat) -> c_int;
+    drop(a: Handle, b: MDB_dbi, c: c_int) -> c_int;
+    set_compare(a: Handle, b: MDB_dbi, c: Option<Compare>) -> c_int;
+    set_dupsort(a: Handle, b: MDB_dbi, c: Option<Compare>) -> c_int;
+    set_relfunc(a: Handle, b: MDB_dbi, c: *mut c_void) -> c_int;
+    set_relctx(a: Handle, b: MDB_dbi, c: *mut c_void) -> c_int;
+    cmp(a: Handle, b: MDB_dbi, c: *const MDB_val, d: *const MDB_val) -> c_int;
+    dcmp(a: Handle, b: MDB_dbi, c: *const MDB_val, d: *const MDB_val) -> c_int;
+    get(a: Handle, b: MDB_dbi, c: *mut MDB_val, d: *mut MDB_val) -> c_int;
+    put(a: Handle, b: MDB_dbi, c: *mut MDB_val, d: *mut MDB_val, e: c_uint) -> c_int;
+    del(a: Handle, b: MDB_dbi, c: *mut MDB_val, d: *mut MDB_val) -> c_int;
+    cursor_open(a: Handle, b: MDB_dbi, c: *mut Handle) -> c_int;
+    cursor_close(a: Handle);
+    cursor_renew(a: Handle, b: Handle) -> c_int;
+    cursor_txn(a: Handle) -> Handle;
+    cursor_dbi(a: Handle) -> MDB_dbi;
+    cursor_get(a: Handle, b: *mut MDB_val, c: *mut MDB_val, d: c_uint) -> c_int;
+    cursor_put(a: Handle, b: *mut MDB_val, c: *mut MDB_val, d: c_uint) -> c_int;
+    cursor_del(a: Handle, b: c_uint) -> c_int;
+    cursor_count(a: Handle, b: *mut usize) -> c_int;
+    reader_list(a: Handle, b: Option<Tell>, c: *mut c_void) -> c_int;
+    reader_check(a: Handle, b: *mut c_int) -> c_int;
+    midl_alloc(a: c_int) -> *mut usize;
+    midl_free(a: *mut usize);
+    midl_shrink(a: *mut *mut usize);
+    midl_need(a: *mut *mut usize, b: c_uint) -> c_int;
+    midl_append(a: *mut *mut usize, b: usize) -> c_int;
+    midl_append_list(a: *mut *mut usize, b: *mut usize) -> c_int;
+    midl_append_range(a: *mut *mut usize, b: usize, c: c_uint) -> c_int;
+    midl_xmerge(a: *mut usize, b: *mut usize);
+    midl_sort(a: *mut usize);
+    midl_search(a: *mut usize, b: usize) -> c_uint;
+    mid2l_search(a: *mut [usize; 2], b: usize) -> c_uint;
+    mid2l_insert(a: *mut [usize; 2], b: *mut [usize; 2]) -> c_int;
+    mid2l_append(a: *mut [usize; 2], b: *mut [usize; 2]) -> c_int;
 }

@@ -36,7 +36,7 @@ fn moves() {
             for first in PLAIN_OPS {
                 for second in PLAIN_OPS {
                     if kind != 0 && (first == MDB_PREV_DUP || second == MDB_PREV_DUP) {
-                        // On a cursor that stands nowhere 0.9.24 differs.
+                        // On an unset cursor 0.9.24 differs.
                         continue;
                     }
                     let cursor = world.cursor(txn, dbi);
@@ -148,7 +148,8 @@ fn blocks() {
                 world.close_cursor(cursor);
             }
         }
-        // How values are divided into pages is each library's own business; here only one page has them.
+        // How values are divided into pages is each library's own business; here only one page has
+        // them.
         for key in ["a", "c"] {
             let cursor = world.cursor(txn, dbi);
             world.seek(cursor, MDB_SET, key, "");
@@ -160,7 +161,7 @@ fn blocks() {
         let cursor = world.cursor(txn, dbi);
         world.seek(cursor, MDB_SET, "b", "");
         let all = world.blocks(cursor, MDB_GET_MULTIPLE);
-        say!(world, "{all} octets in pages");
+        say!(world, "{all} bytes in pages");
         world.close_cursor(cursor);
         let cursor = world.cursor(txn, dbi);
         world.go(cursor, MDB_LAST);
@@ -231,10 +232,10 @@ fn storing_many() {
                 },
             ];
             let mut key = crate::world::val(b"many");
-            // SAFETY: handles that live, an array of two.
-            let code = unsafe {
-                (world.api.cursor_put)(cursor, &mut key, data.as_mut_ptr(), flags | MDB_MULTIPLE)
-            };
+            let code =
+                world
+                    .api
+                    .cursor_put(cursor, &mut key, data.as_mut_ptr(), flags | MDB_MULTIPLE);
             world.code("multiple", code);
             let at = data[0].mv_data as usize - items.as_ptr() as usize;
             say!(world, "stored {} at {at}", data[1].mv_size);
@@ -297,13 +298,7 @@ fn lives_of_cursors() {
         let txn = world.begin(env, NULL, 0);
         let dbi = filled(world, txn, MDB_DUPSORT);
         let cursor = world.cursor(txn, dbi);
-        // SAFETY: the handle lives.
-        let (owner, number) = unsafe {
-            (
-                (world.api.cursor_txn)(cursor),
-                (world.api.cursor_dbi)(cursor),
-            )
-        };
+        let (owner, number) = (world.api.cursor_txn(cursor), world.api.cursor_dbi(cursor));
         say!(world, "{} {number}", owner == txn);
         world.renew_cursor(txn, cursor);
         world.cursor(txn, 99);

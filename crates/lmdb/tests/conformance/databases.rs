@@ -6,7 +6,7 @@ use std::ffi::c_int;
 use lmdb::*;
 
 use crate::compare;
-use crate::world::{NULL, say, val};
+use crate::world::{NULL, bytes, say, val};
 
 #[test]
 fn names() {
@@ -241,16 +241,11 @@ fn dropping() {
 }
 
 unsafe extern "C" fn backwards(a: *const MDB_val, b: *const MDB_val) -> c_int {
-    // SAFETY: the library passes two values.
-    let (a, b) = unsafe { (&*a, &*b) };
-    // SAFETY: and their octets.
-    let (a, b) = unsafe {
-        (
-            std::slice::from_raw_parts(a.mv_data.cast::<u8>(), a.mv_size),
-            std::slice::from_raw_parts(b.mv_data.cast::<u8>(), b.mv_size),
-        )
-    };
-    b.cmp(a) as c_int
+    // SAFETY: the library passes a pointer to a value.
+    let a = unsafe { &*a };
+    // SAFETY: the library passes a pointer to a value.
+    let b = unsafe { &*b };
+    bytes(b).cmp(bytes(a)) as c_int
 }
 
 #[test]
@@ -268,14 +263,11 @@ fn orders() {
         for a in sample {
             for b in sample {
                 let (a, b) = (val(a), val(b));
-                // SAFETY: handles that live, values that point to octets.
-                let signs = unsafe {
-                    [
-                        (api.cmp)(txn, lexical, &a, &b),
-                        (api.cmp)(txn, reverse, &a, &b),
-                        (api.dcmp)(txn, dups, &a, &b),
-                    ]
-                }
+                let signs = [
+                    api.cmp(txn, lexical, &a, &b),
+                    api.cmp(txn, reverse, &a, &b),
+                    api.dcmp(txn, dups, &a, &b),
+                ]
                 .map(sign);
                 say!(world, "{signs:?}");
             }
@@ -284,34 +276,21 @@ fn orders() {
         for a in numbers {
             for b in numbers {
                 let (a, b) = (a.to_ne_bytes(), b.to_ne_bytes());
-                // SAFETY: as above.
-                let code = unsafe { (api.cmp)(txn, integer, &val(&a), &val(&b)) };
+                let code = api.cmp(txn, integer, &val(&a), &val(&b));
                 say!(world, "{}", code.cmp(&0) == Ordering::Less);
             }
         }
         for (what, code) in [
-            // SAFETY: as above.
-            ("compare", unsafe {
-                (api.set_compare)(txn, lexical, Some(backwards))
-            }),
-            // SAFETY: as above.
-            ("dupsort", unsafe {
-                (api.set_dupsort)(txn, dups, Some(backwards))
-            }),
-            // SAFETY: as above.
-            ("dupsort on plain", unsafe {
-                (api.set_dupsort)(txn, lexical, Some(backwards))
-            }),
-            // SAFETY: as above.
-            ("compare unknown", unsafe {
-                (api.set_compare)(txn, 99, Some(backwards))
-            }),
-            // SAFETY: as above.
-            ("relfunc", unsafe { (api.set_relfunc)(txn, dups, NULL) }),
-            // SAFETY: as above.
-            ("relctx", unsafe { (api.set_relctx)(txn, dups, NULL) }),
-            // SAFETY: as above.
-            ("relctx unknown", unsafe { (api.set_relctx)(txn, 99, NULL) }),
+            ("compare", api.set_compare(txn, lexical, Some(backwards))),
+            ("dupsort", api.set_dupsort(txn, dups, Some(backwards))),
+            (
+                "dupsort on plain",
+                api.set_dupsort(txn, lexical, Some(backwards)),
+            ),
+            ("compare unknown", api.set_compare(txn, 99, Some(backwards))),
+            ("relfunc", api.set_relfunc(txn, dups, NULL)),
+            ("relctx", api.set_relctx(txn, dups, NULL)),
+            ("relctx unknown", api.set_relctx(txn, 99, NULL)),
         ] {
             world.code(what, code);
         }

@@ -1,20 +1,18 @@
 //! Environments: opening, settings, facts (sections 1.6, 1.7 and 2 of the contract).
 
-use std::ffi::{CStr, CString};
+use std::ffi::CString;
 use std::os::fd::AsRawFd;
 
 use lmdb::*;
 
 use crate::compare;
-use crate::world::{NULL, say};
+use crate::world::{NULL, c_text, say};
 
 #[test]
 fn texts_of_codes() {
     compare(|world| {
         for code in (-30799..=-30780).chain([0, 1, 2, 13, 22, 28]) {
-            // SAFETY: any code may be asked for.
-            let text = unsafe { CStr::from_ptr((world.api.strerror)(code)) };
-            say!(world, "{code} {}", text.to_str().unwrap());
+            say!(world, "{code} {}", c_text(world.api.strerror(code)));
         }
     });
 }
@@ -93,8 +91,7 @@ fn reading_only() {
         let env = world.opened_at(&path, MDB_RDONLY | MDB_WRITEMAP, 4);
         world.flags(env);
         world.begin(env, NULL, 0);
-        // SAFETY: the handle lives.
-        let code = unsafe { (world.api.env_sync)(env, 1) };
+        let code = world.api.env_sync(env, 1);
         world.code("env_sync", code);
         world.set_flags(env, MDB_NOSYNC, 1);
         world.flags(env);
@@ -118,24 +115,15 @@ fn settings() {
         let env = world.create();
         let path = world.directory("one");
         let (mut fd, mut readers, mut text) = (0, 0, c"x".as_ptr());
-        // SAFETY: the handle lives; places for the answers.
-        unsafe {
-            world.code("get_fd", (api.env_get_fd)(env, &mut fd));
-            world.code("get_path", (api.env_get_path)(env, &mut text));
-            say!(world, "{fd} {}", text.is_null());
-            world.code(
-                "get_maxreaders",
-                (api.env_get_maxreaders)(env, &mut readers),
-            );
-            say!(world, "{readers} {}", (api.env_get_maxkeysize)(env));
-            world.code("set_maxreaders 0", (api.env_set_maxreaders)(env, 0));
-            world.code("set_maxreaders", (api.env_set_maxreaders)(env, 200));
-            world.code("sync", (api.env_sync)(env, 0));
-            world.code(
-                "reader_check",
-                (api.reader_check)(env, std::ptr::null_mut()),
-            );
-        }
+        world.code("get_fd", api.env_get_fd(env, &mut fd));
+        world.code("get_path", api.env_get_path(env, &mut text));
+        say!(world, "{fd} {}", text.is_null());
+        world.code("get_maxreaders", api.env_get_maxreaders(env, &mut readers));
+        say!(world, "{readers} {}", api.env_get_maxkeysize(env));
+        world.code("set_maxreaders 0", api.env_set_maxreaders(env, 0));
+        world.code("set_maxreaders", api.env_set_maxreaders(env, 200));
+        world.code("sync", api.env_sync(env, 0));
+        world.code("reader_check", api.reader_check(env, std::ptr::null_mut()));
         world.set_flags(env, MDB_NOSYNC | MDB_MAPASYNC, 1);
         world.set_flags(env, MDB_NOSYNC | MDB_NOTLS, 0);
         world.set_flags(env, MDB_RDONLY, 1);
@@ -147,30 +135,24 @@ fn settings() {
         world.set_flags(env, MDB_WRITEMAP, 1);
         world.flags(env);
         world.info(env);
-        // SAFETY: as above.
-        unsafe {
-            world.code("get_fd", (api.env_get_fd)(env, &mut fd));
-            world.code("get_path", (api.env_get_path)(env, &mut text));
-            say!(
-                world,
-                "{} {}",
-                fd > 2,
-                CStr::from_ptr(text).to_str().unwrap() == path.to_str().unwrap()
-            );
-            world.code(
-                "get_maxreaders",
-                (api.env_get_maxreaders)(env, &mut readers),
-            );
-            say!(world, "{readers}");
-            world.code("set_maxreaders", (api.env_set_maxreaders)(env, 20));
-            world.code("set_maxdbs", (api.env_set_maxdbs)(env, 20));
-            say!(world, "userctx {}", (api.env_get_userctx)(env).is_null());
-            world.code("set_userctx", (api.env_set_userctx)(env, env));
-            say!(world, "userctx {}", (api.env_get_userctx)(env) == env);
-            world.code("set_assert", (api.env_set_assert)(env, NULL));
-            world.code("sync", (api.env_sync)(env, 0));
-            world.code("sync", (api.env_sync)(env, 1));
-        }
+        world.code("get_fd", api.env_get_fd(env, &mut fd));
+        world.code("get_path", api.env_get_path(env, &mut text));
+        say!(
+            world,
+            "{} {}",
+            fd > 2,
+            c_text(text) == path.to_str().unwrap()
+        );
+        world.code("get_maxreaders", api.env_get_maxreaders(env, &mut readers));
+        say!(world, "{readers}");
+        world.code("set_maxreaders", api.env_set_maxreaders(env, 20));
+        world.code("set_maxdbs", api.env_set_maxdbs(env, 20));
+        say!(world, "userctx {}", api.env_get_userctx(env).is_null());
+        world.code("set_userctx", api.env_set_userctx(env, env));
+        say!(world, "userctx {}", api.env_get_userctx(env) == env);
+        world.code("set_assert", api.env_set_assert(env, NULL));
+        world.code("sync", api.env_sync(env, 0));
+        world.code("sync", api.env_sync(env, 1));
         world.close(env);
     });
 }
@@ -240,11 +222,9 @@ fn copies() {
         ] {
             let path = world.directory(name);
             let text = CString::new(path.to_str().unwrap()).unwrap();
-            // SAFETY: the handle lives, the text ends with a NUL.
-            let code = unsafe { (api.env_copy2)(env, text.as_ptr(), flags) };
+            let code = api.env_copy2(env, text.as_ptr(), flags);
             world.code(name, code);
-            // SAFETY: as above.
-            let code = unsafe { (api.env_copy2)(env, text.as_ptr(), flags) };
+            let code = api.env_copy2(env, text.as_ptr(), flags);
             world.code("again", code);
             say!(
                 world,
@@ -259,16 +239,12 @@ fn copies() {
         }
         let text = CString::new(missing.to_str().unwrap()).unwrap();
         let out = std::fs::File::create(world.path("out")).unwrap();
-        // SAFETY: as above; the descriptor is open, or is none.
-        unsafe {
-            world.code("missing", (api.env_copy2)(env, text.as_ptr(), 0));
-            world.code("fd", (api.env_copyfd2)(env, out.as_raw_fd(), 0));
-            world.code("bad fd", (api.env_copyfd2)(env, 12345, 0));
-        }
+        world.code("missing", api.env_copy2(env, text.as_ptr(), 0));
+        world.code("fd", api.env_copyfd2(env, out.as_raw_fd(), 0));
+        world.code("bad fd", api.env_copyfd2(env, 12345, 0));
         say!(world, "{}", out.metadata().unwrap().len());
         let reader = world.begin(env, NULL, MDB_RDONLY);
-        // SAFETY: as above.
-        let code = unsafe { (api.env_copyfd2)(env, out.as_raw_fd(), 0) };
+        let code = api.env_copyfd2(env, out.as_raw_fd(), 0);
         world.code("beside a reader of the thread", code);
         world.abort(reader);
         world.close(env);
@@ -292,8 +268,7 @@ fn readers() {
         world.readers(env);
         world.info(env);
         let mut dead = 5;
-        // SAFETY: the handle lives.
-        let code = unsafe { (world.api.reader_check)(env, &mut dead) };
+        let code = world.api.reader_check(env, &mut dead);
         world.code(&format!("reader_check {dead}"), code);
         world.close(env);
         let env = world.opened("two", MDB_NOLOCK);
@@ -301,8 +276,7 @@ fn readers() {
         let txn = world.begin(env, NULL, MDB_RDONLY);
         world.begin(env, NULL, MDB_RDONLY);
         world.info(env);
-        // SAFETY: the handle lives.
-        let code = unsafe { (world.api.reader_check)(env, &mut dead) };
+        let code = world.api.reader_check(env, &mut dead);
         world.code(&format!("reader_check {dead}"), code);
         world.abort(txn);
         world.close(env);

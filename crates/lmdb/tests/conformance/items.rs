@@ -69,16 +69,13 @@ fn reserving() {
                 mv_size: size,
                 mv_data: NULL,
             };
-            // SAFETY: handles that live, values that point to octets.
-            let code = unsafe {
-                (world.api.put)(
-                    txn,
-                    dbi,
-                    &mut val(key.as_bytes()),
-                    &mut data,
-                    flags | MDB_RESERVE,
-                )
-            };
+            let code = world.api.put(
+                txn,
+                dbi,
+                &mut val(key.as_bytes()),
+                &mut data,
+                flags | MDB_RESERVE,
+            );
             world.code(key, code);
             if code == 0 {
                 // SAFETY: the room just reserved.
@@ -118,9 +115,8 @@ fn limits() {
             mv_size: 1 << 32,
             mv_data: long.as_ptr().cast_mut().cast(),
         };
-        // SAFETY: refused before anybody looks at so many octets.
-        let code = unsafe { (world.api.put)(txn, plain, &mut val(b"k"), &mut { huge }, 0) };
-        world.code("2^32 octets", code);
+        let code = world.api.put(txn, plain, &mut val(b"k"), &mut { huge }, 0);
+        world.code("2^32 bytes", code);
         let large = vec![b'v'; 100_000];
         for len in [2000, 2026, 2027, 4000, 4096, 100_000] {
             world.put(txn, plain, "large", &large[..len], 0);

@@ -1,5 +1,5 @@
-//! The contract, section by section: the same calls go to this library and to the original one, and every answer must be
-//! the same; where the original crashes or corrupts, ours alone is asked.
+//! The contract, section by section. The same calls go to this library and to LMDB, and every
+//! result must be the same. Calls that crash LMDB, or corrupt its data, go to this library alone.
 
 #![expect(
     clippy::multiple_unsafe_ops_per_block,
@@ -30,7 +30,7 @@ const NEWEST: &str = concat!(
     "/../../build/lmdb-0.9.36/liblmdb.so"
 );
 
-/// This package's library, beside the test.
+/// This package's library, in the directory of the test.
 fn ours() -> Api {
     let test = std::env::current_exe().unwrap();
     Api::load(&test.with_file_name("liblmdb.so"))

@@ -1,4 +1,5 @@
-//! NULL and misuse: where the original answers, the same; where it crashes or corrupts, ours alone is asked.
+//! NULL and misuse: the results of LMDB where it has one. Calls that crash LMDB, or corrupt its
+//! data, go to this library alone.
 
 use std::ptr;
 
@@ -36,33 +37,30 @@ fn null_is_refused() {
         world.info(NULL);
         world.flags(NULL);
         world.set_mapsize(env, 1 << 20);
-        // SAFETY: NULL where a handle or a place for the answer would be.
-        unsafe {
-            world.code("get", (api.get)(txn, dbi, &mut val(b"k"), ptr::null_mut()));
-            world.code("stat", (api.stat)(txn, dbi, ptr::null_mut()));
-            world.code("env_stat", (api.env_stat)(env, ptr::null_mut()));
-            world.code("env_info", (api.env_info)(env, ptr::null_mut()));
-            world.code("get_flags", (api.env_get_flags)(env, ptr::null_mut()));
-            world.code("get_path", (api.env_get_path)(env, ptr::null_mut()));
-            world.code("get_fd", (api.env_get_fd)(env, ptr::null_mut()));
-            world.code(
-                "get_maxreaders",
-                (api.env_get_maxreaders)(env, ptr::null_mut()),
-            );
-            world.code("count", (api.cursor_count)(cursor, ptr::null_mut()));
-            world.code("set_compare", (api.set_compare)(NULL, dbi, None));
-            world.code("set_dupsort", (api.set_dupsort)(NULL, dbi, None));
-            world.code("set_relfunc", (api.set_relfunc)(NULL, dbi, NULL));
-            world.code("set_relctx", (api.set_relctx)(NULL, dbi, NULL));
-            world.code("set_userctx", (api.env_set_userctx)(NULL, NULL));
-            world.code("set_assert", (api.env_set_assert)(NULL, NULL));
-            world.code("reader_check", (api.reader_check)(NULL, ptr::null_mut()));
-            world.code("reader_list", (api.reader_list)(NULL, None, NULL));
-            world.code("reader_list", (api.reader_list)(env, None, NULL));
-            world.code("cursor_renew", (api.cursor_renew)(txn, NULL));
-            let none = (api.cursor_txn)(NULL).is_null() && (api.env_get_userctx)(NULL).is_null();
-            world.line(&format!("{none}"));
-        }
+        world.code("get", api.get(txn, dbi, &mut val(b"k"), ptr::null_mut()));
+        world.code("stat", api.stat(txn, dbi, ptr::null_mut()));
+        world.code("env_stat", api.env_stat(env, ptr::null_mut()));
+        world.code("env_info", api.env_info(env, ptr::null_mut()));
+        world.code("get_flags", api.env_get_flags(env, ptr::null_mut()));
+        world.code("get_path", api.env_get_path(env, ptr::null_mut()));
+        world.code("get_fd", api.env_get_fd(env, ptr::null_mut()));
+        world.code(
+            "get_maxreaders",
+            api.env_get_maxreaders(env, ptr::null_mut()),
+        );
+        world.code("count", api.cursor_count(cursor, ptr::null_mut()));
+        world.code("set_compare", api.set_compare(NULL, dbi, None));
+        world.code("set_dupsort", api.set_dupsort(NULL, dbi, None));
+        world.code("set_relfunc", api.set_relfunc(NULL, dbi, NULL));
+        world.code("set_relctx", api.set_relctx(NULL, dbi, NULL));
+        world.code("set_userctx", api.env_set_userctx(NULL, NULL));
+        world.code("set_assert", api.env_set_assert(NULL, NULL));
+        world.code("reader_check", api.reader_check(NULL, ptr::null_mut()));
+        world.code("reader_list", api.reader_list(NULL, None, NULL));
+        world.code("reader_list", api.reader_list(env, None, NULL));
+        world.code("cursor_renew", api.cursor_renew(txn, NULL));
+        let none = api.cursor_txn(NULL).is_null() && api.env_get_userctx(NULL).is_null();
+        world.line(&format!("{none}"));
         world.abort(txn);
         world.close(env);
     });
@@ -90,22 +88,19 @@ fn what_crashes_the_original_is_invalid() {
         world.begin(NULL, NULL, 0);
         world.env_stat(env);
         world.info(env);
-        // SAFETY: NULL where a handle or a place for the answer would be.
-        unsafe {
-            world.code("create", (api.env_create)(ptr::null_mut()));
-            world.code(
-                "dbi_open",
-                (api.dbi_open)(NULL, ptr::null(), 0, ptr::null_mut()),
-            );
-            world.code("cursor_del", (api.cursor_del)(NULL, 0));
-            world.code("env_open", (api.env_open)(env, ptr::null(), 0, 0));
-            world.code("env_open", (api.env_open)(NULL, c"x".as_ptr(), 0, 0));
-            world.code("copy", (api.env_copy2)(env, c"x".as_ptr(), 0));
-            world.code("txn_begin", (api.txn_begin)(env, NULL, 0, ptr::null_mut()));
-            assert_eq!((api.cursor_dbi)(NULL), 0);
-            assert_eq!((api.cmp)(NULL, 1, ptr::null(), ptr::null()), 0);
-            (api.dbi_close)(NULL, 2);
-        }
+        world.code("create", api.env_create(ptr::null_mut()));
+        world.code(
+            "dbi_open",
+            api.dbi_open(NULL, ptr::null(), 0, ptr::null_mut()),
+        );
+        world.code("cursor_del", api.cursor_del(NULL, 0));
+        world.code("env_open", api.env_open(env, ptr::null(), 0, 0));
+        world.code("env_open", api.env_open(NULL, c"x".as_ptr(), 0, 0));
+        world.code("copy", api.env_copy2(env, c"x".as_ptr(), 0));
+        world.code("txn_begin", api.txn_begin(env, NULL, 0, ptr::null_mut()));
+        assert_eq!(api.cursor_dbi(NULL), 0);
+        assert_eq!(api.cmp(NULL, 1, ptr::null(), ptr::null()), 0);
+        api.dbi_close(NULL, 2);
         world.close(env);
     });
     assert_eq!(
@@ -207,10 +202,9 @@ fn sizes_that_do_not_fit_are_refused() {
                 mv_data: NULL,
             },
         ];
-        // SAFETY: refused before anybody looks at so many items.
-        let code = unsafe {
-            (world.api.cursor_put)(cursor, &mut val(b"k"), data.as_mut_ptr(), MDB_MULTIPLE)
-        };
+        let code = world
+            .api
+            .cursor_put(cursor, &mut val(b"k"), data.as_mut_ptr(), MDB_MULTIPLE);
         world.code("multiple", code);
         world.line("--");
         // Looking for another size finds nothing.

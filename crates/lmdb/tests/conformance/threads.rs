@@ -6,7 +6,7 @@ use crate::api::Handle;
 use crate::world::{NULL, World, say};
 use crate::{alone, compare};
 
-/// Runs steps in a thread of their own, which then ends.
+/// Runs steps in a thread that then ends.
 fn in_thread(world: &mut World<'_>, env: Handle, steps: fn(&mut World<'_>, Handle)) {
     let env = env as usize;
     std::thread::scope(|scope| {
@@ -76,15 +76,13 @@ fn a_thread_that_ends_with_its_writer_leaves_the_environment_broken() {
 fn slots_run_out() {
     compare(|world| {
         let env = world.create();
-        // SAFETY: the handle lives.
-        let code = unsafe { (world.api.env_set_maxreaders)(env, 2) };
+        let code = world.api.env_set_maxreaders(env, 2);
         world.code("set_maxreaders", code);
         let path = world.directory("one");
         world.open(env, &path, MDB_NOTLS);
         let lock = path.join("lock.mdb").metadata().unwrap().len();
         let mut readers = 0;
-        // SAFETY: the handle lives.
-        unsafe { (world.api.env_get_maxreaders)(env, &mut readers) };
+        world.api.env_get_maxreaders(env, &mut readers);
         say!(world, "lock file of {lock}, {readers} readers");
         let txns: Vec<Handle> = (0..readers)
             .map(|_| world.begin(env, NULL, MDB_RDONLY))
@@ -106,17 +104,14 @@ fn a_forked_child_is_told_so() {
         world.put(txn, 1, "k", "v", 0);
         world.commit(txn);
         let mut ignored = NULL;
-        // SAFETY: the child calls the library and ends; it shares nothing that other threads could hold locked but
-        // memory allocation, which the C library sees to.
+        // SAFETY: the child calls the library and ends. Other threads could hold no lock that it
+        // needs except that of the allocator, and fork handles that.
         let child = unsafe { libc::fork() };
         if child == 0 {
-            // SAFETY: handles that live.
-            let (read, write) = unsafe {
-                (
-                    (world.api.txn_begin)(env, NULL, MDB_RDONLY, &mut ignored),
-                    (world.api.txn_begin)(env, NULL, 0, &mut ignored),
-                )
-            };
+            let (read, write) = (
+                world.api.txn_begin(env, NULL, MDB_RDONLY, &mut ignored),
+                world.api.txn_begin(env, NULL, 0, &mut ignored),
+            );
             let refused = read == MDB_PANIC && write == MDB_PANIC;
             // SAFETY: ends the child without running the test's own ends.
             unsafe { libc::_exit(i32::from(!refused)) };

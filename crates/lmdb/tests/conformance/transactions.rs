@@ -10,18 +10,13 @@ fn lives_of_transactions() {
     compare(|world| {
         let api = world.api;
         let env = world.opened("one", 0);
-        // SAFETY: the handles live.
-        unsafe {
-            say!(world, "id of NULL {}", (api.txn_id)(NULL));
-            say!(world, "env of NULL {}", (api.txn_env)(NULL).is_null());
-        }
+        say!(world, "id of NULL {}", api.txn_id(NULL));
+        say!(world, "env of NULL {}", api.txn_env(NULL).is_null());
         let txn = world.begin(env, NULL, 0x1 | MDB_NOSYNC);
-        // SAFETY: as above.
-        say!(world, "id {}", unsafe { (api.txn_id)(txn) });
+        say!(world, "id {}", api.txn_id(txn));
         world.commit(txn);
         let txn = world.begin(env, NULL, 0);
-        // SAFETY: as above.
-        let (id, owner) = unsafe { ((api.txn_id)(txn), (api.txn_env)(txn)) };
+        let (id, owner) = (api.txn_id(txn), api.txn_env(txn));
         say!(world, "id {id} {}", owner == env);
         let dbi = world.dbi(txn, None, 0);
         world.put(txn, dbi, "key", "value", 0);
@@ -36,8 +31,7 @@ fn lives_of_transactions() {
         world.renew(reader);
         world.reset(reader);
         world.reset(reader);
-        // SAFETY: as above.
-        say!(world, "id {}", unsafe { (api.txn_id)(reader) });
+        say!(world, "id {}", api.txn_id(reader));
         world.get(reader, dbi, "key");
         world.cursor(reader, dbi);
         world.dbi(reader, None, 0);
@@ -46,8 +40,7 @@ fn lives_of_transactions() {
         world.renew(reader);
         world.renew(reader);
         world.get(reader, dbi, "key");
-        // SAFETY: as above.
-        say!(world, "id {}", unsafe { (api.txn_id)(reader) });
+        say!(world, "id {}", api.txn_id(reader));
         world.reset(reader);
         world.commit(reader);
         world.begin(env, NULL, MDB_RDONLY);
@@ -191,8 +184,7 @@ fn what_counts_as_a_change() {
             step(world, txn);
             world.commit(txn);
             let reader = world.begin(env, NULL, MDB_RDONLY);
-            // SAFETY: the handle lives.
-            let id = unsafe { (world.api.txn_id)(reader) };
+            let id = world.api.txn_id(reader);
             say!(world, "id {id}");
             world.abort(reader);
         }

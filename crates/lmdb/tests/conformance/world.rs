@@ -1,4 +1,4 @@
-//! One library at work in a directory of its own: every call is written down with what it answered.
+//! One library at work in its own directory: a transcript records every call and its result.
 
 use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_void};
 use std::fmt::Write;
@@ -20,7 +20,7 @@ pub(crate) struct World<'a> {
     log: String,
 }
 
-/// What a call may be given in the place of a key or value.
+/// An argument for a key or value.
 #[derive(Clone, Copy)]
 pub(crate) enum Arg<'a> {
     Null,
@@ -34,14 +34,14 @@ impl<'a> From<&'a str> for Arg<'a> {
 }
 
 impl<'a> From<&'a [u8]> for Arg<'a> {
-    fn from(octets: &'a [u8]) -> Arg<'a> {
-        Arg::Is(octets)
+    fn from(bytes: &'a [u8]) -> Arg<'a> {
+        Arg::Is(bytes)
     }
 }
 
 impl<'a, const N: usize> From<&'a [u8; N]> for Arg<'a> {
-    fn from(octets: &'a [u8; N]) -> Arg<'a> {
-        Arg::Is(octets)
+    fn from(bytes: &'a [u8; N]) -> Arg<'a> {
+        Arg::Is(bytes)
     }
 }
 
@@ -54,14 +54,14 @@ struct Passed {
 
 impl Passed {
     fn new(argument: Arg<'_>) -> Passed {
-        let (octets, is_null) = match argument {
+        let (bytes, is_null) = match argument {
             Arg::Null => (&[][..], true),
-            Arg::Is(octets) => (octets, false),
+            Arg::Is(bytes) => (bytes, false),
         };
         Passed {
-            value: val(octets),
+            value: val(bytes),
             is_null,
-            given: octets.as_ptr() as usize,
+            given: bytes.as_ptr() as usize,
         }
     }
 
@@ -73,7 +73,7 @@ impl Passed {
         }
     }
 
-    /// What it points to now; `=` if that is still what was given.
+    /// The bytes it points to now; `=` if it was not changed.
     fn told(&self) -> String {
         if self.is_null {
             return "-".to_owned();
@@ -85,21 +85,34 @@ impl Passed {
     }
 }
 
-pub(crate) fn val(octets: &[u8]) -> MDB_val {
+pub(crate) fn val(bytes: &[u8]) -> MDB_val {
     MDB_val {
-        mv_size: octets.len(),
-        mv_data: octets.as_ptr().cast_mut().cast(),
+        mv_size: bytes.len(),
+        mv_data: bytes.as_ptr().cast_mut().cast(),
     }
 }
 
 /// A value that a library pointed to.
 pub(crate) fn text(value: &MDB_val) -> String {
-    // SAFETY: it came from the library that was just called.
-    let octets = unsafe { std::slice::from_raw_parts(value.mv_data.cast::<u8>(), value.mv_size) };
-    match octets.len() {
-        0..=40 => octets.escape_ascii().to_string(),
-        len => format!("{}...[{len}]", octets[..20].escape_ascii()),
+    let bytes = bytes(value);
+    match bytes.len() {
+        0..=40 => bytes.escape_ascii().to_string(),
+        len => format!("{}...[{len}]", bytes[..20].escape_ascii()),
     }
+}
+
+/// The bytes of a value that a library has just set or passed.
+pub(crate) fn bytes(value: &MDB_val) -> &[u8] {
+    // SAFETY: the library that set the value keeps its bytes until the next change, and the tests
+    // read them before.
+    unsafe { std::slice::from_raw_parts(value.mv_data.cast::<u8>(), value.mv_size) }
+}
+
+/// A copy of a text that a library has just returned or passed.
+pub(crate) fn c_text(text: *const c_char) -> String {
+    // SAFETY: texts of a library end with a NUL and live until the next call.
+    let text = unsafe { CStr::from_ptr(text) };
+    text.to_string_lossy().into_owned()
 }
 
 macro_rules! say {
@@ -138,9 +151,7 @@ impl<'a> World<'a> {
     }
 
     fn answered(&mut self, what: &str, code: c_int) -> c_int {
-        // SAFETY: any code may be asked for; the text lives until the next call.
-        let text = unsafe { CStr::from_ptr((self.api.strerror)(code)) };
-        let text = text.to_string_lossy();
+        let text = c_text(self.api.strerror(code));
         // Of numbers that are none of its codes 0.9.24 says something else.
         let is_code = code >= 0 || code <= lmdb::MDB_LAST_ERRCODE;
         let name = text.split(':').next().filter(|_| is_code);
@@ -156,20 +167,18 @@ impl<'a> World<'a> {
 
     pub(crate) fn create(&mut self) -> Handle {
         let mut env = NULL;
-        // SAFETY: a place for the handle.
-        let code = unsafe { (self.api.env_create)(&mut env) };
+        let code = self.api.env_create(&mut env);
         self.answered("env_create", code);
         env
     }
 
     pub(crate) fn open(&mut self, env: Handle, path: &Path, flags: c_uint) -> c_int {
         let text = CString::new(path.to_str().unwrap()).unwrap();
-        // SAFETY: the handle lives, the text ends with a NUL.
-        let code = unsafe { (self.api.env_open)(env, text.as_ptr(), flags, 0o644) };
+        let code = self.api.env_open(env, text.as_ptr(), flags, 0o644);
         self.answered(&format!("env_open {flags:#x}"), code)
     }
 
-    /// An environment with room for 16 databases, in a directory of its own.
+    /// An environment with room for 16 databases, in its own directory.
     pub(crate) fn opened(&mut self, name: &str, flags: c_uint) -> Handle {
         let path = self.directory(name);
         self.opened_at(&path, flags, 16)
@@ -177,45 +186,38 @@ impl<'a> World<'a> {
 
     pub(crate) fn opened_at(&mut self, path: &Path, flags: c_uint, databases: c_uint) -> Handle {
         let env = self.create();
-        // SAFETY: the handle lives.
-        let code = unsafe { (self.api.env_set_maxdbs)(env, databases) };
+        let code = self.api.env_set_maxdbs(env, databases);
         self.answered("set_maxdbs", code);
         self.open(env, path, flags);
         env
     }
 
     pub(crate) fn close(&mut self, env: Handle) {
-        // SAFETY: nothing of it is used any more.
-        unsafe { (self.api.env_close)(env) };
+        self.api.env_close(env);
     }
 
     pub(crate) fn begin(&mut self, env: Handle, parent: Handle, flags: c_uint) -> Handle {
         let mut txn = NULL;
-        // SAFETY: handles that live, a place for the new one.
-        let code = unsafe { (self.api.txn_begin)(env, parent, flags, &mut txn) };
+        let code = self.api.txn_begin(env, parent, flags, &mut txn);
         self.answered(&format!("txn_begin {flags:#x}"), code);
         txn
     }
 
     pub(crate) fn commit(&mut self, txn: Handle) -> c_int {
-        // SAFETY: a handle that lives, and is not used any more.
-        let code = unsafe { (self.api.txn_commit)(txn) };
+        let code = self.api.txn_commit(txn);
         self.answered("txn_commit", code)
     }
 
     pub(crate) fn abort(&mut self, txn: Handle) {
-        // SAFETY: as above.
-        unsafe { (self.api.txn_abort)(txn) };
+        self.api.txn_abort(txn);
     }
 
     pub(crate) fn reset(&mut self, txn: Handle) {
-        // SAFETY: a handle that lives.
-        unsafe { (self.api.txn_reset)(txn) };
+        self.api.txn_reset(txn);
     }
 
     pub(crate) fn renew(&mut self, txn: Handle) {
-        // SAFETY: as above.
-        let code = unsafe { (self.api.txn_renew)(txn) };
+        let code = self.api.txn_renew(txn);
         self.answered("txn_renew", code);
     }
 
@@ -223,8 +225,7 @@ impl<'a> World<'a> {
         let text = name.map(|name| CString::new(name).unwrap());
         let pointer = text.as_ref().map_or(ptr::null(), |text| text.as_ptr());
         let mut dbi = 99;
-        // SAFETY: a handle that lives, a text with a NUL, a place for the handle.
-        let code = unsafe { (self.api.dbi_open)(txn, pointer, flags, &mut dbi) };
+        let code = self.api.dbi_open(txn, pointer, flags, &mut dbi);
         let shown = name.map_or("NULL", |name| &name[..name.len().min(20)]);
         self.answered(&format!("dbi_open {shown} {flags:#x} = {dbi}"), code);
         dbi
@@ -232,27 +233,23 @@ impl<'a> World<'a> {
 
     pub(crate) fn dbi_flags(&mut self, txn: Handle, dbi: MDB_dbi) {
         let mut flags = 0;
-        // SAFETY: as above.
-        let code = unsafe { (self.api.dbi_flags)(txn, dbi, &mut flags) };
+        let code = self.api.dbi_flags(txn, dbi, &mut flags);
         self.answered(&format!("dbi_flags {dbi} = {flags:#x}"), code);
     }
 
     pub(crate) fn dbi_close(&mut self, env: Handle, dbi: MDB_dbi) {
-        // SAFETY: a handle that lives.
-        unsafe { (self.api.dbi_close)(env, dbi) };
+        self.api.dbi_close(env, dbi);
     }
 
     pub(crate) fn drop_dbi(&mut self, txn: Handle, dbi: MDB_dbi, del: c_int) {
-        // SAFETY: as above.
-        let code = unsafe { (self.api.drop)(txn, dbi, del) };
+        let code = self.api.drop(txn, dbi, del);
         self.answered(&format!("drop {dbi} {del}"), code);
     }
 
-    /// Entries, depth and, unless duplicates are in trees of their own, pages.
+    /// Entries, depth and, unless duplicates have separate trees, pages.
     pub(crate) fn stat(&mut self, txn: Handle, dbi: MDB_dbi) {
         let mut stat = empty_stat();
-        // SAFETY: as above.
-        let code = unsafe { (self.api.stat)(txn, dbi, &mut stat) };
+        let code = self.api.stat(txn, dbi, &mut stat);
         let shown = format!(
             "stat {dbi} = {} entries, depth {}",
             stat.ms_entries, stat.ms_depth
@@ -262,8 +259,7 @@ impl<'a> World<'a> {
 
     pub(crate) fn env_stat(&mut self, env: Handle) {
         let mut stat = empty_stat();
-        // SAFETY: as above.
-        let code = unsafe { (self.api.env_stat)(env, &mut stat) };
+        let code = self.api.env_stat(env, &mut stat);
         self.answered(&format!("env_stat = {stat:?}"), code);
     }
 
@@ -276,35 +272,30 @@ impl<'a> World<'a> {
             me_maxreaders: 0,
             me_numreaders: 0,
         };
-        // SAFETY: as above.
-        let code = unsafe { (self.api.env_info)(env, &mut info) };
+        let code = self.api.env_info(env, &mut info);
         self.answered(&format!("env_info = {info:?}"), code);
     }
 
     pub(crate) fn flags(&mut self, env: Handle) {
         let mut flags = 0xdead;
-        // SAFETY: as above.
-        let code = unsafe { (self.api.env_get_flags)(env, &mut flags) };
+        let code = self.api.env_get_flags(env, &mut flags);
         self.answered(&format!("get_flags = {flags:#x}"), code);
     }
 
     pub(crate) fn set_flags(&mut self, env: Handle, flags: c_uint, on: c_int) {
-        // SAFETY: as above.
-        let code = unsafe { (self.api.env_set_flags)(env, flags, on) };
+        let code = self.api.env_set_flags(env, flags, on);
         self.answered(&format!("set_flags {flags:#x} {on}"), code);
     }
 
     pub(crate) fn set_mapsize(&mut self, env: Handle, size: usize) {
-        // SAFETY: as above.
-        let code = unsafe { (self.api.env_set_mapsize)(env, size) };
+        let code = self.api.env_set_mapsize(env, size);
         self.answered(&format!("set_mapsize {size}"), code);
     }
 
     pub(crate) fn get<'k>(&mut self, txn: Handle, dbi: MDB_dbi, key: impl Into<Arg<'k>>) -> c_int {
         let mut key = Passed::new(key.into());
         let mut data = Passed::new(Arg::Is(b""));
-        // SAFETY: handles that live, values that point to octets.
-        let code = unsafe { (self.api.get)(txn, dbi, key.pointer(), data.pointer()) };
+        let code = self.api.get(txn, dbi, key.pointer(), data.pointer());
         self.answered(&format!("get = {}", data.told()), code)
     }
 
@@ -317,8 +308,7 @@ impl<'a> World<'a> {
         flags: c_uint,
     ) -> c_int {
         let (mut key, mut data) = (Passed::new(key.into()), Passed::new(data.into()));
-        // SAFETY: as above.
-        let code = unsafe { (self.api.put)(txn, dbi, key.pointer(), data.pointer(), flags) };
+        let code = self.api.put(txn, dbi, key.pointer(), data.pointer(), flags);
         self.answered(&format!("put {flags:#x} = {}", data.told()), code)
     }
 
@@ -330,27 +320,23 @@ impl<'a> World<'a> {
         data: impl Into<Arg<'v>>,
     ) -> c_int {
         let (mut key, mut data) = (Passed::new(key.into()), Passed::new(data.into()));
-        // SAFETY: as above.
-        let code = unsafe { (self.api.del)(txn, dbi, key.pointer(), data.pointer()) };
+        let code = self.api.del(txn, dbi, key.pointer(), data.pointer());
         self.answered("del", code)
     }
 
     pub(crate) fn cursor(&mut self, txn: Handle, dbi: MDB_dbi) -> Handle {
         let mut cursor = NULL;
-        // SAFETY: as above.
-        let code = unsafe { (self.api.cursor_open)(txn, dbi, &mut cursor) };
+        let code = self.api.cursor_open(txn, dbi, &mut cursor);
         self.answered(&format!("cursor_open {dbi}"), code);
         cursor
     }
 
     pub(crate) fn close_cursor(&mut self, cursor: Handle) {
-        // SAFETY: not used any more.
-        unsafe { (self.api.cursor_close)(cursor) };
+        self.api.cursor_close(cursor);
     }
 
     pub(crate) fn renew_cursor(&mut self, txn: Handle, cursor: Handle) {
-        // SAFETY: as above.
-        let code = unsafe { (self.api.cursor_renew)(txn, cursor) };
+        let code = self.api.cursor_renew(txn, cursor);
         self.answered("cursor_renew", code);
     }
 
@@ -363,8 +349,9 @@ impl<'a> World<'a> {
         data: impl Into<Arg<'v>>,
     ) -> c_int {
         let (mut key, mut data) = (Passed::new(key.into()), Passed::new(data.into()));
-        // SAFETY: as above.
-        let code = unsafe { (self.api.cursor_get)(cursor, key.pointer(), data.pointer(), op) };
+        let code = self
+            .api
+            .cursor_get(cursor, key.pointer(), data.pointer(), op);
         let shown = match code {
             0 => format!("cursor_get {op} = {} {}", key.told(), data.told()),
             _ => format!("cursor_get {op}"),
@@ -377,16 +364,15 @@ impl<'a> World<'a> {
         self.seek(cursor, op, b"", b"")
     }
 
-    /// How many octets the pages have that begin with the one `first` gives.
+    /// How many bytes the pages have that begin with the one `first` gives.
     pub(crate) fn blocks(&mut self, cursor: Handle, first: c_uint) -> usize {
-        let (mut octets, mut op) = (0, first);
+        let (mut bytes, mut op) = (0, first);
         loop {
             let (mut key, mut data) = (val(b""), val(b""));
-            // SAFETY: as above.
-            if unsafe { (self.api.cursor_get)(cursor, &mut key, &mut data, op) } != 0 {
-                return octets;
+            if self.api.cursor_get(cursor, &mut key, &mut data, op) != 0 {
+                return bytes;
             }
-            octets += data.mv_size;
+            bytes += data.mv_size;
             op = lmdb::MDB_NEXT_MULTIPLE;
         }
     }
@@ -399,43 +385,43 @@ impl<'a> World<'a> {
         flags: c_uint,
     ) -> c_int {
         let (mut key, mut data) = (Passed::new(key.into()), Passed::new(data.into()));
-        // SAFETY: as above.
-        let code = unsafe { (self.api.cursor_put)(cursor, key.pointer(), data.pointer(), flags) };
+        let code = self
+            .api
+            .cursor_put(cursor, key.pointer(), data.pointer(), flags);
         self.answered(&format!("cursor_put {flags:#x} = {}", data.told()), code)
     }
 
     pub(crate) fn cursor_del(&mut self, cursor: Handle, flags: c_uint) -> c_int {
-        // SAFETY: as above.
-        let code = unsafe { (self.api.cursor_del)(cursor, flags) };
+        let code = self.api.cursor_del(cursor, flags);
         self.answered(&format!("cursor_del {flags:#x}"), code)
     }
 
     pub(crate) fn count(&mut self, cursor: Handle) {
         let mut count = 0;
-        // SAFETY: as above.
-        let code = unsafe { (self.api.cursor_count)(cursor, &mut count) };
+        let code = self.api.cursor_count(cursor, &mut count);
         self.answered(&format!("cursor_count = {count}"), code);
     }
 
-    /// Everything a database holds, through a cursor of its own.
+    /// All items of a database, through a new cursor.
     pub(crate) fn list(&mut self, txn: Handle, dbi: MDB_dbi) {
         let cursor = self.cursor(txn, dbi);
         while self.go(cursor, lmdb::MDB_NEXT) == 0 {}
         self.close_cursor(cursor);
     }
 
-    /// What the reader list says, process and thread left out.
+    /// The reader list without process and thread.
     pub(crate) fn readers(&mut self, env: Handle) {
         unsafe extern "C" fn tell(line: *const c_char, lines: *mut c_void) -> c_int {
-            // SAFETY: the library's text; the context is what was passed below.
-            let (line, lines) =
-                unsafe { (CStr::from_ptr(line), &mut *lines.cast::<Vec<String>>()) };
-            lines.push(line.to_string_lossy().into_owned());
+            // SAFETY: the context is the list passed below, which nothing else uses during the
+            // call.
+            let lines = unsafe { &mut *lines.cast::<Vec<String>>() };
+            lines.push(c_text(line));
             7
         }
         let mut lines: Vec<String> = Vec::new();
-        // SAFETY: the context outlives the call.
-        let code = unsafe { (self.api.reader_list)(env, Some(tell), (&raw mut lines).cast()) };
+        let code = self
+            .api
+            .reader_list(env, Some(tell), (&raw mut lines).cast());
         for line in lines {
             let words: Vec<&str> = line.split_whitespace().collect();
             let shown = match words.as_slice() {

@@ -1,8 +1,9 @@
-//! One liblmdb, loaded from a file: its functions by name, each behind a wrapper that copies the answer at once.
+//! One liblmdb, loaded from a file: its functions by name, each behind a wrapper that copies the
+//! answer at once.
 //!
-//! Only this file of the test holds unsafe code. Its promise is kept by `run.rs`: handles come from the library they are
-//! given back to, and none is used after the call that frees it, because the library under test and the reference
-//! receive the same calls and the reference's rules decide which calls are made at all.
+//! Only this file of the test holds unsafe code. `run` keeps its contract. Handles go back to the
+//! library they come from, and no handle is used after the call that frees it. Both libraries
+//! receive the same calls, and the rules of the reference decide which calls are made.
 
 use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_void};
 use std::os::unix::ffi::OsStrExt;
@@ -56,74 +57,82 @@ struct EnvInfo {
     readers: c_uint,
 }
 
-type CompareFn = unsafe extern "C" fn(*const Val, *const Val) -> c_int;
+type CompareFn = extern "C" fn(&Val, &Val) -> c_int;
 
 macro_rules! functions {
-    ($($name:ident($($arg:ty),*) $(-> $back:ty)?;)*) => {
-        struct Functions { $($name: unsafe extern "C" fn($($arg),*) $(-> $back)?,)* }
+    ($($name:ident($($arg:ident: $type:ty),*) $(-> $back:ty)?;)*) => {
+        struct Functions { $($name: unsafe extern "C" fn($($type),*) $(-> $back)?,)* }
 
         impl Functions {
             fn load(library: &Library) -> Result<Self, libloading::Error> {
                 Ok(Self {
                     $($name: {
-                        // SAFETY: the type given is the one that the C interface documents for this name.
+                        // SAFETY: the type given is the one that the C interface documents for this
+                        // name.
                         let symbol = unsafe { library.get(concat!(stringify!($name), "\0")) }?;
                         *symbol
                     },)*
                 })
             }
+
+            $(fn $name(&self, $($arg: $type),*) $(-> $back)? {
+                // SAFETY: handles come from this library and live, or are NULL where that has a
+                // result. Pointers are to variables and texts of the caller. The reference
+                // library's rules decide which calls are made.
+                unsafe { (self.$name)($($arg),*) }
+            })*
         }
     };
 }
 
 functions! {
-    mdb_version(*mut c_int, *mut c_int, *mut c_int) -> *const c_char;
-    mdb_strerror(c_int) -> *const c_char;
-    mdb_env_create(*mut Handle) -> c_int;
-    mdb_env_open(Handle, *const c_char, c_uint, c_uint) -> c_int;
-    mdb_env_close(Handle);
-    mdb_env_stat(Handle, *mut Stat) -> c_int;
-    mdb_env_info(Handle, *mut EnvInfo) -> c_int;
-    mdb_env_sync(Handle, c_int) -> c_int;
-    mdb_env_set_flags(Handle, c_uint, c_int) -> c_int;
-    mdb_env_get_flags(Handle, *mut c_uint) -> c_int;
-    mdb_env_set_mapsize(Handle, usize) -> c_int;
-    mdb_env_set_maxreaders(Handle, c_uint) -> c_int;
-    mdb_env_get_maxreaders(Handle, *mut c_uint) -> c_int;
-    mdb_env_set_maxdbs(Handle, c_uint) -> c_int;
-    mdb_env_get_maxkeysize(Handle) -> c_int;
-    mdb_env_set_userctx(Handle, *mut c_void) -> c_int;
-    mdb_env_set_assert(Handle, *mut c_void) -> c_int;
-    mdb_reader_check(Handle, *mut c_int) -> c_int;
-    mdb_txn_begin(Handle, Handle, c_uint, *mut Handle) -> c_int;
-    mdb_txn_env(Handle) -> Handle;
-    mdb_txn_id(Handle) -> usize;
-    mdb_txn_commit(Handle) -> c_int;
-    mdb_txn_abort(Handle);
-    mdb_txn_reset(Handle);
-    mdb_txn_renew(Handle) -> c_int;
-    mdb_dbi_open(Handle, *const c_char, c_uint, *mut c_uint) -> c_int;
-    mdb_dbi_close(Handle, c_uint);
-    mdb_dbi_flags(Handle, c_uint, *mut c_uint) -> c_int;
-    mdb_stat(Handle, c_uint, *mut Stat) -> c_int;
-    mdb_drop(Handle, c_uint, c_int) -> c_int;
-    mdb_set_compare(Handle, c_uint, CompareFn) -> c_int;
-    mdb_set_dupsort(Handle, c_uint, CompareFn) -> c_int;
-    mdb_set_relctx(Handle, c_uint, *mut c_void) -> c_int;
-    mdb_get(Handle, c_uint, *mut Val, *mut Val) -> c_int;
-    mdb_put(Handle, c_uint, *mut Val, *mut Val, c_uint) -> c_int;
-    mdb_del(Handle, c_uint, *mut Val, *mut Val) -> c_int;
-    mdb_cmp(Handle, c_uint, *const Val, *const Val) -> c_int;
-    mdb_dcmp(Handle, c_uint, *const Val, *const Val) -> c_int;
-    mdb_cursor_open(Handle, c_uint, *mut Handle) -> c_int;
-    mdb_cursor_close(Handle);
-    mdb_cursor_renew(Handle, Handle) -> c_int;
-    mdb_cursor_txn(Handle) -> Handle;
-    mdb_cursor_dbi(Handle) -> c_uint;
-    mdb_cursor_get(Handle, *mut Val, *mut Val, c_int) -> c_int;
-    mdb_cursor_put(Handle, *mut Val, *mut Val, c_uint) -> c_int;
-    mdb_cursor_del(Handle, c_uint) -> c_int;
-    mdb_cursor_count(Handle, *mut usize) -> c_int;
+    mdb_version(a: *mut c_int, b: *mut c_int, c: *mut c_int) -> *const c_char;
+    mdb_strerror(a: c_int) -> *const c_char;
+    mdb_env_create(a: *mut Handle) -> c_int;
+    mdb_env_open(a: Handle, b: *const c_char, c: c_uint, d: c_uint) -> c_int;
+    mdb_env_close(a: Handle);
+    mdb_env_stat(a: Handle, b: *mut Stat) -> c_int;
+    mdb_env_info(a: Handle, b: *mut EnvInfo) -> c_int;
+    mdb_env_sync(a: Handle, b: c_int) -> c_int;
+    mdb_env_set_flags(a: Handle, b: c_uint, c: c_int) -> c_int;
+    mdb_env_get_flags(a: Handle, b: *mut c_uint) -> c_int;
+    mdb_env_set_mapsize(a: Handle, b: usize) -> c_int;
+    mdb_env_set_maxreaders(a: Handle, b: c_uint) -> c_int;
+    mdb_env_get_maxreaders(a: Handle, b: *mut c_uint) -> c_int;
+    mdb_env_set_maxdbs(a: Handle, b: c_uint) -> c_int;
+    mdb_env_get_maxkeysize(a: Handle) -> c_int;
+    mdb_env_set_userctx(a: Handle, b: *mut c_void) -> c_int;
+    mdb_env_set_assert(a: Handle, b: *mut c_void) -> c_int;
+    mdb_reader_check(a: Handle, b: *mut c_int) -> c_int;
+    mdb_txn_begin(a: Handle, b: Handle, c: c_uint, d: *mut Handle) -> c_int;
+    mdb_txn_env(a: Handle) -> Handle;
+    mdb_txn_id(a: Handle) -> usize;
+    mdb_txn_commit(a: Handle) -> c_int;
+    mdb_txn_abort(a: Handle);
+    mdb_txn_reset(a: Handle);
+    mdb_txn_renew(a: Handle) -> c_int;
+    mdb_dbi_open(a: Handle, b: *const c_char, c: c_uint, d: *mut c_uint) -> c_int;
+    mdb_dbi_close(a: Handle, b: c_uint);
+    mdb_dbi_flags(a: Handle, b: c_uint, c: *mut c_uint) -> c_int;
+    mdb_stat(a: Handle, b: c_uint, c: *mut Stat) -> c_int;
+    mdb_drop(a: Handle, b: c_uint, c: c_int) -> c_int;
+    mdb_set_compare(a: Handle, b: c_uint, c: CompareFn) -> c_int;
+    mdb_set_dupsort(a: Handle, b: c_uint, c: CompareFn) -> c_int;
+    mdb_set_relctx(a: Handle, b: c_uint, c: *mut c_void) -> c_int;
+    mdb_get(a: Handle, b: c_uint, c: *mut Val, d: *mut Val) -> c_int;
+    mdb_put(a: Handle, b: c_uint, c: *mut Val, d: *mut Val, e: c_uint) -> c_int;
+    mdb_del(a: Handle, b: c_uint, c: *mut Val, d: *mut Val) -> c_int;
+    mdb_cmp(a: Handle, b: c_uint, c: *const Val, d: *const Val) -> c_int;
+    mdb_dcmp(a: Handle, b: c_uint, c: *const Val, d: *const Val) -> c_int;
+    mdb_cursor_open(a: Handle, b: c_uint, c: *mut Handle) -> c_int;
+    mdb_cursor_close(a: Handle);
+    mdb_cursor_renew(a: Handle, b: Handle) -> c_int;
+    mdb_cursor_txn(a: Handle) -> Handle;
+    mdb_cursor_dbi(a: Handle) -> c_uint;
+    mdb_cursor_get(a: Handle, b: *mut Val, c: *mut Val, d: c_int) -> c_int;
+    mdb_cursor_put(a: Handle, b: *mut Val, c: *mut Val, d: c_uint) -> c_int;
+    mdb_cursor_del(a: Handle, b: c_uint) -> c_int;
+    mdb_cursor_count(a: Handle, b: *mut usize) -> c_int;
 }
 
 /// An order that is none of the built-in ones.
@@ -144,7 +153,8 @@ impl Order {
     }
 }
 
-/// What a NULL or a byte string becomes for C. The sentinel stands for "not set by the caller".
+/// The value for an argument that is not set by the caller. It shows whether the library has set
+/// it.
 const SENTINEL: [u8; 1] = [0x5e];
 const SENTINEL_SIZE: usize = 0x5e5e;
 
@@ -180,7 +190,7 @@ impl Arg<'_> {
         }
     }
 
-    /// What the library made of it. Only called after success, while the bytes are still valid.
+    /// The value after the call. Only called after success, while the bytes are still valid.
     fn answer(self, val: Val) -> Field {
         let before = self.val();
         if matches!(self, Arg::Null) || (val.data == before.data && val.size == before.size) {
@@ -199,7 +209,8 @@ pub(crate) struct Api {
 }
 
 impl Api {
-    /// Loads the library, apart from any other of the same soname. `None` if it has no `mdb_env_create` at all.
+    /// Loads the library, separate from any other of the same soname. `None` if it has no
+    /// `mdb_env_create` at all.
     pub(crate) fn load(path: &Path) -> Result<Option<Self>, libloading::Error> {
         // SAFETY: a liblmdb has no initialisers with demands on its loader.
         let library = unsafe { Library::open(Some(path), RTLD_LOCAL | RTLD_NOW) }?;
@@ -209,8 +220,7 @@ impl Api {
         }
         let functions = Functions::load(&library)?;
         let mut version = (0, 0, 0);
-        // SAFETY: three pointers to integers, as documented.
-        unsafe { (functions.mdb_version)(&mut version.0, &mut version.1, &mut version.2) };
+        functions.mdb_version(&mut version.0, &mut version.1, &mut version.2);
         Ok(Some(Self {
             functions,
             version,
@@ -220,8 +230,7 @@ impl Api {
 
     /// `mdb_strerror`.
     pub(crate) fn strerror(&self, code: c_int) -> Outcome {
-        // SAFETY: takes any number.
-        let text = unsafe { (self.functions.mdb_strerror)(code) };
+        let text = self.functions.mdb_strerror(code);
         // SAFETY: the text is a C string that lives until the next call.
         let text = unsafe { CStr::from_ptr(text) };
         Outcome::of(0).with("text", Field::Bytes(text.to_bytes().to_vec()))
@@ -230,20 +239,17 @@ impl Api {
     /// Creates an environment with these limits and opens it.
     pub(crate) fn env_open(&self, open: &EnvOpen<'_>) -> (Outcome, Handle) {
         let mut env = Handle::NULL;
-        // SAFETY: a pointer to a handle.
-        let code = unsafe { (self.functions.mdb_env_create)(&mut env) };
+        let code = self.functions.mdb_env_create(&mut env);
         if code != 0 {
             return (Outcome::of(code), Handle::NULL);
         }
-        // SAFETY: a fresh environment, as in the next three.
-        unsafe { (self.functions.mdb_env_set_mapsize)(env, open.map_bytes) };
-        // SAFETY: as above.
-        unsafe { (self.functions.mdb_env_set_maxdbs)(env, open.databases) };
-        // SAFETY: as above.
-        unsafe { (self.functions.mdb_env_set_maxreaders)(env, open.readers) };
+        self.functions.mdb_env_set_mapsize(env, open.map_bytes);
+        self.functions.mdb_env_set_maxdbs(env, open.databases);
+        self.functions.mdb_env_set_maxreaders(env, open.readers);
         let path = CString::new(open.path.as_os_str().as_bytes()).unwrap_or_default();
-        // SAFETY: the path is a C string.
-        let code = unsafe { (self.functions.mdb_env_open)(env, path.as_ptr(), open.flags, 0o644) };
+        let code = self
+            .functions
+            .mdb_env_open(env, path.as_ptr(), open.flags, 0o644);
         if code != 0 {
             self.env_close(env);
             return (Outcome::of(code), Handle::NULL);
@@ -253,15 +259,13 @@ impl Api {
 
     /// `mdb_env_close`.
     pub(crate) fn env_close(&self, env: Handle) {
-        // SAFETY: the caller's handle, not used after this.
-        unsafe { (self.functions.mdb_env_close)(env) }
+        self.functions.mdb_env_close(env)
     }
 
     /// `mdb_env_stat`: the main database's entries.
     pub(crate) fn env_stat(&self, env: Handle) -> Outcome {
         let mut stat = Stat::default();
-        // SAFETY: a live or NULL handle.
-        let code = unsafe { (self.functions.mdb_env_stat)(env, &mut stat) };
+        let code = self.functions.mdb_env_stat(env, &mut stat);
         stat_outcome(code, &stat)
     }
 
@@ -275,8 +279,7 @@ impl Api {
             readers_max: 0,
             readers: 0,
         };
-        // SAFETY: a live or NULL handle.
-        let code = unsafe { (self.functions.mdb_env_info)(env, &mut info) };
+        let code = self.functions.mdb_env_info(env, &mut info);
         Outcome::of(code)
             .number("address", info.map_address as usize)
             .number("mapsize", info.map_size)
@@ -287,17 +290,16 @@ impl Api {
 
     /// `mdb_env_sync`.
     pub(crate) fn env_sync(&self, env: Handle, force: bool) -> Outcome {
-        // SAFETY: a live handle.
-        Outcome::of(unsafe { (self.functions.mdb_env_sync)(env, c_int::from(force)) })
+        Outcome::of(self.functions.mdb_env_sync(env, c_int::from(force)))
     }
 
     /// `mdb_env_set_flags`, then `mdb_env_get_flags`.
     pub(crate) fn env_flags(&self, env: Handle, flags: u32, on: bool) -> Outcome {
-        // SAFETY: a live handle.
-        let code = unsafe { (self.functions.mdb_env_set_flags)(env, flags, c_int::from(on)) };
+        let code = self
+            .functions
+            .mdb_env_set_flags(env, flags, c_int::from(on));
         let mut now = 0;
-        // SAFETY: a live handle.
-        let read = unsafe { (self.functions.mdb_env_get_flags)(env, &mut now) };
+        let read = self.functions.mdb_env_get_flags(env, &mut now);
         Outcome::of(code)
             .number("get", read as usize)
             .number("flags", now as usize)
@@ -305,21 +307,16 @@ impl Api {
 
     /// `mdb_env_set_mapsize`.
     pub(crate) fn env_set_mapsize(&self, env: Handle, bytes: usize) -> Outcome {
-        // SAFETY: a live handle.
-        Outcome::of(unsafe { (self.functions.mdb_env_set_mapsize)(env, bytes) })
+        Outcome::of(self.functions.mdb_env_set_mapsize(env, bytes))
     }
 
-    /// What cannot be set any more once the environment is open, and two constants.
+    /// Settings that an open environment refuses, and two constants.
     pub(crate) fn env_limits(&self, env: Handle) -> Outcome {
-        // SAFETY: a live handle.
-        let readers = unsafe { (self.functions.mdb_env_set_maxreaders)(env, 5) };
-        // SAFETY: a live handle.
-        let databases = unsafe { (self.functions.mdb_env_set_maxdbs)(env, 5) };
+        let readers = self.functions.mdb_env_set_maxreaders(env, 5);
+        let databases = self.functions.mdb_env_set_maxdbs(env, 5);
         let mut count = 0;
-        // SAFETY: a live handle.
-        let code = unsafe { (self.functions.mdb_env_get_maxreaders)(env, &mut count) };
-        // SAFETY: a live handle.
-        let key = unsafe { (self.functions.mdb_env_get_maxkeysize)(env) };
+        let code = self.functions.mdb_env_get_maxreaders(env, &mut count);
+        let key = self.functions.mdb_env_get_maxkeysize(env);
         Outcome::of(code)
             .number("set_maxreaders", readers as usize)
             .number("set_maxdbs", databases as usize)
@@ -330,21 +327,18 @@ impl Api {
     /// `mdb_reader_check`.
     pub(crate) fn reader_check(&self, env: Handle) -> Outcome {
         let mut dead = -7;
-        // SAFETY: a live or NULL handle.
-        let code = unsafe { (self.functions.mdb_reader_check)(env, &mut dead) };
+        let code = self.functions.mdb_reader_check(env, &mut dead);
         Outcome::of(code).number("dead", dead as usize)
     }
 
     /// `mdb_txn_begin`.
     pub(crate) fn txn_begin(&self, env: Handle, parent: Handle, flags: u32) -> (Outcome, Handle) {
         let mut txn = Handle::NULL;
-        // SAFETY: live handles.
-        let code = unsafe { (self.functions.mdb_txn_begin)(env, parent, flags, &mut txn) };
+        let code = self.functions.mdb_txn_begin(env, parent, flags, &mut txn);
         if code != 0 {
             return (Outcome::of(code), Handle::NULL);
         }
-        // SAFETY: a live handle.
-        let same = unsafe { (self.functions.mdb_txn_env)(txn) } == env;
+        let same = self.functions.mdb_txn_env(txn) == env;
         (
             Outcome::of(0)
                 .number("id", self.txn_id(txn))
@@ -355,34 +349,29 @@ impl Api {
 
     /// `mdb_txn_id`.
     pub(crate) fn txn_id(&self, txn: Handle) -> usize {
-        // SAFETY: a live or NULL handle.
-        unsafe { (self.functions.mdb_txn_id)(txn) }
+        self.functions.mdb_txn_id(txn)
     }
 
     /// `mdb_txn_commit`.
     pub(crate) fn txn_commit(&self, txn: Handle) -> Outcome {
-        // SAFETY: a live or NULL handle, not used after this.
-        Outcome::of(unsafe { (self.functions.mdb_txn_commit)(txn) })
+        Outcome::of(self.functions.mdb_txn_commit(txn))
     }
 
     /// `mdb_txn_abort`.
     pub(crate) fn txn_abort(&self, txn: Handle) -> Outcome {
-        // SAFETY: a live or NULL handle, not used after this.
-        unsafe { (self.functions.mdb_txn_abort)(txn) };
+        self.functions.mdb_txn_abort(txn);
         Outcome::of(0)
     }
 
     /// `mdb_txn_reset`, and the id that the transaction shows after it.
     pub(crate) fn txn_reset(&self, txn: Handle) -> Outcome {
-        // SAFETY: a live or NULL handle.
-        unsafe { (self.functions.mdb_txn_reset)(txn) };
+        self.functions.mdb_txn_reset(txn);
         Outcome::of(0).number("id", self.txn_id(txn))
     }
 
     /// `mdb_txn_renew`.
     pub(crate) fn txn_renew(&self, txn: Handle) -> Outcome {
-        // SAFETY: a live or NULL handle.
-        let code = unsafe { (self.functions.mdb_txn_renew)(txn) };
+        let code = self.functions.mdb_txn_renew(txn);
         Outcome::of(code).number("id", self.txn_id(txn))
     }
 
@@ -391,58 +380,50 @@ impl Api {
         let name = name.map(|n| CString::new(n).unwrap_or_default());
         let pointer = name.as_ref().map_or(ptr::null(), |n| n.as_ptr());
         let mut dbi = 0;
-        // SAFETY: a live transaction, a C string or NULL.
-        let code = unsafe { (self.functions.mdb_dbi_open)(txn, pointer, flags, &mut dbi) };
+        let code = self.functions.mdb_dbi_open(txn, pointer, flags, &mut dbi);
         Outcome::of(code).on_success("dbi", dbi as usize)
     }
 
     /// `mdb_dbi_close`.
     pub(crate) fn dbi_close(&self, env: Handle, dbi: u32) -> Outcome {
-        // SAFETY: a live environment; unknown handles are ignored.
-        unsafe { (self.functions.mdb_dbi_close)(env, dbi) };
+        self.functions.mdb_dbi_close(env, dbi);
         Outcome::of(0)
     }
 
     /// `mdb_dbi_flags`.
     pub(crate) fn dbi_flags(&self, txn: Handle, dbi: u32) -> Outcome {
         let mut flags = 0;
-        // SAFETY: a live or NULL transaction.
-        let code = unsafe { (self.functions.mdb_dbi_flags)(txn, dbi, &mut flags) };
+        let code = self.functions.mdb_dbi_flags(txn, dbi, &mut flags);
         Outcome::of(code).on_success("flags", flags as usize)
     }
 
     /// `mdb_stat`.
     pub(crate) fn stat(&self, txn: Handle, dbi: u32) -> Outcome {
         let mut stat = Stat::default();
-        // SAFETY: a live or NULL transaction.
-        let code = unsafe { (self.functions.mdb_stat)(txn, dbi, &mut stat) };
+        let code = self.functions.mdb_stat(txn, dbi, &mut stat);
         stat_outcome(code, &stat)
     }
 
     /// `mdb_drop`.
     pub(crate) fn drop_db(&self, txn: Handle, dbi: u32, del: i32) -> Outcome {
-        // SAFETY: a live or NULL transaction.
-        Outcome::of(unsafe { (self.functions.mdb_drop)(txn, dbi, del) })
+        Outcome::of(self.functions.mdb_drop(txn, dbi, del))
     }
 
     /// `mdb_set_compare`.
     pub(crate) fn set_compare(&self, txn: Handle, dbi: u32, order: Order) -> Outcome {
-        // SAFETY: a live or NULL transaction; the function lives as long as the program.
-        Outcome::of(unsafe { (self.functions.mdb_set_compare)(txn, dbi, order.function()) })
+        Outcome::of(self.functions.mdb_set_compare(txn, dbi, order.function()))
     }
 
     /// `mdb_set_dupsort`.
     pub(crate) fn set_dupsort(&self, txn: Handle, dbi: u32, order: Order) -> Outcome {
-        // SAFETY: as for `set_compare`.
-        Outcome::of(unsafe { (self.functions.mdb_set_dupsort)(txn, dbi, order.function()) })
+        Outcome::of(self.functions.mdb_set_dupsort(txn, dbi, order.function()))
     }
 
     /// `mdb_get`.
     pub(crate) fn get(&self, txn: Handle, dbi: u32, key: Arg<'_>, data: Arg<'_>) -> Outcome {
         let (mut k, mut d) = (key.val(), data.val());
         let (key_at, data_at) = (key.pointer(&mut k), data.pointer(&mut d));
-        // SAFETY: a live or NULL transaction, structs on this stack or NULL.
-        let code = unsafe { (self.functions.mdb_get)(txn, dbi, key_at, data_at) };
+        let code = self.functions.mdb_get(txn, dbi, key_at, data_at);
         Outcome::of(code).with("data", data.answer(d))
     }
 
@@ -457,8 +438,7 @@ impl Api {
     ) -> Outcome {
         let (mut k, mut d) = (key.val(), data.val());
         let (key_at, data_at) = (key.pointer(&mut k), data.pointer(&mut d));
-        // SAFETY: a live or NULL transaction, structs on this stack or NULL.
-        let code = unsafe { (self.functions.mdb_put)(txn, dbi, key_at, data_at, flags) };
+        let code = self.functions.mdb_put(txn, dbi, key_at, data_at, flags);
         stored(code, data, d, flags)
     }
 
@@ -466,19 +446,16 @@ impl Api {
     pub(crate) fn del(&self, txn: Handle, dbi: u32, key: Arg<'_>, data: Arg<'_>) -> Outcome {
         let (mut k, mut d) = (key.val(), data.val());
         let (key_at, data_at) = (key.pointer(&mut k), data.pointer(&mut d));
-        // SAFETY: a live or NULL transaction, structs on this stack or NULL.
-        Outcome::of(unsafe { (self.functions.mdb_del)(txn, dbi, key_at, data_at) })
+        Outcome::of(self.functions.mdb_del(txn, dbi, key_at, data_at))
     }
 
     /// The sign of `mdb_cmp`, or of `mdb_dcmp` for values.
     pub(crate) fn cmp(&self, txn: Handle, dbi: u32, a: &[u8], b: &[u8], values: bool) -> Outcome {
         let (a, b) = (Arg::Bytes(a).val(), Arg::Bytes(b).val());
         let sign = if values {
-            // SAFETY: a live transaction, a handle valid in it, structs on this stack.
-            unsafe { (self.functions.mdb_dcmp)(txn, dbi, &a, &b) }
+            self.functions.mdb_dcmp(txn, dbi, &a, &b)
         } else {
-            // SAFETY: as above.
-            unsafe { (self.functions.mdb_cmp)(txn, dbi, &a, &b) }
+            self.functions.mdb_cmp(txn, dbi, &a, &b)
         };
         Outcome::of(0).number("sign", sign.signum() as usize)
     }
@@ -486,15 +463,12 @@ impl Api {
     /// `mdb_cursor_open`.
     pub(crate) fn cursor_open(&self, txn: Handle, dbi: u32) -> (Outcome, Handle) {
         let mut cursor = Handle::NULL;
-        // SAFETY: a live or NULL transaction.
-        let code = unsafe { (self.functions.mdb_cursor_open)(txn, dbi, &mut cursor) };
+        let code = self.functions.mdb_cursor_open(txn, dbi, &mut cursor);
         if code != 0 {
             return (Outcome::of(code), Handle::NULL);
         }
-        // SAFETY: a live cursor.
-        let same = unsafe { (self.functions.mdb_cursor_txn)(cursor) } == txn;
-        // SAFETY: a live cursor.
-        let on = unsafe { (self.functions.mdb_cursor_dbi)(cursor) };
+        let same = self.functions.mdb_cursor_txn(cursor) == txn;
+        let on = self.functions.mdb_cursor_dbi(cursor);
         (
             Outcome::of(0)
                 .number("txn", usize::from(same))
@@ -505,15 +479,13 @@ impl Api {
 
     /// `mdb_cursor_close`.
     pub(crate) fn cursor_close(&self, cursor: Handle) -> Outcome {
-        // SAFETY: a live or NULL cursor, not used after this.
-        unsafe { (self.functions.mdb_cursor_close)(cursor) };
+        self.functions.mdb_cursor_close(cursor);
         Outcome::of(0)
     }
 
     /// `mdb_cursor_renew`.
     pub(crate) fn cursor_renew(&self, txn: Handle, cursor: Handle) -> Outcome {
-        // SAFETY: live or NULL handles.
-        Outcome::of(unsafe { (self.functions.mdb_cursor_renew)(txn, cursor) })
+        Outcome::of(self.functions.mdb_cursor_renew(txn, cursor))
     }
 
     /// `mdb_cursor_get`.
@@ -526,8 +498,9 @@ impl Api {
     ) -> Outcome {
         let (mut k, mut d) = (key.val(), data.val());
         let (key_at, data_at) = (key.pointer(&mut k), data.pointer(&mut d));
-        // SAFETY: a live or NULL cursor, structs on this stack or NULL.
-        let code = unsafe { (self.functions.mdb_cursor_get)(cursor, key_at, data_at, op as c_int) };
+        let code = self
+            .functions
+            .mdb_cursor_get(cursor, key_at, data_at, op as c_int);
         if code != 0 {
             return Outcome::of(code);
         }
@@ -546,8 +519,9 @@ impl Api {
     ) -> Outcome {
         let (mut k, mut d) = (key.val(), data.val());
         let (key_at, data_at) = (key.pointer(&mut k), data.pointer(&mut d));
-        // SAFETY: a live or NULL cursor, structs on this stack or NULL.
-        let code = unsafe { (self.functions.mdb_cursor_put)(cursor, key_at, data_at, flags) };
+        let code = self
+            .functions
+            .mdb_cursor_put(cursor, key_at, data_at, flags);
         stored(code, data, d, flags)
     }
 
@@ -573,36 +547,33 @@ impl Api {
             },
         ];
         // SAFETY: a live cursor; two structs, the array they describe as long as they say.
-        let code =
-            unsafe { (self.functions.mdb_cursor_put)(cursor, &mut k, data.as_mut_ptr(), flags) };
+        let code = self
+            .functions
+            .mdb_cursor_put(cursor, &mut k, data.as_mut_ptr(), flags);
         Outcome::of(code).number("stored", data[1].size)
     }
 
     /// `mdb_cursor_del`.
     pub(crate) fn cursor_del(&self, cursor: Handle, flags: u32) -> Outcome {
-        // SAFETY: a live cursor.
-        Outcome::of(unsafe { (self.functions.mdb_cursor_del)(cursor, flags) })
+        Outcome::of(self.functions.mdb_cursor_del(cursor, flags))
     }
 
     /// `mdb_cursor_count`.
     pub(crate) fn cursor_count(&self, cursor: Handle) -> Outcome {
         let mut count = 0;
-        // SAFETY: a live or NULL cursor.
-        let code = unsafe { (self.functions.mdb_cursor_count)(cursor, &mut count) };
+        let code = self.functions.mdb_cursor_count(cursor, &mut count);
         Outcome::of(code).on_success("count", count)
     }
 
     /// The calls that take NULL for an environment, one outcome with all their codes.
     pub(crate) fn null_environment(&self) -> Outcome {
         let env = Handle::NULL;
-        // SAFETY: documented to answer EINVAL, like the others here.
-        let get_flags = unsafe { (self.functions.mdb_env_get_flags)(env, &mut 0) };
-        // SAFETY: as above.
-        let userctx = unsafe { (self.functions.mdb_env_set_userctx)(env, ptr::null_mut()) };
-        // SAFETY: as above.
-        let assert = unsafe { (self.functions.mdb_env_set_assert)(env, ptr::null_mut()) };
-        // SAFETY: as above.
-        let relctx = unsafe { (self.functions.mdb_set_relctx)(Handle::NULL, 1, ptr::null_mut()) };
+        let get_flags = self.functions.mdb_env_get_flags(env, &mut 0);
+        let userctx = self.functions.mdb_env_set_userctx(env, ptr::null_mut());
+        let assert = self.functions.mdb_env_set_assert(env, ptr::null_mut());
+        let relctx = self
+            .functions
+            .mdb_set_relctx(Handle::NULL, 1, ptr::null_mut());
         self.env_close(env);
         Outcome::of(0)
             .number("info", self.env_info(env).code as usize)
@@ -631,7 +602,8 @@ pub(crate) struct EnvOpen<'a> {
 }
 
 fn stat_outcome(code: c_int, stat: &Stat) -> Outcome {
-    // Page counts and most depths depend on where pages were split, and on the version for duplicates.
+    // Page counts and most depths depend on where pages were split, and on the version for
+    // duplicates.
     Outcome::of(code)
         .number("psize", stat.page_size as usize)
         .number("empty", usize::from(stat.depth == 0))
@@ -642,7 +614,8 @@ fn stat_outcome(code: c_int, stat: &Stat) -> Outcome {
 fn stored(code: c_int, data: Arg<'_>, val: Val, flags: u32) -> Outcome {
     if code == 0 && flags & RESERVE != 0 {
         if let Arg::Bytes(bytes) = data {
-            // SAFETY: RESERVE promises `val.size` writable bytes, the size asked for, until the next call.
+            // SAFETY: RESERVE promises `val.size` writable bytes, the size asked for, until the
+            // next call.
             unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), val.data.cast_mut(), bytes.len()) };
         }
         return Outcome::of(code).number("size", val.size);
@@ -657,40 +630,25 @@ fn copy(val: Val) -> Field {
     if val.data.is_null() {
         return Field::Null(val.size);
     }
-    // SAFETY: the library says that so many bytes are readable there until its next call.
+    // SAFETY: the bytes that the library returned are readable until its next call.
     Field::Bytes(unsafe { std::slice::from_raw_parts(val.data, val.size) }.to_vec())
 }
 
-/// The bytes that a comparison function was given.
-///
-/// # Safety
-/// `val` points at a struct that describes readable bytes for as long as the comparison runs.
-unsafe fn borrowed<'a>(val: *const Val) -> &'a [u8] {
-    // SAFETY: the caller's promise.
-    let val = unsafe { *val };
+/// The bytes that the library passes to a comparison function.
+fn compared(val: &Val) -> &[u8] {
     if val.size == 0 {
         return &[];
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: the library passes as many bytes as it states, which live as long as the comparison
+    // runs.
     unsafe { std::slice::from_raw_parts(val.data, val.size) }
 }
 
-/// # Safety
-/// As for [`borrowed`], for both; the one after it too.
-unsafe extern "C" fn descending(a: *const Val, b: *const Val) -> c_int {
-    // SAFETY: the caller's promise.
-    let a = unsafe { borrowed(a) };
-    // SAFETY: the caller's promise.
-    let b = unsafe { borrowed(b) };
-    b.cmp(a) as c_int
+extern "C" fn descending(a: &Val, b: &Val) -> c_int {
+    compared(b).cmp(compared(a)) as c_int
 }
 
-/// # Safety
-/// As for [`borrowed`], for both.
-unsafe extern "C" fn length_first(a: *const Val, b: *const Val) -> c_int {
-    // SAFETY: the caller's promise.
-    let a = unsafe { borrowed(a) };
-    // SAFETY: the caller's promise.
-    let b = unsafe { borrowed(b) };
+extern "C" fn length_first(a: &Val, b: &Val) -> c_int {
+    let (a, b) = (compared(a), compared(b));
     (a.len(), a).cmp(&(b.len(), b)) as c_int
 }

@@ -1,4 +1,5 @@
-//! The parent's side: seeds are given out to child processes in batches, and what they find is collected.
+//! The parent's side: seeds are given out to child processes in batches, and what they find is
+//! collected.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};
@@ -20,9 +21,9 @@ const BATCH: u64 = 25;
 const BATCH_LIMIT: Duration = Duration::from_secs(90);
 /// The limit of a run of one seed.
 const SEED_LIMIT: Duration = Duration::from_secs(10);
-/// So many seeds certainly make every call with every outcome that matters.
+/// Number of seeds that certainly make every call with every outcome that matters.
 const SEEDS_FOR_ALL: u64 = 1000;
-/// What must have happened: a plan that no longer reaches these compares less than it seems.
+/// Outcomes that must occur: a plan that no longer reaches these compares less than it seems.
 const REQUIRED: [&str; 44] = [
     "mdb_cursor_get FIRST OK",
     "mdb_cursor_get FIRST_DUP OK",
@@ -77,7 +78,7 @@ const MINIMISED_MAX: usize = 8;
 pub(crate) struct Failure {
     /// The seed.
     pub(crate) seed: u64,
-    /// What kind: equal for two failures that are probably the same.
+    /// The kind: equal for two failures that are probably the same.
     pub(crate) signature: String,
     /// The step it came up at, if it is known.
     pub(crate) step: Option<usize>,
@@ -139,7 +140,7 @@ fn reports(work: &Work<'_>, failures: &[Failure]) -> Vec<String> {
     out
 }
 
-/// What all workers share.
+/// The state that all workers share.
 pub(crate) struct Work<'a> {
     settings: &'a Settings,
     dir: tempfile::TempDir,
@@ -226,7 +227,8 @@ impl<'a> Work<'a> {
         failures.into_inner().expect("no worker panicked")
     }
 
-    /// Runs the seeds up to the first that did not end well: a failure, or a death of the reference.
+    /// Runs the seeds up to the first that did not end well: a failure, or a death of the
+    /// reference.
     fn run_batch(&self, from: u64, to: u64) -> Option<(u64, Option<Failure>)> {
         let dir = self.fresh_dir();
         let mut command = self.child(from, to - from, &dir);
@@ -246,7 +248,8 @@ impl<'a> Work<'a> {
         }
         let seed = told.started.unwrap_or(from);
         if told.differs.is_none() && at_work == [IN_REFERENCE] {
-            // The reference itself has died: nothing to compare with, so the rest of the batch goes on behind it.
+            // The reference itself has died: nothing to compare with, so the rest of the batch goes
+            // on behind it.
             self.left_out.fetch_add(1, Ordering::Relaxed);
             println!(
                 "seed {seed} is left out: the reference died ({:?})",
@@ -317,7 +320,7 @@ impl<'a> Work<'a> {
     }
 }
 
-/// What the lines of a child say.
+/// The parsed lines of a child.
 #[derive(Default)]
 struct Told {
     started: Option<u64>,

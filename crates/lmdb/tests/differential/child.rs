@@ -1,4 +1,4 @@
-//! What a child process does: run seeds one after the other, and say on standard output how each ended. A library that
+//! A child process: runs seeds one after the other, and prints how each ended. A library that
 //! crashes or hangs takes only this process with it; the last line tells where.
 
 use std::fs::File;

@@ -1,4 +1,5 @@
-//! What a call answered, in a form that two libraries can be compared by, and the report of a difference.
+//! The result of a call, in a form in which two libraries are compared, and the report of a
+//! difference.
 
 use std::fmt;
 
@@ -28,7 +29,7 @@ pub(crate) struct Outcome {
 }
 
 impl Outcome {
-    /// A code with nothing beside it.
+    /// A code and nothing else.
     pub(crate) fn of(code: i32) -> Self {
         Self {
             code,
@@ -122,17 +123,18 @@ pub(crate) fn short(bytes: &[u8]) -> String {
 pub(crate) struct Difference {
     /// The call.
     pub(crate) call: String,
-    /// What kind of difference it is: the function and the two codes. Two differences with one signature are probably
-    /// the same.
+    /// The kind of difference: the function and the two codes. Two differences with one signature
+    /// are probably the same.
     pub(crate) signature: String,
-    /// What the reference answered.
+    /// The result of the reference.
     pub(crate) reference: String,
-    /// What the library under test answered.
+    /// The result of the library under test.
     pub(crate) ours: String,
 }
 
 impl Difference {
-    /// The difference between two outcomes of one call, if there is one. `function` is its name with operation or flags.
+    /// The difference between two outcomes of one call, if there is one. `function` is its name
+    /// with operation or flags.
     pub(crate) fn between(
         function: &str,
         arguments: &str,

@@ -1,5 +1,6 @@
-//! The differential test: one random sequence of calls goes to the real liblmdb and to ours, through the C interface,
-//! and every result code, every value and every count must be equal. At intervals each library reads the other's file.
+//! The differential test. One random sequence of calls goes to the real liblmdb and to ours,
+//! through the C interface. Every result code, every value and every count must be equal. At
+//! intervals each library reads the other's file.
 //!
 //! ```text
 //!   seed --plan--> steps --run--> the same call on both --compare--> equal? next
@@ -19,8 +20,8 @@
 //! | `FULGURITE_DIFF_COVERAGE` | print how often each call had each result |
 //! | `FULGURITE_DIFF_SHUFFLE` | give the second library's trees another shape first: finds steps whose outcome depends on the layout when a library is compared with itself |
 //!
-//! What the interface leaves undefined, and where the reference crashes or corrupts, is left out; the files
-//! of `run` say where and why.
+//! The test omits calls that the interface leaves undefined, and calls that crash or corrupt the
+//! reference. The files of `run` say where and why.
 
 mod api;
 mod batch;

@@ -1,4 +1,4 @@
-//! Makes a failing plan short: leaves out chunks of steps for as long as the same kind of failure comes up.
+//! Shortens a failing plan: omits chunks of steps as long as the same kind of failure occurs.
 
 use std::time::{Duration, Instant};
 
@@ -6,7 +6,7 @@ use crate::batch::{Failure, OneRun, Work};
 use crate::plan::plan;
 use crate::settings::format_steps;
 
-/// What is reached in this time is short enough.
+/// Time limit: the plan reached by then is short enough.
 const LIMIT: Duration = Duration::from_secs(60);
 
 /// The shortest script found, and how to replay it.

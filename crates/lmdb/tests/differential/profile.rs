@@ -1,6 +1,7 @@
-//! What one seed works on: how its environment is opened, which databases it has, and which keys and values exist.
+//! The profile of a seed: how its environment is opened, its databases, and their keys and values.
 //!
-//! Keys and values are numbers in a plan and become bytes here, so that a plan stays short and collisions are common.
+//! Keys and values are numbers in a plan and become bytes here. So a plan stays short, and
+//! collisions are common.
 
 use fulgurite_testkit::Random;
 
@@ -56,9 +57,9 @@ pub(crate) struct Database {
     pub(crate) name: Option<Vec<u8>>,
     /// The flags it is created with.
     pub(crate) flags: u32,
-    /// What its keys look like.
+    /// The kind of its keys.
     pub(crate) keys: KeyKind,
-    /// What its values look like.
+    /// The kind of its values.
     pub(crate) values: ValueKind,
     /// A comparison function of our own for keys.
     pub(crate) key_order: Option<Order>,
@@ -68,7 +69,7 @@ pub(crate) struct Database {
     pub(crate) key_pool: u32,
     /// How many different values are used, besides the ascending ones.
     pub(crate) value_pool: u32,
-    /// The first so many keys are the names of other databases.
+    /// The number of first keys that are the names of other databases.
     names: u32,
     salt: u64,
     /// Percentage of long keys and duplicates.
@@ -76,12 +77,12 @@ pub(crate) struct Database {
 }
 
 impl Database {
-    /// Whether it has sorted duplicates.
+    /// Returns true if it has sorted duplicates.
     pub(crate) fn has_duplicates(&self) -> bool {
         self.flags & DUPSORT != 0
     }
 
-    /// Whether its duplicates all have one size by their flags.
+    /// Returns true if its duplicates all have one size by their flags.
     pub(crate) fn fixed_size(&self) -> Option<usize> {
         match self.values {
             ValueKind::Fixed(n) | ValueKind::Integer(n) if self.flags & DUPFIXED != 0 => Some(n),
@@ -130,7 +131,7 @@ impl Database {
         }
     }
 
-    /// What it is, for people.
+    /// A description for people.
     pub(crate) fn describe(&self) -> String {
         let name = match &self.name {
             Some(name) => format!("'{}'", String::from_utf8_lossy(name)),
@@ -151,7 +152,7 @@ impl Database {
     }
 }
 
-/// What one seed works on.
+/// The profile of a seed.
 #[derive(Debug, Clone)]
 pub(crate) struct Profile {
     /// Environment flags.
@@ -185,7 +186,7 @@ impl Profile {
         }
     }
 
-    /// Whether there are named databases, so that emptying the main one would leak them.
+    /// Returns true if there are named databases, so that emptying the main one would leak them.
     pub(crate) fn has_named(&self) -> bool {
         self.databases.len() > 1
     }
@@ -200,7 +201,8 @@ fn env_flags(random: &mut Random) -> u32 {
         (10, NORDAHEAD),
         (10, MAPASYNC),
         (30, NOSUBDIR),
-        // Without it the reference clears every buffer; with it old bytes may reach the file, never an answer.
+        // Without it the reference clears every buffer; with it old bytes may reach the file, never
+        // an answer.
         (20, NOMEMINIT),
     ] {
         if random.chance(percent) {
@@ -210,7 +212,7 @@ fn env_flags(random: &mut Random) -> u32 {
     flags
 }
 
-/// The main database beside named ones: their records need the default order.
+/// The main database with named ones: their records need the default order.
 fn plain_main(random: &mut Random) -> Database {
     Database {
         name: None,
@@ -257,8 +259,8 @@ fn database(random: &mut Random, name: Option<Vec<u8>>) -> Database {
     };
     flags |= dup_flags;
     let orders = [Order::Descending, Order::LengthFirst];
-    // Of keys or duplicates that are equal but not the same, which one is kept follows from how they are stored: from
-    // overflow pages on also of keys with one value.
+    // Keys or duplicates may be equal but not the same. The layout decides which of them is kept;
+    // with overflow pages also for keys with one value.
     let own = |random: &mut Random| random.chance(12).then(|| *random.pick(&orders));
     let key_order = if keys == KeyKind::Bytes {
         own(random)
@@ -285,7 +287,8 @@ fn database(random: &mut Random, name: Option<Vec<u8>>) -> Database {
     }
 }
 
-/// A byte string for an id: mostly short, over few letters, `long` times of a hundred up to 511 bytes.
+/// A byte string for an id: mostly short, over few letters, `long` times of a hundred up to 511
+/// bytes.
 fn word(salt: u64, id: u32, long: usize) -> Vec<u8> {
     if id >= SEQUENCE {
         let mut bytes = format!("s{:07}", id - SEQUENCE).into_bytes();

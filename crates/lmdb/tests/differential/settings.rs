@@ -1,9 +1,10 @@
-//! What the environment variables say: see `main.rs` for their list.
+//! The environment variables: see `main.rs` for their list.
 
 use std::env;
 use std::path::{Path, PathBuf};
 
-/// Where the reference is built, below the root of the project. Older versions than this one crash too often.
+/// Where the reference is built, below the root of the project. Older versions than this one crash
+/// too often.
 const REFERENCE: &str = "build/lmdb-0.9.36/liblmdb.so";
 
 /// Names of the variables that a parent gives to its children.
@@ -15,7 +16,7 @@ pub(crate) const TRACE: &str = "FULGURITE_DIFF_TRACE";
 /// The steps to run.
 pub(crate) const STEPS: &str = "FULGURITE_DIFF_STEPS";
 
-/// What a child process is to do.
+/// The task of a child process.
 #[derive(Debug, Clone)]
 pub(crate) struct Job {
     /// The first seed.
@@ -43,7 +44,7 @@ pub(crate) struct Settings {
     pub(crate) first: u64,
     /// How many.
     pub(crate) seeds: u64,
-    /// Stop after so many.
+    /// Failures after which the run stops.
     pub(crate) failures_max: usize,
     /// Print the table of calls.
     pub(crate) coverage: bool,
@@ -101,7 +102,7 @@ fn job() -> Option<Job> {
     })
 }
 
-/// The library that cargo built beside this test.
+/// The library that cargo built with this test.
 fn ours() -> PathBuf {
     let exe = env::current_exe().unwrap_or_default();
     let deps = exe.parent().unwrap_or(Path::new(".")).to_owned();

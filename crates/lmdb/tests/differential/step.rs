@@ -1,5 +1,5 @@
-//! The steps of a plan. They name transactions, cursors and databases by slot, so that any of them can be left out and
-//! the rest still means something: a step whose slot is empty at run time does nothing.
+//! The steps of a plan. They name transactions, cursors and databases by slot. So any step can be
+//! omitted and the others keep a meaning: a step whose slot is empty at run time does nothing.
 
 /// Write transactions: slot 0 is the top one, slot `n` the child of slot `n - 1`.
 pub(crate) const WRITERS: usize = 5;
@@ -13,13 +13,13 @@ pub(crate) const CURSORS: usize = 8;
 /// A value: its id, and its length where there are no duplicates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Value {
-    /// What it is.
+    /// The value.
     pub(crate) id: u32,
     /// How long it is in a database without duplicates.
     pub(crate) len: u32,
 }
 
-/// Which argument of a cursor or item call is NULL.
+/// The argument of a cursor or item call that is NULL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Missing {
     /// None.
@@ -32,7 +32,7 @@ pub(crate) enum Missing {
     Both,
 }
 
-/// Which call gets a NULL handle.
+/// The call that gets a NULL handle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NullCall {
     /// Those that take an environment.
@@ -43,7 +43,7 @@ pub(crate) enum NullCall {
     Cursor,
 }
 
-/// What is wrong with the name or flags given to `mdb_dbi_open`.
+/// The error in the name or flags given to `mdb_dbi_open`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum BadOpen {
     /// No such database.
@@ -102,7 +102,7 @@ pub(crate) enum Step {
     BadOpen {
         /// The transaction.
         txn: usize,
-        /// What is wrong.
+        /// The error.
         how: BadOpen,
     },
     /// `mdb_dbi_close`.
@@ -134,7 +134,7 @@ pub(crate) enum Step {
         db: usize,
         /// The key.
         key: u32,
-        /// What is NULL.
+        /// The argument that is NULL.
         missing: Missing,
     },
     /// `mdb_put`.
@@ -149,7 +149,7 @@ pub(crate) enum Step {
         value: Value,
         /// Flags.
         flags: u32,
-        /// What is NULL.
+        /// The argument that is NULL.
         missing: Missing,
     },
     /// `mdb_del`.
@@ -162,7 +162,7 @@ pub(crate) enum Step {
         key: u32,
         /// The value, if not all.
         value: Option<Value>,
-        /// Whether the key is NULL.
+        /// True if the key is NULL.
         no_key: bool,
     },
     /// `mdb_cmp` or `mdb_dcmp`.
@@ -178,7 +178,7 @@ pub(crate) enum Step {
         /// Compare values.
         values: bool,
     },
-    /// Every item by a cursor of its own, by this operation.
+    /// Every item, by a new cursor and this operation.
     Walk {
         /// The transaction.
         txn: usize,
@@ -218,7 +218,7 @@ pub(crate) enum Step {
         key: u32,
         /// The value, if the operation takes one.
         value: Value,
-        /// What is NULL.
+        /// The argument that is NULL.
         missing: Missing,
     },
     /// `mdb_cursor_put` without CURRENT and MULTIPLE.
@@ -231,7 +231,7 @@ pub(crate) enum Step {
         value: Value,
         /// Flags.
         flags: u32,
-        /// What is NULL.
+        /// The argument that is NULL.
         missing: Missing,
     },
     /// `mdb_cursor_put` with CURRENT, at the key that the cursor is on.
@@ -301,7 +301,8 @@ pub(crate) enum Step {
         /// The code.
         code: i32,
     },
-    /// Ends everything, closes both environments, lets each library dump both files, and opens again.
+    /// Ends everything, closes both environments, lets each library dump both files, and opens
+    /// again.
     Reopen {
         /// Each goes on with the other's file.
         swap: bool,

@@ -8,7 +8,7 @@ use lmdb::*;
 
 use crate::world::*;
 
-/// What the order is to try the next time it is asked.
+/// The calls that the comparison function makes the next time it runs.
 type Attempt = Box<dyn FnOnce()>;
 
 thread_local! {
@@ -19,7 +19,7 @@ extern "C" fn order(a: *const MDB_val, b: *const MDB_val) -> c_int {
     if let Some(attempt) = ATTEMPT.take() {
         attempt();
     }
-    // SAFETY: the library passes two values with their octets.
+    // SAFETY: the library passes two values with their bytes.
     let [a, b] = [a, b].map(|value| unsafe {
         std::slice::from_raw_parts((*value).mv_data.cast::<u8>(), (*value).mv_size)
     });
@@ -54,7 +54,7 @@ fn all_busy(env: *mut MDB_env, txn: *mut MDB_txn, cursor: *mut MDB_cursor, dbi: 
         let answer = call(cursor, dbi);
         let refused = match *name {
             "txn" | "dbi" => true,
-            // That a reader does not write comes first.
+            // A reader refuses writes before it checks anything else.
             "put" | "del" => [MDB_BAD_TXN, libc::EACCES]
                 .map(Answer::Code)
                 .contains(&answer),

@@ -7,8 +7,8 @@
 //!   inside    calls from within the program's own functions that the library calls
 //! ```
 //!
-//! No test here uses memory after it was freed: that handles are never such is what is tested. So this also runs under
-//! sanitizers.
+//! No test here uses memory after it was freed: that handles are never such is what is tested. So
+//! this also runs under sanitizers.
 
 #![expect(
     clippy::multiple_unsafe_ops_per_block,

@@ -1,4 +1,4 @@
-//! What is no handle, a handle of another kind, or one that has ended.
+//! Pointers that are no handle, a handle of another kind, or one that has ended.
 
 use std::collections::HashSet;
 use std::ptr;
@@ -7,7 +7,7 @@ use lmdb::*;
 
 use crate::world::*;
 
-/// Addresses that are no handles: of nothing, of mapped and of unmapped memory, and beside a handle.
+/// Addresses that are no handles: of nothing, of mapped and of unmapped memory, and near a handle.
 fn strangers<H>(beside: *mut H) -> Vec<*mut H> {
     static CONSTANT: [u64; 512] = [7; 512];
     let heap: &'static mut [u64; 512] = Box::leak(Box::new([u64::MAX; 512]));
@@ -32,14 +32,14 @@ fn strangers<H>(beside: *mut H) -> Vec<*mut H> {
     found
 }
 
-/// Addresses within the slot of a handle: what stands there now is none of them.
+/// Addresses within the slot of a handle, other than the handle.
 fn near_misses<H>(handle: *mut H) -> [*mut H; 4] {
-    [1, 8, 24, 16].map(|octets| {
+    [1, 8, 24, 16].map(|bytes| {
         let to = handle.addr() & !63;
-        handle.with_addr(if handle.addr() == to + octets {
+        handle.with_addr(if handle.addr() == to + bytes {
             to
         } else {
-            to + octets
+            to + bytes
         })
     })
 }
@@ -183,7 +183,7 @@ fn an_environment_is_opened_once() {
     home.is_well();
 }
 
-/// A transaction, and a cursor in it, that have ended are known as such after so many others.
+/// Number of other handles after which an ended transaction or cursor is still recognised.
 const OTHERS: usize = 50_000;
 
 #[test]

@@ -1,4 +1,4 @@
-//! Whose a handle is: a thread's, a parent's, an environment's.
+//! The owner of a handle: a thread, a parent, an environment.
 
 use std::ptr;
 use std::sync::mpsc::channel;
@@ -359,6 +359,6 @@ fn the_library_is_unloaded_while_a_thread_lives_that_used_it() {
     wait_for_use.recv().unwrap();
     drop(library);
     unload.send(()).unwrap();
-    // What the library left to be done when the thread ends is done here.
+    // The library's work at the end of the thread happens here.
     thread.join().unwrap();
 }

@@ -10,13 +10,14 @@ use tempfile::TempDir;
 /// Calls the library.
 macro_rules! c {
     ($call:expr) => {
-        // SAFETY: whatever is no handle is as the interface asks; what handles may be is what these tests are about.
+        // SAFETY: whatever is no handle is as the interface asks; what handles may be is what these
+        // tests are about.
         unsafe { $call }
     };
 }
 pub(crate) use c;
 
-/// An open environment in a directory of its own, with a database and something in it.
+/// An open environment in its own directory, with a database and some items.
 pub(crate) struct Home {
     pub(crate) directory: TempDir,
     pub(crate) env: *mut MDB_env,
@@ -99,10 +100,10 @@ pub(crate) fn child_of(env: *mut MDB_env, parent: *mut MDB_txn) -> Result<*mut M
     }
 }
 
-pub(crate) fn val(octets: &[u8]) -> MDB_val {
+pub(crate) fn val(bytes: &[u8]) -> MDB_val {
     MDB_val {
-        mv_size: octets.len(),
-        mv_data: octets.as_ptr().cast_mut().cast(),
+        mv_size: bytes.len(),
+        mv_data: bytes.as_ptr().cast_mut().cast(),
     }
 }
 
@@ -119,7 +120,7 @@ pub(crate) fn step(cursor: *mut MDB_cursor, op: MDB_cursor_op) -> c_int {
     c!(mdb_cursor_get(cursor, &mut key, &mut data, op))
 }
 
-/// What a call answered: a code, or for those without one whether that was nothing.
+/// The result of a call: a code, or for calls without one, true if it was nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Answer {
     Code(c_int),
@@ -163,7 +164,8 @@ fn info() -> MDB_envinfo {
     }
 }
 
-/// Every function that takes an environment, but for mdb_env_close and mdb_env_get_maxkeysize, which does not look.
+/// Every function that takes an environment, but for mdb_env_close and mdb_env_get_maxkeysize,
+/// which does not look.
 pub(crate) const ENV_CALLS: &[Call<MDB_env>] = &[
     ("env_open", |env, _| {
         Code(c!(mdb_env_open(env, nowhere().as_ptr(), 0, 0o600)))
@@ -237,8 +239,8 @@ pub(crate) const ENV_CALLS: &[Call<MDB_env>] = &[
     }),
 ];
 
-/// Every function that takes a transaction, but for those that end it. Those that need an environment or a cursor as well
-/// are tested by themselves.
+/// Every function that takes a transaction, but for those that end it. Those that need an
+/// environment or a cursor as well are tested by themselves.
 pub(crate) const TXN_CALLS: &[Call<MDB_txn>] = &[
     ("txn_env", |txn, _| Nothing(c!(mdb_txn_env(txn)).is_null())),
     ("txn_id", |txn, _| Nothing(c!(mdb_txn_id(txn)) == 0)),

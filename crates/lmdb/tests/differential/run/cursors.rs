@@ -122,7 +122,8 @@ impl Runner<'_> {
                 }
                 let outcome = s.api.cursor_get(s.cursors[cursor], key_arg, data, op);
                 let outcome = if hides_key {
-                    // A lone value comes with its key, not as a block: what data points to then is left over.
+                    // A lone value comes with its key, not as a block: what data points to then is
+                    // left over.
                     outcome.without(if op == GET_MULTIPLE { "data" } else { "key" })
                 } else {
                     outcome
@@ -140,7 +141,8 @@ impl Runner<'_> {
             self.at_end(cursor, to_end || matches!(op, LAST | LAST_DUP));
         }
         if known.after_delete && op == NEXT_DUP && outcome.code == NOTFOUND {
-            // What a second step among duplicates does depends on whether the successor's were looked at.
+            // The result of a second step among duplicates depends on whether the successor's
+            // duplicates were read.
             self.place(cursor, Place::Shaken);
         }
         let missed =
@@ -266,13 +268,15 @@ impl Runner<'_> {
         .map(drop)
     }
 
-    /// Whether the key under the cursor has one item, and never had more since it was inserted.
+    /// Returns true if the key under the cursor has one item, and never had more since it was
+    /// inserted.
     pub(super) fn is_lone_item(&mut self, cursor: usize) -> Result<bool, Difference> {
         let count = self.count(cursor)?;
         if count.value("count") != Some(1) {
             return Ok(false);
         }
-        // A key that has lost its other duplicates may still keep the last one apart; only then the key is not set.
+        // A key that has lost its other duplicates may still store the last one separately. Only
+        // then the key is not set.
         self.note_only(
             "mdb_cursor_get FIRST_DUP",
             &format!("c{cursor} (not compared)"),

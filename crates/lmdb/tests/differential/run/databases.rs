@@ -1,5 +1,6 @@
-//! Handles of databases: opening, closing, and when using one is defined at all. A transaction that began before another
-//! one opened a handle number again must not use that number: the reference would mix up the two databases.
+//! Handles of databases: opening, closing, and when using one is defined at all. A transaction may
+//! begin before another one reopens a handle number. It must not use that number: the reference
+//! would mix up the two databases.
 
 use super::{Done, Runner, name};
 use crate::compare::short;
@@ -9,7 +10,7 @@ use crate::step::{BadOpen, WRITERS};
 /// A handle that no plan ever opens.
 const NO_DBI: u32 = 77;
 
-/// What is known about a handle number.
+/// The model of a handle number.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct DbiSlot {
     /// Openings so far.
@@ -43,7 +44,8 @@ impl Runner<'_> {
             // The reference may answer from what it has read of it, or no longer know its name.
             return None;
         }
-        // One that dropped a database itself may know of later openings in ours, though not in the reference.
+        // One that dropped a database itself may know of later openings in ours, though not in the
+        // reference.
         let dropped = self.closers.contains(&txn.family);
         let defined =
             slot.family == txn.family || slot.era <= txn.era || slot.uses <= 1 && !dropped;
@@ -64,7 +66,8 @@ impl Runner<'_> {
         }
     }
 
-    /// Whether opening a handle here is allowed: nobody else may have opened one that this transaction cannot know of.
+    /// Returns true if a handle may be opened here: no other transaction has opened one that this
+    /// one cannot know of.
     pub(super) fn may_open(&self, txn: usize) -> bool {
         let Some(txn) = self.txns[txn] else {
             return false;
@@ -251,7 +254,8 @@ impl Runner<'_> {
         })?;
         if outcome.code == 0 && del == 1 && db != 0 {
             let family = self.txns[txn].map_or(0, |t| t.family);
-            // Until this is committed nobody else may open handles: to them the database is still there.
+            // Until this is committed nobody else may open handles: to them the database is still
+            // there.
             self.era += 1;
             self.opener = Some(family);
             for txn in self.txns.iter_mut().flatten() {

@@ -1,4 +1,5 @@
-//! Which calls have an outcome that follows from the interface alone, whatever the version and the layout of the pages.
+//! The calls whose outcome follows from the interface alone, in any version and with any layout of
+//! the pages.
 
 use super::{Cursor, Place, Runner, name};
 use crate::api::Arg;
@@ -11,12 +12,13 @@ use crate::step::{Missing, Value, WRITERS};
 const ONE_PAGE_BYTES: usize = 600;
 
 impl Runner<'_> {
-    /// Whether values of this database may be the records of named ones, which hold page numbers.
+    /// Returns true if values of this database may be the records of named ones, which hold page
+    /// numbers.
     pub(super) fn holds_records(&self, db: usize) -> bool {
         db == 0 && self.profile.has_named()
     }
 
-    /// Whether a value may be put: sizes that the reference stores wrongly are left out.
+    /// Returns true if a value may be put: sizes that the reference stores wrongly are left out.
     pub(super) fn may_store(&self, spec: &Database, value: Value) -> bool {
         match value.id {
             OTHER_SIZE => !spec.has_duplicates(),
@@ -50,7 +52,8 @@ impl Runner<'_> {
         !(self.old && spec.has_duplicates() && op == PREV_DUP)
     }
 
-    /// Whether a step after a deletion shows how the reference keeps its place among duplicates.
+    /// Returns true if a step after a deletion shows how the reference keeps its place among
+    /// duplicates.
     pub(super) fn hazy_after_delete(&self, known: Cursor, op: u32, missing: Missing) -> bool {
         // A call that is refused for its arguments clears in the reference what a deletion left.
         let refused = op > PREV_MULTIPLE || missing != Missing::Nothing;
@@ -63,7 +66,8 @@ impl Runner<'_> {
                 || matches!(op, FIRST_DUP | LAST_DUP))
     }
 
-    /// Whether the reference may still see the end, where it was before duplicates were changed.
+    /// Returns true if the reference may still see the end, where it was before duplicates were
+    /// changed.
     pub(super) fn hazy_at_end(&self, known: Cursor, op: u32) -> bool {
         known.at_end
             && matches!(op, NEXT | NEXT_DUP)
@@ -71,8 +75,8 @@ impl Runner<'_> {
             && known.place != Place::PastEnd
     }
 
-    /// Whether it does not matter if the key is set: not for the only value of a key that had several, which the
-    /// reference may still keep as it keeps several.
+    /// Returns true if the operation sets the key in any layout. It may not for the only value of a
+    /// key that had several: the reference may still store it like several.
     pub(super) fn hides_key(
         &mut self,
         cursor: usize,
@@ -91,9 +95,9 @@ impl Runner<'_> {
         Ok(self.count(cursor)?.value("count") == Some(1))
     }
 
-    /// A put over the record of a named database is refused, as may be one with APPENDDUP, but the reference writes a
-    /// snapshot for it. So that
-    /// transaction ids stay equal, something is changed first.
+    /// The reference refuses a put over the record of a named database, and some with APPENDDUP.
+    /// But it commits a snapshot for them. So that transaction ids stay equal, something is changed
+    /// first.
     pub(super) fn change_first(
         &mut self,
         txn: usize,
@@ -113,7 +117,8 @@ impl Runner<'_> {
         self.put(txn, 0, SEQUENCE, value, 0, Missing::Nothing)
     }
 
-    /// Whether the key has one value already, the first of these: the reference then stores no other.
+    /// Returns true if the key has one value already, the first of these: the reference then stores
+    /// no other.
     pub(super) fn starts_with_value(
         &mut self,
         cursor: Cursor,
@@ -132,7 +137,8 @@ impl Runner<'_> {
             .is_some_and(|data| !data.is_empty() && items.starts_with(data)))
     }
 
-    /// Whether a block operation answers the same however the duplicates are spread over pages.
+    /// Returns true if a block operation answers the same however the duplicates are spread over
+    /// pages.
     pub(super) fn block_is_certain(
         &mut self,
         cursor: usize,
@@ -154,7 +160,8 @@ impl Runner<'_> {
         let count = self.count(cursor)?;
         Ok(match count.code {
             EINVAL => op == GET_MULTIPLE,
-            // Where it came from the end of the duplicates the reference may take them for read already.
+            // Where it came from the end of the duplicates the reference may take them for read
+            // already.
             0 if op == GET_MULTIPLE && !self.cursor(cursor).is_some_and(|c| c.forward) => false,
             0 => count
                 .value("count")
@@ -164,7 +171,7 @@ impl Runner<'_> {
     }
 }
 
-/// Whether the operation's answer follows from what is known of the cursor's place.
+/// Returns true if the operation's answer follows from what is known of the cursor's place.
 pub(super) fn place_allows(place: Place, op: u32, duplicates: bool) -> bool {
     let absolute = matches!(
         op,
@@ -193,7 +200,8 @@ pub(super) fn may_look_up(spec: &Database, key: u32) -> bool {
     key != TOO_LONG || spec.keys == KeyKind::Bytes
 }
 
-/// Integers of a wrong size as well. An empty value is refused or not found, depending on how the others are stored.
+/// Integers of a wrong size as well. An empty value is refused or not found, depending on how the
+/// others are stored.
 pub(super) fn may_look_for(spec: &Database, value: Value) -> bool {
     if value.id == EMPTY && spec.has_duplicates() {
         return false;

@@ -156,7 +156,7 @@ impl Runner<'_> {
         dump::compare_files(self)
     }
 
-    /// Which flags the environments are open with.
+    /// The flags of the open environments.
     pub(crate) fn env_flags(&self) -> u32 {
         self.flags
     }

@@ -1,7 +1,8 @@
 //! Runs the steps of a plan on two libraries at once and stops at the first answer that differs.
 //!
-//! Besides the two libraries' handles it keeps just enough of a model to leave out what the interface leaves undefined:
-//! freed handles, cursors whose place depends on how pages were split, handles that another transaction reopened.
+//! In addition to the two libraries' handles it keeps a small model. With it the run omits calls
+//! that the interface leaves undefined: on freed handles, on cursors whose position depends on how
+//! pages were split, and on handles that another transaction reopened.
 
 mod cursors;
 mod databases;
@@ -40,10 +41,10 @@ pub(crate) struct Side<'a> {
     pub(crate) dir: PathBuf,
 }
 
-/// What is known about an open transaction.
+/// The model of an open transaction.
 #[derive(Debug, Clone, Copy)]
 struct Txn {
-    /// Which top-level transaction it belongs to: a number used once.
+    /// The top-level transaction it belongs to: a number used once.
     family: u64,
     /// Openings of database handles that it can know of.
     era: u64,
@@ -53,18 +54,18 @@ struct Txn {
     reset: bool,
 }
 
-/// What is known about an open cursor.
+/// The model of an open cursor.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Cursor {
     /// Its transaction; `None` after a read transaction ended.
     pub(crate) txn: Option<usize>,
     /// Its database.
     pub(crate) db: usize,
-    /// Whether its place follows from the interface.
+    /// True if its place follows from the interface.
     pub(crate) place: Place,
     /// Its handle was closed: nothing but closing makes sense.
     dead: bool,
-    /// What it was on may have been deleted, and no move has succeeded since.
+    /// True if its item may have been deleted, and no move has succeeded since.
     pub(crate) after_delete: bool,
     /// The last call deleted through it.
     pub(crate) just_deleted: bool,
@@ -81,8 +82,8 @@ pub(crate) struct Cursor {
 pub(crate) enum Place {
     /// Everything.
     Known,
-    /// Another cursor changed the duplicates of its key: it may be read and moved. The reference would count and delete
-    /// by numbers that are out of date.
+    /// Another cursor changed the duplicates of its key: it may be read and moved. The reference
+    /// would count and delete by numbers that are out of date.
     Stale,
     /// Another cursor deleted duplicates: the reference may stay where it is at the next step.
     Shaken,
@@ -94,7 +95,7 @@ pub(crate) enum Place {
     Vague,
 }
 
-/// The file beside a seed's directory that tells which library is at work, should the process die.
+/// The file that names the library at work, should the process die.
 pub(crate) const WITNESS: &str = "witness";
 /// The reference is at work.
 pub(crate) const IN_REFERENCE: u8 = b'r';
@@ -120,11 +121,11 @@ impl Witness {
 pub(crate) struct Runner<'a> {
     /// The reference and the library under test.
     pub(crate) sides: [Side<'a>; 2],
-    /// What the seed works on.
+    /// The profile of the seed.
     pub(crate) profile: &'a Profile,
-    /// Whether one of them is old enough for the differences between versions to matter.
+    /// True if one of them is old enough for the differences between versions to matter.
     pub(crate) old: bool,
-    /// Whether the second library's trees are shuffled, to find out what depends on the layout.
+    /// True if the second library's trees are shuffled, to find out what depends on the layout.
     pub(crate) shuffle: bool,
     /// Calls by name and result.
     pub(crate) counts: BTreeMap<String, u64>,
@@ -314,17 +315,17 @@ impl<'a> Runner<'a> {
         }
     }
 
-    /// Whether the transaction has an open child.
+    /// Returns true if the transaction has an open child.
     pub(crate) fn blocked(&self, txn: usize) -> bool {
         txn + 1 < WRITERS && self.txns[txn + 1].is_some()
     }
 
-    /// Whether the transaction has been reset.
+    /// Returns true if the transaction has been reset.
     pub(crate) fn is_reset(&self, txn: usize) -> bool {
         self.txns[txn].is_some_and(|txn| txn.reset)
     }
 
-    /// Whether the transaction is open.
+    /// Returns true if the transaction is open.
     pub(crate) fn is_open(&self, txn: usize) -> bool {
         self.txns[txn].is_some()
     }
@@ -336,7 +337,7 @@ impl<'a> Runner<'a> {
         (!found.dead && !self.blocked(txn)).then_some(found)
     }
 
-    /// What is known of a cursor.
+    /// The model of a cursor.
     pub(crate) fn cursor(&self, cursor: usize) -> Option<Cursor> {
         self.cursors[cursor]
     }

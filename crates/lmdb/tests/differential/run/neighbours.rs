@@ -1,7 +1,8 @@
-//! Cursors beside a change: which of them the reference itself keeps in step.
+//! Cursors near a change, and which of them the reference itself adjusts.
 //!
-//! A cursor on a key with one value knows nothing of the duplicates that another cursor adds to it: the reference then
-//! deletes too much, or crashes. Such cursors are only used again after they were placed anew.
+//! In the reference, a cursor on a key with one value misses the duplicates that another cursor
+//! adds. The reference then deletes too much, or crashes. Such cursors are only used again after
+//! they were placed anew.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -30,7 +31,7 @@ impl Runner<'_> {
             .collect()
     }
 
-    /// What an insertion under `key` makes of the cursors beside it. Asked before it is made.
+    /// Updates the cursors near an insertion under `key`. Asked before it is made.
     pub(crate) fn left_behind(
         &mut self,
         txn: usize,
@@ -111,7 +112,7 @@ impl Runner<'_> {
         Ok(())
     }
 
-    /// The cursors of a parent are not what they were after its child has emptied the database, even if it is aborted.
+    /// A child that empties the database changes the cursors of its parent, even if it is aborted.
     fn emptied_by_child(&mut self, txn: usize, db: usize) -> Result<(), Difference> {
         let of_parents: Vec<usize> = self
             .neighbours(db, None)
@@ -146,7 +147,7 @@ impl Runner<'_> {
                 self.place(cursor, Place::PastEnd);
                 return self.key_at(cursor, None);
             }
-            // What steps on from there fails too, and stays.
+            // A further step fails too, and the cursor stays.
             (NOTFOUND, _) => return,
             _ => return,
         };

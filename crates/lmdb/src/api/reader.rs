@@ -1,0 +1,57 @@
+//! The reader table: listed, and cleared of readers whose process died.
+
+use std::ffi::{CStr, CString, c_int, c_void};
+
+use crate::codes::Outcome;
+use crate::ffi::{CHandle, Out, exported};
+use crate::types::{MDB_env, MDB_msg_func};
+
+exported! {
+    /// Lists the reader slots in use, line by line, through a function. Returns the last result of
+    /// that function; a negative one ends the listing. -1 for NULL.
+    fn mdb_reader_list(env: *mut MDB_env, func: Option<MDB_msg_func>, ctx: *mut c_void) -> c_int {
+        value_of(env, -1, list)
+    }
+
+    /// Frees the reader slots of processes that died, and stores their number in dead, which may be
+    /// NULL.
+    ///
+    /// Writers do this themselves before an old reader makes them extend the file.
+    fn mdb_reader_check(env: *mut MDB_env, dead: *mut c_int) -> c_int { code_of(env, check) }
+}
+
+fn list(env: CHandle<MDB_env>, func: Option<MDB_msg_func>, ctx: *mut c_void) -> Outcome<c_int> {
+    let env = env.find()?;
+    let open = env.get().open()?;
+    let Some(func) = func else { return Ok(-1) };
+    // SAFETY: the program passed the function to be called with any text and this context.
+    let pass = |line: &CStr| unsafe { func(line.as_ptr(), ctx) };
+    let Some(readers) = open.environment.readers() else {
+        return Ok(pass(c"(no reader locks)\n"));
+    };
+    if readers.is_empty() {
+        return Ok(pass(c"(no active readers)\n"));
+    }
+    let mut answer = pass(c"    pid     thread     txnid\n");
+    for reader in readers {
+        if answer < 0 {
+            break;
+        }
+        let snapshot = reader
+            .snapshot
+            .map_or_else(|| "-".to_owned(), |id| id.0.to_string());
+        let line = format!("{:10} {:x} {snapshot}\n", reader.pid, reader.thread);
+        answer = pass(&CString::new(line).unwrap_or_default());
+    }
+    Ok(answer)
+}
+
+fn check(env: CHandle<MDB_env>, dead: Out<'_, c_int>) -> Outcome {
+    let env = env.find()?;
+    let cleared = match env.get().opened.get() {
+        Some(open) => open.environment.clear_stale_readers()?,
+        None => 0,
+    };
+    dead.store_if_wanted(c_int::try_from(cleared).unwrap_or(c_int::MAX));
+    Ok(())
+}
