@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use fulgurite_openldap_mdb::{
-    Attribute, Dump, Entry as SourceEntry, OpenError, ReadError, Source, Wrong,
+    Attribute, Dump, Entry as SourceEntry, EntryFault, OpenError, ReadError, Source,
 };
 use fulgurite_schema::{AttributeDescription, CheckOptions, CheckedEntry, Dn, Entry, Schema};
 use fulgurite_store::{
@@ -46,7 +46,7 @@ pub enum ImportError {
     Read(#[from] ReadError),
     /// The database cannot be read.
     #[error(transparent)]
-    Source(#[from] Wrong),
+    Source(#[from] EntryFault),
     /// The schema does not know a part of an entry, or does not allow it.
     #[error("entry {id} ({name}): {reason}")]
     Entry {

@@ -1,4 +1,4 @@
-//! What a check found, as text or as JSON.
+//! The report of a check, as text or as JSON.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -11,12 +11,12 @@ use serde_json::{Value, json};
 use crate::ToolError;
 use crate::progress::PageBar;
 
-/// What to check, and how to tell.
+/// Options of a check and its report.
 #[derive(Debug, Clone, Default)]
 pub struct CheckSettings {
     /// Directory of the environment, or its data file.
     pub path: PathBuf,
-    /// What to look at, and what not to judge.
+    /// The engine's options.
     pub options: CheckOptions,
     /// Write one JSON object instead of text.
     pub json: bool,
@@ -26,7 +26,7 @@ pub struct CheckSettings {
     pub progress: bool,
 }
 
-/// What a tool that looks for damage came to; a program's exit status tells it.
+/// The verdict of a tool that looks for damage. A program's exit status reports it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     /// Nothing is wrong.
@@ -35,7 +35,7 @@ pub enum Verdict {
     Damaged,
 }
 
-/// Checks an environment and writes what was found.
+/// Checks an environment and writes the findings.
 /// # Errors
 /// [`ToolError::Check`] if it could not be checked, [`ToolError::Output`].
 pub fn check(settings: &CheckSettings, output: &mut dyn Write) -> Result<Verdict, ToolError> {
@@ -55,7 +55,7 @@ pub fn check(settings: &CheckSettings, output: &mut dyn Write) -> Result<Verdict
     })
 }
 
-/// What was done to look at one moment of the environment.
+/// Describes how the snapshot was protected from writers.
 pub(crate) fn access_text(access: &Access) -> String {
     match access {
         Access::Pinned => {

@@ -1,4 +1,4 @@
-//! Making an environment's file shorter while others use it.
+//! Compacting an environment while other processes use it.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -9,37 +9,39 @@ use fulgurite::{CompactReport, CompactStep, Compaction, Txnid};
 use crate::backup::BackupError;
 use crate::{ToolError, options_for};
 
-/// What to do, and how long to try.
+/// The goal, and how long to try.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct CompactOptions {
-    /// The file need not become shorter than this many octets.
+    /// Stop when the file has this many bytes.
     pub until_bytes: u64,
-    /// Free pages inside the file become holes.
+    /// Make holes of free pages inside the file.
     pub punch: bool,
-    /// How long to wait, in all, for readers that hold what is to be moved.
+    /// Longest time to wait, in all, for readers that pin pages to move.
     pub wait: Duration,
-    /// A pause after each step that writes, for others.
+    /// The pause after each step that writes, for other writers.
     pub pause: Duration,
 }
 
-/// What came of it.
+/// The outcome of a compaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Compacted {
-    /// What was done.
+pub struct CompactOutcome {
+    /// The engine's report.
     pub report: CompactReport,
-    /// The oldest snapshot that a reader held when waiting for it came to its end.
+    /// The oldest snapshot that a reader pinned when the waiting time ended.
     pub held_by: Option<Txnid>,
 }
 
-/// Compacts the environment at `path` while others use it. `progress` is told the state after each step. The environment is
-/// checked first: who moves pages relies on the free list.
+/// Compacts the environment at `path` while other processes use it. It calls `progress` after each
+/// step.
+///
+/// It checks the environment first, because moving pages relies on the free list.
 /// # Errors
-/// [`BackupError`]; [`BackupError::Unsound`] for a damaged environment, of which nothing is changed.
+/// [`BackupError`]; [`BackupError::Unsound`] for a damaged environment, which it does not change.
 pub fn compact(
     path: &Path,
     options: CompactOptions,
     progress: &mut dyn FnMut(&CompactReport),
-) -> Result<Compacted, BackupError> {
+) -> Result<CompactOutcome, BackupError> {
     let opening = |source| ToolError::Open {
         path: path.to_owned(),
         source,
@@ -74,16 +76,16 @@ pub fn compact(
             std::thread::sleep(options.pause);
         }
     }
-    Ok(Compacted {
+    Ok(CompactOutcome {
         report: compaction.report(),
         held_by,
     })
 }
 
-/// How long to sleep before looking at readers again.
+/// The pause before checking the readers again.
 const WAIT_STEP: Duration = Duration::from_millis(50);
 
-/// Refuses to move pages in a damaged environment.
+/// Fails for a damaged environment, whose pages must not move.
 fn check(environment: &fulgurite::Environment, path: &Path) -> Result<(), BackupError> {
     let txn = environment.read()?;
     let data = if path.is_file() {

@@ -1,22 +1,23 @@
-//! Copying an environment while others use it.
+//! Copying an environment while other processes use it.
 
 use std::path::{Path, PathBuf};
 
 use crate::backup::BackupError;
 use crate::{Progress, open_read_only};
 
-/// What was copied.
+/// The outcome of a copy.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Copied {
+pub struct CopyReport {
     /// The data file of the copy.
     pub path: PathBuf,
-    /// Its length in octets.
-    pub octets: u64,
+    /// Its length in bytes.
+    pub bytes: u64,
 }
 
-/// Copies the environment at `path` to `to`: into that directory, which is made if it is missing, or to that file if the
-/// environment is a file that lies alone. `compact` leaves free pages out and puts the others in order. The copy is durable
-/// on return; a file that was begun and not finished is removed.
+/// Copies the environment at `path` to `to`, a directory, which it makes if it is missing.
+///
+/// If the environment is a file without directory, `to` is a file too. `compact` leaves out free
+/// pages and sorts the others. The copy is durable on return. An incomplete file is removed.
 /// # Errors
 /// [`BackupError::Exists`] if there is a data file already, and others.
 pub fn copy(
@@ -24,7 +25,7 @@ pub fn copy(
     to: &Path,
     compact: bool,
     progress: &mut dyn FnMut(Progress),
-) -> Result<Copied, BackupError> {
+) -> Result<CopyReport, BackupError> {
     let environment = open_read_only(path)?;
     let info = environment.info().map_err(BackupError::from)?;
     let to = if path.is_file() {
@@ -37,13 +38,13 @@ pub fn copy(
         return Err(BackupError::Exists(to));
     }
     let total = (info.last_page + 1) * info.page_size as u64;
-    let mut octets = 0;
+    let mut bytes = 0;
     let copied = environment.copy_to_file(&to, compact, &mut |done| {
-        octets = done;
+        bytes = done;
         progress(Progress { done, total });
         Ok(())
     });
     copied.map_err(BackupError::from)?;
-    let octets = to.metadata().map_or(octets, |metadata| metadata.len());
-    Ok(Copied { path: to, octets })
+    let bytes = to.metadata().map_or(bytes, |metadata| metadata.len());
+    Ok(CopyReport { path: to, bytes })
 }

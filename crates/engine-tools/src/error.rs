@@ -1,4 +1,4 @@
-//! What keeps a tool from doing its work.
+//! Errors of the tools.
 
 use std::io;
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ pub enum ToolError {
     Open {
         /// Its path, as it was given.
         path: PathBuf,
-        /// What the engine said.
+        /// The engine's error.
         source: fulgurite::OpenError,
     },
     /// Reading the environment failed.
@@ -28,13 +28,13 @@ pub enum ToolError {
     Directory {
         /// The directory.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
-    /// There is something in the directory for a new environment.
+    /// The directory for a new environment is not empty.
     #[error("{} is not empty; name a new directory", .0.display())]
     NotEmpty(PathBuf),
-    /// What was salvaged does not pass the check.
+    /// The salvaged environment fails its check.
     #[error("{} does not pass its check: do not use it", .0.display())]
     Unsound(PathBuf),
     /// The text could not be written.

@@ -1,7 +1,7 @@
-//! Tools for the administrator of an environment: what `fulgurite check` and `fulgurite env` do.
+//! Tools for the administrator of an environment: `fulgurite check` and `fulgurite env`.
 //!
-//! What this crate is not: it has no command line (the `cli` crate has) and no storage logic (the engine has). Each tool
-//! takes typed options and a writer for its text.
+//! This crate has no command line (the `cli` crate has) and no storage logic (the engine has). Each
+//! tool takes typed options and a writer for its text.
 
 #![forbid(unsafe_code)]
 
@@ -18,12 +18,12 @@ mod stat;
 mod top;
 
 pub use backup::{
-    BackupEntry, BackupError, BackupKind, BackupOutcome, Restored, backup, list_backups, restore,
-    verify_backups,
+    BackupEntry, BackupError, BackupKind, BackupOutcome, RestoreReport, backup, list_backups,
+    restore, verify_backups,
 };
 pub use check::{CheckSettings, Verdict, check};
-pub use compact::{CompactOptions, Compacted, compact};
-pub use copy::{Copied, copy};
+pub use compact::{CompactOptions, CompactOutcome, compact};
+pub use copy::{CopyReport, copy};
 pub use error::ToolError;
 pub use fulgurite::check::CheckOptions;
 pub(crate) use open::data_file;
@@ -31,5 +31,5 @@ pub use open::{open_read_only, options_for};
 pub use progress::Progress;
 pub use readers::ReaderFacts;
 pub use repair::repair;
-pub use stat::{AgeGroup, DatabaseFacts, Facts, FreeFacts, stat};
+pub use stat::{AgeGroup, DatabaseFacts, EnvironmentFacts, FreeFacts, stat};
 pub use top::{TopOptions, top};

@@ -1,4 +1,4 @@
-//! Opening the environment that a path stands for.
+//! Opening the environment at a path.
 
 use std::fs::File;
 use std::io;
@@ -8,14 +8,14 @@ use fulgurite::{Environment, OpenOptions};
 
 use crate::ToolError;
 
-/// Options for opening what is at `path`: the directory of an environment, or a data file whose lock file lies beside it.
+/// Returns options for opening `path`: a directory, or a data file with its lock file next to it.
 #[must_use]
 pub fn options_for(path: &Path) -> OpenOptions {
     Environment::options().no_subdir(path.is_file())
 }
 
-/// Opens what is at `path` without changing its data. Readers take slots of its lock file, so that writers leave alone
-/// what they see.
+/// Opens the environment at `path` without changing its data. Its readers take slots of the lock
+/// file, so writers keep the pages they read.
 /// # Errors
 /// [`ToolError::Open`].
 pub fn open_read_only(path: &Path) -> Result<Environment, ToolError> {
@@ -28,7 +28,7 @@ pub fn open_read_only(path: &Path) -> Result<Environment, ToolError> {
         })
 }
 
-/// The open data file, to ask the system about it.
+/// Opens the data file, for questions to the system.
 pub(crate) fn data_file(environment: &Environment) -> io::Result<File> {
     environment.fd().try_clone_to_owned().map(File::from)
 }

@@ -1,4 +1,4 @@
-//! The readers of an environment, with what the system knows of their processes.
+//! The readers of an environment, with the system's facts about their processes.
 
 use std::fs;
 use std::time::Duration;
@@ -10,21 +10,21 @@ use fulgurite::{Environment, Error, FreePages, HeldPages, Reader, Txnid};
 pub struct ReaderFacts {
     /// The reader.
     pub reader: Reader,
-    /// The name of its process; empty if the system does not say.
+    /// The name of its process; empty if it is unknown.
     pub process: String,
-    /// Its process is dead, and nobody has cleared its slot yet.
+    /// Its process is dead, and its slot is not cleared yet.
     pub is_dead: bool,
-    /// The pages that it holds back; `None` if nobody could find out.
+    /// The pages that it pins; `None` if they could not be counted.
     pub pages: Option<HeldPages>,
 }
 
-/// All readers but this process's own.
+/// All readers except those of this process.
 #[derive(Debug, Clone)]
 pub(crate) struct Readers {
     pub(crate) list: Vec<ReaderFacts>,
 }
 
-/// The readers of all processes but this one.
+/// Lists the readers of all other processes.
 pub(crate) fn readers(environment: &Environment) -> Result<Readers, Error> {
     let dead = environment.dead_readers()?;
     let own = std::process::id();
@@ -42,7 +42,7 @@ pub(crate) fn readers(environment: &Environment) -> Result<Readers, Error> {
 }
 
 impl Readers {
-    /// Finds out what each holds back.
+    /// Counts the pages that each pins.
     pub(crate) fn measure(&mut self, free: &FreePages) {
         let readers: Vec<Reader> = self.list.iter().map(|facts| facts.reader).collect();
         for (facts, pages) in self.list.iter_mut().zip(free.held_by(&readers)) {
@@ -50,25 +50,25 @@ impl Readers {
         }
     }
 
-    /// The oldest snapshot that any has.
+    /// Returns the oldest snapshot of any reader.
     pub(crate) fn oldest(&self) -> Option<Txnid> {
         let snapshots = self.list.iter().filter_map(|facts| facts.reader.snapshot);
         snapshots.min()
     }
 }
 
-/// What the system calls a process, or a thread, by its number.
+/// Returns the system's name of a process or thread.
 pub(crate) fn process_name(number: u32) -> String {
     let name = fs::read(format!("/proc/{number}/comm")).unwrap_or_default();
     let name = String::from_utf8_lossy(&name);
-    // A process chooses its name itself: nothing of it may reach a terminal but letters.
+    // A process chooses its name. Only letters of it may reach a terminal.
     name.trim_end()
         .chars()
         .map(|c| if c.is_control() { '?' } else { c })
         .collect()
 }
 
-/// A time in few characters.
+/// Formats a time in few characters.
 pub(crate) fn short_time(time: Duration) -> String {
     let seconds = time.as_secs();
     match seconds {
@@ -80,9 +80,9 @@ pub(crate) fn short_time(time: Duration) -> String {
     }
 }
 
-/// A number of octets in few characters.
-pub(crate) fn short_bytes(octets: u64) -> String {
-    let mut value = octets as f64;
+/// Formats a number of bytes in few characters.
+pub(crate) fn short_bytes(bytes: u64) -> String {
+    let mut value = bytes as f64;
     for unit in ["B", "K", "M", "G", "T"] {
         if value < 1024.0 {
             return if unit == "B" || value >= 100.0 {
@@ -96,7 +96,7 @@ pub(crate) fn short_bytes(octets: u64) -> String {
     format!("{value:.1}P")
 }
 
-/// One line for each reader, the oldest first, below a line of headings.
+/// Formats one line for each reader, the oldest first, below a line of headings.
 pub(crate) fn table(readers: &[ReaderFacts]) -> String {
     let mut text = format!(
         "{:>8} {:<15} {:>16} {:>12} {:>8} {:>8} {:>9} {:>9}  {}\n",
@@ -133,7 +133,7 @@ fn line(facts: &ReaderFacts) -> String {
     )
 }
 
-/// What there is to say of a reader, in a word.
+/// Describes a reader in a word.
 pub(crate) fn state(facts: &ReaderFacts) -> &'static str {
     match (
         facts.is_dead,

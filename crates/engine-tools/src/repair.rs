@@ -1,4 +1,4 @@
-//! What a salvage brought back, as text or as JSON.
+//! The report of a salvage, as text or as JSON.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -11,14 +11,16 @@ use crate::ToolError;
 use crate::check::{CheckSettings, Verdict, access_text};
 use crate::progress::PageBar;
 
-/// Holes beyond this many are counted in the text, not listed.
+/// Holes listed in the text; more are only counted.
 const HOLES_SHOWN: usize = 1000;
 
-/// Writes what an environment still holds into a new one in the directory `output_path`, checks that, and writes what
-/// was saved and what is missing. The verdict is on the old environment: sound if all of it came through.
+/// Salvages an environment into a new one in the directory `output_path`, checks that, and writes
+/// the report.
+///
+/// The verdict is about the old environment: sound if all of it was saved.
 /// # Errors
-/// [`ToolError::Salvage`] if nothing could be done, [`ToolError::Unsound`] if the result does not pass its check,
-/// [`ToolError::Output`].
+/// [`ToolError::Salvage`] if nothing could be done, [`ToolError::Unsound`] if the result fails its
+/// check, [`ToolError::Output`].
 pub fn repair(
     settings: &CheckSettings,
     output_path: &Path,
@@ -49,7 +51,7 @@ pub fn repair(
     })
 }
 
-/// Makes the directory of the new environment; one that is there must be empty.
+/// Makes the directory of the new environment. An existing one must be empty.
 fn make_directory(path: &Path) -> Result<(), ToolError> {
     let fail = |source| ToolError::Directory {
         path: path.to_owned(),
@@ -190,7 +192,7 @@ fn to_json(report: &SalvageReport) -> Value {
     })
 }
 
-/// Keys need not be text.
+/// Keys need not be text, so they are in hexadecimal.
 fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

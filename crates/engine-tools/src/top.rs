@@ -1,4 +1,4 @@
-//! A live view of an environment: its readers, its writer, how it grows.
+//! A live view of an environment: its readers, its writer, its growth.
 
 use std::io::Write;
 use std::path::Path;
@@ -10,21 +10,22 @@ use fulgurite::{Environment, Error};
 use crate::readers::{Readers, process_name, readers, short_bytes, table};
 use crate::{ToolError, data_file, options_for};
 
-/// How the view is shown.
+/// Options of the view.
 #[derive(Debug, Clone, Copy)]
 pub struct TopOptions {
-    /// How long one look is from the next.
+    /// The time between two samples.
     pub interval: Duration,
-    /// Whether there is one look alone, instead of as many as there is time for. Rates are those of one interval.
+    /// Take one sample only. Rates are those of one interval.
     pub once: bool,
-    /// Whether the output is a terminal, where each look takes the place of the one before.
+    /// True if the output is a terminal, where each sample replaces the one before.
     pub is_terminal: bool,
 }
 
-/// Shows the environment at `path` until the output is closed or the process ended; changes nothing in it.
+/// Shows the environment at `path` until the output is closed or the process ends. It changes
+/// nothing.
 ///
-/// Takes a reader slot for as long as it takes to read the free list, at each look, and gives it back to all then. Where the reader table is full,
-/// what readers hold back stays unknown.
+/// For each sample it takes a reader slot while it reads the free list. If the reader table is
+/// full, the pages that readers pin are unknown.
 /// # Errors
 /// [`ToolError`].
 pub fn top(path: &Path, options: &TopOptions, output: &mut dyn Write) -> Result<(), ToolError> {
@@ -36,13 +37,13 @@ pub fn top(path: &Path, options: &TopOptions, output: &mut dyn Write) -> Result<
             path: path.to_owned(),
             source,
         })?;
-    let mut before = Look::take(&environment)?;
+    let mut before = Sample::take(&environment)?;
     if !options.once {
         show(&environment, None, &before, options, output)?;
     }
     loop {
         thread::sleep(options.interval);
-        let now = Look::take(&environment)?;
+        let now = Sample::take(&environment)?;
         show(&environment, Some(&before), &now, options, output)?;
         if options.once {
             return Ok(());
@@ -51,23 +52,24 @@ pub fn top(path: &Path, options: &TopOptions, output: &mut dyn Write) -> Result<
     }
 }
 
-/// What was seen at one moment.
+/// The facts of one moment.
 #[derive(Debug)]
-struct Look {
+struct Sample {
     at: Instant,
     last_txnid: u64,
     pages: u64,
     file_bytes: u64,
     page_size: usize,
     map_size: u64,
-    /// All free pages, and those that can be used; `None` where there was no slot to read the list with.
+    /// All free pages, and the usable ones; `None` if there was no reader slot to read the list
+    /// with.
     free: Option<(u64, u64)>,
     readers: Readers,
     writer: Option<u32>,
 }
 
-impl Look {
-    fn take(environment: &Environment) -> Result<Look, ToolError> {
+impl Sample {
+    fn take(environment: &Environment) -> Result<Sample, ToolError> {
         let writer = environment.current_writer();
         let mut readers = readers(environment)?;
         let free = match environment.read().and_then(|txn| txn.free_pages()) {
@@ -79,7 +81,7 @@ impl Look {
             Err(error) => return Err(error.into()),
         };
         let info = environment.info()?;
-        Ok(Look {
+        Ok(Sample {
             at: Instant::now(),
             last_txnid: info.last_txnid,
             pages: info.last_page + 1,
@@ -95,14 +97,14 @@ impl Look {
 
 fn show(
     environment: &Environment,
-    before: Option<&Look>,
-    now: &Look,
+    before: Option<&Sample>,
+    now: &Sample,
     options: &TopOptions,
     output: &mut dyn Write,
 ) -> Result<(), ToolError> {
     let mut text = String::new();
     if options.is_terminal && !options.once {
-        // To the upper left corner, and everything behind it cleared.
+        // Moves the cursor to the upper left corner and clears the screen after it.
         text += "\x1b[H\x1b[2J";
     }
     let rates = before.map_or_else(String::new, |before| rates(before, now));
@@ -147,8 +149,8 @@ fn show(
     Ok(())
 }
 
-/// How much happened from one look to the next, by the second.
-fn rates(before: &Look, now: &Look) -> String {
+/// Formats the changes between two samples per second.
+fn rates(before: &Sample, now: &Sample) -> String {
     let seconds = now.at.duration_since(before.at).as_secs_f64().max(1e-9);
     let commits = now.last_txnid.saturating_sub(before.last_txnid) as f64 / seconds;
     let grown = now.file_bytes as f64 - before.file_bytes as f64;

@@ -1,4 +1,4 @@
-//! Backups against what they were made of: restored at every point, and refused when anything about them is wrong.
+//! Backups compared with their environments: restored at every point, and refused when damaged.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -27,7 +27,7 @@ fn open(dir: &Path) -> Environment {
 
 fn quiet(_: Progress) {}
 
-/// Makes a backup; returns its transaction, or `None` if nothing had changed.
+/// Makes a backup. Returns its transaction, or `None` if nothing had changed.
 fn save(environment: &Path, to: &Path) -> Option<u64> {
     match backup(environment, to, false, &mut quiet).expect("a backup") {
         BackupOutcome::Written(entry) => Some(entry.txnid),
@@ -39,7 +39,7 @@ fn bring_back(from: &Path, to: &Path, txnid: Option<u64>) -> Result<u64, BackupE
     restore(from, to, false, txnid, &mut quiet).map(|restored| restored.txnid)
 }
 
-/// What the real `mdb_dump` says of all databases, but for the sizes of maps and tables.
+/// Returns the real `mdb_dump`'s text of all databases, without the sizes of maps and tables.
 fn dump(dir: &Path) -> String {
     require_tool("mdb_dump", "-V", "lmdb-utils");
     let mut text = String::new();
@@ -91,8 +91,7 @@ fn change(txn: &mut WriteTxn<'_>, random: &mut Random) {
     }
 }
 
-/// Random histories, with backups now and then and a compaction now and then: each backup restores what was there when
-/// it was made.
+/// Random histories with backups and compactions: each backup restores the contents of its time.
 #[test]
 fn every_point_of_a_history_is_restored() {
     for round in 0..quick_or_long(2, 100) {
@@ -135,11 +134,11 @@ fn every_point_of_a_history_is_restored() {
             assert!(report.is_sound(), "{report}");
             assert_eq!(report.txnid, *txnid);
         }
-        // The newest is what is restored unless another is asked for.
+        // The newest is restored unless another is given.
         let newest = *points.keys().last().expect("a point");
         let restored = scratch.join("restored");
         assert_eq!(bring_back(&to, &restored, None).expect("restore"), newest);
-        // It goes on as the same environment: with its own backups, which the chain takes.
+        // It continues as the same environment: the chain takes its backups.
         assert_eq!(save(&restored, &to), None);
         let copy = open(&restored);
         let mut txn = copy.write().expect("the writer");
@@ -154,7 +153,7 @@ fn every_point_of_a_history_is_restored() {
     }
 }
 
-/// Debian's library and PyPI's write while backups are made, and open what was restored.
+/// Debian's library and PyPI's write while backups are made, and open the restored files.
 #[test]
 fn the_original_writes_beside_and_opens_what_is_restored() {
     let scratch = Scratch::new("backup-peers");
@@ -174,7 +173,7 @@ fn the_original_writes_beside_and_opens_what_is_restored() {
                 random.between(10, 9000)
             ));
             peer.must("commit");
-            // Another transaction is open while the backup is made, and is committed afterwards.
+            // Another transaction is open during the backup, and commits afterwards.
             peer.must("write");
             peer.must(&format!("put d {} 00", hex(b"open")));
             peer.must("read 0");
@@ -212,7 +211,7 @@ fn chain(dir: &Path, to: &Path) -> Vec<PathBuf> {
     let environment = open(dir);
     let mut random = Random::new(9);
     let mut txn = environment.write().expect("the writer");
-    // What does not change later.
+    // The part that does not change later.
     let base = txn
         .create_database("base", KeyOrder::Lexical)
         .expect("create");
@@ -241,7 +240,7 @@ fn chain(dir: &Path, to: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// No octet of a file is without a digest that covers it.
+/// A digest covers every byte of a file.
 #[test]
 fn every_changed_octet_is_noticed() {
     let scratch = Scratch::new("backup-flips");
@@ -263,12 +262,12 @@ fn every_changed_octet_is_noticed() {
             target += 1;
             let restored = scratch.join(&format!("r{target}"));
             let refused = bring_back(&to, &restored, None);
-            assert!(refused.is_err(), "{}, octet {at} of {len}", file.display());
+            assert!(refused.is_err(), "{}, byte {at} of {len}", file.display());
             assert!(!restored.join("data.mdb").exists());
             if target % 50 == 0 {
                 assert!(
                     verify_backups(&to, &mut quiet).is_err(),
-                    "octet {at} of {len}"
+                    "byte {at} of {len}"
                 );
             }
             let _ = fs::remove_dir_all(&restored);
@@ -304,7 +303,7 @@ fn files_cut_off_missing_exchanged_or_renamed_are_refused() {
             let error = refusal();
             assert!(
                 matches!(error, BackupError::CutOff(_) | BackupError::NotABackup(_)),
-                "{len} octets: {error}"
+                "{len} bytes: {error}"
             );
         }
         fs::write(file, &sound).expect("write");
@@ -317,7 +316,8 @@ fn files_cut_off_missing_exchanged_or_renamed_are_refused() {
         assert!(matches!(error, BackupError::Missing { .. }), "{error}");
         fs::rename(&aside, file).expect("rename");
     }
-    // The other chain is sound and has the same names, and in part the same contents; one octet more makes it another.
+    // The other chain is sound and has the same names and partly the same contents. One more byte
+    // makes it another.
     let environment = open(&scratch.join("third-env"));
     let mut txn = environment.write().expect("the writer");
     txn.put(Database::MAIN, b"k", b"v").expect("put");
@@ -344,7 +344,7 @@ fn files_cut_off_missing_exchanged_or_renamed_are_refused() {
     assert!(matches!(error, BackupError::Renamed { .. }), "{error}");
     fs::rename(&renamed, &files[0]).expect("rename");
     bring_back(&to, &target, None).expect("all is as it was");
-    // And what is there is never overwritten.
+    // Existing files are never overwritten.
     let error = refusal();
     assert!(matches!(error, BackupError::Exists(_)), "{error}");
     let unknown = bring_back(&to, &scratch.join("unknown"), Some(1)).expect_err("no such point");
@@ -359,7 +359,7 @@ fn backups_of_another_environment_are_not_gone_on_with() {
     let scratch = Scratch::new("backup-foreign");
     let (dir, to) = (scratch.join("env"), scratch.join("backups"));
     chain(&dir, &to);
-    // Earlier, and with the same id but other contents.
+    // An earlier environment, and one with the same id but other contents.
     let early = scratch.join("early");
     bring_back(&to, &early, Some(5)).expect("restore");
     let refused = |dir: &Path| backup(dir, &to, false, &mut quiet).expect_err("it must be refused");
@@ -379,7 +379,7 @@ fn backups_of_another_environment_are_not_gone_on_with() {
     }
     drop(environment);
     assert!(matches!(refused(&early), BackupError::Foreign { .. }));
-    // Another one that has come further, with nothing in common.
+    // Another environment that is further, with nothing in common.
     let stranger = scratch.join("stranger");
     let environment = open(&stranger);
     for value in 0..20u8 {
@@ -428,7 +428,7 @@ fn an_increment_holds_what_changed_and_no_more() {
 
 const ROLE: &str = "FULGURITE_TEST_ROLE";
 
-/// Does nothing in a test run; in a child process it makes backups until it is killed.
+/// Does nothing in a test run. In a child process it makes backups until it is killed.
 #[test]
 fn entry() {
     let Ok(dir) = std::env::var(ROLE) else {
@@ -440,7 +440,7 @@ fn entry() {
     }
 }
 
-/// Whenever a backup is killed, what was there before is there afterwards, and the next one goes on with it.
+/// A killed backup leaves the earlier ones intact, and the next backup continues from them.
 #[test]
 fn a_killed_backup_leaves_the_others_usable() {
     let scratch = Scratch::new("backup-killed");

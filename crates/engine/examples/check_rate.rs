@@ -1,4 +1,5 @@
-//! How fast the checker is: pages a second of a file, and images a second of small stores in memory.
+//! The speed of the checker: pages per second of a file, and images per second of small stores in
+//! memory.
 //!
 //! `cargo run --release -p fulgurite --example check_rate [RECORDS]`
 

@@ -1,7 +1,8 @@
-//! Durable changes of many threads: each with a transaction of its own, and submitted to be committed together.
+//! Durable changes of many threads: each with its own transaction, or submitted to be committed
+//! together.
 //!
-//! `cargo run --release --example group_commit [THREADS [CHANGES OF EACH]]` prints what either way costs on the disk of the
-//! current directory.
+//! `cargo run --release --example group_commit [THREADS [CHANGES OF EACH]]` prints the cost of
+//! either on the disk of the current directory.
 
 use std::thread;
 use std::time::Instant;

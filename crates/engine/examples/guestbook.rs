@@ -1,6 +1,8 @@
-//! A guest book in one directory: `cargo run --example guestbook -- DIR [MESSAGE]` adds a message and prints them all.
+//! A guest book in one directory: `cargo run --example guestbook -- DIR [MESSAGE]` adds a message
+//! and prints them all.
 //!
-//! Shows the whole life of an embedded store: options, a write transaction with two databases, a snapshot, a cursor.
+//! It shows the whole life of an embedded store: options, a write transaction with two databases, a
+//! snapshot, a cursor.
 
 use std::error::Error;
 use std::path::PathBuf;

@@ -1,8 +1,8 @@
-//! What reading costs: `cargo run --release -p fulgurite --example reading -- [RECORDS [WHAT]]` fills an environment with
-//! records of 16 and 100 octets and reads them in several ways, each with the least processor time of some passes.
+//! The cost of reading: `cargo run --release -p fulgurite --example reading -- [RECORDS [WAY]]`.
 //!
-//! With WHAT, only the ways whose names begin with it are taken, once each: so a counter of instructions sees one of
-//! them.
+//! It fills an environment with records of 16 and 100 bytes and reads them in several ways. For
+//! each it prints the least processor time of some passes. With WAY, it takes only the ways whose
+//! names begin with it, once each, for an instruction counter.
 
 use std::error::Error;
 use std::hint::black_box;

@@ -1,4 +1,4 @@
-//! The checker beside writers: what it looks at stays as it is.
+//! The checker while writers work: the checked snapshot stays as it is.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};

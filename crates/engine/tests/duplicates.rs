@@ -1,5 +1,7 @@
-//! Databases with several values to a key, against an ordered set of pairs: every kind of value, sub-pages that become
-//! trees, cursors that others' changes must not move, and the real library's tools as judges of the file.
+//! Databases with several values to a key, compared with an ordered set of pairs.
+//!
+//! The tests use every kind of value, sub-pages that become trees, and cursors next to other
+//! cursors' changes. The real library's tools check the files.
 
 use std::collections::BTreeSet;
 use std::process::Command;
@@ -57,7 +59,7 @@ impl Kind {
         value
     }
 
-    /// Values as the model sorts them: so that octets compare as the database's order does.
+    /// Returns a value so that comparing bytes gives the database's order.
     fn sortable(self, value: &[u8]) -> Vec<u8> {
         let mut sortable = value.to_vec();
         if self.flags & (INTEGER | DatabaseFlags::REVERSE_DUP) != 0 {
@@ -72,7 +74,7 @@ type Model = BTreeSet<(Vec<u8>, Vec<u8>)>;
 /// Nested transactions go so deep.
 const DEPTH_MAX: usize = 3;
 
-/// A cursor with the record it must stand on; `None` when it stands nowhere that the model knows.
+/// A cursor with its expected record; `None` where the model has none.
 #[derive(Clone)]
 struct Watched {
     id: CursorId,
@@ -139,8 +141,8 @@ impl Run<'_> {
         }
     }
 
-    /// Steps in a transaction and in nested ones, which give back everything when they are aborted: where cursors stood,
-    /// too.
+    /// Steps in a transaction and in nested ones. Aborting a nested one restores everything,
+    /// cursors included.
     fn work(&mut self, txn: &mut WriteTxn<'_>, db: Database, depth: usize) {
         for _ in 0..self.random.below(600 >> (2 * depth)) {
             self.step(txn, db);

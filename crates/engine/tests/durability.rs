@@ -1,4 +1,4 @@
-//! What is flushed when: by commits and on request, as each handle has it at the time.
+//! Flushes by commits and on request, with each handle's current durability.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

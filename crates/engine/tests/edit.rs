@@ -87,7 +87,7 @@ fn what_cannot_be_edited_is_refused() {
         txn.edit::<Error>(numbers, &7_u32.to_ne_bytes(), store)
             .is_err()
     );
-    // Whatever was refused, the transaction goes on.
+    // After a refusal the transaction goes on.
     txn.edit::<Error>(Database::MAIN, b"key", store).unwrap();
     txn.commit().unwrap();
     let read = environment.read().unwrap();

@@ -1,4 +1,5 @@
-//! A disk that fails at one step of a commit: what was committed before stays, and nobody builds on doubtful ground.
+//! A disk that fails at one step of a commit. Earlier commits stay, and no later commit builds on
+//! lost pages.
 
 use std::sync::{Arc, Mutex};
 
@@ -122,7 +123,8 @@ fn reading_makes_no_calls_that_could_fail() {
     assert_eq!(calls(), before);
 }
 
-/// The system says yes to a second flush although the pages of the first are lost: so there is none.
+/// The system reports success for a second flush although pages of the first are lost. So the
+/// engine makes none.
 #[test]
 fn after_a_failed_flush_nothing_is_written_until_the_environment_is_opened_anew() {
     for write_map in [false, true] {
@@ -148,7 +150,7 @@ fn after_a_failed_flush_nothing_is_written_until_the_environment_is_opened_anew(
     }
 }
 
-/// What a transaction has spilled by then may be lost, and its own flush would not notice.
+/// Spilled pages of the transaction may be lost, and its own flush would not notice.
 #[test]
 fn a_transaction_learns_of_a_flush_that_failed_meanwhile() {
     let (disk, _installed) = disk();
@@ -188,7 +190,7 @@ fn a_meta_page_that_fails_once_is_put_back() {
     }
 }
 
-/// Going back takes two writes of a meta page; if one of them fails, there is the same to go back to as before.
+/// Going back takes two writes of a meta page. If one of them fails, going back stays possible.
 #[test]
 fn a_snapshot_that_could_not_be_abandoned_stays() {
     for spared in 0..2 {
@@ -244,7 +246,8 @@ fn a_file_that_could_not_be_made_durable_is_made_anew() {
         disk.fail_at(SYNC_AND_RESIZE);
         assert!(open().is_err());
         disk.heal();
-        // The system takes the pages of a failed flush for written: a flush alone would not write them.
+        // The system treats the pages of a failed flush as written: a flush alone would not write
+        // them.
         let (syncs, writes) = (disk.count(Call::Sync), disk.count(Call::Write));
         drop(open().unwrap());
         assert_eq!(disk.count(Call::Sync) - syncs, 2, "the file, and its name");
@@ -252,7 +255,7 @@ fn a_file_that_could_not_be_made_durable_is_made_anew() {
     }
 }
 
-/// Somebody who cannot be seen may store through a map behind the end.
+/// A process that cannot be seen may store through a map beyond the end.
 #[test]
 fn a_file_is_not_cut_off_when_it_is_unknown_who_maps_it() {
     let (disk, _installed) = disk();

@@ -1,4 +1,4 @@
-//! Strides and leaps lead where steps lead: the same moves with and without them, over every kind of database.
+//! Fast steps and fast seeks lead where slow moves lead, in every kind of database.
 
 use fulgurite::{
     CursorPosition, Database, Durability, Environment, Error, FastStep, KeyOrder, Move, ReadTxn,
@@ -53,7 +53,7 @@ const fn fast_step_of(step: Move<'_>) -> Option<FastStep> {
     Some(FastStep { forwards, unit })
 }
 
-/// What a move comes to, and whether a fast_step did it.
+/// Makes a move. Returns its record, and whether the fast path made it.
 fn go<'t>(
     txn: &'t ReadTxn<'_>,
     place: &mut CursorPosition,
@@ -156,7 +156,7 @@ fn fast_steps_lead_where_steps_lead() {
     }
 }
 
-/// Walks notice a circle of pages by how many leaves they have passed; who turns round begins to count anew.
+/// Walks detect a cycle of pages by the number of leaves passed. A turn restarts the count.
 #[test]
 fn to_and_fro_is_no_circle() {
     let scratch = Scratch::new("to-and-fro");

@@ -22,7 +22,7 @@ fn stored(file: &Path) -> [(u16, u64); 2] {
     })
 }
 
-/// Where a value lies in memory.
+/// Returns the address of a value in memory.
 fn address_of_value(environment: &Environment) -> usize {
     let reader = environment.read().unwrap();
     let value = reader.get(Database::MAIN, b"key").unwrap().unwrap();
@@ -53,7 +53,7 @@ fn a_file_is_mapped_where_it_was_first() {
         // Another handle on it has the same map.
         assert_eq!(address_of_value(&open(true).unwrap()), first);
     }
-    // Who does not ask for it gets it anywhere, and changes nothing about it.
+    // Without asking for it, a process gets any address and changes nothing about the stored one.
     let environment = open(false).unwrap();
     let mut txn = environment.write().unwrap();
     txn.put(Database::MAIN, b"more", b"").unwrap();

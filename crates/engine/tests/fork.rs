@@ -1,6 +1,7 @@
-//! A forked child: it cannot use what its parent opened, does no harm by letting go of it, and can open its own.
+//! A forked child. It cannot use its parent's environment, can drop it harmlessly, and can open its
+//! own.
 //!
-//! One test alone, so that the child is a copy of the only thread that does anything.
+//! There is one test, so the child is a copy of the only working thread.
 
 use std::io;
 use std::os::unix::process::CommandExt;
@@ -54,7 +55,7 @@ fn a_forked_child_opens_its_own() {
     assert_eq!(environment.readers().unwrap().len(), 1);
     txn.commit().unwrap();
 
-    // The child's handle is its own, and what it inherited takes nothing with it when it is dropped.
+    // The child's handle is its own. Dropping the inherited one does not affect it.
     let mut inherited = Some(open());
     let child_path = path.clone();
     in_child(move || {

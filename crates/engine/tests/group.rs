@@ -1,4 +1,5 @@
-//! Group commit: what threads submit is committed together, in order, and each is told what became of its own.
+//! Group commit: changes submitted by threads are committed together, in order, and each thread
+//! learns its own result.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -9,7 +10,7 @@ use fulgurite_os::seam::{self, Call, Injector, Site, Verdict};
 
 const MAIN: Database = Database::MAIN;
 
-/// Counts flushes, and keeps a thread that flushes waiting until it is told to go on.
+/// Counts flushes, and blocks a thread that flushes until the test releases it.
 #[derive(Default)]
 struct Flushes {
     count: AtomicUsize,

@@ -1,4 +1,5 @@
-//! Several handles of one process on one environment: they share its files, and have their own options.
+//! Several handles of one process on one environment. They share its files and have their own
+//! options.
 
 use std::sync::mpsc::channel;
 use std::time::Duration;
@@ -101,7 +102,8 @@ fn a_reading_handle_refuses_changes_and_a_writing_one_beside_it_does_not() {
     }
 }
 
-/// Another name of the same file is no other environment; another file beside the same lock file is refused.
+/// Another name of the same file is the same environment. Another file with the same lock file is
+/// refused.
 #[test]
 fn environments_are_told_apart_by_their_files() {
     let directory = tempfile::tempdir().unwrap();
@@ -168,8 +170,8 @@ fn slots_kept_by_one_handle_serve_another() {
     assert!(once.readers().unwrap().is_empty());
 }
 
-/// Handles come and go in many threads at once, and threads end while others close: nobody is refused, nothing is lost,
-/// and no lock is dropped, which another process would notice.
+/// Handles open and close in many threads at once, and threads end while others close. No call
+/// fails, nothing is lost, and no lock is dropped.
 #[test]
 fn handles_come_and_go_in_many_threads() {
     let directory = tempfile::tempdir().unwrap();

@@ -71,7 +71,7 @@ fn the_size_of_the_file_counts_unless_another_is_asked_for() {
     // A larger one that nobody commits with is not stored.
     assert_eq!(size(&open(9_000_000)), 9_000_000);
     assert_eq!(size(&open(0)), 5_000_000);
-    // What is in use is in the map, whatever was asked for.
+    // The map covers all pages in use, whatever size was set.
     let used = (open(0).info().unwrap().last_page + 1) * 4096;
     assert_eq!(size(&open(1)), used);
     let environment = open(0);
@@ -101,7 +101,7 @@ fn a_full_map_goes_on_once_it_is_larger() {
     assert_eq!(size(&environment), 2 << 20);
 }
 
-/// Nothing is moved below a reader, however often the address space is outgrown: it still reads what was lent to it.
+/// Values lent to a reader stay in place, however often the environment outgrows its address space.
 #[test]
 fn readers_keep_their_pages_while_the_map_is_outgrown() {
     for write_map in [false, true] {
@@ -147,7 +147,7 @@ fn readers_keep_their_pages_while_the_map_is_outgrown() {
     }
 }
 
-/// An environment that grows by itself takes a size that is set for a hint, and a bound that is too low for raised.
+/// A growing environment takes a set size as a hint, and a bound that is too low as raised.
 #[test]
 fn a_growing_map_takes_a_size_as_a_step() {
     let directory = tempfile::tempdir().unwrap();

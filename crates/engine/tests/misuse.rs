@@ -1,4 +1,5 @@
-//! Misuse that types cannot rule out is an error. What they do rule out is in the documentation of the crate.
+//! Misuse that types cannot rule out is an error. The documentation of the crate has the misuse
+//! that types rule out.
 
 use fulgurite::{
     Database, DatabaseFlags, Environment, Error, KeyOrder, Move, PutFlags, ReadTxn, Snapshot,
@@ -56,7 +57,7 @@ fn a_database_of_another_environment_is_an_error() {
         assert!(is_foreign(txn.clear_database(foreign)));
         assert!(is_foreign(txn.drop_database(foreign)));
         assert!(is_foreign(txn.cursor_mut(foreign).map(drop)));
-        // That is about the argument: the transaction goes on.
+        // The error is about the argument: the transaction goes on.
         txn.put(ours, b"more", b"v").unwrap();
         assert!(txn.nested().is_ok());
         txn.commit().unwrap();

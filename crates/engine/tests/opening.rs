@@ -1,4 +1,5 @@
-//! Opening: what is refused and with which error number, and that nothing is lost or left behind by the attempt.
+//! Opening: the refusals and their error numbers. A failed attempt loses nothing and leaves nothing
+//! behind.
 
 use std::path::Path;
 
@@ -57,12 +58,12 @@ fn put_and_get(environment: &Environment) {
     assert_eq!(txn.get(things, b"key").unwrap(), Some(&b"value"[..]));
 }
 
-/// Neither the lock nor anything else of a failed attempt is kept: once the file is right, it opens.
+/// A failed attempt keeps neither the lock nor anything else: once the file is right, it opens.
 #[test]
 fn a_failed_attempt_can_be_made_again() {
     let directory = tempfile::tempdir().unwrap();
     let data = directory.path().join("data.mdb");
-    // Of files in this directory: other tests run beside this one.
+    // Only files in this directory count, because other tests run at the same time.
     let descriptors = || {
         std::fs::read_dir("/proc/self/fd")
             .unwrap()
@@ -92,7 +93,7 @@ fn a_failed_attempt_can_be_made_again() {
             }
         }
     }
-    // What a power loss may leave of a file that was being made is made anew; more zeros than that are no such file.
+    // The remains of a file after a power loss are replaced. More zeros than that are another file.
     std::fs::write(&data, [0; 8193]).unwrap();
     assert!(matches!(open(false), Err(OpenError::NotADataFile(_))));
     std::fs::write(&data, [0; 8192]).unwrap();

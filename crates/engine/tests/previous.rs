@@ -138,14 +138,15 @@ fn nobody_goes_back_while_others_are_there() {
         back.open(directory.path()),
         Err(OpenError::Busy(_))
     ));
-    // Who comes after reads what the first has gone back to.
+    // A later process reads the snapshot that the first has gone back to.
     let second = options().open(directory.path()).unwrap();
     assert_eq!(value_of(&second), 2);
     commit(&second, 50);
     assert_eq!(value_of(&environment), 50);
 }
 
-/// A handle for reading may look at the snapshot before the newest while others write; what it looks at stays.
+/// A read-only handle may use the snapshot before the newest while others write. The pinned
+/// snapshot stays as it is.
 #[test]
 fn readers_look_back_beside_a_writer() {
     let directory = with_commits(3);
@@ -195,8 +196,8 @@ impl Injector for MetaError {
     }
 }
 
-/// Pages of the abandoned snapshot are overwritten before the new one stands: a crash in between must not bring the
-/// abandoned one back.
+/// Pages of the abandoned snapshot are overwritten before the new one is durable. A crash in
+/// between must not bring the abandoned one back.
 #[test]
 fn a_crash_between_pages_and_meta_page_leaves_the_snapshot_that_was_gone_back_to() {
     let directory = with_commits(6);

@@ -1,4 +1,5 @@
-//! Ranges, prefixes, values of a key, counts and batches, over every order of keys and values, against a sorted list.
+//! Ranges, prefixes, values of a key, counts and batches, in every order, compared with a sorted
+//! list.
 
 use std::cmp::Ordering;
 use std::ops::Bound;
@@ -12,7 +13,7 @@ use fulgurite_testkit::{Random, Scratch, quick_or_long, seed};
 type Pair = (Vec<u8>, Vec<u8>);
 type Bounds = (Bound<Vec<u8>>, Bound<Vec<u8>>);
 
-/// What a database is like.
+/// The kind of a database.
 #[derive(Clone, Copy, Debug)]
 struct Kind {
     order: KeyOrder,
@@ -144,7 +145,7 @@ impl Subject {
                 self.model.retain(|pair| pair.0 != key);
                 continue;
             }
-            // Now and then so many values that they need a tree of their own.
+            // Sometimes enough values for their own tree.
             let many = self.kind.has_duplicates() && self.random.below(60) == 0;
             for _ in 0..if many { 1 + self.random.below(900) } else { 1 } {
                 let value = self.kind.value(&mut self.random);
@@ -369,8 +370,8 @@ fn ranges_agree_with_a_sorted_list() {
     }
 }
 
-/// Fills a database with records of up to `values` values to a key and compares estimates with counts; `sorted` keys
-/// are appended, which fills all leaves but the last.
+/// Fills a database with up to `values` values to a key and compares estimates with counts.
+/// `sorted` keys are appended, which fills all leaves except the last.
 fn estimates_are_near(values: usize, sorted: bool, percent: u64) {
     let scratch = Scratch::new("range-estimates");
     let environment = Environment::options()

@@ -1,4 +1,4 @@
-//! Readers as others see them: how old they are, what they hold back, and what a writer does about them.
+//! Readers as other processes see them: their age, the pages they pin, and the writer's policy.
 
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -29,7 +29,7 @@ fn filled(records: u32) -> (tempfile::TempDir, Environment) {
     (directory, environment)
 }
 
-/// Overwrites one record in a transaction of its own.
+/// Overwrites one record in its own transaction.
 fn overwrite(environment: &Environment, key: u32, with: u8) -> Result<(), Error> {
     let mut txn = environment.write()?;
     txn.put(Database::MAIN, &key.to_be_bytes(), &[with; 900])?;
@@ -83,7 +83,8 @@ fn a_reader_ages_and_begins_anew_when_it_is_refreshed() {
     assert!(only_reader(&environment).age.unwrap() < Duration::from_millis(40));
 }
 
-/// What a reader holds back alone is what becomes usable when it ends; what it holds at all, when all others have ended.
+/// Pages pinned by one reader alone become usable when it ends. Its other pages become usable when
+/// all others have ended too.
 #[test]
 fn held_pages_are_those_that_become_usable() {
     let (_directory, environment) = filled(400);
@@ -160,7 +161,7 @@ fn growth_on_account_of_a_reader_is_refused_and_goes_on_when_it_ends() {
         }
         assert!(done < 1000, "never refused");
     };
-    // What was free before the reader came is used up first.
+    // Pages that were free before the reader came are used first.
     assert!(done > 0);
     assert_eq!(last_page(&environment), before, "not a page of growth");
     let Error::HeldByReader(long) = &error else {
@@ -281,7 +282,7 @@ fn the_program_is_told_once_of_each_snapshot() {
     // A hook alone refuses nothing: the file has grown.
 }
 
-/// A reader that does as it is asked, in a thread of its own, as soon as it is told to look.
+/// A reader in its own thread that ends when asked, at the time the test sets.
 struct Obedient {
     look: std::sync::mpsc::Sender<()>,
     thread: thread::JoinHandle<Error>,
@@ -336,7 +337,8 @@ fn a_reader_that_ends_when_asked_keeps_the_file_from_growing() {
     }
 }
 
-/// Who is asked to end and does not is waited for once; what it was lent stays, all it asks for is refused.
+/// The writer waits once for a reader that does not end when asked. Values lent to it stay, and its
+/// calls fail.
 #[test]
 fn a_reader_asked_to_end_keeps_what_it_was_lent_and_gets_nothing_new() {
     let (_directory, environment) = filled(300);
@@ -393,7 +395,7 @@ fn a_reader_asked_to_end_keeps_what_it_was_lent_and_gets_nothing_new() {
         ended(cursor.go(Move::Next).map(drop));
         ended(cursor.seek(&[0, 0, 0, 7]).map(drop));
         ended(cursor.current().map(drop));
-        // A walk goes to the end of the leaf it is in, at most; a leaf has four of these records.
+        // A walk goes at most to the end of its leaf, and a leaf has four of these records.
         let walked = |mut next: Box<dyn FnMut() -> Option<Result<(), Error>> + '_>| {
             let results: Vec<_> = std::iter::from_fn(&mut next).take(400).collect();
             assert!(results.len() <= 5, "{}", results.len());
@@ -486,7 +488,7 @@ fn a_mark_is_for_one_snapshot() {
     }
 }
 
-/// What a thread keeps of the snapshot it had last is of use for the same snapshot of the same environment alone.
+/// A thread's cache of its last snapshot serves only the same snapshot of the same environment.
 #[test]
 fn a_reader_that_begins_after_another_sees_the_newest_snapshot() {
     let (_first, one) = filled(10);

@@ -1,4 +1,4 @@
-//! A write transaction that begins again in its memory: it is what a new one would be, whatever happened between.
+//! A write transaction that begins again in its memory equals a new one, whatever happened before.
 
 use fulgurite::{CustomOrder, Database, Environment, Error, Snapshot, WriteTxn};
 

@@ -1,4 +1,4 @@
-//! Reader slots by policy: who shares them, who has them to himself, and when they are free for others.
+//! Reader slots by policy: shared ones, private ones, and when they become free.
 
 use std::cmp::Ordering;
 use std::sync::mpsc::channel;
@@ -134,8 +134,8 @@ fn a_reader_may_outlive_its_thread() {
     assert_eq!(table(&environment), []);
 }
 
-/// A thread's slots in several environments, and through several handles of one, have nothing to do with each other;
-/// environments may be closed and opened again while the thread lives.
+/// A thread's slots in several environments are independent, and so are those of several handles.
+/// Environments may be closed and opened again while the thread lives.
 #[test]
 fn a_thread_has_a_slot_in_each_environment_and_handle() {
     let directories = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
@@ -221,7 +221,8 @@ fn without_locking_there_are_no_slots_and_no_limit() {
     );
 }
 
-/// A reader that is renewed on the snapshot it had knows it still, but not orders that were set meanwhile.
+/// A reader renewed on the same snapshot keeps its cache, but not for orders that were set
+/// meanwhile.
 #[test]
 fn a_renewed_reader_knows_its_snapshot_and_the_orders_of_today() {
     fn backwards(_: usize, a: &[u8], b: &[u8]) -> Ordering {

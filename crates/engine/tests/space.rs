@@ -1,4 +1,5 @@
-//! What the file does under load: it stops growing, keeps what readers need and no more, and uses large runs again.
+//! The file under load: it stops growing, keeps exactly the pages that readers need, and reuses
+//! large runs.
 
 use fulgurite::{Database, Environment, KeyOrder, Snapshot};
 
@@ -25,7 +26,7 @@ fn last_page(environment: &Environment) -> u64 {
     environment.info().unwrap().last_page
 }
 
-/// Replaces `count` records by values of `len` octets in one transaction.
+/// Replaces `count` records by values of `len` bytes in one transaction.
 fn churn(environment: &Environment, things: Database, round: u64, count: u64, len: usize) {
     let mut txn = environment.write().unwrap();
     for index in 0..count {
@@ -68,8 +69,8 @@ fn the_file_stops_growing_under_steady_churn() {
     }
 }
 
-/// Transactions that free so many pages that the record of them takes a run: it is found again among the free pages, and the file
-/// does not grow by one each time.
+/// Transactions that free so much that their record takes a run. Later ones find the run among the
+/// free pages, and the file does not grow by one each time.
 #[test]
 fn the_runs_of_long_records_are_used_again() {
     let directory = tempfile::tempdir().unwrap();
@@ -152,7 +153,7 @@ fn a_large_value_overwritten_many_times_in_one_transaction_takes_little() {
     );
 }
 
-/// A free list of many thousand pages in one record is portioned once and then taken piece by piece.
+/// A free list of many thousand pages in one record is split once and then taken in pieces.
 #[test]
 fn a_huge_free_list_is_used_up_again() {
     let directory = tempfile::tempdir().unwrap();
@@ -186,8 +187,8 @@ fn a_huge_free_list_is_used_up_again() {
     assert_sound(&directory);
 }
 
-/// What a reader held back is in long records. To take one means writing back what is left of it, so small transactions, which
-/// need no more pages than the last ones gave up, leave them alone.
+/// Pages pinned by a reader are in long records. Taking one means writing its rest back. So small
+/// transactions leave them, as long as the last ones freed enough.
 #[test]
 fn small_transactions_leave_long_records_alone() {
     let directory = tempfile::tempdir().unwrap();
@@ -245,8 +246,8 @@ fn spilled_pages_come_back() {
     }
 }
 
-/// Small and large transactions, nested and aborted ones, beside readers that come and go: whichever way the free list is saved, each
-/// page is in use or listed once, and small ones leave few and short records behind.
+/// Small, large, nested and aborted transactions, while readers come and go. However the free list
+/// is saved, each page is in use or listed once. Small transactions leave few and short records.
 #[test]
 fn free_lists_saved_in_one_step_or_several_lose_no_page() {
     let directory = tempfile::tempdir().unwrap();

@@ -1,4 +1,5 @@
-//! Writers that flush nothing store pages through a window: what is in the file afterwards is what was stored.
+//! Writers without flushes store pages through a window. Afterwards the file has exactly the stored
+//! contents.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,7 +10,7 @@ use fulgurite::{CompactStep, Compaction, Database, Durability, Environment, Snap
 const MAIN: Database = Database::MAIN;
 type Model = BTreeMap<Vec<u8>, Vec<u8>>;
 
-/// Whether this process can write to the file through one of its maps.
+/// Returns true if this process can write to the file through one of its maps.
 fn has_window(directory: &std::path::Path) -> bool {
     let data = directory.join("data.mdb").canonicalize().unwrap();
     let maps = fs::read_to_string("/proc/self/maps").unwrap();
@@ -45,7 +46,7 @@ fn churn(environment: &Environment, model: &mut Model, rounds: std::ops::Range<u
             }
         }
         if round % 9 == 8 {
-            // What is written early and undone leaves nothing behind.
+            // Pages written early and undone leave nothing behind.
             let mut undone = txn.nested().unwrap();
             undone.put(MAIN, b"undone", &[1; 50_000]).unwrap();
             undone.abort();

@@ -1,4 +1,4 @@
-//! What all tools have in common: how they begin and end.
+//! The start and end of all tools.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -14,14 +14,14 @@ use crate::failure::{Failure, opening, system_text};
 /// The line that `-V` prints.
 const VERSION: &str = concat!("LMDB 0.9.36: (Fulgurite ", env!("CARGO_PKG_VERSION"), ")");
 
-/// What a tool is called with.
+/// The command line of a tool.
 pub(crate) struct Call {
-    /// The name it was called by.
+    /// The name the tool was called by.
     pub(crate) program: OsString,
     pub(crate) words: Vec<OsString>,
 }
 
-/// Runs a tool: says what went wrong, and ends with 0 or 1.
+/// Runs a tool: reports its failure, and exits with 0 or 1.
 pub(crate) fn run(usage: &str, tool: impl FnOnce(Call) -> Result<(), Failure>) -> ExitCode {
     let (program, words) = command_line();
     let call = Call {
@@ -31,7 +31,7 @@ pub(crate) fn run(usage: &str, tool: impl FnOnce(Call) -> Result<(), Failure>) -
     match tool(call) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
-            failure.tell(&program, usage);
+            failure.report(&program, usage);
             ExitCode::FAILURE
         }
     }
@@ -56,9 +56,9 @@ pub(crate) fn one_operand(options: Getopt) -> Result<OsString, Failure> {
     Ok(operand)
 }
 
-/// What `-V` does.
+/// Prints the version, for `-V`.
 pub(crate) fn print_version() -> Result<(), Failure> {
-    writeln!(io::stdout(), "{VERSION}").map_err(|error| Failure::said(system_text(&error)))
+    writeln!(io::stdout(), "{VERSION}").map_err(|error| Failure::message(system_text(&error)))
 }
 
 /// Opens an environment for reading.
@@ -69,7 +69,7 @@ pub(crate) fn open_to_read(path: &OsStr, options: OpenOptions) -> Result<Environ
         .map_err(|error| opening(&error))
 }
 
-/// The database that a key of the main one is the name of, if it is.
+/// Opens the named database of a key of the main one, if the key is its name.
 pub(crate) fn named(txn: &ReadTxn<'_>, name: &[u8]) -> Result<Option<Database>, Error> {
     if name.contains(&0) {
         return Ok(None);
@@ -81,7 +81,7 @@ pub(crate) fn named(txn: &ReadTxn<'_>, name: &[u8]) -> Result<Option<Database>, 
     }
 }
 
-/// Where output goes: to a file, or to standard output.
+/// Returns the output: a file, or standard output.
 pub(crate) fn output(file: Option<File>) -> Box<dyn Write> {
     match file {
         Some(file) => Box::new(BufWriter::new(file)),
@@ -89,7 +89,7 @@ pub(crate) fn output(file: Option<File>) -> Box<dyn Write> {
     }
 }
 
-/// A failure to write.
+/// Makes the failure of a write.
 pub(crate) fn writing(error: io::Error) -> Failure {
-    Failure::said(system_text(&error))
+    Failure::message(system_text(&error))
 }

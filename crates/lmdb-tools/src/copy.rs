@@ -1,4 +1,5 @@
-//! `mdb_copy`: an environment to a new place or to standard output, while others use it.
+//! `mdb_copy`: copies an environment to a directory or to standard output, while other processes
+//! use it.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -18,7 +19,7 @@ use crate::failure::{Failure, explain, system_text};
 
 const USAGE: &str = "[-V] [-c] [-n] srcpath [dstpath]";
 
-/// The system's number for an operation that was called off.
+/// The system's number for a cancelled operation.
 const CANCELLED: i32 = 125;
 
 /// Copies an environment.
@@ -30,7 +31,7 @@ pub fn main() -> ExitCode {
 fn copy(call: Call) -> Result<(), Failure> {
     let (mut compact, mut no_subdir) = (false, false);
     let mut words = call.words.into_iter().peekable();
-    // Options are words of their own here, and stand before the paths.
+    // Here each option is a separate word, and all come before the paths.
     while let Some(option) = words.next_if(|word| word.as_encoded_bytes().starts_with(b"-")) {
         match option.as_encoded_bytes() {
             b"-V" => return print_version(),
@@ -52,7 +53,7 @@ fn copy(call: Call) -> Result<(), Failure> {
         .map_err(|error| failed("opening environment", error.code()))?;
     let stop = watch_signals().map_err(|error| {
         let why = system_text(&error);
-        Failure::said(format!("watching for signals failed: {why}"))
+        Failure::message(format!("watching for signals failed: {why}"))
     })?;
     let copied = match to {
         Some(to) => to_path(&environment, to, no_subdir, compact, stop),
@@ -62,7 +63,7 @@ fn copy(call: Call) -> Result<(), Failure> {
 }
 
 fn failed(what: &str, code: i32) -> Failure {
-    Failure::said(format!("{what} failed, error {code} ({})", explain(code)))
+    Failure::message(format!("{what} failed, error {code} ({})", explain(code)))
 }
 
 fn to_path(
@@ -77,7 +78,7 @@ fn to_path(
     } else {
         to.join("data.mdb")
     };
-    environment.copy_to_file(&to, compact, &mut |_| go_on(&stop))
+    environment.copy_to_file(&to, compact, &mut |_| check_signal(&stop))
 }
 
 fn to_output(environment: &Environment, compact: bool, stop: Arc<AtomicBool>) -> Result<(), Error> {
@@ -86,31 +87,31 @@ fn to_output(environment: &Environment, compact: bool, stop: Arc<AtomicBool>) ->
         doing: "writing the copy",
         source,
     })?;
-    let mut copy = Stoppable {
+    let mut copy = InterruptibleFile {
         to: File::from(output),
         stop,
     };
     environment.copy_to(&mut copy, compact)
 }
 
-/// An error once a signal has said to stop.
-fn go_on(stop: &AtomicBool) -> io::Result<()> {
+/// Fails once a signal has arrived.
+fn check_signal(stop: &AtomicBool) -> io::Result<()> {
     if stop.load(Ordering::Relaxed) {
         return Err(io::Error::from_raw_os_error(CANCELLED));
     }
     Ok(())
 }
 
-/// A file that is written to until a signal says to stop.
-struct Stoppable {
+/// A file whose writes fail once a signal has arrived.
+struct InterruptibleFile {
     to: File,
     stop: Arc<AtomicBool>,
 }
 
-impl Write for Stoppable {
-    fn write(&mut self, octets: &[u8]) -> io::Result<usize> {
-        go_on(&self.stop)?;
-        self.to.write(octets)
+impl Write for InterruptibleFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        check_signal(&self.stop)?;
+        self.to.write(bytes)
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -118,8 +119,8 @@ impl Write for Stoppable {
     }
 }
 
-/// Signals end a copy as an error of writing would, so that nothing half-done is left behind. A second one ends the
-/// program at once. A pipe that nobody reads any more is an error of writing in any case.
+/// Turns signals into a write error, so that the copy removes its incomplete file. A second signal
+/// ends the program at once. A pipe without a reader is a write error in any case.
 fn watch_signals() -> io::Result<Arc<AtomicBool>> {
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [SIGHUP, SIGINT, SIGTERM] {

@@ -1,4 +1,4 @@
-//! `mdb_drop`: a database is emptied or removed.
+//! `mdb_drop`: empties or removes a database.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;

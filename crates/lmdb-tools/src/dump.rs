@@ -22,13 +22,13 @@ pub fn main() -> ExitCode {
     command::run(USAGE, dump)
 }
 
-/// What is to be written.
+/// The options.
 #[derive(Debug)]
-struct Wish {
+struct DumpOptions {
     format: Format,
-    /// All named databases, not the main one.
+    /// Write all named databases instead of the main one.
     all: bool,
-    /// Of these only their names.
+    /// Write their names only.
     list: bool,
     name: Option<OsString>,
     no_subdir: bool,
@@ -37,7 +37,7 @@ struct Wish {
 
 /// Why dumping stopped.
 #[derive(Debug, thiserror::Error)]
-enum Stop {
+enum DumpError {
     #[error(transparent)]
     Engine(#[from] Error),
     #[error(transparent)]
@@ -46,7 +46,7 @@ enum Stop {
 
 fn dump(call: Call) -> Result<(), Failure> {
     let mut options = Getopt::new(call.words, "af:lnps:V");
-    let mut wish = Wish {
+    let mut chosen = DumpOptions {
         format: Format::ByteValue,
         all: false,
         list: false,
@@ -57,35 +57,36 @@ fn dump(call: Call) -> Result<(), Failure> {
     while let Some(option) = options.next_option().map_err(bad_option)? {
         match option.letter {
             'V' => return print_version(),
-            'l' if wish.name.is_none() => (wish.list, wish.all) = (true, true),
-            'a' if wish.name.is_none() => wish.all = true,
-            's' if !wish.all => wish.name = Some(option.value),
-            'f' => wish.file = Some(create(&option.value)?),
-            'n' => wish.no_subdir = true,
-            'p' => wish.format = Format::Print,
+            'l' if chosen.name.is_none() => (chosen.list, chosen.all) = (true, true),
+            'a' if chosen.name.is_none() => chosen.all = true,
+            's' if !chosen.all => chosen.name = Some(option.value),
+            'f' => chosen.file = Some(create(&option.value)?),
+            'n' => chosen.no_subdir = true,
+            'p' => chosen.format = Format::Print,
             _ => return Err(Failure::Usage(None)),
         }
     }
     let path = one_operand(options)?;
-    let environment = open_to_read(&path, Environment::options().no_subdir(wish.no_subdir))?;
+    let environment = open_to_read(&path, Environment::options().no_subdir(chosen.no_subdir))?;
     let txn = environment.read().map_err(step("mdb_txn_begin"))?;
-    let database = match &wish.name {
+    let database = match &chosen.name {
         Some(name) => txn.open_named(name.as_bytes()),
         None => txn.open_database(None),
     };
     let database = database.map_err(step("mdb_open"))?;
-    let mut out = command::output(wish.file.take());
-    let written = write(&environment, &txn, database, &wish, &mut out);
-    let written = written.and_then(|option| out.flush().map(|()| option).map_err(Stop::Output));
+    let mut out = command::output(chosen.file.take());
+    let written = write(&environment, &txn, database, &chosen, &mut out);
+    let written =
+        written.and_then(|option| out.flush().map(|()| option).map_err(DumpError::Output));
     let path = path.as_bytes();
-    let stopped = |why: String| Failure::said([path, b": ", why.as_bytes()].concat());
+    let stopped = |why: String| Failure::message([path, b": ", why.as_bytes()].concat());
     match written {
         Ok(true) => Ok(()),
-        Ok(false) => Err(Failure::said(
+        Ok(false) => Err(Failure::message(
             [path, b" does not contain multiple databases"].concat(),
         )),
-        Err(Stop::Engine(error)) => Err(stopped(explain(error.code()))),
-        Err(Stop::Output(error)) => Err(stopped(system_text(&error))),
+        Err(DumpError::Engine(error)) => Err(stopped(explain(error.code()))),
+        Err(DumpError::Output(error)) => Err(stopped(system_text(&error))),
     }
 }
 
@@ -93,18 +94,18 @@ fn create(file: &OsStr) -> Result<File, Failure> {
     File::create(file).map_err(|error| reopening(file, &error))
 }
 
-/// Writes what is wished for; `false` if the environment has none of it.
+/// Writes the chosen databases. Returns false if the environment has none of them.
 fn write(
     environment: &Environment,
     txn: &ReadTxn<'_>,
     database: Database,
-    wish: &Wish,
+    chosen: &DumpOptions,
     out: &mut dyn Write,
-) -> Result<bool, Stop> {
+) -> Result<bool, DumpError> {
     let info = environment.info()?;
-    if !wish.all {
-        let name = wish.name.as_deref().map(OsStrExt::as_bytes);
-        write_database(txn, database, name, &info, wish.format, out)?;
+    if !chosen.all {
+        let name = chosen.name.as_deref().map(OsStrExt::as_bytes);
+        write_database(txn, database, name, &info, chosen.format, out)?;
         return Ok(true);
     }
     let mut has_names = false;
@@ -113,12 +114,13 @@ fn write(
         if name.contains(&0) {
             continue;
         }
-        // A plain record could be a name: then the environment is not said to have none, though nothing is written.
+        // A plain record could be a name. Then the environment counts as having names, though
+        // nothing is written.
         has_names = true;
         match named(txn, name)? {
-            Some(_) if wish.list => out.write_all(&[name, b"\n"].concat())?,
+            Some(_) if chosen.list => out.write_all(&[name, b"\n"].concat())?,
             Some(database) => {
-                write_database(txn, database, Some(name), &info, wish.format, out)?;
+                write_database(txn, database, Some(name), &info, chosen.format, out)?;
             }
             None => {}
         }
@@ -133,7 +135,7 @@ fn write_database(
     info: &Info,
     format: Format,
     out: &mut dyn Write,
-) -> Result<(), Stop> {
+) -> Result<(), DumpError> {
     let header = Header {
         format,
         name,
@@ -146,9 +148,9 @@ fn write_database(
     header.write(out)?;
     let mut cursor = txn.cursor(database)?;
     while let Some((key, value)) = cursor.next()? {
-        for octets in [key, value] {
+        for bytes in [key, value] {
             out.write_all(b" ")?;
-            format.write(octets, out)?;
+            format.write(bytes, out)?;
             out.write_all(b"\n")?;
         }
     }

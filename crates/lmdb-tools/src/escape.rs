@@ -1,18 +1,19 @@
-//! How keys and values are written in a dump.
+//! The encodings of keys and values in a dump.
 
 use std::io::{self, Write};
 
-/// The two ways to write octets as text.
+/// The two ways to write bytes as text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Format {
     /// Two hexadecimal digits each.
     ByteValue,
-    /// As they are if they can be printed, else a backslash and two hexadecimal digits; backslashes are doubled.
+    /// Printable bytes as they are, others as a backslash and two hexadecimal digits; backslashes
+    /// are doubled.
     Print,
 }
 
 impl Format {
-    /// The word for it in a dump's header.
+    /// Returns the format's name in a dump's header.
     pub(crate) const fn word(self) -> &'static str {
         match self {
             Format::ByteValue => "bytevalue",
@@ -20,32 +21,32 @@ impl Format {
         }
     }
 
-    /// Writes octets.
-    pub(crate) fn write(self, octets: &[u8], out: &mut dyn Write) -> io::Result<()> {
-        // Put together first: a call of the writer for each octet would take longer than everything else.
-        let mut text = Vec::with_capacity(octets.len() * 2);
-        for octet in octets {
-            match (self, octet) {
+    /// Writes bytes.
+    pub(crate) fn write(self, bytes: &[u8], out: &mut dyn Write) -> io::Result<()> {
+        // One call of the writer for each byte would take longer than everything else.
+        let mut text = Vec::with_capacity(bytes.len() * 2);
+        for byte in bytes {
+            match (self, byte) {
                 (Format::Print, b'\\') => text.extend(b"\\\\"),
-                (Format::Print, b' '..=b'~') => text.push(*octet),
+                (Format::Print, b' '..=b'~') => text.push(*byte),
                 (Format::Print, _) => {
                     text.push(b'\\');
-                    text.extend(digits(*octet));
+                    text.extend(digits(*byte));
                 }
-                (Format::ByteValue, _) => text.extend(digits(*octet)),
+                (Format::ByteValue, _) => text.extend(digits(*byte)),
             }
         }
         out.write_all(&text)
     }
 
-    /// Reads what [`Format::write`] wrote; `None` if it cannot have.
+    /// Reads the output of [`Format::write`]; `None` for any other text.
     pub(crate) fn read(self, text: &[u8]) -> Option<Vec<u8>> {
         match self {
             Format::ByteValue => {
                 let (pairs, []) = text.as_chunks() else {
                     return None;
                 };
-                pairs.iter().map(|pair| octet(*pair)).collect()
+                pairs.iter().map(|pair| byte(*pair)).collect()
             }
             Format::Print => read_printed(text),
         }
@@ -53,30 +54,30 @@ impl Format {
 }
 
 fn read_printed(text: &[u8]) -> Option<Vec<u8>> {
-    let mut octets = Vec::with_capacity(text.len());
+    let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text;
     loop {
         let (next, after) = match rest {
-            [] => return Some(octets),
+            [] => return Some(bytes),
             [b'\\', b'\\', after @ ..] => (b'\\', after),
-            [b'\\', high, low, after @ ..] => (octet([*high, *low])?, after),
+            [b'\\', high, low, after @ ..] => (byte([*high, *low])?, after),
             [b'\\', ..] => return None,
             [plain, after @ ..] => (*plain, after),
         };
-        octets.push(next);
+        bytes.push(next);
         rest = after;
     }
 }
 
-fn digits(octet: u8) -> [u8; 2] {
+fn digits(byte: u8) -> [u8; 2] {
     let digit = |value: u8| match value {
         0..=9 => b'0' + value,
         _ => b'a' + value - 10,
     };
-    [digit(octet >> 4), digit(octet & 15)]
+    [digit(byte >> 4), digit(byte & 15)]
 }
 
-fn octet(digits: [u8; 2]) -> Option<u8> {
+fn byte(digits: [u8; 2]) -> Option<u8> {
     let [high, low] = digits.map(|digit| char::from(digit).to_digit(16));
     u8::try_from(high? << 4 | low?).ok()
 }
@@ -85,9 +86,9 @@ fn octet(digits: [u8; 2]) -> Option<u8> {
 mod tests {
     use super::*;
 
-    fn written(format: Format, octets: &[u8]) -> String {
+    fn written(format: Format, bytes: &[u8]) -> String {
         let mut out = Vec::new();
-        format.write(octets, &mut out).expect("write");
+        format.write(bytes, &mut out).expect("write");
         String::from_utf8(out).expect("text")
     }
 

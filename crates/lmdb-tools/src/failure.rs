@@ -1,4 +1,4 @@
-//! What can go wrong, in the words of the original's tools.
+//! Failures, in the words of the original's tools.
 
 use std::ffi::OsStr;
 use std::io::{self, Write};
@@ -9,22 +9,22 @@ use fulgurite::{Error, OpenError, code_text};
 /// Why a tool ends with exit status 1.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// It was called wrongly: there is more to say than the usage, perhaps.
+    /// Wrong usage, perhaps with a message before the usage line.
     Usage(Option<Vec<u8>>),
-    /// A step failed, named after the function of LMDB's interface that takes it.
+    /// A step failed. It has the name of the function in LMDB's interface.
     Step(&'static str, i32),
-    /// Something to be said after the program's name.
-    Said(Vec<u8>),
+    /// A message to print after the program's name.
+    Message(Vec<u8>),
 }
 
 impl Failure {
-    /// Something to be said after the program's name.
-    pub(crate) fn said(text: impl Into<Vec<u8>>) -> Failure {
-        Failure::Said(text.into())
+    /// Makes a message to print after the program's name.
+    pub(crate) fn message(text: impl Into<Vec<u8>>) -> Failure {
+        Failure::Message(text.into())
     }
 
-    /// Says it on standard error.
-    pub(crate) fn tell(&self, program: &OsStr, usage: &str) {
+    /// Prints the failure on standard error.
+    pub(crate) fn report(&self, program: &OsStr, usage: &str) {
         let program = program.as_encoded_bytes();
         let mut text = Vec::new();
         match self {
@@ -35,13 +35,13 @@ impl Failure {
                 text.extend([b"usage: ", program, b" ", usage.as_bytes()].concat());
             }
             Failure::Step(function, code) => {
-                let told = format!("{function} failed, error {code} {}", explain(*code));
-                text.extend(told.into_bytes());
+                let text_of_step = format!("{function} failed, error {code} {}", explain(*code));
+                text.extend(text_of_step.into_bytes());
             }
-            Failure::Said(said) => text.extend([program, b": ", said].concat()),
+            Failure::Message(message) => text.extend([program, b": ", message].concat()),
         }
         text.push(b'\n');
-        // There is nowhere else to complain.
+        // A failed write to standard error cannot be reported anywhere.
         let _ = io::stderr().write_all(&text);
     }
 }
@@ -56,13 +56,13 @@ pub(crate) fn opening(error: &OpenError) -> Failure {
     Failure::Step("mdb_env_open", error.code())
 }
 
-/// A file that is to take the place of standard input or output cannot be opened.
+/// Makes the failure to open a file in place of standard input or output.
 pub(crate) fn reopening(file: &OsStr, error: &io::Error) -> Failure {
     let why = system_text(error);
-    Failure::said([file.as_bytes(), b": reopen: ", why.as_bytes()].concat())
+    Failure::message([file.as_bytes(), b": reopen: ", why.as_bytes()].concat())
 }
 
-/// The text of a result code.
+/// Returns the text of a result code.
 pub(crate) fn explain(code: i32) -> String {
     match code_text(code) {
         Some(text) => text.to_string_lossy().into_owned(),
@@ -70,7 +70,7 @@ pub(crate) fn explain(code: i32) -> String {
     }
 }
 
-/// The system's text of an error, without the number that Rust adds.
+/// Returns the system's text of an error, without the number that Rust adds.
 pub(crate) fn system_text(error: &io::Error) -> String {
     let mut text = error.to_string();
     if error.raw_os_error().is_some()

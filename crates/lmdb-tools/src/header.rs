@@ -6,7 +6,7 @@ use fulgurite::DatabaseFlags;
 
 use crate::escape::Format;
 
-/// The names that persistent flags have in a header, in the order in which they are written.
+/// The names of persistent flags in a header, in the order of writing.
 const FLAGS: [(&str, u16); 6] = [
     ("reversekey", DatabaseFlags::REVERSE_KEY),
     ("dupsort", DatabaseFlags::DUP_SORT),
@@ -16,7 +16,7 @@ const FLAGS: [(&str, u16); 6] = [
     ("reversedup", DatabaseFlags::REVERSE_DUP),
 ];
 
-/// What a dump says of a database before its items.
+/// The header of a dumped database.
 #[derive(Debug)]
 pub(crate) struct Header<'a> {
     pub(crate) format: Format,
@@ -51,32 +51,32 @@ impl Header<'_> {
     }
 }
 
-/// What a load learns from the header of a database.
+/// The facts that a load reads from headers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Instructions {
-    /// Stays as it was in a later header without one; so does the name.
+    /// Kept by a later header without one, and so is the name.
     pub(crate) format: Format,
     pub(crate) name: Option<Vec<u8>>,
-    /// Begin anew with each header.
+    /// Reset by each header.
     pub(crate) flags: DatabaseFlags,
     pub(crate) map_size: Option<u64>,
     pub(crate) has_fixed_map: bool,
     pub(crate) readers_max: Option<u32>,
 }
 
-/// What a line of a header is.
+/// The kind of a header line.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Line {
-    /// Understood.
-    Taken,
-    /// The last one.
+    /// A known keyword.
+    Keyword,
+    /// The last line.
     End,
-    /// A keyword that is not known: to be told, and ignored.
-    Unknown,
+    /// An unknown keyword: reported and ignored.
+    UnknownKeyword,
 }
 
 impl Instructions {
-    /// Before any header: `name` is what the command line says.
+    /// Makes the facts before any header; `name` is that of the command line.
     pub(crate) fn new(format: Format, name: Option<Vec<u8>>) -> Instructions {
         Instructions {
             format,
@@ -88,14 +88,14 @@ impl Instructions {
         }
     }
 
-    /// Takes a line, without its end.
+    /// Reads a line, without its end.
     /// # Errors
-    /// What to say of a line that cannot be followed.
+    /// The message about a line that is invalid.
     pub(crate) fn take(&mut self, line: &[u8]) -> Result<Line, Vec<u8>> {
         if line.starts_with(b"HEADER=END") {
             return Ok(Line::End);
         }
-        let equals = line.iter().position(|octet| *octet == b'=');
+        let equals = line.iter().position(|byte| *byte == b'=');
         let Some((keyword, value)) = equals.and_then(|at| line.split_at_checked(at)) else {
             return Err(b"unexpected format".to_vec());
         };
@@ -123,16 +123,16 @@ impl Instructions {
             },
             _ => match FLAGS.iter().find(|(name, _)| name.as_bytes() == keyword) {
                 Some((_, flag)) => self.flags.0 |= flag,
-                None => return Ok(Line::Unknown),
+                None => return Ok(Line::UnknownKeyword),
             },
         }
-        Ok(Line::Taken)
+        Ok(Line::Keyword)
     }
 }
 
-/// The number that text begins with.
+/// Returns the number at the start of a text.
 fn leading_number(text: &[u8]) -> Option<u64> {
-    let digits = text.iter().take_while(|octet| octet.is_ascii_digit());
+    let digits = text.iter().take_while(|byte| byte.is_ascii_digit());
     let digits = text.get(..digits.count())?;
     std::str::from_utf8(digits).ok()?.parse().ok()
 }
@@ -156,11 +156,11 @@ mod tests {
         header.write(&mut text).expect("write");
         let mut read = Instructions::new(Format::ByteValue, None);
         let mut unknown = Vec::new();
-        for line in text.split(|octet| *octet == b'\n') {
+        for line in text.split(|byte| *byte == b'\n') {
             match read.take(line).expect("understood") {
-                Line::Taken => {}
+                Line::Keyword => {}
                 Line::End => break,
-                Line::Unknown => unknown.push(String::from_utf8_lossy(line).into_owned()),
+                Line::UnknownKeyword => unknown.push(String::from_utf8_lossy(line).into_owned()),
             }
         }
         assert_eq!(unknown, ["duplicates=1", "db_pagesize=4096"]);

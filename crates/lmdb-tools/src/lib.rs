@@ -5,13 +5,14 @@
 //!                        |             |      |
 //!                       spans        header, escape        the texts they write and read
 //!                        '-------------+------'
-//!                                   failure                what goes wrong, in the original's words
+//!                                   failure                errors, in the original's words
 //! ```
 //!
-//! Their options, texts and exit codes are those of LMDB 0.9.36, so that scripts need not know which tool they call.
-//! Where the original's tools do harm, ours do not; each such place stands in the man pages, under DIFFERENCES.
+//! Their options, texts and exit codes are those of LMDB 0.9.36, so scripts need not know which
+//! tool they call. Where the original's tools do harm, ours do not. The man pages list each such
+//! case under DIFFERENCES.
 //!
-//! What this crate is not: a library. Its functions are the programs' `main`.
+//! This crate is not a library. Its functions are the programs' `main`.
 
 #![forbid(unsafe_code)]
 

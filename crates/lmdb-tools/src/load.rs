@@ -21,10 +21,10 @@ use crate::header::{Instructions, Line};
 
 const USAGE: &str = "[-V] [-a] [-f input] [-n] [-s name] [-N] [-Q] [-T] dbpath";
 
-/// So many items make a transaction.
+/// Items per transaction.
 const BATCH: usize = 100;
 
-/// LMDB's code for a key or pair that is there already.
+/// LMDB's code for an existing key or pair.
 const KEY_EXISTS: i32 = -30799;
 
 /// Loads databases from text.
@@ -33,8 +33,8 @@ pub fn main() -> ExitCode {
     command::run(USAGE, load)
 }
 
-/// Loads a dump that is in memory as if it came from standard input, `plain_text` as with `-T`; whether all of it could
-/// be loaded. What is wrong with it is said on standard error.
+/// Loads a dump from memory as if it came from standard input; `plain_text` is `-T`. Returns true
+/// if it loaded everything. It reports errors on standard error.
 #[must_use]
 pub fn text(dump: Vec<u8>, path: &Path, plain_text: bool) -> bool {
     let input = Input {
@@ -43,20 +43,20 @@ pub fn text(dump: Vec<u8>, path: &Path, plain_text: bool) -> bool {
         number: 0,
         line: Vec::new(),
     };
-    let wish = Wish {
+    let chosen = LoadOptions {
         plain_text,
-        ..Wish::default()
+        ..LoadOptions::default()
     };
-    load_all(input, &wish, path).is_ok()
+    load_all(input, &chosen, path).is_ok()
 }
 
-/// What is to be done.
+/// The options.
 #[derive(Debug, Default)]
-struct Wish {
+struct LoadOptions {
     append: bool,
-    /// Items that are there already are skipped.
+    /// Skip existing items.
     keep: bool,
-    /// No headers: alternating lines of keys and values.
+    /// Without headers: alternating lines of keys and values.
     plain_text: bool,
     no_subdir: bool,
     name: Option<OsString>,
@@ -65,26 +65,27 @@ struct Wish {
 
 fn load(call: Call) -> Result<(), Failure> {
     let mut options = Getopt::new(call.words, "af:ns:NQTV");
-    let mut wish = Wish::default();
+    let mut chosen = LoadOptions::default();
     while let Some(option) = options.next_option().map_err(bad_option)? {
         match option.letter {
             'V' => return print_version(),
-            'a' => wish.append = true,
+            'a' => chosen.append = true,
             'f' => {
                 let file = File::open(&option.value);
-                wish.file = Some(file.map_err(|error| reopening(&option.value, &error))?);
+                chosen.file = Some(file.map_err(|error| reopening(&option.value, &error))?);
             }
-            'n' => wish.no_subdir = true,
-            's' => wish.name = Some(option.value),
-            'N' => wish.keep = true,
-            // Loading never waits for the disk before a database is complete.
+            'n' => chosen.no_subdir = true,
+            's' => chosen.name = Some(option.value),
+            'N' => chosen.keep = true,
+            // Loading never waits for the disk before a database is complete, so `-Q` changes
+            // nothing.
             'Q' => {}
-            'T' => wish.plain_text = true,
+            'T' => chosen.plain_text = true,
             _ => return Err(Failure::Usage(None)),
         }
     }
     let path = one_operand(options)?;
-    let input: Box<dyn BufRead> = match wish.file.take() {
+    let input: Box<dyn BufRead> = match chosen.file.take() {
         Some(file) => Box::new(BufReader::new(file)),
         None => Box::new(BufReader::new(io::stdin())),
     };
@@ -94,21 +95,21 @@ fn load(call: Call) -> Result<(), Failure> {
         number: 0,
         line: Vec::new(),
     };
-    load_all(input, &wish, Path::new(&path))
+    load_all(input, &chosen, Path::new(&path))
 }
 
 /// The lines of the dump.
 struct Input {
-    /// The name to complain under.
+    /// The program's name for error messages.
     program: OsString,
     from: Box<dyn BufRead>,
-    /// Of the last line read, counting from 1.
+    /// The number of the last line, counting from 1.
     number: usize,
     line: Vec<u8>,
 }
 
 impl Input {
-    /// Reads the next line; `false` at the end of input.
+    /// Reads the next line. Returns false at the end of input.
     fn next(&mut self) -> Result<bool, Failure> {
         self.line.clear();
         let read = self.from.read_until(b'\n', &mut self.line);
@@ -117,16 +118,16 @@ impl Input {
         Ok(read > 0)
     }
 
-    /// The last line read without its end; `None` if it has none.
+    /// Returns the last line without its end; `None` if it has none.
     fn text(&self) -> Option<&[u8]> {
         self.line.strip_suffix(b"\n")
     }
 
     fn complaint(&self, text: &[u8]) -> Failure {
-        Failure::said([format!("line {}: ", self.number).as_bytes(), text].concat())
+        Failure::message([format!("line {}: ", self.number).as_bytes(), text].concat())
     }
 
-    /// Reads the header of the next database; `false` at the end of input.
+    /// Reads the header of the next database. Returns false at the end of input.
     fn header(&mut self, instructions: &mut Instructions) -> Result<bool, Failure> {
         instructions.flags.0 = 0;
         let mut has_begun = false;
@@ -134,15 +135,12 @@ impl Input {
             has_begun = true;
             let line = self.text().unwrap_or(&self.line);
             match instructions.take(line) {
-                Ok(Line::Taken) => {}
+                Ok(Line::Keyword) => {}
                 Ok(Line::End) => return Ok(true),
-                Ok(Line::Unknown) => {
-                    let keyword = line
-                        .split(|octet| *octet == b'=')
-                        .next()
-                        .unwrap_or_default();
-                    let told = [b"unrecognized keyword ignored: ", keyword].concat();
-                    self.complaint(&told).tell(&self.program, USAGE);
+                Ok(Line::UnknownKeyword) => {
+                    let keyword = line.split(|byte| *byte == b'=').next().unwrap_or_default();
+                    let text = [b"unrecognized keyword ignored: ", keyword].concat();
+                    self.complaint(&text).report(&self.program, USAGE);
                 }
                 Err(refusal) => return Err(self.complaint(&refusal)),
             }
@@ -150,7 +148,7 @@ impl Input {
         Ok(has_begun)
     }
 
-    /// Reads a key or value; `None` behind the last item.
+    /// Reads a key or value; `None` after the last item.
     fn item(&mut self, format: Format, plain_text: bool) -> Result<Option<Vec<u8>>, Failure> {
         if !self.next()? || (!plain_text && self.line.starts_with(b"DATA=END")) {
             return Ok(None);
@@ -162,12 +160,12 @@ impl Input {
             text.and_then(|text| text.strip_prefix(b" "))
         };
         match text.and_then(|text| format.read(text)) {
-            Some(octets) => Ok(Some(octets)),
+            Some(bytes) => Ok(Some(bytes)),
             None => Err(self.complaint(b"unexpected end of input")),
         }
     }
 
-    /// Reads the value of a key, which there must be.
+    /// Reads the value of a key. A missing value is an error.
     fn value(&mut self, format: Format, plain_text: bool) -> Result<Vec<u8>, Failure> {
         let missing = match self.item(format, plain_text) {
             Ok(Some(value)) => return Ok(value),
@@ -175,33 +173,33 @@ impl Input {
             Err(failure) => Some(failure),
         };
         if let Some(failure) = missing {
-            failure.tell(&self.program, USAGE);
+            failure.report(&self.program, USAGE);
         }
         Err(self.complaint(b"failed to read key value"))
     }
 }
 
-/// Loads one database after the other.
-fn load_all(mut input: Input, wish: &Wish, path: &Path) -> Result<(), Failure> {
-    let name = wish.name.clone().map(OsString::into_vec);
+/// Loads all databases of the input.
+fn load_all(mut input: Input, chosen: &LoadOptions, path: &Path) -> Result<(), Failure> {
+    let name = chosen.name.clone().map(OsString::into_vec);
     let mut instructions = Instructions::new(Format::ByteValue, name);
-    if wish.plain_text {
+    if chosen.plain_text {
         instructions.format = Format::Print;
     } else {
         input.header(&mut instructions)?;
     }
-    let options = open_options(&instructions, wish.no_subdir);
+    let options = open_options(&instructions, chosen.no_subdir);
     let environment = options.open(path).map_err(|error| opening(&error))?;
     loop {
-        load_database(&environment, &mut input, &instructions, wish)?;
+        load_database(&environment, &mut input, &instructions, chosen)?;
         environment.sync(true).map_err(step("mdb_env_sync"))?;
-        if wish.plain_text || !input.header(&mut instructions)? {
+        if chosen.plain_text || !input.header(&mut instructions)? {
             return Ok(());
         }
     }
 }
 
-/// How the environment is to be opened: as the first header says.
+/// Returns the options for opening the environment, from the first header.
 fn open_options(instructions: &Instructions, no_subdir: bool) -> OpenOptions {
     let mut options = Environment::options()
         .no_subdir(no_subdir)
@@ -215,50 +213,50 @@ fn open_options(instructions: &Instructions, no_subdir: bool) -> OpenOptions {
     options
 }
 
-/// Loads the items up to the end of a database.
+/// Loads the items of a database.
 fn load_database(
     environment: &Environment,
     input: &mut Input,
     instructions: &Instructions,
-    wish: &Wish,
+    chosen: &LoadOptions,
 ) -> Result<(), Failure> {
     let mut is_complete = false;
     while !is_complete {
         let mut txn = environment.write().map_err(step("mdb_txn_begin"))?;
         let database = open(&mut txn, instructions).map_err(step("mdb_dbi_open"))?;
-        if wish.append {
+        if chosen.append {
             set_input_order(&mut txn, database);
         }
         let mut cursor = txn.cursor_mut(database).map_err(step("mdb_cursor_open"))?;
-        is_complete = load_batch(&mut cursor, input, instructions.format, wish)?;
+        is_complete = load_batch(&mut cursor, input, instructions.format, chosen)?;
         drop(cursor);
         if let Err(error) = txn.commit() {
-            let told = format!("txn_commit: {}", explain(error.code()));
-            return Err(input.complaint(told.as_bytes()));
+            let text = format!("txn_commit: {}", explain(error.code()));
+            return Err(input.complaint(text.as_bytes()));
         }
     }
     Ok(())
 }
 
-/// Stores what makes a transaction; returns whether those were the last items of the database.
+/// Stores the items of one transaction. Returns true if they were the last of the database.
 fn load_batch(
     cursor: &mut WriteCursor<'_, '_>,
     input: &mut Input,
     format: Format,
-    wish: &Wish,
+    chosen: &LoadOptions,
 ) -> Result<bool, Failure> {
-    let flags = if wish.keep {
+    let flags = if chosen.keep {
         PutFlags::NO_OVERWRITE | PutFlags::NO_DUP_DATA
     } else {
         PutFlags::NONE
     };
     for _ in 0..BATCH {
-        let Some(key) = input.item(format, wish.plain_text)? else {
+        let Some(key) = input.item(format, chosen.plain_text)? else {
             return Ok(true);
         };
-        let value = input.value(format, wish.plain_text)?;
+        let value = input.value(format, chosen.plain_text)?;
         let put = cursor.put_with(&key, &value, flags);
-        if matches!(put.map_err(step("mdb_cursor_put"))?, Put::Exists(_)) && !wish.keep {
+        if matches!(put.map_err(step("mdb_cursor_put"))?, Put::Exists(_)) && !chosen.keep {
             return Err(Failure::Step("mdb_cursor_put", KEY_EXISTS));
         }
     }
@@ -275,8 +273,8 @@ fn open(txn: &mut WriteTxn<'_>, instructions: &Instructions) -> Result<Database,
     }
 }
 
-/// Lets every key and every value come behind all others: the order of the input, whatever order the database's own
-/// program knows.
+/// Sorts every key and value after all others. This keeps the order of the input, whatever order
+/// the database's program uses.
 fn set_input_order(txn: &mut WriteTxn<'_>, database: Database) {
     let behind = |_, new: &[u8], old: &[u8]| {
         if new == old {

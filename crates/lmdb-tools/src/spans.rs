@@ -1,19 +1,20 @@
-//! A record of the free list, told as runs of consecutive pages.
+//! A record of the free list as runs of consecutive pages.
 
 use std::io::{self, Write};
 
-/// The pages one transaction no longer needed.
+/// The pages that one transaction freed.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct FreePages {
-    /// As recorded: in descending order, if all is well.
+    /// As recorded; in descending order unless damaged.
     pages: Vec<u64>,
 }
 
-/// Consecutive pages: the first, and how many.
+/// Consecutive pages: the first, and their number.
 type Span = (u64, usize);
 
 impl FreePages {
-    /// Reads a record's value: a count, then as many page numbers. What the record is too short for is left out.
+    /// Reads a record's value: a count, then that many page numbers. Numbers beyond the end of the
+    /// value are left out.
     pub(crate) fn read(value: &[u8]) -> FreePages {
         let (words, _) = value.as_chunks();
         let mut words = words.iter().map(|word| u64::from_ne_bytes(*word));
@@ -29,7 +30,7 @@ impl FreePages {
         self.pages.len()
     }
 
-    /// One line: how many pages, and the longest run of them.
+    /// Writes one line: the number of pages, and their longest run.
     pub(crate) fn summarise(&self, txnid: u64, out: &mut dyn Write) -> io::Result<()> {
         let longest = self.spans().map(|(_, len)| len).max().unwrap_or(0);
         let descending = self.pages.is_sorted_by(|above, below| above > below);
@@ -41,7 +42,7 @@ impl FreePages {
         )
     }
 
-    /// A line for each run, in ascending order.
+    /// Writes a line for each run, in ascending order.
     pub(crate) fn list(&self, out: &mut dyn Write) -> io::Result<()> {
         for (first, len) in self.spans() {
             if len > 1 {
@@ -73,7 +74,7 @@ impl FreePages {
 mod tests {
     use super::*;
 
-    fn told(words: &[u64]) -> String {
+    fn text(words: &[u64]) -> String {
         let value: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
         let record = FreePages::read(&value);
         let mut out = Vec::new();
@@ -85,10 +86,10 @@ mod tests {
     #[test]
     fn runs_are_told_with_their_length() {
         let expected = "    Transaction 7, 4 pages, maxspan 2\n            19\n            22[2]\n            35\n";
-        assert_eq!(told(&[4, 35, 23, 22, 19]), expected);
-        assert_eq!(told(&[0]), "    Transaction 7, 0 pages, maxspan 0\n");
+        assert_eq!(text(&[4, 35, 23, 22, 19]), expected);
+        assert_eq!(text(&[0]), "    Transaction 7, 0 pages, maxspan 0\n");
         assert_eq!(
-            told(&[1, 5, 4]),
+            text(&[1, 5, 4]),
             "    Transaction 7, 1 pages, maxspan 1\n             5\n"
         );
     }
@@ -96,10 +97,10 @@ mod tests {
     #[test]
     fn damaged_records_are_told_too() {
         assert!(
-            told(&[2, 4, 9]).starts_with("    Transaction 7, 2 pages, maxspan 1 [bad sequence]\n")
+            text(&[2, 4, 9]).starts_with("    Transaction 7, 2 pages, maxspan 1 [bad sequence]\n")
         );
-        assert!(told(&[2, 9, 9]).contains("[bad sequence]"));
-        assert!(told(&[1 << 60, 9]).starts_with("    Transaction 7, 1 pages"));
-        assert_eq!(told(&[]), "    Transaction 7, 0 pages, maxspan 0\n");
+        assert!(text(&[2, 9, 9]).contains("[bad sequence]"));
+        assert!(text(&[1 << 60, 9]).starts_with("    Transaction 7, 1 pages"));
+        assert_eq!(text(&[]), "    Transaction 7, 0 pages, maxspan 0\n");
     }
 }

@@ -1,4 +1,4 @@
-//! `mdb_stat`: what an environment and its databases look like.
+//! `mdb_stat`: the status of an environment and its databases.
 
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -22,13 +22,13 @@ pub fn main() -> ExitCode {
     command::run(USAGE, stat)
 }
 
-/// What is to be shown.
+/// The options.
 #[derive(Debug, Default)]
-struct Wish {
+struct StatOptions {
     environment: bool,
-    /// How often asked for: twice clears stale readers.
+    /// The number of `-r`; two clear stale readers.
     readers: u32,
-    /// How often asked for: twice lists the records, thrice their pages.
+    /// The number of `-f`; two list the records, three also their pages.
     free_list: u32,
     all: bool,
     name: Option<OsString>,
@@ -37,54 +37,58 @@ struct Wish {
 
 fn stat(call: Call) -> Result<(), Failure> {
     let mut options = Getopt::new(call.words, "Vaefnrs:");
-    let mut wish = Wish::default();
+    let mut chosen = StatOptions::default();
     while let Some(option) = options.next_option().map_err(bad_option)? {
         match option.letter {
             'V' => return print_version(),
-            'a' if wish.name.is_none() => wish.all = true,
-            's' if !wish.all => wish.name = Some(option.value),
-            'e' => wish.environment = true,
-            'f' => wish.free_list += 1,
-            'n' => wish.no_subdir = true,
-            'r' => wish.readers += 1,
+            'a' if chosen.name.is_none() => chosen.all = true,
+            's' if !chosen.all => chosen.name = Some(option.value),
+            'e' => chosen.environment = true,
+            'f' => chosen.free_list += 1,
+            'n' => chosen.no_subdir = true,
+            'r' => chosen.readers += 1,
             _ => return Err(Failure::Usage(None)),
         }
     }
     let path = one_operand(options)?;
-    let environment = open_to_read(&path, Environment::options().no_subdir(wish.no_subdir))?;
+    let environment = open_to_read(&path, Environment::options().no_subdir(chosen.no_subdir))?;
     let mut out = command::output(None);
-    let shown = show(&environment, &wish, &mut out);
-    // What was option before something failed is shown too.
+    let shown = show(&environment, &chosen, &mut out);
+    // Output before a failure is shown too.
     out.flush().map_err(writing)?;
     shown
 }
 
-fn show(environment: &Environment, wish: &Wish, out: &mut dyn Write) -> Result<(), Failure> {
-    if wish.environment {
+fn show(
+    environment: &Environment,
+    chosen: &StatOptions,
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
+    if chosen.environment {
         show_environment(environment, out)?;
     }
-    if wish.readers > 0 {
-        show_readers(environment, wish.readers > 1, out)?;
-        if wish.free_list == 0 && !wish.all && wish.name.is_none() {
+    if chosen.readers > 0 {
+        show_readers(environment, chosen.readers > 1, out)?;
+        if chosen.free_list == 0 && !chosen.all && chosen.name.is_none() {
             return Ok(());
         }
     }
     let txn = environment.read().map_err(step("mdb_txn_begin"))?;
-    if wish.free_list > 0 {
-        show_free_list(&txn, wish.free_list, out)?;
+    if chosen.free_list > 0 {
+        show_free_list(&txn, chosen.free_list, out)?;
     }
-    let database = match &wish.name {
+    let database = match &chosen.name {
         Some(name) => txn.open_named(name.as_bytes()),
         None => txn.open_database(None),
     };
     let database = database.map_err(step("mdb_open"))?;
     let stat = txn.stat(database).map_err(step("mdb_stat"))?;
-    let name = wish
+    let name = chosen
         .name
         .as_deref()
         .map_or(&b"Main DB"[..], OsStrExt::as_bytes);
     show_database(name, &stat, out).map_err(writing)?;
-    if wish.all {
+    if chosen.all {
         show_named(&txn, out)?;
     }
     Ok(())
@@ -172,7 +176,7 @@ fn show_free_list(txn: &ReadTxn<'_>, detail: u32, out: &mut dyn Write) -> Result
     writeln!(out, "  Free pages: {total}").map_err(writing)
 }
 
-/// The named databases, in the order of the main one's keys.
+/// Shows the named databases, in the order of the main one's keys.
 fn show_named(txn: &ReadTxn<'_>, out: &mut dyn Write) -> Result<(), Failure> {
     let mut cursor = txn
         .cursor(Database::MAIN)

@@ -5,16 +5,16 @@
 //!   per attribute: number | values        top bit: sorted       top bit: normal forms follow
 //!                                         next bit: in id2v
 //!                  length of each value, then of each normal form       (none if they are in id2v)
-//!   then the values, each with a NUL behind it, and behind those of an attribute its normal forms
+//!   then the values, each followed by a NUL, and after those of an attribute its normal forms
 //! ```
 
-use crate::error::Wrong;
+use crate::error::EntryFault;
 use crate::words::u32_at;
 
 /// One attribute of an entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Attribute {
-    /// Its description, as the server had it.
+    /// Its description, as the server wrote it.
     pub description: String,
     /// Its values, in their order.
     pub values: Vec<Vec<u8>>,
@@ -25,7 +25,7 @@ const WORD_LEN: usize = 4;
 const TOP: u32 = 1 << 31;
 const IN_ID2V: u32 = 1 << 30;
 
-/// An attribute of a record, with the place of its values.
+/// An attribute of a record, and where its values are.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Field<'r> {
     /// Number in ad2i.
@@ -33,31 +33,31 @@ pub(crate) struct Field<'r> {
     pub(crate) values: FieldValues<'r>,
 }
 
-/// Where an attribute's values are.
+/// The location of an attribute's values.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum FieldValues<'r> {
     /// In the record.
-    Here(Vec<&'r [u8]>),
-    /// In id2v, so many.
+    Inline(Vec<&'r [u8]>),
+    /// In id2v, this many.
     Outside(usize),
 }
 
-/// Takes a record apart.
+/// Parses a record.
 ///
 /// # Errors
-/// [`Wrong::Record`] when its parts do not fit into it, or do not fill it.
-pub(crate) fn fields(record: &[u8]) -> Result<Vec<Field<'_>>, Wrong> {
-    let mut words = Words { record, next: 0 };
+/// [`EntryFault::Record`] if its parts do not fit into it, or do not fill it.
+pub(crate) fn fields(record: &[u8]) -> Result<Vec<Field<'_>>, EntryFault> {
+    let mut words = WordReader { record, next: 0 };
     let attributes = words.take("header")?;
     let values_expected = words.take("header")?;
     let _class_flags = words.take("header")?;
     let values_at = words.take("header")? as usize;
-    let mut area = Area {
+    let mut area = ValueReader {
         record,
         next: HEADER_WORDS
             .checked_add(values_at)
             .and_then(|words| words.checked_mul(WORD_LEN))
-            .ok_or(Wrong::Record("the place of the values"))?,
+            .ok_or(EntryFault::Record("the place of the values"))?,
     };
     let mut fields = Vec::new();
     let mut values_found = 0_u32;
@@ -71,13 +71,13 @@ pub(crate) fn fields(record: &[u8]) -> Result<Vec<Field<'_>>, Wrong> {
             let lengths = words.take_many(count)?;
             let normal_lengths = words.take_many(if has_normal { count } else { 0 })?;
             let values = area.take_many(lengths)?;
-            // Our own are made when they are needed.
+            // This project computes normal forms when it needs them.
             area.take_many(normal_lengths)?;
             values_found = values_found.wrapping_add(count + 1);
             if has_normal {
                 values_found = values_found.wrapping_add(count + 1);
             }
-            FieldValues::Here(values)
+            FieldValues::Inline(values)
         };
         fields.push(Field {
             number: number & !(TOP | IN_ID2V),
@@ -85,10 +85,10 @@ pub(crate) fn fields(record: &[u8]) -> Result<Vec<Field<'_>>, Wrong> {
         });
     }
     if values_found > values_expected {
-        return Err(Wrong::Record("more values than it counts"));
+        return Err(EntryFault::Record("more values than it counts"));
     }
     if words.next != HEADER_WORDS + values_at {
-        return Err(Wrong::Record(
+        return Err(EntryFault::Record(
             "the attributes do not end where the values begin",
         ));
     }
@@ -97,66 +97,67 @@ pub(crate) fn fields(record: &[u8]) -> Result<Vec<Field<'_>>, Wrong> {
 }
 
 /// The words of a record, one after the other.
-struct Words<'r> {
+struct WordReader<'r> {
     record: &'r [u8],
     next: usize,
 }
 
-impl<'r> Words<'r> {
-    fn take(&mut self, what: &'static str) -> Result<u32, Wrong> {
-        let word = u32_at(self.record, self.next * WORD_LEN).ok_or(Wrong::Record(what))?;
+impl<'r> WordReader<'r> {
+    fn take(&mut self, what: &'static str) -> Result<u32, EntryFault> {
+        let word = u32_at(self.record, self.next * WORD_LEN).ok_or(EntryFault::Record(what))?;
         self.next += 1;
         Ok(word)
     }
 
-    /// So many words, all of which the record has to have before any is looked at.
-    fn take_many(&mut self, count: u32) -> Result<&'r [u8], Wrong> {
+    /// Returns the next `count` words. It checks that the record has all of them before any is
+    /// used.
+    fn take_many(&mut self, count: u32) -> Result<&'r [u8], EntryFault> {
         let len = (count as usize).saturating_mul(WORD_LEN);
         let at = self.next * WORD_LEN;
         let words = self.record.get(at..at.saturating_add(len));
         self.next += count as usize;
-        words.ok_or(Wrong::Record("lengths of values"))
+        words.ok_or(EntryFault::Record("lengths of values"))
     }
 }
 
 /// The values of a record, one after the other.
-struct Area<'r> {
+struct ValueReader<'r> {
     record: &'r [u8],
     next: usize,
 }
 
-impl<'r> Area<'r> {
-    fn take_many(&mut self, lengths: &[u8]) -> Result<Vec<&'r [u8]>, Wrong> {
+impl<'r> ValueReader<'r> {
+    fn take_many(&mut self, lengths: &[u8]) -> Result<Vec<&'r [u8]>, EntryFault> {
         let lengths = lengths.chunks_exact(WORD_LEN);
         let lengths = lengths.map(|word| u32_at(word, 0).unwrap_or(u32::MAX) as usize);
         lengths.map(|len| self.take(len)).collect()
     }
 
-    /// A value, with the NUL behind it.
-    fn take(&mut self, len: usize) -> Result<&'r [u8], Wrong> {
-        let wrong = Wrong::Record("a value beyond the end");
+    /// Returns the next value. A NUL follows it.
+    fn take(&mut self, len: usize) -> Result<&'r [u8], EntryFault> {
+        let fault = EntryFault::Record("a value beyond the end");
         let Some(end) = self.next.checked_add(len) else {
-            return Err(wrong);
+            return Err(fault);
         };
         let (Some(value), Some(0)) = (self.record.get(self.next..end), self.record.get(end)) else {
-            return Err(wrong);
+            return Err(fault);
         };
         self.next = end + 1;
         Ok(value)
     }
 
-    /// The record is filled up to a multiple of eight octets, and no further.
-    fn check_end(&self) -> Result<(), Wrong> {
+    /// Checks that the record ends at the next multiple of eight bytes.
+    fn check_end(&self) -> Result<(), EntryFault> {
         if self.record.len().saturating_sub(self.next) < 8 {
             Ok(())
         } else {
-            Err(Wrong::Record("octets behind the last value"))
+            Err(EntryFault::Record("bytes after the last value"))
         }
     }
 }
 
-/// One value of id2v: normal form, NUL, value, NUL, 16-bit length of the value; the length is zero where both are the same,
-/// and then only one is there.
+/// Returns the value in a row of id2v: normal form, NUL, value, NUL, 16-bit length of the value. If
+/// both forms are equal, only one is there and the length is zero.
 pub(crate) fn outside_value(row: &[u8]) -> Option<&[u8]> {
     let (rest, length) = row.split_last_chunk::<2>()?;
     let rest = rest.strip_suffix(&[0])?;

@@ -1,4 +1,4 @@
-//! What can be wrong with a database of the mdb backend.
+//! Errors of reading a database of the mdb backend.
 
 use std::path::PathBuf;
 
@@ -12,15 +12,15 @@ pub enum OpenError {
     Environment {
         /// Its directory.
         path: PathBuf,
-        /// What the engine says.
+        /// The engine's error.
         source: fulgurite::OpenError,
     },
-    /// The file is an environment, but not one of that backend.
+    /// The file is an environment, but not of that backend.
     #[error("{path}: holds no database {name}, so it is none of OpenLDAP's mdb backend")]
     NotBackMdb {
         /// Its directory.
         path: PathBuf,
-        /// What is missing.
+        /// The missing database.
         name: &'static str,
     },
     /// The file cannot be read.
@@ -28,7 +28,7 @@ pub enum OpenError {
     Engine {
         /// Its directory.
         path: PathBuf,
-        /// What the engine says.
+        /// The engine's error.
         source: fulgurite::Error,
     },
     /// The table of attribute descriptions is damaged.
@@ -43,24 +43,24 @@ pub enum OpenError {
 
 /// Why an entry cannot be read.
 #[derive(Debug, Error)]
-#[error("entry {id}{}: {wrong}", name_in_parentheses(name.as_deref()))]
+#[error("entry {id}{}: {fault}", name_in_parentheses(name.as_deref()))]
 pub struct ReadError {
     /// Its id.
     pub id: u64,
     /// Its name, as far as it is known.
     pub name: Option<String>,
-    /// What is wrong.
+    /// The fault.
     #[source]
-    pub wrong: Wrong,
+    pub fault: EntryFault,
 }
 
 fn name_in_parentheses(name: Option<&str>) -> String {
     name.map_or_else(String::new, |name| format!(" ({name})"))
 }
 
-/// What is wrong with an entry.
+/// The fault of an entry.
 #[derive(Debug, Error)]
-pub enum Wrong {
+pub enum EntryFault {
     /// The engine cannot read on.
     #[error(transparent)]
     Engine(#[from] fulgurite::Error),
@@ -70,14 +70,14 @@ pub enum Wrong {
     /// A number that the table of attribute descriptions lacks.
     #[error("its record names attribute {0}, which the table of attribute descriptions lacks")]
     Attribute(u32),
-    /// The values kept outside the record are not as many as it says.
+    /// The number of values outside the record is not the recorded one.
     #[error("{name} has {found} values outside the record, which says {expected}")]
     Values {
         /// The attribute description.
         name: String,
-        /// As the record says.
+        /// The recorded number.
         expected: usize,
-        /// As found.
+        /// The number in id2v.
         found: usize,
     },
     /// There is no name for it.
@@ -89,7 +89,7 @@ pub enum Wrong {
     /// The chain of its parents does not end.
     #[error("the chain of its parents does not end")]
     Parents,
-    /// Names, values or children that belong to no entry.
-    #[error("it is not there, but {0} of it are")]
+    /// Names, values or children of an entry that does not exist.
+    #[error("entry is missing, but its {0} exist")]
     Missing(&'static str),
 }

@@ -1,7 +1,7 @@
-//! Reads the databases of OpenLDAP's mdb backend, releases 2.4 to 2.6, as they lie in their files.
+//! Reads the databases of OpenLDAP's mdb backend, releases 2.4 to 2.6, directly from their files.
 //!
 //! ```text
-//!   data.mdb, opened read-only, also while its server runs; one snapshot holds everything still
+//!   data.mdb, opened read-only, also while its server runs; one snapshot keeps everything consistent
 //!   ad2i  number -> attribute description      ("cn;lang-de")
 //!   dn2i  id -> its RDN and parent, then one row for each child
 //!   id2e  id -> entry: attribute numbers, lengths, values
@@ -9,9 +9,10 @@
 //!       \-----> Dump: one Entry after the other, in order of ids
 //! ```
 //!
-//! Nothing here knows a schema: names and values are handed on as they were written. What cannot be read is an error
-//! with the id of its entry, and the dump goes on behind it, so that a caller can count what it did not get.
-//! The files hold numbers in the order of octets of the machine that wrote them; here it is taken to be this one's.
+//! This crate knows no schema: it returns names and values as they were written. Unreadable data is
+//! an error with the id of its entry. The dump continues after it, so a caller can count the
+//! errors. The files hold numbers in the byte order of the machine that wrote them. This crate
+//! assumes that it is this machine's byte order.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::unwrap_used))]
@@ -23,5 +24,5 @@ mod source;
 mod words;
 
 pub use entry::Attribute;
-pub use error::{OpenError, ReadError, Wrong};
+pub use error::{EntryFault, OpenError, ReadError};
 pub use source::{Dump, Entry, Source};

@@ -3,7 +3,7 @@
 //! ```text
 //!   under an id: its own row      length u16 (big-endian) | normal RDN NUL RDN NUL | parent's id
 //!                then each child  length u16, top bit set | normal RDN NUL RDN NUL | child's id | entries from it down
-//!   under 0:     a row that means nothing, then the topmost entry, whose whole name counts as one RDN
+//!   under 0:     an unused row, then the topmost entry, whose whole name counts as one RDN
 //! ```
 
 use std::collections::HashMap;
@@ -11,12 +11,12 @@ use std::rc::Rc;
 
 use fulgurite::{Database, Snapshot};
 
-use crate::error::Wrong;
+use crate::error::EntryFault;
 use crate::words::{id_of, u64_at};
 
-/// More levels than any directory has; beyond, parents go round in a circle.
+/// Levels of parents at which a chain counts as a cycle. No directory is that deep.
 const DEPTH_MAX: usize = 10_000;
-/// Names of parents kept at once.
+/// Names of parents in the cache.
 const NAMES_MAX: usize = 100_000;
 
 /// An entry's own row.
@@ -42,7 +42,7 @@ pub(crate) fn own_row(row: &[u8]) -> Option<OwnRow<'_>> {
     })
 }
 
-/// Names by id, with those of parents remembered.
+/// Names by id, with a cache of parents' names.
 pub(crate) struct Names {
     db: Database,
     parents: HashMap<u64, Rc<str>>,
@@ -56,10 +56,12 @@ impl Names {
         }
     }
 
-    /// The name of an entry, and its parent's id: 0 for the topmost.
-    pub(crate) fn of(&mut self, txn: &impl Snapshot, id: u64) -> Result<(String, u64), Wrong> {
-        let row = txn.get(self.db, &id.to_ne_bytes())?.ok_or(Wrong::NoName)?;
-        let row = own_row(row).ok_or(Wrong::Name)?;
+    /// Returns the name of an entry and its parent's id, which is 0 for the topmost.
+    pub(crate) fn of(&mut self, txn: &impl Snapshot, id: u64) -> Result<(String, u64), EntryFault> {
+        let row = txn
+            .get(self.db, &id.to_ne_bytes())?
+            .ok_or(EntryFault::NoName)?;
+        let row = own_row(row).ok_or(EntryFault::Name)?;
         if row.parent == 0 {
             return Ok((row.rdn.to_owned(), 0));
         }
@@ -67,18 +69,20 @@ impl Names {
         Ok((format!("{},{above}", row.rdn), row.parent))
     }
 
-    /// The name of a parent. Climbs to the first that is remembered.
-    fn above(&mut self, txn: &impl Snapshot, parent: u64) -> Result<Rc<str>, Wrong> {
+    /// Returns the name of a parent. It climbs to the first name in the cache.
+    fn above(&mut self, txn: &impl Snapshot, parent: u64) -> Result<Rc<str>, EntryFault> {
         let (mut unnamed, mut id) = (Vec::new(), parent);
         let mut name = loop {
             if let Some(name) = self.parents.get(&id) {
                 break Rc::clone(name);
             }
             if unnamed.len() == DEPTH_MAX {
-                return Err(Wrong::Parents);
+                return Err(EntryFault::Parents);
             }
-            let row = txn.get(self.db, &id.to_ne_bytes())?.ok_or(Wrong::NoName)?;
-            let row = own_row(row).ok_or(Wrong::Name)?;
+            let row = txn
+                .get(self.db, &id.to_ne_bytes())?
+                .ok_or(EntryFault::NoName)?;
+            let row = own_row(row).ok_or(EntryFault::Name)?;
             if row.parent == 0 {
                 let name = Rc::from(row.rdn);
                 self.remember(id, &name);
@@ -102,17 +106,17 @@ impl Names {
     }
 }
 
-/// The ids that have a name, ascending, without 0.
+/// Returns the ids that have a name, ascending, without 0.
 pub(crate) fn next_named(
     txn: &impl Snapshot,
     db: Database,
     after: u64,
-) -> Result<Option<u64>, Wrong> {
+) -> Result<Option<u64>, EntryFault> {
     let Some(from) = after.checked_add(1) else {
         return Ok(None);
     };
     let row = txn.cursor(db)?.seek_range(&from.to_ne_bytes())?;
-    row.map(|(key, _)| id_of(key).ok_or(Wrong::Name))
+    row.map(|(key, _)| id_of(key).ok_or(EntryFault::Name))
         .transpose()
 }
 
@@ -137,7 +141,7 @@ mod tests {
         for end in 0..bytes.len() {
             assert!(own_row(&bytes[..end]).is_none(), "{end}");
         }
-        // A child's row, which has a length with the top bit set.
+        // A child's row has a length with the top bit set.
         let mut child = bytes;
         child[0] |= 0x80;
         assert!(own_row(&child).is_none());

@@ -1,4 +1,4 @@
-//! A database that is read, and its entries one after the other.
+//! A database that is read, and the dump of its entries.
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use fulgurite::{CustomOrder, Database, Environment, ReadTxn, Snapshot};
 
 use crate::entry::{Attribute, FieldValues, fields, outside_value};
-use crate::error::{OpenError, ReadError, Wrong};
+use crate::error::{EntryFault, OpenError, ReadError};
 use crate::names::{Names, next_named};
 use crate::words::{id_of, u32_at};
 
@@ -37,23 +37,25 @@ pub struct Dump<'s> {
     /// Attribute descriptions by number, from 1.
     descriptions: Vec<String>,
     names: Names,
-    /// Where the walk through the entries goes on.
+    /// The id at which the walk through the entries continues.
     next: u64,
-    /// Ids whose names came without an entry, found at the end.
-    strays: Option<BTreeSet<u64>>,
+    /// Ids that have a name and no entry; searched at the end.
+    orphans: Option<BTreeSet<u64>>,
 }
 
 #[derive(Clone, Copy)]
 struct Databases {
     entries: Database,
     names: Database,
-    /// Values outside records; databases that were never opened by release 2.5 have none.
+    /// Values outside records. A database that release 2.5 never opened has none.
     values: Option<Database>,
 }
 
 impl Source {
-    /// Opens the database in a directory. Nothing in it is changed but a reader's slot in its lock file, which keeps what
-    /// is being read from being overwritten; a server may go on working with it.
+    /// Opens the database in a directory.
+    ///
+    /// It changes nothing except a reader slot in the lock file, which pins the snapshot. A server
+    /// may go on working with the database.
     ///
     /// # Errors
     /// [`OpenError::Environment`].
@@ -69,7 +71,7 @@ impl Source {
         })
     }
 
-    /// The database as it is now.
+    /// Pins the current snapshot for a dump.
     ///
     /// # Errors
     /// [`OpenError`].
@@ -107,7 +109,7 @@ impl Source {
             descriptions,
             names: Names::new(names),
             next: 1,
-            strays: None,
+            orphans: None,
         })
     }
 
@@ -139,7 +141,7 @@ impl Source {
     }
 }
 
-/// The order of keys in id2v: by id, then by attribute number, both as numbers.
+/// Compares keys of id2v: by id, then by attribute number, both as numbers.
 fn by_id_and_number(_: usize, a: &[u8], b: &[u8]) -> Ordering {
     let parts = |key: &[u8]| {
         let number = key.get(8..10).and_then(|two| two.try_into().ok());
@@ -149,45 +151,45 @@ fn by_id_and_number(_: usize, a: &[u8], b: &[u8]) -> Ordering {
 }
 
 impl Dump<'_> {
-    /// The attribute descriptions that entries may have.
+    /// Returns the attribute descriptions that entries may have.
     #[must_use]
     pub fn descriptions(&self) -> &[String] {
         &self.descriptions
     }
 
-    /// Number of entries.
+    /// Returns the number of entries.
     ///
     /// # Errors
-    /// [`Wrong::Engine`].
-    pub fn len(&self) -> Result<u64, Wrong> {
+    /// [`EntryFault::Engine`].
+    pub fn len(&self) -> Result<u64, EntryFault> {
         Ok(self.txn.stat(self.databases.entries)?.entries)
     }
 
-    /// Whether there is no entry.
+    /// Returns true if there is no entry.
     ///
     /// # Errors
-    /// [`Wrong::Engine`].
-    pub fn is_empty(&self) -> Result<bool, Wrong> {
+    /// [`EntryFault::Engine`].
+    pub fn is_empty(&self) -> Result<bool, EntryFault> {
         Ok(self.len()? == 0)
     }
 
-    /// The names of the topmost entries.
+    /// Returns the names of the topmost entries.
     ///
     /// # Errors
     /// [`ReadError`].
     pub fn suffixes(&mut self) -> Result<Vec<String>, ReadError> {
         let mut suffixes = Vec::new();
-        let failed = |wrong| ReadError {
+        let failed = |fault| ReadError {
             id: 0,
             name: None,
-            wrong,
+            fault,
         };
         let mut rows: Vec<u64> = Vec::new();
         {
             let values = self.txn.values(self.databases.names, &0_u64.to_ne_bytes());
             for row in values.map_err(|error| failed(error.into()))? {
                 let row = row.map_err(|error| failed(error.into()))?;
-                // A child's row: the id stands sixteen octets before the end, before the count.
+                // In a child's row the id is sixteen bytes before the end, before the count.
                 let is_child = row.first().is_some_and(|first| first & 0x80 != 0);
                 let id = row.len().checked_sub(16);
                 let id = id.and_then(|at| crate::words::u64_at(row, at));
@@ -196,32 +198,34 @@ impl Dump<'_> {
         }
         for id in rows {
             let named = self.names.of(&self.txn, id);
-            let (name, _) = named.map_err(|wrong| ReadError {
+            let (name, _) = named.map_err(|fault| ReadError {
                 id,
                 name: None,
-                wrong,
+                fault,
             })?;
             suffixes.push(name);
         }
         Ok(suffixes)
     }
 
-    /// The next entry, in order of ids; `None` at the end. After an error it goes on behind the entry that has it, and at
-    /// the end come errors for names that have no entry.
+    /// Returns the next entry, in order of ids; `None` at the end.
+    ///
+    /// After an error it continues after the faulty entry. Names without an entry are errors at the
+    /// end.
     ///
     /// # Errors
     /// [`ReadError`].
     pub fn next_entry(&mut self) -> Result<Option<Entry>, ReadError> {
         let Some(id) = self.next_id()? else {
-            return self.next_stray();
+            return self.next_orphan();
         };
         let (name, parent) = match self.names.of(&self.txn, id) {
             Ok(named) => named,
-            Err(wrong) => {
+            Err(fault) => {
                 return Err(ReadError {
                     id,
                     name: None,
-                    wrong,
+                    fault,
                 });
             }
         };
@@ -232,47 +236,49 @@ impl Dump<'_> {
                 name,
                 attributes,
             })),
-            Err(wrong) => Err(ReadError {
+            Err(fault) => Err(ReadError {
                 id,
                 name: Some(name),
-                wrong,
+                fault,
             }),
         }
     }
 
     fn next_id(&mut self) -> Result<Option<u64>, ReadError> {
         let from = self.next;
-        let failed = |wrong| ReadError {
+        let failed = |fault| ReadError {
             id: from,
             name: None,
-            wrong,
+            fault,
         };
-        let engine = |error: fulgurite::Error| failed(Wrong::Engine(error));
+        let engine = |error: fulgurite::Error| failed(EntryFault::Engine(error));
         let mut cursor = self.txn.cursor(self.databases.entries).map_err(engine)?;
         let row = match cursor.seek_range(&from.to_ne_bytes()) {
             Ok(row) => row,
             Err(error) => {
-                // Where the engine cannot find its way, the next number may be on a sound page.
+                // If the engine cannot read a page, the next id may be on a sound one.
                 self.next = from.saturating_add(1);
                 return Err(engine(error));
             }
         };
         let Some((key, _)) = row else { return Ok(None) };
-        let id = id_of(key).ok_or_else(|| failed(Wrong::Record("its key")))?;
+        let id = id_of(key).ok_or_else(|| failed(EntryFault::Record("its key")))?;
         self.next = id.saturating_add(1);
         Ok(Some(id))
     }
 
-    fn attributes(&self, id: u64) -> Result<Vec<Attribute>, Wrong> {
+    fn attributes(&self, id: u64) -> Result<Vec<Attribute>, EntryFault> {
         let record = self.txn.get(self.databases.entries, &id.to_ne_bytes())?;
-        let record = record.ok_or(Wrong::Record("it is gone"))?;
+        let record = record.ok_or(EntryFault::Record("it is gone"))?;
         let mut attributes = Vec::new();
         for field in fields(record)? {
             let at = (field.number as usize).checked_sub(1);
             let description = at.and_then(|at| self.descriptions.get(at));
-            let description = description.ok_or(Wrong::Attribute(field.number))?.clone();
+            let description = description
+                .ok_or(EntryFault::Attribute(field.number))?
+                .clone();
             let values = match field.values {
-                FieldValues::Here(values) => values.into_iter().map(<[u8]>::to_vec).collect(),
+                FieldValues::Inline(values) => values.into_iter().map(<[u8]>::to_vec).collect(),
                 FieldValues::Outside(count) => {
                     self.outside(id, field.number, &description, count)?
                 }
@@ -285,58 +291,58 @@ impl Dump<'_> {
         Ok(attributes)
     }
 
-    /// The values of an attribute in id2v.
+    /// Returns the values of an attribute in id2v.
     fn outside(
         &self,
         id: u64,
         number: u32,
         name: &str,
         expected: usize,
-    ) -> Result<Vec<Vec<u8>>, Wrong> {
+    ) -> Result<Vec<Vec<u8>>, EntryFault> {
         let mut values = Vec::new();
         if let Some(db) = self.databases.values {
             let mut key = id.to_ne_bytes().to_vec();
-            let number = u16::try_from(number).map_err(|_| Wrong::Attribute(number))?;
+            let number = u16::try_from(number).map_err(|_| EntryFault::Attribute(number))?;
             key.extend_from_slice(&number.to_ne_bytes());
             for row in self.txn.values(db, &key)? {
-                let value = outside_value(row?).ok_or(Wrong::Record("a value in id2v"))?;
+                let value = outside_value(row?).ok_or(EntryFault::Record("a value in id2v"))?;
                 values.push(value.to_vec());
             }
         }
         if values.len() == expected {
             return Ok(values);
         }
-        Err(Wrong::Values {
+        Err(EntryFault::Values {
             name: name.to_owned(),
             expected,
             found: values.len(),
         })
     }
 
-    /// At the end: what has a name and is no entry.
-    fn next_stray(&mut self) -> Result<Option<Entry>, ReadError> {
-        if self.strays.is_none() {
-            let found = self.find_strays();
-            self.strays = Some(BTreeSet::new());
-            let found = found.map_err(|wrong| ReadError {
+    /// Returns errors at the end, for names without an entry.
+    fn next_orphan(&mut self) -> Result<Option<Entry>, ReadError> {
+        if self.orphans.is_none() {
+            let found = self.find_orphans();
+            self.orphans = Some(BTreeSet::new());
+            let found = found.map_err(|fault| ReadError {
                 id: 0,
                 name: None,
-                wrong,
+                fault,
             })?;
-            self.strays = Some(found);
+            self.orphans = Some(found);
         }
-        match self.strays.as_mut().and_then(BTreeSet::pop_first) {
+        match self.orphans.as_mut().and_then(BTreeSet::pop_first) {
             None => Ok(None),
             Some(id) => Err(ReadError {
                 id,
                 name: self.names.of(&self.txn, id).ok().map(|(name, _)| name),
-                wrong: Wrong::Missing("the name and the place"),
+                fault: EntryFault::Missing("the name and the place"),
             }),
         }
     }
 
-    fn find_strays(&self) -> Result<BTreeSet<u64>, Wrong> {
-        let mut strays = BTreeSet::new();
+    fn find_orphans(&self) -> Result<BTreeSet<u64>, EntryFault> {
+        let mut orphans = BTreeSet::new();
         let mut last = 0;
         while let Some(id) = next_named(&self.txn, self.databases.names, last)? {
             if self
@@ -344,11 +350,11 @@ impl Dump<'_> {
                 .get(self.databases.entries, &id.to_ne_bytes())?
                 .is_none()
             {
-                strays.insert(id);
+                orphans.insert(id);
             }
             last = id;
         }
-        Ok(strays)
+        Ok(orphans)
     }
 }
 

@@ -1,10 +1,11 @@
 //! Options as the C library's getopt(3) reads them.
 //!
-//! Letters come in clusters (`-qv`), a value is attached (`-Tpasswd`) or follows, operands may stand
-//! between options, and `--` ends the options. Scripts rely on these rules and on the error texts.
+//! Letters come in clusters (`-qv`), and a value is attached (`-Tpasswd`) or follows. Operands may
+//! stand between options. `--` ends the options. Scripts rely on these rules and on the error
+//! texts.
 //!
-//! The parser is our own because no argument crate reads options this way: `lexopt` drops the `=` of
-//! an attached value (`-s=x`), reads `--help` as a long option, and has other error texts.
+//! No argument crate reads options this way, so the parser is our own. `lexopt` drops the `=` of an
+//! attached value (`-s=x`), and reads `--help` as a long option. Its error texts differ too.
 
 use std::collections::VecDeque;
 use std::ffi::OsString;

@@ -1,4 +1,4 @@
-//! What the programs share at the terminal.
+//! The code that the programs share at the terminal.
 //!
 //! | module | serves |
 //! | --- | --- |

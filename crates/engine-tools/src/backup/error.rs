@@ -1,9 +1,10 @@
-//! Why a backup was not made, or cannot be used.
+//! Errors of backing up and restoring.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Why backing up or restoring failed. Nothing was left behind by what failed but files whose names end in `.part`.
+/// Why backing up or restoring failed. After a failure only files whose names end in `.part` may
+/// remain.
 #[derive(Debug, thiserror::Error)]
 pub enum BackupError {
     /// The environment could not be opened.
@@ -12,23 +13,23 @@ pub enum BackupError {
     /// Reading the environment failed.
     #[error("reading the environment")]
     Engine(#[from] fulgurite::Error),
-    /// The system refused.
+    /// The system refused an operation.
     #[error("{doing} {}", path.display())]
     Io {
-        /// What was being done.
+        /// The operation.
         doing: &'static str,
-        /// To what.
+        /// The file or directory.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
-    /// Somebody else makes a backup into the same directory.
+    /// Another process makes a backup into the same directory.
     #[error("another backup into {} is under way", .0.display())]
     Busy(PathBuf),
     /// The file does not begin as a backup file does.
     #[error("{} is no backup file", .0.display())]
     NotABackup(PathBuf),
-    /// The file is of another version of the layout.
+    /// The file has another version of the layout.
     #[error("{} has layout version {found}; this program knows version 1", path.display())]
     Version {
         /// The file.
@@ -44,10 +45,10 @@ pub enum BackupError {
     Damaged {
         /// The file.
         path: PathBuf,
-        /// What of it.
+        /// The part that is damaged.
         what: String,
     },
-    /// A file's name does not say what it holds.
+    /// A file's name does not fit its contents.
     #[error("{} was renamed: it is {should_be}", path.display())]
     Renamed {
         /// The file.
@@ -55,12 +56,12 @@ pub enum BackupError {
         /// The name it had when it was made.
         should_be: String,
     },
-    /// A file of the chain is not there.
+    /// A file of the chain is missing.
     #[error("{} builds on transaction {from}, and no file in the directory is of that one", path.display())]
     Missing {
         /// The file that needs another.
         path: PathBuf,
-        /// What it needs.
+        /// The transaction it needs.
         from: u64,
     },
     /// A file was exchanged for another with the same name.
@@ -68,7 +69,7 @@ pub enum BackupError {
     Exchanged {
         /// The file that needs another.
         path: PathBuf,
-        /// The one that is not what it was.
+        /// The exchanged file.
         before: PathBuf,
     },
     /// The environment is older than the last backup.
@@ -78,22 +79,22 @@ pub enum BackupError {
         directory.display()
     )]
     Behind {
-        /// Where the backups are.
+        /// The directory of the backups.
         directory: PathBuf,
         /// The environment's transaction.
         environment: u64,
-        /// That of the newest backup.
+        /// The transaction of the newest backup.
         newest: u64,
     },
-    /// The environment cannot be the one that the backups are of.
+    /// The backups are of another environment.
     #[error(
         "the environment is not the one that the backups in {} are of: {why}; use another directory",
         directory.display()
     )]
     Foreign {
-        /// Where the backups are.
+        /// The directory of the backups.
         directory: PathBuf,
-        /// How that was noticed.
+        /// How the tool noticed it.
         why: String,
     },
     /// There is no backup in the directory.
@@ -102,17 +103,17 @@ pub enum BackupError {
     /// No backup is of this transaction.
     #[error("no backup in {} is of transaction {wanted}; there are: {known}", directory.display())]
     NoSuchTransaction {
-        /// Where the backups are.
+        /// The directory of the backups.
         directory: PathBuf,
-        /// What was asked for.
+        /// The wanted transaction.
         wanted: u64,
-        /// What there is.
+        /// The transactions there are.
         known: String,
     },
-    /// Nothing is ever overwritten.
+    /// The file exists. Nothing is ever overwritten.
     #[error("{} exists already; nothing is overwritten", .0.display())]
     Exists(PathBuf),
-    /// The environment is damaged, so nothing is done with it.
+    /// The environment is damaged, so the tool does nothing with it.
     #[error("the environment is damaged: {0}; see `fulgurite check`")]
     Damage(String),
     /// The restored file failed its check.

@@ -1,34 +1,34 @@
-//! The octets of a backup file.
+//! The bytes of a backup file.
 //!
-//! All numbers are little-endian; a digest is 32 octets of BLAKE3.
+//! All numbers are little-endian; a digest is 32 bytes of BLAKE3.
 //!
 //! ```text
 //!   at 0        header
 //!        0  16  "fulgurite backup"
 //!       16   4  version of this layout: 1
-//!       20   4  page size in octets
-//!       24   8  transaction that the file before it in the chain is of; all ones in a full backup
+//!       20   4  page size in bytes
+//!       24   8  transaction of the file before it in the chain; all ones in a full backup
 //!       32   8  transaction of the snapshot
 //!       40   8  last page of the snapshot
 //!       48   8  pages that the snapshot reaches
 //!       56   8  zero
-//!       64  32  the digest that the file before it in the chain ends with; zeros in a full backup
-//!       96  32  digest of the octets before
-//!   at 128      the meaning parts of meta pages 0 and 1, 152 octets each
+//!       64  32  the digest at the end of the file before it in the chain; zeros in a full backup
+//!       96  32  digest of the bytes before
+//!   at 128      the used parts of meta pages 0 and 1, 152 bytes each
 //!   at 432      frames, one after the other
-//!        0   4  pages in the frame, 1 to 64; 0 ends the frames, with nothing behind it
-//!        4   4  length of the body in octets
+//!        0   4  pages in the frame, 1 to 64; 0 ends the frames, with nothing after it
+//!        4   4  length of the body in bytes
 //!        8   4  0: the body is the pages; 1: it is an LZ4 block of them
 //!       12      body
 //!   then        table: for each page, in the order of the frames, which is ascending
 //!        0   8  page number
 //!        8  32  digest of the page
 //!   then        trailer, up to the end of the file
-//!        0   8  where the table begins
+//!        0   8  offset of the table
 //!        8   8  pages in the frames, and entries of the table
 //!       16  16  "end of fulgurite"
 //!       32  32  digest of the table
-//!       64  32  digest of all octets of the file before these
+//!       64  32  digest of all bytes of the file before these
 //! ```
 
 use super::BackupError;
@@ -38,24 +38,24 @@ pub(super) const HEADER_LEN: usize = 128;
 pub(super) const META_LEN: usize = 152;
 pub(super) const FRAMES_AT: u64 = (HEADER_LEN + 2 * META_LEN) as u64;
 pub(super) const FRAME_HEADER_LEN: usize = 12;
-/// Pages in a frame at most.
+/// The most pages in a frame.
 pub(super) const FRAME_PAGES: usize = 64;
 pub(super) const ENTRY_LEN: usize = 40;
 pub(super) const TRAILER_LEN: usize = 96;
-/// How much of the trailer the whole file's digest covers.
+/// Bytes of the trailer that the whole file's digest covers.
 pub(super) const TRAILER_HASHED: usize = 64;
 
 const MAGIC: &[u8; 16] = b"fulgurite backup";
 const END_MAGIC: &[u8; 16] = b"end of fulgurite";
 const VERSION: u32 = 1;
 const PAGE_SIZES: std::ops::RangeInclusive<u32> = 256..=32768;
-/// Stands for no transaction.
+/// The number for no transaction.
 const NONE: u64 = u64::MAX;
 
 /// A digest of BLAKE3.
 pub(super) type Digest = [u8; 32];
 
-/// How the pages of a frame are kept.
+/// The encodings of a frame.
 pub(super) const PLAIN: u32 = 0;
 pub(super) const LZ4: u32 = 1;
 
@@ -131,12 +131,12 @@ pub(super) struct Trailer {
     pub(super) table_at: u64,
     pub(super) pages: u64,
     pub(super) table: Digest,
-    /// Of the whole file but itself.
+    /// The digest of the whole file except these bytes.
     pub(super) file: Digest,
 }
 
 impl Trailer {
-    /// The trailer but for its last part, the digest of the file.
+    /// Returns the trailer without its last part, the digest of the file.
     pub(super) fn hashed_bytes(table_at: u64, pages: u64, table: &Digest) -> [u8; TRAILER_HASHED] {
         let mut out = Vec::with_capacity(TRAILER_HASHED);
         out.extend(table_at.to_le_bytes());
@@ -148,7 +148,7 @@ impl Trailer {
         bytes
     }
 
-    /// Reads the trailer of a file of `len` octets.
+    /// Reads the trailer of a file of `len` bytes.
     pub(super) fn read(
         bytes: &[u8; TRAILER_LEN],
         len: u64,
@@ -190,7 +190,7 @@ pub(super) fn digest_at(bytes: &[u8], at: usize) -> Digest {
     digest.copied().unwrap_or_default()
 }
 
-/// The digest of one page.
+/// Returns the digest of one page.
 pub(super) fn digest_of(page: &[u8]) -> Digest {
     *blake3::hash(page).as_bytes()
 }

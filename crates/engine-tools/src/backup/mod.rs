@@ -1,26 +1,26 @@
-//! Backups by transaction: a full one, then increments that hold only what has changed.
+//! Backups by transaction: a full one, then increments that hold only the changed pages.
 //!
 //! ```text
-//!   full-120.fgb <--- incr-120-135.fgb <--- incr-135-150.fgb        each names the digest of the one before
+//!   full-120.fgb <--- incr-120-135.fgb <--- incr-135-150.fgb        each has the digest of the one before
 //!        |                   |                     |
-//!   all pages that      pages of snapshot 135 that are not what     restored at 150: the three in this order,
-//!   snapshot 120 has    the files before make of them               each over the other; then checked
+//!   all pages of        pages of snapshot 135   restored at 150: the three in this order,
+//!   snapshot 120        that differ from 120    each over the one before; then checked
 //! ```
 //!
-//! Pages of this format do not say which transaction wrote them, and the number of a page says nothing either: it may have
-//! been freed and used again, several times. So a backup keeps a digest of each page it holds, and an increment holds the
-//! pages of the new snapshot whose digest is not the one that the chain has for that number. Whatever happened in between,
-//! compaction of the environment included, restoring the chain gives exactly the new snapshot. The digest is BLAKE3's, whole:
-//! a page that is taken for unchanged because somebody could make two pages with one digest would be lost silently, and
-//! values come from anybody.
+//! Pages of this format do not record the transaction that wrote them. A page number alone does not
+//! help either, because the page may have been freed and reused. So a backup keeps a digest of each
+//! of its pages. An increment holds the pages of the new snapshot whose digest differs from the
+//! chain's. Restoring the chain gives exactly the new snapshot, even if the environment was
+//! compacted in between. The digest is the whole of BLAKE3's. With a weaker one an attacker could
+//! craft two pages with one digest, and the backup would lose a page.
 //!
-//! A backup reads one snapshot through a reader's slot: writers, with the original library too, go on. It looks at every
-//! page in use, so an increment takes as much reading as a full backup, and far less writing.
+//! A backup reads one snapshot through a reader slot. Writers go on, with the original library too.
+//! It reads every page in use, so an increment reads as much as a full backup, and writes far less.
 //!
-//! An environment has no name of its own in this format. What shows that a directory's backups are of another one: another
-//! page size, a lower transaction id, other trees with the same id: then nothing is written. Where no page is left of what
-//! the chain has, a full backup is made that stands alone. An environment that was restored from the newest backup goes on
-//! with the chain.
+//! An environment has no name in this format. Three facts show that the backups are of another one:
+//! another page size, a lower transaction id, or other trees. Then the backup writes nothing. If
+//! the chain and the snapshot share no page, it makes a full backup. An environment that was
+//! restored from the newest backup continues the chain.
 
 mod error;
 mod format;
@@ -30,7 +30,7 @@ mod set;
 mod write;
 
 pub use error::BackupError;
-pub use restore::{Restored, restore};
+pub use restore::{RestoreReport, restore};
 
 use std::path::{Path, PathBuf};
 
@@ -39,22 +39,22 @@ use fulgurite::{ReachedPages, ReadTxn};
 use crate::{Progress, open_read_only};
 use format::{Header, META_LEN, digest_of};
 use read::BackupFile;
-use set::{Digests, DirectoryLock, Set, name_of};
+use set::{BackupSet, Digests, DirectoryLock, name_of};
 use write::Writer;
 
-/// The part of a meta page that says what the trees are, without the map's size, which may differ.
+/// The part of a meta page that describes the trees, without the map size, which may differ.
 const META_TREES: std::ops::Range<usize> = 40..META_LEN;
 
-/// What a backup has to do with others.
+/// The relation of a backup to others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BackupKind {
-    /// It stands alone.
+    /// It needs no other backup.
     Full,
     /// It builds on the backup of this transaction.
     Incremental(u64),
 }
 
-/// What came of a backup.
+/// The outcome of a backup.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BackupOutcome {
     /// A file was written.
@@ -68,24 +68,26 @@ pub enum BackupOutcome {
 pub struct BackupEntry {
     /// Its file.
     pub path: PathBuf,
-    /// What it builds on.
+    /// Full, or built on another.
     pub kind: BackupKind,
-    /// The transaction whose snapshot it holds, or completes.
+    /// The transaction of the snapshot that it holds or completes.
     pub txnid: u64,
     /// Pages it holds.
     pub pages: u64,
-    /// Pages that the snapshot has.
+    /// Pages of the snapshot.
     pub pages_of_snapshot: u64,
-    /// Size of a page in octets.
+    /// Size of a page in bytes.
     pub page_size: u32,
-    /// Length of the file in octets.
-    pub octets: u64,
+    /// Length of the file in bytes.
+    pub bytes: u64,
 }
 
-/// Backs up the environment at `path` into `directory`, which is made if it is missing: an increment to the newest backup
-/// there, or a full one if there is none or `full` asks for it.
+/// Backs up the environment at `path` into `directory`, which it makes if it is missing.
+///
+/// The backup is an increment to the newest one there. It is a full one if there is none or if
+/// `full` is set.
 /// # Errors
-/// [`BackupError`]; the directory then holds what it held before.
+/// [`BackupError`]; the directory is then unchanged.
 pub fn backup(
     path: &Path,
     directory: &Path,
@@ -95,7 +97,7 @@ pub fn backup(
     let environment = open_read_only(path)?;
     std::fs::create_dir_all(directory).map_err(BackupError::io("making", directory))?;
     let _lock = DirectoryLock::take(directory)?;
-    let set = Set::open(directory)?;
+    let set = BackupSet::open(directory)?;
     let txn = environment.read()?;
     let metas = txn.meta_pages()?;
     let newest = set.newest();
@@ -118,8 +120,8 @@ pub fn backup(
     };
     let entry = match snapshot.write(&chain, progress)? {
         Some(entry) => entry,
-        // Nothing is left of what the chain has: it need not be gone on with. And if the environment is another one,
-        // it should not be.
+        // The chain and the snapshot share no page, so an increment would save nothing. If the
+        // environment is another one, the chain must not continue.
         None => snapshot
             .write(&[], progress)?
             .ok_or(BackupError::Empty(directory.to_owned()))?,
@@ -127,7 +129,7 @@ pub fn backup(
     Ok(BackupOutcome::Written(entry))
 }
 
-/// The snapshot that is backed up, and where to.
+/// The snapshot, and the directory of its backup.
 struct Source<'s> {
     txn: &'s ReadTxn<'s>,
     metas: &'s [Vec<u8>; 2],
@@ -136,8 +138,8 @@ struct Source<'s> {
 }
 
 impl Source<'_> {
-    /// Writes a file that goes on with a chain, or a full one if there is none; `None`, and nothing is written, if there is
-    /// one and it has no page in common with the snapshot.
+    /// Writes a file that continues a chain, or a full one if there is none. Returns `None`, with
+    /// nothing written, if the chain and the snapshot share no page.
     fn write(
         &self,
         chain: &[&BackupFile],
@@ -155,14 +157,14 @@ impl Source<'_> {
         let name = name_of(&header);
         let mut writer = Writer::begin(self.directory, &name, &header, self.metas)?;
         let written = write_pages(self.reached, chain, &mut writer, progress)
-            // A reader that was ended may have seen other pages than its own.
+            // A reader that a writer has ended may have read other pages than its own.
             .and_then(|()| self.txn.check_readable().map_err(BackupError::from));
         let pages = writer.pages();
         if written.is_err() || before.is_some() && pages == header.reached && pages > 0 {
             writer.abandon();
             return written.map(|()| None);
         }
-        let octets = writer.finish(self.directory, &name)?;
+        let bytes = writer.finish(self.directory, &name)?;
         Ok(Some(BackupEntry {
             path: self.directory.join(name),
             kind: kind_of(&header),
@@ -170,27 +172,28 @@ impl Source<'_> {
             pages,
             pages_of_snapshot: header.reached,
             page_size: header.page_size,
-            octets,
+            bytes,
         }))
     }
 }
 
-/// The backups in a directory, oldest first. Looks at the ends of the files only.
+/// Lists the backups in a directory, oldest first. It reads only the ends of the files.
 /// # Errors
 /// [`BackupError`].
 pub fn list_backups(directory: &Path) -> Result<Vec<BackupEntry>, BackupError> {
-    let set = Set::open(directory)?;
+    let set = BackupSet::open(directory)?;
     Ok(set.files.iter().map(entry_of).collect())
 }
 
-/// Reads all backups in a directory and compares them with their digests, and each with what it builds on. Returns them.
+/// Reads all backups in a directory and returns them. It compares each with its digests and with
+/// the backup before it.
 /// # Errors
-/// [`BackupError`], the first found.
+/// The first [`BackupError`].
 pub fn verify_backups(
     directory: &Path,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Vec<BackupEntry>, BackupError> {
-    let set = Set::open(directory)?;
+    let set = BackupSet::open(directory)?;
     let total = set.files.iter().map(|file| file.len).sum();
     let mut done = 0;
     for file in &set.files {
@@ -206,7 +209,8 @@ pub fn verify_backups(
     Ok(set.files.iter().map(entry_of).collect())
 }
 
-/// Whether the newest backup is of this very snapshot. Refuses environments that it cannot be of.
+/// Returns true if the newest backup is of this snapshot. Fails for an environment that it cannot
+/// be of.
 fn is_held_by(
     txn: &ReadTxn<'_>,
     metas: &[Vec<u8>; 2],
@@ -220,7 +224,7 @@ fn is_held_by(
     let (ours, theirs) = (metas[0].len(), newest.header.page_size as usize);
     if ours != theirs {
         return Err(foreign(format!(
-            "its pages have {ours} octets, and theirs {theirs}"
+            "its pages have {ours} bytes, and theirs {theirs}"
         )));
     }
     let id = txn.id().0;
@@ -249,7 +253,7 @@ fn is_held_by(
     Ok(true)
 }
 
-/// Writes the pages that are not as the chain has them.
+/// Writes the pages that differ from the chain.
 fn write_pages(
     reached: &ReachedPages<'_>,
     chain: &[&BackupFile],
@@ -283,7 +287,7 @@ fn entry_of(file: &BackupFile) -> BackupEntry {
         pages: file.trailer.pages,
         pages_of_snapshot: file.header.reached,
         page_size: file.header.page_size,
-        octets: file.len,
+        bytes: file.len,
     }
 }
 

@@ -1,4 +1,4 @@
-//! Reading one backup file, with every octet judged by a digest before it is believed.
+//! Reading a backup file. A digest covers every byte before it is used.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read};
@@ -56,7 +56,7 @@ impl BackupFile {
         })
     }
 
-    /// Reads all of the file and compares it with its digest.
+    /// Reads the whole file and compares it with its digest.
     pub(super) fn check_whole(&self) -> Result<(), BackupError> {
         let mut reader = self.reader_at(0, self.len - 32);
         let mut hash = blake3::Hasher::new();
@@ -77,7 +77,7 @@ impl BackupFile {
         }
     }
 
-    /// The table, from its first entry on.
+    /// Returns the table, from its first entry on.
     pub(super) fn table(&self) -> Result<Table<'_>, BackupError> {
         let len = self.trailer.pages * ENTRY_LEN as u64;
         Ok(Table {
@@ -89,7 +89,8 @@ impl BackupFile {
         })
     }
 
-    /// Shows every page of the file, ascending, each compared with its digest.
+    /// Calls a function with every page of the file, ascending, after comparing the page with its
+    /// digest.
     pub(super) fn pages(
         &self,
         mut visit: impl FnMut(u64, &[u8]) -> Result<(), BackupError>,
@@ -160,7 +161,7 @@ impl BackupFile {
     }
 }
 
-/// A part of a file, with a position of its own.
+/// A part of a file, with its own position.
 struct Part<'f> {
     file: &'f File,
     at: u64,
@@ -178,7 +179,7 @@ impl Read for Part<'_> {
     }
 }
 
-/// Entries of a table, judged when the last has been read.
+/// The entries of a table. Its digest is compared after the last.
 pub(super) struct Table<'f> {
     of: &'f BackupFile,
     reader: BufReader<Part<'f>>,
@@ -188,7 +189,7 @@ pub(super) struct Table<'f> {
 }
 
 impl Table<'_> {
-    /// The next entry; `None` behind the last, once all are known to be what they were.
+    /// Returns the next entry; `None` after the last, once the digest fits.
     pub(super) fn entry(&mut self) -> Result<Option<(u64, Digest)>, BackupError> {
         let path = &self.of.path;
         if self.left == 0 {

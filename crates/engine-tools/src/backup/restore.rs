@@ -1,4 +1,4 @@
-//! Making an environment again from backups.
+//! Restoring an environment from backups.
 
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
@@ -11,30 +11,32 @@ use rustix::io::Errno;
 use super::BackupError;
 use super::format::META_LEN;
 use super::read::BackupFile;
-use super::set::{PART_SUFFIX, Set};
+use super::set::{BackupSet, PART_SUFFIX};
 use super::write::sync_directory;
 use crate::Progress;
 
-/// What was restored.
+/// The outcome of a restore.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Restored {
+pub struct RestoreReport {
     /// The data file.
     pub path: PathBuf,
-    /// The transaction it is at.
+    /// The transaction of the restored snapshot.
     pub txnid: u64,
-    /// Backup files that it took.
+    /// Backup files that were used.
     pub files: usize,
-    /// Length of the data file in octets.
-    pub octets: u64,
-    /// Pages that are neither used nor free: the original had lost them too.
+    /// Length of the data file in bytes.
+    pub bytes: u64,
+    /// Pages that are neither used nor free. The original had lost them too.
     pub lost_pages: u64,
 }
 
-/// Restores the snapshot of transaction `txnid`, by default the newest, from the backups in `directory` to a new
-/// environment at `to`: into that directory, which is made if it is missing, or with `no_subdir` to that file.
+/// Restores the snapshot of transaction `txnid`, by default the newest, to a new environment at
+/// `to`.
 ///
-/// Every file's digest is compared first, then each page's as it is put in its place, and the whole is checked as
-/// [`fulgurite::check`] does; only then the data file gets its name. It is durable on return.
+/// `to` is a directory, which is made if it is missing, or with `no_subdir` a file. The restore
+/// first compares every file with its digest, then each page as it writes it. Then it checks the
+/// whole file as [`fulgurite::check`] does, and only then gives it its name. The file is durable on
+/// return.
 /// # Errors
 /// [`BackupError`]. Nothing is overwritten.
 pub fn restore(
@@ -43,8 +45,8 @@ pub fn restore(
     no_subdir: bool,
     txnid: Option<u64>,
     progress: &mut dyn FnMut(Progress),
-) -> Result<Restored, BackupError> {
-    let set = Set::open(directory)?;
+) -> Result<RestoreReport, BackupError> {
+    let set = BackupSet::open(directory)?;
     let chain = set.chain(txnid)?;
     let path = target(to, no_subdir)?;
     if path.symlink_metadata().is_ok() {
@@ -55,7 +57,7 @@ pub fn restore(
     let part = PathBuf::from(part);
     let restored = restore_to(&chain, &path, &part, progress);
     if restored.is_err() {
-        // What matters is why it failed; what cannot be removed does not have the name of a data file.
+        // The first error matters more. A remaining file does not have the name of a data file.
         let _ = fs::remove_file(&part);
     }
     restored
@@ -74,15 +76,15 @@ fn restore_to(
     path: &Path,
     part: &Path,
     progress: &mut dyn FnMut(Progress),
-) -> Result<Restored, BackupError> {
+) -> Result<RestoreReport, BackupError> {
     let Some(newest) = chain.last() else {
         return Err(BackupError::Empty(path.to_owned()));
     };
     let page_size = u64::from(newest.header.page_size);
-    let octets = (newest.header.last + 1) * page_size;
+    let bytes = (newest.header.last + 1) * page_size;
     let writing = || BackupError::io("writing", part);
     let file = File::create(part).map_err(writing())?;
-    file.set_len(octets).map_err(writing())?;
+    file.set_len(bytes).map_err(writing())?;
     for (index, meta) in newest.metas.iter().enumerate() {
         write_meta(&file, index as u64 * page_size, meta).map_err(writing())?;
     }
@@ -93,7 +95,7 @@ fn restore_to(
         done += backup.len;
         progress(Progress { done, total });
         backup.pages(|pgno, page| {
-            // A later snapshot may end earlier.
+            // A later snapshot may have fewer pages.
             if pgno > newest.header.last {
                 return Ok(());
             }
@@ -110,11 +112,11 @@ fn restore_to(
         _ => Path::new("."),
     };
     sync_directory(directory)?;
-    Ok(Restored {
+    Ok(RestoreReport {
         path: path.to_owned(),
         txnid: newest.header.to,
         files: chain.len(),
-        octets,
+        bytes,
         lost_pages,
     })
 }
@@ -123,7 +125,8 @@ fn write_meta(file: &File, at: u64, meta: &[u8; META_LEN]) -> std::io::Result<()
     file.write_all_at(meta, at)
 }
 
-/// Checks the restored file; returns how many pages it has lost. An order that is a program's own cannot be judged.
+/// Checks the restored file and returns how many pages it has lost. It ignores order, because a
+/// program may have its own.
 fn check(part: &Path, newest: &BackupFile) -> Result<u64, BackupError> {
     let options = CheckOptions::default().any_order_everywhere(true);
     let report = Checker::new(options)
@@ -148,17 +151,18 @@ fn check(part: &Path, newest: &BackupFile) -> Result<u64, BackupError> {
     }
 }
 
-/// Pages that nobody has are wasted, and no harm; the environment that was backed up had lost them already.
+/// Returns true for a page that is neither used nor free. It is wasted but harmless, and the
+/// original had lost it already.
 fn is_loss(fault: &Fault) -> bool {
     matches!(fault, Fault::Lost)
 }
 
-/// Gives the file its name, unless another has it meanwhile.
+/// Gives the file its name, unless another file has it meanwhile.
 fn give_name(part: &Path, path: &Path) -> Result<(), BackupError> {
     match renameat_with(CWD, part, CWD, path, RenameFlags::NOREPLACE) {
         Ok(()) => Ok(()),
         Err(Errno::EXIST) => Err(BackupError::Exists(path.to_owned())),
-        // Some file systems do not know how.
+        // Some file systems do not support this flag.
         Err(Errno::INVAL | Errno::NOSYS) if path.symlink_metadata().is_err() => {
             fs::rename(part, path).map_err(BackupError::io("naming", path))
         }

@@ -12,16 +12,16 @@ use super::BackupError;
 use super::format::{Digest, Header};
 use super::read::{BackupFile, Table};
 
-/// How the names of backup files end.
+/// The end of the names of backup files.
 const SUFFIX: &str = ".fgb";
-/// How the names of files end that are being written.
+/// The end of the names of unfinished files.
 pub(super) const PART_SUFFIX: &str = ".part";
 
-/// How often to try to lock a directory, and how long to wait in between.
+/// Attempts to lock a directory, and the pause between them.
 const ATTEMPTS: u32 = 50;
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// The name of a backup file.
+/// Returns the name of a backup file.
 pub(super) fn name_of(header: &Header) -> String {
     match header.from {
         None => format!("full-{}{SUFFIX}", header.to),
@@ -29,21 +29,22 @@ pub(super) fn name_of(header: &Header) -> String {
     }
 }
 
-/// Keeps other backups out of a directory while it lives.
+/// Excludes other backups from a directory while it lives.
 #[derive(Debug)]
 pub(super) struct DirectoryLock {
     _directory: File,
 }
 
 impl DirectoryLock {
-    /// Takes the lock, and removes what a backup that was cut short has left.
+    /// Takes the lock, and removes the files of an interrupted backup.
     pub(super) fn take(path: &Path) -> Result<DirectoryLock, BackupError> {
         let directory = File::open(path).map_err(BackupError::io("opening", path))?;
         let mut attempts = 0;
         loop {
             match flock(directory.as_fd(), FlockOperation::NonBlockingLockExclusive) {
                 Ok(()) => break,
-                // A process that is just being started has all descriptors of its parent for a moment.
+                // A process that is starting has all descriptors of its parent for a moment, so the
+                // lock may look taken.
                 Err(Errno::WOULDBLOCK) if attempts < ATTEMPTS => attempts += 1,
                 Err(Errno::WOULDBLOCK) => return Err(BackupError::Busy(path.to_owned())),
                 Err(error) => return Err(BackupError::io("locking", path)(error.into())),
@@ -62,16 +63,16 @@ impl DirectoryLock {
     }
 }
 
-/// All backups in a directory, by transaction; of one transaction a full one first.
+/// All backups in a directory, by transaction. Of one transaction the full one comes first.
 #[derive(Debug)]
-pub(super) struct Set {
+pub(super) struct BackupSet {
     pub(super) directory: PathBuf,
     pub(super) files: Vec<BackupFile>,
 }
 
-impl Set {
-    /// Opens all backup files of a directory. Their names must be those they were given.
-    pub(super) fn open(directory: &Path) -> Result<Set, BackupError> {
+impl BackupSet {
+    /// Opens all backup files of a directory. Their names must fit their contents.
+    pub(super) fn open(directory: &Path) -> Result<BackupSet, BackupError> {
         let mut files = Vec::new();
         for name in names(directory)? {
             if !name.ends_with(SUFFIX) || name.starts_with('.') {
@@ -88,19 +89,19 @@ impl Set {
             files.push(file);
         }
         files.sort_by_key(|file| (file.header.to, file.header.from));
-        Ok(Set {
+        Ok(BackupSet {
             directory: directory.to_owned(),
             files,
         })
     }
 
-    /// The newest backup.
+    /// Returns the newest backup.
     pub(super) fn newest(&self) -> Option<&BackupFile> {
         self.files.last()
     }
 
-    /// The files that together hold the snapshot of `wanted`, by default the newest: a full backup first. Each builds on
-    /// exactly the one before it.
+    /// Returns the files that together hold the snapshot of `wanted`, by default the newest. A full
+    /// backup comes first, and each builds on the one before it.
     pub(super) fn chain(&self, wanted: Option<u64>) -> Result<Vec<&BackupFile>, BackupError> {
         let Some(newest) = self.newest() else {
             return Err(BackupError::Empty(self.directory.clone()));
@@ -121,7 +122,7 @@ impl Set {
             let Some(from) = file.header.from else {
                 break;
             };
-            // Ids fall, so this comes to an end.
+            // Transaction ids descend, so the loop ends.
             let before = self
                 .of(from)
                 .filter(|before| before.header.to < file.header.to);
@@ -145,19 +146,19 @@ impl Set {
         Ok(chain)
     }
 
-    /// A backup of that transaction: the full one if there are two.
+    /// Returns a backup of that transaction: the full one if there are two.
     fn of(&self, txnid: u64) -> Option<&BackupFile> {
         self.files.iter().find(|file| file.header.to == txnid)
     }
 }
 
-/// What a chain says about pages, asked in ascending order: the digest that each has once all files are restored.
+/// The digests of pages after restoring a chain, in ascending order of the pages.
 pub(super) struct Digests<'c> {
     /// The newest file first.
-    tables: Vec<Ahead<'c>>,
+    tables: Vec<TableCursor<'c>>,
 }
 
-struct Ahead<'c> {
+struct TableCursor<'c> {
     table: Table<'c>,
     next: Option<(u64, Digest)>,
 }
@@ -168,12 +169,12 @@ impl<'c> Digests<'c> {
         for file in chain.iter().rev() {
             let mut table = file.table()?;
             let next = table.entry()?;
-            tables.push(Ahead { table, next });
+            tables.push(TableCursor { table, next });
         }
         Ok(Digests { tables })
     }
 
-    /// The digest of a page, which is behind all that were asked for before.
+    /// Returns the digest of a page. Pages must ascend from call to call.
     pub(super) fn digest(&mut self, pgno: u64) -> Result<Option<Digest>, BackupError> {
         let mut newest = None;
         for ahead in &mut self.tables {
@@ -186,7 +187,7 @@ impl<'c> Digests<'c> {
         Ok(newest)
     }
 
-    /// Reads the tables to their ends, where it shows whether they could be believed.
+    /// Reads the tables to their ends, where their digests are compared.
     pub(super) fn finish(mut self) -> Result<(), BackupError> {
         for ahead in &mut self.tables {
             while ahead.next.is_some() {
@@ -197,12 +198,12 @@ impl<'c> Digests<'c> {
     }
 }
 
-/// The names in a directory, in order.
+/// Returns the names in a directory, in order.
 fn names(directory: &Path) -> Result<Vec<String>, BackupError> {
     let reading = || BackupError::io("reading", directory);
     let mut names = Vec::new();
     for entry in fs::read_dir(directory).map_err(reading())? {
-        // Names that are no text are not ours.
+        // The tools make no names that are not text.
         names.extend(entry.map_err(reading())?.file_name().into_string().ok());
     }
     names.sort_unstable();

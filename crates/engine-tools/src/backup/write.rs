@@ -1,4 +1,4 @@
-//! Writing one backup file: under a name that counts for nothing, then durable, then under its own.
+//! Writing a backup file: under a temporary name, then durable, then under its own name.
 
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
@@ -25,10 +25,10 @@ pub(super) struct Writer {
     pages: u64,
 }
 
-/// How the name of a file ends that holds a table for a while.
+/// The end of the name of a file that holds a table temporarily.
 const TABLE_SUFFIX: &str = "table.part";
 
-/// So many octets of the table are kept in memory; a longer one goes through a file without a name.
+/// Bytes of the table kept in memory. A longer table goes through a file without a name.
 const TABLE_MAX: usize = 16 << 20;
 
 impl Writer {
@@ -62,7 +62,7 @@ impl Writer {
         Ok(writer)
     }
 
-    /// Adds a page; numbers ascend.
+    /// Adds a page. Numbers must ascend.
     pub(super) fn page(
         &mut self,
         pgno: u64,
@@ -88,7 +88,7 @@ impl Writer {
         self.pages
     }
 
-    /// Ends the file, makes it durable, and gives it its name; returns its length in octets.
+    /// Ends the file, makes it durable, and gives it its name. Returns its length in bytes.
     pub(super) fn finish(mut self, directory: &Path, name: &str) -> Result<u64, BackupError> {
         if self.frame_pages > 0 {
             self.end_frame()?;
@@ -110,7 +110,7 @@ impl Writer {
         Ok(len)
     }
 
-    /// Gives up.
+    /// Removes the unfinished file.
     pub(super) fn abandon(self) {
         // If it cannot be removed, the next backup tries again.
         let _ = fs::remove_file(&self.path);
@@ -139,7 +139,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Moves the table so far out of memory.
+    /// Moves the table from memory to the file.
     fn spill_table(&mut self) -> Result<(), BackupError> {
         let failed = || BackupError::io("writing beside", &self.path);
         if self.table_file.is_none() {
@@ -152,7 +152,7 @@ impl Writer {
                 .truncate(true)
                 .open(&path);
             let file = opened.map_err(failed())?;
-            // It needs no name any more.
+            // The open descriptor is enough.
             let _ = fs::remove_file(&path);
             self.table_file = Some(BufWriter::new(file));
         }

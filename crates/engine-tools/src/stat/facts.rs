@@ -1,4 +1,4 @@
-//! The facts about an environment, at one moment.
+//! The facts about an environment at one moment.
 
 use std::os::unix::fs::MetadataExt as _;
 use std::path::PathBuf;
@@ -11,21 +11,21 @@ use fulgurite::{
 use crate::readers::{ReaderFacts, readers};
 use crate::{ToolError, data_file};
 
-/// How old, in transactions, the records of a group are at most; the last group has no bound.
+/// The highest age of each group of records, in transactions. The last group has no bound.
 const AGES: [u64; 5] = [1, 10, 100, 1_000, u64::MAX];
 
-/// What an environment holds, as one snapshot shows it.
+/// The contents of an environment in one snapshot.
 #[derive(Debug)]
-pub struct Facts {
+pub struct EnvironmentFacts {
     /// The path it was opened with.
     pub path: PathBuf,
-    /// What the engine says of it as a whole.
+    /// The engine's facts about the whole environment.
     pub info: Info,
-    /// Octets that the data file is long.
+    /// Length of the data file in bytes.
     pub file_bytes: u64,
-    /// Octets that it takes on the disk.
+    /// Bytes that it takes on the disk.
     pub disk_bytes: u64,
-    /// The snapshot that the rest is about.
+    /// The snapshot of the other facts.
     pub snapshot: u64,
     /// Its free pages.
     pub free: FreeFacts,
@@ -38,24 +38,25 @@ pub struct Facts {
 /// The free pages of a snapshot.
 #[derive(Debug)]
 pub struct FreeFacts {
-    /// All of them.
+    /// Their number.
     pub pages: u64,
-    /// Those that the next write transaction can use.
+    /// The number that the next write transaction can use.
     pub reusable: u64,
-    /// Those that it could use too if there were no readers.
+    /// The number that it could use too if there were no readers.
     pub held_by_readers: u64,
-    /// Those that the newest transaction freed: a crash may lead back to the snapshot before it, so they rest for one more.
+    /// The number that the newest transaction freed. After a crash the snapshot before may be the
+    /// newest, so they wait for one more transaction.
     pub resting: u64,
-    /// By age, youngest first; groups without pages are left out.
+    /// The number by age, youngest first; groups without pages are left out.
     pub by_age: Vec<AgeGroup>,
 }
 
 /// Free pages of about the same age.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AgeGroup {
-    /// They were freed at least so many transactions ago; 0 is the newest.
+    /// The least age in transactions; 0 is the newest.
     pub from: u64,
-    /// And at most so many; `None` for no bound.
+    /// The highest age; `None` for no bound.
     pub to: Option<u64>,
     /// The records of the free list.
     pub records: u64,
@@ -68,26 +69,26 @@ pub struct AgeGroup {
 pub struct DatabaseFacts {
     /// Its name; the main one and the free list have none.
     pub name: Vec<u8>,
-    /// What it is.
+    /// Its kind.
     pub kind: &'static str,
-    /// Its properties, in the words of the format.
+    /// Its flags, in the words of the format.
     pub flags: Vec<&'static str>,
     /// Its tree.
     pub stat: Stat,
 }
 
-impl Facts {
-    /// Gathers the facts.
+impl EnvironmentFacts {
+    /// Collects the facts.
     /// # Errors
     /// [`ToolError::Engine`], above all for a damaged file or a full reader table; the system's.
-    pub fn gather(environment: &Environment) -> Result<Facts, ToolError> {
+    pub fn gather(environment: &Environment) -> Result<EnvironmentFacts, ToolError> {
         let mut readers = readers(environment)?;
         let txn = environment.read()?;
         let free = txn.free_pages()?;
         readers.measure(&free);
         let oldest = readers.oldest();
         let meta = data_file(environment)?.metadata()?;
-        Ok(Facts {
+        Ok(EnvironmentFacts {
             path: environment.path().to_owned(),
             info: environment.info()?,
             file_bytes: meta.len(),
@@ -143,7 +144,7 @@ fn databases(txn: &ReadTxn<'_>) -> Result<Vec<DatabaseFacts>, Error> {
     ];
     for record in txn.range(Database::MAIN, ..)?.first_values() {
         let (name, value) = record?;
-        // The record of a tree has a length of its own; most others need not be looked at twice.
+        // Only a value of this length can be the record of a tree.
         if value.len() != TREE_RECORD_LEN {
             continue;
         }
@@ -157,7 +158,7 @@ fn databases(txn: &ReadTxn<'_>) -> Result<Vec<DatabaseFacts>, Error> {
     Ok(databases)
 }
 
-/// Octets of the record that describes a named database.
+/// Length in bytes of the record of a named database.
 const TREE_RECORD_LEN: usize = 48;
 
 fn facts_of(

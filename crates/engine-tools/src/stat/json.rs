@@ -1,15 +1,15 @@
-//! The facts as one object of JSON.
+//! The facts as one JSON object.
 
 use std::io::Write;
 
 use serde_json::{Value, json};
 
-use super::facts::{DatabaseFacts, Facts};
+use super::facts::{DatabaseFacts, EnvironmentFacts};
 use crate::ToolError;
 use crate::readers::{ReaderFacts, state};
 
-/// Writes the facts as one object, with a line end behind it.
-pub(super) fn write(facts: &Facts, output: &mut dyn Write) -> Result<(), ToolError> {
+/// Writes the facts as one object and a line end.
+pub(super) fn write(facts: &EnvironmentFacts, output: &mut dyn Write) -> Result<(), ToolError> {
     let (info, free) = (&facts.info, &facts.free);
     let by_age: Vec<Value> = free
         .by_age
@@ -42,7 +42,7 @@ pub(super) fn write(facts: &Facts, output: &mut dyn Write) -> Result<(), ToolErr
     Ok(())
 }
 
-/// A name that is no text comes as octets in hexadecimal too.
+/// Describes a database. A name that is no text is added in hexadecimal.
 fn database(facts: &DatabaseFacts) -> Value {
     let stat = &facts.stat;
     let mut object = json!({
@@ -57,14 +57,14 @@ fn database(facts: &DatabaseFacts) -> Value {
     if facts.kind == "named" {
         object["name"] = String::from_utf8_lossy(&facts.name).into();
         if std::str::from_utf8(&facts.name).is_err() {
-            let octets = facts.name.iter().map(|octet| format!("{octet:02x}"));
-            object["name_octets"] = octets.collect::<String>().into();
+            let bytes = facts.name.iter().map(|byte| format!("{byte:02x}"));
+            object["name_octets"] = bytes.collect::<String>().into();
         }
     }
     object
 }
 
-/// A reader, in the words of the text.
+/// Describes a reader, in the words of the text.
 pub(crate) fn reader(facts: &ReaderFacts) -> Value {
     let reader = &facts.reader;
     json!({

@@ -1,7 +1,8 @@
-//! What an environment holds: sizes, databases, free pages by age, and who keeps them from being used.
+//! The contents of an environment: sizes, databases, free pages by age, and the readers that pin
+//! them.
 //!
 //! ```text
-//!   Facts::gather (one snapshot, the readers, the files) --> text | json
+//!   EnvironmentFacts::gather (one snapshot, the readers, the files) --> text | json
 //! ```
 
 mod facts;
@@ -13,15 +14,17 @@ use std::path::Path;
 
 use crate::{ToolError, open_read_only};
 
-pub use facts::{AgeGroup, DatabaseFacts, Facts, FreeFacts};
+pub use facts::{AgeGroup, DatabaseFacts, EnvironmentFacts, FreeFacts};
 
-/// Writes what the environment at `path` holds, as text or as one object of JSON. Changes nothing; takes a reader slot for as long
-/// as it takes to read the free list and the records of the databases.
+/// Writes the facts about the environment at `path`, as text or as one JSON object.
+///
+/// It changes nothing. It takes a reader slot while it reads the free list and the records of the
+/// databases.
 /// # Errors
 /// [`ToolError`].
 pub fn stat(path: &Path, json: bool, output: &mut dyn Write) -> Result<(), ToolError> {
     let environment = open_read_only(path)?;
-    let facts = Facts::gather(&environment)?;
+    let facts = EnvironmentFacts::gather(&environment)?;
     if json {
         json::write(&facts, output)
     } else {

@@ -2,19 +2,19 @@
 
 use std::io::Write;
 
-use super::facts::{AgeGroup, Facts};
+use super::facts::{AgeGroup, EnvironmentFacts};
 use crate::ToolError;
 use crate::readers::{short_bytes, table};
 
 /// Writes the facts, section by section.
-pub(super) fn write(facts: &Facts, output: &mut dyn Write) -> Result<(), ToolError> {
+pub(super) fn write(facts: &EnvironmentFacts, output: &mut dyn Write) -> Result<(), ToolError> {
     let info = &facts.info;
     let used = info.last_page + 1;
     let map_pages = info.map_size / info.page_size as u64;
     writeln!(output, "Environment {}", facts.path.display())?;
     let lines = [
         ("last transaction", info.last_txnid.to_string()),
-        ("page size", format!("{} octets", info.page_size)),
+        ("page size", format!("{} bytes", info.page_size)),
         (
             "pages used so far",
             format!("{used} ({})", size(info.page_size, used)),
@@ -22,7 +22,7 @@ pub(super) fn write(facts: &Facts, output: &mut dyn Write) -> Result<(), ToolErr
         (
             "file",
             format!(
-                "{} octets, {} on disk",
+                "{} bytes, {} on disk",
                 facts.file_bytes,
                 short_bytes(facts.disk_bytes)
             ),
@@ -30,7 +30,7 @@ pub(super) fn write(facts: &Facts, output: &mut dyn Write) -> Result<(), ToolErr
         (
             "map size",
             format!(
-                "{} octets, room for {} more pages",
+                "{} bytes, room for {} more pages",
                 info.map_size,
                 map_pages.saturating_sub(used)
             ),
@@ -57,7 +57,7 @@ fn size(page_size: usize, pages: u64) -> String {
     short_bytes(pages.saturating_mul(page_size as u64))
 }
 
-fn free_pages(facts: &Facts, output: &mut dyn Write) -> Result<(), ToolError> {
+fn free_pages(facts: &EnvironmentFacts, output: &mut dyn Write) -> Result<(), ToolError> {
     let (free, page_size) = (&facts.free, facts.info.page_size);
     writeln!(output, "\nFree pages, as of transaction {}", facts.snapshot)?;
     for (name, pages) in [
@@ -83,7 +83,7 @@ fn age(group: &AgeGroup) -> String {
     }
 }
 
-fn databases(facts: &Facts, output: &mut dyn Write) -> Result<(), ToolError> {
+fn databases(facts: &EnvironmentFacts, output: &mut dyn Write) -> Result<(), ToolError> {
     writeln!(
         output,
         "\nDatabases\n  {:>12} {:>10} {:>10} {:>10} {:>5}  NAME",

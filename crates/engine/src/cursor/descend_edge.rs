@@ -46,8 +46,8 @@ impl CursorPosition {
         }; LEVELS];
         let mut pgno = record.root;
         for branch_step in steps.get_mut(..branches)? {
-            let octets = window.page(pgno)?;
-            let branch = Page::parse(octets, pgno, PageKind::Branch).ok()?;
+            let bytes = window.page(pgno)?;
+            let branch = Page::parse(bytes, pgno, PageKind::Branch).ok()?;
             let index = if step.forwards {
                 0
             } else {

@@ -83,11 +83,11 @@ impl PageCursor {
     /// Returns a position on entry 0 of a tree page that has entries.
     #[inline(always)]
     pub(super) fn over(window: Window<'_>, pgno: Pgno, kind: PageKind) -> Option<PageCursor> {
-        let octets = window.page(pgno).filter(|_| pgno >= Pgno::FIRST_DATA)?;
-        let page = Page::parse(octets, pgno, kind).ok()?.header();
+        let bytes = window.page(pgno).filter(|_| pgno >= Pgno::FIRST_DATA)?;
+        let page = Page::parse(bytes, pgno, kind).ok()?.header();
         (!page.is_empty()).then_some(PageCursor {
             start: window.start_of(pgno),
-            len: octets.len() as u32,
+            len: bytes.len() as u32,
             index: 0,
             page,
             near: page,
@@ -97,6 +97,10 @@ impl PageCursor {
     /// Returns a position on an entry of a page that was checked before.
     #[inline]
     pub(super) fn of(window: Window<'_>, pgno: Pgno, page: PageHeader, index: u32) -> PageCursor {
+        debug_assert!(
+            index <= page.count(),
+            "entry {index} is not in page {pgno:?}"
+        );
         PageCursor {
             start: window.start_of(pgno),
             len: window.mapping().page_size() as u32,
@@ -113,8 +117,8 @@ impl PageCursor {
 
     /// Returns where in the map a part of this page is, as offset and length.
     #[inline(always)]
-    pub(super) fn span_of(self, octets: &[u8], part: &[u8]) -> (usize, u32) {
-        let offset = part.as_ptr().addr() - octets.as_ptr().addr();
+    pub(super) fn span_of(self, bytes: &[u8], part: &[u8]) -> (usize, u32) {
+        let offset = part.as_ptr().addr() - bytes.as_ptr().addr();
         (self.start + offset, part.len() as u32)
     }
 }
@@ -129,12 +133,12 @@ impl PageCursor {
 
     /// Prefetches entries, each up to the average length of the entries of this page.
     #[inline]
-    pub(super) fn prefetch_range(self, octets: &[u8], from: u32, to: u32) {
-        let all = octets.len() - self.page.nodes_at();
+    pub(super) fn prefetch_range(self, bytes: &[u8], from: u32, to: u32) {
+        let all = bytes.len() - self.page.nodes_at();
         let len = (all / self.page.count().max(1) as usize).min(ENTRY_MAX);
         for index in from..to {
-            if let Some(at) = self.page.entry_at(octets, index)
-                && let Some(entry) = octets.get(at..octets.len().min(at + len))
+            if let Some(at) = self.page.entry_at(bytes, index)
+                && let Some(entry) = bytes.get(at..bytes.len().min(at + len))
             {
                 prefetch_lines(entry);
             }

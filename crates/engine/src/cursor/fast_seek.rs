@@ -34,8 +34,8 @@ impl CursorPosition {
         if exactly && !down.exact {
             return None;
         }
-        let (octets, index) = (down.octets, down.index);
-        let record = down.page.plain_entry(octets, index)?;
+        let (bytes, index) = (down.bytes, down.index);
+        let record = down.page.plain_entry(bytes, index)?;
         self.stand_on_page_cursor(PageCursor::of(window, down.pgno, down.page, index));
         if exactly {
             // A lookup of one key often ends there. So the first step prefetches, not the seek.
@@ -67,7 +67,7 @@ impl CursorPosition {
         self.fast.mode = FastMode::Off;
         self.state = State::Unset;
         let keys = go_down(window, tree, &LexicalKey::of(key), &mut self.path)?;
-        let node = keys.page.leaf_entry(keys.octets, keys.index)?;
+        let node = keys.page.leaf_entry(keys.bytes, keys.index)?;
         if !keys.exact || node.flags.0 != TREE_OF_VALUES {
             return None;
         }
@@ -79,7 +79,7 @@ impl CursorPosition {
         let (inner, path) = self.inner.as_deref_mut()?;
         *inner = value::inner_tree(tree, record)?;
         let values = go_down(window, inner, &LexicalKey::of(value), path)?;
-        let found = values.page.leaf_entry(values.octets, values.index)?;
+        let found = values.page.leaf_entry(values.bytes, values.index)?;
         if !values.exact || found.flags.0 != 0 || !found.data.is_empty() {
             return None;
         }
@@ -87,7 +87,7 @@ impl CursorPosition {
         self.has_values = true;
         self.value = AtValue::Tree;
         self.fast.values = PageCursor::of(window, values.pgno, values.page, values.index);
-        self.fast.key_span = self.fast.keys.span_of(keys.octets, node.key);
+        self.fast.key_span = self.fast.keys.span_of(keys.bytes, node.key);
         self.fast.mode = FastMode::Tree;
         self.fast.prefetch = PrefetchState::Nothing;
         Some((node.key, found.key))
@@ -111,7 +111,7 @@ impl CursorPosition {
 /// The end of a descent.
 struct Down<'t> {
     pgno: Pgno,
-    octets: &'t [u8],
+    bytes: &'t [u8],
     page: PageHeader,
     index: u32,
     exact: bool,
@@ -137,14 +137,14 @@ fn go_down<'t>(
             return None;
         }
     }
-    let octets = window.page(pgno)?;
-    let page = Page::parse(octets, pgno, PageKind::Leaf).ok()?;
-    prefetch_probes(octets, &page);
+    let bytes = window.page(pgno)?;
+    let page = Page::parse(bytes, pgno, PageKind::Leaf).ok()?;
+    prefetch_probes(bytes, &page);
     let (index, exact) = page.position_of(0, sought)?;
     path.push(Step { pgno, index }).ok()?;
     Some(Down {
         pgno,
-        octets,
+        bytes,
         page: page.header(),
         index: index as u32,
         exact,

@@ -140,8 +140,8 @@ impl CursorPosition {
         let (_, path) = self.inner.as_deref()?;
         for level in 0..path.len().checked_sub(1)? {
             let step = path.step(level)?;
-            let octets = window.page(step.pgno)?;
-            let branch = Page::parse(octets, step.pgno, PageKind::Branch).ok()?;
+            let bytes = window.page(step.pgno)?;
+            let branch = Page::parse(bytes, step.pgno, PageKind::Branch).ok()?;
             let edge = if forwards {
                 branch.len().checked_sub(1)?
             } else {
@@ -231,22 +231,22 @@ impl CursorPosition {
         let (lanes, mut values) = match self.value {
             AtValue::One => (FastMode::Keys, PageCursor::NONE),
             AtValue::Page(index) => {
-                let octets = keys.bytes(window)?;
-                let node = keys.page.leaf_entry(octets, keys.index)?;
+                let bytes = keys.bytes(window)?;
+                let node = keys.page.leaf_entry(bytes, keys.index)?;
                 let mut values =
-                    self.page_cursor_of_sub_page(keys, octets, node.data, node.flags)?;
+                    self.page_cursor_of_sub_page(keys, bytes, node.data, node.flags)?;
                 values.index = u32::try_from(index).ok()?;
-                self.fast.key_span = keys.span_of(octets, node.key);
+                self.fast.key_span = keys.span_of(bytes, node.key);
                 (FastMode::SubPage, values)
             }
             AtValue::Tree => {
-                let octets = keys.bytes(window)?;
-                let key = keys.page.leaf_key(octets, keys.index)?;
+                let bytes = keys.bytes(window)?;
+                let key = keys.page.leaf_key(bytes, keys.index)?;
                 let (tree, path) = self.inner.as_deref()?;
                 let leaf = path.leaf()?;
                 let mut values = PageCursor::over(window, leaf.pgno, tree.leaf)?;
                 values.index = u32::try_from(leaf.index).ok()?;
-                self.fast.key_span = keys.span_of(octets, key);
+                self.fast.key_span = keys.span_of(bytes, key);
                 (FastMode::Tree, values)
             }
             AtValue::Unset => return None,
@@ -291,8 +291,8 @@ impl CursorPosition {
         index: u32,
     ) -> Option<Record<'t>> {
         if !self.has_values
-            && let Some(octets) = page_cursor.bytes(window)
-            && let Some(record) = page_cursor.page.plain_entry(octets, index)
+            && let Some(bytes) = page_cursor.bytes(window)
+            && let Some(record) = page_cursor.page.plain_entry(bytes, index)
         {
             self.fast.mode = FastMode::Keys;
             return Some(record);
@@ -309,18 +309,18 @@ impl CursorPosition {
         page_cursor: PageCursor,
         index: u32,
     ) -> Option<Record<'t>> {
-        let octets = page_cursor.bytes(window)?;
-        let node = page_cursor.page.leaf_entry(octets, index)?;
+        let bytes = page_cursor.bytes(window)?;
+        let node = page_cursor.page.leaf_entry(bytes, index)?;
         if node.flags.0 == TREE_OF_VALUES {
             let value = self.enter_tree(window, step, page_cursor, node.data)?;
-            self.fast.key_span = page_cursor.span_of(octets, node.key);
+            self.fast.key_span = page_cursor.span_of(bytes, node.key);
             return Some((node.key, value));
         }
         if node.flags.0 != 0 {
             // Flags of a named database or of an overflow value fail here: the slow path reads
             // those.
-            let value = self.enter_sub_page(step, page_cursor, octets, node.data, node.flags)?;
-            self.fast.key_span = page_cursor.span_of(octets, node.key);
+            let value = self.enter_sub_page(step, page_cursor, bytes, node.data, node.flags)?;
+            self.fast.key_span = page_cursor.span_of(bytes, node.key);
             return Some((node.key, value));
         }
         self.fast.mode = FastMode::Keys;
@@ -332,11 +332,11 @@ impl CursorPosition {
         &mut self,
         step: FastStep,
         page_cursor: PageCursor,
-        octets: &[u8],
+        bytes: &[u8],
         data: &'t [u8],
         flags: NodeFlags,
     ) -> Option<&'t [u8]> {
-        let mut values = self.page_cursor_of_sub_page(page_cursor, octets, data, flags)?;
+        let mut values = self.page_cursor_of_sub_page(page_cursor, bytes, data, flags)?;
         values.index = step.first_index(values.page);
         let value = values.page.leaf_key(data, values.index)?;
         self.fast.values = values;
@@ -349,7 +349,7 @@ impl CursorPosition {
     fn page_cursor_of_sub_page(
         &self,
         page_cursor: PageCursor,
-        octets: &[u8],
+        bytes: &[u8],
         data: &[u8],
         flags: NodeFlags,
     ) -> Option<PageCursor> {
@@ -360,7 +360,7 @@ impl CursorPosition {
         if page.is_empty() || (page.kind() != PageKind::Leaf) != self.has_fixed_values {
             return None;
         }
-        let (start, len) = page_cursor.span_of(octets, data);
+        let (start, len) = page_cursor.span_of(bytes, data);
         Some(PageCursor {
             start,
             len,
@@ -436,8 +436,8 @@ impl CursorPosition {
         } else {
             page_cursor.page.count() - 1
         };
-        let octets = page_cursor.bytes(window)?;
-        let value = page_cursor.page.leaf_key(octets, page_cursor.index)?;
+        let bytes = page_cursor.bytes(window)?;
+        let value = page_cursor.page.leaf_key(bytes, page_cursor.index)?;
         sibling.go(path);
         sibling.expect_next(window, ALL_LINES);
         self.inner_leaves_passed += 1;
@@ -452,12 +452,12 @@ impl CursorPosition {
         self.check_leaf_count(window, true)?;
         let (tree, path) = self.inner.as_deref_mut()?;
         let [above, leaf] = path.last_two_mut()?;
-        let octets = window.page(above.pgno)?;
-        let branch = Page::parse(octets, above.pgno, PageKind::Branch).ok()?;
+        let bytes = window.page(above.pgno)?;
+        let branch = Page::parse(bytes, above.pgno, PageKind::Branch).ok()?;
         let (branch, index) = (branch.header(), above.index + 1);
-        let pgno = branch.child(octets, index as u32)?;
+        let pgno = branch.child(bytes, index as u32)?;
         let page_cursor = PageCursor::over(window, pgno, tree.leaf)?;
-        if let Some(next) = branch.child(octets, index as u32 + 1)
+        if let Some(next) = branch.child(bytes, index as u32 + 1)
             && let Some(next) = window.page(next)
         {
             prefetch(next);

@@ -45,8 +45,8 @@ impl CursorPosition {
     /// Continues after the walk has crossed to the first entry of another leaf.
     pub(super) fn prefetch_after_crossing(&mut self, window: Window<'_>, link: &SiblingLink) {
         self.fast.prefetch = PrefetchState::Nothing;
-        if let Some(octets) = link.after_next.and_then(|page| window.page(page)) {
-            prefetch_lines(head_of(octets));
+        if let Some(bytes) = link.after_next.and_then(|page| window.page(page)) {
+            prefetch_lines(head_of(bytes));
         }
         let count = self.fast.keys.page.count();
         if let Some(next) = link.next {
@@ -83,8 +83,8 @@ impl CursorPosition {
     fn prefetch_entries(&mut self, window: Window<'_>, from: u32, left: u32) {
         let page_cursor = self.fast.keys;
         let to = (from + ENTRIES).min(page_cursor.page.count());
-        if let Some(octets) = page_cursor.bytes(window) {
-            page_cursor.prefetch_range(octets, from, to);
+        if let Some(bytes) = page_cursor.bytes(window) {
+            page_cursor.prefetch_range(bytes, from, to);
         }
         if to < page_cursor.page.count() && left > NEARLY_DONE {
             self.fast.prefetch = PrefetchState::Entries(to);
@@ -95,8 +95,8 @@ impl CursorPosition {
         let link = SiblingLink::of(window, &self.path, true);
         self.fast.prefetch = link.map_or(PrefetchState::Nothing, |link| {
             for page in [Some(link.leaf), link.next].into_iter().flatten() {
-                if let Some(octets) = window.page(page) {
-                    prefetch_lines(head_of(octets));
+                if let Some(bytes) = window.page(page) {
+                    prefetch_lines(head_of(bytes));
                 }
             }
             PrefetchState::Head(link.leaf)
@@ -114,8 +114,8 @@ impl CursorPosition {
     ) {
         // Without another chance, prefetch all that is left.
         let until = if left == 0 { to } else { to.min(from + part) };
-        if let Some(octets) = window.bytes(from, until - from) {
-            prefetch_lines(octets);
+        if let Some(bytes) = window.bytes(from, until - from) {
+            prefetch_lines(bytes);
         }
         if until < to {
             self.fast.prefetch = PrefetchState::Nodes {
@@ -137,6 +137,6 @@ impl CursorPosition {
 }
 
 /// Returns the start of a page: its header and, mostly, its entry offsets.
-fn head_of(octets: &[u8]) -> &[u8] {
-    octets.get(..HEAD_LEN).unwrap_or(octets)
+fn head_of(bytes: &[u8]) -> &[u8] {
+    bytes.get(..HEAD_LEN).unwrap_or(bytes)
 }

@@ -15,7 +15,7 @@ use crate::tree::{Pages, Tree};
 pub struct Cursor<'t> {
     pages: PageView<'t>,
     tree: Tree,
-    place: CursorPosition,
+    position: CursorPosition,
     /// The leaf of the last step, in a tree without duplicates. The page stays valid: it does not
     /// change while the transaction is borrowed.
     leaf: Page<'t>,
@@ -23,11 +23,15 @@ pub struct Cursor<'t> {
 }
 
 impl<'t> Cursor<'t> {
-    pub(crate) const fn new(pages: PageView<'t>, tree: Tree, place: CursorPosition) -> Cursor<'t> {
+    pub(crate) const fn new(
+        pages: PageView<'t>,
+        tree: Tree,
+        position: CursorPosition,
+    ) -> Cursor<'t> {
         Cursor {
             pages,
             tree,
-            place,
+            position,
             leaf: Page::empty(PageKind::Leaf),
             leaf_pgno: Pgno::NONE,
         }
@@ -39,7 +43,7 @@ impl<'t> Cursor<'t> {
     /// current record. [`Error::NoDuplicates`] for moves between the values of a key.
     pub fn go(&mut self, step: Move<'_>) -> Result<Option<Record<'t>>, Error> {
         self.pages.check_readable()?;
-        self.place.go(self.pages, &self.tree, step)
+        self.position.go(self.pages, &self.tree, step)
     }
 
     /// Goes to the first record.
@@ -65,7 +69,7 @@ impl<'t> Cursor<'t> {
     )]
     #[inline]
     pub fn next(&mut self) -> Result<Option<Record<'t>>, Error> {
-        if let Some(step) = self.place.plain_step()
+        if let Some(step) = self.position.plain_step()
             && step.pgno == self.leaf_pgno
             && let Some(record) = self.leaf.plain_record(step.index + 1)
         {
@@ -81,7 +85,7 @@ impl<'t> Cursor<'t> {
         self.pages.check_readable()?;
         // The first step after a search: mostly the next record is in the same leaf.
         if !self.tree.has_duplicates()
-            && let Some(step) = self.place.plain_step()
+            && let Some(step) = self.position.plain_step()
             && step.pgno != self.leaf_pgno
         {
             let leaf = self.pages.tree_page(step.pgno, PageKind::Leaf)?;
@@ -91,9 +95,9 @@ impl<'t> Cursor<'t> {
                 return Ok(Some(record));
             }
         }
-        let record = self.place.next(self.pages, &self.tree)?;
+        let record = self.position.next(self.pages, &self.tree)?;
         if !self.tree.has_duplicates()
-            && let Some(step) = self.place.step()
+            && let Some(step) = self.position.step()
             && step.pgno != self.leaf_pgno
         {
             self.leaf = self.pages.tree_page(step.pgno, PageKind::Leaf)?;
@@ -131,7 +135,7 @@ impl<'t> Cursor<'t> {
     #[inline]
     pub fn current(&self) -> Result<Option<Record<'t>>, Error> {
         self.pages.check_readable()?;
-        self.place.current(self.pages, &self.tree)
+        self.position.current(self.pages, &self.tree)
     }
 
     /// Counts the values of the current key; `None` past the last record.
@@ -139,7 +143,7 @@ impl<'t> Cursor<'t> {
     /// [`Error::NoDuplicates`], [`Error::CursorUnset`].
     pub fn count(&mut self) -> Result<Option<u64>, Error> {
         self.pages.check_readable()?;
-        self.place.count(self.pages, &self.tree)
+        self.position.count(self.pages, &self.tree)
     }
 }
 
@@ -148,16 +152,20 @@ impl<'t> Cursor<'t> {
 pub struct PositionedCursor<'t, 'p> {
     pages: PageView<'t>,
     tree: Tree,
-    place: &'p mut CursorPosition,
+    position: &'p mut CursorPosition,
 }
 
 impl<'t, 'p> PositionedCursor<'t, 'p> {
     pub(crate) const fn new(
         pages: PageView<'t>,
         tree: Tree,
-        place: &'p mut CursorPosition,
+        position: &'p mut CursorPosition,
     ) -> Self {
-        PositionedCursor { pages, tree, place }
+        PositionedCursor {
+            pages,
+            tree,
+            position,
+        }
     }
 
     /// Makes any move.
@@ -167,9 +175,9 @@ impl<'t, 'p> PositionedCursor<'t, 'p> {
     pub fn go(&mut self, step: Move<'_>) -> Result<Option<Record<'t>>, Error> {
         self.pages.check_readable()?;
         if step == Move::Next {
-            return self.place.next(self.pages, &self.tree);
+            return self.position.next(self.pages, &self.tree);
         }
-        self.place.go(self.pages, &self.tree, step)
+        self.position.go(self.pages, &self.tree, step)
     }
 
     /// Counts the values of the current key; `None` past the last record.
@@ -177,18 +185,18 @@ impl<'t, 'p> PositionedCursor<'t, 'p> {
     /// As [`Cursor::count`].
     pub fn count(&mut self) -> Result<Option<u64>, Error> {
         self.pages.check_readable()?;
-        self.place.count(self.pages, &self.tree)
+        self.position.count(self.pages, &self.tree)
     }
 
     /// Returns true if the last move went to the end of the database, or of the values of the key.
     #[must_use]
     pub fn is_at_end(&self) -> bool {
-        self.place.is_at_end()
+        self.position.is_at_end()
     }
 
     /// Returns true if the current key has one value.
     #[must_use]
     pub fn is_single(&self) -> bool {
-        self.place.is_single()
+        self.position.is_single()
     }
 }

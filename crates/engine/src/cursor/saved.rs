@@ -86,7 +86,7 @@ impl CursorPosition {
         tree: &Tree,
     ) -> Result<(), Error> {
         if self.is_saved {
-            self.find_way(pages, tree)?;
+            self.restore_path(pages, tree)?;
         }
         Ok(())
     }
@@ -113,7 +113,7 @@ impl CursorPosition {
         self.leave_fast();
         self.has_values = tree.has_duplicates();
         self.has_fixed_values = tree.has_fixed_values();
-        if self.is_saved && !self.find_way(pages, tree)? {
+        if self.is_saved && !self.restore_path(pages, tree)? {
             self.deleted = if self.path.is_empty() || self.value_bytes.is_empty() {
                 Deleted::Key
             } else {
@@ -124,7 +124,7 @@ impl CursorPosition {
     }
 
     /// Goes to the saved record or its successor. Returns true if the record exists.
-    fn find_way(&mut self, pages: PageView<'_>, tree: &Tree) -> Result<bool, Error> {
+    fn restore_path(&mut self, pages: PageView<'_>, tree: &Tree) -> Result<bool, Error> {
         self.is_saved = false;
         self.forget_leaf();
         self.leaves_passed = 0;

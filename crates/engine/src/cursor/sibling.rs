@@ -29,8 +29,8 @@ impl SiblingLink {
     pub(super) fn of(window: Window<'_>, path: &Path, forwards: bool) -> Option<SiblingLink> {
         let level = path.len().checked_sub(2)?;
         let step = path.step(level)?;
-        let octets = window.page(step.pgno)?;
-        let branch = Page::parse(octets, step.pgno, PageKind::Branch).ok()?;
+        let bytes = window.page(step.pgno)?;
+        let branch = Page::parse(bytes, step.pgno, PageKind::Branch).ok()?;
         // Index -1 wraps to `usize::MAX`, which no branch has.
         let sibling = |index: usize| index.wrapping_add(if forwards { 1 } else { usize::MAX });
         let index = sibling(step.index);
@@ -81,8 +81,8 @@ impl SiblingLeaf {
 
 /// Prefetches the first lines of a page.
 #[inline]
-fn expect(octets: Option<&[u8]>, lines: usize) {
-    if let Some(octets) = octets {
-        octets.chunks(CACHE_LINE).take(lines).for_each(prefetch);
+fn expect(bytes: Option<&[u8]>, lines: usize) {
+    if let Some(bytes) = bytes {
+        bytes.chunks(CACHE_LINE).take(lines).for_each(prefetch);
     }
 }

@@ -101,7 +101,7 @@ impl CursorPosition {
             self.resume(pages, tree)?;
             return self.next_with_values(pages, tree);
         }
-        let found = self.enter_next_key(pages, tree)?;
+        let found = self.enter_adjacent_key::<true>(pages, tree)?;
         if let Some(leaf) = self.path.leaf() {
             if leaf.index == 0 && !self.leaf.0.is_none() {
                 // The walk reached a second leaf step by step, so it will reach a third.
@@ -135,7 +135,7 @@ impl CursorPosition {
         if tree.has_duplicates() && self.step_value(pages, tree, Edge::Last)? {
             return self.current(pages, tree);
         }
-        self.enter_next_key(pages, tree)
+        self.enter_adjacent_key::<true>(pages, tree)
     }
 
     /// Goes to the last record as a step backward does: from there the cursor may step forward
@@ -176,7 +176,7 @@ impl CursorPosition {
         if tree.has_duplicates() && self.step_value(pages, tree, Edge::First)? {
             return self.current(pages, tree);
         }
-        self.enter_previous_key(pages, tree)
+        self.enter_adjacent_key::<false>(pages, tree)
     }
 
     pub(super) fn next_key<'t>(
@@ -195,7 +195,7 @@ impl CursorPosition {
         if std::mem::replace(&mut self.deleted, Deleted::No) == Deleted::Key {
             return self.current(pages, tree);
         }
-        self.enter_next_key(pages, tree)
+        self.enter_adjacent_key::<true>(pages, tree)
     }
 
     pub(super) fn previous_key<'t>(
@@ -208,7 +208,7 @@ impl CursorPosition {
         }
         self.at_end = false;
         self.deleted = Deleted::No;
-        self.enter_previous_key(pages, tree)
+        self.enter_adjacent_key::<false>(pages, tree)
     }
 
     pub(super) fn next_value<'t>(
@@ -405,32 +405,29 @@ impl CursorPosition {
         Err(Error::at(page)(Malformed::Cycle))
     }
 
-    pub(super) fn enter_next_key<'t>(
+    /// Goes to the adjacent key: to the first value of the next one, or the last of the previous.
+    pub(super) fn enter_adjacent_key<'t, const FORWARD: bool>(
         &mut self,
         pages: PageView<'t>,
         tree: &Tree,
     ) -> Result<Option<Record<'t>>, Error> {
-        let moved = tree::next(pages, tree, &mut self.path)?;
+        let moved = if FORWARD {
+            tree::next(pages, tree, &mut self.path)?
+        } else {
+            tree::previous(pages, tree, &mut self.path)?
+        };
         if moved == LeafStep::AtEnd {
-            self.at_end = true;
+            // LMDB's end flag exists for the end of the database only, not for its beginning.
+            self.at_end |= FORWARD;
             return Ok(None);
         }
-        self.leave_key(pages, moved, Edge::Last)?;
-        self.enter_key(pages, tree, Edge::First)?;
-        self.current(pages, tree)
-    }
-
-    pub(super) fn enter_previous_key<'t>(
-        &mut self,
-        pages: PageView<'t>,
-        tree: &Tree,
-    ) -> Result<Option<Record<'t>>, Error> {
-        let moved = tree::previous(pages, tree, &mut self.path)?;
-        if moved == LeafStep::AtEnd {
-            return Ok(None);
-        }
-        self.leave_key(pages, moved, Edge::First)?;
-        self.enter_key(pages, tree, Edge::Last)?;
+        let (heading, entered) = if FORWARD {
+            (Edge::Last, Edge::First)
+        } else {
+            (Edge::First, Edge::Last)
+        };
+        self.leave_key(pages, moved, heading)?;
+        self.enter_key(pages, tree, entered)?;
         self.current(pages, tree)
     }
 }

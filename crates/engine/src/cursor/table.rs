@@ -24,7 +24,7 @@ pub struct CursorId {
 struct Slot {
     serial: u64,
     /// Absent while the cursor is in use.
-    place: Option<Box<CursorPosition>>,
+    position: Option<Box<CursorPosition>>,
 }
 
 /// Serial numbers per transaction, as a power of two.
@@ -53,13 +53,13 @@ impl CursorTable {
         self.serial += 1;
         let slot = Slot {
             serial: self.serial,
-            place: Some(Box::new(CursorPosition::new(database))),
+            position: Some(Box::new(CursorPosition::new(database))),
         };
         let slots = self.slots.get_mut();
         let free = slots.iter().position(Option::is_none);
         let index = free.unwrap_or(slots.len());
         match slots.get_mut(index) {
-            Some(place) => *place = Some(slot),
+            Some(free) => *free = Some(slot),
             None => slots.push(Some(slot)),
         }
         CursorId {
@@ -86,7 +86,7 @@ impl CursorTable {
     pub(crate) fn is_open(&self, id: CursorId) -> bool {
         let slots = self.slots.borrow();
         let slot = slots.get(id.index).and_then(Option::as_ref);
-        slot.is_some_and(|slot| slot.serial == id.serial && slot.place.is_some())
+        slot.is_some_and(|slot| slot.serial == id.serial && slot.position.is_some())
     }
 
     /// Takes a position out for use.
@@ -94,7 +94,7 @@ impl CursorTable {
         let mut slots = self.slots.borrow_mut();
         let slot = slots.get_mut(id.index).and_then(Option::as_mut);
         slot.filter(|slot| slot.serial == id.serial)
-            .and_then(|slot| slot.place.take())
+            .and_then(|slot| slot.position.take())
             .ok_or(Error::CursorClosed)
     }
 
@@ -107,14 +107,15 @@ impl CursorTable {
         if slot.serial != id.serial {
             return None;
         }
-        slot.place.as_mut()?.step_in_cached_leaf(pages)
+        slot.position.as_mut()?.step_in_cached_leaf(pages)
     }
 
     /// Puts a position back.
-    pub(crate) fn put_back(&self, id: CursorId, place: Box<CursorPosition>) {
+    pub(crate) fn put_back(&self, id: CursorId, position: Box<CursorPosition>) {
         let mut slots = self.slots.borrow_mut();
         if let Some(slot) = slots.get_mut(id.index).and_then(Option::as_mut) {
-            slot.place = Some(place);
+            debug_assert!(slot.position.is_none(), "a cursor was put back twice");
+            slot.position = Some(position);
         }
     }
 
@@ -124,7 +125,7 @@ impl CursorTable {
             .get_mut()
             .iter()
             .flatten()
-            .all(|slot| slot.place.is_none())
+            .all(|slot| slot.position.is_none())
     }
 
     /// Saves the positions of a database's idle cursors, because its tree is about to change.
@@ -134,11 +135,11 @@ impl CursorTable {
         tree: &Tree,
         database: Database,
     ) -> Result<(), Error> {
-        for place in self.slots.borrow_mut().iter_mut().flatten() {
-            if let Some(place) = &mut place.place
-                && place.database == database
+        for slot in self.slots.borrow_mut().iter_mut().flatten() {
+            if let Some(position) = &mut slot.position
+                && position.database == database
             {
-                place.save_position(pages, tree)?;
+                position.save_position(pages, tree)?;
             }
         }
         Ok(())
@@ -147,23 +148,23 @@ impl CursorTable {
     /// Moves saved positions on a deleted record to where the deleting cursor is now.
     pub(crate) fn follow(&self, gone: &DeletedRecord<'_>, now: &CursorPosition) {
         for slot in self.slots.borrow_mut().iter_mut().flatten() {
-            let Some(place) = &mut slot.place else {
+            let Some(position) = &mut slot.position else {
                 continue;
             };
-            let stood_there = place.database == now.database
-                && place.state == State::On
-                && place.is_saved
-                && place.key == gone.key
+            let stood_there = position.database == now.database
+                && position.state == State::On
+                && position.is_saved
+                && position.key == gone.key
                 && match gone.value {
                     None => true,
-                    Some(value) => !place.behind_values && place.value_bytes == value,
+                    Some(value) => !position.behind_values && position.value_bytes == value,
                 };
             if stood_there {
-                let (at_end, deleted) = (place.at_end, place.deleted);
-                **place = now.clone();
-                place.at_end = at_end;
+                let (at_end, deleted) = (position.at_end, position.deleted);
+                **position = now.clone();
+                position.at_end = at_end;
                 if deleted == Deleted::Key {
-                    place.deleted = deleted;
+                    position.deleted = deleted;
                 }
             }
         }
@@ -172,10 +173,10 @@ impl CursorTable {
     /// Unsets the cursors of a database, or of all databases.
     pub(crate) fn reset(&self, database: Option<Database>) {
         for slot in self.slots.borrow_mut().iter_mut().flatten() {
-            if let Some(place) = &mut slot.place
-                && database.is_none_or(|database| place.database == database)
+            if let Some(position) = &mut slot.position
+                && database.is_none_or(|database| position.database == database)
             {
-                place.reset();
+                position.reset();
             }
         }
     }
@@ -184,14 +185,14 @@ impl CursorTable {
     pub(crate) fn databases(&self) -> Vec<Database> {
         let slots = self.slots.borrow();
         let mut found: Vec<Database> = Vec::new();
-        for place in slots
+        for position in slots
             .iter()
             .flatten()
-            .filter_map(|slot| slot.place.as_ref())
-            .filter(|place| place.state != State::Unset)
+            .filter_map(|slot| slot.position.as_ref())
+            .filter(|position| position.state != State::Unset)
         {
-            if !found.contains(&place.database) {
-                found.push(place.database);
+            if !found.contains(&position.database) {
+                found.push(position.database);
             }
         }
         found

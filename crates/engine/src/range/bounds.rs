@@ -57,9 +57,9 @@ key_range!(RangeToInclusive<K>, range => {
     let _ = range;
     Bound::Unbounded
 }, Bound::Included(range.end.as_ref()));
-key_range!((Bound<K>, Bound<K>), range => octets(&range.0), octets(&range.1));
+key_range!((Bound<K>, Bound<K>), range => bound_of(&range.0), bound_of(&range.1));
 
-fn octets<K: AsRef<[u8]>>(bound: &Bound<K>) -> Bound<&[u8]> {
+fn bound_of<K: AsRef<[u8]>>(bound: &Bound<K>) -> Bound<&[u8]> {
     match bound {
         Bound::Included(key) => Bound::Included(key.as_ref()),
         Bound::Excluded(key) => Bound::Excluded(key.as_ref()),
@@ -98,53 +98,53 @@ impl<'k> Gap<'k> {
 
 /// The first key after all keys with a prefix.
 #[derive(Debug)]
-pub(crate) struct Behind {
-    octets: [u8; KEY_LEN_MAX],
+pub(crate) struct PrefixEnd {
+    bytes: [u8; KEY_LEN_MAX],
     start: usize,
     end: usize,
 }
 
-impl Behind {
+impl PrefixEnd {
     /// Returns the end of a prefix, in orders that compare bytes. Fails if the prefix is longer
     /// than a key can be.
     ///
     /// The reverse order sorts keys with a common *end* together, so there a prefix means that end.
-    pub(crate) fn prefix(order: KeyOrder, prefix: &[u8]) -> Result<Behind, Error> {
-        let mut behind = Behind {
-            octets: [0; KEY_LEN_MAX],
+    pub(crate) fn prefix(order: KeyOrder, prefix: &[u8]) -> Result<PrefixEnd, Error> {
+        let mut end = PrefixEnd {
+            bytes: [0; KEY_LEN_MAX],
             start: 0,
             end: prefix.len(),
         };
-        let Some(octets) = behind.octets.get_mut(..prefix.len()) else {
+        let Some(bytes) = end.bytes.get_mut(..prefix.len()) else {
             return Err(Error::KeyLength {
                 len: prefix.len(),
                 max: KEY_LEN_MAX,
             });
         };
-        octets.copy_from_slice(prefix);
+        bytes.copy_from_slice(prefix);
         // The last compared byte that can grow is incremented; those after it are dropped.
-        let grows = |octet: &u8| *octet < u8::MAX;
+        let grows = |byte: &u8| *byte < u8::MAX;
         match order {
             KeyOrder::Lexical => {
-                behind.end = octets.iter().rposition(grows).map_or(0, |at| at + 1);
-                if let Some(last) = octets.get_mut(..behind.end).and_then(<[u8]>::last_mut) {
+                end.end = bytes.iter().rposition(grows).map_or(0, |at| at + 1);
+                if let Some(last) = bytes.get_mut(..end.end).and_then(<[u8]>::last_mut) {
                     *last += 1;
                 }
             }
             KeyOrder::Reverse => {
-                behind.start = octets.iter().position(grows).unwrap_or(prefix.len());
-                if let Some(first) = octets.get_mut(behind.start..).and_then(<[u8]>::first_mut) {
+                end.start = bytes.iter().position(grows).unwrap_or(prefix.len());
+                if let Some(first) = bytes.get_mut(end.start..).and_then(<[u8]>::first_mut) {
                     *first += 1;
                 }
             }
             KeyOrder::Integer | KeyOrder::Custom(_) => return Err(Error::NoPrefixes),
         }
-        Ok(behind)
+        Ok(end)
     }
 
     /// Returns the gap where the keys with the prefix end.
     pub(crate) fn gap(&self) -> Gap<'_> {
-        match self.octets.get(self.start..self.end) {
+        match self.bytes.get(self.start..self.end) {
             Some(key) if !key.is_empty() => Gap::Before(key),
             _ => Gap::Edge,
         }
@@ -156,7 +156,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_comes_behind_a_prefix() {
+    fn a_prefix_ends_before_its_incremented_last_byte() {
         let lexical: [(&[u8], &[u8]); 4] = [
             (b"a", b"b"),
             (b"a\xff\xff", b"b"),
@@ -171,7 +171,7 @@ mod tests {
                 (KeyOrder::Reverse, &reversed, &reversed_behind),
             ];
             for (order, prefix, behind) in cases {
-                let found = Behind::prefix(order, prefix).unwrap();
+                let found = PrefixEnd::prefix(order, prefix).unwrap();
                 let wanted = match behind {
                     b"" => Gap::Edge,
                     key => Gap::Before(key),
@@ -179,12 +179,12 @@ mod tests {
                 assert_eq!(found.gap(), wanted, "{order:?} {prefix:?}");
             }
         }
-        assert!(Behind::prefix(KeyOrder::Integer, b"a").is_err());
-        assert!(Behind::prefix(KeyOrder::Lexical, &[0; 512]).is_err());
+        assert!(PrefixEnd::prefix(KeyOrder::Integer, b"a").is_err());
+        assert!(PrefixEnd::prefix(KeyOrder::Lexical, &[0; 512]).is_err());
     }
 
     #[test]
-    fn ranges_of_anything_that_lends_octets() {
+    fn ranges_of_byte_strings_have_their_bounds() {
         fn ends(range: impl KeyRange) -> (bool, bool) {
             (
                 range.low() == Bound::Unbounded,

@@ -1,13 +1,12 @@
 //! The exact number of records in a range.
 
-use fulgurite_format::{Page, PageKind, Pgno};
-
 use super::bounds::Gap;
 use super::entries::Entries;
 use super::estimate::estimate;
+use super::leaf_count::records_in;
+use crate::Error;
 use crate::space::PageView;
 use crate::tree::Tree;
-use crate::{Error, value};
 
 /// Counts records between two gaps.
 ///
@@ -44,25 +43,5 @@ fn inside(pages: PageView<'_>, tree: Tree, low: Gap<'_>, high: Gap<'_>) -> Resul
         sum = sum.saturating_add(records_in(pages, &tree, leaf, page, range)?);
         Ok(())
     })?;
-    Ok(sum)
-}
-
-/// Records of some entries of a leaf.
-pub(super) fn records_in(
-    pages: PageView<'_>,
-    tree: &Tree,
-    leaf: Pgno,
-    page: &Page<'_>,
-    range: std::ops::Range<usize>,
-) -> Result<u64, Error> {
-    debug_assert!(page.kind() == PageKind::Leaf);
-    if !tree.has_duplicates() {
-        return Ok(range.len() as u64);
-    }
-    let mut sum = 0u64;
-    for index in range {
-        let node = page.leaf(index).map_err(Error::at(leaf))?;
-        sum = sum.saturating_add(value::count_of(pages, tree, leaf, &node)?);
-    }
     Ok(sum)
 }

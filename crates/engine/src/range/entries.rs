@@ -14,8 +14,8 @@ use std::ops::Range;
 
 use fulgurite_format::{Malformed, Page, Pgno};
 
-use super::ahead::{Ahead, HEAD_LINES};
 use super::bounds::Gap;
+use super::prefetch::{HEAD_LINES, LeafPrefetch};
 use crate::Error;
 use crate::cursor::Record;
 use crate::space::PageView;
@@ -23,7 +23,7 @@ use crate::tree::{self, Pages, Path, Tree};
 
 /// One of the two ends.
 #[derive(Debug, Clone)]
-struct End<'t> {
+struct RangeEnd<'t> {
     /// The path to the leaf. Its entry index is stale; see `index`.
     path: Path,
     pgno: Pgno,
@@ -37,13 +37,13 @@ struct End<'t> {
 pub(crate) struct Entries<'t> {
     pages: PageView<'t>,
     tree: Tree,
-    front: End<'t>,
+    front: RangeEnd<'t>,
     /// The entry of its leaf at which the front stops.
     front_stop: usize,
     /// The entry at which the front prefetches more of the next leaf; at most `front_stop`.
-    front_look: usize,
-    ahead: Ahead<'t>,
-    back: End<'t>,
+    front_prefetch_at: usize,
+    prefetch: LeafPrefetch<'t>,
+    back: RangeEnd<'t>,
     /// True if both ends are in one leaf.
     joined: bool,
     /// Leaves passed. More than there are pages means a cycle in the tree.
@@ -60,7 +60,7 @@ impl<'t> Entries<'t> {
         low: Gap<'_>,
         high: Gap<'_>,
     ) -> Result<Entries<'t>, Error> {
-        let end = End {
+        let end = RangeEnd {
             path: Path::new(),
             pgno: Pgno::NONE,
             page: Page::empty(tree.leaf),
@@ -72,8 +72,8 @@ impl<'t> Entries<'t> {
             tree,
             front: end.clone(),
             front_stop: 0,
-            front_look: 0,
-            ahead: Ahead::NOTHING,
+            front_prefetch_at: 0,
+            prefetch: LeafPrefetch::NOTHING,
             back: end,
             joined: tree.record.root.is_none(),
             leaves_passed: 0,
@@ -114,10 +114,10 @@ impl<'t> Entries<'t> {
     }
 
     /// Returns the next record from the front if it is plain: in the current leaf, with one value
-    /// inside the leaf.
+    /// stored there.
     #[inline(always)]
-    pub(crate) fn next_in_sight(&mut self) -> Option<Record<'t>> {
-        if self.front.index >= self.front_look {
+    pub(crate) fn next_in_leaf(&mut self) -> Option<Record<'t>> {
+        if self.front.index >= self.front_prefetch_at {
             return None;
         }
         let record = self.front.page.plain_record(self.front.index)?;
@@ -127,7 +127,7 @@ impl<'t> Entries<'t> {
 
     /// As [`Entries::next_in_leaf`] from the back.
     #[inline(always)]
-    pub(crate) fn next_back_in_sight(&mut self) -> Option<Record<'t>> {
+    pub(crate) fn next_back_in_leaf(&mut self) -> Option<Record<'t>> {
         if self.back.index <= self.floor() {
             return None;
         }
@@ -147,8 +147,8 @@ impl<'t> Entries<'t> {
         &mut self,
         read: impl FnOnce(Pgno, &Page<'t>, usize) -> Result<T, Error>,
     ) -> Option<Result<T, Error>> {
-        if self.front.index >= self.front_look {
-            match self.look_or_enter() {
+        if self.front.index >= self.front_prefetch_at {
+            match self.prefetch_or_enter() {
                 Ok(true) => {}
                 Ok(false) => return None,
                 Err(error) => return self.failed(error),
@@ -186,6 +186,19 @@ impl<'t> Entries<'t> {
         }
     }
 
+    /// Reads the next entry in a direction.
+    #[inline(always)]
+    pub(crate) fn step<const FORWARD: bool, T>(
+        &mut self,
+        read: impl FnOnce(Pgno, &Page<'t>, usize) -> Result<T, Error>,
+    ) -> Option<Result<T, Error>> {
+        if FORWARD {
+            self.next(read)
+        } else {
+            self.next_back(read)
+        }
+    }
+
     /// Takes all entries, leaf by leaf.
     pub(crate) fn each_leaf(
         mut self,
@@ -211,18 +224,18 @@ impl<'t> Entries<'t> {
 
     /// Prefetches more of the next leaf, or goes to the next leaf. Returns false if there is none.
     #[inline(never)]
-    fn look_or_enter(&mut self) -> Result<bool, Error> {
+    fn prefetch_or_enter(&mut self) -> Result<bool, Error> {
         if self.front.index >= self.front_stop {
             return self.enter_next_leaf();
         }
-        self.look_ahead();
+        self.prefetch_more();
         Ok(true)
     }
 
     /// Prefetches a part of the next leaf, and sets the entry for the part after it.
-    fn look_ahead(&mut self) {
+    fn prefetch_more(&mut self) {
         let left = self.front_stop - self.front.index;
-        self.front_look = self.front.index + self.ahead.ask(left);
+        self.front_prefetch_at = self.front.index + self.prefetch.prefetch_part(left);
     }
 
     /// Goes to the front's next leaf with entries to take. Returns false if there is none.
@@ -245,8 +258,8 @@ impl<'t> Entries<'t> {
                 let [next, after] = tree::leaves_after(self.pages, &self.front.path);
                 tree::prefetch_leaf(self.pages, after, self.expected_lines.min(HEAD_LINES));
                 if self.expected_lines > HEAD_LINES {
-                    self.ahead = Ahead::of(self.pages, next, self.tree.leaf);
-                    self.look_ahead();
+                    self.prefetch = LeafPrefetch::of(self.pages, next, self.tree.leaf);
+                    self.prefetch_more();
                 }
             }
             if self.front.index < self.front_stop {
@@ -299,8 +312,12 @@ impl<'t> Entries<'t> {
 
     #[inline(always)]
     fn stop_front_at(&mut self, stop: usize) {
+        debug_assert!(
+            stop <= self.front.page.len(),
+            "the front would leave its leaf"
+        );
         self.front_stop = stop;
-        self.front_look = stop;
+        self.front_prefetch_at = stop;
     }
 
     fn count_leaf(&mut self, pgno: Pgno) -> Result<(), Error> {
@@ -342,7 +359,7 @@ impl<'t> Entries<'t> {
     }
 }
 
-impl<'t> End<'t> {
+impl<'t> RangeEnd<'t> {
     /// Goes to a gap. An end at the edge is looked up on first use.
     fn place(&mut self, pages: PageView<'t>, tree: &Tree, gap: Gap<'_>) -> Result<(), Error> {
         let (key, behind) = match gap {
@@ -390,7 +407,7 @@ impl<'t> End<'t> {
     }
 
     /// Compares the positions of two ends.
-    fn cmp(&self, other: &End<'_>) -> Ordering {
+    fn cmp(&self, other: &RangeEnd<'_>) -> Ordering {
         self.path
             .cmp_leaves(&other.path)
             .then(self.index.cmp(&other.index))

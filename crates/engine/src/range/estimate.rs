@@ -15,13 +15,13 @@ use std::ops::Range;
 use fulgurite_format::{Page, Pgno};
 
 use super::bounds::Gap;
-use super::count::records_in;
+use super::leaf_count::records_in;
 use crate::Error;
 use crate::space::PageView;
 use crate::tree::{self, Pages, Path, Step, Tree};
 
 /// Size of the largest group whose subtrees are read, one page each.
-const LOOKED_AT_MAX: usize = 8;
+const GROUP_READ_MAX: usize = 8;
 
 /// Estimates how many records are between two gaps.
 pub(crate) fn estimate(
@@ -34,13 +34,13 @@ pub(crate) fn estimate(
     if low == Gap::Edge && high == Gap::Edge || tree.record.root.is_none() {
         return Ok(total);
     }
-    let between = Between {
+    let range = PathRange {
         pages,
         tree,
-        low: way_to(pages, tree, low, Edge::First)?,
-        high: way_to(pages, tree, high, Edge::Last)?,
+        low: path_to(pages, tree, low, Edge::First)?,
+        high: path_to(pages, tree, high, Edge::Last)?,
     };
-    Ok(between.records()?.min(total))
+    Ok(range.records()?.min(total))
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,7 +50,7 @@ enum Edge {
 }
 
 /// Returns the path to the entry after a gap, or past the leaf's last entry.
-fn way_to(pages: PageView<'_>, tree: &Tree, gap: Gap<'_>, edge: Edge) -> Result<Path, Error> {
+fn path_to(pages: PageView<'_>, tree: &Tree, gap: Gap<'_>, edge: Edge) -> Result<Path, Error> {
     let mut path = Path::new();
     let behind = match gap {
         Gap::Before(key) => {
@@ -70,14 +70,14 @@ fn way_to(pages: PageView<'_>, tree: &Tree, gap: Gap<'_>, edge: Edge) -> Result<
     Ok(path)
 }
 
-struct Between<'t, 'a> {
+struct PathRange<'t, 'a> {
     pages: PageView<'t>,
     tree: &'a Tree,
     low: Path,
     high: Path,
 }
 
-impl<'t> Between<'t, '_> {
+impl<'t> PathRange<'t, '_> {
     fn records(&self) -> Result<u64, Error> {
         let bottom = self.low.len().saturating_sub(1);
         let parting = (0..bottom)
@@ -171,7 +171,7 @@ impl<'t> Between<'t, '_> {
         weights: &[f64],
     ) -> Result<f64, Error> {
         let weight = |level: usize| weights.get(level).copied().unwrap_or(1.0);
-        if range.len() > LOOKED_AT_MAX {
+        if range.len() > GROUP_READ_MAX {
             return Ok(range.len() as f64 * weight(level + 1));
         }
         let (pgno, page) = self.page(path, level)?;

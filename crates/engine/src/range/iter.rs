@@ -41,13 +41,16 @@ pub struct Records<'t> {
     entries: Entries<'t>,
     has_duplicates: bool,
     /// The keys whose values are being taken, at either end.
-    front: Option<Taking<'t>>,
-    back: Option<Taking<'t>>,
+    ends: [Option<PartialKey<'t>>; 2],
 }
+
+/// The indexes of [`Records::ends`].
+const FRONT: usize = 0;
+const BACK: usize = 1;
 
 /// A key with the values that are still to be taken.
 #[derive(Debug, Clone)]
-struct Taking<'t> {
+struct PartialKey<'t> {
     key: &'t [u8],
     values: Values<'t>,
 }
@@ -70,8 +73,7 @@ impl<'t> Records<'t> {
         Ok(Records {
             entries: Entries::between(pages, tree, low, high)?,
             has_duplicates: tree.has_duplicates(),
-            front: None,
-            back: None,
+            ends: [None, None],
         })
     }
 
@@ -89,107 +91,78 @@ impl<'t> Records<'t> {
 
     /// Returns the next record in a direction if it takes more than a look into the leaf.
     #[inline(never)]
-    fn next_out_of_sight(&mut self) -> Option<Result<Record<'t>, Error>> {
+    fn next_by_entry<const FORWARD: bool>(&mut self) -> Option<Result<Record<'t>, Error>> {
         if self.has_duplicates {
-            return self.next_of_several();
+            return self.next_of_several::<FORWARD>();
         }
         let pages = self.entries.pages();
         self.entries
-            .next(|leaf, page, index| only_record(pages, leaf, page, index))
+            .step::<FORWARD, _>(|leaf, page, index| only_record(pages, leaf, page, index))
     }
 
-    /// As [`Records::next_out_of_sight`] from the back.
-    #[inline(never)]
-    fn next_back_out_of_sight(&mut self) -> Option<Result<Record<'t>, Error>> {
-        if self.has_duplicates {
-            return self.next_back_of_several();
-        }
-        let pages = self.entries.pages();
-        self.entries
-            .next_back(|leaf, page, index| only_record(pages, leaf, page, index))
-    }
-
-    fn next_of_several(&mut self) -> Option<Result<Record<'t>, Error>> {
+    fn next_of_several<const FORWARD: bool>(&mut self) -> Option<Result<Record<'t>, Error>> {
+        let (near, far) = if FORWARD {
+            (FRONT, BACK)
+        } else {
+            (BACK, FRONT)
+        };
         loop {
-            match Taking::next(&mut self.front) {
+            match PartialKey::next::<FORWARD>(&mut self.ends[near]) {
                 Some(Err(error)) => return self.failed(error),
                 Some(record) => return Some(record),
                 None => {}
             }
-            let done = self.front.take();
-            let done = done.map_or(0, |taking| taking.values.leaves_passed());
+            let done = self.ends[near].take();
+            let done = done.map_or(0, |key| key.values.leaves_passed());
             if let Err(error) = self.entries.add_leaves(done) {
                 return self.failed(error);
             }
             let (pages, tree) = (self.entries.pages(), *self.entries.tree());
-            match self
-                .entries
-                .next(|leaf, page, index| Taking::of(pages, &tree, leaf, page, index))
-            {
-                Some(Ok(taking)) => self.front = Some(taking),
+            let entry = self.entries.step::<FORWARD, _>(|leaf, page, index| {
+                PartialKey::of(pages, &tree, leaf, page, index)
+            });
+            match entry {
+                Some(Ok(key)) => self.ends[near] = Some(key),
                 Some(Err(error)) => return self.failed(error),
-                None => return Taking::next(&mut self.back),
-            }
-        }
-    }
-
-    fn next_back_of_several(&mut self) -> Option<Result<Record<'t>, Error>> {
-        loop {
-            match Taking::next_back(&mut self.back) {
-                Some(Err(error)) => return self.failed(error),
-                Some(record) => return Some(record),
-                None => {}
-            }
-            let done = self.back.take();
-            let done = done.map_or(0, |taking| taking.values.leaves_passed());
-            if let Err(error) = self.entries.add_leaves(done) {
-                return self.failed(error);
-            }
-            let (pages, tree) = (self.entries.pages(), *self.entries.tree());
-            match self
-                .entries
-                .next_back(|leaf, page, index| Taking::of(pages, &tree, leaf, page, index))
-            {
-                Some(Ok(taking)) => self.back = Some(taking),
-                Some(Err(error)) => return self.failed(error),
-                None => return Taking::next_back(&mut self.front),
+                // Both ends have met: the other end may still have values of its key.
+                None => return PartialKey::next::<FORWARD>(&mut self.ends[far]),
             }
         }
     }
 
     #[cold]
     fn failed(&mut self, error: Error) -> Option<Result<Record<'t>, Error>> {
-        self.front = None;
-        self.back = None;
+        self.ends = [None, None];
         self.entries.finish();
         Some(Err(error))
     }
 }
 
-impl<'t> Taking<'t> {
+impl<'t> PartialKey<'t> {
     fn of(
         pages: PageView<'t>,
         tree: &Tree,
         leaf: Pgno,
         page: &Page<'t>,
         index: usize,
-    ) -> Result<Taking<'t>, Error> {
+    ) -> Result<PartialKey<'t>, Error> {
         let node = page.leaf(index).map_err(Error::at(leaf))?;
-        Ok(Taking {
+        Ok(PartialKey {
             key: node.key,
             values: Values::of(pages, tree, leaf, &node)?,
         })
     }
 
-    fn next(taking: &mut Option<Taking<'t>>) -> Option<Result<Record<'t>, Error>> {
-        let Taking { key, values } = taking.as_mut()?;
-        let value = values.next()?;
-        Some(value.map(|value| (*key, value)))
-    }
-
-    fn next_back(taking: &mut Option<Taking<'t>>) -> Option<Result<Record<'t>, Error>> {
-        let Taking { key, values } = taking.as_mut()?;
-        let value = values.next_back()?;
+    /// Takes the next value in a direction.
+    fn next<const FORWARD: bool>(
+        key: &mut Option<PartialKey<'t>>,
+    ) -> Option<Result<Record<'t>, Error>> {
+        let PartialKey { key, values } = key.as_mut()?;
+        let value = if FORWARD {
+            values.next()?
+        } else {
+            values.next_back()?
+        };
         Some(value.map(|value| (*key, value)))
     }
 }
@@ -228,11 +201,11 @@ impl<'t> Iterator for Records<'t> {
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
         if !self.has_duplicates
-            && let Some(record) = self.entries.next_in_sight()
+            && let Some(record) = self.entries.next_in_leaf()
         {
             return Some(Ok(record));
         }
-        self.next_out_of_sight()
+        self.next_by_entry::<true>()
     }
 }
 
@@ -240,11 +213,11 @@ impl DoubleEndedIterator for Records<'_> {
     #[inline]
     fn next_back(&mut self) -> Option<Self::Item> {
         if !self.has_duplicates
-            && let Some(record) = self.entries.next_back_in_sight()
+            && let Some(record) = self.entries.next_back_in_leaf()
         {
             return Some(Ok(record));
         }
-        self.next_back_out_of_sight()
+        self.next_by_entry::<false>()
     }
 }
 

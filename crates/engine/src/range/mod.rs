@@ -5,18 +5,18 @@
 //!                                                     Records, Keys, FirstValues, Values: iterators
 //! ```
 
-mod ahead;
 mod bounds;
 mod count;
 mod entries;
 mod estimate;
 mod iter;
+mod leaf_count;
 mod many;
-mod many_octets;
+mod prefetch;
 mod values;
 
 pub use bounds::KeyRange;
-pub(crate) use bounds::{Behind, Gap};
+pub(crate) use bounds::{Gap, PrefixEnd};
 pub(crate) use count::count;
 pub(crate) use estimate::estimate;
 pub use iter::{FirstValues, Keys, Records};

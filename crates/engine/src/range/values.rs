@@ -13,11 +13,11 @@ use crate::{Error, value};
 ///
 /// After an error, which says that the file is damaged, there are no more.
 #[derive(Debug, Clone)]
-pub struct Values<'t>(Left<'t>);
+pub struct Values<'t>(RemainingValues<'t>);
 
 /// The values that are still to be taken.
 #[derive(Debug, Clone)]
-enum Left<'t> {
+enum RemainingValues<'t> {
     None,
     One(&'t [u8]),
     /// The values of a sub-page in this leaf, from one index up to another.
@@ -27,7 +27,7 @@ enum Left<'t> {
 
 impl<'t> Values<'t> {
     pub(crate) const fn none() -> Values<'t> {
-        Values(Left::None)
+        Values(RemainingValues::None)
     }
 
     /// Returns the values of a leaf entry.
@@ -39,19 +39,21 @@ impl<'t> Values<'t> {
     ) -> Result<Values<'t>, Error> {
         if !tree.has_duplicates() {
             let value = value::value_of(pages, leaf, node)?;
-            return Ok(Values(Left::One(value)));
+            return Ok(Values(RemainingValues::One(value)));
         }
         Ok(Values(match value::values_of(pages, tree, leaf, node)? {
-            value::Values::One(value) => Left::One(value),
-            value::Values::Page(page) => Left::Page(page, leaf, 0, page.len()),
-            value::Values::Tree(inner) => Left::Tree(Box::new(Entries::all(pages, inner)?)),
+            value::Values::One(value) => RemainingValues::One(value),
+            value::Values::Page(page) => RemainingValues::Page(page, leaf, 0, page.len()),
+            value::Values::Tree(inner) => {
+                RemainingValues::Tree(Box::new(Entries::all(pages, inner)?))
+            }
         }))
     }
 
     /// Returns the number of leaves passed in a value tree.
     pub(super) fn leaves_passed(&self) -> u64 {
         match &self.0 {
-            Left::Tree(entries) => entries.leaves_passed(),
+            RemainingValues::Tree(entries) => entries.leaves_passed(),
             _ => 0,
         }
     }
@@ -60,15 +62,15 @@ impl<'t> Values<'t> {
     #[inline]
     fn ended_by(&mut self, value: Result<&'t [u8], Error>) -> Option<Result<&'t [u8], Error>> {
         if value.is_err() {
-            self.0 = Left::None;
+            self.0 = RemainingValues::None;
         }
         Some(value)
     }
 
     /// Returns the only value, once.
     fn take_one(&mut self) -> Option<Result<&'t [u8], Error>> {
-        match std::mem::replace(&mut self.0, Left::None) {
-            Left::One(value) => Some(Ok(value)),
+        match std::mem::replace(&mut self.0, RemainingValues::None) {
+            RemainingValues::One(value) => Some(Ok(value)),
             _ => None,
         }
     }
@@ -80,13 +82,13 @@ impl<'t> Iterator for Values<'t> {
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
         match &mut self.0 {
-            Left::Page(page, leaf, low, high) if *low < *high => {
+            RemainingValues::Page(page, leaf, low, high) if *low < *high => {
                 let index = *low;
                 *low += 1;
                 let value = page.key(index).map_err(Error::at(*leaf));
                 self.ended_by(value)
             }
-            Left::Tree(entries) => {
+            RemainingValues::Tree(entries) => {
                 entries.next(|leaf, page, index| page.key(index).map_err(Error::at(leaf)))
             }
             _ => self.take_one(),
@@ -98,12 +100,12 @@ impl DoubleEndedIterator for Values<'_> {
     #[inline]
     fn next_back(&mut self) -> Option<Self::Item> {
         match &mut self.0 {
-            Left::Page(page, leaf, low, high) if *low < *high => {
+            RemainingValues::Page(page, leaf, low, high) if *low < *high => {
                 *high -= 1;
                 let value = page.key(*high).map_err(Error::at(*leaf));
                 self.ended_by(value)
             }
-            Left::Tree(entries) => {
+            RemainingValues::Tree(entries) => {
                 entries.next_back(|leaf, page, index| page.key(index).map_err(Error::at(leaf)))
             }
             _ => self.take_one(),

@@ -7,7 +7,7 @@ use fulgurite_format::{DatabaseFlags, LeafNode, Pgno, TreeRecord, layout};
 use super::trees;
 use crate::cursor::{Cursor, CursorPosition, Move, PositionedCursor, Record};
 use crate::env::{Database, Handle, Multimap};
-use crate::range::{self, Behind, Gap, KeyRange, Records, Values};
+use crate::range::{self, Gap, KeyRange, PrefixEnd, Records, Values};
 use crate::space::PageView;
 use crate::tree::{self, Pages, Tree};
 use crate::{Error, value};
@@ -232,13 +232,13 @@ pub trait Snapshot: Sealed {
     /// As [`Snapshot::get`].
     fn prefix(&self, database: Database, prefix: &[u8]) -> Result<Records<'_>, Error> {
         let tree = self.tree(database)?;
-        let behind = Behind::prefix(tree.order, prefix)?;
+        let end = PrefixEnd::prefix(tree.order, prefix)?;
         let low = if prefix.is_empty() {
             Gap::Edge
         } else {
             Gap::Before(prefix)
         };
-        Records::between(self.pages(), tree, low, behind.gap())
+        Records::between(self.pages(), tree, low, end.gap())
     }
 
     /// The values of one key, from both ends; none if there is no such key.

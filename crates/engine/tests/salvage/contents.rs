@@ -1,4 +1,4 @@
-//! What an environment holds, as a set that can be compared.
+//! The contents of an environment, as a set that can be compared.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -24,7 +24,7 @@ pub(crate) fn of(dir: &Path, previous: bool) -> Contents {
     let main = txn.flags(Database::MAIN).expect("flags");
     let plain = DatabaseFlags::DUP_SORT | DatabaseFlags::INTEGER_KEY;
     for (key, value) in list(&txn, Database::MAIN) {
-        // What can be opened is a database; an ordinary record cannot.
+        // A database can be opened; an ordinary record cannot.
         let named = (main.0 & plain == 0)
             .then(|| txn.open_named(&key).ok())
             .flatten();
@@ -52,7 +52,7 @@ fn list(txn: &ReadTxn<'_>, db: Database) -> Vec<(Vec<u8>, Vec<u8>)> {
     records
 }
 
-/// Salvages into a directory `out` beside the environment, and makes sure that the result is sound.
+/// Salvages into the directory `out` next to the environment, and checks that the result is sound.
 pub(crate) fn salvaged(dir: &Path) -> (SalvageReport, Contents) {
     let out = dir.with_extension("out");
     std::fs::create_dir_all(&out).expect("make a directory");

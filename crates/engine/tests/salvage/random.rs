@@ -12,7 +12,7 @@ use crate::single::made;
 
 const PAGE: usize = 4096;
 
-/// What was seen in all rounds.
+/// The sums over all rounds.
 #[derive(Default)]
 struct Tally {
     records: usize,
@@ -80,7 +80,7 @@ fn one_round(
         let (name_of_database, key, value) = &placed.record;
         let hit = placed.pages.iter().any(|pgno| damaged.contains(pgno));
         if hit && value.len() > PAGE / 2 {
-            // The pages of a run behind its first bear no mark: nothing tells that such a value has changed.
+            // The later pages of a run have no mark, so a change of such a value goes unnoticed.
             doubtful.insert((name_of_database.clone(), key.clone()));
         }
         if found.contains(&placed.record) {
@@ -136,7 +136,7 @@ fn destroy(random: &mut Random, bytes: &mut [u8], pgno: usize) -> bool {
     true
 }
 
-/// Whatever the bytes are, meta pages included: something sound, or an error that says why not.
+/// For any bytes, meta pages included, salvage gives a sound environment or an error with a reason.
 #[test]
 fn anything_gives_something_sound_or_an_error() {
     let mut random = Random::new(seed("salvage-anything", 5));

@@ -14,7 +14,7 @@ struct Here<'a> {
     needs: Vec<usize>,
 }
 
-/// A record and the leaf and value pages it stands on, with those that say whose it is.
+/// A record with its leaf and value pages, and those that lead to them.
 pub(crate) struct Placed {
     pub(crate) record: Record,
     pub(crate) pages: Vec<usize>,
@@ -133,7 +133,7 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// A little-endian number of up to eight octets.
+/// Reads a little-endian number of up to eight bytes.
 fn word(bytes: &[u8], at: usize, len: usize) -> u64 {
     let mut word = [0; 8];
     word[..len].copy_from_slice(&bytes[at..at + len]);

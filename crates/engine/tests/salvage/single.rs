@@ -50,7 +50,8 @@ fn damaged_files_give_something_sound_or_an_error() {
     }
 }
 
-/// An environment with a tree of three levels, long values, and databases of several kinds, in two commits.
+/// Makes an environment with a tree of three levels, long values, and databases of several kinds,
+/// in two commits.
 pub(crate) fn made(dir: &Path, records: u32) -> PathBuf {
     std::fs::create_dir_all(dir).expect("make a directory");
     let environment = Environment::options()
@@ -133,7 +134,7 @@ fn leaves_below_a_lost_branch_are_found() {
         let missing = before.difference(&found).count();
         assert_eq!(missing, 0, "branch {branch}: {report:?}");
         assert!(report.holes_total > 0 && report.pages_lost > 0);
-        // What changed last is there in two versions, one of which is older.
+        // The last changes are there in two versions, one of them older.
         let previous = contents::of_image(&image, &scratch, true);
         assert!(
             found

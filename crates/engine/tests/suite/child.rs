@@ -1,4 +1,4 @@
-//! Starting this very program again as another process, which then plays one role instead of running tests.
+//! Starting this program again as another process that plays one role instead of running tests.
 
 use std::process::Command;
 
@@ -35,7 +35,7 @@ fn entry() {
     let Ok(role) = std::env::var(ROLE) else {
         return;
     };
-    // The test harness has begun a line of its own.
+    // The test harness has begun a line.
     println!();
     match role.as_str() {
         "peer" => crate::peer::serve(),

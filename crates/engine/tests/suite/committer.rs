@@ -1,4 +1,5 @@
-//! A process that commits numbered transactions as fast as it can, telling each over a pipe, until it is killed.
+//! A process that commits numbered transactions as fast as it can. It reports each over a pipe,
+//! until it is killed.
 
 use std::io::Write;
 use std::path::Path;
@@ -14,7 +15,8 @@ pub(crate) const DATABASE: &str = "numbered";
 /// The key that holds the number of the newest transaction.
 pub(crate) const NUMBER: &[u8] = b"number";
 
-/// What transaction `number` does: follows from the number alone, so that the parent can do it to a model.
+/// Returns the changes of transaction `number`. They follow from the number alone, so the parent
+/// can apply them to a model.
 pub(crate) fn changes(number: u64) -> Vec<(Vec<u8>, Option<Vec<u8>>)> {
     let mut random = Random::new(number);
     let count = random.between(1, 25);

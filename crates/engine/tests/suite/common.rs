@@ -1,11 +1,11 @@
-//! What several suites need: opening, listing, and comparing with a model.
+//! Functions for several suites: opening, listing, and comparing with a model.
 
 use std::path::Path;
 
 use fulgurite::{Database, Durability, Environment, Error, KeyOrder, Snapshot};
 use fulgurite_testkit::{Crc32, Listing, Model, Order, list_line};
 
-/// Opens an environment that does not wait for the disk: these tests end processes, not the machine.
+/// Opens an environment without waiting for the disk. These tests kill processes, not the machine.
 pub(crate) fn open(path: &Path) -> Environment {
     Environment::options()
         .durability(Durability::NoSync)

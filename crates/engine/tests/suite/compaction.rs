@@ -1,4 +1,5 @@
-//! Online compaction: the file becomes nearly as short as what it holds, and nobody notices but by its length.
+//! Online compaction: the file becomes nearly as short as its contents, and other processes see
+//! only its length change.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -30,7 +31,7 @@ fn compact(environment: &Environment, mut compaction: Compaction) -> CompactRepo
     panic!("compaction comes to no end: {:?}", compaction.report());
 }
 
-/// One database of each kind that has pages of its own.
+/// One database of each kind that has its own pages.
 struct Kinds {
     plain: Database,
     values: Database,
@@ -187,7 +188,7 @@ fn a_size_that_is_asked_for_is_enough() {
     assert_sound(scratch.path(), "after compaction");
 }
 
-/// A reader of an old snapshot keeps all that it sees, and then its end is all that was waited for.
+/// A reader of an old snapshot keeps it, and compaction waits for its end only.
 #[test]
 fn a_reader_is_waited_for_and_keeps_its_snapshot() {
     for mut reader in [our_peer(), c_peer(), python_peer()] {
@@ -241,8 +242,8 @@ fn a_reader_is_waited_for_and_keeps_its_snapshot() {
     }
 }
 
-/// Writers of all libraries change the environment between the steps of a compaction that never ends; old snapshots
-/// that they hold stay as they are.
+/// Writers of all libraries change the environment between the steps of an endless compaction. The
+/// old snapshots that they pin stay as they are.
 #[test]
 fn writers_of_the_original_go_on_while_the_file_shrinks_below_them() {
     let mut random = Random::new(seed("compaction-peers", 11));
@@ -343,7 +344,8 @@ fn writers_of_the_original_go_on_while_the_file_shrinks_below_them() {
     real_tools::accept(scratch.path());
 }
 
-/// Who stores through a map that reaches behind the file's end dies of it: then the file keeps its length.
+/// A process that stores through a map beyond the file's end would die. So the file keeps its
+/// length.
 #[test]
 fn below_a_writable_map_the_file_keeps_its_length() {
     for mut other in [c_peer(), python_peer(), our_peer()] {
@@ -411,7 +413,7 @@ fn free_pages_inside_become_holes_if_wanted() {
     assert_sound(scratch.path(), "with holes filled again");
 }
 
-/// What the file takes up on the disk.
+/// Returns the bytes that the file takes on the disk.
 fn disk_bytes(dir: &Path) -> u64 {
     use std::os::unix::fs::MetadataExt;
     let found = std::fs::metadata(dir.join("data.mdb")).expect("the data file");
@@ -423,7 +425,7 @@ pub(crate) fn child() {
     let environment = open(Path::new(&crate::child::parameter("FULGURITE_TEST_DIR")));
     loop {
         let mut compaction = Compaction::new();
-        // As long as somebody writes there is always something to do.
+        // While others write there is always something to do.
         for _ in 0..200 {
             let step = environment.compact_step(&mut compaction).expect("a step");
             if step != CompactStep::Working {
@@ -436,7 +438,7 @@ pub(crate) fn child() {
     }
 }
 
-/// Whatever it was doing when it is killed, it leaves a sound file behind, and the last word to the next one.
+/// A killed compaction leaves a sound file behind, and the next one finishes the work.
 #[test]
 fn a_killed_compaction_does_no_harm() {
     let mut random = Random::new(seed("compaction-killed", 21));
@@ -493,7 +495,7 @@ fn change(environment: &Environment, model: &mut Model, random: &mut Random, gro
     txn.commit().expect("commit");
 }
 
-/// Every sound file of the real library, of all page sizes and versions, with growth and deletion before.
+/// Every sound file of the real library, of all page sizes and versions, after growth and deletion.
 #[test]
 fn files_of_the_original_are_compacted() {
     let scratch = Scratch::new("compaction-fixtures");
@@ -549,7 +551,8 @@ fn damaged_files_are_compacted_to_an_end() {
     assert!(errors > 0);
 }
 
-/// Who has the environment open but shows no map may be just opening it, and about to store where the file ends.
+/// A process that has the environment open without a map may be opening it. It may store where the
+/// file ends.
 #[test]
 fn a_process_whose_maps_are_unknown_keeps_the_file_as_long_as_it_is() {
     let scratch = Scratch::new("compaction-unknown");

@@ -1,4 +1,4 @@
-//! Copies, beside those of the real `mdb_copy`.
+//! Copies, compared with those of the real `mdb_copy`.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -56,7 +56,7 @@ fn plain_copies_are_the_same_whatever_they_go_to() {
     fill(&open(&dir), 6000);
     let data = dir.join("data.mdb");
     for cut in [0, 20_000, 3 << 20] {
-        // What the file does not have any more is not in the copy either.
+        // Pages that the file has lost are not in the copy either.
         let environment = open(&dir);
         let file = fs::OpenOptions::new().write(true).open(&data);
         let len = fs::metadata(&data).expect("look").len() - cut;

@@ -1,8 +1,10 @@
-//! A writer dies at each step of a commit while another process, of either library, has the environment open.
+//! A writer dies at each step of a commit while another process, of either library, has the
+//! environment open.
 //!
-//! Nothing re-initialises the lock file then: the survivor has to find the dead one's mutex, decide by the meta pages
-//! which transaction was the last, and go on. The moment between the meta page's write and its publication in the lock
-//! file lies in no other process's reach, so the dying process performs the write itself and falls dead.
+//! The lock file is not re-initialised then. The survivor has to find the dead process's mutex,
+//! learn the last transaction from the meta pages, and go on. No other process can interrupt
+//! between the write of the meta page and its publication in the lock file. So the dying process
+//! performs that write itself before it dies.
 
 use std::fs::OpenOptions;
 use std::os::unix::fs::FileExt;
@@ -20,7 +22,7 @@ use crate::peer::our_peer;
 
 const DIR: &str = "FULGURITE_TEST_DIR";
 const STEP: &str = "FULGURITE_TEST_STEP";
-/// Whether the step at which the process dies is still done.
+/// Set if the step at which the process dies is still done.
 const DONE: &str = "FULGURITE_TEST_STEP_DONE";
 /// Commits have fewer steps than this.
 const STEPS_MAX: i64 = 100;
@@ -86,7 +88,8 @@ pub(crate) fn child() {
     txn.commit().expect("commit");
 }
 
-/// Kills at one step; the survivor must see the old or the new state, whole. `None` when the commit has fewer steps.
+/// Kills at one step. The survivor must see the old or the new state as a whole. `None` when the
+/// commit has fewer steps.
 fn kill_at(survivor: fn() -> Peer, step: i64, done: bool) -> Option<bool> {
     let scratch = Scratch::new("crash-points");
     let mut survivor = survivor();

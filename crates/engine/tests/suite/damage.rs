@@ -1,4 +1,5 @@
-//! Damaged files: a clean error or the right data, never a crash, a hang, or silent damage to something else.
+//! Damaged files give a clean error or the right data. There is no crash, no hang, and no silent
+//! damage elsewhere.
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
@@ -52,7 +53,7 @@ fn every_damaged_file_gives_an_error_or_the_right_data() {
     );
 }
 
-/// What the child found: the outcome of each step by name, and what its scans listed.
+/// The child's report: the outcome of each step by name, and the records of its scans.
 #[derive(Default)]
 struct Story {
     steps: BTreeMap<String, Result<(), String>>,
@@ -140,7 +141,7 @@ fn judge(case: &Case, dir: &Path, outcome: &Outcome) -> Result<(), String> {
     if !case.name.starts_with("noise") {
         check_data(&sound, &story.before, BEFORE)?;
         check_data(&sound, &story.after_main, AFTER_MAIN)?;
-        // What a free list that names pages in use does to them depends on what is written.
+        // If a free list names pages in use, writes may overwrite them.
         if case.name != "free-page-in-use" {
             check_data(&sound, &story.after_values, AFTER_VALUES)?;
         }
@@ -164,7 +165,7 @@ fn judge(case: &Case, dir: &Path, outcome: &Outcome) -> Result<(), String> {
     Ok(())
 }
 
-/// Whatever a full scan delivered must be records of the sound file, apart from those the writes made.
+/// Every record of a full scan must be one of the sound file, or one that the writes made.
 fn check_data(sound: &[DatabaseLines], listed: &Listed, when: &str) -> Result<(), String> {
     let mark = hex(MARK);
     let ours = |line: &str| line.split(' ').any(|word| word.starts_with(&mark));

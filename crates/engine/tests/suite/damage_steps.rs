@@ -1,15 +1,15 @@
-//! What the tests of damage do with a file: reading everything, and write transactions of different reach.
+//! The steps of the damage tests: reading everything, and write transactions of different size.
 
 use fulgurite::{Database, Environment, Error, KeyOrder, Move, Snapshot, WriteTxn};
 use fulgurite_testkit::{Listing, Random};
 
 use crate::common;
 
-/// What everything written here begins with, so that it can be told from what was there.
+/// The prefix of everything written here, which distinguishes it from earlier records.
 pub(crate) const MARK: &[u8] = b"~~";
 
-/// Reads everything: all databases in both directions and some look-ups. Tells the records of each database, by name,
-/// that came through.
+/// Reads everything: all databases in both directions and some lookups. Reports the records of each
+/// database by name.
 pub(crate) fn examine(
     environment: &Environment,
     random: &mut Random,
@@ -53,7 +53,7 @@ fn names(snapshot: &impl Snapshot) -> Vec<String> {
     };
     let mut record = cursor.first();
     while let Ok(Some((key, value))) = record {
-        // Anything may be called a database by a damaged record; ordinary records say that they are none.
+        // A damaged record may look like a database; ordinary records are clearly none.
         if value.len() <= 48
             && names.len() < 100
             && let Ok(name) = std::str::from_utf8(key)

@@ -101,11 +101,11 @@ fn change(
     let all: Vec<Pair> = pairs.iter().cloned().collect();
     for number in 0..40 {
         let (key, value) = random.pick(&all).clone();
-        // One key gets so many that they need a tree of their own.
+        // One key gets enough values for their own tree.
         for _ in 0..if number == 0 { 400 } else { 3 } {
             let value = another(&value, flags, random);
             txn.put(db, &key, &value).expect("put");
-            // Beside an empty value, which early versions could write, there is no other.
+            // An empty value, which early versions could write, is the only one of its key.
             pairs.remove(&(key.clone(), Vec::new()));
             pairs.insert((key.clone(), value));
         }

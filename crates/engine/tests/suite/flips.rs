@@ -1,4 +1,5 @@
-//! Random damage: good files with some bits or bytes changed must give errors or data, never a crash or a hang.
+//! Random damage: files with some bits or bytes changed give errors or data. There is no crash and
+//! no hang.
 
 use std::fs;
 use std::path::Path;

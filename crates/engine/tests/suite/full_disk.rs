@@ -1,6 +1,6 @@
-//! A disk that is really full: a small file system of its own, filled until nothing more goes in.
+//! A disk that is really full: a small file system for the test, filled completely.
 //!
-//! Mounting one needs the right to; where a child may not, the tests say that they were skipped.
+//! Mounting one needs a privilege. Where a child lacks it, the tests report that they were skipped.
 
 use std::path::Path;
 use std::process::Command;
@@ -72,7 +72,8 @@ pub(crate) fn child() {
     };
     println!("full after {stored}: {full}");
     assert!(matches!(full, Error::Io { .. }), "{full:?}");
-    // A big value does not fit either, and a small one still does not afterwards: nothing was eaten up in between.
+    // A big value does not fit either. Afterwards a small one still does not, so no attempt has
+    // used up space.
     for _ in 0..50 {
         let mut txn = environment.write().expect("the writer");
         let refused = txn
@@ -103,8 +104,8 @@ pub(crate) fn child() {
     delete_after_others_have_filled_the_disk(dir);
 }
 
-/// Free pages inside the file are the reserve of an environment that has given up its own, and found the disk full when it was
-/// opened again: what is stored leaves them alone, large values too.
+/// An environment without disk reserve that finds the disk full on opening keeps free pages inside
+/// the file as its reserve. Stored records leave them alone, large values too.
 fn delete_after_others_have_filled_the_disk(dir: &Path) {
     let mut others = std::fs::File::create(dir.join("others")).expect("a file");
     while std::io::Write::write_all(&mut others, &[1; 512]).is_ok() {}
@@ -163,7 +164,8 @@ fn delete_beside_a_reader(environment: &Environment, stored: usize) {
     );
 }
 
-/// What was kept comes to its end beside a reader that stays: an error then, and no more than that. Returns what to delete next.
+/// The reserve runs out while a reader stays. Then there is an error, and nothing worse. Returns
+/// what to delete next.
 fn delete_until_nothing_is_left(environment: &Environment, stored: usize) -> usize {
     let _reader = environment.read().expect("a reader");
     for number in 3..stored {
@@ -183,7 +185,7 @@ fn key(number: usize) -> Vec<u8> {
     format!("{:016x}", mixed(number)).into_bytes()
 }
 
-/// Spread, so that a deletion changes a leaf of its own.
+/// Spreads keys, so that each deletion changes a different leaf.
 fn mixed(number: usize) -> u64 {
     (number as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
@@ -215,7 +217,8 @@ fn assert_stored(environment: &Environment, first: usize, end: usize) {
     }
 }
 
-/// A file may say that it has pages far behind its end. What is stored takes room for itself, and not for all those.
+/// A file may claim pages far beyond its end. A store takes disk space for itself only, and not for
+/// all those.
 #[test]
 fn a_claim_of_many_pages_takes_no_room() {
     use std::os::unix::fs::{FileExt, MetadataExt};
@@ -238,8 +241,8 @@ fn a_claim_of_many_pages_takes_no_room() {
     assert!(taken < 80 << 20, "{taken} octets");
 }
 
-/// Room is taken in large steps while a file grows, and what is left of the last step goes back with the last user; who comes
-/// between two others takes nothing away from them.
+/// A growing file takes disk space in large steps, and the last user gives the rest of a step back.
+/// A process in between takes nothing from the others.
 #[test]
 fn room_that_is_not_needed_goes_back_with_the_last_user() {
     use std::os::unix::fs::MetadataExt;
@@ -272,7 +275,8 @@ fn room_that_is_not_needed_goes_back_with_the_last_user() {
     store(&environment, 20_000).expect("store");
     drop(environment);
     assert_stored(&open(), 0, 20_001);
-    // Where as many pages are free in the file nothing is left behind it; who stores takes the room again.
+    // If the file has as many free pages, nothing is kept after its end. The next store takes disk
+    // space again.
     let environment = open();
     for _ in 0..4 {
         change(&environment, |txn| {

@@ -1,4 +1,5 @@
-//! How large a file gets: bounds that hold whatever is written, and several processes that let it grow at once.
+//! The size of a file: bounds that hold for any writes, and several processes that let it grow at
+//! once.
 
 use std::thread;
 
@@ -8,7 +9,7 @@ use fulgurite_testkit::{Peer, Random, Scratch, c_peer, quick_or_long, seed};
 use crate::common::{assert_sound, data_bytes, open};
 use crate::peer::our_peer;
 
-/// Pages that a transaction takes and gives up again on its way: what it merges, and its free list above all.
+/// Pages that a transaction takes and frees again: those it merges, and above all its free list.
 const SLACK: u64 = 16;
 
 /// Pages in use by a snapshot: of its trees and of the free list.
@@ -47,8 +48,9 @@ fn change(txn: &mut WriteTxn<'_>, things: Database, random: &mut Random) -> Resu
     Ok(())
 }
 
-/// Without readers, and with values that fit their leaves, a file grows only when nothing else is free: what is in use now,
-/// what was freed by this transaction and by the one before, and two meta pages; at the moment of the largest sum so far.
+/// Bounds the growth without readers and with values that fit their leaves. A file grows only when
+/// nothing else is free. The bound is the largest sum so far of pages in use, pages freed by two
+/// transactions, and two meta pages.
 #[test]
 fn a_file_without_long_readers_keeps_within_its_bound() {
     let mut random = Random::new(seed("growth", 5));
@@ -121,7 +123,8 @@ fn a_held_reader_costs_what_was_freed_since() {
     }
 }
 
-/// Processes of both libraries let one file grow at the same time, while readers of the old, smaller map read on.
+/// Processes of both libraries let one file grow at the same time. Readers of the old, smaller map
+/// go on.
 #[test]
 fn several_processes_grow_one_file_at_once() {
     let scratch = Scratch::new("growers");
@@ -191,7 +194,8 @@ fn grow(number: usize, peer: &mut Peer) -> u32 {
             if filled.is_ok() && peer.ask("commit").is_ok() {
                 break;
             }
-            // The original's map is full, for the records or for the free list behind them: it says how large it is to be.
+            // The original's map is full, for the records or for the free list after them. It sets
+            // a larger size.
             let _ = peer.ask("abort");
             let _ = peer.ask("end 1");
             peer.must(&format!("setmap {}", 64 << 20));

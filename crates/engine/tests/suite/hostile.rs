@@ -19,7 +19,8 @@ fn is_cycle(error: &Error) -> bool {
     matches!(error, Error::Corrupted { what: found, .. } if *found == what)
 }
 
-/// A main database whose keys have several values: most enough for a small tree, one for a large one.
+/// A main database whose keys have several values: most have enough for a small tree, one for a
+/// large one.
 fn with_trees_of_values(dir: &Path) {
     let environment = open(dir);
     let mut txn = environment.write().expect("the writer");
@@ -107,7 +108,7 @@ fn many_keys_that_share_one_tree_of_values_are_a_circle() {
     assert!(ended.is_err(), "pages would be free twice");
 }
 
-/// The other side of the same rule: in a sound file nothing that a cursor does is taken for a circle.
+/// The opposite: in a sound file no walk of a cursor counts as a cycle.
 #[test]
 fn random_walks_through_sound_trees_of_values_are_no_circles() {
     let scratch = Scratch::new("walks");
@@ -205,7 +206,7 @@ fn counts_that_cannot_grow_stay_as_they_are() {
     copied.expect("a compact copy counts for itself");
 }
 
-/// The last page is what a meta page says; memory must not follow from it, nor the work of a walk.
+/// A meta page names the last page. Neither memory nor the work of a walk may follow from it.
 #[test]
 fn a_snapshot_that_claims_more_pages_than_there_are_gets_no_more_room() {
     let scratch = Scratch::new("claims");

@@ -57,7 +57,8 @@ fn a_second_handle_leaves_the_locks_of_the_first_alone() {
     let reader = environment.read().expect("a reader");
     let again = Environment::options().read_only(true).open(scratch.path());
     drop(again.expect("a second handle"));
-    // Neither its opening nor its closing has touched the locks of the first: another process still sees a live file.
+    // Neither its opening nor its closing has touched the locks of the first. Another process still
+    // sees a live file.
     let mut peer = fulgurite_testkit::c_peer();
     peer.must(&format!("open {}", scratch.path().display()));
     assert_eq!(peer.must("check"), "0", "our reader is alive");
@@ -120,8 +121,8 @@ fn what_is_not_there_is_not_created_for_reading() {
     ));
 }
 
-/// Found by `torture damage --seed 11` (218, 2657, 11320): the refused value's leaf had been made private, and the tree
-/// that was committed led to the page it had been copied from, which was on the free list.
+/// Found by `torture damage --seed 11` (218, 2657, 11320): the refused value's leaf had become
+/// dirty. The committed tree led to the page it had been copied from, which was on the free list.
 #[test]
 fn a_value_of_another_size_is_refused_and_changes_nothing() {
     let flags = DatabaseFlags(DatabaseFlags::DUP_SORT | DatabaseFlags::DUP_FIXED);

@@ -1,4 +1,5 @@
-//! Long readers in other processes, of the original library too: named, asked to end, dead, and cleared by the writer.
+//! Long readers in other processes, of the original library too: named, asked to end, dead, and
+//! cleared by the writer.
 
 use std::time::Duration;
 
@@ -83,7 +84,8 @@ fn a_refusal_names_the_reader_of_whatever_library() {
     }
 }
 
-/// Asked from another process, our reader is told by its next operation; the file does not grow if it obeys.
+/// A reader that another process asks to end learns it at its next operation. The file does not
+/// grow if it obeys.
 #[test]
 fn a_reader_in_another_process_is_asked_to_end() {
     let scratch = Scratch::new("asked");
@@ -96,7 +98,8 @@ fn a_reader_in_another_process_is_asked_to_end() {
         for number in 0..40 {
             writer.must("write");
             writer.send(&format!("fill - {} 20 900 {round}", number * 7));
-            // The writer waits for the reader within its operation, which the reader ends as soon as it is told.
+            // The writer waits within its operation. The reader ends as soon as it learns of the
+            // request.
             while !told {
                 match reader.ask("get 0 - 6b") {
                     Err(PeerError::Refused(why)) if why == "NOTFOUND" => {
@@ -141,7 +144,8 @@ fn a_reader_in_another_process_is_asked_to_end() {
     assert_sound(scratch.path(), "after readers were asked to end");
 }
 
-/// The original's readers cannot be asked: they read on, and the file grows or does not, as the policy says.
+/// The original's readers cannot be asked. They read on, and the policy decides whether the file
+/// grows.
 #[test]
 fn readers_of_the_original_are_not_ended() {
     for spawn in [c_peer as fn() -> Peer, python_peer] {
@@ -162,7 +166,7 @@ fn readers_of_the_original_are_not_ended() {
     }
 }
 
-/// Readers that die are cleared by the writer itself, whatever their library; killed at once or between operations.
+/// The writer clears dead readers of either library, killed at once or between operations.
 #[test]
 fn the_dead_do_not_hold_pages_back() {
     for spawn in [our_peer as fn() -> Peer, c_peer, python_peer] {
@@ -195,7 +199,8 @@ fn a_table_full_of_the_dead_has_room() {
             let mut reader = open(spawn, &scratch, "");
             reader.must("read 0");
             reader.kill();
-            // The original clears nothing by itself: one of ours must have found the table full first.
+            // The original clears nothing by itself: one of our processes must have found the table
+            // full first.
             keeps.must("read 0");
             keeps.must("read 1");
             keeps.must("read 2");

@@ -1,6 +1,7 @@
-//! Files that somebody cuts off while they are mapped: the operation gets an error, and the process lives.
+//! Files that are cut off while they are mapped: the operation gets an error, and the process
+//! lives.
 //!
-//! Each case runs in a child, because a bus error that nobody handles would end the whole test program.
+//! Each case runs in a child, because an unhandled bus error would end the whole test program.
 
 use std::fs::{File, OpenOptions};
 use std::io::Write;
@@ -38,7 +39,8 @@ fn a_file_that_is_cut_off_gives_errors() {
     }
 }
 
-/// A process that turned the guard off is ended, as with any other mapped file: so the cases above test the guard.
+/// A process without the guard dies, as with any other mapped file. So the cases above test the
+/// guard.
 #[test]
 fn without_the_guard_the_process_ends() {
     let scratch = Scratch::new("unguarded");
@@ -164,7 +166,7 @@ fn big_value(dir: &Path) {
     let txn = environment.read().expect("a reader");
     let value = txn.get(Database::MAIN, b"big").expect("get").expect("it");
     cut_data(dir);
-    // So many pages are lost that one mapping for each would be more than a process may have.
+    // More pages are lost than a process may have mappings.
     assert_eq!(value.iter().map(|octet| u64::from(*octet)).sum::<u64>(), 0);
     let after = txn.get(Database::MAIN, b"big");
     assert!(matches!(after, Err(Error::MapLost)), "{after:?}");

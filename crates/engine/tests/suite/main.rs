@@ -1,5 +1,5 @@
-//! The engine against what is not the engine: files of the real LMDB, processes on the real liblmdb, ordered maps, and
-//! processes killed at the wrong moment.
+//! The engine compared with files of the real LMDB, processes on liblmdb and ordered maps.
+//! Processes are killed on the way.
 //!
 //! ```text
 //! cargo test -p fulgurite --test suite                     the quick form
@@ -7,7 +7,7 @@
 //! FULGURITE_TEST_SEED=N cargo test ... --test suite NAME   the run that printed N
 //! ```
 //!
-//! The suite is one program, and starts itself again for the processes it needs: see `child`.
+//! The suite is one program, and starts itself again for the processes it needs; see `child`.
 
 mod child;
 mod committer;

@@ -1,4 +1,5 @@
-//! A process that may have little address space: it opens what it can, and is told of what it cannot.
+//! A process with little address space: it opens the files it can, and gets an error for the
+//! others.
 
 use std::process::Command;
 
@@ -77,7 +78,7 @@ pub(crate) fn child() {
     println!("all went well");
 }
 
-/// Stores so many values of 1 MB, and reads them.
+/// Stores `count` values of 1 MB, and reads them.
 fn fill(environment: &Environment, count: u8) {
     let mut txn = environment.write().expect("the writer");
     for number in 0..count {

@@ -8,7 +8,7 @@ use fulgurite_testkit::{Model, Order, Random, Scratch, quick_or_long, seed};
 use crate::common::{assert_model, assert_same, assert_sound};
 use crate::real_tools;
 
-/// What the environment should hold: the databases by name.
+/// The expected contents of the environment: the databases by name.
 type World = BTreeMap<&'static str, Model>;
 
 const NAMES: [&str; 3] = ["first", "second", "third"];
@@ -186,7 +186,7 @@ fn nested_transactions_one_after_the_other_share_their_room() {
     assert_sound(scratch.path(), "after many nested transactions");
 }
 
-/// What the transaction changed and wrote early, and a nested one changed and wrote early again, comes back.
+/// Pages that the transaction spilled, and that a nested one spilled again, are restored.
 #[test]
 fn an_aborted_level_gives_back_what_was_written_early() {
     let scratch = Scratch::new("nested-early");
@@ -341,7 +341,7 @@ fn a_transaction_whose_only_level_was_aborted_changes_nothing() {
     assert_eq!(environment.read().expect("a reader").id(), id);
 }
 
-/// An order of the program's own stays set when the nested transaction in which it was set is undone.
+/// The program's own order stays set when the nested transaction that set it is undone.
 #[test]
 fn orders_outlive_an_aborted_level() {
     fn backwards(_: usize, a: &[u8], b: &[u8]) -> std::cmp::Ordering {

@@ -1,4 +1,5 @@
-//! Our side of the peers' protocol (`fulgurite_testkit` describes it): a process on this engine, driven line by line.
+//! Our side of the peers' protocol in `fulgurite_testkit`: a process on this engine, driven line by
+//! line.
 
 use std::collections::HashMap;
 use std::io::{BufRead, Write};
@@ -63,7 +64,7 @@ type Answer = Result<Option<String>, Refused>;
 
 #[derive(Default)]
 struct Peer {
-    /// Leaked, so that transactions may live beside it; the process is short.
+    /// Leaked, so that transactions may live next to it; the process is short.
     environment: Option<&'static Environment>,
     /// It was opened with `exact=OCTETS`.
     sets_map_size: bool,

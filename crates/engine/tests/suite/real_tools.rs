@@ -21,7 +21,7 @@ pub(crate) fn run(tool: &str, arguments: &[&str], dir: &Path) -> String {
     outcome.stdout
 }
 
-/// What the real `mdb_dump` lists in a database (`None`: the main one).
+/// Returns the records of a database according to the real `mdb_dump` (`None`: the main one).
 pub(crate) fn dump(dir: &Path, database: Option<&str>) -> Listing {
     let output = match database {
         None => run("mdb_dump", &[], dir),
@@ -44,7 +44,8 @@ pub(crate) fn dump(dir: &Path, database: Option<&str>) -> Listing {
         .collect()
 }
 
-/// Lets `mdb_stat` walk the environment, the free list and every database, and `mdb_copy` copy it compacting.
+/// Runs `mdb_stat` on the environment, the free list and every database, and makes a compact copy
+/// with `mdb_copy`.
 pub(crate) fn accept(dir: &Path) {
     run("mdb_stat", &["-e", "-ff", "-a"], dir);
     let copy = fulgurite_testkit::Scratch::new("copied");

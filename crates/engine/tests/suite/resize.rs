@@ -1,4 +1,5 @@
-//! Map sizes that are set, between processes: one sets a larger one, the others are told and follow when they ask to.
+//! Map sizes between processes: one sets a larger size. The others get an error, and follow when
+//! they ask to.
 
 use std::time::Duration;
 
@@ -9,7 +10,7 @@ use crate::peer::our_peer;
 
 type Spawn = fn() -> Peer;
 
-/// Who sets the size, and who follows.
+/// The process that sets the size, and the one that follows.
 const PAIRS: [(Spawn, Spawn); 5] = [
     (our_peer, c_peer),
     (c_peer, our_peer),
@@ -112,7 +113,8 @@ fn both_libraries_are_full_at_the_same_size() {
     assert_eq!(sizes, ["1234567", "1234567"]);
 }
 
-/// Nobody but the writer looks for the dead: not even a full map stops it from finding the pages they pinned.
+/// Only the writer looks for dead readers. Even a full map does not stop it from finding the pages
+/// they pinned.
 #[test]
 fn a_reader_killed_beside_a_small_map_does_not_fill_it() {
     for spawn in [c_peer as Spawn, our_peer] {

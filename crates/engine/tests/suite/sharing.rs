@@ -18,7 +18,8 @@ fn open_all(dir: &Scratch, flags: &str) -> Vec<Peer> {
     peers
 }
 
-/// Each process in turn commits a transaction; the others read it, and snapshots taken before stay as they were.
+/// Each process in turn commits a transaction. The others read it, and earlier snapshots stay as
+/// they were.
 #[test]
 fn three_processes_take_turns_writing() {
     take_turns("", quick_or_long(1000, 20_000), 7);
@@ -40,7 +41,7 @@ fn take_turns(flags: &str, turns: usize, default_seed: u64) {
         ("integer", Model::new(Order::Integer)),
     ];
     create(&mut peers[0], &models);
-    // Who holds which old snapshot, and what it must show.
+    // The process that pins an old snapshot, and its expected contents.
     let mut held: Vec<(usize, String)> = Vec::new();
     for peer in &mut peers {
         for (name, _) in &models {
@@ -143,7 +144,7 @@ fn write(peer: &mut Peer, models: &mut [(&str, Model)], random: &mut Random) {
     }
 }
 
-/// We grow the file past the map of the others: they are told, adopt the new size, and go on.
+/// We grow the file past the map of the others. They get an error, adopt the new size, and go on.
 #[test]
 fn growth_past_the_others_map_is_noticed() {
     let scratch = Scratch::new("growth");

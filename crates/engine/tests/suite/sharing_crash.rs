@@ -45,7 +45,8 @@ fn a_writer_killed_in_its_transaction_is_survived() {
             victim.must("fill - 100 900 300 9");
             victim.send("die");
             assert!(victim.wait_end(Duration::from_secs(10)), "{context}");
-            // The mutex was held: the survivor must get it all the same, and see none of what was begun.
+            // The dead process held the mutex. The survivor must get it and see nothing of the
+            // unfinished transaction.
             survivor.must("write");
             assert_eq!(
                 survivor.must("hash w -"),

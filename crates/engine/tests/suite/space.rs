@@ -1,4 +1,5 @@
-//! Space: a file under steady churn stops growing, and a held reader costs no more than what it pins.
+//! Space: a file under steady changes stops growing, and a reader costs no more than the pages it
+//! pins.
 
 use fulgurite::{Environment, Snapshot};
 use fulgurite_testkit::{Random, Scratch};
@@ -75,8 +76,8 @@ fn a_held_reader_costs_what_it_pins_and_no_more() {
     }
     let before = data_bytes(scratch.path());
     let reader = environment.read().expect("a reader");
-    // While the snapshot is held nothing freed later can be used again, so steady churn of n transactions grows the file
-    // by what n transactions write.
+    // While the snapshot is pinned, later freed pages cannot be reused. So n transactions grow the
+    // file by the pages that n transactions write.
     let written_before = environment.info().expect("facts").last_page;
     for _ in 0..50 {
         churn(&environment, &mut random, 20);
@@ -86,7 +87,8 @@ fn a_held_reader_costs_what_it_pins_and_no_more() {
         .expect("facts")
         .last_page
         .saturating_sub(written_before);
-    // 20 changes touch at most 20 leaves with 1 or 3 pages of value, two levels of branches, and the free list.
+    // 20 changes touch at most 20 leaves with 1 or 3 pages of value, two levels of branches, and
+    // the free list.
     let bound = 50 * (20 * (1 + 3) + 20);
     assert!(
         pinned <= bound,

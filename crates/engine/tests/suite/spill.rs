@@ -6,7 +6,7 @@ use fulgurite_testkit::{Model, Order, Random, Scratch, quick_or_long, seed};
 use crate::common::{assert_model, assert_sound, data_bytes};
 use crate::real_tools;
 
-/// So little that nearly every page of the transaction is written out early and has to be taken up again.
+/// A limit at which nearly every page of the transaction is spilled and read again.
 const DIRTY_BYTES_MAX: usize = 256 << 10;
 
 fn open(scratch: &Scratch) -> Environment {

@@ -1,4 +1,4 @@
-//! Readers in several threads beside a writer: every snapshot is one moment.
+//! Readers in several threads while a writer works: every snapshot is one moment.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -19,7 +19,8 @@ fn key(i: usize) -> [u8; 4] {
 /// Every value begins with an amount; all amounts add up to the same at every moment.
 fn value(amount: u64, random: &mut Random) -> Vec<u8> {
     let mut value = amount.to_le_bytes().to_vec();
-    // Most are small; some move between inline and overflow, so that every kind of page is recycled.
+    // Most values are small. Some change between inline and overflow, so pages of every kind are
+    // reused.
     value.resize(
         if random.chance(10) {
             random.between(2_000, 9_000)

@@ -1,4 +1,4 @@
-//! What a snapshot reaches, against the checker, which goes through files in its own way.
+//! The pages that a snapshot reaches, compared with the checker, which reads files independently.
 
 use fulgurite::Environment;
 use fulgurite_testkit::{Scratch, corrupt_cases, sound_fixtures};

@@ -1,4 +1,4 @@
-//! `mdb_copy`: its man page says what it does.
+//! `mdb_copy`, as in its man page.
 
 fn main() -> std::process::ExitCode {
     fulgurite_lmdb_tools::copy()

@@ -1,4 +1,4 @@
-//! `mdb_drop`: its man page says what it does.
+//! `mdb_drop`, as in its man page.
 
 fn main() -> std::process::ExitCode {
     fulgurite_lmdb_tools::drop()

@@ -1,4 +1,4 @@
-//! `mdb_dump`: its man page says what it does.
+//! `mdb_dump`, as in its man page.
 
 fn main() -> std::process::ExitCode {
     fulgurite_lmdb_tools::dump()

@@ -1,4 +1,4 @@
-//! `mdb_load`: its man page says what it does.
+//! `mdb_load`, as in its man page.
 
 fn main() -> std::process::ExitCode {
     fulgurite_lmdb_tools::load()

@@ -1,4 +1,4 @@
-//! `mdb_stat`: its man page says what it does.
+//! `mdb_stat`, as in its man page.
 
 fn main() -> std::process::ExitCode {
     fulgurite_lmdb_tools::stat()

@@ -1,4 +1,4 @@
-//! Where our tools do other than Debian's 0.9.24, and why.
+//! The differences between our tools and Debian's 0.9.24, with their reasons.
 
 use std::path::Path;
 
@@ -10,14 +10,13 @@ use crate::tools::{Side, output};
 struct Difference {
     /// Empty for all of them.
     tool: &'static str,
-    /// Why ours is otherwise.
+    /// Why our tool differs.
     reason: &'static str,
-    /// Turns what the original left behind into what ours is to leave behind; returns whether there was anything to
-    /// change.
+    /// Turns the original's outcome into the expected one. Returns true if it changed anything.
     adjust: fn(&Call<'_>, &mut Octets) -> bool,
 }
 
-/// What a tool was called with.
+/// The command line of a tool.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Call<'a> {
     pub(crate) tool: &'a str,
@@ -27,7 +26,7 @@ pub(crate) struct Call<'a> {
 }
 
 impl Call<'_> {
-    /// Whether the option of this letter was given, alone or among others.
+    /// Returns true if the option with this letter was given, alone or in a cluster.
     fn has(&self, letter: char) -> bool {
         let mut options = self.words.iter().filter_map(|word| word.strip_prefix('-'));
         options.any(|letters| letters.contains(letter))
@@ -128,7 +127,7 @@ const DIFFERENCES: &[Difference] = &[
                 || contains(call.input, "DATA=END\nnonsense\n");
             let changes = blank && outcome.ended == Ended::Exit(0);
             if changes {
-                let line = call.input.split(|octet| *octet == b'\n');
+                let line = call.input.split(|byte| *byte == b'\n');
                 let line = line
                     .take_while(|line| !line.is_empty() && line != b"nonsense")
                     .count()
@@ -141,7 +140,8 @@ const DIFFERENCES: &[Difference] = &[
     },
 ];
 
-/// What ours must leave behind where the original left `outcome`, and why that is not the same.
+/// Returns the expected outcome of our tool for the original's `outcome`, and the reasons for any
+/// difference.
 pub(crate) fn applied(call: Call<'_>, mut outcome: Octets) -> (Octets, Vec<&'static str>) {
     let mut reasons = Vec::new();
     for difference in DIFFERENCES {
@@ -153,7 +153,7 @@ pub(crate) fn applied(call: Call<'_>, mut outcome: Octets) -> (Octets, Vec<&'sta
     (outcome, reasons)
 }
 
-/// An option word without the letter that asks for printable output.
+/// Removes the letter for printable output from an option word.
 fn without_p(word: &str) -> String {
     match word.strip_prefix('-') {
         Some(letters) => format!("-{}", letters.replace('p', "")),
@@ -161,7 +161,7 @@ fn without_p(word: &str) -> String {
     }
 }
 
-/// A dump in hexadecimal digits as it is in printable octets.
+/// Turns a dump in hexadecimal digits into one in printable bytes.
 fn printed(dump: &[u8]) -> Vec<u8> {
     let mut out = String::new();
     for line in String::from_utf8_lossy(dump).lines() {

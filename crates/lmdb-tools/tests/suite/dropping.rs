@@ -1,4 +1,5 @@
-//! Emptying and removing databases. The original has no such tool in 0.9, so what is left is what its others see.
+//! Emptying and removing databases. The original has no such tool in 0.9, so its other tools read
+//! the result.
 
 use fulgurite_testkit::{Ended, Scratch, fixture};
 
@@ -48,7 +49,7 @@ fn the_main_database_is_emptied_with_all_that_is_named_in_it() {
         let status = String::from_utf8_lossy(&status).into_owned();
         assert!(status.ends_with("Entries: 0\n"), "{status}");
         assert_sound(&dir);
-        // Nothing has leaked: all but the pages of the free list itself are on it.
+        // Nothing has leaked: all pages except the free list's own are free.
         let report = fulgurite::check::check_file(&dir.join("data.mdb")).expect("check");
         assert!(report.is_sound(), "{report:?}");
     }
@@ -63,7 +64,7 @@ fn an_environment_without_a_directory_is_named_with_n() {
     assert!(String::from_utf8_lossy(&status).ends_with("Entries: 0\n"));
 }
 
-/// The original's tools go through all of it.
+/// Checks that the original's tools can read the whole environment.
 fn assert_sound(dir: &std::path::Path) {
     for (tool, options) in [("mdb_stat", "-efffa"), ("mdb_copy", "-c")] {
         let outcome = run(Side::Theirs, tool, &[options, "."], dir, b"");

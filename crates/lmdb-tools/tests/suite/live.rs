@@ -1,4 +1,4 @@
-//! Environments that others have open.
+//! Environments that other processes have open.
 
 use std::fs;
 use std::io::Read;
@@ -34,7 +34,7 @@ fn readers_of_both_sides_are_listed_alike() {
 fn readers_that_died_are_cleared() {
     let scratch = Scratch::new("stale");
     let dir = fixture("overflow").copy_to(&scratch);
-    // Somebody alive keeps the lock file from being made anew.
+    // Another live process keeps the lock file from being made anew.
     let witness = BlockedCopy::start(Side::Theirs, &dir);
     for side in [Side::Ours, Side::Theirs] {
         drop(BlockedCopy::start(side, &dir));
@@ -113,7 +113,8 @@ fn readers_that_go_away_end_tools_quietly() {
     }
 }
 
-/// The original stores pairs whose value follows from the key, in many transactions; ours copies meanwhile.
+/// The original stores pairs whose value follows from the key, in many transactions. Our tool
+/// copies meanwhile.
 #[test]
 fn copies_are_whole_while_the_original_writes() {
     let scratch = Scratch::new("busy");
@@ -157,7 +158,7 @@ fn copies_are_whole_while_the_original_writes() {
             .lines()
             .filter_map(|line| line.strip_prefix(' '))
             .collect();
-        // Transactions are of a hundred items, and one was there before.
+        // A transaction has a hundred items, and there was one before.
         assert_eq!(
             items.len() / 2 % 100,
             usize::from(items.len() == 2),
@@ -186,7 +187,7 @@ fn reading_needs_no_lock_file_and_leaves_data_alone() {
     }
 }
 
-/// A copy that waits for somebody to read it, and holds a snapshot meanwhile. Killed when dropped.
+/// A copy that waits for a reader of its pipe and pins a snapshot meanwhile. Killed when dropped.
 struct BlockedCopy(Child);
 
 impl BlockedCopy {
@@ -194,7 +195,7 @@ impl BlockedCopy {
         let mut copy = command(side, "mdb_copy", &["."], dir);
         let copy = copy.stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut copy = BlockedCopy(copy.spawn().expect("start mdb_copy"));
-        // With the first octet the snapshot has been pinned, and the pipe is too small for all of it.
+        // After the first byte the snapshot is pinned, and the pipe is too small for all of it.
         let output = copy.0.stdout.as_mut().expect("piped");
         output.read_exact(&mut [0]).expect("read the first octet");
         let patience = Instant::now() + Duration::from_secs(20);

@@ -1,4 +1,4 @@
-//! Loading: the dumps of either side into the other, and inputs of all kinds.
+//! Loading: dumps of either side into the other, and inputs of all kinds.
 
 use std::path::Path;
 
@@ -15,7 +15,7 @@ fn dumps_of_either_side_load_into_the_other() {
     for_each(&sound_fixtures(), |_, fixture| {
         let source = fixture.copy_to(&scratch);
         if fixture.name == "dupsort-emptyvalue" {
-            // Values that 0.9.36 does not take any more.
+            // Values that 0.9.36 no longer accepts.
             let dump = output(Side::Theirs, "mdb_dump", &["."], &source, b"");
             let refused = run(
                 Side::Ours,
@@ -37,7 +37,7 @@ fn dumps_of_either_side_load_into_the_other() {
         for (number, dump) in dump.iter().enumerate() {
             for side in SIDES {
                 if side == Side::Theirs && contains(dump, b"\\\\") {
-                    // 0.9.24 reads a doubled backslash wrongly if there is another escape before it.
+                    // 0.9.24 reads a doubled backslash wrongly after another escape.
                     continue;
                 }
                 let dir = directory(&scratch, format!("{}-{number}-{side:?}", fixture.name));
@@ -58,7 +58,7 @@ fn dumps_of_either_side_load_into_the_other() {
             fixture.name
         );
         let items = |text: &[u8]| {
-            text.split(|octet| *octet == b'\n')
+            text.split(|byte| *byte == b'\n')
                 .filter(|line| line.starts_with(b" "))
                 .count()
         };
@@ -70,8 +70,8 @@ fn contains(text: &[u8], part: &[u8]) -> bool {
     text.windows(part.len()).any(|window| window == part)
 }
 
-/// The dumps that both sides' tools make of a file, in both formats that load as they were: the named databases if
-/// there are any.
+/// Returns the dumps of both sides' tools of a file, in both formats. They hold the named databases
+/// if there are any.
 fn dump_of(fixture: &Fixture, dir: &Path) -> Vec<Vec<u8>> {
     let has_names = fixture
         .databases()
@@ -91,22 +91,23 @@ fn dump_of(fixture: &Fixture, dir: &Path) -> Vec<Vec<u8>> {
     dumps
 }
 
-/// All that is in an environment, as both sides see it.
+/// Returns the contents of an environment, as both sides see it.
 fn contents(dir: &Path) -> Vec<u8> {
     let [theirs, ours] = SIDES.map(|side| seen(side, dir));
     assert!(theirs == ours, "{}", dir.display());
     ours
 }
 
-/// All that one side sees in an environment: the named databases, or the main one if there are none.
+/// Returns the contents as one side sees them: the named databases, or the main one if there are
+/// none.
 fn seen(side: Side, dir: &Path) -> Vec<u8> {
-    // Which pages named databases have may differ, so what the main one says of them may too.
+    // Page numbers of named databases may differ, and so may their records in the main one.
     let mut dump = run(side, "mdb_dump", &["-a", "."], dir, b"").stdout;
     if dump.is_empty() {
         dump = output(side, "mdb_dump", &["."], dir, b"");
     }
-    // The system chooses where fixed maps begin.
-    let lines = dump.split_inclusive(|octet| *octet == b'\n');
+    // The system chooses the address of fixed maps.
+    let lines = dump.split_inclusive(|byte| *byte == b'\n');
     lines
         .filter(|line| !line.starts_with(b"mapaddr="))
         .flatten()
@@ -121,7 +122,7 @@ fn inputs_of_all_kinds_are_taken_alike() {
     let print = "VERSION=3\nformat=print\ntype=btree\nHEADER=END\n";
     let pair = " 61\n 62\n";
     let mut inputs: Vec<String> = [
-        // Whole, cut short, and wrong items.
+        // Whole, truncated and wrong items.
         " 61\n 62\nDATA=END\n",
         " 61\n 62\n",
         " 61\n",
@@ -243,7 +244,8 @@ fn inputs_of_all_kinds_are_taken_alike() {
     });
 }
 
-/// Loads an input with both sides' tools, each into a place of its own, and compares what they say and what is there.
+/// Loads an input with both sides' tools, each into its own directory, and compares outputs and
+/// contents.
 fn compare_loads(scratch: &Scratch, name: &str, words: &[&str], input: &str) {
     let [theirs, ours] = SIDES.map(|side| {
         let dir = directory(scratch, format!("{name}-{side:?}"));
@@ -271,7 +273,7 @@ fn compare_loads(scratch: &Scratch, name: &str, words: &[&str], input: &str) {
     }
 }
 
-/// The original's -a came with 0.9.30, so ours stands alone here.
+/// The original has -a since 0.9.30, so only ours is tested.
 #[test]
 fn appending_takes_the_order_of_the_input() {
     let scratch = Scratch::new("append");
@@ -289,7 +291,7 @@ fn appending_takes_the_order_of_the_input() {
     assert_eq!(outcome.ended, Ended::Exit(0), "{}", shown(&outcome));
     assert!(contents(&dir) == contents(&source));
 
-    // Whoever made this order will find it; nobody else should be asked.
+    // Only the program that made this order can look keys up; the tools must not try.
     let dir = directory(&scratch, "unsorted");
     let mut random = Random::new(seed("append", 3));
     let items: String = (0..2000)

@@ -1,6 +1,7 @@
-//! The tools against Debian's lmdb-utils (LMDB 0.9.24): the same words, the same files, the same output.
+//! The tools compared with Debian's lmdb-utils (LMDB 0.9.24): the same words, the same files, the
+//! same output.
 //!
-//! What differs on purpose stands in one table, `differences`, with the reason for each.
+//! The table in `differences` has every intended difference with its reason.
 
 mod differences;
 mod dropping;

@@ -6,7 +6,7 @@ use fulgurite_testkit::{Fixture, Scratch, corrupt_cases, sound_fixtures};
 
 use crate::tools::{Side, compare, directory, output, run};
 
-/// Named databases to ask for: two that some of the files have, and one that none has.
+/// Returns names of databases: two that some of the files have, and one that none has.
 fn names(fixture: &Fixture) -> &'static [&'static str] {
     let has_names = fixture
         .databases()
@@ -110,7 +110,7 @@ fn a_dump_can_go_to_a_file() {
     assert!(written[0] == written[1] && written[0].len() > 10_000);
 }
 
-/// Ours alone: many of these files end the original by a signal.
+/// Our tool alone: many of these files crash the original.
 #[test]
 fn damaged_files_are_said_to_be_damaged() {
     let scratch = Scratch::new("damaged");

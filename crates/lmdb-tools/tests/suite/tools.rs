@@ -1,4 +1,4 @@
-//! Running a tool and its original side by side.
+//! Running a tool next to its original.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -14,14 +14,14 @@ use crate::differences::{self, Call};
 
 const LIMIT: Duration = Duration::from_secs(30);
 
-/// Whose tools.
+/// Our tools or the original's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Side {
     Ours,
     Theirs,
 }
 
-/// The program file of one of our tools.
+/// Returns the program file of one of our tools.
 pub(crate) fn ours(tool: &str) -> &'static str {
     match tool {
         "mdb_stat" => env!("CARGO_BIN_EXE_mdb_stat"),
@@ -33,7 +33,7 @@ pub(crate) fn ours(tool: &str) -> &'static str {
     }
 }
 
-/// A command line of one side's tool, which is called by its bare name.
+/// Makes a command of one side's tool, which is called by its bare name.
 pub(crate) fn command(side: Side, tool: &str, words: &[&str], dir: &Path) -> Command {
     let mut command = match side {
         Side::Ours => Command::new(ours(tool)),
@@ -51,7 +51,7 @@ pub(crate) fn run(side: Side, tool: &str, words: &[&str], dir: &Path, input: &[u
     run_fed(&mut command(side, tool, words, dir), input.to_vec(), LIMIT)
 }
 
-/// As [`run`], of a call that must succeed and say nothing on standard error; returns its output.
+/// As [`run`], for a call that must succeed without text on standard error. Returns its output.
 pub(crate) fn output(side: Side, tool: &str, words: &[&str], dir: &Path, input: &[u8]) -> Vec<u8> {
     let outcome = run(side, tool, words, dir, input);
     assert_eq!(
@@ -63,7 +63,7 @@ pub(crate) fn output(side: Side, tool: &str, words: &[&str], dir: &Path, input: 
     outcome.stdout
 }
 
-/// Runs both sides' tools, which must do the same, but for what `differences` lists.
+/// Runs both sides' tools, which must do the same except for `differences`.
 pub(crate) fn compare(tool: &str, words: &[&str], dir: &Path) {
     let theirs = run(Side::Theirs, tool, words, dir, b"");
     let call = Call {
@@ -83,7 +83,7 @@ pub(crate) fn compare(tool: &str, words: &[&str], dir: &Path) {
     );
 }
 
-/// What a tool left behind, short enough to be read.
+/// Formats an outcome in few lines.
 pub(crate) fn shown(outcome: &Octets) -> String {
     let text = |octets: &[u8]| {
         let text = String::from_utf8_lossy(octets).into_owned();
@@ -97,14 +97,15 @@ pub(crate) fn shown(outcome: &Octets) -> String {
     )
 }
 
-/// A directory inside `scratch`, made if need be.
+/// Returns a directory inside `scratch`, made if it is missing.
 pub(crate) fn directory(scratch: &Scratch, name: impl AsRef<OsStr>) -> PathBuf {
     let path = scratch.path().join(name.as_ref());
     fs::create_dir_all(&path).expect("make a directory");
     path
 }
 
-/// Does something with each of many items, several at a time: most of it is waiting for processes and the disk.
+/// Runs a function for many items, several at a time, because it mostly waits for processes and the
+/// disk.
 pub(crate) fn for_each<T: Sync>(items: &[T], act: impl Fn(usize, &T) + Sync) {
     const AT_A_TIME: usize = 4;
     thread::scope(|scope| {

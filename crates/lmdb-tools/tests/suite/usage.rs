@@ -1,4 +1,4 @@
-//! Words that a tool cannot follow, paths that lead nowhere, files that are something else.
+//! Wrong options, paths without an environment, files of another kind.
 
 use std::fs;
 

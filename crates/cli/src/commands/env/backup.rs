@@ -68,7 +68,7 @@ fn verify(directory: &Path, quiet: bool) -> anyhow::Result<()> {
     bar.finish();
     let entries = entries?;
     if !quiet {
-        let size = entries.iter().map(|entry| entry.octets).sum();
+        let size = entries.iter().map(|entry| entry.bytes).sum();
         eprintln!(
             "{} backups, {}: all intact",
             entries.len(),
@@ -89,6 +89,6 @@ fn describe(entry: &BackupEntry) -> String {
         entry.txnid,
         entry.pages,
         entry.pages_of_snapshot,
-        bytes_text(entry.octets)
+        bytes_text(entry.bytes)
     )
 }

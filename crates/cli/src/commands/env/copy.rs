@@ -21,8 +21,8 @@ pub(crate) fn run(command: Copy) -> anyhow::Result<()> {
     let copied = copied?;
     if !command.quiet {
         let seconds = begun.elapsed().as_secs_f64();
-        let (path, size) = (copied.path.display(), bytes_text(copied.octets));
-        eprintln!("{path}: {size}, {}", rate_text(copied.octets, seconds));
+        let (path, size) = (copied.path.display(), bytes_text(copied.bytes));
+        eprintln!("{path}: {size}, {}", rate_text(copied.bytes, seconds));
     }
     Ok(())
 }

@@ -29,8 +29,8 @@ pub(crate) fn run(command: Restore) -> anyhow::Result<()> {
         restored.path.display(),
         restored.txnid,
         restored.files,
-        bytes_text(restored.octets),
-        rate_text(restored.octets, seconds)
+        bytes_text(restored.bytes),
+        rate_text(restored.bytes, seconds)
     );
     if restored.lost_pages > 0 {
         eprintln!(

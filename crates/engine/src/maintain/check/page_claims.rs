@@ -47,11 +47,13 @@ impl PageClaims {
 
     /// Marks a page as used. Returns false if it was claimed before.
     pub(super) fn claim(&mut self, pgno: u64) -> bool {
+        debug_assert!(self.in_range(pgno), "page {pgno} is outside the snapshot");
         !self.free.contains(pgno) && self.used.add(pgno)
     }
 
     /// Marks a page as free. Returns false if it was claimed before.
     pub(super) fn claim_free(&mut self, pgno: u64) -> bool {
+        debug_assert!(self.in_range(pgno), "page {pgno} is outside the snapshot");
         !self.used.contains(pgno) && self.free.add(pgno)
     }
 

@@ -54,6 +54,10 @@ pub(super) fn copy(txn: &ReadTxn<'_>, meta: &Meta, to: &mut dyn Write) -> Result
     };
     let meta_page = Pgno(meta.txnid.0 % META_PAGES);
     visit_tree(pages, &meta.main, TreeRole::Main, meta_page, &mut visitor)?;
+    debug_assert!(
+        visitor.open_pages.is_empty(),
+        "a page was entered and not written"
+    );
     if visitor.root != root {
         // The counts agreed with the free list and yet were wrong: the file contradicts itself.
         return Err(Error::Corrupted {
@@ -111,6 +115,10 @@ impl TreeVisitor for CompactCopy<'_, '_> {
 
     fn leave(&mut self, page: &TreePage) -> Result<(), Error> {
         let mut references = self.open_pages.pop().unwrap_or_default();
+        debug_assert!(
+            references.is_sorted_by_key(|(index, _)| *index),
+            "entries are visited in order"
+        );
         let new = self.numbers.take(1)?;
         let copy = self.output.page()?;
         copy_used(self.pages.page(page.pgno)?, copy, new);

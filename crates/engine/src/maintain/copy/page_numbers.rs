@@ -25,6 +25,7 @@ impl<'p> PageNumbers<'p> {
     /// [`Error::Corrupted`] if the snapshot has fewer pages. A sound snapshot never needs more, so
     /// this also ends every cycle.
     pub(super) fn take(&mut self, count: u64) -> Result<Pgno, Error> {
+        debug_assert!(count > 0, "a page or run has a number");
         let first = self.next;
         self.next = Pgno(first.0.saturating_add(count));
         if self.pages.are_fewer_than(self.next.0 - 1) {

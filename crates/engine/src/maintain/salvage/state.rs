@@ -94,6 +94,7 @@ impl Salvage<'_, '_> {
     }
 
     pub(super) fn claim(&mut self, pgno: u64) {
+        debug_assert!(self.in_range(pgno), "page {pgno} is outside the snapshot");
         self.claimed.add(pgno);
         let done = self.claimed.len() + self.free.len();
         if done.is_multiple_of(4096) {

@@ -1,5 +1,5 @@
-//! The end of the file: lowering the last page, cutting the file off, and holes instead where it
-//! keeps its length.
+//! The end of the file: lowering the last page, cutting the file off, and holes where it keeps its
+//! length.
 
 use std::time::Duration;
 

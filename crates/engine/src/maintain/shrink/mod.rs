@@ -18,7 +18,7 @@
 //!
 //! A process that *stores* through a map ([`crate::OpenOptions::write_map`]) would store beyond the
 //! end of the file and be killed. So if another process may have such a map, the file keeps its
-//! length and its tail becomes a hole ([`CompactReport::kept_length`]).
+//! length and its tail becomes a hole.
 //!
 //! Overflow runs stay where they are if there are too few consecutive free pages. So does
 //! everything that long readers pin.

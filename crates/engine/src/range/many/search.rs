@@ -1,87 +1,29 @@
-//! Lookups of many keys at once, so that their cache misses overlap.
-//!
-//! ```text
-//!            one by one                       in step
-//!   key 1    probe wait probe wait ...        probe . . probe . . probe
-//!   key 2                                       probe . . probe . . probe        "." is a wait that
-//!   key 3                                         probe . . probe . . probe      other probes fill
-//! ```
-//! A search in an uncached page waits for memory at nearly every probe. So a group of searches
-//! descends the tree level by level and probe by probe. Each prefetches its next probe before the
-//! others take their turn.
-//!
-//! There are two searches. The first is for the byte order: it compares keys as words and returns
-//! `None` for every failure. The second is for all orders and reports errors.
+//! The search for all orders: reports errors.
 
 use std::cmp::Ordering;
 
-use super::ahead::HEAD_LINES;
-use super::many_octets::get_group_of_octets;
 use fulgurite_format::{LeafNode, Malformed, Page, PageKind, Pgno};
 use fulgurite_os::{CACHE_LINE, prefetch};
 
+use super::super::prefetch::HEAD_LINES;
+use super::limits::{GROUP, NEAR_MAX, VALUE_LINES};
 use crate::order::{integer, lexical, reverse};
 use crate::space::PageView;
 use crate::tree::{self, Pages, Tree};
-use crate::{CustomOrder, Error, KeyOrder, value};
-
-/// Keys per group: about as many cache lines as a processor core can have in flight.
-pub(super) const GROUP: usize = 16;
-/// Bytes of branches that fit the processor's caches. Below this size, searching branches in step
-/// gains nothing.
-pub(super) const NEAR_MAX: u64 = if cfg!(test) { 0 } else { 4 << 20 };
-/// Cache lines of a value that the caller is likely to read.
-pub(super) const VALUE_LINES: usize = 3;
-
-/// Adds the value of each key to `values`, the first if it has several, in the order of the keys.
-pub(crate) fn get_many<'t, K: AsRef<[u8]>>(
-    pages: PageView<'t>,
-    tree: &Tree,
-    keys: &[K],
-    values: &mut Vec<Option<&'t [u8]>>,
-) -> Result<(), Error> {
-    values.reserve(keys.len());
-    if tree.record.root.is_none() {
-        values.extend(keys.iter().map(|_| None));
-        return Ok(());
-    }
-    for group in keys.chunks(GROUP) {
-        let mut sought: [&[u8]; GROUP] = [&[]; GROUP];
-        for (to, key) in sought.iter_mut().zip(group) {
-            *to = key.as_ref();
-        }
-        let sought = sought.get(..group.len()).unwrap_or_default();
-        // Each order has its own copy of the search, with the comparison inlined.
-        match tree.order {
-            KeyOrder::Lexical => {
-                let before = values.len();
-                if get_group_of_octets(pages, tree, sought, values).is_some() {
-                    continue;
-                }
-                // A page is damaged or missing in the file: the other search finds the error.
-                values.truncate(before);
-                get_group(pages, tree, sought, values, Lexical)
-            }
-            KeyOrder::Reverse => get_group(pages, tree, sought, values, Reverse),
-            KeyOrder::Integer => get_group(pages, tree, sought, values, Integer),
-            KeyOrder::Custom(order) => get_group(pages, tree, sought, values, order),
-        }?;
-    }
-    Ok(())
-}
+use crate::{CustomOrder, Error, value};
 
 /// An order as a type, so that the comparison is inlined. A call would cost as much as the
 /// comparison.
-trait Compare: Copy {
+pub(super) trait Compare: Copy {
     fn compare(self, a: &[u8], b: &[u8]) -> Ordering;
 }
 
 #[derive(Clone, Copy)]
-struct Lexical;
+pub(super) struct Lexical;
 #[derive(Clone, Copy)]
-struct Reverse;
+pub(super) struct Reverse;
 #[derive(Clone, Copy)]
-struct Integer;
+pub(super) struct Integer;
 
 impl Compare for Lexical {
     #[inline(always)]
@@ -199,7 +141,7 @@ impl<'t> Search<'t> {
 }
 
 /// As [`get_many`] for up to [`GROUP`] keys.
-fn get_group<'t>(
+pub(super) fn get_group<'t>(
     pages: PageView<'t>,
     tree: &Tree,
     keys: &[&[u8]],
@@ -284,38 +226,4 @@ fn in_step(
         }
     }
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use crate::{Durability, Environment, KeyOrder, Snapshot};
-
-    /// Branches are searched in step if they exceed the caches. In tests every size does.
-    #[test]
-    fn branches_in_step_lead_where_one_search_leads() {
-        let directory = tempfile::tempdir().unwrap();
-        let environment = Environment::options()
-            .durability(Durability::NoSync)
-            .open(directory.path())
-            .unwrap();
-        for (name, order) in [
-            ("from the first octet", KeyOrder::Lexical),
-            ("from the last", KeyOrder::Reverse),
-        ] {
-            let mut txn = environment.write().unwrap();
-            let db = txn.create_database(name, order).unwrap();
-            let key = |number: u32| number.wrapping_mul(0x9e37_79b9).to_be_bytes();
-            for number in (0..40_000).step_by(2) {
-                txn.put(db, &key(number), &[7; 40]).unwrap();
-            }
-            assert!(txn.stat(db).unwrap().depth > 2);
-            let keys: Vec<[u8; 4]> = (0..5_000).map(key).chain([[0; 4], [255; 4]]).collect();
-            let mut values = Vec::new();
-            txn.get_many(db, &keys, &mut values).unwrap();
-            for (key, value) in keys.iter().zip(&values) {
-                assert_eq!(*value, txn.get(db, key).unwrap());
-            }
-            assert_eq!(values.iter().flatten().count(), 2_500 + 1);
-        }
-    }
 }

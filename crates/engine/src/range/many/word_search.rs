@@ -1,39 +1,38 @@
-//! Many keys at once in the order of octets: as in [`super::many`], with keys compared as words and without a reason for a
-//! failure, which that finds out.
+//! The search in byte order: compares keys as words, and returns `None` for every failure.
 
 use fulgurite_format::{LexicalKey, Page, PageKind, Pgno};
 use fulgurite_os::{CACHE_LINE, prefetch, prefetch_at_offset};
 
-use super::ahead::HEAD_LINES;
-use super::many::{GROUP, NEAR_MAX, VALUE_LINES};
+use super::super::prefetch::HEAD_LINES;
+use super::limits::{GROUP, NEAR_MAX, VALUE_LINES};
 use crate::space::PageView;
 use crate::tree::{Pages, Tree};
 use crate::value;
 
 /// One of the searches.
 #[derive(Clone, Copy)]
-struct Search<'t, 'k> {
+struct WordSearch<'t, 'k> {
     sought: LexicalKey<'k>,
     pgno: Pgno,
     /// The bytes of its current page.
-    octets: &'t [u8],
+    bytes: &'t [u8],
     page: Page<'t>,
     /// The entry offsets that still can have the result.
     among: &'t [[u8; 2]],
 }
 
 /// Adds the values of up to [`GROUP`] keys to `values`.
-pub(super) fn get_group_of_octets<'t>(
+pub(super) fn get_group_by_words<'t>(
     pages: PageView<'t>,
     tree: &Tree,
     keys: &[&[u8]],
     values: &mut Vec<Option<&'t [u8]>>,
 ) -> Option<()> {
     pages.check_readable().ok()?;
-    let start = Search {
+    let start = WordSearch {
         sought: LexicalKey::of(&[]),
         pgno: tree.record.root,
-        octets: pages.lend(tree.record.root)?,
+        bytes: pages.lend(tree.record.root)?,
         page: Page::empty(PageKind::Leaf),
         among: &[],
     };
@@ -52,7 +51,7 @@ pub(super) fn get_group_of_octets<'t>(
             continue;
         }
         for search in searches.iter_mut().take(count) {
-            search.page = Page::parse(search.octets, search.pgno, PageKind::Branch).ok()?;
+            search.page = Page::parse(search.bytes, search.pgno, PageKind::Branch).ok()?;
             let index = search.page.branch_for(&search.sought)?;
             search.go_down(pages, index)?;
         }
@@ -74,7 +73,7 @@ pub(super) fn get_group_of_octets<'t>(
 #[inline(never)]
 fn go_down_in_step<'t>(
     pages: PageView<'t>,
-    searches: &mut [Search<'t, '_>; GROUP],
+    searches: &mut [WordSearch<'t, '_>; GROUP],
     count: usize,
 ) -> Option<()> {
     for search in searches.iter_mut().take(count) {
@@ -96,7 +95,7 @@ fn go_down_in_step<'t>(
 
 /// Narrows the searches as far as words decide, one step of each at a time.
 #[inline(always)]
-fn in_step(searches: &mut [Search<'_, '_>; GROUP], count: usize) {
+fn in_step(searches: &mut [WordSearch<'_, '_>; GROUP], count: usize) {
     let mut unfinished: u32 = (1 << count) - 1;
     while unfinished != 0 {
         let mut turn = unfinished;
@@ -114,7 +113,7 @@ fn in_step(searches: &mut [Search<'_, '_>; GROUP], count: usize) {
     }
 }
 
-impl<'t> Search<'t, '_> {
+impl<'t> WordSearch<'t, '_> {
     /// Goes to a child, and prefetches its first lines.
     #[inline(always)]
     fn go_down(&mut self, pages: PageView<'t>, index: usize) -> Option<()> {
@@ -122,9 +121,9 @@ impl<'t> Search<'t, '_> {
         if self.pgno < Pgno::FIRST_DATA {
             return None;
         }
-        self.octets = pages.lend(self.pgno)?;
+        self.bytes = pages.lend(self.pgno)?;
         for line in 0..HEAD_LINES {
-            prefetch_at_offset(self.octets, line * CACHE_LINE);
+            prefetch_at_offset(self.bytes, line * CACHE_LINE);
         }
         Some(())
     }
@@ -132,7 +131,7 @@ impl<'t> Search<'t, '_> {
     /// Begins in the page, and prefetches the first probe.
     #[inline(always)]
     fn begin(&mut self, kind: PageKind, from: usize) -> Option<()> {
-        self.page = Page::parse(self.octets, self.pgno, kind).ok()?;
+        self.page = Page::parse(self.bytes, self.pgno, kind).ok()?;
         self.among = self.page.among(from)?;
         self.expect_probe();
         Some(())
@@ -141,7 +140,7 @@ impl<'t> Search<'t, '_> {
     #[inline(always)]
     fn expect_probe(&self) {
         if let Some(at) = Page::raw_middle_offset(self.among) {
-            prefetch_at_offset(self.octets, at);
+            prefetch_at_offset(self.bytes, at);
         }
     }
 
