@@ -155,7 +155,7 @@ fn every_point_of_a_history_is_restored() {
 
 /// Debian's library and PyPI's write while backups are made, and open the restored files.
 #[test]
-fn the_original_writes_beside_and_opens_what_is_restored() {
+fn the_original_writes_meanwhile_and_opens_restored_files() {
     let scratch = Scratch::new("backup-peers");
     let (dir, to) = (scratch.join("env"), scratch.join("backups"));
     fs::create_dir_all(&dir).expect("a directory");
@@ -242,7 +242,7 @@ fn chain(dir: &Path, to: &Path) -> Vec<PathBuf> {
 
 /// A digest covers every byte of a file.
 #[test]
-fn every_changed_octet_is_noticed() {
+fn every_changed_byte_is_noticed() {
     let scratch = Scratch::new("backup-flips");
     let to = scratch.join("backups");
     let files = chain(&scratch.join("env"), &to);
@@ -355,7 +355,7 @@ fn files_cut_off_missing_exchanged_or_renamed_are_refused() {
 }
 
 #[test]
-fn backups_of_another_environment_are_not_gone_on_with() {
+fn backups_of_another_environment_are_not_continued() {
     let scratch = Scratch::new("backup-foreign");
     let (dir, to) = (scratch.join("env"), scratch.join("backups"));
     chain(&dir, &to);
@@ -400,7 +400,7 @@ fn backups_of_another_environment_are_not_gone_on_with() {
 }
 
 #[test]
-fn an_increment_holds_what_changed_and_no_more() {
+fn an_increment_holds_the_changed_pages_only() {
     let scratch = Scratch::new("backup-small");
     let (dir, to) = (scratch.join("env"), scratch.join("backups"));
     let environment = open(&dir);

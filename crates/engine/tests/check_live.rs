@@ -39,7 +39,7 @@ fn assert_sound(path: &Path, context: &str) {
 }
 
 #[test]
-fn a_check_beside_a_writer_of_this_process() {
+fn a_check_succeeds_while_this_process_writes() {
     let scratch = Scratch::new("check-live");
     let options = Environment::options().durability(Durability::NoSync);
     let environment = options.open(scratch.path()).expect("open");
@@ -63,7 +63,7 @@ fn a_check_beside_a_writer_of_this_process() {
 }
 
 #[test]
-fn a_check_beside_the_original() {
+fn a_check_succeeds_while_the_original_writes() {
     let scratch = Scratch::new("check-original");
     let mut peer = c_peer();
     // Room for all that a slow check holds back: the original's map does not grow.

@@ -61,7 +61,7 @@ fn edits_do_what_puts_and_deletes_do() {
 }
 
 #[test]
-fn what_cannot_be_edited_is_refused() {
+fn impossible_edits_are_refused() {
     let scratch = Scratch::new("edit");
     let environment = environment(&scratch);
     let mut txn = environment.write().unwrap();

@@ -286,7 +286,7 @@ fn a_file_is_not_cut_off_when_it_is_unknown_who_maps_it() {
 
 /// Opening the lock file again and closing it would drop the locks of this process.
 #[test]
-fn files_that_cannot_be_looked_up_are_not_opened_again() {
+fn files_without_identity_are_not_opened_again() {
     let (disk, _installed) = disk();
     let (directory, environment) = environment();
     disk.fail_once(&[Call::Look], 1);

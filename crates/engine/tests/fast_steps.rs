@@ -158,7 +158,7 @@ fn fast_steps_lead_where_steps_lead() {
 
 /// Walks detect a cycle of pages by the number of leaves passed. A turn restarts the count.
 #[test]
-fn to_and_fro_is_no_circle() {
+fn turning_back_and_forth_is_no_cycle() {
     let scratch = Scratch::new("to-and-fro");
     let environment = Environment::options()
         .durability(Durability::NoSync)

@@ -62,7 +62,7 @@ fn a_file_is_mapped_where_it_was_first() {
 }
 
 #[test]
-fn an_address_that_is_taken_is_refused() {
+fn a_taken_address_is_refused() {
     let directories = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
     let open = |at: usize| options().fixed_map(true).open(directories[at].path());
     drop(open(0).unwrap());
@@ -82,7 +82,7 @@ fn an_address_that_is_taken_is_refused() {
 }
 
 #[test]
-fn a_new_file_says_how_it_was_made() {
+fn a_new_file_records_its_address() {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("file");
     drop(options().no_subdir(true).open(&file).unwrap());

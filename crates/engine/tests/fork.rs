@@ -20,7 +20,9 @@ fn expect(holds: bool, what: &'static str) -> io::Result<()> {
 /// Runs `work` in a forked child; its error, if it has one.
 fn in_child(work: impl FnMut() -> io::Result<()> + Send + Sync + 'static) -> io::Result<()> {
     let mut command = Command::new("true");
-    // SAFETY: the parent's other threads do nothing that could leave a lock taken in the child.
+    // SAFETY: `pre_exec` requires that `work` is sound in a forked child, where only this thread
+    // exists. This test program has one test and one thread, so no other thread can hold a lock of
+    // the allocator or of the library at the moment of the fork.
     unsafe { command.pre_exec(work) };
     command.spawn()?.wait().map(drop)
 }

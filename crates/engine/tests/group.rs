@@ -79,7 +79,7 @@ fn while_another_commits<T: Send>(
 }
 
 #[test]
-fn those_who_wait_share_one_pair_of_flushes_and_keep_their_order() {
+fn waiting_submitters_share_one_pair_of_flushes_in_order() {
     let directory = tempfile::tempdir().unwrap();
     let (environment, flushes) = observed(&directory);
     let before = (
@@ -123,7 +123,7 @@ fn those_who_wait_share_one_pair_of_flushes_and_keep_their_order() {
 }
 
 #[test]
-fn errors_and_panics_reach_their_own_submitter_and_nobody_else() {
+fn errors_and_panics_reach_their_own_submitter_only() {
     #[derive(Debug)]
     enum Own {
         Engine(#[expect(dead_code, reason = "shown")] Error),
@@ -220,7 +220,7 @@ impl Injector for NoFlush {
 }
 
 #[test]
-fn a_commit_that_fails_is_everybodys() {
+fn a_failed_commit_fails_for_every_submitter() {
     let directory = tempfile::tempdir().unwrap();
     let (environment, flushes) = observed(&directory);
     let environment = &environment;
@@ -248,7 +248,7 @@ fn a_commit_that_fails_is_everybodys() {
 }
 
 #[test]
-fn a_piece_that_finds_no_room_leaves_room_for_others() {
+fn a_change_that_finds_the_map_full_leaves_room_for_others() {
     let directory = tempfile::tempdir().unwrap();
     let environment = Environment::options()
         .map_size(128 << 10)
@@ -277,7 +277,7 @@ fn a_piece_that_finds_no_room_leaves_room_for_others() {
 }
 
 #[test]
-fn a_thread_that_writes_cannot_wait_for_itself() {
+fn a_writing_thread_that_submits_gets_an_error() {
     let directory = tempfile::tempdir().unwrap();
     let environment = Environment::options().open(directory.path()).unwrap();
     let outer: Result<(), Error> = environment.submit(|txn| {

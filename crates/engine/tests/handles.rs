@@ -43,7 +43,7 @@ fn handles_see_each_others_commits_and_outlive_each_other() {
 
 /// Names of databases belong to the handle: the first name of each has the first place.
 #[test]
-fn handles_have_databases_of_their_own() {
+fn each_handle_has_its_own_databases() {
     let directory = tempfile::tempdir().unwrap();
     let first = options().open(directory.path()).unwrap();
     let second = options().open(directory.path()).unwrap();
@@ -61,7 +61,7 @@ fn handles_have_databases_of_their_own() {
 }
 
 #[test]
-fn there_is_one_writer_over_all_handles() {
+fn all_handles_share_one_writer() {
     let directory = tempfile::tempdir().unwrap();
     let (first, second) = (
         options().open(directory.path()).unwrap(),
@@ -82,7 +82,7 @@ fn there_is_one_writer_over_all_handles() {
 }
 
 #[test]
-fn a_reading_handle_refuses_changes_and_a_writing_one_beside_it_does_not() {
+fn a_read_only_handle_refuses_changes_and_another_handle_does_not() {
     let directory = tempfile::tempdir().unwrap();
     drop(options().open(directory.path()).unwrap());
     for write_map in [false, true] {
@@ -105,7 +105,7 @@ fn a_reading_handle_refuses_changes_and_a_writing_one_beside_it_does_not() {
 /// Another name of the same file is the same environment. Another file with the same lock file is
 /// refused.
 #[test]
-fn environments_are_told_apart_by_their_files() {
+fn environments_are_distinguished_by_their_files() {
     let directory = tempfile::tempdir().unwrap();
     let (data, moved) = (
         directory.path().join("data.mdb"),
@@ -210,7 +210,7 @@ fn handles_come_and_go_in_many_threads() {
 }
 
 #[test]
-fn who_only_tries_to_write_does_not_wait() {
+fn trying_to_write_does_not_wait() {
     let directory = tempfile::tempdir().unwrap();
     let environment = options().open(directory.path()).unwrap();
     put(&environment, b"a", b"1").unwrap();

@@ -29,7 +29,7 @@ fn fill(environment: &Environment) -> u32 {
 }
 
 #[test]
-fn a_size_that_is_set_holds_to_the_page() {
+fn a_set_size_holds_to_the_page() {
     for (asked, pages) in [(1_234_567, 301), (200 * 4096, 200), (200 * 4096 - 1, 199)] {
         for write_map in [false, true] {
             let directory = tempfile::tempdir().unwrap();
@@ -51,7 +51,7 @@ fn a_size_that_is_set_holds_to_the_page() {
 }
 
 #[test]
-fn the_size_of_the_file_counts_unless_another_is_asked_for() {
+fn the_recorded_size_counts_unless_another_is_set() {
     let directory = tempfile::tempdir().unwrap();
     let open = |asked| options(asked).open(directory.path()).unwrap();
     assert_eq!(size(&open(0)), 1 << 20, "a new file");

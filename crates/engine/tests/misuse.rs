@@ -88,7 +88,7 @@ fn a_cursor_of_another_transaction_is_an_error() {
 }
 
 #[test]
-fn a_thread_has_one_writer_and_what_it_has_it_can_end() {
+fn a_thread_has_one_writer_and_can_end_it() {
     let (_directory, here) = environment();
     let txn = here.write().unwrap();
     assert!(matches!(here.write(), Err(Error::WriterBusy)));

@@ -87,7 +87,7 @@ fn agrees_with_a_set_of_pairs() {
 }
 
 #[test]
-fn refuses_what_is_no_such_multimap() {
+fn refuses_a_database_of_another_kind() {
     let scratch = Scratch::new("multimap-kinds");
     let environment = Environment::options().open(scratch.path()).unwrap();
     let mut txn = environment.write().unwrap();

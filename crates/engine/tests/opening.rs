@@ -108,7 +108,7 @@ fn a_failed_attempt_can_be_made_again() {
 }
 
 #[test]
-fn without_a_directory_the_path_is_the_file() {
+fn a_path_without_directory_is_the_data_file() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("store");
     let environment = Environment::options().no_subdir(true).open(&path).unwrap();
@@ -154,7 +154,7 @@ fn the_bound_is_kept_and_leaves_the_environment_usable() {
 
 /// A snapshot taken anew shows what was committed; a parked reader pins nothing.
 #[test]
-fn readers_are_refreshed_and_parked() {
+fn readers_can_be_refreshed_and_reset() {
     let directory = tempfile::tempdir().unwrap();
     let environment = Environment::options().open(directory.path()).unwrap();
     let mut txn = environment.write().unwrap();

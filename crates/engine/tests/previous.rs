@@ -124,7 +124,7 @@ fn the_first_commit_can_be_gone_back_from() {
 }
 
 #[test]
-fn nobody_goes_back_while_others_are_there() {
+fn going_back_is_refused_while_others_have_it_open() {
     let directory = with_commits(3);
     let back = options().previous_snapshot(true);
     let environment = options().open(directory.path()).unwrap();
@@ -148,7 +148,7 @@ fn nobody_goes_back_while_others_are_there() {
 /// A read-only handle may use the snapshot before the newest while others write. The pinned
 /// snapshot stays as it is.
 #[test]
-fn readers_look_back_beside_a_writer() {
+fn readers_use_the_previous_snapshot_while_a_writer_works() {
     let directory = with_commits(3);
     let environment = options().open(directory.path()).unwrap();
     let looks_back = options()

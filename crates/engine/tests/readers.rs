@@ -145,7 +145,7 @@ fn refusing() -> ReaderPolicy {
 }
 
 #[test]
-fn growth_on_account_of_a_reader_is_refused_and_goes_on_when_it_ends() {
+fn growth_caused_by_a_reader_is_refused_until_it_ends() {
     let (directory, environment) = filled(300);
     for key in 0..100 {
         overwrite(&environment, key * 3, 2).unwrap();
@@ -219,7 +219,7 @@ fn growth_that_no_reader_causes_is_not_refused() {
 }
 
 #[test]
-fn limits_tell_long_readers_from_others() {
+fn limits_distinguish_long_readers_from_others() {
     let long = Duration::from_secs(3600);
     for (policy, refused) in [
         (refusing().lag_max(1_000_000), false),
@@ -245,7 +245,7 @@ fn limits_tell_long_readers_from_others() {
 }
 
 #[test]
-fn the_program_is_told_once_of_each_snapshot() {
+fn the_program_is_notified_once_of_each_snapshot() {
     let (_directory, environment) = filled(300);
     let told: Arc<Mutex<Vec<LongReader>>> = Arc::default();
     let list = Arc::clone(&told);

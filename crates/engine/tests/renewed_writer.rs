@@ -25,7 +25,7 @@ fn idle(txn: &mut WriteTxn<'_>) {
 }
 
 #[test]
-fn who_did_nothing_begins_again_from_the_newest_snapshot() {
+fn an_idle_writer_renews_from_the_newest_snapshot() {
     let directory = tempfile::tempdir().unwrap();
     let environment = open(directory.path());
     let mut txn = environment.write().unwrap();
@@ -49,7 +49,7 @@ fn who_did_nothing_begins_again_from_the_newest_snapshot() {
 }
 
 #[test]
-fn what_was_undone_is_not_there_again() {
+fn undone_changes_do_not_come_back() {
     let directory = tempfile::tempdir().unwrap();
     let environment = open(directory.path());
     put(&environment, b"a", b"1");
@@ -76,7 +76,7 @@ fn what_was_undone_is_not_there_again() {
 }
 
 #[test]
-fn an_order_that_was_set_meanwhile_counts() {
+fn an_order_set_meanwhile_is_used() {
     const BACKWARDS: CustomOrder = CustomOrder {
         call: |_, a, b| b.cmp(a),
         context: 0,
@@ -94,7 +94,7 @@ fn an_order_that_was_set_meanwhile_counts() {
 }
 
 #[test]
-fn a_map_that_has_grown_is_the_one_that_is_used() {
+fn a_grown_map_is_used() {
     let directory = tempfile::tempdir().unwrap();
     let environment = open(directory.path());
     put(&environment, b"a", b"1");
@@ -112,7 +112,7 @@ fn a_map_that_has_grown_is_the_one_that_is_used() {
 }
 
 #[test]
-fn the_right_to_write_goes_back_each_time() {
+fn the_writer_lock_is_released_each_time() {
     let directory = tempfile::tempdir().unwrap();
     let environment = open(directory.path());
     let mut txn = environment.write().unwrap();

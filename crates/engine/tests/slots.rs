@@ -87,7 +87,7 @@ fn threads_one_after_the_other_use_one_slot() {
 }
 
 #[test]
-fn threads_beside_each_other_have_a_slot_each_until_there_are_no_more() {
+fn concurrent_threads_have_a_slot_each_until_none_is_left() {
     let directory = tempfile::tempdir().unwrap();
     let environment = options(SlotPolicy::PerThread)
         .open(directory.path())
@@ -224,7 +224,7 @@ fn without_locking_there_are_no_slots_and_no_limit() {
 /// A reader renewed on the same snapshot keeps its cache, but not for orders that were set
 /// meanwhile.
 #[test]
-fn a_renewed_reader_knows_its_snapshot_and_the_orders_of_today() {
+fn a_renewed_reader_keeps_its_snapshot_and_uses_current_orders() {
     fn backwards(_: usize, a: &[u8], b: &[u8]) -> Ordering {
         b.cmp(a)
     }

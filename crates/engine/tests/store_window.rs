@@ -72,7 +72,7 @@ fn assert_same(environment: &Environment, model: &Model) {
 }
 
 #[test]
-fn what_is_stored_through_the_window_is_in_the_file() {
+fn pages_stored_through_the_window_are_in_the_file() {
     let directory = tempfile::tempdir().unwrap();
     let options = Environment::options().durability(Durability::NoSync);
     let environment = options.clone().open(directory.path()).unwrap();
@@ -92,7 +92,7 @@ fn what_is_stored_through_the_window_is_in_the_file() {
 }
 
 #[test]
-fn what_is_flushed_is_written_by_calls() {
+fn flushed_pages_are_written_by_calls() {
     let directory = tempfile::tempdir().unwrap();
     let environment = Environment::options()
         .durability(Durability::NoSync)

@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_reads_as_it_was() {
+    fn written_text_reads_back_as_the_same_bytes() {
         let all: Vec<u8> = (0..=255).collect();
         for format in [Format::ByteValue, Format::Print] {
             let text = written(format, &all);
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn capitals_are_read_and_nonsense_is_not() {
+    fn capital_digits_are_read_and_other_letters_refused() {
         assert_eq!(Format::ByteValue.read(b"AbcD"), Some(vec![0xab, 0xcd]));
         assert_eq!(Format::Print.read(b"\\Ab!"), Some(vec![0xab, b'!']));
         for text in ["6", "616", "6g", "+1", " 6"] {

@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn texts_are_those_of_c() {
+    fn texts_are_those_of_the_c_library() {
         assert_eq!(explain(2), "No such file or directory");
         assert_eq!(
             explain(-30798),

@@ -142,7 +142,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_is_understood() {
+    fn a_written_header_is_read_back() {
         let header = Header {
             format: Format::Print,
             name: Some(b"a=b"),
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_followed_is_said() {
+    fn an_invalid_header_is_reported() {
         let refusals = [
             ("nonsense", "unexpected format"),
             ("VERSION=4", "unsupported VERSION 4"),

@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn runs_are_told_with_their_length() {
+    fn runs_are_listed_with_their_length() {
         let expected = "    Transaction 7, 4 pages, maxspan 2\n            19\n            22[2]\n            35\n";
         assert_eq!(text(&[4, 35, 23, 22, 19]), expected);
         assert_eq!(text(&[0]), "    Transaction 7, 0 pages, maxspan 0\n");
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn damaged_records_are_told_too() {
+    fn damaged_records_are_listed_too() {
         assert!(
             text(&[2, 4, 9]).starts_with("    Transaction 7, 2 pages, maxspan 1 [bad sequence]\n")
         );

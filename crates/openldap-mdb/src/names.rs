@@ -149,7 +149,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn anything_is_read_without_a_panic(bytes: Vec<u8>) {
+        fn any_bytes_are_read_without_a_panic(bytes: Vec<u8>) {
             let _ = own_row(&bytes);
             let _ = crate::entry::outside_value(&bytes);
             let _ = crate::entry::fields(&bytes);

@@ -141,7 +141,7 @@ impl Writer {
 
     /// Moves the table from memory to the file.
     fn spill_table(&mut self) -> Result<(), BackupError> {
-        let failed = || BackupError::io("writing beside", &self.path);
+        let failed = || BackupError::io("writing next to", &self.path);
         if self.table_file.is_none() {
             let path = self.path.with_extension(TABLE_SUFFIX);
             let mut options = File::options();
@@ -166,7 +166,7 @@ impl Writer {
     fn put_table(&mut self) -> Result<(), BackupError> {
         if let Some(file) = self.table_file.take() {
             use std::io::{Read as _, Seek as _};
-            let failed = || BackupError::io("reading beside", &self.path);
+            let failed = || BackupError::io("reading next to", &self.path);
             let mut file = file
                 .into_inner()
                 .map_err(|error| failed()(error.into_error()))?;
@@ -175,7 +175,7 @@ impl Writer {
             loop {
                 let len = file
                     .read(&mut buffer)
-                    .map_err(BackupError::io("reading beside", &self.path))?;
+                    .map_err(BackupError::io("reading next to", &self.path))?;
                 let part = buffer.get(..len).unwrap_or_default();
                 if part.is_empty() {
                     break;

@@ -122,14 +122,14 @@ struct Down<'t> {
 fn go_down<'t>(
     window: Window<'t>,
     tree: &Tree,
-    sought: &LexicalKey<'_>,
+    key: &LexicalKey<'_>,
     path: &mut Path,
 ) -> Option<Down<'t>> {
     path.clear();
     let mut pgno = tree.record.root;
     for _ in 1..tree.record.depth {
         let page = Page::parse(window.page(pgno)?, pgno, PageKind::Branch).ok()?;
-        let (index, exact) = page.position_of(1, sought)?;
+        let (index, exact) = page.position_of(1, key)?;
         let index = index - usize::from(!exact);
         path.push(Step { pgno, index }).ok()?;
         pgno = page.child_if_sound(index)?;
@@ -140,7 +140,7 @@ fn go_down<'t>(
     let bytes = window.page(pgno)?;
     let page = Page::parse(bytes, pgno, PageKind::Leaf).ok()?;
     prefetch_probes(bytes, &page);
-    let (index, exact) = page.position_of(0, sought)?;
+    let (index, exact) = page.position_of(0, key)?;
     path.push(Step { pgno, index }).ok()?;
     Some(Down {
         pgno,

@@ -138,7 +138,7 @@ fn destroy(random: &mut Random, bytes: &mut [u8], pgno: usize) -> bool {
 
 /// For any bytes, meta pages included, salvage gives a sound environment or an error with a reason.
 #[test]
-fn anything_gives_something_sound_or_an_error() {
+fn any_bytes_give_a_sound_environment_or_an_error() {
     let mut random = Random::new(seed("salvage-anything", 5));
     let scratch = Scratch::new("salvage-anything");
     let originals =

@@ -13,7 +13,7 @@ use crate::raw::placed;
 const PAGE: usize = 4096;
 
 #[test]
-fn sound_files_come_through_whole() {
+fn sound_files_are_salvaged_completely() {
     let scratch = Scratch::new("salvage-sound");
     for fixture in sound_fixtures() {
         let dir = fixture.copy_to(&scratch);
@@ -32,7 +32,7 @@ fn sound_files_come_through_whole() {
 }
 
 #[test]
-fn damaged_files_give_something_sound_or_an_error() {
+fn damaged_files_give_a_sound_environment_or_an_error() {
     let scratch = Scratch::new("salvage-cases");
     let (cases, _) = corrupt_cases();
     for case in cases {
@@ -178,7 +178,7 @@ fn one_lost_leaf_costs_its_records_alone() {
 }
 
 #[test]
-fn without_meta_pages_it_goes_by_what_is_left_of_them() {
+fn damaged_meta_pages_are_repaired_where_possible() {
     let scratch = Scratch::new("salvage-meta");
     let dir = made(&scratch.join("env"), 500);
     let before = damaged(&dir, |bytes| {
@@ -251,7 +251,7 @@ fn the_input_stays_and_an_output_in_use_is_refused() {
 }
 
 #[test]
-fn an_order_of_the_programs_own_is_kept_as_it_stands() {
+fn records_of_a_custom_order_keep_their_sequence() {
     let scratch = Scratch::new("salvage-order");
     let dir = scratch.join("env");
     std::fs::create_dir_all(&dir).expect("make a directory");

@@ -111,7 +111,7 @@ fn live_bytes(dir: &Path) -> u64 {
 }
 
 #[test]
-fn the_file_becomes_nearly_as_short_as_what_it_holds() {
+fn the_file_becomes_nearly_as_short_as_its_contents() {
     let scratch = Scratch::new("compaction");
     let mut random = Random::new(seed("compaction", 1));
     let environment = open(scratch.path());
@@ -140,7 +140,7 @@ fn the_file_becomes_nearly_as_short_as_what_it_holds() {
 
 /// A program's own order is not written in the file, so places must be found without it.
 #[test]
-fn databases_in_an_order_of_the_programs_own_are_moved_too() {
+fn databases_in_a_custom_order_are_moved_too() {
     let scratch = Scratch::new("compaction-order");
     let environment = open(scratch.path());
     let by_last = fulgurite::CustomOrder {
@@ -173,7 +173,7 @@ fn databases_in_an_order_of_the_programs_own_are_moved_too() {
 }
 
 #[test]
-fn a_size_that_is_asked_for_is_enough() {
+fn compaction_stops_at_a_set_size() {
     let scratch = Scratch::new("compaction-until");
     let environment = open(scratch.path());
     fill_and_thin_out(&environment, &mut Random::new(2), 10_000);
@@ -347,7 +347,7 @@ fn writers_of_the_original_go_on_while_the_file_shrinks_below_them() {
 /// A process that stores through a map beyond the file's end would die. So the file keeps its
 /// length.
 #[test]
-fn below_a_writable_map_the_file_keeps_its_length() {
+fn a_file_with_a_writable_map_keeps_its_length() {
     for mut other in [c_peer(), python_peer(), our_peer()] {
         let scratch = Scratch::new("compaction-writemap");
         let environment = open(scratch.path());
@@ -523,7 +523,7 @@ fn files_of_the_original_are_compacted() {
 
 /// Damage is an error, or is not met; it comes to an end either way, and nothing is taken down.
 #[test]
-fn damaged_files_are_compacted_to_an_end() {
+fn compactions_of_damaged_files_end() {
     let scratch = Scratch::new("compaction-damaged");
     let mut errors = 0;
     for case in fulgurite_testkit::corrupt_cases().0 {

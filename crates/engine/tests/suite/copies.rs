@@ -135,7 +135,7 @@ fn leaked_pages_are_left_behind() {
 }
 
 #[test]
-fn what_is_in_the_way_is_said_and_left_alone() {
+fn an_existing_target_is_reported_and_left_alone() {
     let scratch = Scratch::new("in-the-way");
     let dir = fixture("named").copy_to(&scratch);
     let environment = open(&dir);
@@ -166,7 +166,7 @@ fn what_is_in_the_way_is_said_and_left_alone() {
 }
 
 #[test]
-fn a_pipe_gets_the_same_octets() {
+fn a_pipe_gets_the_same_bytes() {
     let scratch = Scratch::new("pipe");
     let dir = fixture("overflow").copy_to(&scratch);
     let environment = open(&dir);

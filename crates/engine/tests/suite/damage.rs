@@ -240,7 +240,7 @@ pub(crate) fn common_open(dir: &Path) -> Result<Environment, String> {
 }
 
 #[test]
-fn the_judge_notices_foreign_records() {
+fn the_comparison_notices_foreign_records() {
     let sound = base("base-dups").databases();
     let listed = |name: &str, lines: Vec<String>| Listed::from([(name.to_owned(), lines)]);
     let foreign = list_line(b"never", Some(b"there"));

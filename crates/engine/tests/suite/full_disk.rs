@@ -16,7 +16,7 @@ const DIR: &str = "FULGURITE_TEST_DIR";
 const WRITE_MAP: &str = "FULGURITE_TEST_WRITE_MAP";
 
 #[test]
-fn a_full_disk_refuses_what_is_stored_and_not_what_is_deleted() {
+fn a_full_disk_refuses_puts_and_allows_deletions() {
     in_small_file_system(false);
 }
 
@@ -220,7 +220,7 @@ fn assert_stored(environment: &Environment, first: usize, end: usize) {
 /// A file may claim pages far beyond its end. A store takes disk space for itself only, and not for
 /// all those.
 #[test]
-fn a_claim_of_many_pages_takes_no_room() {
+fn a_claim_of_many_pages_takes_no_disk_space() {
     use std::os::unix::fs::{FileExt, MetadataExt};
     const LAST_PAGE_AT: u64 = 136;
     let scratch = Scratch::new("claim");
@@ -244,7 +244,7 @@ fn a_claim_of_many_pages_takes_no_room() {
 /// A growing file takes disk space in large steps, and the last user gives the rest of a step back.
 /// A process in between takes nothing from the others.
 #[test]
-fn room_that_is_not_needed_goes_back_with_the_last_user() {
+fn unneeded_disk_space_is_returned_by_the_last_user() {
     use std::os::unix::fs::MetadataExt;
     const RESERVE: u64 = 32 * 4096;
     let scratch = Scratch::new("back");

@@ -86,7 +86,7 @@ fn a_file_without_long_readers_keeps_within_its_bound() {
 
 /// With a reader, what was freed since its snapshot comes on top, and nothing else.
 #[test]
-fn a_held_reader_costs_what_was_freed_since() {
+fn a_reader_costs_the_pages_freed_since() {
     let mut random = Random::new(seed("growth-held", 6));
     let scratch = Scratch::new("bound-held");
     let environment = open(scratch.path());
@@ -206,7 +206,7 @@ fn grow(number: usize, peer: &mut Peer) -> u32 {
 
 /// The bound that a program sets holds, and what is full can be read.
 #[test]
-fn the_bound_that_is_set_is_kept() {
+fn a_set_bound_is_kept() {
     let scratch = Scratch::new("set-bound");
     let environment = Environment::options()
         .durability(Durability::NoSync)

@@ -72,7 +72,7 @@ fn change_records(dir: &Path, change: impl Fn(&mut TreeRecord, &TreeRecord)) {
 }
 
 #[test]
-fn many_keys_that_share_one_tree_of_values_are_a_circle() {
+fn many_keys_that_share_one_value_tree_are_a_cycle() {
     let scratch = Scratch::new("shared");
     with_trees_of_values(scratch.path());
     change_records(scratch.path(), |record, largest| *record = *largest);
@@ -110,7 +110,7 @@ fn many_keys_that_share_one_tree_of_values_are_a_circle() {
 
 /// The opposite: in a sound file no walk of a cursor counts as a cycle.
 #[test]
-fn random_walks_through_sound_trees_of_values_are_no_circles() {
+fn random_walks_through_sound_value_trees_are_no_cycles() {
     let scratch = Scratch::new("walks");
     with_trees_of_values(scratch.path());
     let environment = open(scratch.path());
@@ -208,7 +208,7 @@ fn counts_that_cannot_grow_stay_as_they_are() {
 
 /// A meta page names the last page. Neither memory nor the work of a walk may follow from it.
 #[test]
-fn a_snapshot_that_claims_more_pages_than_there_are_gets_no_more_room() {
+fn a_snapshot_that_claims_too_many_pages_gets_no_more_memory() {
     let scratch = Scratch::new("claims");
     {
         let options = Environment::options().durability(Durability::NoSync);

@@ -95,7 +95,7 @@ fn readers_beyond_the_slots_are_refused_until_one_ends() {
 }
 
 #[test]
-fn what_is_not_there_is_not_created_for_reading() {
+fn a_missing_environment_is_not_created_for_reading() {
     let scratch = Scratch::new("nothing");
     assert!(
         Environment::options()

@@ -59,7 +59,7 @@ fn until_refused(writer: &mut Peer) -> String {
 }
 
 #[test]
-fn a_refusal_names_the_reader_of_whatever_library() {
+fn a_refusal_names_the_reader_of_either_library() {
     for (spawn, age) in [
         (our_peer as fn() -> Peer, "aged"),
         (c_peer, "ageless"),
@@ -168,7 +168,7 @@ fn readers_of_the_original_are_not_ended() {
 
 /// The writer clears dead readers of either library, killed at once or between operations.
 #[test]
-fn the_dead_do_not_hold_pages_back() {
+fn dead_readers_do_not_pin_pages() {
     for spawn in [our_peer as fn() -> Peer, c_peer, python_peer] {
         let scratch = Scratch::new("dead");
         let mut writer = open(our_peer, &scratch, "refuse");
@@ -191,7 +191,7 @@ fn the_dead_do_not_hold_pages_back() {
 
 /// A table full of the dead is no full table.
 #[test]
-fn a_table_full_of_the_dead_has_room() {
+fn a_table_full_of_dead_readers_has_room() {
     for spawn in [our_peer as fn() -> Peer, c_peer] {
         let scratch = Scratch::new("full-of-dead");
         let mut keeps = open(our_peer, &scratch, "readers=3");

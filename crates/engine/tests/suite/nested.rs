@@ -142,7 +142,7 @@ fn nested_transactions_behave_like_copies_of_a_model() {
 }
 
 #[test]
-fn nested_transactions_behave_alike_when_all_stays_in_memory() {
+fn nested_transactions_behave_alike_without_spilling() {
     run("nested-memory", 73, 256 << 20, false);
 }
 
@@ -188,7 +188,7 @@ fn nested_transactions_one_after_the_other_share_their_room() {
 
 /// Pages that the transaction spilled, and that a nested one spilled again, are restored.
 #[test]
-fn an_aborted_level_gives_back_what_was_written_early() {
+fn an_aborted_level_restores_spilled_pages() {
     let scratch = Scratch::new("nested-early");
     let environment = open(&scratch, DIRTY_BYTES_MAX, false);
     let mut txn = environment.write().expect("the writer");
@@ -234,7 +234,7 @@ fn db_of(txn: &impl Snapshot) -> fulgurite::Database {
 
 /// An error that ends a nested transaction leaves the one around it as it was.
 #[test]
-fn a_failed_level_is_undone_and_its_surroundings_go_on() {
+fn a_failed_level_is_undone_and_its_parent_goes_on() {
     let scratch = Scratch::new("nested-failed");
     let environment = Environment::options()
         .durability(Durability::NoSync)

@@ -38,7 +38,7 @@ fn map_size(peer: &mut Peer) -> String {
 }
 
 #[test]
-fn who_does_not_know_of_a_larger_map_is_told() {
+fn a_process_with_a_smaller_map_gets_an_error() {
     for (grows, follows) in PAIRS {
         let scratch = Scratch::new("resize");
         let mut grows = open(grows, &scratch, 1 << 20);
@@ -116,7 +116,7 @@ fn both_libraries_are_full_at_the_same_size() {
 /// Only the writer looks for dead readers. Even a full map does not stop it from finding the pages
 /// they pinned.
 #[test]
-fn a_reader_killed_beside_a_small_map_does_not_fill_it() {
+fn a_killed_reader_does_not_fill_a_small_map() {
     for spawn in [c_peer as Spawn, our_peer] {
         let scratch = Scratch::new("dead-and-full");
         let mut writer = open(our_peer, &scratch, 1 << 20);

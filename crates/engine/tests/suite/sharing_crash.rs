@@ -77,7 +77,7 @@ fn a_writer_killed_in_its_transaction_is_survived() {
 }
 
 #[test]
-fn a_reader_killed_with_its_snapshot_pins_nothing_for_ever() {
+fn a_killed_reader_pins_nothing_forever() {
     for spawns in PAIRS {
         let scratch = Scratch::new("killed-reader");
         let (mut victim, mut survivor) = pair(&scratch, spawns);

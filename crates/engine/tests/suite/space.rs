@@ -66,7 +66,7 @@ fn the_file_stops_growing_under_steady_churn() {
 }
 
 #[test]
-fn a_held_reader_costs_what_it_pins_and_no_more() {
+fn a_reader_costs_the_pages_it_pins_and_no_more() {
     let scratch = Scratch::new("held");
     let mut random = Random::new(6);
     let environment = open(scratch.path());

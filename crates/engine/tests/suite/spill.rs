@@ -88,7 +88,7 @@ fn a_transaction_may_be_far_larger_than_the_dirty_limit() {
 
 /// Pages written early by a transaction that was given up are free again.
 #[test]
-fn what_an_aborted_transaction_spilled_is_used_again() {
+fn pages_spilled_by_an_aborted_transaction_are_reused() {
     let mut random = Random::new(22);
     let scratch = Scratch::new("spill-abort");
     let environment = open(&scratch);

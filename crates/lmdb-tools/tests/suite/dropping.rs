@@ -40,7 +40,7 @@ fn a_database_is_emptied_or_removed() {
 }
 
 #[test]
-fn the_main_database_is_emptied_with_all_that_is_named_in_it() {
+fn the_main_database_is_emptied_with_all_named_ones() {
     for options in [&["."][..], &["-d", "."], &["-L", "."]] {
         let scratch = Scratch::new("drop-main");
         let dir = fixture("named").copy_to(&scratch);

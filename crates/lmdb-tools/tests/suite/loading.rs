@@ -116,7 +116,7 @@ fn seen(side: Side, dir: &Path) -> Vec<u8> {
 }
 
 #[test]
-fn inputs_of_all_kinds_are_taken_alike() {
+fn inputs_of_all_kinds_are_loaded_alike() {
     let scratch = Scratch::new("inputs");
     let head = "VERSION=3\nformat=bytevalue\ntype=btree\nHEADER=END\n";
     let print = "VERSION=3\nformat=print\ntype=btree\nHEADER=END\n";
@@ -311,7 +311,7 @@ fn appending_takes_the_order_of_the_input() {
 }
 
 #[test]
-fn loading_goes_on_where_databases_are() {
+fn loading_adds_to_existing_databases() {
     let scratch = Scratch::new("again");
     let source = fixture("named").copy_to(&scratch);
     let dump = output(Side::Theirs, "mdb_dump", &["-a", "."], &source, b"");

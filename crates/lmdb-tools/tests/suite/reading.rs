@@ -112,7 +112,7 @@ fn a_dump_can_go_to_a_file() {
 
 /// Our tool alone: many of these files crash the original.
 #[test]
-fn damaged_files_are_said_to_be_damaged() {
+fn damaged_files_are_reported_as_damaged() {
     let scratch = Scratch::new("damaged");
     let (cases, _) = corrupt_cases();
     for case in cases {

@@ -7,7 +7,7 @@ use fulgurite_testkit::{Ended, Scratch, fixture};
 use crate::tools::{Side, compare, directory, run, shown};
 
 #[test]
-fn wrong_words_get_the_same_answer() {
+fn wrong_options_get_the_same_message() {
     let scratch = Scratch::new("usage");
     let dir = fixture("named").copy_to(&scratch);
     for tool in ["mdb_stat", "mdb_dump", "mdb_load"] {
@@ -74,7 +74,7 @@ fn wrong_words_get_the_same_answer() {
 }
 
 #[test]
-fn options_stand_anywhere_but_for_copying() {
+fn options_come_anywhere_except_for_copying() {
     let scratch = Scratch::new("anywhere");
     let dir = fixture("named").copy_to(&scratch);
     for (tool, words) in [
@@ -94,7 +94,7 @@ fn options_stand_anywhere_but_for_copying() {
 }
 
 #[test]
-fn what_cannot_be_opened_is_told_alike() {
+fn unopenable_environments_are_reported_alike() {
     let scratch = Scratch::new("unopened");
     let top = scratch.path();
     let _ = fixture("named").copy_to(&scratch);
@@ -147,7 +147,7 @@ fn other_version() -> Vec<u8> {
 }
 
 #[test]
-fn copies_that_cannot_be_written_are_told_alike() {
+fn unwritable_copies_are_reported_alike() {
     let scratch = Scratch::new("uncopied");
     let dir = fixture("named").copy_to(&scratch);
     directory(&scratch, "named/full");
@@ -176,7 +176,7 @@ fn copies_that_cannot_be_written_are_told_alike() {
 }
 
 #[test]
-fn a_full_disk_is_told() {
+fn a_full_disk_is_reported() {
     let scratch = Scratch::new("full");
     let dir = fixture("random-10k").copy_to(&scratch);
     for (tool, redirected, said) in [

@@ -77,7 +77,7 @@ impl EnvironmentFiles {
     /// A directory has `data.mdb` and `lock.mdb` in it. So has the directory of a file named
     /// `data.mdb`, unless that file has its own lock file next to it.
     pub(crate) fn find(path: &Path) -> EnvironmentFiles {
-        let beside = |path: &Path| {
+        let lock_next_to = |path: &Path| {
             let mut lock = path.as_os_str().to_owned();
             lock.push("-lock");
             PathBuf::from(lock)
@@ -92,7 +92,7 @@ impl EnvironmentFiles {
             return inside(path);
         }
         let is_inside = path.file_name().is_some_and(|name| name == "data.mdb");
-        if is_inside && !beside(path).exists() {
+        if is_inside && !lock_next_to(path).exists() {
             let directory = path
                 .parent()
                 .filter(|parent| !parent.as_os_str().is_empty());
@@ -100,7 +100,7 @@ impl EnvironmentFiles {
         }
         EnvironmentFiles {
             data: path.to_owned(),
-            lock: beside(path),
+            lock: lock_next_to(path),
             environment: path.to_owned(),
             no_subdir: true,
         }

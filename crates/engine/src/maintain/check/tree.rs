@@ -9,7 +9,7 @@ use super::report::{DatabaseLabel, Fault, TreeCounts};
 use super::state::{CheckState, PageClaim, TreeCheck};
 use super::value::{self, Node};
 use crate::maintain::image::layout::{Entries, Header, Nodes};
-use crate::maintain::image::order::{KeyBounds, RecordedOrder, key_len_fits};
+use crate::maintain::image::order::{KeyBounds, PagePosition, RecordedOrder, key_len_fits};
 use crate::maintain::image::pages::ReadFault;
 use crate::maintain::walk::TreeRole;
 
@@ -64,7 +64,12 @@ fn check_tree(check: &mut CheckState<'_>, mut tree: TreeCheck<'_>) -> TreeCounts
         check.reporter.find(label, root, fault);
     }
     if !record.root.is_none() {
-        tree.page(check, root, 1, KeyBounds::default());
+        let position = PagePosition {
+            pgno: root,
+            level: 1,
+            bounds: KeyBounds::default(),
+        };
+        tree.page(check, position);
     }
     if !check.in_previous {
         tree.compare_counts(check);
@@ -73,7 +78,8 @@ fn check_tree(check: &mut CheckState<'_>, mut tree: TreeCheck<'_>) -> TreeCounts
 }
 
 impl TreeCheck<'_> {
-    fn page(&mut self, check: &mut CheckState<'_>, pgno: u64, level: u16, bounds: KeyBounds<'_>) {
+    fn page(&mut self, check: &mut CheckState<'_>, position: PagePosition<'_>) {
+        let PagePosition { pgno, level, .. } = position;
         if level > DEPTH_MAX {
             let fault = Fault::TreeRecord(format!("its tree is deeper than {DEPTH_MAX}"));
             return check.reporter.find(self.label, pgno, fault);
@@ -91,7 +97,7 @@ impl TreeCheck<'_> {
                 let fault = Fault::Unreadable(e.to_string());
                 check.reporter.find(self.label, pgno, fault);
             }
-            Ok(bytes) => self.contents(check, pgno, bytes, level, bounds, shared),
+            Ok(bytes) => self.contents(check, position, bytes, shared),
         }
         check.buffers.give_buffer(buffer);
     }
@@ -99,12 +105,15 @@ impl TreeCheck<'_> {
     fn contents(
         &mut self,
         check: &mut CheckState<'_>,
-        pgno: u64,
+        position: PagePosition<'_>,
         bytes: &[u8],
-        level: u16,
-        bounds: KeyBounds<'_>,
         shared: bool,
     ) {
+        let PagePosition {
+            pgno,
+            level,
+            bounds,
+        } = position;
         let Some(header) = Header::parse(bytes) else {
             return;
         };
@@ -135,7 +144,7 @@ impl TreeCheck<'_> {
         }
         match entries.check_nodes(&mut check.buffers.tiling) {
             Err(reason) => self.malformed(check, pgno, reason),
-            Ok(_) if header.is_branch() => self.branch(check, pgno, level, &entries, bounds),
+            Ok(_) if header.is_branch() => self.branch(check, position, &entries),
             Ok(nodes) => self.leaf(check, pgno, &entries, &nodes, bounds),
         }
     }
@@ -180,11 +189,14 @@ impl TreeCheck<'_> {
     fn branch(
         &mut self,
         check: &mut CheckState<'_>,
-        pgno: u64,
-        level: u16,
+        position: PagePosition<'_>,
         entries: &Entries<'_>,
-        bounds: KeyBounds<'_>,
     ) {
+        let PagePosition {
+            pgno,
+            level,
+            bounds,
+        } = position;
         self.counts.branch += 1;
         if entries.len() < 2 {
             let entries = entries.len();
@@ -208,7 +220,12 @@ impl TreeCheck<'_> {
                 let fault = Fault::OutOfOrder { index: index - 1 };
                 check.reporter.find(self.label, pgno, fault);
             }
-            self.page(check, entry.child, level + 1, KeyBounds { low, high });
+            let child = PagePosition {
+                pgno: entry.child,
+                level: level + 1,
+                bounds: KeyBounds { low, high },
+            };
+            self.page(check, child);
             low = high;
         }
     }

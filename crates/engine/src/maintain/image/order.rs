@@ -1,4 +1,4 @@
-//! The order of keys as the flags of a database record it.
+//! The order of keys as the flags of a database record it, and positions in it.
 
 use std::cmp::Ordering;
 
@@ -61,6 +61,15 @@ impl RecordedOrder {
 pub(crate) struct KeyBounds<'a> {
     pub(crate) low: Option<&'a [u8]>,
     pub(crate) high: Option<&'a [u8]>,
+}
+
+/// A position in a tree, and the page that should fit it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct PagePosition<'a> {
+    pub(crate) pgno: u64,
+    /// Levels from the root, which is level 1.
+    pub(crate) level: u16,
+    pub(crate) bounds: KeyBounds<'a>,
 }
 
 impl KeyBounds<'_> {

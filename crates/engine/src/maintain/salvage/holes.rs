@@ -18,6 +18,14 @@ pub(super) enum MissingPart {
     Leaves,
 }
 
+/// A range of keys that a damaged page has lost.
+pub(super) struct LostRange<'a> {
+    pub(super) page: u64,
+    pub(super) bounds: KeyBounds<'a>,
+    pub(super) missing: MissingPart,
+    pub(super) reason: String,
+}
+
 /// A hole and its tree.
 #[derive(Debug)]
 pub(super) struct HoleState {
@@ -121,42 +129,11 @@ pub(super) struct Holes {
 
 impl Holes {
     /// Adds a hole and makes it current. Returns the hole that was current before.
-    pub(super) fn open(
+    pub(super) fn add(
         &mut self,
         tree: &DamagedTree,
         name: Option<&[u8]>,
-        page: u64,
-        bounds: KeyBounds<'_>,
-        missing: MissingPart,
-        reason: String,
-    ) -> Option<usize> {
-        self.add(tree, name, page, bounds, missing, reason)
-    }
-
-    /// Adds a hole for the lost value of a key.
-    pub(super) fn add_point(
-        &mut self,
-        tree: &DamagedTree,
-        name: Option<&[u8]>,
-        page: u64,
-        key: &[u8],
-        reason: String,
-    ) -> Option<usize> {
-        let bounds = KeyBounds {
-            low: Some(key),
-            high: Some(key),
-        };
-        self.add(tree, name, page, bounds, MissingPart::Value, reason)
-    }
-
-    fn add(
-        &mut self,
-        tree: &DamagedTree,
-        name: Option<&[u8]>,
-        page: u64,
-        bounds: KeyBounds<'_>,
-        missing: MissingPart,
-        reason: String,
+        lost: LostRange<'_>,
     ) -> Option<usize> {
         self.total += 1;
         let before = self.current;
@@ -165,14 +142,14 @@ impl Holes {
             self.current = Some(self.list.len());
             self.list.push(HoleState {
                 tree: tree.clone(),
-                missing,
+                missing: lost.missing,
                 report: Hole {
                     database: name.map(<[u8]>::to_vec),
                     key: tree.key.as_deref().map(<[u8]>::to_vec),
-                    low: bounds.low.map(<[u8]>::to_vec),
-                    high: bounds.high.map(<[u8]>::to_vec),
-                    page,
-                    reason,
+                    low: lost.bounds.low.map(<[u8]>::to_vec),
+                    high: lost.bounds.high.map(<[u8]>::to_vec),
+                    page: lost.page,
+                    reason: lost.reason,
                     kept: 0,
                     from_orphans: 0,
                     from_previous: 0,

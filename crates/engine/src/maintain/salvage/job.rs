@@ -6,14 +6,14 @@ use fulgurite_os::File;
 
 use super::holes::Holes;
 use super::lost_pages::LostPagesFile;
-use super::report::{SalvageError, SalvageReport, Totals};
+use super::report::{Basis, SalvageError, SalvageReport, Totals};
 use super::snapshots::{self, SnapshotChoice};
 use super::source_stage::Stage;
 use super::state::Salvage;
 use super::writer::{self, RecordWriter};
 use crate::maintain::check::{Access, CheckError, CheckOptions};
 use crate::maintain::image::layout::Tiling;
-use crate::maintain::image::meta::Metas;
+use crate::maintain::image::meta::{Metas, Snapshot};
 use crate::maintain::image::pages::Pages;
 use crate::maintain::page_set::PageSet;
 
@@ -81,6 +81,18 @@ impl Job<'_> {
             salvage.fill_from_previous()?;
         }
         salvage.write_lost_pages()?;
+        self.report(salvage, basis, newest, notes)
+    }
+
+    /// Ends the new environment and the file of lost pages, and makes the report.
+    fn report(
+        &self,
+        mut salvage: Salvage<'_, '_>,
+        basis: Basis,
+        newest: Option<Snapshot>,
+        notes: Vec<String>,
+    ) -> Result<SalvageReport, SalvageError> {
+        let page_bytes = salvage.pages.page_bytes();
         let (mut totals, lost) = (salvage.totals, salvage.lost.finish()?);
         totals.notes.extend(notes);
         let databases = salvage.writer.finish()?;

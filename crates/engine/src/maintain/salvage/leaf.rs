@@ -2,12 +2,14 @@
 
 use fulgurite_format::{NodeFlags, PageFlags, TREE_RECORD_LEN, TreeRecord, overflow_pages};
 
+use super::holes::{LostRange, MissingPart};
 use super::page_check::DamagedTree;
 use super::report::SalvageError;
 use super::source_stage::Stage;
 use super::state::{DamagePolicy, Salvage};
 use super::writer::PutOutcome;
 use crate::maintain::image::layout::{Entries, HEADER, Header, Item, u64_at};
+use crate::maintain::image::order::KeyBounds;
 use crate::maintain::image::records::{
     check_named_record, check_value_tree_record, sub_page_entries,
 };
@@ -67,7 +69,16 @@ impl Salvage<'_, '_> {
             && self.stage != Stage::Previous
         {
             let name = self.writer.name(tree.database);
-            let before = self.holes.add_point(tree, name, pgno, item.key, reason);
+            let lost = LostRange {
+                page: pgno,
+                bounds: KeyBounds {
+                    low: Some(item.key),
+                    high: Some(item.key),
+                },
+                missing: MissingPart::Value,
+                reason,
+            };
+            let before = self.holes.add(tree, name, lost);
             self.holes.set_current(before);
         }
         Ok(())

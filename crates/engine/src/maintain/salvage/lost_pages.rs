@@ -19,7 +19,7 @@ pub(super) struct LostPagesFile {
 }
 
 /// The contents of the file.
-pub(super) struct Lost {
+pub(super) struct LostPagesSummary {
     pub(super) pages: u64,
     pub(super) records: u64,
     pub(super) path: Option<PathBuf>,
@@ -59,7 +59,7 @@ impl LostPagesFile {
         self.write(&format!(" {}\n {}\n", hex(key), hex(value)))
     }
 
-    pub(super) fn finish(&mut self) -> Result<Lost, SalvageError> {
+    pub(super) fn finish(&mut self) -> Result<LostPagesSummary, SalvageError> {
         self.end()?;
         let path = self.path.clone();
         let fail = |source| SalvageError::Output { path, source };
@@ -73,8 +73,8 @@ impl LostPagesFile {
         Ok(self.summary(None))
     }
 
-    fn summary(&self, path: Option<PathBuf>) -> Lost {
-        Lost {
+    fn summary(&self, path: Option<PathBuf>) -> LostPagesSummary {
+        LostPagesSummary {
             pages: self.pages,
             records: self.records,
             path,

@@ -10,7 +10,7 @@ use super::report::SalvageError;
 use super::source_stage::Stage;
 use super::state::Salvage;
 use crate::maintain::image::layout::{Entries, Header, Item, Tiling};
-use crate::maintain::image::order::RecordedOrder;
+use crate::maintain::image::order::{PagePosition, RecordedOrder};
 use crate::maintain::image::records::{check_value_tree_record, sub_page_entries};
 use crate::maintain::walk::TreeRole;
 use crate::maintain::walk::VALUE_TREE;
@@ -349,7 +349,12 @@ fn is_bare(entries: &Entries<'_>) -> bool {
 /// Returns true if a leaf could be where the hole is.
 fn fits(hole: &HoleState, pgno: u64, bytes: &[u8], tiling: &mut Tiling) -> bool {
     let tree = &hole.tree;
-    let found = page_check::check_page(bytes, pgno, tree, tree.record.depth, hole.bounds(), tiling);
+    let position = PagePosition {
+        pgno,
+        level: tree.record.depth,
+        bounds: hole.bounds(),
+    };
+    let found = page_check::check_page(bytes, tree, position, tiling);
     let (None, Some(entries)) = (found.fault, found.entries) else {
         return false;
     };

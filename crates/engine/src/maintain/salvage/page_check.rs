@@ -5,7 +5,7 @@ use std::rc::Rc;
 use fulgurite_format::{DatabaseFlags, NodeFlags, PageFlags, TreeRecord};
 
 use crate::maintain::image::layout::{Entries, Header, Item, Tiling};
-use crate::maintain::image::order::{KeyBounds, RecordedOrder, key_len_fits};
+use crate::maintain::image::order::{KeyBounds, PagePosition, RecordedOrder, key_len_fits};
 use crate::maintain::walk::TreeRole;
 
 /// A tree to salvage.
@@ -113,15 +113,18 @@ impl<'a> PageVerdict<'a> {
     }
 }
 
-/// Checks page `pgno` at a level of a tree; the root is level 1.
+/// Checks a page at a position of a tree.
 pub(super) fn check_page<'a>(
     bytes: &'a [u8],
-    pgno: u64,
     tree: &DamagedTree,
-    level: u16,
-    bounds: KeyBounds<'_>,
+    position: PagePosition<'_>,
     tiling: &mut Tiling,
 ) -> PageVerdict<'a> {
+    let PagePosition {
+        pgno,
+        level,
+        bounds,
+    } = position;
     let header = match Header::parse(bytes) {
         Some(header) if header.pgno == pgno => header,
         Some(header) => return PageVerdict::nothing(format!("it says it is page {}", header.pgno)),

@@ -5,14 +5,14 @@
 
 use fulgurite_format::DEPTH_MAX;
 
-use super::holes::MissingPart;
+use super::holes::{LostRange, MissingPart};
 use super::page_check::{self, DamagedTree, PageFault};
 use super::report::SalvageError;
 use super::source_stage::Stage;
 use super::state::{DamagePolicy, MisplacedPage, Salvage};
 use crate::maintain::image::layout::{Entries, Header};
 use crate::maintain::image::meta::Snapshot;
-use crate::maintain::image::order::KeyBounds;
+use crate::maintain::image::order::{KeyBounds, PagePosition};
 use crate::maintain::walk::TreeRole;
 
 impl Salvage<'_, '_> {
@@ -39,7 +39,7 @@ impl Salvage<'_, '_> {
         if root.is_none() {
             if tree.record.entries > 0 && damage == DamagePolicy::Hole {
                 let reason = "its database has records and no root".to_owned();
-                self.hole(tree, 0, at, KeyBounds::default(), reason);
+                self.hole(tree, whole(at, 0), reason);
                 self.holes.set_current(None);
             }
             return Ok(());
@@ -47,7 +47,7 @@ impl Salvage<'_, '_> {
         let depth = self.depth_of(tree);
         let mut tree = tree.clone();
         tree.record.depth = depth;
-        self.page(&tree, root.0, 1, KeyBounds::default(), damage)?;
+        self.page(&tree, whole(root.0, 1), damage)?;
         Ok(())
     }
 
@@ -93,11 +93,10 @@ impl Salvage<'_, '_> {
     pub(super) fn page(
         &mut self,
         tree: &DamagedTree,
-        pgno: u64,
-        level: u16,
-        bounds: KeyBounds<'_>,
+        position: PagePosition<'_>,
         damage: DamagePolicy,
     ) -> Result<bool, SalvageError> {
+        let PagePosition { pgno, level, .. } = position;
         if self.stage == Stage::Previous {
             if self.budget == 0 || self.claimed.contains(pgno) {
                 return Ok(false);
@@ -112,14 +111,14 @@ impl Salvage<'_, '_> {
             "it lies too deep".to_owned()
         } else {
             match self.with_page(pgno, |salvage, bytes| {
-                salvage.contents(tree, pgno, level, bounds, damage, bytes)
+                salvage.contents(tree, position, damage, bytes)
             }) {
                 Ok(accepted) => return accepted,
                 Err(fault) => fault,
             }
         };
         if damage == DamagePolicy::Hole {
-            self.hole(tree, level, pgno, bounds, fault);
+            self.hole(tree, position, fault);
             self.holes.set_current(None);
         }
         Ok(false)
@@ -128,19 +127,22 @@ impl Salvage<'_, '_> {
     fn contents(
         &mut self,
         tree: &DamagedTree,
-        pgno: u64,
-        level: u16,
-        bounds: KeyBounds<'_>,
+        position: PagePosition<'_>,
         damage: DamagePolicy,
         bytes: &[u8],
     ) -> Result<bool, SalvageError> {
-        let found = page_check::check_page(bytes, pgno, tree, level, bounds, &mut self.tiling);
+        let PagePosition {
+            pgno,
+            level,
+            bounds,
+        } = position;
+        let found = page_check::check_page(bytes, tree, position, &mut self.tiling);
         let is_branch = level < tree.record.depth;
         match (found.fault, found.entries) {
             (None, Some(entries)) => {
                 self.take(pgno);
                 if is_branch {
-                    self.branch(tree, &entries, level, bounds, damage)?;
+                    self.branch(tree, &entries, position, damage)?;
                 } else {
                     self.leaf(tree, pgno, &entries, 0..entries.len())?;
                 }
@@ -148,7 +150,7 @@ impl Salvage<'_, '_> {
             }
             _ if damage == DamagePolicy::Skip => Ok(false),
             (Some(PageFault::Place(fault)), entries) => {
-                let before = self.hole(tree, level, pgno, bounds, fault);
+                let before = self.hole(tree, position, fault);
                 let partly_here = entries.is_some_and(|entries| {
                     let keys = entries.iter().skip(usize::from(is_branch));
                     keys.map(|item| item.key)
@@ -170,10 +172,10 @@ impl Salvage<'_, '_> {
                     Some(PageFault::Contents(fault) | PageFault::Place(fault)) => fault,
                     None => "it cannot be read".to_owned(),
                 };
-                let before = self.hole(tree, level, pgno, bounds, fault);
+                let before = self.hole(tree, position, fault);
                 if let Some(entries) = entries {
                     self.take(pgno);
-                    self.rest_of(tree, pgno, level, bounds, bytes, &entries)?;
+                    self.rest_of(tree, position, bytes, &entries)?;
                 }
                 self.holes.set_current(before);
                 Ok(false)
@@ -198,7 +200,7 @@ impl Salvage<'_, '_> {
                 continue;
             }
             self.holes.set_current(hole);
-            self.page(&tree, pgno, level, KeyBounds::default(), DamagePolicy::Skip)?;
+            self.page(&tree, whole(pgno, level), DamagePolicy::Skip)?;
             self.holes.set_current(None);
         }
         Ok(())
@@ -208,12 +210,15 @@ impl Salvage<'_, '_> {
     fn rest_of(
         &mut self,
         tree: &DamagedTree,
-        pgno: u64,
-        level: u16,
-        bounds: KeyBounds<'_>,
+        position: PagePosition<'_>,
         bytes: &[u8],
         entries: &Entries<'_>,
     ) -> Result<(), SalvageError> {
+        let PagePosition {
+            pgno,
+            level,
+            bounds,
+        } = position;
         if level >= tree.record.depth {
             let good = page_check::believable(bytes.len(), entries, tree, bounds);
             return self.leaf(tree, pgno, entries, good);
@@ -221,17 +226,15 @@ impl Salvage<'_, '_> {
         // The separators are not credible, but a child that fits the rest of the hole is.
         let mut above: Option<Vec<u8>> = None;
         for item in entries.iter() {
-            let child_bounds = KeyBounds {
-                low: above.as_deref().or(bounds.low),
-                high: bounds.high,
+            let child = PagePosition {
+                pgno: item.child,
+                level: level + 1,
+                bounds: KeyBounds {
+                    low: above.as_deref().or(bounds.low),
+                    high: bounds.high,
+                },
             };
-            if self.page(
-                tree,
-                item.child,
-                level + 1,
-                child_bounds,
-                DamagePolicy::Skip,
-            )? {
+            if self.page(tree, child, DamagePolicy::Skip)? {
                 above = Some(self.last_key.clone());
             }
         }
@@ -242,10 +245,10 @@ impl Salvage<'_, '_> {
         &mut self,
         tree: &DamagedTree,
         entries: &Entries<'_>,
-        level: u16,
-        bounds: KeyBounds<'_>,
+        position: PagePosition<'_>,
         damage: DamagePolicy,
     ) -> Result<(), SalvageError> {
+        let PagePosition { level, bounds, .. } = position;
         let mut low = bounds.low;
         for index in 0..entries.len() {
             let Some(item) = entries.get(index) else {
@@ -260,7 +263,12 @@ impl Salvage<'_, '_> {
             {
                 continue;
             }
-            self.page(tree, item.child, level + 1, child, damage)?;
+            let position = PagePosition {
+                pgno: item.child,
+                level: level + 1,
+                bounds: child,
+            };
+            self.page(tree, position, damage)?;
         }
         Ok(())
     }
@@ -279,11 +287,14 @@ impl Salvage<'_, '_> {
     pub(super) fn hole(
         &mut self,
         tree: &DamagedTree,
-        level: u16,
-        pgno: u64,
-        bounds: KeyBounds<'_>,
+        position: PagePosition<'_>,
         reason: String,
     ) -> Option<usize> {
+        let PagePosition {
+            pgno,
+            level,
+            bounds,
+        } = position;
         self.totals.pages_lost += 1;
         if tree.role == TreeRole::FreeList {
             self.totals
@@ -295,6 +306,21 @@ impl Salvage<'_, '_> {
             false => MissingPart::Leaf,
         };
         let name = self.writer.name(tree.database);
-        self.holes.open(tree, name, pgno, bounds, missing, reason)
+        let lost = LostRange {
+            page: pgno,
+            bounds,
+            missing,
+            reason,
+        };
+        self.holes.add(tree, name, lost)
+    }
+}
+
+/// Returns a position that is for all keys of a tree.
+fn whole(pgno: u64, level: u16) -> PagePosition<'static> {
+    PagePosition {
+        pgno,
+        level,
+        bounds: KeyBounds::default(),
     }
 }

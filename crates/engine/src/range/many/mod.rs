@@ -38,25 +38,25 @@ pub(crate) fn get_many<'t, K: AsRef<[u8]>>(
         return Ok(());
     }
     for group in keys.chunks(GROUP) {
-        let mut sought: [&[u8]; GROUP] = [&[]; GROUP];
-        for (to, key) in sought.iter_mut().zip(group) {
+        let mut group_keys: [&[u8]; GROUP] = [&[]; GROUP];
+        for (to, key) in group_keys.iter_mut().zip(group) {
             *to = key.as_ref();
         }
-        let sought = sought.get(..group.len()).unwrap_or_default();
+        let group_keys = group_keys.get(..group.len()).unwrap_or_default();
         // Each order has its own copy of the search, with the comparison inlined.
         match tree.order {
             KeyOrder::Lexical => {
                 let before = values.len();
-                if get_group_by_words(pages, tree, sought, values).is_some() {
+                if get_group_by_words(pages, tree, group_keys, values).is_some() {
                     continue;
                 }
                 // A page is damaged or missing in the file: the other search finds the error.
                 values.truncate(before);
-                get_group(pages, tree, sought, values, Lexical)
+                get_group(pages, tree, group_keys, values, Lexical)
             }
-            KeyOrder::Reverse => get_group(pages, tree, sought, values, Reverse),
-            KeyOrder::Integer => get_group(pages, tree, sought, values, Integer),
-            KeyOrder::Custom(order) => get_group(pages, tree, sought, values, order),
+            KeyOrder::Reverse => get_group(pages, tree, group_keys, values, Reverse),
+            KeyOrder::Integer => get_group(pages, tree, group_keys, values, Integer),
+            KeyOrder::Custom(order) => get_group(pages, tree, group_keys, values, order),
         }?;
     }
     Ok(())

@@ -12,7 +12,7 @@ use crate::value;
 /// One of the searches.
 #[derive(Clone, Copy)]
 struct WordSearch<'t, 'k> {
-    sought: LexicalKey<'k>,
+    key: LexicalKey<'k>,
     pgno: Pgno,
     /// The bytes of its current page.
     bytes: &'t [u8],
@@ -30,7 +30,7 @@ pub(super) fn get_group_by_words<'t>(
 ) -> Option<()> {
     pages.check_readable().ok()?;
     let start = WordSearch {
-        sought: LexicalKey::of(&[]),
+        key: LexicalKey::of(&[]),
         pgno: tree.record.root,
         bytes: pages.lend(tree.record.root)?,
         page: Page::empty(PageKind::Leaf),
@@ -38,7 +38,7 @@ pub(super) fn get_group_by_words<'t>(
     };
     let mut searches = [start; GROUP];
     for (search, key) in searches.iter_mut().zip(keys) {
-        search.sought = LexicalKey::of(key);
+        search.key = LexicalKey::of(key);
     }
     let count = keys.len().min(GROUP);
     let branches = tree
@@ -52,7 +52,7 @@ pub(super) fn get_group_by_words<'t>(
         }
         for search in searches.iter_mut().take(count) {
             search.page = Page::parse(search.bytes, search.pgno, PageKind::Branch).ok()?;
-            let index = search.page.branch_for(&search.sought)?;
+            let index = search.page.branch_for(&search.key)?;
             search.go_down(pages, index)?;
         }
     }
@@ -86,7 +86,7 @@ fn go_down_in_step<'t>(
             (low, false)
         } else {
             let page = search.page;
-            page.position_between(low, low + left, &search.sought)?
+            page.position_between(low, low + left, &search.key)?
         };
         search.go_down(pages, index - usize::from(!exact))?;
     }
@@ -104,7 +104,7 @@ fn in_step(searches: &mut [WordSearch<'_, '_>; GROUP], count: usize) {
             turn &= turn - 1;
             let search = &mut searches[number as usize % GROUP];
             let page = search.page;
-            if page.halve(&mut search.among, &search.sought) {
+            if page.halve(&mut search.among, &search.key) {
                 search.expect_probe();
             } else {
                 unfinished &= !(1 << number);
@@ -171,7 +171,7 @@ impl<'t> WordSearch<'t, '_> {
             return Some(None);
         }
         match self.page.plain_record(low + left / 2) {
-            Some((found, value)) if self.sought.is(found) => Some(Some(value)),
+            Some((found, value)) if self.key.is(found) => Some(Some(value)),
             _ => self.value_otherwise(pages, tree, low, left),
         }
     }
@@ -185,7 +185,7 @@ impl<'t> WordSearch<'t, '_> {
         low: usize,
         left: usize,
     ) -> Option<Option<&'t [u8]>> {
-        let (index, exact) = self.page.position_between(low, low + left, &self.sought)?;
+        let (index, exact) = self.page.position_between(low, low + left, &self.key)?;
         if !exact {
             return Some(None);
         }

@@ -298,7 +298,7 @@ impl Source for Failing<'_> {
 }
 
 #[test]
-fn a_page_that_the_disk_cannot_read_is_told() {
+fn an_unreadable_page_is_a_finding() {
     let sound = Image::new();
     let failing = Failing {
         bytes: &sound.bytes,
@@ -311,7 +311,7 @@ fn a_page_that_the_disk_cannot_read_is_told() {
 }
 
 #[test]
-fn the_snapshot_before_is_judged_by_itself() {
+fn the_previous_snapshot_is_checked_separately() {
     let sound = Image::new();
     let mut checker = Checker::new(CheckOptions::default());
     let usable = checker
@@ -336,7 +336,7 @@ fn the_snapshot_before_is_judged_by_itself() {
 }
 
 #[test]
-fn an_order_that_nobody_knows_is_not_judged() {
+fn an_unknown_order_is_not_checked() {
     let mut file = Image::new();
     let leaf = file.root_of(b"numbers");
     file.swap(leaf, 5);

@@ -58,7 +58,7 @@ fn finds_every_kind_of_damage() {
 
 /// For any bytes the checker returns a report or an error, in bounded time.
 #[test]
-fn random_damage_is_survived() {
+fn random_damage_gives_a_report() {
     let mut random = Random::new(seed("check", 3));
     let scratch = Scratch::new("check");
     let path = scratch.join("damaged");
@@ -83,7 +83,7 @@ fn random_damage_is_survived() {
 
 /// A last page number beyond all reason costs neither memory nor time.
 #[test]
-fn a_huge_page_count_is_no_burden() {
+fn a_huge_page_count_costs_nothing() {
     let scratch = Scratch::new("check");
     let path = scratch.join("huge");
     let mut bytes = std::fs::read(base("base-tree").data()).expect("read a fixture");

@@ -9,7 +9,7 @@ fn open(dir: &std::path::Path) -> Option<Environment> {
 
 /// Every page is either reached or free, in every file of every version.
 #[test]
-fn what_is_not_free_is_reached() {
+fn every_page_that_is_not_free_is_reached() {
     let scratch = Scratch::new("visit");
     for fixture in sound_fixtures() {
         let dir = fixture.copy_to(&scratch);
@@ -30,7 +30,7 @@ fn what_is_not_free_is_reached() {
 
 /// Damage is an error, or is where a walk does not look; it ends either way.
 #[test]
-fn damaged_files_are_visited_to_an_end() {
+fn visits_of_damaged_files_end() {
     let mut errors = 0;
     let scratch = Scratch::new("visit-damaged");
     for case in corrupt_cases().0 {
