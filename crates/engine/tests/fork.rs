@@ -21,8 +21,8 @@ fn expect(holds: bool, what: &'static str) -> io::Result<()> {
 fn in_child(work: impl FnMut() -> io::Result<()> + Send + Sync + 'static) -> io::Result<()> {
     let mut command = Command::new("true");
     // SAFETY: `pre_exec` requires that `work` is sound in a forked child, where only this thread
-    // exists. This test program has one test and one thread, so no other thread can hold a lock of
-    // the allocator or of the library at the moment of the fork.
+    // exists. This program has one test and one thread. So no other thread holds a lock of the
+    // allocator when it forks.
     unsafe { command.pre_exec(work) };
     command.spawn()?.wait().map(drop)
 }

@@ -9,8 +9,9 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("format", &[]),
     ("engine", &["os", "format"]),
     ("lmdb", &["engine"]),
-    ("lmdb-tools", &["engine"]),
-    ("engine-tools", &["engine"]),
+    ("lmdb-tools", &["engine", "terminal"]),
+    ("engine-tools", &["engine", "terminal"]),
+    ("terminal", &[]), // what all programs share
     // the directory's column, from the bytes up
     ("policy", &[]), // plain data
     ("ber", &[]),
@@ -50,6 +51,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "openldap-mdb",
             "schema",
             "ldif",
+            "terminal",
         ],
     ),
     (
@@ -67,6 +69,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "ldap",
             "ldif",
             "store",
+            "terminal",
         ],
     ),
 ];

@@ -124,8 +124,7 @@ impl PageCursor {
 }
 
 impl PageCursor {
-    /// Returns the map offsets of the nodes, from the cache line of the first one to the end of the
-    /// page.
+    /// Returns the map offsets of the nodes, from the first one's cache line to the page's end.
     pub(super) fn nodes(self) -> (usize, usize) {
         let from = self.start + self.page.nodes_at();
         (from & !(CACHE_LINE - 1), self.start + self.len as usize)

@@ -1,4 +1,4 @@
-//! Prefetching for a range taken from its front: in parts, as walks of a cursor do ([`crate::cursor`]).
+//! Prefetching for a range taken from its front: in parts, as for walks of a cursor.
 //!
 //! Two leaves before a leaf is entered, its header is prefetched. The header says where the nodes
 //! are. The nodes are prefetched while the leaf before is read. A whole page prefetched at once

@@ -104,8 +104,8 @@ pub(crate) fn child() {
     delete_after_others_have_filled_the_disk(dir);
 }
 
-/// An environment without disk reserve that finds the disk full on opening keeps free pages inside
-/// the file as its reserve. Stored records leave them alone, large values too.
+/// An environment without disk reserve that opens on a full disk keeps free pages as its reserve.
+/// Stored records leave them alone, large values too.
 fn delete_after_others_have_filled_the_disk(dir: &Path) {
     let mut others = std::fs::File::create(dir.join("others")).expect("a file");
     while std::io::Write::write_all(&mut others, &[1; 512]).is_ok() {}

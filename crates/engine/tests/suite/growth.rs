@@ -49,8 +49,8 @@ fn change(txn: &mut WriteTxn<'_>, things: Database, random: &mut Random) -> Resu
 }
 
 /// Bounds the growth without readers and with values that fit their leaves. A file grows only when
-/// nothing else is free. The bound is the largest sum so far of pages in use, pages freed by two
-/// transactions, and two meta pages.
+/// nothing else is free. The bound is the largest sum so far of pages in use, recently freed pages,
+/// and two meta pages.
 #[test]
 fn a_file_without_long_readers_keeps_within_its_bound() {
     let mut random = Random::new(seed("growth", 5));

@@ -1,4 +1,4 @@
-//! Random operations against ordered maps, with reopening, aborting, and readers held open.
+//! Random operations against ordered maps, with reopening, aborting, and readers readers open.
 
 use std::path::Path;
 
@@ -15,13 +15,13 @@ const DATABASES: [(&str, Order, usize); 4] = [
     ("integer4", Order::Integer, 4),
 ];
 
-/// Readers held open at a time.
-const HELD_MAX: usize = 3;
+/// Readers readers open at a time.
+const READERS_MAX: usize = 3;
 
 #[derive(Clone)]
 struct Models(Vec<Model>);
 
-struct Held<'e> {
+struct OpenReader<'e> {
     txn: ReadTxn<'e>,
     models: Models,
 }
@@ -74,7 +74,7 @@ fn one_session(
     operations: usize,
     random: &mut Random,
 ) {
-    let mut held: Vec<Held<'_>> = Vec::new();
+    let mut readers: Vec<OpenReader<'_>> = Vec::new();
     let mut left = operations;
     while left > 0 {
         let count = left.min(if random.chance(10) {
@@ -84,32 +84,32 @@ fn one_session(
         });
         left -= count;
         one_transaction(environment, models, count, random);
-        if held.len() < HELD_MAX && random.chance(20) {
-            held.push(Held {
+        if readers.len() < READERS_MAX && random.chance(20) {
+            readers.push(OpenReader {
                 txn: environment.read().expect("a reader"),
                 models: models.clone(),
             });
         }
-        if !held.is_empty() && random.chance(15) {
-            let at = random.below(held.len());
-            release(held.swap_remove(at));
+        if !readers.is_empty() && random.chance(15) {
+            let at = random.below(readers.len());
+            release(readers.swap_remove(at));
         }
     }
-    held.into_iter().for_each(release);
+    readers.into_iter().for_each(release);
 }
 
 /// Before a reader goes, it must still see what it saw at the beginning.
-fn release(held: Held<'_>) {
-    for ((name, ..), model) in DATABASES.iter().zip(&held.models.0) {
-        match held.txn.open_database(Some(name)) {
+fn release(readers: OpenReader<'_>) {
+    for ((name, ..), model) in DATABASES.iter().zip(&readers.models.0) {
+        match readers.txn.open_database(Some(name)) {
             Ok(db) => assert_model(
-                &held.txn,
+                &readers.txn,
                 db,
                 model,
-                &format!("{name}, seen by a held reader"),
+                &format!("{name}, seen by a readers reader"),
             ),
             Err(Error::NoDatabase(_)) => {
-                assert!(model.is_empty(), "{name} is gone for a held reader")
+                assert!(model.is_empty(), "{name} is gone for a readers reader")
             }
             Err(error) => panic!("{name}: {error}"),
         }

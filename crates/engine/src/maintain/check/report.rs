@@ -314,7 +314,8 @@ pub enum PreviousSnapshot {
         /// Its transaction.
         txnid: u64,
     },
-    /// It cannot be gone back to. No fault of the file where it is a copy made by the original while others wrote.
+    /// No environment can be opened on it. This is no fault of a copy that the original made while
+    /// others wrote.
     Unusable {
         /// Its transaction.
         txnid: u64,

@@ -1,4 +1,4 @@
-//! The records of a leaf: values, runs, duplicates, named databases, and the pages of the free list.
+//! The records of a leaf: values, runs, duplicates, named databases, and records of the free list.
 
 use fulgurite_format::{NodeFlags, PageFlags, TREE_RECORD_LEN, TreeRecord, overflow_pages};
 

@@ -113,16 +113,16 @@ fn a_snapshot_is_chosen_by_its_id() {
     assert!(matches!(gone, Err(CheckError::SnapshotGone { .. })));
 }
 
-/// Where the duplicates of a key are, in the file: a sub-page, or the record of a sub-database.
-struct Place {
+/// The location of a key's duplicates in the file: a sub-page, or the record of a value tree.
+struct DuplicatesLocation {
     at: usize,
     flags: u16,
     sub_page: Option<Header>,
 }
 
-/// The duplicates on all leaf pages, those of pages no longer in use among them.
-fn places_of_duplicates(bytes: &[u8]) -> Vec<Place> {
-    let mut places = Vec::new();
+/// Returns the duplicates on all leaf pages, also those of pages no longer in use.
+fn locations_of_duplicates(bytes: &[u8]) -> Vec<DuplicatesLocation> {
+    let mut locations = Vec::new();
     for (number, page) in bytes.chunks_exact(4096).enumerate().skip(2) {
         let header = Header::parse(page).expect("a header");
         if header.flags != PageFlags::LEAF {
@@ -131,7 +131,7 @@ fn places_of_duplicates(bytes: &[u8]) -> Vec<Place> {
         let entries = Entries::parse(page, &header).expect("entries of a leaf");
         for item in entries.iter() {
             if item.flags & NodeFlags::DUPLICATES != 0 {
-                places.push(Place {
+                locations.push(DuplicatesLocation {
                     at: number * 4096 + item.at + 8 + item.key.len(),
                     flags: item.flags,
                     sub_page: Header::parse(item.data)
@@ -140,18 +140,22 @@ fn places_of_duplicates(bytes: &[u8]) -> Vec<Place> {
             }
         }
     }
-    places
+    locations
 }
 
-/// Damages the duplicates of one key after the other, and counts how often that was found.
-fn found(what: &str, damage: impl Fn(&mut [u8], &Place) -> bool, is_right: fn(&Fault) -> bool) {
+/// Damages the duplicates of one key after the other, and counts the findings.
+fn found(
+    what: &str,
+    damage: impl Fn(&mut [u8], &DuplicatesLocation) -> bool,
+    is_right: fn(&Fault) -> bool,
+) {
     let scratch = Scratch::new("check-duplicates");
     let path = scratch.join("damaged");
     let original = std::fs::read(base("base-dups").data()).expect("read a fixture");
     let mut found = 0;
-    for place in places_of_duplicates(&original) {
+    for location in locations_of_duplicates(&original) {
         let mut bytes = original.clone();
-        if !damage(&mut bytes, &place) {
+        if !damage(&mut bytes, &location) {
             continue;
         }
         std::fs::write(&path, &bytes).expect("write a damaged file");
@@ -175,17 +179,17 @@ fn finds_every_kind_of_damage_to_duplicates() {
     let is_packed = |header: &Header| header.flags & PageFlags::PACKED != 0;
     found(
         "the dirty mark is gone",
-        |bytes, place| {
-            bytes[place.at + 10] &= !(PageFlags::DIRTY as u8);
-            place.sub_page.is_some()
+        |bytes, location| {
+            bytes[location.at + 10] &= !(PageFlags::DIRTY as u8);
+            location.sub_page.is_some()
         },
         sub_page,
     );
     found(
         "two items are in the wrong order",
-        |bytes, place| match &place.sub_page {
+        |bytes, location| match &location.sub_page {
             Some(header) if !is_packed(header) && header.lower >= 20 => {
-                let [a, b, c, d] = [0, 1, 2, 3].map(|at| place.at + 16 + at);
+                let [a, b, c, d] = [0, 1, 2, 3].map(|at| location.at + 16 + at);
                 bytes.swap(a, c);
                 bytes.swap(b, d);
                 true
@@ -196,10 +200,10 @@ fn finds_every_kind_of_damage_to_duplicates() {
     );
     found(
         "two packed items are in the wrong order",
-        |bytes, place| match &place.sub_page {
+        |bytes, location| match &location.sub_page {
             Some(header) if is_packed(header) && header.lower >= 20 => {
                 let size = usize::from(header.pad);
-                let (first, second) = bytes[place.at + 16..].split_at_mut(size);
+                let (first, second) = bytes[location.at + 16..].split_at_mut(size);
                 first.swap_with_slice(&mut second[..size]);
                 true
             }
@@ -209,11 +213,11 @@ fn finds_every_kind_of_damage_to_duplicates() {
     );
     found(
         "an item has flags",
-        |bytes, place| match &place.sub_page {
+        |bytes, location| match &location.sub_page {
             Some(header) if !is_packed(header) => {
-                let node = u16_at(bytes, place.at + 16).expect("an offset");
+                let node = u16_at(bytes, location.at + 16).expect("an offset");
                 let node = usize::from(node);
-                bytes[place.at + node + 4] = 4;
+                bytes[location.at + node + 4] = 4;
                 true
             }
             _ => false,
@@ -222,9 +226,9 @@ fn finds_every_kind_of_damage_to_duplicates() {
     );
     found(
         "a sub-database counts one too many",
-        |bytes, place| {
-            bytes[place.at + 32] ^= 1;
-            place.flags == NodeFlags::DUPLICATES | NodeFlags::SUB_TREE
+        |bytes, location| {
+            bytes[location.at + 32] ^= 1;
+            location.flags == NodeFlags::DUPLICATES | NodeFlags::SUB_TREE
         },
         |fault| {
             matches!(
@@ -238,9 +242,9 @@ fn finds_every_kind_of_damage_to_duplicates() {
     );
     found(
         "a sub-database has flags of its own",
-        |bytes, place| {
-            bytes[place.at + 4] ^= 2;
-            place.flags == NodeFlags::DUPLICATES | NodeFlags::SUB_TREE
+        |bytes, location| {
+            bytes[location.at + 4] ^= 2;
+            location.flags == NodeFlags::DUPLICATES | NodeFlags::SUB_TREE
         },
         |fault| matches!(fault, Fault::Record { .. }),
     );

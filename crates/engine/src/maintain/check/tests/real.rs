@@ -1,4 +1,5 @@
-//! Nothing is found in files that the original's tools have just made: every kind of database, plain and compact copies.
+//! The checker finds nothing in files that the original's tools made: every kind of database, plain
+//! and compact copies.
 
 use std::fmt::Write as _;
 use std::path::Path;
