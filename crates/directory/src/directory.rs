@@ -11,7 +11,7 @@ use fulgurite_store::Store;
 use crate::auth::{Auth, AuthOptions, Authenticator};
 use crate::core::clock::{Clock, Entropy, SystemClock, SystemEntropy};
 use crate::core::cookie::{CookieKey, random_key};
-use crate::core::database::{Database, DatabaseOptions};
+use crate::core::database::{Database, DatabaseOptions, SharedOptions};
 use crate::core::databases::Databases;
 use crate::core::error::OpenError;
 use crate::core::foundation::{Core, SharedCsn};
@@ -20,9 +20,10 @@ use crate::core::limits::{CompiledLimits, Limits};
 use crate::core::result::{self, OpResult};
 use crate::core::session::Session;
 use crate::core::well_known_types::WellKnownTypes;
-use crate::features::sssvlv::SortSlots;
+use crate::features::registry;
+use crate::features::set::Features;
 use crate::generated::namespace::{Generated, NamespaceTarget};
-use crate::generated::root_dse::RootDseContent;
+use crate::generated::root_dse::GeneratedContent;
 use crate::generated::tree::{Tree, TreeOptions};
 use crate::request::controls::{self, OptionalControls, RequestKind};
 use crate::request::referral::DefaultReferral;
@@ -71,7 +72,7 @@ pub struct DirectoryOptions {
     pub monitor: Option<TreeOptions>,
     /// The database `cn=config`.
     pub config: Option<TreeOptions>,
-    /// The limits of sorted searches.
+    /// The limits of sorted searches, unless overlays of the databases set others.
     pub sort_limits: SortLimits,
     /// The key of the cookies of paged searches. Without it, each store's own
     /// [secret](Store::secret) outlives the server.
@@ -90,6 +91,7 @@ pub struct Directory {
     generated: Generated,
     policy: OperationPolicy,
     auth: Auth,
+    features: Features,
     search: SearchSettings,
     default_referral: DefaultReferral,
 }
@@ -99,9 +101,6 @@ pub(crate) struct SearchSettings {
     pub(crate) default_base: Option<Dn>,
     /// The limits outside all databases.
     pub(crate) limits: CompiledLimits,
-    pub(crate) sort_limits: SortLimits,
-    /// The running sorted searches. Shared with the directory of the next configuration.
-    pub(crate) sort_slots: SortSlots,
     /// The missing indexes that were logged. Shared with the directory of the next configuration.
     pub(crate) index_advice: IndexAdvice,
     /// The key of cookies outside all stores. Passed on to the directory of the next configuration.
@@ -146,6 +145,11 @@ impl Directory {
         let schema = Arc::clone(&options.schema);
         let types = WellKnownTypes::of(&schema)?;
         let rules = Rules::parse(&schema, &options.access, options.without_rules)?;
+        let overlays = options
+            .databases
+            .iter()
+            .flat_map(|database| &database.overlays);
+        let features = registry::compile(overlays, options.sort_limits)?;
         let databases = open_databases(&mut options)?;
         let default_base = options.default_search_base.take();
         let default_base = default_base.map(|base| {
@@ -171,11 +175,10 @@ impl Directory {
                 disallow: options.disallow,
             },
             auth: Auth::new(options.auth),
+            features,
             search: SearchSettings {
                 default_base,
                 limits: CompiledLimits::new(&schema, options.limits)?,
-                sort_limits: options.sort_limits,
-                sort_slots: SortSlots::default(),
                 index_advice: IndexAdvice::default(),
                 cookie_key: options
                     .cookie_key
@@ -196,7 +199,7 @@ impl Directory {
         let mut next = Directory::open(options)?;
         next.auth = self.auth.with_options(next.auth.options);
         next.core.csn = self.core.csn.clone();
-        next.search.sort_slots = self.search.sort_slots.clone();
+        next.features.continue_from(&self.features);
         next.search.index_advice = self.search.index_advice.clone();
         next.search.cookie_key = self.search.cookie_key;
         for database in next.core.databases.iter_mut() {
@@ -270,6 +273,10 @@ impl Directory {
         &self.policy
     }
 
+    pub(crate) fn features(&self) -> &Features {
+        &self.features
+    }
+
     pub(crate) fn search_settings(&self) -> &SearchSettings {
         &self.search
     }
@@ -287,7 +294,7 @@ impl Directory {
         }
     }
 
-    /// Decodes the controls of a request, and returns the session it is done for if that is not the
+    /// Decodes the controls of a request. Returns the session it is done for if that is not the
     /// client's own.
     pub(crate) fn controls_of<'c>(
         &self,
@@ -346,18 +353,16 @@ impl std::fmt::Debug for Directory {
 }
 
 fn open_databases(options: &mut DirectoryOptions) -> Result<Databases, OpenError> {
-    let (schema, access, limits) = (&options.schema, &options.access, &options.limits);
-    let (without, key) = (options.without_rules, options.cookie_key);
-    let entropy = &options.entropy;
+    let databases = std::mem::take(&mut options.databases).into_iter();
+    let shared = shared_options(options);
+    let (key, entropy) = (options.cookie_key, &options.entropy);
     let random = || random_key(&**entropy);
     let cookie_key = |store: &Store| match key {
         Some(key) => key,
         // A read-only store has no key. Its cookies end with this server.
         None => store.secret(random).unwrap_or_else(|_| random()),
     };
-    let databases = std::mem::take(&mut options.databases).into_iter();
-    let databases = databases
-        .map(|database| Database::open(database, schema, access, without, limits, cookie_key));
+    let databases = databases.map(|database| Database::open(database, &shared, cookie_key));
     Databases::new(databases.collect::<Result<_, _>>()?)
 }
 
@@ -374,12 +379,11 @@ fn generated(
         |tree: &Option<TreeOptions>| tree.as_ref().map(|tree| tree.source.suffix().to_owned());
     let (monitor, config) = (context(&options.monitor), context(&options.config));
     let trees = [options.monitor.take(), options.config.take()];
-    let (schema, access, limits) = (&options.schema, &options.access, &options.limits);
-    let trees = trees
-        .into_iter()
-        .flatten()
-        .map(|tree| Tree::open(tree, schema, access, options.without_rules, limits));
-    let content = RootDseContent {
+    let shared = shared_options(options);
+    let trees = trees.into_iter().flatten();
+    let trees = trees.map(|tree| Tree::open(tree, &shared));
+    let content = GeneratedContent {
+        started: options.clock.now(),
         naming_contexts: listed
             .flat_map(Database::suffixes)
             .map(Dn::pretty)
@@ -391,7 +395,16 @@ fn generated(
         additions: &options.root_dse,
     };
     let trees = trees.collect::<Result<_, _>>()?;
-    Generated::new(schema, types, &content, options.clock.now(), trees, rules)
+    Generated::new(&options.schema, types, &content, trees, rules)
+}
+
+fn shared_options(options: &DirectoryOptions) -> SharedOptions<'_> {
+    SharedOptions {
+        schema: &options.schema,
+        access: &options.access,
+        without_rules: options.without_rules,
+        limits: &options.limits,
+    }
 }
 
 fn sorted_values(schema: &Schema, names: &[String]) -> Vec<AttributeIndex> {

@@ -9,7 +9,7 @@
 //!   ===== Directory: schema | access rules | limits | root DSE | subschema | stores =============
 //! ```
 //!
-//! The folders from top to bottom; a folder uses only those below it:
+//! The folders are listed from top to bottom, and a folder uses only those below it:
 //!
 //! ```text
 //!   op        one module for each operation, and batches of updates
@@ -54,6 +54,7 @@ pub use crate::core::csn::{Csn, CsnGenerator};
 pub use crate::core::database::{Database, DatabaseOptions, RootAccount};
 pub use crate::core::error::OpenError;
 pub use crate::core::limits::Limits;
+pub use crate::core::overlay::OverlaySettings;
 pub use crate::core::session::{Identity, Method, Name, Session};
 pub use directory::{Directory, DirectoryOptions};
 pub use fulgurite_auth::{
@@ -69,6 +70,7 @@ pub use op::bind::BindStep;
 pub use op::extended_step::{ExtendedReply, ExtendedStep};
 pub use op::password_modify::PasswordChange;
 pub use op::transaction::UpdateStep;
+pub use request::controls::{CONTROLS, ControlRow};
 pub use rights::explain::{ExplainError, ExplainTarget, RightsExplanation};
 pub use rights::selection::Selection;
 pub use rights::snapshots::Snapshots;

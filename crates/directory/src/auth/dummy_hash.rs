@@ -6,12 +6,12 @@ use std::sync::{Mutex, PoisonError};
 use super::options::AuthOptions;
 
 /// The number of kinds of stored passwords that are remembered.
-const DECOYS_MAX: usize = 16;
+const KINDS_MAX: usize = 16;
 
 /// Stored passwords of each kind in use.
 ///
 /// A name without a password always gets the same one of them. Each kind is chosen as often as it
-/// is in use, so that the time of a check does not reveal which names exist.
+/// is in use. The time of a check then reveals no names.
 pub(crate) struct DummyHashes {
     kinds: Mutex<PasswordKinds>,
     fallback: Vec<u8>,
@@ -43,7 +43,7 @@ impl PasswordKinds {
                     known.count += u64::from(counted);
                 }
             }
-            Err(place) if self.in_use.len() < DECOYS_MAX => {
+            Err(place) if self.in_use.len() < KINDS_MAX => {
                 let example = stored.to_vec();
                 let new = PasswordKind {
                     kind,
@@ -106,33 +106,33 @@ mod tests {
     use fulgurite_auth::Scheme;
 
     #[test]
-    fn names_without_a_password_are_given_each_kind_as_often_as_it_is_in_use() {
-        let decoys = DummyHashes::new(&AuthOptions::default());
+    fn names_without_a_password_get_each_kind_as_often_as_it_is_in_use() {
+        let dummies = DummyHashes::new(&AuthOptions::default());
         let rare = fulgurite_auth::decoy(Scheme::default()).into_bytes();
-        decoys.note(&rare, true);
-        (0..199).for_each(|_| decoys.note(b"clear", true));
+        dummies.note(&rare, true);
+        (0..199).for_each(|_| dummies.note(b"clear", true));
         // Binding often does not make a kind more frequent.
-        (0..1000).for_each(|_| decoys.note(&rare, false));
-        let given = |decoys: &DummyHashes| -> Vec<bool> {
+        (0..1000).for_each(|_| dummies.note(&rare, false));
+        let given = |dummies: &DummyHashes| -> Vec<bool> {
             let names = (0..4000).map(|number| format!("uid=nobody{number},dc=com"));
-            names.map(|name| decoys.of(&name) == rare).collect()
+            names.map(|name| dummies.of(&name) == rare).collect()
         };
-        let first = given(&decoys);
+        let first = given(&dummies);
         let rarely = first.iter().filter(|rare| **rare).count();
         // 20 are expected.
         assert!((1..80).contains(&rarely), "{rarely} of 4000");
-        assert_eq!(given(&decoys), first, "the same name, the same time");
+        assert_eq!(given(&dummies), first, "the same name, the same time");
     }
 
     #[test]
-    fn which_kind_a_name_is_given_cannot_be_told_outside() {
+    fn the_kind_chosen_for_a_name_is_secret() {
         let given = || -> Vec<bool> {
-            let decoys = DummyHashes::new(&AuthOptions::default());
+            let dummies = DummyHashes::new(&AuthOptions::default());
             let slow = fulgurite_auth::decoy(Scheme::default()).into_bytes();
-            decoys.note(&slow, true);
-            decoys.note(b"clear", true);
+            dummies.note(&slow, true);
+            dummies.note(b"clear", true);
             let names = (0..128).map(|number| format!("uid=nobody{number},dc=com"));
-            names.map(|name| decoys.of(&name) == slow).collect()
+            names.map(|name| dummies.of(&name) == slow).collect()
         };
         assert_ne!(given(), given());
     }

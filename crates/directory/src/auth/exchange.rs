@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use fulgurite_auth::{
-    ChannelBinding, ClientFirst, Mechanism, PlainMessage, ScramHash, ScramKeys, ServerFirst, Unmet,
+    ChannelBinding, ClientFirst, Mechanism, PlainMessage, ScramHash, ScramKeys, Unmet,
 };
 use fulgurite_ldap::{LdapResult, ResultCode};
 use fulgurite_schema::Dn;
@@ -18,7 +18,7 @@ use super::scram::{ScramProof, bad_protocol, refusal};
 use super::state::Authenticator;
 use crate::core::connection::Connection;
 use crate::core::result::{self, OpResult, refuse};
-use crate::core::sasl_exchange::{Exchange, ExchangeState, Secret};
+use crate::core::sasl_exchange::{Exchange, ExchangeState, ScramExchange, Secret};
 use crate::core::session::{Identity, Method, Name, Session};
 use crate::request::restrictions::OperationKind;
 use crate::rights::snapshots::Snapshots;
@@ -87,17 +87,11 @@ impl Authenticator<'_> {
         self.usable(known, connection)?;
         // Another mechanism starts a new exchange (RFC 4513, section 5.2.1.2).
         if let Some(exchange) = pending.filter(|exchange| exchange.mechanism == known)
-            && let ExchangeState::Scram { first, dn, secret } = &exchange.state
+            && let ExchangeState::Scram(scram) = &exchange.state
         {
             let message = credentials.unwrap_or_default().to_vec();
-            return Ok(finish_scram(
-                session,
-                known,
-                ServerFirst::clone(first),
-                dn.clone(),
-                secret.clone(),
-                message,
-            ));
+            let scram = ScramExchange::clone(scram);
+            return Ok(finish_scram(session, known, scram, message));
         }
         let Some(message) = credentials else {
             return self.without_message(known, session);
@@ -193,11 +187,7 @@ impl Authenticator<'_> {
             .for_each(|(byte, random)| *byte = random);
         let first = client.answer(&salt, iterations, &nonce);
         let challenge = first.message().as_bytes().to_vec();
-        let state = ExchangeState::Scram {
-            first: Box::new(first),
-            dn,
-            secret,
-        };
+        let state = ExchangeState::Scram(Box::new(ScramExchange { first, dn, secret }));
         let exchange = Exchange { mechanism, state };
         Ok(SaslStep::Continue(challenge, Arc::new(exchange)))
     }
@@ -212,20 +202,18 @@ impl Authenticator<'_> {
 fn finish_scram(
     session: &Session,
     mechanism: Mechanism,
-    first: ServerFirst,
-    dn: Option<Dn>,
-    secret: Secret,
+    scram: ScramExchange,
     message: Vec<u8>,
 ) -> SaslStep {
     let hash = mechanism
         .scram()
         .map_or(ScramHash::Sha256, |(hash, _)| hash);
     let proof = ScramProof {
-        first,
+        first: scram.first,
         message,
-        secret,
+        secret: scram.secret,
         hash,
-        dn,
+        dn: scram.dn,
         method: Method::Sasl(mechanism.name()),
         session: session.clone(),
     };

@@ -49,8 +49,8 @@ impl Authenticator<'_> {
     /// `authz-regexp`.
     ///
     /// The default realm is that of the settings. `asker` is the session whose right to `auth`
-    /// decides which entries are found: anonymous at a bind, the client for a proxied
-    /// authorization.
+    /// decides which entries are found. At a bind it is anonymous, for a proxied authorization it
+    /// is the client.
     ///
     /// # Errors
     /// [`UnknownIdentity`] if a rule matches and finds no entry.

@@ -18,7 +18,7 @@ pub(crate) struct PasswordProof {
     /// The stored values, any of which may match.
     pub(crate) stored: Vec<Vec<u8>>,
     /// A stored value to verify if there is no other, so that the check takes the same time.
-    pub(crate) decoy: Vec<u8>,
+    pub(crate) dummy: Vec<u8>,
     pub(crate) claim: Claim,
 }
 
@@ -30,7 +30,7 @@ impl PasswordProof {
         }
         if self.stored.is_empty() {
             // A wrong password of an existing user would cost the same.
-            std::hint::black_box(fulgurite_auth::verify(&self.decoy, &self.password).is_ok());
+            std::hint::black_box(fulgurite_auth::verify(&self.dummy, &self.password).is_ok());
         }
         if right {
             authenticator.conclude(self.claim, None)
@@ -42,7 +42,7 @@ impl PasswordProof {
     pub(super) fn is_cheap(&self) -> bool {
         let cheap = |stored: &Vec<u8>| fulgurite_auth::cost(stored) == Cost::Cheap;
         if self.stored.is_empty() {
-            cheap(&self.decoy)
+            cheap(&self.dummy)
         } else {
             self.stored.iter().all(cheap)
         }
@@ -79,7 +79,7 @@ impl<'d> Authenticator<'d> {
         };
         Ok(PasswordProof {
             password: password.to_vec(),
-            decoy: dummies.of(claim.name.normal()),
+            dummy: dummies.of(claim.name.normal()),
             stored,
             claim,
         })

@@ -8,7 +8,7 @@ use crate::core::session::Session;
 use crate::request::controls::{OptionalControls, RequestControls, RequestKind};
 
 impl Authenticator<'_> {
-    /// Decodes the controls of a request, and returns the session it is done for if that is not the
+    /// Decodes the controls of a request. Returns the session it is done for if that is not the
     /// client's own.
     ///
     /// The right to act for the other identity is checked before any error of a later control is

@@ -109,7 +109,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ends_are_written_as_access_rules_know_them() {
+    fn end_points_are_displayed_as_in_access_rules() {
         let ip = |text: &str| EndPoint::Ip(text.parse().unwrap()).to_string();
         assert_eq!(ip("10.0.0.1:389"), "IP=10.0.0.1:389");
         assert_eq!(ip("[::1]:389"), "IP=[::1]:389");

@@ -57,11 +57,16 @@ impl CsnGenerator {
             };
         }
         self.count = first.count + more;
+        debug_assert!(
+            self.count <= COUNT_MAX,
+            "reserved numbers share a microsecond"
+        );
         first
     }
 
     /// Returns the next number, greater than all before.
     pub fn next(&mut self, now: Timestamp) -> Csn {
+        let before = (self.time, self.count);
         if now > self.time {
             self.time = now;
             self.count = 0;
@@ -71,6 +76,8 @@ impl CsnGenerator {
             self.time = Timestamp(self.time.0 + 1);
             self.count = 0;
         }
+        debug_assert!((self.time, self.count) > before, "numbers increase");
+        debug_assert!(self.count <= COUNT_MAX, "the count has six digits");
         Csn {
             time: self.time,
             count: self.count,
@@ -138,7 +145,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_read_as_they_are_written() {
+    fn csns_parse_as_written() {
         for us in [
             0,
             951_782_400_000_001,
@@ -165,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_go_on_after_those_of_a_time_before() {
+    fn csns_continue_after_an_earlier_generator() {
         let mut before = CsnGenerator::new(1);
         before.next(Timestamp(50));
         let newest = before.next(Timestamp(50));
@@ -179,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_grow_whatever_the_clock_does() {
+    fn csns_increase_whatever_the_clock_does() {
         let mut generator = CsnGenerator::new(1);
         let mut last = String::new();
         for now in [5, 5, 5, 6, 4, 1, 6, 7] {
@@ -191,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn reserved_numbers_are_nobody_elses() {
+    fn reserved_csns_are_unique() {
         let mut generator = CsnGenerator::new(1);
         let before = generator.next(Timestamp(5));
         let first = generator.reserve(Timestamp(5), 3);

@@ -19,6 +19,7 @@ use fulgurite_store::{EntryId, Scope, Store, StoreError, View};
 use crate::core::cookie::CookieKey;
 use crate::core::error::OpenError;
 use crate::core::limits::{CompiledLimits, Limits};
+use crate::core::overlay::OverlaySettings;
 use crate::core::requester::decide;
 use crate::core::session::{Identity, Name, Session};
 use crate::core::well_known_types::WellKnownTypes;
@@ -41,6 +42,8 @@ pub struct DatabaseOptions {
     pub subordinate: Subordinate,
     /// True if no name leads to the database and the root DSE does not list it.
     pub hidden: bool,
+    /// The overlays, in the order of the configuration.
+    pub overlays: Vec<OverlaySettings>,
     /// The account that passes every rule and limit of this database.
     pub root: Option<RootAccount>,
     /// The access rules in the language of [`Rules::parse`]. The directory's rules follow them.
@@ -58,6 +61,29 @@ pub struct DatabaseOptions {
     /// The number of candidates a search examines in one snapshot before it takes a newer one; 0
     /// for no bound. Updates cannot reuse pages that a snapshot holds.
     pub snapshot_candidates_max: u64,
+}
+
+/// The options that all databases share.
+pub(crate) struct SharedOptions<'o> {
+    pub(crate) schema: &'o Arc<Schema>,
+    /// The rules that follow those of each database.
+    pub(crate) access: &'o [RuleText],
+    pub(crate) without_rules: WithoutRules,
+    /// The limits of databases without limits.
+    pub(crate) limits: &'o Limits,
+}
+
+impl SharedOptions<'_> {
+    /// Parses the rules of a database, and the shared ones after them.
+    pub(crate) fn rules(&self, access: &[RuleText]) -> Result<Rules, OpenError> {
+        let texts = access.iter().chain(self.access);
+        Ok(Rules::parse(self.schema, texts, self.without_rules)?)
+    }
+
+    /// Compiles the limits of a database, or the shared ones.
+    pub(crate) fn limits(&self, limits: Option<Limits>) -> Result<CompiledLimits, OpenError> {
+        CompiledLimits::new(self.schema, limits.unwrap_or_else(|| self.limits.clone()))
+    }
 }
 
 /// A database that is open.
@@ -86,7 +112,7 @@ pub(crate) struct SpecialClasses {
     pub(crate) subentries: bool,
 }
 
-/// The special classes of the state examined last, in one atomic word: the state's number, then a
+/// The special classes of the state examined last. One atomic word holds the state's number and a
 /// bit for each class.
 ///
 /// Most databases have neither class, and most searches see the state that the search before saw.
@@ -123,6 +149,7 @@ impl DatabaseOptions {
             store: store.into(),
             subordinate: Subordinate::No,
             hidden: false,
+            overlays: Vec::new(),
             root: None,
             access: Vec::new(),
             limits: None,
@@ -144,19 +171,16 @@ impl From<Store> for DatabaseOptions {
 impl Database {
     pub(crate) fn open(
         options: DatabaseOptions,
-        schema: &Arc<Schema>,
-        access: &[RuleText],
-        without_rules: WithoutRules,
-        limits: &Limits,
+        shared: &SharedOptions<'_>,
         cookie_key: impl Fn(&Store) -> CookieKey,
     ) -> Result<Database, OpenError> {
-        let texts = options.access.iter().chain(access);
+        let schema = shared.schema;
         let root = options.root;
         let root = root.map(|account| Root::resolve(schema, account));
         Ok(Database {
-            rules: Rules::parse(schema, texts, without_rules)?,
+            rules: shared.rules(&options.access)?,
             root: root.transpose()?,
-            limits: CompiledLimits::new(schema, options.limits.unwrap_or_else(|| limits.clone()))?,
+            limits: shared.limits(options.limits)?,
             cookie_key: cookie_key(&options.store),
             store: options.store,
             subordinate: options.subordinate,

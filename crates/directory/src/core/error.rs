@@ -42,6 +42,14 @@ pub enum OpenError {
     /// An access rule cannot be parsed.
     #[error(transparent)]
     Access(#[from] RuleError),
+    /// An overlay that the server must not ignore.
+    #[error("overlay {name:?}: {reason}")]
+    Overlay {
+        /// The name in slapd.
+        name: String,
+        /// The difference to slapd without it.
+        reason: String,
+    },
     /// The schema lacks an attribute type that the operations need.
     #[error("the schema does not define {0}, which the server needs")]
     SchemaLacks(&'static str),

@@ -31,7 +31,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_is_told_once() {
+    fn each_index_is_named_once() {
         let advice = IndexAdvice::default();
         let new = |names: &[&str]| advice.new_ones(names.iter().map(|name| (*name).to_owned()));
         assert_eq!(new(&["l:eq", "st:eq"]), ["l:eq", "st:eq"]);
@@ -41,7 +41,7 @@ mod tests {
     }
 
     #[test]
-    fn only_waste_is_worth_a_word() {
+    fn only_wasteful_searches_name_an_index() {
         for (examined, returned, due) in [
             (999, 0, false),
             (1_000, 0, true),

@@ -15,11 +15,17 @@ pub(crate) struct Exchange {
 pub(crate) enum ExchangeState {
     /// The client has named a mechanism and sent no message yet.
     Begun,
-    Scram {
-        first: Box<ServerFirst>,
-        dn: Option<Dn>,
-        secret: Secret,
-    },
+    /// The server has sent its first message.
+    Scram(Box<ScramExchange>),
+}
+
+/// A SCRAM exchange that waits for the client's proof.
+#[derive(Clone, Debug)]
+pub(crate) struct ScramExchange {
+    pub(crate) first: ServerFirst,
+    /// The user's entry, if one is known.
+    pub(crate) dn: Option<Dn>,
+    pub(crate) secret: Secret,
 }
 
 /// The secret that a SCRAM proof is verified with.

@@ -39,6 +39,7 @@ impl Transaction {
         }
         queue.bytes += update.bytes();
         queue.updates.push(update);
+        debug_assert!(queue.updates.len() <= UPDATES_MAX && queue.bytes <= BYTES_MAX);
         true
     }
 

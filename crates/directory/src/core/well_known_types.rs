@@ -12,7 +12,7 @@ use crate::core::error::OpenError;
 /// The name of the subschema subentry of every entry.
 pub(crate) const SUBSCHEMA: &str = "cn=Subschema";
 
-/// The attribute types that the server itself reads or writes (RFC 4512, section 3.4; RFC 4530; RFC
+/// The attribute types that the server itself reads or writes (RFC 4512 section 3.4, RFC 4530, RFC
 /// 5020).
 #[derive(Clone, Debug)]
 pub(crate) struct WellKnownTypes {

@@ -1,4 +1,5 @@
-//! Glue: a search in a superior database goes on in the subordinate ones.
+//! Glue (slapd's overlay `glue`): a search in a superior database continues in its subordinate
+//! databases.
 
 use fulgurite_ldap::Scope;
 use fulgurite_policy::Subordinate;
@@ -7,7 +8,7 @@ use fulgurite_schema::Dn;
 use crate::core::database::Database;
 use crate::core::databases::Databases;
 
-/// A part of a search: within one database.
+/// The part of a search within one database.
 #[derive(Clone, Debug)]
 pub(crate) struct SearchPart<'d> {
     pub(crate) database: &'d Database,
@@ -15,7 +16,7 @@ pub(crate) struct SearchPart<'d> {
     pub(crate) scope: Scope,
 }
 
-/// The parts of a scope, one in each database that has a share in it: the base's own, then those glued below.
+/// Returns the parts of a search: the one in the base's database, then those glued below.
 pub(crate) fn parts<'d>(
     databases: &'d Databases,
     database: &'d Database,
@@ -28,11 +29,15 @@ pub(crate) fn parts<'d>(
         scope,
     };
     let mut parts = glued_parts(databases, database, base, scope);
+    debug_assert!(
+        parts.iter().all(|part| part.base.is_under(base)),
+        "glued databases are below the base"
+    );
     parts.insert(0, own);
     parts
 }
 
-/// The parts of a scope without the base's own.
+/// Returns the parts of a search in databases glued below the base.
 pub(crate) fn glued_parts<'d>(
     databases: &'d Databases,
     database: &'d Database,
@@ -57,7 +62,7 @@ pub(crate) fn glued_parts<'d>(
                 Scope::One | Scope::Base => continue,
                 Scope::Subtree | Scope::Children => Scope::Subtree,
             };
-            // A database that stands by itself in between hides what is glued below it.
+            // A database in between that is not glued hides the databases glued below it.
             if !is_glued_to(databases, suffix, base) {
                 continue;
             }
@@ -71,7 +76,7 @@ pub(crate) fn glued_parts<'d>(
     parts
 }
 
-/// Whether every database between a suffix and a base above it is glued.
+/// Returns true if every database between a suffix and a base above it is glued.
 fn is_glued_to(databases: &Databases, suffix: &Dn, base: &Dn) -> bool {
     let standing = databases
         .iter()

@@ -1,15 +1,52 @@
-//! How many sorted searches may be under way: each holds a list in memory.
+//! Sorted searches (slapd's overlay `sssvlv`): their limits, and a slot for each that runs.
+//!
+//! A sorted search holds its list in memory, so the number of slots bounds the memory.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use fulgurite_policy::SortLimits;
 
-/// The sorted searches under way.
+/// The feature: limits and running searches.
+#[derive(Debug)]
+pub(crate) struct Sssvlv {
+    pub(crate) limits: SortLimits,
+    /// Shared with the directory of the next configuration.
+    pub(crate) slots: SortSlots,
+}
+
+impl Sssvlv {
+    pub(super) fn new(limits: SortLimits) -> Sssvlv {
+        Sssvlv {
+            limits,
+            slots: SortSlots::default(),
+        }
+    }
+
+    /// Applies one directive. The limits of any database hold for the whole directory.
+    pub(super) fn set(&mut self, keyword: &str, value: &str) {
+        let Ok(number) = value.parse::<usize>() else {
+            return;
+        };
+        match keyword {
+            "sssvlv-max" => self.limits.sorts_max = number,
+            "sssvlv-maxkeys" => self.limits.keys_max = number,
+            "sssvlv-maxperconn" => self.limits.per_connection_max = number,
+            _ => {}
+        }
+    }
+
+    /// Returns a slot for a sorted search of a connection, if the limits permit one.
+    pub(crate) fn begin(&self, connection: u64) -> Option<SortSlot> {
+        self.slots.begin(connection, &self.limits)
+    }
+}
+
+/// The number of running sorted searches by connection; clones are the same count.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SortSlots(Arc<Mutex<HashMap<u64, usize>>>);
 
-/// The leave to sort, given back when it is dropped.
+/// The slot of a running sorted search. Dropping it frees the slot.
 #[derive(Debug)]
 pub(crate) struct SortSlot {
     sorts: Arc<Mutex<HashMap<u64, usize>>>,
@@ -17,8 +54,8 @@ pub(crate) struct SortSlot {
 }
 
 impl SortSlots {
-    /// Leave for one more sorted search of a connection, if the limits allow it.
-    pub(crate) fn begin(&self, connection: u64, limits: &SortLimits) -> Option<SortSlot> {
+    /// Returns a slot for a sorted search of a connection, if the limits permit one.
+    fn begin(&self, connection: u64, limits: &SortLimits) -> Option<SortSlot> {
         let mut running = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let within = |count: usize, max: usize| max == 0 || count < max;
         let all = running.values().sum();
@@ -51,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn leave_is_given_up_to_the_limits_and_taken_back() {
+    fn slots_are_limited_and_freed_by_dropping_them() {
         let sorts = SortSlots::default();
         let limits = SortLimits {
             sorts_max: 3,

@@ -5,7 +5,6 @@ use fulgurite_ldap::Scope;
 use fulgurite_policy::Restrictions;
 use fulgurite_schema::{Dn, Entry, Schema};
 
-use crate::core::clock::Timestamp;
 use crate::core::connection::Connection;
 use crate::core::database::Database;
 use crate::core::databases::Databases;
@@ -13,7 +12,7 @@ use crate::core::error::OpenError;
 use crate::core::requester::decide;
 use crate::core::session::Session;
 use crate::core::well_known_types::{SUBSCHEMA, WellKnownTypes};
-use crate::generated::root_dse::{self, RootDseContent};
+use crate::generated::root_dse::{self, GeneratedContent};
 use crate::generated::subschema;
 use crate::generated::tree::Tree;
 
@@ -43,8 +42,7 @@ impl Generated {
     pub(crate) fn new(
         schema: &Schema,
         types: &WellKnownTypes,
-        content: &RootDseContent<'_>,
-        started: Timestamp,
+        content: &GeneratedContent<'_>,
         trees: Vec<Tree>,
         rules: Rules,
     ) -> Result<Generated, OpenError> {
@@ -52,7 +50,7 @@ impl Generated {
             Dn::parse(schema, SUBSCHEMA).map_err(|_| OpenError::SchemaLacks("cn"))?;
         Ok(Generated {
             root_dse: root_dse::root_dse(schema, types, content),
-            subschema: subschema::subschema(schema, types, subschema_dn, started),
+            subschema: subschema::subschema(schema, types, subschema_dn, content.started),
             trees,
             rules,
         })

@@ -3,6 +3,7 @@
 use fulgurite_ldap::oid;
 use fulgurite_schema::{AttributeDescription, Dn, Entry, Schema};
 
+use crate::core::clock::Timestamp;
 use crate::core::connection::Connection;
 use crate::core::well_known_types::WellKnownTypes;
 use crate::generated::set::set;
@@ -20,9 +21,11 @@ const FEATURES: [&str; 6] = [
     oid::FEATURE_LANGUAGE_RANGES,
 ];
 
-/// The content of the root DSE that depends on the configuration.
-#[derive(Debug, Default)]
-pub(crate) struct RootDseContent<'a> {
+/// The content of the root DSE and the subschema subentry that depends on the configuration.
+#[derive(Debug)]
+pub(crate) struct GeneratedContent<'a> {
+    /// The start of the server.
+    pub(crate) started: Timestamp,
     /// Suffixes in the form for display.
     pub(crate) naming_contexts: Vec<&'a str>,
     pub(crate) monitor: Option<&'a str>,
@@ -38,7 +41,7 @@ pub(crate) struct RootDseContent<'a> {
 pub(super) fn root_dse(
     schema: &Schema,
     types: &WellKnownTypes,
-    listed: &RootDseContent<'_>,
+    listed: &GeneratedContent<'_>,
 ) -> Entry {
     let mut entry = Entry::new(Dn::root());
     if schema.object_class(ROOT_DSE_CLASS).is_some() {

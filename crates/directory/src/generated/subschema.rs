@@ -20,54 +20,49 @@ pub(super) fn subschema(
     let time = started.generalized();
     set(schema, &mut entry, "createTimestamp", [time.as_str()]);
     set(schema, &mut entry, "modifyTimestamp", [time.as_str()]);
+    set_definitions(schema, &mut entry);
+    types.add_computed(&mut entry);
+    entry
+}
+
+/// Sets the definitions of the schema, one attribute for each kind.
+fn set_definitions(schema: &Schema, entry: &mut Entry) {
     set(
         schema,
-        &mut entry,
+        entry,
         "objectClasses",
         schema.published_object_classes(),
     );
     set(
         schema,
-        &mut entry,
+        entry,
         "attributeTypes",
         schema.published_attribute_types(),
     );
     set(
         schema,
-        &mut entry,
+        entry,
         "dITContentRules",
         schema.published_content_rules(),
     );
     set(
         schema,
-        &mut entry,
+        entry,
         "dITStructureRules",
         schema.published_structure_rules(),
     );
+    set(schema, entry, "nameForms", schema.published_name_forms());
+    set(schema, entry, "ldapSyntaxes", schema.published_syntaxes());
     set(
         schema,
-        &mut entry,
-        "nameForms",
-        schema.published_name_forms(),
-    );
-    set(
-        schema,
-        &mut entry,
-        "ldapSyntaxes",
-        schema.published_syntaxes(),
-    );
-    set(
-        schema,
-        &mut entry,
+        entry,
         "matchingRules",
         schema.published_matching_rules(),
     );
     set(
         schema,
-        &mut entry,
+        entry,
         "matchingRuleUse",
         schema.published_matching_rule_uses(),
     );
-    types.add_computed(&mut entry);
-    entry
 }

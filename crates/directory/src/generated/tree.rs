@@ -6,12 +6,12 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use fulgurite_access::{Decisions, RuleText, Rules, WithoutRules};
+use fulgurite_access::{Decisions, RuleText, Rules};
 use fulgurite_ldap::{LdapResult, ResultCode};
 use fulgurite_policy::Restrictions;
 use fulgurite_schema::{AttributeDescription, Dn, Entry, Schema};
 
-use crate::core::database::{Root, RootAccount};
+use crate::core::database::{Root, RootAccount, SharedOptions};
 use crate::core::error::OpenError;
 use crate::core::limits::{CompiledLimits, Limits};
 use crate::core::requester::decide;
@@ -141,12 +141,9 @@ impl std::fmt::Debug for TreeOptions {
 impl Tree {
     pub(crate) fn open(
         options: TreeOptions,
-        schema: &Arc<Schema>,
-        access: &[RuleText],
-        without_rules: WithoutRules,
-        limits: &Limits,
+        shared: &SharedOptions<'_>,
     ) -> Result<Tree, OpenError> {
-        let texts = options.access.iter().chain(access);
+        let schema = shared.schema;
         let root = options.root;
         let root = root.map(|account| Root::resolve(schema, account));
         let suffix = options.source.suffix();
@@ -155,9 +152,9 @@ impl Tree {
                 dn: suffix.to_owned(),
                 source,
             })?,
-            rules: Rules::parse(schema, texts, without_rules)?,
+            rules: shared.rules(&options.access)?,
             root: root.transpose()?,
-            limits: CompiledLimits::new(schema, options.limits.unwrap_or_else(|| limits.clone()))?,
+            limits: shared.limits(options.limits)?,
             restrictions: options.restrictions,
             source: options.source,
         })

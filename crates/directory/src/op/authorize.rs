@@ -46,14 +46,16 @@ impl Directory {
             .authorization_identity(session, id, mechanism)
     }
 
-    /// Returns true if `authentication` may act for `authorization` (`authz-policy`, `authzTo`, `authzFrom`).
+    /// Returns true if `authentication` may act for `authorization` (`authz-policy`, `authzTo`,
+    /// `authzFrom`).
     #[must_use]
     pub fn may_act_for(&self, session: &Session, authentication: &Dn, authorization: &Dn) -> bool {
         self.authenticator()
             .may_act_for(session, authentication, authorization)
     }
 
-    /// Returns the session acting for the identity that the proxied authorization control names (RFC 4370).
+    /// Returns the session acting for the identity that the proxied authorization control names
+    /// (RFC 4370).
     ///
     /// # Errors
     /// authorizationDenied (123), with slapd's texts.

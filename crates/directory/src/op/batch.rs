@@ -167,9 +167,13 @@ impl Directory {
         session: &Session,
         item: &mut BatchItem<'d>,
     ) -> Result<(), StoreError> {
-        let Some((_, prepared)) = item.prepared.take() else {
+        let Some((target, prepared)) = item.prepared.take() else {
             return Ok(());
         };
+        debug_assert!(
+            std::ptr::eq(target, database),
+            "an update runs on its database"
+        );
         let acting = item.acting.take();
         let session = acting.as_ref().unwrap_or(session);
         let mut context = Context {

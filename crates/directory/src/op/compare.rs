@@ -21,6 +21,16 @@ use crate::rights::computed::{self, Computed, RequesterRights};
 use crate::rights::facts::{EntryFacts, EntrySource, UnstoredFacts};
 use crate::rights::snapshots::Snapshots;
 
+/// A resolved compare request.
+struct CompareTarget {
+    dn: Dn,
+    /// True if a referral object is meant itself.
+    managed: bool,
+    /// The filter of the assertion control.
+    asserted: Option<Filter<AttributeSelector>>,
+    assertion: PreparedAssertion,
+}
+
 /// A resolved assertion.
 struct PreparedAssertion {
     description: AttributeDescription,
@@ -84,63 +94,74 @@ impl Directory {
         let asserted = Modifiers::resolve(self.schema(), &controls)?.assertion;
         let dn = result::dn(self.schema(), request.dn)?;
         let assertion = self.prepare_assertion(request)?;
-        let owned = |decisions: Decisions<'_>, entry: &Entry| {
-            let facts = UnstoredFacts {
-                core: self.core(),
-                entry: Some(entry),
-            };
-            let rights = decisions.at(dn.normal(), &facts);
-            let schema = self.schema();
-            let told = require_rights(&rights, &assertion).and_then(|()| match &asserted {
-                None => Ok(()),
-                Some(filter) => {
-                    assertion::require(schema, decisions.at(dn.normal(), &facts), entry, filter)
-                }
-            });
-            let told =
-                told.and_then(|()| self.outcome(&EntrySubject { schema, entry }, &assertion));
-            told.map_err(|refused| {
-                if rights.entry().allows(Rights::DISCLOSE) {
-                    refused
-                } else {
-                    LdapResult::new(ResultCode::NoSuchObject)
-                }
-            })
+        let request = CompareTarget {
+            dn,
+            managed: controls.manage_dsa_it,
+            asserted,
+            assertion,
         };
-        let target = self.target(&dn);
+        let target = self.target(&request.dn);
         self.policy()
             .permit_reading(session, &target, Operation::Compare)?;
+        let generated = self.generated();
         match target {
             NamespaceTarget::RootDse => {
-                owned(self.generated().decisions(session), &self.root_dse(session))
+                let root_dse = self.root_dse(session);
+                self.compare_generated(&generated.decisions(session), &request, &root_dse)
             }
-            NamespaceTarget::Subschema => owned(
-                self.generated().decisions(session),
-                &self.generated().subschema,
-            ),
+            NamespaceTarget::Subschema => {
+                let decisions = generated.decisions(session);
+                self.compare_generated(&decisions, &request, &generated.subschema)
+            }
             NamespaceTarget::Tree(tree) => {
-                let entry = tree.entry(self.schema(), &dn);
+                let entry = tree.entry(self.schema(), &request.dn);
                 let entry = entry.ok_or_else(|| LdapResult::new(ResultCode::NoSuchObject))?;
-                owned(tree.decisions(session), &entry)
+                self.compare_generated(&tree.decisions(session), &request, &entry)
             }
             NamespaceTarget::Database(database) => {
-                let referrals = Referrals {
-                    core: self.core(),
-                    scope: None,
-                    managed: controls.manage_dsa_it,
-                    ignored: false,
-                };
                 let decisions = database.decisions(session);
-                let asserted = asserted.as_ref();
-                let target = (&dn, referrals, asserted);
                 let view = snapshots.take(&database.store);
                 let view = view.map_err(|error| result::store(&error))?;
-                let result = self.compare_stored(&view, database, &decisions, target, &assertion);
+                let result = self.compare_stored(&view, database, &decisions, &request);
                 snapshots.give(view);
                 result
             }
-            NamespaceTarget::Outside => Err(self.elsewhere(&dn, None, ResultCode::NoSuchObject)),
+            NamespaceTarget::Outside => {
+                Err(self.elsewhere(&request.dn, None, ResultCode::NoSuchObject))
+            }
         }
+    }
+
+    /// Compares with an entry that no store holds.
+    fn compare_generated(
+        &self,
+        decisions: &Decisions<'_>,
+        request: &CompareTarget,
+        entry: &Entry,
+    ) -> OpResult<LdapResult> {
+        let schema = self.schema();
+        let facts = UnstoredFacts {
+            core: self.core(),
+            entry: Some(entry),
+        };
+        let rights = decisions.at(request.dn.normal(), &facts);
+        let permitted = require_rights(&rights, &request.assertion);
+        let asserted = permitted.and_then(|()| match &request.asserted {
+            None => Ok(()),
+            Some(filter) => {
+                let rights = decisions.at(request.dn.normal(), &facts);
+                assertion::require(schema, rights, entry, filter)
+            }
+        });
+        let subject = EntrySubject { schema, entry };
+        let outcome = asserted.and_then(|()| self.outcome(&subject, &request.assertion));
+        outcome.map_err(|refused| {
+            if rights.entry().allows(Rights::DISCLOSE) {
+                refused
+            } else {
+                LdapResult::new(ResultCode::NoSuchObject)
+            }
+        })
     }
 
     fn prepare_assertion(&self, request: &CompareRequest<'_>) -> OpResult<PreparedAssertion> {
@@ -188,9 +209,15 @@ impl Directory {
         view: &View<'_>,
         database: &Database,
         decisions: &Decisions<'_>,
-        (dn, referrals, asserted): (&Dn, Referrals<'_>, Option<&Filter<AttributeSelector>>),
-        assertion: &PreparedAssertion,
+        request: &CompareTarget,
     ) -> OpResult<LdapResult> {
+        let (dn, assertion) = (&request.dn, &request.assertion);
+        let referrals = Referrals {
+            core: self.core(),
+            scope: None,
+            managed: request.managed,
+            ignored: false,
+        };
         let failed = |error| result::store(&error);
         let located = match view.find(dn).map_err(failed)? {
             NameLookup::Entry(id) if !has_referrals(self.core(), database, view, id)? => Ok(id),
@@ -217,18 +244,18 @@ impl Directory {
             core: self.core(),
             decisions,
         };
-        if let Some(filter) = asserted {
+        if let Some(filter) = &request.asserted {
             let entry = computed::whole_entry(view, requester, id).map_err(failed)?;
             let rights = facts.rights(decisions, dn.normal());
             assertion::require(self.schema(), rights, &entry, filter).map_err(refusal)?;
         }
         if let Some(computed) = computed {
-            if !computed.may_be_told(decisions) {
+            if !computed.is_visible(decisions) {
                 return Err(refusal(LdapResult::new(ResultCode::NoSuchAttribute)));
             }
             let value = computed.value(requester, view, id).map_err(failed)?;
             let truth = assertion.matches(self.schema(), &value);
-            return Ok(verdict(truth));
+            return Ok(compare_result(truth));
         }
         self.outcome_of(view, &entry, &rights, assertion)
             .map_err(refusal)
@@ -267,7 +294,7 @@ impl Directory {
             } else {
                 values.any(|value| assertion.matches(self.schema(), value).is_true())
             };
-            outcome = verdict(matching.into());
+            outcome = compare_result(matching.into());
             if matching {
                 break;
             }
@@ -304,11 +331,11 @@ impl Directory {
         let truth = subject.values(&assertion.description, &mut |value| {
             assertion.matches(self.schema(), value)
         });
-        Ok(verdict(truth))
+        Ok(compare_result(truth))
     }
 }
 
-fn verdict(truth: Truth) -> LdapResult {
+fn compare_result(truth: Truth) -> LdapResult {
     LdapResult::new(if truth.is_true() {
         ResultCode::CompareTrue
     } else {

@@ -35,14 +35,14 @@ pub(crate) fn prepare(directory: &Directory, dn: Dn) -> OpResult<Dn> {
 /// Deletes the entry, or leaves the store unchanged.
 pub(crate) fn run(context: &mut Context<'_, '_>, dn: &Dn) -> OpResult {
     let id = context.locate_itself(dn)?;
-    context.keep_short(id)?;
+    context.require_small(id)?;
     context.guarded(dn, id, context.require_taking_away(dn))?;
     context.guarded(dn, id, context.require_assertion(id))?;
     context.guarded(dn, id, context.require_entry(dn, Rights::DELETE))?;
     context.refuse_elsewhere(dn, id)?;
     if context.modifiers.tree_delete {
         if context.budget == WorkBudget::Short {
-            return Err(context.put_off());
+            return Err(context.defer());
         }
         return tree(context, id);
     }
@@ -61,15 +61,15 @@ pub(crate) fn run(context: &mut Context<'_, '_>, dn: &Dn) -> OpResult {
 
 /// Deletes the entry and its whole subtree, or nothing (draft-armijo-ldap-treedelete).
 fn tree(context: &mut Context<'_, '_>, top: EntryId) -> OpResult {
-    let doomed = subtree(context, top)?;
-    for &id in doomed.iter().skip(1) {
+    let subtree_ids = subtree(context, top)?;
+    for &id in subtree_ids.iter().skip(1) {
         let dn = context.writer.resolved_dn(id);
         let dn = dn.map_err(|error| result::store(&error))?;
         context.require_removal(&dn)?;
     }
     context.begin_change(Some(top))?;
     // Parents come before their children in the list.
-    for &id in doomed.iter().rev() {
+    for &id in subtree_ids.iter().rev() {
         let deleted = context.writer.delete(id);
         deleted.map_err(|error| context.failed(&error))?;
     }
@@ -91,5 +91,6 @@ fn subtree(context: &Context<'_, '_>, top: EntryId) -> OpResult<Vec<EntryId>> {
             ));
         }
     }
+    debug_assert_eq!(found.first(), Some(&top), "parents come first");
     Ok(found)
 }

@@ -47,7 +47,7 @@ pub(crate) fn run(
     let schema = &context.core.schema;
     context.require_settable(changes.iter().map(|change| &change.attribute))?;
     let id = context.locate(dn)?;
-    context.keep_short(id)?;
+    context.require_small(id)?;
     context.guarded(dn, id, context.require_assertion(id))?;
     context.guarded(dn, id, require_rights(context, dn, changes))?;
     let permissive = context.modifiers.permissive;
@@ -57,7 +57,7 @@ pub(crate) fn run(
     drop_stale_keys(context.core, &mut entry, changes);
     changes::apply(schema, &mut entry, &mut large, derived, permissive)?;
     let values = large.finish(&mut entry);
-    context.mark(&mut entry, changes.iter().map(|change| &change.attribute));
+    context.stamp_change(&mut entry, changes.iter().map(|change| &change.attribute));
     let mut checked = context.check(entry, &options)?;
     context.note_structural_class(&mut checked);
     context.begin_change(Some(id))?;
@@ -96,7 +96,7 @@ fn drop_stale_keys(core: &Core, entry: &mut Entry, changes: &[Change]) {
 
 /// Applies the changes in their order.
 ///
-/// An attribute without a value that the requester sees is treated as missing: it moves to the end,
+/// An attribute of which the requester sees no value is treated as missing. It moves to the end,
 /// and has no value to delete.
 fn apply(
     context: &Context<'_, '_>,

@@ -77,20 +77,20 @@ fn can_name(schema: &Schema, rdn: &Dn) -> bool {
 }
 
 /// Renames the entry, or leaves the store unchanged.
-pub(crate) fn run(context: &mut Context<'_, '_>, renaming: &Rename) -> OpResult {
+pub(crate) fn run(context: &mut Context<'_, '_>, request: &Rename) -> OpResult {
     let schema = &context.core.schema;
-    let dn = &renaming.dn;
-    let old_superior = stays_in_suffix(context, renaming)?;
-    let superior = renaming.new_superior.as_ref().unwrap_or(&old_superior);
-    let new_dn = superior.child(&renaming.new_rdn);
+    let dn = &request.dn;
+    let old_superior = stays_in_suffix(context, request)?;
+    let superior = request.new_superior.as_ref().unwrap_or(&old_superior);
+    let new_dn = superior.child(&request.new_rdn);
     if !context.is_here(&new_dn) {
         return Err(between_databases());
     }
-    let id = require_leaving(context, renaming, &old_superior)
+    let id = require_leaving(context, request, &old_superior)
         .and_then(|()| locate(context, dn))
         .map_err(|result| without_far_ancestor(schema, dn, &old_superior, result))?;
-    context.keep_short(id)?;
-    let parent = new_parent(context, renaming, superior)?;
+    context.require_small(id)?;
+    let parent = new_parent(context, request, superior)?;
     let taken = if new_dn == *dn {
         None
     } else {
@@ -104,12 +104,12 @@ pub(crate) fn run(context: &mut Context<'_, '_>, renaming: &Rename) -> OpResult 
     let mut entry = context.entry(id)?;
     let options = context.check_options(&entry);
     let passwords = derived_keys::passwords(context.core, &entry);
-    let gone = rename(schema, &mut entry, new_dn, renaming.delete_old_rdn);
+    let removed = rename(schema, &mut entry, new_dn, request.delete_old_rdn);
     if derived_keys::passwords(context.core, &entry) != passwords {
         derived_keys::drop_but(context.core, &mut entry, &HashSet::new());
     }
-    require_values(context, dn, &entry.dn, &gone)?;
-    context.mark(&mut entry, std::iter::empty());
+    require_values(context, dn, &entry.dn, &removed)?;
+    context.stamp_change(&mut entry, std::iter::empty());
     let checked = context.check(entry, &options)?;
     // Only a requester that may rename and name so learns of a hidden entry, because no other
     // answer is possible.
@@ -148,16 +148,16 @@ fn without_far_ancestor(schema: &Schema, dn: &Dn, superior: &Dn, result: LdapRes
 }
 
 /// Returns the present superior. Fails if it or the new one is outside the naming context.
-fn stays_in_suffix(context: &Context<'_, '_>, renaming: &Rename) -> OpResult<Dn> {
+fn stays_in_suffix(context: &Context<'_, '_>, request: &Rename) -> OpResult<Dn> {
     let suffix = context
-        .suffix_of(&renaming.dn)
+        .suffix_of(&request.dn)
         .ok_or_else(between_databases)?;
-    let above = renaming
+    let above = request
         .dn
         .parent()
         .filter(|above| above.is_within(suffix))
         .ok_or_else(between_databases)?;
-    match &renaming.new_superior {
+    match &request.new_superior {
         Some(superior) if !context.is_here(superior) => Err(between_databases()),
         _ => Ok(above),
     }
@@ -175,9 +175,9 @@ fn exists() -> LdapResult {
 }
 
 /// Returns the new superior, which the requester may add to unless it is the present one.
-fn new_parent(context: &Context<'_, '_>, renaming: &Rename, superior: &Dn) -> OpResult<EntryId> {
+fn new_parent(context: &Context<'_, '_>, request: &Rename, superior: &Dn) -> OpResult<EntryId> {
     let not_found = || refuse(ResultCode::NoSuchObject, "new superior not found");
-    let arriving = || match renaming.new_superior {
+    let arriving = || match request.new_superior {
         None => Ok(()),
         Some(_) => {
             let text = "no write access to new superior's children";
@@ -207,13 +207,13 @@ fn rename(
     new_dn: Dn,
     delete_old_rdn: bool,
 ) -> Vec<RemovedValue> {
-    let mut gone = Vec::new();
+    let mut removed = Vec::new();
     let old_dn = std::mem::replace(&mut entry.dn, new_dn);
     if delete_old_rdn {
         for ava in old_dn.rdn().into_iter().flat_map(|rdn| rdn.avas()) {
             let description = AttributeDescription::plain(ava.attribute);
             remove_value(schema, entry, &description, ava.value);
-            gone.push(RemovedValue {
+            removed.push(RemovedValue {
                 description,
                 value: ava.value.to_vec(),
             });
@@ -232,7 +232,7 @@ fn rename(
             entry.push(&description, ava.value.to_vec());
         }
     }
-    gone
+    removed
 }
 
 fn remove_value(
@@ -255,19 +255,19 @@ fn remove_value(
 /// exists.
 ///
 /// A hidden superior counts as missing, and so does every entry below it.
-fn require_leaving(context: &Context<'_, '_>, renaming: &Rename, superior: &Dn) -> OpResult {
+fn require_leaving(context: &Context<'_, '_>, request: &Rename, superior: &Dn) -> OpResult {
     let found = context.find(superior)?.entry();
     if found.is_none() && !context.is_empty_suffix(superior) {
         return Ok(());
     }
-    let leaving = match renaming.new_superior {
+    let leaving = match request.new_superior {
         None => Rights::WRITE,
         Some(_) => Rights::DELETE,
     };
     let allowed =
         context.require_children(superior, leaving, "no write access to parent's children");
     match found {
-        Some(id) => context.guarded(&renaming.dn, id, allowed),
+        Some(id) => context.guarded(&request.dn, id, allowed),
         None => allowed,
     }
 }
@@ -279,11 +279,11 @@ fn require_values(
     context: &Context<'_, '_>,
     dn: &Dn,
     new_dn: &Dn,
-    gone: &[RemovedValue],
+    removed: &[RemovedValue],
 ) -> OpResult {
     let allowed = context.rights_under(dn, new_dn, |rights| {
-        gone.iter().all(|gone| {
-            let rights = rights.value(&gone.description, &gone.value);
+        removed.iter().all(|removed| {
+            let rights = rights.value(&removed.description, &removed.value);
             rights.allows(Rights::DELETE)
         })
     })?;

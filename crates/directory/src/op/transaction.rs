@@ -9,7 +9,7 @@
 //!
 //! A connection has one transaction at a time; as in slapd, its identifier is the empty string.
 //! Nobody sees the updates before the commit, not even the client itself. Nothing is locked
-//! meanwhile: an update that can no longer be applied fails at the end, and the whole transaction
+//! meanwhile. An update that can no longer be applied fails at the end, and the whole transaction
 //! with it.
 
 use fulgurite_ldap::{EndTransaction, LdapResult, Message, MessageId, ResultCode, UpdateBuf, oid};

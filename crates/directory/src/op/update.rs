@@ -129,7 +129,7 @@ impl PreparedUpdate {
         match self {
             PreparedUpdate::Add(entry) => &entry.dn,
             PreparedUpdate::Delete(dn) | PreparedUpdate::Modify(dn, ..) => dn,
-            PreparedUpdate::ModifyDn(renaming) => &renaming.dn,
+            PreparedUpdate::ModifyDn(rename) => &rename.dn,
         }
     }
 
@@ -140,7 +140,7 @@ impl PreparedUpdate {
             PreparedUpdate::Modify(dn, changes, derived) => {
                 modify::run(context, &dn, &changes, &derived)
             }
-            PreparedUpdate::ModifyDn(renaming) => modify_dn::run(context, &renaming),
+            PreparedUpdate::ModifyDn(rename) => modify_dn::run(context, &rename),
         }
     }
 }

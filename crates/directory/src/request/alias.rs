@@ -75,22 +75,9 @@ pub(crate) fn follow(
             return Ok(AliasResolution::TooMany);
         }
         seen.push(id);
-        let target = aliased(view, &entry, types);
-        // The target must be the name of an entry itself, not a name that leads through other
-        // aliases.
-        let target_id = match &target {
-            Some(target) => view.find(target)?.entry(),
-            None => None,
-        };
-        // A target that the requester may not know of does not exist.
-        let exists = match target_id {
-            Some(id) => disclosure::shown_name(core, view, decisions, id)?.is_some(),
-            None => false,
-        };
+        let target = known_target(view, core, decisions, &entry)?;
         let below = name.depth().saturating_sub(alias.depth());
-        let grafted = target
-            .filter(|_| exists)
-            .and_then(|target| graft(view, &name, below, &target));
+        let grafted = target.and_then(|target| graft(view, &name, below, &target));
         match grafted {
             Some(grafted) => name = grafted,
             None => return Ok(problem(&alias, "aliasedObject not found")),
@@ -100,6 +87,24 @@ pub(crate) fn follow(
 
 fn problem(alias: &Dn, text: &str) -> AliasResolution {
     AliasResolution::Problem(refuse(ResultCode::AliasProblem, text).matched(alias.pretty()))
+}
+
+/// Returns the target of an alias if the requester may know of it.
+fn known_target(
+    view: &View<'_>,
+    core: &Core,
+    decisions: &Decisions<'_>,
+    alias: &EntryView<'_>,
+) -> Result<Option<Dn>, StoreError> {
+    let Some(target) = aliased(view, alias, &core.types) else {
+        return Ok(None);
+    };
+    // The target must be the name of an entry itself, not a name that leads through other aliases.
+    let Some(id) = view.find(&target)?.entry() else {
+        return Ok(None);
+    };
+    let name = disclosure::shown_name(core, view, decisions, id)?;
+    Ok(name.map(|_| target))
 }
 
 fn aliased(view: &View<'_>, entry: &EntryView<'_>, types: &WellKnownTypes) -> Option<Dn> {

@@ -2,13 +2,13 @@
 //! operations.
 //!
 //! ```text
-//!   Controls (bytes)   ---- TABLE: OID, operations, decoder ---->  RequestControls (typed)
+//!   Controls (bytes)   ---- CONTROLS: OID, operations, decoder ---->  RequestControls (typed)
 //!                      \--- or the result that refuses the request
 //! ```
 //!
-//! A control has one row in [`TABLE`] and one field in [`RequestControls`]. The root DSE lists the
-//! rows. The codec of a control's value is in `fulgurite_ldap::control`; the operations implement
-//! its meaning.
+//! A control has one row in [`CONTROLS`] and one field in [`RequestControls`]. The root DSE lists
+//! the rows. The codec of a control's value is in `fulgurite_ldap::control`; the operations
+//! implement its meaning.
 //!
 //! The rules are slapd's:
 //!
@@ -29,7 +29,7 @@ use fulgurite_ldap::control::{
     Assert, MatchedValues, PagedResults, ReadEntry, SessionTracking, SortRequest, Subentries,
     VlvRequest,
 };
-use fulgurite_ldap::{Control, Controls, Fault, Limits, Operation, ResultCode, oid};
+use fulgurite_ldap::{Control, Controls, Fault, LdapResult, Limits, Operation, ResultCode, oid};
 
 use crate::core::result::{OpResult, refuse};
 
@@ -107,7 +107,7 @@ pub(crate) enum RequestKind<'r> {
 }
 
 /// One control that the server honours.
-struct ControlRow {
+pub struct ControlRow {
     oid: &'static str,
     /// The name in diagnostics.
     name: &'static str,
@@ -158,8 +158,9 @@ const TRACKED: &[Operation] = &[
     Operation::ModifyDn,
 ];
 
-/// Every control that the server honours.
-const TABLE: &[ControlRow] = &[
+/// Every control that the server honours. Decoding, the root DSE, fuzzing and tests read this
+/// table.
+pub const CONTROLS: &[ControlRow] = &[
     ControlRow {
         oid: oid::MANAGE_DSA_IT,
         name: "manageDSAit control",
@@ -363,7 +364,8 @@ const TABLE: &[ControlRow] = &[
 
 /// Returns the OIDs that the root DSE lists.
 pub(crate) fn supported() -> impl Iterator<Item = &'static str> {
-    TABLE.iter().filter(|row| row.listed).map(|row| row.oid)
+    let listed = CONTROLS.iter().filter(|row| row.is_listed());
+    listed.map(ControlRow::oid)
 }
 
 impl<'c> RequestControls<'c> {
@@ -377,22 +379,22 @@ impl<'c> RequestControls<'c> {
         Self::of(RequestKind::Extended(oid), controls)
     }
 
-    fn of(asked: RequestKind<'_>, controls: &Controls<'c>) -> OpResult<Self> {
+    fn of(kind: RequestKind<'_>, controls: &Controls<'c>) -> OpResult<Self> {
         let mut decoded = RequestControls::default();
-        decoded.decode_all(asked, controls)?;
+        decoded.decode_all(kind, controls)?;
         Ok(decoded)
     }
 
     /// Decodes the controls up to the first error.
-    fn decode_all(&mut self, asked: RequestKind<'_>, controls: &Controls<'c>) -> OpResult {
-        let mut seen = [false; TABLE.len()];
+    fn decode_all(&mut self, kind: RequestKind<'_>, controls: &Controls<'c>) -> OpResult {
+        let mut seen = [false; CONTROLS.len()];
         for control in controls.iter() {
-            let row = TABLE
+            let row = CONTROLS
                 .iter()
                 .zip(&mut seen)
                 .find(|(row, _)| control.is(row.oid));
             match row {
-                Some((row, seen)) if row.fits(asked) => {
+                Some((row, seen)) if row.fits(kind) => {
                     if std::mem::replace(seen, true) {
                         return Err(row.wrong("specified multiple times"));
                     }
@@ -437,15 +439,27 @@ impl<'c> OptionalControls<'c> {
 }
 
 impl ControlRow {
-    fn fits(&self, asked: RequestKind<'_>) -> bool {
-        match asked {
+    /// Returns the object identifier.
+    #[must_use]
+    pub const fn oid(&self) -> &'static str {
+        self.oid
+    }
+
+    /// Returns true if the root DSE lists the control.
+    #[must_use]
+    pub const fn is_listed(&self) -> bool {
+        self.listed
+    }
+
+    fn fits(&self, kind: RequestKind<'_>) -> bool {
+        match kind {
             RequestKind::Operation(operation) => self.operations.contains(&operation),
             RequestKind::Extended(oid) => self.extended.iter().any(|fit| fit.as_bytes() == oid),
         }
     }
 
     /// Returns protocolError about this control.
-    fn wrong(&self, what: &str) -> fulgurite_ldap::LdapResult {
+    fn wrong(&self, what: &str) -> LdapResult {
         refuse(ResultCode::ProtocolError, format!("{} {what}", self.name))
     }
 
@@ -495,6 +509,6 @@ impl ControlRow {
     }
 }
 
-fn unavailable(text: &str) -> fulgurite_ldap::LdapResult {
+fn unavailable(text: &str) -> LdapResult {
     refuse(ResultCode::UnavailableCriticalExtension, text)
 }

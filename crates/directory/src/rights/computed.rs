@@ -1,5 +1,5 @@
-//! Computed attributes: no record holds them, they follow from the entry's place (RFC 4512, section
-//! 4.2; RFC 5020).
+//! Computed attributes, which no record holds (RFC 4512 section 4.2, RFC 5020). They follow from
+//! the entry's place.
 //!
 //! [`Computed`] is the one table of them. Selection, filter, compare, sort, assertion, pre-read and
 //! post-read ask it.
@@ -68,7 +68,7 @@ impl Computed {
     /// Returns true if the attribute may be shown to the requester.
     ///
     /// A count of children reveals hidden ones, so it needs rules that treat all entries alike.
-    pub(crate) fn may_be_told(self, decisions: &Decisions<'_>) -> bool {
+    pub(crate) fn is_visible(self, decisions: &Decisions<'_>) -> bool {
         self != Computed::NumSubordinates || decisions.uniform()
     }
 

@@ -1,7 +1,7 @@
 //! The names that a requester may know of.
 //!
-//! An entry without the right `disclose` is answered like a missing one: with the nearest ancestor
-//! that the requester may know of. See `docs/access.md`.
+//! An entry without the right `disclose` is answered like a missing one. The answer has the nearest
+//! ancestor that the requester may know of. See `docs/access.md`.
 
 use fulgurite_access::{Decisions, Rights};
 use fulgurite_ldap::{LdapResult, ResultCode};

@@ -7,6 +7,7 @@
 //! ```
 
 use fulgurite_access::{Decisions, EntryRef, EntryRights, Facts};
+use fulgurite_ldap::Scope as LdapScope;
 use fulgurite_schema::{
     AttributeDescription, AttributeSelector, Dn, Entry, EntrySubject, Filter, Schema,
 };
@@ -128,13 +129,19 @@ impl<T: Snapshot> Facts for EntryFacts<'_, '_, T> {
     fn select(
         &self,
         base: &str,
-        reach: fulgurite_ldap::Scope,
+        reach: LdapScope,
         filter: &Filter<AttributeSelector>,
         attributes: &[AttributeDescription],
         visit: &mut dyn FnMut(&[u8]),
     ) {
         // A plan reads committed indexes, so the changes of the current batch are not visible here.
-        select_elsewhere(self.core, base, reach, filter, attributes, visit);
+        let selected = RuleSelection {
+            base,
+            reach,
+            filter,
+            attributes,
+        };
+        select_elsewhere(self.core, &selected, visit);
     }
 }
 
@@ -180,12 +187,18 @@ impl Facts for UnstoredFacts<'_> {
     fn select(
         &self,
         base: &str,
-        reach: fulgurite_ldap::Scope,
+        reach: LdapScope,
         filter: &Filter<AttributeSelector>,
         attributes: &[AttributeDescription],
         visit: &mut dyn FnMut(&[u8]),
     ) {
-        select_elsewhere(self.core, base, reach, filter, attributes, visit);
+        let selected = RuleSelection {
+            base,
+            reach,
+            filter,
+            attributes,
+        };
+        select_elsewhere(self.core, &selected, visit);
     }
 }
 
@@ -296,46 +309,45 @@ fn elsewhere<R>(core: &Core, normal: &str, look: impl FnOnce(EntryView<'_>) -> R
     in_view(&view, normal, look)
 }
 
-fn select_elsewhere(
-    core: &Core,
-    base: &str,
-    reach: fulgurite_ldap::Scope,
-    filter: &Filter<AttributeSelector>,
-    attributes: &[AttributeDescription],
-    visit: &mut dyn FnMut(&[u8]),
-) {
-    if let Some(Ok(view)) = store_of(core, base).map(Store::snapshot) {
+/// The entries and attributes that a rule selects.
+struct RuleSelection<'q> {
+    base: &'q str,
+    reach: LdapScope,
+    filter: &'q Filter<AttributeSelector>,
+    /// Empty for the names of the entries.
+    attributes: &'q [AttributeDescription],
+}
+
+fn select_elsewhere(core: &Core, selected: &RuleSelection<'_>, visit: &mut dyn FnMut(&[u8])) {
+    if let Some(Ok(view)) = store_of(core, selected.base).map(Store::snapshot) {
         // An error of the store grants nothing.
-        let _ = select(&view, base, reach, filter, attributes, visit);
+        let _ = select(&view, selected, visit);
     }
 }
 
 fn select(
     view: &View<'_>,
-    base: &str,
-    reach: fulgurite_ldap::Scope,
-    filter: &Filter<AttributeSelector>,
-    attributes: &[AttributeDescription],
+    selected: &RuleSelection<'_>,
     visit: &mut dyn FnMut(&[u8]),
 ) -> Result<(), StoreError> {
-    let Some(base) = view.find_normal(base)?.entry() else {
+    let Some(base) = view.find_normal(selected.base)?.entry() else {
         return Ok(());
     };
-    let scope = match reach {
-        fulgurite_ldap::Scope::Base => Scope::Base,
-        fulgurite_ldap::Scope::One => Scope::OneLevel,
-        fulgurite_ldap::Scope::Subtree => Scope::Subtree,
-        fulgurite_ldap::Scope::Children => Scope::Subordinates,
+    let scope = match selected.reach {
+        LdapScope::Base => Scope::Base,
+        LdapScope::One => Scope::OneLevel,
+        LdapScope::Subtree => Scope::Subtree,
+        LdapScope::Children => Scope::Subordinates,
     };
-    let mut candidates = view.plan(base, scope, filter)?;
+    let mut candidates = view.plan(base, scope, selected.filter)?;
     while let Some(entry) = candidates.next_entry(view)? {
-        if !filter.test(view.schema(), &entry).is_true() {
+        if !selected.filter.test(view.schema(), &entry).is_true() {
             continue;
         }
-        if attributes.is_empty() {
+        if selected.attributes.is_empty() {
             visit(view.resolved_dn(entry.id())?.normal().as_bytes());
         }
-        for attribute in attributes {
+        for attribute in selected.attributes {
             stored_values(&entry, attribute, visit);
         }
     }

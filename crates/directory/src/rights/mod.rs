@@ -1,4 +1,4 @@
-//! What access rules show of an entry to a requester.
+//! The view that access rules give a requester of an entry.
 //!
 //! [`facts`] answers the questions of the rules. [`visible_entry`] and [`projection`] apply the
 //! decisions to filters and answers.

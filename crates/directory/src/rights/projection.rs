@@ -21,6 +21,16 @@ pub(crate) struct Projection {
     computed: Vec<(Computed, AttributeIndex)>,
 }
 
+/// A stored entry to write, with the requester's rights.
+pub(crate) struct StoredEntry<'e, 's> {
+    pub(crate) entry: &'e EntryView<'e>,
+    /// The DN in the form for display.
+    pub(crate) name: &'e str,
+    pub(crate) view: &'e View<'s>,
+    pub(crate) requester: RequesterRights<'e>,
+    pub(crate) rights: EntryRights<'e>,
+}
+
 /// The attributes of one store that a search returns, by their numbers there.
 ///
 /// They hold for every entry of the store, except for rights that differ from entry to entry.
@@ -114,11 +124,16 @@ impl Projection {
         &self,
         out: &mut Vec<u8>,
         id: MessageId,
-        (entry, name): (&EntryView<'_>, &str),
-        view: &View<'_>,
+        stored: &StoredEntry<'_, '_>,
         attribute_rights: &mut AttributeRights,
-        (requester, rights): (RequesterRights<'_>, EntryRights<'_>),
     ) -> Result<(), StoreError> {
+        let StoredEntry {
+            entry,
+            name,
+            view,
+            requester,
+            rights,
+        } = *stored;
         let schema = view.schema();
         let decisions = requester.decisions;
         let mut writer = encode::search_entry(out, id, name.as_bytes());
@@ -151,7 +166,7 @@ impl Projection {
         }
         for &(computed, attribute) in &self.computed {
             let description = AttributeDescription::plain(attribute);
-            if !computed.may_be_told(decisions) {
+            if !computed.is_visible(decisions) {
                 continue;
             }
             if each.is_some() || rights.attribute(&description).allows(Rights::READ) {

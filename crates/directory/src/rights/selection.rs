@@ -1,4 +1,4 @@
-//! The attributes that a search selects (RFC 4511, section 4.5.1.8; RFC 3673; RFC 4529).
+//! The attributes that a search selects (RFC 4511 section 4.5.1.8, RFC 3673, RFC 4529).
 
 use fulgurite_schema::{AttributeDescription, AttributeIndex, Schema};
 

@@ -10,7 +10,7 @@ use crate::rights::selection::Selection;
 const VIEWS_MAX: usize = 8;
 
 /// The number of attribute rights kept. Clients use few different selections.
-const VERDICTS_MAX: usize = 4;
+const ATTRIBUTE_RIGHTS_MAX: usize = 4;
 
 /// Views that pin nothing between operations. Each thread has its own.
 ///
@@ -30,14 +30,16 @@ pub struct Snapshots<'d> {
 #[derive(Debug)]
 struct CachedRights<'d> {
     store: &'d Store,
-    likeness: RightsClass<'d>,
+    rights_class: RightsClass<'d>,
     selection: Selection,
     attribute_rights: AttributeRights,
 }
 
 impl CachedRights<'_> {
-    fn are_of(&self, store: &Store, likeness: RightsClass<'_>, selection: &Selection) -> bool {
-        std::ptr::eq(self.store, store) && self.likeness == likeness && self.selection == *selection
+    fn are_of(&self, store: &Store, rights_class: RightsClass<'_>, selection: &Selection) -> bool {
+        std::ptr::eq(self.store, store)
+            && self.rights_class == rights_class
+            && self.selection == *selection
     }
 }
 
@@ -71,11 +73,11 @@ impl<'d> Snapshots<'d> {
     pub(crate) fn take_attribute_rights(
         &mut self,
         store: &Store,
-        likeness: Option<RightsClass<'d>>,
+        rights_class: Option<RightsClass<'d>>,
         selection: &Selection,
     ) -> AttributeRights {
-        let at = likeness.and_then(|likeness| {
-            let is_it = |kept: &CachedRights<'_>| kept.are_of(store, likeness, selection);
+        let at = rights_class.and_then(|rights_class| {
+            let is_it = |kept: &CachedRights<'_>| kept.are_of(store, rights_class, selection);
             self.attribute_rights.iter().rposition(is_it)
         });
         at.map_or_else(AttributeRights::default, |at| {
@@ -87,22 +89,22 @@ impl<'d> Snapshots<'d> {
     pub(crate) fn give_attribute_rights(
         &mut self,
         store: &'d Store,
-        likeness: Option<RightsClass<'d>>,
+        rights_class: Option<RightsClass<'d>>,
         selection: Selection,
         attribute_rights: AttributeRights,
     ) {
-        let Some(likeness) = likeness else {
+        let Some(rights_class) = rights_class else {
             return;
         };
         // Several searches with the same key may have run at the same time.
         self.attribute_rights
-            .retain(|kept| !kept.are_of(store, likeness, &selection));
-        if self.attribute_rights.len() >= VERDICTS_MAX {
+            .retain(|kept| !kept.are_of(store, rights_class, &selection));
+        if self.attribute_rights.len() >= ATTRIBUTE_RIGHTS_MAX {
             self.attribute_rights.remove(0);
         }
         self.attribute_rights.push(CachedRights {
             store,
-            likeness,
+            rights_class,
             selection,
             attribute_rights,
         });

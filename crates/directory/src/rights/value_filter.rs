@@ -102,7 +102,7 @@ mod tests {
     ];
 
     #[test]
-    fn each_value_by_itself() {
+    fn matched_values_test_each_value_alone() {
         assert_eq!(admitted("((mail=*@x))", &VALUES), ["mail=a@x"]);
         assert_eq!(
             admitted("((mail=b@y)(cn;lang-de=a))", &VALUES),

@@ -1,5 +1,5 @@
-//! The beginning of a search: base, controls, restrictions, limits, sorting; then the target
-//! decides.
+//! The beginning of a search: base, controls, restrictions, limits and sorting. The target decides
+//! how it goes on.
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -9,7 +9,7 @@ use fulgurite_ldap::{Controls, MessageId, Operation, ResultCode, Scope, SearchRe
 use fulgurite_schema::Dn;
 
 use super::base::BaseLookup;
-use super::database_search::{SearchSpec, SubentryVisibility};
+use super::database_search::{PartStart, SearchSpec, SubentryVisibility};
 use super::generated::GeneratedSearch;
 use super::output::{CompleteOutput, Output};
 use super::page::{Page, SearchHash};
@@ -83,19 +83,7 @@ pub(super) fn begin<'d>(
         query: &query,
         projection,
     };
-    let output = match target {
-        NamespaceTarget::RootDse if request.scope == Scope::Base => {
-            search.entry(&directory.root_dse(session), plan)
-        }
-        NamespaceTarget::Subschema => search.entry(&directory.generated().subschema, plan),
-        NamespaceTarget::Tree(tree) => search.tree(tree, plan),
-        // The root DSE has no children outside the databases.
-        _ => {
-            let scope = Some(request.scope);
-            Err(directory.elsewhere(&query.base, scope, ResultCode::NoSuchObject))
-        }
-    };
-    output.map(SearchState::Ready)
+    search.target(&target, plan).map(SearchState::Ready)
 }
 
 /// Returns the key of the cookies of searches that begin at the target.
@@ -133,7 +121,7 @@ impl<'d> StoredSearch<'d, '_> {
     fn begin(
         &self,
         snapshots: &mut Snapshots<'d>,
-        plan: SortPlan,
+        mut plan: SortPlan,
         mut output: Output,
     ) -> OpResult<SearchState<'d>> {
         let failed = |error| result::store(&error);
@@ -160,18 +148,24 @@ impl<'d> StoredSearch<'d, '_> {
             }
         };
         if matches!(plan.state, SortState::Requested { .. }) {
-            let bytes_max = directory.search_settings().sort_limits.bytes_max;
+            let bytes_max = directory.features().sssvlv.limits.bytes_max;
             output.sorter = Some(Sorter::new(bytes_max));
-            output.sort_keys = plan.keys;
+            output.sort_keys = std::mem::take(&mut plan.keys);
         }
         let waiting = self.glued_searches(&base);
-        let (likeness, selection) = (decisions.rights_class(), &output.projection.selection);
+        let (rights_class, selection) = (decisions.rights_class(), &output.projection.selection);
         let attribute_rights =
-            snapshots.take_attribute_rights(&database.store, likeness, selection);
+            snapshots.take_attribute_rights(&database.store, rights_class, selection);
         let spec = self.spec();
-        let mut run = SearchRun::new(directory, output, spec, plan.state, plan.view, waiting);
-        run.begin(database, decisions, view, region, attribute_rights)
-            .map_err(failed)?;
+        let mut run = SearchRun::new(directory, output, spec, plan, waiting);
+        run.begin(PartStart {
+            database,
+            decisions,
+            view,
+            base: region,
+            attribute_rights,
+        })
+        .map_err(failed)?;
         Ok(SearchState::Run(run))
     }
 

@@ -27,6 +27,15 @@ enum ScanState {
     Candidates(Box<Candidates>),
 }
 
+/// The regions and the filter of a scan.
+#[derive(Clone, Copy)]
+pub(crate) struct ScanSource<'q> {
+    pub(crate) regions: &'q Regions,
+    pub(crate) filter: &'q Arc<Filter<AttributeSelector>>,
+    /// The work that one candidate counts as.
+    pub(crate) cost: usize,
+}
+
 /// The result of a step.
 pub(crate) enum ScanStep<'v> {
     Entry(EntryView<'v>),
@@ -75,17 +84,20 @@ impl CandidateScan {
 
     /// Returns the next candidate.
     ///
-    /// `walk` belongs to this view. `left` decreases by `cost` for each candidate; at zero the scan
-    /// pauses.
+    /// `walk` belongs to this view. `left` decreases by the cost of each candidate; at zero the
+    /// scan pauses.
     pub(crate) fn next<'v>(
         &mut self,
         view: &'v View<'_>,
         walk: &mut EntryWalk<'v>,
-        regions: &Regions,
-        filter: &Arc<Filter<AttributeSelector>>,
-        cost: usize,
+        source: ScanSource<'_>,
         left: &mut usize,
     ) -> Result<ScanStep<'v>, StoreError> {
+        let ScanSource {
+            regions,
+            filter,
+            cost,
+        } = source;
         while *left > 0 {
             match &mut self.step {
                 None => {
@@ -108,6 +120,7 @@ impl CandidateScan {
                     let before = left.div_ceil(cost);
                     let mut ids_left = before;
                     let entry = candidates.next_entry_within(view, walk, &mut ids_left)?;
+                    debug_assert!(ids_left <= before, "work only decreases");
                     let examined = before - ids_left;
                     self.examined += examined as u64;
                     *left = left.saturating_sub(examined.saturating_mul(cost));

@@ -21,7 +21,7 @@ use fulgurite_schema::{
 };
 use fulgurite_store::{EntryId, EntryView, EntryWalk, StoreError, View};
 
-use super::candidates::{CandidateScan, ScanStep};
+use super::candidates::{CandidateScan, ScanSource, ScanStep};
 use super::regions::Regions;
 use crate::core::foundation::Core;
 use crate::rights::facts::{EntryFacts, EntrySource};
@@ -103,7 +103,7 @@ impl Chains {
     /// Continues the walks until `left` is used up.
     pub(crate) fn step(
         &mut self,
-        ground: &ChainContext<'_, '_>,
+        context: &ChainContext<'_, '_>,
         left: &mut usize,
     ) -> Result<ChainProgress, StoreError> {
         // The names belong to a state of the store that may be gone.
@@ -112,15 +112,15 @@ impl Chains {
             let Some(walk) = &mut self.walk else {
                 match self.items.next() {
                     Some((assertion, kind)) => {
-                        self.walk = Some(Walk::begin(ground.view, assertion, kind)?);
+                        self.walk = Some(Walk::begin(context.view, assertion, kind)?);
                         continue;
                     }
                     None => return Ok(ChainProgress::Done(std::mem::take(&mut self.done))),
                 }
             };
             let (ended, found) = match walk {
-                Walk::Up(up) => (up.step(ground, &mut self.names, left)?, &up.found),
-                Walk::Down(down) => (down.step(ground, &mut self.names, left)?, &down.found),
+                Walk::Up(up) => (up.step(context, &mut self.names, left)?, &up.found),
+                Walk::Down(down) => (down.step(context, &mut self.names, left)?, &down.found),
             };
             if found.len() > FOUND_MAX {
                 return Ok(ChainProgress::TooMany);
@@ -190,11 +190,11 @@ impl Up {
     /// Does one step. Returns true at the end of the walk.
     fn step(
         &mut self,
-        ground: &ChainContext<'_, '_>,
+        context: &ChainContext<'_, '_>,
         names: &mut NormalNames,
         left: &mut usize,
     ) -> Result<bool, StoreError> {
-        let Some((filter, pass)) = &mut self.now else {
+        let Some((filter, scan)) = &mut self.now else {
             let Some(normal) = self.names.pop() else {
                 return Ok(true);
             };
@@ -206,18 +206,23 @@ impl Up {
             return Ok(false);
         };
         let walk = &mut EntryWalk::new();
-        match pass.next(ground.view, walk, &self.regions, filter, 1, left)? {
+        let source = ScanSource {
+            regions: &self.regions,
+            filter,
+            cost: 1,
+        };
+        match scan.next(context.view, walk, source, left)? {
             ScanStep::Pause => {}
             ScanStep::Exhausted => self.now = None,
             ScanStep::Entry(entry) if self.found.contains(&entry.id().0) => {}
             ScanStep::Entry(entry) => {
-                let schema = ground.view.schema();
+                let schema = context.view.schema();
                 let matches = filter
                     .test::<dyn FilterSubject<_>>(schema, &entry)
                     .is_true();
                 let attribute = &self.assertion.attribute;
                 let mut name = String::new();
-                if matches && ground.may_search(&entry, attribute, names, &mut name)? {
+                if matches && context.may_search(&entry, attribute, names, &mut name)? {
                     self.found.insert(entry.id().0);
                     self.names.push(name.into_bytes().into());
                 }
@@ -231,7 +236,7 @@ impl Down {
     /// Does one step. Returns true at the end of the walk.
     fn step(
         &mut self,
-        ground: &ChainContext<'_, '_>,
+        context: &ChainContext<'_, '_>,
         names: &mut NormalNames,
         left: &mut usize,
     ) -> Result<bool, StoreError> {
@@ -239,13 +244,13 @@ impl Down {
             self.now = self.entries.pop().map(|id| (id, 0));
             return Ok(self.now.is_none());
         };
-        let Some(entry) = ground.view.entry(id)? else {
+        let Some(entry) = context.view.entry(id)? else {
             return Ok(false);
         };
-        let schema = ground.view.schema();
+        let schema = context.view.schema();
         let mut at = 0;
         for attribute in &self.attributes {
-            if !ground.may_search(&entry, attribute, names, &mut String::new())? {
+            if !context.may_search(&entry, attribute, names, &mut String::new())? {
                 continue;
             }
             let values = entry.values(attribute);
@@ -259,7 +264,7 @@ impl Down {
                     return Ok(false);
                 }
                 *left -= 1;
-                if let Some(named) = named(ground.view, schema, attribute, value)?
+                if let Some(named) = named(context.view, schema, attribute, value)?
                     && self.found.insert(named.0)
                 {
                     self.entries.push(named);

@@ -13,10 +13,10 @@ use std::sync::Arc;
 
 use fulgurite_access::{Decisions, Rights, RightsClass};
 use fulgurite_ldap::{LdapResult, ResultCode, Scope};
-use fulgurite_schema::{AttributeSelector, Filter};
+use fulgurite_schema::{AttributeDescription, AttributeSelector, Filter};
 use fulgurite_store::{DnCache, EntryView, EntryWalk, ParkedView, StoreError, View};
 
-use super::candidates::{CandidateScan, ScanStep};
+use super::candidates::{CandidateScan, ScanSource, ScanStep};
 use super::chain::{ChainContext, ChainProgress, Chains};
 use super::filter::{PreparedFilter, VisibleStoredEntry};
 use super::output::{Output, SearchEnd};
@@ -29,7 +29,7 @@ use crate::request::alias::{self, AliasResolution};
 use crate::request::referral;
 use crate::rights::computed::{Computed, RequesterRights};
 use crate::rights::facts::{EntryFacts, EntrySource};
-use crate::rights::projection::AttributeRights;
+use crate::rights::projection::{AttributeRights, StoredEntry};
 use crate::search::normal_names::NormalNames;
 
 /// The number of filter items that a candidate is tested against at the cost of one candidate.
@@ -91,7 +91,7 @@ pub(crate) struct DatabaseSearch<'d> {
     chains: Option<Chains>,
     /// The scan of aliases; `None` once it is done.
     aliases: Option<CandidateScan>,
-    pass: CandidateScan,
+    scan: CandidateScan,
     attribute_rights: AttributeRights,
     names: DnCache,
     normals: NormalNames,
@@ -99,11 +99,20 @@ pub(crate) struct DatabaseSearch<'d> {
     normal: String,
 }
 
+/// The beginning of a part: its base, and the reusable state of earlier searches.
+pub(crate) struct PartStart<'d> {
+    pub(crate) database: &'d Database,
+    pub(crate) decisions: Decisions<'d>,
+    pub(crate) view: Box<View<'d>>,
+    pub(crate) base: Region,
+    pub(crate) attribute_rights: AttributeRights,
+}
+
 /// The reusable state of a part that is finished.
 pub(crate) struct Finished<'d> {
     pub(crate) view: Box<View<'d>>,
     /// The rights class that the attribute rights belong to.
-    pub(crate) likeness: Option<RightsClass<'d>>,
+    pub(crate) rights_class: Option<RightsClass<'d>>,
     pub(crate) attribute_rights: AttributeRights,
 }
 
@@ -131,13 +140,18 @@ impl<'d> DatabaseSearch<'d> {
     /// Begins a part at an entry of a view, with the attribute rights of earlier searches.
     pub(crate) fn new(
         core: &'d Core,
-        (database, number): (&'d Database, u16),
-        decisions: Decisions<'d>,
-        (view, since_us): (Box<View<'d>>, u64),
-        base: Region,
+        start: PartStart<'d>,
+        number: u16,
+        since_us: u64,
         mut spec: SearchSpec,
-        attribute_rights: AttributeRights,
     ) -> Result<Box<DatabaseSearch<'d>>, StoreError> {
+        let PartStart {
+            database,
+            decisions,
+            view,
+            base,
+            attribute_rights,
+        } = start;
         let types = &core.types;
         let holds = |class: &Filter<AttributeSelector>| {
             let plan = view.plan(base.base, store_scope(base.scope), class)?;
@@ -176,7 +190,7 @@ impl<'d> DatabaseSearch<'d> {
             tested,
             planned_here: true,
             regions: Regions::new(base.base, base.scope),
-            pass: CandidateScan::default(),
+            scan: CandidateScan::default(),
             attribute_rights,
             names,
             normals: NormalNames::default(),
@@ -187,7 +201,7 @@ impl<'d> DatabaseSearch<'d> {
 
     /// Continues after an entry of an earlier page.
     pub(crate) fn after(&mut self, position: EntryPosition) {
-        self.pass = CandidateScan::after(position.region as usize, position.id);
+        self.scan = CandidateScan::after(position.region as usize, position.id);
     }
 
     /// Gives up the snapshot until the next step.
@@ -199,21 +213,21 @@ impl<'d> DatabaseSearch<'d> {
     }
 
     /// Takes out the snapshot with its cached names, and the attribute rights.
-    pub(crate) fn take_left(&mut self) -> Option<Finished<'d>> {
+    pub(crate) fn take_finished(&mut self) -> Option<Finished<'d>> {
         let Some(SnapshotState::View(view)) = self.held.take() else {
             return None;
         };
         view.keep_dn_cache(std::mem::take(&mut self.names));
         Some(Finished {
             view,
-            likeness: self.decisions.rights_class(),
+            rights_class: self.decisions.rights_class(),
             attribute_rights: std::mem::take(&mut self.attribute_rights),
         })
     }
 
     /// Returns the number of candidates examined.
     pub(crate) fn examined(&self) -> u64 {
-        self.pass.examined()
+        self.scan.examined()
     }
 
     /// Returns the indexes that the filter lacks.
@@ -243,21 +257,23 @@ impl<'d> DatabaseSearch<'d> {
     }
 
     /// Writes an entry of the sorted list if it still matches.
-    pub(crate) fn write_found(
+    pub(crate) fn write_sorted(
         &mut self,
         item: SortItem,
         output: &mut Output,
         out: &mut Vec<u8>,
     ) -> Result<Option<SearchEnd>, StoreError> {
         let view = self.current_view(output.now_us)?;
-        let verdict = match view.entry(item.at.id)? {
-            Some(entry) if matches!(self.judge(&view, &entry, false)?, MatchOutcome::Entry) => {
+        let outcome = match view.entry(item.at.id)? {
+            Some(entry)
+                if matches!(self.test_entry(&view, &entry, false)?, MatchOutcome::Entry) =>
+            {
                 self.write(&view, &entry, item, output, out)?
             }
             _ => CandidateOutcome::Skipped,
         };
         self.held = Some(SnapshotState::View(view));
-        Ok(match verdict {
+        Ok(match outcome {
             CandidateOutcome::End(end) => Some(end),
             CandidateOutcome::Skipped | CandidateOutcome::Sent => None,
         })
@@ -289,7 +305,7 @@ impl<'d> DatabaseSearch<'d> {
         (self.since_us, self.examined_before) = (now, examined);
         self.names.clear();
         self.normals.clear();
-        self.pass.mark_inexact();
+        self.scan.mark_inexact();
         let filter = &self.spec.filter;
         self.tested = PreparedFilter::new(filter, self.core, &view, &self.decisions);
         Ok(view)
@@ -312,10 +328,13 @@ impl<'d> DatabaseSearch<'d> {
         let mut walk = EntryWalk::new();
         while *left > 0 && out.len() < bytes_end {
             let cost = self.candidate_cost;
-            let next = self
-                .pass
-                .next(view, &mut walk, &self.regions, &self.planned, cost, left)?;
-            if output.limits.is_unchecked(self.pass.planned()) {
+            let source = ScanSource {
+                regions: &self.regions,
+                filter: &self.planned,
+                cost,
+            };
+            let next = self.scan.next(view, &mut walk, source, left)?;
+            if output.limits.is_unchecked(self.scan.planned()) {
                 return Ok(Some(output.end(ResultCode::AdminLimitExceeded)));
             }
             match next {
@@ -376,8 +395,12 @@ impl<'d> DatabaseSearch<'d> {
         let types = &self.core.types;
         let mut walk = EntryWalk::new();
         while let Some(aliases) = &mut self.aliases {
-            let filter = &types.alias_filter;
-            match aliases.next(view, &mut walk, &self.regions, filter, 1, left)? {
+            let source = ScanSource {
+                regions: &self.regions,
+                filter: &types.alias_filter,
+                cost: 1,
+            };
+            match aliases.next(view, &mut walk, source, left)? {
                 ScanStep::Pause => return Ok(None),
                 ScanStep::Exhausted => self.aliases = None,
                 ScanStep::Entry(entry) if entry.id() == self.base.base => {}
@@ -414,7 +437,7 @@ impl<'d> DatabaseSearch<'d> {
         output: &mut Output,
         out: &mut Vec<u8>,
     ) -> Result<CandidateOutcome, StoreError> {
-        match self.judge(view, entry, self.pass.is_exact())? {
+        match self.test_entry(view, entry, self.scan.is_exact())? {
             MatchOutcome::NoMatch => return Ok(CandidateOutcome::Skipped),
             MatchOutcome::Reference(urls) => {
                 // The next page continues behind the last entry of this one, and meets the
@@ -437,44 +460,49 @@ impl<'d> DatabaseSearch<'d> {
         }
         let at = EntryPosition {
             part: self.number,
-            region: u32::try_from(self.pass.region()).unwrap_or(u32::MAX),
+            region: u32::try_from(self.scan.region()).unwrap_or(u32::MAX),
             id: entry.id(),
         };
         if output.sorter.is_none() {
             let key = Box::default();
             return self.write(view, entry, SortItem { key, at }, output, out);
         }
-        let facts = EntryFacts::new(self.core, view, EntrySource::Stored(*entry));
-        let rights = facts.rights(&self.decisions, &self.normal);
-        let types = &self.core.types;
-        let by_value = self.decisions.by_value();
-        let key = sort::key_of(
-            &output.sort_keys,
-            self.requester(),
-            view,
-            entry,
-            |description, value| {
-                let rights = if by_value {
-                    rights.value(description, value)
-                } else {
-                    rights.attribute(description)
-                };
-                let computed = Computed::of(types, description.attribute);
-                rights.allows(Rights::READ)
-                    && computed.is_none_or(|computed| computed.may_be_told(&self.decisions))
-            },
-        )?;
-        let taken = output
+        let key = self.sort_key(view, entry, output)?;
+        let has_room = output
             .sorter
             .as_mut()
             .is_some_and(|sorter| sorter.push(SortItem { key, at }));
-        if taken {
+        if has_room {
             return Ok(CandidateOutcome::Skipped);
         }
         let text = "too many entries to sort";
         let mut end = output.end(ResultCode::AdminLimitExceeded);
         end.result = LdapResult::with_diagnostic(ResultCode::AdminLimitExceeded, text);
         Ok(CandidateOutcome::End(end))
+    }
+
+    /// Returns the sort key of the entry tested last. Only readable values count.
+    fn sort_key(
+        &self,
+        view: &View<'d>,
+        entry: &EntryView<'_>,
+        output: &Output,
+    ) -> Result<Box<[u8]>, StoreError> {
+        let facts = EntryFacts::new(self.core, view, EntrySource::Stored(*entry));
+        let rights = facts.rights(&self.decisions, &self.normal);
+        let types = &self.core.types;
+        let by_value = self.decisions.by_value();
+        let readable = |description: &AttributeDescription, value: &[u8]| {
+            let rights = if by_value {
+                rights.value(description, value)
+            } else {
+                rights.attribute(description)
+            };
+            let computed = Computed::of(types, description.attribute);
+            rights.allows(Rights::READ)
+                && computed.is_none_or(|computed| computed.is_visible(&self.decisions))
+        };
+        sort::key_of(&output.sort_keys, self.requester(), view, entry, readable)
     }
 
     fn requester(&self) -> RequesterRights<'_> {
@@ -486,11 +514,11 @@ impl<'d> DatabaseSearch<'d> {
 
     /// Returns true if an earlier region covers the entry.
     fn is_covered(&self, view: &View<'d>, entry: &EntryView<'_>) -> Result<bool, StoreError> {
-        self.regions.covers_before(view, entry, self.pass.region())
+        self.regions.covers_before(view, entry, self.scan.region())
     }
 
     /// Tests an entry. With `exact` the plan guarantees that the filter is true of it.
-    fn judge(
+    fn test_entry(
         &mut self,
         view: &View<'d>,
         entry: &EntryView<'_>,
@@ -530,7 +558,7 @@ impl<'d> DatabaseSearch<'d> {
             let urls = referral::reference(entry, types, &object, self.base.scope);
             return Ok(MatchOutcome::Reference(urls));
         }
-        let seen = VisibleStoredEntry {
+        let visible = VisibleStoredEntry {
             entry: *entry,
             view,
             rights,
@@ -538,7 +566,7 @@ impl<'d> DatabaseSearch<'d> {
             check: !uniform,
             by_value: self.decisions.by_value(),
         };
-        Ok(if exact || self.tested.admits(view.schema(), &seen) {
+        Ok(if exact || self.tested.admits(view.schema(), &visible) {
             MatchOutcome::Entry
         } else {
             MatchOutcome::NoMatch
@@ -566,14 +594,17 @@ impl<'d> DatabaseSearch<'d> {
             decisions: &self.decisions,
         };
         let id = output.id;
-        output.projection.write_stored(
-            out,
-            id,
-            (entry, &self.name),
+        let stored = StoredEntry {
+            entry,
+            name: &self.name,
             view,
-            &mut self.attribute_rights,
-            (requester, rights),
-        )?;
+            requester,
+            rights,
+        };
+        let attribute_rights = &mut self.attribute_rights;
+        output
+            .projection
+            .write_stored(out, id, &stored, attribute_rights)?;
         output.wrote(item);
         Ok(CandidateOutcome::Sent)
     }

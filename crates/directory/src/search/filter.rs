@@ -113,7 +113,7 @@ impl PreparedFilter {
             }
             if let Some(computed) = Computed::of(&core.types, selector.attribute) {
                 plain = false;
-                if !computed.may_be_told(decisions) {
+                if !computed.is_visible(decisions) {
                     return ValueSource::Hidden;
                 }
                 return ValueSource::Computed(computed, selector);

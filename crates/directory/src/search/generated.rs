@@ -12,6 +12,7 @@ use crate::core::foundation::Core;
 use crate::core::result::OpResult;
 use crate::core::session::Session;
 use crate::directory::Directory;
+use crate::generated::namespace::NamespaceTarget;
 use crate::generated::tree::{GeneratedEntry, Tree};
 use crate::rights::assertion;
 use crate::rights::facts::UnstoredFacts;
@@ -27,8 +28,29 @@ pub(super) struct GeneratedSearch<'q> {
 }
 
 impl GeneratedSearch<'_> {
+    /// Searches a target that is no database with a store.
+    pub(super) fn target(
+        &self,
+        target: &NamespaceTarget<'_>,
+        plan: SortPlan,
+    ) -> OpResult<CompleteOutput> {
+        let (directory, scope) = (self.directory, self.query.request.scope);
+        match target {
+            NamespaceTarget::RootDse if scope == Scope::Base => {
+                self.entry(&directory.root_dse(self.session), plan)
+            }
+            NamespaceTarget::Subschema => self.entry(&directory.generated().subschema, plan),
+            NamespaceTarget::Tree(tree) => self.tree(tree, plan),
+            // The root DSE has no children outside the databases.
+            _ => {
+                let base = &self.query.base;
+                Err(directory.elsewhere(base, Some(scope), ResultCode::NoSuchObject))
+            }
+        }
+    }
+
     /// Searches the root DSE or the subschema subentry.
-    pub(super) fn entry(&self, entry: &Entry, plan: SortPlan) -> OpResult<CompleteOutput> {
+    fn entry(&self, entry: &Entry, plan: SortPlan) -> OpResult<CompleteOutput> {
         let (query, core) = (self.query, self.directory.core());
         if query.request.scope != Scope::Base {
             return Err(LdapResult::new(ResultCode::NoSuchObject));
@@ -64,7 +86,7 @@ impl GeneratedSearch<'_> {
     }
 
     /// Searches the monitor or the configuration.
-    pub(super) fn tree(&self, tree: &Tree, plan: SortPlan) -> OpResult<CompleteOutput> {
+    fn tree(&self, tree: &Tree, plan: SortPlan) -> OpResult<CompleteOutput> {
         let (query, core) = (self.query, self.directory.core());
         let decisions = tree.decisions(self.session);
         let mut entries = tree.entries(&core.schema, &query.base);
@@ -156,7 +178,7 @@ impl GeneratedSearch<'_> {
     /// Returns the sorter of a sorted search, and the state that holds its slot until the search
     /// ends.
     fn sorted_entries(&self, plan: SortPlan) -> (Option<SortedEntries>, SortState) {
-        let bytes_max = self.directory.search_settings().sort_limits.bytes_max;
+        let bytes_max = self.directory.features().sssvlv.limits.bytes_max;
         let sorted = match plan.state {
             SortState::Requested { .. } => {
                 Some(SortedEntries::new(plan.keys, plan.view, bytes_max))

@@ -5,8 +5,8 @@
 //! ```
 //!
 //! - *returned*: the number of entries on all pages.
-//! - *part*, *region*, *entry id*: the position of the last entry; with a sort key, its position in
-//!   the order.
+//! - *part*, *region*, *entry id*: the position of the last entry, in the order if there is a sort
+//!   key.
 //! - *began*: the time of the first page's snapshot in microseconds, as in CSNs.
 //! - *search*: a hash of the request and the requester.
 //! - *mac*: HMAC-SHA-256, cut to 16 bytes, with a key that the database keeps. A client cannot make
@@ -17,11 +17,10 @@
 //! continues in any later snapshot of the same database. (The greatest id may be assigned again
 //! after its deletion; such an entry may be skipped.)
 //!
-//! The cookie reveals nothing: a key stream derived from the mac encrypts all but the mac, because
-//! ids also count hidden entries. It grants nothing: each page checks all rights. An entry that
-//! moves before the end of the page is not returned again, and one behind it is returned in its
-//! newest state. In sorted searches the sort key is the position, so new and deleted entries shift
-//! nothing.
+//! The cookie reveals nothing. Because ids also count hidden entries, a key stream derived from the
+//! mac encrypts the rest. It grants nothing: each page checks all rights. A changed entry before
+//! the end of the page is not returned again. One behind it is returned in its newest state. In
+//! sorted searches the sort key is the position, so new and deleted entries shift nothing.
 
 use fulgurite_ldap::control::PagedResults;
 use fulgurite_ldap::{LdapResult, ResultCode};
@@ -224,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_of_a_search_do_not_run_together() {
+    fn fields_of_a_search_hash_are_separated() {
         assert_ne!(
             search_hash([&b"ab"[..], b"c"]),
             search_hash([&b"a"[..], b"bc"])

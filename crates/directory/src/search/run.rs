@@ -6,13 +6,13 @@ use fulgurite_access::Decisions;
 use fulgurite_ldap::control::SortResponse;
 use fulgurite_ldap::{ResultCode, Scope, oid};
 use fulgurite_schema::Dn;
-use fulgurite_store::{StoreError, View};
+use fulgurite_store::StoreError;
 
-use super::database_search::{DatabaseSearch, Finished, SearchSpec};
+use super::database_search::{DatabaseSearch, Finished, PartStart, SearchSpec};
 use super::output::{Output, SearchEnd};
 use super::regions::Region;
 use super::sort::SortItem;
-use super::sort_plan::{SortState, sort_response};
+use super::sort_plan::{SortPlan, SortState, sort_response};
 use super::vlv::{self, SortedOutput};
 use crate::core::database::Database;
 use crate::core::index_advice::IndexAdvice;
@@ -75,8 +75,7 @@ impl<'d> SearchRun<'d> {
         directory: &'d Directory,
         mut output: Output,
         spec: SearchSpec,
-        sorting: SortState,
-        view: Option<vlv::ListView>,
+        plan: SortPlan,
         waiting: VecDeque<PendingSearch<'d>>,
     ) -> Box<SearchRun<'d>> {
         let started_us = directory.core().clock.elapsed_us();
@@ -89,8 +88,8 @@ impl<'d> SearchRun<'d> {
             waiting,
             spare: None,
             sorted_output: None,
-            view,
-            sorting,
+            view: plan.view,
+            sorting: plan.state,
             started_us,
             examined: 0,
             worked: 0,
@@ -99,14 +98,7 @@ impl<'d> SearchRun<'d> {
     }
 
     /// Begins a part at its base.
-    pub(crate) fn begin(
-        &mut self,
-        database: &'d Database,
-        decisions: Decisions<'d>,
-        view: Box<View<'d>>,
-        region: Region,
-        attribute_rights: AttributeRights,
-    ) -> Result<(), StoreError> {
+    pub(crate) fn begin(&mut self, start: PartStart<'d>) -> Result<(), StoreError> {
         let number = u16::try_from(self.parts.len()).unwrap_or(u16::MAX);
         let all_shown = |after: &SortItem| after.at.part > number;
         if self.output.sorter.is_none() && self.resumes_at().is_some_and(all_shown) {
@@ -114,19 +106,9 @@ impl<'d> SearchRun<'d> {
             self.parts.push(None);
             return Ok(());
         }
-        let spec = self.spec.clone();
-        let place = (database, number);
-        let held = (view, self.output.now_us);
-        let directory = self.directory;
-        let mut part = DatabaseSearch::new(
-            directory.core(),
-            place,
-            decisions,
-            held,
-            region,
-            spec,
-            attribute_rights,
-        )?;
+        let core = self.directory.core();
+        let (since_us, spec) = (self.output.now_us, self.spec.clone());
+        let mut part = DatabaseSearch::new(core, start, number, since_us, spec)?;
         if let Some(after) = self.resumes_at()
             && after.at.part == number
             && self.output.sorter.is_none()
@@ -145,11 +127,16 @@ impl<'d> SearchRun<'d> {
     /// Puts the last view and its attribute rights into the thread's cache.
     pub(crate) fn leave(mut self: Box<Self>, snapshots: &mut Snapshots<'d>) {
         let last = self.parts.last_mut().and_then(Option::as_mut);
-        if let Some(left) = last.and_then(|part| part.take_left()).or(self.spare) {
+        if let Some(finished) = last.and_then(|part| part.take_finished()).or(self.spare) {
             let selection = self.output.projection.selection;
-            let (store, likeness) = (left.view.store(), left.likeness);
-            snapshots.give_attribute_rights(store, likeness, selection, left.attribute_rights);
-            snapshots.give(left.view);
+            let (store, rights_class) = (finished.view.store(), finished.rights_class);
+            snapshots.give_attribute_rights(
+                store,
+                rights_class,
+                selection,
+                finished.attribute_rights,
+            );
+            snapshots.give(finished.view);
         }
     }
 
@@ -184,6 +171,7 @@ impl<'d> SearchRun<'d> {
         let candidates_max = quantum.candidates_max.max(1);
         let mut left = candidates_max;
         let end = self.work_within(out, bytes_end, &mut left);
+        debug_assert!(left <= candidates_max, "work only decreases");
         self.worked = candidates_max - left;
         end
     }
@@ -226,7 +214,7 @@ impl<'d> SearchRun<'d> {
                     .new_ones(part.missing_indexes());
                 self.missing_indexes.extend(told);
             }
-            self.spare = part.take_left();
+            self.spare = part.take_finished();
             *slot = None;
         }
         while let Some(start) = self.waiting.pop_front() {
@@ -244,13 +232,13 @@ impl<'d> SearchRun<'d> {
                 continue;
             };
             let scope = start.scope;
-            self.begin(
-                start.database,
-                start.decisions,
+            self.begin(PartStart {
+                database: start.database,
+                decisions: start.decisions,
                 view,
-                Region { base, scope },
-                AttributeRights::default(),
-            )?;
+                base: Region { base, scope },
+                attribute_rights: AttributeRights::default(),
+            })?;
             return Ok(None);
         }
         let Some(sorter) = self.output.sorter.take() else {
@@ -279,7 +267,7 @@ impl<'d> SearchRun<'d> {
                 code: 0,
                 attribute: None,
             },
-            SortState::Refused(unsorted) => sort_response(unsorted),
+            SortState::Refused(refusal) => sort_response(refusal),
         };
         let control = (oid::SORT_RESPONSE, response.encode());
         end.controls.insert(0, control);

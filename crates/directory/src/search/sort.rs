@@ -79,18 +79,18 @@ impl OrderingKey {
     }
 
     fn resolve(schema: &Schema, key: &SortKey<'_>) -> Result<OrderingKey, SortRefusal> {
-        let unsorted = |code, text: &str| SortRefusal {
+        let refusal = |code, text: &str| SortRefusal {
             result: refuse(code, format!("serverSort control: {text}")),
             attribute: Some(key.attribute.to_vec()),
         };
         let description = schema.describe(key.attribute).map_err(|_| {
-            unsorted(
+            refusal(
                 ResultCode::NoSuchAttribute,
                 "Unrecognized attribute type in sort key",
             )
         })?;
         let kind = schema.attribute_at(description.attribute);
-        let no_rule = || unsorted(ResultCode::InappropriateMatching, "No ordering rule");
+        let no_rule = || refusal(ResultCode::InappropriateMatching, "No ordering rule");
         let rule = match key.rule {
             None => kind.ordering,
             Some(name) => std::str::from_utf8(name)
@@ -217,6 +217,7 @@ impl Sorter {
         };
         self.bytes_left = left;
         self.len += 1;
+        debug_assert!(self.run.len() < RUN_LEN, "a full run is closed");
         self.run.push(item);
         if self.run.len() >= RUN_LEN {
             self.close_run();
@@ -377,7 +378,7 @@ mod tests {
     }
 
     #[test]
-    fn there_is_room_for_so_much_and_no_more() {
+    fn a_sorter_has_room_up_to_its_limit() {
         let mut sorter = Sorter::new(2 * (ITEM_BYTES + 3));
         assert!(sorter.push(item(b"abc", 1)) && sorter.push(item(b"abd", 2)));
         assert!(!sorter.push(item(b"", 3)));
@@ -385,7 +386,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_that_make_no_sense_are_refused() {
+    fn invalid_sort_keys_are_refused() {
         let schema = Schema::standard();
         let code = |attribute: &str, rule: Option<&str>| {
             let asked = SortKey {
@@ -394,7 +395,7 @@ mod tests {
                 reverse: false,
             };
             let resolved = OrderingKey::resolve_all(&schema, &[asked], 1);
-            resolved.map(drop).map_err(|unsorted| unsorted.result.code)
+            resolved.map(drop).map_err(|refusal| refusal.result.code)
         };
         assert_eq!(code("createTimestamp", None), Ok(()));
         assert_eq!(code("sn", Some("2.5.13.3")), Ok(()));

@@ -2,7 +2,6 @@
 
 use fulgurite_ldap::control::SortResponse;
 use fulgurite_ldap::{LdapResult, ResultCode, oid};
-use fulgurite_policy::SortLimits;
 
 use super::output::SearchEnd;
 use super::page::SearchHash;
@@ -12,13 +11,13 @@ use super::vlv;
 use crate::core::result::refuse;
 use crate::core::session::Session;
 use crate::directory::Directory;
-use crate::features::sssvlv::SortSlot;
+use crate::features::sssvlv::{SortSlot, Sssvlv};
 
 /// The sorting that a request asks for.
-pub(super) struct SortPlan {
-    pub(super) keys: Vec<OrderingKey>,
-    pub(super) state: SortState,
-    pub(super) view: Option<vlv::ListView>,
+pub(crate) struct SortPlan {
+    pub(crate) keys: Vec<OrderingKey>,
+    pub(crate) state: SortState,
+    pub(crate) view: Option<vlv::ListView>,
 }
 
 /// The state of the sort control.
@@ -53,20 +52,20 @@ pub(super) fn sort_plan(
             view: None,
         });
     };
-    let limits = &directory.search_settings().sort_limits;
+    let sssvlv = &directory.features().sssvlv;
     let demanded = controls.sort_critical || controls.vlv.is_some();
-    let keys_max = if limits.keys_max == 0 {
+    let keys_max = if sssvlv.limits.keys_max == 0 {
         usize::MAX
     } else {
-        limits.keys_max
+        sssvlv.limits.keys_max
     };
     let keys = match OrderingKey::resolve_all(directory.schema(), &control.keys, keys_max) {
         Ok(keys) => keys,
-        Err(unsorted) if demanded => return Err(Box::new(unsortable(&unsorted))),
-        Err(unsorted) => {
+        Err(refusal) if demanded => return Err(Box::new(unsortable(&refusal))),
+        Err(refusal) => {
             return Ok(SortPlan {
                 keys: Vec::new(),
-                state: SortState::Refused(unsorted),
+                state: SortState::Refused(refusal),
                 view: None,
             });
         }
@@ -78,43 +77,36 @@ pub(super) fn sort_plan(
             Some(view.ok_or_else(|| Box::new(SearchEnd::plain(no_such_value())))?)
         }
     };
-    let permit = sort_slot(directory, session, limits);
+    let slot = sort_slot(sssvlv, session);
     Ok(SortPlan {
         keys,
         state: SortState::Requested {
-            _slot: permit.map_err(|unsorted| unsortable(&unsorted))?,
+            _slot: slot.map_err(|refusal| unsortable(&refusal))?,
         },
         view,
     })
 }
 
-fn sort_slot(
-    directory: &Directory,
-    session: &Session,
-    limits: &SortLimits,
-) -> Result<SortSlot, SortRefusal> {
-    let permit = directory
-        .search_settings()
-        .sort_slots
-        .begin(session.connection().id, limits);
-    permit.ok_or_else(|| SortRefusal {
+fn sort_slot(sssvlv: &Sssvlv, session: &Session) -> Result<SortSlot, SortRefusal> {
+    let slot = sssvlv.begin(session.connection().id);
+    slot.ok_or_else(|| SortRefusal {
         result: refuse(ResultCode::Busy, "Other sort requests already in progress"),
         attribute: None,
     })
 }
 
 /// Returns the sort response for a request that cannot be sorted.
-pub(crate) fn sort_response(unsorted: &SortRefusal) -> SortResponse<'_> {
+pub(crate) fn sort_response(refusal: &SortRefusal) -> SortResponse<'_> {
     SortResponse {
-        code: unsorted.result.code.number(),
-        attribute: unsorted.attribute.as_deref(),
+        code: refusal.result.code.number(),
+        attribute: refusal.attribute.as_deref(),
     }
 }
 
 /// Returns the end of a search that demands a sorting which is not possible.
-pub(crate) fn unsortable(unsorted: &SortRefusal) -> SearchEnd {
-    let mut end = SearchEnd::plain(unsorted.result.clone());
-    let response = sort_response(unsorted);
+pub(crate) fn unsortable(refusal: &SortRefusal) -> SearchEnd {
+    let mut end = SearchEnd::plain(refusal.result.clone());
+    let response = sort_response(refusal);
     end.controls.push((oid::SORT_RESPONSE, response.encode()));
     end
 }

@@ -125,6 +125,10 @@ impl SortedOutput {
                 .push(response(0, len, OFFSET_RANGE_ERROR, &view.context));
             return Err(Box::new(end));
         };
+        debug_assert!(
+            position <= len + 1,
+            "a target is in the list or one past its end"
+        );
         let first = position.saturating_sub(u64::from(view.before)).max(1);
         let last = position.saturating_add(u64::from(view.after)).min(len);
         Ok(SortedOutput {
@@ -160,7 +164,7 @@ impl SortedOutput {
             let Some(part) = part.and_then(Option::as_mut) else {
                 continue;
             };
-            if let Some(mut end) = part.write_found(item, output, out)? {
+            if let Some(mut end) = part.write_sorted(item, output, out)? {
                 self.complete(&mut end);
                 return Ok(Some(end));
             }

@@ -115,6 +115,14 @@ pub(crate) fn apply(
     permissive: bool,
 ) -> OpResult {
     for change in changes {
+        debug_assert!(
+            !change.attribute.values.is_empty()
+                || matches!(
+                    change.operation,
+                    ModifyOperation::Delete | ModifyOperation::Replace
+                ),
+            "the request was checked"
+        );
         if let Some(applied) = large.apply(schema, change, permissive) {
             applied?;
             continue;
@@ -160,7 +168,12 @@ fn add(schema: &Schema, entry: &mut Entry, added: &Attribute, permissive: bool) 
         }
     }
     drop(present);
+    debug_assert!(
+        new.len() <= added.values.len(),
+        "only given values are added"
+    );
     held.values.append(&mut new);
+    debug_assert!(!held.values.is_empty(), "an attribute has values");
     Ok(())
 }
 
@@ -182,9 +195,9 @@ pub(crate) fn without_value(
 
 fn delete(schema: &Schema, entry: &mut Entry, deleted: &Attribute, permissive: bool) -> OpResult {
     let name = deleted.description.text(schema);
-    let mut doomed = HashSet::new();
+    let mut left_to_delete = HashSet::new();
     if !deleted.values.is_empty() {
-        doomed = normal_values(schema, &deleted.description, &deleted.values, "delete")?;
+        left_to_delete = normal_values(schema, &deleted.description, &deleted.values, "delete")?;
     }
     let Some(held) = entry.attribute_mut(&deleted.description) else {
         if permissive {
@@ -202,14 +215,18 @@ fn delete(schema: &Schema, entry: &mut Entry, deleted: &Attribute, permissive: b
     held.values.retain(|value| {
         schema
             .normal_value(deleted.description.attribute, value)
-            .is_none_or(|normal| !doomed.remove::<[u8]>(&normal))
+            .is_none_or(|normal| !left_to_delete.remove::<[u8]>(&normal))
     });
-    if !doomed.is_empty() && !permissive {
+    if !left_to_delete.is_empty() && !permissive {
         let text = no_such_value(&name);
         return Err(refuse(ResultCode::NoSuchAttribute, text));
     }
     if held.values.is_empty() {
         entry.set(&deleted.description, Vec::new());
+        debug_assert!(
+            entry.attribute(&deleted.description).is_none(),
+            "an attribute without values is removed"
+        );
     }
     Ok(())
 }
@@ -225,6 +242,7 @@ fn increment(schema: &Schema, entry: &mut Entry, by: &Attribute, permissive: boo
         let text = format!("modify/increment: {name}: no such attribute");
         return Err(refuse(ResultCode::NoSuchAttribute, text));
     };
+    debug_assert_eq!(by.values.len(), 1, "the request was checked");
     let by = by.values.first().and_then(|value| integer(value));
     for value in &mut held.values {
         let sum = integer(value)

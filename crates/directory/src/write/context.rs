@@ -167,8 +167,8 @@ impl<'d> Context<'_, 'd> {
 
     /// Returns a copy of an entry for a modify, without the values that nothing examines.
     ///
-    /// A large attribute has one value in the copy if the changes name single values, and neither
-    /// rules nor a size bound need all of them. Without large attributes, attributes that nothing
+    /// A large attribute has one value in the copy if the changes name single values. Rules by
+    /// value and size bounds need all values. Without large attributes, attributes that nothing
     /// examines have no value in the copy and stay as they are.
     pub(crate) fn entry_for(
         &self,
@@ -187,12 +187,12 @@ impl<'d> Context<'_, 'd> {
         };
         let may_stay = !entry.has_overflow_values() && !self.decisions.by_value();
         let schema = &self.core.schema;
-        let looked_at = self.looked_at(dn, changes);
+        let examined_types = self.examined_types(dn, changes);
         let copy = entry.to_entry_named(dn, &mut |description, values| {
             let attribute = description.attribute;
             // The refusal of too many values names the attribute.
             let is_crowded = || values.len() > 1 && schema.attribute_at(attribute).single_value;
-            if may_stay && !looked_at.contains(&attribute) && !is_crowded() {
+            if may_stay && !examined_types.contains(&attribute) && !is_crowded() {
                 ValueSelection::None
             } else if values.are_overflow() && large.has(description) {
                 ValueSelection::First
@@ -205,7 +205,7 @@ impl<'d> Context<'_, 'd> {
 
     /// Returns the attribute types whose values are changed or checked. Of all others only the
     /// presence counts.
-    fn looked_at(&self, dn: &Dn, changes: &[&[Change]]) -> Vec<AttributeIndex> {
+    fn examined_types(&self, dn: &Dn, changes: &[&[Change]]) -> Vec<AttributeIndex> {
         let types = &self.core.types;
         let changes = changes.iter().copied().flatten();
         let rdn = dn.rdn();
@@ -216,12 +216,19 @@ impl<'d> Context<'_, 'd> {
             Some(&types.reference),
             types.auth_password.as_ref(),
         ];
-        let mut looked_at = self.core.sorted_values.clone();
-        looked_at.extend(changes.map(|change| change.attribute.description.attribute));
-        looked_at.extend(names.map(|ava| ava.attribute));
-        looked_at.extend(kept.into_iter().flatten().map(|types| types.attribute));
-        looked_at.extend(types.aliased_object);
-        looked_at
+        let mut examined_types = self.core.sorted_values.clone();
+        examined_types.extend(changes.map(|change| change.attribute.description.attribute));
+        examined_types.extend(names.map(|ava| ava.attribute));
+        examined_types.extend(kept.into_iter().flatten().map(|types| types.attribute));
+        examined_types.extend(types.aliased_object);
+        debug_assert!(
+            dn.rdn()
+                .into_iter()
+                .flat_map(|rdn| rdn.avas())
+                .all(|ava| examined_types.contains(&ava.attribute)),
+            "the schema check compares the values of the RDN"
+        );
+        examined_types
     }
 
     /// Returns the options to check a changed entry. Its values are checked already, or come from
@@ -266,25 +273,31 @@ impl<'d> Context<'_, 'd> {
     }
 
     /// Fails for a large entry with a short work budget; the writer thread then repeats the batch.
-    pub(crate) fn keep_short(&mut self, id: EntryId) -> OpResult {
+    pub(crate) fn require_small(&mut self, id: EntryId) -> OpResult {
         if self.budget == WorkBudget::Unlimited {
             return Ok(());
         }
         match self.writer.is_larger_than(id, SHORT_BYTES_MAX) {
             Ok(false) => Ok(()),
-            Ok(true) => Err(self.put_off()),
+            Ok(true) => Err(self.defer()),
             Err(error) => Err(result::store(&error)),
         }
     }
 
     /// Ends the transaction of a short batch. No client sees the result.
-    pub(crate) fn put_off(&mut self) -> LdapResult {
+    pub(crate) fn defer(&mut self) -> LdapResult {
+        debug_assert_eq!(self.budget, WorkBudget::Short, "the writer thread has time");
         self.broken = true;
         LdapResult::new(ResultCode::Busy)
     }
 
     /// Ends the checks: the update changes the store from here on, except with the no-op control.
     pub(crate) fn begin_change(&mut self, before: Option<EntryId>) -> OpResult {
+        debug_assert!(!self.broken, "a broken transaction must not change more");
+        debug_assert!(
+            self.returned.pre_read.is_none(),
+            "an update begins its change once"
+        );
         if self.modifiers.no_op {
             return Err(LdapResult::new(ResultCode::NoOperation));
         }
@@ -296,6 +309,13 @@ impl<'d> Context<'_, 'd> {
 
     /// Ends the change.
     pub(crate) fn end_change(&mut self, after: EntryId) -> OpResult {
+        debug_assert!(!self.broken, "a failed change has no end");
+        debug_assert!(!self.modifiers.no_op, "no-op ends before the change");
+        debug_assert_ne!(
+            after,
+            EntryId::ROOT,
+            "the place above all entries is not written"
+        );
         if let Some(selection) = &self.modifiers.post_read {
             self.returned.post_read = self.read(after, selection)?;
         }
@@ -370,10 +390,16 @@ impl<'d> Context<'_, 'd> {
     }
 
     /// Stamps a changed entry, except for attributes that the client has set.
-    pub(crate) fn mark<'a>(&self, entry: &mut Entry, changed: impl Iterator<Item = &'a Attribute>) {
+    pub(crate) fn stamp_change<'a>(
+        &self,
+        entry: &mut Entry,
+        changed: impl Iterator<Item = &'a Attribute>,
+    ) {
         let set: Vec<_> = changed.map(|attribute| &attribute.description).collect();
         if self.database.last_mod {
             self.stamp().modify(entry, &self.core.types, &set);
+            let csn = entry.attribute(&self.core.types.entry_csn);
+            debug_assert!(csn.is_some(), "every change has a number");
         }
     }
 
@@ -427,6 +453,11 @@ impl<'d> Context<'_, 'd> {
             let class = vec![name.as_bytes().to_vec()];
             checked.set_operational(schema, description, class);
         }
+        debug_assert_eq!(
+            checked.entry().values(description.attribute).len(),
+            1,
+            "an entry has one structural class"
+        );
     }
 
     /// Returns the naming context of a name.

@@ -36,7 +36,12 @@ pub(crate) fn drop_but(core: &Core, entry: &mut Entry, kept: &HashSet<&[u8]>) {
         if held.description.attribute != keys.attribute {
             return true;
         }
+        let before = held.values.len();
         held.values.retain(|value| kept.contains(value.as_slice()));
+        debug_assert!(
+            held.values.len() <= before.min(kept.len()),
+            "values are distinct"
+        );
         !held.values.is_empty()
     });
 }

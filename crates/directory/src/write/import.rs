@@ -136,6 +136,10 @@ impl EntryCompleter {
         let checked = self.checked(entry)?;
         let csn = marks.first.behind(marks.used);
         marks.used += 1;
+        debug_assert!(
+            marks.used as usize <= marks.random.bytes.len(),
+            "each entry has a reserved number and drawn randomness"
+        );
         Ok(self.stamped(checked, marks.time, csn, &marks.random))
     }
 
@@ -153,6 +157,10 @@ impl EntryCompleter {
             held.make_pretty(&self.schema);
         }
         entry.add_missing_rdn_values(&self.schema);
+        debug_assert!(
+            entry.attributes.iter().all(|held| !held.values.is_empty()),
+            "an attribute has values"
+        );
     }
 
     fn stamped(
@@ -228,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn present_marks_stay_and_missing_ones_are_made() {
+    fn present_stamps_stay_and_missing_ones_are_made() {
         let schema = Schema::standard();
         let uuid = "11111111-2222-4333-8444-555555555555";
         let given = entry(
@@ -260,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn a_load_by_nobody_names_nobody() {
+    fn a_load_without_a_root_has_no_author() {
         let schema = Schema::standard();
         let given = entry(&schema, &[("objectClass", "person"), ("sn", "x")]);
         let complete = importer_by(&schema, "")

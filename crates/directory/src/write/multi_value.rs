@@ -52,11 +52,11 @@ impl<'v> MultiValueAttributes<'v> {
         let large = entry
             .attributes()
             .filter(|held| held.values.are_overflow())
-            .filter(|held| may_stay(core, dn, &held.info.description, changes));
+            .filter(|held| is_by_value(core, dn, &held.info.description, changes));
         let attributes = large.map(|held| {
             let description = held.info.description.clone();
             MultiValueAttribute {
-                holds: holder(view, id, description.clone()),
+                holds: value_lookup(view, id, description.clone()),
                 description,
                 len: held.values.len(),
                 removed: Vec::new(),
@@ -87,6 +87,13 @@ impl<'v> MultiValueAttributes<'v> {
         } = &change.attribute;
         let mut attributes = self.attributes.iter_mut();
         let large = attributes.find(|large| large.description == *description)?;
+        debug_assert!(
+            matches!(
+                change.operation,
+                ModifyOperation::Add | ModifyOperation::Delete
+            ),
+            "other changes need all values"
+        );
         Some(match change.operation {
             ModifyOperation::Add => large.add(schema, values, permissive),
             _ => large.delete(schema, values, permissive),
@@ -96,6 +103,7 @@ impl<'v> MultiValueAttributes<'v> {
     /// Removes attributes without values from the entry, and returns the changes for the store.
     pub(crate) fn finish(self, entry: &mut Entry) -> Vec<ValueChange> {
         let finished = self.attributes.into_iter().map(|large| {
+            debug_assert!(large.added.len() <= large.len, "added values are counted");
             if large.len == 0 {
                 entry.set(&large.description, Vec::new());
             }
@@ -112,7 +120,7 @@ impl<'v> MultiValueAttributes<'v> {
     }
 }
 
-fn holder<'v, T: Snapshot>(
+fn value_lookup<'v, T: Snapshot>(
     view: &'v View<'_, T>,
     id: EntryId,
     description: AttributeDescription,
@@ -126,7 +134,7 @@ fn holder<'v, T: Snapshot>(
 /// Returns true if an attribute can be changed value by value.
 ///
 /// Attributes of the RDN, object classes and sorted attributes cannot.
-fn may_stay(
+fn is_by_value(
     core: &Core,
     dn: &Dn,
     description: &AttributeDescription,
@@ -171,6 +179,10 @@ impl MultiValueAttribute<'_> {
             let normal = schema.normal_value(self.description.attribute, value);
             let normal = normal.map_or_else(|| value.clone(), Cow::into_owned);
             if !self.holds(&normal, value)? {
+                debug_assert!(
+                    self.added.iter().all(|(added, _)| *added != normal),
+                    "a value is added once"
+                );
                 self.added.push((normal, value.clone()));
                 self.len += 1;
             } else if !permissive {
@@ -192,13 +204,13 @@ impl MultiValueAttribute<'_> {
                 missing(no_such_attribute(&name))
             };
         }
-        let mut doomed: HashSet<Vec<u8>> = HashSet::new();
+        let mut deleted: HashSet<Vec<u8>> = HashSet::new();
         for value in values {
             let normal = schema.normal_value(self.description.attribute, value);
             let Some(normal) = normal.map(Cow::into_owned) else {
                 continue;
             };
-            if !doomed.insert(normal.clone()) {
+            if !deleted.insert(normal.clone()) {
                 continue;
             }
             if !self.holds(&normal, value)? {
@@ -211,6 +223,7 @@ impl MultiValueAttribute<'_> {
                 Some(position) => drop(self.added.remove(position)),
                 None => self.removed.push((normal, value.clone())),
             }
+            debug_assert!(self.len > 0, "an attribute that has a value is not empty");
             self.len = self.len.saturating_sub(1);
         }
         Ok(())

@@ -68,6 +68,10 @@ impl WriteRequest {
         id: MessageId,
         updates: Vec<UpdateBuf>,
     ) -> WriteRequest {
+        debug_assert!(
+            !updates.is_empty(),
+            "the end of an empty transaction is refused"
+        );
         WriteRequest {
             session: session.clone(),
             work: WriteWork::Transaction(id, updates),

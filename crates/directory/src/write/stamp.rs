@@ -63,6 +63,13 @@ impl Stamp<'_> {
             fill(&types.modifiers_name, &|| self.by.to_owned());
         }
         fill(&types.modify_timestamp, &|| time.clone());
+        for stamped in [&types.entry_uuid, &types.entry_csn, &types.create_timestamp] {
+            let stamped = entry.entry().attribute(stamped);
+            debug_assert!(
+                stamped.is_some(),
+                "consumers identify entries by their stamps"
+            );
+        }
     }
 
     /// Stamps a changed entry, except for attributes that the client has set.
@@ -91,5 +98,6 @@ impl Stamp<'_> {
 fn uuid_v4(entropy: &dyn Entropy) -> String {
     let uuid = uuid::Builder::from_random_bytes(entropy.random()).into_uuid();
     let mut text = [0; uuid::fmt::Hyphenated::LENGTH];
+    debug_assert_eq!(uuid.get_version_num(), 4, "the builder sets the version");
     uuid.hyphenated().encode_lower(&mut text).to_owned()
 }

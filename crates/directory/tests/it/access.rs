@@ -52,7 +52,7 @@ const RULES: [&str; 6] = [
 ];
 
 #[test]
-fn what_is_seen_depends_on_who_looks() {
+fn entries_and_attributes_depend_on_the_requester() {
     let world = world(&RULES);
     let (anonymous, jane, john) = (Session::new(), world.user(JANE), world.user(JOHN));
     let mail = |session: &Session, filter: &str| {
@@ -81,7 +81,7 @@ fn what_is_seen_depends_on_who_looks() {
 }
 
 #[test]
-fn a_hidden_base_is_not_there() {
+fn a_hidden_base_counts_as_missing() {
     let world = world(&RULES);
     let (anonymous, jane) = (Session::new(), world.user(JANE));
     let search = |session: &Session, base: &str| {
@@ -114,7 +114,7 @@ fn a_hidden_base_is_not_there() {
 }
 
 #[test]
-fn below_what_hides_all_its_children_nothing_is_matched() {
+fn no_matched_name_below_an_entry_that_hides_its_children() {
     let world = world(&[
         "access to dn.children=\"ou=people,dc=example,dc=com\" by users read by * none",
         "access to * by * read",
@@ -134,7 +134,7 @@ fn below_what_hides_all_its_children_nothing_is_matched() {
 }
 
 #[test]
-fn comparing_and_binding_take_their_own_rights() {
+fn compare_and_bind_need_their_rights() {
     let world = world(&RULES);
     let compare = |session: &Session, dn: &str, name: &str, value: &str| {
         code(&world.compare(session, dn, name, value))
@@ -158,7 +158,7 @@ fn comparing_and_binding_take_their_own_rights() {
 }
 
 #[test]
-fn writing_takes_rights_on_what_is_written() {
+fn updates_need_rights_to_the_written_attributes() {
     let world = world(&[
         "to attrs=userPassword,mail by self write by * auth",
         r#"to dn.exact="ou=people,dc=example,dc=com" attrs=children by dn.exact="uid=john,ou=people,dc=example,dc=com" write"#,
@@ -249,7 +249,7 @@ fn single_values_are_hidden_from_every_question() {
 }
 
 #[test]
-fn groups_count_also_where_all_entries_are_treated_alike() {
+fn groups_count_with_uniform_rules() {
     let rules = [
         r#"to attrs=mail by group.exact="cn=all,ou=groups,dc=example,dc=com" read by * none"#,
         "to * by * read",
@@ -266,9 +266,10 @@ fn groups_count_also_where_all_entries_are_treated_alike() {
     assert_eq!((mail(&jane), mail(&nobody)), (1, 0));
 }
 
-/// A count of children counts hidden ones too, so it is for those alone from whom no entry is hidden that another is not.
+/// A count of children reveals hidden ones. Only requesters with the same rights to all entries get
+/// it.
 #[test]
-fn children_are_not_counted_for_whom_some_may_be_hidden() {
+fn children_are_counted_only_with_uniform_rules() {
     let world = world(&RULES);
     let jane = world.user(JANE);
     let base = asked(PEOPLE, Scope::Base, "(objectClass=*)", &["numSubordinates"]);

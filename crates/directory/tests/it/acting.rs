@@ -23,7 +23,7 @@ userPassword: proxy
     world
 }
 
-/// What comes of `who` asking to act for `whom`.
+/// Returns the result of `who` asking to act for `whom`.
 fn authorize(world: &World, who: &str, whom: &str) -> Result<String, ResultCode> {
     let session = if who.is_empty() {
         plain_text()
@@ -42,7 +42,7 @@ fn authorize(world: &World, who: &str, whom: &str) -> Result<String, ResultCode>
 const PROXY: &str = "cn=proxy,dc=example,dc=com";
 
 #[test]
-fn who_may_act_for_whom() {
+fn authz_rules_decide_who_may_act_for_whom() {
     let jane = format!("dn:{JANE}");
     for (rule, allowed) in [
         (JANE, true),
@@ -142,7 +142,7 @@ fn proxied_authorization_without_rules() {
 }
 
 #[test]
-fn binds_may_ask_to_act_for_another() {
+fn a_bind_may_request_another_identity() {
     let world = acting(AuthzPolicy::To, &format!("authzTo: dn:{JANE}\nuid: proxy"));
     for (id, expected, name) in [
         ("u:jane", Success, JANE),

@@ -71,7 +71,7 @@ fn an_alias_as_base_is_its_target() {
 }
 
 #[test]
-fn an_alias_that_leads_nowhere_is_a_problem_as_base_and_nothing_below_it() {
+fn a_dangling_alias_fails_as_base_and_is_skipped_below_it() {
     let world = World::new();
     world.load(ALIASES);
     let root = world.root();
@@ -93,7 +93,7 @@ fn an_alias_that_leads_nowhere_is_a_problem_as_base_and_nothing_below_it() {
 }
 
 #[test]
-fn what_several_aliases_lead_to_comes_once() {
+fn the_target_of_several_aliases_is_returned_once() {
     let world = World::new();
     world.load(ALIASES);
     let root = world.root();
@@ -117,7 +117,7 @@ fn what_several_aliases_lead_to_comes_once() {
 }
 
 #[test]
-fn an_alias_that_is_hidden_is_not_followed() {
+fn a_hidden_alias_is_not_followed() {
     let world = World::with(|options| {
         options.access = vec![
             "access to dn.base=\"cn=staff,ou=aliases,dc=example,dc=com\" by * none".into(),
@@ -136,7 +136,7 @@ fn an_alias_that_is_hidden_is_not_followed() {
 }
 
 #[test]
-fn so_many_aliases_are_followed_and_no_more() {
+fn aliases_are_followed_up_to_the_limit() {
     let world = World::with(|options| options.databases[0].max_deref_depth = 3);
     for number in 0..5 {
         let target = match number {

@@ -12,7 +12,7 @@ use crate::support::{
 };
 
 #[test]
-fn failing_members_leave_their_neighbours_alone() {
+fn a_refused_update_does_not_affect_its_batch() {
     let world = World::new();
     let root = world.root();
     let unit = [("objectClass", "organizationalUnit")];
@@ -57,7 +57,7 @@ fn failing_members_leave_their_neighbours_alone() {
 }
 
 #[test]
-fn marks_grow_within_a_batch() {
+fn csns_increase_within_a_batch() {
     let world = World::new();
     let unit = [("objectClass", "organizationalUnit")];
     let dns: Vec<String> = (0..20)
@@ -82,7 +82,7 @@ fn marks_grow_within_a_batch() {
 }
 
 #[test]
-fn an_empty_batch_and_strange_requests_are_answered() {
+fn an_empty_batch_and_invalid_requests_are_answered() {
     let world = World::new();
     assert_eq!(world.directory.apply(&[]), []);
     let search = asked("", fulgurite_ldap::Scope::Base, "(cn=x)", &[]).pdu();
@@ -99,7 +99,7 @@ fn an_empty_batch_and_strange_requests_are_answered() {
     assert_eq!(codes, [ResultCode::InvalidDnSyntax]);
 }
 
-/// A directory that flushes nothing, with a group whose members lie apart.
+/// A directory without flushes, with a group whose members are overflow values.
 fn unsafe_world() -> World {
     let world = World::empty_with_store(
         |_| {},
@@ -153,7 +153,7 @@ fn short_updates_are_applied_at_once_as_by_the_writer() {
 }
 
 #[test]
-fn what_takes_long_is_not_applied_at_once_and_neither_is_what_stands_beside_it() {
+fn a_large_update_defers_its_whole_batch() {
     let world = unsafe_world();
     let before = world.names("(objectClass=*)");
     let people = "ou=people,dc=example,dc=com";
@@ -176,7 +176,7 @@ fn what_takes_long_is_not_applied_at_once_and_neither_is_what_stands_beside_it()
 }
 
 #[test]
-fn what_has_to_wait_is_not_applied_at_once() {
+fn an_update_that_must_wait_is_deferred() {
     let world = unsafe_world();
     let pdus = [modify_pdu("ou=people,dc=example,dc=com", &[DESCRIBED])];
     let writer = world.store.write().expect("nobody else writes");

@@ -68,7 +68,7 @@ userPassword: {SSHA}gVK8WC9YyFT1gMsQHTGCgT3sSv5zYWx0",
 }
 
 #[test]
-fn the_root_without_configured_password_uses_its_entry() {
+fn a_root_without_configured_password_uses_its_entry() {
     let world = World::with(|options| {
         options.databases[0].root = Some(fulgurite_directory::RootAccount {
             dn: JANE.to_owned(),
@@ -110,7 +110,7 @@ fn other_versions_and_methods_are_refused() {
 }
 
 #[test]
-fn what_is_allowed_and_disallowed() {
+fn allow_and_disallow_change_binds() {
     let world = World::with(|options| {
         options.allow.bind_v2 = true;
         options.allow.bind_anon_cred = true;
@@ -134,7 +134,7 @@ fn what_is_allowed_and_disallowed() {
     assert_eq!(code(&strict.bind(JANE, "jane's").0), UnwillingToPerform);
 }
 
-/// Whether a wrong password for the name takes the time of a slow hash.
+/// Returns true if a wrong password for the name costs a slow hash.
 fn is_slow(world: &World, dn: &str) -> bool {
     let request = fulgurite_ldap::Request::Bind(BindRequest::simple(dn, b"guess"));
     let pdu = crate::support::pdu(&request, &[]);
@@ -150,7 +150,7 @@ fn is_slow(world: &World, dn: &str) -> bool {
 }
 
 #[test]
-fn unknown_names_take_the_way_of_known_ones() {
+fn unknown_names_cost_the_same_as_known_ones() {
     let world = World::new();
     // The sample knows that passwords are in clear here, before anybody has bound.
     assert!(!is_slow(&world, "uid=nobody,dc=example,dc=com"));
@@ -163,7 +163,7 @@ fn unknown_names_take_the_way_of_known_ones() {
 }
 
 #[test]
-fn unknown_names_are_spread_over_the_kinds_of_passwords_in_use() {
+fn unknown_names_use_the_kinds_of_passwords_in_use() {
     let world = World::new();
     world.load(
         "dn: cn=slow,dc=example,dc=com

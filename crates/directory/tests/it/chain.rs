@@ -59,7 +59,7 @@ fn groups_of_groups_are_found_and_circles_end() {
 }
 
 #[test]
-fn members_of_groups_of_groups_are_found_although_no_entry_says_so() {
+fn members_of_nested_groups_are_found_without_member_of() {
     let (world, groups) = world();
     let members = world.names(&format!("(memberOf:{IN_CHAIN}:={})", groups[9]));
     assert!(members.contains(&JANE.to_owned()) && !members.contains(&JOHN.to_owned()));
@@ -71,7 +71,7 @@ fn members_of_groups_of_groups_are_found_although_no_entry_says_so() {
 }
 
 #[test]
-fn walks_go_on_in_small_steps_and_when_parked() {
+fn chain_walks_continue_in_small_steps_and_after_parking() {
     let (world, groups) = world();
     let filter = format!("(member:{IN_CHAIN}:={})", groups[0]);
     let mut asked = asked(TOP, Scope::Subtree, &filter, &["1.1"]);
@@ -82,7 +82,7 @@ fn walks_go_on_in_small_steps_and_when_parked() {
 }
 
 #[test]
-fn nobody_gets_through_a_group_whose_members_are_hidden() {
+fn chain_walks_stop_at_hidden_members() {
     let world = World::with(|options| {
         options.access = vec![
             format!("access to dn.base=\"cn=g4,ou=groups,{TOP}\" attrs=member by * none")

@@ -24,7 +24,7 @@ pub(crate) fn tree_delete(dn: &str) -> Vec<u8> {
 }
 
 #[test]
-fn a_tree_goes_as_a_whole() {
+fn tree_delete_removes_the_whole_subtree() {
     let world = World::new();
     let root = world.root();
     let before = world.names("(objectClass=*)");
@@ -45,7 +45,7 @@ fn a_tree_goes_as_a_whole() {
 }
 
 #[test]
-fn a_tree_takes_the_right_to_each_entry() {
+fn tree_delete_needs_the_right_to_each_entry() {
     let world = World::with(|options| {
         options.access = [
             "to dn.base=\"uid=john,ou=people,dc=example,dc=com\" by * read",
@@ -85,7 +85,7 @@ fn an_assertion_holds_at_the_moment_of_the_change() {
 }
 
 #[test]
-fn an_assertion_is_of_the_entry_as_it_will_be() {
+fn the_assertion_of_an_add_is_about_the_new_entry() {
     let world = World::new();
     let root = world.root();
     let name = "ou=new,dc=example,dc=com";
@@ -110,7 +110,7 @@ fn an_assertion_is_of_the_entry_as_it_will_be() {
 }
 
 #[test]
-fn without_effect_nothing_happens_and_nothing_is_read() {
+fn no_op_changes_nothing_and_returns_no_entry() {
     let world = World::new();
     let names = ReadEntry {
         attributes: vec![b"*"],
@@ -135,7 +135,7 @@ fn without_effect_nothing_happens_and_nothing_is_read() {
 }
 
 #[test]
-fn what_does_not_fit_into_the_store_fails_alone() {
+fn an_update_too_large_for_the_store_fails_alone() {
     let full = |options: &mut fulgurite_store::StoreOptions| options.map_bytes_max = Some(4 << 20);
     let world = World::empty_with_store(|_| {}, full);
     let root = world.root();
@@ -160,14 +160,14 @@ fn what_does_not_fit_into_the_store_fails_alone() {
 }
 
 #[test]
-fn an_anonymous_client_gets_nowhere_with_controls() {
+fn controls_give_an_anonymous_client_no_rights() {
     let world = World::new();
     let refused = world.write(&Session::new(), &tree_delete(PEOPLE));
     assert_eq!(code(&refused), ResultCode::StrongerAuthRequired);
 }
 
 #[test]
-fn values_of_some_types_are_kept_sorted() {
+fn values_of_configured_types_are_stored_in_order() {
     let world = World::with(|options| options.sorted_values = vec!["description".to_owned()]);
     let root = world.root();
     let change = |operation, values| {

@@ -1,5 +1,6 @@
-//! Several databases: each name belongs to one of them, and some are searched as if they were one. What is expected was
-//! measured on the reference, but for the scope of the children, which there leaves glued databases out.
+//! Several databases: each name belongs to one of them, and some are searched as if they were one.
+//! The expected results were measured on slapd. Only the children scope differs: slapd leaves glued
+//! databases out.
 
 use std::sync::Arc;
 
@@ -127,7 +128,7 @@ fn glued_databases_are_searched_as_one() {
 }
 
 #[test]
-fn limits_and_pages_go_across() {
+fn limits_and_pages_span_glued_databases() {
     let (world, _folder) = glued();
     let whole = asked(TOP, Scope::Subtree, "(objectClass=*)", &["1.1"]);
     for limit in 1..=7 {
@@ -198,14 +199,14 @@ fn updates_stay_in_their_database() {
             .delete(&root, "cn=p,ou=people,dc=example,dc=com")
             .is_success()
     );
-    // What is glued below does not count as a child.
+    // A glued database is no child.
     assert!(world.delete(&root, people).is_success());
     assert_eq!(found(&world, EU, Scope::Subtree), ["cn=a", "ou=eu"]);
     assert_eq!(found(&world, TOP, Scope::Subtree).len(), 5);
 }
 
 #[test]
-fn the_root_dse_names_what_stands_by_itself() {
+fn the_root_dse_lists_databases_that_are_not_glued() {
     let (world, _folder) = glued();
     let search = asked("", Scope::Base, "(objectClass=*)", &["namingContexts"]);
     let found = world.search(&world.root(), &search);
@@ -252,7 +253,7 @@ fn hidden_databases_answer_nothing() {
 }
 
 #[test]
-fn suffixes_that_cannot_be_are_refused() {
+fn invalid_suffixes_are_refused() {
     let open = |databases: Vec<DatabaseOptions>| {
         let options = DirectoryOptions::new(Schema::standard(), databases);
         fulgurite_directory::Directory::open(options).map(drop)
@@ -268,7 +269,7 @@ fn suffixes_that_cannot_be_are_refused() {
 }
 
 #[test]
-fn names_outside_are_referred_to_those_who_know_more() {
+fn names_outside_all_databases_get_the_default_referral() {
     let world = World::with(|options| {
         options.referral = vec!["ldap://other".to_owned(), "ldaps://third:99/".to_owned()];
     });
@@ -304,7 +305,7 @@ fn names_outside_are_referred_to_those_who_know_more() {
 }
 
 #[test]
-fn a_default_search_base_stands_in_for_none() {
+fn the_default_search_base_replaces_an_empty_base() {
     let world = World::with(|options| options.default_search_base = Some(TOP.to_owned()));
     let search = |scope| {
         world.search(
@@ -317,7 +318,7 @@ fn a_default_search_base_stands_in_for_none() {
 }
 
 #[test]
-fn nothing_is_kept_of_who_and_when_if_that_is_not_wanted() {
+fn without_last_mod_entries_get_no_stamps() {
     let mut world = World::with(|_| ());
     world.reopen(|options| options.databases[0].last_mod = false);
     let dn = "ou=quiet,dc=example,dc=com";
@@ -345,7 +346,7 @@ fn nothing_is_kept_of_who_and_when_if_that_is_not_wanted() {
 }
 
 #[test]
-fn change_numbers_go_on_after_those_of_a_time_before() {
+fn csns_continue_after_a_restart() {
     let mut world = World::with(|_| ());
     let csn = |world: &World, dn: &str| {
         let search = asked(dn, Scope::Base, "(objectClass=*)", &["entryCSN"]);
@@ -367,9 +368,10 @@ fn change_numbers_go_on_after_those_of_a_time_before() {
     );
 }
 
-/// Cookies count the databases below their base: with others, or in another order, the count would lead elsewhere.
+/// Cookies count the databases below their base: with others, or in another order, the count would
+/// lead elsewhere.
 #[test]
-fn pages_do_not_go_on_among_other_databases() {
+fn a_cookie_fails_after_the_databases_change() {
     let (mut world, folder) = glued();
     let mut search = asked(TOP, Scope::Subtree, "(objectClass=*)", &["1.1"]);
     search.page = Some((3, Vec::new()));

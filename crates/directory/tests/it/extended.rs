@@ -61,7 +61,7 @@ fn new_password(
 }
 
 #[test]
-fn a_password_is_changed_by_those_who_may() {
+fn password_modify_needs_the_right_to_the_password() {
     let world = World::new();
     let root = world.root();
     let (result, value) = new_password(&world, &root, JOHN, (None, Some("first")));
@@ -90,7 +90,7 @@ fn a_password_is_changed_by_those_who_may() {
     }
     let (result, _) = new_password(&world, &root, JOHN, (Some("wrong"), Some("third")));
     assert_eq!(code(&result), UnwillingToPerform);
-    // Who may not change it does not find out what it is.
+    // Without the right to change a password, its value stays secret.
     let jane = world.user(JANE);
     for old in ["second", "wrong"] {
         let (result, _) = new_password(&world, &jane, JOHN, (Some(old), Some("stolen")));
@@ -101,7 +101,7 @@ fn a_password_is_changed_by_those_who_may() {
 }
 
 #[test]
-fn the_server_makes_up_a_password() {
+fn the_server_generates_a_password() {
     let world = World::new();
     let user = format!("dn:{JOHN}");
     let (result, value) = new_password(&world, &world.root(), &user, (None, None));
@@ -135,7 +135,7 @@ fn end(world: &World, session: &mut Session, commit: bool) -> (LdapResult, Optio
 }
 
 #[test]
-fn a_transaction_is_done_as_a_whole_or_not_at_all() {
+fn a_transaction_applies_all_updates_or_none() {
     let world = World::new();
     let mut session = world.root();
     let unit = [("objectClass", "organizationalUnit")];

@@ -1,4 +1,5 @@
-//! Searches that are interrupted at every step, parked at some, while the directory changes under them.
+//! Searches that are interrupted at every step, parked at some, while the directory changes under
+//! them.
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
@@ -71,7 +72,7 @@ fn change(world: &World, step: usize) {
 }
 
 #[test]
-fn what_does_not_change_comes_once_whatever_happens() {
+fn unchanged_entries_are_returned_exactly_once() {
     let order = SortRequest {
         keys: vec![SortKey {
             attribute: b"sn",
@@ -128,7 +129,7 @@ fn what_does_not_change_comes_once_whatever_happens() {
 }
 
 #[test]
-fn what_has_moved_out_of_scope_is_not_found_after_parking() {
+fn entries_moved_out_of_scope_are_not_found_after_parking() {
     let world = World::new();
     crowd(&world);
     let asked = asked(PEOPLE, Scope::One, "(sn=moves*)", &["1.1"]);
@@ -153,7 +154,7 @@ fn what_has_moved_out_of_scope_is_not_found_after_parking() {
 }
 
 #[test]
-fn a_filter_of_thousands_of_items_holds_up_nobody() {
+fn a_filter_of_thousands_of_items_works_in_small_steps() {
     let world = World::new();
     crowd(&world);
     let items: String = (0..20_000)
@@ -190,9 +191,9 @@ fn a_filter_of_thousands_of_items_holds_up_nobody() {
     }
 }
 
-/// A long search does not keep updates from using again what they have freed: it moves on to what is newest.
+/// A long search moves on to the newest snapshot, so updates can reuse the pages they free.
 #[test]
-fn a_search_moves_on_after_as_many_candidates_as_a_snapshot_is_for() {
+fn a_search_takes_a_new_snapshot_after_the_candidate_limit() {
     let seen = |snapshot_candidates_max| {
         let world = World::with(|options| {
             options.databases[0].snapshot_candidates_max = snapshot_candidates_max;

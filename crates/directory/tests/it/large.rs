@@ -70,8 +70,8 @@ fn some_changes(dice: &mut Dice) -> Vec<Owned> {
 }
 
 #[test]
-fn all_answers_are_those_of_small_attributes() {
-    // 1: whatever has two values is stored apart. 1000: nothing is.
+fn large_attributes_give_the_same_answers_as_small_ones() {
+    // 1: two values are overflow values. 1000: nothing is.
     let (large, small) = (world(1), world(1000));
     let mut dice = Dice(4711);
     let (mut done, mut refused) = (0, 0);
@@ -122,7 +122,7 @@ fn all_answers_are_those_of_small_attributes() {
 }
 
 #[test]
-fn the_last_member_cannot_go() {
+fn the_last_member_cannot_be_deleted() {
     let world = world(1);
     let root = world.root();
     let all: Vec<String> = (0..8).map(member).collect();

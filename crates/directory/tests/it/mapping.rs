@@ -4,10 +4,10 @@ use fulgurite_directory::{AuthzRegexp, Session};
 
 use crate::support::{JANE, JOHN, World};
 
-/// Measured on slapd: `auth` on the base's entry and on what the filter names, for whoever the connection speaks for so
-/// far. The entry that is found may be hidden itself.
+/// Measured on slapd: the session needs `auth` on the base and on the attributes of the filter. The
+/// entry that is found may be hidden itself.
 #[test]
-fn searches_of_authz_regexp_go_by_what_may_be_used_for_authentication() {
+fn searches_of_authz_regexp_need_the_right_auth() {
     let found = |rules: &[&str], asker: &dyn Fn(&World) -> Session| {
         let world = World::with(|options| {
             options.auth.authz_regexp = vec![

@@ -41,7 +41,7 @@ fn an_added_entry_is_stamped() {
 }
 
 #[test]
-fn writes_move_the_marks_and_keep_the_identity() {
+fn updates_change_the_stamps_and_keep_the_uuid() {
     let world =
         World::with(|options| options.access = vec!["to * by users write by * read".into()]);
     let before = world.read(JANE, &["+"]);
@@ -78,7 +78,7 @@ fn writes_move_the_marks_and_keep_the_identity() {
 }
 
 #[test]
-fn computed_attributes_come_when_asked_for() {
+fn computed_attributes_are_returned_on_request() {
     let world = World::new();
     assert!(!world.read(PEOPLE, &[]).names().contains(&"hasSubordinates"));
     let entry = world.read(PEOPLE, &["hasSubordinates", "numsubordinates", "ou"]);

@@ -70,7 +70,7 @@ fn view_of(found: &Found) -> (u32, u32, u32) {
 const TEXT: &str = "caseIgnoreOrderingMatch";
 
 #[test]
-fn entries_come_in_the_order_asked_for() {
+fn entries_are_returned_in_the_requested_order() {
     let world = World::new();
     crowd(&world, 9);
     let root = world.root();
@@ -108,7 +108,7 @@ fn entries_come_in_the_order_asked_for() {
 }
 
 #[test]
-fn an_order_that_cannot_be_had_is_refused_or_done_without() {
+fn an_impossible_sort_is_refused_if_critical_and_ignored_otherwise() {
     let world = World::new();
     crowd(&world, 3);
     let root = world.root();
@@ -131,7 +131,7 @@ fn an_order_that_cannot_be_had_is_refused_or_done_without() {
 }
 
 #[test]
-fn a_list_that_is_too_long_for_memory_is_an_administrative_limit() {
+fn a_list_beyond_the_memory_limit_gives_admin_limit_exceeded() {
     let world = World::with(|options| options.sort_limits.bytes_max = 300);
     crowd(&world, 9);
     let found = world.search(&world.root(), &sorted(&[key("sn", TEXT, false)], true));
@@ -140,7 +140,7 @@ fn a_list_that_is_too_long_for_memory_is_an_administrative_limit() {
 }
 
 #[test]
-fn sorted_pages_go_on_behind_the_last_entry_whatever_has_changed() {
+fn sorted_pages_continue_behind_the_last_entry_despite_changes() {
     let world = World::new();
     crowd(&world, 9);
     let root = world.root();
@@ -165,7 +165,7 @@ fn sorted_pages_go_on_behind_the_last_entry_whatever_has_changed() {
 }
 
 #[test]
-fn a_view_shows_what_is_around_its_target() {
+fn a_list_view_shows_the_entries_around_its_target() {
     let world = World::new();
     crowd(&world, 9);
     let root = world.root();
@@ -198,7 +198,7 @@ fn a_view_shows_what_is_around_its_target() {
 }
 
 #[test]
-fn hidden_values_put_nothing_in_order() {
+fn hidden_values_do_not_affect_the_order() {
     let world = World::with(|options| {
         options.access = vec![
             "access to attrs=sn by * none".into(),
@@ -212,7 +212,7 @@ fn hidden_values_put_nothing_in_order() {
 }
 
 #[test]
-fn matching_values_alone_come_back() {
+fn matched_values_returns_only_matching_values() {
     let world = World::new();
     crowd(&world, 1);
     let mut asked = asked(TOP, Scope::Subtree, "(uid=c0)", &[]);
@@ -227,7 +227,7 @@ fn matching_values_alone_come_back() {
 }
 
 #[test]
-fn subentries_are_seen_when_they_are_asked_for() {
+fn subentries_are_returned_on_request() {
     let world = World::new();
     world.load(&format!(
         "dn: cn=policy,{TOP}\nobjectClass: subentry\ncn: policy\nsubtreeSpecification: {{}}"

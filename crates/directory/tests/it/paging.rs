@@ -73,7 +73,7 @@ fn several_paged_searches_interleave() {
 }
 
 #[test]
-fn cookies_are_checked_and_pages_can_be_given_up() {
+fn cookies_are_checked_and_paging_can_be_abandoned() {
     let world = World::new();
     let root = world.root();
     let people = asked(PEOPLE, Scope::Subtree, "(objectClass=*)", &["1.1"]);
@@ -106,7 +106,8 @@ fn the_size_limit_counts_over_all_pages() {
     let second = world.search(&anonymous, &page(&everything, 3, &first.cookie.unwrap()));
     assert_eq!(second.entries.len(), 1);
     assert_eq!(code(&second.result), ResultCode::SizeLimitExceeded);
-    // Pages that the client's own limit would cut short anyhow are no pages; the server's limit strikes in between.
+    // Pages that the client's own limit would cut short anyhow are no pages; the server's limit
+    // strikes in between.
     let own = Asked {
         size_limit: 4,
         ..everything.clone()
@@ -119,7 +120,7 @@ fn the_size_limit_counts_over_all_pages() {
 }
 
 #[test]
-fn paging_goes_on_while_entries_come_and_go() {
+fn paging_continues_while_entries_are_added_and_deleted() {
     let world = World::new();
     let root = world.root();
     let people = asked(PEOPLE, Scope::One, "(objectClass=person)", &["1.1"]);
@@ -134,7 +135,7 @@ fn paging_goes_on_while_entries_come_and_go() {
 }
 
 #[test]
-fn pages_go_on_after_a_restart_but_not_in_another_database() {
+fn paging_continues_after_a_restart_but_not_in_another_database() {
     let mut world = World::new();
     // The store's own key, as a server has it.
     world.reopen(|options| options.cookie_key = None);

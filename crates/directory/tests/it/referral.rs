@@ -1,4 +1,4 @@
-//! Referral objects and aliases (RFC 3296; RFC 4512, section 2.6): who meets one is sent elsewhere or refused.
+//! Referral objects and aliases (RFC 3296, RFC 4512 section 2.6) lead to a referral or a refusal.
 
 use fulgurite_directory::{Quantum, Session};
 use fulgurite_ldap::{
@@ -90,7 +90,7 @@ fn search(world: &World, pdu: &[u8]) -> (Vec<String>, Vec<String>, LdapResult) {
 }
 
 #[test]
-fn a_base_at_or_below_a_referral_object_is_elsewhere() {
+fn a_base_at_or_below_a_referral_object_gives_a_referral() {
     let world = world();
     for (base, scope, url) in [
         (
@@ -134,7 +134,7 @@ fn a_search_that_meets_a_referral_object_returns_a_reference_whatever_the_filter
 }
 
 #[test]
-fn updates_at_or_below_a_referral_object_belong_elsewhere() {
+fn updates_at_or_below_a_referral_object_give_a_referral() {
     let world = world();
     let root = world.root();
     let here = "ldap://other.example/ou=there,dc=example,dc=net";
@@ -189,7 +189,7 @@ fn nothing_is_added_below_an_alias() {
 }
 
 #[test]
-fn compare_knows_what_classes_imply() {
+fn compare_matches_superior_classes() {
     let world = world();
     let compared = |value| {
         world

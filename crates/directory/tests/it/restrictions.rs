@@ -1,4 +1,4 @@
-//! What may not be done at all: each row as measured on the reference.
+//! Restrictions of operations, each row as measured on slapd.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use fulgurite_ldap::{
 
 use crate::support::{JANE, PEOPLE, ROOT, World, asked};
 
-/// Who asks, over what.
+/// The requester and the connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Who {
     /// Has not bound.
@@ -395,7 +395,7 @@ fn kinds_of_bind_are_allowed_and_forbidden() {
 }
 
 #[test]
-fn the_old_version_is_for_those_who_allow_it() {
+fn version_two_needs_to_be_allowed() {
     let old = BindRequest {
         version: 2,
         ..BindRequest::simple(JANE, b"jane's")

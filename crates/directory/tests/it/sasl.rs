@@ -193,7 +193,7 @@ fn local(uid: u32, gid: u32) -> Session {
 }
 
 #[test]
-fn mechanisms_that_are_not_to_be_had() {
+fn unavailable_mechanisms_are_refused() {
     let world = World::with(people);
     for (mechanism, message, expected) in [
         ("NONSENSE", &b""[..], AuthMethodNotSupported),
@@ -250,7 +250,7 @@ fn plain_finds_the_entry_behind_the_name() {
 }
 
 #[test]
-fn external_is_who_the_layer_says() {
+fn external_uses_the_identity_of_the_layer() {
     let world = World::with(people);
     let mut session = local(1000, 100);
     assert_eq!(
@@ -306,7 +306,7 @@ fn scram_proves_the_password_without_sending_it() {
 }
 
 #[test]
-fn those_who_do_not_exist_have_salts_like_those_who_do() {
+fn unknown_users_have_stable_salts() {
     let world = World::with(people);
     let challenge = |user: &str| {
         let first = format!("n,,n={user},r=client");
@@ -328,7 +328,7 @@ fn those_who_do_not_exist_have_salts_like_those_who_do() {
 }
 
 #[test]
-fn stored_keys_serve_where_the_password_is_hashed() {
+fn stored_keys_verify_although_the_password_is_hashed() {
     let world = World::with(people);
     let keys = fulgurite_auth::ScramKeys::derive(
         fulgurite_auth::ScramHash::Sha256,
@@ -403,7 +403,7 @@ fn keys_follow_the_password_that_is_set() {
 }
 
 #[test]
-fn any_password_in_clear_will_do() {
+fn any_password_in_clear_verifies() {
     use fulgurite_ldap::ModifyOperation::Replace;
     let world = World::with(people);
     let passwords: [(_, &str, &[&str]); 1] = [(
@@ -428,7 +428,7 @@ fn any_password_in_clear_will_do() {
 
 /// A password may stand in the name.
 #[test]
-fn keys_go_with_a_password_that_a_new_name_takes_away() {
+fn a_rename_that_removes_a_password_removes_its_keys() {
     use fulgurite_ldap::ModifyOperation::Replace;
     let world = World::with(people);
     let hash = fulgurite_auth::ScramHash::Sha256;
@@ -463,7 +463,7 @@ fn keys_go_with_a_password_that_a_new_name_takes_away() {
 }
 
 #[test]
-fn keys_go_with_the_password_however_it_is_changed() {
+fn every_change_of_a_password_removes_its_keys() {
     use fulgurite_ldap::ModifyOperation::{Add, Delete, Replace};
     let world = World::with(people);
     let keys = |password: &[u8]| {
@@ -513,7 +513,7 @@ fn keys_go_with_the_password_however_it_is_changed() {
                 .is_empty()
         );
     }
-    // What the request sets itself is what there is then.
+    // Keys that the request itself sets stay.
     for set in [Add, Replace] {
         fresh();
         let changes: [(_, &str, &[&str]); 2] = [
@@ -527,7 +527,7 @@ fn keys_go_with_the_password_however_it_is_changed() {
 }
 
 #[test]
-fn a_proof_for_another_layer_is_none() {
+fn a_proof_bound_to_another_channel_fails() {
     let world = World::with(people);
     let plus = "SCRAM-SHA-256-PLUS";
     for (header, binding) in [
@@ -543,7 +543,8 @@ fn a_proof_for_another_layer_is_none() {
         let result = scram(&world, &mut protected(), wrong, "jane", "jane's");
         assert_eq!(code(&result), InvalidCredentials);
     }
-    // The client believes that the server cannot bind: somebody has shortened the list it saw.
+    // The client saw a shortened list of mechanisms, and believes that the server cannot bind
+    // channels.
     let result = scram(
         &world,
         &mut protected(),
@@ -555,7 +556,7 @@ fn a_proof_for_another_layer_is_none() {
 }
 
 #[test]
-fn exchanges_end_by_another_bind() {
+fn another_bind_ends_an_exchange() {
     let world = World::with(people);
     let first = b"n,,n=jane,r=client";
     let begin = |session: &mut Session| {

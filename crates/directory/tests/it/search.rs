@@ -114,7 +114,7 @@ fn selected_attributes_and_types_only() {
 }
 
 #[test]
-fn size_limits_stop_after_exactly_so_many() {
+fn size_limits_stop_after_the_exact_number() {
     let world = World::with(|options| options.limits.size = SizeLimits::up_to(Limit::At(4)));
     let mut everything = asked(TOP, Scope::Subtree, "(objectClass=*)", &["1.1"]);
     let counted = |session: &Session, asked: &crate::support::Asked| {
@@ -201,7 +201,7 @@ fn steps_of_one_candidate_give_the_same_as_one_step() {
 }
 
 #[test]
-fn a_search_survives_changes_under_way() {
+fn a_search_survives_concurrent_changes() {
     let world = World::with(|options| options.limits.snapshot_s_max = 1);
     let all = asked(TOP, Scope::Subtree, "(objectClass=*)", &["*"]);
     let late = "ou=late,dc=example,dc=com";

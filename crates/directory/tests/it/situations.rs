@@ -24,7 +24,7 @@ type Changed<'a> = (
     &'a str,
 );
 
-/// Whether a result has this code and matchedDN.
+/// Returns true if a result has this code and matchedDN.
 fn expect(result: &LdapResult, code: ResultCode, matched: &str, situation: &str) {
     assert_eq!(
         (result.code, result.matched_dn.as_str()),
@@ -405,7 +405,7 @@ fn renamings() {
 }
 
 #[test]
-fn updates_take_somebody_with_rights() {
+fn updates_need_an_authenticated_requester_with_rights() {
     let world = World::new();
     let (anonymous, jane) = (Session::new(), world.user(JANE));
     let new = "ou=x,dc=example,dc=com";
@@ -422,7 +422,7 @@ fn updates_take_somebody_with_rights() {
             expected
         );
     }
-    // What is wrong with the request itself is said first, even to strangers.
+    // Errors of the request itself come first, even for strangers.
     let change: (ModifyOperation, &str, &[&str]) = (Replace, "nope", &["x"]);
     let unknown = world.modify(&anonymous, JANE, &[change]);
     assert_eq!(code(&unknown), UndefinedAttributeType);

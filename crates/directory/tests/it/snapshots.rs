@@ -1,4 +1,5 @@
-//! Searches and compares one after the other on the snapshot that a thread keeps, while the directory changes.
+//! Searches and compares one after the other on the snapshot that a thread keeps, while the
+//! directory changes.
 
 use fulgurite_directory::{Progress, Quantum, Session, Snapshots};
 use fulgurite_ldap::{
@@ -41,7 +42,7 @@ fn compare<'d>(world: &'d World, kept: &mut Snapshots<'d>, dn: &str, value: &str
 }
 
 #[test]
-fn what_is_kept_is_as_new_as_the_request() {
+fn a_cached_view_is_as_new_as_the_request() {
     let world = World::new();
     let kept = &mut Snapshots::default();
     let root = world.root();
@@ -95,7 +96,7 @@ fn what_is_kept_is_as_new_as_the_request() {
     assert_eq!(names.len(), 2, "{names:?}");
 }
 
-/// The octets of an answer.
+/// The bytes of an answer.
 fn answer<'d>(
     world: &'d World,
     kept: &mut Snapshots<'d>,
@@ -118,7 +119,7 @@ fn answer<'d>(
 }
 
 #[test]
-fn what_is_shown_depends_on_who_asks_for_what_and_not_on_who_asked_before() {
+fn cached_attribute_rights_do_not_leak_between_requesters() {
     let rules = [
         "access to attrs=sn by users read by * none",
         "access to attrs=description by dn.exact=\"uid=jane,ou=people,dc=example,dc=com\" read by * none",

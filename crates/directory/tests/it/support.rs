@@ -1,4 +1,4 @@
-//! A small directory with a clock of its own, and a way to ask it things in octets as a client would.
+//! A small directory with its own clock, and requests in bytes as a client sends them.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -44,7 +44,7 @@ fn options_for(schema: Arc<Schema>, store: Arc<Store>, clock: &Arc<TestClock>) -
     options
 }
 
-/// Stands still until it is told to move. 2026-01-02T03:04:05Z.
+/// A clock that only tests advance. 2026-01-02T03:04:05Z.
 #[derive(Default)]
 pub(crate) struct TestClock(AtomicU64);
 
@@ -76,7 +76,7 @@ impl Entropy for TestEntropy {
     }
 }
 
-/// What a client sees of an entry.
+/// An entry as a client receives it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Seen {
     pub(crate) dn: String,
@@ -150,7 +150,7 @@ pub(crate) fn asked(base: &str, scope: Scope, filter: &str, attributes: &[&str])
 }
 
 impl Asked {
-    /// The request in octets.
+    /// The request in bytes.
     pub(crate) fn pdu(&self) -> Vec<u8> {
         let filter = FilterBuf::parse(&self.filter).expect(&self.filter);
         let request = SearchRequest {
@@ -299,7 +299,7 @@ impl World {
         found(&self.answer(session, asked))
     }
 
-    /// What a search is answered with, in octets.
+    /// The answers of a search, in bytes.
     pub(crate) fn answer(&self, session: &Session, asked: &Asked) -> Vec<u8> {
         let pdu = asked.pdu();
         let message = decode(&pdu);
@@ -464,7 +464,7 @@ pub(crate) fn decode(pdu: &[u8]) -> Message<'_> {
     Message::decode(pdu, &Limits::default()).expect("what was encoded decodes")
 }
 
-/// Splits octets into messages and reads entries and the result.
+/// Splits bytes into messages and reads entries and the result.
 pub(crate) fn found(mut bytes: &[u8]) -> Found {
     let mut entries = Vec::new();
     loop {
@@ -520,8 +520,8 @@ fn single_result(pdu: &[u8]) -> LdapResult {
     message.response.result().expect("a result").clone()
 }
 
-fn text(octets: &[u8]) -> String {
-    String::from_utf8_lossy(octets).into_owned()
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
 }
 
 /// Code alone, for results whose text does not matter.

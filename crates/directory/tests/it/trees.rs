@@ -1,4 +1,5 @@
-//! Databases whose entries the server makes up: searched, compared and guarded like all others, never changed.
+//! Databases whose entries the server makes up: searched, compared and guarded like all others,
+//! never changed.
 
 use std::sync::Arc;
 
@@ -48,7 +49,7 @@ fn world(access: &[&str]) -> World {
 }
 
 #[test]
-fn made_up_entries_are_searched_like_others() {
+fn generated_entries_are_searched_like_stored_ones() {
     let world = world(&["to * by * read"]);
     let anonymous = Session::new();
     let top = "cn=Monitor";
@@ -116,7 +117,7 @@ fn made_up_entries_are_searched_like_others() {
 }
 
 #[test]
-fn rules_guard_them() {
+fn rules_protect_generated_entries() {
     let world = world(&[
         "to dn.base=\"cn=Uptime,cn=Time,cn=Monitor\" by * none",
         "to attrs=description by users read",
@@ -137,7 +138,7 @@ fn rules_guard_them() {
 }
 
 #[test]
-fn nobody_changes_them() {
+fn updates_of_generated_entries_are_refused() {
     let world = world(&[]);
     let (_, root) = world.bind("cn=Monitor", "mon");
     let nobody = world.delete(&Session::new(), "cn=Time,cn=Monitor");
@@ -159,7 +160,7 @@ fn nobody_changes_them() {
 }
 
 #[test]
-fn the_root_dse_says_where_they_are() {
+fn the_root_dse_lists_the_generated_contexts() {
     let world = world(&[]);
     let search = asked(
         "",
@@ -188,7 +189,7 @@ fn sorted(mut asked: Asked, reverse: bool) -> Asked {
 
 /// slapd sorts cn=config; of the monitor and the root DSE it loses the entries and says success.
 #[test]
-fn they_are_sorted_and_viewed_like_others() {
+fn generated_entries_are_sorted_and_paged_like_stored_ones() {
     let world = world(&["to attrs=cn val=Uptime by * none", "to * by * read"]);
     let root = world.user("cn=Monitor");
     let all = asked("cn=Monitor", Scope::Subtree, "(objectClass=*)", &["1.1"]);
@@ -206,7 +207,7 @@ fn they_are_sorted_and_viewed_like_others() {
     let (up, down) = (sorted(all.clone(), false), sorted(all.clone(), true));
     assert_eq!(names(&up, &root), ["cn=Monitor", "cn=Time", "cn=Uptime"]);
     assert_eq!(names(&down, &root), ["cn=Uptime", "cn=Time", "cn=Monitor"]);
-    // What may not be read has no place in the order: it counts as missing, which is largest.
+    // A value that may not be read counts as missing, which is largest.
     assert_eq!(names(&down, &Session::new())[0], "cn=Uptime");
     let mut limited = down.clone();
     limited.size_limit = 2;

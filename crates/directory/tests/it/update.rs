@@ -106,7 +106,7 @@ fn a_subtree_moves_as_a_whole() {
 }
 
 #[test]
-fn deleted_entries_are_gone_from_searches() {
+fn deleted_entries_are_not_found() {
     let world = World::new();
     assert!(world.delete(&world.root(), JOHN).is_success());
     assert_eq!(world.names("(objectClass=inetOrgPerson)"), [JANE]);

@@ -7,7 +7,7 @@ use fulgurite_config::{
     ConfigError, Database, Durability, Global, IndexSetting, Policy, Settings, Sourced,
 };
 use fulgurite_directory::{
-    AuthOptions, Level, Limits, Restrictions, RootAccount, RuleText, SortLimits, WithoutRules,
+    AuthOptions, Level, Limits, OverlaySettings, Restrictions, RootAccount, RuleText, WithoutRules,
 };
 use fulgurite_policy::TlsOptions;
 use fulgurite_store::{IndexKind, IndexKinds, IndexSpec};
@@ -127,28 +127,16 @@ pub(crate) fn without_rules(settings: &Settings) -> WithoutRules {
     }
 }
 
-/// Returns the limits of sorted searches from the sssvlv overlay of any database.
-pub(crate) fn sort_limits(settings: &Settings) -> SortLimits {
-    let mut limits = SortLimits::default();
-    let overlays = settings
-        .databases
-        .iter()
-        .flat_map(|database| &database.overlays);
-    for directive in overlays.flat_map(|overlay| &overlay.directives) {
-        let Some((name, number)) = directive.split_once(' ') else {
-            continue;
-        };
-        let Ok(number) = number.trim().parse::<usize>() else {
-            continue;
-        };
-        match name.to_ascii_lowercase().as_str() {
-            "sssvlv-max" | "olcsssvlvmax" => limits.sorts_max = number,
-            "sssvlv-maxkeys" | "olcsssvlvmaxkeys" => limits.keys_max = number,
-            "sssvlv-maxperconn" | "olcsssvlvmaxperconn" => limits.per_connection_max = number,
-            _ => {}
+/// Returns the overlays of a database.
+pub(crate) fn overlays(database: &Database) -> Vec<OverlaySettings> {
+    let settings = database.overlays.iter().map(|overlay| {
+        let lines = overlay.directives.iter();
+        OverlaySettings {
+            name: overlay.name.clone(),
+            directives: lines.map(|line| line.value.clone()).collect(),
         }
-    }
-    limits
+    });
+    settings.collect()
 }
 
 pub(crate) fn restrictions(policy: &Policy) -> Restrictions {

@@ -143,7 +143,6 @@ fn directory_options(
         access: convert::rules(&settings.frontend.access),
         without_rules: convert::without_rules(settings),
         auth: convert::auth(global)?,
-        sort_limits: convert::sort_limits(settings),
         root_dse: global.root_dse_attributes()?,
         limits: convert::limits(&settings.frontend),
         restrictions: convert::restrictions(&settings.frontend),
@@ -204,6 +203,7 @@ fn database_options(database: &Database, store: Arc<Store>) -> Result<DatabaseOp
     Ok(DatabaseOptions {
         subordinate: *database.content.subordinate,
         hidden: *database.content.hidden,
+        overlays: convert::overlays(database),
         root: convert::root(database)?,
         access: convert::rules(&policy.access),
         limits: Some(convert::limits(policy)),

@@ -1,12 +1,13 @@
-//! Nobody finds out about what is hidden from him: two directories that differ in hidden things only answer alike.
+//! Nobody finds out about what is hidden from him: two directories that differ in hidden things
+//! only answer alike.
 //!
 //! ```text
 //!   open:   what the asker may know of                          \   the same random requests of every kind,
-//!   full:   the same, with entries, attributes and values         >  octets compared
+//!   full:   the same, with entries, attributes and values         >  bytes compared
 //!           that the rules hide from the asker                  /
 //! ```
-//! Where the two differ all the same, the difference has to be one of those that `docs/access.md` lists, and both begin
-//! anew: [`Judge::exception`] is that list.
+//! A difference must be one that `docs/access.md` lists, as [`Judge::exception`] does. Then both
+//! begin anew.
 
 mod requests;
 
@@ -25,7 +26,8 @@ const EPISODES: usize = 12;
 const EPISODES_LONG: usize = 4000;
 const REQUESTS: usize = 120;
 
-/// What the asker may know of. Lines that begin with `!` are hidden from him, entries whose `dn` line does so as a whole.
+/// The entries that the requester may know of. Lines that begin with `!` are hidden from him,
+/// entries whose `dn` line does so as a whole.
 const DATA: &str = include_str!("data.txt");
 
 /// The rules. Names with `secret` in them are hidden, and so are entries that say so themselves.
@@ -93,7 +95,7 @@ impl Side {
         Side { world, is_full }
     }
 
-    /// The octets of the answer, without cookies; the cookie; the result.
+    /// The bytes of the answer without cookies, the cookie, and the result.
     fn ask(&self, sent: &Sent, session: &Session) -> Answer {
         self.world.clock.sleep_s(1);
         let mut session = session.clone();
@@ -151,20 +153,20 @@ impl Side {
     }
 }
 
-/// An answer in octets.
+/// An answer in bytes.
 #[derive(Debug, PartialEq, Eq)]
 struct Answer {
-    octets: Vec<u8>,
+    bytes: Vec<u8>,
     cookie: Vec<u8>,
     result: Option<LdapResult>,
 }
 
 impl Answer {
-    fn of(mut octets: Vec<u8>) -> Answer {
+    fn of(mut bytes: Vec<u8>) -> Answer {
         let mut at = 0;
         let (mut cookie, mut result) = (Vec::new(), None);
-        while let Ok(Some(len)) = frame(&octets[at..], usize::MAX) {
-            let message = ResponseMessage::decode(&octets[at..at + len]).expect("a response");
+        while let Ok(Some(len)) = frame(&bytes[at..], usize::MAX) {
+            let message = ResponseMessage::decode(&bytes[at..at + len]).expect("a response");
             result = match &message.response {
                 fulgurite_ldap::Response::Bind { result, .. }
                 | fulgurite_ldap::Response::Extended { result, .. } => Some(result.clone()),
@@ -178,14 +180,14 @@ impl Answer {
         }
         // Of the cookie, which is enciphered, the length counts.
         if !cookie.is_empty() {
-            let start = octets
+            let start = bytes
                 .windows(cookie.len())
                 .rposition(|part| part == cookie)
                 .expect("the cookie is in the answer");
-            octets[start..start + cookie.len()].fill(0);
+            bytes[start..start + cookie.len()].fill(0);
         }
         Answer {
-            octets,
+            bytes,
             cookie,
             result,
         }
@@ -198,7 +200,7 @@ impl Answer {
     }
 }
 
-/// What two answers that differ may be.
+/// The permitted differences of two answers.
 struct Judge<'j> {
     sent: &'j Sent,
     open: &'j Answer,
@@ -206,10 +208,11 @@ struct Judge<'j> {
 }
 
 impl Judge<'_> {
-    /// The exceptions of `docs/access.md`: updates that the asker may do, and that something hidden stands against.
+    /// The exceptions of `docs/access.md`: updates that the requester may do and that hidden data
+    /// prevent.
     fn exception(&self) -> bool {
         let message = decode(&self.sent.pdu);
-        // Who may delete an attribute as a whole deletes what he does not see.
+        // The right to delete a whole attribute covers hidden values.
         if let Request::Modify(request) = &message.request
             && let [change] = &request.changes[..]
             && change.attribute.values.iter().next().is_none()
@@ -241,7 +244,7 @@ impl Judge<'_> {
 }
 
 #[test]
-fn what_is_hidden_makes_no_difference() {
+fn hidden_entries_do_not_change_any_answer() {
     let first = seed("hidden", 20_261_121);
     let (mut asked, mut exceptions, mut codes) = (0, 0, std::collections::BTreeMap::new());
     for episode in 0..quick_or_long(EPISODES, EPISODES_LONG) as u64 {
@@ -273,7 +276,7 @@ fn what_is_hidden_makes_no_difference() {
             };
             asked += 1;
             *codes.entry(open.code().number()).or_insert(0) += 1;
-            if open.octets != full.octets || open.cookie.len() != full.cookie.len() {
+            if open.bytes != full.bytes || open.cookie.len() != full.cookie.len() {
                 let judge = Judge {
                     sent: &sent,
                     open,
@@ -286,8 +289,8 @@ fn what_is_hidden_makes_no_difference() {
                     sent.text,
                     open.result,
                     full.result,
-                    open.octets.escape_ascii(),
-                    full.octets.escape_ascii(),
+                    open.bytes.escape_ascii(),
+                    full.bytes.escape_ascii(),
                 );
                 exceptions += 1;
                 break;

@@ -126,7 +126,7 @@ const VALUES: &[&str] = &[
     "first",
 ];
 
-/// A request in octets, and for people.
+/// A request in bytes, and as text.
 #[derive(Clone)]
 pub(super) struct Sent {
     pub(super) pdu: Vec<u8>,
