@@ -1,7 +1,9 @@
-//! Instructions of each operation, counted by callgrind: figures that do not depend on what else the machine does.
+//! Instructions of each operation, counted by callgrind: figures that do not depend on what else
+//! the machine does.
 //!
-//! The process that plays a part is run as it is, under valgrind, which counts inside `bench_measured` alone. Of a shared
-//! library everything counts that is not this program's own: so the figure is the same however this program was compiled.
+//! The process that plays a part is run as it is, under valgrind, which counts inside
+//! `bench_measured` alone. Of a shared library everything counts that is not this program's own: so
+//! the figure is the same however this program was compiled.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -14,7 +16,8 @@ use crate::folders::{Folders, copy_files};
 use crate::rounds::{child_arguments, speak};
 use crate::workload::{Place, Workload};
 
-/// What is counted when nothing else is said: what each operation of the library costs, in a store that is quickly made.
+/// What is counted when nothing else is said: what each operation of the library costs, in a store
+/// that is quickly made.
 const COUNTED: &[&str] = &[
     "scan",
     "scan-back",
@@ -266,7 +269,8 @@ pub(crate) fn write_bounds(counts: &[Count]) -> String {
     out
 }
 
-/// What became dearer, and what is not bounded or not counted; then what became cheaper by more than the slack.
+/// What became dearer, and what is not bounded or not counted; then what became cheaper by more
+/// than the slack.
 pub(crate) fn judge(counts: &[Count], bounds: &[Count]) -> (Vec<String>, Vec<String>) {
     let (mut faults, mut news) = (Vec::new(), Vec::new());
     for bound in bounds {

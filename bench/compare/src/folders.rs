@@ -1,4 +1,5 @@
-//! Where stores live while they are measured: templates that are made once, copies for those who change them.
+//! Where stores live while they are measured: templates that are made once, copies for those who
+//! change them.
 
 use std::collections::HashMap;
 use std::fs::{self, File};
@@ -71,7 +72,8 @@ impl Folders {
     }
 }
 
-/// Copies the files of a folder; on a disk they are there when this returns, so that nobody's flush has to write them.
+/// Copies the files of a folder; on a disk they are there when this returns, so that nobody's flush
+/// has to write them.
 pub(crate) fn copy_files(from: &Path, to: &Path, place: Place) -> anyhow::Result<()> {
     for entry in fs::read_dir(from)? {
         let entry = entry?;

@@ -1,4 +1,5 @@
-//! What the machine allows: memory, kernel, disk and sockets measured without any store, to be read beside the other figures.
+//! What the machine allows: memory, kernel, disk and sockets measured without any store, to be read
+//! beside the other figures.
 
 use std::fs::File;
 use std::hint::black_box;
@@ -40,7 +41,8 @@ const PAGE_BYTES: usize = 4096;
 /// About what a store of a million records of 16 and 100 octets takes.
 const STORE_BYTES: usize = 160 << 20;
 
-/// Measures all of them; memory is that of files in one folder, as a store's is, the disk is the other one's.
+/// Measures all of them; memory is that of files in one folder, as a store's is, the disk is the
+/// other one's.
 /// # Errors
 /// Folders that cannot be written, sockets that cannot be had.
 pub(crate) fn measure(memory: &Path, disk: &Path) -> anyhow::Result<Vec<Limit>> {
@@ -131,7 +133,8 @@ fn size(bytes: usize) -> String {
     }
 }
 
-/// The least of some trials, each of which tells how many nanoseconds one of its steps took: it is a limit that is sought.
+/// The least of some trials, each of which tells how many nanoseconds one of its steps took: it is
+/// a limit that is sought.
 fn least(trials: usize, mut trial: impl FnMut() -> f64) -> f64 {
     (0..trials).map(|_| trial()).fold(f64::INFINITY, f64::min)
 }
@@ -142,7 +145,8 @@ fn timed(steps: usize, work: impl FnOnce()) -> f64 {
     begun.elapsed().as_nanos() as f64 / steps as f64
 }
 
-/// An environment with one value, which lies in the file in one piece: mapped memory, as a store's records are.
+/// An environment with one value, which lies in the file in one piece: mapped memory, as a store's
+/// records are.
 fn with_memory<T>(
     folder: &Path,
     content: &[u8],
@@ -202,7 +206,8 @@ fn chase(memory: &[u8], at: &mut usize, steps: usize) {
     black_box(*at);
 }
 
-/// What reading and copying mapped memory in order takes, and touching its pages for the first time.
+/// What reading and copying mapped memory in order takes, and touching its pages for the first
+/// time.
 fn mapped(folder: &Path) -> anyhow::Result<Vec<Limit>> {
     let content = vec![1; STORE_BYTES];
     with_memory(folder, &content, |open| {

@@ -78,7 +78,8 @@ fn output(command: &mut Command) -> String {
     String::from_utf8_lossy(&output.stdout).trim().to_owned()
 }
 
-/// Code and constants of a shared library, as `size` counts them; of Berkeley DB's own, not its adapter's.
+/// Code and constants of a shared library, as `size` counts them; of Berkeley DB's own, not its
+/// adapter's.
 pub(crate) fn code_bytes(engine: &str, library: &Path, project: &Path) -> Option<u64> {
     let berkeley =
         crate::engines::library_folders(project).map(|folder| folder.join("libdb-5.3.so"));

@@ -1,4 +1,5 @@
-//! What a piece of work took: time on the clock, processor time of all threads, and how long each operation took where that is asked.
+//! What a piece of work took: time on the clock, processor time of all threads, and how long each
+//! operation took where that is asked.
 
 use std::time::{Duration, Instant};
 
@@ -82,8 +83,8 @@ pub(crate) struct Taken {
 
 /// Runs the work that counts.
 ///
-/// Its name is known to the counting of instructions (`--toggle-collect=*bench_measured*`), so it is never inlined, and
-/// nothing else is done inside.
+/// Its name is known to the counting of instructions (`--toggle-collect=*bench_measured*`), so it
+/// is never inlined, and nothing else is done inside.
 #[inline(never)]
 pub(crate) fn bench_measured<T>(work: impl FnOnce() -> T) -> (T, Taken) {
     let cpu = cpu_time();

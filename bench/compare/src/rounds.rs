@@ -1,4 +1,5 @@
-//! The engine's half: every workload, engines taken turn and turn about, each time in a process of its own.
+//! The engine's half: every workload, engines taken turn and turn about, each time in a process of
+//! its own.
 //!
 //! ```text
 //!   this process                                       a child
@@ -299,7 +300,8 @@ pub(crate) fn speak(command: &mut Command, project: &Path) -> anyhow::Result<Out
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()?;
-    // Read while it runs: who says more than a pipe holds would wait for ever, as libmdbx did with what it notes of itself.
+    // Read while it runs: who says more than a pipe holds would wait for ever, as libmdbx did with
+    // what it notes of itself.
     let answer = text_of(process.stdout.take());
     let complaint = text_of(process.stderr.take());
     let status = wait(&mut process)?;

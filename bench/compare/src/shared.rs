@@ -1,8 +1,9 @@
-//! Stores to memory that readers share, counted: each of them would make readers on several cores wait for each other.
+//! Stores to memory that readers share, counted: each of them would make readers on several cores
+//! wait for each other.
 //!
-//! valgrind's lackey writes down every load and store of a process in which two threads read, one after the other. A store of one
-//! thread into a cache line that the other one touches as well is a shared one. What is counted is exact, whatever the
-//! machine does meanwhile.
+//! valgrind's lackey writes down every load and store of a process in which two threads read, one
+//! after the other. A store of one thread into a cache line that the other one touches as well is a
+//! shared one. What is counted is exact, whatever the machine does meanwhile.
 
 use std::collections::{HashMap, HashSet};
 use std::io::{BufRead as _, BufReader, Read as _};
@@ -89,7 +90,8 @@ pub(crate) fn count(title: &str, part: &Command, project: &Path) -> anyhow::Resu
 }
 
 impl Trace {
-    /// Takes a line of lackey's; false if it is none: `I  04001000,3`, ` S 1ffe,8`, ` L ...`, ` M ...`.
+    /// Takes a line of lackey's; false if it is none: `I  04001000,3`, ` S 1ffe,8`, ` L ...`, ` M
+    /// ...`.
     fn take(&mut self, line: &[u8]) -> bool {
         let kind = match line {
             [b'I', ..] => return true,
@@ -192,7 +194,8 @@ mod tests {
         mark(&mut trace);
         assert!(!trace.take(b"==12== said by valgrind\n"));
         mark(&mut trace);
-        // Reads what the other one wrote, at the end of a store over two lines; writes what the other one read.
+        // Reads what the other one wrote, at the end of a store over two lines; writes what the
+        // other one read.
         for line in [" L 2040,4", " S 3008,4", " S 3008,4", " L 4000,8"] {
             assert!(trace.take(line.as_bytes()), "{line}");
         }

@@ -1,7 +1,7 @@
 //! What a engine has to be able to do: a few operations, in its own way of doing them best.
 //!
-//! Workloads are generic over these traits, so that each engine gets code compiled for it: at ten nanoseconds an operation,
-//! a virtual call would be seen.
+//! Workloads are generic over these traits, so that each engine gets code compiled for it: at ten
+//! nanoseconds an operation, a virtual call would be seen.
 
 use std::path::{Path, PathBuf};
 
@@ -43,13 +43,15 @@ pub(crate) trait Store: Sized + Sync {
     /// Begins to read; one snapshot, where the engine has such.
     fn reader(&self) -> anyhow::Result<Self::Reader<'_>>;
 
-    /// Does some work in one transaction, or in whatever the engine has in place of one, and commits it.
+    /// Does some work in one transaction, or in whatever the engine has in place of one, and
+    /// commits it.
     fn write<T>(
         &self,
         work: impl FnOnce(&mut Self::Writer<'_>) -> anyhow::Result<T>,
     ) -> anyhow::Result<T>;
 
-    /// Stores one record durably, together with what other threads store at the same time if the engine can do that.
+    /// Stores one record durably, together with what other threads store at the same time if the
+    /// engine can do that.
     fn submit(&self, key: &[u8], value: &[u8]) -> anyhow::Result<()> {
         self.write(|writer| writer.put(key, value))
     }
@@ -82,7 +84,8 @@ pub(crate) trait Reader {
         Ok(found)
     }
 
-    /// Shows up to `limit` records in ascending order, from the first one, or the first not below a key; tells how many.
+    /// Shows up to `limit` records in ascending order, from the first one, or the first not below a
+    /// key; tells how many.
     fn scan(
         &mut self,
         from: Option<&[u8]>,

@@ -1,5 +1,6 @@
-//! What is asked of us, as rows of one table: the targets that the project makes about its speed, each with where its figure
-//! is found. Whatever has no row here may not be slower than [`AT_LEAST`].
+//! What is asked of us, as rows of one table: the targets that the project makes about its speed,
+//! each with where its figure is found. Whatever has no row here may not be slower than
+//! [`AT_LEAST`].
 
 use crate::results::{Half, Wanted};
 
@@ -31,7 +32,8 @@ pub(crate) enum Source {
     Store(&'static str, &'static str),
     /// The file that grew most beside the reference's, of all workloads.
     LargestFile,
-    /// The workload that is slowest beside the reference's, of those of one of ours without a row of their own.
+    /// The workload that is slowest beside the reference's, of those of one of ours without a row
+    /// of their own.
     Slowest(&'static str),
     /// A row of a directory of so many people.
     Directory(&'static str, u64),

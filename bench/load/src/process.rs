@@ -7,7 +7,8 @@ use anyhow::Context as _;
 /// Ticks per second in `/proc/PID/stat`, fixed on Linux whatever the kernel's own rate.
 const TICKS_PER_SECOND: u64 = 100;
 
-/// User and system time of a process, all its threads: to the nanosecond where the kernel keeps that.
+/// User and system time of a process, all its threads: to the nanosecond where the kernel keeps
+/// that.
 pub(crate) fn cpu_time(pid: u32) -> anyhow::Result<Duration> {
     let coarse = ticks(pid)?;
     // Threads that have ended are not in the fine sum; then the coarse one is the larger.

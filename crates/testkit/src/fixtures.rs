@@ -1,4 +1,5 @@
-//! The archives of `fixtures/`, unpacked once per build into the target directory; see `fixtures/README.md`.
+//! The archives of `fixtures/`, unpacked once per build into the target directory; see
+//! `fixtures/README.md`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -117,7 +118,8 @@ pub fn base(name: &str) -> Fixture {
     sound(&unpacked("corrupt-0.9").join("bases"), name)
 }
 
-/// The damaged files of the 0.9 format, and the names of the cases left out because they are of another format.
+/// The damaged files of the 0.9 format, and the names of the cases left out because they are of
+/// another format.
 ///
 /// # Panics
 /// If the archive cannot be unpacked.
@@ -162,7 +164,8 @@ fn sound(root: &Path, name: &str) -> Fixture {
 
 fn copy_data(data: &Path, dir: &Path) -> PathBuf {
     fs::create_dir_all(dir).expect("make an environment directory");
-    // Reading and writing instead of `fs::copy`: the pristine files' permissions are none of the copy's.
+    // Reading and writing instead of `fs::copy`: the pristine files' permissions are none of the
+    // copy's.
     let bytes = fs::read(data).unwrap_or_else(|e| panic!("read {}: {e}", data.display()));
     fs::write(dir.join("data.mdb"), bytes).expect("write the copy of a fixture");
     dir.to_owned()

@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-/// The records of one database, one line each, as in the fixtures' `.dump` files but with every key spelt out.
+/// The records of one database, one line each, as in the fixtures' `.dump` files but with every key
+/// spelt out.
 pub type Listing = Vec<String>;
 
 /// One database of a `.dump` file.
@@ -128,7 +129,8 @@ pub fn unhex(text: &str) -> Vec<u8> {
         .collect()
 }
 
-/// The checksum of a whole database that all peers can compute: CRC-32 over length-prefixed keys and values.
+/// The checksum of a whole database that all peers can compute: CRC-32 over length-prefixed keys
+/// and values.
 #[derive(Debug, Clone)]
 pub struct Crc32 {
     table: [u32; 256],

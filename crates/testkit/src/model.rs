@@ -1,4 +1,5 @@
-//! What a database should contain: an ordered map, with the key orders of the LMDB 0.9 file format, section 6.
+//! What a database should contain: an ordered map, with the key orders of the LMDB 0.9 file format,
+//! section 6.
 
 use std::collections::BTreeMap;
 use std::ops::Bound;

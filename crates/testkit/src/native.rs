@@ -7,7 +7,8 @@ use std::sync::OnceLock;
 use crate::process::require_tool;
 use crate::scratch::{Scratch, target_dir};
 
-/// The program `peers/torture.c`: one of several processes on one environment, on the library given by its path.
+/// The program `peers/torture.c`: one of several processes on one environment, on the library given
+/// by its path.
 ///
 /// # Panics
 /// If the compiler or `lmdb.h` is missing; the message names the packages.
@@ -22,8 +23,8 @@ pub fn torture_program() -> PathBuf {
         .clone()
 }
 
-/// The program `peers/walker.c`: walks through one environment after another, damaged ones, on the library given by its
-/// path.
+/// The program `peers/walker.c`: walks through one environment after another, damaged ones, on the
+/// library given by its path.
 ///
 /// # Panics
 /// If the compiler or `lmdb.h` is missing; the message names the packages.
@@ -35,7 +36,8 @@ pub fn walker_program() -> PathBuf {
         .clone()
 }
 
-/// The real libraries of this machine: Debian's, and the newest of the 0.9 line if `scripts/setup.sh` has built it.
+/// The real libraries of this machine: Debian's, and the newest of the 0.9 line if
+/// `scripts/setup.sh` has built it.
 ///
 /// # Panics
 /// If Debian's is missing.

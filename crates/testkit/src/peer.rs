@@ -1,9 +1,10 @@
-//! A process on the real liblmdb, or on ours, driven line by line, so that two implementations can share one live
-//! environment under a test's control.
+//! A process on the real liblmdb, or on ours, driven line by line, so that two implementations can
+//! share one live environment under a test's control.
 //!
-//! The test writes one command per line; the peer answers with one line, `= ok [words]` or `= err NAME [text]`; any
-//! other line is noise. Keys and values are hexadecimal, `.` when empty; a database is named by its name or `-` for the
-//! main one; a transaction by `w` (the one writer) or the digit 0..7 of a reader.
+//! The test writes one command per line; the peer answers with one line, `= ok [words]` or `= err
+//! NAME [text]`; any other line is noise. Keys and values are hexadecimal, `.` when empty; a
+//! database is named by its name or `-` for the main one; a transaction by `w` (the one writer) or
+//! the digit 0..7 of a reader.
 //!
 //! ```text
 //! open PATH [nosync|nometasync|writemap|rdonly|nosubdir|mapsize=N|readers=N]...      close   quit   die (SIGKILL)
@@ -91,7 +92,8 @@ impl Peer {
     /// Sends a command and waits for its answer.
     ///
     /// # Errors
-    /// [`PeerError::Refused`] with the name of the library's error; the others when the process is gone or stuck.
+    /// [`PeerError::Refused`] with the name of the library's error; the others when the process is
+    /// gone or stuck.
     pub fn ask(&mut self, command: &str) -> Reply {
         self.send(command);
         self.answer(self.limit)
@@ -143,7 +145,8 @@ impl Peer {
         self.child.id()
     }
 
-    /// Waits for the process to end by itself, as after `die`; says whether it did within the limit.
+    /// Waits for the process to end by itself, as after `die`; says whether it did within the
+    /// limit.
     pub fn wait_end(&mut self, limit: Duration) -> bool {
         let deadline = Instant::now() + limit;
         while Instant::now() < deadline {
@@ -175,8 +178,8 @@ pub fn c_peer() -> Peer {
     )
 }
 
-/// A Python program on PyPI's `lmdb`, run by the interpreter `FULGURITE_TEST_PYTHON` names, by default that of
-/// `build/venv` in the repository's root.
+/// A Python program on PyPI's `lmdb`, run by the interpreter `FULGURITE_TEST_PYTHON` names, by
+/// default that of `build/venv` in the repository's root.
 ///
 /// # Panics
 /// If that interpreter is missing or has no `lmdb`.

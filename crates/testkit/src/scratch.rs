@@ -1,4 +1,5 @@
-//! Directories that vanish, placed under the build's own target directory rather than in a `/tmp` that may be memory.
+//! Directories that vanish, placed under the build's own target directory rather than in a `/tmp`
+//! that may be memory.
 
 use std::path::{Path, PathBuf};
 
@@ -41,7 +42,8 @@ impl Scratch {
     }
 }
 
-/// The profile directory of the running test program (such as `target/debug`), where by-products of tests belong.
+/// The profile directory of the running test program (such as `target/debug`), where by-products of
+/// tests belong.
 #[must_use]
 pub fn target_dir() -> PathBuf {
     let exe = std::env::current_exe().unwrap_or_default();

@@ -1,4 +1,5 @@
-//! What a store has to survive, done to it on purpose and counted: power loss, failing system calls, damaged files.
+//! Attacks that a store must survive, made on purpose and counted: power loss, failing system
+//! calls, damaged files.
 //!
 //! ```text
 //!   power    a recorded history; every state a disk could hold after a cut; each must open as a promised snapshot
@@ -8,8 +9,9 @@
 //!   fuzz     what takes bytes from outside, given any bytes: libFuzzer's targets, and their seeds
 //! ```
 //!
-//! Each has a short run in this crate's tests and a long one in the `torture` program. Every run prints its seed, and what it
-//! tried; a failure says how to repeat it. Nothing but tests depends on this crate.
+//! Each has a short run in this crate's tests and a long one in the `torture` program. Every run
+//! prints its seed, and what it tried; a failure says how to repeat it. Nothing but tests depends
+//! on this crate.
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,5 @@
-//! The torture of damaged files, in short: seconds of what `torture damage` does for as long as one likes.
+//! The torture of damaged files, in short: seconds of what `torture damage` does for as long as one
+//! likes.
 
 use std::path::PathBuf;
 
@@ -42,7 +43,7 @@ fn our_engine_survives_mutated_files() {
     };
     println!("{tally}");
     assert!(tally.is_good(), "seed {seed}: {:?}", outcome.failures);
-    // That nothing is refused, or nothing noticed, would mean that nothing was tried.
+    // A run without refusals or findings would have tried nothing.
     for share in [tally.refused, tally.errors, tally.clean] {
         assert!(share * 10 > count, "{tally}");
     }
@@ -71,7 +72,8 @@ fn sound_files_are_walked_without_complaint_and_mutated_ones_kill_the_real_libra
         assert!(tally.crashed() + tally.hangs <= forgiven, "{said}: {tally}");
         assert!(tally.clean * 10 > tally.tried * 7, "{said}: {tally}");
     }
-    // The counter-proof: who does not check what it reads does not survive this, so the mutations do bite.
+    // The counter-proof: who does not check what it reads does not survive this, so the mutations
+    // do bite.
     let outcome = run_plan(&plan(1, 60, vec![real()]), &bases, &|_| {}).unwrap();
     let died: u64 = outcome.tallies.iter().map(Tally::crashed).sum();
     assert!(died > 3, "{:?}", outcome.tallies);

@@ -1,4 +1,5 @@
-//! The fuzz targets on their seeds, on the inputs that once broke one, and on a few mutations of both.
+//! The fuzz targets on their seeds, on the inputs that once broke one, and on a few mutations of
+//! both.
 
 use std::path::Path;
 

@@ -1,4 +1,5 @@
-//! Power loss in short: each mode keeps its promise, the judge notices faults, and what was found once stays mended.
+//! Power loss in short: each mode keeps its promise, the judge notices faults, and what was found
+//! once stays mended.
 
 use fulgurite_testkit::{Random, quick_or_long, seed};
 use fulgurite_torture::power::{Alteration, Effort, Mode, StateId, Tally, replay, survey};
@@ -96,7 +97,8 @@ fn without_syncs_a_file_may_break_but_not_the_program() {
     }
 }
 
-/// A sector whose octets arrive in their order does no harm wherever it ends; other orders are counted.
+/// A sector whose octets arrive in their order does no harm wherever it ends; other orders are
+/// counted.
 #[test]
 fn a_meta_page_torn_in_order_leaves_the_snapshot_before() {
     let total = endure(Mode::TornMeta, 18);
@@ -107,7 +109,7 @@ fn a_meta_page_torn_in_order_leaves_the_snapshot_before() {
     }
 }
 
-/// Whether an altered recording is noticed in one of a few histories; how many it took.
+/// Returns the number of histories until an altered recording is noticed.
 fn noticed(mode: Mode, alteration: Alteration) -> Option<usize> {
     (1..=20).find(|seed| survey(mode, *seed as u64, EFFORT, alteration).is_err())
 }
@@ -138,7 +140,7 @@ fn a_faulty_engine_is_noticed() {
     }
 }
 
-/// What was found once: each history in `power.seeds` is tried again.
+/// Repeats each history of `power.seeds`, which once failed.
 #[test]
 fn what_was_found_once_stays_mended() {
     let lines = include_str!("power.seeds").lines();

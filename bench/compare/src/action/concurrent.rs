@@ -30,7 +30,8 @@ pub(super) fn read_beside_writer<S: Store>(
                 .iter()
                 .map(|keys| {
                     scope.spawn(|| {
-                        // A snapshot for a hundred reads, as a server would take one for each request.
+                        // A snapshot for a hundred reads, as a server would take one for each
+                        // request.
                         let digest = keys.chunks(100).try_fold(0_u64, |sum, keys| {
                             Ok(sum.wrapping_add(reads::look_up(store, keys)?))
                         });

@@ -116,7 +116,8 @@ fn digest_of<S: Store>(store: &S) -> anyhow::Result<u64> {
     Ok(digest)
 }
 
-/// The keys that an operation after the other is about, made beforehand so that making them is not measured.
+/// The keys that an operation after the other is about, made beforehand so that making them is not
+/// measured.
 fn random_keys(operations: u64, records: u64, seed: u64) -> Vec<[u8; 16]> {
     random_numbers(operations, records, seed)
         .map(crate::workload::data::key)

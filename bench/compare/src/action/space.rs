@@ -67,7 +67,8 @@ pub(super) fn after_reader<S: Store>(
     })
 }
 
-/// Records of one page each, of which every second goes again: then values that need many pages in a row.
+/// Records of one page each, of which every second goes again: then values that need many pages in
+/// a row.
 pub(super) fn fragmented<S: Store>(store: &S, workload: &Workload) -> anyhow::Result<Done> {
     let small = workload.records * 80;
     leave_single_pages(store, small)?;

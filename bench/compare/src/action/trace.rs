@@ -1,5 +1,5 @@
-//! Two threads that read, one after the other, with marks between: so that whoever writes down all stores and loads of this process
-//! can tell whose they are.
+//! Two threads that read, one after the other, with marks between: so that whoever writes down all
+//! stores and loads of this process can tell whose they are.
 
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -74,8 +74,9 @@ pub(super) fn run<S: Store>(store: &S, workload: &Workload) -> anyhow::Result<Do
     Ok(Done::new(2 * TRANSACTIONS * LOOKUPS, taken, digest))
 }
 
-/// Both threads hold a snapshot at once, as readers that run beside each other soon do: from then on each has what it needs for
-/// itself. Threads that read in turn only may have used the same slot one after the other.
+/// Both threads hold a snapshot at once, as readers that run beside each other soon do: from then
+/// on each has what it needs for itself. Threads that read in turn only may have used the same slot
+/// one after the other.
 fn part_ways<S: Store>(store: &S, both: &Barrier) -> anyhow::Result<()> {
     let held = store.reader();
     both.wait();

@@ -1,4 +1,5 @@
-//! 389 Directory Server, unpacked and not installed: an instance as `dscreate` would make one, written by hand.
+//! 389 Directory Server, unpacked and not installed: an instance as `dscreate` would make one,
+//! written by hand.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -148,7 +149,8 @@ fn with_whole_paths(text: &str, plugins: &Path) -> String {
     out
 }
 
-/// What the template lacks: two plugins that a start would add in the package's own folder, and the database.
+/// What the template lacks: two plugins that a start would add in the package's own folder, and the
+/// database.
 fn entries(plugins: &Path) -> String {
     let mut out = String::new();
     for (name, file, kind) in [

@@ -1,4 +1,5 @@
-//! The directory's half: the same people in ours and in slapd, the same questions, turn and turn about.
+//! The directory's half: the same people in ours and in slapd, the same questions, turn and turn
+//! about.
 //!
 //! ```text
 //!   each round:   load, export, start           one server after the other
@@ -6,7 +7,8 @@
 //!                 memory, stop
 //! ```
 //!
-//! The figure is the server's CPU time for each operation. Beside it stands an echo server, which answers without a directory.
+//! The figure is the server's CPU time for each operation. Beside it stands an echo server, which
+//! answers without a directory.
 
 mod client;
 mod ds389;
@@ -36,7 +38,8 @@ pub(crate) struct Plan {
     pub(crate) project: PathBuf,
     pub(crate) people: u64,
     pub(crate) wide: bool,
-    /// How often everything is done; those who are neither ours nor the reference take part in the first round.
+    /// How often everything is done; those who are neither ours nor the reference take part in the
+    /// first round.
     pub(crate) rounds: u64,
     /// Rows of the long run, too.
     pub(crate) full: bool,
@@ -254,7 +257,8 @@ impl Run<'_> {
             .collect()
     }
 
-    /// A server that cannot be loaded or started is missing; without ours and the reference there is nothing to compare.
+    /// A server that cannot be loaded or started is missing; without ours and the reference there
+    /// is nothing to compare.
     fn leave_out(&mut self, at: usize, error: anyhow::Error) -> anyhow::Result<()> {
         let make = self.servers[at].make;
         if make != Make::Ds389 {

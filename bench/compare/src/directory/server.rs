@@ -288,7 +288,8 @@ impl Drop for Installed {
     }
 }
 
-/// The same command held on one core, where there are several: servers on the first, those who ask on another.
+/// The same command held on one core, where there are several: servers on the first, those who ask
+/// on another.
 pub(crate) fn on_core(core: usize, command: &Command) -> Command {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let mut held = Command::new("taskset");

@@ -37,7 +37,8 @@ pub(crate) struct Berkeley {
     store: *mut c_void,
 }
 
-// SAFETY: environment and database are opened for threads; readers and transactions stay with theirs.
+// SAFETY: environment and database are opened for threads; readers and transactions stay with
+// theirs.
 unsafe impl Sync for Berkeley {}
 
 impl Functions {

@@ -1,4 +1,5 @@
-//! Kyoto Cabinet's file tree. Its transactions are used where writes have to be durable; without that it is made for single calls.
+//! Kyoto Cabinet's file tree. Its transactions are used where writes have to be durable; without
+//! that it is made for single calls.
 
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 

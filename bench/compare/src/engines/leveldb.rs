@@ -1,4 +1,5 @@
-//! LevelDB and RocksDB, log-structured merge trees: the interface in C of the one is a part of the other's.
+//! LevelDB and RocksDB, log-structured merge trees: the interface in C of the one is a part of the
+//! other's.
 
 use std::ffi::{CStr, c_char, c_int, c_uchar, c_void};
 use std::path::Path;

@@ -1,9 +1,11 @@
-//! Shared libraries of C, opened by path, so that a engine that is not there is found missing instead of breaking the build.
+//! Shared libraries of C, opened by path, so that a engine that is not there is found missing
+//! instead of breaking the build.
 
-/// Declares a table of C functions as `struct NAME`, with a method for each. Names of symbols are the methods' with a prefix.
+/// Declares a table of C functions as `struct NAME`, with a method for each. Names of symbols are
+/// the methods' with a prefix.
 ///
-/// The methods are as unsafe as C is, though they do not say so: each table is private to an adapter, which keeps what it
-/// passes alive and in the shape of the library's header.
+/// The methods are as unsafe as C is, though they do not say so: each table is private to an
+/// adapter, which keeps what it passes alive and in the shape of the library's header.
 macro_rules! c_library {
     ($name:ident { $($function:ident ( $($argument:ident : $type:ty),* $(,)? ) $(-> $result:ty)?;)* }) => {
         struct $name {
@@ -14,7 +16,8 @@ macro_rules! c_library {
 
         impl $name {
             fn load(path: &std::path::Path, prefix: &str) -> anyhow::Result<Self> {
-                // SAFETY: engines' libraries do nothing at loading that this process could be harmed by.
+                // SAFETY: engines' libraries do nothing at loading that this process could be
+                // harmed by.
                 let library = unsafe { libloading::Library::new(path) }
                     .with_context(|| format!("cannot load {}", path.display()))?;
                 Ok(Self {
@@ -29,7 +32,8 @@ macro_rules! c_library {
 
             $(#[inline(always)]
             fn $function(&self, $($argument: $type),*) $(-> $result)? {
-                // SAFETY: the adapter passes what the header asks for, alive; see the macro's words.
+                // SAFETY: the adapter passes what the header asks for, alive; see the macro's
+                // words.
                 unsafe { (self.$function)($($argument),*) }
             })*
         }

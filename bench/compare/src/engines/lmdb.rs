@@ -184,7 +184,8 @@ pub(crate) struct Lmdb<D> {
     dialect: PhantomData<D>,
 }
 
-// SAFETY: environments may be used by any threads, as the header says; transactions are made by the threads that use them.
+// SAFETY: environments may be used by any threads, as the header says; transactions are made by the
+// threads that use them.
 unsafe impl<D: Dialect> Sync for Lmdb<D> {}
 
 impl Functions {
@@ -385,7 +386,8 @@ impl<D: Dialect> Reader for LmdbReader<'_, D> {
             wanted.extend(keys.iter().map(|key| D::octets(key.as_ptr().cast(), 16)));
             let (txn, dbi) = (self.txn, self.store.dbi);
             let (from, to) = (wanted.as_ptr().cast(), values.as_mut_ptr().cast());
-            // SAFETY: as many keys, and room for as many values, as are said; codes may be left out.
+            // SAFETY: as many keys, and room for as many values, as are said; codes may be left
+            // out.
             let code = unsafe { get_many(txn, dbi, wanted.len(), from, to, null_mut()) };
             self.store.c.check(code)?;
             for value in values.iter().take(wanted.len()) {

@@ -21,7 +21,8 @@ pub(crate) struct Engine {
     pub(crate) name: &'static str,
     pub(crate) title: &'static str,
     adapter: Adapter,
-    /// Where its shared library may be, below the project's folder; the first that is there is taken. None for what is compiled in.
+    /// Where its shared library may be, below the project's folder; the first that is there is
+    /// taken. None for what is compiled in.
     libraries: &'static [&'static str],
     /// What else has to be loadable beside it.
     needs: &'static [&'static str],
@@ -227,7 +228,8 @@ impl Engine {
     }
 }
 
-/// A file named with its folder below the project's, or a library that is unpacked, or else the system's.
+/// A file named with its folder below the project's, or a library that is unpacked, or else the
+/// system's.
 fn find(project: &Path, name: &str) -> Option<PathBuf> {
     if name.contains('/') {
         return Some(project.join(name)).filter(|path| path.exists());

@@ -56,7 +56,8 @@ impl Store for Redb {
 }
 
 impl Drop for Redb {
-    /// Without one durable commit nothing would be kept; then what is stored can be read by the next process.
+    /// Without one durable commit nothing would be kept; then what is stored can be read by the
+    /// next process.
     fn drop(&mut self) {
         if let Ok(txn) = self.database.begin_write() {
             let _ = txn.commit();

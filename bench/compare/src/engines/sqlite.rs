@@ -47,7 +47,8 @@ struct WriterConnection {
     delete: *mut c_void,
 }
 
-// SAFETY: Debian's library is built for threads; the writer's connection is in a mutex, readers make their own.
+// SAFETY: Debian's library is built for threads; the writer's connection is in a mutex, readers
+// make their own.
 unsafe impl Sync for Sqlite {}
 
 impl Functions {

@@ -195,8 +195,8 @@ fn latencies(results: &Results, out: &mut String) {
     }
 }
 
-/// What clients saw of a server: how many answers a second, and what was wrong with them. The echo server's rate is what the load
-/// generator and the sockets can do.
+/// What clients saw of a server: how many answers a second, and what was wrong with them. The echo
+/// server's rate is what the load generator and the sockets can do.
 fn rates(results: &Results, out: &mut String) {
     const ECHO: &str = "echo";
     let rate = |outcome: &Outcome| outcome.operations as f64 / (outcome.wall_ns as f64 / 1e9);

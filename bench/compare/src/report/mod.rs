@@ -1,4 +1,5 @@
-//! Results for people: tables in Markdown, one page of HTML with plots, and the figures themselves as JSON.
+//! Results for people: tables in Markdown, one page of HTML with plots, and the figures themselves
+//! as JSON.
 
 mod counts;
 mod html;
@@ -75,7 +76,8 @@ pub(crate) fn whole(folder: &Path, summary_only: bool) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The runs in the order in which they are shown: the engine's, then directories, the one that most is asked of first.
+/// The runs in the order in which they are shown: the engine's, then directories, the one that most
+/// is asked of first.
 fn read(folder: &Path) -> anyhow::Result<Everything> {
     let mut everything = Everything::default();
     for entry in std::fs::read_dir(folder)? {

@@ -141,7 +141,8 @@ pub(crate) fn overview(results: &Results) -> anyhow::Result<String> {
             });
         }
     }
-    // Factors of a hundred would leave nothing to see of the others; the number behind a bar is not cut.
+    // Factors of a hundred would leave nothing to see of the others; the number behind a bar is not
+    // cut.
     for bar in &mut bars {
         bar.length = bar.length.min(12.0);
         bar.mark = bar.mark.filter(|mark| *mark <= 12.0);

@@ -99,7 +99,8 @@ fn verdict(target: &Target, measured: f64) -> &'static str {
     }
 }
 
-/// Why there is no figure: its directory is made by the long run alone, or the run was of chosen rows.
+/// Why there is no figure: its directory is made by the long run alone, or the run was of chosen
+/// rows.
 fn missing(runs: &[Results], target: &Target) -> &'static str {
     let (Source::Directory(_, people) | Source::Database(people)) = target.source else {
         return "not measured";

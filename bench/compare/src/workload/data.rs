@@ -16,7 +16,8 @@ pub(crate) fn scattered(position: u64, count: u64) -> u64 {
     let half_bits = (64 - count.max(2).leading_zeros()).div_ceil(2);
     let mask = (1 << half_bits) - 1;
     let mut number = position;
-    // A Feistel network is a permutation of its range; what falls outside of ours is permuted again.
+    // A Feistel network is a permutation of its range; what falls outside of ours is permuted
+    // again.
     loop {
         let (mut left, mut right) = (number >> half_bits, number & mask);
         for round in 0..4 {
@@ -48,8 +49,9 @@ impl Values {
         Values { value }
     }
 
-    /// The value of a key. It begins and ends with the key's number; its generation is in the middle, where digests do
-    /// not look: so readers beside a writer see the same whenever they look.
+    /// The value of a key. It begins and ends with the key's number; its generation is in the
+    /// middle, where digests do not look: so readers beside a writer see the same whenever they
+    /// look.
     #[inline]
     pub(crate) fn of(&mut self, number: u64, generation: u64) -> &[u8] {
         let len = self.value.len();
@@ -68,7 +70,8 @@ impl Values {
     }
 }
 
-/// Folds octets into a digest: their length, their first and their last eight, so that a value's memory is met at both ends.
+/// Folds octets into a digest: their length, their first and their last eight, so that a value's
+/// memory is met at both ends.
 #[inline]
 pub(crate) fn fold(digest: u64, octets: &[u8]) -> u64 {
     let first = octets.first_chunk::<8>().copied().unwrap_or_default();

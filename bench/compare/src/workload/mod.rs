@@ -1,4 +1,5 @@
-//! Workloads as data: a table of rows, each of which says what is done to how much, by whom, and what is asked of it.
+//! Workloads as data: a table of rows, each of which says what is done to how much, by whom, and
+//! what is asked of it.
 
 pub(crate) mod data;
 mod table;
@@ -17,7 +18,8 @@ pub(crate) struct Workload {
     pub(crate) title: String,
     pub(crate) part: Part,
     pub(crate) action: Action,
-    /// There when the work begins, or, where that is nothing, when it is done. Divided by `--scale`, as `operations`.
+    /// There when the work begins, or, where that is nothing, when it is done. Divided by
+    /// `--scale`, as `operations`.
     pub(crate) records: u64,
     pub(crate) value_bytes: usize,
     /// What the time is divided by.

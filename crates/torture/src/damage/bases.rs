@@ -1,4 +1,5 @@
-//! The sound files that mutations begin from: small ones of every kind, made anew, and those of the real library.
+//! The sound files that mutations begin from: small ones of every kind, made anew, and those of the
+//! real library.
 
 use std::fs;
 use std::path::Path;
@@ -12,15 +13,15 @@ use super::fields::{self, Field};
 /// A sound file.
 #[derive(Debug, Clone)]
 pub struct Base {
-    /// What it is called in reports.
+    /// The name in reports.
     pub name: String,
     /// Its octets.
     pub bytes: Vec<u8>,
-    /// What stands where.
+    /// The fields of the file, by offset.
     pub fields: Vec<Field>,
     /// Octets of a page.
     pub page_size: usize,
-    /// Whether it is small enough to be walked a thousand times a second.
+    /// True if the base is small enough for a thousand walks a second.
     pub is_small: bool,
 }
 
@@ -69,8 +70,8 @@ pub fn all() -> Vec<Base> {
 
 type Fill = fn(&mut WriteTxn<'_>, usize) -> Result<(), Error>;
 
-/// Bases made by our engine, whose small pages make deep trees of few octets. Fill functions run once per round; what
-/// they delete goes to the free list.
+/// Bases made by our engine, whose small pages make deep trees of few octets. Fill functions run
+/// once per round; what they delete goes to the free list.
 const MADE: [(&str, usize, Fill); 9] = [
     ("made-plain-512", 512, plain),
     ("made-plain-1024", 1024, plain),
@@ -172,7 +173,7 @@ fn duplicates(txn: &mut WriteTxn<'_>, round: usize) -> Result<(), Error> {
     Ok(())
 }
 
-/// Several named databases beside plain records.
+/// Several named databases next to plain records.
 fn named(txn: &mut WriteTxn<'_>, round: usize) -> Result<(), Error> {
     let mut random = Random::new(round as u64);
     for (number, order) in [KeyOrder::Lexical, KeyOrder::Reverse, KeyOrder::Integer]
@@ -214,8 +215,8 @@ fn main_with_duplicates(txn: &mut WriteTxn<'_>, round: usize) -> Result<(), Erro
     Ok(())
 }
 
-/// Writes a file's octets where an environment expects them, as a file of its own: no engine is to see one change
-/// behind its back.
+/// Writes a file's bytes to the place where an environment expects them. The result is a new file,
+/// so no engine sees a change to an open one.
 pub(super) fn place(dir: &Path, bytes: &[u8]) -> std::io::Result<()> {
     let data = dir.join("data.mdb");
     match fs::remove_file(&data) {

@@ -1,5 +1,5 @@
-//! The process that walks: it does what a line of its input says, and answers by a line. When the engine dies, so does
-//! it; who asked knows by what question.
+//! The process that walks: it does what a line of its input says, and answers by a line. When the
+//! engine dies, so does it; who asked knows by what question.
 
 use std::io::{BufRead, Write};
 use std::path::Path;
@@ -9,7 +9,7 @@ use rustix::process::{Resource, Rlimit, setrlimit};
 
 use super::walk;
 
-/// Octets of private memory a walk may use. What our bases hold fits many times over.
+/// Octets of private memory a walk may use. The bases need a small part of this.
 const MEMORY_MAX: u64 = 512 << 20;
 /// Octets of address space: what a file claims may be reserved, but not without end.
 const SPACE_MAX: u64 = 1 << 41;
@@ -41,7 +41,7 @@ pub(super) fn serve(dir: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What runs away ends in an error, not in the machine's memory or disk.
+/// The limits turn runaway memory or disk use into an error.
 fn limit() -> std::io::Result<()> {
     for (resource, most) in [
         (Resource::Data, MEMORY_MAX),

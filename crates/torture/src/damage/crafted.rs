@@ -1,5 +1,5 @@
-//! Damage that no accident makes: trees whose branches meet again, lead back, or never end, and free lists that give
-//! away what is in use.
+//! Damage that no accident makes. Branches of trees meet again, lead back, or never end, and free
+//! lists name pages in use.
 //!
 //! ```text
 //!      [ B1 B1 B1 ]       a hundred pages can spell a tree of more leaves than there are atoms:
@@ -87,7 +87,8 @@ fn branch_page(random: &mut Random, base: &Base, page: usize, child: usize, othe
     }
 }
 
-/// Makes one or more trees begin at a page: of the main database, of the free list, of a named one, of some values.
+/// Moves the root of one or more trees to a page. The tree may be the main database, the free list,
+/// a named database or a tree of values.
 fn root(random: &mut Random, base: &Base, page: usize, depth: u16) -> Vec<Edit> {
     let at_once = if random.chance(20) { 8 } else { 1 };
     let mut edits = Vec::new();

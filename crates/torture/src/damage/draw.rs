@@ -1,4 +1,4 @@
-//! Which mutation has which number: all follows from a seed.
+//! The mutation for each number. Everything follows from a seed.
 
 use fulgurite_testkit::Random;
 
@@ -86,7 +86,7 @@ fn octets(random: &mut Random, _: &[Base], base: &Base) -> Vec<Edit> {
         .collect()
 }
 
-/// One to a few fields of a kind drawn first, because there are so many more offsets than roots.
+/// Draws the kind of field first, then one to a few fields of it, because offsets outnumber roots.
 fn some_fields(random: &mut Random, _: &[Base], base: &Base) -> Vec<Edit> {
     (0..[1, 1, 1, 2, 3, 5][random.below(6)])
         .filter_map(|_| {
@@ -117,7 +117,7 @@ fn value_for(random: &mut Random, base: &Base, field: &Field) -> u64 {
     let last = base.pages() as u64 - 1;
     let own_page = (field.at / base.page_size) as u64;
     let size = base.page_size as u64;
-    // What another field of the same kind says fits better than anything made up.
+    // The value of another field of the same kind fits better than an invented one.
     let same: Vec<&Field> = base
         .fields
         .iter()
@@ -282,7 +282,7 @@ fn pages(random: &mut Random, bases: &[Base], base: &Base) -> Vec<Edit> {
     edits
 }
 
-/// What a disk does that loses or mixes up sectors.
+/// The faults of a disk that loses or mixes up sectors.
 fn sectors(random: &mut Random, _: &[Base], base: &Base) -> Vec<Edit> {
     (0..random.between(1, 3))
         .map(|_| {

@@ -1,9 +1,9 @@
-//! What stands where in a sound file: every field of it that an engine could be led astray by.
+//! The layout of a sound file: every field that could lead an engine astray.
 //!
-//! Written from the format's description and independent of the engine's own views: these know what bytes must be, this
-//! only what they are for.
+//! It follows the format's description, independent of the engine's views. A view knows the valid
+//! bytes of a field, this module only its purpose.
 
-/// What a field is for, and so what could be put in its place.
+/// The purpose of a field, and so the values that could replace it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
     /// A page's number in its own header.
@@ -56,14 +56,14 @@ impl Kind {
     ];
 }
 
-/// A field: so many octets from an offset of the file on.
+/// A field: a number of bytes from an offset of the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Field {
     /// Where it begins.
     pub at: usize,
     /// Octets.
     pub len: usize,
-    /// What it is for.
+    /// The purpose of the field.
     pub kind: Kind,
 }
 

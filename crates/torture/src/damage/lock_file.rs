@@ -1,7 +1,7 @@
-//! Lock files that somebody seems to be using: any octets, with the marks of a lock file or without.
+//! Lock files that seem to be in use: any bytes, with the marks of a lock file or without.
 //!
-//! Nobody believes a lock file that no other process has open: the first opener writes it anew. So the parent of the
-//! child that opens it lets a third process hold the lock by which others see that it is in use.
+//! Nobody believes a lock file that no other process has open: the first opener writes it anew. So
+//! the parent lets a third process hold the lock, by which others see that the file is in use.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -9,14 +9,15 @@ use std::path::{Path, PathBuf};
 use fulgurite_format::lockfile;
 use fulgurite_testkit::{Peer, Random, c_peer};
 
-/// Where in a mutex of glibc's its kind stands, and the kind of those in lock files: robust, shared by processes.
+/// The offset of the kind in a mutex of glibc, and the kind in lock files: robust and
+/// process-shared.
 const MUTEX_KIND_AT: usize = 16;
 const MUTEX_KIND: u32 = 0x90;
 
 /// Octets for a lock file.
 ///
-/// The mutexes are unlocked, whatever kind they claim to be: to meet one that says otherwise means to wait for whoever
-/// it names, which nobody can tell from waiting for somebody.
+/// The mutexes are unlocked, whatever kind they claim. A locked one would make the writer wait for
+/// an owner that does not exist, which is allowed.
 pub(super) fn draw(random: &mut Random) -> Vec<u8> {
     let slots = random.between(0, 140);
     let len = match random.below(6) {
@@ -96,7 +97,7 @@ pub(super) struct Holder {
 }
 
 impl Holder {
-    /// Starts one, in an environment of its own inside `dir`.
+    /// Starts a process in a new environment inside `dir`.
     pub(super) fn start(dir: &Path) -> io::Result<Holder> {
         let dir = dir.join("holder");
         std::fs::create_dir_all(&dir)?;

@@ -10,9 +10,9 @@
 //!              '--------------------------------------------'
 //! ```
 //!
-//! Subjects are our engine by its own interface, our `liblmdb.so` and real ones by the C interface. All get the same
-//! mutations. A library may say "error" or give data, whatever the octets; it may not crash, hang, or make an unsound
-//! file of a sound one.
+//! Subjects are our engine by its own interface, our `liblmdb.so` and real ones by the C interface.
+//! All get the same mutations. A library may return an error or data for any bytes. It may not
+//! crash, hang, or damage a sound file.
 
 mod bases;
 mod child;

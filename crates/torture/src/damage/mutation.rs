@@ -1,4 +1,4 @@
-//! What is done to a file, as a value: it can be applied, printed, and made smaller while it still does harm.
+//! A change of a file as a value. It can be applied, printed, and shrunk while it still does harm.
 
 use std::fmt;
 
@@ -14,7 +14,7 @@ pub enum Edit {
         at: usize,
         /// What.
         octets: Vec<u8>,
-        /// What stood there, if it was chosen for that.
+        /// The value before, if the choice depended on it.
         kind: Option<Kind>,
     },
     /// The file ends here.
@@ -92,15 +92,15 @@ impl fmt::Display for Edit {
 /// A mutation of one base.
 #[derive(Debug, Clone)]
 pub struct Mutation {
-    /// Which base.
+    /// The base.
     pub base: usize,
-    /// What it was drawn as.
+    /// The kind of draw.
     pub family: &'static str,
-    /// What is done, in this order.
+    /// The changes, in order.
     pub edits: Vec<Edit>,
-    /// What stands in the lock file, if there is to be one, and somebody has it open.
+    /// The content of the lock file, if there is one that another process has open.
     pub lock_file: Option<Vec<u8>>,
-    /// What the choices of the walk follow from.
+    /// The seed of the walk's choices.
     pub walk_seed: u64,
 }
 
@@ -118,7 +118,7 @@ impl Mutation {
         bytes
     }
 
-    /// What is done, for people.
+    /// Describes the changes for a report.
     #[must_use]
     pub fn describe(&self, bases: &[Base]) -> String {
         let name = bases.get(self.base).map_or("?", |base| &base.name);

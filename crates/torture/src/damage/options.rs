@@ -23,10 +23,10 @@ pub enum Whom {
     System,
 }
 
-/// What to try, and for how long.
+/// The subjects and the length of the run.
 #[derive(Debug, Clone, clap::Args)]
 pub struct Options {
-    /// What all choices follow from; a fresh one each time if not given
+    /// The seed of all choices; a fresh one if absent
     #[arg(long)]
     pub seed: Option<u64>,
     /// How many mutations
@@ -38,7 +38,7 @@ pub struct Options {
     /// Whom to give them to, side by side
     #[arg(long, value_delimiter = ',', default_value = "rust")]
     pub subjects: Vec<Whom>,
-    /// Our liblmdb.so [default: the one beside this program]
+    /// Our liblmdb.so [default: the one next to this program]
     #[arg(long)]
     pub library: Option<PathBuf>,
     /// How many at a time
@@ -142,7 +142,7 @@ impl Options {
         Ok((name.to_owned(), subject))
     }
 
-    /// What ours did not survive is shown, small, and is an error.
+    /// A mutation that ours did not survive is printed in its smallest form, and is an error.
     fn judge(&self, plan: &Plan, bases: &[bases::Base], outcome: &Outcome) -> anyhow::Result<()> {
         let mut ours: Vec<&Failure> = outcome
             .failures

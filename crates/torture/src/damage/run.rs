@@ -1,4 +1,5 @@
-//! Many mutations, given to several subjects side by side, by as many workers as there are processors to spare.
+//! Many mutations, given to several subjects side by side, by as many workers as there are
+//! processors to spare.
 
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
@@ -15,10 +16,10 @@ use super::mutation::Mutation;
 use super::subject::{Answer, Subject, Walker};
 use super::tally::{Fate, Tally};
 
-/// What to run.
+/// The settings of a run.
 #[derive(Debug, Clone)]
 pub struct Plan {
-    /// What all choices follow from.
+    /// The seed of all choices.
     pub seed: u64,
     /// The first mutation's number.
     pub first: u64,
@@ -43,16 +44,16 @@ pub struct Failure {
     pub subject: String,
     /// The mutation's number.
     pub number: u64,
-    /// What came of it.
+    /// The results.
     pub fate: Fate,
 }
 
-/// What came of a run.
+/// The results of a run.
 #[derive(Debug, Default)]
 pub struct Outcome {
     /// The counts, in the order of the subjects.
     pub tallies: Vec<Tally>,
-    /// What each subject said it was.
+    /// The version that each subject reported.
     pub said: Vec<String>,
     /// All failures, in no order.
     pub failures: Vec<Failure>,
@@ -184,7 +185,7 @@ impl Place {
         walker.ask(number, mutation.walk_seed)
     }
 
-    /// Gives a sound file to one subject, and takes it away in part, or writes over it, while it is walked.
+    /// Gives a sound file to one subject, and truncates or overwrites it during the walk.
     fn try_live(
         &mut self,
         subject: usize,

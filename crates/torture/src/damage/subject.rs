@@ -29,7 +29,7 @@ pub enum Subject {
         program: PathBuf,
         /// The library.
         library: PathBuf,
-        /// Whether it is held to leave sound files sound.
+        /// True if the subject must leave sound files sound.
         is_ours: bool,
     },
 }
@@ -53,17 +53,17 @@ impl Subject {
     }
 }
 
-/// A subject at work, in an environment directory of its own.
+/// A running subject with a separate environment directory.
 #[derive(Debug)]
 pub(super) struct Walker {
     subject: Subject,
     dir: PathBuf,
     process: Option<Process>,
-    /// What the last process said it was.
+    /// The version that the last process reported.
     pub(super) said: String,
 }
 
-/// What a walk told.
+/// The answer of a walk.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Answer {
     pub(super) fate: Fate,
@@ -91,7 +91,7 @@ impl Walker {
         }
     }
 
-    /// Asks for one walk through what stands in the directory now.
+    /// Requests one walk through the present content of the directory.
     pub(super) fn ask(&mut self, number: u64, seed: u64) -> anyhow::Result<Answer> {
         let is_judged = matches!(self.subject, Subject::C { is_ours: true, .. });
         // A lock file in use may lead to the other snapshot, of which nothing is known.
@@ -253,7 +253,8 @@ fn understand(line: &str, number: u64) -> anyhow::Result<(Fate, u64)> {
     Ok((fate, calls))
 }
 
-/// Processor time a process has used, at the resolution of the system's clock ticks; nothing once it is gone.
+/// Processor time a process has used, at the resolution of the system's clock ticks; nothing once
+/// it is gone.
 fn cpu_time(pid: u32) -> Duration {
     const TICKS_PER_SECOND: u64 = 100;
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();

@@ -1,11 +1,11 @@
-//! What came of mutations, counted.
+//! Counts of the results of mutations.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
 use fulgurite_testkit::Ended;
 
-/// What came of one mutation in one library.
+/// The result of one mutation in one library.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fate {
     /// No call complained.
@@ -23,7 +23,7 @@ pub enum Fate {
 }
 
 impl Fate {
-    /// Whether no library may do so.
+    /// Returns true if no library may end like this.
     #[must_use]
     pub const fn is_failure(self) -> bool {
         matches!(self, Fate::Crash(_) | Fate::Hang | Fate::Spoilt)
@@ -88,7 +88,7 @@ impl Tally {
         self.crashes.values().sum()
     }
 
-    /// Whether no mutation did what none may do.
+    /// Returns true if no mutation had a forbidden result.
     #[must_use]
     pub fn is_good(&self) -> bool {
         self.crashed() + self.hangs + self.spoilt == 0

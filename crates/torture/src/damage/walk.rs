@@ -1,4 +1,5 @@
-//! The walk through a damaged file by our engine's own interface: everything is read, changed, copied and checked.
+//! The walk through a damaged file by our engine's own interface: everything is read, changed,
+//! copied and checked.
 
 use std::path::Path;
 
@@ -9,7 +10,7 @@ use fulgurite_testkit::Random;
 
 use super::walk_write;
 
-/// What a walk met.
+/// The counts of a walk.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Met {
     /// Calls made.
@@ -36,7 +37,7 @@ impl Met {
     }
 }
 
-/// Whether an error is about what was asked for, as it would be of a sound file.
+/// Returns true for an error about the request, which a sound file could return too.
 fn is_of_the_caller(error: &Error) -> bool {
     matches!(
         error,
@@ -67,7 +68,8 @@ pub fn walk(dir: &Path, seed: u64) -> Met {
     let data = dir.join("data.mdb");
     let goes_back = random.chance(5);
     let options = options(&mut random).previous_snapshot(goes_back);
-    // Of the newest snapshot alone, so nothing is known of the one that a lock file or we ourselves go back to.
+    // The answer is about the newest snapshot alone. A lock file, or the walk itself, may go back
+    // to the other.
     let was_sound = !goes_back && !dir.join("lock.mdb").exists() && is_sound(&data);
     match open(&options, dir) {
         None => met.refused = true,
@@ -108,7 +110,7 @@ fn default_options() -> OpenOptions {
     Environment::options().durability(Durability::NoSync)
 }
 
-/// Each way to open a file has code of its own that could be led astray.
+/// Each way to open a file has separate code that damage could lead astray.
 fn options(random: &mut Random) -> OpenOptions {
     let mut options = default_options()
         .write_map(random.chance(20))
@@ -149,7 +151,8 @@ pub(super) fn databases(snapshot: &impl Snapshot, met: &mut Met) -> Vec<Database
     if let Some(mut cursor) = met.see(snapshot.cursor(Database::MAIN)) {
         let mut record = met.see(cursor.first()).flatten();
         while let Some((key, value)) = record {
-            // Anything may be called a database by a damaged record; ordinary records say that they are none.
+            // Anything may be called a database by a damaged record; ordinary records say that they
+            // are none.
             if value.len() == 48 && names.len() < 12 {
                 names.push(key);
             }

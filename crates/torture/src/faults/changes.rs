@@ -122,8 +122,8 @@ fn make_one(txn: &mut WriteTxn<'_>, model: &mut Model, change: &Change) -> Resul
     Ok(())
 }
 
-/// Part of a transaction. If it fails it is undone, and the surrounding one goes on without it: what it did is lost then, so
-/// it is done again there.
+/// Part of a transaction. If the nested transaction fails, it is undone and the outer one continues
+/// without it. The step then repeats its changes in the outer one.
 fn nested(
     txn: &mut WriteTxn<'_>,
     environment: &Arc<Environment>,
@@ -155,7 +155,8 @@ fn nested(
     }))
 }
 
-/// Another thread flushes. If that fails the transaction must find out: what it wrote so far may be lost.
+/// Another thread flushes. If that fails the transaction must find out: what it wrote so far may be
+/// lost.
 fn sync_meanwhile(environment: &Arc<Environment>, plan: &Arc<Plan>) {
     std::thread::scope(|scope| {
         scope.spawn(|| {

@@ -1,4 +1,4 @@
-//! Which errors a call can have.
+//! The errors that a call can have.
 
 use fulgurite::seam::{Call, FileRole, Site, Verdict};
 
@@ -97,7 +97,7 @@ fn errors(site: Site) -> &'static [i32] {
     }
 }
 
-/// Everything that can become of a call of so many octets; `most` bounds how much of it is tried.
+/// Returns every outcome of a call of `bytes` bytes; `most` bounds how much is tried.
 pub(super) fn verdicts(site: Site, len: usize, most: usize) -> Vec<Verdict> {
     let mut verdicts: Vec<Verdict> = Vec::new();
     let reads_or_writes = matches!(
@@ -117,7 +117,8 @@ pub(super) fn verdicts(site: Site, len: usize, most: usize) -> Vec<Verdict> {
     verdicts
 }
 
-/// Whether this call finds out, at the close, whether room can be given back, or gives it back: as well as may be.
+/// Returns true for calls at the close that return disk room, or ask whether it can be returned.
+/// These may fail.
 pub(super) fn gives_room_back(site: Site) -> bool {
     match site.call {
         Call::LockTry => site.role == FileRole::Lock,
@@ -126,7 +127,7 @@ pub(super) fn gives_room_back(site: Site) -> bool {
     }
 }
 
-/// Whether a failure of this call must be reported by the operation that made it.
+/// Returns true if the operation must report a failure of this call.
 pub(super) fn must_be_told(site: Site) -> bool {
     match site.call {
         // The reservation is tried again with less, or at another place.

@@ -126,7 +126,7 @@ pub(super) fn random(seed: u64) -> History {
             steps.push(open(opening));
         }
     }
-    // What a neighbour commits is not seen by the observer that the worst disk follows.
+    // The observer of the worst disk does not see a neighbour's commits.
     let alone = !steps
         .iter()
         .any(|step| matches!(step, Step::Neighbour { .. }));

@@ -1,4 +1,4 @@
-//! Which calls of a run fail, and how; what was called.
+//! The calls of a run that fail, their errors, and the calls made.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,7 +13,7 @@ use super::shadow::Shadow;
 pub(super) struct Fault {
     /// The number of the call.
     pub(super) number: u64,
-    /// What becomes of it.
+    /// The outcome of the call.
     pub(super) verdict: Verdict,
 }
 
@@ -35,7 +35,7 @@ pub(super) struct Fired {
 }
 
 impl Fired {
-    /// Whether the caller must not notice: signals are waited out, and parts completed.
+    /// Returns true if the caller must not notice: it waits signals out and completes parts.
     pub(super) fn is_harmless(&self) -> bool {
         matches!(
             self.verdict,

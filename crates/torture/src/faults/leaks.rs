@@ -1,10 +1,10 @@
-//! What a process holds: descriptors, mappings, memory.
+//! The resources of a process: descriptors, mappings, memory.
 
 use std::path::Path;
 
 use fulgurite::seam::allocated_bytes;
 
-/// What is held at a moment.
+/// The resources at one moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Held {
     descriptors: usize,
@@ -14,7 +14,7 @@ pub(super) struct Held {
 }
 
 impl Held {
-    /// What this process holds of the files in `directory`.
+    /// Returns the resources of this process for the files in `directory`.
     pub(super) fn now(directory: &Path) -> Held {
         let directory = directory.to_string_lossy().into_owned();
         let descriptors = std::fs::read_dir("/proc/self/fd").map_or(0, |entries| {
@@ -35,7 +35,8 @@ impl Held {
         }
     }
 
-    /// What is held now that was not before, beside `own` octets of notes; `None` if there is nothing.
+    /// Returns the resources held now and not before, without `own` bytes of notes. Returns `None`
+    /// if there are none.
     pub(super) fn more_than(
         &self,
         before: &Held,

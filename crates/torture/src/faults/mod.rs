@@ -10,7 +10,8 @@
 //!                forgot whatever a failed flush should have kept; no descriptor, mapping or memory is left
 //! ```
 //!
-//! A step that fails is taken again, so every history comes to its end whatever happens in the middle.
+//! A step that fails is taken again, so every history comes to its end whatever happens in the
+//! middle.
 
 mod changes;
 mod errnos;
@@ -39,10 +40,10 @@ use sweep::{Effort, Sweep};
 #[global_allocator]
 static COUNTING: Counting = Counting;
 
-/// What to try, and for how long.
+/// The kinds of faults and the length of the run.
 #[derive(Debug, Clone, clap::Args)]
 pub struct Options {
-    /// What all choices follow from; a fresh one each time if not given
+    /// The seed of all choices; a fresh one if absent
     #[arg(long)]
     pub seed: Option<u64>,
     /// How long pairs and random histories are tried after all single faults
@@ -57,7 +58,7 @@ pub struct Options {
     /// Does one run again, as it was printed: HISTORY:CALL=ERROR,CALL=ERROR
     #[arg(long)]
     pub replay: Option<String>,
-    /// Be the process beside
+    /// Run as the neighbour process
     #[arg(long, hide = true)]
     pub neighbour: bool,
     /// Be a process that dies with a read transaction
@@ -70,7 +71,8 @@ pub struct Options {
 
 /// Runs the torture and prints what was tried.
 /// # Errors
-/// What the store did not survive, with all that is needed to repeat it; a kind of call that no history made.
+/// Fails with the faults that the store did not survive, and how to repeat them. Also fails if no
+/// history made some kind of call.
 pub fn run(options: &Options) -> anyhow::Result<()> {
     if options.neighbour {
         return neighbour::serve();
@@ -81,7 +83,7 @@ pub fn run(options: &Options) -> anyhow::Result<()> {
     if let Some(directory) = &options.die_writing {
         return neighbour::die(directory, true);
     }
-    // Memory, where there is some to be had as files: what is judged here is not how fast a disk is.
+    // Uses a file system in memory where there is one, because the disk's speed is not judged.
     let parent = Path::new("/dev/shm");
     let home = match tempfile::tempdir_in(parent) {
         Ok(home) => home,

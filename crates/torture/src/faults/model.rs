@@ -1,4 +1,4 @@
-//! What an environment should hold.
+//! The expected content of an environment.
 
 use std::collections::{BTreeMap, BTreeSet};
 

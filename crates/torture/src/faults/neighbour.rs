@@ -1,4 +1,4 @@
-//! A process beside ours: it shows that no lock is left held, makes files grow behind our back, and dies when told to.
+//! A neighbour process. It proves that no lock is left held, makes files grow, and dies on request.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use std::time::Duration;
 use anyhow::{Context, bail};
 use fulgurite::{Environment, KeyOrder, Snapshot};
 
-/// What it writes to.
+/// The database that the neighbour writes to.
 pub(super) const DATABASE: &str = "neighbour";
 /// How long it may take; far longer than it takes.
 const PATIENCE: Duration = Duration::from_secs(20);

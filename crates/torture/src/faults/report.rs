@@ -1,4 +1,4 @@
-//! What was tried, as a table.
+//! The report: a table of the faults tried.
 
 use std::time::Duration;
 

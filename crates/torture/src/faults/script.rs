@@ -1,4 +1,4 @@
-//! What a history consists of.
+//! The steps of a history.
 
 use fulgurite::{Durability, Environment, OpenOptions, SlotPolicy};
 
@@ -11,7 +11,7 @@ pub(super) struct History {
     pub(super) shadowed: bool,
 }
 
-/// One step of a history. Whoever fails to take it takes it again.
+/// One step of a history. A step that fails is repeated.
 #[derive(Debug, Clone)]
 pub(super) enum Step {
     Open(Opening),
@@ -45,7 +45,7 @@ pub(super) enum Step {
     DeadReader,
     /// A process dies with the write transaction.
     DeadWriter,
-    /// Another process has the environment open, until it is told to close it.
+    /// Another process has the environment open, until a message asks it to close.
     NeighbourHolds(bool),
     /// Another process makes the file grow.
     Neighbour {
@@ -152,7 +152,7 @@ pub(super) fn key(number: u32) -> Vec<u8> {
     format!("key{number:07}").into_bytes()
 }
 
-/// What is stored under a key.
+/// The value under a key.
 pub(super) fn value(number: u32, len: usize) -> Vec<u8> {
     let mut value = vec![(number % 251) as u8; len];
     for (place, octet) in value.iter_mut().zip(number.to_be_bytes()) {

@@ -1,4 +1,4 @@
-//! What the disk holds in the worst case: a write that a failed flush should have made durable never gets there, although
+//! The disk's content in the worst case. A write covered by a failed flush never arrives, although
 //! the system's memory shows it and later flushes succeed.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -11,7 +11,7 @@ use super::errnos;
 /// How badly a failing call behaves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Malice {
-    /// What was to be flushed is lost; a synchronous write that failed did nothing.
+    /// A failed flush loses its writes; a failed synchronous write did nothing.
     Loses,
     /// Every other write is lost; a synchronous write that failed is on the disk all the same.
     Mixes,
@@ -47,7 +47,7 @@ impl Shadow {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What a new start would find after a power loss now.
+    /// Returns the file that a restart would find after a power loss now.
     pub(super) fn image(&self) -> Vec<u8> {
         self.state().disk.clone()
     }
@@ -61,7 +61,7 @@ impl Shadow {
         state.disk.capacity() + queue + octets
     }
 
-    /// What becomes of the call that was announced last.
+    /// Notes the outcome of the call announced last.
     pub(super) fn decide(&self, site: Site, verdict: Verdict) {
         let errno = match verdict {
             Verdict::Fail(errno) => Some(errno),
@@ -73,7 +73,8 @@ impl Shadow {
         let mut state = self.state();
         match (site.role, site.call) {
             (FileRole::Meta, Call::WriteMeta) => {
-                // After a part the same write is asked about again; it is the last word that counts.
+                // After a part the same write is asked about again; it is the last word that
+                // counts.
                 if matches!(verdict, Verdict::Short(_)) {
                     return;
                 }

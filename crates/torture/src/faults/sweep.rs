@@ -1,4 +1,5 @@
-//! Runs histories again and again: once to count their calls, then with each call failing, then with pairs of them.
+//! Runs histories again and again: once to count their calls, then with each call failing, then
+//! with pairs of them.
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -26,7 +27,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// Sites with fewer faults so far are not passed over.
 const RARE: u64 = 4;
 
-/// What was tried.
+/// The counts of the runs.
 #[derive(Debug, Default)]
 pub(super) struct Tally {
     pub(super) runs: u64,
@@ -34,7 +35,7 @@ pub(super) struct Tally {
     /// By site: calls in runs without faults, and faults by what became of the call.
     pub(super) calls: BTreeMap<Site, u64>,
     pub(super) faults: BTreeMap<Site, BTreeMap<&'static str, u64>>,
-    /// What was not survived, with how to do it again.
+    /// The failures, with the way to repeat each.
     pub(super) faults_found: Vec<String>,
 }
 
@@ -59,7 +60,7 @@ pub(super) struct Sweep {
     effort: Effort,
 }
 
-/// What is running, and since when.
+/// The present run, and its start.
 #[derive(Debug, Default)]
 struct Watch {
     what: Mutex<String>,
@@ -81,7 +82,7 @@ impl Sweep {
         })
     }
 
-    /// Whether enough has been found.
+    /// Returns true if enough failures were found.
     pub(super) fn is_full(&self) -> bool {
         self.tally.faults_found.len() >= self.effort.found_max
     }
@@ -102,7 +103,7 @@ impl Sweep {
     pub(super) fn singles(&mut self, history: &History, made: &[Made], shift: usize) {
         let stride = self.effort.stride.max(1);
         for (index, call) in made.iter().enumerate() {
-            // What is called seldom fails each time.
+            // Rare calls fail each time.
             if index % stride != shift % stride && !self.is_rare(call.site) {
                 continue;
             }
@@ -143,8 +144,8 @@ impl Sweep {
         failed.is_none_or(|how| how.values().sum::<u64>() < RARE)
     }
 
-    /// Lets each call fail, and then each call that follows. The other way round there are no pairs: what follows a failure
-    /// are other calls than before.
+    /// Lets each call fail, and then each call that follows. The other way round there are no
+    /// pairs: what follows a failure are other calls than before.
     pub(super) fn pairs(&mut self, history: &History, made: &[Made], until: Instant) {
         for (index, call) in made.iter().enumerate() {
             let Some(&verdict) = errnos::verdicts(call.site, call.len, 1).first() else {
@@ -179,7 +180,8 @@ impl Sweep {
             number: first as u64 + 1,
             verdict: *random.pick(&verdicts),
         };
-        // What the second one will hit is not known: an error that every call can have.
+        // The call that the second fault will hit is unknown, so its error is one that every call
+        // can have.
         let second = Fault {
             number: first.number + random.between(1, 40) as u64,
             verdict: Verdict::Fail(*random.pick(&[5, 28, 12])),
@@ -204,7 +206,7 @@ impl Sweep {
 
     fn run(&mut self, history: &History, faults: &[Fault]) -> anyhow::Result<Arc<Plan>> {
         let mut leaks = Vec::new();
-        // What a process keeps for good it takes once; a leak shows each time.
+        // A process takes lasting resources once; a leak shows each time.
         for _ in 0..3 {
             let (plan, leak) = self.run_once(history, faults)?;
             match leak {

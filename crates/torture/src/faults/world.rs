@@ -1,7 +1,8 @@
 //! One run of a history: takes the steps, knows what must be there, and judges each failure.
 //!
-//! A step that fails is judged and then taken again, as a user would: where the environment says that it cannot be used any
-//! more it is closed and opened first. So every history comes to its end, and at its end everything is there.
+//! A failed step is judged and repeated, as a user would do. If the environment reports that it is
+//! unusable, the step first closes and reopens it. So every history comes to its end, and at its
+//! end everything is there.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -19,7 +20,8 @@ use super::neighbour::{self, Neighbour};
 use super::script::{History, Opening, Step};
 use super::shadow::Shadow;
 
-/// How often a step is taken at most. Two faults can spoil two attempts, and a broken environment two more.
+/// How often a step is taken at most. Two faults can spoil two attempts, and a broken environment
+/// two more.
 const ATTEMPTS: usize = 6;
 /// The code of errors after which an environment has to be closed.
 const PANIC: i32 = -30795;
@@ -64,11 +66,11 @@ pub(super) struct World<'n> {
     opening: Opening,
     /// How the second handle was opened, if there is to be one.
     joined: Option<Opening>,
-    /// What must be there.
+    /// The content that must be present.
     committed: Model,
-    /// What was there before the last commit.
+    /// The content before the last commit.
     before: Model,
-    /// What may be there instead, after a commit of which nobody knows.
+    /// The content allowed instead, after a commit with an unknown outcome.
     unknown: Option<Model>,
     /// A failed flush or meta page: writing must be refused.
     poisoned: bool,
@@ -115,14 +117,15 @@ pub(super) fn run(
 }
 
 impl World<'_> {
-    /// Takes a step, however often it takes; `false` if the environment has to be closed first and cannot be now.
+    /// Takes a step, however often it takes; `false` if the environment has to be closed first and
+    /// cannot be now.
     fn take(&mut self, step: &Step) -> anyhow::Result<bool> {
         for _ in 0..ATTEMPTS {
             let since = self.plan.fired_count();
             let was_open = self.first.is_some();
             let result = self.attempt(step)?;
             let fired = self.plan.fired(since);
-            // The steps beside a reader have seen to that themselves.
+            // The steps that run with a reader have checked that themselves.
             if !matches!(step, Step::While(_)) {
                 self.note_poison(&fired, was_open && self.first.is_some());
             }
@@ -169,7 +172,8 @@ impl World<'_> {
         bail!("refused {ATTEMPTS} times")
     }
 
-    /// After a failed flush, or a meta page that was not written, writing must be refused until everything is closed.
+    /// After a failed flush, or a meta page that was not written, writing must be refused until
+    /// everything is closed.
     fn note_poison(&mut self, fired: &[Fired], is_open: bool) {
         let poisons = |fired: &Fired| {
             let site = (fired.site.role, fired.site.call);
@@ -186,7 +190,8 @@ impl World<'_> {
         }
     }
 
-    /// After a failure: what was committed is there, and the environment is usable or says plainly that it is not.
+    /// After a failure: what was committed is there, and the environment is usable or says plainly
+    /// that it is not.
     fn judge(&mut self, refusal: &Refusal) -> anyhow::Result<()> {
         let Some(environment) = self.first.clone() else {
             self.unknown = None;
@@ -198,7 +203,7 @@ impl World<'_> {
                 self.compare(&found, "read after the failure")?;
             }
             Err(error) if self.poisoned && error.code() == PANIC => {}
-            // With a slot for each thread the reader of this one stands in the way.
+            // With one slot per thread, this thread's reader is in the way.
             Err(Error::ReaderBusy) if self.depth > 0 => {}
             Err(error) => bail!("reading fails after \"{}\": {error}", refusal.text),
         }
@@ -223,7 +228,8 @@ impl World<'_> {
         Ok(())
     }
 
-    /// Closes everything and opens it again; whether a commit of which nobody knew turned out to be there.
+    /// Closes everything and opens it again; whether a commit of which nobody knew turned out to be
+    /// there.
     fn reopen(&mut self) -> anyhow::Result<bool> {
         self.close();
         let mut was_committed = false;
@@ -400,7 +406,8 @@ impl World<'_> {
         Ok(Ok(()))
     }
 
-    /// Takes steps beside a reader. If the environment has to be closed meanwhile the rest is done without one.
+    /// Runs steps while a reader is open. If the environment has to be closed meanwhile the rest is
+    /// done without one.
     fn hold(&mut self, steps: &[Step]) -> anyhow::Result<Result<(), Refusal>> {
         let environment = self.environment()?;
         let snapshot = match environment.read() {
@@ -439,7 +446,8 @@ impl World<'_> {
         drop(environment);
         if let Some(step) = stopped {
             if self.depth > 0 {
-                // Whoever holds the outer reader does it all again; what is there already is there twice then.
+                // The holder of the outer reader repeats all steps, so present records are then
+                // there twice.
                 bail!("histories hold one reader at a time");
             }
             if !self.reopen()? {
@@ -515,7 +523,7 @@ impl World<'_> {
         Ok(())
     }
 
-    /// What must hold when the history is over: for the worst disk, for another process, and after opening again.
+    /// Checks the end of a history: the worst disk, another process, and a reopened environment.
     fn end(mut self) -> anyhow::Result<()> {
         self.judge_shadow()?;
         let shares = !self.opening.no_lock && !self.opening.read_only;
@@ -545,7 +553,8 @@ impl World<'_> {
         assert_sound(&self.directory)
     }
 
-    /// What the worst disk holds: every commit that was acknowledged, for all of these histories' commits wait for the disk.
+    /// The worst disk holds every acknowledged commit, because all commits of these histories wait
+    /// for the disk.
     fn judge_shadow(&mut self) -> anyhow::Result<()> {
         let Some(shadow) = &self.shadow else {
             return Ok(());
@@ -575,7 +584,7 @@ fn compact(environment: &Environment) -> Result<(), Refusal> {
     for _ in 0..COMPACT_STEPS {
         match environment.compact_step(&mut compaction)? {
             CompactStep::Working => {}
-            // Beside a reader there is nothing more to be done.
+            // With an open reader, nothing more is to be done.
             CompactStep::Waiting(_) | CompactStep::Done => break,
         }
     }

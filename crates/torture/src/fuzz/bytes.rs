@@ -1,6 +1,6 @@
 //! An input read as a sequence of decisions; behind its end all are 0.
 
-/// What is left of an input.
+/// The rest of an input.
 #[derive(Debug)]
 pub(super) struct Bytes<'a>(pub(super) &'a [u8]);
 
@@ -24,7 +24,7 @@ impl<'a> Bytes<'a> {
         usize::from(self.octet()) % bound
     }
 
-    /// So many octets, or as many as are left.
+    /// Returns the next `count` bytes, or all that are left.
     pub(super) fn take(&mut self, len: usize) -> &'a [u8] {
         let (taken, rest) = self.0.split_at(len.min(self.0.len()));
         self.0 = rest;

@@ -4,7 +4,8 @@ use std::path::Path;
 
 use fulgurite_config::{ConfigError, Layer, Settings};
 
-/// A slapd.conf: read, and, if it can be used, shown and made into entries. Files that it includes are not opened.
+/// A slapd.conf: read, and, if it can be used, shown and made into entries. Files that it includes
+/// are not opened.
 pub fn slapd_conf(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     if text.to_lowercase().contains("include") {

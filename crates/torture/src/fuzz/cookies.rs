@@ -4,8 +4,8 @@
 //!   input:  sealed? u8 | search u8 | page size u8 | cookie ...
 //! ```
 //!
-//! What a client makes up is refused. Behind a right seal anything may stand all the same, since the server that sealed
-//! it may have been another version of this one, with other entries: the page that comes of it must be a page.
+//! The server refuses a cookie that a client makes up. Any bytes may follow a valid seal, because
+//! another version of the server may have sealed them. The resulting page must still be a page.
 
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
@@ -30,7 +30,7 @@ const TOP: &str = "dc=example,dc=com";
 const ROOT: &str = "cn=admin,dc=example,dc=com";
 const KEY: [u8; 32] = [5; 32];
 const SEAL_LEN: usize = 16;
-/// What stands in a cookie before the place is: version; and behind it the time and the hash of the search.
+/// A cookie begins with its version. The time and the hash of the search follow, then the position.
 const PLACE_AT: usize = 1;
 const PLACE_LEN: usize = 4 + 2 + 4 + 8 + 8;
 const HASH_LEN: usize = 8;

@@ -46,7 +46,7 @@ pub fn check_image(bytes: &[u8]) {
         Ok(report) => {
             let _ = report.to_string();
             if report.is_sound() {
-                // What is sound is sound again, and whatever the orders are.
+                // A sound file stays sound, whatever the key orders are.
                 let again = Checker::new(CheckOptions::default().any_order_everywhere(true));
                 let again = { again }.check_image(bytes).expect("it could be read");
                 assert!(again.is_sound(), "{again}");
@@ -165,7 +165,7 @@ fn change(environment: &Environment, steps: &[u8]) -> Result<(), Error> {
     for step in steps.chunks(2) {
         let [what, octet] = [step[0], step.get(1).copied().unwrap_or(0)];
         let key = vec![octet; 8 + usize::from(octet) % 32];
-        // What the main database has may be named databases, which are not for overwriting.
+        // Records of the main database may be named databases, which must not be overwritten.
         match what % 4 {
             0 | 1 => {
                 txn.put(db, &key, &vec![what; usize::from(what) * 40])?;

@@ -1,4 +1,4 @@
-//! What has a meaning only with a schema: definitions, values, names, access rules.
+//! Inputs whose meaning depends on a schema: definitions, values, names, access rules.
 
 use std::fmt::Write as _;
 use std::sync::{Arc, LazyLock};
@@ -85,7 +85,7 @@ pub fn schema_values(bytes: &[u8]) {
     }
 }
 
-/// A name: resolved and, if that works, printed, taken apart, put together and compared.
+/// Resolves a name; if that works, prints, splits, joins and compares it.
 pub fn schema_name(bytes: &[u8]) {
     let schema = Schema::standard();
     let Ok(name) = Dn::parse_bytes(&schema, bytes) else {

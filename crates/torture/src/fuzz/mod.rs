@@ -1,4 +1,4 @@
-//! What takes bytes from outside, given any bytes: the bodies of the fuzz targets.
+//! The bodies of the fuzz targets: each gives any bytes to a reader of outside input.
 //!
 //! ```text
 //!   fuzz/fuzz_targets/NAME.rs     one line each: libFuzzer's bytes -> the body here
@@ -6,8 +6,8 @@
 //!   torture seeds DIR              writes the seeds, as libFuzzer wants them
 //! ```
 //!
-//! A body asserts what must hold for any input, and otherwise only must come to its end. An input that once broke one is
-//! kept in `inputs/NAME`.
+//! A body asserts what must hold for any input, and otherwise only must come to its end. An input
+//! that once broke one is kept in `inputs/NAME`.
 
 mod bytes;
 mod configuration;
@@ -39,7 +39,7 @@ pub use tools::{backup_file, salvage};
 pub struct Target {
     /// Its name, and that of its file in `fuzz/fuzz_targets`.
     pub name: &'static str,
-    /// What is done with an input.
+    /// The use of an input.
     pub run: fn(&[u8]),
     /// Inputs to begin with.
     pub seeds: fn() -> Vec<Vec<u8>>,

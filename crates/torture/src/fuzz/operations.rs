@@ -1,4 +1,5 @@
-//! A sequence of operations against ordered collections: plain records, several values to a key, levels, cursors.
+//! A sequence of operations against ordered collections: plain records, several values to a key,
+//! levels, cursors.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +14,7 @@ use super::files::in_scratch;
 const STEPS_MAX: usize = 400;
 const LEVELS_MAX: usize = 6;
 
-/// What the environment should hold.
+/// The expected content of the environment.
 #[derive(Debug, Clone, Default, PartialEq)]
 struct Model {
     plain: BTreeMap<Vec<u8>, Vec<u8>>,
@@ -57,7 +58,7 @@ impl Model {
     }
 }
 
-/// The same octet stands for the same key: short ones and long ones.
+/// Equal bytes give equal keys, short ones and long ones.
 fn key(octet: u8) -> Vec<u8> {
     vec![octet; 1 + usize::from(octet) * 7 % 500]
 }
@@ -71,7 +72,8 @@ fn duplicate(octet: u8) -> Vec<u8> {
     vec![octet; 1 + usize::from(octet % 5) * 100]
 }
 
-/// Steps as the octets say, each compared with the model where it answers; at the end, and at every commit, all of it.
+/// Runs the steps that the bytes encode, and compares each answer with the model. At each commit
+/// and at the end it compares the whole content.
 pub fn operations(bytes: &[u8]) {
     let mut input = Bytes(bytes);
     let write_map = input.octet() % 3 == 0;
@@ -185,7 +187,7 @@ fn change(
             assert_eq!(found, model.plain.get(&key).map(|value| &value[..]));
         }
         6..=8 => {
-            // A run of values, so that they move from the leaf into a tree of their own.
+            // Stores a run of values, so that they move from the leaf into a separate tree.
             for value in 0..=input.octet() % 40 {
                 let value = duplicate(value.wrapping_mul(octet | 1));
                 txn.put(pairs, &key, &value).expect("a put");

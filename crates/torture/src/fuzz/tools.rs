@@ -1,4 +1,4 @@
-//! Any bytes as what the tools of an administrator are given: a data file to be salvaged, a backup to be restored.
+//! Any bytes as input of the administrator's tools: a data file to salvage, a backup to restore.
 
 use std::path::Path;
 
@@ -14,10 +14,11 @@ const OUTPUT: &str = "output";
 const BACKUP: &str = "backups/1.fgb";
 /// Octets of a backup's header, the last 32 of them a digest of the others.
 const HEADER_LEN: usize = 128;
-/// Octets of its trailer: where the table begins (8), 24 others, the table's digest (32), the file's (32).
+/// Octets of its trailer: where the table begins (8), 24 others, the table's digest (32), the
+/// file's (32).
 const TRAILER_LEN: usize = 96;
 
-/// What was salvaged is a sound file, whatever it was salvaged from.
+/// The salvaged file is sound, whatever its source.
 pub fn salvage(bytes: &[u8]) {
     in_scratch(|path| {
         let output = emptied(&path.join(OUTPUT));
@@ -30,7 +31,8 @@ pub fn salvage(bytes: &[u8]) {
     });
 }
 
-/// A backup with its seals made anew, so that what they guard is reached: it restores to a sound file or not at all.
+/// Makes the seals of a backup anew, to reach the data that they guard. The backup restores to a
+/// sound file or not at all.
 pub fn backup_file(bytes: &[u8]) {
     in_scratch(|path| {
         let backups = emptied(&path.join("backups"));

@@ -5,10 +5,11 @@ use super::recording::Event;
 use super::sectors::PAGE;
 use super::survey::Alteration;
 
-/// Changes a recording; a disk that lies is one on which no sync does anything from some moment on.
+/// Changes a recording; on a lying disk no sync has an effect from some moment on.
 pub(super) fn alter(events: &mut Vec<Event>, mode: Mode, alteration: Alteration) {
     if mode == Mode::Liar {
-        // The file is made on an honest disk; lies begin when there is something to lose.
+        // The file is made on an honest disk; the false syncs begin when there is something to
+        // lose.
         let first = events
             .iter()
             .position(|event| matches!(event, Event::Promised(1..)))

@@ -1,4 +1,4 @@
-//! What an environment should hold, and a hash of what it does hold.
+//! The expected content of an environment, and a hash of its real content.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +9,7 @@ use super::sectors::{hash, mix};
 /// The databases of a history.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Place {
-    /// Records in the main database, beside the named ones.
+    /// Records in the main database, next to the named ones.
     Main,
     /// Values of any length, large ones too.
     Plain,
@@ -40,7 +40,7 @@ impl Place {
         }
     }
 
-    /// Whether its keys have several values.
+    /// True if the database's keys have several values.
     pub(super) const fn has_pairs(self) -> bool {
         matches!(self, Place::Pairs | Place::Packed)
     }

@@ -1,4 +1,4 @@
-//! One moment at which the power goes: what is then undecided, and every state that may come of it, by number.
+//! One moment of power loss: the undecided sectors, and every possible state, by number.
 //!
 //! ```text
 //!   choice    0 .. exhaustive      each combination of what the undecided sectors, or pages, or writes, may hold
@@ -10,7 +10,7 @@ use fulgurite_testkit::Random;
 use super::disk::Disk;
 use super::sectors::{ContentId, Octets, PAGE, SECTOR, SECTORS, Sectors, mix};
 
-/// So many states of a cut are tried one by one; of cuts that have more, a random choice.
+/// Cuts with at most this many states are tried exhaustively; of others, a random choice.
 const EXHAUSTIVE_MAX: u64 = 4096;
 /// Where a commit writes in a meta page.
 const META_FIELDS: std::ops::Range<usize> = 32..152;
@@ -24,10 +24,10 @@ pub(super) struct Undecided {
     pub(super) versions: Vec<(usize, ContentId)>,
 }
 
-/// What the states of a cut are made of.
+/// The parts that make up the states of a cut.
 #[derive(Debug)]
 pub(super) struct Cut {
-    /// So many events had begun.
+    /// The number of events that had begun.
     pub(super) index: usize,
     pub(super) undecided: Vec<Undecided>,
     /// Lengths in octets that the file may have; the first is durable.
@@ -42,7 +42,7 @@ pub(super) struct Cut {
     base_hashes: Vec<(u64, u64)>,
 }
 
-/// What is decided as a whole in an exhaustive run.
+/// The units that are decided as a whole in an exhaustive run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Grain {
     Sector,
@@ -52,7 +52,7 @@ enum Grain {
     None,
 }
 
-/// What a disk holds after a power loss.
+/// A disk's content after a power loss.
 #[derive(Debug, Clone, Default)]
 pub(super) struct DiskState {
     /// Length of the file in octets; `None` if there is no file.
@@ -120,17 +120,17 @@ impl Cut {
         self.exhaustive
     }
 
-    /// Whether more states exist than the exhaustive ones, leaving torn sectors aside.
+    /// Returns true if more states exist than the exhaustive ones, without torn sectors.
     pub(super) fn has_more(&self) -> bool {
         self.grain != Grain::Sector
     }
 
-    /// Whether nothing is undecided but perhaps the length and the name.
+    /// Returns true if nothing is undecided, except perhaps the length and the name.
     pub(super) fn is_settled(&self) -> bool {
         self.undecided.is_empty()
     }
 
-    /// Makes `state` the one that a choice stands for; `random` is the choice's own.
+    /// Makes `state` the state of a choice; `random` belongs to the choice.
     pub(super) fn choose(
         &self,
         choice: u64,
@@ -160,7 +160,8 @@ impl Cut {
         }
     }
 
-    /// A state in which the sector of the newest meta page alone is torn; `None` if that is not on its way.
+    /// Returns a state in which only the sector of the newest meta page is torn. Returns `None` if
+    /// that sector is not pending.
     pub(super) fn choose_torn_meta(
         &self,
         tear: Tear,
@@ -427,7 +428,7 @@ impl Undecided {
         self.versions[self.versions.len() - 1].1
     }
 
-    /// What it held after an event.
+    /// The content after an event.
     fn as_of(&self, event: usize) -> ContentId {
         let found = self.versions.iter().rev().find(|v| v.0 <= event);
         found.map_or(self.durable(), |v| v.1)

@@ -1,4 +1,5 @@
-//! The simulated disk: what it surely holds, what the system's cache holds, and everything that was on its way.
+//! The simulated disk: what it surely holds, what the system's cache holds, and everything that was
+//! on its way.
 //!
 //! ```text
 //!   cache      what a reader of the file sees                 every write goes here at once

@@ -15,7 +15,7 @@ use super::content::{Content, Place};
 use super::mode::Mode;
 use super::recording::{Event, Recorder};
 
-/// What was asked of the disk, and which snapshots there were.
+/// The requests to the disk, and the snapshots.
 #[derive(Debug)]
 pub(super) struct History {
     pub(super) events: Vec<Event>,
@@ -36,7 +36,7 @@ pub(super) struct Committed {
     pub(super) before: usize,
 }
 
-/// A compaction that is not done after so many steps is given up, as some are before.
+/// A compaction that is unfinished after this many steps is abandoned, as some are before.
 const COMPACT_STEPS_MAX: usize = 30;
 
 /// How much is done in a history.
@@ -44,7 +44,7 @@ struct Size {
     transactions: usize,
     changes_max: usize,
     keys: usize,
-    /// Values have at most so many octets.
+    /// The largest size of a value, in bytes.
     value_max: usize,
     dirty_bytes_max: usize,
     /// The map has this size in octets, instead of growing.
@@ -119,7 +119,7 @@ struct Run {
     recorder: Arc<Recorder>,
     content: Content,
     snapshots: Vec<Committed>,
-    /// What each of them holds.
+    /// The content of each.
     contents: Vec<Content>,
     /// The newest of them that was not gone back from.
     base: usize,
@@ -132,7 +132,8 @@ impl Run {
             .dirty_bytes_max(self.size.dirty_bytes_max)
             .observer(Arc::clone(&self.recorder) as Arc<dyn DiskObserver>);
         let options = match self.size.map_size {
-            // A file that is written through its map gets this long at once, and is looked at whole again and again.
+            // A file written through its map gets this length at once, and the simulation rereads
+            // it often.
             Some(octets) if !self.mode.has_writable_map() => options.map_size(octets),
             _ => options,
         };
@@ -227,8 +228,8 @@ impl Run {
         Ok(true)
     }
 
-    /// The environment was opened again: on its newest snapshot, or on the one before, and then the newest is found no more
-    /// once something changes. If nothing did, the next opening finds it again.
+    /// A reopen, on the newest snapshot or on the one before. In the second case the next change
+    /// drops the newest. If nothing did, the next opening finds it again.
     fn note_base(&mut self, environment: &Environment) -> anyhow::Result<()> {
         let txnid = environment.read()?.id().0;
         let is_it = |snapshot: &Committed| snapshot.txnid == txnid;

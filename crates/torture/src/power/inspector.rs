@@ -16,7 +16,7 @@ use super::disk::Disk;
 use super::history::Committed;
 use super::sectors::{ContentId, PAGE, PageIds, SECTORS, Sectors, ZERO_PAGE};
 
-/// What became of a disk state when it was opened.
+/// The result of opening a disk state.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Outcome {
     /// It is a new, empty environment.
@@ -27,7 +27,8 @@ pub(super) enum Outcome {
     Refused(String),
     /// It was opened, and reading it said that it is damaged.
     Damaged(String),
-    /// It was opened and read, and holds what this snapshot held; but the check, or writing, says what is wrong.
+    /// It was opened and read, and holds what this snapshot held; but the check, or writing, says
+    /// what is wrong.
     Latent(usize, String),
     /// It was opened and read without an error, but no such content was ever committed.
     Wrong(String),
@@ -43,9 +44,9 @@ const UNKNOWN: ContentId = ContentId::MAX;
 pub(super) struct Inspector {
     directory: TempDir,
     checker: Checker,
-    /// What the file holds already.
+    /// The present content of the file.
     on_file: Vec<PageIds>,
-    /// Whether there is a file that holds it.
+    /// True if there is a file with that content.
     is_there: bool,
 }
 
@@ -59,7 +60,8 @@ impl Inspector {
         })
     }
 
-    /// Opens a state, reads and checks it, and if so asked commits something on top and checks again.
+    /// Opens a state, reads and checks it, and if so asked commits something on top and checks
+    /// again.
     pub(super) fn inspect(
         &mut self,
         (cut, disk, sectors): (&Cut, &Disk, &Sectors),
@@ -68,7 +70,8 @@ impl Inspector {
         writes: bool,
     ) -> anyhow::Result<Outcome> {
         self.lay_out(cut, disk, sectors, state)?;
-        // The library must not panic whatever the disk holds; if it does, the state is named like any other.
+        // The library must not panic whatever the disk holds; if it does, the state is named like
+        // any other.
         let (path, checker) = (self.directory.path(), &mut self.checker);
         let opened = panic::catch_unwind(AssertUnwindSafe(|| {
             examine(path, snapshots, writes, checker)
@@ -112,7 +115,8 @@ impl Inspector {
             .truncate(false)
             .open(self.data())?;
         let pages = len.div_ceil(PAGE as u64) as usize;
-        // Cut to whole pages first, so that what lies behind the end is zeros if the file grows again.
+        // Cut to whole pages first, so that the bytes behind the end are zeros if the file grows
+        // again.
         if self.on_file.len() > pages {
             file.set_len(len)?;
         }
@@ -213,7 +217,8 @@ fn examine(path: &Path, snapshots: &[Committed], writes: bool, checker: &mut Che
     }
 }
 
-/// What the check finds wrong with a snapshot. What the other meta page says is no part of it: the sector may be torn.
+/// Returns the faults that the check finds in a snapshot. The other meta page does not count,
+/// because its sector may be torn.
 fn check(checker: &mut Checker, data: &Path, txnid: u64) -> Result<(), String> {
     let report = checker
         .check_file(data)

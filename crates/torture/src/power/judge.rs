@@ -1,8 +1,9 @@
-//! The quick judge: which snapshot the meta pages of a disk state choose, and whether every sector of it is there.
+//! The quick judge finds the snapshot that the meta pages choose, and checks that all its sectors
+//! are present.
 //!
-//! What opening, reading and checking a file find follows from its meta pages and from the pages that the chosen
-//! snapshot reaches: those up to its last page that its free list does not name. So it is enough to open, read and check
-//! one state for each such combination, and to compare numbers for all the others.
+//! The results of opening, reading and checking depend on the meta pages and the pages of the
+//! chosen snapshot. Those are the pages up to its last one that its free list does not name. So one
+//! full check per combination is enough. For all other states the judge compares numbers.
 
 use fulgurite_format::Meta;
 use rustc_hash::FxHashMap;
@@ -17,11 +18,11 @@ use super::sectors::{ContentId, Octets, PAGE, PageIds, SECTOR, Sectors, ZEROS};
 struct Whole {
     /// The pages it reaches, in order.
     pages: Vec<(usize, PageIds)>,
-    /// The file must have so many octets.
+    /// The minimal length of the file, in bytes.
     len: u64,
 }
 
-/// What the quick judge finds.
+/// The findings of the quick judge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Glance {
     /// There is no file, or an empty one.
@@ -42,15 +43,16 @@ pub(super) enum Glance {
 #[derive(Debug, Default)]
 pub(super) struct Judge {
     wholes: Vec<Whole>,
-    /// The first snapshot with these fields. After going back another may follow that differs in its pages only.
+    /// The first snapshot with these fields. After going back another may follow that differs in
+    /// its pages only.
     by_fields: FxHashMap<Vec<u8>, usize>,
     /// Per snapshot, the next one with the same fields.
     twins: FxHashMap<usize, usize>,
-    /// Which snapshot a content of a meta page's sector describes, and its id.
+    /// Returns the snapshot that a meta page's sector describes, and its id.
     known: FxHashMap<ContentId, Option<(usize, u64)>>,
 }
 
-/// What a cut leaves of the snapshots that its meta pages may describe.
+/// The snapshots that the meta pages may describe after a cut.
 #[derive(Debug)]
 pub(super) struct Bench<'j> {
     judge: &'j mut Judge,
@@ -60,10 +62,10 @@ pub(super) struct Bench<'j> {
     metas: [Result<usize, ContentId>; 2],
 }
 
-/// What a snapshot needs of the undecided sectors.
+/// The undecided sectors that a snapshot needs.
 #[derive(Debug)]
 struct Needs {
-    /// What is decided already is as it should be.
+    /// True if the decided part is correct.
     rest_whole: bool,
     sectors: Vec<(usize, ContentId)>,
 }
@@ -152,8 +154,8 @@ impl Bench<'_> {
         }
     }
 
-    /// Whether the file has the length of a new one, or less, and nothing but zeros: then it is made anew. Of the first two
-    /// pages only the first sectors are ever written to.
+    /// Returns true if the file is at most as long as a new one and holds only zeros. An open makes
+    /// such a file anew. Of the first two pages only the first sectors are ever written to.
     fn is_unmade(&self, len: u64, state: &DiskState, sectors: &Sectors) -> bool {
         let is_blank = |page: usize| match self.metas[page] {
             Ok(at) => match state.torn.iter().find(|(torn, _)| *torn == at) {
@@ -183,8 +185,8 @@ impl Bench<'_> {
         found
     }
 
-    /// All that opening looks at where it is refused: the meta pages' sectors, and whether they are there. `None` if one
-    /// is torn.
+    /// All that opening looks at where it is refused: the meta pages' sectors, and whether they are
+    /// there. `None` if one is torn.
     pub(super) fn meta_sectors(&self, state: &DiskState) -> Option<[u64; 3]> {
         let id = |page: usize| match self.metas[page] {
             Ok(at) if state.torn.iter().any(|(torn, _)| *torn == at) => None,
@@ -273,7 +275,7 @@ impl Needs {
     }
 }
 
-/// What a commit writes of a meta page.
+/// The bytes of a meta page that a commit writes.
 fn fields(octets: &Octets) -> Vec<u8> {
     octets[Meta::COMMIT_AT..Meta::LEN].to_vec()
 }

@@ -1,4 +1,5 @@
-//! Every state a disk could hold after a power loss: each must open as a snapshot that was promised.
+//! Every state a disk could hold after a power loss: each must open as a snapshot that was
+//! promised.
 //!
 //! ```text
 //!   history     random transactions on a real environment             mode + seed say all of it
@@ -16,12 +17,13 @@
 //!
 //! # What a disk may do here
 //!
-//! What a completed sync covers stays. Of everything later each sector of 512 octets holds any content it had since, and
-//! every sector decides for itself, so writes arrive in any order, in part, or not at all; so does the file's length. A
-//! sector may also hold the first octets of a newer content and the last of an older one. With a writable map, pages reach
-//! the disk whenever the system likes. Beyond that go two modes that no promise covers and that only count what becomes of
-//! such states: [`Mode::Liar`], a disk that reports syncs it does not do, and [`Mode::TornMeta`], one that mixes the octets
-//! within the sector of a meta page in any way.
+//! A completed sync is permanent. Each sector of 512 bytes written later holds any content it had
+//! since, independent of all others. So writes arrive in any order, in part, or not at all; the
+//! same holds for the file's length. A sector may also hold the first octets of a newer content and
+//! the last of an older one. With a writable map, pages reach the disk whenever the system likes.
+//! Two further modes have no promise and are only counted. [`Mode::Liar`] is a disk that reports
+//! syncs without doing them. [`Mode::TornMeta`] mixes the bytes within the sector of a meta page in
+//! any way.
 
 mod alter;
 mod content;
@@ -49,19 +51,19 @@ use std::time::{Duration, Instant, SystemTime};
 use anyhow::Context as _;
 use sectors::mix;
 
-/// What to try, and for how long.
+/// The modes and the length of the run.
 #[derive(Debug, Clone, clap::Args)]
 pub struct Options {
-    /// What all choices follow from; a fresh one each time if not given
+    /// The seed of all choices; a fresh one if absent
     #[arg(long)]
     pub seed: Option<u64>,
     /// Modes to try, separated by commas; all if not given
     #[arg(long, value_delimiter = ',')]
     pub mode: Vec<Mode>,
-    /// Ends once so many disk states were tried
+    /// Ends after this many disk states
     #[arg(long, default_value_t = 1_000_000)]
     pub states: u64,
-    /// Ends after so many seconds in any case
+    /// Ends after this many seconds in any case
     #[arg(long, default_value_t = 3600)]
     pub seconds: u64,
     /// Threads that try histories at the same time
@@ -70,7 +72,7 @@ pub struct Options {
     /// Random states of a cut that has too many to try them all
     #[arg(long, default_value_t = 400)]
     pub samples: u64,
-    /// Of 1000 states, so many are opened though they differ from one that was opened in nothing that matters
+    /// The number of states opened, of 1000 that differ from an opened one in nothing that matters
     #[arg(long, default_value_t = 20)]
     pub opened: usize,
     /// Makes one state again, as a failure named it, and says what becomes of it

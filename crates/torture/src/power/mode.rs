@@ -30,14 +30,15 @@ pub enum Mode {
     Compact,
     /// [`Mode::Full`] on a disk that reports syncs as done and does not do them.
     Liar,
-    /// [`Mode::Full`] on a disk that tears the sector of a meta page apart, in any order of its octets.
+    /// [`Mode::Full`] on a disk that tears the sector of a meta page, in any order of its bytes.
     TornMeta,
 }
 
-/// What is promised of the states after a cut.
+/// The promise for the states after a cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Promise {
-    /// Each opens on a whole snapshot, no older than was promised; and the other meta page's is whole too.
+    /// Each opens on a whole snapshot, no older than was promised; and the other meta page's is
+    /// whole too.
     Both,
     /// Each opens on a whole snapshot, no older than was promised.
     Newest,

@@ -1,4 +1,4 @@
-//! What a history asked of the disk, in order, and what its caller was told meanwhile.
+//! A history's requests to the disk, in order, with the answers that its caller received.
 
 use std::fmt;
 use std::fs::File;
@@ -36,8 +36,8 @@ pub(super) enum Event {
     Committed(usize),
     /// The caller was told that after a power loss no older snapshot is found.
     Promised(usize),
-    /// The environment was opened again, perhaps on an older snapshot: that one or a newer may be found until something
-    /// newer is promised.
+    /// A reopen, perhaps on an older snapshot. That one or a newer may be found until a newer one
+    /// is promised.
     OpenedOn(usize),
 }
 
@@ -73,7 +73,7 @@ pub(super) struct Recorder {
 #[derive(Debug, Default)]
 struct State {
     events: Vec<Event>,
-    /// What the file held when it was last read.
+    /// The content of the file at the last read.
     known: Vec<u8>,
     /// The recorder of a copy of the file.
     copy: Option<Arc<Recorder>>,

@@ -1,11 +1,12 @@
-//! Contents of sectors, each kept once and known by a small number, so that disk states are lists of numbers.
+//! Contents of sectors, each kept once and known by a small number, so that disk states are lists
+//! of numbers.
 
 use fulgurite_testkit::Random;
 use rustc_hash::FxHashMap;
 
-/// What a disk keeps or loses as a whole.
+/// The unit that a disk keeps or loses as a whole.
 pub(super) const SECTOR: usize = 512;
-/// What the system writes as a whole; also the size of the recorded environments' pages.
+/// The unit that the system writes as a whole, and the page size of the recorded environments.
 pub(super) const PAGE: usize = 4096;
 /// Sectors of a page.
 pub(super) const SECTORS: usize = PAGE / SECTOR;
@@ -63,7 +64,7 @@ impl Sectors {
         ids
     }
 
-    /// What a page has become after `bytes` were written `at` octets from its beginning.
+    /// Applies a write of `bytes` at offset `at` to a page.
     pub(super) fn overwrite(&mut self, page: &PageIds, at: usize, bytes: &[u8]) -> PageIds {
         let mut octets = [0; PAGE];
         for (octets, id) in octets.as_chunks_mut::<SECTOR>().0.iter_mut().zip(page) {

@@ -61,7 +61,7 @@ impl std::str::FromStr for StateId {
     }
 }
 
-/// When a state is made again, so many events before the cut are told.
+/// The number of events before the cut that a replay prints.
 const EVENTS_TOLD: usize = 24;
 
 /// How much of a history is tried.
@@ -69,9 +69,9 @@ const EVENTS_TOLD: usize = 24;
 pub struct Effort {
     /// Random states of a cut that has too many to try them all.
     pub samples: u64,
-    /// Of 1000 states, so many are opened even if they differ in nothing that opening looks at from one that was.
+    /// The number of states opened, of 1000 that look like an opened one to the judge.
     pub opened_permille: usize,
-    /// Of 100 opened states, so many are written to as well.
+    /// The number of states written to, of 100 opened.
     pub written_percent: usize,
 }
 
@@ -92,7 +92,8 @@ pub enum Alteration {
     DropMapFlushes,
 }
 
-/// Tries the states of one history; the counts, or what is not as it was promised and how to see it again.
+/// Tries the states of one history. Returns the counts, or the first broken promise and how to
+/// repeat it.
 /// # Errors
 /// The first state that breaks a promise; the system's errors.
 pub fn survey(
@@ -148,7 +149,7 @@ struct Survey {
     /// The newest snapshot that has begun to be committed.
     newest: usize,
     images: FxHashSet<u64>,
-    /// What opening, reading and checking depends on, of the states that were opened.
+    /// The parts of opened states that opening, reading and checking depend on.
     seen: BTreeSet<u64>,
     /// Meta pages that opening was refused for.
     refused: FxHashSet<[u64; 3]>,
@@ -198,7 +199,8 @@ impl Survey {
         Ok(())
     }
 
-    /// The judge knows all snapshots from the beginning on: their meta pages are on their way before they are told.
+    /// The judge knows all snapshots from the beginning, because their meta pages are pending
+    /// before a commit returns.
     fn learn_all(&mut self, history: &History) {
         let mut disk = Disk::default();
         for (index, event) in history.events.iter().enumerate() {
@@ -216,7 +218,8 @@ impl Survey {
         let is_torn = self.mode == Mode::TornMeta;
         let samples = match (cut.is_settled(), cut.has_more()) {
             (true, _) => 0,
-            // How a meta page is torn that is written for the first time is among what the other modes try.
+            // How a meta page is torn that is written for the first time is among what the other
+            // modes try.
             _ if is_torn && self.promised.is_none() => 0,
             (false, true) => self.effort.samples,
             // Everything is tried but torn sectors.
@@ -301,7 +304,7 @@ impl Survey {
         }
     }
 
-    /// Whether a state is as it was promised; `None` if a glance does not tell.
+    /// Returns true if a state keeps the promise; `None` if the quick judge cannot decide.
     fn keeps_promise(&self, found: &Found, cut: &Cut) -> Option<bool> {
         let promise = self.mode.promise();
         let Some(promised) = self.promised else {
@@ -331,7 +334,8 @@ impl Survey {
         }
     }
 
-    /// Whether a state is opened that a glance finds nothing wrong with: one of each kind is, and some by chance.
+    /// Returns true if a state without findings is opened anyway: one of each kind is, and some at
+    /// random.
     fn is_chosen(&mut self, found: &Found, random: &mut Random) -> bool {
         let by_chance = random.below(1000) < self.effort.opened_permille;
         let kind = match found.glance {

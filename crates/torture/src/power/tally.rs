@@ -1,4 +1,4 @@
-//! What was tried and what came of it, in numbers.
+//! Counts of tried states and their results.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -63,12 +63,13 @@ impl Tally {
         self.time += other.time;
     }
 
-    /// How often opened states that a glance finds no whole snapshot in ended like this; for torn meta pages with the kind
-    /// of the tear before it, as in `forwards:whole`.
+    /// Counts the results of opened states in which the judge found no whole snapshot. A torn meta
+    /// page adds the kind of the tear, as in `forwards:whole`.
     ///
-    /// `whole`: as promised. `older`: an older snapshot than was promised. `latent`: read without an error, but the
-    /// check finds faults. `refused` by opening. `damaged`: an error when read. `wrong`: read without an error, but
-    /// nobody ever committed that. `panicked`. `fresh`: a new, empty environment.
+    /// `whole`: as promised. `older`: an older snapshot than was promised. `latent`: read without
+    /// an error, but the check finds faults. `refused` by opening. `damaged`: an error when read.
+    /// `wrong`: read without an error, but nobody ever committed that. `panicked`. `fresh`: a new,
+    /// empty environment.
     #[must_use]
     pub fn ended(&self, end: &str) -> u64 {
         self.ends.get(end).copied().unwrap_or_default()

@@ -11,7 +11,8 @@ pub(crate) struct Accepted {
 
 struct Line {
     number: usize,
-    /// `operation`, `what`, `theirs`, `ours`, `request` or `lines`, and the pattern it has to match.
+    /// `operation`, `what`, `theirs`, `ours`, `request` or `lines`, and the pattern it has to
+    /// match.
     conditions: Vec<(String, String)>,
 }
 

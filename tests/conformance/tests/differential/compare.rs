@@ -35,7 +35,8 @@ pub(crate) fn comparable(attribute: &str, value: &[u8]) -> String {
 pub(crate) struct Difference {
     pub(crate) episode: u64,
     pub(crate) operation: &'static str,
-    /// What differs: `code`, `matched`, `referrals`, `entries`, `references`, `controls`, `value`, `pages` or `order`.
+    /// What differs: `code`, `matched`, `referrals`, `entries`, `references`, `controls`, `value`,
+    /// `pages` or `order`.
     pub(crate) what: &'static str,
     pub(crate) theirs: String,
     pub(crate) ours: String,

@@ -62,7 +62,8 @@ impl Clients {
         TcpStream::connect(self.address).is_ok()
     }
 
-    /// Sends a request and waits for the whole answer, page by page if it asks for pages; `None` if the server is gone.
+    /// Sends a request and waits for the whole answer, page by page if it asks for pages; `None` if
+    /// the server is gone.
     pub(crate) fn ask(&mut self, request: &Request) -> Option<Answer> {
         let answer = self.converse(request);
         if answer.as_ref().is_some_and(|answer| answer.code.is_some()) || self.is_alive() {

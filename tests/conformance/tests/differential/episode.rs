@@ -100,7 +100,8 @@ impl Duel {
         }
     }
 
-    /// Runs one episode. Where the reference ends itself, which it does now and then, both begin anew and the episode is left out.
+    /// Runs one episode. Where the reference ends itself, which it does now and then, both begin
+    /// anew and the episode is left out.
     pub(crate) fn run(&mut self, episode: u64, scratch: &Scratch) {
         let known = self.differences.len();
         if self.play(episode).is_none() {

@@ -85,7 +85,8 @@ pub(crate) fn spelt_rdn(rdn: &Rdn, random: &mut Random) -> String {
             2 => long(attribute).unwrap_or(attribute).to_owned(),
             _ => attribute.clone(),
         };
-        // Not "#" and hexadecimal digits: slapd takes no such values of attributes that are text, see accepted.txt.
+        // Not "#" and hexadecimal digits: slapd takes no such values of attributes that are text,
+        // see accepted.txt.
         let value = match random.below(8) {
             0 => hex_escaped(value),
             1 => escaped(&value.to_uppercase()),

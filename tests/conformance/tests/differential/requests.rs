@@ -185,7 +185,8 @@ impl Generator<'_> {
             filter.text
         );
         let mut request = self.finish(who, "search", Target::Search, text, body);
-        // Entries over which a limit falls are any; with pages that would be page after page of chance.
+        // Entries over which a limit falls are any; with pages that would be page after page of
+        // chance.
         if size != 0 {
             request
                 .controls

@@ -57,8 +57,9 @@ objectClass: organizationalUnit
 ou: Work
 ";
 
-/// An entry with every attribute that is asked for: slapd numbers attributes when it first stores one, and forgets the number, but
-/// not that it gave one, if that update fails; from then on it shows one attribute under the name of another.
+/// An entry with every attribute that is asked for: slapd numbers attributes when it first stores
+/// one, and forgets the number, but not that it gave one, if that update fails; from then on it
+/// shows one attribute under the name of another.
 fn everything() -> String {
     let value = |kind| match kind {
         Kind::Number => "1",

@@ -1,11 +1,12 @@
-//! The same random access rules for slapd and for our server: whoever does whatever to any entry gets the same answer.
+//! The same random access rules for slapd and for our server: whoever does whatever to any entry
+//! gets the same answer.
 //!
 //! ```text
 //!   rules (seeded) --> one slapd.conf each --> identity x entry x operation --> answers side by side
 //! ```
-//! What the reference lets slip is not asked for: where ours tells less of what is hidden, that is no difference
-//! (`hides_more`); and filters are not asked under rules about single values, which its presence, substring and ordering
-//! filters find although nobody may search them.
+//! What the reference lets slip is not asked for: where ours tells less of what is hidden, that is
+//! no difference (`hides_more`); and filters are not asked under rules about single values, which
+//! its presence, substring and ordering filters find although nobody may search them.
 
 use fulgurite_client::{
     Change, Client, ClientError, LdapResult, PartialAttribute, ResultCode, Scope,
@@ -167,17 +168,17 @@ fn matrix(rules: &[String], compared: &mut usize) -> Vec<String> {
     differences
 }
 
-/// Where `break` leads behind the last rule nothing is granted, but the reference remembers of a search base that it
-/// might have been disclosed.
+/// Where `break` leads behind the last rule nothing is granted, but the reference remembers of a
+/// search base that it might have been disclosed.
 fn fell_off(rules: &[String], expected: &Told, got: &Told) -> bool {
     let [expected, got] = [expected, got].map(|told| told.first().map(String::as_str));
     rules.iter().any(|rule| rule.contains(" break"))
         && (expected, got) == (Some("InsufficientAccessRights"), Some("NoSuchObject"))
 }
 
-/// Whether ours differs only in that it tells less of what is hidden (`docs/access.md`): updates of what is hidden are
-/// answered as if it were missing, what lies below a hidden entry has the nearest ancestor that may be known, and hidden
-/// children are none.
+/// Whether ours differs only in that it tells less of what is hidden (`docs/access.md`): updates of
+/// what is hidden are answered as if it were missing, what lies below a hidden entry has the
+/// nearest ancestor that may be known, and hidden children are none.
 fn hides_more(expected: &Told, got: &Told) -> bool {
     let without_children = |told: &Told| -> Told {
         let lines = told.iter();
@@ -401,7 +402,8 @@ fn change(client: &mut Client, who: &str) -> Vec<(String, Told)> {
     told
 }
 
-/// Modifications as `(kind, attribute, value)`, `+`, `-` or `=`; no value stands for the attribute as a whole.
+/// Modifications as `(kind, attribute, value)`, `+`, `-` or `=`; no value stands for the attribute
+/// as a whole.
 type Modification = (char, &'static str, Option<String>);
 
 fn modifications(who: &str) -> Vec<Vec<Modification>> {

@@ -159,7 +159,8 @@ pub(crate) fn dump(client: &mut Client) -> Answer {
 pub(crate) struct Differences {
     compared: usize,
     found: Vec<String>,
-    /// How often the reference gave each result code: a test whose questions all fail proves little.
+    /// How often the reference gave each result code: a test whose questions all fail proves
+    /// little.
     outcomes: BTreeMap<String, usize>,
     entries: usize,
 }

@@ -9,7 +9,8 @@ use fulgurite_testkit::{Random, seed};
 use crate::data::SUFFIX;
 use crate::side_by_side::{Pair, Search, tree};
 
-/// Extensible matches, options, subtypes and what makes no sense: each by itself, denied, and beside something else.
+/// Extensible matches, options, subtypes and what makes no sense: each by itself, denied, and
+/// beside something else.
 const FILTERS: &[&str] = &[
     "(sn:=abel)",
     "(sn:caseExactMatch:=Abel)",

@@ -325,8 +325,8 @@ fn tls_and_sasl_as_ldap_utils_and_slapd_know_them() {
         let judged = slapd.who_am_i(&certificates, way, &arguments);
         assert_eq!(judged, expected, "slapd, {way:?} {arguments:?}");
     }
-    // Ours alone: a proof bound to the layer, which slapd takes only when it is told to; and a password that is hashed,
-    // which it cannot check for PLAIN.
+    // Ours alone: a proof bound to the layer, which slapd takes only when it is told to; and a
+    // password that is hashed, which it cannot check for PLAIN.
     let bound = sasl("SCRAM-SHA-256-PLUS", "jane", "jane secret", &[]);
     assert_eq!(ours.bound_who_am_i(&certificates, &bound), jane);
     let wrong = sasl("SCRAM-SHA-256-PLUS", "jane", "wrong", &[]);

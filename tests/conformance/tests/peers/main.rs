@@ -7,7 +7,8 @@
 //!   random access rules ──> both ─ everybody tries everything ──────────────────> access: the same is granted and hidden
 //!   ldap-utils, python-ldap, ldap3 ────────────> fulgurite serve                clients: they work unmodified
 //! ```
-//! `FULGURITE_TEST_PEERS=slapd` puts slapd in our server's place: the tests themselves must then find nothing.
+//! `FULGURITE_TEST_PEERS=slapd` puts slapd in our server's place: the tests themselves must then
+//! find nothing.
 
 #![forbid(unsafe_code)]
 

@@ -139,7 +139,8 @@ pub(crate) fn fixed(data: &Data) -> Vec<Query> {
     all
 }
 
-/// Questions at, below and above a referral object, without the control that makes it an ordinary entry.
+/// Questions at, below and above a referral object, without the control that makes it an ordinary
+/// entry.
 pub(crate) fn referrals() -> Vec<Query> {
     let suppliers = format!("ou=Suppliers,{SUFFIX}");
     let below = format!("cn=x,ou=y,{suppliers}");
@@ -416,8 +417,8 @@ fn one(data: &Data, random: &mut Random) -> Query {
     }
 }
 
-/// Approximate match stands alone: by its sound rules the reference finds more, which can be told only of a whole
-/// answer.
+/// Approximate match stands alone: by its sound rules the reference finds more, which can be told
+/// only of a whole answer.
 fn approximate(data: &Data, random: &mut Random) -> Query {
     let attribute = ASKED[random.below(ASKED.len())];
     let value = data

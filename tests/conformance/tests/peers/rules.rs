@@ -4,7 +4,8 @@ use fulgurite_testkit::Random;
 
 use crate::data::SUFFIX;
 
-/// Identities by the name below the people; their passwords are their names. The empty one is anonymous.
+/// Identities by the name below the people; their passwords are their names. The empty one is
+/// anonymous.
 pub(crate) const PEOPLE: [&str; 4] = ["", "ada", "bob", "cid"];
 
 /// Names of the tree, the suffix first.
@@ -267,7 +268,8 @@ fn who(random: &mut Random, what: &str) -> String {
         "set=\"[cn=admins,ou=groups,@]/member* & user\"",
     ];
     all.extend(named.map(|text| text.replace('@', SUFFIX)));
-    // The reference ends where a sub-match does not exist, so there are places for existing ones only.
+    // The reference ends where a sub-match does not exist, so there are places for existing ones
+    // only.
     if what.contains("dn.") {
         all.push("dn.exact,expand=\"$0\"".to_owned());
         all.push("group.expand=\"$0\"".to_owned());

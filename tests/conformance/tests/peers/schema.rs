@@ -1,4 +1,5 @@
-//! What may be stored, side by side with slapd: the same schema files, the same updates, the same values.
+//! What may be stored, side by side with slapd: the same schema files, the same updates, the same
+//! values.
 //!
 //! ```text
 //!   schema.rows          updates: code, text and what is stored afterwards must be equal

@@ -1,7 +1,8 @@
-//! What a search can ask for beyond base, scope and filter, side by side with slapd: aliases, referrals, subentries,
-//! orders, views of lists, pages, matching values.
+//! What a search can ask for beyond base, scope and filter, side by side with slapd: aliases,
+//! referrals, subentries, orders, views of lists, pages, matching values.
 //!
-//! The data are a generated tree with aliases to everywhere: to entries, to each other, in circles, to nothing.
+//! The data are a generated tree with aliases to everywhere: to entries, to each other, in circles,
+//! to nothing.
 
 use std::fmt::Write as _;
 
@@ -74,8 +75,8 @@ fn aliases_are_followed_as_slapd_does() {
             let mut search =
                 Search::new(&base, *random.pick(&SCOPES), random.pick::<&str>(&filters));
             search.deref = *random.pick(&deref);
-            // What the scopes `one` and `children` take in of an alias's target depends in slapd on which indexes the
-            // filter meets.
+            // What the scopes `one` and `children` take in of an alias's target depends in slapd on
+            // which indexes the filter meets.
             if matches!(search.scope, Scope::One | Scope::Children) && search.deref.searching() {
                 search.filter = "(objectClass=*)".to_owned();
             }

@@ -177,7 +177,8 @@ impl Server {
         }
     }
 
-    /// One of the two from a slapd.conf with these of OpenLDAP's schema files and one more, its store empty.
+    /// One of the two from a slapd.conf with these of OpenLDAP's schema files and one more, its
+    /// store empty.
     pub(crate) fn configured(ours: bool, folder: &Path, schemas: &[&str], more: &Path) -> Server {
         let slapd = Slapd::find();
         let data = folder.join("data");
@@ -259,7 +260,8 @@ impl Server {
         (server, doors)
     }
 
-    /// What one of its tools says under its configuration, and the tool's status; for servers with lines of their own.
+    /// What one of its tools says under its configuration, and the tool's status; for servers with
+    /// lines of their own.
     pub(crate) fn tool(&self, program: &str, arguments: &[&str]) -> (Option<i32>, String) {
         let mut command = if self.name == "slapd" {
             Slapd::find().command(program)

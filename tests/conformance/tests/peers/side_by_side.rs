@@ -166,7 +166,8 @@ impl Search {
     }
 }
 
-/// Name and values; attributes without values, which slapd leaves behind of what it computes, are left out.
+/// Name and values; attributes without values, which slapd leaves behind of what it computes, are
+/// left out.
 fn entry_text(entry: &Entry) -> String {
     let mut values = BTreeSet::new();
     for (name, all) in &entry.attributes {

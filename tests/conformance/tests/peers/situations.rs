@@ -1,4 +1,5 @@
-//! Every situation of the result codes, the right and the wrong ones, in an order that builds on itself.
+//! Every situation of the result codes, the right and the wrong ones, in an order that builds on
+//! itself.
 
 use crate::data::{SUFFIX, USER_DN};
 use crate::queries::Who;

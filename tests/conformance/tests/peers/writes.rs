@@ -1,5 +1,5 @@
-//! Updates with controls, password modify and transactions, side by side with slapd: result, matched name, text,
-//! what response controls hold, and the entries that come of it.
+//! Updates with controls, password modify and transactions, side by side with slapd: result,
+//! matched name, text, what response controls hold, and the entries that come of it.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

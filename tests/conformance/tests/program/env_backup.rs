@@ -1,4 +1,5 @@
-//! `fulgurite env copy`, `backup`, `restore` and `compact`: what they say, and what they leave behind.
+//! `fulgurite env copy`, `backup`, `restore` and `compact`: what they say, and what they leave
+//! behind.
 
 use std::path::Path;
 use std::process::Output;

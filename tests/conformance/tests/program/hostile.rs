@@ -1,12 +1,14 @@
-//! Clients that mean harm, or are broken: the server goes on answering others, and its memory stays bounded.
+//! Clients that mean harm, or are broken: the server goes on answering others, and its memory stays
+//! bounded.
 //!
 //! ```text
 //!   deep, long, endless and slow requests      pipelines of thousands     floods of connections
 //!                      \                               |                       /
 //!                       `---------------->  one server, one witness  <--------'
 //! ```
-//! After each attack the witness, on a connection of its own, asks and is answered; at the end the server's resident memory
-//! is within [`GROWTH_MAX`] of what it was, and what was added before is there.
+//! After each attack the witness, on a connection of its own, asks and is answered; at the end the
+//! server's resident memory is within [`GROWTH_MAX`] of what it was, and what was added before is
+//! there.
 
 #![forbid(unsafe_code)]
 
@@ -18,8 +20,9 @@ use fulgurite_client::{Client, Request, Response, Scope, SearchRequest};
 use fulgurite_conformance::{LoadedStore, PASSWORD, ROOT, RunningServer, SUFFIX, TIMEOUT};
 use fulgurite_ldap::FilterBuf;
 
-/// Octets that the server may grow by under all of this: 400 connections with a part of a request each, up to 4 MiB for a
-/// few of them, and what the allocator keeps. It is a bound on what is kept, not on what is accounted for exactly.
+/// Octets that the server may grow by under all of this: 400 connections with a part of a request
+/// each, up to 4 MiB for a few of them, and what the allocator keeps. It is a bound on what is
+/// kept, not on what is accounted for exactly.
 const GROWTH_MAX: u64 = 160 << 20;
 /// A request's octets that a bound client may send.
 const REQUEST_MAX: usize = 4 << 20;
@@ -163,7 +166,8 @@ fn requests_that_are_deep_long_or_endless() {
     let mut witness = Witness::new(&serving);
     let present = tlv(0x87, b"objectClass");
 
-    // 100,000 levels of and, or, not; of things that are nothing; of sequences where a DN should be.
+    // 100,000 levels of and, or, not; of things that are nothing; of sequences where a DN should
+    // be.
     for tag in [0xa0, 0xa1, 0xa2, 0x30, 0xa9] {
         let said = exchange(bound(&serving), &search(2, &nested(tag, 100_000, &present)));
         assert!(!said.is_empty(), "nesting of {tag:x} is answered");

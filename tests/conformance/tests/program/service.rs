@@ -1,4 +1,5 @@
-//! What an administrator does to a running server: signals, a changed configuration, files of process ids, `cn=Monitor`.
+//! What an administrator does to a running server: signals, a changed configuration, files of
+//! process ids, `cn=Monitor`.
 
 use std::path::Path;
 use std::time::Instant;

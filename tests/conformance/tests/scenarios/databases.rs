@@ -191,8 +191,8 @@ fn updates_stay_in_their_database() {
 struct Row {
     global: &'static str,
     own: &'static str,
-    /// Anonymous search, search of the root DSE, search by the root, add by the root; whether an anonymous who am I
-    /// fails, of which the client does not give the code.
+    /// Anonymous search, search of the root DSE, search by the root, add by the root; whether an
+    /// anonymous who am I fails, of which the client does not give the code.
     expected: [i32; 5],
 }
 

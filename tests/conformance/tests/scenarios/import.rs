@@ -1,4 +1,5 @@
-//! `fulgurite import` reads what Debian's slapd has written; slapcat of both is the same to the octet.
+//! `fulgurite import` reads what Debian's slapd has written; slapcat of both is the same to the
+//! octet.
 
 use std::process::Command;
 

@@ -1,13 +1,14 @@
-//! What scripts written for slapd demand of a server: started as `slapd -s0 -f CONF -h URL -d LEVEL`, with `slapd -Ta`,
-//! `-Tc` and so on beside it, all through a link of that name, and looked at with the ldap-utils.
+//! What scripts written for slapd demand of a server: started as `slapd -s0 -f CONF -h URL -d
+//! LEVEL`, with `slapd -Ta`, `-Tc` and so on beside it, all through a link of that name, and looked
+//! at with the ldap-utils.
 //!
 //! ```text
 //!   stage        slapd.conf, tools, server and clients of one scenario, in a folder of its own
 //!   data         the organisation that most of them are about
 //!   loading tools searching changing rights names identity         scenarios by what they are about
 //! ```
-//! With `FULGURITE_TEST_SCENARIOS=slapd` Debian's slapd takes our server's place: the scenarios themselves have to be
-//! right. Every server is stopped by SIGHUP and has to end with status 0.
+//! With `FULGURITE_TEST_SCENARIOS=slapd` Debian's slapd takes our server's place: the scenarios
+//! themselves have to be right. Every server is stopped by SIGHUP and has to end with status 0.
 
 #![forbid(unsafe_code)]
 

@@ -231,7 +231,8 @@ impl Stage {
         }
     }
 
-    /// Starts the server without a level: it goes into the background, and the call ends when it serves. Its URL.
+    /// Starts the server without a level: it goes into the background, and the call ends when it
+    /// serves. Its URL.
     pub(crate) fn start_in_background(&self) -> String {
         let listener = TcpListener::bind("127.0.0.1:0").expect("find a free port");
         let url = format!(

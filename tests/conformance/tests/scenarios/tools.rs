@@ -175,7 +175,8 @@ fn a_configuration_is_made_of_ldif() {
     );
     run("a", &["-l", &data]).well();
     assert_eq!(names(&run("c", &[]).well()), [SUFFIX]);
-    // What is there already, what has nothing above it, what nobody understands: all leave the rest alone.
+    // What is there already, what has nothing above it, what nobody understands: all leave the rest
+    // alone.
     let before = run("c", &["-n", "0"]).well();
     for (wrong, dn) in [
         ("olcDatabase: {1}mdb", "olcDatabase={1}mdb,cn=config"),

@@ -1,4 +1,5 @@
-//! Sessions under tokio: a task per connection, on a work-stealing runtime or on one runtime per core.
+//! Sessions under tokio: a task per connection, on a work-stealing runtime or on one runtime per
+//! core.
 
 use std::net::TcpListener;
 use std::sync::Arc;

@@ -1,7 +1,10 @@
-//! Answers every LDAP request at once and without looking at it: what sockets alone cost, for both sides.
+//! Answers every LDAP request at once and without looking at it: what sockets alone cost, for both
+//! sides.
 //!
-//! A search gets one entry of about a person's size, one for anything present as many as a directory has, anything else a success of its kind. What a server needs beyond this one's
-//! CPU time is its own; a load generator that gets no more answers from this one than from a server is the limit itself.
+//! A search gets one entry of about a person's size, one for anything present as many as a
+//! directory has, anything else a success of its kind. What a server needs beyond this one's CPU
+//! time is its own; a load generator that gets no more answers from this one than from a server is
+//! the limit itself.
 
 #![forbid(unsafe_code)]
 
@@ -120,7 +123,8 @@ fn write_all(stream: &mut TcpStream, mut output: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// The answer to one message, none if it is no message. Output that gets long is taken away meanwhile.
+/// The answer to one message, none if it is no message. Output that gets long is taken away
+/// meanwhile.
 fn answer(
     pdu: &[u8],
     answers: &Answers,
@@ -158,7 +162,8 @@ fn parts(pdu: &[u8]) -> Option<(&[u8], &[u8])> {
     pdu.split_at_checked(header)?.1.split_at_checked(id_len)
 }
 
-/// The tag of a search's filter: behind the base, scope, aliases, both limits, and the word about types.
+/// The tag of a search's filter: behind the base, scope, aliases, both limits, and the word about
+/// types.
 fn filter_tag(search: &[u8]) -> Option<u8> {
     let mut rest = search.get(content_at(search)?..)?;
     for _ in 0..6 {
