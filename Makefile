@@ -1,35 +1,37 @@
-# The front door. Each target is one script or one cargo command; the scripts install what they need on Debian.
+# Each target is one script or one cargo command. The scripts install what they need on Debian.
 
 PREFIX ?= /usr/local
 DESTDIR ?=
 
-# What long runs take from the command line: `make crash STATES=10000000`, `make fuzz SECONDS=300`.
+# Lengths of long runs, from the command line: `make crash STATES=10000000`, `make fuzz SECONDS=300`.
 STATES ?= 10000000
 MUTATIONS ?= 1000000
 SECONDS ?= 60
 OPERATIONS ?= 500000
 
-.PHONY: help demo test release install bench bench-full instructions bench-lmdb programs clients differential crash faults damage fuzz sanitize lint clean setup
+.PHONY: help demo quick test release install bench bench-full instructions bench-lmdb programs clients \
+    differential crash faults damage fuzz sanitize lint clean setup
 
 help:
 	@echo "make demo             build, load an example directory, ask it questions, serve it"
-	@echo "make test             everything that is checked before a change lands"
-	@echo "make lint             format, clippy, documentation, the rules of the house"
+	@echo "make quick            the tests that need no other program: about two minutes"
+	@echo "make test             all tests, next to the real slapd and the real LMDB"
+	@echo "make lint             format, clippy, documentation, cargo xtask tidy"
 	@echo "make release          an optimised program, packed in build/dist"
 	@echo "make install PREFIX=  install the program and the C library (default /usr/local)"
-	@echo "make bench            measure, beside other key/value stores and Debian's slapd: a quarter of an hour"
+	@echo "make bench            measure against other stores and Debian's slapd: half an hour"
 	@echo "make bench-full       the same, all workloads, all sizes: hours"
-	@echo "make instructions     count the instructions of our C library's operations, beside the real one's"
-	@echo "make bench-lmdb       measure liblmdb.so, beside the real one"
-	@echo "make programs         run programs that use LMDB on our liblmdb.so, with their own tests"
-	@echo "make clients          LDAP clients in Go, Java, Perl, PHP, ...; Postfix, Dovecot, Apache, nslcd ask our server"
-	@echo "make differential     random operations for Debian's slapd and for ours (OPERATIONS=$(OPERATIONS))"
-	@echo "make crash            every state a disk could hold after a power loss (STATES=$(STATES))"
-	@echo "make faults           every system call fails, one by one and in pairs (SECONDS=$(SECONDS) of pairs)"
-	@echo "make damage           mutated files, walked and written to, beside the real library (MUTATIONS=$(MUTATIONS))"
-	@echo "make fuzz             random and mutated input, guided by coverage (SECONDS=$(SECONDS) for each target)"
-	@echo "make sanitize         threads and memory under sanitizers, and what can under miri (nightly compiler)"
-	@echo "make clean            remove what was built"
+	@echo "make instructions     count the instructions of our C library's operations, and of LMDB's"
+	@echo "make bench-lmdb       measure liblmdb.so against a real one"
+	@echo "make programs         run programs that use LMDB on our liblmdb.so, with their tests"
+	@echo "make clients          run LDAP clients and servers of ten kinds against our server"
+	@echo "make differential     random operations for slapd and our server (OPERATIONS=$(OPERATIONS))"
+	@echo "make crash            test every disk state after a power loss (STATES=$(STATES))"
+	@echo "make faults           let every system call fail, alone and in pairs (SECONDS=$(SECONDS))"
+	@echo "make damage           read and write damaged files (MUTATIONS=$(MUTATIONS))"
+	@echo "make fuzz             fuzz all inputs, guided by coverage (SECONDS=$(SECONDS) per target)"
+	@echo "make sanitize         run tests under sanitizers and miri (nightly compiler)"
+	@echo "make clean            remove all build products"
 
 setup:
 	@scripts/setup.sh all
@@ -37,6 +39,10 @@ setup:
 demo:
 	@scripts/setup.sh demo
 	@scripts/demo.sh
+
+quick:
+	@scripts/setup.sh rust
+	@scripts/quick.sh
 
 test: setup
 	@scripts/test.sh

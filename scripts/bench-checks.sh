@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# What the checks of pages and nodes cost: instructions of reads, of the library as it is and of one that trusts its file.
+# Counts the cost of the checks of pages and nodes: instructions of reads, with and without them.
 #
 #   scripts/bench-checks.sh [--scale N]
 #
-# The trusting one is never shipped: bench/lmdb/unchecked.patch makes it of a copy of the last commit, by leaving out what
-# crates/format checks of headers, offsets and lengths, and the engine of page numbers. It would die of a damaged file.
+# The library without checks is never shipped. bench/lmdb/unchecked.patch makes it from a copy of
+# the last commit. It removes the checks of headers, offsets and lengths in crates/format, and of
+# page numbers in the engine. It would die of a damaged file.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 copy=build/unchecked

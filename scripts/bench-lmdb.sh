@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
-# Measures our liblmdb.so beside a real one through one C program, turn and turn about; prints a Markdown table.
+# Measures our liblmdb.so against a real one through one C program, in turns; prints a Markdown
+# table.
 #
 #   scripts/bench-lmdb.sh [--count] [--theirs LIBRARY] [--ours LIBRARY] [OPTION OF bench.c]...
 #
 #   --count    counts instructions with callgrind instead of time: slow, so use it with --only and --scale
 #
-# THEIRS is the newest of the 0.9 line that scripts/setup.sh has built, else Debian's. bench.c says what the table means.
+# THEIRS is the newest of the 0.9 line that scripts/setup.sh has built, else Debian's. bench.c says
+# what the table means.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Measures Fulgurite beside its peers; tables, figures and plots go to build/bench.
+# Measures Fulgurite against its peers; tables, figures and plots go to build/bench.
 #
 #   scripts/bench.sh engine [OPTION OF compare engine]...         key/value stores
 #   scripts/bench.sh directory [OPTION OF compare directory]...   LDAP servers
@@ -8,7 +8,8 @@
 #   scripts/bench.sh full                                         everything there is
 #   scripts/bench.sh summary                                      the table of what was asked and measured, once more
 #
-# `target/release/compare list` names workloads and engines. Everything in build/bench goes into report.md and report.html.
+# `target/release/compare list` names workloads and engines. Everything in build/bench goes into
+# report.md and report.html.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -31,7 +32,7 @@ machine() {
     target/release/compare shared
 }
 
-# A part that finds faults, or fails, does not keep the others from being measured; the run fails in the end.
+# A part that finds faults, or fails, does not stop the others; the run fails in the end.
 failed=
 part() { # WORDS...
     echo "bench: $*" >&2
@@ -58,7 +59,8 @@ case "${1:-all}" in
         begin
         part engine --rounds 3
         part directory --rounds 2
-        # The conjunction of two large sets has its size; the others show how cost grows, and what wide entries change.
+        # The conjunction of two large sets has its size; the others show how cost grows, and what
+        # wide entries change.
         part directory --rounds 1 --people 300000 --with fulgurite --with slapd --only both --only uid-16 --only substring-16
         part directory --rounds 1 --people 10000 --with fulgurite --with slapd --only uid-16 --only substring-16 --only scan
         part directory --rounds 1 --people 20000 --wide --with fulgurite --with slapd --only uid-16 --only scan --only export

@@ -1,4 +1,5 @@
-# Counting checks, servers in the background and ports: sourced by scripts that judge us by programs of others.
+# Counting checks, servers in the background and ports: sourced by scripts that judge us by programs
+# of others.
 #
 # They set `program` (a name), `log` (a file) first.
 
@@ -16,7 +17,8 @@ stop_servers() { # [SIGNAL]
 } 2>/dev/null
 trap stop_servers EXIT
 
-# Starts a server in the background: a function that runs it by `${by:-}`, and its arguments. `stop_servers` ends it.
+# Starts a server in the background: a function that runs it by `${by:-}`, and its arguments.
+# `stop_servers` ends it.
 serve() {
     by=exec "$@" >> "$log" 2>&1 &
     servers+=($!)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# From nothing to a running directory: loads, serves, asks with real LDAP clients, measures, and tells what next.
-# With a terminal it keeps serving until Ctrl-C; without one it ends by itself.
+# From nothing to a running directory: loads, serves, asks with real LDAP clients, measures, and
+# tells what next. With a terminal it keeps serving until Ctrl-C; without one it ends by itself.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -1,6 +1,8 @@
-# Runs the scripts of a folder one after the other; sourced by those that judge us by programs of others.
+# Runs the scripts of a folder one after the other; sourced by those that judge us by programs of
+# others.
 
-# Prints each one's line and at the end their sum; fails if one of them does. All of them are run unless some are named.
+# Prints each one's line and at the end their sum; fails if one of them does. All of them are run
+# unless some are named.
 run_each() { # WORD FOLDER SECONDS [NAMES...] -- [ARGUMENTS...]
     local word=$1 folder=$2 limit=$3 names=() name script summary result status=0
     shift 3

@@ -3,10 +3,10 @@
 #
 #   scripts/fuzz.sh [SECONDS] [TARGET]...     so long each (60), these targets (all of fuzz/fuzz_targets)
 #
-# It wants a nightly compiler and cargo-fuzz, and installs the latter if it is missing. Without a nightly compiler it runs
-# the tests that invent their input instead, and says so. What is found lies in fuzz/artifacts/TARGET; an input that
-# broke a target belongs, once the fault is mended, into crates/torture/inputs/TARGET, where `cargo test` runs it. The
-# corpora grow in build/fuzz.
+# It wants a nightly compiler and cargo-fuzz, and installs the latter if it is missing. Without a
+# nightly compiler it runs the tests that invent their input instead, and says so. Findings are in
+# fuzz/artifacts/TARGET. After the fix, the input belongs into crates/torture/inputs/TARGET, where
+# `cargo test` runs it. The corpora grow in build/fuzz.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 seconds=${1:-${SECONDS_EACH:-60}}

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Installs the C library below PREFIX: shared and static, header, pkg-config file, command-line tools, man pages.
-# DESTDIR goes before PREFIX in the paths written to, but not in the files' contents. PROFILE is cargo's.
+# Installs the C library below PREFIX: shared and static, header, pkg-config file, command-line
+# tools, man pages. DESTDIR goes before PREFIX in the paths written to, but not in the files'
+# contents. PROFILE is cargo's.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 prefix=${1:?usage: scripts/install-lmdb.sh PREFIX}
@@ -9,7 +10,8 @@ profile=${PROFILE:-lmdb}
 target=${CARGO_TARGET_DIR:-target}/${profile/#dev/debug}
 
 cargo build --quiet --profile "$profile" --package fulgurite-lmdb --package fulgurite-lmdb-tools
-# The shared one once more by itself, optimised as a whole: a tenth smaller, see bench/lmdb/README.md.
+# The shared one once more by itself, optimised as a whole: a tenth smaller, see
+# bench/lmdb/README.md.
 [ "$profile" != lmdb ] || scripts/build-lmdb.sh
 
 # The names the loader, the linker and the original's users know it by.
@@ -19,8 +21,8 @@ strip --strip-unneeded "$root/lib/liblmdb.so.0.0.0"
 ln -sf liblmdb.so.0.0.0 "$root/lib/liblmdb.so.0"
 ln -sf liblmdb.so.0 "$root/lib/liblmdb.so"
 
-# The static library is one object that shows only the interface: what it has of Rust's own library cannot meet that of
-# another library in the same program.
+# The static library is one object that shows only the interface. So its copy of Rust's library
+# cannot conflict with another one in the same program.
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mapfile -t symbols < <(nm -D --defined-only "$target/liblmdb.so" | sed -n 's/.* T //p')

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Counts the instructions of our C library's operations and compares them with the bounds in bench/compare/instructions.txt.
+# Counts the instructions of our C library's operations and compares them with the bounds in
+# bench/compare/instructions.txt.
 #
 #   scripts/instructions.sh             fails where an operation got dearer by more than 3 %
 #   scripts/instructions.sh --update    writes the bounds anew

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Runs under miri what it can run: code that does not call the kernel. It finds reads outside of borrows, broken aliasing,
-# uninitialised bytes and data races, which no test would notice.
+# Runs under miri what it can run: code that does not call the kernel. It finds reads outside of
+# borrows, broken aliasing, uninitialised bytes and data races, which no test would notice.
 #
 #   scripts/miri.sh [--quick]
 #
-# What runs:
+# Runs:
 #   format              all tests: views of pages, nodes, records, sub-pages
 #   engine, tree        searches, insertions, splits, deletions, on a vector of pages
 #   engine, order       comparisons, bounds of ranges
@@ -12,7 +12,7 @@
 #   engine, databases   the table of names, which is read without a lock while it grows
 #   lmdb, midl          the lists of ids that C programs use, through pointers
 #   ber, ldap           codecs
-# What cannot, and why:
+# Cannot run, with the reason:
 #   engine, the rest; os        mmap of files, record locks, process-shared mutexes: calls that miri does not know
 #   lmdb, the rest              the same, below the C interface
 #   models of the reader table  loom switches stacks by itself; it has an interpreter of the memory model of its own

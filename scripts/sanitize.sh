@@ -1,14 +1,16 @@
 #!/usr/bin/env bash
-# Tests under a sanitizer: the engine's, and those that call the C library, which is built with it too.
+# Tests under a sanitizer: the engine's, and those that call the C library, which is built with it
+# too.
 #
 #   scripts/sanitize.sh [address|thread] [--quick]
 #
 #   address    reads and writes outside of allocations or after their end; memory that is lost at the end (default)
 #   thread     accesses of two threads to the same place with nothing to order them
 #
-# --quick runs what several threads and C programs do, and leaves the long random runs out. It wants a nightly compiler;
-# `thread` builds the standard library anew, for which it wants rust-src. What is let pass stands, with the reason, in
-# scripts/sanitize.*.supp. Tests that start programs of others, or measure memory, are left out: those are not built so.
+# --quick runs what several threads and C programs do, and leaves the long random runs out. It wants
+# a nightly compiler; `thread` builds the standard library anew, for which it wants rust-src.
+# scripts/sanitize.*.supp has the accepted reports, with reasons. Tests that start programs of
+# others, or measure memory, are left out: those are not built so.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 kind=address quick=no
@@ -42,8 +44,9 @@ run() {
     cargo +nightly test "${build[@]}" --target "$host" --no-fail-fast "$@" >> "$log" 2>&1 || status=1
 }
 
-# The models have a scheduler of their own, which the sanitizers do not know; what runs out of memory on purpose is refused, and the
-# children that lose pages below their map or have little address space meet the sanitizer's own handlers and shadows first.
+# The models have a scheduler that the sanitizers do not know. Tests that exhaust memory are
+# refused. Children that lose pages below their map, or have little address space, meet the
+# sanitizer's handlers.
 skip=(--skip models --skip real_tools --skip killed --skip memory --skip limit
     --skip narrow --skip flips --skip full_disk --skip lost_pages)
 run -p fulgurite --lib --test handles --test slots --test previous --test multimap -- "${skip[@]}"

@@ -10,7 +10,8 @@
 #   scripts/setup.sh bench     other key/value stores and slapd, which ours are measured beside, under build/
 #   scripts/setup.sh all       everything: also Python clients and the real LMDB 0.9.36, under build/
 #
-# Nothing is started and no service is touched: slapd and the like are unpacked below build/, never installed.
+# Nothing is started and no service is touched: slapd and the like are unpacked below build/, never
+# installed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -78,8 +79,8 @@ need_slapd() {
     echo "setup: slapd is unpacked in build/slapd"
 }
 
-# 389 Directory Server in build/389-ds/root, with those of its libraries that this machine lacks. What only its installation and its
-# tools in Python and Perl need is left out: the server runs without.
+# 389 Directory Server in build/389-ds/root, with those of its libraries that this machine lacks.
+# Leaves out the packages that only its installation and its tools in Python and Perl need.
 need_389ds() {
     [ -e build/389-ds/.complete ] && return 0
     refresh_apt_list
@@ -112,7 +113,8 @@ need_python() {
     echo "setup: Python clients are installed in build/venv"
 }
 
-# Unpacks packages and those of their libraries that this machine lacks into FOLDER/root, unless they are there.
+# Unpacks packages and those of their libraries that this machine lacks into FOLDER/root, unless
+# they are there.
 unpack() { # FOLDER PACKAGES...
     local folder=$1 files=$1/root wanted
     shift
@@ -135,7 +137,7 @@ unpack() { # FOLDER PACKAGES...
     echo "setup: $wanted are unpacked in $files"
 }
 
-# PHP's packages carry its version: the one that php-cli stands for.
+# PHP's packages carry its version, which php-cli depends on.
 php_version() {
     apt-cache depends php-cli | sed -n 's/^ *Depends: \(php[0-9.]*\)-cli$/\1/p'
 }
@@ -155,8 +157,9 @@ need_debian_clients() {
     unpack build/clients libnet-ldap-perl libio-socket-ssl-perl "$php-cli" "$php-ldap" postfix postfix-ldap dovecot-core dovecot-ldap apache2-bin nslcd libnss-ldapd
 }
 
-# The real library, which ours is compared with: its newest release of the 0.9 line comes with PyPI's lmdb.
-# lmdb.h and liblmdb.so in build/lmdb-0.9.36, and the same as an installed prefix (include/, lib/).
+# The real library, which ours is compared with: its newest release of the 0.9 line comes with
+# PyPI's lmdb. lmdb.h and liblmdb.so in build/lmdb-0.9.36, and the same as an installed prefix
+# (include/, lib/).
 reference_release=3.0.0
 reference_version=0.9.36
 
@@ -211,7 +214,8 @@ need_pip() {
     build/programs/pip/bin/python -m pip install --quiet --disable-pip-version-check setuptools wheel pytest cffi
 }
 
-# The sources of Rust's bindings and wrappers, in build/programs/rust/vendor, and what their tests need from the registry.
+# The sources of Rust's bindings and wrappers, in build/programs/rust/vendor, and what their tests
+# need from the registry.
 rust_wrappers="heed=0.23.1 lmdb-rkv=0.14.0"
 
 need_rust_wrappers() {
@@ -225,7 +229,7 @@ need_rust_wrappers() {
         for wrapper in $rust_wrappers; do echo "${wrapper%=*} = \"=${wrapper#*=}\""; done
     } > "$folder/Cargo.toml"
     cargo vendor --quiet --manifest-path "$folder/Cargo.toml" "$folder/vendor" >/dev/null
-    # Each stands alone, outside of the workspaces above it, so that its own tests can be run.
+    # Each is outside of the workspaces above it, so that its tests can run.
     for wrapper in heed lmdb-master-sys lmdb-rkv lmdb-rkv-sys; do
         printf '\n[workspace]\n' >> "$folder/vendor/$wrapper/Cargo.toml"
         cargo fetch --quiet --manifest-path "$folder/vendor/$wrapper/Cargo.toml"
@@ -234,8 +238,9 @@ need_rust_wrappers() {
     echo "setup: sources of ${rust_wrappers//=/ } are in $folder"
 }
 
-# Key/value stores that ours is measured beside: Debian's in build/engines/root, libmdbx from its crate's sources, and what
-# lets Rust call Berkeley DB, whose functions are members of C structures.
+# The key/value stores of the bench. Debian's are in build/engines/root, libmdbx is built from its
+# crate's sources. An adapter lets Rust call Berkeley DB, whose functions are members of C
+# structures.
 mdbx_release=14.4.0
 
 need_engines() {
@@ -262,7 +267,7 @@ need_mdbx() { # FOLDER
     echo "setup: libmdbx of crate mdbx-sys $mdbx_release is built in $1"
 }
 
-# What scripts/programs.sh judges our liblmdb.so by.
+# The programs that scripts/programs.sh runs on our liblmdb.so.
 need_programs() {
     need liblmdb-dev lmdb-utils ldap-utils pkg-config
     need_slapd

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# How large our liblmdb.so is, beside a real one, and what it consists of.
+# Prints the size of our liblmdb.so, next to a real one, and its parts.
 #
 #   scripts/size.sh [OURS] [THEIRS]
 #
-# OURS is built with the profile of the C library, once stripped for the table and once with names for the list.
-# THEIRS is Debian's unless told otherwise.
+# OURS is built with the profile of the C library: stripped for the table, and with names for the
+# list. THEIRS is Debian's unless told otherwise.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 work=$(mktemp -d)

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Runs all tests, programs of others on our C library, and clients of others at our server, counts instructions, and ends with one line that counts them.
+# Runs all tests, other programs on our C library, and other clients against our server. Then counts
+# instructions, and ends with one line of totals.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 mkdir -p build
@@ -14,7 +15,8 @@ scripts/clients.sh 2>&1 | tee -a "$log"
 [ "${PIPESTATUS[0]}" = 0 ] || status=1
 scripts/instructions.sh 2>&1 | tee -a "$log"
 [ "${PIPESTATUS[0]}" = 0 ] || status=1
-# "test result: ok. 21 passed; 0 failed; 0 ignored; ..." and "programs: 631 passed, 0 failed, 8 skipped"
+# "test result: ok. Reads lines such as "test result: ok. 21 passed" and "programs: 631 passed, 0
+# failed, 8 skipped".
 sed -n -e 's/^test result: .* \([0-9]*\) passed; \([0-9]*\) failed; \([0-9]*\) ignored.*/\1 \2 \3/p' \
     -e 's/^[pc][a-z]*s: \([0-9]*\) passed, \([0-9]*\) failed, \([0-9]*\) skipped$/\1 \2 \3/p' "$log" |
     awk '{ passed += $1; failed += $2; skipped += $3 }

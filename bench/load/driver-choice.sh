@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Runs the drivers of bench/load/src/bin/fulgurite-driver turn and turn about; the numbers are for docs/driver-choice.md.
+# Runs the drivers of bench/load/src/bin/fulgurite-driver turn and turn about; the numbers are for
+# docs/driver-choice.md.
 #
 #   bench/load/driver-choice.sh [DATA SUFFIX LDIF]      serves that store; without it, one made-up entry per search
 set -euo pipefail

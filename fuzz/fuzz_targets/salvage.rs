@@ -1,4 +1,4 @@
-//! What can be salvaged from any bytes.
+//! Salvages any bytes.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

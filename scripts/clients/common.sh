@@ -1,7 +1,8 @@
-# What the scripts of this folder share; sourced.
+# Functions of the scripts of this folder; sourced.
 #
-# It starts a server on the example organisation, and `finish` prints the line that scripts/clients.sh counts. Files go to
-# build/clients/run/NAME; nothing is installed, and nothing runs for longer than the script.
+# It starts a server on the example organisation, and `finish` prints the line that
+# scripts/clients.sh counts. Files go to build/clients/run/NAME; nothing is installed, and nothing
+# runs for longer than the script.
 
 set -euo pipefail
 program=$(basename "$0" .sh)
@@ -77,7 +78,8 @@ schemas() {
     [ "${SLAPD:-}" != 1 ] || printf 'modulepath %s\nmoduleload back_mdb.so\nmoduleload sssvlv.so\n' "$PWD/build/slapd/usr/lib/ldap"
 }
 
-# An authority and a server's certificate of it for this machine, by all names that clients make of localhost.
+# An authority and a server's certificate of it for this machine, by all names that clients make of
+# localhost.
 make_certificates() {
     (
         cd "$work"
@@ -88,7 +90,8 @@ make_certificates() {
     ) >> "$log" 2>&1
 }
 
-# Runs a program that prints "ok WHAT" or "FAILED WHAT" for each of its checks, and "done" at its end.
+# Runs a program that prints "ok WHAT" or "FAILED WHAT" for each of its checks, and "done" at its
+# end.
 counted() { # COMMAND...
     local output=$work/output
     "$@" > "$output" 2>> "$log" || true

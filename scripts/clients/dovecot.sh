@@ -3,7 +3,8 @@
 . "$(dirname "$0")/common.sh"
 need Dovecot test -x "$root/usr/sbin/dovecot"
 need "a right to make namespaces" unshare --mount true
-# Its programs call each other by the paths they are installed at: here those are their own files before the system's.
+# Its programs call each other by their installed paths. Here those are the unpacked files, before
+# the system's.
 if [ "${INSIDE:-}" != 1 ]; then
     INSIDE=1 exec unshare --mount "$0"
 fi

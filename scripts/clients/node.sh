@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# ldapts, of Node.js: StartTLS, binds, searches with pages and limits, every kind of update, many requests at once.
+# ldapts, of Node.js: StartTLS, binds, searches with pages and limits, every kind of update, many
+# requests at once.
 . "$(dirname "$0")/common.sh"
 need Node.js node --version
 folder=$PWD/build/clients/node

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# nslcd: accounts and groups for the system's own lookups, in a mount namespace of its own with no network but this machine.
+# nslcd: accounts and groups for the system's lookups, in a separate mount namespace without a
+# network.
 . "$(dirname "$0")/common.sh"
 need nslcd test -x "$root/usr/sbin/nslcd"
 need "a right to make namespaces" unshare --mount --net true

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# BIND 9: zones added while named runs are kept in LMDB. They are added, changed and deleted, and are there after a restart.
+# BIND 9: zones added while named runs are kept in LMDB. They are added, changed and deleted, and
+# are there after a restart.
 . "$(dirname "$0")/common.sh"
 
 port=$(free_port)

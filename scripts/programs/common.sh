@@ -1,10 +1,12 @@
-# What the scripts of this folder share; sourced, with the prefix of the library to test as the first argument.
+# Functions of the scripts of this folder; sourced, with the prefix of the library under test as
+# first argument.
 #
 #   PREFIX/lib/liblmdb.so.0, PREFIX/lib/liblmdb.so, PREFIX/include/lmdb.h
 #
-# Every process started through `with_library` writes down which shared libraries it initialised (LD_DEBUG). `finish` fails
-# unless that record names the library under test and no other liblmdb: that is the proof of what was judged.
-# Nothing is installed, started for longer than the script, or reached from outside: files go to build/programs/run/NAME.
+# Every process started through `with_library` writes down which shared libraries it initialised
+# (LD_DEBUG). `finish` fails unless that record names the library under test and no other liblmdb.
+# It proves which library was tested. Nothing is installed, started for longer than the script, or
+# reached from outside: files go to build/programs/run/NAME.
 
 set -euo pipefail
 program=$(basename "$0" .sh)

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# The crate heed (Meilisearch's LMDB wrapper): its unit and documentation tests on the library under test, and those of
-# lmdb-master-sys below it. That crate brings C of LMDB's development branch; the functions heed calls are those of 0.9.
+# The crate heed (Meilisearch's LMDB wrapper): its unit and documentation tests, and those of
+# lmdb-master-sys below it. The crate brings C of LMDB's development branch; heed calls functions of
+# 0.9 only.
 . "$(dirname "$0")/common.sh"
 
 sources=$PWD/build/programs/rust/vendor
@@ -17,7 +18,8 @@ fn main() {
 RUST
 
 export LMDB_PREFIX=$prefix CARGO_TARGET_DIR=$PWD/build/programs/rust/target
-# Not in 0.9: read transactions inside a write transaction; and one example wants the development branch's version number.
+# Not in 0.9: read transactions inside a write transaction. One example wants the development
+# branch's version number.
 suite=(test --manifest-path "$sources/heed/Cargo.toml" ${QUICK:+--lib} --no-fail-fast
     --config "patch.crates-io.lmdb-master-sys.path='$work/lmdb-master-sys'")
 rust_tests heed "${suite[@]}" -- --skip nested_read_txn --skip lmdb_version

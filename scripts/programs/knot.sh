@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Knot DNS: its journal, key, timer and configuration databases are LMDB. A signed zone is served, changed, restarted, printed.
+# Knot DNS: its journal, key, timer and configuration databases are LMDB. A signed zone is served,
+# changed, restarted, printed.
 . "$(dirname "$0")/common.sh"
 
 port=$(free_port)

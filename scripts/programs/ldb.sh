@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Samba's ldb over LMDB: entries added, searched, changed, renamed and deleted by its command-line tools.
+# Samba's ldb over LMDB: entries added, searched, changed, renamed and deleted by its command-line
+# tools.
 . "$(dirname "$0")/common.sh"
 
 more_libraries=$unpacked_libraries/samba

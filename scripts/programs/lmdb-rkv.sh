@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# The crate lmdb-rkv (Mozilla's LMDB wrapper): its tests, and those of lmdb-rkv-sys, on the library under test.
+# The crate lmdb-rkv (Mozilla's LMDB wrapper): its tests, and those of lmdb-rkv-sys, on the library
+# under test.
 . "$(dirname "$0")/common.sh"
 
 sources=$PWD/build/programs/rust/vendor

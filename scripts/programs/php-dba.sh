@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# PHP's dba extension with its lmdb handler: a table made, read, walked, changed and optimised by a PHP program.
+# PHP's dba extension with its lmdb handler: a table made, read, walked, changed and optimised by a
+# PHP program.
 . "$(dirname "$0")/common.sh"
 
 more_libraries=$unpacked/usr/lib

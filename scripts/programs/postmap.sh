@@ -46,7 +46,8 @@ check "a key is added" add new@example.org new-box
 says "it is found" new-box ask new@example.org
 says "its neighbour too" box21@mail.example.org ask user3@example.org
 
-# The database grows far beyond lmdb_map_size's first step; Postfix doubles the map when it is told that it is full.
+# The database grows far beyond lmdb_map_size's first step. Postfix doubles the map after the error
+# that it is full.
 big() { seq 1 120000 | awk '{ printf "key%d value-%d-%0150d\n", $1, $1, $1 }'; }
 big > "$work/big"
 echo "lmdb_map_size = 1048576" >> "$work/etc/main.cf"

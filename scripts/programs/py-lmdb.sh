@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# PyPI's lmdb: each release is built against the library under test and runs its own test-suite on it.
+# PyPI's lmdb: each release is built against the library under test and runs its own test-suite on
+# it.
 . "$(dirname "$0")/common.sh"
 
 python=$PWD/build/programs/pip/bin/python
@@ -16,8 +17,9 @@ for release in $releases; do
     cp -r "$sources/tests" "$built/tests"
     (
         cd "$built/tests"
-        # LMDB_PURE: the tests of changes that the package makes to its own copy of LMDB are skipped.
-        # test_preload counts page faults, which have become few since files lie in large folios; it fails on any library.
+        # LMDB_PURE: the tests of changes that the package makes to its own copy of LMDB are
+        # skipped. test_preload counts page faults, which have become few since files lie in large
+        # folios; it fails on any library.
         PYTHONPATH=$built LMDB_PURE=1 LMDB_FORCE_SYSTEM=1 with_library "$python" -m pytest -q -p no:cacheprovider \
             --deselect cursor_test.py::PreloadTest::test_preload *_test.py
     ) > "$work/$release.log" 2>&1 || true

@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
-# OpenLDAP's slapd with its mdb backend: offline load, index and dump; serving, searching, changing; a restart; several at once.
+# OpenLDAP's slapd with its mdb backend: offline load, index and dump. Then serving, searching,
+# changing, a restart, and several at once.
 #
-# Debian compiles LMDB into the backend, which exports its functions: preloaded, the library under test takes their place.
-# The dynamic linker's record of bindings proves that it did for each of them. slapd refuses any LMDB but the release it was
-# compiled with; our library says that release's number when the environment asks for it.
+# Debian compiles LMDB into the backend, which exports its functions: preloaded, the library under
+# test takes their place. The dynamic linker's record of bindings proves that it did for each of
+# them. slapd refuses any LMDB but the release of its build. Our library reports that release if the
+# environment asks for it.
 . "$(dirname "$0")/common.sh"
 
 slapd_root=$PWD/build/slapd
@@ -45,7 +47,7 @@ rootdn "$root"
 rootpw secret
 directory $work/data
 maxsize 268435456
-# Attributes with many values move to a database of sorted duplicates of their own.
+# Attributes with many values move to a separate database of sorted duplicates.
 multival member 20,10
 index objectClass,entryUUID eq
 index uid,mail eq,pres,sub

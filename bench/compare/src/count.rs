@@ -2,8 +2,8 @@
 //! the machine does.
 //!
 //! The process that plays a part is run as it is, under valgrind, which counts inside
-//! `bench_measured` alone. Of a shared library everything counts that is not this program's own: so
-//! the figure is the same however this program was compiled.
+//! `bench_measured` alone. All code outside this program counts, which is that of shared libraries.
+//! So the figure does not depend on how this program was compiled.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -16,8 +16,8 @@ use crate::folders::{Folders, copy_files};
 use crate::rounds::{child_arguments, speak};
 use crate::workload::{Place, Workload};
 
-/// What is counted when nothing else is said: what each operation of the library costs, in a store
-/// that is quickly made.
+/// The workloads counted by default: each operation of the library, in a store that is quickly
+/// made.
 const COUNTED: &[&str] = &[
     "scan",
     "scan-back",
@@ -45,7 +45,7 @@ pub(crate) const SCALE: u64 = 100;
 /// How much dearer than its bound an operation may be: compilers and C libraries differ a little.
 const SLACK: f64 = 1.03;
 
-/// Whose instructions are counted, of what.
+/// The engine and workload whose instructions are counted.
 pub(crate) struct Counting {
     pub(crate) project: PathBuf,
     pub(crate) workloads: Vec<Workload>,
@@ -62,12 +62,12 @@ pub(crate) struct Count {
     pub(crate) instructions: f64,
 }
 
-/// Whether a workload is one of those that are counted when none is named.
+/// Returns true if a workload is counted when none is named.
 pub(crate) fn is_counted(workload: &Workload) -> bool {
     COUNTED.contains(&workload.name.as_str())
 }
 
-/// Whether there is a program that counts.
+/// Returns true if valgrind is installed.
 pub(crate) fn can_count() -> bool {
     let found = Command::new("valgrind").arg("--version").output();
     found.is_ok_and(|output| output.status.success())
@@ -76,7 +76,7 @@ pub(crate) fn can_count() -> bool {
 impl Counting {
     /// Counts with a engine whose library is there.
     /// # Errors
-    /// What is missing; what valgrind or the engine complains of.
+    /// Fails if a library is missing, or with valgrind's or the engine's message.
     pub(crate) fn count(&self, engine: &Engine) -> anyhow::Result<Vec<Count>> {
         let mut folders = Folders::new(&self.memory, &self.memory)?;
         self.workloads
@@ -103,7 +103,7 @@ impl Counting {
 
     /// Counts the stores of readers to what they share, in the first of the workloads' stores.
     /// # Errors
-    /// What is missing; what valgrind or the engine complains of.
+    /// Fails if a library is missing, or with valgrind's or the engine's message.
     pub(crate) fn shared(&self, engine: &Engine) -> anyhow::Result<crate::shared::Shared> {
         let workload = self.workloads.first().context("no workload")?;
         let mut folders = Folders::new(&self.memory, &self.memory)?;
@@ -163,7 +163,7 @@ impl Counting {
         Ok(total as f64 / outcome.operations.max(1) as f64)
     }
 
-    /// What the workload begins with, as the original makes it.
+    /// The first content of a workload, as LMDB makes it.
     fn prepare(
         &self,
         program: &Path,
@@ -269,8 +269,8 @@ pub(crate) fn write_bounds(counts: &[Count]) -> String {
     out
 }
 
-/// What became dearer, and what is not bounded or not counted; then what became cheaper by more
-/// than the slack.
+/// Returns operations that got dearer, are unbounded or were not counted. Then those that got
+/// cheaper by more than the slack.
 pub(crate) fn judge(counts: &[Count], bounds: &[Count]) -> (Vec<String>, Vec<String>) {
     let (mut faults, mut news) = (Vec::new(), Vec::new());
     for bound in bounds {

@@ -11,7 +11,7 @@ use tempfile::TempDir;
 
 use crate::workload::{Content, Place};
 
-/// Whose store, of what, where.
+/// The store of an engine for a workload, and its folder.
 pub(crate) type Template = (&'static str, Content, Place);
 
 /// The folders of a run, gone when it ends.
@@ -72,8 +72,8 @@ impl Folders {
     }
 }
 
-/// Copies the files of a folder; on a disk they are there when this returns, so that nobody's flush
-/// has to write them.
+/// Copies the files of a folder. On a disk they are flushed when this returns, so that no later
+/// flush has to write them.
 pub(crate) fn copy_files(from: &Path, to: &Path, place: Place) -> anyhow::Result<()> {
     for entry in fs::read_dir(from)? {
         let entry = entry?;

@@ -1,5 +1,4 @@
-//! What the machine allows: memory, kernel, disk and sockets measured without any store, to be read
-//! beside the other figures.
+//! The limits of the machine: memory, kernel, disk and sockets, measured without any store.
 
 use std::fs::File;
 use std::hint::black_box;
@@ -31,7 +30,7 @@ pub(crate) struct Limit {
     pub(crate) what: String,
     pub(crate) amount: f64,
     pub(crate) unit: String,
-    /// What it bounds.
+    /// The figures that it bounds.
     pub(crate) bounds: String,
 }
 
@@ -41,8 +40,8 @@ const PAGE_BYTES: usize = 4096;
 /// About what a store of a million records of 16 and 100 octets takes.
 const STORE_BYTES: usize = 160 << 20;
 
-/// Measures all of them; memory is that of files in one folder, as a store's is, the disk is the
-/// other one's.
+/// Measures all limits. Memory is that of files in one folder, as a store's is; the disk is the
+/// other folder's.
 /// # Errors
 /// Folders that cannot be written, sockets that cannot be had.
 pub(crate) fn measure(memory: &Path, disk: &Path) -> anyhow::Result<Vec<Limit>> {
@@ -133,8 +132,7 @@ fn size(bytes: usize) -> String {
     }
 }
 
-/// The least of some trials, each of which tells how many nanoseconds one of its steps took: it is
-/// a limit that is sought.
+/// Returns the least of some trials, in nanoseconds per step, because a limit is sought.
 fn least(trials: usize, mut trial: impl FnMut() -> f64) -> f64 {
     (0..trials).map(|_| trial()).fold(f64::INFINITY, f64::min)
 }
@@ -145,8 +143,7 @@ fn timed(steps: usize, work: impl FnOnce()) -> f64 {
     begun.elapsed().as_nanos() as f64 / steps as f64
 }
 
-/// An environment with one value, which lies in the file in one piece: mapped memory, as a store's
-/// records are.
+/// An environment with one value in one piece, so mapped memory like a store's records.
 fn with_memory<T>(
     folder: &Path,
     content: &[u8],
@@ -206,8 +203,7 @@ fn chase(memory: &[u8], at: &mut usize, steps: usize) {
     black_box(*at);
 }
 
-/// What reading and copying mapped memory in order takes, and touching its pages for the first
-/// time.
+/// Measures reads and copies of mapped memory in order, and the first touch of its pages.
 fn mapped(folder: &Path) -> anyhow::Result<Vec<Limit>> {
     let content = vec![1; STORE_BYTES];
     with_memory(folder, &content, |open| {
@@ -288,7 +284,7 @@ fn clock() -> f64 {
     })
 }
 
-/// Two threads that add as fast as they can, to words of their own or to one.
+/// Two threads that add as fast as they can, to separate words or to one.
 fn adds(apart: bool) -> anyhow::Result<f64> {
     #[repr(align(128))]
     struct Word(AtomicU64);

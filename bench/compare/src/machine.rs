@@ -95,7 +95,7 @@ pub(crate) fn code_bytes(engine: &str, library: &Path, project: &Path) -> Option
     numbers.split_whitespace().next()?.parse().ok()
 }
 
-/// What a server says of itself.
+/// Returns the version that a server reports.
 pub(crate) fn server_version(name: &str, project: &Path) -> String {
     match name {
         "fulgurite" => {

@@ -1,4 +1,4 @@
-//! Measures Fulgurite beside its peers, and counts what its operations cost.
+//! Measures Fulgurite next to its peers, and counts the instructions of its operations.
 //!
 //! ```text
 //!   workload (rows of data)  x  engine (adapters)  ->  action (generic work, in a child process)  ->  measure
@@ -6,7 +6,7 @@
 //!        '-- asked --------------------->  report: Markdown, JSON, HTML with plots  <---- results --------'
 //! ```
 //!
-//! What it is not: a load generator for directories, which is `bench/load`.
+//! It is no load generator for directories; that is `bench/load`.
 
 #![deny(unsafe_code)]
 
@@ -39,7 +39,7 @@ use rounds::Plan;
 use store::Setup;
 use workload::{Tier, Workload, table};
 
-/// Measures Fulgurite beside its peers.
+/// Measures Fulgurite next to its peers.
 #[derive(Debug, Parser)]
 #[command(version)]
 struct Arguments {
@@ -97,7 +97,7 @@ enum Task {
 
 #[derive(Debug, Args)]
 struct EngineArguments {
-    /// These workloads only; a name that ends with - stands for all that begin so.
+    /// These workloads only; a name that ends with - selects all that begin so.
     #[arg(long)]
     only: Vec<String>,
     /// These engines only.

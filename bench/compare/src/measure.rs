@@ -1,12 +1,12 @@
-//! What a piece of work took: time on the clock, processor time of all threads, and how long each
-//! operation took where that is asked.
+//! The cost of a piece of work: wall-clock time, processor time of all threads. Where asked, the
+//! time of each operation.
 
 use std::time::{Duration, Instant};
 
 use rustix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
 
-/// What one engine has done in one round.
+/// The result of one engine in one round.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Outcome {
     pub(crate) operations: u64,
@@ -15,7 +15,7 @@ pub(crate) struct Outcome {
     /// Of everything that was read, or is left: the same for everybody.
     pub(crate) digest: u64,
     pub(crate) latencies: Option<Latencies>,
-    /// Operations of others meanwhile: of the writer beside readers.
+    /// Operations of others meanwhile: of the writer next to readers.
     pub(crate) beside: u64,
     /// Octets on the disk when the store was closed.
     pub(crate) file_bytes: u64,
@@ -83,8 +83,8 @@ pub(crate) struct Taken {
 
 /// Runs the work that counts.
 ///
-/// Its name is known to the counting of instructions (`--toggle-collect=*bench_measured*`), so it
-/// is never inlined, and nothing else is done inside.
+/// The counting of instructions knows its name (`--toggle-collect=*bench_measured*`). So it is
+/// never inlined, and does nothing else.
 #[inline(never)]
 pub(crate) fn bench_measured<T>(work: impl FnOnce() -> T) -> (T, Taken) {
     let cpu = cpu_time();

@@ -1,4 +1,4 @@
-//! What a run has found: kept as JSON, shown as tables and plots.
+//! The results of a run: stored as JSON, displayed as tables and plots.
 
 use serde::{Deserialize, Serialize};
 
@@ -22,7 +22,7 @@ pub(crate) struct Results {
     /// Of the names of files.
     pub(crate) stem: String,
     pub(crate) half: Half,
-    /// What all sizes were divided by; above 1 the figures are for trying the bench itself.
+    /// The divisor of all sizes; above 1 the figures only test the bench itself.
     pub(crate) scale: u64,
     /// Of a directory; none of stores.
     pub(crate) people: u64,
@@ -84,9 +84,9 @@ pub(crate) struct Row {
     /// Of the record counts that curves are drawn over; threads, where they are the curve.
     pub(crate) records: u64,
     pub(crate) threads: u64,
-    /// What is compared.
+    /// The compared quantity.
     pub(crate) figure: Figure,
-    /// Whether it leaves a file whose size is of interest.
+    /// True if the size of the resulting file is of interest.
     pub(crate) writes: bool,
     /// Answers that were not the same as the others', and processes that failed.
     pub(crate) faults: Vec<String>,
@@ -130,7 +130,7 @@ impl Middle {
 }
 
 impl Results {
-    /// What is asked of one of ours at a workload, if anything special is.
+    /// The special target of one of our engines at a workload.
     pub(crate) fn wanted(&self, workload: &str, ours: &str) -> Option<&Wanted> {
         self.asked
             .iter()

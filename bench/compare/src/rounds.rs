@@ -1,5 +1,4 @@
-//! The engine's half: every workload, engines taken turn and turn about, each time in a process of
-//! its own.
+//! The engine's half: every workload, engines in turn, each turn in a new process.
 //!
 //! ```text
 //!   this process                                       a child
@@ -25,7 +24,7 @@ use crate::results::{Half, Missing, Played, Present, Results, Row};
 use crate::targets;
 use crate::workload::Workload;
 
-/// What is to be run.
+/// The plan of a run.
 #[derive(Debug)]
 pub(crate) struct Plan {
     pub(crate) project: PathBuf,
@@ -158,7 +157,7 @@ impl Run<'_> {
                 }
             }
             row.faults.extend(differing(&digests, round));
-            // Who fails once is not asked again.
+            // An engine that fails once is not asked again.
             let failed: Vec<bool> = (row.played.iter())
                 .map(|played| played.rounds.is_empty() && round == 0)
                 .collect();
@@ -273,7 +272,7 @@ impl Run<'_> {
     }
 }
 
-/// What a process needs to know to play a part, its folders left out.
+/// The arguments of a child process, without its folders.
 pub(crate) fn child_arguments(
     engine: &str,
     library: &Path,
@@ -300,8 +299,8 @@ pub(crate) fn speak(command: &mut Command, project: &Path) -> anyhow::Result<Out
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()?;
-    // Read while it runs: who says more than a pipe holds would wait for ever, as libmdbx did with
-    // what it notes of itself.
+    // Reads while the process runs. Otherwise a process that prints more than a pipe holds would
+    // wait for ever, as libmdbx did.
     let answer = text_of(process.stdout.take());
     let complaint = text_of(process.stderr.take());
     let status = wait(&mut process)?;
@@ -318,7 +317,7 @@ pub(crate) fn speak(command: &mut Command, project: &Path) -> anyhow::Result<Out
     serde_json::from_str(last).with_context(|| format!("no outcome: {last}"))
 }
 
-/// Reads to the end, in a thread of its own.
+/// Reads to the end, in a separate thread.
 fn text_of(pipe: Option<impl Read + Send + 'static>) -> JoinHandle<std::io::Result<String>> {
     std::thread::spawn(move || {
         let mut octets = Vec::new();

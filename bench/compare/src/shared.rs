@@ -3,7 +3,7 @@
 //!
 //! valgrind's lackey writes down every load and store of a process in which two threads read, one
 //! after the other. A store of one thread into a cache line that the other one touches as well is a
-//! shared one. What is counted is exact, whatever the machine does meanwhile.
+//! shared one. The count is exact, whatever the machine does meanwhile.
 
 use std::collections::{HashMap, HashSet};
 use std::io::{BufRead as _, BufReader, Read as _};
@@ -30,7 +30,7 @@ pub(crate) struct Shared {
     pub(crate) shared_lines: u64,
 }
 
-/// What one thread did between its marks.
+/// The accesses of one thread between its marks.
 #[derive(Debug, Default, Clone)]
 struct Phase {
     /// Lines, and how often each was stored to.
@@ -90,8 +90,8 @@ pub(crate) fn count(title: &str, part: &Command, project: &Path) -> anyhow::Resu
 }
 
 impl Trace {
-    /// Takes a line of lackey's; false if it is none: `I  04001000,3`, ` S 1ffe,8`, ` L ...`, ` M
-    /// ...`.
+    /// Takes a line of lackey's output. Returns false for others than `I 04001000,3`, ` S 1ffe,8`,
+    /// ` L ...`, ` M ...`.
     fn take(&mut self, line: &[u8]) -> bool {
         let kind = match line {
             [b'I', ..] => return true,
@@ -194,8 +194,8 @@ mod tests {
         mark(&mut trace);
         assert!(!trace.take(b"==12== said by valgrind\n"));
         mark(&mut trace);
-        // Reads what the other one wrote, at the end of a store over two lines; writes what the
-        // other one read.
+        // Reads the other thread's writes, with a store across two lines; writes what the other one
+        // read.
         for line in [" L 2040,4", " S 3008,4", " S 3008,4", " L 4000,8"] {
             assert!(trace.take(line.as_bytes()), "{line}");
         }

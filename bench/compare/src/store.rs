@@ -1,7 +1,7 @@
-//! What a engine has to be able to do: a few operations, in its own way of doing them best.
+//! The interface of an engine: a few operations, each done in the engine's best way.
 //!
-//! Workloads are generic over these traits, so that each engine gets code compiled for it: at ten
-//! nanoseconds an operation, a virtual call would be seen.
+//! Workloads are generic over these traits, so each engine has specialised code. At ten nanoseconds
+//! per operation a virtual call would show.
 
 use std::path::{Path, PathBuf};
 
@@ -28,7 +28,7 @@ pub(crate) struct Setup {
     pub(crate) duplicates: bool,
 }
 
-/// Memory that engines with a cache of their own may use for it: more than any workload's data.
+/// Memory for the cache of engines that have one: more than any workload's data.
 pub(crate) const CACHE_BYTES: usize = 1 << 30;
 
 /// An open store.
@@ -66,7 +66,7 @@ pub(crate) trait Store: Sized + Sync {
         bail!("this engine has no copy of its own")
     }
 
-    /// Whatever name and version it gives itself.
+    /// The name and version that it reports.
     fn version(&self) -> String;
 }
 
@@ -84,8 +84,8 @@ pub(crate) trait Reader {
         Ok(found)
     }
 
-    /// Shows up to `limit` records in ascending order, from the first one, or the first not below a
-    /// key; tells how many.
+    /// Visits up to `limit` records in ascending order, from the first or from the first not below
+    /// a key. Returns their number.
     fn scan(
         &mut self,
         from: Option<&[u8]>,

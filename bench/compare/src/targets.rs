@@ -1,13 +1,12 @@
-//! What is asked of us, as rows of one table: the targets that the project makes about its speed,
-//! each with where its figure is found. Whatever has no row here may not be slower than
-//! [`AT_LEAST`].
+//! The targets of the project's speed, as rows of one table, each with the source of its figure. A
+//! row without a target may not be slower than [`AT_LEAST`].
 
 use crate::results::{Half, Wanted};
 
-/// What every workload has to reach of which nothing special is asked.
+/// The target of every workload without a special one.
 pub(crate) const AT_LEAST: f64 = 0.95;
 
-/// How large files of stores may be beside the reference's: half a percent is a page or two.
+/// The allowed size of store files, relative to the reference's: half a percent is a page or two.
 pub(crate) const STORE_SIZE_AT_MOST: f64 = 1.005;
 
 /// The same for a directory's database, and what would be fine.
@@ -30,12 +29,11 @@ pub(crate) struct Target {
 pub(crate) enum Source {
     /// A row of the engine's run, of one of ours.
     Store(&'static str, &'static str),
-    /// The file that grew most beside the reference's, of all workloads.
+    /// The file that grew most relative to the reference's, of all workloads.
     LargestFile,
-    /// The workload that is slowest beside the reference's, of those of one of ours without a row
-    /// of their own.
+    /// The slowest workload of one of ours relative to the reference, among those without a row.
     Slowest(&'static str),
-    /// A row of a directory of so many people.
+    /// A row of a directory of this many people.
     Directory(&'static str, u64),
     /// The size of its database, as a part of the reference's.
     Database(u64),
@@ -48,7 +46,7 @@ const DIRECTORY: &str = "fulgurite";
 const MILLION: u64 = 1_000_000;
 /// Of whom a third each is in one city, and in one state.
 pub(crate) const THIRDS: u64 = 300_000;
-/// What the short run has.
+/// The rows of the short run.
 pub(crate) const PEOPLE: u64 = 100_000;
 
 const fn store(
@@ -288,7 +286,7 @@ const fn database(what: &'static str, people: u64) -> Target {
     }
 }
 
-/// What is asked of single workloads of the engine.
+/// Targets of single workloads of the engine.
 pub(crate) fn of_engine() -> Vec<Wanted> {
     let wanted = TARGETS.iter().filter_map(|target| match target.source {
         Source::Store(workload, ours) => Some(target.wanted(workload, ours)),
@@ -297,7 +295,7 @@ pub(crate) fn of_engine() -> Vec<Wanted> {
     wanted.collect()
 }
 
-/// What is asked of rows of the directory, however large it is.
+/// Targets of rows of the directory, of any size.
 pub(crate) fn of_directory() -> Vec<Wanted> {
     let mut lines: Vec<Wanted> = Vec::new();
     for target in TARGETS {
@@ -320,7 +318,7 @@ impl Target {
         }
     }
 
-    /// Whether it is a part of the reference's size, which has to be small.
+    /// Returns true if it is a part of the reference's size, where less is better.
     pub(crate) fn is_size(&self) -> bool {
         matches!(self.source, Source::LargestFile | Source::Database(_))
     }

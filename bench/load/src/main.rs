@@ -4,8 +4,8 @@
 //!   threads, each:   event loop -> connections -> slots, `depth` each: one outstanding request per slot
 //! ```
 //!
-//! Works against any server, so that ours and others answer the very same requests. What is asked
-//! for comes from the LDIF that was loaded; an answer that does not fit it counts as wrong.
+//! Works against any server, so that ours and others answer the very same requests. The questions
+//! come from the loaded LDIF. An answer that does not fit it counts as wrong.
 
 #![forbid(unsafe_code)]
 
@@ -30,7 +30,7 @@ use workload::{Kind, Workload};
 #[derive(Debug, Parser)]
 #[command(version)]
 struct Arguments {
-    /// What to ask for.
+    /// The kind of question.
     #[arg(value_enum)]
     workload: Kind,
     /// The server, as address and port.
@@ -75,8 +75,8 @@ struct Arguments {
     /// Binds each connection as this DN first.
     #[arg(long, requires = "password")]
     bind_dn: Option<String>,
-    /// Password for --bind-dn, and for the users of the workload `bind`: `{}` in theirs is the end
-    /// of the uid, behind its last full stop.
+    /// Password for --bind-dn, and for the users of the workload `bind`. `{}` is the end of the
+    /// uid, behind its last full stop.
     #[arg(long)]
     password: Option<String>,
     /// Process id of the server, to tell the CPU time it took.

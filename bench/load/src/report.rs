@@ -1,4 +1,4 @@
-//! What a run has found.
+//! The results of a run.
 
 use std::fmt;
 use std::time::Duration;

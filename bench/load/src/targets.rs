@@ -23,8 +23,8 @@ impl Targets {
         Targets::parse(BufReader::new(File::open(path)?))
     }
 
-    /// Takes plain `dn:`, `uid:`, `mail:` and `cn:` lines, folded or not; entries with an encoded
-    /// name or uid are left out.
+    /// Takes plain `dn:`, `uid:`, `mail:` and `cn:` lines, folded or not. Skips entries with an
+    /// encoded name or uid.
     fn parse(mut ldif: impl BufRead) -> io::Result<Targets> {
         let mut targets = Targets::default();
         let mut entry = Target::default();

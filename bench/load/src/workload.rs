@@ -1,4 +1,4 @@
-//! What is asked for, and what has to come back.
+//! The questions, and the expected answers.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -16,7 +16,7 @@ pub(crate) enum Kind {
     Uid,
     /// Search the whole tree for one mail address.
     Mail,
-    /// Search the whole tree for the last word of one cn, wherever it stands.
+    /// Search the whole tree for the last word of one cn, at any position.
     Substring,
     /// Search the whole tree for a uid that nobody has.
     Missing,
@@ -49,13 +49,13 @@ pub(crate) struct Workload {
     pub(crate) filter: FilterBuf,
     pub(crate) password: String,
     pub(crate) group: String,
-    /// Whether answers are looked at.
+    /// True if answers are verified.
     checks: bool,
     /// Entries of a scan; 0 until known.
     expect_entries: AtomicU64,
 }
 
-/// What an answer is worth.
+/// The verdict on an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Verdict {
     Right,
@@ -99,7 +99,7 @@ impl Workload {
         })
     }
 
-    /// Whether an entry is what the `n`th request asked for.
+    /// Returns true if an entry fits the `n`th request.
     pub(crate) fn entry_fits(&self, n: u64, dn: &[u8]) -> bool {
         if !self.checks {
             return true;
@@ -114,7 +114,7 @@ impl Workload {
         }
     }
 
-    /// What a result is worth, after `entries` entries, which fitted or did not.
+    /// Judges a result after `entries` entries, which fitted or did not.
     pub(crate) fn judge(&self, code: ResultCode, entries: u64, fits: bool) -> Verdict {
         let wanted = if self.kind == Kind::Compare {
             ResultCode::CompareTrue

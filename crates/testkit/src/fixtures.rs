@@ -20,7 +20,7 @@ pub struct Fixture {
 }
 
 impl Fixture {
-    /// What the real library lists in it.
+    /// The listing of LMDB.
     ///
     /// # Panics
     /// If the listing cannot be read.
@@ -54,9 +54,9 @@ pub struct Case {
     pub name: String,
     /// The sound file it was made from: `base-tree` or `base-dups`.
     pub base: String,
-    /// What is wrong.
+    /// The fault.
     pub what: String,
-    /// What an engine should do.
+    /// The expected behaviour of an engine.
     pub expected: String,
     data: PathBuf,
 }

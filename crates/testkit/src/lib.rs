@@ -1,7 +1,7 @@
 //! Models, fixtures and spawned peers for tests.
 //!
-//! Nothing in here knows our engine or our server: what a test compares against must not share code
-//! with what it tests. Only test programs depend on this crate.
+//! Nothing in here knows our engine or our server. A reference must not share code with the code
+//! under test. Only test programs depend on this crate.
 //!
 //! ```text
 //!                     fixtures   files made by real LMDB, and damaged ones

@@ -20,7 +20,7 @@ pub struct DatabaseLines {
 }
 
 impl DatabaseLines {
-    /// Whether keys may have several values (flag 0x04).
+    /// True if keys may have several values (flag 0x04).
     #[must_use]
     pub fn has_duplicates(&self) -> bool {
         self.flags & 0x04 != 0

@@ -1,5 +1,5 @@
-//! What a database should contain: an ordered map, with the key orders of the LMDB 0.9 file format,
-//! section 6.
+//! The expected content of a database: an ordered map, with the key orders of the LMDB 0.9 file
+//! format, section 6.
 
 use std::collections::BTreeMap;
 use std::ops::Bound;
@@ -43,7 +43,7 @@ impl Order {
 #[derive(Debug, Clone)]
 pub struct Model {
     order: Order,
-    /// Shared, because tests keep many copies of a model beside snapshots.
+    /// Shared, because tests keep many copies of a model with snapshots.
     records: BTreeMap<Arc<[u8]>, Arc<[u8]>>,
 }
 
@@ -69,7 +69,7 @@ impl Model {
         self.records.len()
     }
 
-    /// Whether it holds none.
+    /// Returns true if the model has no records.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.records.is_empty()

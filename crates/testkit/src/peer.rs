@@ -1,9 +1,9 @@
-//! A process on the real liblmdb, or on ours, driven line by line, so that two implementations can
-//! share one live environment under a test's control.
+//! A process on the real liblmdb, or on ours, driven line by line. So two implementations share one
+//! live environment under a test's control.
 //!
-//! The test writes one command per line; the peer answers with one line, `= ok [words]` or `= err
-//! NAME [text]`; any other line is noise. Keys and values are hexadecimal, `.` when empty; a
-//! database is named by its name or `-` for the main one; a transaction by `w` (the one writer) or
+//! The test writes one command per line. The peer answers with one line, `= ok [words]` or `= err
+//! NAME [text]`. All other lines are noise. Keys and values are hexadecimal, `.` when empty. A
+//! database is given by its name, or `-` for the main one. A transaction is `w` (the one writer) or
 //! the digit 0..7 of a reader.
 //!
 //! ```text
@@ -26,7 +26,7 @@ use std::time::{Duration, Instant};
 
 use crate::native::{compile, source};
 
-/// What a peer says after `ok`, or the error.
+/// The words after `ok`, or the error.
 pub type Reply = Result<String, PeerError>;
 
 /// Why a command was not answered with `ok`.
@@ -178,8 +178,8 @@ pub fn c_peer() -> Peer {
     )
 }
 
-/// A Python program on PyPI's `lmdb`, run by the interpreter `FULGURITE_TEST_PYTHON` names, by
-/// default that of `build/venv` in the repository's root.
+/// A Python program on PyPI's `lmdb`. The variable `FULGURITE_TEST_PYTHON` names the interpreter;
+/// the default is that of `build/venv` in the repository's root.
 ///
 /// # Panics
 /// If that interpreter is missing or has no `lmdb`.

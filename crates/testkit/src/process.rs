@@ -29,7 +29,7 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// Whether it ended with status 0.
+    /// Returns true if it ended with status 0.
     #[must_use]
     pub fn success(&self) -> bool {
         self.ended == Ended::Exit(0)

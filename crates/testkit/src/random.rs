@@ -1,8 +1,8 @@
 //! Numbers that look random and can be replayed from a printed seed.
 
-/// The seed of a test: the environment variable `FULGURITE_TEST_SEED` if set, a fresh one in long
-/// runs, else `default`, so that an ordinary run is the same every time. It is printed, and shown
-/// when the test fails.
+/// The seed of a test: the environment variable `FULGURITE_TEST_SEED` if set. Otherwise long runs
+/// use a fresh one, and ordinary runs `default`, so that they are the same every time. It is
+/// printed, and shown when the test fails.
 ///
 /// # Panics
 /// If the variable is set to something that is no number.

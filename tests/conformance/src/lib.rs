@@ -1,8 +1,8 @@
 //! Conformance tests: the `fulgurite` program from outside, next to OpenLDAP's slapd.
 //!
-//! This library builds the program, starts it and stops it. The tests are in `tests/`:
-//! `program` calls its commands, `scenarios` plays an administrator's work, `peers` and
-//! `differential` put the same requests to slapd and compare the answers.
+//! This library builds the program, starts it and stops it. `program` calls its commands,
+//! `scenarios` plays an administrator's work. `peers` and `differential` put the same requests to
+//! slapd and compare the answers.
 
 #![forbid(unsafe_code)]
 

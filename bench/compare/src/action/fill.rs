@@ -10,12 +10,12 @@ use crate::workload::{Action, VALUES_EACH, Workload};
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Order {
     Ascending,
-    /// Ascending, and the store is told so.
+    /// Ascending, and the store knows it.
     Appended,
     Scattered,
 }
 
-/// What the workload begins with: records stored in random order, as they come in life.
+/// The first content of a workload: records stored in random order, as in practice.
 pub(super) fn prepare<S: Store>(store: &S, workload: &Workload) -> anyhow::Result<Done> {
     let (result, taken) = bench_measured(|| {
         fill(

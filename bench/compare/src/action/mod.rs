@@ -1,4 +1,4 @@
-//! What workloads do, for any store: a process plays one of them once and tells what it took.
+//! The actions of workloads, for any store. A process plays one of them once and reports its cost.
 //!
 //! ```text
 //!   open -> get ready (unmeasured) -> the measured work -> look at what is left (unmeasured) -> close
@@ -18,22 +18,22 @@ use crate::store::{Reader as _, Setup, Store};
 use crate::workload::data::fold;
 use crate::workload::{Action, Workload};
 
-/// One part to be played, in a process of its own.
+/// One part to be played in a new process.
 #[derive(Debug)]
 pub(crate) struct Child<'w> {
     pub(crate) workload: &'w Workload,
     pub(crate) setup: Setup,
     /// Of random choices; the same for all engines of a round.
     pub(crate) seed: u64,
-    /// Whether to make what the workload begins with instead.
+    /// True to make the workload's first content instead.
     pub(crate) prepare: bool,
-    /// Whether two threads are to read, with marks between.
+    /// True for two threads that read, with marks between.
     pub(crate) trace: bool,
     /// An empty folder for copies.
     pub(crate) copy: PathBuf,
 }
 
-/// What a workload has found out.
+/// The result of a workload.
 pub(super) struct Done {
     operations: u64,
     taken: Taken,

@@ -35,7 +35,7 @@ pub(super) fn after_reader<S: Store>(
     let numbers: Vec<u64> = random_numbers(workload.records / 2, workload.records, !seed).collect();
     let (begun, ended) = (Barrier::new(2), Barrier::new(2));
     thread::scope(|scope| {
-        // In a thread of its own: some libraries allow a thread only one transaction.
+        // In a separate thread: some libraries allow a thread only one transaction.
         let reader = scope.spawn(|| {
             let reader = store.reader();
             begun.wait();

@@ -1,5 +1,5 @@
-//! Two threads that read, one after the other, with marks between: so that whoever writes down all
-//! stores and loads of this process can tell whose they are.
+//! Two threads that read in turn, with marks between. A trace of all loads and stores can so tell
+//! the threads apart by time.
 
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -16,14 +16,15 @@ use crate::workload::Workload;
 pub(crate) const TRANSACTIONS: u64 = 100;
 pub(crate) const LOOKUPS: u64 = 10;
 
-/// So many changes in a row of a word of one octet are a mark.
+/// A mark is this many consecutive changes of a one-byte word.
 pub(crate) const MARK_CHANGES: u32 = 8;
 
 static MARK: AtomicU8 = AtomicU8::new(0);
 
 #[inline(never)]
 fn mark() {
-    // One by one: a loop's counter might be in memory, and a change of memory beside the mark.
+    // Written one by one: the counter of a loop might be in memory, and change memory besides the
+    // mark.
     MARK.fetch_add(1, Ordering::Relaxed);
     MARK.fetch_add(1, Ordering::Relaxed);
     MARK.fetch_add(1, Ordering::Relaxed);
@@ -74,9 +75,9 @@ pub(super) fn run<S: Store>(store: &S, workload: &Workload) -> anyhow::Result<Do
     Ok(Done::new(2 * TRANSACTIONS * LOOKUPS, taken, digest))
 }
 
-/// Both threads hold a snapshot at once, as readers that run beside each other soon do: from then
-/// on each has what it needs for itself. Threads that read in turn only may have used the same slot
-/// one after the other.
+/// Both threads hold a snapshot at once, as concurrent readers soon do. From then on each has its
+/// slot and its cache. Threads that read in turn only may have used the same slot one after the
+/// other.
 fn part_ways<S: Store>(store: &S, both: &Barrier) -> anyhow::Result<()> {
     let held = store.reader();
     both.wait();

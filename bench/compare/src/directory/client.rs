@@ -11,7 +11,7 @@ use super::server::{Installed, Make, on_core};
 use super::table::Question;
 use crate::measure::{Latencies, Outcome};
 
-/// What the load generator prints.
+/// The output of the load generator.
 #[derive(Debug, Deserialize)]
 struct Answered {
     requests: u64,
@@ -65,7 +65,7 @@ pub(super) fn start(command: &mut Command) -> anyhow::Result<Child> {
     command.spawn().context("cannot start the load generator")
 }
 
-/// What the load generator has found, if all answers were right.
+/// Returns the load generator's figures, if all answers were right.
 pub(super) fn answer(generator: Child, make: Make) -> anyhow::Result<Outcome> {
     let output = generator.wait_with_output()?;
     let text = String::from_utf8_lossy(&output.stdout);

@@ -149,8 +149,8 @@ fn with_whole_paths(text: &str, plugins: &Path) -> String {
     out
 }
 
-/// What the template lacks: two plugins that a start would add in the package's own folder, and the
-/// database.
+/// The parts that the template lacks: two plugins that a start would add in the package's folder,
+/// and the database.
 fn entries(plugins: &Path) -> String {
     let mut out = String::new();
     for (name, file, kind) in [
@@ -191,7 +191,7 @@ fn entries(plugins: &Path) -> String {
     out
 }
 
-/// Who runs this; the server wants to be told.
+/// The user that runs the bench; the server needs its name.
 fn user() -> String {
     std::env::var("USER")
         .or_else(|_| std::env::var("LOGNAME"))

@@ -7,8 +7,8 @@
 //!                 memory, stop
 //! ```
 //!
-//! The figure is the server's CPU time for each operation. Beside it stands an echo server, which
-//! answers without a directory.
+//! The figure is the server's CPU time for each operation. An echo server, which answers without a
+//! directory, takes part too.
 
 mod client;
 mod ds389;
@@ -32,7 +32,7 @@ pub(crate) use ds389::root as ds389_root;
 use server::{Installed, Make, Spent};
 use table::{CHANGES, EVERYTHING, MEMORY, OTHER_ROWS, QUESTIONS, Question, WHOLE};
 
-/// What is to be run.
+/// The plan of a run.
 #[derive(Debug)]
 pub(crate) struct Plan {
     pub(crate) project: PathBuf,
@@ -451,7 +451,7 @@ pub(crate) fn rows() -> impl Iterator<Item = (&'static str, String)> {
     }))
 }
 
-/// Whether the load generator has been built.
+/// Returns true if the load generator has been built.
 pub(crate) fn is_there(project: &Path) -> bool {
     project.join("target/release/fulgurite-bench").exists()
 }

@@ -17,7 +17,7 @@ const HASHED: &str = "{SSHA}9ZrQtHwqxIrJeytJKpz8xpjvZddzYWx0";
 /// Results of `(&(l=A)(st=X))`, each part of which a third of all people match.
 pub(crate) const BOTH: u64 = 10;
 
-/// What wide entries have beside the rest: texts, then numbers.
+/// The additional attributes of wide entries: texts, then numbers.
 const WIDE: [&str; 15] = [
     "departmentNumber",
     "employeeType",
@@ -45,7 +45,7 @@ const WIDE_NUMBERS: [&str; 5] = [
 
 const MEMBERS_MAX: u64 = 100_000;
 
-/// Entries that are written for so many people.
+/// The entries written for a number of people.
 pub(crate) const fn entries(people: u64) -> u64 {
     people + 4
 }
@@ -85,7 +85,8 @@ fn person(number: u64, people: u64, wide: bool, out: &mut impl Write) -> io::Res
     let any = mix(number) as usize;
     let (given, family) = (GIVEN[any % 8], FAMILY[any / 8 % 8]);
     let word = word(number);
-    // Each third lies all over the database: of ids beside each other a range is as good as a set.
+    // Each third is scattered over the database, because ranges of adjacent ids would be as good as
+    // sets.
     let place = scattered(number, people);
     let third = people / 3;
     let city = if place < third { "A" } else { "B" };

@@ -15,7 +15,7 @@ use super::people::{ROOT_DN, ROOT_PASSWORD, SUFFIX};
 /// How long a server may take for anything.
 const PATIENCE: Duration = Duration::from_secs(1800);
 
-/// Whose program it is.
+/// The product.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Make {
     Fulgurite,
@@ -36,7 +36,7 @@ impl Make {
     }
 }
 
-/// What a command took, from its start to its end.
+/// The cost of a command, from its start to its end.
 #[derive(Default)]
 pub(crate) struct Spent {
     pub(crate) wall: Duration,
@@ -66,7 +66,7 @@ impl Installed {
         }
     }
 
-    /// What is missing, if anything is.
+    /// Returns the first missing file, if any.
     pub(crate) fn missing(&self) -> Option<String> {
         let program = self.program();
         (!program.exists()).then(|| format!("there is no {}", program.display()))
@@ -243,7 +243,7 @@ impl Installed {
         bail!("{} does not answer", self.make.name())
     }
 
-    /// Whether an anonymous bind is answered.
+    /// Returns true if the server answers an anonymous bind.
     fn answers(&self) -> bool {
         const BIND: [u8; 14] = [0x30, 12, 2, 1, 1, 0x60, 7, 2, 1, 3, 4, 0, 0x80, 0];
         let Ok(mut stream) = TcpStream::connect(("127.0.0.1", self.port)) else {

@@ -1,9 +1,9 @@
-//! What servers are asked, as rows.
+//! The questions to servers, as rows.
 
 use super::people::{BOTH, entries};
 use crate::workload::{Figure, Tier};
 
-/// A filter, and how many of so many people it finds.
+/// A filter, and the number of people that it finds.
 type Sought = (&'static str, fn(u64) -> u64);
 
 /// One kind of question.
@@ -18,14 +18,14 @@ pub(crate) struct Question {
     pub(crate) connections: u64,
     pub(crate) depth: u64,
     pub(crate) requests: u64,
-    /// What a scan looks for, and how many there are.
+    /// The filter of a scan, and the number of entries that it finds.
     pub(crate) filter: Option<Sought>,
     /// As whom: the root for changes, each user for binds, nobody otherwise.
     pub(crate) as_root: bool,
     pub(crate) figure: Figure,
-    /// Whether commits are waited for.
+    /// True if commits are durable.
     pub(crate) durable: bool,
-    /// Whether two clients modify meanwhile.
+    /// True if two clients modify meanwhile.
     pub(crate) beside_modifies: bool,
     pub(crate) tier: Tier,
 }
@@ -60,7 +60,7 @@ pub(crate) const CHANGES: &str = "Changes";
 /// The filter of scans that return everything.
 pub(crate) const EVERYTHING: &str = "(objectClass=*)";
 
-/// Sections beside those of questions.
+/// Sections in addition to the questions.
 pub(crate) const WHOLE: &str = "The whole database";
 pub(crate) const MEMORY: &str = "Memory";
 

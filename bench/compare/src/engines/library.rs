@@ -1,11 +1,11 @@
-//! Shared libraries of C, opened by path, so that a engine that is not there is found missing
-//! instead of breaking the build.
+//! Shared libraries of C, opened by path. A missing library is reported, and does not break the
+//! build.
 
 /// Declares a table of C functions as `struct NAME`, with a method for each. Names of symbols are
 /// the methods' with a prefix.
 ///
-/// The methods are as unsafe as C is, though they do not say so: each table is private to an
-/// adapter, which keeps what it passes alive and in the shape of the library's header.
+/// The methods are as unsafe as C, although they are not marked so. Each table is private to an
+/// adapter, which keeps its arguments alive and in the layout of the library's header.
 macro_rules! c_library {
     ($name:ident { $($function:ident ( $($argument:ident : $type:ty),* $(,)? ) $(-> $result:ty)?;)* }) => {
         struct $name {

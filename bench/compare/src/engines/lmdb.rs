@@ -341,10 +341,10 @@ type GetMany = unsafe extern "C" fn(
     *mut c_int,
 ) -> c_int;
 
-/// So many keys are given to it at once.
+/// The number of keys per call.
 const KEYS_AT_ONCE: usize = 1024;
 
-/// What a transaction has lent, for as long as a caller looks at it.
+/// The data lent by a transaction, for as long as a caller looks at it.
 #[inline]
 fn lent<'a, D: Dialect>(value: D::Octets) -> &'a [u8] {
     let (start, len) = D::parts(value);
@@ -386,8 +386,7 @@ impl<D: Dialect> Reader for LmdbReader<'_, D> {
             wanted.extend(keys.iter().map(|key| D::octets(key.as_ptr().cast(), 16)));
             let (txn, dbi) = (self.txn, self.store.dbi);
             let (from, to) = (wanted.as_ptr().cast(), values.as_mut_ptr().cast());
-            // SAFETY: as many keys, and room for as many values, as are said; codes may be left
-            // out.
+            // SAFETY: both arrays have `count` elements, and the array of codes may be absent.
             let code = unsafe { get_many(txn, dbi, wanted.len(), from, to, null_mut()) };
             self.store.c.check(code)?;
             for value in values.iter().take(wanted.len()) {

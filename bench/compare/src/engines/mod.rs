@@ -1,4 +1,4 @@
-//! Who takes part: a name, where its library is, which adapter speaks to it, what it can do.
+//! The engines that take part: names, libraries, adapters, abilities.
 
 mod berkeley;
 mod fulgurite;
@@ -24,7 +24,7 @@ pub(crate) struct Engine {
     /// Where its shared library may be, below the project's folder; the first that is there is
     /// taken. None for what is compiled in.
     libraries: &'static [&'static str],
-    /// What else has to be loadable beside it.
+    /// Further libraries that it needs.
     needs: &'static [&'static str],
     can: &'static [Ability],
     /// Its files are those of LMDB: all of these get the same ones, made by the original.
@@ -46,7 +46,7 @@ enum Adapter {
     Kyoto,
 }
 
-/// What not everybody can do.
+/// An ability that some engines lack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ability {
     /// Several values to a key, sorted.
@@ -186,7 +186,7 @@ pub(crate) const ENGINES: &[Engine] = &[
 /// Those that are ours.
 pub(crate) const OURS: [&str; 2] = ["fulgurite-c", "fulgurite"];
 
-/// What the asked ratios refer to.
+/// The engine that target ratios refer to.
 pub(crate) const REFERENCE: &str = "lmdb-0.9.36";
 
 impl Engine {
@@ -200,7 +200,7 @@ impl Engine {
 
     /// Its shared library, empty if it needs none.
     /// # Errors
-    /// What is missing.
+    /// The reason for its absence.
     pub(crate) fn library(&self, project: &Path) -> Result<PathBuf, String> {
         for needed in self.needs {
             find(project, needed).ok_or_else(|| format!("there is no {needed}"))?;

@@ -114,7 +114,7 @@ impl Functions {
         self.check(db, self.reset(statement))
     }
 
-    /// A column of the row at hand, which lasts until the next step.
+    /// A column of the present row, valid until the next step.
     #[inline]
     fn column<'a>(&self, statement: *mut c_void, column: c_int) -> &'a [u8] {
         let start = self.column_blob(statement, column);

@@ -1,4 +1,4 @@
-//! One page that needs nothing beside itself: plots first, then the tables.
+//! One page without external files: plots first, then the tables.
 
 use std::fmt::Write as _;
 

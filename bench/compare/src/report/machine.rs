@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use crate::limits::Limits;
 use crate::shared::Shared;
 
-/// What memory, kernel, disk and sockets allow.
+/// The limits of memory, kernel, disk and sockets.
 pub(crate) fn limits(limits: &Limits) -> String {
     let mut out = String::from("\n## What the machine allows\n\n");
     for (name, text) in &limits.circumstances {
@@ -22,7 +22,7 @@ pub(crate) fn limits(limits: &Limits) -> String {
     out
 }
 
-/// What readers store to, and whether others read it.
+/// The stores of readers, and how many of them other readers read.
 pub(crate) fn shared(lines: &[Shared]) -> String {
     let mut out = String::from(
         "\n## Stores on the path of readers\n\nTwo threads, counted exactly (valgrind, lackey): stores into cache lines that the other thread touches as well are shared.\n\n\

@@ -37,7 +37,7 @@ pub(crate) fn time(nanoseconds: f64) -> String {
     }
 }
 
-/// How a ratio stands to what is asked and hoped for.
+/// Marks a ratio as missed, met or better than hoped for.
 pub(crate) fn mark(ratio: f64, asked: f64, hoped: Option<f64>) -> &'static str {
     match hoped {
         Some(hoped) if ratio >= hoped => "hoped for",
@@ -106,7 +106,7 @@ fn asked_line(results: &Results, row: &Row, ours: &str, asked: f64, hoped: Optio
     )
 }
 
-/// Whatever nothing special is asked of.
+/// Workloads without a special target.
 fn rest(results: &Results, out: &mut String) {
     let _ = writeln!(
         out,
@@ -195,7 +195,7 @@ fn latencies(results: &Results, out: &mut String) {
     }
 }
 
-/// What clients saw of a server: how many answers a second, and what was wrong with them. The echo
+/// The clients' view of a server: rates, percentiles, errors, wrong answers. The echo
 /// server's rate is what the load generator and the sockets can do.
 fn rates(results: &Results, out: &mut String) {
     const ECHO: &str = "echo";

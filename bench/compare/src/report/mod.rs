@@ -38,7 +38,7 @@ pub(crate) fn write_piece(piece: &Piece, folder: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Everything that lies in a folder.
+/// Reads all results of a folder.
 #[derive(Debug, Default)]
 pub(crate) struct Everything {
     pub(crate) runs: Vec<Results>,
@@ -76,8 +76,8 @@ pub(crate) fn whole(folder: &Path, summary_only: bool) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The runs in the order in which they are shown: the engine's, then directories, the one that most
-/// is asked of first.
+/// Returns the runs in display order: the engine's first, then directories, the one with most
+/// targets first.
 fn read(folder: &Path) -> anyhow::Result<Everything> {
     let mut everything = Everything::default();
     for entry in std::fs::read_dir(folder)? {

@@ -24,7 +24,7 @@ fn colour(results: &Results, engine: &str) -> RGBColor {
     }
 }
 
-/// Draws on a white sheet of so many pixels.
+/// Draws on a white sheet of this size in pixels.
 fn sheet(
     size: (u32, u32),
     draw: impl FnOnce(&Area<'_>) -> anyhow::Result<()>,
@@ -43,7 +43,7 @@ fn failed(error: impl std::fmt::Display) -> anyhow::Error {
     anyhow!("a plot cannot be drawn: {error}")
 }
 
-/// One bar of a chart: what stands before it, its length, what stands behind it.
+/// One bar of a chart: the label, its length, the text behind it.
 struct Bar {
     label: String,
     length: f64,

@@ -7,11 +7,11 @@ use crate::results::{Half, Middle, Results, Row};
 use crate::targets::{AT_LEAST, STORE_SIZE_AT_MOST, Source, TARGETS, Target};
 use crate::workload::Figure;
 
-/// A target beside what was found.
+/// A target with its measured value.
 struct Line {
     theirs: String,
     ours: String,
-    /// Which of several workloads it is.
+    /// The workload among several.
     which: String,
     ratio: Middle,
 }
@@ -99,7 +99,7 @@ fn verdict(target: &Target, measured: f64) -> &'static str {
     }
 }
 
-/// Why there is no figure: its directory is made by the long run alone, or the run was of chosen
+/// The reason for a missing figure: the long run alone has its directory, or the run had chosen
 /// rows.
 fn missing(runs: &[Results], target: &Target) -> &'static str {
     let (Source::Directory(_, people) | Source::Database(people)) = target.source else {
@@ -201,7 +201,7 @@ fn slowest(run: &Results, ours: &str) -> Option<Line> {
     Some(slowest)
 }
 
-/// What a row measures, with its unit.
+/// The measured quantity of a row, with its unit.
 pub(crate) fn amount(row: &Row, number: f64) -> String {
     match row.figure {
         Figure::Bytes => bytes_text(number),

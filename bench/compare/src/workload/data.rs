@@ -49,9 +49,9 @@ impl Values {
         Values { value }
     }
 
-    /// The value of a key. It begins and ends with the key's number; its generation is in the
-    /// middle, where digests do not look: so readers beside a writer see the same whenever they
-    /// look.
+    /// The value of a key. It begins and ends with the key's number. Its generation is in the
+    /// middle, where digests do not look. So readers next to a writer see the same digest at any
+    /// time.
     #[inline]
     pub(crate) fn of(&mut self, number: u64, generation: u64) -> &[u8] {
         let len = self.value.len();
@@ -70,8 +70,8 @@ impl Values {
     }
 }
 
-/// Folds octets into a digest: their length, their first and their last eight, so that a value's
-/// memory is met at both ends.
+/// Folds bytes into a digest: the length, the first eight and the last eight. So both ends of a
+/// value's memory are touched.
 #[inline]
 pub(crate) fn fold(digest: u64, octets: &[u8]) -> u64 {
     let first = octets.first_chunk::<8>().copied().unwrap_or_default();

@@ -1,5 +1,4 @@
-//! Workloads as data: a table of rows, each of which says what is done to how much, by whom, and
-//! what is asked of it.
+//! Workloads as data: a table of rows with action, size, participants and target.
 
 pub(crate) mod data;
 mod table;
@@ -22,7 +21,7 @@ pub(crate) struct Workload {
     /// `--scale`, as `operations`.
     pub(crate) records: u64,
     pub(crate) value_bytes: usize,
-    /// What the time is divided by.
+    /// The divisor of the time.
     pub(crate) operations: u64,
     /// Records to a transaction.
     pub(crate) batch: u64,
@@ -36,7 +35,7 @@ pub(crate) struct Workload {
     pub(crate) tier: Tier,
 }
 
-/// What is done.
+/// The action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Action {
     /// All records, in order; several times over.
@@ -46,7 +45,7 @@ pub(crate) enum Action {
     ReadMissing,
     /// Random keys, as many at a time as the engine likes.
     ReadMany,
-    /// From random keys, so many records each.
+    /// From random keys, this many records each.
     ReadRange(u64),
     /// A snapshot taken and given up.
     Begin,
@@ -111,15 +110,15 @@ pub(crate) enum Place {
     Disk,
 }
 
-/// Who takes part, if able.
+/// The engines that take part, if able.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Who {
     Everybody,
-    /// Whose files are LMDB's.
+    /// Engines with LMDB's files.
     LmdbFiles,
 }
 
-/// What ratios are made of.
+/// The figure of ratios.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Figure {
     /// CPU time of all threads, which a busy machine disturbs little.
@@ -130,14 +129,14 @@ pub(crate) enum Figure {
     Bytes,
 }
 
-/// Which runs have the row.
+/// The runs that have the row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Tier {
     Short,
     Full,
 }
 
-/// What a store holds when a workload begins.
+/// The store's content when a workload begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Content {
     pub(crate) records: u64,
@@ -166,7 +165,7 @@ impl Workload {
         self.part == Part::Duplicates
     }
 
-    /// Whether it leaves the store as it was, so that the next may have it.
+    /// True if it leaves the store unchanged, so that the next may have it.
     pub(crate) fn only_reads(&self) -> bool {
         matches!(
             self.action,

@@ -76,7 +76,7 @@ impl Accepted {
     }
 }
 
-/// Whether a text is made of the pattern's pieces, `*` standing for anything and `[*]` for itself.
+/// Returns true if a text fits the pattern: `*` fits anything, `[*]` itself.
 fn matches(pattern: &str, text: &str) -> bool {
     let (pattern, text) = (pattern.replace("[*]", "\0"), text.replace('*', "\0"));
     let (mut pieces, text) = (pattern.split('*'), text.as_str());

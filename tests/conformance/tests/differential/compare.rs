@@ -35,8 +35,8 @@ pub(crate) fn comparable(attribute: &str, value: &[u8]) -> String {
 pub(crate) struct Difference {
     pub(crate) episode: u64,
     pub(crate) operation: &'static str,
-    /// What differs: `code`, `matched`, `referrals`, `entries`, `references`, `controls`, `value`,
-    /// `pages` or `order`.
+    /// The differing part: `code`, `matched`, `referrals`, `entries`, `references`, `controls`,
+    /// `value`, `pages` or `order`.
     pub(crate) what: &'static str,
     pub(crate) theirs: String,
     pub(crate) ours: String,
@@ -78,7 +78,7 @@ impl fmt::Display for Difference {
     }
 }
 
-/// What differs first, in the order of how much it tells.
+/// Returns the most telling difference.
 pub(crate) fn difference(theirs: &Answer, ours: &Answer) -> Option<(&'static str, String, String)> {
     if theirs.code != ours.code {
         return Some(("code", code(theirs), code(ours)));
@@ -94,7 +94,7 @@ pub(crate) fn difference(theirs: &Answer, ours: &Answer) -> Option<(&'static str
         ));
     }
     if theirs.code == Some(SIZE_LIMIT_EXCEEDED) {
-        // Which entries come before the limit is the server's choice.
+        // The server chooses the entries before the limit.
         let (theirs, ours) = (theirs.entries.len(), ours.entries.len());
         return (theirs != ours).then(|| {
             (

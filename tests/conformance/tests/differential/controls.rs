@@ -6,7 +6,7 @@ use crate::ber::{boolean, group, integer, octets, sequence, tlv};
 use crate::filters;
 use crate::values::attribute;
 
-/// A control, or what stands for one that differs from request to request of a conversation.
+/// A control, or the description of one that changes from request to request.
 #[derive(Clone, Debug)]
 pub(crate) enum Control {
     Fixed {
@@ -18,7 +18,7 @@ pub(crate) enum Control {
     Paged { size: i64, critical: bool },
 }
 
-/// What a request is, as far as controls are concerned.
+/// The kind of a request, as far as controls are concerned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Target {
     Search,

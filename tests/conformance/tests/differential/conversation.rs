@@ -25,7 +25,7 @@ const READ_ENTRY: [&str; 2] = ["1.3.6.1.1.13.1", "1.3.6.1.1.13.2"];
 /// Attributes of an entry with their values, names in small letters.
 pub(crate) type Attributes = BTreeMap<String, BTreeSet<Vec<u8>>>;
 
-/// What a server answered.
+/// The answer of a server.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Answer {
     /// `None`: it closed the connection.
@@ -57,13 +57,13 @@ impl Clients {
         }
     }
 
-    /// Whether anybody listens.
+    /// Returns true if the server listens.
     pub(crate) fn is_alive(&self) -> bool {
         TcpStream::connect(self.address).is_ok()
     }
 
-    /// Sends a request and waits for the whole answer, page by page if it asks for pages; `None` if
-    /// the server is gone.
+    /// Sends a request and waits for the whole answer, page by page if it asks for pages. Returns
+    /// `None` if the server is gone.
     pub(crate) fn ask(&mut self, request: &Request) -> Option<Answer> {
         let answer = self.converse(request);
         if answer.as_ref().is_some_and(|answer| answer.code.is_some()) || self.is_alive() {
@@ -73,7 +73,7 @@ impl Clients {
     }
 
     fn converse(&mut self, request: &Request) -> Option<Answer> {
-        // A bind changes who one is, so it has a connection of its own.
+        // A bind changes the identity, so it has a separate connection.
         if request.operation == "bind" {
             return Connection::open(self.address)?.converse(request);
         }
@@ -256,7 +256,7 @@ impl Connection {
     }
 }
 
-/// What a response control says, as far as two servers can agree, and the cookie of a page.
+/// Returns the comparable part of a response control, and the cookie of a page.
 fn said_by(oid: &str, value: &[u8]) -> (String, Option<Vec<u8>>) {
     let parts = |bytes| elements(bytes);
     let inner = |bytes: &[u8]| {

@@ -1,4 +1,4 @@
-//! An episode: a tree of its own, some requests, a dump, and everything is gone again.
+//! An episode: a new tree, some requests, a dump, and the removal of the tree.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -31,7 +31,7 @@ pub(crate) struct Duel {
     _servers: [Server; 2],
 }
 
-/// What was tried: a test whose requests all fail proves little.
+/// Counts of the requests: a test whose requests all fail proves little.
 #[derive(Default)]
 pub(crate) struct Counts {
     pub(crate) operations: usize,
@@ -146,7 +146,7 @@ impl Duel {
             };
             let request = generator.request();
             let is_same = self.both(episode, &request, &mut names)?;
-            // What they have stored may differ from here on.
+            // The stored content may differ from here on.
             if !is_same
                 && request.operation != "search"
                 && request.operation != "compare"

@@ -72,7 +72,7 @@ pub(crate) fn item(names: &[String], random: &mut Random) -> Filter {
     }
 }
 
-// Not of spaces alone: there slapd and we differ, see the deviations in the tests beside slapd.
+// Not of spaces alone: slapd and we differ there, see the deviations in the tests with slapd.
 const PIECES: &[&str] = &[
     "a", "al", "alph", "e", "et", "secret", "Z", "one", "wave", "ü", "1", "example", "  two",
 ];

@@ -1,5 +1,5 @@
-//! Random operations of every kind, legal and not, for Debian's slapd and for our server: the
-//! answers have to be the same.
+//! Random operations of every kind, legal and not, for Debian's slapd and our server. The answers
+//! must be equal.
 //!
 //! ```text
 //!   seed ──> episode: a small tree of its own, then a hundred requests under three identities, then a dump
@@ -8,9 +8,9 @@
 //!              compare               two answers -> differences, or none
 //!              accepted.txt          differences that are known, each with its reason
 //! ```
-//! Both servers read the same slapd.conf, so its dialect is under test as well. What is compared:
-//! result code, matched DN, referrals, entries with all their values, search references, what
-//! response controls say; not the diagnostics, of which the share that is equal is printed.
+//! Both servers read the same slapd.conf, so its dialect is under test as well. The comparison
+//! covers result code, matched DN, referrals, entries with all values, search references, and
+//! response controls. Diagnostics are not compared; the share of equal ones is printed.
 //!
 //! | variable | |
 //! | --- | --- |

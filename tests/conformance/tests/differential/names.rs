@@ -39,7 +39,7 @@ impl Name {
         &self.0[0]
     }
 
-    /// Whether it is the other name or below it.
+    /// Returns true if it is the other name or below it.
     pub(crate) fn is_within(&self, other: &Name) -> bool {
         self.0.ends_with(&other.0)
     }
@@ -50,7 +50,7 @@ impl Name {
         rdns.join(",")
     }
 
-    /// As somebody may write it: mostly plain, sometimes another spelling of the same name.
+    /// Returns the name as a client may write it: mostly plain, sometimes another spelling.
     pub(crate) fn spelt(&self, random: &mut Random) -> String {
         if !random.chance(25) {
             return self.plain();

@@ -10,7 +10,7 @@ use crate::filters::{self, Filter};
 use crate::names::{self, Name, Rdn};
 use crate::values::{self, CLASSES, Kind, attribute, value};
 
-/// Who asks.
+/// The identity of the requester.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Who {
     Anonymous,
@@ -27,11 +27,11 @@ pub(crate) struct Request {
     pub(crate) body: Vec<u8>,
     pub(crate) controls: Vec<Control>,
     pub(crate) text: String,
-    /// What it does to the names there are, if it succeeds.
+    /// The effect on the present names, if the request succeeds.
     pub(crate) effect: Effect,
 }
 
-/// What a request that succeeds does to names.
+/// The effect of a successful request on names.
 #[derive(Clone, Debug)]
 pub(crate) enum Effect {
     None,
@@ -73,7 +73,7 @@ impl fmt::Display for Request {
 /// Attribute descriptions with their values.
 pub(crate) type Attributes = Vec<(String, Vec<Vec<u8>>)>;
 
-/// What requests are made of.
+/// The material of requests.
 pub(crate) struct Generator<'g> {
     pub(crate) random: &'g mut Random,
     /// The top of the episode.
@@ -398,7 +398,7 @@ impl Generator<'_> {
             rdn.push(("description".to_owned(), "both".to_owned()));
         }
         let mut attributes = vec![("objectClass".to_owned(), classes)];
-        // What names the entry is implied by the name.
+        // The name implies the attributes of the RDN.
         if self.random.chance(80) {
             attributes.push((naming.to_owned(), text(&id)));
         }

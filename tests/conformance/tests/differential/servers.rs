@@ -19,7 +19,7 @@ pub(crate) const USER_PASSWORD: &str = "ada secret";
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// What both databases begin with.
+/// The first content of both databases.
 const DATA: &str = "\
 dn: dc=example,dc=org
 objectClass: organization
@@ -57,9 +57,9 @@ objectClass: organizationalUnit
 ou: Work
 ";
 
-/// An entry with every attribute that is asked for: slapd numbers attributes when it first stores
-/// one, and forgets the number, but not that it gave one, if that update fails; from then on it
-/// shows one attribute under the name of another.
+/// An entry with every attribute that requests use. slapd numbers an attribute when it first stores
+/// one. If that update fails, slapd keeps the number in use but forgets its attribute. From then on
+/// it returns one attribute under the name of another.
 fn everything() -> String {
     let value = |kind| match kind {
         Kind::Number => "1",

@@ -1,12 +1,12 @@
-//! The same random access rules for slapd and for our server: whoever does whatever to any entry
-//! gets the same answer.
+//! The same random access rules for slapd and for our server. Every identity receives the same
+//! answer to every operation.
 //!
 //! ```text
 //!   rules (seeded) --> one slapd.conf each --> identity x entry x operation --> answers side by side
 //! ```
-//! What the reference lets slip is not asked for: where ours tells less of what is hidden, that is
-//! no difference (`hides_more`); and filters are not asked under rules about single values, which
-//! its presence, substring and ordering filters find although nobody may search them.
+//! The test skips leaks of the reference. An answer of ours that tells less of hidden things is no
+//! difference (`hides_more`). Rules about single values have no filter requests, because the
+//! reference's presence, substring and ordering filters match hidden values.
 
 use fulgurite_client::{
     Change, Client, ClientError, LdapResult, PartialAttribute, ResultCode, Scope,
@@ -21,10 +21,10 @@ use crate::servers::{PATIENCE, Server};
 /// Differences shown of one list of rules.
 const SHOWN: usize = 6;
 
-/// What answers of a server begin with that does not answer any more.
+/// The prefix of answers of a server that no longer answers.
 const ENDED: &str = "ended: ";
 
-/// What came of a request, in words.
+/// The result of a request, in words.
 type Told = Vec<String>;
 
 #[test]
@@ -168,17 +168,17 @@ fn matrix(rules: &[String], compared: &mut usize) -> Vec<String> {
     differences
 }
 
-/// Where `break` leads behind the last rule nothing is granted, but the reference remembers of a
-/// search base that it might have been disclosed.
+/// A `break` behind the last rule grants nothing. The reference still remembers that a search base
+/// might have been disclosed.
 fn fell_off(rules: &[String], expected: &Told, got: &Told) -> bool {
     let [expected, got] = [expected, got].map(|told| told.first().map(String::as_str));
     rules.iter().any(|rule| rule.contains(" break"))
         && (expected, got) == (Some("InsufficientAccessRights"), Some("NoSuchObject"))
 }
 
-/// Whether ours differs only in that it tells less of what is hidden (`docs/access.md`): updates of
-/// what is hidden are answered as if it were missing, what lies below a hidden entry has the
-/// nearest ancestor that may be known, and hidden children are none.
+/// Returns true if ours differs only by telling less of hidden things (`docs/access.md`). Updates
+/// of hidden entries return the answer for missing ones. Below a hidden entry the matched name is
+/// the nearest visible ancestor. Hidden children do not count.
 fn hides_more(expected: &Told, got: &Told) -> bool {
     let without_children = |told: &Told| -> Told {
         let lines = told.iter();
@@ -402,7 +402,7 @@ fn change(client: &mut Client, who: &str) -> Vec<(String, Told)> {
     told
 }
 
-/// Modifications as `(kind, attribute, value)`, `+`, `-` or `=`; no value stands for the attribute
+/// Modifications as `(kind, attribute, value)`, with `+`, `-` or `=`; no value means the attribute
 /// as a whole.
 type Modification = (char, &'static str, Option<String>);
 

@@ -28,7 +28,7 @@ impl Rig {
         format!("ldap://{}", self.server.address())
     }
 
-    /// Runs one of the ldap-utils as somebody; gives its status and what it printed, unfolded.
+    /// Runs one of the ldap-utils with an identity. Returns its status and output, unfolded.
     fn tool(&self, program: &str, who: Option<(&str, &str)>, arguments: &[&str]) -> (i32, String) {
         let mut command = Command::new(program);
         command.args(["-x", "-H", &self.url()]);

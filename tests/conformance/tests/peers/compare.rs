@@ -34,7 +34,7 @@ pub(crate) struct Answer {
 enum Compared {
     #[default]
     Everything,
-    /// Which entries come before a size limit is the server's choice.
+    /// The server chooses the entries before a size limit.
     Count(usize),
     /// The reference may have more.
     Superset,
@@ -49,7 +49,7 @@ impl Answer {
         }
     }
 
-    /// Whether it is what the reference answered.
+    /// Returns true if the answer is that of the reference.
     pub(crate) fn matches(&self, expected: &Answer) -> bool {
         let entries = match expected.only {
             Compared::Superset => self
@@ -127,7 +127,7 @@ fn values(entry: &Entry) -> BTreeSet<String> {
     for (name, values) in &entry.attributes {
         let name = name.to_ascii_lowercase();
         if INCOMPARABLE.contains(&name.as_str()) {
-            // That it is there, and how often, can be compared all the same.
+            // Its presence and its number can be compared all the same.
             all.insert(format!("{name}: {} values", values.len()));
             continue;
         }
@@ -154,7 +154,7 @@ pub(crate) fn dump(client: &mut Client) -> Answer {
     answer(&found)
 }
 
-/// What differed.
+/// The differences.
 #[derive(Debug, Default)]
 pub(crate) struct Differences {
     compared: usize,

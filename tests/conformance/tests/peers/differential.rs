@@ -1,10 +1,10 @@
 //! The same data, questions and changes for Debian's slapd and for our server: the answers have to
 //! be equal.
 //!
-//! Entries are compared as sets, their values as sets, attribute names without case; result codes
-//! and matched names exactly; diagnostics not at all. Attributes that no two servers can agree on
-//! are left out by name ([`crate::compare::INCOMPARABLE`]). Whatever differs is printed in full
-//! before the test fails.
+//! Entries are compared as sets, and so are their values; attribute names without case. Result
+//! codes and matched names are compared exactly, diagnostics not at all. Attributes that no two
+//! servers can agree on are left out by name ([`crate::compare::INCOMPARABLE`]). The test prints
+//! every difference in full before it fails.
 
 use fulgurite_client::Client;
 use fulgurite_testkit::{Random, Scratch, quick_or_long, seed};

@@ -9,8 +9,7 @@ use fulgurite_testkit::{Random, seed};
 use crate::data::SUFFIX;
 use crate::side_by_side::{Pair, Search, tree};
 
-/// Extensible matches, options, subtypes and what makes no sense: each by itself, denied, and
-/// beside something else.
+/// Extensible matches, options, subtypes and nonsense: each alone, negated, and combined.
 const FILTERS: &[&str] = &[
     "(sn:=abel)",
     "(sn:caseExactMatch:=Abel)",
@@ -139,7 +138,7 @@ fn filters_of_every_form_equal_slapds() {
     pair.finish();
 }
 
-/// Lists of attributes, each for an entry of its own kind.
+/// Lists of attributes, each for one kind of entry.
 const SELECTIONS: &[&[&str]] = &[
     &[],
     &["*"],

@@ -1,4 +1,4 @@
-//! Who somebody is: ldap-utils with TLS and SASL against ours and slapd, from the same slapd.conf.
+//! Identities: ldap-utils with TLS and SASL against ours and slapd, from the same slapd.conf.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -104,7 +104,7 @@ sn: Mary
 userPassword: mary secret
 ";
 
-/// Which door a client comes in by.
+/// The listener by which a client connects.
 #[derive(Clone, Copy, Debug)]
 enum Way {
     Plain,
@@ -132,7 +132,7 @@ impl Rig {
         }
     }
 
-    /// What ldapwhoami comes to: the name, or the number of the error.
+    /// The result of ldapwhoami: the name, or the number of the error.
     fn who_am_i(&self, certificates: &Certificates, way: Way, arguments: &[&str]) -> String {
         self.run(Command::new("ldapwhoami"), certificates, way, arguments)
     }
@@ -325,8 +325,8 @@ fn tls_and_sasl_as_ldap_utils_and_slapd_know_them() {
         let judged = slapd.who_am_i(&certificates, way, &arguments);
         assert_eq!(judged, expected, "slapd, {way:?} {arguments:?}");
     }
-    // Ours alone: a proof bound to the layer, which slapd takes only when it is told to; and a
-    // password that is hashed, which it cannot check for PLAIN.
+    // Two tests are for ours alone. slapd takes a proof bound to the TLS layer only if configured
+    // to. It cannot check a hashed password for PLAIN.
     let bound = sasl("SCRAM-SHA-256-PLUS", "jane", "jane secret", &[]);
     assert_eq!(ours.bound_who_am_i(&certificates, &bound), jane);
     let wrong = sasl("SCRAM-SHA-256-PLUS", "jane", "wrong", &[]);

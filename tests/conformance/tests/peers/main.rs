@@ -1,4 +1,4 @@
-//! Our server beside Debian's slapd, and under clients that know nothing of it.
+//! Our server next to Debian's slapd, and under foreign clients.
 //!
 //! ```text
 //!   generated users + example organisation ──┬──> slapadd, slapd            ──┐

@@ -7,7 +7,7 @@ use fulgurite_testkit::Random;
 
 use crate::data::{Data, SUFFIX};
 
-/// Who asks or changes.
+/// The identity of the requester.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Who {
     Anonymous,
@@ -25,7 +25,7 @@ pub(crate) struct Query {
     pub(crate) attributes: Vec<String>,
     pub(crate) types_only: bool,
     pub(crate) size_limit: u32,
-    /// Whether referral objects are treated as entries.
+    /// True if referral objects are treated as entries.
     pub(crate) manage_dsa_it: bool,
 }
 
@@ -43,7 +43,7 @@ impl Query {
         }
     }
 
-    /// Whether the reference finds more than we promise: its approximate match goes by sound.
+    /// True if the reference may find more, because its approximate match compares sounds.
     pub(crate) fn is_approximate(&self) -> bool {
         self.filter.contains("~=")
     }
@@ -417,8 +417,8 @@ fn one(data: &Data, random: &mut Random) -> Query {
     }
 }
 
-/// Approximate match stands alone: by its sound rules the reference finds more, which can be told
-/// only of a whole answer.
+/// Approximate match is a separate case. The reference compares sounds and finds more, so only a
+/// whole answer can be compared.
 fn approximate(data: &Data, random: &mut Random) -> Query {
     let attribute = ASKED[random.below(ASKED.len())];
     let value = data

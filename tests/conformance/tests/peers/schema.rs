@@ -1,5 +1,4 @@
-//! What may be stored, side by side with slapd: the same schema files, the same updates, the same
-//! values.
+//! Storable values, side by side with slapd: the same schema files, updates and values.
 //!
 //! ```text
 //!   schema.rows          updates: code, text and what is stored afterwards must be equal

@@ -1,5 +1,5 @@
-//! What a search can ask for beyond base, scope and filter, side by side with slapd: aliases,
-//! referrals, subentries, orders, views of lists, pages, matching values.
+//! The features of a search beyond base, scope and filter, side by side with slapd. They are
+//! aliases, referrals, subentries, orders, views of lists, pages and matched values.
 //!
 //! The data are a generated tree with aliases to everywhere: to entries, to each other, in circles,
 //! to nothing.
@@ -75,8 +75,8 @@ fn aliases_are_followed_as_slapd_does() {
             let mut search =
                 Search::new(&base, *random.pick(&SCOPES), random.pick::<&str>(&filters));
             search.deref = *random.pick(&deref);
-            // What the scopes `one` and `children` take in of an alias's target depends in slapd on
-            // which indexes the filter meets.
+            // In slapd, the indexes that the filter meets decide whether scopes `one` and
+            // `children` include an alias's target.
             if matches!(search.scope, Scope::One | Scope::Children) && search.deref.searching() {
                 search.filter = "(objectClass=*)".to_owned();
             }

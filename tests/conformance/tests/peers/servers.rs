@@ -260,8 +260,8 @@ impl Server {
         (server, doors)
     }
 
-    /// What one of its tools says under its configuration, and the tool's status; for servers with
-    /// lines of their own.
+    /// Runs one of the server's tools under its configuration. Returns the tool's output and
+    /// status.
     pub(crate) fn tool(&self, program: &str, arguments: &[&str]) -> (Option<i32>, String) {
         let mut command = if self.name == "slapd" {
             Slapd::find().command(program)
@@ -287,12 +287,12 @@ impl Server {
         self.address
     }
 
-    /// What it is.
+    /// The kind of the server.
     pub(crate) fn name(&self) -> &'static str {
         self.name
     }
 
-    /// What it said so far.
+    /// The output so far.
     pub(crate) fn log(&self) -> String {
         fs::read_to_string(&self.log).unwrap_or_default()
     }
@@ -333,7 +333,7 @@ impl Slapd {
             "slapd is missing: run `make test`, or scripts/setup.sh, which unpacks it into build/slapd"
         );
         let root = root.canonicalize().expect("the path of build/slapd");
-        // libslapi lies in the folder of the machine's architecture.
+        // libslapi is in the folder of the machine's architecture.
         let libraries = fs::read_dir(root.join("usr/lib")).expect("slapd's libraries");
         let mut libraries = libraries.filter_map(Result::ok).map(|entry| entry.path());
         let libraries = libraries.find(|path| path.to_string_lossy().ends_with("-linux-gnu"));

@@ -27,9 +27,9 @@ pub(crate) struct Search {
     pub(crate) size_limit: u32,
     pub(crate) controls: Vec<Asked>,
     pub(crate) types_only: bool,
-    /// Whether the order of the entries matters.
+    /// True if the order of the entries matters.
     pub(crate) ordered: bool,
-    /// Whether the order of attributes and values matters.
+    /// True if the order of attributes and values matters.
     pub(crate) in_order: bool,
 }
 
@@ -229,7 +229,7 @@ impl Pair {
         }
     }
 
-    /// Asks both, each on a connection of its own if a list is kept for the connection.
+    /// Asks both, each on a separate connection if a list is kept for the connection.
     pub(crate) fn compare(&mut self, search: &Search) {
         if search
             .controls

@@ -1,5 +1,5 @@
-//! Updates with controls, password modify and transactions, side by side with slapd: result,
-//! matched name, text, what response controls hold, and the entries that come of it.
+//! Updates with controls, password modify and transactions, side by side with slapd. Compared are
+//! result, matched name, text, response controls and the resulting entries.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -72,7 +72,7 @@ struct Both {
     theirs: Client,
     mine: Client,
     differences: Vec<String>,
-    /// Whether slapd has done half of something, which nothing can be compared with any more.
+    /// Returns true if slapd has done half of an operation, after which nothing can be compared.
     lost: bool,
     compared: usize,
     codes: BTreeMap<String, usize>,
@@ -195,7 +195,7 @@ fn answer(client: &mut Client, request: &Request<'_>, controls: &[Control<'_>]) 
 }
 
 fn result(result: &LdapResult) -> String {
-    // Which of several equal values is the one too many is not the same everywhere.
+    // Servers differ in the value that they report as the duplicate among several equal ones.
     let digits = |c: char| if c.is_ascii_digit() { '#' } else { c };
     let text: String = result.diagnostic.chars().map(digits).collect();
     let code = result.code.number();

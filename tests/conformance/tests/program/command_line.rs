@@ -1,4 +1,4 @@
-//! What the program says to people: help, mistakes, and who wins when settings disagree.
+//! The program's words to people: help, mistakes, and the precedence of settings.
 
 use std::net::TcpListener;
 use std::process::Stdio;

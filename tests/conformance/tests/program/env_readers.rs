@@ -1,4 +1,4 @@
-//! `fulgurite env stat` and `env top` beside live processes, of the original library too.
+//! `fulgurite env stat` and `env top` next to live processes, of the original library too.
 
 use std::io::{BufRead as _, BufReader};
 use std::process::Stdio;
@@ -31,7 +31,7 @@ fn text(arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// What the program says when it refuses.
+/// Returns the message of a refusal.
 fn said(arguments: &[&str]) -> String {
     let (status, text) = failure(&run(arguments));
     assert_eq!(status, 1, "{text}");

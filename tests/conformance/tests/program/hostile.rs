@@ -6,9 +6,9 @@
 //!                      \                               |                       /
 //!                       `---------------->  one server, one witness  <--------'
 //! ```
-//! After each attack the witness, on a connection of its own, asks and is answered; at the end the
-//! server's resident memory is within [`GROWTH_MAX`] of what it was, and what was added before is
-//! there.
+//! After each attack the witness asks on a separate connection and is answered. At the end the
+//! server's resident memory is within [`GROWTH_MAX`] of its start. All entries added before are
+//! present.
 
 #![forbid(unsafe_code)]
 
@@ -20,9 +20,9 @@ use fulgurite_client::{Client, Request, Response, Scope, SearchRequest};
 use fulgurite_conformance::{LoadedStore, PASSWORD, ROOT, RunningServer, SUFFIX, TIMEOUT};
 use fulgurite_ldap::FilterBuf;
 
-/// Octets that the server may grow by under all of this: 400 connections with a part of a request
-/// each, up to 4 MiB for a few of them, and what the allocator keeps. It is a bound on what is
-/// kept, not on what is accounted for exactly.
+/// The bytes by which the server may grow: 400 connections with partial requests, up to 4 MiB for a
+/// few of them. The allocator keeps some more. It is a bound on what is kept, not on what is
+/// accounted for exactly.
 const GROWTH_MAX: u64 = 160 << 20;
 /// A request's octets that a bound client may send.
 const REQUEST_MAX: usize = 4 << 20;
@@ -47,7 +47,7 @@ fn search(id: u8, filter: &[u8]) -> Vec<u8> {
     message(id, &tlv(0x63, &body))
 }
 
-/// `content` in so many wrappings.
+/// Returns `content` wrapped `levels` times.
 fn nested(tag: u8, levels: usize, content: &[u8]) -> Vec<u8> {
     // From the inside out, each length known: built backwards.
     let mut reversed: Vec<u8> = content.iter().rev().copied().collect();
@@ -97,7 +97,7 @@ fn exchange(mut stream: TcpStream, octets: &[u8]) -> Vec<u8> {
     said
 }
 
-/// Somebody with a right to be served.
+/// A client with a right to be served.
 struct Witness<'s> {
     serving: &'s RunningServer,
     client: Client,
@@ -144,7 +144,7 @@ impl<'s> Witness<'s> {
     }
 
     fn memory_is_bounded(&self, when: &str) {
-        // What was freed may be given back a little later.
+        // The allocator may return freed memory a little later.
         let until = Instant::now() + TIMEOUT;
         let mut grown = 0;
         while Instant::now() < until {
@@ -166,8 +166,7 @@ fn requests_that_are_deep_long_or_endless() {
     let mut witness = Witness::new(&serving);
     let present = tlv(0x87, b"objectClass");
 
-    // 100,000 levels of and, or, not; of things that are nothing; of sequences where a DN should
-    // be.
+    // 100,000 levels of and, or, not; of unknown elements, and of sequences in place of a DN.
     for tag in [0xa0, 0xa1, 0xa2, 0x30, 0xa9] {
         let said = exchange(bound(&serving), &search(2, &nested(tag, 100_000, &present)));
         assert!(!said.is_empty(), "nesting of {tag:x} is answered");
@@ -350,7 +349,7 @@ fn running_out_of_descriptors_keeps_those_who_are_there() {
     }
     drop(flood);
     asks("afterwards");
-    // Who comes now is served again.
+    // A new client is served again.
     let until = Instant::now() + TIMEOUT;
     loop {
         let mut newcomer = serving.client();

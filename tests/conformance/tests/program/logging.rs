@@ -118,7 +118,8 @@ fn assert_lines(lines: &[String], priority: &str, name: &str, texts: &[&str]) {
     }
 }
 
-/// What slapd with these directives and options writes to the system's log while somebody binds.
+/// Returns the lines that slapd with these directives and options writes to the system's log during
+/// a bind.
 fn lines(directives: &str, options: &[&str]) -> Vec<String> {
     let folder = TempDir::new().expect("make a directory");
     let at = |name: &str| folder.path().join(name);

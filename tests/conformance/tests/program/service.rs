@@ -1,5 +1,5 @@
-//! What an administrator does to a running server: signals, a changed configuration, files of
-//! process ids, `cn=Monitor`.
+//! An administrator's work on a running server: signals, a changed configuration, files of process
+//! ids, `cn=Monitor`.
 
 use std::path::Path;
 use std::time::Instant;
@@ -74,7 +74,7 @@ fn a_changed_configuration_is_read_again() {
     write(folder, &configuration(folder, "access to * by * none", ""));
     serving.signal(Signal::HUP);
     until("the new rules hold", || !top_is_shown(&mut client));
-    // What cannot change, and what is wrong, leaves everything as it is.
+    // A setting that cannot change, or is wrong, leaves everything as it is.
     let open = "access to * by * read";
     write(folder, &configuration(folder, open, "threads 7"));
     serving.signal(Signal::HUP);

@@ -119,7 +119,7 @@ fn a_client_that_does_not_read_holds_up_nobody() {
         "{added:?}"
     );
     assert!(begun.elapsed() < Duration::from_secs(10));
-    // What they were sent is complete once they do read.
+    // The answers are complete once the client reads them.
     let mut client = slow.swap_remove(0);
     let mut done = 0;
     let mut entries = 0;
@@ -173,7 +173,7 @@ fn updates_keep_their_order_and_are_seen_once_acknowledged() {
     for number in 0..20 {
         let name = format!("c{number}");
         adds.push(send_add(&mut client, &name).unwrap());
-        // Operations run beside each other: this one may be faster than the add before it.
+        // Operations run concurrently: this one may be faster than the add before it.
         let dn = format!("cn={name},{SUFFIX}");
         let search = SearchRequest::new(&dn, Scope::Base, filter());
         client.send(&Request::Search(search), &[]).unwrap();

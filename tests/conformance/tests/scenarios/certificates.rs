@@ -5,7 +5,7 @@ use std::process::Command;
 use crate::data::{BABS, SUFFIX, UNORDERED, names};
 use crate::stage::{Stage, ran};
 
-/// A certificate of its own authority with this serial number, in base64.
+/// A self-signed certificate with this serial number, in base64.
 fn certificate(stage: &Stage, serial: &str) -> String {
     let mut command = Command::new("openssl");
     let asked = [
@@ -71,7 +71,7 @@ fn certificates_are_values() {
         "dn: cn=x,{SUFFIX}\nchangetype: add\nobjectClass: inetOrgPerson\ncn: x\nsn: x\nuserCertificate:: {first}\n"
     );
     server.root("ldapmodify", &[], &without).with_status(17);
-    // What tells a value from others is for searches; a change names it as a whole.
+    // The assertion form of a value is for searches; a change names the whole value.
     assert_eq!(
         change("delete", &format!(" {}", assertion("4660", own))),
         21

@@ -1,4 +1,4 @@
-//! Changes: modify, rename, move, delete; several databases glued together.
+//! Changes (modify, rename, move, delete), and several databases glued together.
 
 use crate::data::{BABS, SUFFIX, UNORDERED, heads, names};
 use crate::stage::Stage;

@@ -59,7 +59,7 @@ fn glued() -> Stage {
             "subordinate advertise",
         ),
         below(&stage, "own", "ou=own,dc=example,dc=com", ""),
-        // What it does is done without being asked, too.
+        // Its effect is also there without a request.
         stage.database("db", SUFFIX, "overlay glue"),
     ];
     stage.configure(&lines.concat());
@@ -123,7 +123,7 @@ fn glued_databases_are_searched_as_one() {
     server.stop();
 }
 
-/// Each database numbers its attributes in the order in which they come, and has rules of its own.
+/// Each database has separate rules, and numbers its attributes in the order of their arrival.
 #[test]
 fn what_is_shown_of_an_entry_depends_on_its_database() {
     let stage = Stage::new("glued-shown");
@@ -181,18 +181,18 @@ fn updates_stay_in_their_database() {
     server
         .root("ldapdelete", &["cn=p,ou=people,dc=example,dc=com"], "")
         .well();
-    // What is glued below does not count as a child.
+    // A glued database below does not count as a child.
     server.root("ldapdelete", &[people], "").well();
     assert_eq!(found(&server, EU, "sub"), ["cn=a", "ou=eu"]);
     server.stop();
 }
 
-/// What a deed comes to under some lines: the client's status, which is the result code.
+/// Returns the client's status of an operation under these lines, which is the result code.
 struct Row {
     global: &'static str,
     own: &'static str,
-    /// Anonymous search, search of the root DSE, search by the root, add by the root; whether an
-    /// anonymous who am I fails, of which the client does not give the code.
+    /// Anonymous search, search of the root DSE, search by the root, add by the root. Also whether
+    /// an anonymous who am I fails, without the code, which the client does not print.
     expected: [i32; 5],
 }
 

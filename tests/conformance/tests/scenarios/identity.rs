@@ -1,4 +1,4 @@
-//! Who is who: binds, passwords, identities, TLS.
+//! Identities: binds, passwords, TLS.
 
 use std::process::Command;
 
@@ -223,7 +223,7 @@ fn tls_and_client_certificates() {
             .args(["-H", url])
             .args(more)
             .env("LDAPTLS_CACERT", stage.path("ca.crt"))
-            // The client asks for the name of the machine where it is told localhost.
+            // The client asks for the name of the machine even when given localhost.
             .env("LDAPTLS_REQCERT", "allow");
         if client {
             command.env("LDAPTLS_CERT", stage.path("client.crt"));
@@ -238,7 +238,7 @@ fn tls_and_client_certificates() {
     let babs = whoami(&url, &external, true).well();
     assert_eq!(babs.to_lowercase(), format!("dn:{}\n", BABS.to_lowercase()));
     assert_ne!(whoami(&url, &external, false).status, 0);
-    // Who is at the other end of a UNIX socket.
+    // The peer of a UNIX socket.
     let peer = whoami(&socket, &["-Q", "-Y", "EXTERNAL"], false).well();
     assert!(peer.contains("cn=peercred,cn=external,cn=auth"), "{peer}");
     server.stop();

@@ -117,7 +117,7 @@ fn while_its_server_runs() {
     import(&stage, "new", &["-q"]).well();
     let theirs = stage.cat();
     assert_same(&theirs, &our_dump(&stage, "new"));
-    // What changes afterwards is in the one, not in the other.
+    // A later change is in the one, not in the other.
     server
         .root("ldapdelete", &["uid=binary,dc=example,dc=com"], "")
         .well();

@@ -1,4 +1,4 @@
-//! Index changes beside a running server, and after an end in their midst.
+//! Index changes during service, and after a stop in their midst.
 
 use std::process::{Command, Stdio};
 use std::sync::Arc;

@@ -263,7 +263,7 @@ fn into_the_background() {
     }
     assert_eq!(whoami().well(), "anonymous\n");
     stage.stop_in_background();
-    // What cannot be served is said before the call ends.
+    // The call reports a setting that cannot be served before it ends.
     stage.configure("nonsense\n");
     let slapd = stage.slapd(&["-h", &url]);
     assert_eq!(slapd.status, 1, "{slapd:?}");

@@ -1,6 +1,6 @@
-//! What scripts written for slapd demand of a server: started as `slapd -s0 -f CONF -h URL -d
-//! LEVEL`, with `slapd -Ta`, `-Tc` and so on beside it, all through a link of that name, and looked
-//! at with the ldap-utils.
+//! The demands of scripts written for slapd. They start the server as `slapd -s0 -f CONF -h URL -d
+//! LEVEL`, and use `slapd -Ta`, `-Tc` and so on. They call all through a link of that name, and
+//! look with the ldap-utils.
 //!
 //! ```text
 //!   stage        slapd.conf, tools, server and clients of one scenario, in a folder of its own

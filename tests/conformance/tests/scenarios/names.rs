@@ -64,7 +64,7 @@ member: 1.3.6.1.4.1.1466.0=#04024869
 /// The root of the database of everything.
 const TOP: &str = "cn=Manager,c=US";
 
-/// A server for every name, but for one tree in a database of its own.
+/// A server for every name, except for one tree in a separate database.
 fn everything() -> Stage {
     let stage = Stage::new("empty-dn");
     let own = stage.database("own", SUFFIX, "access to * by * read");
@@ -100,7 +100,7 @@ fn a_database_of_everything() {
         found("c=IT", "sub", "(objectClass=*)"),
         ["c=IT", "o=Example,c=IT"]
     );
-    // What has more specific owners is theirs.
+    // Names with more specific owners belong to them.
     assert_eq!(found(SUFFIX, "sub", "(objectClass=*)"), [SUFFIX]);
     assert_eq!(
         found("cn=Monitor", "base", "(objectClass=*)"),

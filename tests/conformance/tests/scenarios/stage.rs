@@ -14,7 +14,7 @@ use crate::data::{PASSWORD, ROOT, SUFFIX};
 /// How long anything may take.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// What a program has done.
+/// The result of a program.
 #[derive(Debug)]
 pub(crate) struct Ran {
     pub(crate) status: i32,
@@ -23,14 +23,14 @@ pub(crate) struct Ran {
 }
 
 impl Ran {
-    /// What it printed, if it ended well.
+    /// Returns the output, if the program succeeded.
     #[track_caller]
     pub(crate) fn well(self) -> String {
         assert_eq!(self.status, 0, "{self:?}");
         self.out
     }
 
-    /// What it said, if it ended with this status.
+    /// Returns the messages, if the program ended with this status.
     #[track_caller]
     pub(crate) fn with_status(self, status: i32) -> String {
         assert_eq!(self.status, status, "{self:?}");
@@ -38,7 +38,7 @@ impl Ran {
     }
 }
 
-/// Whether our own server is on the stage.
+/// Returns true if our server runs.
 pub(crate) fn is_ours() -> bool {
     std::env::var("FULGURITE_TEST_SCENARIOS").as_deref() != Ok("slapd")
 }
@@ -119,7 +119,7 @@ impl Stage {
         self.file("slapd.conf", &text);
     }
 
-    /// The lines of a database below `suffix`, in a folder of its own.
+    /// The lines of a database below `suffix`, in a new folder.
     pub(crate) fn database(&self, name: &str, suffix: &str, more: &str) -> String {
         let folder = self.path(name);
         fs::create_dir_all(&folder).expect("make a database's folder");
@@ -268,7 +268,7 @@ impl Stage {
         }
     }
 
-    /// What the server said so far.
+    /// Returns the server's output so far.
     pub(crate) fn log(&self) -> String {
         fs::read_to_string(self.path("log")).unwrap_or_default()
     }
@@ -296,7 +296,7 @@ impl Running<'_> {
         ran(&mut command, input)
     }
 
-    /// As somebody.
+    /// With an identity.
     pub(crate) fn client_as(
         &self,
         (name, password): (&str, &str),

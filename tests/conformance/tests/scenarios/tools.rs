@@ -158,7 +158,7 @@ fn a_configuration_is_made_of_ldif() {
     }
     let dumped = run("c", &["-n", "0", "-o", "ldif-wrap=no"]).well();
     assert!(dumped.contains("olcDbIndex: cn eq\n"), "{dumped}");
-    // More later: cosine's classes, by its own file; and data, which needs them.
+    // More later: cosine's classes, from its own file, and data that needs them.
     run(
         "a",
         &[
@@ -175,8 +175,7 @@ fn a_configuration_is_made_of_ldif() {
     );
     run("a", &["-l", &data]).well();
     assert_eq!(names(&run("c", &[]).well()), [SUFFIX]);
-    // What is there already, what has nothing above it, what nobody understands: all leave the rest
-    // alone.
+    // Present entries, entries without a parent and unknown classes leave the rest alone.
     let before = run("c", &["-n", "0"]).well();
     for (wrong, dn) in [
         ("olcDatabase: {1}mdb", "olcDatabase={1}mdb,cn=config"),
@@ -223,7 +222,7 @@ fn entries_that_the_schema_does_not_allow() {
 #[test]
 fn indexes_are_made_again() {
     let stage = Stage::loaded("slapindex", "", UNORDERED);
-    // What was not indexed is indexed now.
+    // An attribute without an index is indexed now.
     stage.configure(&stage.database("db", SUFFIX, "index cn,uid pres,eq,sub"));
     stage.tool("i", &["cn"], "").well();
     stage.tool("i", &["-q"], "").well();

@@ -62,7 +62,9 @@ fn prose_of<'l>(name: &str, line: &'l str) -> Option<(&'static str, &'l str)> {
             let text = trimmed
                 .strip_prefix('#')
                 .filter(|text| !text.starts_with('!'))?;
-            Some(("#", text.strip_prefix(' ').unwrap_or(text)))
+            let text = text.strip_prefix(' ').unwrap_or(text);
+            // Indented lines show commands.
+            Some(("#", if text.starts_with("  ") { "" } else { text }))
         }
         _ => None,
     }

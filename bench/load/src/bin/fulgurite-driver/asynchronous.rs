@@ -16,7 +16,7 @@ use tokio::sync::mpsc;
 
 const READ_BYTES: usize = 16 * 1024;
 
-/// What comes back to a connection from other threads.
+/// Messages to a connection from other threads.
 enum Mail<H: Handler> {
     Updated(MessageId, Vec<u8>),
     PasswordChecked(CheckId, H::PasswordResult),
@@ -27,7 +27,7 @@ type Sender<H> = mpsc::UnboundedSender<Mail<H>>;
 /// A job with the way back.
 type Queued<H> = (Job<H>, Sender<H>);
 
-/// What all connections share.
+/// The state that all connections share.
 struct Server<H: Handler + 'static> {
     handler: &'static H,
     settings: &'static ServerSettings,

@@ -11,7 +11,7 @@ pub(crate) struct Fixed;
 /// The uid that was asked for.
 pub(crate) struct Found(MessageId, Vec<u8>);
 
-/// Attributes of the entry, beside its uid: about as much as a person has.
+/// Attributes of the entry in addition to its uid: about as much as a person has.
 const ATTRIBUTES: [(&str, &str); 8] = [
     ("objectClass", "inetOrgPerson"),
     ("cn", "Ada Example"),

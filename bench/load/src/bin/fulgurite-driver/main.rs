@@ -6,7 +6,7 @@
 //!   tokio-per-core   a single-threaded tokio runtime per core, connections handed out in turn
 //! ```
 //!
-//! What is served is either a directory or, to see the drivers alone, one fixed entry per search.
+//! It serves a directory or, to measure the drivers alone, one fixed entry per search.
 //! The numbers and the choice are in docs/driver-choice.md.
 
 #![forbid(unsafe_code)]

@@ -1,10 +1,10 @@
 //! Answers every LDAP request at once and without looking at it: what sockets alone cost, for both
 //! sides.
 //!
-//! A search gets one entry of about a person's size, one for anything present as many as a
-//! directory has, anything else a success of its kind. What a server needs beyond this one's CPU
-//! time is its own; a load generator that gets no more answers from this one than from a server is
-//! the limit itself.
+//! A search returns one entry of a person's size. A presence filter returns as many entries as a
+//! directory has. Any other request succeeds. A server's CPU time beyond this one's is its real
+//! work. If a load generator gets no more answers from this server than from another, the generator
+//! is the limit.
 
 #![forbid(unsafe_code)]
 
@@ -29,7 +29,7 @@ struct Arguments {
     entries: u64,
 }
 
-/// What searches get.
+/// The answer to searches.
 struct Answers {
     entry: Vec<u8>,
     /// To searches for whatever is there.
