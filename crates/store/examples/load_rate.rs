@@ -1,4 +1,4 @@
-//! Loads invented people into a new store and measures the load, look-ups and a scan.
+//! Loads invented people into a new store, and measures the load, look-ups and a scan.
 //!
 //! `cargo run --release -p fulgurite-store --example load_rate -- 1000000 /tmp/load-rate`
 

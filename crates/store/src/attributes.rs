@@ -1,7 +1,8 @@
-//! Persistent numbers for attribute descriptions.
+//! Persistent numbers of attribute descriptions.
 //!
-//! Records and index keys name attributes by small numbers that never change, whatever order schema files
-//! are read in. The table only grows, so one that is too new does no harm; every view holds its own reference.
+//! Records and index keys contain these numbers. A number never changes, so the order of schema
+//! files does not matter. The table only grows, so a newer table serves an older snapshot too.
+//! Every view has its own reference.
 
 use rustc_hash::FxHashMap;
 
@@ -10,7 +11,7 @@ use crate::ids::AttributeId;
 use fulgurite::{Database, Snapshot};
 use fulgurite_schema::{AttributeDescription, AttributeIndex, AttributeSelector, Schema};
 
-/// What a store knows about one of its attribute descriptions.
+/// An attribute description of a store.
 #[derive(Clone, Debug)]
 pub struct AttributeInfo {
     /// Its number in this store.
@@ -19,7 +20,7 @@ pub struct AttributeInfo {
     pub text: Box<str>,
     /// Type and options.
     pub description: AttributeDescription,
-    /// Whether it is returned for `+` rather than for `*`.
+    /// True if `+` selects it rather than `*`.
     pub operational: bool,
 }
 
@@ -28,7 +29,7 @@ pub struct AttributeInfo {
 pub struct AttributeTable {
     infos: Vec<AttributeInfo>,
     by_description: FxHashMap<AttributeDescription, AttributeId>,
-    /// By attribute type: the descriptions of it and its subtypes, with whatever options.
+    /// By attribute type: the descriptions of it and its subtypes, with any options.
     by_type: FxHashMap<AttributeIndex, Vec<AttributeId>>,
 }
 
@@ -66,33 +67,33 @@ impl AttributeTable {
         Ok(table)
     }
 
-    /// Number of descriptions.
+    /// Returns the number of descriptions.
     #[must_use]
     pub fn len(&self) -> usize {
         self.infos.len()
     }
 
-    /// Whether the store knows no description yet.
+    /// Returns true if the store knows no description yet.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.infos.is_empty()
     }
 
-    /// What is behind a number.
+    /// Returns the description of a number.
     #[must_use]
     #[inline]
     pub fn get(&self, id: AttributeId) -> Option<&AttributeInfo> {
         self.infos.get(usize::from(id.0).checked_sub(1)?)
     }
 
-    /// The number of exactly this description.
+    /// Returns the number of exactly this description.
     #[must_use]
     pub fn find(&self, description: &AttributeDescription) -> Option<AttributeId> {
         self.by_description.get(description).copied()
     }
 
-    /// The numbers of all descriptions that a selector covers: subtypes and forms with more options
-    /// too. Ascending.
+    /// Returns the numbers of all descriptions that a selector covers, ascending. It covers
+    /// subtypes and forms with more options too.
     #[must_use]
     pub fn covered(&self, schema: &Schema, selector: &AttributeSelector) -> Box<[AttributeId]> {
         let of_type = self.of_type(selector.attribute);
@@ -106,7 +107,8 @@ impl AttributeTable {
         of_type.iter().copied().filter(covers).collect()
     }
 
-    /// Whether there is nothing in the store that a selector covers but its own description, without options.
+    /// Returns true if the selector covers no description of the store but its own, without
+    /// options.
     #[must_use]
     pub fn covers_itself(&self, selector: &AttributeSelector) -> bool {
         let of_type = self.of_type(selector.attribute);
@@ -117,12 +119,12 @@ impl AttributeTable {
         selector.options().is_none() && of_type.iter().all(own)
     }
 
-    /// The numbers of all descriptions of a type and its subtypes.
+    /// Returns the numbers of all descriptions of a type and its subtypes.
     pub(crate) fn of_type(&self, attribute: AttributeIndex) -> &[AttributeId] {
         self.by_type.get(&attribute).map_or(&[], Vec::as_slice)
     }
 
-    /// All descriptions in order of their numbers.
+    /// Returns all descriptions in order of their numbers.
     pub fn iter(&self) -> impl Iterator<Item = &AttributeInfo> {
         self.infos.iter()
     }

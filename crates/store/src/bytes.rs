@@ -1,4 +1,4 @@
-//! Reading little-endian numbers out of bytes that may lie about their length.
+//! Reading little-endian numbers from bytes that may be too short.
 
 #[inline]
 pub(crate) fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
@@ -21,15 +21,16 @@ pub(crate) fn u64_at(bytes: &[u8], at: usize) -> Option<u64> {
     ))
 }
 
-/// Splits `len` bytes off the front.
+/// Takes `len` bytes off the front.
 pub(crate) fn take<'a>(bytes: &mut &'a [u8], len: usize) -> Option<&'a [u8]> {
     let (head, rest) = bytes.split_at_checked(len)?;
     *bytes = rest;
     Some(head)
 }
 
-/// FNV-1a with a final mix: stable over releases and machines, because its results are on disk. It need not
-/// resist an adversary; every user of it compares the bytes or says that it is inexact.
+/// Returns an FNV-1a hash with a final mix. Files contain it, so it is the same in all releases and
+/// on all machines. It does not resist an adversary: its users compare the bytes, or treat the
+/// result as inexact.
 pub(crate) fn stable_hash(bytes: &[u8]) -> u64 {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
     for &byte in bytes {
@@ -45,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reads_stay_inside() {
+    fn reads_beyond_the_end_return_none() {
         let bytes = [1, 2, 3, 4, 5, 6, 7, 8];
         assert_eq!(u16_at(&bytes, 6), Some(0x0807));
         assert_eq!(u16_at(&bytes, 7), None);
@@ -54,7 +55,7 @@ mod tests {
     }
 
     #[test]
-    fn hash_is_what_older_files_hold() {
+    fn the_hash_is_the_one_of_older_files() {
         assert_eq!(stable_hash(b""), 0x8570_e250_fe4c_2473);
         assert_ne!(stable_hash(b"ou=people"), stable_hash(b"ou=peoplf"));
     }

@@ -1,12 +1,12 @@
-//! What can go wrong in a store.
+//! Errors of a store.
 
 use std::path::PathBuf;
 use thiserror::Error;
 
 use crate::ids::EntryId;
 
-/// Which structure of the store does not hold what it must. Only damage to the file, or another program that
-/// wrote to it, brings this about.
+/// The structure of the store that is malformed. The cause is damage to the file, or another
+/// program that wrote to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum Damage {
     /// An entry's record.
@@ -18,7 +18,7 @@ pub enum Damage {
     /// A list of children.
     #[error("a name list is malformed")]
     Names,
-    /// The chain of parents ends in nothing, or never ends.
+    /// The chain of parents ends at no entry, or never ends.
     #[error("an entry's chain of parents is broken")]
     Parents,
     /// Subordinate counts.
@@ -27,8 +27,8 @@ pub enum Damage {
     /// A posting.
     #[error("a posting is malformed")]
     Posting,
-    /// Values that lie apart from their record.
-    #[error("the values of a large attribute are malformed")]
+    /// Overflow values.
+    #[error("the overflow values of an attribute are malformed")]
     Values,
     /// The table of attributes or the description of the store.
     #[error("the store's own description is malformed")]
@@ -41,13 +41,13 @@ pub enum StoreError {
     /// The engine below failed: disk, memory, damaged pages.
     #[error(transparent)]
     Engine(#[from] fulgurite::Error),
-    /// The store holds something it cannot hold.
+    /// The store contains something invalid.
     #[error("the store is damaged: {0}; export what can be read and load it anew")]
     Damaged(#[from] Damage),
     /// The entry's name is taken.
     #[error("{0}: the entry exists already")]
     EntryExists(String),
-    /// There is no entry of that number.
+    /// There is no entry of that id.
     #[error("entry {0} does not exist")]
     NoSuchEntry(EntryId),
     /// The parent named for a new or moved entry does not exist.
@@ -59,29 +59,29 @@ pub enum StoreError {
     /// The entry would become its own ancestor, or a suffix would move.
     #[error("{0}: an entry cannot be moved there")]
     CannotMove(String),
-    /// The name lies outside every suffix of the store.
+    /// The name is outside all suffixes of the store.
     #[error("{0}: outside the suffixes of this store")]
     OutsideSuffix(String),
     /// More than 4 GiB in one entry, or more than 65,535 attribute descriptions.
     #[error("the entry is too large for a record (4 GiB, 65535 attribute descriptions)")]
     EntryTooLarge,
-    /// More bytes in one entry than its database takes.
+    /// The entry has more bytes than its database accepts.
     #[error("entry too big: {bytes} bytes where {bytes_max} are allowed")]
     EntryTooBig {
-        /// Bytes of the record.
+        /// Size of the record in bytes.
         bytes: u64,
-        /// As many as there may be.
+        /// Largest size in bytes.
         bytes_max: u64,
     },
-    /// The store knows 65,535 attribute descriptions, which is as many as it can.
+    /// The store has 65,535 attribute descriptions, which is the limit.
     #[error("the store already holds 65535 different attribute descriptions")]
     TooManyAttributes,
-    /// An earlier failure left this writer half-way; it can only be dropped.
+    /// An earlier failure left this writer with half an operation; it can only be dropped.
     #[error("an earlier update of this transaction failed half-way; it cannot be committed")]
     Poisoned,
 }
 
-/// Why a store cannot be opened or created.
+/// The reasons why a store cannot be opened or created.
 #[derive(Debug, Error)]
 pub enum OpenError {
     /// The engine cannot open its file.
@@ -89,7 +89,7 @@ pub enum OpenError {
     Environment {
         /// Directory of the store.
         path: PathBuf,
-        /// What the engine says.
+        /// The engine's error.
         source: fulgurite::OpenError,
     },
     /// Opened, but not readable as a store.
@@ -97,7 +97,7 @@ pub enum OpenError {
     Read {
         /// Directory of the store.
         path: PathBuf,
-        /// What went wrong.
+        /// The error.
         source: StoreError,
     },
     /// The file system refused.
@@ -105,7 +105,7 @@ pub enum OpenError {
     Io {
         /// File or directory.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         source: std::io::Error,
     },
     /// There is a database, but no directory in it.
@@ -114,7 +114,7 @@ pub enum OpenError {
         /// Directory of the store.
         path: PathBuf,
     },
-    /// A directory exists already where a new one was to be made.
+    /// The directory of a new store has a store already.
     #[error("{path}: a directory exists here already")]
     Exists {
         /// Directory of the store.
@@ -127,25 +127,26 @@ pub enum OpenError {
     Layout {
         /// Directory of the store.
         path: PathBuf,
-        /// What the file says.
+        /// The layout of the file.
         found: String,
-        /// What this release reads.
+        /// The layout that this release reads.
         expected: &'static str,
     },
-    /// The suffixes asked for are not those stored.
+    /// The requested suffixes differ from the stored ones.
     #[error("{path}: holds {stored}, not {asked}")]
     Suffixes {
         /// Directory of the store.
         path: PathBuf,
         /// Suffixes in the file.
         stored: String,
-        /// Suffixes asked for.
+        /// Requested suffixes.
         asked: String,
     },
     /// No suffix, or one below the other.
     #[error("suffix {0:?} cannot be used: give one or more names, none below another")]
     UnusableSuffix(String),
-    /// An index was made by rules that the schema has changed since; opened for writing it would be made anew.
+    /// The schema has changed the rule by which an index was made. Opening the store for writing
+    /// rebuilds the index.
     #[error(
         "{path}: the index {index} was made by another matching rule than the schema has now; open the store for writing once"
     )]
@@ -155,12 +156,12 @@ pub enum OpenError {
         /// The index.
         index: String,
     },
-    /// An index cannot be made.
+    /// An index cannot be built.
     #[error("index {text:?}: {reason}")]
     Index {
         /// As given.
         text: String,
-        /// What is wrong with it.
+        /// The reason.
         reason: &'static str,
     },
     /// The file holds attributes that the schema in use does not define.
@@ -176,7 +177,7 @@ pub enum OpenError {
 }
 
 impl StoreError {
-    /// Whether there is no room left, neither on free pages nor by growth.
+    /// Returns true if the store is full: no page is free, and the file cannot grow.
     #[must_use]
     pub fn is_full(&self) -> bool {
         matches!(

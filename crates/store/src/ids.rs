@@ -2,16 +2,16 @@
 
 use std::fmt;
 
-/// Number of an entry within one store: dense, ascending in order of creation, never reused while a higher
-/// one exists. Zero is no entry: it stands for the place above the suffixes.
+/// Number of an entry within one store. Ids are dense and ascend in order of creation. An id is not
+/// reused while a higher one exists. Zero is no entry; it is the parent of the suffix entries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EntryId(pub u64);
 
 impl EntryId {
-    /// The place above every suffix: parent of the suffix entries.
+    /// The parent of the suffix entries.
     pub const ROOT: EntryId = EntryId(0);
 
-    /// Database key: big-endian, so that byte order is id order.
+    /// Returns the database key. It is big-endian, so that keys sort as ids.
     pub(crate) fn key(self) -> [u8; 8] {
         self.0.to_be_bytes()
     }
@@ -27,12 +27,13 @@ impl fmt::Display for EntryId {
     }
 }
 
-/// Persistent number of an attribute description (`cn;lang-de`) within one store. Zero is none.
+/// Persistent number of an attribute description (`cn;lang-de`) within one store. Zero is no
+/// description.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct AttributeId(pub u16);
 
 impl AttributeId {
-    /// In index keys: the pseudo-attribute under which all entries are listed.
+    /// The pseudo-attribute of index keys under which all entries are listed.
     pub(crate) const ENTRIES: AttributeId = AttributeId(0);
 
     pub(crate) fn key(self) -> [u8; 2] {

@@ -7,17 +7,23 @@
 //!                     |                |                       |                        |
 //!   EntryView  <--  records  <---------'                       v                        v
 //!   ================ engine: one environment, seven named databases, one transaction ====================
-//!   meta | values: of attributes with many, apart from the record
+//!   meta | values: overflow values, outside the records
 //!        | attributes: number -> description | entries: id -> record | names: parent, RDN -> id
 //!        | counts: id -> subordinates        | index: attribute, kind, value, chunk -> ids
 //! ```
 //!
-//! An entry is never decoded: filters, access checks and encoders read its record where it lies in the map. A plan
-//! yields candidates in ascending order of ids, a chunk of the index at a time, and says whether they are exact.
+//! An entry is never decoded: filters, access checks and encoders read its record in the map. A
+//! plan yields candidates in ascending order of ids, one chunk of the index at a time. It says if
+//! they are exact.
 //!
-//! What this crate is not: it knows no operations, no access rules, no result codes, and it takes entries on trust
-//! once the schema has checked them. The layout may change until the project's first release; nothing outside this
-//! crate knows it.
+//! This crate knows no operations, no access rules and no result codes. It trusts entries that the
+//! schema has checked. The layout may change until the project's first release; nothing outside
+//! this crate knows it.
+//!
+//! The folders from the bottom up: `names`, `idset` and `record` are structures of bytes.
+//! `overflow_values` and `index` are rows of the databases. `store` is the open store, and `view`
+//! reads one state of it. `plan`, `write`, `verify`, `reindex` and `load` work on views, and `open`
+//! creates and opens stores.
 
 #![forbid(unsafe_code)]
 
@@ -39,7 +45,7 @@ mod verify;
 mod view;
 mod write;
 
-/// How sure a commit is, for [`StoreOptions::durability`].
+/// Durability of a commit, for [`StoreOptions::durability`].
 pub use fulgurite::Durability;
 
 pub use attributes::{AttributeInfo, AttributeTable};

@@ -10,7 +10,7 @@ use tempfile::TempDir;
 
 pub(crate) const SUFFIX: &str = "dc=example,dc=com";
 
-/// A store in a directory that vanishes with it.
+/// A store in a temporary directory.
 pub(crate) struct TestStore {
     pub(crate) store: Store,
     pub(crate) dir: TempDir,
@@ -42,7 +42,8 @@ pub(crate) fn create_with(options: &StoreOptions) -> TestStore {
     TestStore { store, dir }
 }
 
-/// A store whose RDN hashes have four bits, so that lists of names collide, and whose attributes are large with two values.
+/// Makes a store whose RDN hashes have four bits, so that lists of names collide. Attributes with
+/// two values are large.
 pub(crate) fn create() -> TestStore {
     let indexes = [
         "objectClass:eq",
@@ -60,7 +61,7 @@ pub(crate) fn create() -> TestStore {
     create_with(&StoreOptions {
         indexes: Some(indexes),
         rdn_hash_bits_ignored: !0xf,
-        // Whatever has two values already is large.
+        // Two values already overflow.
         inline_values_max: Some(1),
         ..options()
     })
@@ -98,7 +99,7 @@ pub(crate) fn suffix_entry(schema: &Schema) -> CheckedEntry {
     entry(schema, SUFFIX, &[("objectClass", "domain")])
 }
 
-/// Adds an entry below the one that its name says.
+/// Adds an entry below its parent.
 pub(crate) fn add(writer: &mut Writer<'_>, entry: &CheckedEntry) -> EntryId {
     let parent = parent_of(writer, &entry.entry().dn);
     writer.add(parent, entry).unwrap()
@@ -115,7 +116,7 @@ pub(crate) fn find<T: Snapshot>(view: &View<'_, T>, dn: &str) -> NameLookup {
     view.find(&Dn::parse(view.schema(), dn).unwrap()).unwrap()
 }
 
-/// Everything in a view: names and, sorted, attributes and values.
+/// Returns the content of a view: names and, sorted, attributes and values.
 pub(crate) fn contents(view: &View<'_>) -> BTreeMap<String, BTreeMap<String, Vec<Vec<u8>>>> {
     let mut contents = BTreeMap::new();
     let mut next = view.next_entry_id(EntryId(0)).unwrap();

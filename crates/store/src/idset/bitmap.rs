@@ -1,4 +1,4 @@
-//! One chunk as a bitmap in memory: the form in which sets are combined.
+//! One chunk as a bitmap in memory. Sets are combined in this form.
 
 use super::position::CHUNK_IDS;
 
@@ -27,7 +27,7 @@ impl Bitmap {
         &mut self.words
     }
 
-    /// Adds a position; false when it lies outside the chunk.
+    /// Adds a position. Returns false if it is outside the chunk.
     pub(crate) fn insert(&mut self, low: u16) -> bool {
         match self.words.get_mut(usize::from(low) / 64) {
             Some(word) => *word |= 1 << (low % 64),
@@ -42,7 +42,7 @@ impl Bitmap {
         }
     }
 
-    /// Adds `first..=last`; false when they are out of order or outside.
+    /// Adds `first..=last`. Returns false if they are out of order or outside the chunk.
     pub(crate) fn insert_run(&mut self, first: usize, last: usize) -> bool {
         if first > last || last >= CHUNK_IDS {
             return false;
@@ -94,7 +94,7 @@ impl Bitmap {
         self.words.iter().all(|word| *word == 0)
     }
 
-    /// Number of positions that are set.
+    /// Returns the number of positions that are set.
     pub(crate) fn len(&self) -> usize {
         self.words
             .iter()
@@ -102,7 +102,7 @@ impl Bitmap {
             .sum()
     }
 
-    /// Number of runs of neighbours.
+    /// Returns the number of runs of neighbours.
     pub(crate) fn runs(&self) -> usize {
         let mut before = 0;
         let mut runs = 0;
@@ -113,7 +113,7 @@ impl Bitmap {
         runs
     }
 
-    /// The first position at or after `from`.
+    /// Returns the first position at or after `from`.
     pub(crate) fn next(&self, from: usize) -> Option<u16> {
         let mut index = from / 64;
         let mut word = self.words.get(index)? & (u64::MAX << (from % 64));
@@ -124,7 +124,7 @@ impl Bitmap {
         u16::try_from(index * 64 + word.trailing_zeros() as usize).ok()
     }
 
-    /// The first position at or after `from` that is not set; the end of the chunk if there is none.
+    /// Returns the first position at or after `from` that is not set, or the end of the chunk.
     pub(crate) fn next_gap(&self, from: usize) -> usize {
         let mut index = from / 64;
         let Some(first) = self.words.get(index) else {

@@ -1,13 +1,13 @@
-//! One chunk as it lies in the map.
+//! One chunk as stored in the map.
 //!
 //! ```text
-//! array   position u16, ascending                                                             little-endian
+//! array   position u16, ascending                                               little-endian
 //! bitmap  2 u8 | cardinality u16 | 1024 bytes
 //! runs    3 u8 | cardinality u16 | (first u16, last u16), ascending
 //! ```
 //!
-//! Most chunks are arrays of a few positions, many of one, so these have no head: their lengths are even, those of the others
-//! odd.
+//! Most chunks are arrays of a few positions, and many have one. So arrays have no header: their
+//! lengths are even, the lengths of the other forms odd.
 
 use super::bitmap::Bitmap;
 use super::encode::{header, shortest};
@@ -16,17 +16,17 @@ use crate::bytes::{u16_at, u64_at};
 use crate::error::Damage;
 
 pub(super) const BITMAP_LEN: usize = CHUNK_IDS / 8;
-/// Bytes before those of a bitmap, and before runs.
+/// Length in bytes of the header of a bitmap or of runs.
 pub(super) const HEADER_LEN: usize = 3;
 pub(super) const ARRAY: u8 = 1;
 pub(super) const BITMAP: u8 = 2;
 pub(super) const RUNS: u8 = 3;
 
-/// What is in a chunk, as it lies there; an error where positions are out of order or outside.
+/// The content of a chunk as stored. Positions out of order or outside the chunk are an error.
 pub(super) enum Content<'a> {
     Array(Result<Vec<u16>, Damage>),
     Runs(Result<Vec<(u16, u16)>, Damage>),
-    /// Bytes, and the cardinality as the header has it.
+    /// The bytes, and the cardinality from the header.
     Bitmap(&'a [u8], usize),
 }
 
@@ -64,13 +64,13 @@ impl<'a> Chunk<'a> {
         })
     }
 
-    /// Number of ids in the chunk, as its header has it.
+    /// Returns the number of ids in the chunk, from its header.
     #[inline]
     pub(crate) fn len(&self) -> usize {
         usize::from(self.cardinality)
     }
 
-    /// Visits the positions in the chunk, ascending: for chunks of few, without a bitmap.
+    /// Visits the positions in the chunk, ascending. For chunks of few ids it needs no bitmap.
     pub(crate) fn for_each(&self, mut visit: impl FnMut(u16)) -> Result<(), Damage> {
         if self.kind != ARRAY {
             let mut bits = Bitmap::new();
@@ -89,8 +89,9 @@ impl<'a> Chunk<'a> {
         Ok(())
     }
 
-    /// Replaces `out` by an array with one position entered or removed: its bytes are copied, none of them is decoded. False
-    /// if this is no array, or the outcome has a shorter form.
+    /// Replaces `out` by the array with one position inserted or removed. It copies the bytes and
+    /// decodes none. Returns false if this is no array, or if another form of the result is
+    /// shorter.
     pub(super) fn array_with(
         &self,
         low: u16,
@@ -100,7 +101,8 @@ impl<'a> Chunk<'a> {
         if self.kind != ARRAY {
             return Ok(false);
         }
-        // The positions before it, and runs; what is out of order or outside is damage.
+        // Counts the positions before `low`, and the runs. Positions out of order or outside are
+        // damage.
         let (mut before, mut runs, mut is_stored, mut is_next_stored) = (0, 0, false, false);
         let mut end = 0;
         for position in self.numbers() {

@@ -1,4 +1,5 @@
-//! A few positions of a chunk changed, without a bitmap in between: what a single update does to each of its postings.
+//! Changing a few positions of a chunk without a bitmap. A single update does this to each of its
+//! postings.
 
 use super::bitmap::Bitmap;
 use super::chunk::{Chunk, Content};
@@ -6,15 +7,17 @@ use super::encode;
 use super::position::CHUNK_IDS;
 use crate::error::Damage;
 
-/// Beyond so many changes, or runs, a bitmap is no detour.
+/// With more changes or more runs than this, a bitmap is as fast.
 const FEW: usize = 64;
 
-/// Replaces `out` by a chunk with positions entered (`true`) and removed, in the order of the changes; by nothing when it is
-/// empty. `before` is the chunk so far. What comes out has the shortest form, but that a bitmap in its middle sizes stays
-/// one until it is counted again.
+/// Replaces `out` by the chunk after some changes: positions inserted (`true`) and removed, in
+/// order. An empty chunk leaves `out` empty. `before` is the chunk before the changes.
+///
+/// The result has the shortest form. The exception is a bitmap of middle size, which stays a bitmap
+/// until its ids are counted again.
 ///
 /// # Errors
-/// [`Damage::Posting`] when `before` is no chunk.
+/// [`Damage::Posting`] if `before` is no chunk.
 pub(crate) fn edit(
     before: Option<&[u8]>,
     changes: &[(u16, bool)],
@@ -86,7 +89,7 @@ fn edit_runs(mut runs: Vec<(u16, u16)>, changes: &[(u16, bool)], out: &mut Vec<u
     encode::encode_few_runs(&runs, out)
 }
 
-/// Enters or removes one position.
+/// Inserts or removes one position.
 fn edit_run(runs: &mut Vec<(u16, u16)>, low: u16, present: bool) {
     let at = runs.partition_point(|(_, last)| *last < low);
     let stored = runs.get_mut(at).filter(|(first, _)| *first <= low);
@@ -124,7 +127,8 @@ fn edit_run(runs: &mut Vec<(u16, u16)>, low: u16, present: bool) {
     }
 }
 
-/// False when another form may be shorter, or it is time to look.
+/// Changes the bitmap in place. Returns false if another form may be shorter, or if it is time to
+/// check.
 fn edit_bitmap(
     bytes: &[u8],
     cardinality: usize,

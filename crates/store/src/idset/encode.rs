@@ -3,7 +3,7 @@
 use super::bitmap::Bitmap;
 use super::chunk::{ARRAY, BITMAP, BITMAP_LEN, HEADER_LEN, RUNS};
 
-/// The kind of which a chunk takes the fewest bytes, with its head.
+/// Returns the kind of chunk that takes the fewest bytes, header included.
 pub(super) fn shortest(cardinality: usize, runs: usize) -> u8 {
     if cardinality * 2 <= HEADER_LEN + (runs * 4).min(BITMAP_LEN) {
         ARRAY
@@ -14,7 +14,7 @@ pub(super) fn shortest(cardinality: usize, runs: usize) -> u8 {
     }
 }
 
-/// Replaces `out` by the shortest form of a chunk; by nothing when it is empty.
+/// Replaces `out` by the shortest form of a chunk; an empty chunk leaves it empty.
 pub(crate) fn encode(bits: &Bitmap, out: &mut Vec<u8>) {
     out.clear();
     let (cardinality, runs) = (bits.len(), bits.runs());
@@ -35,10 +35,11 @@ pub(crate) fn encode(bits: &Bitmap, out: &mut Vec<u8>) {
     }
 }
 
-/// As [`encode`], for positions in ascending order, which mostly are few: they are not spread over a bitmap first.
+/// As [`encode`], for positions in ascending order. Mostly they are few, so no bitmap is made
+/// first.
 pub(crate) fn encode_sorted(positions: &[u16], out: &mut Vec<u8>) {
     if let [low] = positions {
-        // Most chunks of a load: an array has no head.
+        // Most chunks of a load have one position. An array has no header.
         out.clear();
         return out.extend_from_slice(&low.to_le_bytes());
     }
@@ -76,8 +77,8 @@ pub(crate) fn encode_sorted(positions: &[u16], out: &mut Vec<u8>) {
     }
 }
 
-/// As [`encode`], for runs in ascending order with gaps between them, so few that they are shorter than a bitmap. False if
-/// they are not, and `out` is undefined then.
+/// As [`encode`], for ascending runs with gaps between them. Returns false if a bitmap is shorter;
+/// `out` is undefined then.
 pub(super) fn encode_few_runs(runs: &[(u16, u16)], out: &mut Vec<u8>) -> bool {
     out.clear();
     let len = |(first, last): &(u16, u16)| usize::from(*last - *first) + 1;
@@ -100,7 +101,7 @@ pub(super) fn encode_few_runs(runs: &[(u16, u16)], out: &mut Vec<u8>) -> bool {
     kind == RUNS
 }
 
-/// The head of a bitmap whose cardinality is [still to be set](set_cardinality).
+/// Starts a bitmap whose cardinality is [set later](set_cardinality).
 pub(super) fn begin_bitmap(out: &mut Vec<u8>) {
     header(out, BITMAP, 0);
 }

@@ -10,7 +10,8 @@ use super::position::split;
 use crate::error::Damage;
 use crate::ids::EntryId;
 
-/// Chunks by number. Memory is bounded by one bit per entry of the store, and 1 KiB per chunk touched.
+/// Chunks by number. Memory is bounded by one bit per entry of the store, and 1 KiB per chunk
+/// touched.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct IdSet {
     chunks: BTreeMap<u32, Box<Bitmap>>,

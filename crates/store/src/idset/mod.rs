@@ -6,12 +6,12 @@
 //!                        key "... person" + chunk 1  ->  runs  [0..=4711]
 //! ```
 //!
-//! 2^13 rather than Roaring's 2^16: a bitmap is then 1 KiB, so that every chunk lies inside a leaf page together
-//! with others, and an update rewrites a part of one page. At 2 KiB a bitmap with its key would pass the engine's
-//! limit for values on the page and take an overflow page for itself.
+//! A chunk has 2^13 ids rather than Roaring's 2^16. A bitmap is then 1 KiB: several chunks share a
+//! leaf page, and an update rewrites a part of one page. A bitmap of 2 KiB with its key would
+//! exceed the engine's limit for a page. It would take an overflow page.
 //!
-//! Sets are never materialised as a whole when they come from the index: a plan is evaluated one chunk at a
-//! time on [`Bitmap`].
+//! A set that comes from the index is never read as a whole. A plan is evaluated one chunk at a
+//! time, on [`Bitmap`].
 
 mod bitmap;
 mod chunk;

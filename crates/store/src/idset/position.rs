@@ -6,7 +6,8 @@ pub(crate) const CHUNK_BITS: u32 = 13;
 
 pub(crate) const CHUNK_IDS: usize = 1 << CHUNK_BITS;
 
-/// Chunk number and position within it. Ids above 2^45 do not occur: ids are dense.
+/// Returns the chunk number of an id and its position in the chunk. Ids above 2^45 do not occur, as
+/// ids are dense.
 #[inline]
 pub(crate) fn split(id: EntryId) -> (u32, u16) {
     let chunk = u32::try_from(id.0 >> CHUNK_BITS).unwrap_or(u32::MAX);

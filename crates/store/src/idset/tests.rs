@@ -38,7 +38,7 @@ fn set(bits: &Bitmap) -> BTreeSet<u16> {
 
 proptest! {
     #[test]
-    fn algebra_is_that_of_sets(a in positions(), b in positions()) {
+    fn bitmaps_combine_as_sets(a in positions(), b in positions()) {
         let with = |f: fn(&mut Bitmap, &Bitmap)| {
             let mut left = bits(&a);
             f(&mut left, &bits(&b));
@@ -92,7 +92,7 @@ proptest! {
                 let mut bits = Bitmap::new();
                 let mut visited = Vec::new();
                 let read = chunk.for_each(|low| visited.push(low));
-                // An array out of order is the one thing that a bitmap takes.
+                // A bitmap accepts an array out of order; nothing else differs.
                 if chunk.or_into(&mut bits).is_err() {
                     prop_assert!(read.is_err());
                 } else if read.is_ok() {
@@ -106,7 +106,7 @@ proptest! {
     fn edited_chunks_are_those_of_the_edited_set(a in positions(), edits in prop::collection::vec((0..IDS, any::<bool>()), 0..90), near: bool) {
         let (mut before, mut edited) = (Vec::new(), Vec::new());
         encode(&bits(&a), &mut before);
-        // Half of the time beside what is there: runs grow, split and join.
+        // Half of the edits are next to stored positions, so that runs grow, split and join.
         let edits: Vec<(u16, bool)> = edits.into_iter().map(|(low, present)| match a.range(low..).next() {
             Some(there) if near => (there.saturating_sub(low % 3), present),
             _ => (low, present),
@@ -144,7 +144,7 @@ proptest! {
     }
 
     #[test]
-    fn owned_sets_are_sets(ids in prop::collection::btree_set(0_u64..100_000, 0..200)) {
+    fn id_sets_are_sets(ids in prop::collection::btree_set(0_u64..100_000, 0..200)) {
         let mut owned = IdSet::default();
         ids.iter().for_each(|id| owned.insert(EntryId(*id)));
         prop_assert_eq!(owned.len(), ids.len() as u64);
@@ -154,8 +154,8 @@ proptest! {
 }
 
 #[test]
-fn heads_count_for_the_shortest_form() {
-    // (positions, bytes): the runs have a head of three, the array has none.
+fn headers_count_for_the_shortest_form() {
+    // (positions, bytes): runs have a header of three bytes, the array has none.
     for (positions, len) in [(&[5, 6, 7][..], 6), (&[5, 6, 7, 8], 7)] {
         let (mut by_bits, mut sorted, mut edited) = (Vec::new(), Vec::new(), Vec::new());
         encode(&bits(&positions.iter().copied().collect()), &mut by_bits);

@@ -1,4 +1,4 @@
-//! Which attributes are indexed, and for what: the administrator's words.
+//! Settings of indexes, as the administrator writes them.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,18 +6,18 @@ use std::str::FromStr;
 use super::kinds::{IndexKind, IndexKinds};
 use crate::error::OpenError;
 
-/// One attribute and its indexes; as text `mail:eq,sub`.
+/// An attribute and its kinds of index; as text `mail:eq,sub`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IndexSpec {
     /// Name or OID of the attribute type.
     pub attribute: String,
-    /// What is indexed.
+    /// The kinds of index.
     pub kinds: IndexKinds,
 }
 
 impl IndexSpec {
-    /// The indexes of a store for which none were asked: what people look up in directories of persons, groups
-    /// and Unix accounts.
+    /// Returns the indexes of a store without settings: for common look-ups of persons, groups and
+    /// Unix accounts.
     #[must_use]
     pub fn defaults() -> Vec<IndexSpec> {
         let eq = IndexKinds::of(&[IndexKind::Equality]);
@@ -54,7 +54,7 @@ impl IndexSpec {
 impl FromStr for IndexSpec {
     type Err = OpenError;
 
-    /// Reads `attribute:kind,kind`; kinds are `eq`, `pres`, `sub` and `approx`, and `eq` when none is given.
+    /// Reads `attribute:kind,kind`. Without kinds it means `eq`.
     fn from_str(text: &str) -> Result<IndexSpec, OpenError> {
         let wrong = |reason| OpenError::Index {
             text: text.to_owned(),
@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn text_there_and_back() {
+    fn settings_are_parsed_and_printed() {
         for (text, printed) in [
             ("uid:eq", "uid:eq"),
             ("mail:sub,eq", "mail:eq,sub"),

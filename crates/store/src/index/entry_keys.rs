@@ -17,7 +17,7 @@ impl<'a> KeyMaker<'a> {
         KeyMaker { indexes, schema }
     }
 
-    /// Calls `visit` with the key of every posting that lists the entry; a key may come more than
+    /// Calls `visit` with the key of every posting that lists the entry. A key may come more than
     /// once. `scratch` is room for one key.
     pub(crate) fn each_key(
         self,

@@ -5,16 +5,17 @@ use crate::ids::AttributeId;
 
 /// Kind code of the keys of grams.
 pub(crate) const CODE: u8 = b's';
-/// Marks the start of a normal form in its grams. It cannot collide harmfully: answers from grams are tested.
+/// Marks the start of a normal form in its grams. A value with the same byte may be found too; the
+/// filter is tested anyway.
 pub(crate) const START: u8 = 2;
 
-/// Marks the end. The last byte of a value and this mark make a gram of two bytes, so that every byte of a value begins
-/// some gram.
+/// Marks the end of a normal form. With it the last byte of a value makes a gram of two bytes. So
+/// every byte of a value begins some gram.
 pub(crate) const END: u8 = 3;
 
 const GRAM_LEN: usize = 3;
 
-/// Calls `gram` with the grams of a value in normal form, in their order; some may come more than once.
+/// Calls `gram` with the grams of a value in normal form, in order. A gram may come more than once.
 pub(crate) fn each_gram(normal: &[u8], mut gram: impl FnMut(&[u8])) {
     match normal {
         [] => gram(&[START, END]),
@@ -33,12 +34,12 @@ pub(crate) fn each_gram(normal: &[u8], mut gram: impl FnMut(&[u8])) {
     }
 }
 
-/// How to find values that contain a piece.
+/// How to find the values that contain a piece.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum GramLookup {
     /// In the posting of this gram.
     One(Gram),
-    /// In the postings of all grams that begin so: the piece is too short for a gram of its own.
+    /// In the postings of all grams with this beginning: the piece is shorter than a gram.
     Beginning(Gram),
 }
 
@@ -50,11 +51,11 @@ pub(crate) struct Gram {
 }
 
 impl Gram {
-    /// The first bytes of a text, as many as a gram has.
+    /// Returns the first bytes of a text, up to the length of a gram.
     fn of(text: &[u8]) -> Gram {
         let mut bytes = [0; GRAM_LEN];
-        let places = bytes.iter_mut().zip(text);
-        places.for_each(|(to, from)| *to = *from);
+        let positions = bytes.iter_mut().zip(text);
+        positions.for_each(|(to, from)| *to = *from);
         Gram {
             bytes,
             len: text.len().min(GRAM_LEN),
@@ -66,7 +67,8 @@ impl Gram {
     }
 }
 
-/// The grams that every value with this piece has. `initial` and `last` say whether it is an end of the value.
+/// Returns the grams that every value with this piece has. `initial` and `last` say if the piece is
+/// an end of the value.
 pub(crate) fn grams_of_piece(piece: &[u8], initial: bool, last: bool) -> Vec<GramLookup> {
     if piece.is_empty() {
         return Vec::new();
@@ -85,7 +87,8 @@ pub(crate) fn grams_of_piece(piece: &[u8], initial: bool, last: bool) -> Vec<Gra
     }
 }
 
-/// As [`posting`], for a gram of three bytes none of which is escaped: most keys of a load are such.
+/// As [`key::posting`], for a gram of three bytes without escapes. Most keys of a load are of this
+/// form.
 pub(crate) fn of_gram(attribute: AttributeId, gram: &[u8]) -> Option<[u8; HEADER_LEN + 4]> {
     let &[a, b, c] = gram else { return None };
     let [high, low] = attribute.key();
@@ -93,8 +96,8 @@ pub(crate) fn of_gram(attribute: AttributeId, gram: &[u8]) -> Option<[u8; HEADER
     (a.min(b).min(c) > ESCAPE).then_some(key)
 }
 
-/// A gram as a number of 24 bits, which sorts as its key does; `None` for grams that are escaped or shorter than two
-/// bytes.
+/// Returns a gram as a number of 24 bits, which sorts as its key. `None` for grams with escapes,
+/// and for those shorter than two bytes.
 pub(crate) fn gram_code(gram: &[u8]) -> Option<u32> {
     match *gram {
         [a, b, c] if a.min(b).min(c) > ESCAPE => Some(u32::from_be_bytes([0, a, b, c])),
@@ -103,7 +106,7 @@ pub(crate) fn gram_code(gram: &[u8]) -> Option<u32> {
     }
 }
 
-/// Attribute and code of a gram's posting, if the gram has a code.
+/// Returns attribute and code of a gram's posting, if the gram has a code.
 pub(crate) fn gram_of(posting: &[u8]) -> Option<(AttributeId, u32)> {
     let (&[high, low, kind], gram) = posting.split_first_chunk()?;
     let (&end, gram) = gram.split_last()?;
@@ -123,7 +126,7 @@ pub(crate) fn of_gram_code(out: &mut Vec<u8>, attribute: AttributeId, code: u32)
     }
 }
 
-/// Attribute and kind of grams, as [`key::kind_prefix`] has them.
+/// Returns attribute and kind of grams, as [`key::kind_prefix`] does.
 pub(crate) fn kind_prefix(attribute: AttributeId) -> [u8; HEADER_LEN] {
     let [high, low] = attribute.key();
     [high, low, CODE]

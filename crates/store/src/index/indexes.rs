@@ -17,9 +17,10 @@ pub(crate) struct Index {
     kinds: IndexKinds,
     /// By kind: the rule that makes the normal forms of the keys.
     rules: [Option<&'static MatchingRule>; KINDS_LEN],
-    /// Whether searches may use it: it is complete. ChunkChanges are written to it either way.
+    /// True if searches may use the index, because it is complete. Changes are written to it either
+    /// way.
     pub(crate) usable: bool,
-    /// Values name object classes and stand for all their superior classes.
+    /// True for objectClass, where a value implies all superior classes.
     pub(crate) object_class: bool,
 }
 
@@ -53,20 +54,21 @@ impl Index {
 /// All indexes of a state of the store.
 #[derive(Debug)]
 pub(crate) struct Indexes {
-    /// The generation of the recorded state that this was made of.
+    /// The generation of the stored state.
     pub(crate) generation: u64,
     list: Vec<Index>,
-    /// By attribute type: positions in `list` of the indexes that its values belong to, its own and those of its
-    /// supertypes.
+    /// By attribute type: positions in `list` of the indexes that list its values. These are its
+    /// own indexes and those of its supertypes.
     fed: Vec<Vec<usize>>,
     class_keys: ClassKeys,
 }
 
 impl Indexes {
-    /// The indexes that a recorded state asks to be written: complete ones, and those that are being filled.
+    /// Makes the indexes of a stored state that writers write: the complete ones and those that are
+    /// being filled.
     ///
     /// # Errors
-    /// [`Damage::Description`] for an attribute that cannot be indexed so or has no number.
+    /// [`Damage::Description`] for an attribute that cannot have such an index or has no number.
     pub(crate) fn of_state(
         schema: &Schema,
         state: &IndexState,
@@ -112,13 +114,13 @@ impl Indexes {
         &self.list
     }
 
-    /// The index of exactly this attribute type that searches may use.
+    /// Returns the index of exactly this attribute type, if searches may use it.
     pub(crate) fn of(&self, attribute: AttributeIndex) -> Option<&Index> {
         let usable = |index: &&Index| index.usable && index.attribute == attribute;
         self.list.iter().find(usable)
     }
 
-    /// The indexes that values of this attribute type belong to.
+    /// Returns the indexes that list values of this attribute type.
     pub(crate) fn fed_by(&self, attribute: AttributeIndex) -> impl Iterator<Item = &Index> {
         let positions = self
             .fed
@@ -129,7 +131,7 @@ impl Indexes {
             .filter_map(|position| self.list.get(*position))
     }
 
-    /// Whether values of this attribute type are indexed at all.
+    /// Returns true if an index lists values of this attribute type.
     pub(crate) fn is_fed_by(&self, attribute: AttributeIndex) -> bool {
         self.fed
             .get(attribute.0 as usize)

@@ -1,37 +1,35 @@
-//! KeyVisitor of the index tree.
+//! Keys of the index tree.
 //!
 //! ```text
 //! attribute id u16 | kind u8 | value, escaped | 00 | chunk number                       big-endian
-//! attribute id u16 | kind u8 | first 64 bytes, escaped | 00 | hash u64 | chunk number  values of 64 bytes up
-//!
-//! chunk number  0xxxxxxx  |  10xxxxxx 10xxxxxx  |  c0 number u32 c0                     the first that has room
+//! attribute id u16 | kind u8 | first 64 bytes, escaped | 00 | hash u64 | chunk number   values of 64 bytes or more
 //! ```
 //!
-//! The number of a chunk can be told from either end: a million entries have one byte of it, 33 million two.
-//!
-//! Escaping (00 as 01 01, 01 as 01 02) keeps the order of values and makes no value's key a prefix of
-//! another's. A value of 64 bytes or more is represented by its prefix and a hash: still in order, but two
-//! such values may share a key, so answers from it are inexact.
+//! The chunk number is described in `chunk_key`. Escaping (00 as 01 01, 01 as 01 02) keeps the
+//! order of values, and no value's key is a prefix of another value's key. A value of 64 bytes or
+//! more is represented by its prefix and a hash. Such keys sort too, but two values may share a
+//! key, so their answers are inexact.
 
 use super::chunk_key::{CHUNK_LEN, split_chunk};
 use crate::bytes::stable_hash;
 use crate::ids::AttributeId;
 
-/// Values shorter than this are in the key literally.
+/// Length in bytes: shorter values are in the key literally.
 pub(crate) const LITERAL_LEN: usize = 64;
 pub(super) const END: u8 = 0;
 pub(super) const ESCAPE: u8 = 1;
-/// The bytes before the value.
+/// Number of bytes before the value.
 pub(super) const HEADER_LEN: usize = 3;
 
-/// Whether a key made from this value stands for it alone.
+/// Returns true if no other value has the key of this value.
 pub(crate) fn is_literal(value: &[u8]) -> bool {
     value.len() < LITERAL_LEN
 }
 
 /// Replaces `out` by the key of a posting, without chunk number.
 pub(crate) fn posting(out: &mut Vec<u8>, attribute: AttributeId, code: u8, value: &[u8]) {
-    // With the chunk number that follows, and as if nothing had to be escaped: one piece of memory for most keys.
+    // The memory includes the chunk number that follows, but no escapes. So most keys need one
+    // allocation.
     out.reserve(HEADER_LEN + value.len().min(LITERAL_LEN) + 1 + CHUNK_LEN);
     header(out, attribute, code);
     escape(out, literal_part(value));
@@ -45,20 +43,20 @@ pub(crate) fn posting(out: &mut Vec<u8>, attribute: AttributeId, code: u8, value
 /// all entries.
 pub(crate) const PRESENCE_CODE: u8 = b'*';
 
-/// The posting of all entries.
+/// Returns the key of the posting of all entries.
 pub(crate) fn all_entries() -> Vec<u8> {
     let mut out = Vec::new();
     posting(&mut out, AttributeId::ENTRIES, PRESENCE_CODE, &[]);
     out
 }
 
-/// Attribute and kind, by which postings are sorted first.
+/// Returns attribute and kind of a posting, by which postings are sorted first.
 pub(crate) fn kind_prefix(posting: &[u8]) -> [u8; HEADER_LEN] {
     posting.first_chunk().copied().unwrap_or_default()
 }
 
-/// The first bytes of a key as a number, which sorts as the key does. The first of them, half of the attribute's number,
-/// is left out as long as it is zero, to see one byte more of the value.
+/// Returns the first bytes of a key as a number, which sorts as the key. A zero at the start, half
+/// of the attribute's number, is omitted to include one more byte of the value.
 pub(crate) fn prefix(posting: &[u8]) -> u128 {
     let Some((0, rest)) = posting.split_first() else {
         return u128::MAX;
@@ -74,7 +72,8 @@ pub(crate) fn prefix(posting: &[u8]) -> u128 {
     u128::from_be_bytes(first)
 }
 
-/// The value of an equality key with its chunk number, if the key has all of it.
+/// Returns the value of an equality key with its chunk number, if the key contains all of the
+/// value.
 pub(crate) fn literal_value(key: &[u8]) -> Option<Vec<u8>> {
     let (posting, _) = split_chunk(key)?;
     let (end, escaped) = posting.get(HEADER_LEN..)?.split_last()?;
@@ -90,24 +89,24 @@ pub(crate) fn literal_value(key: &[u8]) -> Option<Vec<u8>> {
     (*end == END && is_literal(&value)).then_some(value)
 }
 
-/// The attribute of a posting's key.
+/// Returns the attribute of a posting's key.
 pub(crate) fn attribute(posting: &[u8]) -> Option<AttributeId> {
     AttributeId::from_key(posting.get(..2)?)
 }
 
-/// The kind of a posting's key, as its byte.
+/// Returns the kind code of a posting's key.
 pub(crate) fn kind_code(posting: &[u8]) -> Option<u8> {
     posting.get(2).copied()
 }
 
-/// Whether the key of a posting has all of the value: no other value makes it.
+/// Returns true if the key of a posting contains all of the value, so that no other value has it.
 pub(crate) fn has_literal(posting: &[u8]) -> bool {
     let rest = posting.get(HEADER_LEN..).unwrap_or_default();
-    // A hash stands behind the end of what is shortened.
+    // A hash follows the end of a shortened value.
     rest.iter().position(|byte| *byte == END) == rest.len().checked_sub(1)
 }
 
-/// Attribute, kind and (possibly shortened) value of a posting's key, for people.
+/// Returns attribute, kind and (possibly shortened) value of a posting's key, for people.
 pub(crate) fn parts(posting: &[u8]) -> Option<(AttributeId, u8, Vec<u8>)> {
     let (header, rest) = posting.split_at_checked(HEADER_LEN)?;
     let attribute = AttributeId::from_key(header.get(..2)?)?;
@@ -133,7 +132,7 @@ pub(super) fn header(out: &mut Vec<u8>, attribute: AttributeId, code: u8) {
     out.push(code);
 }
 
-/// Whether the key of a value has its bytes as they are.
+/// Returns true if the value needs no escapes.
 pub(crate) fn is_plain(value: &[u8]) -> bool {
     value.iter().all(|byte| *byte > ESCAPE)
 }

@@ -3,19 +3,19 @@
 use super::key::{END, LITERAL_LEN, escape, header, is_literal, literal_part};
 use crate::ids::AttributeId;
 
-/// A stretch of keys.
+/// A range of keys.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct KeyRange {
     /// First key that may belong to it.
     pub(crate) start: Vec<u8>,
-    /// First key beyond it.
+    /// First key behind it.
     pub(crate) end: Vec<u8>,
-    /// Whether it holds no value outside the range asked for.
+    /// True if the range contains no value outside the requested values.
     pub(crate) exact: bool,
 }
 
 impl KeyRange {
-    /// Values that begin with `prefix`.
+    /// Returns the range of the values that begin with `prefix`.
     pub(crate) fn prefix(attribute: AttributeId, code: u8, prefix: &[u8]) -> KeyRange {
         let mut start = Vec::new();
         header(&mut start, attribute, code);
@@ -27,7 +27,7 @@ impl KeyRange {
         }
     }
 
-    /// Values at or above `value`.
+    /// Returns the range of the values at or above `value`.
     pub(crate) fn at_least(attribute: AttributeId, code: u8, value: &[u8]) -> KeyRange {
         let KeyRange { start, .. } = KeyRange::prefix(attribute, code, value);
         let mut end = Vec::new();
@@ -39,13 +39,13 @@ impl KeyRange {
         }
     }
 
-    /// Values at or below `value`.
+    /// Returns the range of the values at or below `value`.
     pub(crate) fn at_most(attribute: AttributeId, code: u8, value: &[u8]) -> KeyRange {
         let mut start = Vec::new();
         header(&mut start, attribute, code);
         let mut end = start.clone();
         escape(&mut end, literal_part(value));
-        // The value itself continues with END; everything longer with an byte above it.
+        // The value itself continues with END, every longer value with a larger byte.
         end.push(END + 1);
         KeyRange {
             start,
@@ -55,7 +55,8 @@ impl KeyRange {
     }
 }
 
-/// The first key beyond all that begin with `prefix`, which does not consist of 0xff alone.
+/// Returns the first key behind all keys with this prefix. The prefix does not consist of 0xff
+/// only.
 fn successor(prefix: &[u8]) -> Vec<u8> {
     let mut out = prefix.to_vec();
     while let Some(last) = out.pop() {

@@ -1,6 +1,7 @@
-//! Postings changed by an open write transaction but not yet written.
+//! Postings that an open write transaction has changed but not yet written.
 //!
-//! A hot chunk (objectClass=person) changes with every entry of a batch; collected here, it is written once.
+//! Some chunks (objectClass=person) change with every entry of a batch. Here their changes are
+//! collected, and each chunk is written once.
 
 use std::collections::hash_map::Entry;
 
@@ -12,13 +13,13 @@ use crate::ids::EntryId;
 use crate::idset;
 use fulgurite::{Database, Edit, WriteTxn};
 
-/// Beyond so many changes they are written early, to bound memory.
+/// Number of changes beyond which they are written early, to bound memory.
 const CHANGES_MAX: usize = 400_000;
 
-/// Postings that an entry of the usual kind is in: room is made for so many at a time.
+/// Number of postings of a usual entry, for which memory is reserved.
 const ENTRY_POSTINGS: usize = 100;
 
-/// ChunkChanges by chunk key, in the order in which they were made: the last one about an id counts.
+/// Changes by chunk key, in order. The last change of an id counts.
 #[derive(Debug, Default)]
 pub(crate) struct PendingPostings {
     chunks: FxHashMap<Vec<u8>, ChunkChanges>,
@@ -28,13 +29,14 @@ pub(crate) struct PendingPostings {
 /// The changes of a chunk.
 #[derive(Debug)]
 enum ChunkChanges {
-    /// As most have in a small transaction.
+    /// The one change that most chunks have in a small transaction.
     One([(u16, bool); 1]),
     Several(Vec<(u16, bool)>),
 }
 
 impl ChunkChanges {
-    /// Superior classes are entered once for each class that has them.
+    /// Adds a change. An entry's superior classes come once for each class that has them; repeated
+    /// changes are dropped.
     fn push(&mut self, change: (u16, bool)) {
         match self {
             known if known.all().last() == Some(&change) => {}
@@ -52,7 +54,7 @@ impl ChunkChanges {
 }
 
 impl PendingPostings {
-    /// Enters or removes an id in the posting of `key`.
+    /// Inserts or removes an id in the posting of `key`.
     pub(crate) fn change(&mut self, posting: &[u8], id: EntryId, present: bool) {
         let (chunk, low) = idset::split(id);
         match self.chunks.entry(chunk_key::of_chunk(posting, chunk)) {
@@ -64,12 +66,12 @@ impl PendingPostings {
         self.changes += 1;
     }
 
-    /// Makes room for the postings of an entry that comes or goes.
+    /// Reserves memory for the postings of an added or deleted entry.
     pub(crate) fn reserve_entry(&mut self) {
         self.chunks.reserve(ENTRY_POSTINGS);
     }
 
-    /// Whether it is time to write them.
+    /// Returns true if it is time to write the changes.
     pub(crate) fn is_full(&self) -> bool {
         self.changes >= CHANGES_MAX
     }

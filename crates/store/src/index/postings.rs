@@ -7,24 +7,24 @@ use crate::ids::EntryId;
 use crate::idset::{Bitmap, Chunk, IdSet, join};
 use fulgurite::{Database, Snapshot};
 
-/// Chunks looked at to learn a posting's size; 256 of them span two million entries.
+/// Chunks read at most to measure a posting; 256 of them cover two million entries.
 const CHUNKS_COUNTED_MAX: usize = 256;
-/// Postings up to this size are taken out of the index when they are counted.
+/// Number of ids up to which a posting is read when it is measured.
 pub(crate) const FEW: usize = 16;
 
-/// How large a posting is, and where.
+/// The size of a posting, and its chunks.
 #[derive(Clone, Debug)]
 pub(crate) enum Extent {
-    /// All its ids, because they are few. Ascending.
+    /// All ids, ascending, because they are few.
     Ids(Vec<EntryId>),
     /// Its cardinality, and its first and last chunk.
     Counted { len: u64, first: u32, last: u32 },
-    /// It has more chunks than were looked at.
+    /// More chunks than were read.
     Large { first: u32 },
 }
 
-/// Measures the posting of `key`, and takes it out of the index if it has no more than `ids_max` ids. Cost: one descent,
-/// and one step per chunk.
+/// Measures the posting of `key`, and reads it if it has no more than `ids_max` ids. Cost: one
+/// descent, and one step per chunk.
 pub(crate) fn extent(
     txn: &impl Snapshot,
     db: Database,
@@ -48,7 +48,8 @@ pub(crate) fn extent(
         len += chunk.len() as u64;
         if len <= ids_max as u64 {
             if few.capacity() - few.len() < chunk.len() {
-                // Most postings are one chunk of one id; in a large store those of others are many of few.
+                // Most postings are one chunk of one id. Others have many chunks of few ids in a
+                // large store.
                 let more = if few.is_empty() {
                     0
                 } else {
@@ -67,7 +68,7 @@ pub(crate) fn extent(
     }
 }
 
-/// Room made for so many ids where those of one chunk are not all.
+/// Number of ids for which memory is reserved if one chunk is not all.
 const ROOM: usize = 64;
 
 /// Adds one chunk of a posting to `bits`.
@@ -85,7 +86,7 @@ pub(crate) fn load_chunk(
     Ok(())
 }
 
-/// The number of a posting's first chunk at or after `from`.
+/// Returns the number of a posting's first chunk at or after `from`.
 pub(crate) fn next_chunk(
     txn: &impl Snapshot,
     db: Database,
@@ -100,7 +101,8 @@ pub(crate) fn next_chunk(
         .map(|(_, number)| number))
 }
 
-/// The union of all postings in a range of keys; `None` when it has more than `chunks_max` chunks.
+/// Returns the union of all postings in a range of keys. `None` if it has more chunks than
+/// `chunks_left`, which it counts down.
 pub(crate) fn union_range(
     txn: &impl Snapshot,
     db: Database,
@@ -122,7 +124,7 @@ pub(crate) fn union_range(
     Ok(Some(set))
 }
 
-/// The number and the bytes of a chunk, if the record is one of this posting.
+/// Returns the number and the bytes of a chunk, if it belongs to this posting.
 #[inline]
 fn chunk_of<'t>((key, value): (&'t [u8], &'t [u8]), posting: &[u8]) -> Option<(u32, &'t [u8])> {
     let number = chunk_key::chunk_number(key.strip_prefix(posting)?)?;

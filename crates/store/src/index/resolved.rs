@@ -5,7 +5,7 @@ use super::kinds::{IndexKind, IndexKinds, KINDS, Support};
 use crate::error::OpenError;
 use fulgurite_schema::{AttributeType, Schema};
 
-/// An attribute type and the kinds of index that it is to have.
+/// An attribute type and its kinds of index.
 pub(crate) struct ResolvedSpec<'s> {
     pub(crate) attribute: &'s AttributeType,
     pub(crate) kinds: IndexKinds,
@@ -56,7 +56,8 @@ impl<'s> ResolvedSpec<'s> {
     }
 }
 
-/// Resolves settings to one index per attribute type: kinds that several settings name add up.
+/// Resolves settings to one index per attribute type. The kinds of several settings for a type add
+/// up.
 pub(crate) fn resolve<'s>(
     schema: &'s Schema,
     specs: &[IndexSpec],

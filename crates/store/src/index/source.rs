@@ -4,7 +4,7 @@ use crate::attributes::AttributeTable;
 use crate::record::Record;
 use fulgurite_schema::{AttributeIndex, Entry};
 
-/// Something with attributes: an entry on its way in, or a record.
+/// A list of attribute values: of an entry that is being added, or of a record.
 pub(crate) trait ValueSource {
     /// Calls `visit` for every value with its attribute type.
     fn each(&self, visit: &mut dyn FnMut(AttributeIndex, &[u8]));
@@ -21,7 +21,7 @@ impl ValueSource for Entry {
     }
 }
 
-/// A record with the types of its attributes: what an entry's index keys are made of.
+/// A record with the types of its attributes.
 pub(crate) struct TypedRecord<'a> {
     pub(crate) record: Record<'a>,
     pub(crate) table: &'a AttributeTable,

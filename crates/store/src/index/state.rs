@@ -1,15 +1,16 @@
-//! Which indexes a store has, and which are being made or unmade: as recorded beside the entries.
+//! The indexes of a store as stored: which are complete, and which are being built or removed.
 //!
 //! ```text
 //!   generation   "7"                                   grows with every change of what follows
-//!   indexes      "mail:eq,sub <rule> <rule>" a line    complete: written by every change, read by searches
+//!   indexes      "mail:eq,sub <rule> <rule>" a line    complete: writers write them, searches read them
 //!   work         "mail sub fill 4711" a line           under way, one line for each kind of an attribute
 //!
-//!   asked for --> clear-build --> fill (from entry 1 on) --> complete --> clear-drop --> gone
-//!                 not written     written, not read         both          not written
+//!   requested --> clear --> fill (from entry 1 on) --> complete --> drop --> removed
+//!              not written    written, not read         both      not written
 //! ```
 //!
-//! Each snapshot has its own state, so that a search never reads an index that its snapshot holds half of.
+//! Each snapshot has its own state, so a search never reads an index that its snapshot contains in
+//! part.
 
 use super::config::IndexSpec;
 use super::kinds::{IndexKind, IndexKinds};
@@ -22,14 +23,14 @@ const KEY_INDEXES: &[u8] = b"indexes";
 const KEY_WORK: &[u8] = b"index-work";
 const KEY_GENERATION: &[u8] = b"index-generation";
 
-/// How far the work on an index is.
+/// The stage of the work on an index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IndexStage {
-    /// What is left of a former index is taken away, before the index is made.
+    /// The remains of a former index are deleted before the index is built.
     Clear,
-    /// Entries are entered, in order of their ids.
+    /// Entries are added to the index, in order of their ids.
     Fill,
-    /// The index is given up; what it holds is taken away.
+    /// The index is given up, and its keys are deleted.
     Drop,
 }
 
@@ -47,17 +48,17 @@ impl IndexStage {
     }
 }
 
-/// One kind of index of one attribute that is being made or unmade.
+/// A kind of index of an attribute that is being built or removed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct WorkItem {
     pub(crate) attribute: String,
     pub(crate) kind: IndexKind,
     pub(crate) stage: IndexStage,
-    /// The first entry that is not entered yet.
+    /// The first entry that is not in the index yet.
     pub(crate) position: u64,
 }
 
-/// A complete index as recorded: with the rules whose normal forms its keys are.
+/// A complete index as stored, with the rules whose normal forms are in its keys.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct CompleteIndex {
     pub(crate) spec: IndexSpec,
@@ -65,7 +66,7 @@ pub(crate) struct CompleteIndex {
     line: String,
 }
 
-/// All of it.
+/// The state of all indexes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct IndexState {
     pub(crate) generation: u64,
@@ -74,7 +75,7 @@ pub(crate) struct IndexState {
 }
 
 impl IndexState {
-    /// The state of a new store: everything is complete, because there are no entries.
+    /// Returns the state of a new store. Everything is complete, because there are no entries.
     pub(crate) fn of_new(resolved: &[ResolvedSpec<'_>]) -> IndexState {
         let complete = resolved.iter().map(CompleteIndex::of).collect();
         IndexState {
@@ -84,7 +85,7 @@ impl IndexState {
         }
     }
 
-    /// The number that tells whether the rest has changed.
+    /// Returns the number that changes with the rest of the state.
     pub(crate) fn generation_of(txn: &impl Snapshot, meta: Database) -> Result<u64, StoreError> {
         let text = text(txn, meta, KEY_GENERATION)?;
         Ok(text.parse().map_err(|_| Damage::Description)?)
@@ -110,7 +111,7 @@ impl IndexState {
         Ok(())
     }
 
-    /// Records only how far the work is, which makes no new generation.
+    /// Stores only the progress of the work, which makes no new generation.
     pub(crate) fn write_positions(
         &self,
         txn: &mut WriteTxn<'_>,
@@ -120,14 +121,14 @@ impl IndexState {
         Ok(txn.put(meta, KEY_WORK, work.join("\n").as_bytes())?)
     }
 
-    /// The kinds of an attribute that are complete.
+    /// Returns the complete kinds of an attribute.
     pub(crate) fn kinds_of(&self, attribute: &str) -> IndexKinds {
         let mut all = self.complete.iter();
         all.find(|one| one.spec.attribute == attribute)
             .map_or(IndexKinds::default(), |one| one.spec.kinds)
     }
 
-    /// Records that a kind of index of an attribute is complete, or no longer.
+    /// Records that a kind of index of an attribute is complete, or no longer complete.
     pub(crate) fn set_complete(
         &mut self,
         schema: &Schema,
@@ -156,7 +157,7 @@ impl IndexState {
         Ok(())
     }
 
-    /// The complete indexes whose rules are no longer those of the schema: their keys are of no use.
+    /// Returns the complete indexes whose rules differ from the schema's. Their keys are useless.
     pub(crate) fn outdated(&self, schema: &Schema) -> Vec<IndexSpec> {
         let outdated = |one: &&CompleteIndex| {
             ResolvedSpec::resolve(schema, &one.spec)
@@ -222,7 +223,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn work_there_and_back() {
+    fn work_lines_are_parsed_and_printed() {
         let line = "mail sub fill 4711";
         let work = WorkItem::parse(line).unwrap();
         assert_eq!((work.line().as_str(), work.position), (line, 4711));

@@ -1,4 +1,4 @@
-//! Entries on their way from the threads that prepare them to the one that loads them.
+//! Entries on their way from the preparing threads to the loading thread.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -17,14 +17,15 @@ use crate::store::Store;
 use crate::write::{NumberedAttributes, name_below};
 use fulgurite_schema::{CheckedEntry, Dn, Entry};
 
-/// What context threads have to know of a load.
+/// The parts of the store that preparing threads need.
 pub(crate) struct PreparationContext<'s> {
     pub(crate) store: &'s Store,
     pub(crate) indexes: Arc<Indexes>,
     pub(crate) fingerprints: Fingerprints,
-    /// The numbers given so far. Only the loading thread gives new ones, so that they follow the order of entries.
+    /// The attribute numbers given so far. Only the loading thread gives new ones, so that they
+    /// follow the order of entries.
     pub(crate) table: ArcSwap<AttributeTable>,
-    /// Whether the store was empty; entries of other loads are left to the loading thread.
+    /// True if the store was empty. Otherwise the loading thread does the work on all entries.
     pub(crate) store_was_empty: bool,
 }
 
@@ -34,17 +35,17 @@ pub(crate) struct Batch {
     pub(crate) entries: Vec<PreparedEntry>,
     /// Names and records.
     pub(crate) text: Vec<u8>,
-    /// Keys of those that are ready; places are positions among the entries.
+    /// Keys of the encoded entries, with positions among the entries of the batch.
     pub(crate) postings: SortedKeys,
 }
 
 pub(crate) enum PreparedEntry {
     Encoded(EncodedEntry),
-    /// Left to the loading thread, with its line.
+    /// An entry for the loading thread, with its line.
     Checked(Box<CheckedEntry>, u64),
 }
 
-/// An entry that lacks its id and its parent's only. Ranges are within the text of the batch.
+/// An entry that lacks only its id and its parent's. Ranges are within the text of the batch.
 pub(crate) struct EncodedEntry {
     pub(crate) line: u64,
     pub(crate) name: Fingerprint,
@@ -55,26 +56,26 @@ pub(crate) struct EncodedEntry {
     pub(crate) overflow: Option<Box<OverflowEntry>>,
 }
 
-/// Where an entry belongs.
+/// The parent's name of an entry.
 #[derive(Clone, Copy)]
 pub(crate) enum ParentName {
-    /// Below no suffix.
+    /// The entry is outside all suffixes.
     OutsideSuffix,
-    /// It is a suffix.
+    /// The entry is at the top.
     None,
-    /// The parent's name.
+    /// The name of the parent.
     Entry(Fingerprint),
 }
 
-/// An entry with values that lie apart.
+/// An entry with overflow values.
 pub(crate) struct OverflowEntry {
-    /// What remains of its record.
+    /// The record without these values.
     pub(crate) record: Vec<u8>,
     /// Attributes with the hashes of their values.
     pub(crate) attributes: Vec<(AttributeId, Vec<u64>)>,
 }
 
-/// Prepares entries for loading; each thread has one of its own.
+/// Prepares entries for loading. Each thread has its own batch.
 pub struct LoadBatch<'w> {
     context: &'w PreparationContext<'w>,
     table: Arc<AttributeTable>,
@@ -98,14 +99,14 @@ impl<'w> LoadBatch<'w> {
         }
     }
 
-    /// Takes one entry; `line` names it in errors. ParentTable may come after their children.
+    /// Adds one entry; `line` identifies it in errors. Parents may come after their children.
     pub fn add(&mut self, entry: CheckedEntry, line: u64) {
         let position = KeyCollector::position_of(self.batch.entries.len() as u64);
         let mut attributes = None;
         if self.context.store_was_empty {
             attributes = numbered(&self.table, entry.entry());
             if attributes.is_none() {
-                // They may have got their numbers meanwhile.
+                // The loading thread may have given numbers meanwhile.
                 self.table = self.context.table.load_full();
                 attributes = numbered(&self.table, entry.entry());
             }
@@ -119,7 +120,7 @@ impl<'w> LoadBatch<'w> {
         self.batch.entries.push(prepared);
     }
 
-    /// What has been added, and a new start.
+    /// Returns the added entries, and starts again.
     pub(crate) fn take(&mut self) -> Batch {
         let next = Batch {
             entries: Vec::with_capacity(self.batch.entries.len()),
@@ -232,7 +233,7 @@ impl std::fmt::Debug for LoadBatch<'_> {
     }
 }
 
-/// The entry's attributes by number, if all have one.
+/// Returns the entry's attributes by number, if all have one.
 fn numbered<'e>(table: &AttributeTable, entry: &'e Entry) -> Option<NumberedAttributes<'e>> {
     let number = |attribute: &'e fulgurite_schema::Attribute| {
         let id = table.find(&attribute.description)?;
@@ -252,9 +253,9 @@ fn parent_name(context: &PreparationContext<'_>, dn: &Dn) -> ParentName {
     }
 }
 
-/// An entry's own part of its name, in normal form and as it was written; all of it at the top.
+/// Returns the RDN of an entry in normal form and as written; at the top, the whole name.
 pub(super) fn own_name<'d>(store: &Store, dn: &'d Dn) -> Result<(&'d str, &'d str), StoreError> {
-    // Any parent but ABOVE gives the RDN.
+    // With any parent except ROOT the result is the RDN.
     name_below(
         dn,
         if store.is_top(dn) {
@@ -265,7 +266,7 @@ pub(super) fn own_name<'d>(store: &Store, dn: &'d Dn) -> Result<(&'d str, &'d st
     )
 }
 
-/// Normal form of the name above: a raw comma occurs only between RDNs.
+/// Returns the normal form of the parent's name. An unescaped comma occurs only between RDNs.
 pub(super) fn parent_normal(dn: &Dn) -> &str {
     above_normal(dn.normal())
 }

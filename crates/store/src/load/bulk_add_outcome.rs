@@ -2,13 +2,13 @@
 
 use crate::ids::EntryId;
 
-/// What became of an entry.
+/// The outcome of adding an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BulkAddOutcome {
-    /// It was added.
+    /// The entry was added.
     Added(EntryId),
     /// Its name is taken.
     Exists,
-    /// Its parent has not come, or its id is not above the last one: only a writer can take it.
+    /// Its parent is missing, or its id is not above the last one. Only a writer can add it.
     OutOfOrder,
 }

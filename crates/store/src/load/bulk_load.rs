@@ -75,8 +75,8 @@ where
         run(store, options, progress, parts, reader)
     }
 
-    /// Creates a store and loads into it. If the load fails, the files of the store are removed
-    /// again, and its directory too if it was created here.
+    /// Creates a store and loads into it. If the load fails, it removes the files of the store
+    /// again. It removes the directory too if it created it.
     ///
     /// # Errors
     /// [`LoadError`]; [`LoadError::Create`] if there is a store already.

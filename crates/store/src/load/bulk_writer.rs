@@ -1,13 +1,16 @@
-//! Filling an empty store entry by entry, as fast as a bulk load, for callers that decide about each entry.
+//! Writing an empty store entry by entry, as fast as a bulk load, for callers that decide about
+//! each entry.
 //!
 //! ```text
-//!   Store::fill --> BulkWriter --add, add_as--> records, in order of ids       names, postings -> sorted runs
-//!                      |
-//!                      `--into_writer--> Writer: names and indexes are written; what is left goes on as usual
+//!   Store::bulk_writer --> BulkWriter --add, add_as--> records, in order of ids   names, postings -> sorted runs
+//!                              |
+//!                              `--into_writer--> Writer: names and indexes are written; the writer takes the rest
 //! ```
 //!
-//! Nothing is visible before the writer commits. Names and indexes are not there either until then, so the filler takes
-//! entries behind their parents and in order of ids only, and says so of others: then it is time for the writer.
+//! Nothing is visible before the writer commits. Until then names and indexes are not written
+//! either. So the bulk writer takes entries only behind their parents and in order of ids. For
+//! other entries it returns [`BulkAddOutcome::OutOfOrder`], and the caller continues with the
+//! writer.
 
 use thiserror::Error;
 
@@ -21,25 +24,26 @@ use crate::store::Store;
 use crate::write::Writer;
 use fulgurite_schema::CheckedEntry;
 
-/// An empty store that is being filled.
+/// A bulk writer of an empty store.
 pub struct BulkWriter<'s>(Loader<'s>);
 
-/// Why an entry cannot be added.
+/// The reasons why an entry cannot be added.
 #[derive(Debug, Error)]
 pub enum BulkWriteError {
-    /// What the store says. [`StoreError::Engine`] and [`StoreError::Damaged`] end the filling.
+    /// An error of the store. [`StoreError::Engine`] and [`StoreError::Damaged`] end the bulk
+    /// write.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// A temporary file failed, which ends the filling.
+    /// A temporary file failed, which ends the bulk write.
     #[error("temporary file: {0}")]
     Temporary(#[from] std::io::Error),
 }
 
 impl Store {
-    /// Begins to fill the store; `None` if it has entries. Waits until there is no other writer.
-    ///
+    /// Returns a bulk writer; `None` if the store has entries. Waits while another writer is
+    /// active.
     /// # Errors
-    /// [`BulkWriteError`], for instance when the store was opened read-only.
+    /// [`BulkWriteError`], for instance if the store was opened read-only.
     pub fn bulk_writer(
         &self,
         options: &LoadOptions,
@@ -51,11 +55,11 @@ impl Store {
 }
 
 impl<'s> BulkWriter<'s> {
-    /// Adds an entry whose parent has come, under the next id.
-    ///
+    /// Adds an entry whose parent has been added, under the next id.
     /// # Errors
-    /// [`BulkWriteError`]; [`StoreError::OutsideSuffix`], [`StoreError::EntryTooLarge`], [`StoreError::EntryTooBig`] and
-    /// [`StoreError::TooManyAttributes`] leave everything as it was.
+    /// [`BulkWriteError`]; [`StoreError::OutsideSuffix`], [`StoreError::EntryTooLarge`],
+    /// [`StoreError::EntryTooBig`] and [`StoreError::TooManyAttributes`] leave everything as it
+    /// was.
     pub fn add(&mut self, entry: &CheckedEntry) -> Result<BulkAddOutcome, BulkWriteError> {
         self.0.fill(entry, None).map_err(of)
     }
@@ -63,7 +67,8 @@ impl<'s> BulkWriter<'s> {
     /// Adds an entry under an id that another server gave it, as [`Writer::add_as`] does.
     ///
     /// # Errors
-    /// As [`BulkWriter::add`]; [`StoreError::NoSuchEntry`] for a parent beyond all ids leaves everything as it was, too.
+    /// As [`BulkWriter::add`]; [`StoreError::NoSuchEntry`] for a parent beyond all ids leaves
+    /// everything as it was, too.
     pub fn add_as(
         &mut self,
         id: EntryId,
@@ -73,8 +78,8 @@ impl<'s> BulkWriter<'s> {
         self.0.fill(entry, Some((id, parent))).map_err(of)
     }
 
-    /// Writes names and indexes; from then on everything can be asked and changed in the same transaction.
-    ///
+    /// Writes names and indexes. The writer can then read and change everything in the same
+    /// transaction.
     /// # Errors
     /// [`BulkWriteError`].
     pub fn into_writer(self) -> Result<Writer<'s>, BulkWriteError> {
@@ -92,7 +97,7 @@ fn of(failure: Failure) -> BulkWriteError {
     match failure {
         Failure::Entry { source, .. } | Failure::Store(source) => BulkWriteError::Store(source),
         Failure::Temporary(error) => BulkWriteError::Temporary(error),
-        // Nothing is put aside here.
+        // A bulk writer spools no entry.
         Failure::MissingParent { .. } => BulkWriteError::Store(Damage::Parents.into()),
     }
 }

@@ -1,4 +1,4 @@
-//! From sorted postings to the index tree: threads make chunks, one appends them.
+//! From sorted postings to the index tree: threads make chunks, one thread appends them.
 
 use std::path::Path;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -14,15 +14,15 @@ use crate::bytes::take;
 use crate::error::Damage;
 use crate::ids::EntryId;
 
-/// Chunks handed over at once, in bytes.
+/// Size of a block of chunks in bytes.
 const BLOCK_LEN: usize = 128 << 10;
-/// Blocks of one kind that may wait to be appended.
+/// Blocks of one kind that wait to be appended at most.
 const BLOCKS_MAX: usize = 8;
 
 /// The postings of a load.
 pub(crate) struct Postings {
     pub(crate) external: ExternalSort<PostingBuffer>,
-    /// Whether runs may hold ids of a key that do not follow those of earlier runs.
+    /// True if a run may contain ids of a key that do not follow the ids of earlier runs.
     mixed: bool,
 }
 
@@ -34,8 +34,8 @@ impl Postings {
         }
     }
 
-    /// Writes a run if memory is over budget, while the postings of a batch have not been added whose entries have some
-    /// ids.
+    /// Writes a run if memory is over budget, before the postings of a batch have been added.
+    /// Entries of that batch may have lower ids than the run.
     pub(crate) fn spill_amid_batch(&mut self) -> Result<(), Failure> {
         let runs = self.external.run_count();
         self.external.spill_if_over_budget()?;
@@ -44,8 +44,8 @@ impl Postings {
     }
 }
 
-/// Gives all chunks with their keys to `put`, in order; so many threads make them. What is to be done before the first one
-/// is done by `begin`, while the threads have begun already. Both are given `target`.
+/// Passes all chunks with their keys to `put`, in order; `threads` threads make them. `begin` runs
+/// before the first chunk is put, while the threads are working. Both get `target`.
 pub(crate) fn write_postings<T>(
     postings: Postings,
     threads: usize,
@@ -76,11 +76,11 @@ pub(crate) fn write_postings<T>(
 /// Appends a chunk with its key to a target.
 pub(crate) type PutChunk<'a, T> = dyn FnMut(&mut T, &[u8], &[u8]) -> Result<(), Failure> + 'a;
 
-/// A kind that waits for a thread, and where its blocks go.
+/// The postings of a kind that wait for a thread, and the channel of their blocks.
 type Job = (KindPostings, SyncSender<Result<ChunkBlock, Failure>>);
 
-/// Postings that have stayed in memory: threads take one kind after the other, and what they make of each is appended in
-/// the order of kinds.
+/// Writes postings that have stayed in memory. Threads take one kind after the other, and their
+/// blocks are appended in the order of kinds.
 fn write_kinds<T>(
     mut buffer: PostingBuffer,
     threads: usize,
@@ -98,7 +98,7 @@ fn write_kinds<T>(
     thread::scope(|scope| {
         for _ in 0..threads {
             scope.spawn(move || {
-                // The lock is for taking a job only.
+                // The lock is held only to take a job.
                 let next = || jobs.lock().unwrap_or_else(PoisonError::into_inner).next();
                 while let Some((kind, sender)) = next() {
                     if make_blocks(buffer, kind, &sender).is_none() {
@@ -107,7 +107,7 @@ fn write_kinds<T>(
                 }
             });
         }
-        // Failing drops the receivers, at which the threads end.
+        // An error drops the receivers, which ends the threads.
         let made = made;
         begin(target)?;
         for block in made.into_iter().flatten() {
@@ -117,7 +117,7 @@ fn write_kinds<T>(
     })
 }
 
-/// Makes the chunks of one kind; `None` if nobody wants them any more.
+/// Makes the chunks of one kind; `None` if the receiver is gone.
 fn make_blocks(
     buffer: &PostingBuffer,
     kind: KindPostings,

@@ -1,7 +1,7 @@
 //! From the rows of a load's postings to the chunks of the index tree.
 //!
-//! A row is a list of segments, one from each run in which the posting occurred, one behind the other:
-//! `first id | bytes that follow | distances to the next ids`, all numbers seven bits to the byte.
+//! A row is a list of segments, one from each run with the posting: `first id | number of bytes |
+//! distances to the next ids`. All numbers have seven bits in a byte.
 
 use super::error::Failure;
 use crate::error::Damage;
@@ -12,7 +12,7 @@ use crate::index::chunk_key;
 /// Receives chunks with their keys.
 pub(crate) type ChunkSink<'a> = dyn FnMut(&[u8], &[u8]) -> Result<(), Failure> + 'a;
 
-/// Turns ascending ids of one row into chunks, and gives each with its key to `sink`.
+/// Makes chunks of the ascending ids of one row, and passes each with its key to `sink`.
 pub(crate) fn write_chunks(
     posting: &[u8],
     ids: impl Iterator<Item = Result<EntryId, Damage>>,
@@ -32,7 +32,7 @@ pub(crate) fn write_chunks(
     scratch.write(posting, current, sink)
 }
 
-/// Room that [`write_chunks`] uses again and again.
+/// Memory that [`write_chunks`] reuses.
 #[derive(Default)]
 pub(crate) struct Scratch {
     positions: Vec<u16>,
@@ -57,7 +57,7 @@ impl Scratch {
     }
 }
 
-/// The ids of segments, each a first id, a length and so many bytes of distances.
+/// The ids of segments. A segment is a first id, a length in bytes, and distances.
 pub(super) struct SegmentIds<'a> {
     segments: &'a [u8],
     list: &'a [u8],
@@ -96,7 +96,7 @@ impl Iterator for SegmentIds<'_> {
     }
 }
 
-/// Appends a number, seven bits to the byte, lowest first.
+/// Appends a number, seven bits in a byte, lowest bits first.
 pub(super) fn push_number(out: &mut Vec<u8>, mut number: u64) {
     while number >= 0x80 {
         #[allow(clippy::cast_possible_truncation)] // seven bits of it
@@ -127,7 +127,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn numbers_there_and_back(number: u64) {
+        fn numbers_are_written_and_read(number: u64) {
             let mut bytes = Vec::new();
             push_number(&mut bytes, number);
             let mut rest = &bytes[..];

@@ -3,34 +3,34 @@
 use crate::error::{OpenError, StoreError};
 use thiserror::Error;
 
-/// Why a load failed. The store is as it was before.
+/// Why a load failed. The store is unchanged.
 #[derive(Debug, Error)]
 pub enum LoadError<E> {
-    /// The caller's part failed.
+    /// An error of the caller's parts or reader.
     #[error(transparent)]
     Source(E),
-    /// What the store says of one entry.
+    /// An error of the store about one entry.
     #[error("line {line}: {source}")]
     Entry {
-        /// Where the entry begins, as the caller counts.
+        /// Line of the entry, as the caller counts.
         line: u64,
-        /// What is wrong.
+        /// The error.
         source: StoreError,
     },
-    /// An entry's parent came nowhere in the load.
+    /// An entry's parent is missing in the load.
     #[error("line {line}: {dn}: the parent entry does not exist{}", more_waiting(*others))]
     MissingParent {
         /// The first such entry.
         dn: String,
-        /// Where it begins, as the caller counts.
+        /// Its line, as the caller counts.
         line: u64,
-        /// How many more entries wait for parents that did not come.
+        /// Number of further entries without parents.
         others: u64,
     },
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The new store cannot be made.
+    /// The new store cannot be created.
     #[error(transparent)]
     Create(#[from] OpenError),
     /// A temporary file failed.

@@ -1,4 +1,4 @@
-//! Sorting more than memory holds.
+//! Sorting rows that exceed memory.
 
 use std::path::{Path, PathBuf};
 
@@ -8,17 +8,17 @@ use super::runs::{Run, RunMerge, RunWriter};
 /// Receives rows in ascending order of keys, each key once.
 pub(crate) type RowSink<'a> = dyn FnMut(&[u8], &[u8]) -> Result<(), Failure> + 'a;
 
-/// Rows in memory. Values of equal keys can be joined by writing one behind the other.
+/// Rows in memory. Values of equal keys are joined by concatenation.
 pub(crate) trait Buffer: Default {
     /// Memory in use.
     fn bytes(&self) -> usize;
-    /// Does by and by what makes the buffer smaller.
+    /// Does work that makes the buffer smaller.
     fn spill_if_over_budget(&mut self) {}
-    /// Gives all rows to `sink`, sorted, and becomes empty.
+    /// Passes all rows to `sink`, sorted, and becomes empty.
     fn drain(&mut self, sink: &mut RowSink<'_>) -> Result<(), Failure>;
 }
 
-/// A buffer that becomes a run in a temporary file whenever it has grown to its budget.
+/// A buffer that becomes a sorted run in a temporary file when it exceeds its budget.
 pub(crate) struct ExternalSort<B> {
     pub(crate) buffer: B,
     bytes_max: usize,
@@ -50,7 +50,7 @@ impl<B: Buffer> ExternalSort<B> {
         self.runs.len()
     }
 
-    /// Everything, if it has stayed in memory.
+    /// Returns the buffer, if everything has stayed in memory.
     pub(crate) fn in_memory(self) -> Result<B, Self> {
         if self.runs.is_empty() {
             Ok(self.buffer)
@@ -59,7 +59,7 @@ impl<B: Buffer> ExternalSort<B> {
         }
     }
 
-    /// Gives all rows to `sink`, sorted.
+    /// Passes all rows to `sink`, sorted.
     pub(crate) fn finish(mut self, sink: &mut RowSink<'_>) -> Result<(), Failure> {
         if self.runs.is_empty() {
             return self.buffer.drain(sink);

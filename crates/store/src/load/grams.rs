@@ -1,16 +1,18 @@
-//! Grams on their way into the index tree: numbers in position of keys, since most postings of a load are theirs.
+//! Grams on their way into the index tree. Most postings of a load are grams, so they are numbers
+//! instead of keys.
 //!
-//! A gram is `code << 40 | id`, so that numbers sort by key and id. In a batch the position of an entry stands for its id:
-//! with the batch's first id added to the number, it is one.
+//! A gram is `code << 40 | id`, so that numbers sort by key and id. In a batch it has the position
+//! of an entry instead of the id. Adding the batch's first id makes it an id.
 
 use crate::ids::{AttributeId, EntryId};
 use crate::index::gram::{END, START};
 use crate::index::key;
 
-/// Ids are below this.
+/// Ids of a load are below this.
 pub(crate) const IDS_MAX: u64 = 1 << CODE_AT;
 const CODE_AT: u32 = 40;
-/// So many grams of an attribute are gathered before repeated ones are dropped, and then as many again as are left.
+/// Number of grams of an attribute beyond which repeated ones are dropped; and then again beyond
+/// twice the rest.
 const GRAMS_MAX: usize = 1 << 20;
 
 /// The grams of one attribute.
@@ -22,11 +24,11 @@ pub(crate) struct GramLists {
     lists: Vec<GramList>,
 }
 
-/// The grams of one attribute, being gathered.
+/// The grams of one attribute, as they are collected.
 struct GramList {
     attribute: AttributeId,
     grams: Vec<u64>,
-    /// With fewer of them than that it is too early to look for repeated ones.
+    /// Number of grams below which it is too early to drop repeats.
     sort_from: usize,
 }
 
@@ -39,7 +41,8 @@ impl GramList {
         }
     }
 
-    /// Drops repeated grams before more memory is taken for others. So seldom that each gram is sorted a few times at most.
+    /// Drops repeated grams before more memory is allocated. It is rare, so each gram is sorted a
+    /// few times at most.
     fn drop_repeats(&mut self) {
         let (len, room) = (self.grams.len(), self.grams.capacity());
         if len >= self.sort_from && room - len < GRAMS_MAX / 16 {
@@ -56,7 +59,8 @@ impl GramLists {
         self.list(attribute).push(number(code, position));
     }
 
-    /// Adds all grams of a value in normal form. False, and nothing is added, if some of them have no code.
+    /// Adds all grams of a value in normal form. If some of them have no code, it adds nothing and
+    /// returns false.
     pub(crate) fn push_value(
         &mut self,
         attribute: AttributeId,
@@ -71,7 +75,7 @@ impl GramLists {
         }
         let list = self.list(attribute);
         let mut code = u32::from_be_bytes([0, 0, START, *first]);
-        // Behind the last gram of three bytes comes one of two, as a value's last byte begins a gram too.
+        // The last gram has two bytes, because a value's last byte begins a gram too.
         let behind = rest.iter().chain(&[END, 0]);
         list.extend(behind.map(|byte| {
             code = (code << 8 | u32::from(*byte)) & 0xff_ffff;
@@ -92,12 +96,12 @@ impl GramLists {
         &mut list.grams
     }
 
-    /// How many there are.
+    /// Returns the number of grams.
     pub(crate) fn len(&self) -> usize {
         self.lists.iter().map(|list| list.grams.len()).sum()
     }
 
-    /// All of them; what is left is empty, with room for as many.
+    /// Returns all grams. The empty lists keep memory for as many.
     pub(crate) fn take(&mut self) -> Vec<Grams> {
         let empty = |list: &GramList| GramList::with_room(list.attribute, list.grams.len());
         let next = self.lists.iter().map(empty).collect();
@@ -110,23 +114,24 @@ fn number(code: u32, position: u32) -> u64 {
     u64::from(code) << CODE_AT | u64::from(position)
 }
 
-/// The code of a gram and the position of its entry in a batch.
+/// Returns the code of a gram and the position of its entry in a batch.
 pub(crate) fn parts(gram: u64) -> (u32, u32) {
     let position = u32::try_from(gram & (IDS_MAX - 1)).unwrap_or(u32::MAX);
     (code_of(gram), position)
 }
 
-/// The code of a gram.
+/// Returns the code of a gram.
 pub(crate) fn code_of(gram: u64) -> u32 {
     u32::try_from(gram >> CODE_AT).unwrap_or(u32::MAX)
 }
 
-/// The ids of grams.
+/// Returns the ids of grams.
 pub(crate) fn ids(grams: &[u64]) -> impl Iterator<Item = EntryId> {
     grams.iter().map(|gram| EntryId(gram & (IDS_MAX - 1)))
 }
 
-/// The grams of one attribute, of batches with their first ids: sorted, with ids, each once.
+/// Returns the grams of one attribute, from batches with their first ids: with ids, sorted, each
+/// once.
 pub(crate) fn sorted(batches: Vec<(EntryId, Vec<u64>)>) -> Vec<u64> {
     let count = batches.iter().map(|(_, list)| list.len()).sum();
     let mut grams = if count < FEW {
@@ -140,7 +145,7 @@ pub(crate) fn sorted(batches: Vec<(EntryId, Vec<u64>)>) -> Vec<u64> {
     } else {
         by_digits(batches, count)
     };
-    // Ids ascend from batch to batch, but for entries that were taken one by one.
+    // Ids ascend from batch to batch, except those of entries that were added one by one.
     if !grams.is_sorted() {
         let of_one_code = grams.chunk_by_mut(|a, b| code_of(*a) == code_of(*b));
         of_one_code.for_each(<[u64]>::sort);
@@ -149,12 +154,12 @@ pub(crate) fn sorted(batches: Vec<(EntryId, Vec<u64>)>) -> Vec<u64> {
     grams
 }
 
-/// Below so many, counting digits takes longer than comparing.
+/// Number of grams below which comparing is faster than counting digits.
 const FEW: usize = 4096;
-/// A code has two digits of so many bits.
+/// Bits of a digit; a code has two digits.
 const DIGIT_BITS: u32 = 12;
 
-/// Sorts by code, digit after digit, and leaves those of one code in their order.
+/// Sorts by code, digit after digit. Grams of one code keep their order.
 fn by_digits(batches: Vec<(EntryId, Vec<u64>)>, count: usize) -> Vec<u64> {
     let low = |gram: u64| (gram >> CODE_AT) as usize & ((1 << DIGIT_BITS) - 1);
     let high = |gram: u64| (gram >> (CODE_AT + DIGIT_BITS)) as usize;
@@ -200,7 +205,7 @@ mod tests {
         for _ in 0..3 {
             let (mut sorts, mut sort_from) = (0, GRAMS_MAX);
             for number in 0..count {
-                // Hardly one of them has come before.
+                // Few of them are repeats.
                 let number = number - u32::from(number % 1000 == 1);
                 lists.push(attribute, number >> 8, number & 0xff);
                 let next = lists.lists[0].sort_from;
@@ -222,7 +227,7 @@ mod tests {
             for (base, grams) in batches {
                 let mut list = Vec::new();
                 for (code, position) in grams {
-                    // High digits as well as low ones.
+                    // Vary the high digits as well as the low ones.
                     let code = code.wrapping_mul(0x9e_3779) & 0xff_ffff;
                     list.push(number(code, position));
                     expected.insert((code, base * 20 + u64::from(position)));

@@ -1,41 +1,43 @@
-//! The keys of some entries, gathered and sorted by attribute and kind: each key once, with the positions of the entries that have it.
+//! The keys of some entries, collected and sorted by attribute and kind. Each key comes once, with
+//! the positions of its entries.
 //!
-//! Threads that prepare entries do this for themselves, so that the loading thread touches no key: it only learns which
-//! id the first position is.
+//! Preparing threads do this, so that the loading thread reads no key. It only learns the id of the
+//! first position.
 
 use super::chunks::push_number;
 use super::grams::{GramLists, Grams};
 use crate::ids::AttributeId;
 use crate::index::{KeySink, gram, key};
 
-/// Places are numbers below this.
+/// Positions are below this.
 const POSITIONS_MAX: u32 = 1 << POSITION_BITS;
 const POSITION_BITS: u32 = 24;
-/// Bytes of memory for a gram: itself, and as much for sorting, as several attributes are sorted at once.
+/// Bytes of memory for a gram: itself, and as much for sorting, as several attributes are sorted at
+/// once.
 const GRAM_LEN: usize = 16;
 
 /// Keys and positions, by attribute and kind.
 #[derive(Default)]
 pub(crate) struct KeyCollector {
     lists: Vec<KeyList>,
-    /// Where the last key went: entries have theirs in about the same order.
+    /// The list of the last key. Entries have their keys in about the same order.
     last: usize,
     keys: Vec<u8>,
     grams: GramLists,
 }
 
-/// The keys of one kind of index of one attribute, in the order in which they come.
+/// The keys of one kind of index of one attribute, in the order of arrival.
 #[derive(Default)]
 struct KeyList {
     head: [u8; 3],
-    /// The first few different keys, with the positions of all entries that have them: most entries share the keys of some
-    /// attributes, and those need no sorting.
+    /// The first few different keys, with the positions of all entries that have them. Most entries
+    /// share the keys of some attributes, and these need no sorting.
     frequent: Vec<FrequentKey>,
     /// All others.
     items: Vec<KeyItem>,
 }
 
-/// So many keys of a list are looked for when another comes.
+/// Number of frequent keys among which a new key is searched.
 const FREQUENT_MAX: usize = 8;
 
 struct FrequentKey {
@@ -44,7 +46,7 @@ struct FrequentKey {
     positions: Vec<u32>,
 }
 
-/// A key among those gathered.
+/// A key among the collected bytes.
 #[derive(Clone, Copy)]
 struct Span {
     at: usize,
@@ -52,10 +54,10 @@ struct Span {
 }
 
 struct KeyItem {
-    /// Bytes of the key behind those that all keys of the list begin with; known when they are sorted.
+    /// Bytes of the key behind the common beginning of the list; known when the list is sorted.
     prefix: u64,
     key: Span,
-    /// The entry, or for a frequent key its number.
+    /// The entry; for a frequent key, the key's number.
     position: u32,
     is_frequent: bool,
 }
@@ -67,7 +69,7 @@ impl Span {
     }
 }
 
-/// The last bytes of a key: they tell most keys apart.
+/// Returns the last bytes of a key, which differ between most keys.
 fn tail(key: &[u8]) -> u64 {
     key.last_chunk().map_or(0, |tail| u64::from_le_bytes(*tail))
 }
@@ -125,7 +127,7 @@ impl KeyList {
         let Some(first) = self.items.first().map(|item| item.key.of(keys)) else {
             return;
         };
-        // What all have in frequent need not be compared.
+        // The common beginning need not be compared.
         let mut skipped = first.len();
         for item in &self.items {
             let (a, b) = (first.get(..skipped), item.key.of(keys));
@@ -135,7 +137,8 @@ impl KeyList {
         for item in &mut self.items {
             item.prefix = prefix(item.key.of(keys), skipped);
         }
-        // Stable, so positions mostly stay in order; and what comes in order, or nearly so, is hardly compared.
+        // The sort is stable, so positions mostly stay in order. Sorted or nearly sorted input
+        // needs few comparisons.
         let compared = skipped + size_of::<u64>();
         let is_whole = |item: &KeyItem| item.key.len as usize <= compared;
         let order = |a: &KeyItem, b: &KeyItem| {
@@ -147,7 +150,8 @@ impl KeyList {
         };
         self.items.sort_by(order);
         for equal in self.items.chunk_by_mut(|a, b| order(a, b).is_eq()) {
-            // Entries that waited for their parents come before those that have made them wait.
+            // Entries that waited for their parents have lower positions than the entries before
+            // them here.
             equal.sort_by_key(|item| item.position);
             let Some(first) = equal.first() else { continue };
             let key = first.key.of(keys);
@@ -164,8 +168,8 @@ impl KeyList {
     }
 }
 
-/// Eight bytes of a key from a position on, as a number that sorts as they do. Of keys that have no more the length tells the
-/// rest.
+/// Returns eight bytes of a key from a position on, as a number that sorts as the bytes. The order
+/// of shorter keys follows from their lengths.
 fn prefix(key: &[u8], from: usize) -> u64 {
     let rest = key.get(from..).unwrap_or_default();
     if let Some(first) = rest.first_chunk() {
@@ -176,7 +180,7 @@ fn prefix(key: &[u8], from: usize) -> u64 {
 }
 
 impl KeyCollector {
-    /// Adds a key of the entry at a position below [`room`](Self::position_of).
+    /// Adds a key of the entry at a position made by [`position_of`](Self::position_of).
     pub(crate) fn push(&mut self, key: &[u8], position: u32) {
         if let Some((attribute, code)) = gram::gram_of(key) {
             return self.grams.push(attribute, code, position);
@@ -199,7 +203,7 @@ impl KeyCollector {
         }
     }
 
-    /// What takes the keys of the entry at a position.
+    /// Returns the sink for the keys of the entry at a position.
     pub(crate) fn at(&mut self, position: u32) -> EntryKeys<'_> {
         EntryKeys {
             collector: self,
@@ -212,14 +216,14 @@ impl KeyCollector {
         self.grams.push(attribute, code, position);
     }
 
-    /// Whether a position can be told apart from smaller ones.
+    /// Returns the position if it is within the range of positions.
     pub(crate) fn position_of(position: u64) -> Option<u32> {
         u32::try_from(position)
             .ok()
             .filter(|position| *position < POSITIONS_MAX)
     }
 
-    /// Memory in use.
+    /// Returns the memory in use, in bytes.
     pub(crate) fn bytes(&self) -> usize {
         let lists = self.lists.iter().map(KeyList::bytes);
         lists.sum::<usize>() + self.keys.len() + self.grams.len() * GRAM_LEN
@@ -229,7 +233,7 @@ impl KeyCollector {
         self.keys.is_empty() && self.grams.len() == 0
     }
 
-    /// Everything gathered, sorted; what is left is empty and keeps its room.
+    /// Returns all keys, sorted. The empty lists keep their memory.
     pub(crate) fn take_sorted(&mut self) -> SortedKeys {
         let mut sorted = SortedKeys::default();
         for list in &mut self.lists {
@@ -266,8 +270,8 @@ impl KeySink for EntryKeys<'_> {
     }
 }
 
-/// Keys with the positions of the entries that have them; those of one attribute and kind stand together and ascend. And grams,
-/// which are sorted with those of other batches.
+/// Keys with the positions of their entries. Those of one attribute and kind are adjacent and
+/// ascend. Grams are sorted later, with those of other batches.
 #[derive(Default)]
 pub(crate) struct SortedKeys {
     rows: Vec<SortedRow>,
@@ -286,7 +290,7 @@ pub(crate) struct SortedRow {
 }
 
 impl SortedKeys {
-    /// Adds a row; positions ascend, repeated ones are passed over.
+    /// Adds a row. Positions ascend; repeated ones are skipped.
     fn push(&mut self, key: &[u8], mut positions: impl Iterator<Item = u32>) {
         let Some(first) = positions.next() else {
             return;
@@ -329,7 +333,8 @@ impl SortedKeys {
         self.bytes.get(start..end).unwrap_or_default()
     }
 
-    /// Memory in use, with that of the positions in which rows are sorted together with others.
+    /// Returns the memory in use, including the memory for sorting rows with those of other
+    /// batches.
     pub(crate) fn bytes(&self) -> usize {
         let rows =
             self.rows.len() * (size_of::<SortedRow>() + super::posting_buffer::ROW_POSITION_LEN);

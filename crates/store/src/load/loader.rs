@@ -32,7 +32,7 @@ enum Target {
     Existing,
 }
 
-/// One load under way.
+/// A load in progress.
 pub(crate) struct Loader<'s> {
     writer: Writer<'s>,
     target: Target,
@@ -60,7 +60,7 @@ impl<'s> Loader<'s> {
         })
     }
 
-    /// What preparing threads have to know.
+    /// Returns the parts of the store that preparing threads need.
     pub(crate) fn preparation_context(&self) -> PreparationContext<'s> {
         let view = &self.writer.view;
         PreparationContext {
@@ -72,7 +72,7 @@ impl<'s> Loader<'s> {
         }
     }
 
-    /// Entries taken so far.
+    /// Returns the number of entries loaded so far.
     pub(crate) fn loaded(&self) -> u64 {
         self.loaded
     }
@@ -155,7 +155,8 @@ impl<'s> Loader<'s> {
         Ok(Some(id))
     }
 
-    /// Takes one entry; `line` names it in errors. Its id, unless it has to wait for its parent.
+    /// Loads one entry; `line` identifies it in errors. Returns its id, unless it has to wait for
+    /// its parent.
     pub(crate) fn add(
         &mut self,
         entry: &CheckedEntry,
@@ -207,7 +208,7 @@ impl<'s> Loader<'s> {
         Ok(record)
     }
 
-    /// The id given last, where the store was empty.
+    /// Returns the last id if the store was empty.
     fn last(&self) -> EntryId {
         match &self.target {
             Target::Empty(fresh) => fresh.last,
@@ -215,13 +216,14 @@ impl<'s> Loader<'s> {
         }
     }
 
-    /// Whether the store is still being filled as an empty one.
+    /// Returns true while the store is loaded as an empty one.
     pub(super) fn is_empty_store(&self) -> bool {
         matches!(self.target, Target::Empty(_))
     }
 
-    /// Takes one entry at once, below a parent that is known or, with an id of its own, may come later. An entry without
-    /// a place, with a name that has come, or with an id that is not above the last one is not taken.
+    /// Loads one entry at once. Without `place` its parent must be known. With an id and a parent,
+    /// the parent may come later. It refuses an entry without a known parent or with a known name.
+    /// It also refuses an id that is not above the last one.
     pub(super) fn fill(
         &mut self,
         entry: &CheckedEntry,
@@ -265,7 +267,7 @@ impl<'s> Loader<'s> {
         Ok(BulkAddOutcome::Added(id))
     }
 
-    /// Writes names and indexes, and goes on as a writer in the same transaction.
+    /// Writes names and indexes, and continues as a writer in the same transaction.
     pub(super) fn into_writer(mut self) -> Result<Writer<'s>, Failure> {
         if let Target::Empty(fresh) = std::mem::replace(&mut self.target, Target::Existing) {
             let view = &mut self.writer.view;
@@ -278,7 +280,8 @@ impl<'s> Loader<'s> {
         Ok(self.writer)
     }
 
-    /// Writes names, indexes and counts and commits; so many threads sort. Returns the number of entries.
+    /// Writes names, indexes and counts, and commits; `threads` threads sort. Returns the number of
+    /// entries.
     pub(crate) fn finish(
         mut self,
         threads: usize,
@@ -295,7 +298,8 @@ impl<'s> Loader<'s> {
         Ok(self.loaded)
     }
 
-    /// The parent's id, [`EntryId::ROOT`] for a suffix entry, `None` if the parent has not come yet.
+    /// Returns the parent's id: [`EntryId::ROOT`] for a suffix entry, `None` if the parent has not
+    /// come yet.
     fn parent_of(&self, dn: &Dn) -> Result<Option<EntryId>, StoreError> {
         let suffixes = self.writer.store().suffixes();
         if !suffixes.iter().any(|suffix| dn.is_within(suffix)) {
@@ -317,7 +321,8 @@ impl<'s> Loader<'s> {
         Ok(place)
     }
 
-    /// Notes an entry's id, and inserts those that waited for it, then those that waited for them.
+    /// Notes an entry's id, and inserts the entries that waited for it, and those that waited for
+    /// them.
     fn insert_waiting(&mut self, name: Fingerprint, id: EntryId) -> Result<(), Failure> {
         let waiting = self.parents.place(name, id).into_iter();
         let mut released: Vec<(EntryId, SpoolBlock)> = waiting.map(|block| (id, block)).collect();
@@ -372,7 +377,7 @@ impl<'s> Loader<'s> {
         inserted.map_err(|source| Failure::Entry { line, source })
     }
 
-    /// Spools an entry that came before its parent.
+    /// Spools an entry that comes before its parent.
     fn spool_entry(
         &mut self,
         (normal, pretty): (&str, &str),
@@ -387,7 +392,8 @@ impl<'s> Loader<'s> {
         Ok(())
     }
 
-    /// Fails with the first entry whose parent never came. Entries whose parent waits itself are not at fault.
+    /// Fails with the first entry whose parent is missing. An entry whose parent waits too is not
+    /// the cause.
     fn check_none_waits(&self) -> Result<(), Failure> {
         let mut first: Option<(u64, String)> = None;
         let mut count = 0_u64;

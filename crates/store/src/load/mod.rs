@@ -1,7 +1,7 @@
 //! Loading many entries into a store in one transaction.
 //!
 //! ```text
-//! caller's thread:   parts of the input  --> preparing threads
+//! calling thread:    parts of the input  --> preparing threads
 //! preparing threads: read, check, encode records, make and sort keys       all at once, a part each
 //! loading thread:    number, append records            entries: in order of the parts, written once
 //!                    parent not there yet?  --> spool, until it comes
@@ -10,8 +10,9 @@
 //!                    subordinate counts, commit
 //! ```
 //!
-//! Memory is the budget plus, for each entry, some forty bytes for finding parents and duplicates. A store that holds
-//! entries already is extended through [`Writer`](crate::Writer) instead, in one transaction all the same.
+//! Memory is the budget plus some forty bytes for each entry, to find parents and duplicates. A
+//! store with entries is extended through [`Writer`](crate::Writer) instead, also in one
+//! transaction.
 
 mod batch;
 mod bulk_add_outcome;

@@ -1,4 +1,4 @@
-//! Name lists on their way into the names tree, whose order is by parent and hash.
+//! Name lists on their way into the tree of names, sorted by parent and hash.
 
 use super::error::Failure;
 use super::external_sort::{Buffer, RowSink};

@@ -3,15 +3,16 @@
 use std::path::PathBuf;
 use std::thread;
 
-/// How to load.
+/// Settings of a load.
 #[derive(Clone, Debug)]
 pub struct LoadOptions {
-    /// Memory for sorting, in bytes. Besides, some forty bytes per entry are needed, and the parts under way.
+    /// Memory for sorting, in bytes. A load needs some forty bytes per entry in addition, and
+    /// memory for the parts under way.
     pub memory_bytes: usize,
-    /// Where temporary files go; the store's directory when `None`.
+    /// Directory of temporary files; `None` means the store's directory.
     pub temporary_dir: Option<PathBuf>,
-    /// How many threads prepare entries and sort; what comes out does not depend on it. As many as there are processors
-    /// when `None`.
+    /// Number of threads that prepare entries and sort. The result does not depend on it. `None`
+    /// means the number of processors.
     pub threads: Option<usize>,
 }
 
@@ -32,10 +33,10 @@ impl LoadOptions {
     }
 }
 
-/// What a load has come to.
+/// The progress of a load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LoadProgress {
-    /// So many entries have been taken in.
+    /// This number of entries has been loaded.
     Entries(u64),
     /// Names are being written.
     Names,
@@ -45,7 +46,7 @@ pub enum LoadProgress {
     Commit,
 }
 
-/// What a load has done.
+/// The result of a load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LoadReport {
     /// Entries loaded.

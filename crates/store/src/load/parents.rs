@@ -1,4 +1,4 @@
-//! Which names have come, and which are waited for.
+//! The names that have come, and those that entries wait for.
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 
@@ -7,12 +7,12 @@ use rustc_hash::FxHashMap;
 use super::spool::SpoolBlock;
 use crate::ids::EntryId;
 
-/// 128 bits that stand for a normal name. The keys of the hash are random, so that nobody can make two names meet; by
-/// chance two of a hundred million do with a probability of 10^-23.
+/// 128 bits that represent a normal name. The keys of the hash are random, so no input can make two
+/// names collide. By chance two of a hundred million names collide with a probability of 10^-23.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Fingerprint([u32; 4]);
 
-/// Makes fingerprints; copies of one make the same.
+/// Makes fingerprints. Clones make the same ones.
 #[derive(Clone)]
 pub(crate) struct Fingerprints([RandomState; 2]);
 
@@ -29,10 +29,10 @@ impl Fingerprints {
     }
 }
 
-/// Names by fingerprint: 24 bytes each, and what the table leaves free.
+/// Names by fingerprint. A row takes 24 bytes, plus the free part of the table.
 pub(crate) struct ParentTable {
     fingerprints: Fingerprints,
-    /// Zero for an entry that is waiting itself.
+    /// Zero for an entry that waits for its parent.
     known: FxHashMap<Fingerprint, PackedId>,
     waiting: FxHashMap<Fingerprint, Vec<SpoolBlock>>,
 }
@@ -71,7 +71,7 @@ impl ParentTable {
         self.fingerprints.of(normal)
     }
 
-    /// The id of an entry that has its place; `None` for one that has not come, and for one that waits.
+    /// Returns the id of an entry. `None` if it has not come, or waits for its parent.
     pub(crate) fn id_of(&self, name: Fingerprint) -> Option<EntryId> {
         self.known
             .get(&name)
@@ -79,12 +79,12 @@ impl ParentTable {
             .filter(|id| *id != EntryId::ROOT)
     }
 
-    /// Whether an entry of this name has come.
+    /// Returns true if an entry of this name has come.
     pub(crate) fn is_known(&self, name: Fingerprint) -> bool {
         self.known.contains_key(&name)
     }
 
-    /// Notes an entry's id, and returns those that have waited for it.
+    /// Notes an entry's id, and returns the entries that waited for it.
     pub(crate) fn place(&mut self, name: Fingerprint, id: EntryId) -> Vec<SpoolBlock> {
         self.known.insert(name, id.into());
         if self.waiting.is_empty() {
@@ -100,7 +100,7 @@ impl ParentTable {
         self.waiting.entry(parent).or_default().push(block);
     }
 
-    /// Everything that waits still, by parent.
+    /// Returns all waiting entries, by parent.
     pub(crate) fn waiting(&self) -> impl Iterator<Item = (Fingerprint, &[SpoolBlock])> {
         self.waiting
             .iter()

@@ -133,7 +133,7 @@ struct CallerChannels {
 /// thread panicked.
 type Prepared<E> = Option<(u64, Batch, Option<E>)>;
 
-/// The loading thread.
+/// Returns the loading thread.
 fn load<'scope, 's: 'scope, P, E, R>(
     scope: &'scope Scope<'scope, '_>,
     store: &'s Store,
@@ -204,7 +204,7 @@ impl<E> Drop for PanicAlarm<E> {
     }
 }
 
-/// A preparing thread.
+/// Returns a preparing thread.
 fn prepare<P, E>(
     incoming: &Mutex<Receiver<(u64, P)>>,
     results: &Sender<Prepared<E>>,

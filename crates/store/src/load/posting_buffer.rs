@@ -1,11 +1,12 @@
 //! Postings on their way into the index tree.
 //!
 //! ```text
-//! batches, each sorted:  rows, ids from a base on     --|-> positions of all rows, by attribute and kind -> sorted -> rows
-//! single entries:        gathered, then sorted likewise -|-> grams, by attribute -> sorted by digits -> grams of one code
+//! batches, each sorted:  rows, ids from a base on  --|-> rows of all batches, by attribute and kind -> sorted -> rows
+//! single entries:        collected, then sorted too -|-> grams, by attribute -> sorted by digits -> grams of one code
 //! ```
 //!
-//! Nothing is looked up on the way: equal keys of different batches meet when all of them are sorted.
+//! Nothing is looked up on the way: equal keys of different batches meet when all of them are
+//! sorted.
 
 use std::collections::BTreeMap;
 
@@ -18,12 +19,13 @@ use crate::error::Damage;
 use crate::ids::{AttributeId, EntryId};
 use crate::index::{KeySink, gram, key};
 
-/// What each row costs when it is sorted together with others.
+/// Bytes for sorting a row together with others.
 pub(crate) const ROW_POSITION_LEN: usize = size_of::<RowPosition>();
-/// Memory at which what single entries have gathered is sorted.
+/// Bytes of keys of single entries at which they are sorted.
 const GATHERED_MAX: usize = 16 << 20;
 
-/// Where a row is, with the first bytes of its key: most comparisons of a sort need not look at the key.
+/// The position of a row, with the first bytes of its key. Most comparisons of a sort need no more
+/// of the key.
 struct RowPosition {
     prefix: u128,
     batch: u32,
@@ -35,20 +37,20 @@ struct RowPosition {
 pub(crate) struct KindPostings {
     rows: Vec<RowPosition>,
     attribute: Option<AttributeId>,
-    /// With the first ids of their batches.
+    /// Grams with the first ids of their batches.
     grams: Vec<(EntryId, Vec<u64>)>,
 }
 
 /// The ids of a posting.
 pub(crate) enum PostingIds<'a> {
-    /// One segment behind the other, ascending unless runs of a mixed load are merged.
+    /// Segments, one behind the other. The ids ascend unless runs of a mixed load are merged.
     Segments(&'a [u8]),
     /// Grams with ids, ascending.
     Grams(&'a [u64]),
 }
 
 impl PostingIds<'_> {
-    /// Appends them as segments.
+    /// Appends the ids as segments.
     fn push_segments(&self, out: &mut Vec<u8>) {
         match self {
             PostingIds::Segments(segments) => out.extend_from_slice(segments),
@@ -71,20 +73,21 @@ impl PostingIds<'_> {
 /// Receives postings in the order of their keys.
 pub(crate) type PostingSink<'a> = dyn FnMut(&[u8], PostingIds<'_>) -> Result<(), Failure> + 'a;
 
-/// Postings of entries whose ids are known.
+/// The postings of entries with known ids.
 #[derive(Default)]
 pub(crate) struct PostingBuffer {
     batches: Vec<(EntryId, SortedKeys)>,
-    /// Grams of batches, taken out of them.
+    /// Grams, moved out of the batches.
     grams: BTreeMap<AttributeId, Vec<(EntryId, Vec<u64>)>>,
     bytes: usize,
-    /// Of single entries, with positions from `single_base` on.
+    /// Keys of single entries, with positions from `single_base` on.
     single: KeyCollector,
     single_base: EntryId,
 }
 
 impl PostingBuffer {
-    /// Adds the postings of a batch, the position 0 of which got the id `base`, and the others the ids behind it.
+    /// Adds the postings of a batch whose position 0 has the id `base`, and the others the
+    /// following ids.
     pub(crate) fn add(&mut self, base: EntryId, mut sorted: SortedKeys) {
         if !sorted.is_empty() {
             self.bytes += sorted.bytes();
@@ -95,7 +98,7 @@ impl PostingBuffer {
         }
     }
 
-    /// Adds the postings of a batch the positions of which got just any ids; `None` for none.
+    /// Adds the postings of a batch whose positions have the given ids; `None` for none.
     pub(crate) fn add_by_ids(&mut self, sorted: &SortedKeys, ids: &[Option<EntryId>]) {
         for row in sorted.rows() {
             let mut segment = Vec::new();
@@ -117,13 +120,13 @@ impl PostingBuffer {
         }
     }
 
-    /// What takes the keys of the postings that list an entry.
+    /// Returns the sink for the keys of an entry.
     pub(crate) fn entry(&mut self, id: EntryId) -> EntryKeys<'_> {
         let position = self.single_position(id);
         self.single.at(position)
     }
 
-    /// The position of an entry among single ones.
+    /// Returns the position of an entry among single ones.
     fn single_position(&mut self, id: EntryId) -> u32 {
         let room = |base: EntryId| KeyCollector::position_of(id.0.checked_sub(base.0)?);
         match room(self.single_base) {
@@ -143,10 +146,11 @@ impl PostingBuffer {
         }
     }
 
-    /// The postings of all batches by attribute and kind, in the order of the tree. Each kind is to be sorted.
+    /// Returns the postings of all batches by attribute and kind, in the order of the tree. They
+    /// are not sorted yet.
     pub(crate) fn kinds(&mut self) -> Vec<KindPostings> {
         self.close();
-        // So that ids ascend, as far as batches are not mixed.
+        // Ids ascend then, unless batches are mixed.
         self.batches.sort_by_key(|(base, _)| *base);
         let mut kinds: BTreeMap<[u8; 3], KindPostings> = BTreeMap::new();
         for (batch, (_, sorted)) in (0..).zip(&self.batches) {
@@ -171,7 +175,7 @@ impl PostingBuffer {
         kinds.into_values().collect()
     }
 
-    /// Gives the postings of one kind to `sink`, sorted.
+    /// Passes the postings of one kind to `sink`, sorted.
     pub(crate) fn drain_kind(
         &self,
         kind: KindPostings,
@@ -192,7 +196,7 @@ impl PostingBuffer {
             Some(grams)
         };
         let mut group = next_gram(&mut gram_key);
-        // Batches are sorted already, which this sort makes use of.
+        // The sort is fast, as each batch is sorted already.
         positions.sort_by(|a, b| {
             let by_key = || self.key_at(a).cmp(self.key_at(b));
             a.prefix.cmp(&b.prefix).then_with(by_key)
@@ -206,7 +210,7 @@ impl PostingBuffer {
             self.join(equal, &mut segments)?;
             let Some(first) = equal.first() else { continue };
             let key = self.key_at(first);
-            // Grams without a code are rows, and have other keys than those with one.
+            // Grams without a code are rows. Their keys differ from those with a code.
             while let Some(grams) = group.filter(|_| gram_key.as_slice() < key) {
                 sink(&gram_key, PostingIds::Grams(grams))?;
                 group = next_gram(&mut gram_key);
@@ -220,7 +224,7 @@ impl PostingBuffer {
         Ok(())
     }
 
-    /// Appends the segments of rows with the same key, so that ids ascend.
+    /// Appends the segments of rows with the same key, with ascending ids.
     fn join(&self, equal: &[RowPosition], segments: &mut Vec<u8>) -> Result<(), Damage> {
         let mut last = None;
         let mut ascending = true;
@@ -232,7 +236,7 @@ impl PostingBuffer {
         if ascending {
             return Ok(());
         }
-        // Entries that waited for their parents have got ids between those of a batch.
+        // Entries that waited for their parents have ids between those of a batch.
         let ids: Result<Vec<EntryId>, Damage> = SegmentIds::new(segments).collect();
         let mut ids = ids?;
         ids.sort_unstable();
@@ -340,7 +344,7 @@ mod tests {
         }
 
         #[test]
-        fn batches_and_single_entries_meet(
+        fn postings_of_batches_and_single_entries_are_merged(
             batches in prop::collection::vec(prop::collection::vec((0_u32..50, key()), 0..40), 0..8),
             scattered in 0_usize..8,
         ) {
@@ -353,7 +357,7 @@ mod tests {
                     collector.push(key, *position);
                 }
                 let sorted = collector.take_sorted();
-                // Every third position of a scattered batch gets no id; the others leave gaps.
+                // Every third position of a mixed batch has no id; the others leave gaps.
                 let ids: Vec<Option<EntryId>> = (0..50)
                     .map(|position| (position % 3 > 0).then_some(EntryId(base.0 + 2 * position)))
                     .collect();

@@ -50,7 +50,7 @@ struct Reader {
 }
 
 impl Reader {
-    /// Reads the next row: its key is returned, its value kept.
+    /// Reads the next row. It returns the key and keeps the value.
     fn advance(&mut self) -> io::Result<Option<Vec<u8>>> {
         if self.file.fill_buf_is_empty()? {
             return Ok(None);
@@ -79,7 +79,7 @@ fn read_block(file: &mut impl Read, out: &mut Vec<u8>) -> io::Result<()> {
     file.read_exact(out)
 }
 
-/// Merges runs: rows of all of them in ascending order, values of equal keys joined in the order of the runs.
+/// Merges runs. All rows ascend, and the values of equal keys are joined in the order of the runs.
 pub(crate) struct RunMerge {
     readers: Vec<Reader>,
     heads: BinaryHeap<Reverse<(Vec<u8>, usize)>>,
@@ -101,7 +101,7 @@ impl RunMerge {
         Ok(merge)
     }
 
-    /// Replaces `key` and `value` by the next row; false at the end.
+    /// Replaces `key` and `value` by the next row. Returns false at the end.
     pub(crate) fn next(&mut self, key: &mut Vec<u8>, value: &mut Vec<u8>) -> io::Result<bool> {
         let Some(Reverse((lowest, number))) = self.heads.pop() else {
             return Ok(false);

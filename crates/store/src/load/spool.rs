@@ -1,4 +1,4 @@
-//! Entries that came before their parents, waiting in a temporary file.
+//! Entries that came before their parents, in a temporary file.
 
 use std::fs::File;
 use std::io;
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 const BUFFER_LEN: usize = 1 << 20;
 
-/// Blocks of bytes, written one behind the other and read back at any place.
+/// Blocks of bytes, written one behind the other and read back at any offset.
 pub(crate) struct Spool {
     dir: PathBuf,
     file: Option<File>,
@@ -15,7 +15,7 @@ pub(crate) struct Spool {
     buffer: Vec<u8>,
 }
 
-/// Where a block lies.
+/// The position of a block.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SpoolBlock {
     at: u64,

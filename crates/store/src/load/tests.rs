@@ -44,7 +44,7 @@ fn load(
     load.into_store(store)
 }
 
-/// A directory of several levels, parents first.
+/// Returns a directory of several levels, parents first.
 fn directory(people: usize) -> Vec<CheckedEntry> {
     let schema = schema();
     let mut entries = vec![suffix_entry(&schema)];
@@ -155,9 +155,9 @@ fn load_parts(
 }
 
 #[test]
-fn what_is_loaded_does_not_depend_on_threads() {
+fn the_loaded_file_does_not_depend_on_threads() {
     let mut entries = directory(400);
-    // Some wait for their parents, over several parts; some bring new attributes.
+    // Some entries wait for their parents over several parts; some have new attributes.
     entries[1..].rotate_left(3);
     entries.rotate_left(150);
     let parts: Vec<_> = entries
@@ -179,7 +179,7 @@ fn what_is_loaded_does_not_depend_on_threads() {
 }
 
 #[test]
-fn the_first_mistake_is_told_whichever_part_is_read_first() {
+fn the_first_error_in_order_of_parts_is_returned() {
     let mut parts: Vec<_> = directory(100)
         .chunks(10)
         .map(|part| (part.to_vec(), false))
@@ -192,7 +192,7 @@ fn the_first_mistake_is_told_whichever_part_is_read_first() {
     let (store, loaded) = load_parts(&options, &parts);
     assert!(matches!(loaded, Err(LoadError::Source(InputError))));
     assert_eq!(store.snapshot().unwrap().entry_count().unwrap(), 0);
-    // A name that is there twice, before that.
+    // A duplicate name in an earlier part.
     let twice = parts[2].0[1].clone();
     parts[4].0.push(twice);
     let (_, loaded) = load_parts(&options, &parts);
@@ -206,7 +206,7 @@ fn the_first_mistake_is_told_whichever_part_is_read_first() {
     assert!(exists);
 }
 
-/// Fills a store until an entry comes that only a writer can take; then goes on with that.
+/// Fills a store until an entry comes that only a writer can add, and continues with the writer.
 fn filled(options: &LoadOptions, entries: &[CheckedEntry]) -> (TestStore, usize) {
     let store = create();
     let mut bulk_writer = store.bulk_writer(options).unwrap().expect("an empty store");
@@ -231,7 +231,7 @@ fn filled(options: &LoadOptions, entries: &[CheckedEntry]) -> (TestStore, usize)
 }
 
 #[test]
-fn filling_equals_adding_one_by_one_wherever_the_writer_takes_over() {
+fn a_bulk_write_equals_adding_one_by_one() {
     let entries = directory(300);
     let expected = contents(&added_one_by_one(&entries).snapshot().unwrap());
     for options in [small(), LoadOptions::default()] {
@@ -240,7 +240,7 @@ fn filling_equals_adding_one_by_one_wherever_the_writer_takes_over() {
         assert_clean(&store);
         assert_eq!(contents(&store.snapshot().unwrap()), expected);
     }
-    // What is not below anything that has come ends it; its parent is put before it for the writer.
+    // An entry without a known parent ends the bulk write. The writer adds its parent first.
     let schema = schema();
     let mut entries = directory(20);
     entries.insert(10, unit(&schema, "ou=x,ou=late,dc=example,dc=com"));
@@ -321,7 +321,7 @@ fn given_ids_are_kept_and_parents_may_come_later() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(12))]
     #[test]
-    fn any_order_will_do(order in Just((0..60_usize).collect::<Vec<_>>()).prop_shuffle(), split in 0..60_usize) {
+    fn any_order_of_entries_gives_the_same_store(order in Just((0..60_usize).collect::<Vec<_>>()).prop_shuffle(), split in 0..60_usize) {
         let entries = directory(56);
         let shuffled: Vec<_> = order.iter().map(|n| entries[*n].clone()).collect();
         let expected = contents(&added_one_by_one(&entries).snapshot().unwrap());
@@ -330,7 +330,7 @@ proptest! {
         assert_clean(&store);
         prop_assert_eq!(&contents(&store.snapshot().unwrap()), &expected);
 
-        // The same in two loads, of which the second extends the first.
+        // The same in two loads; the second one extends the first.
         let store = create();
         let (first, second): (Vec<_>, Vec<_>) = (entries[..split.max(4)].to_vec(), shuffled);
         let second: Vec<_> = second.into_iter().filter(|entry| !first.contains(entry)).collect();
@@ -352,7 +352,7 @@ fn a_second_entry_of_a_name_is_an_error_with_its_line() {
         "line 150: uid=p3,ou=c,ou=b,ou=a,dc=example,dc=com: the entry exists already"
     );
     assert_eq!(store.snapshot().unwrap().entry_count().unwrap(), 0);
-    // The same of entries that wait for their parent, and of entries that the store holds already.
+    // The same for entries that wait for their parent, and for entries that the store has already.
     let error = load(&store, &small(), &[entries[7].clone(), entries[7].clone()]).unwrap_err();
     assert!(
         matches!(

@@ -2,7 +2,8 @@
 
 use crate::bytes::{take, u32_at, u64_at};
 
-/// A spooled entry: line u64 | length of normal name u32 | length of name u32 | normal name | name | record.
+/// A spooled entry: line u64 | length of normal name u32 | length of name u32 | normal name | name
+/// | record.
 pub(super) struct WaitingEntry<'a> {
     pub(super) line: u64,
     pub(super) name: &'a str,

@@ -1,4 +1,4 @@
-//! How many entries hang below an entry. Only entries with children have a row.
+//! Subordinate counts of an entry. Only entries with children have a row.
 
 use crate::bytes::u64_at;
 use crate::error::Damage;
@@ -31,7 +31,7 @@ impl Counts {
         out
     }
 
-    /// The counts after a change; an error when they would become negative.
+    /// Returns the counts after a change; fails if they would become negative.
     pub(crate) fn changed(self, children: i64, descendants: i64) -> Result<Counts, Damage> {
         let children = self
             .children

@@ -1,26 +1,26 @@
-//! Names of parents that an operation has already climbed to.
+//! Names of parents that an operation has already read.
 
 use rustc_hash::FxHashMap;
 
 use crate::ids::EntryId;
 
-/// Entries of one search mostly share their parents, so a few names spare nearly all climbing.
+/// Entries of one search mostly share their parents, so a few names avoid nearly all climbing.
 const NAMES_MAX: usize = 256;
 
-/// DN texts by entry, for the length of one operation on one snapshot.
+/// DN texts by entry. The cache is valid for one operation on one snapshot.
 #[derive(Debug, Default)]
 pub struct DnCache {
     names: FxHashMap<EntryId, Box<str>>,
 }
 
 impl DnCache {
-    /// An empty cache.
+    /// Makes an empty cache.
     #[must_use]
     pub fn new() -> DnCache {
         DnCache::default()
     }
 
-    /// Forgets everything: required when the view it was used with is refreshed.
+    /// Removes all names. Required when the view of the cache is refreshed.
     pub fn clear(&mut self) {
         self.names.clear();
     }

@@ -2,10 +2,10 @@
 
 use crate::ids::EntryId;
 
-/// More levels than any name can have: where climbing stops on a damaged, circular chain.
+/// Levels of a name at most. Climbing stops there on a damaged, circular chain of parents.
 pub(crate) const DEPTH_MAX: usize = 1 << 16;
 
-/// Key of the list that holds a child of this name.
+/// Returns the key of the list that contains a child of this name.
 pub(crate) fn key(parent: EntryId, rdn_hash: u64) -> [u8; 16] {
     let mut key = [0; 16];
     let (head, tail) = key.split_at_mut(8);
@@ -14,7 +14,7 @@ pub(crate) fn key(parent: EntryId, rdn_hash: u64) -> [u8; 16] {
     key
 }
 
-/// Whether a key is of a list of children of `parent`.
+/// Returns true if the key is of a list of children of `parent`.
 pub(crate) fn is_child_of(key: &[u8], parent: EntryId) -> bool {
     key.starts_with(&parent.key())
 }

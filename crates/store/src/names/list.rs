@@ -30,7 +30,7 @@ impl<'a> NameList<'a> {
     }
 }
 
-/// The child of this RDN.
+/// Returns the child of this RDN.
 pub(crate) fn find(list: &[u8], rdn_normal: &[u8]) -> Result<Option<EntryId>, Damage> {
     for item in NameList(list) {
         let (id, rdn) = item?;
@@ -41,7 +41,7 @@ pub(crate) fn find(list: &[u8], rdn_normal: &[u8]) -> Result<Option<EntryId>, Da
     Ok(None)
 }
 
-/// The list with one more child.
+/// Returns the list with one more child.
 pub(crate) fn with(list: &[u8], id: EntryId, rdn_normal: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(list.len() + 12 + rdn_normal.len());
     out.extend_from_slice(list);
@@ -55,7 +55,7 @@ pub(crate) fn with(list: &[u8], id: EntryId, rdn_normal: &[u8]) -> Vec<u8> {
     out
 }
 
-/// The list without a child; empty when it was the only one.
+/// Returns the list without a child; it is empty if the child was the only one.
 pub(crate) fn without(list: &[u8], id: EntryId) -> Result<Vec<u8>, Damage> {
     let mut out = Vec::new();
     for item in NameList(list) {
@@ -73,7 +73,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn children_come_and_go() {
+    fn children_are_added_and_removed() {
         let long = vec![b'x'; 100_000];
         let list = with(&with(&[], EntryId(5), b"uid=a"), EntryId(9), &long);
         assert_eq!(find(&list, b"uid=a"), Ok(Some(EntryId(5))));

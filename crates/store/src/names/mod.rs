@@ -2,11 +2,11 @@
 //!
 //! ```text
 //! key    parent id u64 | hash of the RDN's normal form u64      both big-endian
-//! value  list of { child id u64 | length u32 | normal form }    little-endian; longer than one only on a collision
+//! value  list of { child id u64 | length u32 | normal form }    little-endian; several only on a collision
 //! ```
 //!
-//! There is no limit to an RDN's length. The way up, from a child to its parent and its RDN, is in the child's
-//! record. A rename therefore touches one list here and one record, whatever hangs below the entry.
+//! The length of an RDN has no limit. A child's record contains its parent and its RDN, for the way
+//! up. So a rename changes one list here and one record, however many entries are below.
 
 mod counts;
 mod dn_cache;

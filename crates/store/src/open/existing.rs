@@ -40,8 +40,8 @@ impl Store {
 
     /// Opens the same store with another schema, for a schema that grows while the server runs.
     ///
-    /// Both handles may be used at the same time. The older handle cannot read attributes that
-    /// only the newer schema defines.
+    /// Both handles may be used at the same time. The older handle cannot read attributes that only
+    /// the newer schema defines.
     ///
     /// # Errors
     /// [`OpenError::SchemaLacks`] if the schema does not define a stored attribute type.

@@ -1,4 +1,4 @@
-//! Opening what was created, with the same settings and with others.
+//! Opening a store with the settings of its creation, and with others.
 
 use crate::testing::*;
 use crate::{EntryId, IndexSpec, NameLookup, OpenError, Scope, Store, StoreError, StoreOptions};
@@ -23,14 +23,14 @@ fn reopen(made: TestStore, options: &StoreOptions) -> Result<Vec<String>, OpenEr
 }
 
 #[test]
-fn the_stored_indexes_hold_unless_others_are_asked_for() {
+fn the_stored_indexes_are_used_unless_others_are_requested() {
     let asked = asking(&["uid:eq", "cn:sub", "uid:pres"]);
     assert_eq!(
         reopen(create_with(&asked), &StoreOptions::default()).unwrap(),
         ["uid:eq,pres", "cn:sub"]
     );
     assert!(reopen(create_with(&asked), &asking(&["cn:sub", "uid:eq,pres"])).is_ok());
-    // What is not asked for any more is not used any more, from the first moment.
+    // An index that is not requested any more is not used any more, from the first moment.
     let (made, other) = (create_with(&asked), asking(&["uid:eq", "sn:eq"]));
     let store = Store::open(made.dir.path(), &other, schema()).unwrap();
     store.snapshot().unwrap();
@@ -43,7 +43,7 @@ fn the_stored_indexes_hold_unless_others_are_asked_for() {
 }
 
 #[test]
-fn wrong_settings_are_told() {
+fn wrong_settings_are_refused() {
     let dir = tempfile::TempDir::new().unwrap();
     let path = dir.path();
     let create = |options: &StoreOptions| {
@@ -139,13 +139,13 @@ fn another_layout_is_refused() {
 }
 
 #[test]
-fn an_attribute_that_the_table_has_lost_is_told() {
+fn verification_finds_an_attribute_without_number() {
     let schema = schema();
     let made = create_with(&asking(&["uid:eq"]));
     let mut writer = made.write().unwrap();
     add(&mut writer, &suffix_entry(&schema));
     let id = add(&mut writer, &unit(&schema, "ou=a,dc=example,dc=com"));
-    // The last that has got a number.
+    // The attribute with the last number.
     let ou = schema.describe(b"ou").unwrap();
     let number = writer.attributes().find(&ou).unwrap();
     assert_eq!(usize::from(number.0), writer.attributes().len());
@@ -156,8 +156,8 @@ fn an_attribute_that_the_table_has_lost_is_told() {
     drop(store);
     let store = Store::open(dir.path(), &StoreOptions::default(), schema).unwrap();
     let report = crate::verify(&store.snapshot().unwrap()).unwrap();
-    let told = format!("entry {id}: holds an attribute of unknown number");
-    assert_eq!(report.problems, [told]);
+    let expected = format!("entry {id}: holds an attribute of unknown number");
+    assert_eq!(report.problems, [expected]);
 }
 
 #[test]
@@ -204,7 +204,7 @@ fn entries_above_the_bound_are_refused_and_the_others_stay() {
 }
 
 #[test]
-fn the_empty_suffix_has_entries_below_it_without_being_one() {
+fn the_empty_suffix_is_no_entry_but_has_children() {
     let (schema, everything) = (
         schema(),
         StoreOptions {
@@ -227,7 +227,7 @@ fn the_empty_suffix_has_entries_below_it_without_being_one() {
     let deep = entry(&schema, "c=DE,c=US", &[("objectClass", "country")]);
     let refused = writer.add(EntryId::ROOT, &deep);
     assert!(matches!(refused, Err(StoreError::OutsideSuffix(_))));
-    // To the top, under a new name, and what was at the top below it.
+    // Move it to the top under a new name, and the former top entry below it.
     let alone = entry(
         &schema,
         "o=Alone",
@@ -275,7 +275,7 @@ fn the_empty_suffix_has_entries_below_it_without_being_one() {
 }
 
 #[test]
-fn a_spelling_that_the_schema_has_changed_is_shown() {
+fn attributes_are_shown_in_the_spelling_of_the_schema() {
     let made = create_with(&options());
     let schema = schema();
     let mut writer = made.store.write().unwrap();
@@ -283,7 +283,7 @@ fn a_spelling_that_the_schema_has_changed_is_shown() {
     add(&mut writer, &unit(&schema, "ou=a,dc=example,dc=com"));
     let ou = schema.describe(b"ou").unwrap();
     let number = writer.attributes().find(&ou).unwrap();
-    // As an older schema had it.
+    // The spelling of an older schema.
     let attributes = writer.store().dbs.attributes;
     writer
         .view

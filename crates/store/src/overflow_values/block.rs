@@ -5,14 +5,16 @@
 //! { 04 length value } x values         as in a record
 //! ```
 //!
-//! The hashes, halves of those in the keys, tell without normalising which values a search means.
+//! The hashes are halves of the hashes in the keys. A search compares them before it normalises a
+//! value.
 
 use crate::bytes::{take, u32_at};
 use crate::error::Damage;
 use crate::record::take_element;
 use fulgurite_ber::{Writer, element_len};
 
-/// A block grows up to so many bytes, so that two of them share a page with their keys. A longer value is alone.
+/// Size of a block in bytes at most, so that two blocks with their keys share a page. A longer
+/// value is alone in its block.
 const BLOCK_BYTES_MAX: usize = 1980;
 
 /// A block in the map.
@@ -33,7 +35,7 @@ impl<'a> Block<'a> {
         })
     }
 
-    /// The values with the halves of their hashes.
+    /// Returns the values with the halves of their hashes.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u32, &'a [u8])> + use<'a> {
         let mut rest = self.elements;
         let (hashes, _) = self.hashes.as_chunks();
@@ -43,15 +45,17 @@ impl<'a> Block<'a> {
     }
 }
 
-/// A block being made or changed.
+/// A block that is being made or changed.
 #[derive(Default)]
 pub(crate) struct BlockBuilder<'a> {
     values: Vec<(u32, &'a [u8])>,
-    /// Bytes of the elements.
+    /// Length of the elements in bytes.
     bytes: usize,
 }
 
 impl<'a> BlockBuilder<'a> {
+    /// Reads a block to change it.
+    ///
     /// # Errors
     /// [`Damage::Values`].
     pub(super) fn parse(row: &'a [u8]) -> Result<BlockBuilder<'a>, Damage> {
@@ -68,7 +72,7 @@ impl<'a> BlockBuilder<'a> {
         }
     }
 
-    /// Whether another value fits.
+    /// Returns true if another value fits.
     pub(super) fn has_room(&self, value: &[u8]) -> bool {
         self.values.is_empty() || self.len() + 4 + element_len(value.len()) <= BLOCK_BYTES_MAX
     }
@@ -82,18 +86,18 @@ impl<'a> BlockBuilder<'a> {
         self.bytes += element_len(value.len());
     }
 
-    /// Bytes of the block.
+    /// Returns the length of the block in bytes.
     fn len(&self) -> usize {
         4 + self.values.len() * 4 + self.bytes
     }
 
-    /// The position of the value of this hash that `is` meant.
+    /// Returns the position of the value of this hash that satisfies `is`.
     pub(super) fn find(&self, hash: u64, is: &mut dyn FnMut(&[u8]) -> bool) -> Option<usize> {
         let mut values = self.values.iter();
         values.position(|(held, value)| *held == half(hash) && is(value))
     }
 
-    /// How many values there are of this hash, by the halves.
+    /// Returns the number of values of this hash, by the halves.
     pub(super) fn count(&self, hash: u64) -> usize {
         let same = |(held, _): &&(u32, &[u8])| *held == half(hash);
         self.values.iter().filter(same).count()
@@ -105,6 +109,8 @@ impl<'a> BlockBuilder<'a> {
         value
     }
 
+    /// Encodes the block.
+    ///
     /// # Errors
     /// [`Damage::Values`] beyond 4 GiB.
     pub(super) fn encode(&self) -> Result<Vec<u8>, Damage> {

@@ -7,7 +7,7 @@ use crate::ids::AttributeId;
 use crate::record::Record;
 use fulgurite_schema::{AttributeDescription, AttributeIndex, Schema};
 
-/// By which a value is found.
+/// Returns the hash of a value's normal form: values are equal if their normal forms are.
 pub(crate) fn hash(schema: &Schema, attribute: AttributeIndex, value: &[u8]) -> u64 {
     match schema.normal_value(attribute, value) {
         Some(normal) => stable_hash(&normal),
@@ -15,7 +15,7 @@ pub(crate) fn hash(schema: &Schema, attribute: AttributeIndex, value: &[u8]) -> 
     }
 }
 
-/// The values of one attribute of a record with their hashes.
+/// Returns the values of one attribute of a record with their hashes.
 pub(crate) fn hashed<'r>(
     schema: &'r Schema,
     table: &AttributeTable,
@@ -30,7 +30,7 @@ pub(crate) fn hashed<'r>(
         .map(move |value| (hash(schema, attribute, value), value)))
 }
 
-/// Whether another value is the same under the attribute's equality rule.
+/// Returns a test for values that equal `value` under the attribute's equality rule.
 pub(crate) fn same_as<'v>(
     schema: &'v Schema,
     description: &AttributeDescription,

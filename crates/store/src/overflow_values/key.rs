@@ -5,16 +5,16 @@ use crate::ids::{AttributeId, EntryId};
 const BLOCK_CODE: u8 = 0;
 const HASH_CODE: u8 = 1;
 
-/// What a row is.
+/// The kind of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RowKind {
     /// The block of this number.
     Block(u32),
-    /// The blocks of a hash.
+    /// The numbers of the blocks with values of a hash.
     Hash(u64),
 }
 
-/// Begins the keys of all rows of an attribute.
+/// Returns the beginning of the keys of all rows of an attribute.
 pub(super) fn prefix(entry: EntryId, attribute: AttributeId) -> Vec<u8> {
     let mut key = Vec::with_capacity(19);
     key.extend_from_slice(&entry.key());
@@ -36,14 +36,14 @@ pub(super) fn of_hash(entry: EntryId, attribute: AttributeId, hash: u64) -> Vec<
     key
 }
 
-/// Behind the last block.
+/// Returns the first key behind the last block.
 pub(super) fn end_of_blocks(entry: EntryId, attribute: AttributeId) -> Vec<u8> {
     let mut key = prefix(entry, attribute);
     key.push(HASH_CODE);
     key
 }
 
-/// Takes a key apart.
+/// Splits a key into its parts.
 pub(crate) fn parse_key(key: &[u8]) -> Option<(EntryId, AttributeId, RowKind)> {
     let (entry, rest) = key.split_at_checked(8)?;
     let (attribute, rest) = rest.split_at_checked(2)?;

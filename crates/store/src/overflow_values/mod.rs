@@ -1,15 +1,16 @@
-//! Attributes of many values: their values lie apart from the record, in rows of their own.
+//! Overflow values: the values of attributes with many values, stored in rows outside the record.
 //!
 //! ```text
-//! record of the group    ... | member: apart, 100,000 values | ...
+//! record of the group    ... | member: 100,000 overflow values | ...
 //!
-//! values   entry, member, 0, block number  ->  some forty values, in the order in which they came
-//!          entry, member, 1, hash          ->  numbers of the blocks that hold a value of this hash
+//! values   entry, member, 0, block number  ->  some forty values, in the order of insertion
+//!          entry, member, 1, hash          ->  numbers of the blocks with a value of this hash
 //! ```
 //!
-//! So a value that comes is written behind the last block, one that goes is found by its hash, and either touches a
-//! few pages however many values there are. Readers see one list: [`Values`](crate::Values) goes from block to block.
-//! The hash is one of the value's normal form, for values are the same when their normal forms are.
+//! A new value is written behind the last block. A removed value is found by its hash. Either
+//! changes a few pages, however many values there are. Readers see one list:
+//! [`Values`](crate::Values) reads block after block. The hash is one of the normal form, as values
+//! are equal if their normal forms are.
 
 mod block;
 mod hash;

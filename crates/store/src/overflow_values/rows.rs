@@ -10,7 +10,7 @@ use fulgurite::{Database, Snapshot, WriteTxn};
 /// Receives rows with their keys.
 pub(crate) type RowSink<'a> = dyn FnMut(&[u8], &[u8]) -> Result<(), StoreError> + 'a;
 
-/// Gives all rows of an attribute to `sink`, ascending. `values` come with their hashes.
+/// Passes all rows of an attribute to `sink`, in ascending order. `values` come with their hashes.
 pub(crate) fn each_row<'v>(
     entry: EntryId,
     attribute: AttributeId,
@@ -224,7 +224,7 @@ pub(crate) fn clear_entry(
 }
 
 fn clear_prefix(txn: &mut WriteTxn<'_>, db: Database, prefix: &[u8]) -> Result<(), StoreError> {
-    // Keys are collected some at a time, so that memory stays bounded.
+    // The keys are collected in groups, so that memory is bounded.
     const KEYS_AT_ONCE: usize = 1000;
     loop {
         let mut keys: Vec<Vec<u8>> = Vec::new();

@@ -1,4 +1,4 @@
-//! Taking the values of large attributes out of a record.
+//! Moving the values of large attributes out of a record.
 
 use crate::error::Damage;
 use crate::ids::AttributeId;
@@ -7,14 +7,14 @@ use crate::record::{self, Record};
 /// Attributes with more values than this overflow, unless a test sets another bound.
 pub(crate) const INLINE_MAX: usize = 256;
 
-/// A record without the values of its large attributes, and which these are.
+/// A record without the values of its large attributes, and the numbers of these.
 pub(crate) struct SplitRecord {
     pub(crate) record: Vec<u8>,
     pub(crate) attributes: Vec<AttributeId>,
 }
 
-/// Takes attributes of more than `inline_max` values out of a record that holds all of its values itself; `None` when
-/// there is none.
+/// Moves the attributes of more than `inline_max` values out of a record that contains all values.
+/// `None` if there is no such attribute.
 pub(crate) fn split(whole: &Record<'_>, inline_max: usize) -> Result<Option<SplitRecord>, Damage> {
     let attributes: Vec<AttributeId> = whole
         .attributes()

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 const GROUP: &str = "cn=all,dc=example,dc=com";
 
 fn member(number: u32) -> String {
-    // Some are longer than what index keys hold literally, and some differ only behind that.
+    // Some are longer than the literal part of an index key, and some differ behind that part.
     let stretch = if number.is_multiple_of(3) { 80 } else { 1 };
     format!("uid={}{number},{SUFFIX}", "m".repeat(stretch))
 }
@@ -59,14 +59,14 @@ fn found_by(store: &TestStore, number: u32) -> bool {
 }
 
 #[test]
-fn single_values_come_and_go_among_many() {
+fn single_values_of_many_are_added_and_removed() {
     let numbers: Vec<u32> = (0..500).collect();
     let (store, id) = with_group(&numbers);
     let schema = schema();
     let mut model: Vec<String> = numbers.iter().copied().map(member).collect();
     assert_eq!(members(&store, id), model);
     let description = schema.describe(b"member").unwrap();
-    let stand_in = group(&schema, &[0]);
+    let only_one = group(&schema, &[0]);
     let mut writer = store.write().unwrap();
     for number in 0..300_u32 {
         let gone = member(number * 7 % 500);
@@ -82,7 +82,7 @@ fn single_values_come_and_go_among_many() {
         };
         model.retain(|held| *held != gone);
         model.push(member(1000 + number));
-        writer.modify_values(id, &stand_in, &[change]).unwrap();
+        writer.modify_values(id, &only_one, &[change]).unwrap();
     }
     assert!(
         writer
@@ -101,14 +101,14 @@ fn single_values_come_and_go_among_many() {
 }
 
 #[test]
-fn rows_go_with_their_entry() {
+fn rows_are_deleted_with_their_entry() {
     let (store, id) = with_group(&(0..300).collect::<Vec<_>>());
     let mut writer = store.write().unwrap();
     writer.delete(id).unwrap();
     writer.commit().unwrap();
     let view = store.snapshot().unwrap();
     let values = fulgurite::Snapshot::stat(&view.txn, store.dbs.values).unwrap();
-    // What is left is the suffix entry's classes.
+    // The rows that remain are the classes of the suffix entry.
     assert!(values.entries < 10, "{values:?}");
     assert_clean(&store);
 }
@@ -136,7 +136,7 @@ fn a_value_longer_than_a_page_is_alone_in_its_block() {
 }
 
 #[test]
-fn rows_that_are_missing_are_found_by_verification() {
+fn verification_finds_missing_rows() {
     let (store, id) = with_group(&(0..200).collect::<Vec<_>>());
     let view = store.snapshot().unwrap();
     let number = view
@@ -168,9 +168,9 @@ fn rows_that_are_missing_are_found_by_verification() {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
-    /// Whole replacements and single changes, in any order, against a list.
+    /// Compares whole replacements and single changes, in any order, with a list.
     #[test]
-    fn one_list_whatever_is_done(steps in prop::collection::vec((any::<bool>(), prop::collection::vec(0_u32..60, 1..50)), 1..8)) {
+    fn any_changes_give_the_values_of_a_list(steps in prop::collection::vec((any::<bool>(), prop::collection::vec(0_u32..60, 1..50)), 1..8)) {
         let (store, id) = with_group(&[1, 2, 3]);
         let schema = schema();
         let description = schema.describe(b"member").unwrap();
@@ -183,7 +183,7 @@ proptest! {
                 writer.modify(id, &group(&schema, &numbers)).unwrap();
                 model = numbers;
             } else {
-                // What is there goes, what is not comes.
+                // A stored value is removed, any other is added.
                 let (mut removed, added): (Vec<u32>, Vec<u32>) =
                     numbers.into_iter().partition(|number| model.contains(number));
                 if added.is_empty() && removed.len() == model.len() {

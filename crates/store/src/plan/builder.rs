@@ -1,4 +1,4 @@
-//! From a filter to a term: which postings can answer it, and how many entries they hold.
+//! From a filter to a term: its postings, and the number of entries in them.
 
 use std::cell::{Cell, RefCell};
 
@@ -13,9 +13,10 @@ use crate::view::View;
 use fulgurite::Snapshot;
 use fulgurite_schema::{AttributeSelector, Filter, Truth};
 
-/// Chunks read at most to answer the ranges of one filter, about ten milliseconds of work: beyond, a range is no help.
+/// Chunks read at most for the ranges of one filter, which takes about ten milliseconds. A larger
+/// range is not used.
 const RANGE_CHUNKS_MAX: usize = 65_536;
-/// Terms of a union that are looked up chunk by chunk at most: beyond, every entry is a candidate.
+/// Terms of a union at most. With more, every entry is a candidate.
 const UNITED_MAX: usize = 4_096;
 
 /// Plans filters on one view.
@@ -23,12 +24,12 @@ pub(crate) struct Builder<'v, 's, T> {
     pub(crate) view: &'v View<'s, T>,
     /// Number of entries in the store.
     pub(crate) total: u64,
-    /// Items looked up beforehand, by their places in memory.
+    /// Items looked up beforehand, by their addresses in memory.
     pub(crate) prepared: RefCell<FxHashMap<usize, TermPlan>>,
     chunks_left: Cell<usize>,
 }
 
-/// A key for an item that stays where it is.
+/// Returns a key for an item that does not move.
 pub(crate) fn address(item: &Filter<AttributeSelector>) -> usize {
     std::ptr::from_ref(item).addr()
 }
@@ -43,7 +44,7 @@ impl<'v, 's, T: Snapshot> Builder<'v, 's, T> {
         }
     }
 
-    /// What is left to read of ranges; planning that pauses hands it on.
+    /// Returns the number of chunks that may still be read. Planning in steps passes it on.
     pub(crate) fn chunks_left(&self) -> usize {
         self.chunks_left.get()
     }
@@ -57,7 +58,7 @@ impl<'v, 's, T: Snapshot> Builder<'v, 's, T> {
         self
     }
 
-    /// The entries for which `filter` is True; and when `negated`, those for which it is False.
+    /// Plans the entries for which `filter` is True, or False if `negated`.
     pub(crate) fn filter(
         &self,
         filter: &Filter<AttributeSelector>,
@@ -92,7 +93,8 @@ impl<'v, 's, T: Snapshot> Builder<'v, 's, T> {
         self.prepared.borrow_mut().remove(&address(item))
     }
 
-    /// Smallest first; ranges of keys only if they are still worth reading.
+    /// Plans a conjunction. It takes single postings first, and reads ranges of keys only if too
+    /// many candidates remain.
     fn all_of(
         &self,
         list: &[Filter<AttributeSelector>],
@@ -141,7 +143,7 @@ impl<'v, 's, T: Snapshot> Builder<'v, 's, T> {
             exact &= planned.exact;
             count_max = count_max.saturating_add(planned.count_max);
             match planned.term {
-                // Thousands of names in one filter become one set.
+                // A filter may contain thousands of names. They become one set.
                 Term::Ids(ids) if list.len() > 1 => ids.into_iter().for_each(|id| few.insert(id)),
                 _ if planned.count_max == 0 => {}
                 term => terms.push(term),
@@ -165,8 +167,8 @@ impl<'v, 's, T: Snapshot> Builder<'v, 's, T> {
         })
     }
 
-    /// Everything but the matches of an item. Only presence is never Undefined for an entry; for other items the
-    /// result includes entries that the filter does not select.
+    /// Plans all entries except the matches of an item. Presence is never Undefined for an entry.
+    /// For other items the plan includes entries that the filter does not select.
     fn not(&self, item: &Filter<AttributeSelector>, planned: TermPlan) -> TermPlan {
         if !planned.exact {
             return self.everything(false);
@@ -187,7 +189,7 @@ impl<'v, 's, T: Snapshot> Builder<'v, 's, T> {
     }
 }
 
-/// Whether planning the filter may read a range of keys rather than single postings.
+/// Returns true if planning the filter may read a range of keys.
 fn reads_ranges(filter: &Filter<AttributeSelector>) -> bool {
     match filter {
         Filter::GreaterOrEqual(_) | Filter::LessOrEqual(_) | Filter::Substrings { .. } => true,

@@ -1,4 +1,4 @@
-//! Candidates of a search: what a plan yields, a chunk of ids at a time.
+//! Candidates of a search: the ids of a plan, read one chunk at a time.
 
 use super::scope::{Scope, ScopeTest};
 use super::term::{Term, TermSource};
@@ -10,25 +10,25 @@ use crate::index::key;
 use crate::view::{EntryView, EntryWalk, View};
 use fulgurite::Snapshot;
 
-/// Entries that may match a search, in ascending order of their ids, found as they are asked for.
+/// Entries that may match a search, in ascending order of ids, read as they are needed.
 ///
-/// It borrows nothing, so it can be kept beside the view it is used with, and moved to another view: after
-/// [`View::refresh`] the candidates are those of the old state as far as they were taken from the index
-/// already, so from then on the filter has to be tested whatever [`is_exact`](Self::is_exact) says.
+/// The candidates borrow nothing, so they can move to another view. After [`View::refresh`] some of
+/// them are of the old state. From then on the filter has to be tested, whatever
+/// [`is_exact`](Self::is_exact) returns.
 #[derive(Debug)]
 pub struct Candidates {
     pub(super) term: Term,
     pub(super) scope: ScopeTest,
     pub(super) exact: bool,
     pub(super) count_max: u64,
-    /// What was asked for, to test it where the plan does not know better.
+    /// The requested scope, for a test where the plan gives no guarantee.
     within: (EntryId, Scope),
     /// The chunk in `bits`; `None` before the first and after the last.
     chunk: Option<u32>,
     bits: Option<Box<Bitmap>>,
-    /// The lowest id that may come next, where the term is a list of few.
+    /// The lowest id that may come next, if the term is a short list.
     from: EntryId,
-    /// Next position to look at in the chunk, or next chunk to look at when none is loaded.
+    /// Next position in the chunk, or in the next chunk if none is loaded.
     position: usize,
     next_chunk: Option<u32>,
 }
@@ -49,29 +49,31 @@ impl Candidates {
         }
     }
 
-    /// Whether every candidate matches the filter, so that it need not be tested.
+    /// Returns true if every candidate matches the filter, so that it need not be tested.
     ///
-    /// That holds for entries as they are stored: a filter that may not see some attributes still has to be tested.
+    /// The statement is about stored entries. A filter that may not see some attributes still has
+    /// to be tested.
     #[must_use]
     pub fn is_exact(&self) -> bool {
         self.exact
     }
 
-    /// Upper bound of the number of candidates; for an exact plan over single postings, the number of matches.
+    /// Returns an upper bound of the number of candidates. For an exact plan over single postings,
+    /// it is the number of matches.
     #[must_use]
     pub fn count_max(&self) -> u64 {
         self.count_max
     }
 
-    /// Goes on with another state of the store than the plan was made on: what the plan knew for certain is tested
-    /// again, the scope here, the filter by the caller.
+    /// Continues on another state of the store than that of the plan. The scope is tested again
+    /// here, the filter by the caller.
     pub fn mark_inexact(&mut self) {
         self.exact = false;
         let (base, scope) = self.within;
         self.scope = ScopeTest::of(base, scope);
     }
 
-    /// Continues after an id: the next candidate is the first one above it. For paged results.
+    /// Continues behind an id, for paged results. The next candidate is the first one above the id.
     pub fn seek(&mut self, after: EntryId) {
         self.from = EntryId(after.0.saturating_add(1));
         let (chunk, low) = split(self.from);
@@ -80,10 +82,10 @@ impl Candidates {
         self.position = usize::from(low);
     }
 
-    /// The next candidate.
+    /// Returns the next candidate.
     ///
     /// # Errors
-    /// [`StoreError`] when the engine fails or an index or a record is damaged.
+    /// [`StoreError`] if the engine fails, or an index or a record is damaged.
     pub fn next<T: Snapshot>(&mut self, view: &View<'_, T>) -> Result<Option<EntryId>, StoreError> {
         if self.scope.is_none() {
             return self.next_id(view);
@@ -91,11 +93,11 @@ impl Candidates {
         Ok(self.next_entry(view)?.map(|entry| entry.id()))
     }
 
-    /// The next candidate with its entry. Ids that the view has no entry for are passed over: they were deleted since
-    /// the plan was made.
+    /// Returns the next candidate with its entry. It skips ids without an entry: these entries were
+    /// deleted after the plan was made.
     ///
     /// # Errors
-    /// [`StoreError`] when the engine fails or an index or a record is damaged.
+    /// [`StoreError`] if the engine fails, or an index or a record is damaged.
     pub fn next_entry<'v, T: Snapshot>(
         &mut self,
         view: &'v View<'_, T>,
@@ -111,12 +113,12 @@ impl Candidates {
         Ok(None)
     }
 
-    /// As [`next_entry`](Self::next_entry), looking at no more than `quantum` ids, so that a search over many entries
-    /// outside the scope can be interrupted. `walk` is one of this view. `quantum` is decreased by what was looked at; at zero with
-    /// `None`, there may be more.
+    /// As [`next_entry`](Self::next_entry), but reads at most `quantum` ids and counts it down. So
+    /// a search over many entries outside the scope can be interrupted. `walk` belongs to the view.
+    /// At zero with `None` there may be more candidates.
     ///
     /// # Errors
-    /// [`StoreError`] when the engine fails or an index or a record is damaged.
+    /// [`StoreError`] if the engine fails, or an index or a record is damaged.
     pub fn next_entry_within<'v, T: Snapshot>(
         &mut self,
         view: &'v View<'_, T>,
@@ -139,7 +141,7 @@ impl Candidates {
     }
 
     fn next_id<T: Snapshot>(&mut self, view: &View<'_, T>) -> Result<Option<EntryId>, StoreError> {
-        // Mostly one: what somebody was looked up by.
+        // Mostly this is one id, from a unique attribute.
         if let Term::Ids(ids) = &self.term {
             let at = ids.partition_point(|id| *id < self.from);
             let next = ids.get(at).copied();
@@ -162,7 +164,7 @@ impl Candidates {
         }
     }
 
-    /// Loads the next chunk that may hold candidates; false when there is none.
+    /// Loads the next chunk that may contain candidates. Returns false if there is none.
     fn load_next<T: Snapshot>(&mut self, view: &View<'_, T>) -> Result<bool, StoreError> {
         let Some(wanted) = self.next_chunk else {
             return Ok(false);

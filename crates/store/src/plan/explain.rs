@@ -10,7 +10,8 @@ use crate::view::View;
 use fulgurite::Snapshot;
 
 impl Candidates {
-    /// The plan on one line: `and(uid=jane:index, 3 ids); scope tested below 4; at most 1; exact`.
+    /// Returns the plan on one line: `and(uid=jane:index, 3 ids); scope tested below 4; at most 1;
+    /// exact`.
     #[must_use]
     pub fn explain<T: Snapshot>(&self, view: &View<'_, T>) -> String {
         let mut out = String::new();

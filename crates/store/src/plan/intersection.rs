@@ -1,22 +1,22 @@
-//! Intersections: the smallest terms first, and no more terms than help.
+//! Intersections: the smallest terms first, and only as many terms as help.
 
 use super::term::Term;
 use super::term_plan::TermPlan;
 use crate::ids::EntryId;
 
-/// So few candidates are tested in place sooner than a range of keys is read.
+/// Number of candidates up to which testing them is faster than reading a range of keys.
 pub(super) const FEW: u64 = 64;
 
-/// So few candidates are tested sooner than one more posting is looked up.
+/// Number of candidates up to which testing them is faster than reading one more posting.
 pub(super) const TESTED_SOONER: usize = 2;
 
-/// So few candidates are tested sooner than they are looked up in a posting of many.
+/// Number of candidates up to which testing them is faster than looking them up in a long posting.
 pub(super) const TESTED_SOONER_THAN_MANY: usize = 16;
 
-/// Terms that take part in an intersection at most: the smallest.
+/// Terms of an intersection at most. The smallest are taken.
 const INTERSECTED_MAX: usize = 16;
 
-/// Intersects terms, of a store of `total` entries.
+/// Intersects terms of a store with `total` entries.
 pub(super) fn intersection(mut terms: Vec<TermPlan>, total: u64) -> TermPlan {
     let mut exact = terms.iter().all(|planned| planned.exact);
     terms.retain(|planned| !matches!(planned.term, Term::All));
@@ -32,7 +32,7 @@ pub(super) fn intersection(mut terms: Vec<TermPlan>, total: u64) -> TermPlan {
         terms.truncate(INTERSECTED_MAX);
         exact = false;
     }
-    // A term that holds most entries takes away less than looking into it costs.
+    // A term with most entries removes few candidates, and reading it costs more than testing them.
     let before = terms.len();
     let mut position = 0;
     terms.retain(|planned| {
@@ -53,7 +53,7 @@ pub(super) fn intersection(mut terms: Vec<TermPlan>, total: u64) -> TermPlan {
     }
 }
 
-/// Meets what is in memory already: the first terms, as long as they are lists.
+/// Intersects the first terms in memory, as long as they are lists.
 fn intersect_lists(terms: &mut Vec<TermPlan>) {
     while let [first, second, ..] = terms.as_mut_slice()
         && let (Term::Ids(ids), Term::Ids(others)) = (&mut first.term, &second.term)
@@ -64,7 +64,7 @@ fn intersect_lists(terms: &mut Vec<TermPlan>) {
     }
 }
 
-/// Keeps the ids that are among others; both ascend.
+/// Keeps the ids that are in both lists; both ascend.
 pub(super) fn intersect_ids(ids: &mut Vec<EntryId>, others: &[EntryId]) {
     if others.len() / 8 > ids.len() {
         return ids.retain(|id| others.binary_search(id).is_ok());

@@ -12,10 +12,10 @@ use crate::view::NameLookup;
 use fulgurite::Snapshot;
 use fulgurite_schema::{AttributeSelector, Filter};
 
-/// Postings looked up at most for one substrings assertion.
+/// Postings read at most for one item.
 const LOOKUPS_MAX: usize = 12;
 
-/// Postings of grams up to so many ids are taken out of the index at once, and met with each other in memory.
+/// Number of ids up to which a posting of several is read at once, and intersected in memory.
 const LOOKUP_IDS_MAX: usize = 1_024;
 
 impl<T: Snapshot> Builder<'_, '_, T> {
@@ -46,7 +46,7 @@ impl<T: Snapshot> Builder<'_, '_, T> {
         }
     }
 
-    /// Plans the items that need no index: `None` for all others.
+    /// Plans the items that need no index. `None` for all others.
     fn without_index(
         &self,
         selector: &AttributeSelector,
@@ -100,7 +100,8 @@ impl<T: Snapshot> Builder<'_, '_, T> {
         Ok(None)
     }
 
-    /// Answers an assertion about entryDN from the tree of names, as no entry stores that attribute.
+    /// Answers an assertion about entryDN from the tree of names, as no entry stores that
+    /// attribute.
     fn entry_dn(
         &self,
         selector: &AttributeSelector,
@@ -123,7 +124,7 @@ impl<T: Snapshot> Builder<'_, '_, T> {
         }))
     }
 
-    /// Plans the entries that have the attribute at all, for an item that no index answers.
+    /// Plans the entries that have the attribute, for an item that no index answers.
     fn present_inexact(&self, selector: &AttributeSelector) -> Result<TermPlan, StoreError> {
         let present = Filter::Present(selector.clone());
         let index = self.view.indexes.of(selector.attribute);
@@ -143,7 +144,7 @@ impl<T: Snapshot> Builder<'_, '_, T> {
         let mut few: Option<Vec<EntryId>> = None;
         let step = lookups.len().div_ceil(LOOKUPS_MAX).max(1);
         for lookup in lookups.into_iter().step_by(step) {
-            // So few candidates are tested sooner than one more posting is read.
+            // Testing so few candidates is faster than reading one more posting.
             if few.as_ref().is_some_and(|ids| ids.len() <= TESTED_SOONER) {
                 break;
             }

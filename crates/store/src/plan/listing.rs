@@ -1,4 +1,4 @@
-//! The entries of a scope, listed a bounded number at a time.
+//! The entries of a scope, listed in steps of bounded size.
 
 use super::scope::Scope;
 use super::term::Term;
@@ -9,13 +9,13 @@ use crate::idset::IdSet;
 use crate::view::View;
 use fulgurite::Snapshot;
 
-/// A walk down the tree of names. It borrows nothing, so that it can rest between two steps.
+/// A walk down the tree of names. It borrows nothing, so it can pause between two steps.
 #[derive(Debug)]
 pub(crate) struct Listing {
     found: IdSet,
     /// Parents whose children are still to be listed.
     parents: Vec<EntryId>,
-    /// The one under way, with the key of the last list read.
+    /// The parent being listed, with the key of the last list read.
     now: Option<(EntryId, Option<Vec<u8>>)>,
     deep: bool,
 }
@@ -34,7 +34,7 @@ impl Listing {
         }
     }
 
-    /// Lists some more; true when all are listed. Each entry counts one of `left`.
+    /// Lists some more entries, and counts `left` down for each. Returns true if all are listed.
     pub(crate) fn step<T: Snapshot>(
         &mut self,
         view: &View<'_, T>,
@@ -45,7 +45,8 @@ impl Listing {
             let rest = view.some_children(parent, from, left, &mut children)?;
             for child in children {
                 self.found.insert(child);
-                // Only entries with children have counts: a leaf costs one look-up in a small table.
+                // Only entries with children have counts. A leaf costs one look-up in a small
+                // table.
                 if self.deep && view.stored_counts(child)?.children > 0 {
                     self.parents.push(child);
                 }
@@ -62,7 +63,7 @@ impl Listing {
         Ok(true)
     }
 
-    /// The planned entries that were listed.
+    /// Intersects the listed entries with a plan.
     pub(crate) fn intersect(self, planned: TermPlan) -> TermPlan {
         let listed = if self.found.next_chunk(0).is_some() {
             Term::Set(self.found)

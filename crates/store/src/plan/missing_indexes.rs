@@ -6,9 +6,9 @@ use fulgurite::Snapshot;
 use fulgurite_schema::{AttributeSelector, Filter};
 
 impl<T: Snapshot> View<'_, T> {
-    /// Returns the indexes that would answer items of a filter and that this state lacks, each once,
-    /// in the order of the items. Attributes without values are passed over: there is nothing to
-    /// look up.
+    /// Returns the indexes that this state lacks and that would answer items of a filter. Each
+    /// comes once, in the order of the items. Attributes without values are passed over: there is
+    /// nothing to look up.
     #[must_use]
     pub fn missing_indexes(&self, filter: &Filter<AttributeSelector>) -> Vec<IndexSpec> {
         let mut missing = Vec::new();

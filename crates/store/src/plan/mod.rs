@@ -7,8 +7,8 @@
 //!                     Candidates: one chunk of 2^13 ids at a time, ascending
 //! ```
 //!
-//! Candidates always include every entry that matches. They are *exact* when they include no other, so that the
-//! filter need not be tested again.
+//! Candidates always include every entry that matches. They are *exact* if they include no other
+//! entry, and then the filter need not be tested.
 
 mod builder;
 mod candidates;

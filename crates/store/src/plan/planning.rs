@@ -1,4 +1,5 @@
-//! Planning a search in steps, so that a filter of thousands of items or a scope of a million entries holds up nobody.
+//! Planning in steps. A filter of thousands of items or a scope of a million entries delays no
+//! other request.
 //!
 //! ```text
 //!   large filter: items, some at a time --> filter as a whole --> scope: test it, or list it some at a time
@@ -20,16 +21,16 @@ use crate::view::View;
 use fulgurite::Snapshot;
 use fulgurite_schema::{AttributeSelector, Filter};
 
-/// Filters of at most so many items are planned at once.
+/// Filters with at most this number of items are planned in one step.
 const ITEMS_AT_ONCE: usize = 256;
 
-/// A plan being made. It borrows nothing; made partly on one state of the store and partly on the next, it may miss
-/// what has been added since it was begun.
+/// A plan that is being made. It borrows nothing. If the state of the store changes between two
+/// steps, it may miss entries that were added after it began.
 #[derive(Debug)]
 pub struct Planning {
     base: EntryId,
     scope: Scope,
-    /// In a place of its own, as items are known by their places.
+    /// Allocated separately, because items are identified by their addresses.
     filter: Arc<Filter<AttributeSelector>>,
     stage: Stage,
 }
@@ -48,10 +49,10 @@ enum Stage {
 impl View<'_> {
     /// Plans a search: the candidates for `filter` within `scope` of `base`, which must exist.
     ///
-    /// Cost: a look-up for each item that an index answers; for ranges and short substrings a scan of keys.
-    ///
+    /// Cost: a look-up for each item with an index, and a scan of keys for ranges and short
+    /// substrings.
     /// # Errors
-    /// [`StoreError`] when the engine fails or an index is damaged.
+    /// [`StoreError`] if the engine fails or an index is damaged.
     pub fn plan(
         &self,
         base: EntryId,
@@ -102,11 +103,11 @@ impl Planning {
         }
     }
 
-    /// Works for a while: `left` counts down with items looked up and entries listed. The candidates once they are
-    /// known; with `None` and nothing left there is more to do.
-    ///
+    /// Plans a part: `left` counts down with items looked up and entries listed. Returns the
+    /// candidates once they are known. With `None` the plan is not ready, and another step
+    /// continues it.
     /// # Errors
-    /// [`StoreError`] when the engine fails or an index is damaged.
+    /// [`StoreError`] if the engine fails or an index is damaged.
     pub fn step<T: Snapshot>(
         &mut self,
         view: &View<'_, T>,
@@ -167,7 +168,7 @@ impl Planning {
             };
             return Ok(None);
         }
-        // Looking a few items up takes no longer than looking at a candidate.
+        // Looking up so few items takes no longer than reading a candidate.
         *left = left.saturating_sub(items.len() / 16);
         let planned = if self.scope == Scope::Base {
             TermPlan::nothing()
@@ -188,7 +189,7 @@ impl Planning {
     }
 }
 
-/// The items of a filter, in its order.
+/// Collects the items of a filter, in order.
 fn leaves<'f>(
     filter: &'f Filter<AttributeSelector>,
     items: &mut Vec<&'f Filter<AttributeSelector>>,

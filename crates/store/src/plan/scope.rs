@@ -15,7 +15,7 @@ use fulgurite::Snapshot;
 /// Scope of a search (RFC 4511, section 4.5.1.2, and the children scope known from other servers).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
-    /// The base entry alone.
+    /// The base entry only.
     Base,
     /// Its children.
     OneLevel,
@@ -25,19 +25,20 @@ pub enum Scope {
     Subordinates,
 }
 
-/// Entries of a scope are listed rather than tested if they are at most so many: a bit each in memory.
+/// Entries of a scope that are listed at most; each takes one bit of memory. A larger scope is
+/// tested.
 const LISTED_MAX: u64 = 1 << 20;
-/// Parents remembered by a climbing test.
+/// Parents that a test remembers at most.
 const REMEMBERED_MAX: usize = 1024;
 
-/// How candidates are held against the scope.
+/// The test of a candidate against the scope.
 #[derive(Debug)]
 pub(crate) enum ScopeTest {
-    /// They are all within it.
+    /// All candidates are within the scope.
     None,
-    /// Their parent must be this.
+    /// The parent must be this entry.
     Parent(EntryId),
-    /// They must lie below this; or be it.
+    /// The candidate must be below this entry, or be the entry itself.
     Below {
         base: EntryId,
         itself: bool,
@@ -46,7 +47,7 @@ pub(crate) enum ScopeTest {
 }
 
 impl ScopeTest {
-    /// The test for a scope, whatever is known of candidates.
+    /// Returns the test for a scope if nothing is known about candidates.
     pub(crate) fn of(base: EntryId, scope: Scope) -> ScopeTest {
         match scope {
             Scope::Base => ScopeTest::None,
@@ -56,7 +57,7 @@ impl ScopeTest {
         }
     }
 
-    /// Whether a candidate lies within the scope.
+    /// Returns true if a candidate is within the scope.
     pub(crate) fn admits<T: Snapshot>(
         &mut self,
         view: &View<'_, T>,
@@ -78,7 +79,7 @@ impl ScopeTest {
     }
 }
 
-/// Whether `id`, a parent, is `base` or lies below it.
+/// Returns true if `first`, a parent, is `base` or is below it.
 fn is_below<T: Snapshot>(
     view: &View<'_, T>,
     first: EntryId,
@@ -107,15 +108,15 @@ fn is_below<T: Snapshot>(
     Err(Damage::Parents.into())
 }
 
-/// What becomes of a planned filter within a scope.
+/// A planned filter within a scope.
 pub(crate) enum ScopedPlan {
-    /// It is planned, with this test for each candidate.
+    /// The plan is complete, with this test for each candidate.
     Ready(TermPlan, ScopeTest),
-    /// The entries of the scope are to be listed, and met with the planned ones.
+    /// The entries of the scope have to be listed and intersected with the plan.
     List(TermPlan, Listing),
 }
 
-/// Narrows a planned filter to a scope: by the list of its entries when that is short, else by a test.
+/// Restricts a planned filter to a scope. A short scope is listed, a longer one tested.
 pub(crate) fn narrow<T: Snapshot>(
     view: &View<'_, T>,
     base: EntryId,
@@ -123,7 +124,7 @@ pub(crate) fn narrow<T: Snapshot>(
     total: u64,
     planned: TermPlan,
 ) -> Result<ScopedPlan, StoreError> {
-    // Everything hangs below the empty suffix; how much at the top is not counted.
+    // Everything is below the empty suffix, and no count says how many entries are at the top.
     if base == EntryId::ROOT {
         return Ok(match scope {
             Scope::OneLevel => ScopedPlan::List(planned, Listing::new(base, scope)),

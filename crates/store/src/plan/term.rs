@@ -1,4 +1,4 @@
-//! A set of ids, described: how to get at one chunk of it.
+//! A description of a set of ids, from which one chunk at a time can be read.
 
 use crate::error::StoreError;
 use crate::ids::EntryId;
@@ -7,7 +7,7 @@ use crate::index;
 use crate::store::Databases;
 use fulgurite::Snapshot;
 
-/// A set of entries. It owns what it needs, so that plans outlive the view they were made on.
+/// A set of entries. It owns its parts, so that plans outlive the view on which they were made.
 #[derive(Debug)]
 pub(crate) enum Term {
     /// No entry.
@@ -18,21 +18,21 @@ pub(crate) enum Term {
     Ids(Vec<EntryId>),
     /// Many ids in memory.
     Set(IdSet),
-    /// A posting in the index, with the chunks it occupies as far as known.
+    /// A posting of the index, with its first and last chunk as far as known.
     Posting {
         key: Vec<u8>,
         first: u32,
         last: Option<u32>,
     },
-    /// In all of them.
+    /// The entries in all of these.
     And(Vec<Term>),
-    /// In one of them.
+    /// The entries in at least one of these.
     Or(Vec<Term>),
-    /// Every entry but these.
+    /// Every entry except these.
     Not(Box<Term>),
 }
 
-/// Where terms are evaluated.
+/// The state of the store on which terms are evaluated.
 pub(crate) struct TermSource<'a, T> {
     pub(crate) txn: &'a T,
     pub(crate) dbs: Databases,
@@ -40,7 +40,7 @@ pub(crate) struct TermSource<'a, T> {
 }
 
 impl Term {
-    /// The number of the first chunk at or after `from` that may hold an id.
+    /// Returns the number of the first chunk at or after `from` that may contain an id.
     pub(crate) fn next_chunk<T: Snapshot>(
         &self,
         source: &TermSource<'_, T>,
@@ -86,11 +86,11 @@ impl Term {
             Term::Nothing => {}
             Term::All => stored(source.all_entries, bits)?,
             Term::Ids(ids) => {
-                let places = ids
+                let positions = ids
                     .iter()
                     .map(|id| split(*id))
                     .filter(|(number, _)| *number == chunk);
-                places.for_each(|(_, low)| {
+                positions.for_each(|(_, low)| {
                     bits.insert(low);
                 });
             }
@@ -116,7 +116,7 @@ impl Term {
     }
 }
 
-/// Leaps from term to term until all have something in the same chunk.
+/// Seeks in term after term until all of them have a part of the same chunk.
 fn next_common_chunk<T: Snapshot>(
     terms: &[Term],
     source: &TermSource<'_, T>,
@@ -173,7 +173,7 @@ mod tests {
 
     type Ids = BTreeSet<u64>;
 
-    /// Ids over a dozen chunks, in lumps, so that terms intersect_ids and miss each other.
+    /// Ids in a dozen chunks, in groups, so that terms overlap in some chunks only.
     fn ids() -> impl Strategy<Value = Ids> {
         let lump = (0_u64..12, 0_u64..8192, 0_u64..60, 1_u64..900);
         prop::collection::vec(lump, 0..6).prop_map(|lumps| {
@@ -253,7 +253,7 @@ mod tests {
 
     fn posting(number: usize) -> Vec<u8> {
         let mut out = Vec::new();
-        // One value is the beginning of the next, to see that their chunks keep apart.
+        // Each value is a prefix of the next one, so the test finds chunks of a wrong posting.
         key::posting(&mut out, AttributeId(1), b'=', &b"aaa"[..=number]);
         out
     }
@@ -291,7 +291,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(40))]
         #[test]
-        fn terms_over_many_chunks_are_sets(
+        fn terms_of_many_chunks_contain_the_ids_of_their_sets(
             postings in prop::collection::vec(ids(), 3),
             others in ids(),
             models in prop::collection::vec(model(), 8),

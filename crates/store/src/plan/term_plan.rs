@@ -2,11 +2,11 @@
 
 use super::term::Term;
 
-/// A term with what is known of it.
+/// A term with its size.
 #[derive(Debug)]
 pub(crate) struct TermPlan {
     pub(crate) term: Term,
-    /// Whether every id in it is a match.
+    /// True if every id in the term is a match.
     pub(crate) exact: bool,
     /// Upper bound of its size.
     pub(crate) count_max: u64,
@@ -21,7 +21,7 @@ impl TermPlan {
         }
     }
 
-    /// A plan of all entries, of which there are `total`.
+    /// Makes the plan of all entries, of which there are `total`.
     pub(crate) fn everything(total: u64, exact: bool) -> TermPlan {
         TermPlan {
             term: Term::All,

@@ -4,7 +4,7 @@ use crate::{EntryId, EntryWalk, Store, View, compile_filter};
 use fulgurite_schema::{Assertion, AttributeSelector, Filter, MatchingRule, Schema, Truth};
 use proptest::prelude::*;
 
-/// A filter item as the tests write it.
+/// An item of a filter in the tests.
 #[derive(Clone, Debug)]
 enum Item {
     Present(&'static str),
@@ -195,7 +195,7 @@ fn values() -> impl Strategy<Value = Vec<(&'static str, String)>> {
     prop::collection::vec((prop::sample::select(names), word()), 0..6)
 }
 
-/// A directory of several levels with the given people, and every id in it.
+/// A person: position in the tree, uidNumber, more values.
 type Person = (u8, Option<u8>, Vec<(&'static str, String)>);
 
 fn populate(people: &[Person]) -> TestStore {
@@ -339,7 +339,7 @@ fn explain(store: &Store, filter: &Tree) -> String {
 }
 
 #[test]
-fn plans_are_the_obvious_ones() {
+fn plans_have_the_expected_terms() {
     let people: Vec<_> = (0..200_u8)
         .map(|n| {
             (

@@ -1,4 +1,4 @@
-//! Writing a record.
+//! Encoding records.
 
 use super::layout::{
     ATTRIBUTES_MAX, HAS_OVERFLOW, HEADER_LEN, LONG_NAMES, PARENT_AT, PARENT_LEN, SAME_NAME,
@@ -11,27 +11,28 @@ use crate::error::{Damage, StoreError};
 use crate::ids::{AttributeId, EntryId};
 use fulgurite_ber::{Writer, element_len};
 
-/// Shorter values are not looked for among those before them.
+/// Length in bytes: shorter values are not searched among earlier values.
 const SAME_MIN: usize = 8;
-/// Nor are they among those of attributes with more values.
+/// Attributes with more values than this are not searched for an equal value.
 const SOUGHT_MAX: usize = 16;
 
-/// What goes into a record.
+/// The content of a record.
 pub(crate) struct RecordSource<'a, V = Vec<u8>> {
     pub(crate) parent: EntryId,
     pub(crate) rdn_normal: &'a [u8],
     pub(crate) rdn: &'a [u8],
-    /// Each id at most once, in the order in which readers are to meet them.
+    /// Each id at most once, in the order in which readers get them.
     pub(crate) attributes: Vec<(AttributeId, &'a [V])>,
-    /// How many values lie apart of those attributes of which they do; what `attributes` has of them is not looked at.
+    /// The numbers of values of overflow attributes. The encoder ignores the values that
+    /// `attributes` has of them.
     pub(crate) overflow: &'a [(AttributeId, u32)],
 }
 
-/// Appends the record of `source` to `out`, which is cleared first.
+/// Replaces `out` by the record of `source`.
 ///
 /// # Errors
-/// [`StoreError::EntryTooLarge`] beyond 4 GiB or 65,535 attribute descriptions; [`StoreError::NoSuchEntry`] for a parent whose
-/// id no entry has.
+/// [`StoreError::EntryTooLarge`] beyond 4 GiB or 65,535 attribute descriptions;
+/// [`StoreError::NoSuchEntry`] for a parent id beyond all ids.
 pub(crate) fn encode<V: AsRef<[u8]>>(
     source: &RecordSource<'_, V>,
     out: &mut Vec<u8>,
@@ -50,11 +51,11 @@ pub(crate) fn encode<V: AsRef<[u8]>>(
     write(source.parent, (source.rdn_normal, source.rdn), &parts, out)
 }
 
-/// As [`encode`], in the place of another record: of attributes without values, what lies there of them is copied. None of
-/// them lies apart.
+/// As [`encode`], for a record that replaces another one. Of attributes without values, the values
+/// of the old record are copied. None of them may have overflow values.
 ///
 /// # Errors
-/// As there; [`Damage::Record`] if the other record does not have such an attribute.
+/// As there; [`Damage::Record`] if the old record does not have such an attribute.
 pub(crate) fn encode_over<V: AsRef<[u8]>>(
     before: &Record<'_>,
     source: &RecordSource<'_, V>,
@@ -74,7 +75,7 @@ pub(crate) fn encode_over<V: AsRef<[u8]>>(
     write(source.parent, (source.rdn_normal, source.rdn), &parts, out)
 }
 
-/// Enters the parent of a record that was encoded before it was known.
+/// Writes the parent into a record that was encoded before its parent was known.
 pub(crate) fn set_parent(record: &mut [u8], parent: EntryId) {
     if let Some(place) = record.get_mut(PARENT_AT..PARENT_AT + PARENT_LEN) {
         let bytes = parent.0.to_le_bytes();
@@ -85,7 +86,8 @@ pub(crate) fn set_parent(record: &mut [u8], parent: EntryId) {
     }
 }
 
-/// The same record without the values of some attributes, which lie apart from now on. `None` if it is damaged.
+/// Returns the record without the values of some attributes, which become overflow values. `None`
+/// if the record is damaged.
 pub(crate) fn without_values(whole: &Record<'_>, apart: &[AttributeId]) -> Option<Vec<u8>> {
     let mut parts: Vec<(AttributeId, AttributeContent<'_, Vec<u8>>)> =
         Vec::with_capacity(whole.len());
@@ -104,18 +106,18 @@ pub(crate) fn without_values(whole: &Record<'_>, apart: &[AttributeId]) -> Optio
     (parts.len() == whole.len()).then_some(out)
 }
 
-/// What a record is to have of an attribute.
+/// Where the values of an attribute of a new record come from.
 enum AttributeContent<'a, V> {
-    /// These values.
+    /// The caller's values.
     New(&'a [V]),
-    /// What another record has.
+    /// The values of another record.
     Stored(Values<'a>),
-    /// So many, elsewhere.
+    /// A number of values stored outside the record.
     Overflow(usize),
 }
 
 impl<'a, V: AsRef<[u8]>> AttributeContent<'a, V> {
-    /// Its one value.
+    /// Returns the value of an attribute with one value.
     fn single(&self) -> Option<&'a [u8]> {
         match self {
             AttributeContent::New([value]) => Some(value.as_ref()),
@@ -124,7 +126,7 @@ impl<'a, V: AsRef<[u8]>> AttributeContent<'a, V> {
         }
     }
 
-    /// Where a value is among its values.
+    /// Returns the position of a value among the values.
     fn position(&self, value: &[u8]) -> Option<usize> {
         match self {
             AttributeContent::New(values) => values.iter().position(|one| one.as_ref() == value),
@@ -133,7 +135,7 @@ impl<'a, V: AsRef<[u8]>> AttributeContent<'a, V> {
         }
     }
 
-    /// Its row where values lie there as elements.
+    /// Returns the row of the attribute if its values are stored as elements.
     fn elements(&self) -> AttributeRow {
         let len_of = |value: &[u8]| element_len(value.len());
         match self {
@@ -199,7 +201,7 @@ fn write<V: AsRef<[u8]>>(
     whole.ok_or(StoreError::EntryTooLarge)
 }
 
-/// Writes what is before the rows.
+/// Writes the parts before the rows.
 fn begin<V: AsRef<[u8]>>(
     out: &mut Vec<u8>,
     parent: EntryId,
@@ -223,7 +225,7 @@ fn begin<V: AsRef<[u8]>>(
         | flag(is_alike, SAME_NAME);
     out.extend_from_slice(&[VERSION, flags]);
     let [parent @ .., 0, 0] = parent.0.to_le_bytes() else {
-        // There are no ids beyond 2^45, but others may speak of them.
+        // Ids are below 2^45, but a caller may name a larger parent.
         return Err(StoreError::NoSuchEntry(parent));
     };
     out.extend_from_slice(&parent);
@@ -295,7 +297,7 @@ fn write_rows<V: AsRef<[u8]>>(
     Some(())
 }
 
-/// The same of a wide record.
+/// As [`write_rows`], for a record with wide rows.
 fn write_wide<V: AsRef<[u8]>>(
     parts: &[(AttributeId, AttributeContent<'_, V>)],
     out: &mut Vec<u8>,

@@ -1,44 +1,46 @@
-//! An entry as it lies in the map: written once, read in place, and answered with by copying.
+//! An entry as stored in the map: written once, read in place, and copied into responses.
 //!
 //! ```text
-//!  0 version u8 | flags u8 | parent u48                       everything little-endian, at any alignment
-//!  8 length of the RDN u8 | of its normal form u8             u32 each where they are LONG, once where they are SAME_NAME
-//!    RDN as the user wrote it | its normal form               once where they are SAME_NAME
-//!    attributes u8 | numbers: attributes x u8                 in the order in which they are shown; u16 each if one is WIDE_NUMBERS
+//!  0 version u8 | flags u8 | parent u48                    everything little-endian, at any alignment
+//!  8 length of the RDN u8 | of its normal form u8          u32 each if LONG_NAMES, one if SAME_NAME
+//!    RDN as the user wrote it | its normal form            one if SAME_NAME
+//!    attributes u8 | numbers: attributes x u8              in the order of responses; u16 if WIDE_NUMBERS
 //!    rows: one for each attribute, in the same order
 //!    values, one attribute behind the other
 //! ```
 //!
-//! A row says what lies there of an attribute, and nothing is said twice: an attribute begins where the one before it ends,
-//! and its description is that of its number ([`crate::AttributeTable`]).
+//! A row describes the values of an attribute, and the record stores nothing twice. An attribute
+//! begins where the previous one ends. Its number leads to its description
+//! ([`crate::AttributeTable`]).
 //!
 //! ```text
-//! 00..=ef                         one value of so many bytes: these alone
-//! f0 | length u32                 one value of so many
+//! 00..=ef                         one value of this number of bytes, without a header
+//! f0 | length u32                 one value of this length
 //! f1 | values u8  | length u8     several values, each as an element: 04 length value
 //! f2 | values u32 | length u32    the same
-//! f3 | values u32                 none: they lie apart (crate::overflow_values)
-//! f4 | place u8                   none: its one value is the first of the attribute at an earlier place
-//! f5 | place u8 | values u8       none: the same, of the value that has so many before it
+//! f3 | values u32                 overflow values (crate::overflow_values)
+//! f4 | position u8                the first value of the attribute at an earlier position
+//! f5 | position u8 | values u8    the same, of the value with this number of values before it
 //! ```
 //!
-//! Elements are what an answer's SET consists of (RFC 4511, section 4.5.2). What is before them there, up to the length of the
-//! first value, is the same for all entries but for its lengths, and the table of attributes has it ready: an attribute of an
-//! answer is a short copy from there and one from here.
+//! A response contains the same elements in its SET (RFC 4511, section 4.5.2). The bytes before
+//! them in a response differ between entries in their lengths only. They are prepared
+//! ([`EncodedHeader`]), so an attribute of a response is a short copy from there and one from here.
 //!
-//! Of more than 64 attributes the record is [`WIDE_ROWS`]: numbers are u16, so is how many they are, values are always elements,
-//! rows have one size, and a list of places in ascending order of the numbers is before them, so that a look-up in thousands
-//! of attributes is a search:
+//! A record of more than 64 attributes has wide rows ([`layout::WIDE_ROWS`]). Counts and numbers
+//! are u16, values are always elements, and rows have one size. A list of positions, ascending by
+//! number, precedes the rows, so that a look-up is a binary search.
 //!
 //! ```text
-//!    attributes u16 | numbers: attributes x u16 | ascending: attributes x u16 | rows: attributes x { offset u32 | values u32 }
+//! attributes u16 | numbers: attributes x u16 | ascending: attributes x u16 | rows: attributes x { offset u32 | values u32 }
 //! ```
 //!
-//! There the offset counts from the first value, and the highest bit of the number of values is set where they lie apart.
+//! The offset counts from the first value. The highest bit of the number of values marks overflow
+//! values.
 //!
-//! The RDN of a suffix entry is the whole suffix.
-//! The parent is part of the record, not of a table of its own, because whoever needs the name of an entry
-//! or tests its scope is about to read the entry anyway.
+//! The RDN of a suffix entry is the whole suffix. The parent is part of the record, not of a
+//! separate table. An operation that needs the name of an entry or tests its scope reads the entry
+//! anyway.
 
 mod encode;
 mod layout;

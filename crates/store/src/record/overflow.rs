@@ -5,8 +5,8 @@ use crate::ids::{AttributeId, EntryId};
 /// A state of the store that holds the blocks of overflow values.
 pub(crate) trait OverflowSource {
     /// Returns the first block of an attribute at or after a block number: its number and its
-    /// elements. `None` after the last block, and for damaged blocks: the reader then finds
-    /// fewer values than the record announces.
+    /// elements. `None` after the last block, and for damaged blocks: the reader then finds fewer
+    /// values than the record announces.
     fn block_from(
         &self,
         entry: EntryId,

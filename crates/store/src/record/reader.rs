@@ -11,13 +11,14 @@ use crate::bytes::{u16_at, u32_at, u64_at};
 use crate::error::Damage;
 use crate::ids::{AttributeId, EntryId};
 
-/// A record in the map whose rows have been checked. It is copied a lot, so it has places rather than slices.
+/// A record in the map whose rows have been checked. It is copied often, so it has offsets rather
+/// than slices.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Record<'a> {
     bytes: &'a [u8],
-    /// Where the values are that lie apart.
+    /// How to reach the overflow values.
     overflow: Option<OverflowLocation<'a>>,
-    /// Where the names end, and how many attributes there are and their numbers begin.
+    /// Offset of the number of attributes and of their numbers, behind the names.
     shape_at: u32,
     rows_at: u32,
     values_at: u32,
@@ -25,7 +26,7 @@ pub(crate) struct Record<'a> {
     flags: u8,
 }
 
-/// The attributes of a record in their order.
+/// Iterator over the attributes of a record, in their order.
 #[derive(Clone, Debug)]
 pub(crate) struct AttributeIter<'a> {
     record: Record<'a>,
@@ -35,17 +36,17 @@ pub(crate) struct AttributeIter<'a> {
 }
 
 impl<'a> Record<'a> {
-    /// Checks the header and that the attributes lie one behind the other in the record; not what is within them. Values
-    /// that lie apart are seen once it is [complete](Self::with_overflow).
+    /// Checks the header and the bounds of the attributes, not the values. Overflow values are
+    /// readable once the record is [complete](Self::with_overflow).
     ///
     /// # Errors
-    /// [`Damage::Record`] when lengths or offsets lead outside.
+    /// [`Damage::Record`] if lengths or offsets lead outside.
     #[inline]
     pub(crate) fn parse(bytes: &'a [u8]) -> Result<Record<'a>, Damage> {
         Record::parse_whole(bytes).ok_or(Damage::Record)
     }
 
-    /// The record with all its values: it is the one of an entry in a state of the store.
+    /// Completes the record with the access to its overflow values.
     pub(crate) fn with_overflow(self, overflow: OverflowLocation<'a>) -> Record<'a> {
         Record {
             overflow: Some(overflow),
@@ -53,17 +54,16 @@ impl<'a> Record<'a> {
         }
     }
 
-    /// Checks no more than what says where the names are: for those who want the record's names and its parent only. It has
-    /// no attributes.
+    /// Checks only the part up to the names. The result has names and a parent, but no attributes.
     ///
     /// # Errors
-    /// [`Damage::Record`] when lengths lead outside.
+    /// [`Damage::Record`] if lengths lead outside.
     pub(crate) fn parse_names(bytes: &'a [u8]) -> Result<Record<'a>, Damage> {
         let header = Record::parse_fixed_part(bytes).ok_or(Damage::Record)?;
         Ok(header.0)
     }
 
-    /// The record without its attributes, and what is behind its names.
+    /// Returns the record without its attributes, and the bytes behind its names.
     #[inline]
     fn parse_fixed_part(bytes: &'a [u8]) -> Option<(Record<'a>, &'a [u8])> {
         let &[version, flags, ..] = bytes.first_chunk::<HEADER_LEN>()?;
@@ -128,27 +128,27 @@ impl<'a> Record<'a> {
         ascend.then_some(record)
     }
 
-    /// Id of the parent, [`EntryId::ROOT`] for a suffix.
+    /// Returns the id of the parent, [`EntryId::ROOT`] for a suffix.
     #[inline]
     pub(crate) fn parent(&self) -> EntryId {
-        // The two bytes before it are not of it.
+        // The shift removes the two bytes before the id.
         EntryId(u64_at(self.bytes, 0).unwrap_or(0) >> (8 * PARENT_AT))
     }
 
-    /// The parent, and copies of the RDN in normal form and as the user wrote it.
+    /// Returns the parent, and copies of the RDN in normal form and as the user wrote it.
     pub(crate) fn place_and_name(&self) -> (EntryId, Vec<u8>, Vec<u8>) {
         let (normal, written) = (self.rdn_normal().to_vec(), self.rdn().to_vec());
         (self.parent(), normal, written)
     }
 
-    /// Normal form of the RDN.
+    /// Returns the normal form of the RDN.
     pub(crate) fn rdn_normal(&self) -> &'a [u8] {
         let names = names_of(self.bytes, self.flags);
         let name = names.and_then(|[_, (from, end)]| self.bytes.get(from..end));
         name.unwrap_or_default()
     }
 
-    /// RDN as the user wrote it.
+    /// Returns the RDN as the user wrote it.
     #[inline]
     pub(crate) fn rdn(&self) -> &'a [u8] {
         let names = names_of(self.bytes, self.flags);
@@ -156,25 +156,26 @@ impl<'a> Record<'a> {
         name.unwrap_or_default()
     }
 
-    /// Number of attributes.
+    /// Returns the number of attributes.
     #[inline]
     pub(crate) fn len(&self) -> usize {
         usize::from(self.len)
     }
 
-    /// How many attributes there are, and their numbers in the order in which they were stored: see [`ids_of`].
+    /// Returns the number of attributes and their numbers in stored order, as bytes; see
+    /// [`ids_of`].
     #[inline]
     pub(crate) fn shape(&self) -> &'a [u8] {
         self.between(self.shape_at, self.rows_at)
     }
 
-    /// The rows.
+    /// Returns the rows.
     #[inline]
     pub(super) fn rows(&self) -> &'a [u8] {
         self.between(self.rows_at, self.values_at)
     }
 
-    /// What the rows speak of.
+    /// Returns the bytes that the rows describe.
     #[inline]
     pub(super) fn value_bytes(&self) -> &'a [u8] {
         self.bytes
@@ -188,7 +189,7 @@ impl<'a> Record<'a> {
         range.unwrap_or_default()
     }
 
-    /// Values of one attribute description.
+    /// Returns the values of one attribute description.
     #[inline]
     pub(crate) fn values(&self, id: AttributeId) -> Option<Values<'a>> {
         if self.is_wide() {
@@ -203,7 +204,7 @@ impl<'a> Record<'a> {
         self.values_of(row, values, id)
     }
 
-    /// All attributes in the order in which they were stored.
+    /// Returns all attributes in stored order.
     #[inline]
     pub(crate) fn attributes(&self) -> AttributeIter<'a> {
         AttributeIter {
@@ -214,27 +215,27 @@ impl<'a> Record<'a> {
         }
     }
 
-    /// The numbers of all attributes in the order in which they were stored.
+    /// Returns the numbers of all attributes in stored order.
     #[inline]
     pub(crate) fn ids(&self) -> impl Iterator<Item = AttributeId> + use<'a> {
         ids_of(self.shape())
     }
 
-    /// The attributes whose values lie apart.
+    /// Returns the attributes with overflow values.
     pub(crate) fn overflow_attributes(&self) -> impl Iterator<Item = AttributeId> + use<'a> {
         self.attributes()
             .filter(|(_, values)| values.are_overflow())
             .map(|(id, _)| id)
     }
 
-    /// Whether values lie apart.
+    /// Returns true if some attribute has overflow values.
     #[inline]
     pub(crate) fn has_overflow(&self) -> bool {
         self.flags & HAS_OVERFLOW != 0
     }
 
-    /// The whole check, for verification: each attribute is there once, is found, and has as many values as it says, each
-    /// whole.
+    /// Checks the whole record, for verification. Each attribute occurs once, is found, and has the
+    /// number of values that it announces.
     pub(crate) fn is_sound(&self) -> bool {
         let mut ids: Vec<AttributeId> = self.attributes().map(|(id, _)| id).collect();
         ids.sort_unstable();
@@ -255,13 +256,13 @@ impl<'a> Record<'a> {
         self.flags & WIDE_ROWS != 0
     }
 
-    /// The numbers, where they have an byte each.
+    /// Returns the attribute numbers of a record with one byte for each.
     #[inline]
     fn short_numbers(&self) -> &'a [u8] {
         self.shape().get(1..).unwrap_or_default()
     }
 
-    /// The row at a place, and the values from there on.
+    /// Returns the row at a position, and the values from there on.
     #[inline]
     fn row_at(&self, place: usize) -> Option<(AttributeRow, &'a [u8])> {
         let mut rows = self.rows();
@@ -285,7 +286,7 @@ impl<'a> Record<'a> {
         }
     }
 
-    /// A value that lies at another place.
+    /// Returns a value that is stored at an earlier position.
     pub(super) fn same(&self, place: usize, nth: usize) -> Option<&'a [u8]> {
         let there = match self.row_at(place)? {
             (AttributeRow::One(len), values) => Values::one(values.get(..len)?),
@@ -318,7 +319,7 @@ impl<'a> Record<'a> {
         ))
     }
 
-    /// The place of an attribute among many.
+    /// Returns the position of an attribute among many.
     fn search(&self, id: AttributeId) -> Option<usize> {
         let (mut low, mut high) = (0, self.len());
         while low < high {
@@ -364,7 +365,7 @@ impl<'a> Iterator for AttributeIter<'a> {
     }
 }
 
-/// Where the RDN and its normal form begin and end. Places only: what is behind the end of the record is not there.
+/// Returns the bounds of the RDN and of its normal form. They may be outside a damaged record.
 #[inline]
 fn names_of(bytes: &[u8], flags: u8) -> Option<[(usize, usize); 2]> {
     let (written, normal, at) = if flags & LONG_NAMES == 0 {
@@ -384,7 +385,8 @@ fn names_of(bytes: &[u8], flags: u8) -> Option<[(usize, usize); 2]> {
     Some([(from, middle), (middle, middle.checked_add(normal)?)])
 }
 
-/// The numbers in a [shape](Record::shape): how many there are tells their lengths, and where they begin.
+/// Returns the numbers in a [shape](Record::shape). Their count and the length of the shape say how
+/// long each number is.
 #[inline]
 pub(crate) fn ids_of(shape: &[u8]) -> impl Iterator<Item = AttributeId> + use<'_> {
     let count = shape.first().map_or(0, |count| usize::from(*count));

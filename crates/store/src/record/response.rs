@@ -1,23 +1,24 @@
-//! A record's attributes as they stand in an answer.
+//! A record's attributes, encoded for a response.
 
 use super::reader::Record;
 use super::row::AttributeRow;
 use fulgurite_ber::{Tag, Writer, element_len};
 
-/// Bytes of a header that has its room: that of a description of 32 bytes.
+/// Bytes of a header at most: the header of a description of 32 bytes.
 const HEADER_MAX: usize = 40;
-/// Bytes before the values of an attribute at most, of those that have a header.
+/// Bytes before the values of an attribute at most, for attributes with a header.
 const BEFORE_MAX: usize = HEADER_MAX + 16;
-/// Shorter values are copied as if they had this length.
+/// Bytes: shorter values are copied as if they had this length.
 const SHORT: usize = 48;
-/// What is in the place of the length of a header that is not there: because nothing is shown, or because it is too long.
+/// Lengths that mark a header without bytes: of a hidden attribute, or of a description that is too
+/// long.
 const HIDDEN: usize = 0;
 const TOO_LONG: usize = 1;
-/// Of records with more bytes, those of the values that are shown are counted before room is made for them.
+/// Of records with more bytes, the shown values are counted before memory is reserved.
 const FEW: usize = 4096;
 
-/// What an attribute of a search result entry (RFC 4511, section 4.5.2) begins with, up to its first value, ready but for the
-/// lengths.
+/// The beginning of an attribute in a search result entry (RFC 4511, section 4.5.2), up to its
+/// first value. Only the lengths are missing.
 ///
 /// ```text
 /// 30 00  04 length description  31 00  04 00
@@ -29,13 +30,13 @@ pub struct EncodedHeader {
 }
 
 impl EncodedHeader {
-    /// Of an attribute that is passed over.
+    /// The header of an attribute that is not shown.
     pub const HIDDEN: EncodedHeader = EncodedHeader {
         bytes: [0; HEADER_MAX],
         len: HIDDEN,
     };
 
-    /// That of a description.
+    /// Makes the header of a description.
     #[must_use]
     pub fn new(description: &str) -> EncodedHeader {
         let mut bytes = [0; HEADER_MAX];
@@ -51,26 +52,27 @@ impl EncodedHeader {
         EncodedHeader { bytes, len }
     }
 
-    /// Whether the attribute is passed over.
+    /// Returns true if the attribute is not shown.
     #[must_use]
     pub fn is_hidden(&self) -> bool {
         self.len == HIDDEN
     }
 
-    /// The description as an element.
+    /// Returns the description as an element.
     fn description(&self) -> Option<&[u8]> {
         self.bytes.get(2..self.len.checked_sub(4)?)
     }
 }
 
-/// ResponseBuffer that is being written to.
+/// Memory of a response that is being written.
 struct ResponseBuffer<'o> {
     bytes: &'o mut [u8],
     at: usize,
 }
 
 impl ResponseBuffer<'_> {
-    /// Writes an attribute of one value, if it is short, and there is as much behind it as is copied; nothing otherwise.
+    /// Writes an attribute of one short value, if the record has enough bytes behind the value.
+    /// Otherwise it writes nothing.
     #[inline]
     fn put_short(&mut self, header: &EncodedHeader, values: &[u8], len: usize) -> Option<()> {
         let value: &[u8; SHORT] = values.first_chunk()?;
@@ -82,7 +84,7 @@ impl ResponseBuffer<'_> {
             return None;
         }
         *before = header.bytes;
-        // The header's first two bytes are not of the list.
+        // The list does not include the first two bytes of the header.
         before[1] = list.to_le_bytes()[0].wrapping_sub(2);
         *before.get_mut(header.len.wrapping_sub(3))? = len.to_le_bytes()[0] + 2;
         *before.get_mut(header.len - 1)? = len.to_le_bytes()[0];
@@ -92,7 +94,8 @@ impl ResponseBuffer<'_> {
         Some(())
     }
 
-    /// Writes what is before one value, or before the elements of several, of so many bytes; `None` if it does not fit.
+    /// Writes the bytes before one value, or before the elements of several, of `len` bytes. `None`
+    /// if they do not fit.
     fn put_header(&mut self, header: &EncodedHeader, len: usize, is_one: bool) -> Option<()> {
         let list = header.len.checked_sub(4)? + if is_one { 2 } else { 0 } + len;
         let used = header.len - if is_one { 0 } else { 2 };
@@ -132,8 +135,8 @@ impl ResponseBuffer<'_> {
     }
 }
 
-/// Appends attributes with their headers, one for each place. False, and `out` as it was, where the record has one of them
-/// otherwise than is copied.
+/// Appends attributes with their headers, one header for each position. Returns false, with `out`
+/// unchanged, if the record does not store an attribute in a form that can be copied.
 #[inline]
 pub(crate) fn append(record: &Record<'_>, headers: &[EncodedHeader], out: &mut Vec<u8>) -> bool {
     if headers.is_empty() || record.is_wide() {
@@ -154,7 +157,7 @@ pub(crate) fn append(record: &Record<'_>, headers: &[EncodedHeader], out: &mut V
     written.is_some()
 }
 
-/// Bytes of the values that are shown, with the headers of those of several.
+/// Returns the length in bytes of the shown values, with the element headers of several values.
 #[cold]
 fn shown_len(record: &Record<'_>, headers: &[EncodedHeader]) -> Option<usize> {
     let mut rows = record.rows();

@@ -1,9 +1,9 @@
-//! What lies in a record of one attribute.
+//! The rows of a record: where the values of an attribute are.
 
 use super::layout::{OVERFLOW_BIT, WIDE_ROW_LEN};
 use crate::bytes::{take, u32_at};
 
-/// Beyond this length one value has a row of its own kind.
+/// Length in bytes up to which a row of one byte describes one value.
 const ONE_LEN_MAX: u8 = 0xef;
 const LONG_VALUE: u8 = 0xf0;
 const ELEMENTS: u8 = 0xf1;
@@ -12,21 +12,22 @@ const OVERFLOW: u8 = 0xf3;
 const SAME_FIRST: u8 = 0xf4;
 const SAME_NTH: u8 = 0xf5;
 
-/// A row of any record.
+/// The row of an attribute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum AttributeRow {
-    /// One value, of so many bytes.
+    /// One value of this length in bytes.
     One(usize),
-    /// So many values, whose elements have so many bytes.
+    /// A number of values, whose elements have this length in bytes together.
     Elements(usize, usize),
-    /// So many values that lie apart.
+    /// A number of overflow values.
     Overflow(usize),
-    /// One value, that of the attribute at an earlier place which has so many before it.
+    /// One value, stored at an earlier attribute: the position of the attribute, and the number of
+    /// values before it there.
     Same(usize, usize),
 }
 
 impl AttributeRow {
-    /// Bytes that lie there.
+    /// Returns the length in bytes of the values in the record.
     #[inline]
     pub(super) fn len(self) -> usize {
         match self {
@@ -73,13 +74,13 @@ impl AttributeRow {
         }
     }
 
-    /// Passes so many rows, and adds up the bytes that lie there: `None` where the rows end before.
+    /// Skips some rows and adds up the lengths of their values. `None` if there are fewer rows.
     #[inline]
     pub(super) fn pass(rows: &mut &[u8], count: u8) -> Option<u64> {
         let mut values_len = 0_u64;
         let mut left = usize::from(count);
         while left > 0 {
-            // Most have one value, and are one byte here.
+            // Most attributes have one value, and a row of one byte.
             let short = rows.iter().take(left);
             let mut passed = 0;
             for len in short.take_while(|kind| **kind <= ONE_LEN_MAX) {
@@ -96,7 +97,7 @@ impl AttributeRow {
         Some(values_len)
     }
 
-    /// Appends the row; `None` for numbers that no record has.
+    /// Appends the row; `None` for numbers that are too large.
     pub(super) fn put(self, out: &mut Vec<u8>) -> Option<()> {
         let number = |number| u32::try_from(number).ok();
         match self {
@@ -135,7 +136,8 @@ impl AttributeRow {
         Some(())
     }
 
-    /// Appends a row of a wide record, whose values begin at an offset; `None` for what such a record does not have.
+    /// Appends a row of a wide record, whose values begin at an offset. `None` for rows that such a
+    /// record does not have.
     pub(super) fn put_wide(self, offset: usize, out: &mut Vec<u8>) -> Option<()> {
         let values = match self {
             AttributeRow::Elements(values, _) => u32::try_from(values)

@@ -12,7 +12,7 @@ fn attributes() -> impl Strategy<Value = Model> {
         prop::collection::btree_map(1_u16..400, prop::collection::vec(value, values), attributes)
     };
     let value = prop_oneof![9 => any_bytes(0..20), 1 => any_bytes(120..300)];
-    // Usual ones, and those whose rows are wide: of many attributes, of many values.
+    // Usual records, and those with wide rows: with many attributes or many values.
     prop_oneof![
         18 => model(value.boxed(), 1..6, 0..12),
         1 => model(any_bytes(0..3).boxed(), 1..2, 60..80),
@@ -48,7 +48,7 @@ fn read_everything(record: &Record<'_>) -> usize {
 
 proptest! {
     #[test]
-    fn what_goes_in_comes_out(model in attributes(), parent in 0..1_u64 << 48, is_alike: bool, rdn in prop::collection::vec(any::<u8>(), 0..300)) {
+    fn a_record_returns_what_was_encoded(model in attributes(), parent in 0..1_u64 << 48, is_alike: bool, rdn in prop::collection::vec(any::<u8>(), 0..300)) {
         let normal = if is_alike { &rdn[..] } else { b"uid=a" };
         let bytes = encoded(parent, normal, &rdn, &model);
         let record = Record::parse(&bytes).unwrap();
@@ -82,7 +82,7 @@ proptest! {
     }
 
     #[test]
-    fn answers_have_what_is_stored(model in attributes(), hidden in prop::collection::vec(any::<bool>(), 80), before: Vec<u8>) {
+    fn responses_contain_the_stored_values(model in attributes(), hidden in prop::collection::vec(any::<bool>(), 80), before: Vec<u8>) {
         let name = |id: u16| "n".repeat(usize::from(id % 40) + 1);
         let bytes = encoded(1, b"n", b"n", &model);
         let record = Record::parse(&bytes).unwrap();
@@ -133,14 +133,14 @@ proptest! {
 }
 
 #[test]
-fn a_late_parent_is_entered() {
+fn a_parent_can_be_set_later() {
     let mut bytes = encoded(0, b"n", b"N", &Model::new());
     set_parent(&mut bytes, EntryId(77));
     assert_eq!(Record::parse(&bytes).unwrap().parent(), EntryId(77));
 }
 
 #[test]
-fn lies_in_the_table_are_errors() {
+fn wrong_lengths_and_offsets_are_errors() {
     let model = Model::from([
         (3, vec![b"one".to_vec(), b"two".to_vec()]),
         (7, vec![b"three".to_vec()]),
@@ -162,7 +162,7 @@ fn lies_in_the_table_are_errors() {
     ] {
         let mut bad = good.clone();
         bad[at..at + bytes.len()].copy_from_slice(bytes);
-        assert!(Record::parse(&bad).is_err(), "lie at {at}");
+        assert!(Record::parse(&bad).is_err(), "wrong at {at}");
     }
 }
 
@@ -177,7 +177,7 @@ fn the_whole_check_finds_every_changed_bit() {
     ] {
         let good = encoded(1, b"n", b"N", &model);
         let known: Vec<AttributeId> = model.keys().map(|number| AttributeId(*number)).collect();
-        // The parent and the names are anybody's.
+        // Any bytes are valid in the parent and in the names.
         let free = |at: usize| (2..8).contains(&at) || (10..12).contains(&at);
         let is_value = |at: usize| good[at] == b'v';
         for at in (0..good.len()).filter(|at| !free(*at) && !is_value(*at)) {
@@ -195,7 +195,7 @@ fn the_whole_check_finds_every_changed_bit() {
 }
 
 #[test]
-fn a_value_that_two_attributes_have_lies_there_once() {
+fn an_equal_value_of_two_attributes_is_stored_once() {
     let name = b"cn=admin,dc=example,dc=com".to_vec();
     let model = Model::from([
         (3, vec![name.clone()]),
@@ -207,7 +207,7 @@ fn a_value_that_two_attributes_have_lies_there_once() {
     assert_eq!(times.count(), 2);
     let record = Record::parse(&bytes).unwrap();
     assert!(record.is_sound());
-    // One of several, too.
+    // The same for one of several values.
     let model = Model::from([
         (3, vec![name.clone()]),
         (5, vec![b"one".to_vec(), name.clone()]),
@@ -232,7 +232,7 @@ fn a_value_that_two_attributes_have_lies_there_once() {
     let same = record.values(AttributeId(3)).unwrap();
     assert!(same.iter().eq([&name[..]]));
     assert!(same.same(&record.values(AttributeId(9)).unwrap()));
-    // One of them is changed, the other one stays.
+    // One of them changes, the other one stays.
     let other = [b"cn=other".to_vec()];
     let source = RecordSource {
         parent: EntryId(1),
@@ -261,7 +261,7 @@ fn a_value_that_two_attributes_have_lies_there_once() {
 }
 
 #[test]
-fn what_is_hidden_takes_no_room_in_an_answer() {
+fn hidden_attributes_take_no_room_in_a_response() {
     let large = vec![b'v'; 1 << 20];
     let model = Model::from([
         (3, vec![b"one".to_vec()]),
@@ -270,14 +270,14 @@ fn what_is_hidden_takes_no_room_in_an_answer() {
     ]);
     let bytes = encoded(1, b"n", b"n", &model);
     let record = Record::parse(&bytes).unwrap();
-    // They lie there in the opposite order.
+    // The record stores them in the opposite order.
     let (shown, hidden) = (EncodedHeader::new("cn"), EncodedHeader::HIDDEN);
     let mut out = Vec::new();
     assert!(append(&record, &[hidden, hidden, shown], &mut out));
     assert!(out.ends_with(b"one") && out.capacity() < 1 << 12);
     let mut none = Vec::new();
     assert!(append(&record, &[], &mut none) && none.capacity() == 0);
-    // What lies there once is shown as often as it is had.
+    // A value stored once is shown once for each attribute that has it.
     let model = Model::from([(3, vec![large.clone()]), (7, vec![large.clone()])]);
     let bytes = encoded(1, b"n", b"n", &model);
     let record = Record::parse(&bytes).unwrap();

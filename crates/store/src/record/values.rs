@@ -4,25 +4,26 @@ use super::overflow::OverflowLocation;
 use crate::ids::AttributeId;
 use fulgurite_ber::{Reader, Tag};
 
-/// The values of one attribute of an entry, lying in the map: one behind the other, or where they are many in blocks.
+/// The values of one attribute of an entry, in the map: in the record, or in blocks of overflow
+/// values.
 #[derive(Clone, Copy, Debug)]
 pub struct Values<'a> {
-    /// The one value, or bytes of the elements, header and contents.
+    /// The one value, or the bytes of the elements.
     bytes: &'a [u8],
     len: usize,
     form: Form<'a>,
 }
 
-/// How values lie there.
+/// How the values are stored.
 #[derive(Clone, Copy, Debug)]
 enum Form<'a> {
-    /// One, alone.
+    /// One value without a header.
     One,
     Elements,
     Overflow(OverflowValues<'a>),
 }
 
-/// Values in blocks.
+/// Values in blocks outside the record.
 #[derive(Clone, Copy, Debug)]
 struct OverflowValues<'a> {
     location: Option<OverflowLocation<'a>>,
@@ -30,7 +31,7 @@ struct OverflowValues<'a> {
 }
 
 impl<'a> Values<'a> {
-    /// One value.
+    /// Makes the list of one value.
     #[inline]
     pub(super) fn one(value: &'a [u8]) -> Values<'a> {
         Values {
@@ -40,7 +41,7 @@ impl<'a> Values<'a> {
         }
     }
 
-    /// So many values, an OCTET STRING each.
+    /// Makes the list of `len` values, stored as elements.
     #[inline]
     pub(super) fn elements(elements: &'a [u8], len: usize) -> Values<'a> {
         Values {
@@ -50,7 +51,7 @@ impl<'a> Values<'a> {
         }
     }
 
-    /// So many values in blocks.
+    /// Makes the list of `len` values in blocks.
     pub(super) fn overflow(
         location: Option<OverflowLocation<'a>>,
         attribute: AttributeId,
@@ -66,37 +67,38 @@ impl<'a> Values<'a> {
         }
     }
 
-    /// Number of values.
+    /// Returns the number of values.
     #[must_use]
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether there is no value.
+    /// Returns true if there is no value.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Whether the values are so many that they lie apart from the record.
+    /// Returns true if the values are stored outside the record, because they are many.
     #[must_use]
     pub fn are_overflow(&self) -> bool {
         matches!(self.form, Form::Overflow(_))
     }
 
-    /// The value at a position; `None` beyond the end, or where the record is damaged. Those before it are passed.
+    /// Returns the value at a position. `None` beyond the end, and in a damaged record. The cost
+    /// grows with the position.
     #[must_use]
     pub fn get(&self, position: usize) -> Option<&'a [u8]> {
         self.iter().nth(position)
     }
 
-    /// The first value.
+    /// Returns the first value.
     #[must_use]
     pub fn first(&self) -> Option<&'a [u8]> {
         self.iter().next()
     }
 
-    /// The values in the order in which they were stored.
+    /// Returns the values in stored order.
     #[must_use]
     #[inline]
     pub fn iter(&self) -> ValuesIter<'a> {
@@ -108,20 +110,20 @@ impl<'a> Values<'a> {
         }
     }
 
-    /// The values as they stand in the SET of an answer, an OCTET STRING each; `None` where they lie apart, or one lies
-    /// there without its header.
+    /// Returns the values as a SET contains them, an OCTET STRING each. `None` for overflow values,
+    /// and for one value without a header.
     #[must_use]
     pub fn encoded(&self) -> Option<&'a [u8]> {
         matches!(self.form, Form::Elements).then_some(self.bytes)
     }
 
-    /// Whether there are as many values as there should be, and nothing behind them.
+    /// Returns true if the number of values is as announced and no bytes follow them.
     pub(crate) fn is_sound(&self) -> bool {
         let mut values = self.iter();
         values.by_ref().count() == self.len && values.rest.is_empty()
     }
 
-    /// Whether two lists hold the same values in the same order.
+    /// Returns true if two lists hold the same values in the same order.
     pub(crate) fn same(&self, other: &Values<'_>) -> bool {
         match (self.form, other.form) {
             (Form::One, Form::One) | (Form::Elements, Form::Elements) => self.bytes == other.bytes,
@@ -179,7 +181,7 @@ impl<'a> ValuesIter<'a> {
             location
                 .source
                 .block_from(location.entry, attribute, self.next_block)?;
-        // There is none behind the last number.
+        // No block follows the last number.
         match number.checked_add(1) {
             Some(next) => self.next_block = next,
             None => self.is_over = true,
@@ -189,7 +191,8 @@ impl<'a> ValuesIter<'a> {
     }
 }
 
-/// Splits an OCTET STRING off the front and gives its contents; `None` if there is none, or not all of one.
+/// Takes an OCTET STRING off the front and returns its contents; `None` if there is no complete
+/// one.
 #[inline]
 pub(crate) fn take_element<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
     if let [0x04, len @ 0..0x80, behind @ ..] = *rest {

@@ -1,10 +1,11 @@
-//! Indexes made and unmade while the store is in use.
+//! Building and removing indexes while the store is in use.
 //!
-//! What is asked for is recorded at once; then the work is done in steps, each a write transaction of bounded size,
-//! between which other writers get their turn and searches go on. Every writer enters its changes into an index from
-//! the moment it is recorded; entries that were there before are entered step by step. So an entry may be entered
-//! twice, which does no harm, and none is missed. Where the work stands is part of each step's transaction: whoever
-//! ends it, by intent or by a crash, it goes on from there, in whichever process.
+//! A request is recorded at once. The work is done in steps, each a write transaction of bounded
+//! size. Between the steps other writers get their turn, and searches continue. Every writer adds
+//! its changes to an index from the moment the index is recorded. Older entries are added step by
+//! step. So an entry may be added twice, which does no harm, and none is missed. The progress is
+//! part of each step's transaction. After an interruption or a crash, any process continues from
+//! there.
 
 mod request;
 mod status;

@@ -7,11 +7,12 @@ use crate::write::Writer;
 use fulgurite_schema::AttributeDescription;
 
 impl Store {
-    /// Asks for exactly these indexes. What is new is made by [`index_step`](Self::index_step), what is not among them
-    /// is no longer used nor written from now on. Returns whether anything differs from what was asked for before.
-    ///
+    /// Requests exactly these indexes. [`index_step`](Self::index_step) builds the new ones; all
+    /// others are neither used nor written from now on. Returns true if the request differs from
+    /// the one before.
     /// # Errors
-    /// [`OpenError::Index`] for an attribute that cannot be indexed so; [`OpenError::Read`] when the store fails.
+    /// [`OpenError::Index`] for an attribute that cannot be indexed so; [`OpenError::Read`] when
+    /// the store fails.
     pub fn request_indexes(&self, wanted: &[IndexSpec]) -> Result<bool, OpenError> {
         let resolved = resolve(self.schema(), wanted)?;
         let wanted = resolved.iter().map(|spec| IndexSpec {
@@ -31,8 +32,7 @@ impl Store {
         })
     }
 
-    /// Asks for these indexes, or kinds of them, besides those there are.
-    ///
+    /// Requests these indexes, or kinds of them, in addition to the existing ones.
     /// # Errors
     /// As [`request_indexes`](Self::request_indexes).
     pub fn add_indexes(&self, more: &[IndexSpec]) -> Result<bool, OpenError> {
@@ -48,7 +48,6 @@ impl Store {
     }
 
     /// Gives up all indexes of these attributes.
-    ///
     /// # Errors
     /// As [`request_indexes`](Self::request_indexes); an attribute without index is no error.
     pub fn remove_indexes(&self, attributes: &[String]) -> Result<bool, OpenError> {
@@ -63,9 +62,8 @@ impl Store {
         })
     }
 
-    /// Asks for complete indexes to be made anew: those of these attributes, or all of them. They are not used until
-    /// they are complete again. Returns whether there are any.
-    ///
+    /// Requests that complete indexes are rebuilt: those of these attributes, or all of them.
+    /// Searches do not use them until they are complete again. Returns true if there are any.
     /// # Errors
     /// As [`request_indexes`](Self::request_indexes).
     pub fn rebuild_indexes(&self, attributes: Option<&[String]>) -> Result<bool, OpenError> {
@@ -86,7 +84,7 @@ impl Store {
         })
     }
 
-    /// Makes indexes whose rules have changed in the schema anew.
+    /// Starts to rebuild the indexes whose rules have changed in the schema.
     pub(crate) fn renew_outdated_indexes(&self) -> Result<(), OpenError> {
         self.change_indexes(|state| {
             for spec in state.outdated(self.schema()) {
@@ -110,7 +108,7 @@ impl Store {
         Ok(())
     }
 
-    /// Records one wish.
+    /// Records the request for one kind of index of an attribute.
     fn request(
         &self,
         state: &mut IndexState,
@@ -127,7 +125,7 @@ impl Store {
             IndexStage::Drop
         };
         match work {
-            // Under way in the right direction.
+            // The work under way has this goal already.
             Some(work) if is_wanted != (work.stage == IndexStage::Drop) => {}
             Some(work) => (work.stage, work.position) = (stage, 1),
             None if is_complete == is_wanted => {}
@@ -146,7 +144,7 @@ impl Store {
         Ok(())
     }
 
-    /// Changes the recorded state in a transaction of its own, if it differs afterwards.
+    /// Changes the recorded state in a separate transaction, if the change has an effect.
     fn change_indexes(
         &self,
         change: impl FnOnce(&mut IndexState) -> Result<(), OpenError>,
@@ -189,7 +187,7 @@ fn complete_specs(state: &IndexState) -> Vec<IndexSpec> {
     state.complete.iter().map(|one| one.spec.clone()).collect()
 }
 
-/// Every attribute that has an index, is to have one, or whose index is worked on.
+/// Returns every attribute that has an index, is to have one, or has work under way.
 fn attributes_of(state: &IndexState, wanted: &[IndexSpec]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     let complete = state.complete.iter().map(|one| &one.spec.attribute);

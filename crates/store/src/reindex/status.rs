@@ -1,35 +1,35 @@
-//! What indexes a store has, and how far the work on them is.
+//! The indexes of a store, and the progress of the work on them.
 
 use crate::error::StoreError;
 use crate::index::{IndexKind, IndexSpec, IndexStage, IndexState};
 use crate::store::Store;
 
-/// What a store's indexes are at the moment.
+/// The current indexes of a store.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct IndexStatus {
-    /// Complete ones: searches use these.
+    /// Complete indexes, which searches use.
     pub complete: Vec<IndexSpec>,
-    /// What is being made or unmade.
+    /// The work on others.
     pub work: Vec<IndexWork>,
-    /// The last entry's id: where filling ends.
+    /// The last entry's id, at which filling ends.
     pub last_id: u64,
 }
 
-/// One kind of index of one attribute that is being made or unmade.
+/// One kind of index of one attribute that is being built or removed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IndexWork {
     /// The attribute's name.
     pub attribute: String,
-    /// Which kind of index.
+    /// The kind of index.
     pub kind: IndexKind,
-    /// What is being done.
+    /// The stage of the work.
     pub stage: IndexStage,
-    /// The first entry that is not entered yet.
+    /// The first entry that is not in the index yet.
     pub position: u64,
 }
 
 impl IndexWork {
-    /// How much of the entries is entered, from 0 to 100.
+    /// Returns the part of the entries that is in the index, from 0 to 100.
     #[must_use]
     pub fn percent(&self, last_id: u64) -> u64 {
         match self.stage {
@@ -43,10 +43,9 @@ impl IndexWork {
 }
 
 impl Store {
-    /// The indexes of the newest committed state.
-    ///
+    /// Returns the indexes of the newest committed state.
     /// # Errors
-    /// [`StoreError`] when the engine fails or the store's description is damaged.
+    /// [`StoreError`] if the engine fails or the store's description is damaged.
     pub fn index_status(&self) -> Result<IndexStatus, StoreError> {
         let view = self.snapshot()?;
         let state = IndexState::read(&view.txn, self.dbs.meta)?;

@@ -10,25 +10,25 @@ use crate::write::Writer;
 use fulgurite::Snapshot;
 use fulgurite_schema::AttributeDescription;
 
-/// Keys that are deleted for one entry that a step may read.
+/// Keys deleted for one entry that a step may read.
 const KEYS_PER_ENTRY: usize = 16;
 
-/// What a step of the work has left.
+/// The rest of the work after a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IndexProgress {
     /// There is more to do.
     More,
-    /// All indexes are as they are to be.
+    /// All work is done.
     Done,
 }
 
 impl Store {
-    /// Does a bounded amount of the work that was asked for, in one transaction that reads `entries_max` entries at most.
-    ///
+    /// Does a bounded amount of the requested work, in one transaction that reads `entries_max`
+    /// entries at most.
     /// # Errors
     /// [`StoreError`]; the work stays where it was.
     pub fn index_step(&self, entries_max: usize) -> Result<IndexProgress, StoreError> {
-        // A look first: it takes no lock, and mostly there is nothing to do.
+        // A look first, as it takes no lock and mostly there is nothing to do.
         if self.index_status()?.work.is_empty() {
             return Ok(IndexProgress::Done);
         }
@@ -49,7 +49,8 @@ impl Store {
     }
 }
 
-/// Takes keys of an index away; when none is left, what is to be made is filled next.
+/// Deletes keys of an index. After the last key, an index that is being built goes to the stage of
+/// filling.
 fn clear(
     writer: &mut Writer<'_>,
     state: &mut IndexState,
@@ -72,7 +73,7 @@ fn clear(
     writer.write_index_state(state)
 }
 
-/// Deletes so many keys at most; whether there may be more.
+/// Deletes `keys_max` keys at most. Returns true if there may be more.
 fn delete_keys(
     writer: &mut Writer<'_>,
     work: &WorkItem,
@@ -107,7 +108,7 @@ fn delete_keys(
     Ok(is_full)
 }
 
-/// Enters some entries into the indexes that are furthest behind, and into all others under way.
+/// Adds some entries to the indexes that are furthest behind, and to all others under way.
 fn fill(
     writer: &mut Writer<'_>,
     state: &mut IndexState,
@@ -138,7 +139,7 @@ fn fill(
     writer.write_index_state(state)
 }
 
-/// Enters entries from an id on; the next one to enter, if there is one.
+/// Adds entries from an id on. Returns the next one to add, if there is one.
 fn enter(
     writer: &mut Writer<'_>,
     from: EntryId,

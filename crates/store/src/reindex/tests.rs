@@ -1,4 +1,4 @@
-//! Indexes that come and go beside changes, with ends in between; the whole check is the judge.
+//! Indexes that come and go during changes, with interruptions. The whole check decides.
 
 use crate::testing::*;
 use crate::{IndexProgress, IndexSpec, Scope, Store, StoreOptions};
@@ -8,7 +8,7 @@ fn specs(texts: &[&str]) -> Vec<IndexSpec> {
     texts.iter().map(|text| text.parse().unwrap()).collect()
 }
 
-/// A suffix, a unit, and so many persons below it.
+/// Makes a store with a suffix, a unit and some persons below it.
 fn filled(persons: usize) -> TestStore {
     let made = create();
     let mut writer = made.write().unwrap();
@@ -26,7 +26,7 @@ fn numbered(number: usize) -> fulgurite_schema::CheckedEntry {
     person(&schema(), &name, &[("mail", &mail)])
 }
 
-/// What is asked for: an attribute's value, a piece of one, or an object class.
+/// A search: for an attribute's value, a piece of one, or an object class.
 #[derive(Clone, Copy)]
 enum Ask<'a> {
     Mail(&'a str),
@@ -67,7 +67,7 @@ fn filter(ask: Ask<'_>) -> Filter<AttributeSelector> {
     }
 }
 
-/// How many entries a search looks at: all of them where no index helps.
+/// Returns the number of entries that a search reads. Without an index these are all entries.
 fn candidates(store: &Store, ask: Ask<'_>) -> usize {
     let view = store.snapshot().unwrap();
     let base = find(&view, SUFFIX).entry().unwrap();
@@ -151,7 +151,7 @@ fn a_snapshot_keeps_the_indexes_it_began_with() {
 }
 
 #[test]
-fn work_goes_on_after_an_end_at_any_step_and_beside_changes() {
+fn work_continues_after_an_interruption_and_during_changes() {
     let TestStore { mut store, dir } = filled(30);
     store
         .add_indexes(&specs(&["mail:eq,pres", "givenName:sub"]))
@@ -162,7 +162,7 @@ fn work_goes_on_after_an_end_at_any_step_and_beside_changes() {
     };
     let mut round = 0;
     while store.index_step(3).unwrap() == IndexProgress::More {
-        // Changes before and behind where the work stands.
+        // Change entries before and behind the progress of the work.
         let mut writer = store.write().unwrap();
         add(&mut writer, &numbered(100 + round));
         let gone = find(&writer, &format!("uid=p{},{SUFFIX}", (round * 7) % 30)).entry();
@@ -177,7 +177,7 @@ fn work_goes_on_after_an_end_at_any_step_and_beside_changes() {
                 .unwrap();
         }
         writer.commit().unwrap();
-        // An end of the process, as far as the store can tell.
+        // For the store this is the end of the process.
         drop(store);
         store = Store::open(dir.path(), &reopen, schema()).unwrap();
         assert_clean(&store);
@@ -204,7 +204,7 @@ fn work_goes_on_after_an_end_at_any_step_and_beside_changes() {
 }
 
 #[test]
-fn wishes_change_while_the_work_is_under_way() {
+fn requests_can_change_while_the_work_is_under_way() {
     let made = filled(25);
     made.add_indexes(&specs(&["mail:eq"])).unwrap();
     made.index_step(5).unwrap();

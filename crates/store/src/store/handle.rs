@@ -27,26 +27,26 @@ pub struct Store {
 }
 
 impl Store {
-    /// Whether a commit waits for the disk.
+    /// Returns true if a commit waits for the disk.
     #[must_use]
     pub fn waits_for_disk(&self) -> bool {
         self.env.durability() != Durability::NoSync
     }
 
-    /// Names of the topmost entries.
+    /// Returns the names of the topmost entries.
     #[must_use]
     pub fn suffixes(&self) -> &[Dn] {
         &self.suffixes
     }
 
-    /// Whether the suffix is the empty name: every name belongs here, and what has one RDN is at the top. The empty name
-    /// itself is no entry.
+    /// Returns true if the suffix is the empty name. Then every name belongs to this store, and
+    /// names of one RDN are at the top. The empty name itself is no entry.
     #[must_use]
     pub fn holds_everything(&self) -> bool {
         self.suffixes.iter().any(Dn::is_root)
     }
 
-    /// Whether an entry of this name hangs below no other one of the store.
+    /// Returns true if an entry of this name has no parent in the store.
     #[must_use]
     pub fn is_top(&self, dn: &Dn) -> bool {
         if self.holds_everything() {
@@ -56,25 +56,25 @@ impl Store {
         }
     }
 
-    /// The schema given on opening.
+    /// Returns the schema with which the store was opened.
     #[must_use]
     pub fn schema(&self) -> &Arc<Schema> {
         &self.schema
     }
 
-    /// The directory of the store.
+    /// Returns the directory of the store.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The engine's environment, for statistics and explicit syncs.
+    /// Returns the engine's environment, for statistics and explicit syncs.
     #[must_use]
     pub fn environment(&self) -> &Environment {
         &self.env
     }
 
-    /// The complete indexes, as text (`mail:eq,sub`), as they were last seen by this process.
+    /// Returns the complete indexes as text (`mail:eq,sub`), as this process last saw them.
     #[must_use]
     pub fn indexes(&self) -> Vec<String> {
         let indexes = self.tables.newest_indexes();
@@ -86,20 +86,20 @@ impl Store {
         texts.collect()
     }
 
-    /// From now on entries are refused whose record takes more than so many bytes: its name, its values, their descriptions
-    /// and a few bytes for each of them. Those that are there stay until they are changed.
+    /// Sets the largest size of a record: name, values, descriptions and a few bytes for each.
+    /// Existing larger entries stay until they are changed.
     pub fn limit_entries(&self, bytes_max: Option<u64>) {
         let bytes_max = bytes_max.unwrap_or(u64::MAX);
         self.entry_bytes_max.store(bytes_max, Ordering::Relaxed);
     }
 
-    /// Whether there is a bound of the size of entries.
+    /// Returns true if the size of entries has a limit.
     #[must_use]
     pub fn limits_entries(&self) -> bool {
         self.entry_bytes_max.load(Ordering::Relaxed) != u64::MAX
     }
 
-    /// Refuses a record that is larger than entries may be.
+    /// Fails if a record is larger than the limit.
     pub(crate) fn check_size(&self, record: &[u8]) -> Result<(), StoreError> {
         let (bytes, bytes_max) = (
             record.len() as u64,

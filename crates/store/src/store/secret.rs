@@ -7,17 +7,19 @@ use fulgurite::{Database, Snapshot};
 const KEY_SECRET: &[u8] = b"secret";
 
 impl Store {
-    /// Bytes that only this store's servers know: made once, of `made_up`, and kept with the database, so that what
-    /// they authenticate outlives the process. Waits for another writer, the first time only.
+    /// Returns bytes that only the servers of this store know. The first call stores those of
+    /// `made_up`, so signatures remain valid after a restart. The first call waits for another
+    /// writer.
     ///
     /// # Errors
-    /// [`StoreError::Engine`], for instance when there is none yet and the store was opened read-only.
+    /// [`StoreError::Engine`], for instance if there is no secret yet and the store was opened
+    /// read-only.
     pub fn secret(&self, made_up: impl FnOnce() -> [u8; 32]) -> Result<[u8; 32], StoreError> {
         if let Some(secret) = secret_of(&self.env.read()?, self.dbs.meta)? {
             return Ok(secret);
         }
         let mut txn = self.env.write()?;
-        // Another process may have been faster.
+        // Another process may have stored one meanwhile.
         if let Some(secret) = secret_of(&txn, self.dbs.meta)? {
             return Ok(secret);
         }

@@ -13,22 +13,22 @@ use crate::view::View;
 use fulgurite::Snapshot;
 use fulgurite_schema::AttributeDescription;
 
-/// Problems described at most.
+/// Number of problems described at most.
 const PROBLEMS_MAX: usize = 100;
 
-/// What [`verify`] found.
+/// The result of [`verify`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
-    /// Entries looked at.
+    /// Number of entries read.
     pub entries: u64,
-    /// Postings they are in.
+    /// Number of their postings.
     pub postings: u64,
-    /// What is wrong, one sentence each; the first hundred.
+    /// The first hundred problems, one sentence each.
     pub problems: Vec<String>,
 }
 
 impl Report {
-    /// Whether nothing is wrong.
+    /// Returns true if there is no problem.
     #[must_use]
     pub fn is_clean(&self) -> bool {
         self.problems.is_empty()
@@ -41,14 +41,13 @@ impl Report {
     }
 }
 
-/// Compares every index, name and count of a view with its entries. Of an index that is being made, what it holds is
-/// compared; one that is being taken away is not looked at.
+/// Compares every index, name and count of a view with its entries. An index that is being built is
+/// compared as far as it is filled. An index that is being removed is not compared.
 ///
-/// Memory grows with the size of the indexes, some tens of bytes for each id in each posting: it is for tests and
-/// for stores of moderate size.
-///
+/// Memory grows with the indexes, by some tens of bytes for each id in each posting. So this check
+/// is for tests and for stores of moderate size.
 /// # Errors
-/// [`StoreError::Engine`] when the engine fails; everything else is reported as a problem.
+/// [`StoreError::Engine`] if the engine fails; everything else is reported as a problem.
 pub fn verify(view: &View<'_>) -> Result<Report, StoreError> {
     let mut report = Report::default();
     let expected = walk_entries(view, &mut report)?;
@@ -60,7 +59,7 @@ pub fn verify(view: &View<'_>) -> Result<Report, StoreError> {
     Ok(report)
 }
 
-/// What the entries say.
+/// The state that follows from the entries.
 #[derive(Default)]
 struct ExpectedState {
     postings: BTreeMap<Vec<u8>, BTreeSet<EntryId>>,
@@ -108,7 +107,8 @@ fn walk_entries(view: &View<'_>, report: &mut Report) -> Result<ExpectedState, S
     Ok(expected)
 }
 
-/// Every name leads to an entry of that name; together with the walk, names and entries are one to one.
+/// Checks that every name leads to an entry of that name. Together with the walk this shows that
+/// names and entries are one to one.
 fn check_names(view: &View<'_>, report: &mut Report) -> Result<(), StoreError> {
     let mut cursor = view.txn.cursor(view.store.dbs.names)?;
     let mut row = cursor.first()?;
@@ -134,8 +134,8 @@ fn check_names(view: &View<'_>, report: &mut Report) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Blocks and hashes of values that lie apart belong to attributes that say so, and to each other. That no value is
-/// missing the walk has seen already.
+/// Checks that blocks and hashes of overflow values belong to attributes that announce them, and to
+/// each other. The walk has seen already that no value is missing.
 fn check_values(view: &View<'_>, report: &mut Report) -> Result<(), StoreError> {
     let (mut blocks, mut hashes) = (BTreeSet::new(), BTreeSet::new());
     let mut cursor = view.txn.cursor(view.store.dbs.values)?;
@@ -221,7 +221,7 @@ fn check_counts(
     Ok(())
 }
 
-/// Postings that need not be whole: (filling, being taken away), as key ranges.
+/// Returns the key ranges of unfinished postings: those being filled, and those being removed.
 fn unfinished(view: &View<'_>) -> Result<(Vec<KeyRange>, Vec<KeyRange>), StoreError> {
     let state = IndexState::read(&view.txn, view.store.dbs.meta)?;
     let (mut filling, mut vanishing) = (Vec::new(), Vec::new());

@@ -1,4 +1,4 @@
-//! The children of an entry and the numbers of its subordinates.
+//! The children of an entry and its subordinate counts.
 
 use super::state::View;
 use crate::error::StoreError;
@@ -7,10 +7,11 @@ use crate::names::{self, Counts, NameList};
 use fulgurite::Snapshot;
 
 impl<T: Snapshot> View<'_, T> {
-    /// The children of an entry, in no particular order; of [`EntryId::ROOT`], the suffix entries.
-    ///
+    /// Visits the children of an entry, in no particular order. The children of [`EntryId::ROOT`]
+    /// are the suffix entries. `visit` returns false to stop.
     /// # Errors
-    /// [`StoreError`] when the engine fails or a list is damaged; `visit` ends the walk early by answering false.
+    /// [`StoreError`] if the engine fails or a list is damaged; `visit` ends the walk early by
+    /// answering false.
     pub fn for_each_child(
         &self,
         parent: EntryId,
@@ -29,8 +30,8 @@ impl<T: Snapshot> View<'_, T> {
         Ok(())
     }
 
-    /// Some children of an entry, at least one list of them: from after the list `from` on, about `left` of them, which
-    /// is counted down. The key of the last list read, unless there are no more.
+    /// Appends some children of an entry, at least one list of them, from behind the list `from`.
+    /// `left` counts them down. Returns the key of the last list read, or `None` at the end.
     pub(crate) fn some_children(
         &self,
         parent: EntryId,
@@ -57,10 +58,9 @@ impl<T: Snapshot> View<'_, T> {
         Ok(None)
     }
 
-    /// The children of an entry in ascending order.
-    ///
+    /// Returns the children of an entry in ascending order.
     /// # Errors
-    /// [`StoreError`] when the engine fails or a list is damaged.
+    /// [`StoreError`] if the engine fails or a list is damaged.
     pub fn children(&self, parent: EntryId) -> Result<Vec<EntryId>, StoreError> {
         let mut ids = Vec::new();
         self.for_each_child(parent, &mut |id| {
@@ -71,10 +71,9 @@ impl<T: Snapshot> View<'_, T> {
         Ok(ids)
     }
 
-    /// Whether the entry has children. One descent.
-    ///
+    /// Returns true if the entry has children. Cost: one descent.
     /// # Errors
-    /// [`StoreError`] when the engine fails or a list is damaged.
+    /// [`StoreError`] if the engine fails or a list is damaged.
     pub fn has_children(&self, id: EntryId) -> Result<bool, StoreError> {
         let row = self
             .txn
@@ -83,7 +82,7 @@ impl<T: Snapshot> View<'_, T> {
         Ok(row.is_some_and(|(key, _)| names::is_child_of(key, id)))
     }
 
-    /// Stored subordinate counts: for a writer, without what it has not flushed.
+    /// Returns the stored subordinate counts. A writer may have newer ones in memory.
     pub(crate) fn stored_counts(&self, id: EntryId) -> Result<Counts, StoreError> {
         let cache = self.cache.as_ref();
         if let Some(counts) = cache.and_then(|cache| cache.counts(id)) {
@@ -101,18 +100,16 @@ impl<T: Snapshot> View<'_, T> {
 }
 
 impl View<'_> {
-    /// Number of children of an entry. One descent.
-    ///
+    /// Returns the number of children of an entry. Cost: one descent.
     /// # Errors
-    /// [`StoreError`] when the engine fails or the count is damaged.
+    /// [`StoreError`] if the engine fails or the count is damaged.
     pub fn child_count(&self, id: EntryId) -> Result<u64, StoreError> {
         Ok(self.stored_counts(id)?.children)
     }
 
-    /// Number of entries below an entry, on all levels. One descent.
-    ///
+    /// Returns the number of entries below an entry, on all levels. Cost: one descent.
     /// # Errors
-    /// [`StoreError`] when the engine fails or the count is damaged.
+    /// [`StoreError`] if the engine fails or the count is damaged.
     pub fn descendant_count(&self, id: EntryId) -> Result<u64, StoreError> {
         Ok(self.stored_counts(id)?.descendants)
     }

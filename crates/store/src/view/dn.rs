@@ -1,4 +1,4 @@
-//! The names of entries: a climb from record to record, up to the suffix.
+//! The names of entries: from record to record up to the suffix.
 
 use super::entry::NameSource;
 use super::lookup_cache::LookupCache;
@@ -14,7 +14,7 @@ impl<T: Snapshot> View<'_, T> {
     /// Appends the name of an entry, as users wrote it, to `out`.
     ///
     /// # Errors
-    /// [`StoreError::NoSuchEntry`]; otherwise when the engine fails or a record is damaged.
+    /// [`StoreError::NoSuchEntry`]; otherwise if the engine fails or a record is damaged.
     pub fn write_dn(
         &self,
         id: EntryId,
@@ -25,8 +25,7 @@ impl<T: Snapshot> View<'_, T> {
         self.write_dn_of(&record, cache, out)
     }
 
-    /// The name of an entry.
-    ///
+    /// Returns the name of an entry.
     /// # Errors
     /// As [`write_dn`](Self::write_dn).
     pub fn dn(&self, id: EntryId) -> Result<String, StoreError> {
@@ -35,8 +34,7 @@ impl<T: Snapshot> View<'_, T> {
         Ok(out)
     }
 
-    /// The name of an entry, resolved.
-    ///
+    /// Returns the name of an entry, resolved.
     /// # Errors
     /// As [`write_dn`](Self::write_dn).
     pub fn resolved_dn(&self, id: EntryId) -> Result<Dn, StoreError> {
@@ -89,8 +87,8 @@ impl<T: Snapshot> View<'_, T> {
 }
 
 impl View<'_> {
-    /// Names found so far in this state; to be [given back](Self::keep_dn_cache), by who has refreshed the view meanwhile
-    /// cleared first.
+    /// Takes the names found in this state; [`keep_dn_cache`](Self::keep_dn_cache) puts them back.
+    /// A caller that has refreshed the view meanwhile clears them first.
     #[must_use]
     pub fn take_dn_cache(&self) -> DnCache {
         self.cache
@@ -99,7 +97,7 @@ impl View<'_> {
             .unwrap_or_default()
     }
 
-    /// Keeps names of this state for who asks next.
+    /// Keeps names of this state for the next operation.
     pub fn keep_dn_cache(&self, names: DnCache) {
         if let Some(cache) = &self.cache {
             cache.put_dn_cache(names);

@@ -1,4 +1,4 @@
-//! An entry as readers see it: in the map, undecoded.
+//! An entry as readers see it: in the map, not decoded.
 
 use crate::attributes::{AttributeInfo, AttributeTable};
 use crate::error::{Damage, StoreError};
@@ -23,43 +23,43 @@ pub struct EntryView<'v> {
 pub struct AttributeView<'v> {
     /// Number, text and description.
     pub info: &'v AttributeInfo,
-    /// The values, in the order in which they were stored.
+    /// The values, in stored order.
     pub values: Values<'v>,
-    /// Its place among all attributes of the entry.
+    /// Its position among the attributes of the entry.
     pub position: usize,
 }
 
-/// How much of an attribute a copy of an entry is to have.
+/// The values of an attribute that a copy of an entry contains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ValueSelection {
     /// All its values.
     All,
-    /// The first value in place of all: for attributes that are changed value by value.
+    /// Only the first value, for attributes that are changed value by value.
     First,
-    /// No value, which stands for whatever the entry has: see [`Writer::modify`](crate::Writer::modify).
+    /// No value, which means the stored values: see [`Writer::modify`](crate::Writer::modify).
     None,
 }
 
-/// Which attributes an entry has, in which order: the same for most entries of a class.
+/// The attributes of an entry and their order. Most entries of a class have the same shape.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape<'v> {
     bytes: &'v [u8],
 }
 
 impl<'v> Shape<'v> {
-    /// The numbers.
+    /// Returns the numbers.
     pub fn iter(self) -> impl Iterator<Item = AttributeId> + use<'v> {
         ids_of(self.bytes)
     }
 
-    /// Bytes by which it can be remembered: two shapes are the same if these are.
+    /// Returns the shape as bytes. Two shapes are equal if their bytes are.
     #[must_use]
     pub fn bytes(self) -> &'v [u8] {
         self.bytes
     }
 }
 
-/// Who can climb from a record to its name.
+/// A state of the store that knows the names of entries.
 pub(crate) trait NameSource {
     fn append_dn(
         &self,
@@ -86,39 +86,39 @@ impl<'v> EntryView<'v> {
         }
     }
 
-    /// Its number.
+    /// Returns its id.
     #[must_use]
     pub fn id(&self) -> EntryId {
         self.id
     }
 
-    /// Its parent; `None` for a suffix entry.
+    /// Returns its parent; `None` for a suffix entry.
     #[must_use]
     pub fn parent(&self) -> Option<EntryId> {
         Some(self.record.parent()).filter(|parent| *parent != EntryId::ROOT)
     }
 
-    /// Its RDN as the user wrote it; of a suffix entry, the whole name.
+    /// Returns its RDN as the user wrote it; of a suffix entry, the whole name.
     #[must_use]
     pub fn rdn(&self) -> &'v [u8] {
         self.record.rdn()
     }
 
-    /// Normal form of its RDN; of a suffix entry, of the whole name.
+    /// Returns the normal form of its RDN; of a suffix entry, of the whole name.
     #[must_use]
     pub fn rdn_normal(&self) -> &'v [u8] {
         self.record.rdn_normal()
     }
 
-    /// Appends its name, as users wrote it, to `out`. With a warm cache one copy, no descent.
-    ///
+    /// Appends its name, as users wrote it, to `out`. With a filled cache this is one copy and no
+    /// descent.
     /// # Errors
-    /// [`StoreError`] when the engine fails or an ancestor's record is damaged.
+    /// [`StoreError`] if the engine fails or an ancestor's record is damaged.
     pub fn write_dn(&self, cache: &mut DnCache, out: &mut String) -> Result<(), StoreError> {
         self.names.append_dn(&self.record, cache, out)
     }
 
-    /// All attributes, user and operational, in the order in which they were stored.
+    /// Returns all attributes, user and operational, in stored order.
     pub fn attributes(&self) -> impl Iterator<Item = AttributeView<'v>> + use<'v> {
         let table = self.attributes;
         let attributes = self.record.attributes().enumerate();
@@ -131,7 +131,7 @@ impl<'v> EntryView<'v> {
         })
     }
 
-    /// The numbers of its attributes, in the order in which they were stored.
+    /// Returns the numbers of its attributes, in stored order.
     #[must_use]
     #[inline]
     pub fn shape(&self) -> Shape<'v> {
@@ -140,43 +140,44 @@ impl<'v> EntryView<'v> {
         }
     }
 
-    /// Appends attributes as they stand in the list of a search result entry, each a PartialAttribute (RFC 4511, section
-    /// 4.5.2), behind their heads: one for each place in [`shape`](Self::shape), or for the first of them. False, and `out`
-    /// as it was, where one is not to be had so, for instance because its values lie apart.
+    /// Appends attributes as a search result entry contains them, a PartialAttribute each (RFC
+    /// 4511, section 4.5.2). `headers` has one header for each position of [`shape`](Self::shape),
+    /// or for the first of them. Returns false, with `out` unchanged, if an attribute cannot be
+    /// copied, for instance because of overflow values.
     #[inline]
     #[must_use]
     pub fn append_attributes(&self, heads: &[EncodedHeader], out: &mut Vec<u8>) -> bool {
         record::append(&self.record, heads, out)
     }
 
-    /// Whether this is only the place of an entry that is to come: it has a name and no attributes.
+    /// Returns true if this is a placeholder for an entry that comes later: it has a name and no
+    /// attributes.
     #[must_use]
     pub fn is_placeholder(&self) -> bool {
         self.record.attributes().next().is_none()
     }
 
-    /// Values of exactly this description.
+    /// Returns the values of exactly this description.
     #[must_use]
     pub fn values(&self, description: &AttributeDescription) -> Option<Values<'v>> {
         self.record.values(self.attributes.find(description)?)
     }
 
-    /// Values of the description of this number.
+    /// Returns the values of the description of this number.
     #[must_use]
     pub fn values_of(&self, id: AttributeId) -> Option<Values<'v>> {
         self.record.values(id)
     }
 
-    /// Values of a type without options.
+    /// Returns the values of a type without options.
     #[must_use]
     pub fn plain_values(&self, attribute: AttributeIndex) -> Option<Values<'v>> {
         self.values(&AttributeDescription::plain(attribute))
     }
 
-    /// A copy that can be changed, with its resolved name.
-    ///
+    /// Returns a copy that can be changed, with its resolved name.
     /// # Errors
-    /// [`StoreError`] when the engine fails or a record is damaged.
+    /// [`StoreError`] if the engine fails or a record is damaged.
     pub fn to_entry(&self) -> Result<Entry, StoreError> {
         let mut text = String::new();
         self.write_dn(&mut DnCache::new(), &mut text)?;
@@ -184,17 +185,16 @@ impl<'v> EntryView<'v> {
         self.to_entry_named(&dn, &mut |_, _| ValueSelection::All)
     }
 
-    /// Whether the values of some attribute [lie apart](Values::are_overflow).
+    /// Returns true if some attribute has [overflow values](Values::are_overflow).
     #[must_use]
     pub fn has_overflow_values(&self) -> bool {
         self.record.has_overflow()
     }
 
-    /// As [`to_entry`](Self::to_entry), under the name by which it was found, however that is spelled, with as much of
-    /// each attribute as is `wanted`.
-    ///
+    /// As [`to_entry`](Self::to_entry), under the name by which the caller found the entry.
+    /// `wanted` selects the values of each attribute.
     /// # Errors
-    /// [`StoreError`] when the record is damaged.
+    /// [`StoreError`] if the record is damaged.
     pub fn to_entry_named(
         &self,
         dn: &Dn,

@@ -1,7 +1,8 @@
 //! Every entry of a view, parents before children.
 //!
-//! Order of ids is nearly always such an order: parents are created before their children. Only what was moved below
-//! a younger entry has to wait, with everything below it, and is remembered by id until its parent is through.
+//! Order of ids is nearly always such an order, as parents are created before their children. An
+//! entry that was moved below a younger one has to wait, with all its descendants. The export
+//! remembers its id until its parent has been returned.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,16 +12,16 @@ use crate::error::{Damage, StoreError};
 use crate::ids::EntryId;
 use fulgurite::{Cursor, Snapshot};
 
-/// Yields the entries of one view.
+/// The entries of one view, parents first.
 pub struct Export<'v, 's, T> {
     view: &'v View<'s, T>,
-    /// Where the walk by ids is; `None` before it has begun.
+    /// The cursor of the walk by ids; `None` before the start.
     walk: Option<Cursor<'v>>,
-    /// Entries passed over, by parent.
+    /// Skipped entries, by parent.
     waiting: BTreeMap<EntryId, BTreeSet<EntryId>>,
     /// The same entries by id.
     passed_over: BTreeSet<EntryId>,
-    /// Passed-over entries whose parents are through.
+    /// Skipped entries whose parents have been returned.
     ready: Vec<EntryId>,
 }
 
@@ -37,10 +38,9 @@ impl<'v, 's, T: Snapshot> Export<'v, 's, T> {
         }
     }
 
-    /// The next entry; `None` at the end.
-    ///
+    /// Returns the next entry; `None` at the end.
     /// # Errors
-    /// [`StoreError`] when the engine fails or a record is damaged.
+    /// [`StoreError`] if the engine fails or a record is damaged.
     #[allow(clippy::should_implement_trait)] // an error comes first
     pub fn next(&mut self) -> Result<Option<EntryView<'v>>, StoreError> {
         loop {
@@ -81,7 +81,7 @@ impl<'v, 's, T: Snapshot> Export<'v, 's, T> {
         Ok(Some(self.view.entry_of(id, record)?))
     }
 
-    /// An entry is through: its children that were passed over are next.
+    /// Notes that an entry has been returned. Its skipped children are next.
     fn release(&mut self, id: EntryId) {
         if self.passed_over.is_empty() {
             return;
@@ -100,7 +100,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     #[test]
-    fn parents_come_first_whatever_was_moved() {
+    fn parents_come_before_children_after_moves() {
         let store = create();
         let schema = schema();
         let mut writer = store.write().unwrap();

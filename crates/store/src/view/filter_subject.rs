@@ -1,4 +1,4 @@
-//! Filters tested against records: attributes by number, no entry decoded.
+//! Testing filters against records: attributes by number, no entry decoded.
 
 use super::entry::{AttributeView, EntryView};
 use super::state::View;
@@ -9,17 +9,17 @@ use fulgurite_schema::{
     AttributeIndex, AttributeSelector, Dn, Filter, FilterSubject, Truth, visit_dn,
 };
 
-/// A filter's attribute in terms of records: the descriptions that it covers. Made by [`compile_filter`].
+/// The descriptions that a filter's attribute covers. Made by [`compile_filter`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredSelector {
-    /// What it was made from.
+    /// The attribute of the filter.
     pub selector: AttributeSelector,
-    /// Numbers of the descriptions covered, ascending.
+    /// Numbers of the covered descriptions, ascending.
     pub ids: Box<[AttributeId]>,
 }
 
-/// Prepares a filter for testing many entries of a view ([`EntryView`] is a subject of it). After the view has been
-/// refreshed, prepare it again: attributes that are new to the store are missing from it.
+/// Prepares a filter for tests of many entries of a view; [`EntryView`] is a subject of it. Prepare
+/// it again after the view has been refreshed: it lacks attributes that are new to the store.
 #[must_use]
 pub fn compile_filter<T: Snapshot>(
     view: &View<'_, T>,

@@ -1,7 +1,7 @@
-//! From names to entries, and from entries to what is above them.
+//! From names to entries, and from entries to their ancestors.
 //!
-//! A name is looked up from the suffix down, one descent of the tree of names for each RDN; what was found on the way before
-//! ([`LookupCache`](super::lookup_cache::LookupCache)) saves most of them.
+//! A name is looked up from the suffix down, with one descent of the tree of names for each RDN.
+//! Earlier look-ups ([`LookupCache`](super::lookup_cache::LookupCache)) save most descents.
 
 use super::state::View;
 use crate::bytes::stable_hash;
@@ -18,14 +18,14 @@ pub enum NameLookup {
     Entry(EntryId),
     /// There is no such entry.
     Missing {
-        /// The lowest ancestor that exists, with the number of RDNs in its name; `None` outside every suffix and when
-        /// the suffix entry itself is missing.
+        /// The lowest ancestor that exists, with the number of RDNs in its name. `None` outside
+        /// every suffix, and if the suffix entry itself is missing.
         deepest: Option<(EntryId, usize)>,
     },
 }
 
 impl NameLookup {
-    /// The entry, if it was found.
+    /// Returns the entry, if it exists.
     #[must_use]
     pub fn entry(self) -> Option<EntryId> {
         match self {
@@ -36,10 +36,9 @@ impl NameLookup {
 }
 
 impl<T: Snapshot> View<'_, T> {
-    /// Looks a name up: one descent per RDN, from the suffix down.
-    ///
+    /// Looks a name up from the suffix down. Cost: one descent per RDN.
     /// # Errors
-    /// [`StoreError`] when the engine fails or the store is damaged.
+    /// [`StoreError`] if the engine fails or the store is damaged.
     pub fn find(&self, dn: &Dn) -> Result<NameLookup, StoreError> {
         self.find_normal(dn.normal())
     }
@@ -47,7 +46,7 @@ impl<T: Snapshot> View<'_, T> {
     /// As [`find`](Self::find), for the normal form of a name ([`Dn::normal`]).
     ///
     /// # Errors
-    /// [`StoreError`] when the engine fails or the store is damaged.
+    /// [`StoreError`] if the engine fails or the store is damaged.
     pub fn find_normal(&self, normal: &str) -> Result<NameLookup, StoreError> {
         let Some(cache) = &self.cache else {
             return self.descend(normal);
@@ -55,7 +54,7 @@ impl<T: Snapshot> View<'_, T> {
         if let Some(id) = cache.entry(normal) {
             return Ok(NameLookup::Entry(id));
         }
-        // A suffix entry has a place of its own, whatever its name lies below.
+        // A suffix entry is stored at the top, even if its name is below another name.
         let is_suffix = self
             .store
             .suffixes()
@@ -117,7 +116,7 @@ impl<T: Snapshot> View<'_, T> {
         })
     }
 
-    /// Remembers the last parent on the way to a name: many names are looked up below few.
+    /// Remembers the last parent on the way to a name. Many names share few parents.
     fn remember_parent(&self, normal: &str, rdn: &str, (parent, depth): (EntryId, usize)) {
         let Some(cache) = self.cache.as_ref().filter(|_| parent != EntryId::ROOT) else {
             return;
@@ -131,10 +130,9 @@ impl<T: Snapshot> View<'_, T> {
         }
     }
 
-    /// The child of an entry by the normal form of its RDN.
-    ///
+    /// Returns the child of an entry by the normal form of its RDN.
     /// # Errors
-    /// [`StoreError`] when the engine fails or the list is damaged.
+    /// [`StoreError`] if the engine fails or the list is damaged.
     pub fn child(&self, parent: EntryId, rdn_normal: &[u8]) -> Result<Option<EntryId>, StoreError> {
         match self
             .txn
@@ -145,10 +143,9 @@ impl<T: Snapshot> View<'_, T> {
         }
     }
 
-    /// The parent of an entry; `None` for a suffix entry.
-    ///
+    /// Returns the parent of an entry; `None` for a suffix entry.
     /// # Errors
-    /// [`StoreError::NoSuchEntry`]; otherwise when the engine fails or the record is damaged.
+    /// [`StoreError::NoSuchEntry`]; otherwise if the engine fails or the record is damaged.
     pub fn parent(&self, id: EntryId) -> Result<Option<EntryId>, StoreError> {
         let parent = self
             .record_names(id)?
@@ -157,10 +154,9 @@ impl<T: Snapshot> View<'_, T> {
         Ok(Some(parent).filter(|parent| *parent != EntryId::ROOT))
     }
 
-    /// Number of RDNs in the entry's name. Climbs.
-    ///
+    /// Returns the number of RDNs in the entry's name. Reads all ancestors.
     /// # Errors
-    /// [`StoreError::NoSuchEntry`]; otherwise when the engine fails or a record is damaged.
+    /// [`StoreError::NoSuchEntry`]; otherwise if the engine fails or a record is damaged.
     pub fn depth(&self, id: EntryId) -> Result<usize, StoreError> {
         let mut levels = 0;
         let mut record = self.record(id)?.ok_or(StoreError::NoSuchEntry(id))?;
@@ -179,10 +175,9 @@ impl<T: Snapshot> View<'_, T> {
         Ok(levels + suffix.ok_or(Damage::Parents)?.depth())
     }
 
-    /// Whether `id` lies properly below `ancestor`. Climbs.
-    ///
+    /// Returns true if `id` is below `ancestor` and is another entry. Reads the ancestors.
     /// # Errors
-    /// [`StoreError::NoSuchEntry`]; otherwise when the engine fails or a record is damaged.
+    /// [`StoreError::NoSuchEntry`]; otherwise if the engine fails or a record is damaged.
     pub fn is_descendant(&self, id: EntryId, ancestor: EntryId) -> Result<bool, StoreError> {
         let mut levels = 0;
         let mut parent = self

@@ -7,11 +7,11 @@ use fulgurite::Snapshot;
 use fulgurite_schema::AttributeIndex;
 
 impl<T: Snapshot> View<'_, T> {
-    /// The greatest of all values of an attribute, in normal form, as its equality index has it: one descent. `None`
-    /// without values, without a complete equality index, or where the greatest value is too long to be in it whole.
-    ///
+    /// Returns the greatest value of an attribute in normal form, from its equality index. Cost:
+    /// one descent. `None` without values, without a complete equality index, and for a value that
+    /// is too long for a key.
     /// # Errors
-    /// [`StoreError`] when the engine fails.
+    /// [`StoreError`] if the engine fails.
     pub fn greatest_value(&self, attribute: AttributeIndex) -> Result<Option<Vec<u8>>, StoreError> {
         let index = self.indexes.of(attribute);
         let Some(index) = index.filter(|index| index.usable && index.has(IndexKind::Equality))

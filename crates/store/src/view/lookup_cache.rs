@@ -1,30 +1,31 @@
-//! What nearly every operation on a snapshot asks for again: few names, few sizes.
+//! Look-ups that nearly every operation on a snapshot repeats: few names, few sizes.
 //!
-//! A view that is kept from one operation to the next ([`View::reset`](crate::View::reset)) looks them up once for each
-//! state of the store. Writers have none: what they see changes under them.
+//! A view that is kept for the next operation ([`View::reset`](crate::View::reset)) looks them up
+//! once for each state of the store. Writers have no cache, because their changes would make it
+//! wrong.
 
 use std::cell::{Cell, RefCell};
 
 use crate::ids::EntryId;
 use crate::names::{Counts, DnCache};
 
-/// Parents remembered by name: bases of searches, and what entries are looked up below.
+/// Number of parents remembered by name: bases of searches and parents of entries.
 const PARENTS_MAX: usize = 4;
 
-/// Answers that hold for one snapshot.
+/// Results that are valid for one snapshot.
 #[derive(Debug, Default)]
 pub(crate) struct LookupCache {
     parents: RefCell<Vec<NamedEntry>>,
-    /// Which parent is forgotten next.
+    /// The parent that is replaced next.
     oldest: Cell<usize>,
-    /// What was looked up last.
+    /// The last look-up.
     last: RefCell<NamedEntry>,
     counts: Cell<Option<(EntryId, Counts)>>,
     total: Cell<Option<u64>>,
     names: RefCell<DnCache>,
 }
 
-/// An entry that exists, by the normal form of its name.
+/// An existing entry with the normal form of its name.
 #[derive(Debug, Default)]
 struct NamedEntry {
     normal: String,
@@ -42,12 +43,12 @@ impl NamedEntry {
 }
 
 impl LookupCache {
-    /// Forgets everything: there is another snapshot.
+    /// Removes everything, for another snapshot.
     pub(crate) fn clear(&mut self) {
         *self = LookupCache::default();
     }
 
-    /// The entry of this name, if it was looked up last.
+    /// Returns the entry of this name, if it was looked up last.
     pub(crate) fn entry(&self, normal: &str) -> Option<EntryId> {
         let last = self.last.borrow();
         (!normal.is_empty() && last.normal == normal).then_some(last.id)
@@ -57,7 +58,7 @@ impl LookupCache {
         self.last.borrow_mut().set(normal, id, 0);
     }
 
-    /// A parent of this name, with the number of RDNs in it.
+    /// Returns a parent of this name, with the number of RDNs in it.
     pub(crate) fn parent(&self, normal: &str) -> Option<(EntryId, usize)> {
         let parents = self.parents.borrow();
         let known = parents.iter().find(|known| known.normal == normal)?;
@@ -80,7 +81,7 @@ impl LookupCache {
         }
     }
 
-    /// The subordinates of an entry, if they were asked for last.
+    /// Returns the subordinate counts of an entry, if they were read last.
     pub(crate) fn counts(&self, of: EntryId) -> Option<Counts> {
         let (id, counts) = self.counts.get()?;
         (id == of).then_some(counts)
@@ -90,7 +91,7 @@ impl LookupCache {
         self.counts.set(Some((of, counts)));
     }
 
-    /// How many entries there are.
+    /// Returns the number of entries.
     pub(crate) fn total(&self) -> Option<u64> {
         self.total.get()
     }

@@ -11,10 +11,9 @@ use fulgurite::Snapshot;
 use fulgurite_schema::AttributeDescription;
 
 impl<T: Snapshot> View<'_, T> {
-    /// The entry of a number, read in place; `None` when there is none.
-    ///
+    /// Returns the entry of an id, read in place; `None` if there is none.
     /// # Errors
-    /// [`StoreError`] when the engine fails or the record is damaged.
+    /// [`StoreError`] if the engine fails or the record is damaged.
     pub fn entry(&self, id: EntryId) -> Result<Option<EntryView<'_>>, StoreError> {
         match self.txn.get(self.store.dbs.entries, &id.key())? {
             Some(bytes) => Ok(Some(self.entry_of(id, bytes)?)),
@@ -22,7 +21,7 @@ impl<T: Snapshot> View<'_, T> {
         }
     }
 
-    /// The entry of a record of this state.
+    /// Returns the entry of a record of this state.
     pub(crate) fn entry_of<'v>(
         &'v self,
         id: EntryId,
@@ -37,11 +36,10 @@ impl<T: Snapshot> View<'_, T> {
         ))
     }
 
-    /// Whether an entry holds a value, in whatever spelling, of exactly this description. Where the values lie apart that
-    /// is two descents, however many they are.
-    ///
+    /// Returns true if an entry has a value, in any spelling, of exactly this description. Among
+    /// overflow values this takes two descents, however many they are.
     /// # Errors
-    /// [`StoreError::NoSuchEntry`]; otherwise when the engine fails or a record is damaged.
+    /// [`StoreError::NoSuchEntry`]; otherwise if the engine fails or a record is damaged.
     pub fn holds_value(
         &self,
         id: EntryId,
@@ -69,8 +67,7 @@ impl<T: Snapshot> View<'_, T> {
         rows.holds(&self.txn, hash, &mut is)
     }
 
-    /// Number of entries in the store.
-    ///
+    /// Returns the number of entries in the store.
     /// # Errors
     /// [`StoreError::Engine`].
     pub fn entry_count(&self) -> Result<u64, StoreError> {
@@ -83,10 +80,9 @@ impl<T: Snapshot> View<'_, T> {
         Ok(total)
     }
 
-    /// The id given last among the entries there are; [`EntryId::ROOT`] when there is none.
-    ///
+    /// Returns the highest id of an entry; [`EntryId::ROOT`] if there is none.
     /// # Errors
-    /// [`StoreError`] when the engine fails or the table is damaged.
+    /// [`StoreError`] if the engine fails or the table is damaged.
     pub fn last_entry_id(&self) -> Result<EntryId, StoreError> {
         match self.txn.cursor(self.store.dbs.entries)?.last()? {
             Some((key, _)) => Ok(EntryId::from_key(key).ok_or(Damage::Record)?),
@@ -94,10 +90,9 @@ impl<T: Snapshot> View<'_, T> {
         }
     }
 
-    /// The first entry at or after `from`, in order of ids.
-    ///
+    /// Returns the first entry at or after `from`, in order of ids.
     /// # Errors
-    /// [`StoreError`] when the engine fails or the table is damaged.
+    /// [`StoreError`] if the engine fails or the table is damaged.
     pub fn next_entry_id(&self, from: EntryId) -> Result<Option<EntryId>, StoreError> {
         match self
             .txn
@@ -116,10 +111,9 @@ impl<T: Snapshot> View<'_, T> {
         }
     }
 
-    /// Whether an entry's record has more than so many bytes, or values that lie apart from it.
-    ///
+    /// Returns true if an entry's record is longer than `bytes_max`, or has overflow values.
     /// # Errors
-    /// [`StoreError`] when the engine fails or the record is damaged.
+    /// [`StoreError`] if the engine fails or the record is damaged.
     pub fn is_larger_than(&self, id: EntryId, bytes_max: usize) -> Result<bool, StoreError> {
         let Some(bytes) = self.txn.get(self.store.dbs.entries, &id.key())? else {
             return Ok(false);
@@ -127,7 +121,7 @@ impl<T: Snapshot> View<'_, T> {
         Ok(bytes.len() > bytes_max || Record::parse_names(bytes)?.has_overflow())
     }
 
-    /// A record of this state with those of its values that lie apart.
+    /// Returns a record of this state with access to its overflow values.
     pub(crate) fn with_overflow<'v>(&'v self, id: EntryId, record: Record<'v>) -> Record<'v> {
         record.with_overflow(OverflowLocation {
             entry: id,
@@ -135,7 +129,7 @@ impl<T: Snapshot> View<'_, T> {
         })
     }
 
-    /// A record of which nothing but the names and the parent is wanted.
+    /// Returns a record of which only the names and the parent are readable.
     pub(crate) fn record_names(&self, id: EntryId) -> Result<Option<Record<'_>>, StoreError> {
         match self.txn.get(self.store.dbs.entries, &id.key())? {
             Some(bytes) => Ok(Some(Record::parse_names(bytes)?)),

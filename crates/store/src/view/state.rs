@@ -1,4 +1,4 @@
-//! Lookups on one state of the store: a snapshot, or what a writer has done so far.
+//! One state of the store: a snapshot, or the changes of a writer so far.
 
 use std::sync::Arc;
 
@@ -10,17 +10,17 @@ use crate::store::Store;
 use fulgurite::{ParkedReader, ReadTxn, Snapshot, Txnid};
 use fulgurite_schema::Schema;
 
-/// One state of the store. The engine transaction behind it keeps what it shows as long as it lives.
+/// One state of the store. The engine transaction behind it keeps that state readable.
 pub struct View<'s, T = ReadTxn<'s>> {
     pub(crate) txn: T,
     pub(crate) store: &'s Store,
     pub(crate) attributes: Arc<AttributeTable>,
     pub(crate) indexes: Arc<Indexes>,
-    /// None where what is seen may change: for writers.
+    /// `None` for writers, whose state changes.
     pub(crate) cache: Option<LookupCache>,
 }
 
-/// A view at rest: it keeps its place among the readers but no snapshot.
+/// A view without a snapshot, which keeps its reader slot.
 pub struct ParkedView<'s> {
     reader: ParkedReader<'s>,
     store: &'s Store,
@@ -32,8 +32,8 @@ impl Store {
     /// Returns a view of the newest committed state.
     ///
     /// It takes a reader slot and a reference to the attribute table, which other threads share. A
-    /// thread that serves many requests keeps its view ([`View::refresh`], [`View::park`]) and
-    /// then shares nothing.
+    /// thread that serves many requests keeps its view ([`View::refresh`], [`View::park`]) and then
+    /// shares nothing.
     ///
     /// # Errors
     /// [`StoreError::Engine`], for instance if all reader slots are taken.
@@ -47,9 +47,8 @@ impl Store {
 }
 
 impl<'s> View<'s> {
-    /// Moves to the newest committed state; tells whether that is another one. If it is, ids, plans and caches made
-    /// before are to be taken as cache from then on.
-    ///
+    /// Moves to the newest committed state. Returns true if that is another state. Then ids, plans
+    /// and caches of the old state are hints only.
     /// # Errors
     /// [`StoreError::Engine`].
     pub fn refresh(&mut self) -> Result<bool, StoreError> {
@@ -63,13 +62,13 @@ impl<'s> View<'s> {
         Ok(true)
     }
 
-    /// Gives up the snapshot in place, keeping the reader's place and what is known of the state, for an operation to come:
-    /// nothing can be read until [`View::refresh`].
+    /// Gives up the snapshot, but keeps the reader slot and the tables for a later operation.
+    /// Nothing is readable until [`View::refresh`].
     pub fn reset(&mut self) {
         self.txn.reset();
     }
 
-    /// Gives up the snapshot, keeping the reader's place for [`ParkedView::resume`].
+    /// Gives up the snapshot, but keeps the reader slot for [`ParkedView::resume`].
     #[must_use]
     pub fn park(self) -> ParkedView<'s> {
         ParkedView {
@@ -80,13 +79,14 @@ impl<'s> View<'s> {
         }
     }
 
-    /// What the store keeps in memory of its state, for the snapshot at hand.
+    /// Takes the tables of the snapshot from the store's memory.
     fn update_tables(&mut self) -> Result<(), StoreError> {
         let known = self
             .store
             .tables
             .with(self.txn.id(), |attributes, indexes| {
-                // Mostly they are the same; counting who has them is what other threads would notice.
+                // Mostly they are the same. A change of a reference count would slow other threads
+                // down.
                 if !Arc::ptr_eq(&self.attributes, attributes) {
                     self.attributes = Arc::clone(attributes);
                 }
@@ -108,8 +108,7 @@ impl<'s> View<'s> {
 }
 
 impl<'s> ParkedView<'s> {
-    /// A view of the newest committed state.
-    ///
+    /// Returns a view of the newest committed state.
     /// # Errors
     /// [`StoreError::Engine`].
     pub fn resume(self) -> Result<View<'s>, StoreError> {
@@ -127,7 +126,7 @@ impl<'s> ParkedView<'s> {
 }
 
 impl<'s, T: Snapshot> View<'s, T> {
-    /// A view of a state, by the transaction that shows it.
+    /// Makes a view of the state that a transaction shows.
     pub(crate) fn new(store: &'s Store, txn: T, state: Txnid) -> Result<View<'s, T>, StoreError> {
         let known = store.tables.with(state, |attributes, indexes| {
             (Arc::clone(attributes), Arc::clone(indexes))
@@ -150,19 +149,19 @@ impl<'s, T: Snapshot> View<'s, T> {
         })
     }
 
-    /// The store.
+    /// Returns the store.
     #[must_use]
     pub fn store(&self) -> &'s Store {
         self.store
     }
 
-    /// The schema of the store.
+    /// Returns the schema of the store.
     #[must_use]
     pub fn schema(&self) -> &'s Schema {
         &self.store.schema
     }
 
-    /// The attribute descriptions known to this state.
+    /// Returns the attribute descriptions of this state.
     #[must_use]
     pub fn attributes(&self) -> &AttributeTable {
         &self.attributes
@@ -170,7 +169,8 @@ impl<'s, T: Snapshot> View<'s, T> {
 }
 
 impl View<'_> {
-    /// A number for the state that is seen: two views of a store with the same number see the same.
+    /// Returns a number for the state. Two views of a store with the same number see the same
+    /// state.
     #[must_use]
     pub fn state(&self) -> u64 {
         self.txn.id().0

@@ -1,4 +1,5 @@
-//! Entries of one state in ascending order of ids: looked up one after the other, as searches do, or all there are.
+//! Entries of one state in ascending order of ids: single ones, as searches need them, or all of
+//! them.
 
 use super::entry::EntryView;
 use super::state::View;
@@ -6,19 +7,21 @@ use crate::error::{Damage, StoreError};
 use crate::ids::EntryId;
 use fulgurite::{Cursor, Snapshot};
 
-/// So many ids further on an entry is stepped to; beyond, a descent from the root is cheaper.
+/// Distance in ids up to which a cursor steps. Beyond, a descent from the root is faster.
 const STEPS_MAX: u64 = 4;
 
-/// Looks entries of one view up: one that is near behind the one before by steps, any other by a descent.
+/// Looks up entries of one view. A near successor of the last entry is reached by steps, any other
+/// entry by a descent.
 #[derive(Default)]
 pub struct EntryWalk<'v> {
-    /// Stands at `last`; made for the second of two neighbours, so that a single look-up does not pay for it.
+    /// Positioned at `last`. It is made for the second of two near entries, so that a single
+    /// look-up does not pay for it.
     cursor: Option<Cursor<'v>>,
     last: EntryId,
 }
 
 impl<'v> EntryWalk<'v> {
-    /// A walk that has not begun.
+    /// Makes a walk at its start.
     #[must_use]
     pub fn new() -> EntryWalk<'v> {
         EntryWalk::default()
@@ -72,27 +75,25 @@ impl std::fmt::Debug for EntryWalk<'_> {
     }
 }
 
-/// All entries of one view in ascending order of ids, places of entries that have not come among them. One costs a step
-/// of a cursor.
+/// All entries of one view in ascending order of ids, placeholders included. Each costs one step of
+/// a cursor.
 pub struct AllEntries<'v, 's, T> {
     view: &'v View<'s, T>,
     cursor: Cursor<'v>,
 }
 
 impl<'v, 's, T: Snapshot> AllEntries<'v, 's, T> {
-    /// Before the first entry of a view.
-    ///
+    /// Starts before the first entry of a view.
     /// # Errors
-    /// [`StoreError`] when the engine fails.
+    /// [`StoreError`] if the engine fails.
     pub fn of(view: &'v View<'s, T>) -> Result<AllEntries<'v, 's, T>, StoreError> {
         let cursor = view.txn.cursor(view.store.dbs.entries)?;
         Ok(AllEntries { view, cursor })
     }
 
-    /// The next one; `None` behind the last.
-    ///
+    /// Returns the next entry; `None` behind the last.
     /// # Errors
-    /// [`StoreError`] when the engine fails, or a key or a record is damaged.
+    /// [`StoreError`] if the engine fails, or a key or a record is damaged.
     #[expect(
         clippy::should_implement_trait,
         reason = "it can fail, and what failed once is not gone on with; it is no iterator"

@@ -8,11 +8,11 @@ use crate::record::{self, RecordSource};
 use fulgurite_schema::{CheckedEntry, Dn, Entry};
 
 impl Writer<'_> {
-    /// Adds an entry below `parent`, or one at the top below [`EntryId::ROOT`].
-    ///
+    /// Adds an entry below `parent`; a top entry goes below [`EntryId::ROOT`].
     /// # Errors
-    /// [`StoreError::EntryExists`], [`StoreError::NoSuchParent`], [`StoreError::OutsideSuffix`] for a name that is no
-    /// suffix, [`StoreError::EntryTooLarge`], [`StoreError::EntryTooBig`]; the store is unchanged then.
+    /// [`StoreError::EntryExists`], [`StoreError::NoSuchParent`], [`StoreError::OutsideSuffix`] for
+    /// a name that is no suffix, [`StoreError::EntryTooLarge`], [`StoreError::EntryTooBig`]; the
+    /// store is unchanged then.
     pub fn add(&mut self, parent: EntryId, entry: &CheckedEntry) -> Result<EntryId, StoreError> {
         self.check_not_poisoned()?;
         let entry = entry.entry();
@@ -21,7 +21,7 @@ impl Writer<'_> {
         self.insert_entry(None, parent, (rdn_normal, rdn), entry)
     }
 
-    /// Enters an entry whose place has been checked, under an id that is free, or else the next one.
+    /// Inserts an entry whose name has been checked, under a free id, or else the next one.
     pub(super) fn insert_entry(
         &mut self,
         id: Option<EntryId>,
@@ -46,7 +46,7 @@ impl Writer<'_> {
         Ok(id)
     }
 
-    /// Enters a record whose place has been checked.
+    /// Inserts a record whose name has been checked.
     pub(crate) fn insert_record(
         &mut self,
         parent: EntryId,
@@ -59,7 +59,7 @@ impl Writer<'_> {
         Ok(id)
     }
 
-    /// As [`insert_record`](Self::insert_record), under an id that is free.
+    /// As [`insert_record`](Self::insert_record), under a free id.
     fn insert_record_as(
         &mut self,
         id: EntryId,
@@ -84,7 +84,7 @@ impl Writer<'_> {
         })
     }
 
-    /// Checks that an entry of this name may be put below `parent`.
+    /// Checks that an entry of this name may be added below `parent`.
     pub(crate) fn check_name(
         &self,
         parent: EntryId,

@@ -14,15 +14,15 @@ impl Writer<'_> {
     pub fn delete(&mut self, id: EntryId) -> Result<(), StoreError> {
         self.check_not_poisoned()?;
         if self.counts.has_change_of(id) {
-            // Its former children are still to be taken off its ancestors' counts, and the way there is its record.
+            // The counts of its ancestors do not yet reflect its former children, and the way to
+            // them is its record.
             self.apply(Self::flush_counts)?;
         }
         self.undo_add(id)
     }
 
-    /// Takes an entry without children back that [`add_as`](Self::add_as) has added in this transaction: one whose parent
-    /// did not come.
-    ///
+    /// Removes an entry without children that [`add_as`](Self::add_as) has added in this
+    /// transaction, because its parent did not come.
     /// # Errors
     /// As [`delete`](Self::delete).
     pub fn undo_add(&mut self, id: EntryId) -> Result<(), StoreError> {

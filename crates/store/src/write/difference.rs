@@ -1,7 +1,7 @@
 //! The difference between two records of an entry, in index keys.
 //!
-//! Adding one member to a group of 100,000 makes one key, and removing one makes one; the other values are compared
-//! as bytes but not normalised.
+//! Adding a member to a group of 100,000 makes one key, and removing one makes one. The other
+//! values are compared as bytes and not normalised.
 
 use rustc_hash::FxHashSet;
 
@@ -11,7 +11,7 @@ use crate::index::{Index, IndexKind, Indexes, KeyMaker, TypedRecord, ValueSource
 use crate::record::{Record, Values};
 use fulgurite_schema::{AttributeIndex, Schema};
 
-/// KeySharing of the postings that an entry leaves and enters, ascending.
+/// Keys of the postings that lose and gain an entry, ascending.
 #[derive(Debug, Default)]
 pub(super) struct Difference {
     pub(super) removed_keys: Vec<Vec<u8>>,
@@ -60,14 +60,14 @@ impl Difference {
     }
 }
 
-/// Differences that are known before records are compared: single values of attributes with many.
+/// Changes that are known before records are compared: single overflow values.
 #[derive(Default)]
 pub(super) struct KnownChanges<'a> {
-    /// The attributes; their values are not compared.
+    /// The attributes of these changes. Their values are not compared.
     pub(super) skipped: Vec<AttributeId>,
     pub(super) removed: Vec<(AttributeIndex, &'a [u8])>,
     pub(super) added: Vec<(AttributeIndex, &'a [u8])>,
-    /// Those removed whose hash no other value of the attribute has.
+    /// Removed values whose hash no other value of the attribute has.
     pub(super) last_of_hash: Vec<(AttributeIndex, &'a [u8])>,
 }
 
@@ -86,7 +86,7 @@ impl ValueSource for ValueList<'_> {
 /// The values of an attribute before and after.
 type ValuePair<'a> = (Option<Values<'a>>, Option<Values<'a>>);
 
-/// Attributes whose values are not the same in both, of those that matter: these have a type.
+/// Returns the attributes whose values differ, of those that have a type.
 fn changed<'a>(
     old: &Record<'a>,
     new: &Record<'a>,
@@ -133,10 +133,10 @@ fn only_in_first<'a>(
     }
 }
 
-/// So many values are looked through one by one.
+/// Number of values up to which a linear search is used.
 const FEW: usize = 8;
 
-/// The keys of some values, ascending, each once.
+/// Returns the keys of some values, ascending, each once.
 fn keys(indexes: &Indexes, schema: &Schema, values: &ValueList<'_>) -> Vec<Vec<u8>> {
     let mut keys = Vec::new();
     if values.0.is_empty() {
@@ -151,24 +151,24 @@ fn keys(indexes: &Indexes, schema: &Schema, values: &ValueList<'_>) -> Vec<Vec<u
     keys
 }
 
-/// Whether a key is among some that ascend.
+/// Returns true if a key is among ascending keys.
 fn holds(keys: &[Vec<u8>], key: &[u8]) -> bool {
     keys.binary_search_by(|other| other.as_slice().cmp(key))
         .is_ok()
 }
 
-/// What decides whether a key that one value made is made by another one too.
+/// Decides if two values of an entry make the same key.
 struct KeySharing<'k> {
     indexes: &'k Indexes,
     schema: &'k Schema,
     table: &'k AttributeTable,
     new: &'k Record<'k>,
-    /// KeySharing of values whose hash no other value of their attribute has.
+    /// Keys of values whose hash no other value of their attribute has.
     last_of_hash: Vec<Vec<u8>>,
 }
 
 impl KeySharing<'_> {
-    /// Takes out of `removed_keys` the keys that remaining values of the entry still make.
+    /// Removes from `removed_keys` the keys that remaining values of the entry still make.
     fn retain_unshared(&self, removed_keys: &mut Vec<Vec<u8>>) {
         let is_presence = |key: &[u8]| key::kind_code(key) == Some(IndexKind::Presence.code());
         removed_keys.retain(|key| {
@@ -203,14 +203,14 @@ impl KeySharing<'_> {
         removed_keys.retain(|_| !shared.next().unwrap_or(false));
     }
 
-    /// Whether the entry has values in an index.
+    /// Returns true if the entry has values in an index.
     fn is_present(&self, index: AttributeId) -> bool {
         let mut indexes = self.indexes.list().iter();
         let index = indexes.find(|other| other.id == index);
         index.is_some_and(|index| self.feeding(index).any(|values| !values.is_empty()))
     }
 
-    /// The attributes of the entry that are in an index.
+    /// Returns the attributes of the entry that are in an index.
     fn feeding(&self, index: &Index) -> impl Iterator<Item = Values<'_>> {
         let indexed = self.schema.attribute_at(index.attribute);
         let feeds = |id: AttributeId| {
@@ -222,9 +222,10 @@ impl KeySharing<'_> {
             .map(|(_, values)| values)
     }
 
-    /// Whether a key may be made by more than one value of the entry. It is not when it stands for one value last_of_hash, the
-    /// literal normal form of it or its hash, and only one attribute of the entry is in the index: the values of one
-    /// attribute differ in normal form.
+    /// Returns true if more than one value of the entry may make a key. A key with the literal
+    /// normal form of a value or its hash is made by that value only. The condition is that only
+    /// one attribute of the entry is in the index. The values of one attribute differ in normal
+    /// form.
     fn may_be_shared(&self, key: &[u8], index: AttributeId) -> bool {
         let mut indexes = self.indexes.list().iter();
         let Some(index) = indexes.find(|other| other.id == index) else {

@@ -1,7 +1,8 @@
 //! Changing entries: one writer, one engine transaction, any number of operations.
 //!
-//! Every operation checks everything before it changes anything, so one that is refused leaves no trace and the
-//! others of the batch go on. Postings and counts are collected and written once, at commit.
+//! Every operation checks everything before it changes anything. So a refused operation leaves no
+//! trace, and the others of the batch continue. Postings and counts are collected and written once,
+//! at commit.
 
 mod add;
 mod delete;

@@ -8,15 +8,15 @@ use crate::record::{self, Record, RecordSource};
 use fulgurite_schema::CheckedEntry;
 
 impl Writer<'_> {
-    /// Replaces an entry's attributes by those of `new`. Its name stays; the name in `new` is not looked at. Only the
-    /// indexes of attributes that differ are touched.
+    /// Replaces an entry's attributes by those of `new`. The name stays, and the name in `new` is
+    /// ignored. Only the indexes of changed attributes are touched.
     ///
-    /// An attribute without values stays as it is in the store, and is not looked at: a change of one attribute of many
-    /// costs little more than that one. Those whose values [lie apart](crate::Values::are_overflow) cannot stay so.
-    ///
+    /// An attribute without values in `new` keeps its stored values. So a change of one attribute
+    /// of many costs little more than that attribute. An attribute with [overflow
+    /// values](crate::Values::are_overflow) cannot be kept this way.
     /// # Errors
-    /// [`StoreError::NoSuchEntry`], [`StoreError::EntryTooLarge`], [`StoreError::EntryTooBig`], [`StoreError::Damaged`] for an
-    /// attribute that cannot stay; the store is unchanged then.
+    /// [`StoreError::NoSuchEntry`], [`StoreError::EntryTooLarge`], [`StoreError::EntryTooBig`],
+    /// [`StoreError::Damaged`] for an attribute that cannot stay; the store is unchanged then.
     pub fn modify(&mut self, id: EntryId, new: &CheckedEntry) -> Result<(), StoreError> {
         self.check_not_poisoned()?;
         let attributes = self.number(new.entry())?;
@@ -80,7 +80,7 @@ impl Writer<'_> {
         Ok(encoded)
     }
 
-    /// Writes a record in the place of another, and the difference between them to the indexes.
+    /// Replaces a record, and records the difference in the indexes.
     pub(super) fn replace_record(
         &mut self,
         id: EntryId,
@@ -103,7 +103,7 @@ impl Writer<'_> {
         self.flush_if_full()
     }
 
-    /// Collects what a change of an entry means for the indexes.
+    /// Collects the changes of postings.
     pub(super) fn record_postings(&mut self, id: EntryId, difference: Difference) {
         let gone = difference.removed_keys.iter().map(|key| (key, false));
         let come = difference.added_keys.iter().map(|key| (key, true));

@@ -1,4 +1,4 @@
-//! Changing single values of attributes that have many.
+//! Changing single values of attributes with overflow values.
 
 use super::difference::{Difference, KnownChanges};
 use super::writer::Writer;
@@ -8,31 +8,33 @@ use crate::overflow_values::{RemovedValue, hash, same_as};
 use crate::record::{self, Record, RecordSource};
 use fulgurite_schema::{AttributeDescription, CheckedEntry};
 
-/// What goes and what comes of an attribute whose values [lie apart](crate::Values::are_overflow).
+/// A change of single [overflow values](crate::Values::are_overflow) of an attribute.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ValueChange {
     /// The attribute.
     pub description: AttributeDescription,
-    /// Values that it has, in any spelling. They go first.
+    /// Stored values, in any spelling. They are removed first.
     pub removed: Vec<Vec<u8>>,
-    /// Values that it has not, in their order.
+    /// Values that are not stored, in their order.
     pub added: Vec<Vec<u8>>,
 }
 
-/// A [`ValueChange`] that has been done.
+/// A [`ValueChange`] that has been applied.
 struct AppliedChange {
     id: AttributeId,
-    /// Values as they were stored, and whether no other has their hash.
+    /// The removed values as stored.
     removed: Vec<RemovedValue>,
 }
 
 impl Writer<'_> {
-    /// As [`modify`](Self::modify), but of the attributes in `changes` only the values that are named there are touched;
-    /// what `new` has of them is not looked at. The cost does not grow with the number of their other values.
+    /// As [`modify`](Self::modify), but changes only the named values of the attributes in
+    /// `changes`. It ignores the values that `new` has of them. The cost does not grow with the
+    /// number of their other values.
     ///
     /// # Errors
-    /// As [`modify`](Self::modify), but no bound of the size of entries is looked at; [`StoreError::Damaged`] also for an attribute that does not lie apart, and where a
-    /// value to be removed is not there: then the writer cannot commit any more.
+    /// As [`modify`](Self::modify), but the size of the entry is not limited.
+    /// [`StoreError::Damaged`] also for an attribute without overflow values. A value to be removed
+    /// that is not stored is damage too, and then the writer cannot commit any more.
     pub fn modify_values(
         &mut self,
         id: EntryId,
@@ -72,7 +74,7 @@ impl Writer<'_> {
         })
     }
 
-    /// The number of an attribute, and how many values it will have.
+    /// Returns the number of an attribute, and the number of values after the change.
     fn length_after(
         &self,
         record: &Record<'_>,
@@ -115,7 +117,8 @@ impl Writer<'_> {
         })
     }
 
-    /// Writes a record whose rows have been changed already, and the difference to the indexes.
+    /// Writes a record whose rows have been changed already, and records the difference in the
+    /// indexes.
     fn replace_around(
         &mut self,
         id: EntryId,

@@ -1,6 +1,6 @@
 //! Subordinate counts changed by an open write transaction.
 //!
-//! A thousand entries added below one container change its ancestors once, not a thousand times.
+//! A thousand entries added below one parent change its ancestors once, not a thousand times.
 
 use rustc_hash::FxHashMap;
 
@@ -10,7 +10,7 @@ use crate::names::{Counts, DEPTH_MAX};
 use crate::view::View;
 use fulgurite::WriteTxn;
 
-/// Changes by the entry directly above; its own ancestors are found when they are written.
+/// Changes by parent. Its ancestors are found when the changes are written.
 #[derive(Debug, Default)]
 pub(super) struct PendingCounts {
     changes: FxHashMap<EntryId, CountChange>,
@@ -23,7 +23,7 @@ struct CountChange {
 }
 
 impl PendingCounts {
-    /// Notes that `parent` gained (or lost) children, and subtrees of `descendants` entries with them.
+    /// Notes that `parent` gained (or lost) children, and their subtrees of `descendants` entries.
     pub(super) fn change(&mut self, parent: EntryId, children: i64, descendants: i64) {
         if parent == EntryId::ROOT {
             return;
@@ -33,7 +33,7 @@ impl PendingCounts {
         change.descendants += descendants;
     }
 
-    /// Whether changes are noted for an entry.
+    /// Returns true if a change of an entry is noted.
     pub(super) fn has_change_of(&self, id: EntryId) -> bool {
         self.changes.contains_key(&id)
     }

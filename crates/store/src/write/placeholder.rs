@@ -1,4 +1,4 @@
-//! Entries that do not come in order: placeholders for parents that are still to come, and ids that are given.
+//! Entries that come out of order: placeholders for parents that come later, and given ids.
 
 use super::writer::{Writer, name_below};
 use crate::error::StoreError;
@@ -6,8 +6,8 @@ use crate::ids::EntryId;
 use fulgurite_schema::{CheckedEntry, Dn, Entry};
 
 impl Writer<'_> {
-    /// Keeps a place below `parent` for an entry that is to come: it has its name and its id, and no attribute.
-    ///
+    /// Adds a placeholder below `parent` for an entry that comes later. It has a name and an id,
+    /// and no attribute.
     /// # Errors
     /// As [`add`](Self::add).
     pub fn add_placeholder(&mut self, parent: EntryId, dn: &Dn) -> Result<EntryId, StoreError> {
@@ -17,10 +17,11 @@ impl Writer<'_> {
         self.insert_entry(None, parent, (rdn_normal, rdn), &Entry::new(dn.clone()))
     }
 
-    /// Puts an entry into the place that was kept for it.
+    /// Replaces a placeholder by its entry.
     ///
     /// # Errors
-    /// [`StoreError::EntryExists`] if the place is taken, [`StoreError::NoSuchEntry`], [`StoreError::EntryTooLarge`].
+    /// [`StoreError::EntryExists`] if the entry is no placeholder, [`StoreError::NoSuchEntry`],
+    /// [`StoreError::EntryTooLarge`].
     pub fn fill_placeholder(
         &mut self,
         id: EntryId,
@@ -38,12 +39,12 @@ impl Writer<'_> {
         self.apply(|writer| writer.replace_record(id, encoded))
     }
 
-    /// Adds an entry under an id that another server gave it. Its parent may come later; but it has to come before the
-    /// commit.
+    /// Adds an entry under an id that another server gave it. Its parent may come later, but before
+    /// the commit.
     ///
     /// # Errors
-    /// [`StoreError::EntryExists`] if id or name are taken, [`StoreError::OutsideSuffix`], [`StoreError::EntryTooLarge`];
-    /// the store is unchanged then.
+    /// [`StoreError::EntryExists`] if id or name exist, [`StoreError::OutsideSuffix`],
+    /// [`StoreError::EntryTooLarge`]; the store is unchanged then.
     pub fn add_as(
         &mut self,
         id: EntryId,

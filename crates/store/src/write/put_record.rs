@@ -9,13 +9,14 @@ use crate::overflow_values::{self, ValueRows, hashed};
 use crate::record::Record;
 
 impl Writer<'_> {
-    /// Writes the record of a new entry, which holds all values itself: those of its large attributes apart.
+    /// Writes the record of a new entry, which contains all values. Those of large attributes
+    /// become overflow values.
     pub(super) fn put_record(&mut self, id: EntryId, encoded: &[u8]) -> Result<(), StoreError> {
         self.put_record_over(id, encoded, false)
     }
 
-    /// As [`put_record`](Self::put_record), in the place of another one, some of whose values lie apart if it
-    /// `may_have_overflow`. Rows stay where the values are the same.
+    /// As [`put_record`](Self::put_record), in place of another record. The other record may have
+    /// overflow values only if `may_have_overflow`. Rows of equal values stay.
     pub(super) fn put_record_over(
         &mut self,
         id: EntryId,

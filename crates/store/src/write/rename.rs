@@ -6,12 +6,12 @@ use crate::ids::EntryId;
 use fulgurite_schema::CheckedEntry;
 
 impl Writer<'_> {
-    /// Moves an entry, with everything below it, to the leaf RDN of `new`'s name below `new_parent`, and replaces its
-    /// attributes by those of `new`. Touches no descendant.
-    ///
+    /// Moves an entry with its descendants below `new_parent`, under the first RDN of `new`'s name.
+    /// It replaces the attributes by those of `new`, and touches no descendant.
     /// # Errors
     /// [`StoreError::NoSuchEntry`], [`StoreError::NoSuchParent`], [`StoreError::EntryExists`],
-    /// [`StoreError::CannotMove`] for a suffix entry and for a parent within the subtree; the store is unchanged then.
+    /// [`StoreError::CannotMove`] for a suffix entry and for a parent within the subtree; the store
+    /// is unchanged then.
     pub fn rename(
         &mut self,
         id: EntryId,

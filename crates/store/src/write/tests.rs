@@ -117,7 +117,7 @@ fn an_uncommitted_writer_leaves_nothing() {
     );
     drop(writer);
     assert_eq!(contents(&store.snapshot().unwrap()), before);
-    // The number that the dropped writer gave to cn;lang-fr is given again.
+    // The number that the dropped writer gave to cn;lang-fr is used again.
     let mut writer = store.write().unwrap();
     add(
         &mut writer,
@@ -220,7 +220,7 @@ fn views_see_their_own_state_and_parked_ones_the_newest() {
     assert_eq!(find(&old, dn).entry(), Some(id));
 }
 
-/// One of a few entries, so that operations meet.
+/// Returns one of a few names, so that operations concern the same entries.
 fn place(a: u8, b: u8) -> String {
     match (a % 4, b % 6) {
         (0, b) => format!("ou=u{b},dc=example,dc=com"),
@@ -304,7 +304,7 @@ proptest! {
 }
 
 #[test]
-fn placeholders_keep_a_place_and_are_filled_once() {
+fn a_placeholder_is_replaced_once() {
     let (store, schema) = (create(), schema());
     let mut writer = store.write().unwrap();
     let name = |text: &str| fulgurite_schema::Dn::parse(&schema, text).unwrap();
@@ -350,7 +350,7 @@ fn ids_can_be_given_in_any_order() {
 }
 
 #[test]
-fn what_has_no_parent_in_the_end_can_be_taken_back() {
+fn an_entry_without_a_parent_can_be_removed_again() {
     let (store, schema) = (create(), schema());
     let mut writer = store.write().unwrap();
     writer

@@ -1,4 +1,4 @@
-//! The state of a writer, and what its operations share.
+//! The state of a writer, and the parts that its operations share.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -14,21 +14,21 @@ use crate::view::View;
 use fulgurite::{Snapshot, Txnid, WriteTxn};
 use fulgurite_schema::{AttributeDescription, AttributeSelector, Dn, Entry, Filter};
 
-/// The one writer of a store. Look-ups of a [`View`] see what it has done so far. Dropped without
+/// The one writer of a store. Look-ups through its [`View`] see its changes. Dropped without
 /// [`commit`](Self::commit), it leaves no trace.
 pub struct Writer<'s> {
     pub(crate) view: View<'s, WriteTxn<'s>>,
     pub(crate) postings: PendingPostings,
     pub(super) counts: PendingCounts,
-    /// Number given last, once known.
+    /// The last id given, once known.
     last_id: Option<EntryId>,
-    /// Set while changes are under way: a failure of the engine in their midst must not be committed.
+    /// Set while changes are in progress. A failure of the engine in between must not be committed.
     poisoned: bool,
-    /// Whether the commit will make a new state.
+    /// True if the commit will make a new state.
     pub(super) has_changed_entries: bool,
-    /// Whether that will have other indexes than this one.
+    /// True if that state will have other indexes.
     has_changed_indexes: bool,
-    /// Room for a record and a key, kept for the next operation.
+    /// Memory for a record and a key, reused by the next operation.
     pub(crate) record: Vec<u8>,
     pub(crate) key: Vec<u8>,
 }
@@ -84,10 +84,12 @@ impl<'s> Writer<'s> {
         }
     }
 
-    /// Makes everything permanent and visible to new snapshots. Durable according to the store's settings.
+    /// Commits all changes and makes them visible to new snapshots. The durability follows the
+    /// store's settings.
     ///
     /// # Errors
-    /// [`StoreError::Poisoned`] after an operation that failed half-way, [`StoreError::Engine`]; nothing is changed then.
+    /// [`StoreError::Poisoned`] after an operation that failed in its changing part,
+    /// [`StoreError::Engine`]; nothing is changed then.
     pub fn commit(mut self) -> Result<(), StoreError> {
         self.flush()?;
         let View {
@@ -100,21 +102,20 @@ impl<'s> Writer<'s> {
         let state = txn.id();
         txn.commit()?;
         store.tables.publish(&attributes);
-        // Where nothing has changed there is no new state, and its id will be another's.
+        // Without changes there is no new state, and another commit will use its id.
         if self.has_changed_entries && !self.has_changed_indexes {
             store.tables.remember(state, &attributes, &indexes);
         }
         Ok(())
     }
 
-    /// Records which indexes there are from the next state on.
+    /// Records the indexes of the next state.
     pub(crate) fn write_index_state(&mut self, state: &IndexState) -> Result<(), StoreError> {
         self.has_changed_indexes = true;
         state.write(&mut self.view.txn, self.view.store.dbs.meta)
     }
 
-    /// As [`View::plan`](crate::View::plan), on the state as this writer sees it.
-    ///
+    /// As [`View::plan`](crate::View::plan), on the state with this writer's changes.
     /// # Errors
     /// As [`View::plan`](crate::View::plan).
     pub fn plan(
@@ -127,7 +128,7 @@ impl<'s> Writer<'s> {
         crate::plan::plan(&self.view, base, scope, filter)
     }
 
-    /// Writes what has been collected.
+    /// Writes the collected changes.
     pub(super) fn flush(&mut self) -> Result<(), StoreError> {
         self.apply(|writer| {
             writer
@@ -137,7 +138,7 @@ impl<'s> Writer<'s> {
         })
     }
 
-    /// Notes that an entry has so many more below it, whose names and records are there.
+    /// Notes that an entry has more children, whose names and records are written already.
     pub(crate) fn add_children(&mut self, parent: EntryId, children: i64) {
         self.counts.change(parent, children, children);
     }
@@ -146,7 +147,7 @@ impl<'s> Writer<'s> {
         self.counts.flush(&mut self.view)
     }
 
-    /// Runs the changing part of an operation. If it fails the writer cannot commit any more.
+    /// Runs the changing part of an operation. If it fails, the writer cannot commit any more.
     pub(crate) fn apply<R>(
         &mut self,
         change: impl FnOnce(&mut Self) -> Result<R, StoreError>,
@@ -166,7 +167,7 @@ impl<'s> Writer<'s> {
         }
     }
 
-    /// Writes collected postings early when they have become many.
+    /// Writes collected postings early if they are many.
     pub(super) fn flush_if_full(&mut self) -> Result<(), StoreError> {
         if self.postings.is_full() {
             self.postings
@@ -175,8 +176,8 @@ impl<'s> Writer<'s> {
         Ok(())
     }
 
-    /// Numbers the entry's attribute descriptions, extending the table for new ones. A number stays given even if the
-    /// operation is refused later: an unused one does no harm.
+    /// Returns the numbers of the entry's attribute descriptions, and numbers new ones. A number
+    /// stays given if the operation is refused later; an unused number does no harm.
     pub(crate) fn number<'e>(
         &mut self,
         entry: &'e Entry,
@@ -189,7 +190,7 @@ impl<'s> Writer<'s> {
         Ok(numbered)
     }
 
-    /// The number of a description, given to it now if it has none.
+    /// Returns the number of a description. A new description gets one now.
     pub(crate) fn number_description(
         &mut self,
         description: &AttributeDescription,
@@ -265,7 +266,8 @@ impl std::fmt::Debug for Writer<'_> {
     }
 }
 
-/// Normal form and text under which an entry hangs below `parent`: its RDN, or the whole name of a suffix entry.
+/// Returns normal form and text of an entry's name below `parent`. It is the RDN, or the whole name
+/// of a suffix entry.
 pub(crate) fn name_below(dn: &Dn, parent: EntryId) -> Result<(&str, &str), StoreError> {
     if parent == EntryId::ROOT {
         return Ok((dn.normal(), dn.pretty()));

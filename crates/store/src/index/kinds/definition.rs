@@ -17,7 +17,7 @@ pub(crate) struct KindDefinition {
     pub(crate) synonyms: &'static [&'static str],
     /// The third byte of the keys. Files contain it, so it never changes.
     pub(crate) code: u8,
-    /// What stands between attribute and value where a plan is shown.
+    /// The sign between attribute and value in the text of a plan.
     pub(crate) sign: &'static str,
     /// The matching rule whose normal forms are in the keys; `None` for kinds without a rule.
     pub(crate) rule: Option<fn(&AttributeType) -> Option<&'static MatchingRule>>,
@@ -32,7 +32,7 @@ pub(crate) struct KindDefinition {
         for<'f> fn(&Schema, &'f Filter<AttributeSelector>) -> Option<&'f AttributeSelector>,
 }
 
-/// Whether an attribute type can have an index of a kind.
+/// The answer of a kind to an attribute type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Support {
     /// It can.
@@ -119,8 +119,8 @@ pub(crate) trait KeySink {
     /// Takes the key of a posting.
     fn key(&mut self, key: &[u8]);
 
-    /// Takes the grams of a value in normal form. Sinks that store grams in a shorter form than keys
-    /// override it. `scratch` is room for one key.
+    /// Takes the grams of a value in normal form. Sinks that store grams in a shorter form than
+    /// keys override it. `scratch` is room for one key.
     fn grams(&mut self, attribute: AttributeId, normal: &[u8], scratch: &mut Vec<u8>) {
         gram::each_gram(normal, |gram| match gram::of_gram(attribute, gram) {
             Some(key) => self.key(&key),

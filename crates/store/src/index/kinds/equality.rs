@@ -1,7 +1,7 @@
 //! Equality: the entries that have a value, in normal form.
 //!
 //! There is no separate index for ordering or for `initial*`. Keys are normal forms, and their byte
-//! order is the order of the rule, so both are ranges of the equality keys.
+//! order is the order of the rule. So both are ranges of the equality keys.
 
 use super::definition::{IndexedValue, KeySink, KindContext, KindDefinition, Lookup, Support};
 use crate::ids::AttributeId;

@@ -115,7 +115,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_have_the_order_of_the_enum_and_codes_of_their_own() {
+    fn rows_have_the_order_of_the_enum_and_unique_codes() {
         for (position, (kind, row)) in KINDS.iter().enumerate() {
             assert_eq!(*kind as usize, position);
             assert_eq!(IndexKind::named(row.word), Some(*kind));
