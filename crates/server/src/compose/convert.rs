@@ -27,11 +27,9 @@ pub(crate) fn rules(list: &[Sourced<String>]) -> Vec<RuleText> {
 
 pub(crate) fn index(setting: &IndexSetting) -> IndexSpec {
     let mut kinds = IndexKinds::default();
-    kinds.set(IndexKind::Presence, setting.kinds.presence);
-    // Approximate match is answered as equality.
-    let equality = setting.kinds.equality || setting.kinds.approximate;
-    kinds.set(IndexKind::Equality, equality);
-    kinds.set(IndexKind::Substring, setting.kinds.substring);
+    for kind in IndexKind::ALL {
+        kinds.set(kind, setting.kinds.has(kind));
+    }
     IndexSpec {
         attribute: setting.attribute.clone(),
         kinds,

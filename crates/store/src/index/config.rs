@@ -3,8 +3,9 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::kinds::{IndexKind, IndexKinds};
+use super::kinds::IndexKinds;
 use crate::error::OpenError;
+use fulgurite_policy::IndexKind;
 
 /// An attribute and its kinds of index; as text `mail:eq,sub`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -94,7 +95,7 @@ mod tests {
             ("uid:eq", "uid:eq"),
             ("mail:sub,eq", "mail:eq,sub"),
             ("cn", "cn:eq"),
-            (" sn : approx , pres", "sn:eq,pres"),
+            (" sn : approx , pres", "sn:pres,approx"),
         ] {
             assert_eq!(text.parse::<IndexSpec>().unwrap().to_string(), printed);
         }

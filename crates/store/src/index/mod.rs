@@ -30,10 +30,11 @@ mod state;
 
 pub use config::IndexSpec;
 pub(crate) use entry_keys::KeyMaker;
+pub use fulgurite_policy::IndexKind;
 pub(crate) use indexes::{Index, Indexes};
 pub(crate) use key_range::KeyRange;
-pub use kinds::{IndexKind, IndexKinds};
-pub(crate) use kinds::{KINDS, KeySink, Lookup, Support, equality};
+pub use kinds::IndexKinds;
+pub(crate) use kinds::{KINDS, KeySink, Lookup, Support, definition_of, equality};
 pub(crate) use pending::PendingPostings;
 pub(crate) use postings::{Extent, FEW, extent, load_chunk, next_chunk, union_range};
 pub(crate) use resolved::{ResolvedSpec, resolve};

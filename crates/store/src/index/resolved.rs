@@ -1,8 +1,9 @@
 //! Index settings, resolved against a schema.
 
 use super::config::IndexSpec;
-use super::kinds::{IndexKind, IndexKinds, KINDS, Support};
+use super::kinds::{IndexKinds, KINDS, Support, definition_of};
 use crate::error::OpenError;
+use fulgurite_policy::IndexKind;
 use fulgurite_schema::{AttributeType, Schema};
 
 /// An attribute type and its kinds of index.
@@ -28,13 +29,10 @@ impl<'s> ResolvedSpec<'s> {
             .attribute(&spec.attribute)
             .ok_or_else(|| wrong("the schema does not define the attribute"))?;
         let mut kinds = IndexKinds::default();
-        for kind in spec.kinds.iter() {
-            match (kind.definition().support)(attribute) {
+        for kind in spec.kinds.iter().map(IndexKind::kept) {
+            match (definition_of(kind).support)(attribute) {
                 Support::Yes => kinds.set(kind, true),
-                Support::Instead(word) => {
-                    let other = IndexKind::named(word);
-                    other.into_iter().for_each(|kind| kinds.set(kind, true));
-                }
+                Support::Instead(kind) => kinds.set(kind, true),
                 Support::No(reason) => return Err(wrong(reason)),
             }
         }
@@ -44,8 +42,8 @@ impl<'s> ResolvedSpec<'s> {
     /// Returns the stored form: attribute, kinds, and the rules whose normal forms are in the keys.
     pub(crate) fn recorded(&self) -> String {
         let mut line = format!("{}:{}", self.attribute.name(), self.kinds);
-        for (kind, definition) in &KINDS {
-            let Some(rule_of) = definition.rule else {
+        for (kind, row) in &KINDS {
+            let Some(rule_of) = row.rule else {
                 continue;
             };
             let rule = rule_of(self.attribute).filter(|_| self.kinds.has(*kind));

@@ -39,9 +39,10 @@ impl<T: Snapshot> Builder<'_, '_, T> {
             return Ok(planned);
         }
         match item {
-            Filter::GreaterOrEqual(_) | Filter::LessOrEqual(_) | Filter::Substrings { .. } => {
-                self.present_inexact(selector)
-            }
+            Filter::GreaterOrEqual(_)
+            | Filter::LessOrEqual(_)
+            | Filter::Approximate { .. }
+            | Filter::Substrings { .. } => self.present_inexact(selector),
             _ => Ok(self.everything(false)),
         }
     }

@@ -1,6 +1,6 @@
 //! The indexes that would have helped a filter.
 
-use crate::index::{IndexKind, IndexKinds, IndexSpec, KINDS, Support};
+use crate::index::{IndexKind, IndexKinds, IndexSpec, KINDS, Support, definition_of};
 use crate::view::View;
 use fulgurite::Snapshot;
 use fulgurite_schema::{AttributeSelector, Filter};
@@ -23,8 +23,8 @@ impl<T: Snapshot> View<'_, T> {
                 .for_each(|item| self.collect_missing(item, missing)),
             Filter::Not(item) => self.collect_missing(item, missing),
             item => {
-                let recommended = KINDS.iter().find_map(|(kind, definition)| {
-                    let selector = (definition.recommended)(self.schema(), item)?;
+                let recommended = KINDS.iter().find_map(|(kind, row)| {
+                    let selector = (row.recommended)(self.schema(), item)?;
                     Some((selector, *kind))
                 });
                 let spec = recommended.and_then(|(selector, kind)| self.lacking(selector, kind));
@@ -34,15 +34,15 @@ impl<T: Snapshot> View<'_, T> {
     }
 
     fn lacking(&self, selector: &AttributeSelector, kind: IndexKind) -> Option<IndexSpec> {
-        let definition = self.schema().attribute_at(selector.attribute);
+        let attribute = self.schema().attribute_at(selector.attribute);
         let index = self.indexes.of(selector.attribute);
-        let is_possible = (kind.definition().support)(definition) == Support::Yes;
+        let is_possible = (definition_of(kind).support)(attribute) == Support::Yes;
         let stored = self.attributes().of_type(selector.attribute);
         if index.is_some_and(|index| index.has(kind)) || !is_possible || stored.is_empty() {
             return None;
         }
         Some(IndexSpec {
-            attribute: definition.name().to_owned(),
+            attribute: attribute.name().to_owned(),
             kinds: IndexKinds::of(&[kind]),
         })
     }

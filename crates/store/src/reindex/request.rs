@@ -24,7 +24,7 @@ impl Store {
             for attribute in attributes_of(state, &wanted) {
                 let kinds = wanted.iter().find(|spec| spec.attribute == attribute);
                 let kinds = kinds.map_or(IndexKinds::default(), |spec| spec.kinds);
-                for kind in IndexKind::all() {
+                for kind in IndexKind::ALL {
                     self.request(state, &attribute, kind, kinds.has(kind))?;
                 }
             }
@@ -54,7 +54,7 @@ impl Store {
         let names = self.attribute_names(attributes)?;
         self.change_indexes(|state| {
             for attribute in &names {
-                for kind in IndexKind::all() {
+                for kind in IndexKind::ALL {
                     self.request(state, attribute, kind, false)?;
                 }
             }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::error::{Damage, StoreError};
 use crate::ids::EntryId;
-use crate::index::{Index, IndexStage, IndexState, KeyMaker, KeyRange, WorkItem};
+use crate::index::{Index, IndexStage, IndexState, KeyMaker, KeyRange, WorkItem, definition_of};
 use crate::store::Store;
 use crate::write::Writer;
 use fulgurite::Snapshot;
@@ -84,7 +84,7 @@ fn delete_keys(
     let Some(id) = description.and_then(|plain| writer.view.attributes.find(&plain)) else {
         return Ok(false);
     };
-    let range = KeyRange::prefix(id, work.kind.code(), &[]);
+    let range = KeyRange::prefix(id, definition_of(work.kind).code, &[]);
     let index = writer.view.store.dbs.index;
     let mut keys: Vec<Vec<u8>> = Vec::new();
     {

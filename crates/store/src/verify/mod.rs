@@ -6,7 +6,7 @@ use crate::bytes::u32_at;
 use crate::error::{Damage, StoreError};
 use crate::ids::EntryId;
 use crate::idset::{Bitmap, Chunk, join};
-use crate::index::{IndexStage, IndexState, KeyMaker, KeyRange, chunk_key, key};
+use crate::index::{IndexStage, IndexState, KeyMaker, KeyRange, chunk_key, definition_of, key};
 use crate::names::{Counts, NameList};
 use crate::overflow_values;
 use crate::view::View;
@@ -231,7 +231,7 @@ fn unfinished(view: &View<'_>) -> Result<(Vec<KeyRange>, Vec<KeyRange>), StoreEr
         let Some(id) = plain.and_then(|plain| view.attributes().find(&plain)) else {
             continue;
         };
-        let range = KeyRange::prefix(id, work.kind.code(), &[]);
+        let range = KeyRange::prefix(id, definition_of(work.kind).code, &[]);
         match work.stage {
             IndexStage::Fill => filling.push(range),
             IndexStage::Clear | IndexStage::Drop => vanishing.push(range),

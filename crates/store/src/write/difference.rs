@@ -7,7 +7,7 @@ use rustc_hash::FxHashSet;
 
 use crate::attributes::AttributeTable;
 use crate::ids::AttributeId;
-use crate::index::{Index, IndexKind, Indexes, KeyMaker, TypedRecord, ValueSource, key};
+use crate::index::{Index, Indexes, KeyMaker, TypedRecord, ValueSource, equality, key};
 use crate::record::{Record, Values};
 use fulgurite_schema::{AttributeIndex, Schema};
 
@@ -170,7 +170,7 @@ struct KeySharing<'k> {
 impl KeySharing<'_> {
     /// Removes from `removed_keys` the keys that remaining values of the entry still make.
     fn retain_unshared(&self, removed_keys: &mut Vec<Vec<u8>>) {
-        let is_presence = |key: &[u8]| key::kind_code(key) == Some(IndexKind::Presence.code());
+        let is_presence = |key: &[u8]| key::kind_code(key) == Some(key::PRESENCE_CODE);
         removed_keys.retain(|key| {
             let index = key::attribute(key).filter(|_| is_presence(key));
             !index.is_some_and(|index| self.is_present(index))
@@ -231,7 +231,7 @@ impl KeySharing<'_> {
         let Some(index) = indexes.find(|other| other.id == index) else {
             return true;
         };
-        let is_equality = key::kind_code(key) == Some(IndexKind::Equality.code());
+        let is_equality = key::kind_code(key) == Some(equality::CODE);
         if !is_equality || index.object_class {
             return true;
         }

@@ -1,4 +1,4 @@
-//! The parts of an index kind.
+//! The parts of an index kind. Its word is in the crate `policy`, for the settings.
 
 use std::borrow::Cow;
 
@@ -7,14 +7,11 @@ use crate::ids::AttributeId;
 use crate::index::gram;
 use crate::index::key;
 use crate::index::key_range::KeyRange;
+use fulgurite_policy::IndexKind;
 use fulgurite_schema::{AttributeSelector, AttributeType, Filter, MatchingRule, Schema};
 
 /// A row of the table of kinds.
 pub(crate) struct KindDefinition {
-    /// The word of settings and of the stored description.
-    pub(crate) word: &'static str,
-    /// Other words of settings for the same kind.
-    pub(crate) synonyms: &'static [&'static str],
     /// The third byte of the keys. Files contain it, so it never changes.
     pub(crate) code: u8,
     /// The sign between attribute and value in the text of a plan.
@@ -37,8 +34,8 @@ pub(crate) struct KindDefinition {
 pub(crate) enum Support {
     /// It can.
     Yes,
-    /// The kind of this word answers in its place.
-    Instead(&'static str),
+    /// This kind answers in its place.
+    Instead(IndexKind),
     /// It cannot, for this reason.
     No(&'static str),
 }

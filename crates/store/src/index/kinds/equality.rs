@@ -15,8 +15,6 @@ use fulgurite_schema::{
 pub(crate) const CODE: u8 = b'=';
 
 pub(super) const DEFINITION: KindDefinition = KindDefinition {
-    word: "eq",
-    synonyms: &["approx"],
     code: CODE,
     sign: "=",
     rule: Some(|attribute| attribute.equality),

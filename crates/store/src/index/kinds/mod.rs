@@ -8,7 +8,7 @@
 //! table        all kinds; the writer, the planner, the load and the settings read it
 //! ```
 //!
-//! A new kind is a new file and a row of the table.
+//! A new kind is a word in the crate `policy`, a new file and a row of the table.
 
 mod class_keys;
 mod definition;
@@ -19,5 +19,5 @@ mod table;
 
 pub(crate) use class_keys::ClassKeys;
 pub(crate) use definition::{IndexedValue, KeySink, KindContext, Lookup, Support};
-pub use table::{IndexKind, IndexKinds};
-pub(crate) use table::{KINDS, KINDS_LEN};
+pub use table::IndexKinds;
+pub(crate) use table::{KINDS, KINDS_LEN, definition_of};

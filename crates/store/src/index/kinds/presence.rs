@@ -5,8 +5,6 @@ use crate::index::key::{self, PRESENCE_CODE};
 use fulgurite_schema::{AttributeSelector, Filter, Schema};
 
 pub(super) const DEFINITION: KindDefinition = KindDefinition {
-    word: "pres",
-    synonyms: &[],
     code: PRESENCE_CODE,
     sign: "=*",
     rule: None,

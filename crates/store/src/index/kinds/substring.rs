@@ -7,8 +7,6 @@ use crate::index::key_range::KeyRange;
 use fulgurite_schema::{AttributeSelector, Filter, Schema};
 
 pub(super) const DEFINITION: KindDefinition = KindDefinition {
-    word: "sub",
-    synonyms: &["subinitial", "subany", "subfinal"],
     code: CODE,
     sign: "~",
     rule: Some(|attribute| attribute.substring),

@@ -4,17 +4,7 @@ use std::fmt;
 
 use super::definition::KindDefinition;
 use super::{equality, presence, substring};
-
-/// One kind of index.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum IndexKind {
-    /// `eq`: equality, ordering and `initial*`.
-    Equality,
-    /// `pres`: has the entry a value?
-    Presence,
-    /// `sub`: substrings anywhere.
-    Substring,
-}
+use fulgurite_policy::IndexKind;
 
 /// Number of kinds.
 pub(crate) const KINDS_LEN: usize = 3;
@@ -27,37 +17,12 @@ pub(crate) static KINDS: [(IndexKind, KindDefinition); KINDS_LEN] = [
     (IndexKind::Substring, substring::DEFINITION),
 ];
 
-impl IndexKind {
-    /// Returns all kinds, in the order of the table.
-    pub fn all() -> impl Iterator<Item = IndexKind> {
-        KINDS.iter().map(|(kind, _)| *kind)
-    }
-
-    /// Returns the kind of a word of settings.
-    #[must_use]
-    pub fn named(word: &str) -> Option<IndexKind> {
-        let mut rows = KINDS.iter();
-        let row = rows.find(|(_, row)| row.word == word || row.synonyms.contains(&word));
-        row.map(|(kind, _)| *kind)
-    }
-
-    /// Returns the word of the kind: `eq`, `pres`, `sub`.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        self.definition().word
-    }
-
-    /// Returns the third byte of the keys of this kind.
-    pub(crate) fn code(self) -> u8 {
-        self.definition().code
-    }
-
-    #[inline]
-    pub(crate) fn definition(self) -> &'static KindDefinition {
-        let (kind, definition) = &KINDS[self as usize];
-        debug_assert_eq!(*kind, self, "the table has the order of the enum");
-        definition
-    }
+/// Returns the row of a kind.
+#[inline]
+pub(crate) fn definition_of(kind: IndexKind) -> &'static KindDefinition {
+    let (row, definition) = &KINDS[kind as usize];
+    debug_assert_eq!(*row, kind, "the table has the order of the enum");
+    definition
 }
 
 /// A set of kinds.
@@ -99,7 +64,9 @@ impl IndexKinds {
 
     /// Returns the kinds of the set, in the order of the table.
     pub fn iter(self) -> impl Iterator<Item = IndexKind> {
-        IndexKind::all().filter(move |kind| self.has(*kind))
+        IndexKind::ALL
+            .into_iter()
+            .filter(move |kind| self.has(*kind))
     }
 }
 
@@ -118,7 +85,7 @@ mod tests {
     fn rows_have_the_order_of_the_enum_and_unique_codes() {
         for (position, (kind, row)) in KINDS.iter().enumerate() {
             assert_eq!(*kind as usize, position);
-            assert_eq!(IndexKind::named(row.word), Some(*kind));
+            assert_eq!(IndexKind::ALL[position], *kind);
             let same = KINDS.iter().filter(|(_, other)| other.code == row.code);
             assert_eq!(same.count(), 1);
         }
