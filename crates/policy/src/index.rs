@@ -11,7 +11,8 @@ pub enum IndexKind {
     Presence,
     /// Answers `(a=*part*)`.
     Substring,
-    /// Answers `(a~=v)`. A store keeps an equality index for it, because approximate match is equality here.
+    /// Answers `(a~=v)`. For values without sounds, which `~=` compares by equality, a store keeps an
+    /// equality index instead.
     Approximate,
 }
 
@@ -48,15 +49,6 @@ impl IndexKind {
         match self.words() {
             [first, ..] => first,
             [] => "",
-        }
-    }
-
-    /// Returns the kind that is kept to answer this one.
-    #[must_use]
-    pub const fn kept(self) -> IndexKind {
-        match self {
-            IndexKind::Approximate => IndexKind::Equality,
-            other => other,
         }
     }
 

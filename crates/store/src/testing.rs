@@ -48,7 +48,7 @@ pub(crate) fn create() -> TestStore {
     let indexes = [
         "objectClass:eq",
         "uid:eq,pres",
-        "cn:eq,sub,pres",
+        "cn:eq,sub,pres,approx",
         "sn:sub",
         "name:eq",
         "uidNumber:eq",

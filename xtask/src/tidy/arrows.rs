@@ -20,7 +20,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("schema", &["ldap"]),
     ("access", &["ldap", "schema"]),
     ("auth", &["policy"]),
-    ("store", &["engine", "schema", "ber"]), // the one arrow from column to column
+    ("store", &["engine", "schema", "ber", "policy"]), // the one arrow from column to column
     ("openldap-mdb", &["engine"]),           // and the one for reading what others left behind
     (
         "directory",

@@ -3,7 +3,6 @@
 use super::config::IndexSpec;
 use super::kinds::{IndexKinds, KINDS, Support, definition_of};
 use crate::error::OpenError;
-use fulgurite_policy::IndexKind;
 use fulgurite_schema::{AttributeType, Schema};
 
 /// An attribute type and its kinds of index.
@@ -29,7 +28,7 @@ impl<'s> ResolvedSpec<'s> {
             .attribute(&spec.attribute)
             .ok_or_else(|| wrong("the schema does not define the attribute"))?;
         let mut kinds = IndexKinds::default();
-        for kind in spec.kinds.iter().map(IndexKind::kept) {
+        for kind in spec.kinds.iter() {
             match (definition_of(kind).support)(attribute) {
                 Support::Yes => kinds.set(kind, true),
                 Support::Instead(kind) => kinds.set(kind, true),

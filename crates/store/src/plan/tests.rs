@@ -1,7 +1,9 @@
 use super::*;
 use crate::testing::*;
 use crate::{EntryId, EntryWalk, Store, View, compile_filter};
-use fulgurite_schema::{Assertion, AttributeSelector, Filter, MatchingRule, Schema, Truth};
+use fulgurite_schema::{
+    ApproximateAssertion, Assertion, AttributeSelector, Filter, MatchingRule, Schema, Truth,
+};
 use proptest::prelude::*;
 
 /// An item of a filter in the tests.
@@ -12,6 +14,7 @@ enum Item {
     AtLeast(&'static str, String),
     AtMost(&'static str, String),
     Pieces(&'static str, Option<String>, Vec<String>, Option<String>),
+    Sounds(&'static str, String),
     Class(&'static str),
     Rule(&'static str, &'static str, String),
     Constant(Truth),
@@ -58,6 +61,11 @@ fn resolve(schema: &Schema, item: &Item) -> Filter<AttributeSelector> {
                 pieces,
             }))
         }
+        Item::Sounds(name, value) => Filter::Approximate {
+            attribute: select(name),
+            rule: of(name).equality.unwrap(),
+            words: ApproximateAssertion::new(value.as_bytes()),
+        },
         Item::Class(name) => {
             let class = schema.object_class(name).unwrap();
             let rule = of("objectClass").equality.unwrap();
@@ -169,6 +177,11 @@ fn item() -> impl Strategy<Value = Item> {
                 || !b.is_empty()
                 || c.is_some())
             .prop_map(|(name, a, b, c)| Item::Pieces(name, a, b, c)),
+        (
+            prop::sample::select(&["cn", "sn", "cn;lang-en"][..]),
+            word()
+        )
+            .prop_map(|(name, value)| Item::Sounds(name, value)),
         class.prop_map(Item::Class),
         (name(), word()).prop_map(|(name, value)| Item::Rule(name, "caseIgnoreMatch", value)),
         (name(), word()).prop_map(|(name, value)| Item::Rule(name, "caseExactMatch", value)),
@@ -369,6 +382,11 @@ fn plans_have_the_expected_terms() {
     let any = Item::Pieces("cn", None, vec!["ame 3".to_owned()], None);
     assert_eq!(
         explain(&store, &item(any)),
+        "20 ids; at most 20; filter tested"
+    );
+    let sounds = Item::Sounds("cn", "Naim 3".to_owned());
+    assert_eq!(
+        explain(&store, &item(sounds)),
         "20 ids; at most 20; filter tested"
     );
     let range = Item::AtLeast("uidNumber", "3".to_owned());

@@ -3,11 +3,11 @@
 use std::fmt;
 
 use super::definition::KindDefinition;
-use super::{equality, presence, substring};
+use super::{approximate, equality, presence, substring};
 use fulgurite_policy::IndexKind;
 
 /// Number of kinds.
-pub(crate) const KINDS_LEN: usize = 3;
+pub(crate) const KINDS_LEN: usize = IndexKind::ALL.len();
 
 /// All kinds, in the order in which texts name them. The planner asks the last rows first, as they
 /// answer fewer filters and answer them better.
@@ -15,6 +15,7 @@ pub(crate) static KINDS: [(IndexKind, KindDefinition); KINDS_LEN] = [
     (IndexKind::Equality, equality::DEFINITION),
     (IndexKind::Presence, presence::DEFINITION),
     (IndexKind::Substring, substring::DEFINITION),
+    (IndexKind::Approximate, approximate::DEFINITION),
 ];
 
 /// Returns the row of a kind.

@@ -1,0 +1,61 @@
+//! Approximate: the entries that have a value with a word of this sound.
+//!
+//! An assertion matches if its words occur in a value in their order. The index finds the entries
+//! with all of the words, in any value and order, and the filter is tested on these.
+
+use super::definition::{IndexedValue, KeySink, KindContext, KindDefinition, Lookup, Support};
+use crate::index::key;
+use fulgurite_policy::IndexKind;
+use fulgurite_schema::{ApproximateAssertion, AttributeSelector, Filter, Schema};
+
+/// Kind code of the keys of sounds.
+const CODE: u8 = b'~';
+
+pub(super) const DEFINITION: KindDefinition = KindDefinition {
+    code: CODE,
+    sign: "~=",
+    rule: None,
+    // `~=` means equality for values without sounds.
+    support: |attribute| match attribute.equality {
+        Some(rule) if rule.sounds() => Support::Yes,
+        Some(_) => Support::Instead(IndexKind::Equality),
+        None => Support::No("the attribute has no equality rule"),
+    },
+    keys,
+    lookup,
+    recommended,
+};
+
+fn keys(
+    context: &KindContext<'_>,
+    value: &mut IndexedValue<'_>,
+    scratch: &mut Vec<u8>,
+    sink: &mut dyn KeySink,
+) {
+    for sound in ApproximateAssertion::new(value.value).words() {
+        key::posting(scratch, context.id, CODE, sound.as_bytes());
+        sink.key(scratch);
+    }
+}
+
+fn lookup(context: &KindContext<'_>, item: &Filter<AttributeSelector>) -> Option<Lookup> {
+    let Filter::Approximate { words, .. } = item else {
+        return None;
+    };
+    let postings = words.words().map(|sound| {
+        let mut key = Vec::new();
+        key::posting(&mut key, context.id, CODE, sound.as_bytes());
+        Lookup::Posting { key, exact: false }
+    });
+    Some(Lookup::All(postings.collect()))
+}
+
+fn recommended<'f>(
+    _: &Schema,
+    item: &'f Filter<AttributeSelector>,
+) -> Option<&'f AttributeSelector> {
+    match item {
+        Filter::Approximate { attribute, .. } => Some(attribute),
+        _ => None,
+    }
+}
