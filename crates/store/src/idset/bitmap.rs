@@ -37,6 +37,7 @@ impl Bitmap {
     }
 
     pub(crate) fn remove(&mut self, low: u16) {
+        debug_assert!(usize::from(low) < CHUNK_IDS, "a position is in its chunk");
         if let Some(word) = self.words.get_mut(usize::from(low) / 64) {
             *word &= !(1 << (low % 64));
         }
@@ -66,6 +67,7 @@ impl Bitmap {
             };
             *word |= from & to;
         }
+        debug_assert!(self.next_gap(first) > last, "the whole run is set");
         true
     }
 
@@ -74,6 +76,7 @@ impl Bitmap {
             .iter_mut()
             .zip(&other.words)
             .for_each(|(a, b)| *a |= b);
+        debug_assert!(self.len() >= other.len(), "a union has both sets");
     }
 
     pub(crate) fn and(&mut self, other: &Bitmap) {
@@ -81,6 +84,7 @@ impl Bitmap {
             .iter_mut()
             .zip(&other.words)
             .for_each(|(a, b)| *a &= b);
+        debug_assert!(self.len() <= other.len(), "an intersection is in both sets");
     }
 
     pub(crate) fn and_not(&mut self, other: &Bitmap) {
@@ -88,6 +92,11 @@ impl Bitmap {
             .iter_mut()
             .zip(&other.words)
             .for_each(|(a, b)| *a &= !b);
+        debug_assert!(
+            self.iter()
+                .all(|low| other.next(usize::from(low)) != Some(low)),
+            "a difference has no id of the other set"
+        );
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -110,6 +119,7 @@ impl Bitmap {
             runs += (word & !((word << 1) | before)).count_ones() as usize;
             before = word >> 63;
         }
+        debug_assert!(runs <= self.len(), "a run has at least one id");
         runs
     }
 

@@ -10,17 +10,10 @@
 //! lengths are even, the lengths of the other forms odd.
 
 use super::bitmap::Bitmap;
-use super::encode::{header, shortest};
+use super::form::{ARRAY, BITMAP, BITMAP_LEN, RUNS, header, shortest};
 use super::position::CHUNK_IDS;
 use crate::bytes::{u16_at, u64_at};
 use crate::error::Damage;
-
-pub(super) const BITMAP_LEN: usize = CHUNK_IDS / 8;
-/// Length in bytes of the header of a bitmap or of runs.
-pub(super) const HEADER_LEN: usize = 3;
-pub(super) const ARRAY: u8 = 1;
-pub(super) const BITMAP: u8 = 2;
-pub(super) const RUNS: u8 = 3;
 
 /// The content of a chunk as stored. Positions out of order or outside the chunk are an error.
 pub(super) enum Content<'a> {
@@ -125,6 +118,7 @@ impl<'a> Chunk<'a> {
             (true, false) => (self.len() - 1, runs + neighbours - 1),
             _ => (self.len(), runs),
         };
+        debug_assert!(before <= self.len(), "no more positions than the array has");
         if shortest(len, runs) != ARRAY {
             return Ok(false);
         }
@@ -143,6 +137,7 @@ impl<'a> Chunk<'a> {
             out.extend_from_slice(&low.to_le_bytes());
         }
         out.extend_from_slice(tail.unwrap_or_default());
+        debug_assert_eq!(out.len(), 2 * len, "an array has two bytes for an id");
         Ok(true)
     }
 
@@ -151,6 +146,7 @@ impl<'a> Chunk<'a> {
             ARRAY => {
                 let mut positions = Vec::with_capacity(self.len() + 1);
                 let visited = self.for_each(|low| positions.push(low));
+                debug_assert!(positions.is_sorted(), "positions that were visited ascend");
                 Content::Array(visited.map(|()| positions))
             }
             RUNS => Content::Runs(self.checked_runs()),

@@ -4,6 +4,7 @@
 use super::bitmap::Bitmap;
 use super::chunk::{Chunk, Content};
 use super::encode;
+use super::form::BITMAP_LEN;
 use super::position::CHUNK_IDS;
 use crate::error::Damage;
 
@@ -23,6 +24,10 @@ pub(crate) fn edit(
     changes: &[(u16, bool)],
     out: &mut Vec<u8>,
 ) -> Result<(), Damage> {
+    debug_assert!(
+        changes.iter().all(|(low, _)| usize::from(*low) < CHUNK_IDS),
+        "changes are within the chunk"
+    );
     let chunk = before.map(Chunk::parse).transpose()?;
     if let [(low, present)] = changes {
         let done = match &chunk {
@@ -75,6 +80,8 @@ fn edit_array(mut positions: Vec<u16>, changes: &[(u16, bool)], out: &mut Vec<u8
             _ => {}
         }
     }
+    // The binary search relies on the order.
+    debug_assert!(positions.is_sorted_by(|a, b| a < b), "positions ascend");
     encode::encode_sorted(&positions, out);
     true
 }
@@ -86,6 +93,10 @@ fn edit_runs(mut runs: Vec<(u16, u16)>, changes: &[(u16, bool)], out: &mut Vec<u
     for (low, present) in changes {
         edit_run(&mut runs, *low, *present);
     }
+    debug_assert!(
+        runs.iter().all(|(first, last)| first <= last),
+        "no run is empty"
+    );
     encode::encode_few_runs(&runs, out)
 }
 
@@ -135,6 +146,7 @@ fn edit_bitmap(
     changes: &[(u16, bool)],
     out: &mut Vec<u8>,
 ) -> bool {
+    debug_assert_eq!(bytes.len(), BITMAP_LEN, "a bitmap has a bit for each id");
     out.clear();
     encode::begin_bitmap(out);
     let begin = out.len();
@@ -161,5 +173,9 @@ fn edit_bitmap(
         return false;
     }
     encode::set_cardinality(out, len);
+    debug_assert!(
+        Chunk::parse(out).is_ok_and(|chunk| chunk.len() == len),
+        "the header has the cardinality"
+    );
     true
 }

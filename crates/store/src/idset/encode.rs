@@ -1,18 +1,9 @@
 //! Encoding of chunks in their shortest form.
 
 use super::bitmap::Bitmap;
-use super::chunk::{ARRAY, BITMAP, BITMAP_LEN, HEADER_LEN, RUNS};
-
-/// Returns the kind of chunk that takes the fewest bytes, header included.
-pub(super) fn shortest(cardinality: usize, runs: usize) -> u8 {
-    if cardinality * 2 <= HEADER_LEN + (runs * 4).min(BITMAP_LEN) {
-        ARRAY
-    } else if runs * 4 <= BITMAP_LEN {
-        RUNS
-    } else {
-        BITMAP
-    }
-}
+use super::chunk::Chunk;
+use super::form::{ARRAY, BITMAP, HEADER_LEN, RUNS, header, shortest};
+use super::position::CHUNK_IDS;
 
 /// Replaces `out` by the shortest form of a chunk; an empty chunk leaves it empty.
 pub(crate) fn encode(bits: &Bitmap, out: &mut Vec<u8>) {
@@ -33,6 +24,12 @@ pub(crate) fn encode(bits: &Bitmap, out: &mut Vec<u8>) {
             .iter()
             .for_each(|word| out.extend_from_slice(&word.to_le_bytes())),
     }
+    debug_assert!(is_chunk_of(out, cardinality), "the chunk can be read again");
+}
+
+/// Returns true if the bytes are a chunk of this number of ids.
+fn is_chunk_of(bytes: &[u8], cardinality: usize) -> bool {
+    Chunk::parse(bytes).is_ok_and(|chunk| chunk.len() == cardinality)
 }
 
 /// As [`encode`], for positions in ascending order. Mostly they are few, so no bitmap is made
@@ -67,6 +64,7 @@ pub(crate) fn encode_sorted(positions: &[u16], out: &mut Vec<u8>) {
         let room = out.get_mut(start..).unwrap_or_default().as_chunks_mut().0;
         let bytes = positions.iter().map(|low| low.to_le_bytes());
         room.iter_mut().zip(bytes).for_each(|(to, low)| *to = low);
+        debug_assert!(is_chunk_of(out, cardinality), "the array can be read again");
         return;
     }
     let next_to = |a: &u16, b: &u16| *b == a.wrapping_add(1);
@@ -81,6 +79,10 @@ pub(crate) fn encode_sorted(positions: &[u16], out: &mut Vec<u8>) {
 /// `out` is undefined then.
 pub(super) fn encode_few_runs(runs: &[(u16, u16)], out: &mut Vec<u8>) -> bool {
     out.clear();
+    debug_assert!(
+        runs.is_sorted_by(|a, b| a.1 < b.0),
+        "runs ascend without overlap"
+    );
     let len = |(first, last): &(u16, u16)| usize::from(*last - *first) + 1;
     let cardinality: usize = runs.iter().map(len).sum();
     if cardinality == 0 {
@@ -104,20 +106,15 @@ pub(super) fn encode_few_runs(runs: &[(u16, u16)], out: &mut Vec<u8>) -> bool {
 /// Starts a bitmap whose cardinality is [set later](set_cardinality).
 pub(super) fn begin_bitmap(out: &mut Vec<u8>) {
     header(out, BITMAP, 0);
+    debug_assert_eq!(out.len(), HEADER_LEN, "the bits follow the header");
 }
 
 pub(super) fn set_cardinality(out: &mut [u8], cardinality: usize) {
+    debug_assert_eq!(out.first(), Some(&BITMAP), "only a bitmap is counted late");
+    debug_assert!(cardinality <= CHUNK_IDS, "a chunk has no more ids");
     if let Some(position) = out.get_mut(1..3) {
         position.copy_from_slice(&u16::try_from(cardinality).unwrap_or(u16::MAX).to_le_bytes());
     }
-}
-
-pub(super) fn header(out: &mut Vec<u8>, kind: u8, cardinality: usize) {
-    if kind == ARRAY {
-        return;
-    }
-    out.push(kind);
-    out.extend_from_slice(&u16::try_from(cardinality).unwrap_or(u16::MAX).to_le_bytes());
 }
 
 fn encode_runs(bits: &Bitmap, out: &mut Vec<u8>) {
@@ -128,4 +125,9 @@ fn encode_runs(bits: &Bitmap, out: &mut Vec<u8>) {
         out.extend_from_slice(&u16::try_from(end - 1).unwrap_or(u16::MAX).to_le_bytes());
         from = end;
     }
+    debug_assert_eq!(
+        (out.len() - HEADER_LEN) / 4,
+        bits.runs(),
+        "four bytes for a run"
+    );
 }

@@ -33,7 +33,9 @@ impl IdSet {
 
     /// The first chunk at or after `from` that has been touched.
     pub(crate) fn next_chunk(&self, from: u32) -> Option<u32> {
-        self.chunks.range(from..).next().map(|(number, _)| *number)
+        let next = self.chunks.range(from..).next().map(|(number, _)| *number);
+        debug_assert!(next.is_none_or(|next| next >= from), "chunks ascend");
+        next
     }
 
     pub(crate) fn len(&self) -> u64 {

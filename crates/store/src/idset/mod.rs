@@ -17,6 +17,7 @@ mod bitmap;
 mod chunk;
 mod edit;
 mod encode;
+mod form;
 mod id_set;
 mod position;
 

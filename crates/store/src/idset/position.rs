@@ -18,5 +18,6 @@ pub(crate) fn split(id: EntryId) -> (u32, u16) {
 
 #[inline]
 pub(crate) fn join(chunk: u32, low: u16) -> EntryId {
+    debug_assert!(usize::from(low) < CHUNK_IDS, "a position is in its chunk");
     EntryId((u64::from(chunk) << CHUNK_BITS) | u64::from(low))
 }

@@ -71,6 +71,11 @@ impl PendingPostings {
         self.chunks.reserve(ENTRY_POSTINGS);
     }
 
+    /// Returns true if all changes are written.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.chunks.is_empty()
+    }
+
     /// Returns true if it is time to write the changes.
     pub(crate) fn is_full(&self) -> bool {
         self.changes >= CHANGES_MAX

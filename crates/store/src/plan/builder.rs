@@ -50,10 +50,18 @@ impl<'v, 's, T: Snapshot> Builder<'v, 's, T> {
     }
 
     pub(super) fn set_chunks_left(&self, chunks_left: usize) {
+        debug_assert!(
+            chunks_left <= self.chunks_left.get(),
+            "the budget only shrinks"
+        );
         self.chunks_left.set(chunks_left);
     }
 
     pub(crate) fn with_chunks_left(self, chunks_left: usize) -> Self {
+        debug_assert!(
+            chunks_left <= RANGE_CHUNKS_MAX,
+            "a budget from an earlier step"
+        );
         self.chunks_left.set(chunks_left);
         self
     }
@@ -149,6 +157,12 @@ impl<'v, 's, T: Snapshot> Builder<'v, 's, T> {
                 term => terms.push(term),
             }
         }
+        debug_assert!(
+            terms
+                .iter()
+                .all(|term| !matches!(term, Term::All | Term::Nothing)),
+            "a union with all entries is all entries"
+        );
         if few.next_chunk(0).is_some() {
             terms.push(Term::Set(few));
         }

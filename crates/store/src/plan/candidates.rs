@@ -35,6 +35,10 @@ pub struct Candidates {
 
 impl Candidates {
     pub(super) fn new(planned: TermPlan, scope: ScopeTest, within: (EntryId, Scope)) -> Candidates {
+        debug_assert!(
+            !matches!(&planned.term, Term::Ids(ids) if !ids.is_sorted()),
+            "candidates ascend"
+        );
         Candidates {
             within,
             term: planned.term,
@@ -76,6 +80,7 @@ impl Candidates {
     /// Continues behind an id, for paged results. The next candidate is the first one above the id.
     pub fn seek(&mut self, after: EntryId) {
         self.from = EntryId(after.0.saturating_add(1));
+        debug_assert!(self.from > after || after.0 == u64::MAX, "a seek moves on");
         let (chunk, low) = split(self.from);
         self.chunk = None;
         self.next_chunk = Some(chunk);
@@ -145,12 +150,14 @@ impl Candidates {
         if let Term::Ids(ids) = &self.term {
             let at = ids.partition_point(|id| *id < self.from);
             let next = ids.get(at).copied();
+            debug_assert!(next.is_none_or(|id| id >= self.from), "candidates ascend");
             self.from = next.map_or(self.from, |id| EntryId(id.0.saturating_add(1)));
             return Ok(next);
         }
         loop {
             if let (Some(chunk), Some(bits)) = (self.chunk, &self.bits) {
                 if let Some(low) = bits.next(self.position) {
+                    debug_assert!(usize::from(low) >= self.position, "candidates ascend");
                     self.position = usize::from(low) + 1;
                     return Ok(Some(join(chunk, low)));
                 }
@@ -179,6 +186,7 @@ impl Candidates {
             self.next_chunk = None;
             return Ok(false);
         };
+        debug_assert!(chunk >= wanted, "chunks ascend");
         if chunk != wanted {
             self.position = 0;
         }

@@ -22,6 +22,10 @@ pub(super) fn intersection(mut terms: Vec<TermPlan>, total: u64) -> TermPlan {
     terms.retain(|planned| !matches!(planned.term, Term::All));
     terms.sort_by_key(|planned| planned.count_max);
     intersect_lists(&mut terms);
+    debug_assert!(
+        terms.is_sorted_by_key(|planned| planned.count_max),
+        "the smallest term is first"
+    );
     let Some(smallest) = terms.first().map(|planned| planned.count_max) else {
         return TermPlan::everything(total, exact);
     };
@@ -42,6 +46,8 @@ pub(super) fn intersection(mut terms: Vec<TermPlan>, total: u64) -> TermPlan {
         position == 1 || helps
     });
     exact &= terms.len() == before;
+    debug_assert!(!terms.is_empty(), "the smallest term stays");
+    debug_assert!(terms.len() <= INTERSECTED_MAX);
     let term = match terms.len() {
         1 => terms.pop().map_or(Term::Nothing, |planned| planned.term),
         _ => Term::And(terms.into_iter().map(|planned| planned.term).collect()),
@@ -59,6 +65,10 @@ fn intersect_lists(terms: &mut Vec<TermPlan>) {
         && let (Term::Ids(ids), Term::Ids(others)) = (&mut first.term, &second.term)
     {
         intersect_ids(ids, others);
+        debug_assert!(
+            ids.len() as u64 <= first.count_max,
+            "an intersection is no larger"
+        );
         first.count_max = ids.len() as u64;
         terms.remove(1);
     }
@@ -66,6 +76,9 @@ fn intersect_lists(terms: &mut Vec<TermPlan>) {
 
 /// Keeps the ids that are in both lists; both ascend.
 pub(super) fn intersect_ids(ids: &mut Vec<EntryId>, others: &[EntryId]) {
+    // Both ways rely on the order: the binary search, and the walk through both lists.
+    debug_assert!(ids.is_sorted(), "ids ascend");
+    debug_assert!(others.is_sorted(), "ids ascend");
     if others.len() / 8 > ids.len() {
         return ids.retain(|id| others.binary_search(id).is_ok());
     }

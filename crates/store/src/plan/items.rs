@@ -89,6 +89,7 @@ impl<T: Snapshot> Builder<'_, '_, T> {
             let Some(lookup) = (definition.lookup)(&context, item) else {
                 continue;
             };
+            debug_assert!(index.usable, "the planner reads complete indexes only");
             let planned = match lookup {
                 Lookup::Posting { key, exact } => Some(self.posting(key, exact, index::FEW)?),
                 Lookup::Range { range, exact } => self.range(&range, exact)?,
@@ -144,6 +145,7 @@ impl<T: Snapshot> Builder<'_, '_, T> {
         let mut terms = Vec::new();
         let mut few: Option<Vec<EntryId>> = None;
         let step = lookups.len().div_ceil(LOOKUPS_MAX).max(1);
+        debug_assert!(lookups.len().div_ceil(step) <= LOOKUPS_MAX);
         for lookup in lookups.into_iter().step_by(step) {
             // Testing so few candidates is faster than reading one more posting.
             if few.as_ref().is_some_and(|ids| ids.len() <= TESTED_SOONER) {
@@ -167,6 +169,10 @@ impl<T: Snapshot> Builder<'_, '_, T> {
                 None => {}
             }
         }
+        debug_assert!(
+            terms.iter().all(|planned| !planned.exact),
+            "grams and sounds are tested"
+        );
         if let Some(ids) = few {
             if ids.is_empty() {
                 return Ok(Some(TermPlan::nothing()));
@@ -189,13 +195,19 @@ impl<T: Snapshot> Builder<'_, '_, T> {
         let (first, last, count_max) = match index::extent(txn, db, &key, ids_max)? {
             Extent::Ids(ids) if ids.is_empty() => return Ok(TermPlan::nothing()),
             Extent::Ids(ids) => {
+                debug_assert!(ids.len() <= ids_max, "a list has no more than was allowed");
+                debug_assert!(ids.is_sorted(), "ids ascend");
                 return Ok(TermPlan {
                     exact,
                     count_max: ids.len() as u64,
                     term: Term::Ids(ids),
                 });
             }
-            Extent::Counted { len, first, last } => (first, Some(last), len),
+            Extent::Counted { len, first, last } => {
+                debug_assert!(first <= last, "chunks ascend");
+                debug_assert!(len > ids_max as u64, "a short posting is a list");
+                (first, Some(last), len)
+            }
             Extent::Large { first } => (first, None, self.total),
         };
         let term = Term::Posting { key, first, last };

@@ -51,6 +51,10 @@ impl Listing {
                     self.parents.push(child);
                 }
             }
+            debug_assert!(
+                self.deep || self.parents.is_empty(),
+                "one level lists no grandchildren"
+            );
             if let Some(key) = rest {
                 self.now = Some((parent, Some(key)));
                 return Ok(false);
@@ -60,11 +64,16 @@ impl Listing {
                 return Ok(false);
             }
         }
+        debug_assert!(self.parents.is_empty(), "no parent is left");
         Ok(true)
     }
 
     /// Intersects the listed entries with a plan.
     pub(crate) fn intersect(self, planned: TermPlan) -> TermPlan {
+        debug_assert!(
+            self.now.is_none() && self.parents.is_empty(),
+            "all are listed"
+        );
         let listed = if self.found.next_chunk(0).is_some() {
             Term::Set(self.found)
         } else {

@@ -150,6 +150,8 @@ impl Planning {
         if self.scope != Scope::Base {
             leaves(&self.filter, &mut items);
         }
+        // Both hold the plans of items by address, so the filter must not have moved.
+        debug_assert!(builder.prepared.borrow().len() <= items.len());
         if items.len() > ITEMS_AT_ONCE && next < items.len() {
             let mut done = next;
             for item in items.iter().skip(next) {
@@ -161,6 +163,7 @@ impl Planning {
                 let planned = builder.item(item)?;
                 builder.prepared.borrow_mut().insert(address(item), planned);
             }
+            debug_assert!((next..=items.len()).contains(&done), "steps move on");
             self.stage = Stage::Items {
                 chunks_left: Some(builder.chunks_left()),
                 prepared: builder.prepared.into_inner(),

@@ -101,6 +101,7 @@ fn is_below<T: Snapshot>(
                 remembered.clear();
             }
             remembered.insert(first, below);
+            debug_assert!(remembered.len() <= REMEMBERED_MAX, "memory is bounded");
             return Ok(below);
         }
         id = view.record_names(id)?.ok_or(Damage::Parents)?.parent();
@@ -158,6 +159,10 @@ pub(crate) fn narrow<T: Snapshot>(
         count_max,
         ..planned
     };
+    debug_assert!(
+        planned.count_max <= size,
+        "no more candidates than the scope has"
+    );
     Ok(if list || size == 0 {
         ScopedPlan::List(planned, Listing::new(base, scope))
     } else {

@@ -55,7 +55,10 @@ impl Term {
                 .map(|id| split(*id).0)
                 .find(|chunk| *chunk >= from)),
             Term::Set(set) => Ok(set.next_chunk(from)),
-            Term::Posting { first, .. } if from <= *first => Ok(Some(*first)),
+            Term::Posting { first, last, .. } if from <= *first => {
+                debug_assert!(last.is_none_or(|last| *first <= last), "chunks ascend");
+                Ok(Some(*first))
+            }
             Term::Posting {
                 last: Some(last), ..
             } if from > *last => Ok(None),
@@ -86,6 +89,7 @@ impl Term {
             Term::Nothing => {}
             Term::All => stored(source.all_entries, bits)?,
             Term::Ids(ids) => {
+                debug_assert!(ids.is_sorted(), "ids ascend");
                 let positions = ids
                     .iter()
                     .map(|id| split(*id))
@@ -122,13 +126,17 @@ fn next_common_chunk<T: Snapshot>(
     source: &TermSource<'_, T>,
     from: u32,
 ) -> Result<Option<u32>, StoreError> {
+    debug_assert!(!terms.is_empty(), "an intersection has terms");
     let mut chunk = from;
     let mut agreed = 0;
     for term in terms.iter().cycle() {
         match term.next_chunk(source, chunk)? {
             None => return Ok(None),
             Some(next) if next == chunk => agreed += 1,
-            Some(next) => (chunk, agreed) = (next, 1),
+            Some(next) => {
+                debug_assert!(next > chunk, "a seek moves on");
+                (chunk, agreed) = (next, 1);
+            }
         }
         if agreed == terms.len() {
             return Ok(Some(chunk));
@@ -142,6 +150,7 @@ fn load_common<T: Snapshot>(
     source: &TermSource<'_, T>,
     chunk: u32,
 ) -> Result<Bitmap, StoreError> {
+    debug_assert!(!terms.is_empty(), "an intersection has terms");
     let mut common = Bitmap::new();
     for (position, term) in terms.iter().enumerate() {
         if position == 0 {

@@ -18,7 +18,9 @@ impl Writer<'_> {
         let entry = entry.entry();
         let (rdn_normal, rdn) = name_below(&entry.dn, parent)?;
         self.check_name(parent, &entry.dn, rdn_normal)?;
-        self.insert_entry(None, parent, (rdn_normal, rdn), entry)
+        let id = self.insert_entry(None, parent, (rdn_normal, rdn), entry)?;
+        debug_assert_ne!(id, parent, "no entry is its own parent");
+        Ok(id)
     }
 
     /// Inserts an entry whose name has been checked, under a free id, or else the next one.
@@ -68,6 +70,8 @@ impl Writer<'_> {
         record: &[u8],
         entry: &dyn ValueSource,
     ) -> Result<(), StoreError> {
+        debug_assert_ne!(id, EntryId::ROOT, "zero is no entry");
+        debug_assert!(matches!(self.view.record(id), Ok(None)), "the id is free");
         self.apply(|writer| {
             let store = writer.view.store;
             writer.put_record(id, record)?;

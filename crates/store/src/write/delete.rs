@@ -18,6 +18,7 @@ impl Writer<'_> {
             // them is its record.
             self.apply(Self::flush_counts)?;
         }
+        debug_assert!(!self.counts.has_change_of(id), "its counts are written");
         self.undo_add(id)
     }
 
@@ -40,6 +41,7 @@ impl Writer<'_> {
             postings.change(key, id, false);
         });
         let parent = entry.parent().unwrap_or(EntryId::ROOT);
+        debug_assert_ne!(id, EntryId::ROOT, "zero is no entry");
         let rdn_normal = entry.rdn_normal().to_vec();
         let has_overflow_values = entry.record().overflow_attributes().next().is_some();
         self.apply(|writer| {

@@ -52,7 +52,16 @@ impl Difference {
             new,
             last_of_hash,
         };
+        debug_assert!(
+            known.last_of_hash.len() <= known.removed.len(),
+            "only a removed value is the last of its hash"
+        );
         keys.retain_unshared(&mut removed_keys);
+        // Pending postings take the last change of an id, so no key may come and go.
+        debug_assert!(
+            !removed_keys.iter().any(|key| holds(&added_keys, key)),
+            "a key is either removed or added"
+        );
         Difference {
             removed_keys,
             added_keys,
@@ -148,11 +157,13 @@ fn keys(indexes: &Indexes, schema: &Schema, values: &ValueList<'_>) -> Vec<Vec<u
     });
     keys.sort_unstable();
     keys.dedup();
+    debug_assert!(keys.is_sorted_by(|a, b| a < b), "keys ascend, each once");
     keys
 }
 
 /// Returns true if a key is among ascending keys.
 fn holds(keys: &[Vec<u8>], key: &[u8]) -> bool {
+    debug_assert!(keys.is_sorted(), "a binary search needs ascending keys");
     keys.binary_search_by(|other| other.as_slice().cmp(key))
         .is_ok()
 }
@@ -170,6 +181,10 @@ struct KeySharing<'k> {
 impl KeySharing<'_> {
     /// Removes from `removed_keys` the keys that remaining values of the entry still make.
     fn retain_unshared(&self, removed_keys: &mut Vec<Vec<u8>>) {
+        debug_assert!(
+            removed_keys.is_sorted(),
+            "a binary search needs ascending keys"
+        );
         let is_presence = |key: &[u8]| key::kind_code(key) == Some(key::PRESENCE_CODE);
         removed_keys.retain(|key| {
             let index = key::attribute(key).filter(|_| is_presence(key));

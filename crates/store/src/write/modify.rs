@@ -37,6 +37,10 @@ impl Writer<'_> {
         )?;
         let store = self.view.store;
         store.check_size(&encoded)?;
+        debug_assert!(
+            Record::parse(&encoded).is_ok_and(|new| new.parent() == old.parent()),
+            "a modification moves no entry"
+        );
         let known = KnownChanges {
             skipped,
             ..KnownChanges::default()

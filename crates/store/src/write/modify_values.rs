@@ -111,6 +111,11 @@ impl Writer<'_> {
             let hash = hash(schema, attribute, value);
             rows.add(&mut self.view.txn, hash, value)?;
         }
+        debug_assert_eq!(
+            removed.len(),
+            change.removed.len(),
+            "every value was removed"
+        );
         Ok(AppliedChange {
             id: number,
             removed,
@@ -129,6 +134,8 @@ impl Writer<'_> {
         let store = self.view.store;
         let old = self.view.record(id)?.ok_or(Damage::Record)?;
         let new = self.view.with_overflow(id, Record::parse(&encoded)?);
+        debug_assert_eq!(changes.len(), changed.len(), "every change was applied");
+        debug_assert_eq!(old.parent(), new.parent(), "a modification moves no entry");
         let mut known = KnownChanges {
             skipped: changed.iter().map(|change| change.id).collect(),
             ..KnownChanges::default()

@@ -28,9 +28,17 @@ impl PendingCounts {
         if parent == EntryId::ROOT {
             return;
         }
+        // A child is a descendant too, so both numbers grow or shrink together.
+        debug_assert_eq!(children.signum(), descendants.signum());
+        debug_assert!(children.unsigned_abs() <= descendants.unsigned_abs());
         let change = self.changes.entry(parent).or_default();
         change.children += children;
         change.descendants += descendants;
+    }
+
+    /// Returns true if all changes are written.
+    pub(super) fn is_empty(&self) -> bool {
+        self.changes.is_empty()
     }
 
     /// Returns true if a change of an entry is noted.
@@ -51,6 +59,10 @@ impl PendingCounts {
         }
         let mut totals: Vec<(EntryId, CountChange)> = totals.into_iter().collect();
         totals.sort_unstable_by_key(|(id, _)| *id);
+        debug_assert!(
+            totals.is_sorted_by(|a, b| a.0 < b.0),
+            "each entry comes once"
+        );
         totals
             .into_iter()
             .try_for_each(|(id, change)| write(view, id, change))
@@ -63,6 +75,7 @@ fn add_to_ancestors(
     below: EntryId,
     descendants: i64,
 ) -> Result<(), StoreError> {
+    debug_assert_ne!(descendants, 0, "ancestors change with descendants only");
     let mut id = below;
     for _ in 0..DEPTH_MAX {
         id = view.record(id)?.ok_or(Damage::Parents)?.parent();
@@ -85,6 +98,7 @@ fn write(
     let counts = view
         .stored_counts(id)?
         .changed(change.children, change.descendants)?;
+    debug_assert_ne!(id, EntryId::ROOT, "nothing counts the top entries");
     let db = view.store.dbs.counts;
     if counts == Counts::default() {
         view.txn.delete(db, &id.key())?;

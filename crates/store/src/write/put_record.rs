@@ -12,6 +12,7 @@ impl Writer<'_> {
     /// Writes the record of a new entry, which contains all values. Those of large attributes
     /// become overflow values.
     pub(super) fn put_record(&mut self, id: EntryId, encoded: &[u8]) -> Result<(), StoreError> {
+        debug_assert!(matches!(self.view.record(id), Ok(None)), "the entry is new");
         self.put_record_over(id, encoded, false)
     }
 
@@ -26,6 +27,7 @@ impl Writer<'_> {
         let store = self.view.store;
         self.has_changed_entries = true;
         let new = Record::parse(encoded)?;
+        debug_assert!(!new.has_overflow(), "an encoded record has all values");
         let large = overflow_values::split(&new, store.inline_values_max)?;
         let (mut stale, mut kept) = (BTreeSet::new(), BTreeSet::new());
         if may_have_overflow && let Some(old) = self.view.record(id)? {
@@ -41,12 +43,18 @@ impl Writer<'_> {
                 }
             }
         }
+        // Rows of an attribute are either kept or cleared and written again.
+        debug_assert!(kept.is_disjoint(&stale));
         for number in stale {
             self.value_rows(id, number).clear(&mut self.view.txn)?;
         }
         let Some(large) = large else {
             return Ok(self.view.txn.put(store.dbs.entries, &id.key(), encoded)?);
         };
+        debug_assert!(
+            Record::parse(&large.record).is_ok_and(|record| record.has_overflow()),
+            "the split record announces its overflow values"
+        );
         for number in large.attributes {
             if !kept.contains(&number) {
                 let rows = self.value_rows(id, number);

@@ -23,12 +23,14 @@ impl Writer<'_> {
         let (old_parent, old_normal) = (record.parent(), record.rdn_normal().to_vec());
         let (rdn_normal, rdn) = self.check_move(id, old_parent, new_parent, new)?;
         let encoded = self.encode(new_parent, rdn_normal.as_bytes(), rdn.as_bytes(), new)?;
+        debug_assert_ne!(id, new_parent, "no entry is its own parent");
         self.apply(|writer| {
             if old_parent != new_parent {
                 writer.flush_counts()?;
                 let moved = i64::try_from(writer.view.stored_counts(id)?.descendants)
                     .map_err(|_| Damage::Counts)?
                     + 1;
+                debug_assert!(moved >= 1, "the entry itself moves");
                 writer.counts.change(old_parent, -1, -moved);
                 writer.flush_counts()?;
                 writer.counts.change(new_parent, 1, moved);

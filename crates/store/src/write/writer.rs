@@ -92,6 +92,10 @@ impl<'s> Writer<'s> {
     /// [`StoreError::Engine`]; nothing is changed then.
     pub fn commit(mut self) -> Result<(), StoreError> {
         self.flush()?;
+        debug_assert!(
+            self.postings.is_empty() && self.counts.is_empty(),
+            "all is written"
+        );
         let View {
             txn,
             store,
@@ -111,6 +115,7 @@ impl<'s> Writer<'s> {
 
     /// Records the indexes of the next state.
     pub(crate) fn write_index_state(&mut self, state: &IndexState) -> Result<(), StoreError> {
+        debug_assert!(state.generation > 0, "a recorded state has a generation");
         self.has_changed_indexes = true;
         state.write(&mut self.view.txn, self.view.store.dbs.meta)
     }
@@ -140,6 +145,7 @@ impl<'s> Writer<'s> {
 
     /// Notes that an entry has more children, whose names and records are written already.
     pub(crate) fn add_children(&mut self, parent: EntryId, children: i64) {
+        debug_assert!(children > 0, "an entry without children has no counts");
         self.counts.change(parent, children, children);
     }
 
@@ -173,6 +179,7 @@ impl<'s> Writer<'s> {
             self.postings
                 .flush(&mut self.view.txn, self.view.store.dbs.index)?;
         }
+        debug_assert!(!self.postings.is_full(), "memory is bounded");
         Ok(())
     }
 
@@ -201,6 +208,7 @@ impl<'s> Writer<'s> {
         let schema = &self.view.store.schema;
         let text = description.text(schema).into_owned();
         let id = Arc::make_mut(&mut self.view.attributes).push(schema, description.clone())?;
+        debug_assert_eq!(self.view.attributes.find(description), Some(id));
         self.apply(|writer| {
             Ok(writer
                 .view
@@ -219,6 +227,7 @@ impl<'s> Writer<'s> {
             },
         };
         let next = EntryId(last.0 + 1);
+        debug_assert!(matches!(self.view.record(next), Ok(None)), "the id is free");
         self.last_id = Some(next);
         Ok(next)
     }
@@ -230,6 +239,10 @@ impl<'s> Writer<'s> {
         id: EntryId,
     ) -> Result<(), StoreError> {
         let key = self.view.name_key(parent, rdn_normal);
+        debug_assert!(
+            matches!(self.view.child(parent, rdn_normal), Ok(None)),
+            "a parent has one child of a name"
+        );
         let names = self.view.store.dbs.names;
         let list = names::with(
             self.view.txn.get(names, &key)?.unwrap_or_default(),
@@ -248,6 +261,10 @@ impl<'s> Writer<'s> {
         let key = self.view.name_key(parent, rdn_normal);
         let names = self.view.store.dbs.names;
         let list = names::without(self.view.txn.get(names, &key)?.ok_or(Damage::Names)?, id)?;
+        debug_assert!(
+            matches!(names::find(&list, rdn_normal), Ok(None)),
+            "the name is gone from the list"
+        );
         if list.is_empty() {
             self.view.txn.delete(names, &key)?;
         } else {

@@ -1,7 +1,7 @@
 //! Approximate: the entries that have a value with a word of this sound.
 //!
 //! An assertion matches if its words occur in a value in their order. The index finds the entries
-//! with all of the words, in any value and order, and the filter is tested on these.
+//! with all of the words, in any value and order. The filter is tested on these entries.
 
 use super::definition::{IndexedValue, KeySink, KindContext, KindDefinition, Lookup, Support};
 use crate::index::key;
