@@ -10,19 +10,11 @@ use std::sync::Arc;
 use super::batch::LoadBatch;
 use super::error::LoadError;
 use super::options::{LoadOptions, LoadProgress, LoadReport};
+use super::part_reader::PartReader;
 use super::pipeline::run;
 use crate::error::OpenError;
 use crate::store::{Store, StoreOptions};
 use fulgurite_schema::{CheckedEntry, Schema};
-
-/// Makes entries of the parts of an input. Each preparing thread has its own clone of the reader.
-pub trait PartReader<P, E> {
-    /// Adds the entries of a part to the batch.
-    ///
-    /// # Errors
-    /// The error ends the load after the entries that were added before it.
-    fn read(&mut self, part: P, batch: &mut LoadBatch<'_>) -> Result<(), E>;
-}
 
 /// Reads parts that are entries already, with their lines.
 #[derive(Clone, Copy, Debug, Default)]

@@ -9,6 +9,8 @@ use super::grams::{GramLists, Grams};
 use crate::ids::AttributeId;
 use crate::index::{KeySink, gram, key};
 
+/// Bytes that sorting takes for a row, together with the rows of other batches.
+pub(crate) const ROW_POSITION_LEN: usize = 32;
 /// Positions are below this.
 const POSITIONS_MAX: u32 = 1 << POSITION_BITS;
 const POSITION_BITS: u32 = 24;
@@ -336,8 +338,7 @@ impl SortedKeys {
     /// Returns the memory in use, including the memory for sorting rows with those of other
     /// batches.
     pub(crate) fn bytes(&self) -> usize {
-        let rows =
-            self.rows.len() * (size_of::<SortedRow>() + super::posting_buffer::ROW_POSITION_LEN);
+        let rows = self.rows.len() * (size_of::<SortedRow>() + ROW_POSITION_LEN);
         let grams = self.grams.iter().map(|(_, list)| list.len() * GRAM_LEN);
         self.bytes.len() + rows + grams.sum::<usize>()
     }

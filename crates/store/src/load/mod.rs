@@ -29,6 +29,7 @@ mod loader;
 mod name_buffer;
 mod options;
 mod parents;
+mod part_reader;
 mod pipeline;
 mod posting_buffer;
 mod runs;
@@ -37,10 +38,11 @@ mod waiting_entry;
 
 pub use batch::LoadBatch;
 pub use bulk_add_outcome::BulkAddOutcome;
-pub use bulk_load::{BulkLoad, EntryReader, PartReader};
+pub use bulk_load::{BulkLoad, EntryReader};
 pub use bulk_writer::{BulkWriteError, BulkWriter};
 pub use error::LoadError;
 pub use options::{LoadOptions, LoadProgress, LoadReport};
+pub use part_reader::PartReader;
 
 #[cfg(test)]
 mod tests;

@@ -13,10 +13,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, Scope};
 
 use super::batch::{Batch, LoadBatch, PreparationContext};
-use super::bulk_load::PartReader;
 use super::error::LoadError;
 use super::loader::Loader;
 use super::options::{LoadOptions, LoadProgress, LoadReport};
+use super::part_reader::PartReader;
 use crate::store::Store;
 
 /// Parts under way for each thread at most.

@@ -14,13 +14,12 @@ use super::chunks::{SegmentIds, push_number};
 use super::error::Failure;
 use super::external_sort::{Buffer, RowSink};
 use super::grams;
-use super::key_collector::{EntryKeys, KeyCollector, SortedKeys, SortedRow};
+use super::key_collector::{EntryKeys, KeyCollector, ROW_POSITION_LEN, SortedKeys, SortedRow};
 use crate::error::Damage;
 use crate::ids::{AttributeId, EntryId};
 use crate::index::{KeySink, gram, key};
 
-/// Bytes for sorting a row together with others.
-pub(crate) const ROW_POSITION_LEN: usize = size_of::<RowPosition>();
+const _: () = assert!(size_of::<RowPosition>() == ROW_POSITION_LEN);
 /// Bytes of keys of single entries at which they are sorted.
 const GATHERED_MAX: usize = 16 << 20;
 

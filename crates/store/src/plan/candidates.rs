@@ -1,6 +1,7 @@
 //! Candidates of a search: the ids of a plan, read one chunk at a time.
 
-use super::scope::{Scope, ScopeTest};
+use super::scope::ScopeTest;
+use super::search_scope::Scope;
 use super::term::{Term, TermSource};
 use super::term_plan::TermPlan;
 use crate::error::StoreError;

@@ -1,6 +1,6 @@
 //! The entries of a scope, listed in steps of bounded size.
 
-use super::scope::Scope;
+use super::search_scope::Scope;
 use super::term::Term;
 use super::term_plan::TermPlan;
 use crate::error::StoreError;

@@ -19,13 +19,14 @@ mod listing;
 mod missing_indexes;
 mod planning;
 mod scope;
+mod search_scope;
 mod term;
 mod term_plan;
 
 pub use candidates::Candidates;
 pub use planning::Planning;
 pub(crate) use planning::plan;
-pub use scope::Scope;
+pub use search_scope::Scope;
 
 #[cfg(test)]
 mod tests;

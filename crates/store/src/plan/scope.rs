@@ -3,6 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use super::listing::Listing;
+use super::search_scope::Scope;
 use super::term::Term;
 use super::term_plan::TermPlan;
 use crate::error::{Damage, StoreError};
@@ -11,19 +12,6 @@ use crate::names::DEPTH_MAX;
 use crate::record::Record;
 use crate::view::View;
 use fulgurite::Snapshot;
-
-/// Scope of a search (RFC 4511, section 4.5.1.2, and the children scope known from other servers).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scope {
-    /// The base entry only.
-    Base,
-    /// Its children.
-    OneLevel,
-    /// The base entry and everything below.
-    Subtree,
-    /// Everything below the base entry, without it.
-    Subordinates,
-}
 
 /// Entries of a scope that are listed at most; each takes one bit of memory. A larger scope is
 /// tested.

@@ -170,7 +170,8 @@ fn load_common<T: Snapshot>(
 #[cfg(test)]
 mod tests {
     use super::super::candidates::Candidates;
-    use super::super::scope::{Scope, ScopeTest};
+    use super::super::scope::ScopeTest;
+    use super::super::search_scope::Scope;
     use super::super::term_plan::TermPlan;
     use super::*;
     use crate::ids::AttributeId;
