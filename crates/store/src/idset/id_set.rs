@@ -31,7 +31,7 @@ impl IdSet {
         self.chunks.get(&number).map(|bits| &**bits)
     }
 
-    /// The first chunk at or after `from` that has been touched.
+    /// Returns the first chunk at or after `from` that was touched.
     pub(crate) fn next_chunk(&self, from: u32) -> Option<u32> {
         let next = self.chunks.range(from..).next().map(|(number, _)| *number);
         debug_assert!(next.is_none_or(|next| next >= from), "chunks ascend");

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 const IDS: u16 = CHUNK_IDS as u16;
 
-/// Sparse positions, runs and dense noise, so that all three kinds of chunk occur.
+/// Makes sparse positions, runs and dense noise, so that all three kinds of chunk occur.
 fn positions() -> impl Strategy<Value = BTreeSet<u16>> {
     prop_oneof![
         prop::collection::btree_set(0..IDS, 0..40),

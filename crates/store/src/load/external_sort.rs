@@ -10,7 +10,7 @@ pub(crate) type RowSink<'a> = dyn FnMut(&[u8], &[u8]) -> Result<(), Failure> + '
 
 /// Rows in memory. Values of equal keys are joined by concatenation.
 pub(crate) trait Buffer: Default {
-    /// Memory in use.
+    /// Returns the memory in use, in bytes.
     fn bytes(&self) -> usize;
     /// Does work that makes the buffer smaller.
     fn spill_if_over_budget(&mut self) {}
