@@ -21,7 +21,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("access", &["ldap", "schema"]),
     ("auth", &["policy"]),
     ("store", &["engine", "schema", "ber", "policy"]), // the one arrow from column to column
-    ("openldap-mdb", &["engine"]),           // and the one for reading what others left behind
+    ("openldap-mdb", &["engine"]), // and the one for reading what others left behind
     (
         "directory",
         &["ldap", "schema", "access", "auth", "store", "policy"],
