@@ -24,6 +24,7 @@ pub mod layout;
 pub mod lockfile;
 mod malformed;
 mod meta;
+mod node;
 mod numbers;
 mod overflow;
 mod page;

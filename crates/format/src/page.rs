@@ -2,7 +2,7 @@
 
 use crate::bytes::u16_at;
 use crate::layout::header_pgno;
-use crate::page_fast::plain_key_len;
+use crate::node::{key_len, leaf_node_len, plain_key_len};
 use crate::{Malformed, NodeFlags, PageFlags, Pgno, layout};
 
 /// The kind of a tree page.
@@ -624,25 +624,4 @@ impl<'a> Page<'a> {
     fn node(&self, index: usize) -> Result<(&'a [u8; 8], &'a [u8]), Malformed> {
         self.node_if_sound(index).ok_or(Malformed::Node(index))
     }
-}
-
-/// Bytes of a leaf node by its header, which is checked.
-#[inline]
-fn leaf_node_len(header: &[u8; 8], index: usize) -> Result<usize, Malformed> {
-    let [d0, d1, d2, d3, f0, f1, _, _] = *header;
-    let flags = u16::from_le_bytes([f0, f1]);
-    let data_len = match flags {
-        NodeFlags::OVERFLOW => layout::OVERFLOW_REF_LEN,
-        flags if NodeFlags(flags).is_inline() => u32::from_le_bytes([d0, d1, d2, d3]) as usize,
-        _ => return Err(Malformed::NodeFlags { index, flags }),
-    };
-    match key_len(header) {
-        len @ 1..=crate::KEY_LEN_MAX => Ok(layout::leaf_node_len(len, data_len)),
-        len => Err(Malformed::KeyLength { index, len }),
-    }
-}
-
-#[inline]
-pub(crate) fn key_len(header: &[u8; 8]) -> usize {
-    (u64::from_le_bytes(*header) >> 48) as usize
 }

@@ -1,6 +1,7 @@
 //! Access to a page whose header was checked before, the common case of every walk. The functions
 //! return options instead of errors. On `None`, [`Page`](crate::Page) gives the reason.
 
+use crate::node::plain_key_len;
 use crate::{LeafNode, NodeFlags, PageHeader, PageKind, Pgno, layout};
 
 impl PageHeader {
@@ -110,16 +111,6 @@ impl PageHeader {
         };
         bytes.get(layout::HEADER_LEN..layout::HEADER_LEN + self.len() * usize::from(len))
     }
-}
-
-/// Returns the length of a key by the header of its node, in a leaf. Returns `None` if no key may
-/// have that length, or if the node has flags.
-#[inline(always)]
-pub(crate) fn plain_key_len(header: u64) -> Option<usize> {
-    // Turned round, the two are one number, which is in the range of lengths only if there are no
-    // flags.
-    let both = ((header >> 32) as u32).rotate_left(16);
-    (both.wrapping_sub(1) < crate::KEY_LEN_MAX as u32).then_some(both as usize)
 }
 
 #[cfg(test)]

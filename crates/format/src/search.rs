@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use crate::page::key_len;
+use crate::node::key_len;
 use crate::{Malformed, Page, PageKind, layout};
 
 impl Page<'_> {

@@ -160,6 +160,7 @@ fn merge<P: PagesMut>(
     siblings: Siblings,
     items: &[Item<'_>],
 ) -> Result<(), Error> {
+    debug_assert!(siblings.left != siblings.right, "two pages are merged");
     let Siblings { kind, above, .. } = siblings;
     fill(pages, siblings.left, kind, items)?;
     release_page(pages, tree, siblings.right, kind)?;
@@ -257,6 +258,7 @@ fn release_page<P: PagesMut>(
     pgno: Pgno,
     kind: PageKind,
 ) -> Result<(), Error> {
+    debug_assert!(pgno >= Pgno::FIRST_DATA, "meta pages are never freed");
     let count = match kind {
         PageKind::Branch => &mut tree.record.branch_pages,
         PageKind::Leaf | PageKind::Packed(_) => &mut tree.record.leaf_pages,

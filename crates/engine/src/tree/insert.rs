@@ -176,6 +176,7 @@ fn share<P: PagesMut>(
     key: &[u8],
     value: NodeValue<'_>,
 ) -> Result<(Pgno, Vec<u8>), Error> {
+    debug_assert_eq!(kind.is_leaf(), kind == tree.leaf);
     let copy = pages.view().page(left.pgno)?.to_vec();
     let page =
         fulgurite_format::Page::parse(&copy, left.pgno, kind).map_err(Error::at(left.pgno))?;
@@ -204,6 +205,7 @@ fn grow_root<P: PagesMut>(
     path: &mut Path,
     old: Pgno,
 ) -> Result<(), Error> {
+    debug_assert!(tree.record.root == old, "the old root becomes a child");
     let root = pages.allocate(1)?;
     PageMut::initialise(pages.page_mut(root)?, root, PageKind::Branch)
         .insert(0, b"", NodeValue::Child(old))

@@ -89,6 +89,7 @@ pub(super) const fn entries_min(kind: PageKind) -> usize {
 
 /// Where to cut so that both sides fit a page and differ least in size; `None` if no cut fits.
 pub(super) fn balanced_cut(items: &[Item<'_>], kind: PageKind, page_size: usize) -> Option<usize> {
+    debug_assert!(page_size > layout::HEADER_LEN);
     let room = page_size - layout::HEADER_LEN;
     let total: usize = items.iter().map(|item| item.len(kind)).sum();
     let least = entries_min(kind);

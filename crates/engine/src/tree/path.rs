@@ -136,6 +136,7 @@ impl Path {
 
     #[inline]
     pub(crate) fn step_mut(&mut self, level: usize) -> Option<&mut Step> {
+        debug_assert!(self.len <= usize::from(DEPTH_MAX));
         let len = self.len;
         self.room_mut().get_mut(level).filter(|_| level < len)
     }
@@ -181,6 +182,7 @@ impl Path {
 /// # Errors
 /// [`Error::BeyondEnd`] for a path that leads nowhere.
 pub(crate) fn leaf_of(path: &Path, tree: &Tree) -> Result<Step, Error> {
+    debug_assert!(path.len() <= usize::from(DEPTH_MAX));
     path.leaf().ok_or(Error::BeyondEnd(tree.record.root))
 }
 

@@ -138,6 +138,7 @@ pub(super) fn store_record(
 
 /// Pages first, then the meta page that makes them the newest.
 fn write(txn: &mut WriteTxn<'_>, meta: &Meta, replaced: &Meta) -> Result<(), Error> {
+    debug_assert!(meta.last.0 >= 1, "the meta pages are in use");
     debug_assert_eq!(
         meta.txnid.0 % META_PAGES,
         (txn.base.txnid.0 + 1) % META_PAGES

@@ -78,6 +78,7 @@ impl WriteTxn<'_> {
         len: usize,
         flags: PutFlags,
     ) -> Result<(Tree, Option<bool>), Error> {
+        debug_assert!(path.is_empty(), "the position gives the path");
         let database = place.database();
         let tree = self.checked_tree(database, key, len)?;
         if tree.has_duplicates() {
@@ -204,6 +205,7 @@ impl WriteTxn<'_> {
         tree: &Tree,
         key: &[u8],
     ) -> Result<(), Error> {
+        debug_assert!(!self.failed);
         place.restore_position(self.pages(), tree)?;
         let Some((own, _)) = place.current(self.pages(), tree)? else {
             return Err(Error::CursorUnset);

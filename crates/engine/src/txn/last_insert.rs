@@ -130,6 +130,7 @@ impl WriteTxn<'_> {
 
 /// Returns true if a path takes the last entry of every branch.
 pub(super) fn is_last_leaf(pages: PageView<'_>, path: &Path) -> Result<bool, Error> {
+    debug_assert!(!path.is_empty(), "the path leads to a leaf");
     for level in 0..path.len().saturating_sub(1) {
         let Some(step) = path.step(level) else { break };
         let page = pages.tree_page(step.pgno, fulgurite_format::PageKind::Branch)?;

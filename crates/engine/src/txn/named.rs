@@ -192,6 +192,7 @@ impl WriteTxn<'_> {
 
     /// Gives up the pages of all named databases; their records stay.
     fn clear_named(&mut self) -> Result<(), Error> {
+        debug_assert!(self.failed, "a guarded change is under way");
         // Their trees in memory are newer than their records.
         for database in self.trees.get_mut().changed() {
             if let Some(record) = self
@@ -214,6 +215,7 @@ impl WriteTxn<'_> {
 
     /// The records of all named databases.
     fn named_records(&self, main: &Tree) -> Result<Vec<TreeRecord>, Error> {
+        debug_assert!(self.lock.is_some(), "the right to write is held");
         let mut found = Vec::new();
         if !trees::holds_databases(main) {
             return Ok(found);

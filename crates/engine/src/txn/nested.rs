@@ -171,6 +171,7 @@ impl<'env> WriteTxn<'env> {
             && let Some(level) = self.levels.pop()
         {
             self.trees.get_mut().commit_level(level.trees);
+            debug_assert!(self.lock.is_some(), "the right to write is held");
             let folded = self.pages.commit_level();
             self.failed |= folded.is_err();
             folded?;
@@ -182,6 +183,7 @@ impl<'env> WriteTxn<'env> {
         while self.levels.len() > depth
             && let Some(level) = self.levels.pop()
         {
+            debug_assert!(self.levels.len() >= depth);
             self.pages.abort_level();
             self.restore_level(level);
         }
@@ -196,6 +198,7 @@ impl<'env> WriteTxn<'env> {
                 parked => parked?,
             }
         }
+        debug_assert!(!self.failed, "a failed transaction has no parts");
         Ok(Level {
             trees: self.trees.get_mut().begin_level(),
             cursors: self.cursors.save(),

@@ -112,6 +112,7 @@ impl WriteTxn<'_> {
         at: ValueAt,
         value: &[u8],
     ) -> Result<(), Error> {
+        debug_assert!(!path.is_empty(), "the path leads to an entry");
         debug_assert!(tree.has_duplicates());
         let leaf = tree::leaf_of(path, &tree)?;
         let node = self.pages().leaf_node(leaf)?;
@@ -172,6 +173,7 @@ impl WriteTxn<'_> {
         (key, value): (&[u8], &[u8]),
         flags: PutFlags,
     ) -> Result<PutOutcome, Error> {
+        debug_assert!(!self.failed, "a failed transaction makes no change");
         debug_assert!(tree.has_duplicates() && !path.is_empty());
         let leaf = tree::leaf_of(path, &tree)?;
         let (at, exact) = if flags.has(PutFlags::APPEND_DUP) {
@@ -304,6 +306,7 @@ impl WriteTxn<'_> {
 
     /// Refuses to touch the record of a named database as if it were a plain one.
     pub(super) fn check_plain_record(&self, database: Database, path: &Path) -> Result<(), Error> {
+        debug_assert!(!path.is_empty(), "the path leads to an entry");
         // Only the main tree holds records that describe databases.
         let Some(leaf) = path.leaf().filter(|_| database == Database::MAIN) else {
             return Ok(());
@@ -340,6 +343,7 @@ impl WriteTxn<'_> {
             return Err(Error::ValueLength(len));
         }
         check_key(tree.order, key)?;
+        debug_assert!(self.lock.is_some(), "the right to write is held");
         self.pages.will_store();
         Ok(tree)
     }
@@ -425,6 +429,7 @@ impl WriteTxn<'_> {
         self.failed = true;
         self.pages.spill_if_full()?;
         debug_assert!(!tree.has_duplicates());
+        debug_assert!(!key.is_empty(), "a record has a key");
         let room = value::place_value(&mut self.pages, &mut tree, path, exact, key, len)?;
         self.trees.get_mut().change(database, tree);
         self.failed = false;

@@ -83,6 +83,7 @@ impl WriteTxn<'_> {
         key: &[u8],
         items: impl ExactSizeIterator<Item = &'i [u8]>,
     ) -> Result<usize, Error> {
+        debug_assert!(!key.is_empty(), "values belong to a key");
         debug_assert!(items.len() > 0);
         let tree = self.tree(database)?;
         if tree.order.is_custom() || tree.value_order.is_custom() {
@@ -113,6 +114,7 @@ impl WriteTxn<'_> {
                 values.put(&mut txn.pages, item)?;
             }
             let leaf = tree::leaf_of(&path, &tree)?;
+            debug_assert!(values.inner.record.entries >= values.before.record.entries);
             value::store_inner(
                 &mut txn.pages,
                 &mut tree,
@@ -168,6 +170,7 @@ impl ManyValues {
             item,
             value::NO_VALUE,
         )?;
+        debug_assert!(placed.is_none() || !self.path.is_empty());
         // An item that did not fit went behind all others, or the path is invalid now.
         self.is_last = placed.is_some();
         if !self.is_last {
@@ -196,6 +199,7 @@ impl ManyValues {
         } else {
             return Ok(None);
         };
+        debug_assert!(index <= page.len());
         leaf.index = index;
         Ok(Some(exact))
     }

@@ -217,6 +217,7 @@ impl<'env> WriteTxn<'env> {
             let tree = self.tree(database)?;
             tree::seek(self.pages(), &tree, &key, &mut path)?;
         }
+        debug_assert!(!key.is_empty(), "a record has a key");
         let lost = value.as_deref().filter(|_| !whole_key);
         self.stand_on_successor(place, path, lost, follower)?;
         let gone = DeletedRecord {
@@ -230,6 +231,7 @@ impl<'env> WriteTxn<'env> {
     /// Removes the record at a cursor position, in a tree of keys with one value each. No other
     /// cursor may have to be kept in step.
     fn delete_alone(&mut self, place: &mut CursorPosition, tree: Tree) -> Result<bool, Error> {
+        debug_assert!(!self.failed, "a failed transaction makes no change");
         debug_assert!(!tree.has_duplicates() && !self.has_cursors());
         let database = place.database();
         self.check_plain_record(database, place.path())?;
@@ -240,6 +242,7 @@ impl<'env> WriteTxn<'env> {
         if !good {
             place.seek_saved_key(pages, &tree)?;
         }
+        debug_assert!(!self.failed);
         place.stand_on_successor(pages, &tree)?;
         Ok(true)
     }
@@ -298,6 +301,7 @@ impl<'env> WriteTxn<'env> {
         path: Path,
         value: Option<&[u8]>,
     ) -> Result<bool, Error> {
+        debug_assert!(!path.is_empty(), "the path leads to an entry");
         let mut place = CursorPosition::new(database);
         place.stand_on_path(self.pages(), &tree, path)?;
         if let Some(value) = value {
@@ -359,6 +363,7 @@ impl<'env> WriteTxn<'env> {
         path: &mut Path,
         at: value::ValueAt,
     ) -> Result<Removal, Error> {
+        debug_assert!(!path.is_empty(), "the path leads to an entry");
         debug_assert!(tree.has_duplicates());
         self.guarded(|txn| {
             let mut tree = tree;

@@ -89,6 +89,7 @@ pub(super) fn value_of<'t>(
     leaf: Pgno,
     node: &LeafNode<'t>,
 ) -> Result<&'t [u8], Error> {
+    debug_assert!(!node.key.is_empty(), "entries of leaves have keys");
     if tree.has_duplicates() {
         return value::first_value(pages, tree, leaf, node);
     }

@@ -93,6 +93,7 @@ impl Trees {
 
     /// Makes the changes of a nested transaction part of its surroundings.
     pub(super) fn commit_level(&mut self, surroundings: Trees) {
+        debug_assert!(surroundings.main.is_some(), "a transaction has a main tree");
         self.level_root = surroundings.level_root;
         self.loaded = surroundings.loaded;
     }
@@ -100,6 +101,7 @@ impl Trees {
     /// Restores the surroundings of a nested transaction. It keeps the trees that it loaded from an
     /// unchanged main tree.
     pub(super) fn abort_level(&mut self, surroundings: Trees) {
+        debug_assert!(surroundings.main.is_some(), "a transaction has a main tree");
         let loaded = std::mem::replace(self, surroundings).loaded;
         self.clear_hint();
         for (database, tree) in loaded {
@@ -217,6 +219,10 @@ impl Trees {
 
     /// Notes the new state of a tree that was changed.
     pub(super) fn change(&mut self, database: Database, tree: Tree) {
+        debug_assert!(
+            database != Database::FREE_LIST,
+            "only a commit changes the free list"
+        );
         let changed = Some(OpenTree {
             tree,
             changed: true,

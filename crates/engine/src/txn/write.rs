@@ -134,6 +134,7 @@ impl<'env> WriterLock<'env> {
         thread: u64,
         outcome: LockOutcome,
     ) -> Result<(), Error> {
+        debug_assert!(thread != 0, "a thread has a word");
         debug_assert!(place.is_none(), "the right to write is taken once");
         let predecessor = environment.writer().set(thread);
         *place = Some(WriterLock {
@@ -156,6 +157,7 @@ impl<'env> WriterLock<'env> {
         local: MutexGuard<'env, ()>,
         thread: u64,
     ) {
+        debug_assert!(thread != 0, "a thread has a word");
         debug_assert!(place.is_none(), "the right to write is taken once");
         environment.writer().set(thread);
         *place = Some(WriterLock {
@@ -175,6 +177,7 @@ impl<'env> WriterLock<'env> {
         lock: &LockFile,
         predecessor: Option<u64>,
     ) -> Result<(), Error> {
+        debug_assert!(environment.writer().is_set(), "the mutex is held");
         if predecessor.is_some() {
             // A thread of this process ended with its transaction alive: the state it left is
             // unknown.
@@ -278,6 +281,7 @@ impl<'env> WriteTxn<'env> {
     /// the newest.
     #[inline(never)]
     fn renew_from(&mut self, is_known: bool) -> Result<(), Error> {
+        debug_assert!(self.levels.is_empty(), "nested transactions have ended");
         debug_assert!(self.lock.is_some(), "the right to write is held");
         let environment = self.environment;
         environment.check_writable()?;
@@ -415,6 +419,10 @@ impl<'env> WriteTxn<'env> {
     #[cold]
     #[inline(never)]
     fn load_tree(&self, database: Database) -> Result<Tree, Error> {
+        debug_assert!(
+            self.lock.is_some(),
+            "trees are read with the right to write"
+        );
         let names = self.environment.names();
         let main = self.trees.borrow().known(Database::MAIN);
         let tree = trees::find(self.pages(), main, names, database)?;

@@ -452,7 +452,7 @@ fn store_sub_page<P: PagesMut>(
     Ok(tree::replace(pages, tree, path, key, value)?.is_some())
 }
 
-/// Moves the items of a sub-page to a leaf of their own.
+/// Moves the items of a sub-page to a new leaf.
 fn start_inner<P: PagesMut>(
     pages: &mut P,
     tree: &mut Tree,
