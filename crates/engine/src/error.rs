@@ -79,13 +79,13 @@ pub enum Error {
     #[error("the order of this database does not have keys with a common prefix together")]
     NoPrefixes,
     /// The cursor has not been placed yet.
-    #[error("the cursor stands nowhere yet")]
+    #[error("the cursor has no position yet")]
     CursorUnset,
     /// The key given does not fit the record under the cursor.
     #[error("the key given is not that of the record under the cursor")]
     CursorKey,
     /// Flags that contradict each other.
-    #[error("these flags do not go together")]
+    #[error("these flags exclude each other")]
     Flags,
     /// The cursor belongs to no open place of this transaction.
     #[error("the cursor is closed")]
@@ -179,7 +179,7 @@ pub enum Error {
     /// A writer has asked this reader to end, because its snapshot would make the file grow. See
     /// [`crate::ReaderPolicy`]. Borrowed data stay valid until the transaction ends or is
     /// refreshed.
-    #[error("a writer has ended this read transaction, which held back free pages; begin it anew")]
+    #[error("a writer has ended this read transaction, which held back free pages; begin another")]
     ReaderEnded,
     /// There is no nested transaction to end.
     #[error("no nested transaction is open")]
@@ -199,7 +199,7 @@ pub enum Error {
     )]
     FlushFailed,
     /// The handle was opened by the parent process.
-    #[error("the environment was opened before a fork; open it anew in the child")]
+    #[error("the environment was opened before a fork; open it again in the child")]
     Forked,
     /// Transaction ids are used up.
     #[error("the file's transaction ids are used up; dump it and load it into a new one")]

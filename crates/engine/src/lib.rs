@@ -6,10 +6,14 @@
 //!             |      |                                 >-- Snapshot: get, range, cursor, stat
 //!             |      '------- write() --> WriteTxn --/     WriteTxn: put, delete, commit
 //!             |
-//!   env  ->  txn  ->  range  ->  cursor  ->  tree  ->  value    the path of a read, and of a write
-//!             reader       space                           who pins which snapshot; which pages are free
-//!             copy   check                                 a snapshot written elsewhere; the file against its rules
-//!                               format, os
+//!   maintain                                          check, salvage, copy, shrink
+//!   environment                                       the public handle; group commit
+//!   txn                                               snapshots, the one writer, commit
+//!   range  cursor                                     iterators, moves between records
+//!   space                                             the writer's pages, the free list
+//!   env                                               files, map, options; what handles share
+//!   value  tree  reader                               values, B+trees, the lock file's protocol
+//!   format, os                                        bytes as checked views, system calls
 //! ```
 //!
 //! A commit never changes a page that a snapshot can see. It writes changed pages elsewhere, then

@@ -4,7 +4,7 @@
 use std::sync::{Arc, Mutex};
 
 use fulgurite::{CompactStep, Compaction, Environment, Error, KeyOrder, Snapshot};
-use fulgurite_os::seam::{self, Call, FileRole, Injector, Installed, Site, Verdict};
+use fulgurite_os::seam::{self, Call, FileRole, Injector, InstalledInjector, Site, Verdict};
 
 /// The error number of a full disk.
 const STORAGE_FULL: i32 = 28;
@@ -84,7 +84,7 @@ fn has(environment: &Environment, key: &[u8]) -> bool {
     txn.get(things, key).unwrap().is_some()
 }
 
-fn disk() -> (Arc<Failing>, Installed) {
+fn disk() -> (Arc<Failing>, InstalledInjector) {
     let disk = Arc::new(Failing::default());
     let installed = seam::install(disk.clone());
     (disk, installed)

@@ -12,7 +12,7 @@ pub enum Malformed {
     #[error("its header says it is page {0}")]
     Number(Pgno),
     /// The header's flags do not fit the page's place.
-    #[error("its flags {found:#06x} do not fit its place ({wanted})")]
+    #[error("its flags {found:#06x} are not those of {wanted}")]
     Kind {
         /// The flags found.
         found: u16,
@@ -20,7 +20,7 @@ pub enum Malformed {
         wanted: &'static str,
     },
     /// The bounds of the free space contradict each other or the page size.
-    #[error("its free space is said to be from {lower} to {upper}")]
+    #[error("its free space claims to span {lower} to {upper}")]
     Bounds {
         /// End of the offset array.
         lower: u16,
@@ -28,13 +28,13 @@ pub enum Malformed {
         upper: u16,
     },
     /// A packed page holds items of another size than its tree, or of none.
-    #[error("its items have another size than its database says")]
+    #[error("its item size differs from that of its database")]
     ItemLength,
     /// A branch with fewer than two children, or a leaf without entries.
     #[error("it has only {0} entries")]
     TooFewEntries(usize),
     /// A node does not lie in its page.
-    #[error("node {0} does not lie in the page")]
+    #[error("node {0} is not inside the page")]
     Node(usize),
     /// A node's flags are no valid combination, or not in this database.
     #[error("node {index} has flags {flags:#06x}, which make no sense there")]
@@ -53,7 +53,7 @@ pub enum Malformed {
         len: usize,
     },
     /// A duplicate, which is a whole key, has a value.
-    #[error("node {0} has a value where keys stand alone")]
+    #[error("node {0} has a value in a tree of keys only")]
     StrayValue(usize),
     /// A key that was just put in its place is not found there.
     #[error("its keys are out of order")]
@@ -71,7 +71,7 @@ pub enum Malformed {
     #[error("a tree record in it contradicts itself")]
     TreeRecord,
     /// A free-list record is no list of free pages.
-    #[error("a free-list record in it is no list of free pages: {0}")]
+    #[error("a free-list record in it is invalid: {0}")]
     FreeRecord(&'static str),
     /// A page number outside the snapshot.
     #[error("it names page {0}, which the snapshot does not have")]

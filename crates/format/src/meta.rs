@@ -40,7 +40,7 @@ pub struct Meta {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum MetaError {
     /// They are no meta page of any version.
-    #[error("it is no meta page")]
+    #[error("it is not a meta page")]
     Foreign,
     /// They are one of another version of the format: this one.
     #[error("it has data format version {0}")]

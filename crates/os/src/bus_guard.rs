@@ -8,7 +8,7 @@
 //!
 //! ```text
 //!   SIGBUS at an address ---> in one of our maps?  --yes-->  zeros there, marked lost, the thread goes on
-//!                                    '--no-->  whoever handled the signal before us, or the system's default
+//!                                    '--no-->  the handler before ours, or the system's default
 //! ```
 
 use std::ffi::{c_int, c_void};
@@ -158,7 +158,7 @@ extern "C" fn on_bus_error(signal: c_int, info: *mut libc::siginfo_t, context: *
             return;
         }
     }
-    hand_on(signal, code, info, context);
+    call_previous_handler(signal, code, info, context);
 }
 
 /// Puts zeros where a page is missing, if that is in one of our maps.
@@ -197,7 +197,12 @@ fn fill(range: &GuardedRange, address: usize, end: usize) -> bool {
 }
 
 /// Lets the caller that was there before us handle the signal.
-fn hand_on(signal: c_int, code: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
+fn call_previous_handler(
+    signal: c_int,
+    code: c_int,
+    info: *mut libc::siginfo_t,
+    context: *mut c_void,
+) {
     // SAFETY: the box was leaked, so it lives as long as the process.
     let previous = unsafe { PREVIOUS.load(Ordering::SeqCst).as_ref() };
     let action = previous.map_or(libc::SIG_DFL, |previous| previous.sa_sigaction);

@@ -121,7 +121,7 @@ impl DataFile {
     /// # Errors
     /// The system's, a full disk among them.
     pub fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
-        self.tell(|observer| observer.write(offset, bytes, false));
+        self.report(|observer| observer.write(offset, bytes, false));
         self.pages.write_at(Call::Write, offset, bytes)
     }
 
@@ -154,7 +154,7 @@ impl DataFile {
     /// # Errors
     /// The system's, a full disk among them.
     pub fn write_vectored_at(&self, offset: u64, parts: &[&[u8]]) -> io::Result<()> {
-        self.tell(|observer| {
+        self.report(|observer| {
             let mut at = offset;
             for part in parts {
                 observer.write(at, part, false);
@@ -177,7 +177,7 @@ impl DataFile {
         let Ok(at) = usize::try_from(offset) else {
             return Ok(false);
         };
-        self.tell(|observer| observer.write(offset, bytes, false));
+        self.report(|observer| observer.write(offset, bytes, false));
         if self.pages.ask_to_store(bytes.len())? < bytes.len() {
             return Ok(false);
         }
@@ -209,7 +209,7 @@ impl DataFile {
             Some(meta) if synchronous => meta,
             _ => &self.pages,
         };
-        self.tell(|observer| observer.write(offset, bytes, synchronous));
+        self.report(|observer| observer.write(offset, bytes, synchronous));
         file.write_at(Call::WriteMeta, offset, bytes)
     }
 
@@ -217,7 +217,7 @@ impl DataFile {
     /// # Errors
     /// The system's; after one, the disk's contents are unknown.
     pub fn sync(&self) -> io::Result<()> {
-        self.tell(|observer| observer.sync());
+        self.report(|observer| observer.sync());
         self.pages.sync_data()
     }
 
@@ -226,7 +226,7 @@ impl DataFile {
     /// # Errors
     /// The system's.
     pub fn flush_map(&self, map: &Map, offset: usize, len: usize, wait: bool) -> io::Result<()> {
-        self.tell(|observer| observer.flush_map(offset as u64, len as u64, wait));
+        self.report(|observer| observer.flush_map(offset as u64, len as u64, wait));
         map.flush(offset, len, wait)
     }
 
@@ -241,7 +241,7 @@ impl DataFile {
     /// # Errors
     /// The system's.
     pub fn sync_directory(&self, directory: &Path) -> io::Result<()> {
-        self.tell(|observer| observer.sync_directory());
+        self.report(|observer| observer.sync_directory());
         File::open(FileRole::Directory, directory, Access::Read)?.sync_all()
     }
 
@@ -264,7 +264,7 @@ impl DataFile {
     /// # Errors
     /// The system's; above all where the file system has no holes.
     pub fn punch(&self, offset: u64, len: u64) -> io::Result<()> {
-        self.tell(|observer| observer.punch(offset, len));
+        self.report(|observer| observer.punch(offset, len));
         self.pages.punch(offset, len)
     }
 
@@ -273,7 +273,7 @@ impl DataFile {
     /// # Errors
     /// The system's, a full disk among them.
     pub fn grow_to(&self, len: u64) -> io::Result<()> {
-        self.tell(|observer| observer.resize(len));
+        self.report(|observer| observer.resize(len));
         self.pages.grow_to(len)
     }
 
@@ -281,11 +281,11 @@ impl DataFile {
     /// # Errors
     /// The system's, a full disk among them.
     pub fn resize(&self, len: u64) -> io::Result<()> {
-        self.tell(|observer| observer.resize(len));
+        self.report(|observer| observer.resize(len));
         self.pages.resize(len)
     }
 
-    fn tell(&self, what: impl FnOnce(&dyn DiskObserver)) {
+    fn report(&self, what: impl FnOnce(&dyn DiskObserver)) {
         if let Some(observer) = &self.observer {
             what(observer.as_ref());
         }

@@ -6,12 +6,12 @@
 //!   DataFile   positioned writes, syncs, growth        DiskObserver   sees each of them (power-loss tests)
 //!   Map        a reservation of address space over the file; lends bytes
 //!   SharedMap  the lock file: atomic words and SharedMutex
-//!   bus_guard  a page missing in a map is zeros and a mark, not the end of the process
-//!   Word       what can be done with a shared word: an atomic, or that of a model checker
-//!   record_lock  advisory locks by byte, between processes
-//!   NoPipeSignal  a closed pipe is an error and no signal
-//!   other_maps   which processes have an environment open, and how they map it
-//!   prefetch     a hint that bytes of a map will be read soon
+//!   bus_guard  turns a missing page of a map into zeros and a mark
+//!   Word       the operations on a shared word: an atomic, or that of a model checker
+//!   record_lock   advisory locks by byte, between processes
+//!   NoPipeSignal  makes a closed pipe an error instead of a signal
+//!   other_maps    the processes that have an environment open, and how they map it
+//!   prefetch      a hint that bytes of a map will be read soon
 //! ```
 //!
 //! This crate knows no pages, no formats, no transactions. Every raw pointer of the engine lives

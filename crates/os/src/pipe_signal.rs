@@ -10,7 +10,7 @@ use std::ptr;
 #[derive(Debug)]
 pub struct NoPipeSignal {
     /// The signals that the thread had blocked before; `None` if SIGPIPE was among them.
-    before: Option<Signals>,
+    before: Option<SignalSet>,
     /// The mask belongs to a thread.
     thread: PhantomData<*const ()>,
 }
@@ -20,11 +20,11 @@ impl NoPipeSignal {
     /// # Errors
     /// The system's; there should be none.
     pub fn block() -> io::Result<NoPipeSignal> {
-        let mut before = Signals::none();
-        // SAFETY: `Signals` holds sets that `sigemptyset` has made valid, and both references live
-        // for the call.
+        let mut before = SignalSet::none();
+        // SAFETY: `SignalSet` holds sets that `sigemptyset` has made valid, and both references
+        // live for the call.
         let failed = unsafe {
-            libc::pthread_sigmask(libc::SIG_BLOCK, &Signals::pipe().0, &raw mut before.0)
+            libc::pthread_sigmask(libc::SIG_BLOCK, &SignalSet::pipe().0, &raw mut before.0)
         };
         if failed != 0 {
             return Err(io::Error::from_raw_os_error(failed));
@@ -49,7 +49,7 @@ impl Drop for NoPipeSignal {
         };
         // SAFETY: the set is valid, the time is a whole `timespec`, and a null pointer asks for no
         // information.
-        unsafe { libc::sigtimedwait(&Signals::pipe().0, ptr::null_mut(), &raw const at_once) };
+        unsafe { libc::sigtimedwait(&SignalSet::pipe().0, ptr::null_mut(), &raw const at_once) };
         // SAFETY: the set is the thread's old one, which the system filled in. A null pointer asks
         // for no copy.
         unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const before.0, ptr::null_mut()) };
@@ -57,32 +57,32 @@ impl Drop for NoPipeSignal {
 }
 
 /// A set of signals.
-struct Signals(libc::sigset_t);
+struct SignalSet(libc::sigset_t);
 
-impl std::fmt::Debug for Signals {
+impl std::fmt::Debug for SignalSet {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Signals").finish_non_exhaustive()
+        f.debug_struct("SignalSet").finish_non_exhaustive()
     }
 }
 
-impl Signals {
-    fn none() -> Signals {
+impl SignalSet {
+    fn none() -> SignalSet {
         let mut set = MaybeUninit::uninit();
         // SAFETY: `set` has room for a whole set, which the call writes.
         unsafe { libc::sigemptyset(set.as_mut_ptr()) };
         // SAFETY: `sigemptyset` has written the whole set.
-        Signals(unsafe { set.assume_init() })
+        SignalSet(unsafe { set.assume_init() })
     }
 
-    fn pipe() -> Signals {
-        let mut set = Signals::none();
+    fn pipe() -> SignalSet {
+        let mut set = SignalSet::none();
         // SAFETY: `set` is a valid set, and SIGPIPE is a signal of this system.
         unsafe { libc::sigaddset(&raw mut set.0, libc::SIGPIPE) };
         set
     }
 
     fn has_pipe(&self) -> bool {
-        // SAFETY: a `Signals` always holds a valid set, and SIGPIPE is a signal of this system.
+        // SAFETY: a `SignalSet` always holds a valid set, and SIGPIPE is a signal of this system.
         unsafe { libc::sigismember(&raw const self.0, libc::SIGPIPE) == 1 }
     }
 }

@@ -8,10 +8,11 @@
 //!
 //! ```text
 //!   flush of pages fails      nothing is committed; flush_failed: no writing any more
-//!   meta page fails           the one before is put back, as durably:
+//!   meta page fails           the old page is put back, as durably:
 //!      and that succeeds         nothing is committed; flush_failed
-//!      and that fails too        nobody knows; failed: nothing any more. If the new page stands in the file, those who
-//!                                write next build on it, so that no page that it reaches is overwritten
+//!      and that fails too        the outcome is unknown; failed: no use any more. If the file has the
+//!                                new page, the next writers build on it, so that no page that it
+//!                                reaches is overwritten
 //! ```
 
 use std::io;

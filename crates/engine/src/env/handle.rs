@@ -9,7 +9,7 @@ use fulgurite_format::{META_PAGES, Meta, Pgno, Txnid};
 
 use super::durable::MetaReplacement;
 use super::failed_search::FailedSearch;
-use super::registry::Registered;
+use super::registry::RegisteredEnvironment;
 use super::{DatabaseNames, Durability, Mapping, OpenOptions, PageStore, SlotPolicy, threads};
 use crate::reader::{Governor, LockFile, ReaderSlotCache, Slot, WriterMark};
 use crate::{Error, ReaderPolicy};
@@ -21,7 +21,7 @@ const NO_SYNC: u8 = Durability::NoSync as u8;
 /// handles of the process, and the choices of this handle. The public `Environment` owns one.
 #[derive(Debug)]
 pub(crate) struct Handle {
-    pub(super) shared: Arc<Registered>,
+    pub(super) shared: Arc<RegisteredEnvironment>,
     /// Distinguishes the handles of this process.
     id: u64,
     path: PathBuf,
@@ -33,7 +33,11 @@ pub(crate) struct Handle {
 }
 
 impl Handle {
-    pub(super) fn new(shared: Arc<Registered>, path: &Path, options: &OpenOptions) -> Handle {
+    pub(super) fn new(
+        shared: Arc<RegisteredEnvironment>,
+        path: &Path,
+        options: &OpenOptions,
+    ) -> Handle {
         static HANDLES: AtomicU64 = AtomicU64::new(1);
         let governor = Governor::default();
         governor.set(options.reader_policy.clone());

@@ -118,7 +118,7 @@ impl Mapping {
 
     /// Returns a window without pages, for a transaction that has no snapshot yet. It says nothing
     /// about the end of the file's pages.
-    pub(crate) fn window_of_nothing(&self) -> Window<'_> {
+    pub(crate) fn empty_window(&self) -> Window<'_> {
         Window {
             mapping: self,
             pages: 0,

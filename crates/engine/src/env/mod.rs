@@ -1,13 +1,13 @@
 //! Environments: a data file, its map and its lock file, opened together, once per process.
 //!
 //! ```text
-//!   open ---> registry     what this process has open already
-//!     |  ---> files        where the files lie; the two first pages
-//!     |  ---> fixed        maps at the address a file stores
+//!   open ---> registry     the environments that this process has open
+//!     |  ---> files        paths; the two first pages
+//!     |  ---> fixed        maps at the address that a file stores
 //!     v
-//!   Environment ---------> Shared ------> Mapping -> Mapping ...   the newest is used, the others still read
-//!   a handle: names,       map_size       LockFile                 (reader/)
-//!   durability, slots      threads        reader slots bound to threads
+//!   Handle --------------> Shared ------> Mapping -> Mapping ...   the newest is used; readers keep others
+//!   names, durability,     map_size       LockFile                 (reader/)
+//!   slots                  threads        reader slots bound to threads
 //! ```
 
 mod databases;

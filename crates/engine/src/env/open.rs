@@ -14,7 +14,7 @@ use fulgurite_os::{
 use super::disk_room::DiskRoom;
 use super::files::{self, MetaPages};
 use super::map_size::MapSize;
-use super::registry::{self, FileUse, Registered, Registration};
+use super::registry::{self, FileUse, RegisteredEnvironment, Registration};
 use super::shared::{CountFree, Shared};
 use super::store_window::StoreWindow;
 use super::{Handle, Mapping, OpenError, OpenOptions, fixed};
@@ -64,7 +64,7 @@ struct StartSnapshot {
 impl OpenRequest<'_> {
     /// Finds the environment if this process has it open. Files are looked up by path: request and
     /// closing the lock file of a live environment would drop its locks.
-    fn find_open(&self) -> Result<Option<Arc<Registered>>, OpenError> {
+    fn find_open(&self) -> Result<Option<Arc<RegisteredEnvironment>>, OpenError> {
         match is_directory(FileRole::Data, &self.data_path) {
             // Found out before a lock file is made next to it.
             Ok(true) => {
@@ -112,7 +112,7 @@ impl OpenRequest<'_> {
     }
 
     /// Opens the files, which this process does not have open.
-    fn open_files(&self) -> Result<Arc<Registered>, OpenError> {
+    fn open_files(&self) -> Result<Arc<RegisteredEnvironment>, OpenError> {
         let engine_error = OpenError::engine(&self.data_path);
         let lock = files::open_lock(&self.lock_path, self.options)?;
         self.check_alone(lock.as_ref())?;
@@ -161,7 +161,7 @@ impl OpenRequest<'_> {
             runs: Mutex::default(),
             count_free: self.count_free,
         };
-        Ok(Arc::new_cyclic(|registered| Registered {
+        Ok(Arc::new_cyclic(|registered| RegisteredEnvironment {
             shared,
             registration: Registration::enter(data_identity, lock_identity, registered.clone()),
         }))

@@ -26,7 +26,7 @@ struct Entry {
     lock: Option<FileIdentity>,
     /// Entries made before a fork are the parent's.
     generation: u32,
-    shared: Weak<Registered>,
+    shared: Weak<RegisteredEnvironment>,
 }
 
 /// The use that this process makes of a file.
@@ -34,7 +34,7 @@ pub(super) enum FileUse {
     /// Nothing.
     Unknown,
     /// It is the data file of an open environment.
-    Data(Arc<Registered>),
+    Data(Arc<RegisteredEnvironment>),
     /// It is the lock file of one.
     Lock,
 }
@@ -66,7 +66,7 @@ pub(super) fn look_up(identity: FileIdentity) -> FileUse {
 
 /// The shared state of an open environment, with its entry in the registry.
 #[derive(Debug)]
-pub(super) struct Registered {
+pub(super) struct RegisteredEnvironment {
     pub(super) shared: Shared,
     /// Dropped last: the lock file's descriptor must be closed before another handle opens the
     /// environment.
@@ -74,7 +74,7 @@ pub(super) struct Registered {
     pub(super) registration: Registration,
 }
 
-impl Deref for Registered {
+impl Deref for RegisteredEnvironment {
     type Target = Shared;
 
     #[inline(always)]
@@ -95,7 +95,7 @@ impl Registration {
     pub(super) fn enter(
         data: FileIdentity,
         lock: Option<FileIdentity>,
-        shared: Weak<Registered>,
+        shared: Weak<RegisteredEnvironment>,
     ) -> Registration {
         let generation = fork_generation();
         OPEN.lock()

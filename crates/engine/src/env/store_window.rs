@@ -2,7 +2,7 @@
 //! takes no system call.
 //!
 //! ```text
-//!   file    |<-- without holes -------------->|     holes, and what is appended
+//!   file    |<-- without holes -------------->|     holes, and appended pages
 //!   pages   |<-- in use when it began ---------------->|
 //!           |<-- stored through the window -->|<------ written by calls ---------->
 //! ```

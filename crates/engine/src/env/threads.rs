@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::sync::{Arc, Weak};
 
-use super::registry::Registered;
+use super::registry::RegisteredEnvironment;
 use crate::Error;
 use crate::reader::{LockFile, Slot, SlotTable};
 
@@ -14,7 +14,7 @@ thread_local! {
 /// A slot this thread has in an environment, through one handle of it.
 struct ThreadSlot {
     handle: u64,
-    shared: Weak<Registered>,
+    shared: Weak<RegisteredEnvironment>,
     slot: Slot,
 }
 
@@ -37,7 +37,7 @@ impl Drop for ThreadSlots {
 
 /// This thread's slot: the one it has, else a new one that it keeps until it ends.
 pub(super) fn take_slot(
-    shared: &Arc<Registered>,
+    shared: &Arc<RegisteredEnvironment>,
     lock: &LockFile,
     handle: u64,
 ) -> Result<Slot, Error> {
@@ -56,7 +56,7 @@ pub(super) fn take_slot(
 }
 
 #[cold]
-fn bind(shared: &Arc<Registered>, lock: &LockFile, handle: u64) -> Result<Slot, Error> {
+fn bind(shared: &Arc<RegisteredEnvironment>, lock: &LockFile, handle: u64) -> Result<Slot, Error> {
     let slot = lock.take_slot_bound(handle)?;
     SLOTS.with_borrow_mut(|slots| {
         slots.0.retain(|bound| bound.shared.strong_count() > 0);

@@ -84,7 +84,7 @@ impl CommitWaiter {
         }
     }
 
-    pub(super) fn say(&self, word: u8) {
+    pub(super) fn signal(&self, word: u8) {
         self.word.store(word, Ordering::Release);
     }
 }

@@ -158,12 +158,12 @@ impl Environment {
         queue.has_leader = next.is_some();
         drop(queue);
         if let Some(next) = next {
-            next.say(CommitWaiter::LEADS);
+            next.signal(CommitWaiter::LEADS);
             next.thread.unpark();
         }
         for Submission { waiter, .. } in pieces {
             if !Arc::ptr_eq(&waiter, own) {
-                waiter.say(CommitWaiter::SETTLED);
+                waiter.signal(CommitWaiter::SETTLED);
                 waiter.thread.unpark();
             }
         }

@@ -184,7 +184,7 @@ impl DirtyPages {
     /// Forgets all pages, without writing them.
     pub(crate) fn clear(&mut self, page_size: usize) {
         if !self.buffers.is_empty() {
-            self.put_aside(page_size);
+            self.recycle_buffers(page_size);
         }
         if self.buffers.capacity() > RETAINED_MAX {
             self.buffers = FxHashMap::default();
@@ -193,7 +193,7 @@ impl DirtyPages {
     }
 
     /// Keeps the buffers for other pages, as many as may be.
-    fn put_aside(&mut self, page_size: usize) {
+    fn recycle_buffers(&mut self, page_size: usize) {
         for (_, bytes) in self.buffers.drain() {
             if bytes.len() == page_size {
                 if self.unused.pages.len() < pages_max(page_size) {
@@ -229,7 +229,7 @@ impl DirtyPages {
         }
         debug_assert_eq!(numbers.len(), self.buffers.len());
         self.numbers = numbers;
-        self.put_aside(page_size);
+        self.recycle_buffers(page_size);
         Ok(())
     }
 

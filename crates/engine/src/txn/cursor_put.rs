@@ -89,7 +89,7 @@ impl WriteTxn<'_> {
             *path = place.path().clone();
             return Ok((tree, Some(true)));
         }
-        let found = self.find_place(database, &tree, path, key, flags);
+        let found = self.find_position(database, &tree, path, key, flags);
         if matches!(found, Ok(None) | Err(Error::WrongKind(_))) {
             place.stand_on_path(self.pages(), &tree, path.clone())?;
         }

@@ -169,11 +169,11 @@ impl WriteTxn<'_> {
             txn.trees.get_mut().set(database, None);
             Ok(())
         })?;
-        self.leave_record(&name, path)
+        self.leave_name(&name, path)
     }
 
     /// Moves cursors off the record of a database that is no more.
-    fn leave_record(&mut self, name: &[u8], mut path: Path) -> Result<(), Error> {
+    fn leave_name(&mut self, name: &[u8], mut path: Path) -> Result<(), Error> {
         debug_assert!(!name.is_empty(), "a named database has a name");
         if !self.has_cursors() {
             return Ok(());
@@ -187,7 +187,7 @@ impl WriteTxn<'_> {
             key: name,
             value: None,
         };
-        self.others_follow(&gone, &place)
+        self.move_other_cursors(&gone, &place)
     }
 
     /// Gives up the pages of all named databases; their records stay.

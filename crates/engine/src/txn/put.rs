@@ -93,7 +93,7 @@ impl WriteTxn<'_> {
     ) -> Result<Reservation<'_>, Error> {
         let mut path = Path::new();
         let tree = self.checked_tree(database, key, len)?;
-        match self.find_place(database, &tree, &mut path, key, flags)? {
+        match self.find_position(database, &tree, &mut path, key, flags)? {
             Some(exact) => {
                 let room = self.make_room(database, tree, &mut path, exact, key, len)?;
                 Ok(Reservation::Empty(room))
@@ -153,7 +153,7 @@ impl WriteTxn<'_> {
         if tree.has_duplicates() {
             self.check_value(&tree, value)?;
         }
-        let Some(exact) = self.find_place(database, &tree, path, key, flags)? else {
+        let Some(exact) = self.find_position(database, &tree, path, key, flags)? else {
             return Ok(PutOutcome::Exists);
         };
         if exact && tree.has_duplicates() {
@@ -222,7 +222,7 @@ impl WriteTxn<'_> {
     }
 
     /// Finds the place for a key: whether it is there, or `None` if the flags forbid to store it.
-    pub(super) fn find_place(
+    pub(super) fn find_position(
         &mut self,
         database: Database,
         tree: &Tree,
@@ -405,7 +405,7 @@ impl WriteTxn<'_> {
         flags: PutFlags,
     ) -> Result<Option<&mut [u8]>, Error> {
         let tree = self.checked_tree(database, key, len)?;
-        match self.find_place(database, &tree, path, key, flags)? {
+        match self.find_position(database, &tree, path, key, flags)? {
             Some(exact) => self
                 .make_room(database, tree, path, exact, key, len)
                 .map(Some),

@@ -205,7 +205,7 @@ impl<'env> ReadTxn<'env> {
                 environment,
                 slot: None,
                 slot_cache: None,
-                window: environment.mapping().window_of_nothing(),
+                window: environment.mapping().empty_window(),
                 last: known.last,
                 txnid: known.txnid,
                 mark: EndMark::always(),
@@ -598,7 +598,7 @@ impl Sealed for ReadTxn<'_> {
         }
     }
 
-    fn tree_anyway(&self, database: Database) -> Result<Tree, Error> {
+    fn tree_even_if_failed(&self, database: Database) -> Result<Tree, Error> {
         self.tree(database)
     }
 

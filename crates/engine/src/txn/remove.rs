@@ -224,7 +224,7 @@ impl<'env> WriteTxn<'env> {
             key: &key,
             value: value.as_deref().filter(|_| !whole_key),
         };
-        self.others_follow(&gone, place)?;
+        self.move_other_cursors(&gone, place)?;
         Ok(true)
     }
 
@@ -249,7 +249,7 @@ impl<'env> WriteTxn<'env> {
 
     /// Moves the other cursors on a deleted record to the position `place`. In an empty tree
     /// nothing is anywhere.
-    pub(super) fn others_follow(
+    pub(super) fn move_other_cursors(
         &mut self,
         gone: &DeletedRecord<'_>,
         place: &CursorPosition,

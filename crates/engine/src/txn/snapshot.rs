@@ -58,7 +58,7 @@ pub trait Sealed {
     fn tree(&self, database: Database) -> Result<Tree, Error>;
     /// The tree, also of a write transaction that has failed: its properties hold nevertheless.
     #[doc(hidden)]
-    fn tree_anyway(&self, database: Database) -> Result<Tree, Error>;
+    fn tree_even_if_failed(&self, database: Database) -> Result<Tree, Error>;
     /// Works on a tree without copying it; the work must not ask for trees itself.
     #[doc(hidden)]
     fn with_tree<T>(
@@ -147,7 +147,7 @@ pub trait Snapshot: Sealed {
     /// # Errors
     /// As [`Snapshot::get`].
     fn flags(&self, database: Database) -> Result<DatabaseFlags, Error> {
-        let flags = self.tree_anyway(database)?.record.flags;
+        let flags = self.tree_even_if_failed(database)?.record.flags;
         Ok(DatabaseFlags(flags.0 & DatabaseFlags::PERSISTENT))
     }
 
@@ -155,14 +155,17 @@ pub trait Snapshot: Sealed {
     /// # Errors
     /// As [`Snapshot::get`].
     fn compare_keys(&self, database: Database, a: &[u8], b: &[u8]) -> Result<Ordering, Error> {
-        Ok(self.tree_anyway(database)?.order.compare(a, b))
+        Ok(self.tree_even_if_failed(database)?.order.compare(a, b))
     }
 
     /// Compares two values of one key as a database orders them.
     /// # Errors
     /// As [`Snapshot::get`].
     fn compare_values(&self, database: Database, a: &[u8], b: &[u8]) -> Result<Ordering, Error> {
-        Ok(self.tree_anyway(database)?.value_order.compare(a, b))
+        Ok(self
+            .tree_even_if_failed(database)?
+            .value_order
+            .compare(a, b))
     }
 
     /// The value of a key; the first, if it has several. Touches one page per level and allocates

@@ -490,11 +490,11 @@ impl Sealed for WriteTxn<'_> {
         if self.failed {
             return Err(Error::TransactionFailed);
         }
-        self.tree_anyway(database)
+        self.tree_even_if_failed(database)
     }
 
     #[inline]
-    fn tree_anyway(&self, database: Database) -> Result<Tree, Error> {
+    fn tree_even_if_failed(&self, database: Database) -> Result<Tree, Error> {
         if self.lock.is_none() {
             // Nothing keeps the pages from changing.
             return Err(Error::TransactionFailed);

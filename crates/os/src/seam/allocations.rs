@@ -7,10 +7,10 @@ static BYTES: AtomicIsize = AtomicIsize::new(0);
 
 /// The system's allocator, and a count. Make it the global one of a test program.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Counting;
+pub struct CountingAllocator;
 
-/// Bytes that this process has asked for and not given back; always 0 where [`Counting`] is not the
-/// global allocator.
+/// Bytes that this process has asked for and not given back; always 0 where [`CountingAllocator`]
+/// is not the global allocator.
 #[must_use]
 pub fn allocated_bytes() -> isize {
     BYTES.load(Ordering::Relaxed)
@@ -22,7 +22,7 @@ fn count(bytes: isize) {
 
 // SAFETY: all calls go to the system allocator, which fulfils the contract. Counting neither
 // allocates nor unwinds.
-unsafe impl GlobalAlloc for Counting {
+unsafe impl GlobalAlloc for CountingAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count(layout.size().cast_signed());
         // SAFETY: the contract of this function is that of the system allocator.

@@ -131,9 +131,9 @@ impl fmt::Display for Site {
 #[cfg(feature = "faults")]
 mod allocations;
 #[cfg(feature = "faults")]
-pub use allocations::{Counting, allocated_bytes};
+pub use allocations::{CountingAllocator, allocated_bytes};
 #[cfg(feature = "faults")]
-pub use injection::{Injector, Installed, Verdict, install};
+pub use injection::{Injector, InstalledInjector, Verdict, install};
 #[cfg(feature = "faults")]
 pub(crate) use injection::{ask, ask_len};
 
@@ -186,26 +186,26 @@ mod injection {
     /// Lets `injector` decide about the calls of this thread until the answer is dropped; then the
     /// caller that did before.
     #[must_use]
-    pub fn install(injector: Arc<dyn Injector>) -> Installed {
-        Installed {
+    pub fn install(injector: Arc<dyn Injector>) -> InstalledInjector {
+        InstalledInjector {
             before: INJECTOR.replace(Some(injector)),
             thread: PhantomData,
         }
     }
 
     /// An injector is at work in this thread while this lives.
-    pub struct Installed {
+    pub struct InstalledInjector {
         before: Option<Arc<dyn Injector>>,
         thread: PhantomData<*const ()>,
     }
 
-    impl std::fmt::Debug for Installed {
+    impl std::fmt::Debug for InstalledInjector {
         fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-            f.debug_struct("Installed").finish_non_exhaustive()
+            f.debug_struct("InstalledInjector").finish_non_exhaustive()
         }
     }
 
-    impl Drop for Installed {
+    impl Drop for InstalledInjector {
         fn drop(&mut self) {
             INJECTOR.set(self.before.take());
         }

@@ -30,7 +30,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail, ensure};
-use fulgurite::seam::Counting;
+use fulgurite::seam::CountingAllocator;
 use fulgurite_testkit::Random;
 
 use injector::Fault;
@@ -38,7 +38,7 @@ use script::History;
 use sweep::{Effort, Sweep};
 
 #[global_allocator]
-static COUNTING: Counting = Counting;
+static COUNTING: CountingAllocator = CountingAllocator;
 
 /// The kinds of faults and the length of the run.
 #[derive(Debug, Clone, clap::Args)]

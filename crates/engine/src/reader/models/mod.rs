@@ -2,7 +2,7 @@
 //! the threads' steps, and every value that the memory model lets a load see.
 //!
 //! ```text
-//!   machine     words and threads of the checker; what counts as a full fence
+//!   machine     words and threads of the checker; full fences
 //!   weakness    ways in which the protocol could be wrong
 //!   world       a lock file, two meta pages, some pages and a free list, all in memory; readers and writers on them
 //!   pinning, entering, bonds, clearing, succession     models, with those that must fail
