@@ -139,7 +139,7 @@ fn escape(out: &mut String, escaped: char) -> Result<(), String> {
     Ok(())
 }
 
-/// Reads Reads `{n}`, `{n,}` or `{n,m}` after its opening brace.
+/// Reads `{n}`, `{n,}` or `{n,m}` after its opening brace.
 fn interval(chars: &mut std::iter::Peekable<std::str::Chars<'_>>) -> Result<String, String> {
     let mut text = "{".to_owned();
     for c in chars.by_ref() {

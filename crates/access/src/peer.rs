@@ -59,7 +59,7 @@ fn is_in_domain(host: &str, domain: &str) -> bool {
 }
 
 impl IpTest {
-    /// Parses Parses `address[%mask][{port}]`, of version 4 or 6.
+    /// Parses `address[%mask][{port}]`, of version 4 or 6.
     pub(crate) fn parse(text: &str, version6: bool) -> Result<IpTest, String> {
         let (text, port) = match text.split_once('{') {
             None => (text, None),

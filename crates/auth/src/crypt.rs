@@ -24,7 +24,7 @@ pub(crate) enum Refusal {
     Form(&'static str),
 }
 
-/// Returns true if `stored` is the password's hash.
+/// Returns `Ok(true)` if `stored` is the password's hash.
 pub(crate) fn verify(stored: &[u8], password: &[u8]) -> Result<bool, Refusal> {
     let stored = std::str::from_utf8(stored)
         .map_err(|_| Refusal::Malformed)?
@@ -213,7 +213,7 @@ fn verify_md5(stored: &str, salt: &str, password: &[u8]) -> Result<bool, Refusal
     Ok(computed.as_bytes().ct_eq(hash.as_bytes()).into())
 }
 
-/// Computes Computes MD5-crypt (Poul-Henning Kamp, FreeBSD 1994): a thousand rounds, 22 characters.
+/// Computes MD5-crypt (Poul-Henning Kamp, FreeBSD 1994): a thousand rounds, 22 characters.
 fn md5_crypt(password: &[u8], salt: &[u8]) -> String {
     let inner = Md5::new()
         .chain_update(password)

@@ -52,7 +52,7 @@ const LENIENT: GeneralPurpose = GeneralPurpose::new(
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
 );
 
-/// Returns true if `rest` is the digest of the password; `None` if it is no digest at all.
+/// Returns `Some(true)` if `rest` is the digest of the password, and `None` if it is no digest.
 pub(crate) fn verify(kind: DigestKind, salted: bool, rest: &[u8], password: &[u8]) -> Option<bool> {
     let stored = LENIENT.decode(rest.trim_ascii_end()).ok()?;
     let (digest, salt) = stored.split_at_checked(kind.length())?;

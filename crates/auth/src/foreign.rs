@@ -31,7 +31,7 @@ pub(crate) enum Refusal {
 
 /// A scheme of another server.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Foreign {
+pub(crate) enum ForeignHash {
     /// Four bytes of iterations, sixty-four of salt, two hundred and fifty-six of key.
     Pbkdf2Of389,
     /// Sixteen bytes of salt, thirty-two of key, PBKDF2 with SHA-1.
@@ -40,12 +40,12 @@ pub(crate) enum Foreign {
     Scrypt,
 }
 
-impl Foreign {
+impl ForeignHash {
     pub(crate) fn verify(self, rest: &[u8], password: &[u8]) -> Result<bool, Refusal> {
         match self {
-            Foreign::Pbkdf2Of389 => verify_389(rest, password),
-            Foreign::Pkcs5S2 => verify_pkcs5s2(rest, password),
-            Foreign::Scrypt => verify_scrypt(rest, password),
+            ForeignHash::Pbkdf2Of389 => verify_389(rest, password),
+            ForeignHash::Pkcs5S2 => verify_pkcs5s2(rest, password),
+            ForeignHash::Scrypt => verify_scrypt(rest, password),
         }
     }
 
@@ -53,18 +53,18 @@ impl Foreign {
     pub(crate) fn store(self, password: &[u8], salt: &[u8; 64]) -> String {
         let short = salt.first_chunk::<16>().unwrap_or(&[0; 16]);
         match self {
-            Foreign::Pbkdf2Of389 => {
+            ForeignHash::Pbkdf2Of389 => {
                 let iterations = 100_000_u32;
                 let mut key = [0; 256];
                 pbkdf2_hmac::<Sha256>(password, salt, iterations, &mut key);
                 STANDARD.encode([&iterations.to_be_bytes()[..], salt, &key].concat())
             }
-            Foreign::Pkcs5S2 => {
+            ForeignHash::Pkcs5S2 => {
                 let mut key = [0; 32];
                 pbkdf2_hmac::<Sha1>(password, short, PKCS5S2_ITERATIONS, &mut key);
                 STANDARD.encode([&short[..], &key].concat())
             }
-            Foreign::Scrypt => {
+            ForeignHash::Scrypt => {
                 let (log_n, r, p) = (16_u8, 8, 1);
                 let mut key = [0; 32];
                 if let Ok(parameters) = scrypt::Params::new(log_n, r, p) {
@@ -149,7 +149,7 @@ fn verify_scrypt(rest: &[u8], password: &[u8]) -> Result<bool, Refusal> {
     Ok(derived.ct_eq(&key).into())
 }
 
-/// Parses Parses `e0801`: the exponent, r and p in hexadecimal.
+/// Parses `e0801`: the exponent, r and p in hexadecimal.
 fn packed(text: &str) -> Option<(u8, u32, u32)> {
     let packed = u32::from_str_radix(text, 16).ok()?;
     let log_n = u8::try_from(packed >> 16).ok()?;
@@ -157,7 +157,7 @@ fn packed(text: &str) -> Option<(u8, u32, u32)> {
     (log_n > 0 && r > 0 && p > 0).then_some((log_n, r, p))
 }
 
-/// Parses Parses `ln=16,r=8,p=1`.
+/// Parses `ln=16,r=8,p=1`.
 fn listed(text: &str) -> Option<(u8, u32, u32)> {
     let mut parts = text.split(',');
     let log_n = parts.next()?.strip_prefix("ln=")?.parse().ok()?;

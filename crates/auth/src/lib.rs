@@ -39,7 +39,7 @@ mod verify;
 pub use fulgurite_policy::AuthzPolicy;
 pub use identity::{AuthzId, AuthzRegexp, AuthzRegexpError, sasl_dn};
 pub use mechanism::{Mechanism, PlainMessage};
-pub use properties::{SecurityProperties, Unmet};
+pub use properties::{PropertyError, SecurityProperties};
 pub use scheme::{Cost, HashError, Scheme, SchemeError, cost, hash, hash_with};
 pub use scram::{
     ChannelBinding, ClientFirst, ScramError, ScramHash, ScramKeys, ScramKeysError, ServerFirst,

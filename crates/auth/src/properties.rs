@@ -52,18 +52,18 @@ impl SecurityProperties {
         }
     }
 
-    /// Returns true if the mechanism meets them on a connection whose other layers are as strong as
-    /// `ssf` says.
+    /// Checks that the mechanism meets the demands on a connection whose other layers have this
+    /// strength.
     ///
     /// # Errors
     /// The property that is missing.
-    pub fn permit(&self, mechanism: Mechanism, ssf: u32) -> Result<(), Unmet> {
+    pub fn permit(&self, mechanism: Mechanism, ssf: u32) -> Result<(), PropertyError> {
         if ssf < self.ssf_min {
-            return Err(Unmet::TooWeak);
+            return Err(PropertyError::TooWeak);
         }
         let protected = ssf > 1;
         if mechanism == Mechanism::Plain && self.no_plain && !protected {
-            return Err(Unmet::NeedsProtection);
+            return Err(PropertyError::NeedsProtection);
         }
         let is_scram = mechanism.scram().is_some();
         let excluded = self.forward_secrecy
@@ -74,7 +74,7 @@ impl SecurityProperties {
                 && mechanism != Mechanism::External
                 && mechanism != Mechanism::Anonymous;
         if excluded {
-            Err(Unmet::Excluded)
+            Err(PropertyError::Excluded)
         } else {
             Ok(())
         }
@@ -83,7 +83,7 @@ impl SecurityProperties {
 
 /// Why a mechanism may not be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unmet {
+pub enum PropertyError {
     /// The connection is not strong enough.
     TooWeak,
     /// Not without protection of the connection.
@@ -141,12 +141,12 @@ mod tests {
         let default = SecurityProperties::default();
         assert_eq!(
             default.permit(Mechanism::Plain, 0),
-            Err(Unmet::NeedsProtection)
+            Err(PropertyError::NeedsProtection)
         );
         assert_eq!(default.permit(Mechanism::Plain, 71), Ok(()));
         assert_eq!(
             default.permit(Mechanism::Anonymous, 71),
-            Err(Unmet::Excluded)
+            Err(PropertyError::Excluded)
         );
         let none: SecurityProperties = "none".parse().unwrap();
         assert_eq!(none.permit(Mechanism::Plain, 0), Ok(()));
@@ -159,12 +159,12 @@ mod tests {
         assert!(properties.no_dictionary && !properties.no_plain);
         assert_eq!(
             properties.permit(Mechanism::External, 0),
-            Err(Unmet::TooWeak)
+            Err(PropertyError::TooWeak)
         );
         assert_eq!(properties.permit(Mechanism::External, 71), Ok(()));
         assert_eq!(
             properties.permit(Mechanism::Plain, 71),
-            Err(Unmet::Excluded)
+            Err(PropertyError::Excluded)
         );
         assert!("minssf=x".parse::<SecurityProperties>().is_err());
         assert!(

@@ -3,7 +3,7 @@
 use argon2::{Argon2, PasswordHasher as _};
 
 use crate::digest::DigestKind;
-use crate::foreign::Foreign;
+use crate::foreign::ForeignHash;
 use crate::pbkdf2::Pbkdf2Kind;
 use crate::{crypt, digest, pbkdf2};
 
@@ -86,7 +86,7 @@ pub(crate) enum Family {
     Argon2,
     Pbkdf2(Pbkdf2Kind),
     Bcrypt,
-    Foreign(Foreign),
+    Foreign(ForeignHash),
 }
 
 impl Scheme {
@@ -118,7 +118,7 @@ impl Scheme {
         split(stored).map(|(scheme, _)| scheme)
     }
 
-    /// Returns true if one check takes milliseconds, on purpose.
+    /// Returns the cost of a check: some schemes take milliseconds on purpose.
     pub fn cost(self) -> Cost {
         match self.family() {
             Family::Cleartext | Family::Digest { .. } => Cost::Cheap,
@@ -153,10 +153,10 @@ impl Scheme {
             Self::Pbkdf2Sha1 => Family::Pbkdf2(Pbkdf2Kind::Sha1),
             Self::Pbkdf2Sha256 => Family::Pbkdf2(Pbkdf2Kind::Sha256),
             Self::Pbkdf2Sha512 => Family::Pbkdf2(Pbkdf2Kind::Sha512),
-            Self::Pbkdf2Of389 => Family::Foreign(Foreign::Pbkdf2Of389),
+            Self::Pbkdf2Of389 => Family::Foreign(ForeignHash::Pbkdf2Of389),
             Self::Bcrypt => Family::Bcrypt,
-            Self::Scrypt => Family::Foreign(Foreign::Scrypt),
-            Self::Pkcs5S2 => Family::Foreign(Foreign::Pkcs5S2),
+            Self::Scrypt => Family::Foreign(ForeignHash::Scrypt),
+            Self::Pkcs5S2 => Family::Foreign(ForeignHash::Pkcs5S2),
         }
     }
 }

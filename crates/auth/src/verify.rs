@@ -13,7 +13,7 @@ const ARGON2_KIB_MAX: u32 = 1 << 20;
 /// Memory times passes of one Argon2 check at most, in KiB: some seconds.
 const ARGON2_WORK_MAX: u64 = 4 << 20;
 
-/// Returns true if `password` is the one that `stored` was made of.
+/// Returns `Ok(true)` if `stored` was made of `password`.
 ///
 /// Cost: see [`cost`](crate::cost). Comparisons take the same time wherever the difference is.
 ///
@@ -105,7 +105,7 @@ pub fn kind(stored: &[u8]) -> String {
         Family::Cleartext | Family::Digest { .. } => Vec::new(),
         Family::Pbkdf2(_) => parts.take(1).collect(),
         Family::Argon2 => parts.take(4).collect(),
-        Family::Foreign(foreign::Foreign::Scrypt) => parts.take(3).collect(),
+        Family::Foreign(foreign::ForeignHash::Scrypt) => parts.take(3).collect(),
         Family::Foreign(_) => Vec::new(),
         Family::Crypt | Family::Bcrypt => {
             let form = parts.nth(1);

@@ -131,7 +131,7 @@ impl<W: Write> Writer<W> {
         self.end_line(start)
     }
 
-    /// Writes Writes `-`, the end of one modification.
+    /// Writes `-`, the end of one modification.
     ///
     /// # Errors
     /// The output's.

@@ -86,7 +86,7 @@ impl AttributeDescription {
             .is_some_and(|options| options.split(';').any(|option| option.ends_with('-')))
     }
 
-    /// Returns Returns `cn` or `cn;lang-de`: first name of the type, options in lower case and
+    /// Returns `cn` or `cn;lang-de`: first name of the type, options in lower case and
     /// sorted.
     #[must_use]
     pub fn text<'s>(&self, schema: &'s Schema) -> Cow<'s, str> {

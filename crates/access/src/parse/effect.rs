@@ -1,12 +1,12 @@
 //! `<access>` and `<control>` of a clause.
 
-use super::parser::{Parsed, Parser, error_at};
+use super::parser::{ParseResult, Parser, error_at};
 use crate::rights::{Level, Rights};
 use crate::rule::{Control, Effect, Identity};
 
 impl Parser<'_> {
     /// Parses levels or privileges. Without any, the clause adds nothing.
-    pub(super) fn effect(&mut self) -> Parsed<(Effect, Option<Identity>)> {
+    pub(super) fn effect(&mut self) -> ParseResult<(Effect, Option<Identity>)> {
         let unchanged = (Effect::Add(Rights::NONE), None);
         let Some(word) = self.peek() else {
             return Ok(unchanged);

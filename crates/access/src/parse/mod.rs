@@ -19,7 +19,7 @@ use fulgurite_schema::Schema;
 
 pub use error::RuleError;
 pub(crate) use group::fixed_group;
-use parser::{Parsed, Parser, error_at};
+use parser::{ParseResult, Parser, error_at};
 pub(crate) use set::parse_set;
 use tokens::tokens;
 
@@ -72,7 +72,7 @@ fn parse_rule(schema: &Schema, number: usize, given: &RuleText) -> Result<Rule, 
 }
 
 impl Parser<'_> {
-    fn read(&mut self, number: usize, given: &RuleText) -> Parsed<Rule> {
+    fn read(&mut self, number: usize, given: &RuleText) -> ParseResult<Rule> {
         self.tokens = tokens(&given.text).map_err(|at| error_at(at, "the quote is not closed"))?;
         self.skip_number();
         if self.peek().is_some_and(|word| word.is("access")) {

@@ -15,7 +15,7 @@ pub(super) struct ParseError {
     pub(super) reason: String,
 }
 
-pub(super) type Parsed<T> = Result<T, ParseError>;
+pub(super) type ParseResult<T> = Result<T, ParseError>;
 
 pub(super) struct Parser<'t> {
     pub(super) schema: &'t Schema,
@@ -64,7 +64,7 @@ impl Parser<'_> {
             .to_owned()
     }
 
-    pub(super) fn keyword(&mut self, expected: &str) -> Parsed<()> {
+    pub(super) fn keyword(&mut self, expected: &str) -> ParseResult<()> {
         if self.peek().is_some_and(|word| word.is(expected)) {
             self.next += 1;
             return Ok(());
@@ -125,7 +125,7 @@ impl KeyValue {
     }
 
     /// Returns the style of a comparison of names; `default` if none is written.
-    pub(super) fn name_style(&self, default: Style) -> Parsed<Style> {
+    pub(super) fn name_style(&self, default: Style) -> ParseResult<Style> {
         let Some(style) = self.style.as_deref() else {
             return Ok(default);
         };
@@ -147,7 +147,7 @@ impl KeyValue {
     }
 
     /// Fails for any style but the default.
-    pub(super) fn no_style(&self) -> Parsed<()> {
+    pub(super) fn no_style(&self) -> ParseResult<()> {
         match &self.style {
             None => Ok(()),
             Some(style) if matches!(style.as_str(), "exact" | "base") => Ok(()),
@@ -155,7 +155,7 @@ impl KeyValue {
         }
     }
 
-    pub(super) fn no_qualifiers(&self) -> Parsed<()> {
+    pub(super) fn no_qualifiers(&self) -> ParseResult<()> {
         match self.qualifiers.first() {
             None => Ok(()),
             Some(more) => Err(self.error(format!("unexpected {more:?} after {}/", self.key))),

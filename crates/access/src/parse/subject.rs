@@ -3,7 +3,7 @@
 use fulgurite_schema::AttributeDescription;
 
 use super::group::{fixed_group, group_named, holds_names};
-use super::parser::{KeyValue, Parsed, Parser, error_at, level};
+use super::parser::{KeyValue, ParseResult, Parser, error_at, level};
 use super::set::parse_set;
 use crate::names::{NameSet, NameTest, Style};
 use crate::pattern::{Pattern, Template};
@@ -13,7 +13,7 @@ use crate::set::SetTest;
 
 impl Parser<'_> {
     /// Parses a clause after `by`, without its text.
-    pub(super) fn clause(&mut self) -> Parsed<Clause> {
+    pub(super) fn clause(&mut self) -> ParseResult<Clause> {
         let mut subjects: Vec<SubjectPattern> = Vec::new();
         while let Some(word) = self.peek().cloned() {
             let Some(condition) = self.condition(&word.text, word.at)? else {
@@ -49,7 +49,7 @@ impl Parser<'_> {
     }
 
     /// Parses one condition. Returns `None` if the word is no condition.
-    fn condition(&self, text: &str, at: usize) -> Parsed<Option<SubjectPattern>> {
+    fn condition(&self, text: &str, at: usize) -> ParseResult<Option<SubjectPattern>> {
         if text == "*" {
             return Ok(Some(SubjectPattern::Anyone));
         }
@@ -90,7 +90,7 @@ impl Parser<'_> {
         Ok(Some(pattern))
     }
 
-    fn name(&self, keyed: &KeyValue, identity: Identity) -> Parsed<SubjectPattern> {
+    fn name(&self, keyed: &KeyValue, identity: Identity) -> ParseResult<SubjectPattern> {
         keyed.no_qualifiers()?;
         let (style, expand) = match keyed.style.as_deref() {
             Some("expand") => (Style::Base, true),
@@ -122,7 +122,7 @@ impl Parser<'_> {
         Ok(SubjectPattern::Name(identity, test))
     }
 
-    fn name_attribute(&self, keyed: &KeyValue) -> Parsed<AttributeDescription> {
+    fn name_attribute(&self, keyed: &KeyValue) -> ParseResult<AttributeDescription> {
         keyed.no_style()?;
         keyed.no_qualifiers()?;
         let attribute = self.defined(keyed, &keyed.value)?;
@@ -132,13 +132,13 @@ impl Parser<'_> {
         Err(keyed.value_error(format!("{} does not hold names", keyed.value)))
     }
 
-    fn defined(&self, keyed: &KeyValue, name: &str) -> Parsed<AttributeDescription> {
+    fn defined(&self, keyed: &KeyValue, name: &str) -> ParseResult<AttributeDescription> {
         self.schema
             .describe(name.as_bytes())
             .map_err(|why| keyed.error(why.to_string()))
     }
 
-    fn group(&self, keyed: &KeyValue) -> Parsed<Group> {
+    fn group(&self, keyed: &KeyValue) -> ParseResult<Group> {
         let (class, member) = match keyed.qualifiers.as_slice() {
             [] => ("groupOfNames", "member"),
             [class] => (class.as_str(), "member"),
@@ -169,7 +169,7 @@ impl Parser<'_> {
         fixed_group(self.schema, class, member, text).map_err(|why| keyed.error(why))
     }
 
-    fn set(&self, keyed: &KeyValue) -> Parsed<SetTest> {
+    fn set(&self, keyed: &KeyValue) -> ParseResult<SetTest> {
         keyed.no_qualifiers()?;
         let expand = match keyed.style.as_deref() {
             None | Some("exact" | "base") => keyed.expand,
@@ -183,7 +183,7 @@ impl Parser<'_> {
         Ok(SetTest::Fixed(set))
     }
 
-    fn peer(&self, keyed: &KeyValue) -> Parsed<TextTest> {
+    fn peer(&self, keyed: &KeyValue) -> ParseResult<TextTest> {
         let address = |version6| {
             keyed.no_qualifiers()?;
             let test = IpTest::parse(&keyed.value, version6);
@@ -199,7 +199,7 @@ impl Parser<'_> {
 }
 
 /// Parses conditions of one word.
-fn bare(text: &str, at: usize) -> Parsed<Option<SubjectPattern>> {
+fn bare(text: &str, at: usize) -> ParseResult<Option<SubjectPattern>> {
     let text = text.to_ascii_lowercase();
     let (word, identity) = match text.strip_prefix("real") {
         Some(word) => (word, Identity::Real),
@@ -253,12 +253,12 @@ fn name_of(pattern: &SubjectPattern) -> Option<Identity> {
     }
 }
 
-fn template(keyed: &KeyValue) -> Parsed<Template> {
+fn template(keyed: &KeyValue) -> ParseResult<Template> {
     Template::parse(&keyed.value).map_err(|why| keyed.value_error(why))
 }
 
-/// Parses Parses sockname, sockurl, peername.
-fn end(keyed: &KeyValue) -> Parsed<TextTest> {
+/// Parses sockname, sockurl, peername.
+fn end(keyed: &KeyValue) -> ParseResult<TextTest> {
     keyed.no_qualifiers()?;
     if keyed.value.is_empty() {
         return Err(keyed.value_error("expected a value"));
@@ -273,7 +273,7 @@ fn end(keyed: &KeyValue) -> Parsed<TextTest> {
     }
 }
 
-fn domain(keyed: &KeyValue) -> Parsed<TextTest> {
+fn domain(keyed: &KeyValue) -> ParseResult<TextTest> {
     keyed.no_qualifiers()?;
     if keyed.value.is_empty() {
         return Err(keyed.value_error("expected a value"));
@@ -289,7 +289,7 @@ fn expanded(
     keyed: &KeyValue,
     fixed: fn(String) -> TextTest,
     open: fn(Template) -> TextTest,
-) -> Parsed<TextTest> {
+) -> ParseResult<TextTest> {
     let template = template(keyed)?;
     Ok(match template.constant() {
         Some(text) => fixed(text.to_owned()),
@@ -297,7 +297,7 @@ fn expanded(
     })
 }
 
-fn regex(keyed: &KeyValue) -> Parsed<TextTest> {
+fn regex(keyed: &KeyValue) -> ParseResult<TextTest> {
     let template = template(keyed)?;
     match template.constant() {
         None => Ok(TextTest::RegexExpanded(template)),
@@ -308,7 +308,7 @@ fn regex(keyed: &KeyValue) -> Parsed<TextTest> {
     }
 }
 
-fn strength(keyed: &KeyValue, layer: Layer) -> Parsed<SubjectPattern> {
+fn strength(keyed: &KeyValue, layer: Layer) -> ParseResult<SubjectPattern> {
     keyed.no_style()?;
     keyed.no_qualifiers()?;
     let wanted = keyed.value.parse().ok().filter(|wanted| *wanted > 0);

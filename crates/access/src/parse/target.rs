@@ -4,13 +4,13 @@ use fulgurite_ldap::FilterBuf;
 use fulgurite_schema::{AttributeIndex, Filter, MatchingRule};
 
 use super::parser::DN_SYNTAX;
-use super::parser::{KeyValue, Parsed, Parser, error_at};
+use super::parser::{KeyValue, ParseResult, Parser, error_at};
 use crate::names::{NameSet, Style};
 use crate::pattern::Pattern;
 use crate::rule::{AttributeSet, Target, ValueTest};
 
 impl Parser<'_> {
-    pub(super) fn target(&mut self) -> Parsed<Target> {
+    pub(super) fn target(&mut self) -> ParseResult<Target> {
         let mut names = None;
         let mut target = Target {
             names: NameSet::Any,
@@ -70,7 +70,7 @@ impl Parser<'_> {
         Ok(target)
     }
 
-    fn target_names(&self, keyed: &KeyValue) -> Parsed<NameSet> {
+    fn target_names(&self, keyed: &KeyValue) -> ParseResult<NameSet> {
         keyed.no_qualifiers()?;
         let style = keyed.name_style(Style::Base)?;
         if keyed.value == "*" {
@@ -79,7 +79,7 @@ impl Parser<'_> {
         NameSet::new(self.schema, style, &keyed.value).map_err(|why| keyed.value_error(why))
     }
 
-    fn filter(&self, keyed: &KeyValue) -> Parsed<Filter<fulgurite_schema::AttributeSelector>> {
+    fn filter(&self, keyed: &KeyValue) -> ParseResult<Filter<fulgurite_schema::AttributeSelector>> {
         keyed.no_style()?;
         keyed.no_qualifiers()?;
         let filter =
@@ -87,7 +87,7 @@ impl Parser<'_> {
         Ok(Filter::resolve(self.schema, &filter.filter()))
     }
 
-    fn attributes(&self, keyed: &KeyValue) -> Parsed<(AttributeSet, Option<AttributeIndex>)> {
+    fn attributes(&self, keyed: &KeyValue) -> ParseResult<(AttributeSet, Option<AttributeIndex>)> {
         keyed.no_style()?;
         keyed.no_qualifiers()?;
         let mut set = AttributeSet::default();
@@ -117,7 +117,7 @@ impl Parser<'_> {
         item: &str,
         set: &mut AttributeSet,
         not: &mut AttributeSet,
-    ) -> Parsed<Option<AttributeIndex>> {
+    ) -> ParseResult<Option<AttributeIndex>> {
         if item.eq_ignore_ascii_case("entry") {
             set.entry = true;
         } else if item.eq_ignore_ascii_case("children") {
@@ -150,7 +150,7 @@ impl Parser<'_> {
     }
 
     /// Returns the attributes a class requires or allows, or all others.
-    fn class(&self, at: usize, name: &str, among: bool, set: &mut AttributeSet) -> Parsed<()> {
+    fn class(&self, at: usize, name: &str, among: bool, set: &mut AttributeSet) -> ParseResult<()> {
         let class = self
             .schema
             .object_class(name)
@@ -180,7 +180,7 @@ impl Parser<'_> {
         }
     }
 
-    fn value(&self, keyed: &KeyValue, attribute: AttributeIndex) -> Parsed<ValueTest> {
+    fn value(&self, keyed: &KeyValue, attribute: AttributeIndex) -> ParseResult<ValueTest> {
         let definition = self.schema.attribute_at(attribute);
         if attribute == self.schema.object_class_attribute()
             && keyed.qualifiers.is_empty()

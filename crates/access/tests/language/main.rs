@@ -21,7 +21,7 @@ struct World {
 }
 
 /// The facts about the entries of the world.
-struct At<'w> {
+struct EntryFacts<'w> {
     world: &'w World,
     target: String,
 }
@@ -66,8 +66,8 @@ impl World {
             .find(|entry| entry.dn.normal() == normal)
     }
 
-    fn at(&self, target: &str) -> At<'_> {
-        At {
+    fn at(&self, target: &str) -> EntryFacts<'_> {
+        EntryFacts {
             world: self,
             target: target.to_owned(),
         }
@@ -105,7 +105,7 @@ impl World {
     }
 }
 
-impl At<'_> {
+impl EntryFacts<'_> {
     fn entry(&self, of: EntryRef<'_>) -> Option<&Entry> {
         match of {
             EntryRef::Target => self.world.find(&self.target),
@@ -114,7 +114,7 @@ impl At<'_> {
     }
 }
 
-impl Facts for At<'_> {
+impl Facts for EntryFacts<'_> {
     fn values(
         &self,
         of: EntryRef<'_>,

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use fulgurite_auth::{
-    ChannelBinding, ClientFirst, Mechanism, PlainMessage, ScramHash, ScramKeys, Unmet,
+    ChannelBinding, ClientFirst, Mechanism, PlainMessage, PropertyError, ScramHash, ScramKeys,
 };
 use fulgurite_ldap::{LdapResult, ResultCode};
 use fulgurite_schema::Dn;
@@ -49,8 +49,10 @@ impl Authenticator<'_> {
         let ssf = connection.strength.overall();
         match self.auth.options.sasl_properties.permit(mechanism, ssf) {
             Ok(()) => {}
-            Err(Unmet::Excluded) => return Err(none("security flags do not match required")),
-            Err(Unmet::NeedsProtection | Unmet::TooWeak) => {
+            Err(PropertyError::Excluded) => {
+                return Err(none("security flags do not match required"));
+            }
+            Err(PropertyError::NeedsProtection | PropertyError::TooWeak) => {
                 return Err(refuse(
                     ResultCode::InappropriateAuthentication,
                     "SASL(-16): encryption needed to use mechanism: security flags do not match required",

@@ -266,7 +266,7 @@ impl<'a> Scanner<'a> {
     }
 }
 
-/// Returns true for Returns true for ASN.1 types whose contents are the LDAP form of the value.
+/// Returns true for ASN.1 types whose contents are the LDAP form of the value.
 /// These are OCTET STRING, UTF8String, and the string types that are subsets of ASCII. OCTET
 /// STRING, UTF8String, and the string types that are subsets of ASCII.
 fn is_string(tag: Tag) -> bool {

@@ -10,7 +10,7 @@ use super::{
 use crate::{Fault, Limits, Values};
 
 /// A junction whose parts are still being read.
-struct Open<'a> {
+struct OpenJunction<'a> {
     parts: Parts<'a>,
     reader: Reader<'a>,
 }
@@ -29,7 +29,7 @@ impl<'a> Filter<'a> {
     pub(crate) fn decode(reader: &mut Reader<'a>, limits: &Limits) -> Result<Self, Fault> {
         let depth_max = limits.filter_depth_max.min(FILTER_DEPTH_CEILING);
         let mut parts_left = limits.filter_parts_max;
-        let mut open: Vec<Open<'a>> = Vec::new();
+        let mut open: Vec<OpenJunction<'a>> = Vec::new();
         let mut element = reader.element()?;
         loop {
             parts_left = parts_left
@@ -85,20 +85,20 @@ impl<'a> Filter<'a> {
     }
 }
 
-fn junction<'a>((tag, content): (Tag, &'a [u8])) -> Option<Open<'a>> {
+fn junction<'a>((tag, content): (Tag, &'a [u8])) -> Option<OpenJunction<'a>> {
     let parts = match tag {
         AND => Parts::And(Vec::new()),
         OR => Parts::Or(Vec::new()),
         NOT => Parts::Not(None),
         _ => return None,
     };
-    Some(Open {
+    Some(OpenJunction {
         parts,
         reader: Reader::new(content),
     })
 }
 
-impl<'a> Open<'a> {
+impl<'a> OpenJunction<'a> {
     fn accept(&mut self, filter: Filter<'a>) -> Result<(), Fault> {
         match &mut self.parts {
             Parts::And(parts) | Parts::Or(parts) => parts.push(filter),

@@ -37,7 +37,7 @@ pub enum FilterTextError {
 }
 
 /// A junction whose parts are still being read.
-struct Open {
+struct OpenJunction {
     junction: Junction,
     at: usize,
     parts: usize,
@@ -56,7 +56,7 @@ pub(super) fn parse(text: &str, writer: &mut Writer<'_>) -> Result<(), FilterTex
         let end = text.trim_end_matches(' ').len();
         return item(text.as_bytes(), cursor.at, end.max(cursor.at), writer);
     }
-    let mut open: Vec<Open> = Vec::new();
+    let mut open: Vec<OpenJunction> = Vec::new();
     loop {
         cursor.skip_spaces();
         match cursor.peek() {
@@ -88,7 +88,7 @@ pub(super) fn parse(text: &str, writer: &mut Writer<'_>) -> Result<(), FilterTex
 }
 
 /// Counts a new part of the innermost junction.
-fn part_begins(open: &mut [Open]) -> Result<(), FilterTextError> {
+fn part_begins(open: &mut [OpenJunction]) -> Result<(), FilterTextError> {
     if let Some(parent) = open.last_mut() {
         parent.parts += 1;
         if parent.junction == Junction::Not && parent.parts > 1 {
@@ -101,7 +101,7 @@ fn part_begins(open: &mut [Open]) -> Result<(), FilterTextError> {
 /// Reads what follows an opening parenthesis: the sign of a junction, or an item to its end.
 fn begin_part(
     cursor: &mut Cursor<'_>,
-    open: &mut Vec<Open>,
+    open: &mut Vec<OpenJunction>,
     writer: &mut Writer<'_>,
 ) -> Result<(), FilterTextError> {
     cursor.skip_spaces();
@@ -123,7 +123,7 @@ fn begin_part(
         return Err(FilterTextError::TooDeep(FILTER_DEPTH_CEILING));
     }
     cursor.at += 1;
-    open.push(Open {
+    open.push(OpenJunction {
         junction,
         at,
         parts: 0,

@@ -165,7 +165,7 @@ impl<'a> SearchRequest<'a> {
     }
 }
 
-/// Reads an Reads an INTEGER (0 .. maxInt).
+/// Reads an INTEGER (0 .. maxInt).
 fn limit(reader: &mut Reader<'_>, what: &'static str) -> Result<u32, Fault> {
     let value = reader.integer()?;
     u32::try_from(value)

@@ -17,7 +17,7 @@ mod text;
 
 pub use kind::{ClassKind, Usage};
 pub(crate) use parse::Macros;
-pub(crate) use source::{Parsed, parse_source, parse_statement};
+pub(crate) use source::{SourceContents, parse_source, parse_statement};
 pub(crate) use statement::Statement;
 pub(crate) use text::{
     AttributeTypeText, Body, ContentRuleText, Definition, Head, Location, NameFormText,

@@ -216,7 +216,7 @@ impl<'t> Fields<'t> {
         }
     }
 
-    /// Parses Parses `( oid`.
+    /// Parses `( oid`.
     fn begin(&mut self) -> Result<Head, String> {
         self.open()?;
         let text = self.text("an object identifier")?;
@@ -257,7 +257,7 @@ impl<'t> Fields<'t> {
         }
     }
 
-    /// Parses Parses NAME, DESC, OBSOLETE and X- extensions, which every description may have.
+    /// Parses NAME, DESC, OBSOLETE and X- extensions, which every description may have.
     fn common(&mut self, keyword: &str, head: &mut Head) -> Result<(), String> {
         match keyword {
             "NAME" => {
@@ -284,7 +284,7 @@ impl<'t> Fields<'t> {
         }
     }
 
-    /// Parses Parses `'a'` or `( 'a' 'b' )`.
+    /// Parses `'a'` or `( 'a' 'b' )`.
     fn texts(&mut self, what: &str) -> Result<Vec<String>, String> {
         if self.lexer.peek()? != Some(Token::Open) {
             return Ok(vec![self.text(what)?.to_owned()]);
@@ -305,7 +305,7 @@ impl<'t> Fields<'t> {
         Ok(self.macros.expand(text))
     }
 
-    /// Parses Parses `a` or `( a $ b )`.
+    /// Parses `a` or `( a $ b )`.
     fn oids(&mut self) -> Result<Vec<String>, String> {
         if self.lexer.peek()? != Some(Token::Open) {
             return Ok(vec![self.oid()?]);
@@ -322,7 +322,7 @@ impl<'t> Fields<'t> {
         }
     }
 
-    /// Parses Parses `oid` or `oid{length}`, quoted or not.
+    /// Parses `oid` or `oid{length}`, quoted or not.
     fn syntax(&mut self) -> Result<(String, Option<u32>), String> {
         let mut text = self.text("a syntax")?;
         let mut bound = None;

@@ -9,7 +9,7 @@ use super::{file, ldif};
 
 /// The contents of a source.
 #[derive(Debug, Default)]
-pub(crate) struct Parsed {
+pub(crate) struct SourceContents {
     pub(crate) definitions: Vec<Definition>,
     /// `attributeoptions`, in lower case.
     pub(crate) options: Vec<String>,
@@ -25,7 +25,7 @@ pub(crate) fn parse_source(
     text: &str,
     origin: Origin,
     macros: &mut Macros,
-) -> Result<Parsed, (usize, String)> {
+) -> Result<SourceContents, (usize, String)> {
     let in_ldif = ldif::looks_like_ldif(text);
     let statements = if in_ldif {
         ldif::statements(text)?
@@ -33,7 +33,7 @@ pub(crate) fn parse_source(
         file::statements(text)
     };
     let name: Arc<str> = name.into();
-    let mut parsed = Parsed::default();
+    let mut parsed = SourceContents::default();
     for statement in statements {
         let line = statement.line;
         parse_statement(&name, &statement, origin, macros, &mut parsed)
@@ -51,7 +51,7 @@ pub(crate) fn parse_statement(
     statement: &Statement,
     origin: Origin,
     macros: &mut Macros,
-    parsed: &mut Parsed,
+    parsed: &mut SourceContents,
 ) -> Result<(), String> {
     let Statement { keyword, value, .. } = statement;
     let in_front = |reason: String| format!("{keyword}: {reason}");
@@ -94,7 +94,7 @@ pub(crate) fn parse_statement(
     Ok(())
 }
 
-fn add_option(option: &str, parsed: &mut Parsed) -> Result<(), String> {
+fn add_option(option: &str, parsed: &mut SourceContents) -> Result<(), String> {
     let valid = option.starts_with(|c: char| c.is_ascii_alphabetic())
         && option
             .bytes()
@@ -113,7 +113,7 @@ fn add_option(option: &str, parsed: &mut Parsed) -> Result<(), String> {
 mod tests {
     use super::*;
 
-    fn parse(text: &str) -> Result<Parsed, (usize, String)> {
+    fn parse(text: &str) -> Result<SourceContents, (usize, String)> {
         parse_source("t", text, Origin::File, &mut Macros::default())
     }
 

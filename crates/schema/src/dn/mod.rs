@@ -214,7 +214,7 @@ impl Dn {
         self.rdns.len()
     }
 
-    /// Returns the Returns the RDNs, leaf first.
+    /// Returns the RDNs, leaf first.
     pub fn rdns(&self) -> impl DoubleEndedIterator<Item = Rdn<'_>> + ExactSizeIterator {
         (0..self.rdns.len()).map(move |level| Rdn { dn: self, level })
     }
@@ -245,7 +245,7 @@ impl Dn {
         (!self.is_root()).then(|| self.levels(0..1))
     }
 
-    /// Returns Returns `rdn` (a name of any depth) placed below this name.
+    /// Returns `rdn` (a name of any depth) placed below this name.
     #[must_use]
     pub fn child(&self, rdn: &Dn) -> Dn {
         let mut child = rdn.clone();

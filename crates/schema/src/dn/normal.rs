@@ -3,7 +3,7 @@
 
 use super::error::DnError;
 use super::scan::{RawAva, Scan};
-use crate::matching::{Case, InvalidValue, Plain, Truth};
+use crate::matching::{AsciiProfile, Case, InvalidValue, Truth};
 use crate::registry::{AttributeType, Schema};
 use crate::syntax::Kind;
 
@@ -93,7 +93,7 @@ fn plain_text<'v>(attribute: &AttributeType, value: &'v [u8]) -> Option<(&'v str
     if seen & REFUSED != 0 || value.is_empty() {
         return None;
     }
-    if seen & SPACE != 0 && Plain::of(value)?.odd_spaces {
+    if seen & SPACE != 0 && AsciiProfile::of(value)?.odd_spaces {
         return None;
     }
     let text = std::str::from_utf8(value).ok()?;

@@ -182,7 +182,7 @@ impl<'t> Scan<'t> {
         hex_pair(first, second).ok_or(self.expected("two hexadecimal digits after '\\'"))
     }
 
-    /// Reads Reads `#` and the BER encoding of the value in hexadecimal.
+    /// Reads `#` and the BER encoding of the value in hexadecimal.
     fn hex_string(&mut self) -> Result<Cow<'t, [u8]>, Malformed> {
         self.at += 1;
         let mut bytes = Vec::new();

@@ -111,7 +111,7 @@ pub struct Assertion<A> {
 pub trait FilterSubject<A> {
     /// Visits the values the selector covers: the type, its subtypes, and forms with more options.
     fn values(&self, attribute: &A, visit: &mut dyn FnMut(&[u8]) -> Truth) -> Truth;
-    /// Returns true if the selector covers at least one value.
+    /// Returns True if the selector covers at least one value.
     fn present(&self, attribute: &A) -> Truth;
     /// Visits every value of every attribute, with its type: for extensible match without
     /// attribute.

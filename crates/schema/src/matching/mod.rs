@@ -41,7 +41,7 @@ pub(crate) use der::{is_certificate, is_certificate_list, is_private_key};
 pub(crate) use names::split_uid;
 pub(crate) use numbers::{is_bit_string, is_integer, is_uuid};
 pub(crate) use oids::first_component;
-pub(crate) use prepare::{Case, Plain};
+pub(crate) use prepare::{AsciiProfile, Case};
 pub(crate) use rule::RuleKind;
 pub(crate) use text::{is_postal_address, is_printable};
 pub(crate) use time::{is_csn, is_generalized_time};

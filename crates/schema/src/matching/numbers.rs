@@ -111,7 +111,7 @@ fn small_integer(value: &[u8]) -> Option<i64> {
     std::str::from_utf8(value).ok()?.parse().ok()
 }
 
-/// Makes the normal form of Makes the normal form of `TRUE` or `FALSE`.
+/// Makes the normal form of `TRUE` or `FALSE`.
 fn boolean(value: &[u8]) -> Normal<'_> {
     match value {
         b"TRUE" | b"FALSE" => Ok(Cow::Borrowed(value)),

@@ -55,7 +55,8 @@ fn known_identifier<'v>(names: &dyn NameResolver, assertion: &'v [u8]) -> Normal
     object_identifier(names, assertion)
 }
 
-/// Returns true if a stored identifier is the one of a normalised assertion, without allocation.
+/// Compares a stored identifier with a normalised assertion, without allocation. Returns `None` for
+/// an invalid identifier.
 fn object_identifier_matches(
     names: &dyn NameResolver,
     normal: &[u8],

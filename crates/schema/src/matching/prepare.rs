@@ -32,7 +32,7 @@ pub(crate) enum Case {
 /// # Errors
 /// [`InvalidValue`] for text that is not UTF-8.
 pub(crate) fn prepare(value: &[u8], case: Case) -> Result<Cow<'_, [u8]>, InvalidValue> {
-    match Plain::of(value) {
+    match AsciiProfile::of(value) {
         None => {
             let text = map_and_normalise(value, case)?;
             Ok(Cow::Owned(compact(&text).into_bytes()))
@@ -46,16 +46,16 @@ pub(crate) fn prepare(value: &[u8], case: Case) -> Result<Cow<'_, [u8]>, Invalid
 }
 
 /// The properties of a value of printable ASCII.
-pub(crate) struct Plain {
+pub(crate) struct AsciiProfile {
     /// True if it has letters that folding changes.
     pub(crate) upper: bool,
     /// True if it has spaces at an end or in a row, or is empty.
     pub(crate) odd_spaces: bool,
 }
 
-impl Plain {
+impl AsciiProfile {
     /// Looks at a value. Returns `None` if it is not all printable ASCII.
-    pub(crate) fn of(value: &[u8]) -> Option<Plain> {
+    pub(crate) fn of(value: &[u8]) -> Option<AsciiProfile> {
         let (mut upper, mut odd_spaces, mut printable) = (false, false, true);
         let mut before = b' ';
         for &b in value {
@@ -65,7 +65,7 @@ impl Plain {
             before = b;
         }
         odd_spaces |= before == b' ';
-        printable.then_some(Plain { upper, odd_spaces })
+        printable.then_some(AsciiProfile { upper, odd_spaces })
     }
 }
 

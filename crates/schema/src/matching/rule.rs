@@ -223,8 +223,13 @@ impl MatchingRule {
         value: &[u8],
     ) -> Truth {
         let mut buffer = [0; SHORT];
-        let case = self.form.case;
-        if let Some(normal) = case.and_then(|case| prepare_short(value, case, &mut buffer)) {
+        // The case is a constant in each call, so that the compiler folds it into the loop.
+        let short = match self.form.case {
+            Some(Case::Ignore) => prepare_short(value, Case::Ignore, &mut buffer),
+            Some(Case::Exact) => prepare_short(value, Case::Exact, &mut buffer),
+            None => None,
+        };
+        if let Some(normal) = short {
             return assertion.matches(normal).into();
         }
         match self.normalise(names, value) {

@@ -81,7 +81,7 @@ impl SubstringAssertion {
             .into_iter()
             .chain(any.iter().map(|piece| (Position::Any, *piece)))
             .chain(final_.map(|piece| (Position::Final, piece)));
-        let mut prepared = Prepared {
+        let mut prepared = PieceBuilder {
             prepare,
             pieces: Pieces::default(),
             spaced: None,
@@ -133,7 +133,7 @@ impl Pieces {
     }
 }
 
-struct Prepared {
+struct PieceBuilder {
     prepare: PreparePiece,
     pieces: Pieces,
     /// Where they are wanted.
@@ -142,7 +142,7 @@ struct Prepared {
     spaces_count: bool,
 }
 
-impl Prepared {
+impl PieceBuilder {
     fn add(&mut self, place: Position, piece: &[u8]) -> Result<(), InvalidValue> {
         match (self.prepare)(piece)? {
             Piece::Spaced(text) => self.add_text(place, &text),

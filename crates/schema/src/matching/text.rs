@@ -115,7 +115,7 @@ fn directory_string(value: &[u8], case: Case) -> Normal<'_> {
     prepare(value, case)
 }
 
-/// Makes the normal form of an Makes the normal form of an IA5 String: ASCII, may be empty.
+/// Makes the normal form of an IA5 String: ASCII, may be empty.
 fn ia5_string(value: &[u8], case: Case) -> Normal<'_> {
     if !value.is_ascii() {
         return Err(InvalidValue);
@@ -131,8 +131,8 @@ fn numeric_string(value: &[u8]) -> Normal<'_> {
     Ok(without(value, |b| b == b' '))
 }
 
-/// Makes the normal form of a Makes the normal form of a Telephone Number: case folded, spaces and
-/// hyphens dropped (RFC 4518, section 2.6.3). Its syntax is that of Printable String.
+/// Makes the normal form of a Telephone Number: case folded, without spaces and hyphens (RFC 4518,
+/// section 2.6.3). Its syntax is that of Printable String.
 fn telephone_number(value: &[u8]) -> Normal<'_> {
     if value.is_empty() || !value.iter().copied().all(is_printable) {
         return Err(InvalidValue);
@@ -258,8 +258,8 @@ fn telephone_matches(normal: &[u8], value: &[u8]) -> Option<bool> {
     Some(significant.eq(normal.iter().copied()))
 }
 
-/// Returns true for a Returns true for a Postal Address: lines between `$`, with `\24` and `\5C` as
-/// the only escapes (RFC 4517, section 3.3.28). Empty lines occur in practice and are accepted.
+/// Returns true for a Postal Address: lines between `$` (RFC 4517, section 3.3.28). The only
+/// escapes are `\24` and `\5C`. Empty lines occur in practice and are accepted.
 pub(crate) fn is_postal_address(value: &[u8]) -> bool {
     if std::str::from_utf8(value).is_err() {
         return false;

@@ -1,16 +1,16 @@
 //! Attribute types: supertypes, inheritance, subtypes.
 
 use super::attribute_type::{AttributeIndex, AttributeType};
-use super::collected::{Collected, Located, contradiction};
+use super::definition_set::{DefinitionSet, LocatedText, contradiction};
 use super::error::SchemaError;
-use super::names::Names;
+use super::name_table::NameTable;
 use super::syntaxes::Syntaxes;
 use crate::definition::{AttributeTypeText, Location, Origin, Usage};
 use crate::matching::{MatchingRule, RuleKind};
 
 /// Resolves all attribute types, in order of definition.
 pub(super) fn resolve_attributes(
-    collected: &Collected<AttributeTypeText>,
+    collected: &DefinitionSet<AttributeTypeText>,
     syntaxes: &Syntaxes,
 ) -> Result<Vec<AttributeType>, SchemaError> {
     let superiors = superiors(collected)?;
@@ -46,7 +46,9 @@ pub(super) fn resolve_attributes(
     Ok(types)
 }
 
-fn superiors(collected: &Collected<AttributeTypeText>) -> Result<Vec<Option<usize>>, SchemaError> {
+fn superiors(
+    collected: &DefinitionSet<AttributeTypeText>,
+) -> Result<Vec<Option<usize>>, SchemaError> {
     collected
         .first
         .iter()
@@ -57,7 +59,7 @@ fn superiors(collected: &Collected<AttributeTypeText>) -> Result<Vec<Option<usiz
 fn superior_of(
     location: &Location,
     text: &AttributeTypeText,
-    names: &Names,
+    names: &NameTable,
 ) -> Result<Option<usize>, SchemaError> {
     let Some(name) = &text.superior else {
         return Ok(None);
@@ -74,7 +76,7 @@ fn superior_of(
 fn resolve_one(
     number: usize,
     origin: Origin,
-    (location, text): &Located<AttributeTypeText>,
+    (location, text): &LocatedText<AttributeTypeText>,
     superior: Option<&AttributeType>,
     syntaxes: &Syntaxes,
 ) -> Result<AttributeType, SchemaError> {
@@ -177,7 +179,7 @@ fn fill_subtypes(types: &mut [AttributeType]) {
 /// Returns a repeated definition must say what the first one says; wording and length hints may
 /// differ.
 fn check_repeated(
-    collected: &Collected<AttributeTypeText>,
+    collected: &DefinitionSet<AttributeTypeText>,
     types: &[AttributeType],
     syntaxes: &Syntaxes,
 ) -> Result<(), SchemaError> {

@@ -8,7 +8,7 @@ use super::resolve::resolve;
 use super::schema::Schema;
 use crate::builtin::{self, Builtin, Source};
 use crate::definition::{
-    Definition, Macros, Origin, Parsed, Statement, parse_source, parse_statement,
+    Definition, Macros, Origin, SourceContents, Statement, parse_source, parse_statement,
 };
 
 /// Collects definitions; [`build`](Self::build) resolves them all, so they may refer to each other
@@ -95,7 +95,7 @@ impl SchemaBuilder {
             keyword: keyword.to_ascii_lowercase(),
             value: value.trim().to_owned(),
         };
-        let mut parsed = Parsed::default();
+        let mut parsed = SourceContents::default();
         let name = origin.into();
         parse_statement(
             &name,
@@ -127,7 +127,7 @@ impl SchemaBuilder {
         )
     }
 
-    fn add(&mut self, parsed: Parsed) {
+    fn add(&mut self, parsed: SourceContents) {
         self.definitions.extend(parsed.definitions);
         self.options.extend(parsed.options);
     }

@@ -3,16 +3,16 @@
 use std::collections::BTreeSet;
 
 use super::attribute_type::{AttributeIndex, AttributeType};
-use super::collected::{Collected, Located, attribute_list, contradiction};
+use super::definition_set::{DefinitionSet, LocatedText, attribute_list, contradiction};
 use super::error::SchemaError;
-use super::names::Names;
+use super::name_table::NameTable;
 use super::object_class::{ObjectClass, ObjectClassIndex};
 use crate::definition::{ClassKind, ObjectClassText, Origin};
 
 /// Resolves all classes, in order of definition.
 pub(super) fn resolve_classes(
-    collected: &Collected<ObjectClassText>,
-    attributes: &Names,
+    collected: &DefinitionSet<ObjectClassText>,
+    attributes: &NameTable,
     types: &[AttributeType],
 ) -> Result<Vec<ObjectClass>, SchemaError> {
     let superiors: Vec<Vec<usize>> = collected
@@ -66,8 +66,8 @@ pub(super) fn resolve_classes(
 }
 
 fn superiors_of(
-    (location, text): &Located<ObjectClassText>,
-    names: &Names,
+    (location, text): &LocatedText<ObjectClassText>,
+    names: &NameTable,
 ) -> Result<Vec<usize>, SchemaError> {
     let find = |superior: &String| {
         let unknown = || {
@@ -87,9 +87,9 @@ fn superiors_of(
 fn resolve_one(
     number: usize,
     origin: Origin,
-    (location, text): &Located<ObjectClassText>,
+    (location, text): &LocatedText<ObjectClassText>,
     superiors: &[&ObjectClass],
-    attributes: &Names,
+    attributes: &NameTable,
 ) -> Result<ObjectClass, SchemaError> {
     let list = |names: &[String]| attribute_list(location, "objectclass", names, attributes);
     for superior in superiors {
@@ -130,8 +130,8 @@ fn resolve_one(
 
 /// Fails if an administrator's class includes operational attributes, which the server controls.
 fn check_user_attributes(
-    (location, text): &Located<ObjectClassText>,
-    attributes: &Names,
+    (location, text): &LocatedText<ObjectClassText>,
+    attributes: &NameTable,
     types: &[AttributeType],
 ) -> Result<(), SchemaError> {
     let operational = |name: &String| {
@@ -157,9 +157,9 @@ fn may_derive(kind: ClassKind, superior: ClassKind) -> bool {
 
 /// Returns a repeated definition must say what the first one says.
 fn check_repeated(
-    collected: &Collected<ObjectClassText>,
+    collected: &DefinitionSet<ObjectClassText>,
     classes: &[ObjectClass],
-    attributes: &Names,
+    attributes: &NameTable,
 ) -> Result<(), SchemaError> {
     for (known, later) in &collected.repeated {
         let superiors = superiors_of(later, &collected.names)?;

@@ -1,19 +1,19 @@
 //! DIT content rules: the classes and attributes that they name.
 
 use super::attribute_type::AttributeIndex;
-use super::collected::{Collected, attribute_list};
 use super::content_rule::ContentRule;
+use super::definition_set::{DefinitionSet, attribute_list};
 use super::error::SchemaError;
-use super::names::Names;
+use super::name_table::NameTable;
 use super::object_class::ObjectClass;
 use crate::definition::{ClassKind, ContentRuleText};
 
 /// Resolves DIT content rules; each belongs to the structural class of the same OID.
 pub(super) fn resolve_content_rules(
-    collected: &Collected<ContentRuleText>,
+    collected: &DefinitionSet<ContentRuleText>,
     classes: &[ObjectClass],
-    class_names: &Names,
-    attributes: &Names,
+    class_names: &NameTable,
+    attributes: &NameTable,
 ) -> Result<Vec<ContentRule>, SchemaError> {
     let mut rules = Vec::new();
     for (location, text) in &collected.first {

@@ -1,18 +1,18 @@
 //! Name forms and DIT structure rules (RFC 4512, sections 4.1.7.1 and 4.1.7.2): checked, published,
 //! not enforced.
 
-use super::collected::Collected;
+use super::definition_set::DefinitionSet;
 use super::error::SchemaError;
-use super::names::Names;
+use super::name_table::NameTable;
 use super::object_class::ObjectClass;
 use crate::definition::{ClassKind, NameFormText, StructureRuleText};
 
 /// Returns the texts of name forms, once all their names are known to exist.
 pub(super) fn resolve_name_forms(
-    forms: &Collected<NameFormText>,
+    forms: &DefinitionSet<NameFormText>,
     classes: &[ObjectClass],
-    class_names: &Names,
-    attributes: &Names,
+    class_names: &NameTable,
+    attributes: &NameTable,
 ) -> Result<Vec<String>, SchemaError> {
     let mut texts = Vec::new();
     for (location, text) in &forms.first {
@@ -47,8 +47,8 @@ pub(super) fn resolve_name_forms(
 /// Returns the texts of structure rules, once their name forms and superior rules are known to
 /// exist.
 pub(super) fn resolve_structure_rules(
-    rules: &Collected<StructureRuleText>,
-    forms: &Collected<NameFormText>,
+    rules: &DefinitionSet<StructureRuleText>,
+    forms: &DefinitionSet<NameFormText>,
 ) -> Result<Vec<String>, SchemaError> {
     let mut texts = Vec::new();
     for (location, text) in &rules.first {

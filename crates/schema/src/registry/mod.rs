@@ -3,19 +3,19 @@
 //! ```text
 //!   builder --> resolve --> attributes, classes, content_rules, forms --> schema --> publish
 //!                              |
-//!                              `--> attribute_type, object_class, content_rule, names
+//!                              `--> attribute_type, object_class, content_rule, name_table
 //! ```
 
 mod attribute_type;
 mod attributes;
 mod builder;
 mod classes;
-mod collected;
 mod content_rule;
 mod content_rules;
+mod definition_set;
 mod error;
 mod forms;
-mod names;
+mod name_table;
 mod object_class;
 mod publish;
 mod resolve;

@@ -2,8 +2,8 @@
 
 use super::attributes::resolve_attributes;
 use super::classes::resolve_classes;
-use super::collected::{Kind, collect};
 use super::content_rules::resolve_content_rules;
+use super::definition_set::{DefinitionKind, collect};
 use super::error::SchemaError;
 use super::forms::{resolve_name_forms, resolve_structure_rules};
 use super::schema::Parts;
@@ -23,7 +23,7 @@ pub(super) fn resolve(definitions: Vec<Definition>) -> Result<Parts, SchemaError
         forms,
         structure,
     } = DefinitionsByKind::of(definitions);
-    let kind = |keyword, noun| Kind { keyword, noun };
+    let kind = |keyword, noun| DefinitionKind { keyword, noun };
     let syntaxes = Syntaxes::resolve(collect(
         kind("ldapsyntax", "ldapSyntax"),
         syntaxes,

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::attribute_type::{AttributeIndex, AttributeType};
 use super::content_rule::ContentRule;
 use super::error::SchemaError;
-use super::names::Names;
+use super::name_table::NameTable;
 use super::object_class::{ObjectClass, ObjectClassIndex};
 use crate::matching::MatchingRule;
 use crate::syntax::Syntax;
@@ -25,9 +25,9 @@ pub struct Schema {
 #[derive(Debug)]
 pub(super) struct Parts {
     pub(super) attributes: Vec<AttributeType>,
-    pub(super) attribute_names: Names,
+    pub(super) attribute_names: NameTable,
     pub(super) classes: Vec<ObjectClass>,
-    pub(super) class_names: Names,
+    pub(super) class_names: NameTable,
     pub(super) content_rules: Vec<ContentRule>,
     /// Texts of the syntaxes that files define.
     pub(super) defined_syntaxes: Vec<String>,

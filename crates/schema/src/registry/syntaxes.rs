@@ -1,22 +1,22 @@
 //! Syntaxes that files define.
 
-use super::collected::Collected;
+use super::definition_set::DefinitionSet;
 use super::error::SchemaError;
-use super::names::Names;
+use super::name_table::NameTable;
 use crate::definition::SyntaxText;
 use crate::syntax::Syntax;
 
 /// Syntaxes defined by files, each standing for a built-in one.
 #[derive(Debug)]
 pub(super) struct Syntaxes {
-    names: Names,
+    names: NameTable,
     stands_for: Vec<&'static Syntax>,
     pub(super) published: Vec<String>,
 }
 
 impl Syntaxes {
     /// Resolves the syntaxes that files define.
-    pub(super) fn resolve(collected: Collected<SyntaxText>) -> Result<Syntaxes, SchemaError> {
+    pub(super) fn resolve(collected: DefinitionSet<SyntaxText>) -> Result<Syntaxes, SchemaError> {
         let mut syntaxes = Syntaxes {
             names: collected.names,
             stands_for: Vec::new(),

@@ -119,7 +119,7 @@ impl Syntax {
         matches!(self.kind, Kind::Dn | Kind::NameAndOptionalUid)
     }
 
-    /// Returns true if `value` is a value of this syntax.
+    /// Checks that `value` is a value of this syntax.
     ///
     /// # Errors
     /// [`InvalidSyntax`] when it is not.

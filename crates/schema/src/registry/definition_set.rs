@@ -4,15 +4,15 @@ use std::collections::BTreeSet;
 
 use super::attribute_type::AttributeIndex;
 use super::error::SchemaError;
-use super::names::Names;
+use super::name_table::NameTable;
 use crate::definition::{Head, Location, Origin};
 
 /// A definition of one kind with its place.
-pub(super) type Located<T> = (Location, T);
+pub(super) type LocatedText<T> = (Location, T);
 
 /// A kind of definition, as errors call it.
 #[derive(Clone, Copy)]
-pub(super) struct Kind {
+pub(super) struct DefinitionKind {
     /// As the keyword of a file.
     pub(super) keyword: &'static str,
     /// As messages name it.
@@ -21,16 +21,16 @@ pub(super) struct Kind {
 
 /// All definitions of one kind: each OID once, and the later definitions of the same OIDs.
 #[derive(Debug)]
-pub(super) struct Collected<T> {
-    pub(super) first: Vec<Located<T>>,
+pub(super) struct DefinitionSet<T> {
+    pub(super) first: Vec<LocatedText<T>>,
     /// Number of the first definition, and the later one.
-    pub(super) repeated: Vec<(usize, Located<T>)>,
-    pub(super) names: Names,
+    pub(super) repeated: Vec<(usize, LocatedText<T>)>,
+    pub(super) names: NameTable,
     /// The author of each first definition.
     pub(super) origins: Vec<Origin>,
 }
 
-impl<T> Collected<T> {
+impl<T> DefinitionSet<T> {
     /// Returns the author of a definition.
     pub(super) fn origin(&self, number: usize) -> Origin {
         self.origins.get(number).copied().unwrap_or(Origin::File)
@@ -39,14 +39,14 @@ impl<T> Collected<T> {
 
 /// Collects definitions of one kind.
 pub(super) fn collect<T>(
-    kind: Kind,
+    kind: DefinitionKind,
     all: Vec<(Origin, Location, T)>,
     head: impl Fn(&T) -> &Head,
-) -> Result<Collected<T>, SchemaError> {
-    let mut collected = Collected {
+) -> Result<DefinitionSet<T>, SchemaError> {
+    let mut collected = DefinitionSet {
         first: Vec::new(),
         repeated: Vec::new(),
-        names: Names::default(),
+        names: NameTable::default(),
         origins: Vec::new(),
     };
     for (origin, location, text) in all {
@@ -90,7 +90,7 @@ pub(super) fn collect<T>(
 }
 
 fn name_taken(
-    kind: Kind,
+    kind: DefinitionKind,
     location: &Location,
     name: &str,
     other: Option<(&Location, &str)>,
@@ -142,7 +142,7 @@ pub(super) fn attribute_list(
     location: &Location,
     keyword: &str,
     list: &[String],
-    attributes: &Names,
+    attributes: &NameTable,
 ) -> Result<BTreeSet<AttributeIndex>, SchemaError> {
     let find = |name: &String| {
         let unknown = || {

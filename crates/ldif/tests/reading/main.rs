@@ -187,7 +187,7 @@ fn mistakes_name_file_line_and_cure() {
         ),
         (
             "dn: dc=b\ndc: b\ndn: dc=c\n",
-            "line 3: \"dn:\" stands inside a record; is the empty line before it missing?",
+            "line 3: \"dn:\" is inside a record; is the empty line before it missing?",
         ),
         (
             "dn:: /w==\ndc: b\n",
@@ -223,7 +223,7 @@ fn mistakes_name_file_line_and_cure() {
         ),
         (
             "dn: dc=b\ncontrol: 1.2\ndc: b\n",
-            "line 2: a control stands before",
+            "line 2: a control needs a",
         ),
         (
             "dn: dc=b\nchangetype: delete\ndc: b\n",
@@ -235,7 +235,7 @@ fn mistakes_name_file_line_and_cure() {
         ),
         (
             "dn: dc=b\nchangetype: modify\nadd: l\ncn: x\n",
-            "line 4: within the modification of l a value of cn has no place; is the line \"-\" missing?",
+            "line 4: within the modification of l a value of cn is out of place; is the line \"-\" missing?",
         ),
         (
             "dn: dc=b\nchangetype: modrdn\nnewrdn: dc=c\n",

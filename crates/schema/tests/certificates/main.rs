@@ -3,8 +3,8 @@
 use fulgurite_ldap::FilterBuf;
 use fulgurite_schema::{Dn, Entry, EntrySubject, Filter, MatchingRule, Schema, Syntax, Truth};
 
-const CERTIFICATE: &[u8] = include_bytes!("data/certificate.der");
-const REVOCATIONS: &[u8] = include_bytes!("data/revocations.der");
+const CERTIFICATE: &[u8] = include_bytes!("../data/certificate.der");
+const REVOCATIONS: &[u8] = include_bytes!("../data/revocations.der");
 
 /// 0x8034567890abcdef; the highest bit is set, so the encoding has a zero byte in front.
 const SERIAL: &str = "9238103811466972655";

@@ -23,14 +23,14 @@ entryUUID: 11111111-2222-4333-8444-555555555555
 createTimestamp: 19990101000000Z
 ";
 
-struct Place {
+struct TempStore {
     dir: TempDir,
 }
 
-impl Place {
-    fn new() -> Place {
+impl TempStore {
+    fn new() -> TempStore {
         let dir = tempfile::tempdir().expect("a temporary directory");
-        Place { dir }
+        TempStore { dir }
     }
 
     fn data(&self) -> PathBuf {
@@ -73,9 +73,9 @@ fn load_files(data: &Path, files: Vec<PathBuf>) -> Result<LoadSummary, LoadFailu
 }
 
 /// A clock that never advances, and fixed randomness.
-struct Fixed(std::sync::atomic::AtomicU64);
+struct FixedTime(std::sync::atomic::AtomicU64);
 
-impl Clock for Fixed {
+impl Clock for FixedTime {
     fn now(&self) -> Timestamp {
         Timestamp(1_700_000_000_000_000)
     }
@@ -85,7 +85,7 @@ impl Clock for Fixed {
     }
 }
 
-impl Entropy for Fixed {
+impl Entropy for FixedTime {
     fn random(&self) -> [u8; 16] {
         let count = self.0.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         [count.to_be_bytes(), (!count).to_be_bytes()]
@@ -122,24 +122,24 @@ fn many(people: usize, wrong: &[usize]) -> String {
 fn the_store_is_the_same_however_many_threads_load_it() {
     let mut outcomes = BTreeSet::new();
     for threads in [1, 2, 3] {
-        let place = Place::new();
+        let temp = TempStore::new();
         let options = StoreOptions {
             suffixes: vec!["dc=example,dc=com".to_owned()],
             ..StoreOptions::default()
         };
-        let mut settings = LoadSettings::new(place.data(), options, Schema::standard());
-        settings.files = vec![place.file("many.ldif", &many(3000, &[]))];
+        let mut settings = LoadSettings::new(temp.data(), options, Schema::standard());
+        settings.files = vec![temp.file("many.ldif", &many(3000, &[]))];
         settings.load.threads = Some(threads);
-        settings.clock = Arc::new(Fixed(0.into()));
-        settings.entropy = Arc::new(Fixed(0.into()));
+        settings.clock = Arc::new(FixedTime(0.into()));
+        settings.entropy = Arc::new(FixedTime(0.into()));
         let summary = load(&settings, &mut |_| {}).expect("loaded");
         assert_eq!(summary.entries, 3002);
-        let text = place.export();
+        let text = temp.export();
         let (mut csns, mut uuids) = (BTreeSet::new(), BTreeSet::new());
         csns.extend(text.lines().filter(|line| line.starts_with("entryCSN:")));
         uuids.extend(text.lines().filter(|line| line.starts_with("entryUUID:")));
         assert_eq!((csns.len(), uuids.len()), (3002, 3002));
-        let bytes = std::fs::read(place.data().join("data.mdb")).expect("the store's file");
+        let bytes = std::fs::read(temp.data().join("data.mdb")).expect("the store's file");
         outcomes.insert((text, bytes));
     }
     assert_eq!(outcomes.len(), 1);
@@ -147,16 +147,16 @@ fn the_store_is_the_same_however_many_threads_load_it() {
 
 #[test]
 fn the_first_wrong_record_is_reported_whichever_part_it_is_in() {
-    let place = Place::new();
+    let temp = TempStore::new();
     let text = many(6000, &[2500, 2501, 5900]);
-    let failed = place.load(&[&text]).expect_err("a class that there is not");
+    let failed = temp.load(&[&text]).expect_err("a class that there is not");
     let line = 1 + text
         .lines()
         .position(|line| line.starts_with("dn: uid=p2500,"))
         .expect("the entry");
     let told = failed.to_string();
     assert!(told.contains(&format!("line {line}: uid=p2500,")), "{told}");
-    assert!(!place.data().exists());
+    assert!(!temp.data().exists());
 }
 
 fn lines(text: &str) -> BTreeSet<&str> {
@@ -165,8 +165,8 @@ fn lines(text: &str) -> BTreeSet<&str> {
 
 #[test]
 fn children_may_come_before_parents_and_files_add_up() {
-    let place = Place::new();
-    let summary = place
+    let temp = TempStore::new();
+    let summary = temp
         .load(&[JANE, &format!("{PEOPLE}\n{TOP}")])
         .expect("loaded");
     assert_eq!(summary.entries, 3);
@@ -174,7 +174,7 @@ fn children_may_come_before_parents_and_files_add_up() {
         summary.bytes as usize,
         JANE.len() + PEOPLE.len() + 1 + TOP.len()
     );
-    let text = place.export();
+    let text = temp.export();
     let order: Vec<&str> = text
         .lines()
         .filter(|line| line.starts_with("dn:"))
@@ -202,24 +202,24 @@ fn children_may_come_before_parents_and_files_add_up() {
 
 #[test]
 fn an_export_loads_into_the_same_export() {
-    let first = Place::new();
+    let first = TempStore::new();
     first.load(&[TOP, PEOPLE, JANE]).expect("loaded");
     let text = first.export();
-    let second = Place::new();
+    let second = TempStore::new();
     second.load(&[&text]).expect("loaded again");
     assert_eq!(second.export(), text);
 }
 
 #[test]
 fn a_store_is_extended_in_one_transaction() {
-    let place = Place::new();
-    place.load(&[TOP]).expect("loaded");
-    place.load(&[JANE, PEOPLE]).expect("extended");
-    let before = place.export();
+    let temp = TempStore::new();
+    temp.load(&[TOP]).expect("loaded");
+    temp.load(&[JANE, PEOPLE]).expect("extended");
+    let before = temp.export();
     let third = JANE.replace("jane", "john").replace("1111-", "1112-");
-    let failed = place.load(&[&third, PEOPLE]).expect_err("people exist");
+    let failed = temp.load(&[&third, PEOPLE]).expect_err("people exist");
     assert!(failed.to_string().contains("exist"), "{failed}");
-    assert_eq!(place.export(), before);
+    assert_eq!(temp.export(), before);
 }
 
 #[test]
@@ -250,26 +250,26 @@ fn a_wrong_record_is_reported_with_its_place_and_leaves_nothing() {
         ),
         (JANE, 1, "the parent entry does not exist"),
     ] {
-        let place = Place::new();
-        let good = place.file("good.ldif", "");
-        let bad = place.file("bad.ldif", text);
-        let failed = load_files(&place.data(), vec![good, bad]).expect_err(text);
+        let temp = TempStore::new();
+        let good = temp.file("good.ldif", "");
+        let bad = temp.file("bad.ldif", text);
+        let failed = load_files(&temp.data(), vec![good, bad]).expect_err(text);
         let message = failed.to_string();
         assert!(message.contains(reason), "{message}");
         assert!(message.contains("bad.ldif"), "{message}");
         assert!(message.contains(&format!("line {line}:")), "{message}");
-        assert!(!place.data().exists(), "nothing is left: {message}");
+        assert!(!temp.data().exists(), "nothing is left: {message}");
     }
-    let place = Place::new();
-    let twice = place.load(&[TOP, PEOPLE, TOP]).expect_err("twice");
+    let temp = TempStore::new();
+    let twice = temp.load(&[TOP, PEOPLE, TOP]).expect_err("twice");
     assert!(
         twice
             .to_string()
             .contains("2.ldif, line 1: dc=example,dc=com"),
         "{twice}"
     );
-    assert!(!place.data().exists());
-    let missing = load_files(&place.data(), vec!["nowhere.ldif".into()]).expect_err("no file");
+    assert!(!temp.data().exists());
+    let missing = load_files(&temp.data(), vec!["nowhere.ldif".into()]).expect_err("no file");
     assert!(
         missing.to_string().starts_with("nowhere.ldif: "),
         "{missing}"
@@ -278,17 +278,17 @@ fn a_wrong_record_is_reported_with_its_place_and_leaves_nothing() {
 
 #[test]
 fn many_entries_are_found_again_and_progress_is_reported() {
-    let place = Place::new();
+    let temp = TempStore::new();
     let mut text = format!("{TOP}\n");
     for n in 0..2000 {
         text += &format!("dn: uid=u{n},dc=example,dc=com\nobjectClass: account\nuid: u{n}\n\n");
     }
-    let file = place.file("many.ldif", &text);
+    let file = temp.file("many.ldif", &text);
     let options = StoreOptions {
         suffixes: vec!["dc=example,dc=com".to_owned()],
         ..StoreOptions::default()
     };
-    let mut settings = LoadSettings::new(place.data(), options, Schema::standard());
+    let mut settings = LoadSettings::new(temp.data(), options, Schema::standard());
     settings.files = vec![file];
     let mut steps = Vec::new();
     let summary = load(&settings, &mut |step| steps.push(step)).expect("loaded");
@@ -308,7 +308,7 @@ fn many_entries_are_found_again_and_progress_is_reported() {
         (last.phase, last.entries, last.bytes),
         (Phase::Commit, 2001, text.len() as u64)
     );
-    let store = place.store();
+    let store = temp.store();
     let view = store.snapshot().expect("a view");
     for n in [0, 999, 1999] {
         let dn = format!("uid=u{n},dc=example,dc=com");

@@ -5,14 +5,14 @@
 
 /// Names and OIDs of one kind of definition.
 #[derive(Debug, Default)]
-pub(crate) struct Names {
+pub(crate) struct NameTable {
     names: Vec<(Box<[u8]>, u32)>,
     /// Places in `names`, plus one, by hash; a power of two, at least twice as many as there are
     /// names.
     slots: Vec<u32>,
 }
 
-impl Names {
+impl NameTable {
     /// Adds a name. Returns its previous number, if it had one.
     pub(crate) fn insert(&mut self, name: &str, number: u32) -> Option<u32> {
         let name = name.as_bytes();
@@ -87,11 +87,11 @@ fn hash(name: &[u8]) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::Names;
+    use super::NameTable;
 
     #[test]
     fn any_case_any_length() {
-        let mut names = Names::default();
+        let mut names = NameTable::default();
         assert_eq!(names.get(b"cn"), None);
         let long = "x".repeat(100);
         assert_eq!(names.insert("commonName", 7), None);
@@ -105,7 +105,7 @@ mod tests {
 
     #[test]
     fn many_names_get_their_own_numbers() {
-        let mut names = Names::default();
+        let mut names = NameTable::default();
         for number in 0..2000 {
             assert_eq!(names.insert(&format!("1.3.6.1.4.{number}"), number), None);
             assert_eq!(names.insert(&format!("n{number}"), number + 5000), None);

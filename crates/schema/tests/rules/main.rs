@@ -180,7 +180,7 @@ fn rules_are_found_by_name_and_oid_and_each_has_its_own() {
 
 /// slapd's answer for each value, and our deliberate differences. The same table is run against
 /// both servers.
-const SYNTAXES: &str = include_str!("data/syntaxes.txt");
+const SYNTAXES: &str = include_str!("../data/syntaxes.txt");
 
 fn unescape(text: &str) -> Vec<u8> {
     let mut bytes = Vec::new();

@@ -4,7 +4,7 @@ use fulgurite_schema::{
     AttributeType, Builtin, ClassKind, MatchingRule, ObjectClass, Schema, SchemaBuilder, Usage,
 };
 
-const PUBLISHED: &str = include_str!("data/published.txt");
+const PUBLISHED: &str = include_str!("../data/published.txt");
 
 #[test]
 fn every_published_definition_is_ours_too() {
