@@ -1,5 +1,5 @@
 //! Gives the shared library LMDB's soname, which linked programs ask the loader for. It is never
-//! unloaded: the system calls it when the process forks, and when a page of a map is missing.
+//! unloaded: the system calls it at forks, and when a page of a map is missing.
 
 fn main() {
     println!("cargo:rustc-cdylib-link-arg=-Wl,-soname,liblmdb.so.0");

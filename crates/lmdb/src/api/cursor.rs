@@ -82,27 +82,27 @@ fn open(txn: CHandle<MDB_txn>, dbi: MDB_dbi, cursor: Out<'_, *mut MDB_cursor>) -
 #[inline(always)]
 fn close(cursor: CHandle<MDB_cursor>) -> Outcome {
     let closed = cursor.find()?;
-    let Some(mut txn) = closed.get().txn else {
-        // SAFETY: without a transaction it is in no list, so nothing else refers to it.
-        drop(unsafe { closed.retire() });
-        return Ok(());
-    };
-    let txn = txn.get_mut();
-    if txn.state() == State::Busy || !txn.is_of_this_thread() {
-        return Err(Code::BAD_TXN);
+    let mut txn = closed.get().txn;
+    if let Some(txn) = &txn {
+        let txn = txn.get();
+        if txn.state() == State::Busy || !txn.is_of_this_thread() {
+            return Err(Code::BAD_TXN);
+        }
+        txn.cursors.remove(closed.get());
     }
-    txn.cursors.remove(closed.get());
     let id = match closed.get().position {
         Position::Write(id) => Some(id),
         Position::Read(_) => None,
     };
-    // SAFETY: it has left the list of its transaction, which held the only other reference to it.
+    // SAFETY: it has left the list of its transaction, or the transaction has ended and orphaned
+    // it. Nothing else refers to it.
     let retired = unsafe { closed.retire() };
-    if let (Kind::Write(writer), Some(id)) = (&mut txn.kind, id) {
-        writer.get_mut().close_cursor(id);
-        drop(retired);
-    } else {
-        txn.cursors.spare.set(Some(retired));
+    if let Some(txn) = &mut txn {
+        let txn = txn.get_mut();
+        match (&mut txn.kind, id) {
+            (Kind::Write(writer), Some(id)) => writer.get_mut().close_cursor(id),
+            _ => txn.cursors.spare.set(Some(retired)),
+        }
     }
     Ok(())
 }

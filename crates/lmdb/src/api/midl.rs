@@ -199,19 +199,14 @@ mod tests {
 
     use super::*;
 
+    fn argument<R, T: Argument<R>>(raw: R) -> T {
+        // SAFETY: the variables of these tests hold lists of `alloc`. Lists of pairs state their
+        // length, and have the greatest room.
+        unsafe { T::from_c(raw) }
+    }
+
     fn reference(list: &mut *mut usize) -> IdListRef<'_> {
-        // SAFETY: the variables of these tests hold lists of `alloc`.
-        unsafe { IdListRef::from_c(ptr::from_mut(list)) }
-    }
-
-    fn pair_list(pairs: &mut [Pair]) -> PairList<'_> {
-        // SAFETY: the first pair states the length; there is room for the longest list.
-        unsafe { PairList::from_c(pairs.as_mut_ptr()) }
-    }
-
-    fn argument(pair: &Pair) -> In<'_, Pair> {
-        // SAFETY: the pointer is a reference.
-        unsafe { In::from_c(ptr::from_ref(pair)) }
+        argument(ptr::from_mut(list))
     }
 
     fn list_of(ids: &[usize]) -> *mut usize {
@@ -265,14 +260,26 @@ mod tests {
         };
         let mut pairs = vec![pair(0); PAIRS_MAX + 1];
         for id in [50, 10, 30, 70, 20] {
-            let inserted = insert_pair(pair_list(&mut pairs), argument(&pair(id)));
+            let inserted = insert_pair(
+                argument(pairs.as_mut_ptr()),
+                argument(ptr::from_ref(&pair(id))),
+            );
             assert_eq!(inserted, 0);
         }
         let ids: Vec<usize> = pairs[..6].iter().map(|pair| pair.id).collect();
         assert_eq!(ids, [5, 10, 20, 30, 50, 70]);
-        assert_eq!(search_pair(pair_list(&mut pairs), 30), 3);
-        let inserted = insert_pair(pair_list(&mut pairs), argument(&pair(30)));
+        assert_eq!(search_pair(argument(pairs.as_mut_ptr()), 30), 3);
+        let inserted = insert_pair(
+            argument(pairs.as_mut_ptr()),
+            argument(ptr::from_ref(&pair(30))),
+        );
         assert_eq!(inserted, -1);
-        assert_eq!(append_pair(pair_list(&mut pairs), argument(&pair(99))), 0);
+        assert_eq!(
+            append_pair(
+                argument(pairs.as_mut_ptr()),
+                argument(ptr::from_ref(&pair(99)))
+            ),
+            0
+        );
     }
 }

@@ -219,6 +219,15 @@ mod tests {
 
     use super::*;
 
+    /// Calls the library.
+    macro_rules! c {
+        ($call:expr) => {
+            // SAFETY: the test passes room for a handle, or the environment that no other thread
+            // uses.
+            unsafe { $call }
+        };
+    }
+
     #[test]
     fn the_assert_function_receives_the_message_of_a_panic() {
         static MESSAGE: Mutex<String> = Mutex::new(String::new());
@@ -226,14 +235,11 @@ mod tests {
             // SAFETY: the library passes a text that ends with a NUL.
             let message = unsafe { CStr::from_ptr(message) };
             *MESSAGE.lock().unwrap() = message.to_string_lossy().into_owned();
-            // SAFETY: no other thread uses the environment.
-            unsafe { mdb_env_close(env) };
+            c!(mdb_env_close(env));
         }
         let mut env = ptr::null_mut();
-        // SAFETY: the argument has room for a handle.
-        assert_eq!(unsafe { mdb_env_create(&mut env) }, 0);
-        // SAFETY: the environment was created above.
-        assert_eq!(unsafe { mdb_env_set_assert(env, Some(receive)) }, 0);
+        assert_eq!(c!(mdb_env_create(&mut env)), 0);
+        assert_eq!(c!(mdb_env_set_assert(env, Some(receive))), 0);
         assert_eq!(code_of(env, || panic!("on purpose, and told")), MDB_PANIC);
         assert!(MESSAGE.lock().unwrap().contains("on purpose, and told"));
         // The function closed the environment; from here on no function receives messages.

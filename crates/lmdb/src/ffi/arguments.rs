@@ -270,15 +270,6 @@ impl<'c, T> In<'c, T> {
     pub(crate) const fn as_ptr(self) -> *const T {
         self.0
     }
-
-    /// Returns the values of an array; `None` for NULL.
-    ///
-    /// # Safety
-    /// The array has `count` values, and no array of them exceeds the address space.
-    pub(crate) unsafe fn array(self, count: usize) -> Option<&'c [T]> {
-        // SAFETY: not null, and the caller knows that the array has that length.
-        (!self.0.is_null()).then(|| unsafe { slice::from_raw_parts(self.0, count) })
-    }
 }
 
 impl<'c> In<'c, MDB_val> {
@@ -307,8 +298,11 @@ impl<'c> In<'c, MDB_val> {
         self,
         count: usize,
     ) -> Option<impl Iterator<Item = CBytes<'c>> + use<'c>> {
-        // SAFETY: the caller knows that the array has that length.
-        let values = unsafe { self.array(count) }?;
+        if self.0.is_null() {
+            return None;
+        }
+        // SAFETY: not null, and the caller knows that the array has that length.
+        let values = unsafe { slice::from_raw_parts(self.0, count) };
         Some(values.iter().map(|value| CBytes(*value, PhantomData)))
     }
 }

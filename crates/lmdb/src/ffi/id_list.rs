@@ -45,16 +45,27 @@ impl<'c> IdList<'c> {
         self.0
     }
 
+    /// Returns a word of the list: -1 is the room, 0 the length.
+    fn word(self, index: isize) -> usize {
+        // SAFETY: a list has a word for its room, a word for its length, and as many ids.
+        unsafe { *self.0.wrapping_offset(index) }
+    }
+
+    /// Sets a word of the list, which has the room for it.
+    fn set_word(self, index: isize, word: usize) {
+        // SAFETY: a list has a word for its room, a word for its length, and the room that it
+        // states.
+        unsafe { self.0.wrapping_offset(index).write(word) };
+    }
+
     /// Returns the number of ids.
     pub(crate) fn len(self) -> usize {
-        // SAFETY: the pointer is to the first word of a list, which holds its length.
-        unsafe { *self.0 }
+        self.word(0)
     }
 
     /// Returns the number of ids that fit.
     pub(crate) fn room(self) -> usize {
-        // SAFETY: the memory of a list begins one word before its length, with the room.
-        unsafe { *self.0.wrapping_sub(1) }
+        self.word(-1)
     }
 
     /// Returns the words of the list: the length, then the ids. The caller uses one such slice of a
@@ -68,12 +79,11 @@ impl<'c> IdList<'c> {
     /// Appends `more` zeros, for which there is room. Returns the words.
     pub(crate) fn grow(self, more: usize) -> &'c mut [usize] {
         let len = self.len();
-        debug_assert!(len + more <= self.room(), "the list has the room");
-        let end = self.0.wrapping_add(1 + len);
-        // SAFETY: the program, or `resize`, made the room for these ids behind the present ones.
-        unsafe { end.write_bytes(0, more) };
-        // SAFETY: the pointer is to the first word of a list, which holds its length.
-        unsafe { self.0.write(len + more) };
+        assert!(len + more <= self.room(), "the list has the room");
+        for index in len..len + more {
+            self.set_word(1 + index as isize, 0);
+        }
+        self.set_word(0, len + more);
         self.words()
     }
 
@@ -86,14 +96,12 @@ impl<'c> IdList<'c> {
         if base.is_null() {
             return None;
         }
-        // SAFETY: the memory holds at least two words.
-        unsafe { base.write(room) };
-        let list = base.wrapping_add(1);
+        let list = IdList(base.wrapping_add(1), PhantomData);
+        list.set_word(-1, room);
         if self.0.is_null() {
-            // SAFETY: the memory holds at least two words; the second one is the length.
-            unsafe { list.write(0) };
+            list.set_word(0, 0);
         }
-        Some(IdList(list, PhantomData))
+        Some(list)
     }
 
     /// Frees a list, or an absent one.

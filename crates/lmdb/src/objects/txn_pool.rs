@@ -126,8 +126,8 @@ impl<H: Handle> Drop for PoolCell<H> {
 /// Ended writers: the last of the thread that owns the cell, and the last of all others.
 ///
 /// The writer mutex does not protect this. A writer leaves its memory here after it has released
-/// the mutex, and the next one takes it before it locks the mutex. So `shared` needs an exchange;
-/// `own` does not, since one thread uses it.
+/// the mutex. The next one takes it before it locks the mutex. So `shared` needs an exchange; `own`
+/// does not, since one thread uses it.
 #[derive(Debug)]
 pub(crate) struct WriterPool<H: Handle> {
     own: PoolCell<H>,

@@ -3,8 +3,8 @@
 //!
 //! A [`Slot`] is a pointer, and the crate keeps its rules where the compiler cannot:
 //!
-//! 1. A value lives from [`Slab::insert`] until [`Slot::retire`]. That is unsafe: its caller knows
-//!    that no copy of the slot is used again.
+//! 1. A value lives from [`Slab::insert`] until [`Slot::retire`]. The latter is unsafe: its caller
+//!    knows that no copy of the slot is used again.
 //! 2. One thread at a time uses a transaction with its family and its cursors. Programs promise it
 //!    (`lmdb.h`); so the mutable references of [`Slot::get_mut`] are that thread's.
 //! 3. A call takes one mutable reference to a value at a time. A call from within a comparison
@@ -252,8 +252,8 @@ impl<H: Handle> Slot<H> {
     /// The address is within a region of this kind.
     #[inline(always)]
     unsafe fn around(handle: *mut H) -> Slot<H> {
-        // An address without the pointer's provenance: one instruction, where `map_addr` keeps both
-        // the pointer and an offset in registers for the whole call.
+        // This takes one instruction. `map_addr` keeps the pointer and an offset in registers for
+        // the whole call.
         let slot = ptr::with_exposed_provenance_mut(handle.addr() & !(H::SLOT_BYTES - 1));
         // SAFETY: the caller passes an address in a region, and regions do not begin at 0.
         Slot(unsafe { NonNull::new_unchecked(slot) })

@@ -1,4 +1,4 @@
-/* The functions that the original does not have: a map that grows, many keys at once, counts of ranges. */
+/* The functions that LMDB does not have: a growing map, many keys at once, counts of ranges. */
 #include <lmdb.h>
 
 #include <stdio.h>
@@ -14,20 +14,20 @@
 
 enum { ITEMS = 2000, LENGTH = 2000 };
 
-static MDB_val number(unsigned char *octets, unsigned int n)
+static MDB_val number(unsigned char *bytes, unsigned int n)
 {
     MDB_val val;
-    octets[0] = (unsigned char) (n >> 8);
-    octets[1] = (unsigned char) n;
+    bytes[0] = (unsigned char) (n >> 8);
+    bytes[1] = (unsigned char) n;
     val.mv_size = 2;
-    val.mv_data = octets;
+    val.mv_data = bytes;
     return val;
 }
 
 int main(int argc, char **argv)
 {
     static char content[LENGTH];
-    unsigned char octets[3][2];
+    unsigned char bytes[3][2];
     MDB_env *env;
     MDB_txn *txn;
     MDB_dbi dbi;
@@ -49,7 +49,7 @@ int main(int argc, char **argv)
     CHECK(mdb_txn_begin(env, NULL, 0, &txn) == 0);
     CHECK(mdb_dbi_open(txn, NULL, 0, &dbi) == 0);
     for (n = 0; n < ITEMS; n++) {
-        key = number(octets[0], n);
+        key = number(bytes[0], n);
         data.mv_size = LENGTH;
         data.mv_data = content;
         content[0] = (char) n;
@@ -60,9 +60,9 @@ int main(int argc, char **argv)
     CHECK(info.me_mapsize >= (size_t) ITEMS * LENGTH);
 
     CHECK(mdb_txn_begin(env, NULL, MDB_RDONLY, &txn) == 0);
-    keys[0] = number(octets[0], 7);
-    keys[1] = number(octets[1], ITEMS);
-    keys[2] = number(octets[2], 3);
+    keys[0] = number(bytes[0], 7);
+    keys[1] = number(bytes[1], ITEMS);
+    keys[2] = number(bytes[2], 3);
     CHECK(fulgurite_get_many(txn, dbi, 3, keys, values, codes) == 0);
     CHECK(codes[0] == 0 && codes[1] == MDB_NOTFOUND && codes[2] == 0);
     CHECK(values[0].mv_size == LENGTH && *(char *) values[0].mv_data == 7);

@@ -1,4 +1,4 @@
-/* What programs do that the manual does not speak of. Run with a folder. */
+/* Habits of programs that the manual does not mention. Run with a folder. */
 #include <lmdb.h>
 
 #include <stdio.h>
@@ -29,7 +29,7 @@ static int is(MDB_val value, const char *want) {
     return value.mv_size == strlen(want) && !memcmp(value.mv_data, want, value.mv_size);
 }
 
-/* slapd passes data as the first of an array, and its order of values looks at the others. */
+/* slapd passes data as the first of an array, and its comparison function reads the others. */
 static const char *word = "seen";
 static int strangers;
 
@@ -85,7 +85,7 @@ static void an_order_sees_what_the_program_passed(void) {
     IS(mdb_txn_commit(txn), 0);
 }
 
-/* PHP walks a table with a cursor across reset and renewal, and does not renew the cursor. */
+/* PHP scans a table with a cursor across reset and renewal, and does not renew the cursor. */
 static void a_cursor_goes_on_after_a_renewal(void) {
     MDB_txn *txn, *reader;
     MDB_dbi dbi;
@@ -151,7 +151,7 @@ static void miss(MDB_cursor *cursor) {
     IS(mdb_cursor_get(cursor, &key, &data, MDB_SET), MDB_NOTFOUND);
 }
 
-/* lmdb-rkv looks for a key and asks for the current values, whatever the search said. */
+/* lmdb-rkv searches for a key and reads the current values even if the search failed. */
 static void a_failed_search_ends_on_no_value(void) {
     MDB_txn *txn;
     MDB_dbi dbi;

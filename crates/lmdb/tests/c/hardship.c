@@ -1,11 +1,11 @@
-/* A program that uses the library while the system fails it, and says plainly how far it came.
+/* A program that uses the library while the system fails it, and prints how far it came.
  *
  *   hardship run DIR FLAGS     six transactions, each read back, then sync, copies and a close
- *   hardship fill DIR FLAGS    stores until it is refused, reads, deletes all, stores again
- *   hardship count DIR FLAGS   says how many records there are
+ *   hardship fill DIR FLAGS    stores until the library refuses, reads, deletes all, stores again
+ *   hardship count DIR FLAGS   prints the number of records
  *
  * Output: "committed N" after each commit, "records N", and "FUNCTION: CODE" for the first thing that failed.
- * Exit: 0 if all went well, 10 after an error that was told, 20 if what was told is not true.
+ * Exit: 0 after success, 10 after an error code, 20 if a result was false.
  */
 #include <fcntl.h>
 #include <lmdb.h>
@@ -47,19 +47,19 @@ static int open_env(const char *directory, unsigned flags, size_t map)
     return check("mdb_env_open", mdb_env_open(env, directory, flags, 0644));
 }
 
-/* Stores a transaction's records, or deletes so many from the first one on. */
+/* Stores a transaction's records, or deletes as many from the first one on. */
 static int change(int from, int count, int deletes)
 {
     MDB_txn *txn;
     MDB_dbi dbi;
-    char name[32], octets[LEN];
+    char name[32], bytes[LEN];
     int code, i;
     if (check("mdb_txn_begin", code = mdb_txn_begin(env, NULL, 0, &txn)))
         return code;
     code = check("mdb_dbi_open", mdb_dbi_open(txn, "things", MDB_CREATE, &dbi));
-    memset(octets, 'x', sizeof octets);
+    memset(bytes, 'x', sizeof bytes);
     for (i = from; !code && i < from + count; i++) {
-        MDB_val key, data = { sizeof octets, octets };
+        MDB_val key, data = { sizeof bytes, bytes };
         key.mv_size = (size_t)snprintf(name, sizeof name, "key%08d", i);
         key.mv_data = name;
         if (deletes)
@@ -74,7 +74,7 @@ static int change(int from, int count, int deletes)
     return check("mdb_txn_commit", mdb_txn_commit(txn));
 }
 
-/* How many records there are; -1 if they cannot be read. */
+/* Returns the number of records; -1 if they cannot be read. */
 static long count_records(void)
 {
     MDB_txn *txn;
@@ -96,7 +96,7 @@ static long count_records(void)
     }
     while ((code = mdb_cursor_get(cursor, &key, &data, MDB_NEXT)) == MDB_SUCCESS) {
         if (data.mv_size != LEN || ((char *)data.mv_data)[LEN - 1] != 'x')
-            lie("a record of other octets");
+            lie("a record of other bytes");
         found++;
     }
     if (code != MDB_NOTFOUND) {

@@ -1,4 +1,4 @@
-/* Long readers: listed, told of, asked to end, and refused growth for. */
+/* Long readers: listed, reported, asked to end, and growth refused because of them. */
 #include <lmdb.h>
 #include <errno.h>
 #include <stdint.h>
@@ -19,7 +19,7 @@ enum { ITEMS = 200, LENGTH = 900 };
 static MDB_env *env;
 static MDB_dbi dbi;
 
-/* Overwrites one item in a transaction of its own. */
+/* Overwrites one item in a new transaction. */
 static int overwrite(unsigned n)
 {
     static char content[LENGTH];
@@ -85,7 +85,7 @@ int main(int argc, char **argv)
     CHECK(fulgurite_reader_list(env, NULL, NULL) == EINVAL);
     CHECK(fulgurite_txn_ended(NULL) == 0);
 
-    /* Refused growth is a full map, named by nobody; the reader goes on. */
+    /* Refused growth is MDB_MAP_FULL without a warning; the reader goes on. */
     CHECK(mdb_txn_begin(env, NULL, MDB_RDONLY, &reader) == 0);
     policy.lag_max = 3;
     policy.warn = warn;
@@ -102,7 +102,7 @@ int main(int argc, char **argv)
     CHECK(seen.age_ms < 600000 && seen.asked_to_end == 0);
     CHECK(fulgurite_txn_ended(reader) == 0);
 
-    /* Asked to end, the reader is of no use any more but keeps what it was given. */
+    /* A reader asked to end can only be ended, but its data stays valid. */
     CHECK(mdb_cursor_open(reader, dbi, &cursor) == 0);
     CHECK(mdb_cursor_get(cursor, &key, &data, MDB_FIRST) == 0);
     lent = data.mv_data;

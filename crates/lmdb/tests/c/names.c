@@ -1,4 +1,4 @@
-/* Mentions everything that lmdb.h offers, with the numbers and types that compiled programs have. Also C++. */
+/* Uses every name of lmdb.h, with the numbers and types that compiled programs have. Also C++. */
 #include <lmdb.h>
 
 #include <errno.h>
@@ -44,7 +44,7 @@ static const struct number numbers[] = {
     IS(sizeof(mdb_filehandle_t), sizeof(int)), IS(sizeof(MDB_cursor_op), sizeof(int))
 };
 
-/* Each function once, as its caller sees it. */
+/* Each function once, with the types of its caller. */
 struct functions {
     char *(*version)(int *, int *, int *);
     char *(*strerror)(int);
@@ -138,7 +138,7 @@ static int line(const char *msg, void *ctx)
     return 0;
 }
 
-/* A round through the store under the directory given: 0 if all went well, else the line that did not. */
+/* Uses the store in the directory given. Returns 0 after success, else the line that failed. */
 static int round_trip(const char *path)
 {
     MDB_env *env;

@@ -123,7 +123,7 @@ fn compile_and_run(compiler: &[&str], source: &str, variables: &[(&str, &str)]) 
 }
 
 #[test]
-fn a_program_that_mentions_every_name_compiles_as_c_and_as_cplusplus() {
+fn a_program_with_every_name_compiles_as_c_and_as_cplusplus() {
     let compilers: [&[&str]; 4] = [
         &["cc", "-std=c99"],
         &["cc", "-std=c11"],
@@ -136,7 +136,7 @@ fn a_program_that_mentions_every_name_compiles_as_c_and_as_cplusplus() {
 }
 
 #[test]
-fn what_goes_beyond_the_original_is_there_for_those_who_ask() {
+fn functions_beyond_lmdb_work_from_c() {
     compile_and_run(&["cc", "-std=c99"], "extra.c", &[]);
     compile_and_run(
         &["cc", "-std=c99", "-DBY_VARIABLE"],
@@ -146,12 +146,12 @@ fn what_goes_beyond_the_original_is_there_for_those_who_ask() {
 }
 
 #[test]
-fn long_readers_are_governed_through_c() {
+fn c_programs_set_policies_for_long_readers() {
     compile_and_run(&["cc", "-std=c99"], "long_readers.c", &[]);
 }
 
 #[test]
-fn what_programs_do_unasked_works() {
+fn habits_of_programs_work() {
     compile_and_run(&["cc", "-std=gnu11"], "habits.c", &[]);
 }
 

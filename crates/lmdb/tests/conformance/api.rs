@@ -8,7 +8,7 @@ use lmdb::{MDB_dbi, MDB_envinfo, MDB_stat, MDB_val};
 
 /// A handle, whatever is behind it.
 pub(crate) type Handle = *mut c_void;
-type Compare = unsafe extern "C" fn(*const MDB_val, *const MDB_val) -> c_int;
+type Compare = extern "C" fn(&MDB_val, &MDB_val) -> c_int;
 type Tell = unsafe extern "C" fn(*const c_char, *mut c_void) -> c_int;
 
 macro_rules! interface {

@@ -27,7 +27,7 @@ fn filled(world: &mut World<'_>, txn: crate::api::Handle, kind: u32) -> MDB_dbi 
 }
 
 #[test]
-fn moves() {
+fn moves_match_lmdb() {
     compare(|world| {
         let env = world.opened("one", 0);
         let txn = world.begin(env, NULL, 0);
@@ -54,7 +54,7 @@ fn moves() {
 }
 
 #[test]
-fn searches() {
+fn searches_match_lmdb() {
     compare(|world| {
         let env = world.opened("one", 0);
         let txn = world.begin(env, NULL, 0);
@@ -98,7 +98,7 @@ fn searches() {
 }
 
 #[test]
-fn values_of_a_key() {
+fn values_of_a_key_match_lmdb() {
     compare(|world| {
         let env = world.opened("one", 0);
         let txn = world.begin(env, NULL, 0);
@@ -123,7 +123,7 @@ fn values_of_a_key() {
 }
 
 #[test]
-fn blocks() {
+fn pages_of_fixed_size_values_match_lmdb() {
     compare(|world| {
         let env = world.opened("one", 0);
         let txn = world.begin(env, NULL, 0);
@@ -173,7 +173,7 @@ fn blocks() {
 }
 
 #[test]
-fn storing() {
+fn storing_matches_lmdb() {
     compare(|world| {
         let env = world.opened("one", 0);
         let txn = world.begin(env, NULL, 0);
@@ -206,7 +206,7 @@ fn storing() {
 }
 
 #[test]
-fn storing_many() {
+fn storing_many_items_matches_lmdb() {
     compare(|world| {
         let env = world.opened("one", 0);
         let txn = world.begin(env, NULL, 0);
@@ -251,7 +251,7 @@ fn storing_many() {
 }
 
 #[test]
-fn deleting() {
+fn deleting_matches_lmdb() {
     compare(|world| {
         let env = world.opened("one", 0);
         let txn = world.begin(env, NULL, 0);
@@ -292,7 +292,7 @@ fn deleting() {
 }
 
 #[test]
-fn lives_of_cursors() {
+fn the_life_of_cursors_matches_lmdb() {
     compare(|world| {
         let env = world.opened("one", MDB_NOTLS);
         let txn = world.begin(env, NULL, 0);
@@ -333,7 +333,7 @@ fn lives_of_cursors() {
 }
 
 #[test]
-fn cursors_keep_step() {
+fn cursors_follow_changes_as_in_lmdb() {
     compare(|world| {
         let env = world.opened("one", 0);
         let txn = world.begin(env, NULL, 0);

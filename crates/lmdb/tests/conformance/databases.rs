@@ -9,7 +9,7 @@ use crate::compare;
 use crate::world::{NULL, bytes, say, val};
 
 #[test]
-fn names() {
+fn database_names_match_lmdb() {
     compare(|world| {
         let path = world.directory("one");
         let env = world.opened_at(&path, 0, 2);
@@ -51,7 +51,7 @@ fn names() {
 }
 
 #[test]
-fn lives_of_handles() {
+fn the_life_of_handles_matches_lmdb() {
     compare(|world| {
         let env = world.opened("one", 0);
         let early = world.begin(env, NULL, MDB_RDONLY);
@@ -115,7 +115,7 @@ fn lives_of_handles() {
 }
 
 #[test]
-fn handles_of_readers() {
+fn handles_of_readers_match_lmdb() {
     compare(|world| {
         let path = world.directory("one");
         let env = world.opened_at(&path, 0, 4);
@@ -187,7 +187,7 @@ fn the_main_database_has_flags() {
 }
 
 #[test]
-fn dropping() {
+fn dropping_databases_matches_lmdb() {
     compare(|world| {
         let env = world.opened("one", 0);
         let txn = world.begin(env, NULL, 0);
@@ -240,16 +240,12 @@ fn dropping() {
     });
 }
 
-unsafe extern "C" fn backwards(a: *const MDB_val, b: *const MDB_val) -> c_int {
-    // SAFETY: the library passes a pointer to a value.
-    let a = unsafe { &*a };
-    // SAFETY: the library passes a pointer to a value.
-    let b = unsafe { &*b };
+extern "C" fn backwards(a: &MDB_val, b: &MDB_val) -> c_int {
     bytes(b).cmp(bytes(a)) as c_int
 }
 
 #[test]
-fn orders() {
+fn orders_match_lmdb() {
     compare(|world| {
         let api = world.api;
         let env = world.opened("one", 0);

@@ -9,7 +9,7 @@ use crate::compare;
 use crate::world::{NULL, c_text, say};
 
 #[test]
-fn texts_of_codes() {
+fn texts_of_codes_match_lmdb() {
     compare(|world| {
         for code in (-30799..=-30780).chain([0, 1, 2, 13, 22, 28]) {
             say!(world, "{code} {}", c_text(world.api.strerror(code)));
@@ -18,7 +18,7 @@ fn texts_of_codes() {
 }
 
 #[test]
-fn opening() {
+fn opening_matches_lmdb() {
     compare(|world| {
         let env = world.create();
         world.flags(env);
@@ -73,7 +73,7 @@ fn opening() {
 }
 
 #[test]
-fn reading_only() {
+fn read_only_environments_match_lmdb() {
     compare(|world| {
         let path = world.directory("one");
         let env = world.opened_at(&path, 0, 4);
@@ -109,7 +109,7 @@ fn reading_only() {
 }
 
 #[test]
-fn settings() {
+fn settings_match_lmdb() {
     compare(|world| {
         let api = world.api;
         let env = world.create();
@@ -158,7 +158,7 @@ fn settings() {
 }
 
 #[test]
-fn map_sizes() {
+fn map_sizes_match_lmdb() {
     compare(|world| {
         let path = world.directory("one");
         let env = world.opened_at(&path, 0, 4);
@@ -200,7 +200,7 @@ fn map_sizes() {
 }
 
 #[test]
-fn copies() {
+fn copies_match_lmdb() {
     compare(|world| {
         let env = world.opened("one", 0);
         let txn = world.begin(env, NULL, 0);
@@ -252,7 +252,7 @@ fn copies() {
 }
 
 #[test]
-fn readers() {
+fn reader_tables_match_lmdb() {
     compare(|world| {
         let env = world.opened("one", MDB_NOTLS);
         world.readers(env);

@@ -18,7 +18,7 @@ const FLAGS: [u32; 9] = [
 ];
 
 #[test]
-fn put_flags() {
+fn put_flags_match_lmdb() {
     compare(|world| {
         let env = world.opened("one", 0);
         let txn = world.begin(env, NULL, 0);
@@ -53,7 +53,7 @@ fn put_flags() {
 }
 
 #[test]
-fn reserving() {
+fn reserving_matches_lmdb() {
     compare(|world| {
         let env = world.opened("one", 0);
         let txn = world.begin(env, NULL, 0);
@@ -92,7 +92,7 @@ fn reserving() {
 }
 
 #[test]
-fn limits() {
+fn limits_of_keys_and_values_match_lmdb() {
     compare(|world| {
         let env = world.opened("one", 0);
         let txn = world.begin(env, NULL, 0);
@@ -129,7 +129,7 @@ fn limits() {
 }
 
 #[test]
-fn deleting() {
+fn deleting_matches_lmdb() {
     compare(|world| {
         let env = world.opened("one", 0);
         let txn = world.begin(env, NULL, 0);

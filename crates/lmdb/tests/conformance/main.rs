@@ -1,11 +1,6 @@
 //! The contract, section by section. The same calls go to this library and to LMDB, and every
 //! result must be the same. Calls that crash LMDB, or corrupt its data, go to this library alone.
 
-#![expect(
-    clippy::multiple_unsafe_ops_per_block,
-    reason = "sections are C programs in all but their spelling: calls of the interface one after the other"
-)]
-
 mod api;
 mod cursors;
 mod databases;

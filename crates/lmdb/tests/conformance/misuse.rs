@@ -78,7 +78,7 @@ fn others(transcript: &str, code: i32) -> Vec<String> {
 }
 
 #[test]
-fn what_crashes_the_original_is_invalid() {
+fn calls_that_crash_lmdb_are_invalid() {
     let transcript = alone(|world| {
         let api = world.api;
         let env = world.create();
@@ -231,7 +231,7 @@ fn sizes_that_do_not_fit_are_refused() {
 }
 
 #[test]
-fn a_handle_given_away_is_bad_at_once() {
+fn a_reused_handle_is_bad_at_once() {
     let transcript = alone(|world| {
         let env = world.opened("one", MDB_NOTLS);
         let txn = world.begin(env, NULL, 0);
@@ -260,7 +260,7 @@ fn a_handle_given_away_is_bad_at_once() {
 }
 
 #[test]
-fn emptying_the_main_database_takes_the_named_ones_along() {
+fn emptying_the_main_database_deletes_the_named_ones() {
     let transcript = alone(|world| {
         let env = world.opened("one", 0);
         let txn = world.begin(env, NULL, 0);

@@ -42,7 +42,7 @@ fn a_slot_belongs_to_a_thread_until_it_ends() {
 }
 
 #[test]
-fn a_writer_sees_its_changes_beside_a_reader_of_its_thread() {
+fn a_writer_sees_its_changes_while_its_thread_has_a_reader() {
     compare(|world| {
         let env = world.opened("one", 0);
         let writer = world.begin(env, NULL, 0);
@@ -73,7 +73,7 @@ fn a_thread_that_ends_with_its_writer_leaves_the_environment_broken() {
 }
 
 #[test]
-fn slots_run_out() {
+fn full_reader_tables_match_lmdb() {
     compare(|world| {
         let env = world.create();
         let code = world.api.env_set_maxreaders(env, 2);
@@ -97,7 +97,7 @@ fn slots_run_out() {
 }
 
 #[test]
-fn a_forked_child_is_told_so() {
+fn a_forked_child_gets_panic_codes() {
     let transcript = alone(|world| {
         let env = world.opened("one", 0);
         let txn = world.begin(env, NULL, 0);

@@ -6,7 +6,7 @@ use crate::compare;
 use crate::world::{NULL, say};
 
 #[test]
-fn lives_of_transactions() {
+fn the_life_of_transactions_matches_lmdb() {
     compare(|world| {
         let api = world.api;
         let env = world.opened("one", 0);
@@ -53,7 +53,7 @@ fn lives_of_transactions() {
 }
 
 #[test]
-fn nested_transactions() {
+fn nested_transactions_match_lmdb() {
     compare(|world| {
         let env = world.opened("one", 0);
         let parent = world.begin(env, NULL, 0);
@@ -120,7 +120,7 @@ fn nested_transactions() {
 }
 
 #[test]
-fn error_state() {
+fn failed_transactions_match_lmdb() {
     compare(|world| {
         let env = world.opened("one", 0);
         let txn = world.begin(env, NULL, 0);
@@ -155,7 +155,7 @@ fn error_state() {
 }
 
 #[test]
-fn what_counts_as_a_change() {
+fn commits_without_changes_match_lmdb() {
     compare(|world| {
         let env = world.opened("one", 0);
         let steps: [fn(&mut crate::world::World<'_>, crate::api::Handle); 7] = [

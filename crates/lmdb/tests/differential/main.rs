@@ -39,7 +39,7 @@ mod step;
 use settings::Settings;
 
 #[test]
-fn both_libraries_answer_alike() {
+fn both_libraries_return_the_same() {
     let settings = Settings::from_environment();
     if let Some(job) = settings.job.clone() {
         return child::run(&settings, &job);

@@ -145,7 +145,7 @@ pub(crate) fn format_steps(steps: &[usize]) -> String {
 }
 
 #[test]
-fn steps_survive_the_way_through_text() {
+fn step_numbers_survive_conversion_to_text() {
     let steps = [0, 1, 2, 5, 9, 10];
     assert_eq!(format_steps(&steps), "0-2,5,9-10");
     assert_eq!(parse_steps(&format_steps(&steps)), steps);

@@ -1,5 +1,5 @@
 //! The steps of a plan. They name transactions, cursors and databases by slot. So any step can be
-//! omitted and the others keep a meaning: a step whose slot is empty at run time does nothing.
+//! omitted, and the others keep a meaning. A step whose slot is empty does nothing.
 
 /// Write transactions: slot 0 is the top one, slot `n` the child of slot `n - 1`.
 pub(crate) const WRITERS: usize = 5;

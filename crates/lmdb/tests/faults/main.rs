@@ -345,11 +345,11 @@ fn sweep(flags: u32) {
 }
 
 #[test]
-fn each_call_may_fail() {
+fn every_system_call_may_fail() {
     sweep(0);
 }
 
 #[test]
-fn each_call_may_fail_below_a_writable_map() {
+fn every_system_call_may_fail_with_a_writable_map() {
     sweep(WRITE_MAP);
 }

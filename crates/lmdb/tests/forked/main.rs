@@ -25,7 +25,7 @@ fn in_child(work: impl FnOnce()) {
 }
 
 #[test]
-fn a_forked_child_is_told_so_by_every_function() {
+fn every_function_refuses_inherited_handles_in_a_forked_child() {
     let home = Home::new(0);
     let (reader, writer) = (home.reader(), home.writer());
     let (cursor, write_cursor) = (home.cursor(reader), home.cursor(writer));

@@ -142,7 +142,7 @@ fn has(tool: &str) -> bool {
 }
 
 #[test]
-fn calls_that_strace_lets_fail() {
+fn failed_system_calls_are_reported() {
     if !has("strace") {
         println!("skipped: there is no strace");
         return;
@@ -216,7 +216,7 @@ fn calls_that_strace_lets_fail() {
 }
 
 #[test]
-fn little_address_space() {
+fn a_limit_of_address_space_is_reported() {
     let mut clean = 0;
     for flags in ["0", WRITE_MAP] {
         for mebibytes in (4..=64).step_by(quick_or_long(3, 1)) {
@@ -237,7 +237,7 @@ fn little_address_space() {
 }
 
 #[test]
-fn files_that_may_not_grow() {
+fn a_limit_of_file_size_is_reported() {
     for ignored in [true, false] {
         for kibibytes in [0, 4, 8, 12, 32, 100] {
             let place = Place::new();
@@ -264,7 +264,7 @@ fn files_that_may_not_grow() {
 }
 
 #[test]
-fn few_descriptors() {
+fn a_limit_of_descriptors_is_reported() {
     for limit in 3..10 {
         let place = Place::new();
         let limit = format!("--nofile={limit}");
@@ -328,7 +328,7 @@ fn a_full_disk_leaves_room_to_delete() {
 }
 
 #[test]
-fn a_read_only_file_system() {
+fn a_read_only_file_system_is_reported() {
     let program = program().display();
     let place = Place::new();
     let directory = place.path().display();
@@ -350,7 +350,7 @@ fn a_read_only_file_system() {
 }
 
 #[test]
-fn no_right_to_the_files() {
+fn missing_rights_to_the_files_are_reported() {
     let place = Place::new();
     let made = place.run(&[], "run", "0", &[]);
     assert_eq!(made.code, Some(0), "{made:?}");

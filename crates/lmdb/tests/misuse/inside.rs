@@ -70,7 +70,7 @@ fn all_busy(env: *mut MDB_env, txn: *mut MDB_txn, cursor: *mut MDB_cursor, dbi: 
 }
 
 #[test]
-fn a_transaction_is_busy_while_the_program_is_asked_for_an_order() {
+fn a_transaction_is_busy_while_a_comparison_function_runs() {
     let home = Home::new(MDB_NOTLS);
     for flags in [0, MDB_RDONLY] {
         let txn = begin(home.env, flags);
@@ -132,7 +132,7 @@ fn a_parent_and_its_child_are_busy_together() {
 }
 
 #[test]
-fn an_environment_that_is_closed_within_a_call_lives_until_its_transaction_ends() {
+fn an_environment_closed_within_a_call_lives_until_its_transaction_ends() {
     for flags in [0, MDB_RDONLY] {
         let home = Home::new(0);
         let env = open_at(&home.directory, 0);
@@ -156,7 +156,7 @@ fn an_environment_that_is_closed_within_a_call_lives_until_its_transaction_ends(
 }
 
 #[test]
-fn an_environment_is_closed_by_the_function_that_is_told_its_readers() {
+fn the_function_that_lists_readers_may_close_the_environment() {
     let home = Home::new(0);
     let env = open_at(&home.directory, 0);
     let reader = begin(env, MDB_RDONLY);

@@ -45,7 +45,7 @@ fn near_misses<H>(handle: *mut H) -> [*mut H; 4] {
 }
 
 #[test]
-fn what_is_no_environment_is_refused_by_all_functions() {
+fn all_functions_refuse_pointers_that_are_no_environment() {
     let home = Home::new(0);
     let (txn, dbi) = (home.reader(), home.dbi);
     let cursor = home.cursor(txn);
@@ -68,7 +68,7 @@ fn what_is_no_environment_is_refused_by_all_functions() {
 }
 
 #[test]
-fn what_is_no_transaction_is_refused_by_all_functions() {
+fn all_functions_refuse_pointers_that_are_no_transaction() {
     let home = Home::new(MDB_NOTLS);
     let txn = home.reader();
     let cursor = home.cursor(txn);
@@ -106,7 +106,7 @@ fn what_is_no_transaction_is_refused_by_all_functions() {
 }
 
 #[test]
-fn what_is_no_cursor_is_refused_by_all_functions() {
+fn all_functions_refuse_pointers_that_are_no_cursor() {
     let home = Home::new(MDB_NOTLS);
     let txn = home.reader();
     let cursor = home.cursor(txn);
@@ -134,7 +134,7 @@ fn what_is_no_cursor_is_refused_by_all_functions() {
 }
 
 #[test]
-fn what_is_not_open_yet_can_only_be_set_up() {
+fn an_unopened_environment_accepts_settings_only() {
     let mut env = ptr::null_mut();
     assert_eq!(c!(mdb_env_create(&mut env)), 0);
     let works = [
@@ -187,7 +187,7 @@ fn an_environment_is_opened_once() {
 const OTHERS: usize = 50_000;
 
 #[test]
-fn a_stale_transaction_is_known_long_after() {
+fn a_stale_transaction_is_recognised_long_after_its_end() {
     for flags in [MDB_RDONLY, 0] {
         let home = Home::new(MDB_NOSYNC);
         let mut slots = HashSet::new();
@@ -218,7 +218,7 @@ fn a_stale_transaction_is_known_long_after() {
 }
 
 #[test]
-fn a_stale_cursor_is_known_long_after() {
+fn a_stale_cursor_is_recognised_long_after_its_end() {
     for flags in [MDB_RDONLY, 0] {
         let home = Home::new(MDB_NOSYNC);
         let txn = begin(home.env, flags);

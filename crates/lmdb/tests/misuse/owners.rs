@@ -30,7 +30,7 @@ fn in_thread<T: Send>(work: impl FnOnce() -> T + Send) -> T {
 }
 
 #[test]
-fn a_write_transaction_is_its_threads() {
+fn a_write_transaction_belongs_to_its_thread() {
     let home = Home::new(0);
     let txn = home.writer();
     let cursor = home.cursor(txn);
@@ -112,7 +112,7 @@ fn a_thread_has_one_writer_and_one_reader() {
 }
 
 #[test]
-fn what_a_thread_left_behind_can_be_aborted_by_another() {
+fn another_thread_aborts_the_writer_of_an_ended_thread() {
     let home = Home::new(0);
     let (env, dbi) = (Sent(home.env), home.dbi);
     let left = in_thread(move || {
@@ -131,7 +131,7 @@ fn what_a_thread_left_behind_can_be_aborted_by_another() {
 }
 
 #[test]
-fn a_parent_rests_while_its_child_lives() {
+fn a_parent_refuses_calls_while_its_child_lives() {
     let home = Home::new(0);
     let parent = home.writer();
     let cursor = home.cursor(parent);
@@ -212,7 +212,7 @@ fn handles_stay_in_their_environment() {
 }
 
 #[test]
-fn an_environment_takes_what_lives_in_it_along() {
+fn closing_an_environment_ends_its_transactions_and_cursors() {
     let home = Home::new(MDB_NOTLS);
     let env = open_at(&home.directory, MDB_NOTLS);
     let readers = [begin(env, MDB_RDONLY), begin(env, MDB_RDONLY)];
@@ -271,7 +271,7 @@ fn an_environment_takes_what_lives_in_it_along() {
 }
 
 #[test]
-fn a_closed_environment_waits_for_the_writer_of_another_thread() {
+fn closing_an_environment_leaves_the_writer_of_another_thread_alive() {
     let home = Home::new(0);
     let env = Sent(open_at(&home.directory, 0));
     let (begun, wait_for_begin) = channel();
@@ -300,7 +300,7 @@ fn a_closed_environment_waits_for_the_writer_of_another_thread() {
 }
 
 #[test]
-fn a_database_handle_is_closed_under_those_who_use_it() {
+fn earlier_transactions_keep_a_closed_database_handle() {
     let home = Home::new(MDB_NOTLS);
     let (reader, writer) = (home.reader(), home.writer());
     let cursor = home.cursor(writer);

@@ -66,8 +66,8 @@ impl Runner<'_> {
         }
     }
 
-    /// Returns true if a handle may be opened here: no other transaction has opened one that this
-    /// one cannot know of.
+    /// Returns true if a handle may be opened here: no other transaction has opened one without its
+    /// knowledge.
     pub(super) fn may_open(&self, txn: usize) -> bool {
         let Some(txn) = self.txns[txn] else {
             return false;

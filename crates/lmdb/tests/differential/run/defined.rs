@@ -75,8 +75,8 @@ impl Runner<'_> {
             && known.place != Place::PastEnd
     }
 
-    /// Returns true if the operation sets the key in any layout. It may not for the only value of a
-    /// key that had several: the reference may still store it like several.
+    /// Returns true if the operation sets the key in any layout. It may not for the only value left
+    /// of a key: the reference may still store it like several.
     pub(super) fn hides_key(
         &mut self,
         cursor: usize,

@@ -1,8 +1,8 @@
 //! Runs the steps of a plan on two libraries at once and stops at the first answer that differs.
 //!
 //! In addition to the two libraries' handles it keeps a small model. With it the run omits calls
-//! that the interface leaves undefined: on freed handles, on cursors whose position depends on how
-//! pages were split, and on handles that another transaction reopened.
+//! that the interface leaves undefined. Those are calls on freed handles, on reopened handles, and
+//! on cursors whose position depends on page splits.
 
 mod cursors;
 mod databases;
