@@ -307,7 +307,7 @@ impl<'a> Work<'a> {
         let mut command = Command::new(exe);
         command
             .args([
-                "both_libraries_answer_alike",
+                "both_libraries_return_the_same",
                 "--exact",
                 "--nocapture",
                 "--test-threads=1",

@@ -91,11 +91,11 @@ impl Run {
 }
 
 /// A store, and the words before the program on the command line.
-struct Place(TempDir);
+struct Store(TempDir);
 
-impl Place {
-    fn new() -> Place {
-        Place(tempfile::tempdir().unwrap())
+impl Store {
+    fn new() -> Store {
+        Store(tempfile::tempdir().unwrap())
     }
 
     fn path(&self) -> &Path {
@@ -169,7 +169,7 @@ fn failed_system_calls_are_reported() {
     let mut told = 0;
     for (call, error, numbers) in plans {
         for number in *numbers {
-            let place = Place::new();
+            let place = Store::new();
             let inject = format!("inject={call}:error={error}:when={number}");
             let trace = format!("trace={call}");
             let files = ["data.mdb", "lock.mdb", ""]
@@ -220,7 +220,7 @@ fn a_limit_of_address_space_is_reported() {
     let mut clean = 0;
     for flags in ["0", WRITE_MAP] {
         for mebibytes in (4..=64).step_by(quick_or_long(3, 1)) {
-            let place = Place::new();
+            let place = Store::new();
             let limit = format!("--as={}", mebibytes << 20);
             let map = format!("{}", 8 << 20);
             let run = place.run(&["prlimit", &limit], "run", flags, &[("MAP_SIZE", &map)]);
@@ -240,7 +240,7 @@ fn a_limit_of_address_space_is_reported() {
 fn a_limit_of_file_size_is_reported() {
     for ignored in [true, false] {
         for kibibytes in [0, 4, 8, 12, 32, 100] {
-            let place = Place::new();
+            let place = Store::new();
             let limit = format!("--fsize={}", kibibytes << 10);
             let variables: &[(&str, &str)] = if ignored {
                 &[("IGNORE_XFSZ", "1")]
@@ -266,7 +266,7 @@ fn a_limit_of_file_size_is_reported() {
 #[test]
 fn a_limit_of_descriptors_is_reported() {
     for limit in 3..10 {
-        let place = Place::new();
+        let place = Store::new();
         let limit = format!("--nofile={limit}");
         let run = place.run(&["prlimit", &limit], "run", "0", &[]);
         if run.code == Some(127) {
@@ -283,7 +283,7 @@ fn a_limit_of_descriptors_is_reported() {
 
 /// Runs the program on a new file system, if the system permits one.
 fn on_file_system(
-    place: &Place,
+    place: &Store,
     options: &str,
     then: &str,
     what: &str,
@@ -311,7 +311,7 @@ fn on_file_system(
 #[test]
 fn a_full_disk_leaves_room_to_delete() {
     for flags in ["0", WRITE_MAP] {
-        let place = Place::new();
+        let place = Store::new();
         let Some(run) = on_file_system(&place, "size=1m", "", "fill", flags) else {
             return;
         };
@@ -330,7 +330,7 @@ fn a_full_disk_leaves_room_to_delete() {
 #[test]
 fn a_read_only_file_system_is_reported() {
     let program = program().display();
-    let place = Place::new();
+    let place = Store::new();
     let directory = place.path().display();
     let prepare =
         format!("{program} run {directory} 0 && mount -o remount,ro {directory} || exit 76");
@@ -351,7 +351,7 @@ fn a_read_only_file_system_is_reported() {
 
 #[test]
 fn missing_rights_to_the_files_are_reported() {
-    let place = Place::new();
+    let place = Store::new();
     let made = place.run(&[], "run", "0", &[]);
     assert_eq!(made.code, Some(0), "{made:?}");
     let allow = |path: &Path, mode| {

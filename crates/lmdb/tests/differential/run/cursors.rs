@@ -3,7 +3,7 @@
 use super::defined::place_allows;
 use super::items::{arguments_of, mask, show};
 use super::neighbours::mark;
-use super::{Done, Place, Runner, name};
+use super::{Done, PositionState, Runner, name};
 use crate::api::{Arg, Handle};
 use crate::compare::{Difference, Outcome, short};
 use crate::constants::*;
@@ -143,15 +143,15 @@ impl Runner<'_> {
         if known.after_delete && op == NEXT_DUP && outcome.code == NOTFOUND {
             // The result of a second step among duplicates depends on whether the successor's
             // duplicates were read.
-            self.place(cursor, Place::Shaken);
+            self.place(cursor, PositionState::Unsettled);
         }
         let missed =
             outcome.code == NOTFOUND && matches!(op, SET | SET_KEY | GET_BOTH | GET_BOTH_RANGE);
         if missed {
             let place = if matches!(op, SET | SET_KEY) {
-                Place::Missed
+                PositionState::Missed
             } else {
-                Place::Vague
+                PositionState::Unknown
             };
             self.place(cursor, place);
         } else {
@@ -202,16 +202,16 @@ impl Runner<'_> {
             // Appending goes to the end first.
             self.at_end(cursor, known.at_end || flags & APPEND != 0);
             let place = if known.after_delete && spec.has_duplicates() {
-                Place::Shaken
+                PositionState::Unsettled
             } else {
-                Place::Known
+                PositionState::Exact
             };
             self.place(cursor, place);
         } else if outcome.code == KEYEXIST {
             self.key_at(cursor, None);
             if known.after_delete {
                 // In the reference the next step still stays, as after the deletion.
-                self.place(cursor, Place::Vague);
+                self.place(cursor, PositionState::Unknown);
             }
         }
         self.leave_behind(left, &outcome);
@@ -230,7 +230,7 @@ impl Runner<'_> {
             return Ok(());
         };
         let spec = self.spec(known.db);
-        if known.place != Place::Known || !self.may_store(spec, value) {
+        if known.place != PositionState::Exact || !self.may_store(spec, value) {
             return Ok(());
         }
         let masked = self.holds_records(known.db);
@@ -331,12 +331,12 @@ impl Runner<'_> {
         if outcome.code == 0 {
             self.key_at(cursor, Some(mark(&key)));
             // Where among the duplicates depends on how they were stored before.
-            self.place(cursor, Place::Shaken);
+            self.place(cursor, PositionState::Unsettled);
         } else if outcome.code == KEYEXIST {
             self.key_at(cursor, None);
             if known.after_delete {
                 // In the reference the next step still stays, as after the deletion.
-                self.place(cursor, Place::Vague);
+                self.place(cursor, PositionState::Unknown);
             }
         }
         self.leave_behind(left, &outcome);
@@ -347,7 +347,7 @@ impl Runner<'_> {
         let Some(known) = self.usable_cursor(cursor) else {
             return Ok(());
         };
-        if !matches!(known.place, Place::Known | Place::PastEnd) {
+        if !matches!(known.place, PositionState::Exact | PositionState::PastEnd) {
             return Ok(());
         }
         if known.after_delete && self.spec(known.db).has_duplicates() {
@@ -367,7 +367,7 @@ impl Runner<'_> {
         };
         if known.txn.is_some_and(|txn| self.is_reset(txn))
             || known.after_delete
-            || known.place != Place::Known
+            || known.place != PositionState::Exact
         {
             return Ok(());
         }

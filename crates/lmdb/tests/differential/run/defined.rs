@@ -1,7 +1,7 @@
 //! The calls whose outcome follows from the interface alone, in any version and with any layout of
 //! the pages.
 
-use super::{Cursor, Place, Runner, name};
+use super::{Cursor, PositionState, Runner, name};
 use crate::api::Arg;
 use crate::compare::{Difference, short};
 use crate::constants::*;
@@ -72,7 +72,7 @@ impl Runner<'_> {
         known.at_end
             && matches!(op, NEXT | NEXT_DUP)
             && self.spec(known.db).has_duplicates()
-            && known.place != Place::PastEnd
+            && known.place != PositionState::PastEnd
     }
 
     /// Returns true if the operation sets the key in any layout. It may not for the only value left
@@ -88,7 +88,7 @@ impl Runner<'_> {
         }
         if self
             .cursor(cursor)
-            .is_some_and(|c| c.place != Place::Known || c.after_delete)
+            .is_some_and(|c| c.place != PositionState::Exact || c.after_delete)
         {
             return Ok(true);
         }
@@ -153,7 +153,7 @@ impl Runner<'_> {
         }
         if self
             .usable_cursor(cursor)
-            .is_some_and(|c| c.place != Place::Known || c.after_delete)
+            .is_some_and(|c| c.place != PositionState::Exact || c.after_delete)
         {
             return Ok(false);
         }
@@ -172,25 +172,25 @@ impl Runner<'_> {
 }
 
 /// Returns true if the operation's answer follows from what is known of the cursor's place.
-pub(super) fn place_allows(place: Place, op: u32, duplicates: bool) -> bool {
+pub(super) fn place_allows(place: PositionState, op: u32, duplicates: bool) -> bool {
     let absolute = matches!(
         op,
         FIRST | LAST | SET | SET_KEY | SET_RANGE | GET_BOTH | GET_BOTH_RANGE
     );
     match (place, op) {
         _ if absolute => true,
-        (Place::Known, _) => true,
-        (Place::Stale, _) => !matches!(op, GET_MULTIPLE | NEXT_MULTIPLE | PREV_MULTIPLE),
-        (Place::Shaken, _) => matches!(op, GET_CURRENT | NEXT_NODUP | PREV_NODUP),
-        (Place::PastEnd, _) if !duplicates => true,
-        (Place::PastEnd, _) => {
+        (PositionState::Exact, _) => true,
+        (PositionState::Stale, _) => !matches!(op, GET_MULTIPLE | NEXT_MULTIPLE | PREV_MULTIPLE),
+        (PositionState::Unsettled, _) => matches!(op, GET_CURRENT | NEXT_NODUP | PREV_NODUP),
+        (PositionState::PastEnd, _) if !duplicates => true,
+        (PositionState::PastEnd, _) => {
             matches!(
                 op,
                 NEXT | NEXT_NODUP | GET_CURRENT | FIRST_DUP | LAST_DUP | PREV | PREV_NODUP
             )
         }
         // With duplicates the reference may have none to step back from.
-        (Place::Missed, PREV) => !duplicates,
+        (PositionState::Missed, PREV) => !duplicates,
         _ => false,
     }
 }

@@ -62,7 +62,7 @@ pub(crate) struct Cursor {
     /// Its database.
     pub(crate) db: usize,
     /// True if its place follows from the interface.
-    pub(crate) place: Place,
+    pub(crate) place: PositionState,
     /// Its handle was closed: nothing but closing makes sense.
     dead: bool,
     /// True if its item may have been deleted, and no move has succeeded since.
@@ -79,20 +79,20 @@ pub(crate) struct Cursor {
 
 /// How much is known about a cursor's place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum PositionState {
     /// Everything.
-    Known,
+    Exact,
     /// Another cursor changed the duplicates of its key: it may be read and moved. The reference
     /// would count and delete by numbers that are out of date.
     Stale,
     /// Another cursor deleted duplicates: the reference may stay where it is at the next step.
-    Shaken,
+    Unsettled,
     /// Past the last item, after a SET_RANGE.
     PastEnd,
     /// A search missed: only the predecessor is certain.
     Missed,
     /// Nothing.
-    Vague,
+    Unknown,
 }
 
 /// The file that names the library at work, should the process die.
@@ -383,7 +383,7 @@ impl<'a> Runner<'a> {
     }
 
     /// Sets what is known of a cursor's place.
-    pub(crate) fn place(&mut self, cursor: usize, place: Place) {
+    pub(crate) fn place(&mut self, cursor: usize, place: PositionState) {
         if let Some(cursor) = &mut self.cursors[cursor] {
             cursor.place = place;
         }
@@ -394,7 +394,7 @@ impl<'a> Runner<'a> {
         self.cursors[cursor] = Some(Cursor {
             txn: Some(txn),
             db,
-            place: Place::Known,
+            place: PositionState::Exact,
             dead: false,
             after_delete: false,
             just_deleted: false,

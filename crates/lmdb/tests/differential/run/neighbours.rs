@@ -6,7 +6,7 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use super::{Place, Runner, name};
+use super::{PositionState, Runner, name};
 use crate::compare::{Difference, Outcome};
 use crate::constants::*;
 use crate::step::{CURSORS, WRITERS};
@@ -38,7 +38,7 @@ impl Runner<'_> {
         db: usize,
         key: &[u8],
         by: Option<usize>,
-    ) -> Result<Vec<(usize, Place)>, Difference> {
+    ) -> Result<Vec<(usize, PositionState)>, Difference> {
         let mut left = Vec::new();
         if txn >= WRITERS {
             return Ok(left);
@@ -48,22 +48,24 @@ impl Runner<'_> {
             let Some(known) = self.cursor(cursor) else {
                 continue;
             };
-            if known.place == Place::PastEnd {
-                left.push((cursor, Place::Vague));
+            if known.place == PositionState::PastEnd {
+                left.push((cursor, PositionState::Unknown));
             }
             if !duplicates || known.key.is_some_and(|k| k != mark(key)) {
                 continue;
             }
             let place = match known.place {
-                Place::Known if !known.after_delete && self.usable_cursor(cursor).is_some() => {
+                PositionState::Exact
+                    if !known.after_delete && self.usable_cursor(cursor).is_some() =>
+                {
                     let count = self.count(cursor)?;
                     match count.value("count") {
-                        Some(1) => Place::Vague,
-                        Some(_) => Place::Stale,
-                        None => Place::Known,
+                        Some(1) => PositionState::Unknown,
+                        Some(_) => PositionState::Stale,
+                        None => PositionState::Exact,
                     }
                 }
-                _ => Place::Vague,
+                _ => PositionState::Unknown,
             };
             left.push((cursor, place));
         }
@@ -71,7 +73,7 @@ impl Runner<'_> {
     }
 
     /// Sets what [`Self::left_behind`] found, after the insertion succeeded.
-    pub(crate) fn leave_behind(&mut self, cursors: Vec<(usize, Place)>, outcome: &Outcome) {
+    pub(crate) fn leave_behind(&mut self, cursors: Vec<(usize, PositionState)>, outcome: &Outcome) {
         if outcome.code == 0 || outcome.value("stored").is_some_and(|n| n > 0) {
             for (cursor, place) in cursors {
                 self.place(cursor, place);
@@ -102,11 +104,11 @@ impl Runner<'_> {
             self.after_delete(cursor, true);
             if self.cursor(cursor).is_some_and(|c| c.at_end) {
                 // In the reference it is at the end still, even if it is not.
-                self.place(cursor, Place::Vague);
+                self.place(cursor, PositionState::Unknown);
             }
             let known = self.cursor(cursor).map(|c| c.place);
-            if duplicates && matches!(known, Some(Place::Known | Place::Stale)) {
-                self.place(cursor, Place::Shaken);
+            if duplicates && matches!(known, Some(PositionState::Exact | PositionState::Stale)) {
+                self.place(cursor, PositionState::Unsettled);
             }
         }
         Ok(())
@@ -126,7 +128,7 @@ impl Runner<'_> {
         let stat = self.both("mdb_stat", &arguments, |s| s.api.stat(s.txns[txn], dbi))?;
         if stat.value("entries") == Some(0) {
             for cursor in of_parents {
-                self.place(cursor, Place::Vague);
+                self.place(cursor, PositionState::Unknown);
             }
         }
         Ok(())
@@ -144,7 +146,7 @@ impl Runner<'_> {
             (0, SET | SET_KEY | GET_BOTH | GET_BOTH_RANGE) => Some(mark(key)),
             (0, _) => outcome.bytes("key").map(mark),
             (NOTFOUND, SET_RANGE) => {
-                self.place(cursor, Place::PastEnd);
+                self.place(cursor, PositionState::PastEnd);
                 return self.key_at(cursor, None);
             }
             // A further step fails too, and the cursor stays.
@@ -156,9 +158,9 @@ impl Runner<'_> {
             FIRST | LAST | SET | SET_KEY | SET_RANGE | GET_BOTH | GET_BOTH_RANGE
         );
         let other_key = key.is_some() && known.key.is_some() && key != known.key;
-        let disturbed = matches!(known.place, Place::Stale | Place::Shaken);
+        let disturbed = matches!(known.place, PositionState::Stale | PositionState::Unsettled);
         if placed || other_key || !disturbed {
-            self.place(cursor, Place::Known);
+            self.place(cursor, PositionState::Exact);
         }
         let same_key = matches!(op, GET_CURRENT | FIRST_DUP | LAST_DUP | NEXT_DUP | PREV_DUP);
         if key.is_some() || !same_key {
