@@ -62,10 +62,10 @@ pub(crate) fn access_text(access: &Access) -> String {
             "the snapshot was held by a reader slot; others could go on writing".to_owned()
         }
         Access::NoLockFile => {
-            "there is no lock file, so nobody has it open; nothing was locked".to_owned()
+            "there is no lock file, so no process has it open; nothing was locked".to_owned()
         }
         Access::Unpinned(reason) => format!(
-            "the lock file could not be joined ({reason}); nothing was locked, and nobody overtook the check"
+            "the lock file could not be joined ({reason}); nothing was locked, and no commit overtook the check"
         ),
     }
 }

@@ -56,7 +56,7 @@ impl CheckOptions {
         self
     }
 
-    pub(crate) fn judges_order_of(&self, database: &str) -> bool {
+    pub(crate) fn checks_order_of(&self, database: &str) -> bool {
         !self.any_order_everywhere && !self.any_order.iter().any(|name| name == database)
     }
 }

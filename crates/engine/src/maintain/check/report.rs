@@ -121,7 +121,7 @@ pub enum Fault {
     #[error("the meta page is unsound: {0}")]
     Meta(String),
     /// A page number outside `2..=last`.
-    #[error("the page lies outside 2..={last}")]
+    #[error("the page is outside 2..={last}")]
     PageOutOfRange {
         /// The last page in use.
         last: u64,
@@ -133,7 +133,7 @@ pub enum Fault {
     #[error("the page is neither used nor free")]
     Lost,
     /// The file ends before the page does.
-    #[error("the page lies beyond the end of the file")]
+    #[error("the page is beyond the end of the file")]
     BeyondFile,
     /// The system could not read it.
     #[error("the page cannot be read: {0}")]
@@ -170,7 +170,7 @@ pub enum Fault {
         index: usize,
     },
     /// A key is outside the range between its separators.
-    #[error("the key of entry {index} lies outside its separators")]
+    #[error("the key of entry {index} is outside its separators")]
     OutsideSeparators {
         /// Its position on the page.
         index: usize,

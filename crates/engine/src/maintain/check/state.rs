@@ -61,12 +61,12 @@ pub(super) enum PageClaim {
 
 impl CheckState<'_> {
     /// Returns true if the order of keys is checked. The free list always has the same order.
-    pub(super) fn judges_order_of(&self, name: DatabaseLabel<'_>) -> bool {
+    pub(super) fn checks_order_of(&self, name: DatabaseLabel<'_>) -> bool {
         match name {
             DatabaseLabel::File | DatabaseLabel::FreeList | DatabaseLabel::Duplicates(_) => true,
-            DatabaseLabel::Main => self.options.judges_order_of("main"),
+            DatabaseLabel::Main => self.options.checks_order_of("main"),
             DatabaseLabel::Named(name) => {
-                self.options.judges_order_of(&String::from_utf8_lossy(name))
+                self.options.checks_order_of(&String::from_utf8_lossy(name))
             }
         }
     }

@@ -20,8 +20,8 @@ pub(super) fn check_database(
     role: TreeRole,
     label: DatabaseLabel<'_>,
 ) {
-    let is_judged = check.judges_order_of(label);
-    let (order, duplicates_order) = match (role, is_judged) {
+    let is_order_checked = check.checks_order_of(label);
+    let (order, duplicates_order) = match (role, is_order_checked) {
         (TreeRole::FreeList, _) => (RecordedOrder::Integer, RecordedOrder::Lexical),
         (_, true) => (
             RecordedOrder::of_keys(record.flags),
@@ -44,9 +44,9 @@ pub(super) fn check_database(
         return;
     }
     check.reporter.database(label, record, &counts);
-    if !is_judged {
+    if !is_order_checked {
         check.reporter.note(format!(
-            "{label}: the order of its keys and values was not judged"
+            "{label}: the order of its keys and values was not checked"
         ));
     }
 }

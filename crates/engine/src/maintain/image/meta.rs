@@ -79,7 +79,7 @@ impl Snapshot {
         }
         if self.txnid % META_PAGES != self.pgno && self.txnid != 0 {
             found.push(format!(
-                "transaction {} stands on the wrong page",
+                "transaction {} is on the wrong meta page",
                 self.txnid
             ));
         }

@@ -15,7 +15,7 @@ pub(crate) struct Pages<'s> {
 /// Why a page could not be read.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ReadFault {
-    #[error("it lies beyond the end of the file")]
+    #[error("it is beyond the end of the file")]
     BeyondFile,
     #[error("it cannot be read: {0}")]
     System(io::Error),

@@ -160,8 +160,8 @@ impl Salvage<'_, '_> {
                 "no database can have this name and these flags".to_owned()
             ));
         };
-        let judged = self.writer.judges_order_of(database);
-        let named = DamagedTree::database(database, TreeRole::Named, record, judged);
+        let checks_order = self.writer.checks_order_of(database);
+        let named = DamagedTree::database(database, TreeRole::Named, record, checks_order);
         let damage = match self.stage {
             Stage::Previous => DamagePolicy::Skip,
             Stage::Newest | Stage::Orphans => DamagePolicy::Hole,

@@ -29,9 +29,9 @@ impl DamagedTree {
         database: usize,
         role: TreeRole,
         record: TreeRecord,
-        judged: bool,
+        checks_order: bool,
     ) -> DamagedTree {
-        let (order, duplicates_order) = match (role, judged) {
+        let (order, duplicates_order) = match (role, checks_order) {
             (TreeRole::FreeList, _) => (RecordedOrder::Integer, RecordedOrder::Integer),
             (_, true) => (
                 RecordedOrder::of_keys(record.flags),
@@ -199,7 +199,7 @@ fn place(
             && entries.get(index).is_some_and(|item| outside(&item))
             && (index > 0 || !is_branch)
         {
-            return Err(format!("key {index} lies outside its separators"));
+            return Err(format!("key {index} is outside its separators"));
         }
     }
     Ok(())

@@ -139,12 +139,12 @@ impl fmt::Display for Hole {
 /// Formats a key: as text if it is printable, else in hexadecimal.
 fn shown(key: &[u8]) -> String {
     use fmt::Write as _;
-    if !key.is_empty() && key.iter().all(|octet| (b' '..=b'~').contains(octet)) {
+    if !key.is_empty() && key.iter().all(|byte| (b' '..=b'~').contains(byte)) {
         return format!("'{}'", key.escape_ascii());
     }
-    key.iter().fold("0x".to_owned(), |mut out, octet| {
+    key.iter().fold("0x".to_owned(), |mut out, byte| {
         // Writing to a string cannot fail.
-        let _ = write!(out, "{octet:02x}");
+        let _ = write!(out, "{byte:02x}");
         out
     })
 }

@@ -19,8 +19,8 @@ impl Salvage<'_, '_> {
     /// Walks all trees of the newest snapshot.
     pub(super) fn trees(&mut self, snapshot: &Snapshot) -> Result<(), SalvageError> {
         self.writer.main(&snapshot.main)?;
-        let judged = self.writer.judges_order_of(0);
-        let main = DamagedTree::database(0, TreeRole::Main, snapshot.main, judged);
+        let checks_order = self.writer.checks_order_of(0);
+        let main = DamagedTree::database(0, TreeRole::Main, snapshot.main, checks_order);
         self.tree(&main, snapshot.pgno, DamagePolicy::Hole)?;
         let free = DamagedTree::database(0, TreeRole::FreeList, snapshot.free, true);
         self.tree(&free, snapshot.pgno, DamagePolicy::Hole)?;
@@ -108,7 +108,7 @@ impl Salvage<'_, '_> {
         } else if self.claimed.contains(pgno) {
             "the page belongs elsewhere too".to_owned()
         } else if level > DEPTH_MAX {
-            "it lies too deep".to_owned()
+            "it is too deep".to_owned()
         } else {
             match self.with_page(pgno, |salvage, bytes| {
                 salvage.contents(tree, position, damage, bytes)

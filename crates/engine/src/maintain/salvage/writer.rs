@@ -88,7 +88,7 @@ impl<'e> RecordWriter<'e> {
         self.txn()?.add_main_flags(flags)?;
         let main = &mut self.targets[0];
         (main.report.flags, main.report.expected) = (flags.0, record.entries);
-        if !self.judges_order_of(0) {
+        if !self.checks_order_of(0) {
             self.keep_arrival_order(Database::MAIN)?;
         }
         Ok(())
@@ -123,17 +123,17 @@ impl<'e> RecordWriter<'e> {
         let number = self.targets.len() - 1;
         self.numbers.insert(name.to_owned(), number);
         self.note_duplicates(flags);
-        if !self.judges_order_of(number) {
+        if !self.checks_order_of(number) {
             self.keep_arrival_order(handle)?;
         }
         Ok(Some(number))
     }
 
     /// Returns true if keys are in the order of the database's flags.
-    pub(super) fn judges_order_of(&self, database: usize) -> bool {
+    pub(super) fn checks_order_of(&self, database: usize) -> bool {
         match self.name(database) {
-            None => self.options.judges_order_of("main"),
-            Some(name) => self.options.judges_order_of(&String::from_utf8_lossy(name)),
+            None => self.options.checks_order_of("main"),
+            Some(name) => self.options.checks_order_of(&String::from_utf8_lossy(name)),
         }
     }
 

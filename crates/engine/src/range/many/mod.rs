@@ -75,7 +75,7 @@ mod tests {
             .open(directory.path())
             .unwrap();
         for (name, order) in [
-            ("from the first octet", KeyOrder::Lexical),
+            ("from the first byte", KeyOrder::Lexical),
             ("from the last", KeyOrder::Reverse),
         ] {
             let mut txn = environment.write().unwrap();
