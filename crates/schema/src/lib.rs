@@ -27,6 +27,7 @@
 #![forbid(unsafe_code)]
 
 mod builtin;
+mod calendar;
 mod check;
 mod definition;
 mod description;
@@ -41,6 +42,7 @@ mod registry;
 mod syntax;
 
 pub use builtin::Builtin;
+pub use calendar::{civil_from_days, days_from_civil};
 pub use check::{CheckOptions, CheckedEntry, SchemaViolation, ViolationKind};
 pub use definition::{ClassKind, Usage};
 pub use description::{AttributeDescription, DescriptionError};

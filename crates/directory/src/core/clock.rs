@@ -2,6 +2,8 @@
 
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
+use fulgurite_schema::{civil_from_days, days_from_civil};
+
 /// A point in time: microseconds since 1970-01-01T00:00:00Z.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Timestamp(pub u64);
@@ -104,7 +106,9 @@ impl Timestamp {
 
     fn push_digits(self, text: &mut String) {
         let seconds = self.0 / 1_000_000;
-        let (year, month, day) = civil(seconds / 86_400);
+        let days = i64::try_from(seconds / 86_400).unwrap_or_default();
+        let (year, month, day) = civil_from_days(days);
+        let [year, month, day] = [year, month, day].map(i64::unsigned_abs);
         match year {
             0..=9999 => push_decimal::<4>(text, year),
             _ => text.push_str(&year.to_string()),
@@ -143,47 +147,10 @@ impl Timestamp {
         if !shaped || !in_range || hour > 23 || minute > 59 || second > 60 {
             return None;
         }
-        let seconds = days_of(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second;
+        let days = days_from_civil(year.cast_signed(), month.cast_signed(), day.cast_signed());
+        let seconds = days.unsigned_abs() * 86_400 + hour * 3600 + minute * 60 + second;
         Some(Timestamp(seconds * 1_000_000 + number(15, 21)?))
     }
-}
-
-/// Returns the days from 1970-01-01 to a day of the proleptic Gregorian calendar, the inverse of
-/// [`civil`].
-fn days_of(year: u64, month: u64, day: u64) -> u64 {
-    // The years begin in March, as in `civil`.
-    let (year, month) = if month > 2 {
-        (year, month - 3)
-    } else {
-        (year - 1, month + 9)
-    };
-    let (era, year_of_era) = (year / 400, year % 400);
-    let day_of_year = (153 * month + 2) / 5 + day - 1;
-    let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
-    era * 146_097 + day_of_era - 719_468
-}
-
-/// Returns year, month and day of the proleptic Gregorian calendar for the days since 1970-01-01.
-///
-/// The years begin in March. The leap day is then the last day, and one formula gives all month
-/// lengths.
-fn civil(days: u64) -> (u64, u64, u64) {
-    const DAYS_400_YEARS: u64 = 146_097;
-    const DAYS_TO_1970: u64 = 719_468; // from 0000-03-01
-    let days = days + DAYS_TO_1970;
-    let era = days / DAYS_400_YEARS;
-    let day_of_era = days % DAYS_400_YEARS;
-    let year_of_era =
-        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month_from_march = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
-    let month = if month_from_march < 10 {
-        month_from_march + 3
-    } else {
-        month_from_march - 9
-    };
-    (era * 400 + year_of_era + u64::from(month <= 2), month, day)
 }
 
 #[cfg(test)]
