@@ -172,9 +172,9 @@ fn to_json(report: &SalvageReport) -> Value {
         })).collect::<Vec<_>>(),
         "holes": report.holes.iter().map(|hole| json!({
             "database": hole.database.as_deref().map(String::from_utf8_lossy),
-            "key": hole.key.as_deref().map(hex),
-            "low": hole.low.as_deref().map(hex),
-            "high": hole.high.as_deref().map(hex),
+            "key": hole.key.as_deref().map(hex::encode),
+            "low": hole.low.as_deref().map(hex::encode),
+            "high": hole.high.as_deref().map(hex::encode),
             "page": hole.page,
             "reason": hole.reason,
             "kept": hole.kept,
@@ -190,9 +190,4 @@ fn to_json(report: &SalvageReport) -> Value {
         "notes": report.notes,
         "complete": report.is_complete(),
     })
-}
-
-/// Keys need not be text, so they are in hexadecimal.
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

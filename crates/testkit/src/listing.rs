@@ -1,7 +1,5 @@
 //! How a database's content is written down, so that two of them can be compared line by line.
 
-use std::fmt::Write as _;
-
 /// The records of one database, one line each, as in the fixtures' `.dump` files but with every key
 /// spelt out.
 pub type Listing = Vec<String>;
@@ -105,12 +103,7 @@ pub fn hex(bytes: &[u8]) -> String {
     if bytes.is_empty() {
         return ".".to_owned();
     }
-    bytes
-        .iter()
-        .fold(String::with_capacity(bytes.len() * 2), |mut out, b| {
-            let _ = write!(out, "{b:02x}");
-            out
-        })
+    hex::encode(bytes)
 }
 
 /// The inverse of [`hex`].
@@ -122,11 +115,7 @@ pub fn unhex(text: &str) -> Vec<u8> {
     if text == "." {
         return Vec::new();
     }
-    let digit = |c: &u8| char::from(*c).to_digit(16).expect("a hexadecimal digit") as u8;
-    text.as_bytes()
-        .chunks(2)
-        .map(|pair| digit(&pair[0]) << 4 | digit(&pair[1]))
-        .collect()
+    hex::decode(text).expect("hexadecimal digits")
 }
 
 /// The checksum of a whole database that all peers can compute: CRC-32 over length-prefixed keys

@@ -57,8 +57,7 @@ fn database(facts: &DatabaseFacts) -> Value {
     if facts.kind == "named" {
         object["name"] = String::from_utf8_lossy(&facts.name).into();
         if std::str::from_utf8(&facts.name).is_err() {
-            let bytes = facts.name.iter().map(|byte| format!("{byte:02x}"));
-            object["name_octets"] = bytes.collect::<String>().into();
+            object["name_octets"] = hex::encode(&facts.name).into();
         }
     }
     object

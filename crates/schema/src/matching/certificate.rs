@@ -11,7 +11,6 @@
 //! ```
 
 use std::borrow::Cow;
-use std::fmt::Write as _;
 
 use super::der;
 use super::form::{Form, Test};
@@ -247,12 +246,8 @@ fn written_serial(text: &str) -> Result<(bool, Vec<u8>), InvalidValue> {
 }
 
 fn serial_text(negative: bool, magnitude: &[u8]) -> String {
-    let mut text = String::from(if negative { "-" } else { "" });
-    for b in magnitude {
-        // Writing to a string cannot fail.
-        let _ = write!(text, "{b:02x}");
-    }
-    text
+    let sign = if negative { "-" } else { "" };
+    format!("{sign}{}", hex::encode(magnitude))
 }
 
 /// Returns the normal form of a name in a certificate, leaf first as LDAP writes names.

@@ -45,7 +45,7 @@ pub(super) fn subject_dn(der: &[u8]) -> Option<String> {
             dn.push('=');
             match text(&ava.value) {
                 Some(text) => escape(&text, &mut dn),
-                None => hex(&ava.value, &mut dn),
+                None => push_hexstring(&ava.value, &mut dn),
             }
         }
     }
@@ -114,11 +114,11 @@ fn text(value: &Any) -> Option<String> {
     }
 }
 
-fn hex(value: &Any, dn: &mut String) {
+/// Appends a value as a hexstring (RFC 4514, section 2.4).
+fn push_hexstring(value: &Any, dn: &mut String) {
+    let der = x509_cert::der::Encode::to_der(value).unwrap_or_default();
     dn.push('#');
-    for byte in x509_cert::der::Encode::to_der(value).unwrap_or_default() {
-        let _ = write!(dn, "{byte:02x}");
-    }
+    dn.push_str(&hex::encode(der));
 }
 
 /// RFC 4514, section 2.4.

@@ -45,7 +45,7 @@ impl LostPagesFile {
     /// Lists a record.
     pub(super) fn record(&mut self, key: &[u8], value: &[u8]) -> Result<(), SalvageError> {
         self.records += 1;
-        self.write(&format!(" {}\n {}\n", hex(key), hex(value)))
+        self.write(&format!(" {}\n {}\n", hex::encode(key), hex::encode(value)))
     }
 
     /// Lists a record that the new environment cannot take.
@@ -56,7 +56,7 @@ impl LostPagesFile {
         value: &[u8],
     ) -> Result<(), SalvageError> {
         self.begin(&format!("refused-{database}"))?;
-        self.write(&format!(" {}\n {}\n", hex(key), hex(value)))
+        self.write(&format!(" {}\n {}\n", hex::encode(key), hex::encode(value)))
     }
 
     pub(super) fn finish(&mut self) -> Result<LostPagesSummary, SalvageError> {
@@ -113,13 +113,4 @@ impl LostPagesFile {
             .write_all(text.as_bytes())
             .map_err(fail)
     }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    let digit = |n: u8| char::from(DIGITS[usize::from(n)]);
-    bytes
-        .iter()
-        .flat_map(|byte| [digit(byte >> 4), digit(byte & 15)])
-        .collect()
 }

@@ -138,15 +138,10 @@ impl fmt::Display for Hole {
 
 /// Formats a key: as text if it is printable, else in hexadecimal.
 fn shown(key: &[u8]) -> String {
-    use fmt::Write as _;
     if !key.is_empty() && key.iter().all(|byte| (b' '..=b'~').contains(byte)) {
         return format!("'{}'", key.escape_ascii());
     }
-    key.iter().fold("0x".to_owned(), |mut out, byte| {
-        // Writing to a string cannot fail.
-        let _ = write!(out, "{byte:02x}");
-        out
-    })
+    format!("0x{}", hex::encode(key))
 }
 
 /// The outcome of a salvage.
