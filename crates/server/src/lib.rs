@@ -6,11 +6,11 @@
 //!      |
 //!      +-------> admin      entries for cn=Monitor and cn=config, background indexing
 //!      |
-//!   driver     sockets and threads: acceptor, workers, writer, hashing pool      the only part that does I/O
+//!   driver     sockets and threads: acceptor, workers, writer, hashing pool      does all I/O
 //!      |
 //!      +-------> tls        certificates, cipher suites, the TLS layer of a connection
 //!      |
-//!   session    the protocol of one connection: bytes in, bytes out               no sockets, no threads
+//!   session    the protocol of one connection: bytes in, bytes out               no sockets
 //!      |
 //!   statistics counters that sessions and workers write and cn=Monitor reads
 //! ```

@@ -1,7 +1,7 @@
 //! Counters of the server.
 //!
 //! ```text
-//!   worker 0: Counters   worker 1: Counters ...     each written by its own thread, on its own cache lines
+//!   worker 0: Counters   worker 1: Counters ...     each has its own writer and cache lines
 //!        \                   /
 //!         Statistics::totals                        summed when somebody asks
 //! ```

@@ -1,7 +1,7 @@
 //! A directory whose configuration can change while it serves.
 //!
 //! ```text
-//!   generation 0      generation 1      generation 2 = newest       each a whole Directory; stores are shared
+//!   generation 0      generation 1      generation 2 = newest     each a Directory; shared stores
 //!      ^ a search that began then        ^ every request from now on
 //! ```
 //! The generation that is the newest when a request arrives answers it. Old generations stay until

@@ -1,13 +1,13 @@
 //! The driver of the sessions: one event loop per core, over mio.
 //!
 //! ```text
-//!              accept                     hand over, least connections first
-//!   clients ----------> acceptor (caller's thread, signals) -----+---------+
-//!                                                                v         v
-//!                                                            worker 0   worker 1  ...   each: its own Poll,
-//!                                                              |  ^       |  ^                connections, ready queue
-//!                                     updates, slow passwords  v  |       v  |  responses + wake
-//!                                             writer (one thread)   hashing pool (few threads)
+//!             accept                                hand out, least connections first
+//!   clients ---------> acceptor (caller's thread) -----+----------+
+//!                      signals                         v          v
+//!                                                   worker 0   worker 1 ...   each has its own Poll,
+//!                                                     |  ^       |  ^         connections, run queue
+//!                            updates, slow passwords  v  |       v  |  responses, wake
+//!                                    writer (one thread)   hashing pool (few threads)
 //! ```
 //!
 //! Workers share no memory that they write, so a read takes no lock. One acceptor distributes

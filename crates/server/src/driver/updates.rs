@@ -1,8 +1,8 @@
 //! The updates of a round of turns, and the choice of the thread that applies them.
 //!
 //! ```text
-//!   turns of a round ---> updates ---+---> the worker itself     few, short, nothing to wait for
-//!                                    \---> the writer            all others, and those that come while it has some
+//!   turns of a round ---> updates ---+---> the worker itself    few, short, nothing to wait for
+//!                                    \---> the writer           all others, or while it is busy
 //! ```
 //!
 //! An update that a worker applies costs no switch of threads. While other connections wait, they

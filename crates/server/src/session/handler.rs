@@ -149,7 +149,8 @@ pub trait Handler: Sync {
         out: &mut Vec<u8>,
     );
 
-    /// Makes an update from an add, delete, modify or modify DN. The update outlives the read buffer.
+    /// Makes an update from an add, delete, modify or modify DN. The update outlives the read
+    /// buffer.
     ///
     /// Returns `None` if the update waits for the end of its transaction; the response is in `out`.
     fn update(

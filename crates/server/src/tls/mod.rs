@@ -1,7 +1,7 @@
 //! TLS on listeners and by StartTLS, by rustls.
 //!
 //! ```text
-//!   files --load--> TlsContext { ServerConfig, end-point hash } --new connection--> TlsLayer --handshake--> TlsFacts
+//!   files --load--> TlsContext --new connection--> TlsLayer --handshake--> TlsFacts
 //!     ^                  ^
 //!     |  changed?        | replaced as a whole; connections keep what they began with
 //!     '--- Tls::refresh -'

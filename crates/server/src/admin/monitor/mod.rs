@@ -2,7 +2,7 @@
 //! know.
 //!
 //! ```text
-//!   cn=Monitor ─┬─ cn=Backends     ├─ cn=Operations    cn=Bind ... monitorOpInitiated, monitorOpCompleted
+//!   cn=Monitor ─┬─ cn=Backends     ├─ cn=Operations    cn=Bind ... initiated, completed
 //!               ├─ cn=Connections  ├─ cn=Overlays
 //!               ├─ cn=Databases    ├─ cn=SASL, cn=TLS
 //!               ├─ cn=Listeners    ├─ cn=Statistics    cn=Bytes, cn=PDU, cn=Entries, cn=Referrals
