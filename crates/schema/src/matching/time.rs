@@ -2,10 +2,10 @@
 
 use std::borrow::Cow;
 
-use crate::calendar::{civil_from_days, days_from_civil};
 use super::form::Form;
 use super::invalid::{InvalidValue, Normal};
 use super::resolver::NameResolver;
+use crate::calendar::{civil_from_days, days_from_civil};
 
 /// generalizedTimeMatch and its relatives.
 pub(super) static GENERALIZED_TIME: Form = Form::new(|_, value| generalized_time(value));
