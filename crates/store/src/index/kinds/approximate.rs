@@ -17,7 +17,7 @@ pub(super) const DEFINITION: KindDefinition = KindDefinition {
     rule: None,
     // `~=` means equality for values without sounds.
     support: |attribute| match attribute.equality {
-        Some(rule) if rule.sounds() => Support::Yes,
+        Some(rule) if rule.compares_sounds() => Support::Yes,
         Some(_) => Support::Instead(IndexKind::Equality),
         None => Support::No("the attribute has no equality rule"),
     },
