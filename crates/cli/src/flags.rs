@@ -7,8 +7,8 @@ use fulgurite_config::{ConfigError, Layer, SchemaPart, Settings, Sourced};
 use crate::arguments::tools::{ConfigFlags, ExplainSearch, Import, Index, Modify, SchemaCheck};
 use crate::arguments::{Export, Load, SchemaFlags, Serve, StoreFlags};
 
-/// The settings that hold when `flags` were given, with the file named by --config and the
-/// environment below them.
+/// Returns the settings of `flags`, which override the file of --config, which overrides the
+/// environment.
 pub(crate) fn settings(flags: Layer, config: Option<&Path>) -> Result<Settings, ConfigError> {
     let file = config
         .map(Layer::from_file)
@@ -18,7 +18,7 @@ pub(crate) fn settings(flags: Layer, config: Option<&Path>) -> Result<Settings, 
     Settings::new(flags.over(file).over(environment))
 }
 
-/// The environment, as far as it is text.
+/// Returns the variables of the environment that are text.
 pub(crate) fn variables() -> impl Iterator<Item = (String, String)> {
     std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
@@ -102,7 +102,7 @@ impl ExplainSearch {
 }
 
 impl Import {
-    /// With one more schema file, if there is one.
+    /// Adds one more schema file, if any.
     pub(crate) fn settings(&self, more: Option<&Path>) -> Result<Settings, ConfigError> {
         let mut flags = Flags::default();
         self.store.say(&mut flags)?;
@@ -123,7 +123,7 @@ impl Import {
 }
 
 impl ConfigFlags {
-    /// The settings that the file or directory named has, with the environment below a TOML file.
+    /// Returns the settings of a file or directory. A TOML file overrides the environment.
     pub(crate) fn settings(&self) -> Result<Settings, ConfigError> {
         match (&self.slapd_conf, &self.slapd_dir) {
             (Some(file), _) => Settings::new(Layer::from_slapd_conf(file)?),
@@ -170,12 +170,12 @@ impl SchemaFlags {
     }
 }
 
-/// A layer that is filled flag by flag.
+/// A layer of settings that flags fill.
 #[derive(Default)]
 pub(crate) struct Flags(pub(crate) Layer);
 
 impl Flags {
-    /// Sets a key if the flag was given.
+    /// Sets a key if the flag is present.
     pub(crate) fn say(
         &mut self,
         flag: &'static str,
@@ -188,7 +188,7 @@ impl Flags {
         }
     }
 
-    /// Sets a key that is a list if the flag was given at least once.
+    /// Sets a key with a list if the flag is present at least once.
     pub(crate) fn say_all<T>(
         &mut self,
         flag: &'static str,

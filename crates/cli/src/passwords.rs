@@ -40,7 +40,7 @@ pub(crate) fn generate() -> io::Result<String> {
     getrandom::fill(&mut bytes).map_err(|error| io::Error::other(error.to_string()))?;
     let letters = bytes
         .iter()
-        .filter_map(|octet| LETTERS.get(usize::from(octet % 64)));
+        .filter_map(|byte| LETTERS.get(usize::from(byte % 64)));
     Ok(letters.map(|letter| char::from(*letter)).collect())
 }
 

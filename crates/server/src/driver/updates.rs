@@ -16,8 +16,8 @@ use crate::session::handler::Handler;
 /// The maximum of updates that a worker applies in one round. More of them go to the writer.
 const AT_ONCE_MAX: usize = 64;
 
-/// Turns of other connections for each update. An update takes about four times as long as a
-/// search, and should not use more than a fifth of a busy worker.
+/// Turns of other connections for each update. An update takes about as long as four searches, and
+/// should get at most a fifth of a busy worker.
 const TURNS_FOR_UPDATE: usize = 16;
 
 pub(super) struct Updates<U> {

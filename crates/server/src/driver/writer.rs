@@ -18,8 +18,7 @@ const BATCH_MAX: usize = 1024;
 /// A batch that took at least this long waited for the disk. Then it pays to wait for more updates.
 const WORTH_GATHERING: Duration = Duration::from_micros(500);
 
-/// The writer waits for more updates for at most this fraction (one tenth) of the time that the
-/// previous batch took.
+/// The divisor for the time that the writer waits for more updates: a tenth of the previous batch.
 const GATHERING_SHARE: u32 = 10;
 
 /// An update, and the connection that gets its response.

@@ -470,8 +470,8 @@ impl<'h, H: Handler> Operations<'h, H> {
         }
     }
 
-    /// Removes an operation. It may be a search, an update that the writer has not begun, or a
-    /// password modify in the hashing pool.
+    /// Removes an operation. It is a search, a password modify in the hashing pool, or an update
+    /// that has not begun.
     fn stop(
         &mut self,
         id: MessageId,

@@ -83,8 +83,8 @@ impl Handler for Stub {
         !identity.is_empty()
     }
 
-    /// The base is `entries/bytes/work`: the number of entries (one per quantum), the bytes of
-    /// each, and the work of a quantum.
+    /// The base is `entries/bytes/work`. Each quantum writes one entry of that size and does that
+    /// work.
     fn begin_search<'h>(
         &'h self,
         (): &mut (),
