@@ -6,7 +6,8 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use crate::layer::{Layer, Secret};
+use crate::layer::Layer;
+use crate::secret::Secret;
 use crate::seed::SeedEntry;
 use crate::{ConfigError, Note, Origin, Sourced, levels};
 

@@ -5,23 +5,12 @@ use std::collections::BTreeMap;
 use crate::Origin;
 use crate::container::{self, Variables};
 use crate::error::ConfigError;
-use crate::hint::nearest;
-use crate::layer::{Layer, keys};
+use crate::layer::Layer;
+use crate::suggest::nearest;
+use crate::table::{keys, settings_info};
 use crate::{Note, Sourced};
 
 const PREFIX: &str = "FULGURITE_";
-
-/// Short names of what containers are told most often.
-const ALIASES: [(&str, &str); 8] = [
-    ("ADMIN_DN", "root.dn"),
-    ("ADMIN_PASSWORD", "root.password"),
-    ("ADMIN_PASSWORD_FILE", "root.password_file"),
-    ("TLS_CERT", "tls.certificate"),
-    ("SEED_LDIF_DIR", "start.ldif_directory"),
-    ("SCHEMA_DIR", "start.schema_directory"),
-    ("ORGANIZATION", "start.organization"),
-    ("CREATE_SUFFIX", "start.create_suffix"),
-];
 
 impl Layer {
     /// Reads the variables whose names begin with `FULGURITE_`; give it `std::env::vars()`.
@@ -46,9 +35,7 @@ impl Layer {
                 continue;
             };
             let origin = Origin::Variable(name.clone());
-            let alias = ALIASES.iter().find(|(alias, _)| *alias == rest);
-            let key = alias.map(|(_, key)| *key);
-            match key.or_else(|| keys().find(|key| variable_part(key) == rest)) {
+            match find_key(rest) {
                 Some(key) => layer.set(key, value.as_str(), &origin)?,
                 None if rest == "REPLICAS" => layer.notes.push(Note {
                     origin,
@@ -66,6 +53,13 @@ impl Layer {
         }
         Ok(layer.over(container::read(&Variables(variables))?))
     }
+}
+
+/// Returns the key that a variable without its prefix sets.
+fn find_key(rest: &str) -> Option<&'static str> {
+    let named = settings_info().find(|info| info.variable == Some(rest));
+    let key = named.and_then(|info| info.key);
+    key.or_else(|| keys().find(|key| variable_part(key) == rest))
 }
 
 fn variable_part(key: &str) -> String {

@@ -59,6 +59,8 @@ impl IndexSetting {
 }
 
 impl Setting for IndexKinds {
+    const KIND: &'static str = "list of kinds of index";
+
     fn read(value: Value) -> Result<Self, String> {
         parse_kinds(&crate::setting::words(value)?.join(","))
     }
@@ -66,9 +68,15 @@ impl Setting for IndexKinds {
     fn show(&self) -> String {
         self.to_string()
     }
+
+    fn toml(&self) -> Option<String> {
+        (*self != IndexKinds::default()).then(|| format!("\"{self}\""))
+    }
 }
 
 impl Setting for IndexSetting {
+    const KIND: &'static str = "an attribute with kinds of index";
+
     fn read(value: Value) -> Result<Self, String> {
         Self::parse(&crate::setting::text(value)?)
     }

@@ -1,20 +1,10 @@
 //! What one source of settings said, and nothing else.
 
-use std::fmt;
-
-use crate::model::{ContentLayer, DatabaseLayer, GlobalLayer, PolicyLayer, StorageLayer};
+use crate::database::DatabaseLayer;
 use crate::setting::Value;
+use crate::suggest::nearest;
+use crate::table::{GlobalLayer, PolicyLayer, keys};
 use crate::{ConfigError, Note, Origin, SeedEntry, Sourced};
-
-/// Text that must not appear in logs; it prints as dots.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Secret(pub String);
-
-impl fmt::Debug for Secret {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str("Secret(...)")
-    }
-}
 
 /// The settings of one source.
 ///
@@ -76,7 +66,7 @@ impl Layer {
             None => Err(ConfigError::UnknownKey {
                 origin: origin.clone(),
                 key: key.to_owned(),
-                hint: crate::hint::nearest(key, keys()).map(str::to_owned),
+                hint: nearest(key, keys()).map(str::to_owned),
             }),
         }
     }
@@ -159,19 +149,6 @@ impl DatabaseLayer {
     }
 }
 
-/// All keys, those of the whole server first.
-pub(crate) fn keys() -> impl Iterator<Item = &'static str> {
-    GlobalLayer::KEYS.iter().copied().chain(database_keys())
-}
-
-/// The keys that a `[[database]]` may have, beside its type.
-pub(crate) fn database_keys() -> impl Iterator<Item = &'static str> {
-    [PolicyLayer::KEYS, ContentLayer::KEYS, StorageLayer::KEYS]
-        .into_iter()
-        .flatten()
-        .copied()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -226,19 +203,5 @@ mod tests {
         let settings = Settings::new(all).unwrap();
         assert_eq!(settings.global.threads.0, Some(3));
         assert_eq!(settings.frontend.size.soft, Some(crate::Limit::Unlimited));
-    }
-
-    #[test]
-    fn secrets_do_not_print() {
-        assert!(!format!("{:?}", Secret("opensesame".into())).contains("opensesame"));
-    }
-
-    #[test]
-    fn no_key_is_there_twice() {
-        let mut all: Vec<_> = keys().collect();
-        all.sort_unstable();
-        let count = all.len();
-        all.dedup();
-        assert_eq!(all.len(), count);
     }
 }

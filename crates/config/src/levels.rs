@@ -33,26 +33,30 @@ const NAMES: [(&str, u32); 16] = [
 
 /// What is wrong with a level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mistake {
+pub enum LevelError {
     /// There is none of that name.
-    Unknown,
+    UnknownName,
     /// It begins like a number and is none.
-    Number,
+    InvalidNumber,
 }
 
 /// Reads one level: a name in any case of letters, or a number, decimal or `0x...`.
 ///
 /// # Errors
 /// Whether the name or the number is wrong.
-pub fn parse_level(word: &str) -> Result<u32, Mistake> {
+pub fn parse_level(word: &str) -> Result<u32, LevelError> {
     if word.starts_with(|letter: char| letter.is_ascii_digit() || letter == '-' || letter == '+') {
         let number = parse_c_int(word).and_then(|number| i32::try_from(number).ok());
-        return number.map(i32::cast_unsigned).ok_or(Mistake::Number);
+        return number
+            .map(i32::cast_unsigned)
+            .ok_or(LevelError::InvalidNumber);
     }
     let known = NAMES
         .iter()
         .find(|(name, _)| name.eq_ignore_ascii_case(word));
-    known.map(|(_, level)| *level).ok_or(Mistake::Unknown)
+    known
+        .map(|(_, level)| *level)
+        .ok_or(LevelError::UnknownName)
 }
 
 /// The names of the levels in a mask, and what has no name as a number.
@@ -100,9 +104,9 @@ mod tests {
         assert_eq!(parse_level("Stats"), Ok(STATS));
         assert_eq!(parse_level("0x100"), Ok(256));
         assert_eq!(parse_level("-1"), Ok(ANY));
-        assert_eq!(parse_level("foo"), Err(Mistake::Unknown));
-        assert_eq!(parse_level("0x"), Err(Mistake::Number));
-        assert_eq!(parse_level("99999999999"), Err(Mistake::Number));
+        assert_eq!(parse_level("foo"), Err(LevelError::UnknownName));
+        assert_eq!(parse_level("0x"), Err(LevelError::InvalidNumber));
+        assert_eq!(parse_level("99999999999"), Err(LevelError::InvalidNumber));
         assert_eq!(level_names(0x4100), ["Stats", "Sync"]);
         assert_eq!(level_names(ANY), ["any"]);
         assert_eq!(level_names(0), ["0"]);

@@ -16,27 +16,40 @@
 #![forbid(unsafe_code)]
 
 mod cn_config;
-mod conf;
 mod container;
+mod database;
+mod document;
 mod environment;
 mod error;
-mod file;
-mod hint;
+mod features;
+mod file_mode;
+mod ignored_settings;
 mod index;
 mod layer;
 mod levels;
+mod limits;
 mod listen;
-mod model;
-mod needless;
+mod names;
+mod note;
 mod quantity;
+mod root_dse;
+mod secret;
 mod seed;
 mod setting;
 mod settings;
 mod show;
-mod words;
+mod slapd_conf;
+mod statement;
+mod suggest;
+mod table;
+mod tokens;
+mod toml_file;
 
 pub use cn_config::{ConfigAddError, ConfigAddition, ConfigEntry, WriteError};
+pub use database::{Database, DatabaseLayer, Overlay};
+pub use document::{example, reference};
 pub use error::ConfigError;
+pub use file_mode::FileMode;
 /// The values of settings.
 pub use fulgurite_policy::{
     Allow, AuthzPolicy, BuiltinSchema, CrlCheck, DatabaseKind, Disallow, Durability, FeatureSet,
@@ -44,17 +57,18 @@ pub use fulgurite_policy::{
     SortLimits, Sourced, Subordinate, TimeLimits, TlsVersion, VerifyClient,
 };
 pub use index::{IndexSetting, parse_kinds};
-pub use layer::{Layer, Secret};
-pub use levels::{
-    Mistake as LevelMistake, STATS as LEVEL_STATS, level_names, log_level, parse_level,
-};
+pub use layer::Layer;
+pub use levels::{LevelError, STATS as LEVEL_STATS, level_names, log_level, parse_level};
 pub use listen::{LDAPI_PATH, ListenScheme, ListenUrl};
-pub use model::{
-    AuthzRegexp, Content, ContentLayer, Database, DatabaseLayer, FileMode, Global, GlobalLayer,
-    Overlay, Policy, PolicyLayer, SchemaPart, ServerId, Storage, StorageLayer, Threads,
-};
+pub use names::{AuthzRegexp, SchemaPart, ServerId, Threads};
+pub use note::Note;
 pub use quantity::{parse_bytes, parse_limit};
+pub use secret::Secret;
 pub use seed::{NamedValues, SeedEntry};
 pub use setting::Value;
-pub use settings::{Note, Settings};
+pub use settings::Settings;
 pub use show::Shown;
+pub use table::{
+    Content, ContentLayer, Directive, Global, GlobalLayer, Info, Policy, PolicyLayer, Storage,
+    StorageLayer, is_fixed, settings_info,
+};

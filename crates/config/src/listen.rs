@@ -4,6 +4,8 @@ use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 
+use crate::setting::{Setting, Value, text};
+
 /// An address to listen on.
 ///
 /// `ldap://HOST[:PORT]` and `ldaps://HOST[:PORT]`, the port 389 or 636 unless given, an empty host for every address;
@@ -252,6 +254,22 @@ impl fmt::Display for ListenUrl {
         } else {
             write!(out, "{prefix}{}:{}", self.host, self.port)
         }
+    }
+}
+
+impl Setting for ListenUrl {
+    const KIND: &'static str = "a URL";
+
+    fn read(value: Value) -> Result<Self, String> {
+        text(value)?.parse()
+    }
+
+    fn show(&self) -> String {
+        self.to_string()
+    }
+
+    fn items(text: &str) -> Vec<String> {
+        PathBuf::items(text)
     }
 }
 

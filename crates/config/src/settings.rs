@@ -4,23 +4,12 @@ use std::path::Path;
 
 use crate::Origin;
 use crate::error::ConfigError;
+use crate::ignored_settings;
 use crate::layer::Layer;
 use crate::listen::ListenUrl;
-use crate::model::{Database, DatabaseLayer, Global, Policy};
-use crate::needless;
-use crate::{SeedEntry, Sourced};
+use crate::{Database, DatabaseLayer, Global, Policy};
+use crate::{Note, SeedEntry, Sourced};
 use fulgurite_policy::DatabaseKind;
-
-/// Something a person should know and nobody has to mend: a directive without effect, a default that was replaced.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Note {
-    /// Where it stands.
-    pub origin: Origin,
-    /// What there is to know.
-    pub text: String,
-    /// Whether something that was asked for is missing, rather than needless.
-    pub warning: bool,
-}
 
 /// The settings that hold.
 #[derive(Clone, Debug)]
@@ -95,7 +84,7 @@ impl Settings {
                 .push(Sourced::by_default(ListenUrl::default()));
         }
         let mut notes = layer.notes;
-        notes.extend(needless::notes(&global, &databases));
+        notes.extend(ignored_settings::notes(&global, &databases));
         let settings = Settings {
             global,
             config: config.resolve(&layer.frontend),

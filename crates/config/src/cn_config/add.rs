@@ -13,8 +13,8 @@ use std::path::{Path, PathBuf};
 
 use fulgurite_ldif::{Action, Reader, ReaderOptions};
 
-use super::entries::ConfigEntry;
-use super::values::{number_of, without_number};
+use super::entry::ConfigEntry;
+use super::number::{number_of, without_number};
 use super::write::{WriteError, write_entry};
 use crate::{ConfigError, Layer};
 

@@ -2,49 +2,13 @@
 
 use std::path::Path;
 
+use super::entry::{ConfigEntry, numbered};
+use super::number::without_number;
 use super::values;
-use crate::model::{Database, SchemaPart};
+use crate::database::Database;
+use crate::names::SchemaPart;
 use crate::{Origin, Settings, Sourced};
 use fulgurite_policy::DatabaseKind;
-
-/// One entry of the configuration.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ConfigEntry {
-    /// Its name.
-    pub dn: String,
-    /// Its attributes with their values, none without.
-    pub attributes: Vec<(String, Vec<String>)>,
-}
-
-impl ConfigEntry {
-    pub(crate) fn new(dn: String, classes: &[&str], naming: &str, value: &str) -> Self {
-        let classes = classes.iter().map(|class| (*class).to_owned()).collect();
-        ConfigEntry {
-            dn,
-            attributes: vec![
-                ("objectClass".to_owned(), classes),
-                (naming.to_owned(), vec![value.to_owned()]),
-            ],
-        }
-    }
-
-    /// Adds an attribute, unless it has no values or only empty ones.
-    pub(crate) fn add(&mut self, name: &str, values: impl IntoIterator<Item = String>) {
-        let values: Vec<String> = values
-            .into_iter()
-            .filter(|value| !value.is_empty())
-            .collect();
-        if !values.is_empty() {
-            self.attributes.push((name.to_owned(), values));
-        }
-    }
-
-    /// The values of an attribute.
-    pub fn values(&self, name: &str) -> &[String] {
-        let found = self.attributes.iter().find(|(known, _)| known == name);
-        found.map_or(&[], |(_, values)| values.as_slice())
-    }
-}
 
 impl Settings {
     /// The configuration as the tree below `cn=config`, every entry after the one above it. Passwords in clear are left
@@ -97,7 +61,7 @@ fn schema(parts: &[Sourced<SchemaPart>]) -> Vec<ConfigEntry> {
             .unwrap_or("schema");
         // A directory of cn=config has numbers already.
         let stem = stem.strip_prefix("cn=").unwrap_or(stem);
-        let name = values::without_number(stem).to_owned();
+        let name = without_number(stem).to_owned();
         match groups.last_mut() {
             Some((last, parts)) if *last == name => parts.push(&part.value),
             _ => groups.push((name, vec![&part.value])),
@@ -161,12 +125,4 @@ fn overlays(database: &Database, above: &str) -> Vec<ConfigEntry> {
         ConfigEntry::new(dn, &["olcOverlayConfig"], "olcOverlay", &name)
     };
     database.overlays.iter().enumerate().map(entry).collect()
-}
-
-/// Values with their places before them, as `cn=config` keeps order.
-pub(crate) fn numbered(values: impl IntoIterator<Item = String>) -> Vec<String> {
-    let values = values.into_iter().enumerate();
-    values
-        .map(|(at, value)| format!("{{{at}}}{value}"))
-        .collect()
 }

@@ -11,10 +11,12 @@
 
 mod add;
 mod entries;
+mod entry;
+mod number;
 mod read;
 mod values;
 mod write;
 
 pub use add::{ConfigAddError, ConfigAddition};
-pub use entries::ConfigEntry;
+pub use entry::ConfigEntry;
 pub use write::WriteError;

@@ -5,26 +5,16 @@ use std::path::{Path, PathBuf};
 
 use fulgurite_ldif::{Action, Reader as LdifReader};
 
-use super::values::{number_of, without_number};
-use crate::conf::{DIRECTIVES, Directive, Reader, Section, Statement};
-use crate::words::split_words;
+use super::number::{number_of, without_number};
+use crate::slapd_conf::{KnownDirective, LayerBuilder, apply, directives, obey};
+use crate::statement::{Section, Statement};
+use crate::table::Directive;
+use crate::tokens::split_tokens;
 use crate::{ConfigError, Layer, Origin, Sourced};
 use fulgurite_policy::DatabaseKind;
 
 /// Entries of one folder, at most.
 const ENTRIES_MAX: usize = 10_000;
-
-/// Attributes whose values are words of one directive.
-const JOINED: [&str; 8] = [
-    "olcLogLevel",
-    "olcAllows",
-    "olcDisallows",
-    "olcRequires",
-    "olcRestrict",
-    "olcSecurity",
-    "olcSortVals",
-    "olcPasswordHash",
-];
 
 impl Layer {
     /// Reads a directory in the layout of slapd.d: `cn=config.ldif`, and below `cn=config` a file for each entry.
@@ -34,7 +24,7 @@ impl Layer {
     /// # Errors
     /// [`ConfigError::Unreadable`]; [`ConfigError::Directive`] for a value that its directive does not take.
     pub fn from_config_dir(directory: &Path) -> Result<Layer, ConfigError> {
-        let mut reader = Reader::new();
+        let mut builder = LayerBuilder::new();
         let top = directory.join("cn=config.ldif");
         let folder = directory.join("cn=config");
         let global = Entry::read(&top)?;
@@ -43,56 +33,56 @@ impl Layer {
             true => entries(&folder)?,
             false => Vec::new(),
         };
-        global.obey(&mut reader, Section::Global)?;
+        global.obey(&mut builder)?;
         // slapd's own schema, which is built in.
         take(&mut entries, "cn=schema");
         let modules = take(&mut entries, "cn=module");
         for (_, module) in modules {
-            module.obey(&mut reader, Section::Global)?;
+            module.obey(&mut builder)?;
         }
         let schema = folder.join("cn=schema");
         if schema.is_dir() {
             for (_, entry) in self::entries(&schema)? {
-                entry.obey(&mut reader, Section::Global)?;
+                entry.obey(&mut builder)?;
             }
         }
         take(&mut entries, "olcBackend=");
         for (path, entry) in take(&mut entries, "olcDatabase=") {
-            read_database(&mut reader, &path, &entry)?;
+            read_database(&mut builder, &path, &entry)?;
         }
         for (_, entry) in entries {
             let text = format!("{} has no meaning here", entry.dn);
-            reader.warn(entry.origin(entry.line), text);
+            builder.warn(&entry.origin(entry.line), text);
         }
         // slapd writes down every default; what has no effect here is no news.
-        reader.layer.notes.retain(|note| note.warning);
-        Ok(reader.layer)
+        builder.layer.notes.retain(|note| note.warning);
+        Ok(builder.layer)
     }
 }
 
-fn read_database(reader: &mut Reader, path: &Path, entry: &Entry) -> Result<(), ConfigError> {
+fn read_database(
+    builder: &mut LayerBuilder,
+    path: &Path,
+    entry: &Entry,
+) -> Result<(), ConfigError> {
     let name = entry.dn.split(',').next().unwrap_or_default();
     let kind = without_number(name.split_once('=').map_or("", |(_, value)| value));
     let origin = entry.origin(entry.line);
-    let section = match kind {
-        "frontend" => Section::Global,
-        "config" => {
-            reader.layer.config.origin = Some(origin);
-            Section::Config
-        }
+    match kind {
+        "frontend" => builder.enter_frontend(),
+        "config" => builder.begin_config(origin),
         other => {
             let kind = DatabaseKind::parse(other).map_err(|hint| {
                 ConfigError::at(&origin, format!("<database> failed init ({other}): {hint}"))
             })?;
-            reader.begin_database(kind, origin);
-            reader.section()
+            builder.begin_database(kind, origin);
         }
-    };
-    entry.obey(reader, section)?;
+    }
+    entry.obey(builder)?;
     let folder = path.with_extension("");
     if folder.is_dir() {
         for (_, overlay) in entries(&folder)? {
-            overlay.obey_as_overlay(reader)?;
+            overlay.obey_as_overlay(builder)?;
         }
     }
     Ok(())
@@ -188,69 +178,71 @@ impl Entry {
         }
     }
 
-    /// Does what the attributes say, in the order of the table of directives: names before what refers to them.
-    fn obey(&self, reader: &mut Reader, section: Section) -> Result<(), ConfigError> {
-        reader.enter(section);
-        let mut sorted: Vec<(usize, i32, usize)> = Vec::new();
+    /// Obeys the attributes in the order of the table, and names before the attributes that refer to them.
+    fn obey(&self, builder: &mut LayerBuilder) -> Result<(), ConfigError> {
+        let mut sorted = Vec::new();
         for (at, (name, value, line)) in self.values.iter().enumerate() {
-            match position(name) {
-                Some(place) => sorted.push((place, number_of(value).unwrap_or(0), at)),
+            match find_attribute(name) {
+                Some((place, known)) => {
+                    let rank = known.directive.rank;
+                    let number = number_of(value).unwrap_or(0);
+                    sorted.push(((rank, place, number), known, at));
+                }
                 None if is_bookkeeping(name) => {}
-                None => reader.warn(self.origin(*line), format!("{name} has no meaning here")),
+                None => builder.warn(&self.origin(*line), format!("{name} has no meaning here")),
             }
         }
-        // Values of one attribute stay in the order of the file where they have no numbers.
-        sorted.sort_by_key(|(place, number, _)| (*place, *number));
+        // Without numbers, values of one attribute stay in the order of the file.
+        sorted.sort_by_key(|(key, _, _)| *key);
         let mut done = None;
-        for (place, _, at) in sorted {
-            let Some((directive, (name, value, line))) =
-                DIRECTIVES.iter().nth(place).zip(self.values.get(at))
-            else {
+        for ((_, place, _), known, at) in sorted {
+            let Some((name, value, line)) = self.values.get(at) else {
                 continue;
             };
-            let joined = JOINED.iter().any(|one| one.eq_ignore_ascii_case(name));
+            let joined = known.directive.joined;
             if joined && done == Some(place) {
                 continue;
             }
             done = Some(place);
-            let mut statement = self.statement(directive, value, *line);
+            let mut statement = self.statement(known.directive, value, *line);
             if joined {
-                let others = self
-                    .values
-                    .iter()
-                    .filter(|(other, _, _)| other.eq_ignore_ascii_case(name));
-                statement.arguments = others
-                    .flat_map(|(_, value, _)| {
-                        split_words(without_number(value)).unwrap_or_default()
-                    })
-                    .collect();
+                statement.arguments = self.all_tokens(name);
             }
-            directive
-                .obey(reader, &statement)
+            apply(builder, known, &statement)
                 .map_err(|message| ConfigError::at(&statement.origin, message))?;
         }
         Ok(())
     }
 
-    /// The value as the directive takes it: one argument is the whole value, several are words.
+    /// Returns the tokens of all values of an attribute.
+    fn all_tokens(&self, attribute: &str) -> Vec<String> {
+        let values = self.values.iter();
+        let values = values.filter(|(name, _, _)| name.eq_ignore_ascii_case(attribute));
+        values
+            .flat_map(|(_, value, _)| split_tokens(without_number(value)).unwrap_or_default())
+            .collect()
+    }
+
+    /// Returns a value as a statement: one argument is the whole value, several are its tokens.
     fn statement(&self, directive: &Directive, value: &str, line: usize) -> Statement {
-        let value = match is_ordered(directive.olc) {
+        let value = match directive.numbered {
             true => without_number(value),
             false => value,
         };
         let arguments = match directive.most {
             Some(1) => vec![value.to_owned()],
-            _ => split_words(value).unwrap_or_else(|_| vec![value.to_owned()]),
+            _ => split_tokens(value).unwrap_or_else(|_| vec![value.to_owned()]),
         };
         Statement {
             keyword: directive.keyword.to_owned(),
             arguments,
             text: value.to_owned(),
             origin: self.origin(line),
+            section: Section::Frontend,
         }
     }
 
-    fn obey_as_overlay(&self, reader: &mut Reader) -> Result<(), ConfigError> {
+    fn obey_as_overlay(&self, builder: &mut LayerBuilder) -> Result<(), ConfigError> {
         let name = self.dn.split_once('=').map_or("", |(_, value)| value);
         let name = without_number(name.split(',').next().unwrap_or(name));
         let statement = Statement {
@@ -258,52 +250,31 @@ impl Entry {
             arguments: vec![name.to_owned()],
             text: name.to_owned(),
             origin: self.origin(self.line),
+            section: Section::Frontend,
         };
-        reader
-            .obey(&statement)
-            .map_err(|message| ConfigError::at(&statement.origin, message))?;
+        obey(builder, &statement).map_err(|message| ConfigError::at(&statement.origin, message))?;
         let said = self
             .values
             .iter()
             .filter(|(name, _, _)| !is_bookkeeping(name));
         let said = said
             .map(|(name, value, line)| Sourced::new(format!("{name} {value}"), self.origin(*line)));
-        if let Some(overlay) = reader.database().overlays.last_mut() {
+        if let Some(overlay) = builder.database().overlays.last_mut() {
             overlay.directives.extend(said);
         }
         Ok(())
     }
 }
 
-/// The place of an attribute's directive in the table.
-fn position(attribute: &str) -> Option<usize> {
-    // Older spellings that directories still have.
+/// Returns the directive of an attribute with its place in the table.
+fn find_attribute(attribute: &str) -> Option<(usize, KnownDirective)> {
+    // An older spelling that directories still have.
     let attribute = match attribute {
         "olcMirrorMode" => "olcMultiProvider",
         attribute => attribute,
     };
-    DIRECTIVES
-        .iter()
-        .position(|directive| directive.olc.eq_ignore_ascii_case(attribute))
-}
-
-/// Attributes whose values have numbers before them.
-fn is_ordered(attribute: &str) -> bool {
-    [
-        "olcAccess",
-        "olcLimits",
-        "olcAuthzRegexp",
-        "olcAuthIDRewrite",
-        "olcSyncrepl",
-        "olcModuleLoad",
-        "olcModulePath",
-        "olcAttributeTypes",
-        "olcObjectClasses",
-        "olcObjectIdentifier",
-        "olcDitContentRules",
-        "olcLdapSyntaxes",
-    ]
-    .contains(&attribute)
+    let mut directives = directives().enumerate();
+    directives.find(|(_, known)| known.directive.olc.eq_ignore_ascii_case(attribute))
 }
 
 /// What every entry has and no directive says.

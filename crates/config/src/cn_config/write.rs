@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use fulgurite_ldif::Writer;
 
-use super::entries::ConfigEntry;
+use super::entry::ConfigEntry;
 use crate::Settings;
 
 /// Why a configuration directory cannot be written.

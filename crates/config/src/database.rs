@@ -1,44 +1,12 @@
 //! One database: what it holds, by which rules, and how it is kept.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use fulgurite_policy::{DatabaseKind, Subordinate};
+use fulgurite_policy::DatabaseKind;
 
-use super::{Policy, PolicyLayer, Storage, StorageLayer, settings};
 use crate::index::{self, IndexSetting};
-use crate::layer::Secret;
+use crate::table::{Content, ContentLayer, Policy, PolicyLayer, Storage, StorageLayer};
 use crate::{ConfigError, Origin, Sourced};
-
-settings! {
-    /// What a database holds and who owns it.
-    Content / ContentLayer {
-        /// Whether it is glued to the database above it.
-        "subordinate" subordinate: Subordinate = Subordinate::No;
-        /// Name that passes all access rules and limits.
-        "root.dn" root_dn: Option<String> = None;
-        /// Its password, in clear or hashed.
-        "root.password" root_password: Option<Secret> = None;
-        /// A file that holds its password.
-        "root.password_file" root_password_file: Option<PathBuf> = None;
-        /// Whether it is kept out of sight: its suffix is neither named nor used.
-        "hidden" hidden: bool = false;
-        /// Whether it has an entry below `cn=Databases,cn=Monitor`.
-        "monitoring" monitoring: bool = true;
-        /// Whether several servers may take updates of it.
-        "multi_provider" multi_provider: bool = false;
-        /// Name by which a provider updates it.
-        "update_dn" update_dn: Option<String> = None;
-        /// Whether the state of replication is kept in an entry below the suffix.
-        "sync_use_subentry" sync_use_subentry: bool = false;
-    } {
-        /// Names at the top of its data.
-        "suffix" suffixes: String;
-        /// Where updates are sent.
-        "update_ref" update_refs: String;
-        /// Providers it is copied from, as written after the word `syncrepl`.
-        "syncrepl" syncrepl: String;
-    }
-}
 
 /// Something on top of a database, with what was said of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -183,17 +151,7 @@ impl Database {
     ///
     /// Attributes named without kinds have those of `index default`.
     pub fn indexes(&self) -> Vec<IndexSetting> {
-        let defaults = match *self.storage.default_indexes {
-            true => index::defaults(),
-            false => Vec::new(),
-        };
-        let defaults = defaults.into_iter().map(Sourced::by_default).collect();
-        let joined = index::join(self.storage.indexes.clone(), defaults);
-        joined
-            .into_iter()
-            .map(|index| index.value)
-            .filter(|index| !index.kinds.is_none())
-            .collect()
+        self.storage.kept_indexes()
     }
 
     /// Whether anybody said which indexes are to be kept; otherwise a store keeps those it was made with.

@@ -7,7 +7,7 @@
 ///
 /// # Errors
 /// A clause for a quote without its partner.
-pub(crate) fn split_words(line: &str) -> Result<Vec<String>, String> {
+pub(crate) fn split_tokens(line: &str) -> Result<Vec<String>, String> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
     let mut quoted = false;
@@ -49,7 +49,7 @@ mod tests {
 
     #[test]
     fn divides_like_slapd() {
-        let words = |line| split_words(line).unwrap();
+        let words = |line| split_tokens(line).unwrap();
         assert_eq!(words("a  b\tc "), ["a", "b", "c"]);
         assert_eq!(
             words(r#"to dn="cn=a b" by *"#),
@@ -57,13 +57,13 @@ mod tests {
         );
         assert_eq!(words(r#"a\ b "c\"d" e\\f"#), ["a b", "c\"d", r"e\f"]);
         assert_eq!(words(r#""" x"#), ["", "x"]);
-        assert!(split_words("a \"b").is_err());
+        assert!(split_tokens("a \"b").is_err());
     }
 
     #[test]
     fn quoted_words_read_back() {
         for word in ["", "plain", "two words", r#"a"b\c"#, "#x", "line\nend"] {
-            assert_eq!(split_words(&quoted(word)).unwrap(), [word]);
+            assert_eq!(split_tokens(&quoted(word)).unwrap(), [word]);
         }
     }
 }

@@ -6,12 +6,12 @@ use std::path::Path;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+use crate::DatabaseLayer;
 use crate::Origin;
 use crate::error::ConfigError;
-use crate::hint::nearest;
-use crate::layer::{database_keys, keys};
-use crate::model::DatabaseLayer;
 use crate::setting::Value;
+use crate::suggest::nearest;
+use crate::table::{database_keys, keys};
 use crate::{IndexSetting, Layer, Sourced, parse_kinds};
 use fulgurite_policy::DatabaseKind;
 
@@ -65,7 +65,7 @@ fn looks_like_slapd_conf(path: &Path, text: &str) -> bool {
     {
         return false;
     }
-    let first = crate::conf::logical_lines(text).into_iter().next();
+    let first = crate::slapd_conf::logical_lines(text).into_iter().next();
     let Some(first) = first else {
         return path
             .extension()
@@ -79,7 +79,9 @@ fn looks_like_slapd_conf(path: &Path, text: &str) -> bool {
         .is_some_and(|extension| extension == "conf");
     !assigned
         && !keyword.starts_with('[')
-        && (conf || crate::conf::find(keyword).is_some() || keyword.eq_ignore_ascii_case("include"))
+        && (conf
+            || crate::slapd_conf::find(keyword).is_some()
+            || keyword.eq_ignore_ascii_case("include"))
 }
 
 /// What keys are set in: the whole, or one `[[database]]`.
@@ -267,7 +269,7 @@ impl Source<'_> {
                 .collect::<Result<_, _>>()
                 .map(Value::List),
             other => Err(format!(
-                "a value of this kind ({}) is not wanted here",
+                "a value of this kind ({}) is not expected here",
                 other.type_str()
             )),
         }
@@ -353,7 +355,7 @@ mod tests {
             ),
             (
                 "suffix = 3\n",
-                "fulgurite.toml, line 1, column 10: suffix: a text in quotes is wanted",
+                "fulgurite.toml, line 1, column 10: suffix: a text in quotes is expected",
             ),
             (
                 "\n[index]\nuid = \"fast\"\n",
@@ -365,7 +367,7 @@ mod tests {
             ),
             (
                 "threads = 0x10\n",
-                "fulgurite.toml, line 1, column 11: threads: a value of this kind (integer) is not wanted here",
+                "fulgurite.toml, line 1, column 11: threads: a value of this kind (integer) is not expected here",
             ),
         ] {
             let error = read(text).unwrap_err().to_string();

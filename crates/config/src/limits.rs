@@ -1,10 +1,9 @@
-//! Bounds of searches and the rules of a database: what may also be said once for all databases.
+//! Bounds of searches as settings.
 
-use fulgurite_policy::{Limit, LimitsRule, Require, Restrict, Security, SizeLimits, TimeLimits};
+use fulgurite_policy::{Limit, LimitsRule, SizeLimits, TimeLimits};
 
-use super::settings;
 use crate::setting::{Setting, Value, number_text};
-use crate::words::split_words;
+use crate::tokens::split_tokens;
 
 fn size_words(size: &SizeLimits) -> Vec<String> {
     let all = [
@@ -20,6 +19,15 @@ fn size_words(size: &SizeLimits) -> Vec<String> {
 
 fn time_words(time: &TimeLimits) -> Vec<String> {
     shown("time", &[("soft", time.soft), ("hard", time.hard)])
+}
+
+/// Returns the one number or word that says all, if the bounds are `up_to` the soft one.
+fn plain_limit(soft: Option<Limit>, is_plain: bool) -> Option<String> {
+    match soft.filter(|_| is_plain) {
+        Some(Limit::At(number)) => Some(number.to_string()),
+        Some(Limit::Unlimited) => Some("unlimited".to_owned()),
+        _ => None,
+    }
 }
 
 fn shown(what: &str, limits: &[(&str, Option<Limit>)]) -> Vec<String> {
@@ -121,6 +129,8 @@ fn read_limits(
 }
 
 impl Setting for SizeLimits {
+    const KIND: &'static str = "number, \"unlimited\", or words such as \"soft=100 hard=500\"";
+
     fn read(value: Value) -> Result<Self, String> {
         let mut size = Self::default();
         let one = read_limits(value, "size", &mut size, &mut TimeLimits::default())?;
@@ -130,9 +140,34 @@ impl Setting for SizeLimits {
     fn show(&self) -> String {
         size_words(self).join(" ")
     }
+
+    fn toml(&self) -> Option<String> {
+        Some(
+            match plain_limit(
+                self.soft,
+                *self == Self::up_to(self.soft.unwrap_or(Limit::Unlimited)),
+            ) {
+                Some(number) if number.starts_with(|letter: char| letter.is_ascii_digit()) => {
+                    number
+                }
+                Some(word) => format!("\"{word}\""),
+                None => format!("\"{}\"", self.show()),
+            },
+        )
+    }
+
+    fn olc(&self) -> Vec<String> {
+        let plain = plain_limit(
+            self.soft,
+            *self == Self::up_to(self.soft.unwrap_or(Limit::Unlimited)),
+        );
+        vec![plain.unwrap_or_else(|| self.show())]
+    }
 }
 
 impl Setting for TimeLimits {
+    const KIND: &'static str = "number, \"unlimited\", or words such as \"soft=10 hard=60\"";
+
     fn read(value: Value) -> Result<Self, String> {
         let mut time = Self::default();
         let one = read_limits(value, "time", &mut SizeLimits::default(), &mut time)?;
@@ -141,6 +176,29 @@ impl Setting for TimeLimits {
 
     fn show(&self) -> String {
         time_words(self).join(" ")
+    }
+
+    fn toml(&self) -> Option<String> {
+        Some(
+            match plain_limit(
+                self.soft,
+                *self == Self::up_to(self.soft.unwrap_or(Limit::Unlimited)),
+            ) {
+                Some(number) if number.starts_with(|letter: char| letter.is_ascii_digit()) => {
+                    number
+                }
+                Some(word) => format!("\"{word}\""),
+                None => format!("\"{}\"", self.show()),
+            },
+        )
+    }
+
+    fn olc(&self) -> Vec<String> {
+        let plain = plain_limit(
+            self.soft,
+            *self == Self::up_to(self.soft.unwrap_or(Limit::Unlimited)),
+        );
+        vec![plain.unwrap_or_else(|| self.show())]
     }
 }
 
@@ -168,85 +226,27 @@ pub(crate) fn limits_rule(selector: &str, words: &[&str]) -> Result<LimitsRule, 
 }
 
 impl Setting for LimitsRule {
+    const KIND: &'static str = "a selector and limits";
+
     fn read(value: Value) -> Result<Self, String> {
         let text = crate::setting::text(value)?;
-        let words = split_words(&text)?;
+        let words = split_tokens(&text)?;
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         match words.as_slice() {
             [who, limits @ ..] if !limits.is_empty() => limits_rule(who, limits).map_err(|word| {
                 format!("\"{word}\" is no limit; write them like \"users size.soft=100 time=60\"")
             }),
             _ => Err(
-                "whom it is for and at least one limit are wanted, as in \"users size=1000\""
+                "a selector and at least one limit are expected, as in \"users size=1000\""
                     .to_owned(),
             ),
         }
     }
 
     fn show(&self) -> String {
-        let mut words = vec![crate::words::quoted(&self.selector)];
+        let mut words = vec![crate::tokens::quoted(&self.selector)];
         words.extend(size_words(&self.size));
         words.extend(time_words(&self.time));
         words.join(" ")
-    }
-}
-
-settings! {
-    /// The rules of a database, or of all of them.
-    Policy / PolicyLayer {
-        /// Entries that one search may return.
-        "limits.size" size: SizeLimits = SizeLimits::up_to(Limit::At(500));
-        /// Seconds that one search may take.
-        "limits.time" time: TimeLimits = TimeLimits::up_to(Limit::At(3600));
-        /// Operations that are refused.
-        "restrict" restrict: Restrict = Restrict::default();
-        /// Conditions for operations.
-        "require" require: Require = Require::default();
-        /// Least strengths of connections.
-        "security" security: Security = Security::default();
-        /// Whether updates are refused.
-        "read_only" read_only: bool = false;
-        /// Whether `modifyTimestamp` and its like are kept.
-        "last_mod" last_mod: bool = true;
-        /// Whether the time of the last successful bind is kept.
-        "last_bind" last_bind: bool = false;
-        /// Seconds within which another bind does not change that time.
-        "last_bind_precision" last_bind_precision: u32 = 0;
-        /// Aliases that one search follows in a row.
-        "max_deref_depth" max_deref_depth: u32 = 15;
-        /// Whether access rules are asked for each value of an added entry.
-        "add_content_acl" add_content_acl: bool = false;
-        /// Attributes kept in entries that are passed on, beside those asked for.
-        "extra_attributes" extra_attributes: Vec<String> = Vec::new();
-    } {
-        /// Access rules as written after the word `access`, in order.
-        "access" access: String;
-        /// Bounds for some identities, in order.
-        "limits.identities" limits: LimitsRule;
-    }
-}
-
-impl PolicyLayer {
-    /// This layer with what it inherits from the rules of all databases. Lists are not inherited.
-    #[must_use]
-    pub fn inheriting(self, all: &PolicyLayer) -> PolicyLayer {
-        let all = PolicyLayer {
-            access: Vec::new(),
-            limits: Vec::new(),
-            restrict: None,
-            require: None,
-            security: None,
-            ..all.clone()
-        };
-        let size = self.size.clone().zip(all.size.clone());
-        let time = self.time.clone().zip(all.time.clone());
-        let mut joined = self.over(all);
-        if let (Some(own), Some((upper, lower))) = (&mut joined.size, size) {
-            own.value = upper.value.over(lower.value);
-        }
-        if let (Some(own), Some((upper, lower))) = (&mut joined.time, time) {
-            own.value = upper.value.over(lower.value);
-        }
-        joined
     }
 }

@@ -1,7 +1,7 @@
 //! Settings that are understood and change nothing here: what is to be said of each.
 
-use crate::model::{Database, Global};
-use crate::settings::Note;
+use crate::Note;
+use crate::{Database, Global};
 use crate::{Origin, Sourced};
 
 const KEYS: &str = "index keys hold values as they are: there are no lengths and hashes to choose";
@@ -10,7 +10,7 @@ const KEYS: &str = "index keys hold values as they are: there are no lengths and
 /// what they ask for is not done (a warning).
 pub(crate) fn notes(global: &Global, databases: &[Database]) -> Vec<Note> {
     let mut notes = Vec::new();
-    let mut needless = |origin: &Origin, text: &str, warning| {
+    let mut ignored_settings = |origin: &Origin, text: &str, warning| {
         if *origin != Origin::Default {
             notes.push(Note {
                 origin: origin.clone(),
@@ -20,24 +20,24 @@ pub(crate) fn notes(global: &Global, databases: &[Database]) -> Vec<Note> {
         }
     };
     let host = "sasl-host: no mechanism of this server works with its host's name";
-    needless(&global.sasl_host.origin, host, false);
+    ignored_settings(&global.sasl_host.origin, host, false);
     let binding = "sasl-cbinding: the client chooses the channel binding: tls-server-end-point or tls-exporter";
-    needless(&global.sasl_channel_binding.origin, binding, false);
+    ignored_settings(&global.sasl_channel_binding.origin, binding, false);
     let curves = "TLSECName: X25519, P-256 and P-384 are offered, in this order";
-    needless(&global.tls_curves.origin, curves, false);
+    ignored_settings(&global.tls_curves.origin, curves, false);
     let threads = "tool-threads: a tool uses two threads, one that reads and one that writes";
-    needless(&global.tool_threads.origin, threads, false);
+    ignored_settings(&global.tool_threads.origin, threads, false);
     if *global.reverse_lookup {
         let lookup = "reverse-lookup: names of clients' hosts are not looked up; rules with domain= do not apply";
-        needless(&global.reverse_lookup.origin, lookup, true);
+        ignored_settings(&global.reverse_lookup.origin, lookup, true);
     }
     for origin in index_keys(global) {
-        needless(origin, KEYS, false);
+        ignored_settings(origin, KEYS, false);
     }
     for database in databases {
         if *database.policy.last_bind {
             let text = "lastbind: the time of the last bind is not kept";
-            needless(&database.policy.last_bind.origin, text, true);
+            ignored_settings(&database.policy.last_bind.origin, text, true);
         }
     }
     notes

@@ -4,7 +4,7 @@ use fulgurite_policy::{
     Allow, Disallow, FactorError, FeatureSet, Require, Restrict, Security, word_list,
 };
 
-use crate::setting::{Setting, Value, words};
+use crate::setting::{Setting, Value, toml_list, words};
 
 fn read_features<T: FeatureSet>(value: Value) -> Result<T, String> {
     let mut features = T::default();
@@ -17,26 +17,48 @@ fn read_features<T: FeatureSet>(value: Value) -> Result<T, String> {
 }
 
 impl Setting for Allow {
+    const KIND: &'static str = "list of words";
+
     fn read(value: Value) -> Result<Self, String> {
         read_features(value)
     }
 
     fn show(&self) -> String {
         self.words().join(" ")
+    }
+
+    fn toml(&self) -> Option<String> {
+        Some(toml_list(&self.words()))
+    }
+
+    fn olc(&self) -> Vec<String> {
+        self.words().into_iter().map(str::to_owned).collect()
     }
 }
 
 impl Setting for Disallow {
+    const KIND: &'static str = "list of words";
+
     fn read(value: Value) -> Result<Self, String> {
         read_features(value)
     }
 
     fn show(&self) -> String {
         self.words().join(" ")
+    }
+
+    fn toml(&self) -> Option<String> {
+        Some(toml_list(&self.words()))
+    }
+
+    fn olc(&self) -> Vec<String> {
+        self.words().into_iter().map(str::to_owned).collect()
     }
 }
 
 impl Setting for Require {
+    const KIND: &'static str = "list of words";
+
     fn read(value: Value) -> Result<Self, String> {
         read_features(value)
     }
@@ -44,9 +66,19 @@ impl Setting for Require {
     fn show(&self) -> String {
         self.words().join(" ")
     }
+
+    fn toml(&self) -> Option<String> {
+        Some(toml_list(&self.words()))
+    }
+
+    fn olc(&self) -> Vec<String> {
+        self.words().into_iter().map(str::to_owned).collect()
+    }
 }
 
 impl Setting for Security {
+    const KIND: &'static str = "list of words";
+
     fn read(value: Value) -> Result<Self, String> {
         let mut security = Self::default();
         for word in words(value)? {
@@ -64,9 +96,19 @@ impl Setting for Security {
     fn show(&self) -> String {
         self.words().join(" ")
     }
+
+    fn toml(&self) -> Option<String> {
+        Some(toml_list(&self.words()))
+    }
+
+    fn olc(&self) -> Vec<String> {
+        self.words()
+    }
 }
 
 impl Setting for Restrict {
+    const KIND: &'static str = "list of words";
+
     fn read(value: Value) -> Result<Self, String> {
         let mut restrict = Self::default();
         for word in words(value)? {
@@ -82,5 +124,13 @@ impl Setting for Restrict {
 
     fn show(&self) -> String {
         self.words().join(" ")
+    }
+
+    fn toml(&self) -> Option<String> {
+        Some(toml_list(&self.words()))
+    }
+
+    fn olc(&self) -> Vec<String> {
+        self.words()
     }
 }

@@ -1,0 +1,153 @@
+//! Settings of several parts: names with URLs, expressions, pieces of schema.
+
+use std::num::NonZeroU32;
+use std::path::PathBuf;
+
+use crate::setting::{Setting, Value, number_text, text};
+use crate::tokens::{quoted, split_tokens};
+
+/// How many threads answer requests; none for one per core.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Threads(pub Option<u32>);
+
+impl Setting for Threads {
+    const KIND: &'static str = "number from 1 to 1024, or \"cores\"";
+
+    fn read(value: Value) -> Result<Self, String> {
+        match value {
+            Value::Text(word) if word == "cores" => Ok(Self(None)),
+            value => match NonZeroU32::read(value) {
+                Ok(threads) if threads.get() <= 1024 => Ok(Self(Some(threads.get()))),
+                _ => Err(
+                    "a number from 1 to 1024, or \"cores\" for one thread per core, is expected"
+                        .to_owned(),
+                ),
+            },
+        }
+    }
+
+    fn show(&self) -> String {
+        self.0
+            .map_or_else(|| "cores".to_owned(), |threads| threads.to_string())
+    }
+
+    fn olc(&self) -> Vec<String> {
+        self.0.iter().map(u32::to_string).collect()
+    }
+}
+
+/// This server's number in change sequence numbers, and the listener it is the number of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ServerId {
+    /// From 0 to 4095.
+    pub id: u16,
+    /// The listener's URL where several servers share one configuration.
+    pub url: Option<String>,
+}
+
+impl ServerId {
+    /// Reads the words after `serverID`.
+    pub(crate) fn from_tokens(words: &[&str]) -> Option<Self> {
+        let [number, rest @ ..] = words else {
+            return None;
+        };
+        let id = crate::quantity::parse_c_int(number).and_then(|id| u16::try_from(id).ok());
+        id.filter(|id| *id <= 0xfff).map(|id| Self {
+            id,
+            url: rest.first().map(|url| (*url).to_owned()),
+        })
+    }
+}
+
+impl Setting for ServerId {
+    const KIND: &'static str = "a number and a URL";
+
+    fn read(value: Value) -> Result<Self, String> {
+        let text = number_text(value)?;
+        let words: Vec<&str> = text.split_whitespace().collect();
+        Self::from_tokens(&words).ok_or_else(|| {
+            format!("\"{text}\" is no number from 0 to 4095, with or without a URL after it")
+        })
+    }
+
+    fn show(&self) -> String {
+        match &self.url {
+            Some(url) => format!("{} {url}", self.id),
+            None => self.id.to_string(),
+        }
+    }
+}
+
+/// One rule that makes names of what SASL mechanisms say: a regular expression and what takes its place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AuthzRegexp {
+    /// The expression, matched against `uid=...,cn=...,cn=auth`.
+    pub pattern: String,
+    /// A name or an LDAP URL, with `$1` and so on.
+    pub replacement: String,
+}
+
+impl Setting for AuthzRegexp {
+    const KIND: &'static str = "an expression and its replacement";
+
+    fn read(value: Value) -> Result<Self, String> {
+        let words = match value {
+            Value::List(items) => items
+                .into_iter()
+                .map(|item| text(item.value))
+                .collect::<Result<_, _>>()?,
+            one => split_tokens(&text(one)?)?,
+        };
+        match <[String; 2]>::try_from(words) {
+            Ok([pattern, replacement]) => Ok(Self {
+                pattern,
+                replacement,
+            }),
+            Err(_) => Err("an expression and its replacement are expected".to_owned()),
+        }
+    }
+
+    fn show(&self) -> String {
+        format!("{} {}", quoted(&self.pattern), quoted(&self.replacement))
+    }
+}
+
+/// A piece of schema, in the order in which it was given.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SchemaPart {
+    /// A file: `.schema`, cn=schema LDIF or plain RFC 4512 LDIF.
+    File(PathBuf),
+    /// What stands after `attributetype`.
+    AttributeType(String),
+    /// What stands after `objectclass`.
+    ObjectClass(String),
+    /// What stands after `objectidentifier`.
+    ObjectIdentifier(String),
+    /// What stands after `ditcontentrule`.
+    DitContentRule(String),
+    /// What stands after `ldapsyntax`.
+    LdapSyntax(String),
+}
+
+impl Setting for SchemaPart {
+    const KIND: &'static str = "a path";
+
+    fn read(value: Value) -> Result<Self, String> {
+        PathBuf::read(value).map(Self::File)
+    }
+
+    fn show(&self) -> String {
+        match self {
+            Self::File(path) => path.display().to_string(),
+            Self::AttributeType(text) => format!("attributetype {text}"),
+            Self::ObjectClass(text) => format!("objectclass {text}"),
+            Self::ObjectIdentifier(text) => format!("objectidentifier {text}"),
+            Self::DitContentRule(text) => format!("ditcontentrule {text}"),
+            Self::LdapSyntax(text) => format!("ldapsyntax {text}"),
+        }
+    }
+
+    fn items(text: &str) -> Vec<String> {
+        PathBuf::items(text)
+    }
+}

@@ -1,0 +1,164 @@
+//! A layer that statements fill one by one, and the part of the configuration that they are in.
+
+use fulgurite_policy::{BuiltinSchema, DatabaseKind};
+
+use crate::database::{DatabaseLayer, Overlay};
+use crate::statement::{Section, Statement};
+use crate::table::{AnyRow, PolicyLayer};
+use crate::{Layer, Note, Origin, Sourced};
+
+/// The place in the layer that statements go to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Position {
+    Frontend,
+    Backend,
+    Config,
+    /// The database of that number.
+    Database(usize),
+}
+
+/// A layer that statements of slapd fill.
+pub(crate) struct LayerBuilder {
+    pub(crate) layer: Layer,
+    position: Position,
+    /// A database has been named, if only the frontend.
+    declared: bool,
+    /// Receives settings of the frontend that have no meaning there.
+    unused: DatabaseLayer,
+}
+
+impl LayerBuilder {
+    /// Returns a layer with slapd's defaults where this server's differ.
+    pub(crate) fn new() -> LayerBuilder {
+        let mut layer = Layer {
+            slapd: true,
+            declares_databases: true,
+            ..Layer::default()
+        };
+        let global = &mut layer.global;
+        global.schema_builtin = Some(Sourced::by_default(BuiltinSchema::System));
+        global.request_bytes_anonymous = Some(Sourced::by_default(262_143));
+        global.request_bytes = Some(Sourced::by_default(16_777_215));
+        LayerBuilder {
+            layer,
+            position: Position::Frontend,
+            declared: false,
+            unused: DatabaseLayer::default(),
+        }
+    }
+
+    /// Returns true if a database has begun, if only the frontend.
+    pub(crate) fn has_databases(&self) -> bool {
+        self.declared || !self.layer.databases.is_empty()
+    }
+
+    /// Returns the part of the configuration.
+    pub(crate) fn section(&self) -> Section {
+        match self.position {
+            Position::Frontend => Section::Frontend,
+            Position::Backend => Section::Backend,
+            Position::Config => Section::Config,
+            Position::Database(number) => match self.layer.databases.get(number) {
+                Some(database) if database.kind == DatabaseKind::Mdb => Section::Store,
+                _ => Section::Monitor,
+            },
+        }
+    }
+
+    /// Begins the frontend.
+    pub(crate) fn begin_frontend(&mut self) {
+        self.declared = true;
+        self.enter_frontend();
+    }
+
+    /// Returns to the frontend, as for the settings of the server.
+    pub(crate) fn enter_frontend(&mut self) {
+        self.position = Position::Frontend;
+    }
+
+    /// Begins a backend.
+    pub(crate) fn begin_backend(&mut self) {
+        self.position = Position::Backend;
+    }
+
+    /// Begins the database `cn=config`.
+    pub(crate) fn begin_config(&mut self, origin: Origin) {
+        self.layer.config.origin = Some(origin);
+        self.declared = true;
+        self.position = Position::Config;
+    }
+
+    /// Begins a database with entries, with slapd's defaults where this server's differ.
+    pub(crate) fn begin_database(&mut self, kind: DatabaseKind, origin: Origin) {
+        let mut database = DatabaseLayer {
+            kind,
+            origin: Some(origin),
+            ..DatabaseLayer::default()
+        };
+        database.storage.default_indexes = Some(Sourced::by_default(false));
+        // slapd's databases do not inherit these settings of the frontend.
+        let all = &self.layer.frontend;
+        let default = |is_set: bool, value| is_set.then(|| Sourced::by_default(value));
+        let policy = &mut database.policy;
+        policy.last_mod = default(all.last_mod.is_some(), true);
+        policy.last_bind = default(all.last_bind.is_some(), false);
+        policy.add_content_acl = default(all.add_content_acl.is_some(), false);
+        let depth = all.max_deref_depth.as_ref();
+        policy.max_deref_depth = depth.map(|_| Sourced::by_default(15));
+        self.layer.databases.push(database);
+        self.declared = true;
+        self.position = Position::Database(self.layer.databases.len() - 1);
+    }
+
+    /// Returns the database that statements are about; outside of databases, one that has no meaning.
+    pub(crate) fn database(&mut self) -> &mut DatabaseLayer {
+        match self.position {
+            Position::Frontend | Position::Backend => &mut self.unused,
+            Position::Config => &mut self.layer.config,
+            Position::Database(number) => {
+                let database = self.layer.databases.get_mut(number);
+                database.unwrap_or(&mut self.unused)
+            }
+        }
+    }
+
+    /// Returns the rules that statements are about: those of the database, or of all databases.
+    fn policy(&mut self) -> &mut PolicyLayer {
+        match self.position {
+            Position::Frontend | Position::Backend => &mut self.layer.frontend,
+            Position::Config | Position::Database(_) => &mut self.database().policy,
+        }
+    }
+
+    /// Reads a statement into the field of a row.
+    pub(crate) fn take(&mut self, row: AnyRow, statement: &Statement) -> Result<(), String> {
+        let mut notes = std::mem::take(&mut self.layer.notes);
+        let outcome = match row {
+            AnyRow::Global(row) => (row.take)(&mut self.layer.global, statement, &mut notes),
+            AnyRow::Policy(row) => (row.take)(self.policy(), statement, &mut notes),
+            AnyRow::Content(row) => (row.take)(&mut self.database().content, statement, &mut notes),
+            AnyRow::Storage(row) => (row.take)(&mut self.database().storage, statement, &mut notes),
+        };
+        self.layer.notes = notes;
+        outcome
+    }
+
+    /// Adds an overlay to the database.
+    pub(crate) fn push_overlay(&mut self, name: &str, origin: &Origin) {
+        self.database().overlays.push(Overlay {
+            name: name.to_owned(),
+            origin: origin.clone(),
+            directives: Vec::new(),
+        });
+    }
+
+    /// Notes a setting without effect.
+    pub(crate) fn note(&mut self, origin: &Origin, text: String) {
+        self.layer.notes.push(Note::new(origin, text));
+    }
+
+    /// Warns of a feature that is missing.
+    pub(crate) fn warn(&mut self, origin: &Origin, text: String) {
+        self.layer.notes.push(Note::warning(origin, text));
+    }
+}

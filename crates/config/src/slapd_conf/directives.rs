@@ -1,0 +1,222 @@
+//! Statements and the directives that read them: rows of the table, and the directives that begin a part of the
+//! configuration.
+
+use fulgurite_policy::{DatabaseKind, OverlaySupport, find_overlay, overlay_of};
+
+use super::builder::LayerBuilder;
+use crate::Sourced;
+use crate::statement::{Section, Statement};
+use crate::suggest::nearest;
+use crate::table::{self, AnyRow, Directive, Scope};
+
+/// Changes the part of the configuration that statements are about.
+type Change = fn(&mut LayerBuilder, &Statement) -> Result<(), String>;
+
+/// A directive and the function that reads its statements.
+#[derive(Clone, Copy)]
+pub(crate) struct KnownDirective {
+    pub(crate) directive: &'static Directive,
+    effect: Effect,
+}
+
+#[derive(Clone, Copy)]
+enum Effect {
+    /// Changes the part of the configuration.
+    Structure(Change),
+    /// Fills the field of a row.
+    Setting(AnyRow),
+}
+
+const STRUCTURE: &[(Directive, Change)] = &[
+    (
+        Directive {
+            scope: Scope::Early,
+            ..Directive::new("backend", "", "<type>")
+        },
+        backend,
+    ),
+    (Directive::new("database", "", "<type>"), database),
+    (
+        Directive {
+            most: None,
+            numbered: true,
+            ..Directive::new("moduleload", "olcModuleLoad", "<file>")
+        },
+        module_load,
+    ),
+    (
+        Directive::new("overlay", "olcOverlay", "<overlay>"),
+        overlay,
+    ),
+];
+
+/// Returns every directive, those that begin a part of the configuration first.
+pub(crate) fn directives() -> impl Iterator<Item = KnownDirective> {
+    let structure = STRUCTURE.iter().map(|(directive, change)| KnownDirective {
+        directive,
+        effect: Effect::Structure(*change),
+    });
+    let settings = table::directives().map(|(row, directive)| KnownDirective {
+        directive,
+        effect: Effect::Setting(row),
+    });
+    structure.chain(settings)
+}
+
+/// Returns the directive of a name, in any case of letters.
+pub(crate) fn find(keyword: &str) -> Option<KnownDirective> {
+    directives().find(|known| known.directive.keyword.eq_ignore_ascii_case(keyword))
+}
+
+/// Obeys one statement. Errors are slapd's sentences, without the place.
+pub(crate) fn obey(builder: &mut LayerBuilder, statement: &Statement) -> Result<(), String> {
+    if obeyed_by_overlay(builder, statement) {
+        return Ok(());
+    }
+    let section = builder.section();
+    match find(&statement.keyword) {
+        Some(known) if known.directive.is_known_in(section) => apply(builder, known, statement),
+        _ => Err(unknown(section, &statement.keyword)),
+    }
+}
+
+/// Obeys one statement of a known directive.
+pub(crate) fn apply(
+    builder: &mut LayerBuilder,
+    known: KnownDirective,
+    statement: &Statement,
+) -> Result<(), String> {
+    let statement = Statement {
+        section: builder.section(),
+        ..statement.clone()
+    };
+    known.directive.check(&statement, builder.has_databases())?;
+    match known.effect {
+        Effect::Structure(change) => change(builder, &statement),
+        Effect::Setting(row) => builder.take(row, &statement),
+    }
+}
+
+/// Keeps a directive of an overlay that the database has. Returns false if there is none.
+fn obeyed_by_overlay(builder: &mut LayerBuilder, statement: &Statement) -> bool {
+    let Some(owner) = overlay_of(&statement.keyword) else {
+        return false;
+    };
+    let mut overlays = builder.database().overlays.iter_mut().rev();
+    let Some(overlay) = overlays.find(|overlay| overlay.name == owner.name) else {
+        return false;
+    };
+    let text = format!("{} {}", statement.keyword, statement.text);
+    let text = text.trim_end().to_owned();
+    let text = Sourced::new(text, statement.origin.clone());
+    overlay.directives.push(text);
+    true
+}
+
+/// Returns slapd's sentence about an unknown directive, with the nearest known one.
+fn unknown(section: Section, keyword: &str) -> String {
+    let place = match section {
+        Section::Frontend => "outside backend info and database definitions",
+        Section::Backend => "inside backend info definition",
+        Section::Config | Section::Monitor | Section::Store => "inside backend database definition",
+    };
+    let near = nearest(keyword, directives().map(|known| known.directive.keyword));
+    let near = near.filter(|near| !near.eq_ignore_ascii_case(keyword));
+    let hint = near.map(|near| format!(" Did you mean <{near}>?"));
+    let hint = hint.unwrap_or_default();
+    format!("unknown directive <{keyword}> {place}.{hint}")
+}
+
+fn backend(builder: &mut LayerBuilder, statement: &Statement) -> Result<(), String> {
+    match statement.first() {
+        "mdb" | "monitor" | "config" | "frontend" => {
+            builder.begin_backend();
+            Ok(())
+        }
+        other => Err(format!("<{}> failed init ({other})!", statement.keyword)),
+    }
+}
+
+fn database(builder: &mut LayerBuilder, statement: &Statement) -> Result<(), String> {
+    let origin = statement.origin.clone();
+    let typed = &statement.keyword;
+    let kind = statement.first();
+    match kind {
+        "frontend" => builder.begin_frontend(),
+        "config" if builder.layer.config.origin.is_some() => {
+            return Err(format!(
+                "<{typed}> only one config database allowed ({kind})"
+            ));
+        }
+        "config" => builder.begin_config(origin),
+        "mdb" => builder.begin_database(DatabaseKind::Mdb, origin),
+        "monitor" => {
+            let mut others = builder.layer.databases.iter();
+            if others.any(|other| other.kind == DatabaseKind::Monitor) {
+                return Err(format!("only one monitor database allowed ({kind})"));
+            }
+            builder.begin_database(DatabaseKind::Monitor, origin);
+        }
+        "bdb" | "hdb" | "ldbm" => {
+            return Err(format!(
+                "<{typed}> failed init ({kind}): there is no such database any more; write \"database mdb\""
+            ));
+        }
+        _ => {
+            return Err(format!(
+                "<{typed}> failed init ({kind}): there are mdb, monitor, config and frontend"
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Modules whose features are built in.
+const MODULES: [&str; 10] = [
+    "back_mdb",
+    "back_monitor",
+    "back_ldif",
+    "pw-sha2",
+    "pw-pbkdf2",
+    "pw-argon2",
+    "argon2",
+    "pw-netscape",
+    "pw-apr1",
+    "lastmod",
+];
+
+fn module_load(builder: &mut LayerBuilder, statement: &Statement) -> Result<(), String> {
+    let name = statement.first();
+    let file = name.rsplit('/').next().unwrap_or(name);
+    let module = file.split('.').next().unwrap_or(file);
+    let origin = &statement.origin;
+    let loaded = Sourced::new(statement.text.clone(), origin.clone());
+    builder.layer.modules.push(loaded);
+    if MODULES.contains(&module) {
+        builder.note(origin, format!("{name} is built in"));
+    } else if find_overlay(module).is_some() {
+        let text = format!("{name}: overlays are built in or not available");
+        builder.note(origin, text);
+    } else {
+        let text = format!("{name}: no modules are loaded, and nothing of that name is built in");
+        builder.warn(origin, text);
+    }
+    Ok(())
+}
+
+fn overlay(builder: &mut LayerBuilder, statement: &Statement) -> Result<(), String> {
+    let name = statement.first().to_ascii_lowercase();
+    let origin = &statement.origin;
+    match find_overlay(&name).map(|overlay| overlay.support) {
+        None => return Err(format!("overlay \"{name}\" not found")),
+        Some(OverlaySupport::Refused(reason)) => {
+            return Err(format!("overlay \"{name}\" is not built in: {reason}"));
+        }
+        Some(OverlaySupport::LeftOut(reason)) => {
+            builder.warn(origin, format!("overlay \"{name}\" is left out: {reason}"));
+        }
+        Some(OverlaySupport::BuiltIn) => {}
+    }
+    builder.push_overlay(&name, origin);
+    Ok(())
+}

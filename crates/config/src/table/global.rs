@@ -1,0 +1,800 @@
+//! Settings of the whole server.
+
+use std::num::NonZeroU32;
+use std::path::PathBuf;
+
+use fulgurite_policy::{
+    Allow, AuthzPolicy, BuiltinSchema, CrlCheck, Disallow, FeatureSet, LogLevel, TlsVersion,
+    VerifyClient,
+};
+
+use super::spec::{Directive, Row, Scope, Take, own, settings, slapd};
+use crate::levels::{self, LevelError, level_names};
+use crate::listen::ListenUrl;
+use crate::names::{AuthzRegexp, SchemaPart, ServerId, Threads};
+use crate::statement::Statement;
+use crate::tokens::quoted;
+use crate::{Note, Sourced};
+
+settings! {
+    /// Settings of the whole server.
+    Global / GlobalLayer {
+        /// Definitions that exist before any schema file: `standard` (core, cosine, inetorgperson, nis) or
+        /// `system` (only those that the server itself needs).
+        "schema_builtin" schema_builtin: BuiltinSchema = BuiltinSchema::Standard => own();
+        /// Use the definitions of RFC 2307bis in place of those of RFC 2307: groups are `groupOfNames` and
+        /// `posixGroup`.
+        "rfc2307bis" rfc2307bis: bool = false => own().flag("--rfc2307bis");
+        /// Threads that answer requests, or `cores` for one per core.
+        "threads" threads: Threads = Threads(None)
+            => slapd("threads", "olcThreads", "<count>").read(threads).flag("--threads").fixed();
+        /// Threads of the offline tools. A tool uses two in any case.
+        "tool_threads" tool_threads: u32 = 1
+            => slapd("tool-threads", "olcToolThreads", "<count>")
+                .read(|statement| statement.int().map(|count| u32::try_from(count).unwrap_or(1).max(1)));
+        /// Serve `cn=Monitor`. Access rules apply to it.
+        "monitor" monitor: bool = false => own();
+        /// File that the server writes its process id to.
+        "pid_file" pid_file: Option<PathBuf> = None
+            => slapd("pidfile", "olcPidFile", "<file>").fixed().examples(&["\"/run/fulgurite/fulgurite.pid\""]);
+        /// File that the server writes its command line to.
+        "args_file" args_file: Option<PathBuf> = None
+            => slapd("argsfile", "olcArgsFile", "<file>").fixed().examples(&["\"/run/fulgurite/fulgurite.args\""]);
+        /// Features that are off unless they are named here: `bind_v2`, `bind_anon_cred`, `bind_anon_dn`,
+        /// `update_anon`, `proxy_authz_anon`.
+        "allow" allow: Allow = Allow::default()
+            => slapd("allow", "olcAllows", "<features>").many().within(Scope::Early)
+                .adding(Allow::default, add_features);
+        /// Features that are on unless they are named here: `bind_anon`, `bind_simple`, `tls_2_anon`,
+        /// `tls_authc`, `proxy_authz_non_critical`, `dontusecopy_non_critical`.
+        "disallow" disallow: Disallow = Disallow::default()
+            => slapd("disallow", "olcDisallows", "<features>").many().within(Scope::Early)
+                .adding(Disallow::default, add_features);
+        /// Base of searches that name none.
+        "default_search_base" default_search_base: Option<String> = None
+            => slapd("defaultsearchbase", "olcDefaultSearchBase", "<dn>").taking(0, Some(1)).within(Scope::Early)
+                .read(|statement| Ok(Some(statement.first().to_owned()).filter(|base| !base.is_empty())))
+                .examples(&["\"dc=example,dc=com\""]);
+        /// Attributes whose values the server keeps sorted.
+        "sort_values" sort_values: Vec<String> = Vec::new()
+            => slapd("sortvals", "olcSortVals", "<attr>").many().adding(Vec::new, add_words);
+        /// Options of attributes other than language tags. An option that ends in a hyphen permits all options
+        /// that begin with it.
+        "attribute_options" attribute_options: Vec<String> = Vec::new()
+            => slapd("attributeoptions", "olcAttributeOptions", "<>").taking(0, None)
+                .adding(Vec::new, add_attribute_options)
+                .write(|options| [&["lang-".to_owned()], options.as_slice()].concat());
+        /// Look up the names of clients' hosts for access rules. The server does not do it yet.
+        "reverse_lookup" reverse_lookup: bool = false => slapd("reverse-lookup", "olcReverseLookup", "<on|off>");
+        /// On SIGHUP, stop gently instead of reading the settings again.
+        "gentle_hup" gentle_hup: bool = false => slapd("gentlehup", "olcGentleHUP", "<on|off>").fixed();
+        /// Bytes of one request of a bound client.
+        "limits.request_bytes" request_bytes: u64 = 4 << 20
+            => slapd("sockbuf_max_incoming_auth", "olcSockbufMaxIncomingAuth", "<max>").fixed();
+        /// Bytes of one request of an anonymous client.
+        "limits.request_bytes_anonymous" request_bytes_anonymous: u64 = 256 << 10
+            => slapd("sockbuf_max_incoming", "olcSockbufMaxIncoming", "<max>").fixed();
+        /// Connections at the same time.
+        "limits.connections" connections: NonZeroU32 = at_least_one(10_000) => own().flag("--connections").fixed();
+        /// Unanswered requests of one connection; further ones stay unread in the socket.
+        "limits.pending" pending: NonZeroU32 = at_least_one(1000)
+            => slapd("conn_max_pending_auth", "olcConnMaxPendingAuth", "<max>").fixed();
+        /// Unanswered requests of one connection before a bind.
+        "limits.pending_anonymous" pending_anonymous: NonZeroU32 = at_least_one(100)
+            => slapd("conn_max_pending", "olcConnMaxPending", "<max>").fixed();
+        /// Unanswered requests of all connections of one identity; further ones are answered with busy.
+        "limits.pending_identity" pending_identity: NonZeroU32 = at_least_one(10_000) => own().fixed();
+        /// Seconds without a request after which the server closes a connection.
+        "limits.idle" idle: Option<u32> = None
+            => slapd("idletimeout", "olcIdleTimeout", "<timeout>").flag("--idle-timeout").fixed();
+        /// Seconds in which a client must read part of its answers; then the server closes the connection.
+        "limits.write" write: Option<u32> = Some(120) => slapd("writetimeout", "olcWriteTimeout", "<timeout>").fixed();
+        /// Nesting of and, or, not in a filter.
+        "limits.filter_depth" filter_depth: NonZeroU32 = at_least_one(1000)
+            => slapd("maxfilterdepth", "olcMaxFilterDepth", "<depth>").fixed();
+        /// Schemes of new passwords; the server uses the first that it knows. Unless set, Argon2id.
+        "password.hash" password_hash: Vec<String> = Vec::new()
+            => slapd("password-hash", "olcPasswordHash", "<hash>").many().adding(Vec::new, add_words);
+        /// Salt of `{CRYPT}`, in the form of `printf`.
+        "password.crypt_salt_format" crypt_salt_format: Option<String> = None
+            => slapd("password-crypt-salt-format", "olcPasswordCryptSaltFormat", "<salt>")
+                .examples(&["\"$6$%.16s\""]);
+        /// SCRAM mechanisms whose keys the server stores when a password is set. With them, SCRAM works for
+        /// passwords that are stored as a hash.
+        "password.scram_keys" scram_keys: Vec<String> = Vec::new() => own().examples(&["[\"SCRAM-SHA-256\"]"]);
+        /// Entries that permit one identity to act as another: `none`, `from`, `to`, `any`, `all`.
+        "authz.policy" authz_policy: AuthzPolicy = AuthzPolicy::None
+            => slapd("authz-policy", "olcAuthzPolicy", "<policy>");
+        /// SASL realm.
+        "sasl.realm" sasl_realm: Option<String> = None
+            => slapd("sasl-realm", "olcSaslRealm", "<realm>").examples(&["\"example.com\""]);
+        /// Name of this host for SASL. No mechanism of this server uses it.
+        "sasl.host" sasl_host: Option<String> = None
+            => slapd("sasl-host", "olcSaslHost", "<host>").examples(&["\"ldap.example.com\""]);
+        /// Properties that SASL mechanisms must have: `noanonymous`, `noplain`, `noactive`, `nodict`, `minssf=N`
+        /// and so on. `noplain` permits PLAIN under TLS.
+        "sasl.security" sasl_security: Vec<String> = vec!["noanonymous".to_owned(), "noplain".to_owned()]
+            => slapd("sasl-secprops", "olcSaslSecProps", "<properties>").read(sasl_secprops)
+                .write(|properties| vec![if properties.is_empty() { "none".to_owned() } else { properties.join(",") }]);
+        /// Channel binding: `none`, `tls-unique` or `tls-endpoint`. The client chooses it.
+        "sasl.channel_binding" sasl_channel_binding: Option<String> = None
+            => slapd("sasl-cbinding", "olcSaslCBinding", "<>").write_group(|_| Vec::new())
+                .examples(&["\"tls-endpoint\""]);
+        /// Security strength, in bits, of connections over a UNIX socket.
+        "local_ssf" local_ssf: u32 = 71
+            => slapd("localSSF", "olcLocalSSF", "<ssf>").read(zero_unless_positive).fixed();
+        /// The server's certificate and those above it, PEM. The server reads changed files again by itself.
+        "tls.certificate" tls_certificate: Option<PathBuf> = None
+            => slapd("TLSCertificateFile", "olcTLSCertificateFile", "<>").variable("TLS_CERT").fixed()
+                .examples(&["\"/etc/fulgurite/tls/server.pem\""]);
+        /// Its private key, PEM.
+        "tls.key" tls_key: Option<PathBuf> = None
+            => slapd("TLSCertificateKeyFile", "olcTLSCertificateKeyFile", "<>").fixed()
+                .examples(&["\"/etc/fulgurite/tls/server.key\""]);
+        /// Certificates that verify clients' certificates, PEM.
+        "tls.ca" tls_ca: Option<PathBuf> = None
+            => slapd("TLSCACertificateFile", "olcTLSCACertificateFile", "<>").fixed()
+                .examples(&["\"/etc/fulgurite/tls/ca.pem\""]);
+        /// A directory of such certificates.
+        "tls.ca_directory" tls_ca_directory: Option<PathBuf> = None
+            => slapd("TLSCACertificatePath", "olcTLSCACertificatePath", "<>").fixed()
+                .examples(&["\"/etc/ssl/certs\""]);
+        /// Cipher suites in the notation of OpenSSL or GnuTLS.
+        "tls.ciphers" tls_ciphers: Option<String> = None
+            => slapd("TLSCipherSuite", "olcTLSCipherSuite", "<>").fixed().examples(&["\"HIGH\""]);
+        /// Parameters for Diffie-Hellman. Unused, because the server speaks only elliptic curves.
+        "tls.dh_parameters" tls_dh_parameters: Option<PathBuf> = None
+            => slapd("TLSDHParamFile", "olcTLSDHParamFile", "<>").examples(&["\"/etc/fulgurite/tls/dh.pem\""]);
+        /// Elliptic curves. Unused: the server offers X25519, P-256 and P-384.
+        "tls.curves" tls_curves: Option<String> = None
+            => slapd("TLSECName", "olcTLSECName", "<>").examples(&["\"X25519\""]);
+        /// Oldest version of TLS: `1.2` or `1.3`.
+        "tls.protocol_min" tls_protocol_min: TlsVersion = TlsVersion::Tls12
+            => slapd("TLSProtocolMin", "olcTLSProtocolMin", "<>").read(protocol_min)
+                .write_group(written_protocol_min).fixed();
+        /// Demand on clients' certificates: `never`, `allow`, `try`, `demand`.
+        "tls.verify_client" tls_verify_client: VerifyClient = VerifyClient::Never
+            => slapd("TLSVerifyClient", "olcTLSVerifyClient", "<>").fixed();
+        /// Certificates that revocation lists are searched for: `none`, `peer`, `all`.
+        "tls.crl_check" tls_crl_check: CrlCheck = CrlCheck::None
+            => slapd("TLSCRLCheck", "olcTLSCRLCheck", "<>").taking(0, Some(1)).take(crl_check)
+                .write_group(written_crl_check).fixed();
+        /// A list of revoked certificates, PEM.
+        "tls.crl" tls_crl: Option<PathBuf> = None
+            => slapd("TLSCRLFile", "olcTLSCRLFile", "<>").fixed().examples(&["\"/etc/fulgurite/tls/crl.pem\""]);
+        /// Least important messages that are logged: `error`, `warn`, `info`, `debug`, `trace`.
+        "log.level" log_level: LogLevel = LogLevel::Info => own().flag("--log-level").fixed();
+        /// Log a line for every operation.
+        "log.operations" log_operations: bool = false => own().flag("--log-operations").fixed();
+        /// File that the log goes to instead of standard error.
+        "log.file" log_file: Option<PathBuf> = None
+            => slapd("logfile", "olcLogFile", "<file>").fixed().examples(&["\"/var/log/fulgurite.log\""]);
+        /// slapd's mask of log levels, for `cn=Monitor` and `cn=config`.
+        "log.slapd_levels" log_mask: u32 = 0
+            => slapd("loglevel", "olcLogLevel", "<level>").many().joined().take(log_levels).write(|mask| level_names(*mask));
+        /// A directory of schema files. The server reads its `.schema` and `.ldif` files in the order of their
+        /// names, after the files of `schema`.
+        "start.schema_directory" schema_directory: Option<PathBuf> = None
+            => own().variable("SCHEMA_DIR").examples(&["\"/etc/fulgurite/schema\""]);
+        /// A directory of LDIF files. At each start the server adds those of their entries that are missing.
+        "start.ldif_directory" ldif_directory: Option<PathBuf> = None
+            => own().variable("SEED_LDIF_DIR").examples(&["\"/etc/fulgurite/ldif\""]);
+        /// At start, make the entry at the top of the data if there is none.
+        "start.create_suffix" create_suffix: bool = false => own().variable("CREATE_SUFFIX");
+        /// The `o` of that entry.
+        "start.organization" organization: Option<String> = None
+            => own().variable("ORGANIZATION").examples(&["\"Example Company\""]);
+        /// Index keys are hashes of 64 bits.
+        "index_keys.hash64" index_hash64: bool = true => slapd("index_hash64", "olcIndexHash64", "<on|off>");
+        /// Bytes of an integer's index key.
+        "index_keys.int_len" index_int_len: u32 = 4 => slapd("index_intlen", "olcIndexIntLen", "<len>");
+        /// Least length of initial and final parts in the substring index.
+        "index_keys.substr_if_min_len" substr_if_min_len: u32 = 2
+            => slapd("index_substr_if_minlen", "olcIndexSubstrIfMinLen", "<min>").take(substr_if_min_len);
+        /// Greatest length of initial and final parts in the substring index.
+        "index_keys.substr_if_max_len" substr_if_max_len: u32 = 4
+            => slapd("index_substr_if_maxlen", "olcIndexSubstrIfMaxLen", "<max>").take(substr_if_max_len);
+        /// Length of inner parts in the substring index.
+        "index_keys.substr_any_len" substr_any_len: u32 = 4
+            => slapd("index_substr_any_len", "olcIndexSubstrAnyLen", "<len>");
+        /// Steps between inner parts in the substring index.
+        "index_keys.substr_any_step" substr_any_step: u32 = 2
+            => slapd("index_substr_any_step", "olcIndexSubstrAnyStep", "<step>");
+    } {
+        /// Addresses that the server listens on. `ldap://:389` listens on every address of the machine.
+        /// `ldaps://` needs `tls`. `ldapi:///` is a UNIX socket; `ldapi://%2Frun%2Fldapi` is one at another path.
+        "listen" listen: ListenUrl => own().flag("--listen").fixed().installed(&["[\"ldap://127.0.0.1:389\"]"]);
+        /// Schema files (`.schema`, cn=schema LDIF, RFC 4512 LDIF), read in order after the built-in schema. The
+        /// files that OpenLDAP ships are built in: `dyngroup.schema` works without such a file.
+        "schema" schema: SchemaPart => own().flag("--schema");
+        /// This server's number in change sequence numbers, from 0 to 4095. Where several servers share a file, a
+        /// listener's URL follows it.
+        "server_id" server_ids: ServerId
+            => slapd("serverID", "olcServerID", "<number> <[URI]>").taking(1, Some(2)).take(server_id)
+                .examples(&["[\"1 ldap://a.example.com\", \"2 ldap://b.example.com\"]"]);
+        /// URLs that the server refers clients to for names that no database holds.
+        "referral" referrals: String
+            => slapd("referral", "olcReferral", "<url>").take(referral).examples(&["[\"ldap://root.example.com\"]"]);
+        /// LDIF files of an entry without a name. Its attributes become attributes of the root DSE.
+        "root_dse" root_dse: PathBuf
+            => slapd("rootDSE", "olcRootDSE", "<file>").examples(&["[\"/etc/fulgurite/rootdse.ldif\"]"]);
+        /// Rules that map an identity of SASL to an entry: an expression, and the name or URL that replaces it.
+        "authz.regexp" authz_regexp: AuthzRegexp
+            => slapd("authz-regexp", "olcAuthzRegexp", "<regexp> <DN>").taking(2, Some(2)).numbered()
+                .read(authz_regexp).write(written_regexp)
+                .examples(&["[[\"uid=([^,]*),cn=[^,]*,cn=auth\", \"uid=$1,ou=people,dc=example,dc=com\"]]"]);
+    }
+}
+
+const BUILT_IN: &str = "all modules are built in";
+const ONE_POOL: &str = "the server has one pool of threads";
+const NO_PLUGINS: &str = "the server has no plug-ins";
+const NO_PROPERTIES: &str =
+    "the server has no auxiliary property plug-ins; passwords come from the directory";
+const OBSOLETE: &str = "keyword is obsolete (ignored)";
+
+impl Global {
+    /// Directives that have no setting: schema definitions, second names, and directives without effect.
+    pub(crate) const DIRECTIVES: &'static [Row<GlobalLayer, Global>] = &[
+        schema(
+            "objectidentifier",
+            "olcObjectIdentifier",
+            "<name> <oid>",
+            2,
+            object_identifier,
+        ),
+        schema(
+            "ldapsyntax",
+            "olcLdapSyntaxes",
+            "<syntax>",
+            1,
+            |layer, statement, _| definition(layer, statement, SchemaPart::LdapSyntax),
+        ),
+        schema(
+            "attributetype",
+            "olcAttributeTypes",
+            "<attribute>",
+            1,
+            attribute_type,
+        ),
+        schema("attribute", "", "<attribute>", 1, attribute_type),
+        schema(
+            "objectclass",
+            "olcObjectClasses",
+            "<objectclass>",
+            1,
+            |layer, statement, _| definition(layer, statement, SchemaPart::ObjectClass),
+        ),
+        schema(
+            "ditcontentrule",
+            "olcDitContentRules",
+            "<rule>",
+            1,
+            |layer, statement, _| definition(layer, statement, SchemaPart::DitContentRule),
+        ),
+        bare(
+            "modulepath",
+            "olcModulePath",
+            "<path>",
+            1,
+            Some(1),
+            |_, s, notes| ignore(s, notes, BUILT_IN),
+        ),
+        bare("ucdata-path", "", "<path>", 0, None, |_, s, notes| {
+            ignore(s, notes, BUILT_IN)
+        }),
+        bare(
+            "threadqueues",
+            "olcThreadQueues",
+            "<count>",
+            1,
+            Some(1),
+            thread_queues,
+        ),
+        bare(
+            "listener-threads",
+            "olcListenerThreads",
+            "<count>",
+            1,
+            Some(1),
+            |_, s, notes| {
+                s.unsigned()?;
+                note(notes, s, format!("listener-threads: {ONE_POOL}"))
+            },
+        ),
+        bare(
+            "concurrency",
+            "olcConcurrency",
+            "<level>",
+            1,
+            Some(1),
+            |_, s, notes| {
+                s.int()?;
+                note(notes, s, format!("concurrency: {ONE_POOL}"))
+            },
+        ),
+        Row {
+            write: |_| vec!["cn=Subschema".to_owned()],
+            ..bare(
+                "schemadn",
+                "olcSchemaDN",
+                "<dn>",
+                0,
+                Some(1),
+                |_, s, notes| ignore(s, notes, "the schema is always at cn=Subschema"),
+            )
+        },
+        bare(
+            "tcp-buffer",
+            "olcTCPBuffer",
+            "<[listener=<listener>] [{read|write}=]size>",
+            1,
+            None,
+            tcp_buffer,
+        ),
+        bare(
+            "authid-rewrite",
+            "olcAuthIDRewrite",
+            "<rewrite>",
+            1,
+            None,
+            |_, s, _| {
+                Err(format!(
+                    "<{}> rewriting is not built in; authz-regexp is",
+                    s.keyword
+                ))
+            },
+        ),
+        bare(
+            "pluginlog",
+            "olcPluginLogFile",
+            "<filename>",
+            1,
+            Some(1),
+            |_, s, notes| ignore(s, notes, NO_PLUGINS),
+        ),
+        bare(
+            "plugin",
+            "olcPlugin",
+            "<plugin_type> <lib_path> <init_function>",
+            1,
+            None,
+            plugin,
+        ),
+        bare(
+            "TLSRandFile",
+            "olcTLSRandFile",
+            "<>",
+            1,
+            Some(1),
+            |_, s, notes| ignore(s, notes, "random numbers come from the system"),
+        ),
+        bare("sasl-regexp", "", "<>", 2, Some(2), push_regexp),
+        bare("saslRegexp", "", "<>", 2, Some(2), push_regexp),
+        bare(
+            "sasl-auxprops",
+            "olcSaslAuxprops",
+            "<>",
+            1,
+            None,
+            |_, s, notes| ignore(s, notes, NO_PROPERTIES),
+        ),
+        bare(
+            "sasl-auxprops-dontusecopy",
+            "olcSaslAuxpropsDontUseCopy",
+            "<>",
+            1,
+            None,
+            |_, s, notes| ignore(s, notes, NO_PROPERTIES),
+        ),
+        bare(
+            "sasl-auxprops-dontusecopy-ignore",
+            "olcSaslAuxpropsDontUseCopyIgnore",
+            "<on|off>",
+            1,
+            Some(1),
+            |_, s, notes| ignore(s, notes, NO_PROPERTIES),
+        ),
+        bare("replica", "", "<host or uri>", 1, None, |_, s, notes| {
+            ignore(s, notes, OBSOLETE)
+        }),
+        bare("replicationinterval", "", "", 0, None, |_, s, notes| {
+            ignore(s, notes, OBSOLETE)
+        }),
+        bare("replogfile", "", "<filename>", 1, None, |_, s, notes| {
+            ignore(s, notes, OBSOLETE)
+        }),
+        bare("replica-pidfile", "", "", 0, None, |_, s, notes| {
+            ignore(s, notes, OBSOLETE)
+        }),
+        bare("replica-argsfile", "", "", 0, None, |_, s, notes| {
+            ignore(s, notes, OBSOLETE)
+        }),
+    ];
+}
+
+const fn bare(
+    keyword: &'static str,
+    olc: &'static str,
+    arguments: &'static str,
+    least: usize,
+    most: Option<usize>,
+    take: Take<GlobalLayer>,
+) -> Row<GlobalLayer, Global> {
+    let directive = Directive {
+        least,
+        most,
+        ..Directive::new(keyword, olc, arguments)
+    };
+    Row::bare(directive, take)
+}
+
+const fn schema(
+    keyword: &'static str,
+    olc: &'static str,
+    arguments: &'static str,
+    least: usize,
+    take: Take<GlobalLayer>,
+) -> Row<GlobalLayer, Global> {
+    let directive = Directive {
+        least,
+        most: None,
+        numbered: true,
+        ..Directive::new(keyword, olc, arguments)
+    };
+    Row::bare(directive, take)
+}
+
+fn note(notes: &mut Vec<Note>, statement: &Statement, text: String) -> Result<(), String> {
+    notes.push(Note::new(&statement.origin, text));
+    Ok(())
+}
+
+/// Notes that a directive has no effect.
+pub(super) fn ignore(
+    statement: &Statement,
+    notes: &mut Vec<Note>,
+    reason: &str,
+) -> Result<(), String> {
+    note(notes, statement, format!("{}: {reason}", statement.keyword))
+}
+
+fn definition(
+    layer: &mut GlobalLayer,
+    statement: &Statement,
+    part: fn(String) -> SchemaPart,
+) -> Result<(), String> {
+    if !statement.text.starts_with('(') {
+        return Err(format!("<{}> old format not supported", statement.keyword));
+    }
+    let part = part(statement.text.clone());
+    layer
+        .schema
+        .push(Sourced::new(part, statement.origin.clone()));
+    Ok(())
+}
+
+fn attribute_type(
+    layer: &mut GlobalLayer,
+    statement: &Statement,
+    _: &mut Vec<Note>,
+) -> Result<(), String> {
+    definition(layer, statement, SchemaPart::AttributeType)
+}
+
+fn object_identifier(
+    layer: &mut GlobalLayer,
+    statement: &Statement,
+    _: &mut Vec<Note>,
+) -> Result<(), String> {
+    let part = SchemaPart::ObjectIdentifier(statement.text.clone());
+    layer
+        .schema
+        .push(Sourced::new(part, statement.origin.clone()));
+    Ok(())
+}
+
+fn add_features<T: FeatureSet>(set: &mut T, statement: &Statement) -> Result<(), String> {
+    match statement.arguments.iter().find(|word| !set.add(word)) {
+        Some(unknown) => Err(format!("<{}> unknown feature {unknown}", statement.keyword)),
+        None => Ok(()),
+    }
+}
+
+fn add_words(list: &mut Vec<String>, statement: &Statement) -> Result<(), String> {
+    list.extend(statement.arguments.iter().cloned());
+    Ok(())
+}
+
+fn add_attribute_options(options: &mut Vec<String>, statement: &Statement) -> Result<(), String> {
+    for option in &statement.arguments {
+        let legal = |letter: char| letter.is_ascii_alphanumeric() || letter == '-';
+        if !option.starts_with(|letter: char| letter.is_ascii_alphabetic())
+            || !option.chars().all(legal)
+        {
+            return Err(format!("illegal option name \"{option}\""));
+        }
+    }
+    // Language tags are always known.
+    let wanted = statement.arguments.iter();
+    let wanted = wanted.filter(|option| !option.eq_ignore_ascii_case("lang-"));
+    options.extend(wanted.cloned());
+    Ok(())
+}
+
+fn threads(statement: &Statement) -> Result<Threads, String> {
+    let count = statement.int()?;
+    match u32::try_from(count) {
+        Ok(count) if count >= 2 => Ok(Threads(Some(count.min(1024)))),
+        _ => Err(format!("threads={count} smaller than minimum value 2.")),
+    }
+}
+
+fn thread_queues(
+    _: &mut GlobalLayer,
+    statement: &Statement,
+    notes: &mut Vec<Note>,
+) -> Result<(), String> {
+    let count = statement.int()?;
+    if count < 1 {
+        return Err(format!(
+            "threadqueues={count} smaller than minimum value 1."
+        ));
+    }
+    note(notes, statement, format!("threadqueues: {ONE_POOL}"))
+}
+
+/// Reads a number; a negative one counts as 0.
+pub(super) fn zero_unless_positive(statement: &Statement) -> Result<u32, String> {
+    let number = statement.int()?;
+    Ok(u32::try_from(number).unwrap_or_default())
+}
+
+fn tcp_buffer(
+    _: &mut GlobalLayer,
+    statement: &Statement,
+    notes: &mut Vec<Note>,
+) -> Result<(), String> {
+    let last = statement.arguments.last().map_or("", String::as_str);
+    let size = last.rsplit_once('=').map_or(last, |(_, size)| size);
+    if size.parse::<u32>().is_err() {
+        return Err(format!("<{}> unable to add value #0", statement.keyword));
+    }
+    let text = "tcp-buffer: the system sizes the buffers of connections";
+    note(notes, statement, text.to_owned())
+}
+
+fn plugin(_: &mut GlobalLayer, statement: &Statement, _: &mut Vec<Note>) -> Result<(), String> {
+    Err(match statement.arguments.len() {
+        0..3 => "missing arguments in \"plugin <plugin_type> <lib_path> <init_function> \
+                 [<arguments>]\" line"
+            .to_owned(),
+        _ => format!("<{}> there are no plug-ins", statement.keyword),
+    })
+}
+
+fn log_levels(
+    layer: &mut GlobalLayer,
+    statement: &Statement,
+    _: &mut Vec<Note>,
+) -> Result<(), String> {
+    let typed = &statement.keyword;
+    // Several lines add up.
+    let mut mask = layer.log_mask.as_ref().map_or(0, |mask| mask.value);
+    for word in &statement.arguments {
+        mask |= levels::parse_level(word).map_err(|error| match error {
+            LevelError::UnknownName => format!("<{typed}> unknown level \"{word}\""),
+            LevelError::InvalidNumber => format!("<{typed}> unable to parse level \"{word}\""),
+        })?;
+    }
+    layer.set_log_mask(mask, &statement.origin);
+    Ok(())
+}
+
+impl GlobalLayer {
+    /// Sets slapd's mask of log levels, and the settings that follow from it.
+    pub(crate) fn set_log_mask(&mut self, mask: u32, origin: &crate::Origin) {
+        let operations = mask & levels::STATS != 0;
+        self.log_level = Some(Sourced::new(levels::log_level(mask), origin.clone()));
+        self.log_operations = Some(Sourced::new(operations, origin.clone()));
+        self.log_mask = Some(Sourced::new(mask, origin.clone()));
+    }
+}
+
+fn substr_if_min_len(
+    layer: &mut GlobalLayer,
+    statement: &Statement,
+    _: &mut Vec<Note>,
+) -> Result<(), String> {
+    let value = statement.unsigned()?;
+    let most = layer
+        .substr_if_max_len
+        .as_ref()
+        .map_or(4, |most| most.value);
+    if value > most {
+        return Err(format!("<index_substr_if_minlen> invalid value ({value})"));
+    }
+    layer.substr_if_min_len = Some(Sourced::new(value, statement.origin.clone()));
+    Ok(())
+}
+
+fn substr_if_max_len(
+    layer: &mut GlobalLayer,
+    statement: &Statement,
+    _: &mut Vec<Note>,
+) -> Result<(), String> {
+    let value = statement.unsigned()?;
+    let least = layer
+        .substr_if_min_len
+        .as_ref()
+        .map_or(2, |least| least.value);
+    if value < least {
+        return Err(format!("<index_substr_if_maxlen> invalid value ({value})"));
+    }
+    layer.substr_if_max_len = Some(Sourced::new(value, statement.origin.clone()));
+    Ok(())
+}
+
+fn server_id(
+    layer: &mut GlobalLayer,
+    statement: &Statement,
+    _: &mut Vec<Note>,
+) -> Result<(), String> {
+    let words: Vec<&str> = statement.arguments.iter().map(String::as_str).collect();
+    let number = statement.first();
+    let typed = &statement.keyword;
+    let id = ServerId::from_tokens(&words)
+        .ok_or_else(|| format!("<{typed}> illegal server ID {number}"))?;
+    if id.url.is_none() && !layer.server_ids.is_empty() {
+        return Err(format!(
+            "<{typed}> unqualified server ID not allowed now {number}"
+        ));
+    }
+    let id = Sourced::new(id, statement.origin.clone());
+    layer.server_ids.push(id);
+    Ok(())
+}
+
+fn referral(
+    layer: &mut GlobalLayer,
+    statement: &Statement,
+    _: &mut Vec<Note>,
+) -> Result<(), String> {
+    let url = statement.first();
+    let after_host = url
+        .split_once("://")
+        .and_then(|(_, rest)| rest.split_once('/'));
+    if after_host.is_some_and(|(_, path)| !path.is_empty()) {
+        return Err(format!("<{}> invalid URL ({url})", statement.keyword));
+    }
+    if !url.is_empty() {
+        let url = Sourced::new(url.to_owned(), statement.origin.clone());
+        layer.referrals.push(url);
+    }
+    Ok(())
+}
+
+fn authz_regexp(statement: &Statement) -> Result<AuthzRegexp, String> {
+    match statement.arguments.as_slice() {
+        [pattern, replacement] => Ok(AuthzRegexp {
+            pattern: pattern.clone(),
+            replacement: replacement.clone(),
+        }),
+        // A value of cn=config that is no pair of tokens.
+        _ => Err("an expression and its replacement are expected".to_owned()),
+    }
+}
+
+fn push_regexp(
+    layer: &mut GlobalLayer,
+    statement: &Statement,
+    _: &mut Vec<Note>,
+) -> Result<(), String> {
+    let rule = Sourced::new(authz_regexp(statement)?, statement.origin.clone());
+    layer.authz_regexp.push(rule);
+    Ok(())
+}
+
+fn written_regexp(rule: &AuthzRegexp) -> Vec<String> {
+    let (pattern, replacement) = (escaped(&rule.pattern), escaped(&rule.replacement));
+    vec![format!("\"{pattern}\" \"{replacement}\"")]
+}
+
+fn escaped(text: &str) -> String {
+    let quoted = quoted(&format!("{text} "));
+    let inner = quoted.trim_matches('"');
+    inner.strip_suffix(' ').unwrap_or(inner).to_owned()
+}
+
+fn sasl_secprops(statement: &Statement) -> Result<Vec<String>, String> {
+    const PLAIN: [&str; 7] = [
+        "none",
+        "noplain",
+        "noactive",
+        "nodict",
+        "noanonymous",
+        "forwardsec",
+        "passcred",
+    ];
+    const NUMBERS: [&str; 3] = ["minssf", "maxssf", "maxbufsize"];
+    let words: Vec<String> = statement.first().split(',').map(str::to_owned).collect();
+    let known = |word: &String| match word.split_once('=') {
+        Some((name, number)) => {
+            NUMBERS.iter().any(|known| known.eq_ignore_ascii_case(name))
+                && number.parse::<u32>().is_ok()
+        }
+        None => PLAIN.iter().any(|known| known.eq_ignore_ascii_case(word)),
+    };
+    if !words.iter().all(known) {
+        return Err(format!(
+            "<{}> Invalid security properties",
+            statement.keyword
+        ));
+    }
+    let words = words.into_iter();
+    Ok(words
+        .filter(|word| !word.eq_ignore_ascii_case("none"))
+        .collect())
+}
+
+fn crl_check(
+    layer: &mut GlobalLayer,
+    statement: &Statement,
+    notes: &mut Vec<Note>,
+) -> Result<(), String> {
+    let word = statement.first();
+    // slapd accepts any word here; an unknown one demands nothing.
+    let value = CrlCheck::parse(&word.to_ascii_lowercase());
+    if let Err(message) = &value
+        && !word.is_empty()
+    {
+        let text = format!("{}: {message}; none holds", statement.keyword);
+        notes.push(Note::warning(&statement.origin, text));
+    }
+    let value = Sourced::new(value.unwrap_or_default(), statement.origin.clone());
+    layer.tls_crl_check = Some(value);
+    Ok(())
+}
+
+fn written_crl_check(global: &Global) -> Vec<String> {
+    match global.tls_certificate.is_some() {
+        true => vec![global.tls_crl_check.as_str().to_owned()],
+        false => Vec::new(),
+    }
+}
+
+fn protocol_min(statement: &Statement) -> Result<TlsVersion, String> {
+    let word = statement.first();
+    TlsVersion::parse(word).or_else(|_| match version_number(word) {
+        Some(number) if number <= (3, 3) => Ok(TlsVersion::Tls12),
+        Some(_) => Ok(TlsVersion::Tls13),
+        None => Err(format!(
+            "<{}> unable to parse version \"{word}\"",
+            statement.keyword
+        )),
+    })
+}
+
+/// Reads `3.3` or `3`.
+fn version_number(word: &str) -> Option<(u32, u32)> {
+    let (major, minor) = word.split_once('.').unwrap_or((word, "0"));
+    Some((major.parse().ok()?, minor.parse().ok()?))
+}
+
+fn written_protocol_min(global: &Global) -> Vec<String> {
+    let version = match *global.tls_protocol_min {
+        TlsVersion::Tls12 => "3.3",
+        TlsVersion::Tls13 => "3.4",
+    };
+    match global.tls_protocol_min.is_default() {
+        true => Vec::new(),
+        false => vec![version.to_owned()],
+    }
+}
+
+const fn at_least_one(number: u32) -> NonZeroU32 {
+    match NonZeroU32::new(number) {
+        Some(number) => number,
+        None => NonZeroU32::MIN,
+    }
+}
