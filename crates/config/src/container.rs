@@ -1,7 +1,8 @@
-//! Environment variables of the two container images that people come from, osixia/openldap and bitnami/openldap.
+//! Environment variables of the container images osixia/openldap and bitnami/openldap.
 //!
-//! They are read at every start, not only the first one, and stand below `FULGURITE_...`. What the images do with
-//! scripts, certificates of their own making and replication is not done; what is passed over is said in a note.
+//! The server reads them at every start, not only at the first one. `FULGURITE_...` wins over them.
+//! The images also run scripts, make certificates and replicate. The server does none of this, and
+//! notes the variables that ask for replication.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -11,10 +12,10 @@ use crate::secret::Secret;
 use crate::seed::SeedEntry;
 use crate::{ConfigError, Note, Origin, Sourced, levels};
 
-/// Where osixia's image keeps the files named by `LDAP_TLS_..._FILENAME`.
+/// The folder of the files that `LDAP_TLS_..._FILENAME` name in osixia's image.
 const OSIXIA_CERTIFICATES: &str = "/container/service/slapd/assets/certs";
 
-/// The variables that have anything in them.
+/// The variables that are not empty.
 pub(crate) struct Variables(pub(crate) BTreeMap<String, String>);
 
 impl Variables {
@@ -23,7 +24,7 @@ impl Variables {
         Some((value.as_str(), Origin::Variable(name.to_owned())))
     }
 
-    /// The first of several that is there.
+    /// Returns the first of several that is set.
     fn first(&self, names: &[&'static str]) -> Option<(&str, Origin)> {
         names.iter().find_map(|name| self.get(name))
     }
@@ -37,7 +38,7 @@ fn truth(value: &str) -> bool {
     ["true", "yes", "on", "1"].contains(&value.to_ascii_lowercase().as_str())
 }
 
-/// What the images' variables say.
+/// Reads the images' variables.
 pub(crate) fn read(variables: &Variables) -> Result<Layer, ConfigError> {
     let mut layer = Layer::default();
     let suffix = suffix(variables);
@@ -69,7 +70,7 @@ pub(crate) fn read(variables: &Variables) -> Result<Layer, ConfigError> {
         {
             layer.notes.push(Note {
                 origin,
-                text: "this server does not copy others yet: replication is left out".to_owned(),
+                text: "this server does not copy others; replication is left out".to_owned(),
                 warning: true,
             });
         }
@@ -77,7 +78,7 @@ pub(crate) fn read(variables: &Variables) -> Result<Layer, ConfigError> {
     Ok(layer)
 }
 
-/// Variables whose value is that of a key.
+/// Variables that set a key to their value.
 const PLAIN: [(&str, &str); 14] = [
     ("LDAP_ORGANISATION", "start.organization"),
     ("LDAP_RFC2307BIS_SCHEMA", "rfc2307bis"),
@@ -95,7 +96,7 @@ const PLAIN: [(&str, &str); 14] = [
     ("LDAP_CUSTOM_SCHEMA_FILE", "schema"),
 ];
 
-/// `dc=example,dc=org`, said as such or as a domain.
+/// Returns the suffix, such as `dc=example,dc=org`, which may also be given as a domain.
 fn suffix(variables: &Variables) -> Option<(String, Origin)> {
     if let Some((suffix, origin)) = variables.first(&["LDAP_ROOT", "LDAP_BASE_DN"]) {
         return Some((suffix.to_owned(), origin));
@@ -148,7 +149,7 @@ fn config_admin(layer: &mut Layer, variables: &Variables) {
     content.root_password = Some(Sourced::new(secret, origin));
 }
 
-/// The images listen on every address, on ports of their own.
+/// Sets the images' listeners: every address, and their ports.
 fn listeners(
     layer: &mut Layer,
     variables: &Variables,
@@ -183,7 +184,8 @@ fn listeners(
     layer.set("listen", urls.as_str(), &origin)
 }
 
-/// Whether there are certificates: neither image's own making of them is followed.
+/// Returns true if the variables name certificates. The server makes none itself, unlike the
+/// images.
 fn wants_tls(variables: &Variables) -> bool {
     let bitnami = variables.is_true("LDAP_ENABLE_TLS");
     let refused = variables
@@ -228,13 +230,10 @@ fn log_level(layer: &mut Layer, variables: &Variables) -> Result<(), ConfigError
     let mut mask = 0;
     for word in words.split([' ', ',']).filter(|word| !word.is_empty()) {
         mask |= levels::parse_level(word).map_err(|_| {
-            ConfigError::at(&origin, format!("\"{word}\" is no log level of slapd's"))
+            ConfigError::at(&origin, format!("\"{word}\" is no log level of slapd"))
         })?;
     }
-    let global = &mut layer.global;
-    global.log_level = Some(Sourced::new(levels::log_level(mask), origin.clone()));
-    global.log_operations = Some(Sourced::new(mask & levels::STATS != 0, origin.clone()));
-    global.log_mask = Some(Sourced::new(mask, origin));
+    layer.global.set_log_mask(mask, &origin);
     Ok(())
 }
 
@@ -243,13 +242,13 @@ fn extra_schemas(layer: &mut Layer, variables: &Variables) {
         return;
     };
     for name in names.split([',', ' ']).filter(|name| !name.is_empty()) {
-        // Not there as a file, it is one that is built in.
+        // A file that does not exist is a schema that is built in.
         let file = crate::SchemaPart::File(PathBuf::from(format!("{name}.schema")));
         layer.global.schema.push(Sourced::new(file, origin.clone()));
     }
 }
 
-/// Users, their unit and their group, as Bitnami's image makes them.
+/// Adds users, their unit and their group, as Bitnami's image does.
 fn bitnami_tree(layer: &mut Layer, variables: &Variables, suffix: &str) {
     let replaced = variables.get("LDAP_CUSTOM_LDIF_DIR").is_some();
     let Some((users, origin)) = variables.get("LDAP_USERS") else {
@@ -301,7 +300,8 @@ fn bitnami_tree(layer: &mut Layer, variables: &Variables, suffix: &str) {
     }
 }
 
-/// The rules of osixia's image, under which strangers read nothing, and its user that reads everything.
+/// Adds the rules of osixia's image, under which strangers read nothing, and its user that reads
+/// everything.
 fn osixia_rules(layer: &mut Layer, variables: &Variables, suffix: &str, origin: &Origin) {
     let admin = format!("dn.exact=\"cn=admin,{suffix}\"");
     let mut reader = String::new();
@@ -330,7 +330,8 @@ fn osixia_rules(layer: &mut Layer, variables: &Variables, suffix: &str, origin: 
     layer.first.policy.access = rules.to_vec();
 }
 
-/// A value for a name (RFC 4514, section 2.4), as far as these images' values can need it.
+/// Returns a value escaped for a name (RFC 4514, section 2.4), as far as these images' values need
+/// it.
 fn escaped(value: &str) -> String {
     let mut out = String::new();
     for letter in value.chars() {

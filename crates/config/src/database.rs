@@ -1,4 +1,4 @@
-//! One database: what it holds, by which rules, and how it is kept.
+//! One database: its content, its rules, its storage and its overlays.
 
 use std::path::Path;
 
@@ -8,56 +8,58 @@ use crate::index::{self, IndexSetting};
 use crate::table::{Content, ContentLayer, Policy, PolicyLayer, Storage, StorageLayer};
 use crate::{ConfigError, Origin, Sourced};
 
-/// Something on top of a database, with what was said of it.
+/// An overlay of a database, with its directives.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Overlay {
     /// Its name: `memberof`.
     pub name: String,
-    /// Where it was asked for.
+    /// Its place.
     pub origin: Origin,
     /// Its directives, as written.
     pub directives: Vec<Sourced<String>>,
 }
 
-/// One database as it holds.
+/// One database with all settings.
 #[derive(Clone, Debug)]
 pub struct Database {
-    /// What stands behind it.
+    /// Its kind.
     pub kind: DatabaseKind,
-    /// Where it was declared.
+    /// The place of its declaration.
     pub origin: Origin,
-    /// Its rules; conditions, restrictions and strengths include those of all databases, access rules do not.
+    /// Its rules. Conditions, restrictions and strengths include those of all databases; access
+    /// rules do not.
     pub policy: Policy,
-    /// What it holds.
+    /// Its names, its root and its replication.
     pub content: Content,
-    /// How that is kept.
+    /// Its storage.
     pub storage: Storage,
-    /// What is on top of it, first named first.
+    /// Its overlays, in the order of the configuration.
     pub overlays: Vec<Overlay>,
 }
 
-/// What one source said of a database.
+/// The settings of a database that one source sets.
 #[derive(Clone, Debug, Default)]
 pub struct DatabaseLayer {
-    /// What stands behind it.
+    /// Its kind.
     pub kind: DatabaseKind,
-    /// Where it was declared; nothing for a database that no source declared as such.
+    /// The place of its declaration; `None` if no source declares it.
     pub origin: Option<Origin>,
     /// Its rules.
     pub policy: PolicyLayer,
-    /// What it holds.
+    /// Its names, its root and its replication.
     pub content: ContentLayer,
-    /// How that is kept.
+    /// Its storage.
     pub storage: StorageLayer,
-    /// What is on top of it.
+    /// Its overlays.
     pub overlays: Vec<Overlay>,
 }
 
 impl DatabaseLayer {
-    /// This layer on top of `lower`.
+    /// Returns this layer with the settings of `lower` where this one sets nothing.
     ///
-    /// Indexes are joined, an upper one replacing the lower one of the same attribute. A root password and a file
-    /// for it are one setting: whichever the upper layer gives hides both of the lower one.
+    /// Indexes are joined: an upper one replaces the lower one of the same attribute. A root
+    /// password and a file for it are one setting. Either of the upper layer hides both of the
+    /// lower one.
     #[must_use]
     pub fn over(self, mut lower: Self) -> Self {
         if self.content.root_password.is_some() || self.content.root_password_file.is_some() {
@@ -84,7 +86,7 @@ impl DatabaseLayer {
         }
     }
 
-    /// Fills in what it inherits from the rules of all databases, and the defaults.
+    /// Returns the database with inherited rules and defaults.
     pub(crate) fn resolve(self, all: &PolicyLayer) -> Database {
         let frontend = all.clone().resolve();
         let mut policy = self.policy.inheriting(all).resolve();
@@ -110,10 +112,10 @@ impl DatabaseLayer {
 }
 
 impl Database {
-    /// The directory of the store.
+    /// Returns the directory of the store.
     ///
     /// # Errors
-    /// [`ConfigError::Missing`] when nothing set it.
+    /// [`ConfigError::Missing`] if no source sets it.
     pub fn directory(&self) -> Result<&Path, ConfigError> {
         self.storage
             .directory
@@ -126,10 +128,10 @@ impl Database {
             })
     }
 
-    /// The name at the top of the data, the first if there are several.
+    /// Returns the name at the top of the data; the first if there are several.
     ///
     /// # Errors
-    /// [`ConfigError::Missing`] when nothing set it.
+    /// [`ConfigError::Missing`] if no source sets it.
     pub fn suffix(&self) -> Result<&str, ConfigError> {
         self.suffix_if_set().ok_or(ConfigError::Missing {
             what: "the suffix",
@@ -139,7 +141,7 @@ impl Database {
         })
     }
 
-    /// The name at the top of the data, where a command can learn it from the store as well.
+    /// Returns the name at the top of the data, for commands that can also read it from the store.
     pub fn suffix_if_set(&self) -> Option<&str> {
         self.content
             .suffixes
@@ -147,22 +149,23 @@ impl Database {
             .map(|suffix| suffix.value.as_str())
     }
 
-    /// The indexes to keep, the default ones included; none is without a kind.
+    /// Returns the indexes that the store keeps, with the default ones; none is without a kind.
     ///
-    /// Attributes named without kinds have those of `index default`.
+    /// Attributes without kinds have those of `index default`.
     pub fn indexes(&self) -> Vec<IndexSetting> {
         self.storage.kept_indexes()
     }
 
-    /// Whether anybody said which indexes are to be kept; otherwise a store keeps those it was made with.
+    /// Returns true if a source names indexes. Otherwise a store keeps those it was made with.
     pub fn names_indexes(&self) -> bool {
         !self.storage.indexes.is_empty() || !self.storage.default_indexes.is_default()
     }
 
-    /// The root identity's password, in clear or hashed; reads the file if one was named, less its last line end.
+    /// Returns the root's password, in clear or hashed, from its file if one is named. The file's
+    /// last line end is not part of it.
     ///
     /// # Errors
-    /// [`ConfigError::Unreadable`], or [`ConfigError::Conflict`] when the file is empty.
+    /// [`ConfigError::Unreadable`], or [`ConfigError::Conflict`] if the file is empty.
     pub fn root_password(&self) -> Result<Option<Vec<u8>>, ConfigError> {
         let Some(path) = &self.content.root_password_file.value else {
             let password = self.content.root_password.as_ref();

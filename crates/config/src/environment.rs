@@ -13,17 +13,19 @@ use crate::{Note, Sourced};
 const PREFIX: &str = "FULGURITE_";
 
 impl Layer {
-    /// Reads the variables whose names begin with `FULGURITE_`; give it `std::env::vars()`.
+    /// Reads the variables whose names begin with `FULGURITE_`, out of `std::env::vars()`.
     ///
-    /// A key's variable is its name in capitals with `_` for `.`: `limits.size` is `FULGURITE_LIMITS_SIZE`. Empty
-    /// variables count as absent. Unknown ones are refused only when they look like a slip of a known one: container
-    /// platforms invent variables of their own (`FULGURITE_SERVICE_HOST`) for a service of that name.
+    /// A key's variable is its name in capitals with `_` for `.`: `limits.size` is
+    /// `FULGURITE_LIMITS_SIZE`. Empty variables count as absent. An unknown variable is refused
+    /// only if it looks like a mistyped one. Container platforms add variables such as
+    /// `FULGURITE_SERVICE_HOST` for a service of that name.
     ///
-    /// Below them, the variables of the images osixia/openldap and bitnami/openldap are understood (`LDAP_ROOT`,
-    /// `LDAP_DOMAIN`, `LDAP_ADMIN_PASSWORD` and so on).
+    /// Below them, the variables of the images osixia/openldap and bitnami/openldap are understood
+    /// (`LDAP_ROOT`, `LDAP_DOMAIN`, `LDAP_ADMIN_PASSWORD` and so on).
     ///
     /// # Errors
-    /// [`ConfigError::Value`] for a value its key does not take, [`ConfigError::UnknownKey`] for a near miss.
+    /// [`ConfigError::Value`] for a value its key does not take, [`ConfigError::UnknownKey`] for a
+    /// near miss.
     pub fn from_environment(
         variables: impl IntoIterator<Item = (String, String)>,
     ) -> Result<Layer, ConfigError> {
@@ -39,14 +41,13 @@ impl Layer {
                 Some(key) => layer.set(key, value.as_str(), &origin)?,
                 None if rest == "REPLICAS" => layer.notes.push(Note {
                     origin,
-                    text: "this server does not copy others yet: replication is left out"
-                        .to_owned(),
+                    text: "this server does not copy others; replication is left out".to_owned(),
                     warning: true,
                 }),
                 None => refuse_near_miss(name, rest)?,
             }
         }
-        // A container whose only file of settings is its environment is to find its first entry.
+        // A container that is configured by its environment alone gets its first entry.
         if let Some(suffix) = layer.first.content.suffixes.first() {
             let wanted = Sourced::new(true, suffix.origin.clone());
             layer.global.create_suffix.get_or_insert(wanted);
@@ -70,7 +71,7 @@ fn refuse_near_miss(name: &str, rest: &str) -> Result<(), ConfigError> {
     let known: Vec<String> = keys()
         .map(|key| variable_part(key).to_ascii_lowercase())
         .collect();
-    // A wrong word ("PORT" for "ROOT.DN") is not a slip of the finger: two edits at most, and only of longer words.
+    // "PORT" is no mistyped "ROOT.DN": short words are not compared.
     match nearest(rest, known.iter().map(String::as_str)) {
         Some(near) if rest.len() > 4 => Err(ConfigError::UnknownKey {
             origin: Origin::Variable(name.to_owned()),
@@ -95,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn reads_what_is_ours() {
+    fn variables_with_the_prefix_are_read() {
         let layer = read(&[
             ("PATH", "/bin"),
             ("FULGURITE_SUFFIX", "dc=example,dc=com"),
@@ -120,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn names_the_variable() {
+    fn errors_name_the_variable() {
         let error = read(&[("FULGURITE_THREADS", "many")])
             .unwrap_err()
             .to_string();

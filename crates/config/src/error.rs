@@ -1,4 +1,4 @@
-//! What can be wrong with a setting, said in one sentence with its place.
+//! Errors of settings: one sentence each, with the place.
 
 use std::path::PathBuf;
 
@@ -10,7 +10,7 @@ pub enum ConfigError {
     /// A file named by a setting cannot be read.
     #[error("cannot read {what} {}: {cause}", path.display())]
     Unreadable {
-        /// What the file was to be: "configuration file", "root password file".
+        /// The kind of file: "configuration file", "root password file".
         what: &'static str,
         /// The file as it was named.
         path: PathBuf,
@@ -20,37 +20,37 @@ pub enum ConfigError {
     /// The file is not TOML.
     #[error("{origin}: {message}")]
     Syntax {
-        /// The line of the mistake.
+        /// The line of the error.
         origin: Origin,
-        /// What the parser expected.
+        /// The text that the parser expected.
         message: String,
     },
-    /// A key that no setting has.
+    /// An unknown key.
     #[error("{origin}: there is no setting \"{key}\"{}", hint.as_ref().map(|near| format!("; did you mean \"{near}\"?")).unwrap_or_default())]
     UnknownKey {
-        /// Where it stands.
+        /// Its place.
         origin: Origin,
         /// The key as written.
         key: String,
         /// The nearest existing key, when one is near.
         hint: Option<String>,
     },
-    /// A value that its key does not take.
+    /// A value that does not fit its key.
     #[error("{origin}: {key}: {message}")]
     Value {
-        /// Where it stands.
+        /// Its place.
         origin: Origin,
-        /// The key it was given for.
+        /// Its key.
         key: String,
-        /// What is wrong with it and what would be right.
+        /// The error, and a value that would be right.
         message: String,
     },
-    /// A setting that this command cannot do without.
+    /// A setting that this command needs.
     #[error(
         "{what} is not set: give {flag}, {key} in the configuration file, or the environment variable {variable}"
     )]
     Missing {
-        /// What is missing, in words.
+        /// The missing setting, in words.
         what: &'static str,
         /// The flag that would set it.
         flag: &'static str,
@@ -66,28 +66,28 @@ pub enum ConfigError {
         path: PathBuf,
         /// The line, counted from one; of a continued one the last.
         line: usize,
-        /// What is wrong.
+        /// The error.
         message: String,
     },
-    /// A setting that means something which is not there.
+    /// A setting that names something which does not exist.
     #[error("{origin}: {message}")]
     Meaning {
-        /// Where it stands.
+        /// Its place.
         origin: Origin,
-        /// What is wrong.
+        /// The error.
         message: String,
     },
-    /// Settings that exclude or demand each other.
+    /// Settings that exclude or need each other.
     #[error("{0}")]
     Conflict(String),
 }
 
 impl ConfigError {
-    /// What is wrong with something written at a place, said as the place's own reader says it.
+    /// Returns an error at a place, in the form of the reader of that place.
     pub fn at(origin: &Origin, message: impl Into<String>) -> ConfigError {
         let message = message.into();
         match origin {
-            // Readers of TOML know columns; lines alone come from slapd.conf and cn=config.
+            // The reader of TOML knows columns; those of slapd.conf and cn=config know lines only.
             Origin::File {
                 path,
                 line,

@@ -2,7 +2,7 @@
 
 use crate::setting::{Setting, Value, number_text};
 
-/// Permissions of files that a database makes, as `open(2)` takes them.
+/// Permissions of the files of a database, as `open(2)` takes them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileMode(pub u32);
 
@@ -21,21 +21,21 @@ impl Setting for FileMode {
     }
 }
 
-/// `0600`, `600` or `-rw-------`.
+/// Reads `0600`, `600` or `-rw-------`.
 pub(crate) fn parse_mode(text: &str) -> Option<FileMode> {
-    if text.bytes().all(|octet| octet.is_ascii_digit()) {
+    if text.bytes().all(|byte| byte.is_ascii_digit()) {
         return u32::from_str_radix(text, 8)
             .ok()
             .filter(|mode| *mode <= 0o7777)
             .map(FileMode);
     }
     let letters = text.strip_prefix('-')?;
-    let wanted = "rwxrwxrwx";
-    if letters.len() != wanted.len() {
+    let all = "rwxrwxrwx";
+    if letters.len() != all.len() {
         return None;
     }
     let mut mode = 0;
-    for (letter, known) in letters.chars().zip(wanted.chars()) {
+    for (letter, known) in letters.chars().zip(all.chars()) {
         mode = mode << 1 | u32::from(letter == known);
         if letter != known && letter != '-' {
             return None;

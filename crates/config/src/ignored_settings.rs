@@ -1,13 +1,12 @@
-//! Settings that are understood and change nothing here: what is to be said of each.
+//! Notes on settings that the server accepts and does not use.
 
 use crate::Note;
 use crate::{Database, Global};
 use crate::{Origin, Sourced};
 
-const KEYS: &str = "index keys hold values as they are: there are no lengths and hashes to choose";
+const KEYS: &str = "index keys hold whole values; they have no length and no hash to choose";
 
-/// What there is to say of settings that somebody has made in vain, because nothing here needs them (a note) or because
-/// what they ask for is not done (a warning).
+/// Returns a note for each setting without effect, and a warning for each missing feature.
 pub(crate) fn notes(global: &Global, databases: &[Database]) -> Vec<Note> {
     let mut notes = Vec::new();
     let mut ignored_settings = |origin: &Origin, text: &str, warning| {
@@ -28,7 +27,7 @@ pub(crate) fn notes(global: &Global, databases: &[Database]) -> Vec<Note> {
     let threads = "tool-threads: a tool uses two threads, one that reads and one that writes";
     ignored_settings(&global.tool_threads.origin, threads, false);
     if *global.reverse_lookup {
-        let lookup = "reverse-lookup: names of clients' hosts are not looked up; rules with domain= do not apply";
+        let lookup = "reverse-lookup: the server does not look up names of hosts; rules with domain= do not apply";
         ignored_settings(&global.reverse_lookup.origin, lookup, true);
     }
     for origin in index_keys(global) {
@@ -36,14 +35,14 @@ pub(crate) fn notes(global: &Global, databases: &[Database]) -> Vec<Note> {
     }
     for database in databases {
         if *database.policy.last_bind {
-            let text = "lastbind: the time of the last bind is not kept";
+            let text = "lastbind: the server does not keep the time of the last bind";
             ignored_settings(&database.policy.last_bind.origin, text, true);
         }
     }
     notes
 }
 
-/// Where something was said of the form of index keys.
+/// Returns the origins of the settings of index keys.
 fn index_keys(global: &Global) -> impl Iterator<Item = &Origin> {
     fn origin<T>(said: &Sourced<T>) -> &Origin {
         &said.origin
@@ -71,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_said_in_vain_is_said_to_be() {
+    fn settings_without_effect_are_noted() {
         assert!(notes("sizelimit 5\n").is_empty());
         let said = notes("sasl-host a.example.com\nindex_intlen 8\nreverse-lookup on\n");
         assert_eq!(said.len(), 3, "{said:?}");

@@ -1,10 +1,11 @@
-//! Which indexes an attribute has, as flags, files and slapd.conf readers write it.
+//! Indexes of attributes, as flags, files and slapd.conf write them.
 
 use fulgurite_policy::{IndexKinds, Sourced};
 
 use crate::setting::{Setting, Value};
 
-/// Reads `eq`, `pres`, `sub`, `approx` (or their long names), separated by commas or spaces; `none` for none.
+/// Reads `eq`, `pres`, `sub`, `approx` (or their long names), with commas or spaces between them.
+/// `none` means no index.
 ///
 /// `nolang` and `nosubtypes` may be among them, as in slapd.conf.
 ///
@@ -42,7 +43,7 @@ impl IndexSetting {
     /// Reads the form of the flag, `ATTRIBUTE:KIND[,KIND]`, for example `mail:eq,sub`.
     ///
     /// # Errors
-    /// A clause that says what is wrong with the text.
+    /// A clause that names the error.
     pub fn parse(text: &str) -> Result<Self, String> {
         let (attribute, kinds) = text.split_once(':').ok_or_else(|| {
             format!("\"{text}\" does not have the form ATTRIBUTE:KIND[,KIND], as in mail:eq,sub")
@@ -90,7 +91,7 @@ impl Setting for IndexSetting {
     }
 }
 
-/// The lower settings with the upper ones in place of those for the same attribute, new ones last.
+/// Returns the lower settings, replaced by upper ones of the same attribute; new ones come last.
 pub(crate) fn join(
     upper: Vec<Sourced<IndexSetting>>,
     lower: Vec<Sourced<IndexSetting>>,
@@ -108,7 +109,8 @@ pub(crate) fn join(
     joined
 }
 
-/// Indexes kept unless `default_indexes = false`: what directory clients ask for by habit.
+/// Returns the indexes that a store keeps unless `default_indexes = false`. Directory clients
+/// commonly search these attributes.
 pub(crate) fn defaults() -> Vec<IndexSetting> {
     const DEFAULTS: [(&str, &str); 13] = [
         ("objectClass", "eq"),

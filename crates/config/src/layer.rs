@@ -1,4 +1,4 @@
-//! What one source of settings said, and nothing else.
+//! The settings of one source.
 
 use crate::database::DatabaseLayer;
 use crate::setting::Value;
@@ -8,42 +8,45 @@ use crate::{ConfigError, Note, Origin, SeedEntry, Sourced};
 
 /// The settings of one source.
 ///
-/// A program makes one from its flags, one with [`Layer::from_file`] and one with [`Layer::from_environment`], and
-/// stacks them: `flags.over(file).over(environment)`.
+/// A program makes one from its flags, one with [`Layer::from_file`] and one with
+/// [`Layer::from_environment`], and stacks them: `flags.over(file).over(environment)`.
 #[derive(Clone, Debug, Default)]
 pub struct Layer {
-    /// What holds for the whole server.
+    /// Settings of the whole server.
     pub global: GlobalLayer,
     /// The rules of all databases.
     pub frontend: PolicyLayer,
-    /// What is said of "the database" without declaring one: it goes to the first that has a store.
+    /// Settings of a database that the source does not declare. They go to the first one with a
+    /// store.
     pub first: DatabaseLayer,
     /// Databases declared one by one.
     pub databases: Vec<DatabaseLayer>,
-    /// What is said of `cn=config`.
+    /// Settings of `cn=config`.
     pub config: DatabaseLayer,
-    /// Whether the source is one of slapd's, so that what nobody says is as in slapd.
+    /// The source is a configuration of slapd, so slapd's defaults apply.
     pub slapd: bool,
-    /// Whether the source declares all databases there are, even if that is none.
+    /// The source declares all databases, even if that is none.
     pub declares_databases: bool,
-    /// Modules that slapd would load, for `cn=config` to show.
+    /// Modules that slapd would load; `cn=config` shows them.
     pub modules: Vec<Sourced<String>>,
-    /// Entries to be there from the first start on.
+    /// Entries that the first start adds.
     pub seeds: Vec<SeedEntry>,
-    /// What a person should know and nobody has to mend.
+    /// Messages that need no correction.
     pub notes: Vec<Note>,
 }
 
 impl Layer {
-    /// All keys that [`Layer::set`] knows, as files write them.
+    /// Returns all keys that [`Layer::set`] knows, as files write them.
     pub fn keys() -> impl Iterator<Item = &'static str> {
         keys()
     }
 
-    /// Sets a key as files and variables name it, for example `limits.size`; keys of databases go to the first.
+    /// Sets a key as files and variables name it, for example `limits.size`; keys of databases go
+    /// to the first.
     ///
     /// # Errors
-    /// [`ConfigError::UnknownKey`], or [`ConfigError::Value`] for a value that the key does not take.
+    /// [`ConfigError::UnknownKey`], or [`ConfigError::Value`] for a value that the key does not
+    /// take.
     pub fn set(
         &mut self,
         key: &str,
@@ -71,7 +74,7 @@ impl Layer {
         }
     }
 
-    /// [`Layer::set`] for what a flag was given.
+    /// Sets a key to the value of a flag, as [`Layer::set`].
     ///
     /// # Errors
     /// As [`Layer::set`].
@@ -84,7 +87,7 @@ impl Layer {
         self.set(key, value, &Origin::Flag(flag))
     }
 
-    /// [`Layer::set_flag`] for a flag given several times.
+    /// Sets a key to the values of a repeated flag, as [`Layer::set`].
     ///
     /// # Errors
     /// As [`Layer::set`].
@@ -100,10 +103,11 @@ impl Layer {
         self.set(key, Value::List(items.collect()), &origin)
     }
 
-    /// This layer on top of `lower`: what it says holds, `lower` speaks where it is silent.
+    /// Returns this layer with the settings of `lower` where this one sets nothing.
     ///
-    /// Indexes are joined, an upper one replacing the lower one of the same attribute. A root password and a file
-    /// for it are one setting: whichever the upper layer gives hides both of the lower one.
+    /// Indexes are joined: an upper one replaces the lower one of the same attribute. A root
+    /// password and a file for it are one setting. Either of the upper layer hides both of the
+    /// lower one.
     #[must_use]
     pub fn over(self, lower: Layer) -> Layer {
         let mut notes = self.notes;
@@ -136,7 +140,7 @@ impl Layer {
 }
 
 impl DatabaseLayer {
-    /// Sets a key of content or storage; `None` if there is no such key.
+    /// Sets a key of content or storage. Returns `None` if there is no such key.
     pub(crate) fn set(
         &mut self,
         key: &str,

@@ -1,15 +1,15 @@
-//! slapd's log levels: names, numbers, and what they come to here.
+//! slapd's log levels: names, numbers, and this server's level for each.
 
 use crate::quantity::parse_c_int;
 use fulgurite_policy::LogLevel;
 
-/// The level that logs each operation.
+/// The level at which slapd logs each operation.
 pub const STATS: u32 = 0x100;
 
-/// Everything.
+/// The mask of all levels.
 const ANY: u32 = u32::MAX;
 
-/// What is logged whatever the level is.
+/// The level of messages that are always logged.
 const NONE: u32 = 0x8000;
 
 const NAMES: [(&str, u32); 16] = [
@@ -31,19 +31,19 @@ const NAMES: [(&str, u32); 16] = [
     ("none", NONE),
 ];
 
-/// What is wrong with a level.
+/// The error of a level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LevelError {
-    /// There is none of that name.
+    /// No level has that name.
     UnknownName,
-    /// It begins like a number and is none.
+    /// The word begins like a number and is none.
     InvalidNumber,
 }
 
 /// Reads one level: a name in any case of letters, or a number, decimal or `0x...`.
 ///
 /// # Errors
-/// Whether the name or the number is wrong.
+/// [`LevelError`].
 pub fn parse_level(word: &str) -> Result<u32, LevelError> {
     if word.starts_with(|letter: char| letter.is_ascii_digit() || letter == '-' || letter == '+') {
         let number = parse_c_int(word).and_then(|number| i32::try_from(number).ok());
@@ -59,7 +59,7 @@ pub fn parse_level(word: &str) -> Result<u32, LevelError> {
         .ok_or(LevelError::UnknownName)
 }
 
-/// The names of the levels in a mask, and what has no name as a number.
+/// Returns the names of the levels in a mask, and the bits without a name as a number.
 pub fn level_names(mask: u32) -> Vec<String> {
     if mask == ANY {
         return vec!["any".to_owned()];
@@ -78,14 +78,14 @@ pub fn level_names(mask: u32) -> Vec<String> {
     names
 }
 
-/// As slapd writes them in `cn=config`.
+/// Returns a name as slapd writes it in `cn=config`.
 fn title(name: &str) -> String {
     let mut letters = name.chars();
     let first = letters.next().map(|letter| letter.to_ascii_uppercase());
     first.into_iter().chain(letters).collect()
 }
 
-/// How much of ours answers to a mask: operations are logged apart from this.
+/// Returns this server's level for a mask. Lines for operations do not depend on it.
 pub fn log_level(mask: u32) -> LogLevel {
     const QUIET: u32 = STATS | 0x200 | 0x4000 | NONE;
     match mask {

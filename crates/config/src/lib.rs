@@ -1,4 +1,4 @@
-//! Settings of the programs: one typed model filled from a TOML file, the environment and flags.
+//! Settings of the programs, read from files, the environment and flags into one typed model.
 //!
 //! ```text
 //!   flags        Layer ─┐
@@ -6,12 +6,13 @@
 //!   environment  Layer ─┘   (upper wins)
 //! ```
 //!
-//! A [`Layer`] is what one source said, and nothing else; a [`Settings`] is what holds. Every key exists once, in
-//! one table, under one name: `limits.size` in a file is `FULGURITE_LIMITS_SIZE` in the environment. Every error is
-//! one sentence that names its place: file and line, variable, or flag.
+//! A [`Layer`] holds the settings of one source. A [`Settings`] holds all of them, with defaults.
+//! Each setting is one row of the table in `table/`. `limits.size` in a file is
+//! `FULGURITE_LIMITS_SIZE` in the environment. Every error is one sentence that names its place:
+//! file and line, variable, or flag.
 //!
-//! Not here: the command line (its flags fill a [`Layer`]) and the meaning of names, access rules and schema files;
-//! those texts are handed on as they were written.
+//! The crate does not read the command line; its flags fill a [`Layer`]. It does not interpret
+//! names, access rules and schema files either. Those texts stay as they were written.
 
 #![forbid(unsafe_code)]
 

@@ -47,7 +47,7 @@ fn shown(what: &str, limits: &[(&str, Option<Limit>)]) -> Vec<String> {
     .collect()
 }
 
-/// Takes one word of a limit, `size.soft=5` or `time=3`; false if it is none.
+/// Adds one word of a limit, `size.soft=5` or `time=3`. Returns false if it is none.
 pub(crate) fn add_limit(word: &str, size: &mut SizeLimits, time: &mut TimeLimits) -> bool {
     let Some((name, value)) = word.split_once('=') else {
         return false;
@@ -80,7 +80,7 @@ pub(crate) fn add_limit(word: &str, size: &mut SizeLimits, time: &mut TimeLimits
     .is_some()
 }
 
-/// A number, `unlimited`, `none` or `-1`.
+/// Reads a number, `unlimited`, `none` or `-1`.
 pub(crate) fn plain(value: &str) -> Option<Limit> {
     match value {
         "unlimited" | "none" | "-1" => Some(Limit::Unlimited),
@@ -202,7 +202,7 @@ impl Setting for TimeLimits {
     }
 }
 
-/// Takes the words after `limits`.
+/// Reads the words after `limits`.
 ///
 /// # Errors
 /// The word that is no limit.
@@ -213,7 +213,7 @@ pub(crate) fn limits_rule(selector: &str, words: &[&str]) -> Result<LimitsRule, 
         time: TimeLimits::default(),
     };
     for word in words {
-        // Words that begin with neither "size" nor "time" are passed over, as slapd does.
+        // slapd ignores words that begin with neither "size" nor "time".
         let ours = ["size", "time"].iter().any(|name| {
             word.get(..4)
                 .is_some_and(|head| head.eq_ignore_ascii_case(name))

@@ -8,12 +8,13 @@ use crate::setting::{Setting, Value, text};
 
 /// An address to listen on.
 ///
-/// `ldap://HOST[:PORT]` and `ldaps://HOST[:PORT]`, the port 389 or 636 unless given, an empty host for every address;
-/// `ldapi://PATH` with the slashes of the path as `%2F`, [`LDAPI_PATH`] unless given, and the mode of the socket as the
-/// extension `????x-mod=0700` (also `x-mod=-rwx------`).
+/// - `ldap://HOST[:PORT]` and `ldaps://HOST[:PORT]`. The default port is 389 or 636. An empty host
+///   means every address.
+/// - `ldapi://PATH`, with the slashes of the path as `%2F`. The default path is [`LDAPI_PATH`]. The
+///   extension `????x-mod=0700` (or `x-mod=-rwx------`) is the mode of the socket.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListenUrl {
-    /// What is spoken there.
+    /// The protocol.
     pub scheme: ListenScheme,
     /// Host name, IPv4 or IPv6 address (without brackets); empty for every address of this machine.
     pub host: String,
@@ -21,24 +22,24 @@ pub struct ListenUrl {
     pub port: u16,
     /// The UNIX socket of `ldapi`.
     pub path: PathBuf,
-    /// Its permission bits, where they are to differ from 0777.
+    /// Its permission bits, unless they are 0777.
     pub mode: Option<u32>,
-    /// As it was written: how `sockurl` of access rules and cn=Monitor know the listener.
+    /// The URL as written; `sockurl` of access rules and cn=Monitor compare it.
     pub text: String,
 }
 
-/// What is spoken at an address.
+/// The protocol of an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ListenScheme {
     /// LDAP over TCP; StartTLS is possible.
     Ldap,
-    /// TLS from the first octet.
+    /// TLS from the first byte.
     Ldaps,
     /// LDAP over a UNIX socket.
     Ldapi,
 }
 
-/// The socket of `ldapi:///`, where Debian's clients look for it.
+/// The socket of `ldapi:///`, at the path of Debian's clients.
 pub const LDAPI_PATH: &str = "/var/run/slapd/ldapi";
 
 impl ListenScheme {

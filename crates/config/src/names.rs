@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use crate::setting::{Setting, Value, number_text, text};
 use crate::tokens::{quoted, split_tokens};
 
-/// How many threads answer requests; none for one per core.
+/// The number of threads that answer requests; `None` for one per core.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Threads(pub Option<u32>);
 
@@ -36,12 +36,12 @@ impl Setting for Threads {
     }
 }
 
-/// This server's number in change sequence numbers, and the listener it is the number of.
+/// This server's number in change sequence numbers, and the listener that it belongs to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServerId {
     /// From 0 to 4095.
     pub id: u16,
-    /// The listener's URL where several servers share one configuration.
+    /// The listener's URL, if several servers share one configuration.
     pub url: Option<String>,
 }
 
@@ -78,7 +78,7 @@ impl Setting for ServerId {
     }
 }
 
-/// One rule that makes names of what SASL mechanisms say: a regular expression and what takes its place.
+/// A rule that maps an identity of SASL to a name: a regular expression and its replacement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AuthzRegexp {
     /// The expression, matched against `uid=...,cn=...,cn=auth`.
@@ -112,20 +112,20 @@ impl Setting for AuthzRegexp {
     }
 }
 
-/// A piece of schema, in the order in which it was given.
+/// A piece of schema.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SchemaPart {
     /// A file: `.schema`, cn=schema LDIF or plain RFC 4512 LDIF.
     File(PathBuf),
-    /// What stands after `attributetype`.
+    /// The text after `attributetype`.
     AttributeType(String),
-    /// What stands after `objectclass`.
+    /// The text after `objectclass`.
     ObjectClass(String),
-    /// What stands after `objectidentifier`.
+    /// The text after `objectidentifier`.
     ObjectIdentifier(String),
-    /// What stands after `ditcontentrule`.
+    /// The text after `ditcontentrule`.
     DitContentRule(String),
-    /// What stands after `ldapsyntax`.
+    /// The text after `ldapsyntax`.
     LdapSyntax(String),
 }
 

@@ -3,7 +3,7 @@
 /// Reads a number of bytes: `4194304`, `4 MiB`, `64KiB`, `1GiB`, `2 TiB`.
 ///
 /// # Errors
-/// A clause that says what would be right, without the key's name.
+/// A clause that says which value would be right, without the key's name.
 pub fn parse_bytes(text: &str) -> Result<u64, String> {
     let digits = text.trim().chars().take_while(char::is_ascii_digit).count();
     let (number, unit) = text.trim().split_at(digits);
@@ -25,10 +25,11 @@ fn bytes_expected(text: &str) -> String {
     format!("\"{text}\" is not a number of bytes such as 4194304, \"64 KiB\" or \"4 MiB\"")
 }
 
-/// Reads a limit: a whole number above zero, or `unlimited` (also `none` and `-1`), which is `None`.
+/// Reads a limit: a whole number above zero, or `unlimited` (also `none` and `-1`), which is
+/// `None`.
 ///
 /// # Errors
-/// A clause that says what would be right, without the key's name.
+/// A clause that says which value would be right, without the key's name.
 pub fn parse_limit(text: &str) -> Result<Option<u32>, String> {
     match text.trim().to_ascii_lowercase().as_str() {
         "unlimited" | "none" | "-1" => Ok(None),
@@ -40,7 +41,8 @@ pub fn parse_limit(text: &str) -> Result<Option<u32>, String> {
     }
 }
 
-/// Reads a whole number as C's `strtol` does with base 0: decimal, `0x...`, or octal after `0`; the whole text must be one.
+/// Reads a whole number as C's `strtol` does with base 0: decimal, `0x...`, or octal after `0`. The
+/// whole text must be a number.
 pub(crate) fn parse_c_int(text: &str) -> Option<i64> {
     let (negative, digits) = match text.strip_prefix('-') {
         Some(rest) => (true, rest),

@@ -4,10 +4,11 @@ use crate::table::Global;
 use crate::{ConfigError, NamedValues};
 
 impl Global {
-    /// What the files named by `root_dse` add to the root DSE: attributes with their values. Reads the files.
+    /// Returns the attributes that the files of `root_dse` add to the root DSE.
     ///
     /// # Errors
-    /// [`ConfigError::Unreadable`], or [`ConfigError::Directive`] for a file that is no LDIF of an entry without a name.
+    /// [`ConfigError::Unreadable`], or [`ConfigError::Directive`] for a file that is no LDIF of an
+    /// entry without a name.
     pub fn root_dse_attributes(&self) -> Result<Vec<NamedValues>, ConfigError> {
         let mut attributes: Vec<NamedValues> = Vec::new();
         for file in &self.root_dse {

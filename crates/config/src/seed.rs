@@ -1,4 +1,4 @@
-//! What a directory is to hold from its first start on: the entry at the top, entries of variables, files of LDIF.
+//! Entries that a start adds: the entry at the top, entries of variables, and files of LDIF.
 
 use std::path::{Path, PathBuf};
 
@@ -12,14 +12,14 @@ const FILES_MAX: usize = 10_000;
 /// An attribute description with its values.
 pub type NamedValues = (String, Vec<Vec<u8>>);
 
-/// An entry that is added at start if there is none of its name.
+/// An entry that a start adds if there is none of its name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SeedEntry {
     /// Its name.
     pub dn: String,
     /// Attribute descriptions with their values.
     pub attributes: Vec<NamedValues>,
-    /// Who asked for it.
+    /// The place that asks for it.
     pub origin: Origin,
 }
 
@@ -35,7 +35,7 @@ impl SeedEntry {
             .fold(entry, |entry, class| entry.with("objectClass", class))
     }
 
-    /// The entry with one value more.
+    /// Returns the entry with one more value.
     pub(crate) fn with(mut self, attribute: &str, value: &str) -> SeedEntry {
         self.push(attribute, value.as_bytes());
         self
@@ -53,7 +53,7 @@ impl SeedEntry {
 }
 
 impl Global {
-    /// The schema files of the directory for them, in the order of their names.
+    /// Returns the files of the schema directory, in the order of their names.
     ///
     /// # Errors
     /// [`ConfigError::Unreadable`] for a directory that cannot be read.
@@ -66,11 +66,14 @@ impl Global {
 }
 
 impl Settings {
-    /// What is to be there from the first start on, every entry after the one above it: the entry at the top of the
-    /// first database if asked for, entries of variables, those of the LDIF directory. Reads its files.
+    /// Returns the entries that a start adds, every entry after the one above it.
+    ///
+    /// First comes the entry at the top of the first database, if it is asked for. Entries of
+    /// variables and of the LDIF directory follow.
     ///
     /// # Errors
-    /// [`ConfigError::Unreadable`], or [`ConfigError::Directive`] for LDIF that is wrong or holds changes.
+    /// [`ConfigError::Unreadable`], or [`ConfigError::Directive`] for LDIF that is wrong or holds
+    /// changes.
     pub fn seed_entries(&self) -> Result<Vec<SeedEntry>, ConfigError> {
         let mut entries = Vec::new();
         if *self.global.create_suffix
@@ -90,7 +93,8 @@ impl Settings {
         Ok(entries)
     }
 
-    /// The entry at the top, of the kind that its name says; none for names that no common class has.
+    /// Returns the entry at the top, with the class of its name; `None` if no common class has such
+    /// a name.
     fn top_entry(&self, suffix: &str, origin: &Origin) -> Option<SeedEntry> {
         let rdn = suffix.split(',').next()?;
         let (attribute, value) = rdn.split_once('=')?;
@@ -110,7 +114,7 @@ impl Settings {
     }
 }
 
-/// The files of a directory with one of these extensions, in the order of their names.
+/// Returns the files of a directory with one of these extensions, in the order of their names.
 fn files(
     directory: &Path,
     what: &'static str,
@@ -153,7 +157,7 @@ fn read_ldif(path: &Path, entries: &mut Vec<SeedEntry>) -> Result<(), ConfigErro
         .map_err(|error| ConfigError::at(&origin(error.line), error.kind.to_string()))?
     {
         let (Action::Content(values) | Action::Add(values)) = record.action() else {
-            let message = "a change that is no addition cannot be made at every start";
+            let message = "only additions can be made at every start";
             return Err(ConfigError::at(&origin(record.line()), message));
         };
         let mut entry = SeedEntry::new(record.dn(), &[], origin(record.line()));

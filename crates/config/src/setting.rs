@@ -42,7 +42,8 @@ pub(crate) trait Setting: Sized {
     /// Errors are clauses that say which value would be right, without the key's name.
     fn read(value: Value) -> Result<Self, String>;
 
-    /// Reads the arguments of a directive of slapd. Errors are slapd's sentences, without the place.
+    /// Reads the arguments of a directive of slapd. Errors are slapd's sentences, without the
+    /// place.
     fn from_statement(statement: &Statement) -> Result<Self, String> {
         Self::read(Value::Text(statement.first().to_owned()))
     }

@@ -1,4 +1,4 @@
-//! What holds: every setting with its value, defaults filled in.
+//! All settings, with defaults.
 
 use std::path::Path;
 
@@ -11,32 +11,32 @@ use crate::{Database, DatabaseLayer, Global, Policy};
 use crate::{Note, SeedEntry, Sourced};
 use fulgurite_policy::DatabaseKind;
 
-/// The settings that hold.
+/// All settings, with defaults.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// What holds for the whole server.
+    /// Settings of the whole server.
     pub global: Global,
-    /// The rules of all databases: its access rules come behind those of each database.
+    /// Rules of all databases. Its access rules follow those of each database.
     pub frontend: Policy,
-    /// The databases in the order in which they were declared, `cn=config` not among them.
+    /// The databases in the order of the configuration, without `cn=config`.
     pub databases: Vec<Database>,
     /// The configuration as entries.
     pub config: Database,
-    /// Whether they come from a configuration of slapd's: what nobody says is as in slapd.
+    /// They come from a configuration of slapd, so slapd's defaults apply.
     pub slapd: bool,
-    /// Entries to be there from the first start on, beside those of files; see [`Settings::seed_entries`].
+    /// Entries that the first start adds, without those of files; see [`Settings::seed_entries`].
     pub seeds: Vec<SeedEntry>,
-    /// Modules that slapd would load, for `cn=config` to show.
+    /// Modules that slapd would load; `cn=config` shows them.
     pub modules: Vec<Sourced<String>>,
-    /// What a person should know.
+    /// Messages that need no correction.
     pub notes: Vec<Note>,
 }
 
 impl Settings {
-    /// Fills in the defaults.
+    /// Returns a layer's settings with defaults.
     ///
     /// # Errors
-    /// [`ConfigError::Conflict`] for settings that exclude or demand each other.
+    /// [`ConfigError::Conflict`] for settings that exclude or need each other.
     pub fn new(layer: Layer) -> Result<Settings, ConfigError> {
         let mut databases = databases(layer.first, layer.databases, layer.declares_databases);
         let monitored = |databases: &[DatabaseLayer]| {
@@ -58,7 +58,7 @@ impl Settings {
         let databases: Vec<Database> = databases
             .into_iter()
             .map(|mut database| {
-                // In slapd, bounds for some identities hold where they stand and nowhere else.
+                // In slapd, a database does not inherit bounds for some identities.
                 if !layer.slapd {
                     let general = layer.frontend.limits.iter().cloned();
                     database.policy.limits.extend(general);
@@ -70,7 +70,8 @@ impl Settings {
             kind: DatabaseKind::Config,
             ..layer.config
         };
-        // As in slapd: there is always somebody who may read it, if he has a password, and nobody else unless rules say so.
+        // As in slapd, the root may read `cn=config` if it has a password; other identities need
+        // rules.
         let root = &mut config.content.root_dn;
         root.get_or_insert_with(|| Sourced::by_default(Some("cn=config".to_owned())));
         if config.policy.access.is_empty() {
@@ -99,13 +100,13 @@ impl Settings {
         Ok(settings)
     }
 
-    /// The databases that have stores, in their order.
+    /// Returns the databases that have stores, in their order.
     pub fn stores(&self) -> impl Iterator<Item = &Database> {
         let stores = self.databases.iter();
         stores.filter(|database| database.kind == DatabaseKind::Mdb)
     }
 
-    /// The first database that has a store: the only one in most settings.
+    /// Returns the first database that has a store. Most configurations have one only.
     ///
     /// # Errors
     /// [`ConfigError::Conflict`] if none has.
@@ -115,7 +116,7 @@ impl Settings {
         })
     }
 
-    /// [`Database::directory`] of the first store.
+    /// Returns [`Database::directory`] of the first store.
     ///
     /// # Errors
     /// As there, and if there is no store.
@@ -123,7 +124,7 @@ impl Settings {
         self.first_store()?.directory()
     }
 
-    /// [`Database::suffix`] of the first store.
+    /// Returns [`Database::suffix`] of the first store.
     ///
     /// # Errors
     /// As there, and if there is no store.
@@ -150,7 +151,7 @@ impl Settings {
     }
 }
 
-/// Whoever gives a password in the environment and no name for it means `cn=admin` below the suffix.
+/// Sets the root's name to `cn=admin` below the suffix if only the environment gives a password.
 fn name_root(database: &mut DatabaseLayer) {
     let content = &mut database.content;
     let password = content.root_password.as_ref().map(|said| &said.origin);
@@ -166,7 +167,7 @@ fn name_root(database: &mut DatabaseLayer) {
     }
 }
 
-/// The databases there are: those declared, what was said of the first joined to it, or the one not declared.
+/// Returns the declared databases, the first one with the settings of `first`; or `first` alone.
 fn databases(
     first: DatabaseLayer,
     mut declared: Vec<DatabaseLayer>,
@@ -239,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn the_root_password_comes_from_its_file() {
+    fn root_password_is_read_from_its_file() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("password");
         std::fs::write(&file, "two words \r\n").unwrap();

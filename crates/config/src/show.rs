@@ -1,22 +1,22 @@
-//! Settings as lines for people: what holds, and where that was said.
+//! Settings as lines for people, with their origins.
 
 use crate::{Database, Origin, Settings};
 
-/// One setting as it holds.
+/// One setting.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shown {
-    /// What it is a setting of: empty for the server, `all databases`, `database 1 (mdb)` and so on.
+    /// Its group: empty for the server, `all databases`, `database 1 (mdb)` and so on.
     pub group: String,
     /// Its key.
     pub key: &'static str,
-    /// What it is; secrets are hidden, what is not set is empty.
+    /// Its value; a secret is hidden, and a value that is not set is empty.
     pub value: String,
-    /// Where that was said.
+    /// Its origin.
     pub origin: Origin,
 }
 
 impl Settings {
-    /// Every setting with its value and origin, lists an item at a time.
+    /// Returns every setting with its value and origin, lists one item at a time.
     pub fn shown(&self) -> Vec<Shown> {
         let mut lines = Vec::new();
         let mut show = collect(&mut lines, String::new());

@@ -1,12 +1,13 @@
-//! A line of slapd.conf as words: white space divides, `"` keeps it together, `\` takes the next character as it is.
+//! A line of slapd.conf as tokens. White space divides them, `"` keeps it in a token, and `\` takes
+//! the next character literally.
 
-/// Divides a line into words.
+/// Divides a line into tokens.
 ///
-/// Quotes may begin and end anywhere in a word, as in `dn="cn=two words"`; within and without them a backslash stands
-/// for the character behind it.
+/// Quotes may begin and end anywhere in a token, as in `dn="cn=two words"`. A backslash takes the
+/// next character literally, in quotes and outside of them.
 ///
 /// # Errors
-/// A clause for a quote without its partner.
+/// A clause if a quote has no partner.
 pub(crate) fn split_tokens(line: &str) -> Result<Vec<String>, String> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
@@ -33,7 +34,7 @@ pub(crate) fn split_tokens(line: &str) -> Result<Vec<String>, String> {
     }
 }
 
-/// The word as it has to be written to be read as one.
+/// Returns a word as it must be written to be read as one token.
 pub(crate) fn quoted(word: &str) -> String {
     let plain = !word.is_empty() && !word.contains([' ', '\t', '\n', '\r', '"', '\\', '#']);
     if plain {
@@ -48,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn divides_like_slapd() {
+    fn tokens_are_those_of_slapd() {
         let words = |line| split_tokens(line).unwrap();
         assert_eq!(words("a  b\tc "), ["a", "b", "c"]);
         assert_eq!(

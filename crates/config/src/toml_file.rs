@@ -1,4 +1,4 @@
-//! Settings from a TOML file, with the place of every mistake.
+//! Settings from a TOML file; every error carries its place.
 
 use std::ops::Range;
 use std::path::Path;
@@ -16,11 +16,12 @@ use crate::{IndexSetting, Layer, Sourced, parse_kinds};
 use fulgurite_policy::DatabaseKind;
 
 impl Layer {
-    /// Reads a configuration file: slapd.conf if it looks like one, TOML otherwise; a directory is a `cn=config` one.
+    /// Reads a configuration file: a slapd.conf if it looks like one, or else TOML. A directory is
+    /// a `cn=config` directory.
     ///
     /// # Errors
-    /// [`ConfigError::Unreadable`], and everything [`Layer::from_toml`], [`Layer::from_slapd_conf`] and
-    /// [`Layer::from_config_dir`] find.
+    /// [`ConfigError::Unreadable`], and everything [`Layer::from_toml`], [`Layer::from_slapd_conf`]
+    /// and [`Layer::from_config_dir`] find.
     pub fn from_file(path: &Path) -> Result<Layer, ConfigError> {
         let unreadable = |cause| ConfigError::Unreadable {
             what: "configuration file",
@@ -39,11 +40,13 @@ impl Layer {
         Self::from_toml(&text, path)
     }
 
-    /// Reads the text of a configuration file; `path` is for messages alone. Relative paths within stay as they are.
+    /// Reads the text of a configuration file; `path` is for messages only. Relative paths in it
+    /// stay relative.
     ///
     /// # Errors
-    /// [`ConfigError::Syntax`] when it is not TOML, [`ConfigError::UnknownKey`] and [`ConfigError::Value`] with line and
-    /// column, [`ConfigError::Conflict`] for a database described both at the top and in a table of its own.
+    /// [`ConfigError::Syntax`] when it is not TOML, [`ConfigError::UnknownKey`] and
+    /// [`ConfigError::Value`] with line and column, [`ConfigError::Conflict`] for a database
+    /// described both at the top and in a table of its own.
     pub fn from_toml(text: &str, path: &Path) -> Result<Layer, ConfigError> {
         let source = Source { text, path };
         let table = DeTable::parse(text).map_err(|error| ConfigError::Syntax {
@@ -57,7 +60,8 @@ impl Layer {
     }
 }
 
-/// Whether a file is in slapd.conf's dialect: by its name, or because its first line is a directive and no assignment.
+/// Returns true if a file is a slapd.conf, by its name or by its first line, which is a directive
+/// and no assignment.
 fn looks_like_slapd_conf(path: &Path, text: &str) -> bool {
     if path
         .extension()
@@ -84,7 +88,7 @@ fn looks_like_slapd_conf(path: &Path, text: &str) -> bool {
             || keyword.eq_ignore_ascii_case("include"))
 }
 
-/// What keys are set in: the whole, or one `[[database]]`.
+/// The object that keys are set in: the whole file, or one `[[database]]`.
 enum Target<'l> {
     Top(&'l mut Layer),
     Database(&'l mut DatabaseLayer),
@@ -120,7 +124,7 @@ impl Target<'_> {
         }
     }
 
-    /// Whether keys of this group exist: `limits` for `limits.size`.
+    /// Returns true if keys of this group exist: `limits` for `limits.size`.
     fn has_group(&self, name: &str) -> bool {
         let within = |key: &str| {
             key.strip_prefix(name)
@@ -148,7 +152,7 @@ fn wrong(key: &str, origin: Origin, message: String) -> ConfigError {
     }
 }
 
-/// The text with its name: knows where a span stands.
+/// The text with its name; finds the line of a span.
 struct Source<'t> {
     text: &'t str,
     path: &'t Path,
@@ -214,7 +218,7 @@ impl Source<'_> {
         value: &Spanned<DeValue<'_>>,
     ) -> Result<(), ConfigError> {
         if !target.knows(key) {
-            // Said of the key, whatever its value is.
+            // The error names the key, not its value.
             return target.set(key, Value::Truth(true), &self.origin(at));
         }
         let origin = self.origin(value.span());
@@ -275,7 +279,7 @@ impl Source<'_> {
         }
     }
 
-    /// A file that declares databases says nothing of "the database" at its top.
+    /// Fails if a file that declares databases also describes one at its top.
     fn refuse_two_ways(&self, layer: &Layer) -> Result<(), ConfigError> {
         if layer.databases.is_empty() {
             return Ok(());
@@ -292,7 +296,7 @@ impl Source<'_> {
         storage.each(&mut look);
         match found {
             Some((key, origin)) => Err(ConfigError::Conflict(format!(
-                "{origin}: \"{key}\" stands at the top although the file has [[database]] tables: move it into one"
+                "{origin}: \"{key}\" is at the top although the file has [[database]] tables: move it into one"
             ))),
             None => Ok(()),
         }
@@ -300,7 +304,7 @@ impl Source<'_> {
 }
 
 impl Layer {
-    /// Adds a declared database; `cn=config` has a place of its own.
+    /// Adds a declared database; `cn=config` has its own field.
     pub(crate) fn add_database(&mut self, database: DatabaseLayer) {
         self.declares_databases = true;
         match database.kind {
@@ -335,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_have_a_line_and_a_hint() {
+    fn errors_have_a_line_and_a_suggestion() {
         for (text, wanted) in [
             (
                 "data = \"d\"\nsufix = \"dc=x\"\n",

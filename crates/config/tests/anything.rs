@@ -1,11 +1,11 @@
-//! Whatever is in a file or a variable, reading it comes to an end without a panic, and what is read can be shown.
+//! Readers of any file or variable end without a panic, and every result can be shown.
 
 use std::path::Path;
 
 use fulgurite_config::{Layer, Settings};
 use proptest::prelude::*;
 
-/// Everything that can be done with a layer but opening files.
+/// Uses a layer in every way that opens no file.
 fn use_up(layer: Layer) {
     let Ok(settings) = Settings::new(layer) else {
         return;
@@ -18,7 +18,7 @@ fn use_up(layer: Layer) {
     }
 }
 
-/// Files are opened by `include` alone; those that strangers name are not.
+/// Reads a slapd.conf without `include`, which would open files.
 fn read_slapd_conf(text: &str) {
     if text.to_lowercase().contains("include") {
         return;
@@ -28,7 +28,7 @@ fn read_slapd_conf(text: &str) {
     }
 }
 
-/// Lines that are nearly right: directives with words that some of them take.
+/// Directives with words that some of them take.
 fn directives() -> impl Strategy<Value = String> {
     let keyword = prop::sample::select(vec![
         "database",
@@ -123,7 +123,7 @@ fn directives() -> impl Strategy<Value = String> {
     prop::collection::vec(line, 0..20).prop_map(|lines| lines.concat())
 }
 
-/// Few by default, many where time does not matter.
+/// Returns few cases by default, and many in long runs.
 fn cases(few: u32) -> ProptestConfig {
     let long = std::env::var_os("FULGURITE_TEST_LONG").is_some();
     ProptestConfig::with_cases(if long { few * 100 } else { few })
@@ -171,7 +171,7 @@ proptest! {
     fn values_of_every_key(value in "\\PC{0,40}", number in any::<i64>()) {
         for key in Layer::keys() {
             for text in [value.clone(), number.to_string(), format!("\"{number}\""), format!("[\"{number}\"]"), "true".into()] {
-                // The same as it stands in a file and in a variable.
+                // The value in a file and in a variable.
                 if let Ok(layer) = Layer::from_toml(&format!("{key} = {text}\n"), Path::new("any.toml")) {
                     use_up(layer);
                 }

@@ -1,4 +1,5 @@
-//! The example configuration names every key, says the defaults it claims to say, and what it only shows can be had.
+//! The example configuration names every key. Its values are the defaults, and its examples are
+//! valid.
 
 use std::path::Path;
 
@@ -10,7 +11,7 @@ fn example() -> (std::path::PathBuf, String) {
     (path, text)
 }
 
-/// The key of a line of the example, with the table it is in: `size = 500` in `[limits]` is `limits.size`.
+/// Returns the key of a line with its table: `size = 500` in `[limits]` is `limits.size`.
 fn key_of<'t>(line: &'t str, table: &mut String) -> Option<(String, &'t str)> {
     if let Some(name) = line
         .strip_prefix('[')
@@ -28,7 +29,7 @@ fn key_of<'t>(line: &'t str, table: &mut String) -> Option<(String, &'t str)> {
 }
 
 #[test]
-fn every_key_is_there() {
+fn every_key_is_named() {
     let (_, text) = example();
     let mut table = String::new();
     let named: Vec<String> = text
@@ -42,7 +43,7 @@ fn every_key_is_there() {
 }
 
 #[test]
-fn what_it_says_is_the_default() {
+fn values_that_are_set_are_the_defaults() {
     let (path, _) = example();
     let settings = Settings::new(Layer::from_file(&path).unwrap()).unwrap();
     let defaults = Settings::new(Layer::default()).unwrap().shown();
@@ -69,7 +70,7 @@ fn what_it_says_is_the_default() {
 }
 
 #[test]
-fn what_it_only_shows_can_be_had() {
+fn examples_in_comments_can_be_read() {
     let (path, text) = example();
     let lines: Vec<&str> = text.lines().collect();
     let mut table = String::new();
@@ -81,7 +82,7 @@ fn what_it_only_shows_can_be_had() {
         let Some(plain) = line.strip_prefix('#') else {
             continue;
         };
-        // The same key may be set already: the line takes its place.
+        // The line replaces one that sets the same key.
         let name = plain.split(" = ").next().unwrap_or_default();
         let set = format!("{name} = ");
         let mut inside = true;
@@ -108,7 +109,7 @@ fn what_it_only_shows_can_be_had() {
 }
 
 #[test]
-fn the_databases_at_its_end_can_be_had() {
+fn databases_at_the_end_can_be_read() {
     let (path, text) = example();
     let (_, end) = text.split_once("# Several databases").unwrap();
     let tables: String = end

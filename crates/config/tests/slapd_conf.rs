@@ -1,4 +1,4 @@
-//! What slapd.conf says, in the model.
+//! Settings of a slapd.conf.
 
 use std::path::Path;
 
@@ -229,7 +229,7 @@ fn files_include_files_and_never_themselves() {
 }
 
 #[test]
-fn the_tree_says_what_the_file_said() {
+fn cn_config_has_the_settings_of_the_file() {
     let settings = settings(WHOLE);
     let entries = settings.config_entries(true);
     let names: Vec<_> = entries.iter().map(|entry| entry.dn.as_str()).collect();

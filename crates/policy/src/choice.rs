@@ -124,7 +124,8 @@ choice! {
         Full = "full",
         /// The meta page may be in memory: a power loss may lose the last transaction and no other.
         NoMetaSync = "no-meta-sync",
-        /// Nothing is flushed: a power loss may destroy the file. A crash of the process loses nothing.
+        /// Nothing is flushed: a power loss may destroy the file. A crash of the process loses
+        /// nothing.
         NoSync = "no-sync",
     }
 }

@@ -94,7 +94,8 @@ features! {
 }
 
 impl Require {
-    /// Returns the conditions of one database with those of all databases added, unless `none` is set.
+    /// Returns the conditions of one database with those of all databases added, unless `none` is
+    /// set.
     #[must_use]
     pub fn with(self, all: Require) -> Require {
         let all = if self.none { Require::default() } else { all };

@@ -11,8 +11,8 @@ pub enum IndexKind {
     Presence,
     /// Answers `(a=*part*)`.
     Substring,
-    /// Answers `(a~=v)`. For values without sounds, which `~=` compares by equality, a store keeps an
-    /// equality index instead.
+    /// Answers `(a~=v)`. For values without sounds, which `~=` compares by equality, a store keeps
+    /// an equality index instead.
     Approximate,
 }
 

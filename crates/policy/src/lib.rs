@@ -4,8 +4,9 @@
 //!   config  --reads words into-->  Limits, Restrictions, Allow, TlsOptions ...  <--applies--  directory, server, auth
 //! ```
 //!
-//! Each type is declared once, with the words that slapd.conf(5) uses for its values. The crate reads no files and
-//! decides nothing. `config` fills these types; `directory`, `server` and `auth` obey them.
+//! Each type is declared once, with the words that slapd.conf(5) uses for its values. The crate
+//! reads no files and decides nothing. `config` fills these types; `directory`, `server` and `auth`
+//! obey them.
 
 #![forbid(unsafe_code)]
 

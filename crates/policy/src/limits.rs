@@ -44,7 +44,8 @@ pub struct TimeLimits {
 /// Bounds for some identities: `limits SELECTOR LIMIT...`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LimitsRule {
-    /// The identities, as written: `*`, `users`, `anonymous`, `dn.subtree=...`, `group/class/attribute=...`.
+    /// The identities, as written: `*`, `users`, `anonymous`, `dn.subtree=...`,
+    /// `group/class/attribute=...`.
     pub selector: String,
     /// Bounds of entries.
     pub size: SizeLimits,
@@ -114,7 +115,8 @@ pub struct SortLimits {
 }
 
 impl Default for SortLimits {
-    /// Returns 64 sorted searches, five of a connection, five keys, and 64 MiB each: some 600,000 entries.
+    /// Returns 64 sorted searches, five of a connection, five keys, and 64 MiB each: some 600,000
+    /// entries.
     fn default() -> SortLimits {
         SortLimits {
             sorts_max: 64,

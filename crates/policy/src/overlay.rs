@@ -7,7 +7,8 @@ pub enum OverlaySupport {
     BuiltIn,
     /// The data mean the same without the overlay; the text names the missing feature.
     LeftOut(&'static str),
-    /// Answers or rules would differ without the overlay, so the configuration is refused; the text says how.
+    /// Answers or rules would differ without the overlay, so the configuration is refused; the text
+    /// says how.
     Refused(&'static str),
 }
 

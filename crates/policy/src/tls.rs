@@ -19,13 +19,15 @@ pub struct TlsOptions {
     pub verify_client: VerifyClient,
     /// The oldest version that the server speaks (`TLSProtocolMin`).
     pub version_min: TlsVersion,
-    /// Cipher suites in the notation of OpenSSL or GnuTLS (`TLSCipherSuite`). Unless set, all that are known.
+    /// Cipher suites in the notation of OpenSSL or GnuTLS (`TLSCipherSuite`). Unless set, all that
+    /// are known.
     pub cipher_suite: Option<String>,
     /// Revocation lists, PEM (`TLSCRLFile`).
     pub crl_file: Option<PathBuf>,
     /// The certificates of a client's chain that the lists are searched for (`TLSCRLCheck`).
     pub crl_check: CrlCheck,
-    /// Parameters for Diffie-Hellman (`TLSDHParamFile`). Unused, because only elliptic curves are spoken.
+    /// Parameters for Diffie-Hellman (`TLSDHParamFile`). Unused, because only elliptic curves are
+    /// spoken.
     pub dh_param_file: Option<PathBuf>,
 }
 
@@ -38,7 +40,8 @@ impl TlsOptions {
 }
 
 choice! {
-    /// The oldest version of TLS that the server speaks. Versions before 1.2 are not safe; their words mean 1.2.
+    /// The oldest version of TLS that the server speaks. Versions before 1.2 are not safe; their
+    /// words mean 1.2.
     TlsVersion {
         /// RFC 5246.
         #[default]

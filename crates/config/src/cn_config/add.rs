@@ -1,10 +1,10 @@
-//! Entries of LDIF text added to a configuration directory, as `slapadd -n 0` does it.
+//! Adds entries of LDIF text to a configuration directory, as `slapadd -n 0` does.
 //!
 //! ```text
 //!   text --include:--> records --names get their {n}--> files in DIR/.adding --try--> settings --keep--> DIR
 //! ```
 //!
-//! All or nothing: the files take their places only when whoever asked has seen that the whole can be used.
+//! The files move to the directory only after the caller has checked the whole configuration.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -21,10 +21,10 @@ use crate::{ConfigError, Layer};
 /// Files that include each other, at most.
 const INCLUDES_MAX: usize = 16;
 
-/// Text of one run, at most: octets.
+/// Bytes of the text of one run, at most.
 const TEXT_MAX: usize = 256 << 20;
 
-/// Why entries cannot be added to a configuration directory.
+/// The error of adding entries to a configuration directory.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigAddError {
     /// A file that the text includes.
@@ -35,15 +35,15 @@ pub enum ConfigAddError {
         /// The system's reason.
         cause: io::Error,
     },
-    /// A record that is none, or no entry of the configuration.
+    /// A record that cannot be read, or is no entry of the configuration.
     #[error("line {line}: {reason}")]
     Record {
-        /// Where it is, counted with what is included.
+        /// Its line, counted with the included files.
         line: u64,
-        /// What is wrong.
+        /// The error.
         reason: String,
     },
-    /// The entries by themselves are sound, but cannot be used together.
+    /// The entries cannot be used together.
     #[error(transparent)]
     Config(#[from] ConfigError),
     /// The directory cannot be written.
@@ -51,22 +51,24 @@ pub enum ConfigAddError {
     Write(#[from] WriteError),
 }
 
-/// Entries on their way into a configuration directory. Dropped, they are forgotten.
+/// Entries that are being added to a configuration directory. Dropping the value discards them.
 #[derive(Debug)]
 pub struct ConfigAddition {
     directory: PathBuf,
-    /// Where the whole is put together.
+    /// The folder that the whole configuration is built in.
     stage: PathBuf,
     added: Vec<ConfigEntry>,
 }
 
 impl ConfigAddition {
-    /// Reads entries and puts them beside those that `directory` has. Names without their places get the next ones.
-    /// Lines `include: file:///PATH` stand for the text of that file, and values may come from files too: the text is
-    /// the administrator's own.
+    /// Reads entries and copies them next to those of `directory`.
+    ///
+    /// A name without a number gets the next number. A line `include: file:///PATH` is replaced by
+    /// the text of that file, and values may come from files too. The administrator wrote the text,
+    /// so it is trusted.
     ///
     /// # Errors
-    /// [`ConfigAddError`]; the directory is as it was.
+    /// [`ConfigAddError`]; the directory does not change.
     pub fn read(directory: &Path, text: Vec<u8>) -> Result<ConfigAddition, ConfigAddError> {
         let mut whole = Vec::new();
         include(text, 0, &mut whole)?;
@@ -87,7 +89,7 @@ impl ConfigAddition {
         Ok(addition)
     }
 
-    /// What the directory would say.
+    /// Returns the settings of the directory with the new entries.
     ///
     /// # Errors
     /// [`ConfigError`].
@@ -95,12 +97,12 @@ impl ConfigAddition {
         Layer::from_config_dir(&self.stage)
     }
 
-    /// The names of the entries added, as they are written.
+    /// Returns the names of the new entries, as they are written.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.added.iter().map(|entry| entry.dn.as_str())
     }
 
-    /// Puts the entries into the directory.
+    /// Writes the entries into the directory.
     ///
     /// # Errors
     /// [`WriteError`].
@@ -150,7 +152,7 @@ impl ConfigAddition {
 
 impl Drop for ConfigAddition {
     fn drop(&mut self) {
-        // What cannot be removed is hidden, and not read by anybody.
+        // A folder that cannot be removed is hidden, and no reader opens it.
         let _ = fs::remove_dir_all(&self.stage);
     }
 }
@@ -162,9 +164,9 @@ fn wrong(line: u64, reason: impl ToString) -> ConfigAddError {
     }
 }
 
-/// Text with the files that it includes in the places of their names, each apart from what stands around it.
+/// Replaces the lines that include files by the text of the files, with line ends around it.
 fn include(text: Vec<u8>, depth: usize, out: &mut Vec<u8>) -> Result<(), ConfigAddError> {
-    for line in text.split_inclusive(|octet| *octet == b'\n') {
+    for line in text.split_inclusive(|byte| *byte == b'\n') {
         let Some(path) = included(line) else {
             out.extend_from_slice(line);
             continue;
@@ -187,7 +189,7 @@ fn include(text: Vec<u8>, depth: usize, out: &mut Vec<u8>) -> Result<(), ConfigA
     Ok(())
 }
 
-/// The file that a line includes.
+/// Returns the file that a line includes.
 fn included(line: &[u8]) -> Option<PathBuf> {
     let line = std::str::from_utf8(line).ok()?;
     let url = line.strip_prefix("include:")?.trim();
@@ -221,7 +223,7 @@ fn copy(from: &Path, to: &Path, above: &str, names: &mut BTreeSet<String>) -> io
 
 /// Adds a value to the attribute of that name.
 fn add_value(entry: &mut ConfigEntry, name: &str, value: &str) {
-    // It is worked out when the entry is written.
+    // The writer derives it from the object classes.
     if name.eq_ignore_ascii_case("structuralObjectClass") {
         return;
     }
@@ -243,7 +245,7 @@ fn add_value(entry: &mut ConfigEntry, name: &str, value: &str) {
     }
 }
 
-/// Gives an entry its place among those whose names are known: below one of them, under a name of its own.
+/// Gives an entry a free name below one of the known names.
 fn place(entry: &mut ConfigEntry, names: &mut BTreeSet<String>) -> Result<(), String> {
     // Names of this tree have no escaped commas.
     let written = entry.dn.clone();
@@ -278,7 +280,8 @@ fn place(entry: &mut ConfigEntry, names: &mut BTreeSet<String>) -> Result<(), St
     Ok(())
 }
 
-/// The value of a name with the place that it has, or else the next one: before it, or after it for modules.
+/// Returns the value of a name with its number, or else the next one. The number of a module
+/// follows it.
 fn with_number(attribute: &str, value: &str, above: &str, names: &BTreeSet<String>) -> String {
     let in_schema = above.eq_ignore_ascii_case("cn=schema,cn=config");
     let of_modules = attribute.eq_ignore_ascii_case("cn") && value.eq_ignore_ascii_case("module");

@@ -11,8 +11,10 @@ use crate::{Origin, Settings, Sourced};
 use fulgurite_policy::DatabaseKind;
 
 impl Settings {
-    /// The configuration as the tree below `cn=config`, every entry after the one above it. Passwords in clear are left
-    /// out unless `secrets`; hashed ones are there, as slapd shows them to whoever may read the tree.
+    /// Returns the tree below `cn=config`, every entry after the one above it.
+    ///
+    /// Passwords in clear are included only with `secrets`. Hashed ones are always included, as in
+    /// slapd.
     pub fn config_entries(&self, secrets: bool) -> Vec<ConfigEntry> {
         let mut entries = vec![values::global(self)];
         entries.extend(modules(&self.modules));
@@ -47,7 +49,7 @@ fn modules(modules: &[Sourced<String>]) -> Option<ConfigEntry> {
     Some(entry)
 }
 
-/// One entry for each file that definitions come from.
+/// Returns one entry for each file of definitions.
 fn schema(parts: &[Sourced<SchemaPart>]) -> Vec<ConfigEntry> {
     let mut groups: Vec<(String, Vec<&SchemaPart>)> = Vec::new();
     for part in parts {
@@ -59,7 +61,7 @@ fn schema(parts: &[Sourced<SchemaPart>]) -> Vec<ConfigEntry> {
             .file_stem()
             .and_then(|stem| stem.to_str())
             .unwrap_or("schema");
-        // A directory of cn=config has numbers already.
+        // The files of a cn=config directory have numbers already.
         let stem = stem.strip_prefix("cn=").unwrap_or(stem);
         let name = without_number(stem).to_owned();
         match groups.last_mut() {

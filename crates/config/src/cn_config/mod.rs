@@ -1,4 +1,5 @@
-//! The configuration as entries below `cn=config`: made from settings, written as a directory, read from one.
+//! The configuration as entries below `cn=config`: made from settings, written to a directory, read
+//! from one.
 //!
 //! ```text
 //!   Settings --entries--> cn=config, cn=schema,cn=config, olcDatabase={1}mdb,cn=config ...
@@ -7,7 +8,7 @@
 //!   Layer  <--read--------------------- the same, as slapd and its slaptest write it <--add-- LDIF
 //! ```
 //!
-//! Attributes go through the table of slapd.conf's directives, so both say the same by the same words.
+//! Attributes use the directives of the settings table, as slapd.conf does.
 
 mod add;
 mod entries;

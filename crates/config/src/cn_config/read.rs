@@ -1,4 +1,4 @@
-//! A directory of `cn=config` read into a layer.
+//! Reads a `cn=config` directory into a layer.
 
 use std::io::Cursor;
 use std::path::{Path, PathBuf};
@@ -17,24 +17,26 @@ use fulgurite_policy::DatabaseKind;
 const ENTRIES_MAX: usize = 10_000;
 
 impl Layer {
-    /// Reads a directory in the layout of slapd.d: `cn=config.ldif`, and below `cn=config` a file for each entry.
+    /// Reads a directory in the layout of slapd.d: `cn=config.ldif`, and a file for each entry
+    /// below `cn=config`.
     ///
-    /// Attributes that have no directive are left out, with a warning.
+    /// Warns of attributes that have no directive, and ignores them.
     ///
     /// # Errors
-    /// [`ConfigError::Unreadable`]; [`ConfigError::Directive`] for a value that its directive does not take.
+    /// [`ConfigError::Unreadable`]; [`ConfigError::Directive`] for a value that its directive
+    /// refuses.
     pub fn from_config_dir(directory: &Path) -> Result<Layer, ConfigError> {
         let mut builder = LayerBuilder::new();
         let top = directory.join("cn=config.ldif");
         let folder = directory.join("cn=config");
         let global = Entry::read(&top)?;
-        // Nothing below is not yet anything wrong.
+        // A folder without entries is no error.
         let mut entries = match folder.exists() {
             true => entries(&folder)?,
             false => Vec::new(),
         };
         global.obey(&mut builder)?;
-        // slapd's own schema, which is built in.
+        // slapd's schema is built in.
         take(&mut entries, "cn=schema");
         let modules = take(&mut entries, "cn=module");
         for (_, module) in modules {
@@ -54,7 +56,7 @@ impl Layer {
             let text = format!("{} has no meaning here", entry.dn);
             builder.warn(&entry.origin(entry.line), text);
         }
-        // slapd writes down every default; what has no effect here is no news.
+        // slapd writes every default, so notes on settings without effect would be noise.
         builder.layer.notes.retain(|note| note.warning);
         Ok(builder.layer)
     }
@@ -88,7 +90,7 @@ fn read_database(
     Ok(())
 }
 
-/// Takes the entries whose names begin so, in the order of their numbers.
+/// Takes the entries whose names begin with a prefix, in the order of their numbers.
 fn take(entries: &mut Vec<(PathBuf, Entry)>, prefix: &str) -> Vec<(PathBuf, Entry)> {
     let (taken, rest) = std::mem::take(entries)
         .into_iter()
@@ -97,7 +99,7 @@ fn take(entries: &mut Vec<(PathBuf, Entry)>, prefix: &str) -> Vec<(PathBuf, Entr
     taken
 }
 
-/// The entries of a folder, in the order of their numbers.
+/// Returns the entries of a folder, in the order of their numbers.
 fn entries(folder: &Path) -> Result<Vec<(PathBuf, Entry)>, ConfigError> {
     let unreadable = |cause| ConfigError::Unreadable {
         what: "configuration directory",
@@ -135,7 +137,7 @@ struct Entry {
 
 impl Entry {
     fn read(path: &Path) -> Result<Entry, ConfigError> {
-        let octets = std::fs::read(path).map_err(|cause| ConfigError::Unreadable {
+        let bytes = std::fs::read(path).map_err(|cause| ConfigError::Unreadable {
             what: "configuration file",
             path: path.to_owned(),
             cause,
@@ -145,7 +147,7 @@ impl Entry {
             line: usize::try_from(line).unwrap_or(usize::MAX),
             message,
         };
-        let mut ldif = LdifReader::new(Cursor::new(octets));
+        let mut ldif = LdifReader::new(Cursor::new(bytes));
         let record = ldif
             .next_record()
             .map_err(|error| wrong(error.line, error.kind.to_string()))?
@@ -178,7 +180,8 @@ impl Entry {
         }
     }
 
-    /// Obeys the attributes in the order of the table, and names before the attributes that refer to them.
+    /// Obeys the attributes in the order of the table, and names before the attributes that refer
+    /// to them.
     fn obey(&self, builder: &mut LayerBuilder) -> Result<(), ConfigError> {
         let mut sorted = Vec::new();
         for (at, (name, value, line)) in self.values.iter().enumerate() {
@@ -277,7 +280,7 @@ fn find_attribute(attribute: &str) -> Option<(usize, KnownDirective)> {
     directives.find(|(_, known)| known.directive.olc.eq_ignore_ascii_case(attribute))
 }
 
-/// What every entry has and no directive says.
+/// Returns true for attributes that every entry has and that are no directive.
 fn is_bookkeeping(attribute: &str) -> bool {
     [
         "objectclass",

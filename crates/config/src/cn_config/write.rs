@@ -1,4 +1,4 @@
-//! The configuration as a directory of LDIF files, one an entry, as slapd keeps it.
+//! Writes the configuration as a directory of LDIF files, one for each entry, as slapd does.
 
 use std::fs;
 use std::io::{self, Write as _};
@@ -10,7 +10,7 @@ use fulgurite_ldif::Writer;
 use super::entry::ConfigEntry;
 use crate::Settings;
 
-/// Why a configuration directory cannot be written.
+/// The error of writing a configuration directory.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot write {}: {cause}", path.display())]
 pub struct WriteError {
@@ -21,11 +21,11 @@ pub struct WriteError {
 }
 
 impl Settings {
-    /// Writes the configuration below an existing directory as slapd's own conversion does. Passwords are among it, so
-    /// only the owner may read the files.
+    /// Writes the configuration below an existing directory, as slapd's conversion does. The files
+    /// contain passwords, so only the owner may read them.
     ///
     /// # Errors
-    /// [`WriteError`]: a file that is there already (nothing is overwritten), or what the system says.
+    /// [`WriteError`]: a file that exists (nothing is overwritten), or an error of the system.
     pub fn write_config_dir(&self, directory: &Path) -> Result<(), WriteError> {
         for entry in self.config_entries(true) {
             write_entry(directory, &entry)?;
@@ -34,9 +34,10 @@ impl Settings {
     }
 }
 
-/// Writes the file of one entry, which must not be there.
+/// Writes the file of one entry, which must not exist.
 pub(super) fn write_entry(directory: &Path, entry: &ConfigEntry) -> Result<(), WriteError> {
-    // Names of this tree have no escaped commas: numbers, and the names of files, databases and overlays.
+    // Names of this tree have no escaped commas. They are numbers and names of files, databases,
+    // overlays.
     let mut parts: Vec<&str> = entry.dn.split(',').collect();
     let name = parts.first().copied().unwrap_or_default();
     parts.reverse();
@@ -67,7 +68,8 @@ pub(super) fn write_entry(directory: &Path, entry: &ConfigEntry) -> Result<(), W
     .map_err(failed(&path))
 }
 
-/// The record: the name is relative to the folder, and the classes end with the structural one.
+/// Returns the record. Its name is relative to the folder, and the last class is the structural
+/// one.
 fn entry_text(entry: &ConfigEntry, name: &str) -> io::Result<Vec<u8>> {
     let mut text = Vec::new();
     let mut writer = Writer::new(&mut text);
@@ -88,8 +90,8 @@ fn entry_text(entry: &ConfigEntry, name: &str) -> io::Result<Vec<u8>> {
     Ok(text)
 }
 
-/// The check sum of ISO 3309, which slapd compares with the file.
-fn crc32(octets: &[u8]) -> u32 {
+/// Returns the check sum of ISO 3309, which slapd compares with the file.
+fn crc32(bytes: &[u8]) -> u32 {
     let step = |mut sum: u32| {
         for _ in 0..8 {
             sum = match sum & 1 {
@@ -99,9 +101,9 @@ fn crc32(octets: &[u8]) -> u32 {
         }
         sum
     };
-    !octets
+    !bytes
         .iter()
-        .fold(u32::MAX, |sum, octet| step(sum ^ u32::from(*octet)))
+        .fold(u32::MAX, |sum, byte| step(sum ^ u32::from(*byte)))
 }
 
 #[cfg(test)]

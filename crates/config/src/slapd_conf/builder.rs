@@ -110,7 +110,8 @@ impl LayerBuilder {
         self.position = Position::Database(self.layer.databases.len() - 1);
     }
 
-    /// Returns the database that statements are about; outside of databases, one that has no meaning.
+    /// Returns the database that statements are about; outside of databases, one that has no
+    /// meaning.
     pub(crate) fn database(&mut self) -> &mut DatabaseLayer {
         match self.position {
             Position::Frontend | Position::Backend => &mut self.unused,

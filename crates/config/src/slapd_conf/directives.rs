@@ -1,5 +1,4 @@
-//! Statements and the directives that read them: rows of the table, and the directives that begin a part of the
-//! configuration.
+//! The directives that read statements: rows of the table, and those that begin a database.
 
 use fulgurite_policy::{DatabaseKind, OverlaySupport, find_overlay, overlay_of};
 

@@ -1,20 +1,21 @@
-//! The lines of a slapd.conf as slapd sees them: continued ones joined, comments and blank ones left out.
+//! The lines of a slapd.conf as slapd reads them: continued lines joined, without comments and
+//! blank lines.
 
 /// A logical line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Line {
-    /// The number of its last physical line, counted from one: what slapd names in its errors.
+    /// The number of its last physical line, counted from one. slapd's errors name this line.
     pub(crate) number: usize,
     /// The number of its first physical line.
     pub(crate) first: usize,
-    /// Its text, one space where it was broken.
+    /// Its text, with one space between physical lines.
     pub(crate) text: String,
 }
 
 /// Divides a text into logical lines.
 ///
-/// A line that begins with white space continues the one before it, comments too; a blank line ends what is before it.
-/// A backslash at the very end joins the next line without a space.
+/// A line that begins with white space continues the line before it, even a comment. A blank line
+/// ends the line before it. A backslash at the very end joins the next line without a space.
 pub(crate) fn logical_lines(text: &str) -> Vec<Line> {
     let mut lines: Vec<Line> = Vec::new();
     let mut open = false;
@@ -49,14 +50,9 @@ pub(crate) fn logical_lines(text: &str) -> Vec<Line> {
     lines
 }
 
-/// Whether the last backslash is not itself behind one.
+/// Returns true if the last backslash is not escaped itself.
 fn ends_in_backslash(line: &str) -> bool {
-    line.bytes()
-        .rev()
-        .take_while(|octet| *octet == b'\\')
-        .count()
-        % 2
-        == 1
+    line.bytes().rev().take_while(|byte| *byte == b'\\').count() % 2 == 1
 }
 
 #[cfg(test)]

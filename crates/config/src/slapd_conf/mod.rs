@@ -6,8 +6,8 @@
 //!   cn=config directory: attribute and value -----------------'
 //! ```
 //!
-//! Names, attribute types and access rules depend on the schema, so this reader does not check them. The texts keep
-//! their lines for the messages of the crates that do.
+//! Names, attribute types and access rules depend on the schema, so this reader does not check
+//! them. The texts keep their lines for the messages of the crates that do.
 
 mod builder;
 mod directives;

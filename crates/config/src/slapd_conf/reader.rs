@@ -15,7 +15,8 @@ use crate::{ConfigError, Layer, Origin, Sourced};
 /// Files that include each other, at most.
 const INCLUDE_DEPTH_MAX: usize = 64;
 
-/// Files of one configuration, at most. Files that include each other twice would never end otherwise.
+/// Files of one configuration, at most. Files that include each other twice would never end
+/// otherwise.
 const INCLUDED_FILES_MAX: usize = 10_000;
 
 /// Bytes of one file, at most.
@@ -30,11 +31,12 @@ struct Reader {
 }
 
 impl Layer {
-    /// Reads a slapd.conf with all files it includes. Relative names are relative to the working directory.
+    /// Reads a slapd.conf with all files it includes. Relative names are relative to the working
+    /// directory.
     ///
     /// # Errors
-    /// [`ConfigError::Unreadable`], or [`ConfigError::Directive`] in slapd's words for the first line that slapd
-    /// would refuse.
+    /// [`ConfigError::Unreadable`], or [`ConfigError::Directive`] in slapd's words for the first
+    /// line that slapd would refuse.
     pub fn from_slapd_conf(path: &Path) -> Result<Layer, ConfigError> {
         let bytes = read_bounded(path).map_err(|cause| ConfigError::Unreadable {
             what: "configuration file",
@@ -108,7 +110,8 @@ impl Reader {
         }
         match read_bounded(path) {
             Ok(bytes) => self.read(path, &String::from_utf8_lossy(&bytes)),
-            // Most schema files that OpenLDAP ships are built in; the builder of the schema knows which.
+            // Most schema files that OpenLDAP ships are built in; the builder of the schema knows
+            // which.
             Err(cause) if cause.kind() == NotFound && name.ends_with(".schema") => {
                 let part = SchemaPart::File(path.to_owned());
                 let part = Sourced::new(part, statement.origin.clone());

@@ -13,8 +13,8 @@ use crate::{Note, Sourced};
 settings! {
     /// Settings of a database's names, its root and its replication.
     Content / ContentLayer {
-        /// Serve the database as part of the one above it: `no`, `yes`, or `advertise`, which still names it in
-        /// the root DSE. Its suffix must be below that of the other database.
+        /// Serve the database as part of the one above it: `no`, `yes`, or `advertise`, which still
+        /// names it in the root DSE. Its suffix must be below that of the other database.
         "subordinate" subordinate: Subordinate = Subordinate::No
             => slapd("subordinate", "olcSubordinate", "[advertise]").taking(0, Some(1)).take(subordinate)
                 .write(written_subordinate);
@@ -32,8 +32,8 @@ settings! {
         "root.password_file" root_password_file: Option<PathBuf> = None
             => own().flag("--root-password-file").variable("ADMIN_PASSWORD_FILE")
                 .installed(&["\"/etc/fulgurite/root-password\""]);
-        /// Keep the database out of sight: its suffix is neither listed nor used by a search of the database
-        /// above it.
+        /// Keep the database out of sight: its suffix is neither listed nor used by a search of the
+        /// database above it.
         "hidden" hidden: bool = false
             => slapd("hidden", "olcHidden", "<on|off>").write(written_if_true);
         /// Show the database below `cn=Databases,cn=Monitor`.
@@ -46,7 +46,8 @@ settings! {
         "update_dn" update_dn: Option<String> = None
             => slapd("updatedn", "olcUpdateDN", "<dn>").taking(0, Some(1)).read(update_dn)
                 .examples(&["\"cn=replicator,dc=example,dc=com\""]);
-        /// Keep the state of replication in an entry below the suffix. Replication is not built yet.
+        /// Keep the state of replication in an entry below the suffix. Replication is not built
+        /// yet.
         "sync_use_subentry" sync_use_subentry: bool = false
             => slapd("sync_use_subentry", "olcSyncUseSubentry", "<on|off>").taking(0, Some(1));
     } {
@@ -58,8 +59,8 @@ settings! {
         "update_ref" update_refs: String
             => slapd("updateref", "olcUpdateRef", "<url>").take(update_ref).rank(2)
                 .examples(&["[\"ldap://provider.example.com\"]"]);
-        /// Providers that the database is copied from, as after the word `syncrepl` of slapd.conf. Replication is
-        /// not built yet.
+        /// Providers that the database is copied from, as after the word `syncrepl` of slapd.conf.
+        /// Replication is not built yet.
         "syncrepl" syncrepl: String
             => slapd("syncrepl", "olcSyncrepl", "<searchbase>").taking(0, None).numbered().take(syncrepl).rank(1)
                 .examples(&["[\"rid=1 provider=ldap://provider.example.com searchbase=\\\"dc=example,dc=com\\\"\"]"]);

@@ -19,11 +19,11 @@ use crate::{Note, Sourced};
 settings! {
     /// Settings of the whole server.
     Global / GlobalLayer {
-        /// Definitions that exist before any schema file: `standard` (core, cosine, inetorgperson, nis) or
-        /// `system` (only those that the server itself needs).
+        /// Definitions that exist before any schema file: `standard` (core, cosine, inetorgperson,
+        /// nis) or `system` (only those that the server itself needs).
         "schema_builtin" schema_builtin: BuiltinSchema = BuiltinSchema::Standard => own();
-        /// Use the definitions of RFC 2307bis in place of those of RFC 2307: groups are `groupOfNames` and
-        /// `posixGroup`.
+        /// Use the definitions of RFC 2307bis in place of those of RFC 2307: groups are
+        /// `groupOfNames` and `posixGroup`.
         "rfc2307bis" rfc2307bis: bool = false => own().flag("--rfc2307bis");
         /// Threads that answer requests, or `cores` for one per core.
         "threads" threads: Threads = Threads(None)
@@ -40,13 +40,13 @@ settings! {
         /// File that the server writes its command line to.
         "args_file" args_file: Option<PathBuf> = None
             => slapd("argsfile", "olcArgsFile", "<file>").fixed().examples(&["\"/run/fulgurite/fulgurite.args\""]);
-        /// Features that are off unless they are named here: `bind_v2`, `bind_anon_cred`, `bind_anon_dn`,
-        /// `update_anon`, `proxy_authz_anon`.
+        /// Features that are off unless they are named here: `bind_v2`, `bind_anon_cred`,
+        /// `bind_anon_dn`, `update_anon`, `proxy_authz_anon`.
         "allow" allow: Allow = Allow::default()
             => slapd("allow", "olcAllows", "<features>").many().within(Scope::Early)
                 .adding(Allow::default, add_features);
-        /// Features that are on unless they are named here: `bind_anon`, `bind_simple`, `tls_2_anon`,
-        /// `tls_authc`, `proxy_authz_non_critical`, `dontusecopy_non_critical`.
+        /// Features that are on unless they are named here: `bind_anon`, `bind_simple`,
+        /// `tls_2_anon`, `tls_authc`, `proxy_authz_non_critical`, `dontusecopy_non_critical`.
         "disallow" disallow: Disallow = Disallow::default()
             => slapd("disallow", "olcDisallows", "<features>").many().within(Scope::Early)
                 .adding(Disallow::default, add_features);
@@ -58,8 +58,8 @@ settings! {
         /// Attributes whose values the server keeps sorted.
         "sort_values" sort_values: Vec<String> = Vec::new()
             => slapd("sortvals", "olcSortVals", "<attr>").many().adding(Vec::new, add_words);
-        /// Options of attributes other than language tags. An option that ends in a hyphen permits all options
-        /// that begin with it.
+        /// Options of attributes other than language tags. An option that ends in a hyphen permits
+        /// all options that begin with it.
         "attribute_options" attribute_options: Vec<String> = Vec::new()
             => slapd("attributeoptions", "olcAttributeOptions", "<>").taking(0, None)
                 .adding(Vec::new, add_attribute_options)
@@ -82,12 +82,14 @@ settings! {
         /// Unanswered requests of one connection before a bind.
         "limits.pending_anonymous" pending_anonymous: NonZeroU32 = at_least_one(100)
             => slapd("conn_max_pending", "olcConnMaxPending", "<max>").fixed();
-        /// Unanswered requests of all connections of one identity; further ones are answered with busy.
+        /// Unanswered requests of all connections of one identity; further ones are answered with
+        /// busy.
         "limits.pending_identity" pending_identity: NonZeroU32 = at_least_one(10_000) => own().fixed();
         /// Seconds without a request after which the server closes a connection.
         "limits.idle" idle: Option<u32> = None
             => slapd("idletimeout", "olcIdleTimeout", "<timeout>").flag("--idle-timeout").fixed();
-        /// Seconds in which a client must read part of its answers; then the server closes the connection.
+        /// Seconds in which a client must read part of its answers; then the server closes the
+        /// connection.
         "limits.write" write: Option<u32> = Some(120) => slapd("writetimeout", "olcWriteTimeout", "<timeout>").fixed();
         /// Nesting of and, or, not in a filter.
         "limits.filter_depth" filter_depth: NonZeroU32 = at_least_one(1000)
@@ -99,8 +101,8 @@ settings! {
         "password.crypt_salt_format" crypt_salt_format: Option<String> = None
             => slapd("password-crypt-salt-format", "olcPasswordCryptSaltFormat", "<salt>")
                 .examples(&["\"$6$%.16s\""]);
-        /// SCRAM mechanisms whose keys the server stores when a password is set. With them, SCRAM works for
-        /// passwords that are stored as a hash.
+        /// SCRAM mechanisms whose keys the server stores when a password is set. With them, SCRAM
+        /// works for passwords that are stored as a hash.
         "password.scram_keys" scram_keys: Vec<String> = Vec::new() => own().examples(&["[\"SCRAM-SHA-256\"]"]);
         /// Entries that permit one identity to act as another: `none`, `from`, `to`, `any`, `all`.
         "authz.policy" authz_policy: AuthzPolicy = AuthzPolicy::None
@@ -111,8 +113,8 @@ settings! {
         /// Name of this host for SASL. No mechanism of this server uses it.
         "sasl.host" sasl_host: Option<String> = None
             => slapd("sasl-host", "olcSaslHost", "<host>").examples(&["\"ldap.example.com\""]);
-        /// Properties that SASL mechanisms must have: `noanonymous`, `noplain`, `noactive`, `nodict`, `minssf=N`
-        /// and so on. `noplain` permits PLAIN under TLS.
+        /// Properties that SASL mechanisms must have: `noanonymous`, `noplain`, `noactive`,
+        /// `nodict`, `minssf=N` and so on. `noplain` permits PLAIN under TLS.
         "sasl.security" sasl_security: Vec<String> = vec!["noanonymous".to_owned(), "noplain".to_owned()]
             => slapd("sasl-secprops", "olcSaslSecProps", "<properties>").read(sasl_secprops)
                 .write(|properties| vec![if properties.is_empty() { "none".to_owned() } else { properties.join(",") }]);
@@ -123,7 +125,8 @@ settings! {
         /// Security strength, in bits, of connections over a UNIX socket.
         "local_ssf" local_ssf: u32 = 71
             => slapd("localSSF", "olcLocalSSF", "<ssf>").read(zero_unless_positive).fixed();
-        /// The server's certificate and those above it, PEM. The server reads changed files again by itself.
+        /// The server's certificate and those above it, PEM. The server reads changed files again
+        /// by itself.
         "tls.certificate" tls_certificate: Option<PathBuf> = None
             => slapd("TLSCertificateFile", "olcTLSCertificateFile", "<>").variable("TLS_CERT").fixed()
                 .examples(&["\"/etc/fulgurite/tls/server.pem\""]);
@@ -172,11 +175,12 @@ settings! {
         /// slapd's mask of log levels, for `cn=Monitor` and `cn=config`.
         "log.slapd_levels" log_mask: u32 = 0
             => slapd("loglevel", "olcLogLevel", "<level>").many().joined().take(log_levels).write(|mask| level_names(*mask));
-        /// A directory of schema files. The server reads its `.schema` and `.ldif` files in the order of their
-        /// names, after the files of `schema`.
+        /// A directory of schema files. The server reads its `.schema` and `.ldif` files in the
+        /// order of their names, after the files of `schema`.
         "start.schema_directory" schema_directory: Option<PathBuf> = None
             => own().variable("SCHEMA_DIR").examples(&["\"/etc/fulgurite/schema\""]);
-        /// A directory of LDIF files. At each start the server adds those of their entries that are missing.
+        /// A directory of LDIF files. At each start the server adds those of their entries that are
+        /// missing.
         "start.ldif_directory" ldif_directory: Option<PathBuf> = None
             => own().variable("SEED_LDIF_DIR").examples(&["\"/etc/fulgurite/ldif\""]);
         /// At start, make the entry at the top of the data if there is none.
@@ -201,14 +205,16 @@ settings! {
         "index_keys.substr_any_step" substr_any_step: u32 = 2
             => slapd("index_substr_any_step", "olcIndexSubstrAnyStep", "<step>");
     } {
-        /// Addresses that the server listens on. `ldap://:389` listens on every address of the machine.
-        /// `ldaps://` needs `tls`. `ldapi:///` is a UNIX socket; `ldapi://%2Frun%2Fldapi` is one at another path.
+        /// Addresses that the server listens on. `ldap://:389` listens on every address of the
+        /// machine. `ldaps://` needs `tls`. `ldapi:///` is a UNIX socket; `ldapi://%2Frun%2Fldapi`
+        /// is one at another path.
         "listen" listen: ListenUrl => own().flag("--listen").fixed().installed(&["[\"ldap://127.0.0.1:389\"]"]);
-        /// Schema files (`.schema`, cn=schema LDIF, RFC 4512 LDIF), read in order after the built-in schema. The
-        /// files that OpenLDAP ships are built in: `dyngroup.schema` works without such a file.
+        /// Schema files (`.schema`, cn=schema LDIF, RFC 4512 LDIF), read in order after the
+        /// built-in schema. The files that OpenLDAP ships are built in: `dyngroup.schema` works
+        /// without such a file.
         "schema" schema: SchemaPart => own().flag("--schema");
-        /// This server's number in change sequence numbers, from 0 to 4095. Where several servers share a file, a
-        /// listener's URL follows it.
+        /// This server's number in change sequence numbers, from 0 to 4095. Where several servers
+        /// share a file, a listener's URL follows it.
         "server_id" server_ids: ServerId
             => slapd("serverID", "olcServerID", "<number> <[URI]>").taking(1, Some(2)).take(server_id)
                 .examples(&["[\"1 ldap://a.example.com\", \"2 ldap://b.example.com\"]"]);
@@ -218,7 +224,8 @@ settings! {
         /// LDIF files of an entry without a name. Its attributes become attributes of the root DSE.
         "root_dse" root_dse: PathBuf
             => slapd("rootDSE", "olcRootDSE", "<file>").examples(&["[\"/etc/fulgurite/rootdse.ldif\"]"]);
-        /// Rules that map an identity of SASL to an entry: an expression, and the name or URL that replaces it.
+        /// Rules that map an identity of SASL to an entry: an expression, and the name or URL that
+        /// replaces it.
         "authz.regexp" authz_regexp: AuthzRegexp
             => slapd("authz-regexp", "olcAuthzRegexp", "<regexp> <DN>").taking(2, Some(2)).numbered()
                 .read(authz_regexp).write(written_regexp)
@@ -234,7 +241,8 @@ const NO_PROPERTIES: &str =
 const OBSOLETE: &str = "keyword is obsolete (ignored)";
 
 impl Global {
-    /// Directives that have no setting: schema definitions, second names, and directives without effect.
+    /// Directives that have no setting: schema definitions, second names, and directives without
+    /// effect.
     pub(crate) const DIRECTIVES: &'static [Row<GlobalLayer, Global>] = &[
         schema(
             "objectidentifier",

@@ -1,11 +1,13 @@
-//! The settings table: one row for each setting, and one for each directive of slapd that has no setting.
+//! The settings table: one row for each setting, and one for each directive of slapd that has no
+//! setting.
 //!
 //! ```text
 //!   row: key, field, type, default, text   <- TOML, environment, flags, `config show`, docs/settings.md
 //!        directive: word, attribute        <- slapd.conf, cn=config, both ways
 //! ```
 //!
-//! A new setting is a row here and its use elsewhere. Readers and writers take all they need from the row.
+//! A new setting is a row here and its use elsewhere. Readers and writers take all they need from
+//! the row.
 
 mod content;
 mod global;

@@ -16,21 +16,22 @@ use crate::{Note, Sourced};
 settings! {
     /// Rules of a database, or of all databases.
     Policy / PolicyLayer {
-        /// Entries that one search may return, or `unlimited`. Words set single bounds: `soft`, `hard`,
-        /// `unchecked`, `pr`, `prtotal`.
+        /// Entries that one search may return, or `unlimited`. Words set single bounds: `soft`,
+        /// `hard`, `unchecked`, `pr`, `prtotal`.
         "limits.size" size: SizeLimits = SizeLimits::up_to(Limit::At(500))
             => slapd("sizelimit", "olcSizeLimit", "<limit>").many().take(size_limit).flag("--size-limit")
                 .examples(&["\"soft=100 hard=1000 unchecked=50000 pr=200 prtotal=unlimited\""]);
-        /// Seconds that one search may take, or `unlimited`. Words set single bounds: `soft`, `hard`.
+        /// Seconds that one search may take, or `unlimited`. Words set single bounds: `soft`,
+        /// `hard`.
         "limits.time" time: TimeLimits = TimeLimits::up_to(Limit::At(3600))
             => slapd("timelimit", "olcTimeLimit", "<limit>").many().take(time_limit).flag("--time-limit")
                 .examples(&["\"soft=10 hard=60\""]);
-        /// Operations that are refused: `bind`, `add`, `modify`, `rename`, `delete`, `search`, `compare`,
-        /// `extended`, `read`, `write`, `all`, `extended=OID`.
+        /// Operations that are refused: `bind`, `add`, `modify`, `rename`, `delete`, `search`,
+        /// `compare`, `extended`, `read`, `write`, `all`, `extended=OID`.
         "restrict" restrict: Restrict = Restrict::default()
             => slapd("restrict", "olcRestrict", "<op_list>").many().adding(Restrict::default, add_restrict);
-        /// Conditions that a client must meet before it asks: `bind`, `LDAPv3`, `authc`, `SASL`, `strong`.
-        /// `none`, first, drops the conditions of all databases for one of them.
+        /// Conditions that a client must meet before it asks: `bind`, `LDAPv3`, `authc`, `SASL`,
+        /// `strong`. `none`, first, drops the conditions of all databases for one of them.
         "require" require: Require = Require::default()
             => slapd("require", "olcRequires", "<features>").many().adding(Require::default, add_require);
         /// Least strengths of connections in bits: `ssf`, `transport`, `tls`, `sasl`, `update_ssf`,
@@ -61,8 +62,9 @@ settings! {
                 Ok(names.map(str::to_owned).collect())
             });
     } {
-        /// Access rules in the language of slapd.access(5); the first rule that matches decides. Without rules,
-        /// every client reads everything except `userPassword`, which serves to log in.
+        /// Access rules in the language of slapd.access(5); the first rule that matches decides.
+        /// Without rules, every client reads everything except `userPassword`, which serves to log
+        /// in.
         "access" access: String
             => slapd("access", "olcAccess", "<access>").taking(0, None).numbered().read(access)
                 .installed(&["[\n    \"to attrs=userPassword by self write by * auth\",\n    \"to * by * read\",\n]"]);
@@ -74,7 +76,8 @@ settings! {
 }
 
 impl PolicyLayer {
-    /// Returns this layer with the settings that it inherits from the rules of all databases. It inherits no list.
+    /// Returns this layer with the settings that it inherits from the rules of all databases. It
+    /// inherits no list.
     #[must_use]
     pub fn inheriting(self, all: &PolicyLayer) -> PolicyLayer {
         let all = PolicyLayer {

@@ -334,7 +334,8 @@ impl<L, G> Row<L, G> {
 ///
 /// A second block declares lists, whose rows have no default: `"key" list: Item => spec;`.
 ///
-/// The macro makes the group (`Global`), the part of it that one source sets (`GlobalLayer`), and the rows.
+/// The macro makes the group (`Global`), the part of it that one source sets (`GlobalLayer`), and
+/// the rows.
 macro_rules! settings {
     (
         $(#[$doc:meta])* $name:ident / $layer:ident
@@ -417,7 +418,8 @@ macro_rules! settings {
                 }, )*
             ];
 
-            /// Passes each setting with its key, value and origin to `show`, lists one item at a time.
+            /// Passes each setting with its key, value and origin to `show`, lists one item at a
+            /// time.
             pub(crate) fn each(&self, show: &mut dyn FnMut(&'static str, String, &$crate::Origin)) {
                 $( show($key, $crate::setting::Setting::show(&self.$field.value), &self.$field.origin); )*
                 $( for item in &self.$list {
@@ -445,7 +447,8 @@ macro_rules! settings {
                 }
             }
 
-            /// Sets a key. Returns `None` if the group has no such key; errors carry the place of the wrong item.
+            /// Sets a key. Returns `None` if the group has no such key; errors carry the place of
+            /// the wrong item.
             pub(crate) fn set(
                 &mut self,
                 key: &str,

@@ -22,13 +22,15 @@ settings! {
                 .installed(&["\"/var/lib/fulgurite\""]);
         /// Permissions of the files of the store.
         "storage.mode" mode: FileMode = FileMode(0o600) => mdb("mode", "olcDbMode", "<mode>").read(mode);
-        /// State that a commit has reached when it is acknowledged: `full` (on disk), `no-meta-sync` (a power loss
-        /// may lose the last commits) or `no-sync` (a power loss may destroy the file).
+        /// State that a commit has reached when it is acknowledged: `full` (on disk),
+        /// `no-meta-sync` (a power loss may lose the last commits) or `no-sync` (a power loss may
+        /// destroy the file).
         "storage.durability" durability: Durability = Durability::Full
             => mdb("dbnosync", "olcDbNoSync", "<(null)>").taking(0, Some(1)).take(no_sync)
                 .write(|durability| (*durability == Durability::NoSync).olc())
                 .flag("--durability").fixed();
-        /// Bytes that the data file may grow to. The store reserves address space for them; the file grows by need.
+        /// Bytes that the data file may grow to. The store reserves address space for them; the
+        /// file grows by need.
         "storage.map_bytes_max" map_bytes_max: u64 = 1 << 40
             => mdb("maxsize", "olcDbMaxSize", "<size>").flag("--map-bytes-max").fixed()
                 .read(|statement| statement.unsigned_long("unsigned long").map(|size| size.max(1 << 20)));
@@ -42,15 +44,17 @@ settings! {
         /// Entries that a search reads before it releases its snapshot.
         "storage.snapshot_entries" snapshot_entries: u32 = 10_000
             => mdb("rtxnsize", "olcDbRtxnSize", "<entries>");
-        /// Keep the indexes of the table `index` in the example file, except for attributes named there.
+        /// Keep the indexes of the table `index` in the example file, except for attributes named
+        /// there.
         "default_indexes" default_indexes: bool = true => own().flag("--no-default-indexes");
-        /// Kinds of index for attributes that slapd.conf's `index ATTRIBUTE` names without a kind. Unused in TOML
-        /// files.
+        /// Kinds of index for attributes that slapd.conf's `index ATTRIBUTE` names without a kind.
+        /// Unused in TOML files.
         "index_default" index_default: IndexKinds = IndexKinds::default()
             => own().examples(&["\"eq\""]);
     } {
-        /// Indexes of each attribute: `eq` answers `(a=v)` and `(a>=v)`, `pres` answers `(a=*)`, `sub` answers
-        /// `(a=*v*)`, `approx` answers `(a~=v)`. An attribute named here replaces its default; `none` drops it.
+        /// Indexes of each attribute: `eq` answers `(a=v)` and `(a>=v)`, `pres` answers `(a=*)`,
+        /// `sub` answers `(a=*v*)`, `approx` answers `(a~=v)`. An attribute named here replaces its
+        /// default; `none` drops it.
         "index" indexes: IndexSetting
             => mdb("index", "olcDbIndex", "<attr> <[pres,eq,approx,sub]>").taking(1, Some(2)).take(index)
                 .write_group(written_indexes).flag("--index");
