@@ -12,9 +12,9 @@ use clap::Args;
 /// exactly one use. The file format has no checksums, so the check cannot find changed bytes inside
 /// keys and values.
 ///
-/// Works on the store of a directory and on any environment of LMDB 0.9, also while other programs
-/// write to it. The check takes a reader slot and changes nothing else. If the lock file is missing
-/// or not writable, the check warns and continues without a slot.
+/// Works on a directory's store and on any environment of LMDB 0.9, while other programs may write
+/// to it. The check takes a reader slot and changes nothing else. If the lock file is missing or
+/// not writable, the check warns and continues without a slot.
 ///
 /// Exit status: 0 no damage, 1 damage, 2 the check failed. With --repair: 0 all data was salvaged,
 /// 1 some data is missing or out of date, 2 nothing was salvaged.
