@@ -55,8 +55,7 @@ pub struct EntryRights<'d> {
 /// A class of decisions that give the same rights to every attribute of every entry.
 ///
 /// Two classes are equal if both requesters bypass all rules. They are also equal if the rules are
-/// the same and the same clauses match both requesters. They are also equal if the rules are the
-/// same and the same clauses match both requesters.
+/// the same and the same clauses match both requesters.
 #[derive(Clone, Copy, Debug)]
 pub struct RightsClass<'r>(Option<&'r UniformRights>);
 
@@ -105,8 +104,7 @@ impl<'r> Decisions<'r> {
     }
 
     /// Returns true if every entry gets the same decisions. The name and entry given to
-    /// [`at`](Self::at) then do not matter. The name and entry given to [`at`](Self::at) then do
-    /// not matter. Single values of an attribute may still differ: see
+    /// [`at`](Self::at) then do not matter. Single values of an attribute may still differ: see
     /// [`by_value`](Self::by_value).
     #[must_use]
     pub fn uniform(&self) -> bool {

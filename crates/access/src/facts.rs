@@ -16,9 +16,8 @@ pub enum EntryRef<'n> {
 /// rule applies to it.
 ///
 /// The owner of the entries implements it over the operation's snapshot. Rules and operation so see
-/// the same entries. Rules and operation so see the same entries. A failure of the store looks like
-/// a missing entry. Nothing is granted by it, except by a rule with a negative filter. Nothing is
-/// granted by it, except by a rule with a negative filter.
+/// the same entries. A failure of the store looks like a missing entry. Nothing is granted by it,
+/// except by a rule with a negative filter.
 pub trait Facts {
     /// Visits the values of just that attribute, without its subtypes; none for a missing entry.
     fn values(
@@ -36,8 +35,7 @@ pub trait Facts {
     fn matches(&self, of: EntryRef<'_>, filter: &Filter<AttributeSelector>) -> bool;
 
     /// Visits the values of attributes of all entries in scope for which the filter is True.
-    /// Without attributes, it visits the normal forms of the entries' names. Without attributes, it
-    /// visits the normal forms of the entries' names.
+    /// Without attributes, it visits the normal forms of the entries' names.
     fn select(
         &self,
         base: &str,

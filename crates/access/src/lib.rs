@@ -16,8 +16,7 @@
 //! ```
 //!
 //! Everything here is a pure function of the rules, the requester, a name and the [`Facts`] about
-//! entries. The crate stores nothing and reads nothing but these facts. The crate stores nothing
-//! and reads nothing but these facts.
+//! entries. The crate stores nothing and reads nothing but these facts.
 
 #![forbid(unsafe_code)]
 

@@ -4,7 +4,7 @@
 //! Rules are written in POSIX extended syntax, matched without regard to case. They run on the
 //! `regex` crate: time linear in the text, no back references. One difference remains: of several
 //! alternatives that match at one position the first counts, not the longest. Only sub-matches show
-//! it. Only sub-matches show it.
+//! it.
 
 use std::ops::Range;
 

@@ -6,8 +6,8 @@
 //!                                            `-- no, and there is room --> computed now, stored with the rules
 //! ```
 //! Most searches come from requesters of two or three combinations (anonymous, authenticated). A
-//! decision about an attribute is then a table look-up. A decision about an attribute is then a
-//! table look-up. Combinations are never removed: a look-up takes no lock and writes nothing.
+//! decision about an attribute is then a table look-up. Combinations are never removed: a look-up
+//! takes no lock and writes nothing.
 
 use std::sync::OnceLock;
 

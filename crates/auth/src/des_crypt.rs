@@ -1,6 +1,5 @@
 //! The oldest form of crypt(3): DES (FIPS 46-3) of a block of zeros, twenty-five times. The key is
-//! eight characters of the password, and the salt permutes the expansion. The key is eight
-//! characters of the password, and the salt permutes the expansion. No crate for DES lets its
+//! eight characters of the password, and the salt permutes the expansion. No crate for DES lets its
 //! expansion be changed.
 //!
 //! Kept for passwords that old systems have stored, and because slapd makes such passwords unless

@@ -24,7 +24,6 @@ pub struct AuthzRegexpError {
 
 impl AuthzRegexp {
     /// Compiles a rule. The pattern matches anywhere in the name and in any case. In the
-    /// replacement, `$1` to `$9` are the matches of its groups, and `$0` is the whole match. In the
     /// replacement, `$1` to `$9` are the matches of its groups, and `$0` is the whole match.
     ///
     /// # Errors

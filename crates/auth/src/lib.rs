@@ -9,16 +9,15 @@
 //!
 //! Stored values have RFC 2307's notation: `{SCHEME}`, in any case, and the scheme's form of the
 //! password. A value without a scheme is the password in clear. `{SCHEME}`, in any case, and the
-//! scheme's form of the password. A value without a scheme is the password in clear. Digests are
-//! compared in constant time. A slow scheme states its cost in advance ([`cost`]), so that the
-//! check can run on a thread of workers. Absurd costs are refused ([`SchemeError::TooCostly`]),
-//! because a user who may write a password must not stop the server with it.
+//! scheme's form of the password. Digests are compared in constant time. A slow scheme states its
+//! cost in advance ([`cost`]), so that the check can run on a thread of workers. Absurd costs are
+//! refused ([`SchemeError::TooCostly`]), because a user who may write a password must not stop the
+//! server with it.
 //!
 //! The crate also has the parts of SASL that need no entry. These are mechanisms and their messages
 //! ([`Mechanism`], [`PlainMessage`], [`ClientFirst`]) and the demands on them
-//! ([`SecurityProperties`]). These are mechanisms and their messages ([`Mechanism`],
-//! [`PlainMessage`], [`ClientFirst`]) and the demands on them ([`SecurityProperties`]). Names of
-//! users before they are names of entries are here too ([`AuthzRegexp`], [`AuthzId`], [`sasl_dn`]).
+//! ([`SecurityProperties`]). Names of users before they are names of entries are here too
+//! ([`AuthzRegexp`], [`AuthzId`], [`sasl_dn`]).
 //!
 //! Not here: entries, access rules, connections.
 

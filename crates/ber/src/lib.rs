@@ -12,7 +12,6 @@
 //! ```
 //!
 //! This is the subset of BER that LDAP permits. It has definite lengths of at most four bytes, tag
-//! numbers below 31, and primitive strings. It has definite lengths of at most four bytes, tag
 //! numbers below 31, and primitive strings. It is not DER on input: a length may be written longer
 //! than it needs to be. It knows no LDAP message; those live in `fulgurite-ldap`.
 

@@ -16,9 +16,8 @@ pub struct Mark {
 ///
 /// A container's length is not known when it begins. [`Writer::begin`] reserves one length byte and
 /// moves the contents if they need more. This costs a copy of containers beyond 127 bytes.
-/// [`Writer::begin_long`] reserves three and pays with two bytes for short contents. This costs a
-/// copy of containers beyond 127 bytes. [`Writer::begin_long`] reserves three and pays with two
-/// bytes for short contents. Each byte is moved at most once per open container.
+/// [`Writer::begin_long`] reserves three and pays with two bytes for short contents. Each byte is
+/// moved at most once per open container.
 #[derive(Debug)]
 pub struct Writer<'o> {
     out: &'o mut Vec<u8>,
@@ -59,7 +58,7 @@ impl<'o> Writer<'o> {
     }
 
     /// Writes the head of an element whose `len` bytes of contents are written next. It serves
-    /// containers of a known length. It serves containers of a known length.
+    /// containers of a known length.
     ///
     /// # Panics
     /// If `len` is 4 GiB or more.

@@ -2,7 +2,7 @@
 //!
 //! This is slapadd's behaviour, while [`load`](crate::load) is all or nothing. Children may come
 //! before their parents, also in an earlier run. A missing parent gets a placeholder at once, and
-//! fills it when it comes. A missing parent gets a placeholder at once, and fills it when it comes.
+//! fills it when it comes.
 //!
 //! An empty store is filled as by a bulk load, as long as parents come before their children.
 
@@ -176,8 +176,7 @@ impl From<BulkWriteError> for AddError {
 
 /// Adds the entries of `input` to the stores, each to the one with the most specific suffix.
 /// Everything becomes visible at the end, in one transaction for each store. This includes entries
-/// before a record that could not be added. This includes entries before a record that could not be
-/// added.
+/// before a record that could not be added.
 ///
 /// The writers of the stores are held until the end: a server that has them open waits with its
 /// updates.

@@ -15,8 +15,8 @@
 //!
 //! They work on stores and streams; options, terminals and exit codes are the command line's. A
 //! load may extend a store that a server has open. It takes the store's writer like any other
-//! update, and commits once. It takes the store's writer like any other update, and commits once.
-//! [`generate`](fn@generate) writes the same directory on every machine for the same seed.
+//! update, and commits once. [`generate`](fn@generate) writes the same directory on every machine
+//! for the same seed.
 
 #![forbid(unsafe_code)]
 

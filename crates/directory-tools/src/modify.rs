@@ -1,8 +1,7 @@
 //! Change records applied to stores without a server, as slapmodify does.
 //!
 //! A directory is opened over the stores, and its root makes the changes. They so obey the schema
-//! and get the same operational attributes as changes of clients. They so obey the schema and get
-//! the same operational attributes as changes of clients.
+//! and get the same operational attributes as changes of clients.
 
 use std::io::BufRead;
 
@@ -68,7 +67,7 @@ pub enum ModifyEvent<'r> {
 }
 
 /// Applies the change records of `input`, each in a separate transaction. Content records are
-/// added. Content records are added. Gives the number of records that were not applied.
+/// added. Gives the number of records that were not applied.
 ///
 /// # Errors
 /// [`LdifError`] when the input cannot be read on; what was applied stays.

@@ -103,8 +103,8 @@ pub fn suffixes_of(from: &Path) -> Result<Vec<String>, ImportError> {
 }
 
 /// Returns the attribute types of a database that a schema does not define, as statements of a
-/// schema file. They become octet strings that any entry may have. They become octet strings that
-/// any entry may have. Compared by bytes, they can be searched for as well as without a schema.
+/// schema file. They become octet strings that any entry may have. Compared by bytes, they can be
+/// searched for as well as without a schema.
 ///
 /// # Errors
 /// [`ImportError`].

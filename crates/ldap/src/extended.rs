@@ -2,7 +2,7 @@
 
 use fulgurite_ber::{Reader, Tag, Writer};
 
-use crate::message::MESSAGE_ID_MAX;
+use crate::message_id::MESSAGE_ID_MAX;
 use crate::{Fault, MessageId};
 
 /// The value of a password modify request (RFC 3062 section 2).

@@ -26,8 +26,7 @@ pub enum FrameError {
 ///
 /// The limit (bytes of the whole PDU) is checked as soon as the header is there. A false length so
 /// costs the receiver no memory. Grow the buffer with the bytes that arrive, never to the declared
-/// length. A false length so costs the receiver no memory. Grow the buffer with the bytes that
-/// arrive, never to the declared length.
+/// length.
 ///
 /// # Errors
 /// [`FrameError`] as soon as the bytes show that no acceptable message begins here.

@@ -1,8 +1,7 @@
 //! LDAP messages, filters, controls, URLs and DN text (RFC 4511, 4514-4516).
 //!
 //! Bytes become borrowed structures, and structures become bytes. Both directions are here: the
-//! server reads requests and writes responses, and the client does the opposite. Both directions
-//! are here: the server reads requests and writes responses, and the client does the opposite.
+//! server reads requests and writes responses, and the client does the opposite.
 //!
 //! ```text
 //!                 frame(bytes, limit)          Message::decode(pdu, limits)
@@ -30,7 +29,9 @@ mod error;
 mod extended;
 mod filter;
 mod frame;
+mod limits;
 mod message;
+mod message_id;
 pub mod oid;
 mod operation;
 mod request;
@@ -49,7 +50,9 @@ pub use filter::{
     Step, Substrings, Walk,
 };
 pub use frame::{FrameError, frame};
-pub use message::{Limits, MESSAGE_ID_MAX, Message, MessageId, peek_message_id};
+pub use limits::Limits;
+pub use message::{Message, peek_message_id};
+pub use message_id::{MESSAGE_ID_MAX, MessageId};
 pub use operation::Operation;
 pub use request::{
     AddRequest, Authentication, BindRequest, Change, CompareRequest, DeleteRequest, Deref,

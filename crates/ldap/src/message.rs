@@ -2,33 +2,7 @@
 
 use fulgurite_ber::{Malformed, Reader, Tag};
 
-use crate::{Controls, DecodeError, FILTER_DEPTH_CEILING, Fault, Operation, Request};
-
-/// Identifies a request on its connection: 1 to 2^31-1, 0 for unsolicited notifications.
-pub type MessageId = u32;
-
-/// The largest message id.
-pub const MESSAGE_ID_MAX: MessageId = 0x7fff_ffff;
-
-/// The limits of a decoder.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
-    /// How deep `and`, `or` and `not` nest; [`FILTER_DEPTH_CEILING`] at most, whatever is set.
-    pub filter_depth_max: u16,
-    /// How many parts a filter has in all. A part takes two bytes or more on the wire and far more
-    /// in memory. This limit bounds the cost of one request. This limit bounds the cost of one
-    /// request.
-    pub filter_parts_max: u32,
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Limits {
-            filter_depth_max: FILTER_DEPTH_CEILING,
-            filter_parts_max: 65_536,
-        }
-    }
-}
+use crate::{Controls, DecodeError, Fault, Limits, MESSAGE_ID_MAX, MessageId, Operation, Request};
 
 /// A request as a server receives it, borrowed from its PDU.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,9 +19,7 @@ impl<'a> Message<'a> {
     /// Decodes one PDU, as [`crate::frame`] delimits it.
     ///
     /// A search allocates its list of attributes and the vectors of `and` and `or`. A modify
-    /// allocates its list of changes, an add its list of attributes. Everything else is borrowed. A
-    /// modify allocates its list of changes, an add its list of attributes. Everything else is
-    /// borrowed.
+    /// allocates its list of changes, an add its list of attributes. Everything else is borrowed.
     ///
     /// # Errors
     /// [`DecodeError::Envelope`] if there is nothing to answer to, otherwise [`DecodeError::Body`].

@@ -11,10 +11,9 @@
 //! ```
 //!
 //! The reader copies each line once into a buffer that every record reuses. It decodes base64 in
-//! place, and lends the record until the next call. It allocates nothing per line or record. It
-//! decodes base64 in place, and lends the record until the next call. It allocates nothing per line
-//! or record. Every record, value and error knows its line. Memory is bounded by the largest record
-//! allowed ([`ReaderOptions::record_bytes_max`]).
+//! place, and lends the record until the next call. It allocates nothing per line or record. Every
+//! record, value and error knows its line. Memory is bounded by the largest record allowed
+//! ([`ReaderOptions::record_bytes_max`]).
 //!
 //! Not here: schema, DN syntax, grouping of values by attribute. Names and values are handed on as
 //! written.

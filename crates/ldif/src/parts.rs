@@ -177,8 +177,7 @@ impl<R: BufRead> Parts<R> {
             let line = text.get(line_start..at).unwrap_or_default();
             borders += usize::from(is_empty(line));
             // A line that begins with a space belongs to the line before it. Without a line before
-            // it, it is an error in a first record. Without a line before it, it is an error in a
-            // first record.
+            // it, it is an error in a first record.
             in_comment = matches!(line, [b'#', ..]) || in_comment && matches!(line, [b' ', ..]);
             self.begun |= !(in_comment || is_empty(line));
             line_start = at + 1;

@@ -160,8 +160,7 @@ impl<'r> Iterator for Modifications<'r> {
         let values = self.lines.get(part.head + 1..part.end).unwrap_or_default();
         Some(Modification {
             kind: part.kind,
-            // The value of "add: description" names the attribute. The parser has checked it. The
-            // parser has checked it.
+            // The value of "add: description" names the attribute. The parser has checked it.
             description: std::str::from_utf8(head.value(self.text)).unwrap_or_default(),
             values: Attributes {
                 text: self.text,

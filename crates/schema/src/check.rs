@@ -65,9 +65,7 @@ pub struct CheckOptions {
     pub structural_class: Option<ObjectClassIndex>,
     /// Trust that values have their syntaxes and differ from each other. A modify that has checked
     /// its new values by [`Schema::check_values`] sets it. A change of one member of a large group
-    /// then does not look at all members. A modify that has checked its new values by
-    /// [`Schema::check_values`] sets it. A change of one member of a large group then does not look
-    /// at all members.
+    /// then does not look at all members.
     pub skip_values: bool,
     /// Accept obsolete attribute types and classes, for requesters that relax the rules.
     pub allow_obsolete: bool,
@@ -227,9 +225,8 @@ impl Schema {
     }
 
     /// Returns the normal form of a value that has its syntax and, for objectClass, names a class.
-    /// A value without a normal form is invalid too, because nothing could find it. A value without
-    /// a normal form is invalid too, because nothing could find it. Of a single value, which is
-    /// compared with no other, it may be any text.
+    /// A value without a normal form is invalid too, because nothing could find it. Of a single
+    /// value, which is compared with no other, it may be any text.
     fn checked_normal<'v>(
         &self,
         kind: &AttributeType,

@@ -16,9 +16,8 @@
 //! ```
 //!
 //! A [`MatchingRule`] turns a value into a *normal form*. Equal values have equal bytes, and the
-//! order of bytes is the rule's order. Equal values have equal bytes, and the order of bytes is the
-//! rule's order. The same bytes are index keys in the store. Plain ASCII is compared without making
-//! them.
+//! order of bytes is the rule's order. The same bytes are index keys in the store. Plain ASCII is
+//! compared without making them.
 //!
 //! The crate parses no messages (`fulgurite-ldap` does), stores nothing, and decides nothing about
 //! access. Numbers of types and classes hold for one [`Schema`] value and are never written to

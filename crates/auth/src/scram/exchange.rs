@@ -19,7 +19,7 @@ pub enum ScramError {
     #[error("extensions-not-supported")]
     Extension,
     /// The client could bind to the TLS layer and believes that the server cannot. A third party
-    /// has changed the list of mechanisms. A third party has changed the list of mechanisms.
+    /// has changed the list of mechanisms.
     #[error("server-does-support-channel-binding")]
     Downgrade,
     /// The binding asked for is none of this layer.

@@ -1,6 +1,5 @@
 //! SCRAM, the server's side (RFC 5802, RFC 7677). Client and server prove to each other that they
-//! know the password, and neither sends it. Client and server prove to each other that they know
-//! the password, and neither sends it.
+//! know the password, and neither sends it.
 //!
 //! ```text
 //!   client                                     server
@@ -11,7 +10,7 @@
 //! ```
 //!
 //! With `-PLUS` the proof covers data that is unique to the TLS layer. An attacker in the middle
-//! cannot pass it on. An attacker in the middle cannot pass it on.
+//! cannot pass it on.
 
 mod exchange;
 mod keys;

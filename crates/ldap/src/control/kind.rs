@@ -2,6 +2,9 @@
 
 use crate::Fault;
 
+/// Decodes a control value. Returns the fault of a malformed one.
+pub type CheckValue = fn(&[u8]) -> Result<(), Fault>;
+
 /// A control that this crate knows.
 #[derive(Clone, Copy, Debug)]
 pub struct ControlKind {
@@ -10,7 +13,7 @@ pub struct ControlKind {
     /// Name in diagnostic messages, the same as slapd's.
     pub name: &'static str,
     /// Checks a value by decoding it; `None` if the control has no value with a structure.
-    pub check: Option<fn(&[u8]) -> Result<(), Fault>>,
+    pub check: Option<CheckValue>,
 }
 
 impl ControlKind {
@@ -27,7 +30,7 @@ impl ControlKind {
     pub(super) const fn with_value(
         oid: &'static str,
         name: &'static str,
-        check: fn(&[u8]) -> Result<(), Fault>,
+        check: CheckValue,
     ) -> ControlKind {
         ControlKind {
             oid,

@@ -22,7 +22,7 @@ mod vlv;
 pub use assertion::Assert;
 pub(crate) use envelope::encode;
 pub use envelope::{Control, Controls};
-pub use kind::ControlKind;
+pub use kind::{CheckValue, ControlKind};
 pub use matched_values::MatchedValues;
 pub use paged::PagedResults;
 pub use read_entry::{ReadEntry, read_entry_value};

@@ -115,8 +115,7 @@ impl<'o> EntryWriter<'o> {
     }
 
     /// Writes an attribute with all its values at once, after ending the one before. Each byte is
-    /// written once, at its final position. Each byte is written once, at its final position. The
-    /// values are gone through twice.
+    /// written once, at its final position. The values are gone through twice.
     #[inline]
     pub fn whole_attribute<'v>(
         &mut self,

@@ -14,8 +14,7 @@
 //!
 //! Nothing here recurses but the compiler's own `Drop`, `Clone` and `PartialEq`.
 //! [`FILTER_DEPTH_CEILING`] bounds these, and every way to make a filter from outside data observes
-//! it. [`FILTER_DEPTH_CEILING`] bounds these, and every way to make a filter from outside data
-//! observes it.
+//! it.
 
 mod buf;
 mod decode;

@@ -11,7 +11,7 @@ mod search;
 
 use fulgurite_ber::{Reader, Tag, Writer};
 
-use crate::message::MESSAGE_ID_MAX;
+use crate::message_id::MESSAGE_ID_MAX;
 use crate::{Fault, Limits, MessageId, Operation, Values};
 
 pub use add::AddRequest;

@@ -1,7 +1,6 @@
 //! The definitions that come with the server, as schema files for the common parser.
 //!
 //! Names, OIDs and relations are those of the RFCs and of existing servers. The wording is ours.
-//! The wording is ours.
 
 use crate::definition::Origin;
 

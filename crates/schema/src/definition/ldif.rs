@@ -1,7 +1,6 @@
 //! Schema in LDIF: entries below cn=schema,cn=config (`olcAttributeTypes: {0}( ... )`). It also
 //! reads the subschema entry as other servers export it (`attributeTypes: ( ... )`, RFC 4512,
-//! section 4.2). It also reads the subschema entry as other servers export it (`attributeTypes: (
-//! ... )`, RFC 4512, section 4.2). ( ... )`; RFC 4512, section 4.2).
+//! section 4.2). ( ... )`; RFC 4512, section 4.2).
 
 use super::statement::Statement;
 
@@ -20,8 +19,7 @@ const ATTRIBUTES: [&str; 8] = [
 
 /// Returns true if a text is LDIF rather than a `.schema` file. Its first line that is neither
 /// empty nor a comment then has a colon after its first word. The word is no keyword of `.schema`
-/// files. Its first line that is neither empty nor a comment then has a colon after its first word.
-/// The word is no keyword of `.schema` files.
+/// files.
 pub(super) fn looks_like_ldif(text: &str) -> bool {
     let first = text.lines().find(|line| {
         let line = line.trim();

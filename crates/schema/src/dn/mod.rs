@@ -196,7 +196,7 @@ impl Dn {
     }
 
     /// Returns the form shown to clients: values as the user wrote them, types by their first
-    /// names. The parts of an RDN are sorted by type. The parts of an RDN are sorted by type.
+    /// names. The parts of an RDN are sorted by type.
     #[must_use]
     pub fn pretty(&self) -> &str {
         &self.pretty

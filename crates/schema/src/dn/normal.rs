@@ -82,7 +82,7 @@ impl NormalWriter {
 }
 
 /// Returns a value that is its own normal form but for case, and needs no escapes. Most values in
-/// names are such values. Most values in names are such values. Also, whether case is to be folded.
+/// names are such values. Also, whether case is to be folded.
 fn plain_text<'v>(attribute: &AttributeType, value: &'v [u8]) -> Option<(&'v str, bool)> {
     let is_text = matches!(
         attribute.syntax.kind,
@@ -123,8 +123,7 @@ const SEEN: [u8; 256] = {
 
 /// Returns the normal form of a name in the common form, and `None` for other names. The common
 /// form has text values of printable ASCII without escapes, one to a level, without spaces around
-/// them. The common form has text values of printable ASCII without escapes, one to a level,
-/// without spaces around them. `None` for all others.
+/// them. `None` for all others.
 fn plain_name(schema: &Schema, value: &[u8]) -> Option<String> {
     let mut normal = String::with_capacity(value.len());
     for level in value.split(|b| *b == b',') {
@@ -281,8 +280,7 @@ fn push_hex(out: &mut String, b: u8, escapes: Escapes) {
 }
 
 /// Makes the normal form of one attribute and value of a name. An unknown type and an invalid value
-/// stay as they are. Names in certificates were not made for this directory. Names in certificates
-/// were not made for this directory.
+/// stay as they are. Names in certificates were not made for this directory.
 pub(crate) fn normal_ava(schema: &Schema, kind: &str, value: &[u8]) -> String {
     let attribute = schema.attribute(kind);
     let mut text = attribute.map_or_else(|| kind.to_ascii_lowercase(), |a| a.key_name.clone());

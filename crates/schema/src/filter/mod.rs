@@ -75,7 +75,7 @@ pub enum Filter<A> {
         pieces: SubstringAssertion,
     },
     /// The entry is one of these, by their numbers in the store, ascending. A search computes them
-    /// in advance. A search computes them in advance.
+    /// in advance.
     Entries(Arc<[u64]>),
     /// A rule named by the client (RFC 4511, section 4.5.1.7.7).
     Extensible {

@@ -3,9 +3,7 @@
 //!
 //! The sound of a word is its metaphone (Lawrence Philips, 1990). Consonants count as they are
 //! spoken in English, and vowels only where a word begins with one. Neighbours of the same sound
-//! count once. Consonants count as they are spoken in English, and vowels only where a word begins
-//! with one. Neighbours of the same sound count once. Words of other alphabets sound like
-//! themselves.
+//! count once. Words of other alphabets sound like themselves.
 
 use std::borrow::Cow;
 

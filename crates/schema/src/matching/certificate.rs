@@ -168,7 +168,7 @@ fn split_outside_quotes(text: &str) -> Vec<&str> {
 }
 
 /// Returns the text in `"..."`, `rdnSequence:"..."`, `utcTime:"..."`. In the older form it is the
-/// text itself. In the older form it is the text itself.
+/// text itself.
 fn unquoted(text: &str) -> Result<String, InvalidValue> {
     let Some((before, rest)) = text.split_once('"') else {
         return Ok(text.trim().to_owned());

@@ -1,9 +1,7 @@
 //! Just enough DER (X.690) to find the parts of certificates and revocation lists that identify
 //! them. The `der` and `x509-cert` crates are no replacement: they refuse encodings that slapd
 //! accepts and directories hold. Examples are lengths with leading zeros, long serial numbers,
-//! Latin-1 strings and bytes after the certificate. The `der` and `x509-cert` crates are no
-//! replacement: they refuse encodings that slapd accepts and directories hold. Examples are lengths
-//! with leading zeros, long serial numbers, Latin-1 strings and bytes after the certificate.
+//! Latin-1 strings and bytes after the certificate.
 //!
 //! ```text
 //!   Certificate      { { [0] version?, serial, algorithm, issuer, ... }, algorithm, signature }      (RFC 5280, 4.1)

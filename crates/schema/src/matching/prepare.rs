@@ -4,8 +4,7 @@
 //! value -> map (fold case) -> NFKC -> insignificant spaces -> prepared
 //! ```
 //! The step that prohibits characters is left out. Directories hold private-use and replacement
-//! characters, and such values have to be found and imported. Directories hold private-use and
-//! replacement characters, and such values have to be found and imported.
+//! characters, and such values have to be found and imported.
 //!
 //! The RFC marks spaces by doubling them, so that substrings can meet in the middle of a run.
 //! Normal forms here are the compact equivalent. They have no space at either end and one space for

@@ -26,7 +26,6 @@ pub trait NameResolver {
     fn dn_matches(&self, normal: &[u8], value: &[u8]) -> Option<bool>;
 
     /// Returns the normal form of one attribute and value of a name. An unknown type and an invalid
-    /// value stay as they are. Names in certificates were not made for this directory. Names in
-    /// certificates were not made for this directory.
+    /// value stay as they are. Names in certificates were not made for this directory.
     fn normal_ava(&self, attribute: &str, value: &[u8]) -> String;
 }

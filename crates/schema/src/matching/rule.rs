@@ -82,7 +82,7 @@ impl MatchingRule {
     }
 
     /// Returns the rule by which `~=` compares values of attributes with this equality rule. It is
-    /// `None` if sound or equality decides. It is `None` if sound or equality decides.
+    /// `None` if sound or equality decides.
     pub(crate) fn approximate(&self) -> Option<&'static MatchingRule> {
         self.approximate
     }

@@ -182,8 +182,7 @@ fn spaced(core: &str, place: Position, (blank, leading, trailing): (bool, bool, 
 }
 
 /// Returns a compact normal form in the marked form of RFC 4518. Inner spaces occur twice, and each
-/// line has one space at each end. Inner spaces occur twice, and each line has one space at each
-/// end.
+/// line has one space at each end.
 fn mark_spaces(compact: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(compact.len() + 8);
     for (number, line) in compact.split(|&b| b == b'\n').enumerate() {

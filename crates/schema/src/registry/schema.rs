@@ -143,8 +143,7 @@ impl Schema {
 
     /// Returns true if an attribute option, in lower case, is valid on this server. Valid options
     /// are language tags (RFC 3866), `binary` (RFC 4522), and options named when the schema was
-    /// built. Valid options are language tags (RFC 3866), `binary` (RFC 4522), and options named
-    /// when the schema was built. `lang-` alone is a range, for selecting.
+    /// built. `lang-` alone is a range, for selecting.
     #[must_use]
     pub fn knows_option(&self, option: &str) -> bool {
         option == "binary"
@@ -170,8 +169,8 @@ impl Schema {
     }
 
     /// Returns the normal forms (under objectIdentifierMatch) of the class and of every class
-    /// derived from it. An entry whose objectClass holds one of them is of this class. An entry
-    /// whose objectClass holds one of them is of this class. `None` for an unknown class.
+    /// derived from it. An entry whose objectClass holds one of them is of this class. `None` for
+    /// an unknown class.
     #[must_use]
     pub fn class_closure(&self, name_or_oid: &str) -> Option<Vec<&str>> {
         let class = self.object_class(name_or_oid)?;

@@ -11,8 +11,7 @@ use fulgurite_ldap::{FilterBuf, LdapUrl, Scheme};
 use crate::matching::NameResolver;
 
 /// Returns true if the value is one of the forms above. A position in front (`{0}`) is skipped,
-/// because the attributes are ordered. A position in front (`{0}`) is skipped, because the
-/// attributes are ordered.
+/// because the attributes are ordered.
 pub(super) fn is_authz(names: &dyn NameResolver, value: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(value) else {
         return false;
