@@ -106,7 +106,7 @@ fn fill(environment: &Environment, records: usize) -> Answer<Database> {
 fn get(txn: &ReadTxn<'_>, db: Database, keys: &[[u8; 16]]) -> Answer<usize> {
     let mut sum = 0;
     for key in keys {
-        sum += txn.get(db, key)?.map_or(0, octets);
+        sum += txn.get(db, key)?.map_or(0, bytes);
     }
     Ok(sum)
 }
@@ -119,14 +119,14 @@ fn get_many(txn: &ReadTxn<'_>, db: Database, keys: &[[u8; 16]], batch: usize) ->
         sum += values
             .iter()
             .flatten()
-            .map(|value| octets(value))
+            .map(|value| bytes(value))
             .sum::<usize>();
     }
     Ok(sum)
 }
 
 /// Looks at a value.
-fn octets(value: &[u8]) -> usize {
+fn bytes(value: &[u8]) -> usize {
     value.len() + usize::from(value.last().copied().unwrap_or(0))
 }
 

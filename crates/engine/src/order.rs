@@ -114,7 +114,7 @@ pub enum ValueKind {
     /// byte order.
     ///
     /// The length is that of the first value of a key; another one for the same key is
-    /// [`Error::FixedSize`].
+    /// [`crate::Error::FixedSize`].
     Fixed(KeyOrder),
 }
 

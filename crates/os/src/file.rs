@@ -1,4 +1,4 @@
-//! A file of an environment. Every call on it asks the [seam](crate::seam), is repeated after a
+//! A file of an environment. Every call on it asks the [seam], is repeated after a
 //! signal, and continues after a partial result.
 
 use std::fs::{self, Metadata};

@@ -49,6 +49,7 @@ fn rebalance<P: PagesMut>(
     path: &mut Path,
     level: usize,
 ) -> Result<bool, Error> {
+    debug_assert!(path.len() <= usize::from(tree.record.depth));
     debug_assert!(level < path.len(), "the path has the page");
     let Some(step) = path.step(level) else {
         return Ok(false);

@@ -51,6 +51,7 @@ pub(crate) fn replace<P: PagesMut>(
     key: &[u8],
     value: NodeValue<'_>,
 ) -> Result<Option<Step>, Error> {
+    debug_assert!(!tree.record.root.is_none() || path.is_empty());
     debug_assert!(!key.is_empty(), "entries of leaves have keys");
     let Some(leaf) = path.leaf() else {
         return insert(pages, tree, path, key, value);
@@ -176,6 +177,7 @@ fn share<P: PagesMut>(
     key: &[u8],
     value: NodeValue<'_>,
 ) -> Result<(Pgno, Vec<u8>), Error> {
+    debug_assert!(left.pgno >= Pgno::FIRST_DATA);
     debug_assert_eq!(kind.is_leaf(), kind == tree.leaf);
     let copy = pages.view().page(left.pgno)?.to_vec();
     let page =

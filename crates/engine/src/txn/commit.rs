@@ -53,6 +53,7 @@ impl WriteTxn<'_> {
             self.trees.get_mut().settle(&meta);
             self.base = meta;
         }
+        debug_assert!(self.lock.is_none(), "others may write");
         self.has_trees = true;
         Ok(())
     }
@@ -119,6 +120,7 @@ pub(super) fn store_record(
     database: Database,
     record: &fulgurite_format::TreeRecord,
 ) -> Result<(), Error> {
+    debug_assert!(record.root.is_none() == (record.depth == 0));
     debug_assert!(database != Database::MAIN && database != Database::FREE_LIST);
     let mut main = txn.main()?;
     let name = txn.environment.names().name(database);

@@ -78,6 +78,7 @@ impl WriteTxn<'_> {
         len: usize,
         flags: PutFlags,
     ) -> Result<(Tree, Option<bool>), Error> {
+        debug_assert!(!self.failed, "a failed transaction makes no change");
         debug_assert!(path.is_empty(), "the position gives the path");
         let database = place.database();
         let tree = self.checked_tree(database, key, len)?;
@@ -103,6 +104,7 @@ impl WriteTxn<'_> {
         value: &[u8],
         flags: PutFlags,
     ) -> Result<PutOutcome, Error> {
+        debug_assert!(!self.failed, "a failed transaction makes no change");
         debug_assert!(!flags.has(PutFlags::CURRENT));
         let database = place.database();
         if self.append_at_hint(database, key, value)? {
@@ -154,6 +156,7 @@ impl WriteTxn<'_> {
         value: &[u8],
         flags: PutFlags,
     ) -> Result<PutOutcome, Error> {
+        debug_assert!(!self.failed, "a failed transaction makes no change");
         debug_assert!(flags.has(PutFlags::CURRENT));
         let database = place.database();
         let tree = self.checked_tree(database, key, value.len())?;

@@ -44,6 +44,7 @@ impl WriteTxn<'_> {
             self.check_plain_record(database, &path)?;
         }
         let before = exact.then(|| self.existing(database, &path)).transpose()?;
+        debug_assert!(exact == before.is_some());
         match edit(before)? {
             Edit::Keep => {}
             // Keys of that order have lengths to agree on.

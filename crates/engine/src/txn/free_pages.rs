@@ -47,6 +47,10 @@ impl FreePages {
     #[must_use]
     pub fn reusable(&self, oldest: Option<Txnid>) -> u64 {
         let limit = oldest.map_or(self.snapshot, |oldest| oldest.min(self.snapshot));
+        debug_assert!(
+            limit <= self.snapshot,
+            "the newest transaction's pages are kept"
+        );
         self.sum(Txnid(0), limit)
     }
 
@@ -70,6 +74,7 @@ impl FreePages {
 
     /// Pages of the records from `from` on up to, but not with, `to`.
     fn sum(&self, from: Txnid, to: Txnid) -> u64 {
+        debug_assert!(self.records.is_sorted_by(|a, b| a.0 < b.0), "ids ascend");
         let within = self
             .records
             .iter()

@@ -90,6 +90,7 @@ impl WriteTxn<'_> {
     }
 
     fn create(&mut self, database: Database, flags: DatabaseFlags) -> Result<Database, Error> {
+        debug_assert!(!self.failed, "a failed transaction makes no change");
         debug_assert!(
             database != Database::MAIN,
             "the main database is always there"
@@ -158,6 +159,7 @@ impl WriteTxn<'_> {
         self.clear_database(database)?;
         self.save_other_positions(Database::MAIN)?;
         let name = self.environment().names().name(database).to_vec();
+        debug_assert!(!name.is_empty(), "a named database has a name");
         let mut path = Path::new();
         self.guarded(|txn| {
             let mut main = txn.main()?;
@@ -174,6 +176,7 @@ impl WriteTxn<'_> {
 
     /// Moves cursors off the record of a database that is no more.
     fn leave_name(&mut self, name: &[u8], mut path: Path) -> Result<(), Error> {
+        debug_assert!(!self.failed, "a failed transaction makes no change");
         debug_assert!(!name.is_empty(), "a named database has a name");
         if !self.has_cursors() {
             return Ok(());

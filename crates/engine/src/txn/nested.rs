@@ -120,6 +120,7 @@ impl<'env> WriteTxn<'env> {
     pub fn nested(&mut self) -> Result<NestedTxn<'_, 'env>, Error> {
         let depth = self.levels.len();
         self.begin_nested()?;
+        debug_assert!(self.levels.len() == depth + 1, "one level was added");
         Ok(NestedTxn { txn: self, depth })
     }
 

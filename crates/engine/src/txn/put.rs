@@ -112,6 +112,7 @@ impl WriteTxn<'_> {
         at: ValueAt,
         value: &[u8],
     ) -> Result<(), Error> {
+        debug_assert!(!self.failed, "a failed transaction makes no change");
         debug_assert!(!path.is_empty(), "the path leads to an entry");
         debug_assert!(tree.has_duplicates());
         let leaf = tree::leaf_of(path, &tree)?;
@@ -173,6 +174,7 @@ impl WriteTxn<'_> {
         (key, value): (&[u8], &[u8]),
         flags: PutFlags,
     ) -> Result<PutOutcome, Error> {
+        debug_assert!(!value.is_empty(), "a duplicate is a key");
         debug_assert!(!self.failed, "a failed transaction makes no change");
         debug_assert!(tree.has_duplicates() && !path.is_empty());
         let leaf = tree::leaf_of(path, &tree)?;
@@ -260,6 +262,7 @@ impl WriteTxn<'_> {
     }
 
     fn touch(&mut self, database: Database, mut tree: Tree, path: &mut Path) -> Result<(), Error> {
+        debug_assert!(!path.is_empty(), "the path leads to an entry");
         debug_assert!(!self.failed, "a failed transaction makes no change");
         self.save_other_positions(database)?;
         self.guarded(|txn| {
@@ -377,6 +380,7 @@ impl WriteTxn<'_> {
         key: &[u8],
         value: &[u8],
     ) -> Result<bool, Error> {
+        debug_assert!(self.lock.is_some(), "the right to write is held");
         debug_assert!(!self.failed, "a failed transaction makes no change");
         debug_assert!(!key.is_empty());
         self.failed = true;
@@ -453,6 +457,7 @@ fn behind(at: ValueAt) -> ValueAt {
 
 /// All integer keys of a database have one size.
 fn check_same_size(tree: &Tree, present: &[u8], key: &[u8]) -> Result<(), Error> {
+    debug_assert!(!key.is_empty(), "a record has a key");
     if tree.order != KeyOrder::Integer || present.len() == key.len() {
         return Ok(());
     }
@@ -468,6 +473,7 @@ fn check_same_size(tree: &Tree, present: &[u8], key: &[u8]) -> Result<(), Error>
 
 /// Fails if a key has no place in this order.
 fn check_key(order: KeyOrder, key: &[u8]) -> Result<(), Error> {
+    debug_assert!(!key.is_empty(), "a record has a key");
     match (order, key.len()) {
         (KeyOrder::Integer, len) if len != 4 && len != 8 => Err(Error::IntegerKey {
             len,

@@ -59,6 +59,7 @@ impl WriteTxn<'_> {
     ) -> Result<usize, Error> {
         debug_assert!(item_len > 0, "items have a size");
         let count = items.len() / item_len;
+        debug_assert!(count * item_len <= items.len());
         let mut place = self.cursors.take(id)?;
         // Other cursors would have to be kept in step, and an order of the program's own asked
         // through the edge.

@@ -74,6 +74,7 @@ impl ReaderState<'_> {
 
     /// It has this slot from now on.
     fn set_slot(&mut self, slot: Option<Slot>) {
+        debug_assert!(self.slot.is_none(), "a reader has one slot");
         self.slot = slot;
         self.slot_cache = slot_cache_of(self.environment, slot);
     }
@@ -91,6 +92,7 @@ impl ReaderState<'_> {
             }
             self.slot = Some(slot_cache.slot());
         }
+        debug_assert!(self.slot.is_some(), "only a slot of this reader is pinned");
         let stamp = slot_cache.stamp_of_now();
         if slot_cache.pin() != self.txnid {
             return false;
@@ -199,6 +201,7 @@ impl<'env> ReadTxn<'env> {
         slot: Option<Slot>,
         trees: CachedTrees,
     ) -> Result<ReadTxn<'env>, Error> {
+        debug_assert!(slot.is_none() || environment.lock().is_some());
         let known = trees.key();
         let mut txn = ReadTxn {
             core: ReaderState {
@@ -229,8 +232,8 @@ impl<'env> ReadTxn<'env> {
 
     /// Releases the snapshot and takes the newest.
     /// # Errors
-    /// As [`Environment::read`]; the transaction then shows nothing ([`Error::TransactionFailed`])
-    /// until refreshed with success.
+    /// As [`crate::Environment::read`]; the transaction then shows nothing
+    /// ([`Error::TransactionFailed`]) until refreshed with success.
     pub fn refresh(&mut self) -> Result<(), Error> {
         if self.is_reset
             && self.knows_trees()
@@ -287,6 +290,7 @@ impl<'env> ReadTxn<'env> {
     #[inline]
     pub fn reset(&mut self) {
         self.is_reset = true;
+        debug_assert!(self.is_reset);
         self.core.release_snapshot();
     }
 
@@ -300,7 +304,7 @@ impl<'env> ReadTxn<'env> {
 
     /// Begins again after [`ReadTxn::reset`], on the newest snapshot; else as [`ReadTxn::refresh`].
     /// # Errors
-    /// As [`Environment::read`].
+    /// As [`crate::Environment::read`].
     pub fn renew(&mut self) -> Result<(), Error> {
         self.refresh()
     }
@@ -458,6 +462,7 @@ impl<'env> ReadTxn<'env> {
         debug_assert!(self.core.slot.is_some() || self.core.slot_cache.is_none());
         let meta = self.pinned_meta()?;
         self.core.environment.adopt_map_size(&meta)?;
+        debug_assert!(meta.last.0 >= 1, "the meta pages are in use");
         self.core.window = self.core.environment.mapping().window(meta.last);
         self.core.last = meta.last;
         self.core.txnid = meta.txnid;
@@ -566,7 +571,7 @@ impl ReadTxn<'_> {
 impl<'env> ParkedReader<'env> {
     /// Begins again, on the newest snapshot.
     /// # Errors
-    /// As [`Environment::read`], without [`Error::ReadersFull`].
+    /// As [`crate::Environment::read`], without [`Error::ReadersFull`].
     pub fn resume(mut self) -> Result<ReadTxn<'env>, Error> {
         self.txn.refresh()?;
         Ok(self.txn)

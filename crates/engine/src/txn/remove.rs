@@ -173,6 +173,7 @@ impl<'env> WriteTxn<'env> {
         place: &mut CursorPosition,
         all_values: bool,
     ) -> Result<bool, Error> {
+        debug_assert!(!self.failed, "a failed transaction makes no change");
         let database = place.database();
         let tree = self.tree(database)?;
         let is_alone = !self.has_cursors();
@@ -301,6 +302,7 @@ impl<'env> WriteTxn<'env> {
         path: Path,
         value: Option<&[u8]>,
     ) -> Result<bool, Error> {
+        debug_assert!(!self.failed, "a failed transaction makes no change");
         debug_assert!(!path.is_empty(), "the path leads to an entry");
         let mut place = CursorPosition::new(database);
         place.stand_on_path(self.pages(), &tree, path)?;
@@ -322,6 +324,7 @@ impl<'env> WriteTxn<'env> {
             return Ok(None);
         }
         self.check_plain_record(database, &path)?;
+        debug_assert!(!path.is_empty(), "the path leads to an entry");
         Ok(Some((tree, path)))
     }
 
@@ -332,6 +335,7 @@ impl<'env> WriteTxn<'env> {
         tree: Tree,
         path: &mut Path,
     ) -> Result<bool, Error> {
+        debug_assert!(!self.failed, "a failed transaction makes no change");
         debug_assert!(!path.is_empty(), "the path leads to an entry");
         let run = {
             let view = self.pages();
@@ -363,6 +367,7 @@ impl<'env> WriteTxn<'env> {
         path: &mut Path,
         at: value::ValueAt,
     ) -> Result<Removal, Error> {
+        debug_assert!(!self.failed, "a failed transaction makes no change");
         debug_assert!(!path.is_empty(), "the path leads to an entry");
         debug_assert!(tree.has_duplicates());
         self.guarded(|txn| {

@@ -123,6 +123,7 @@ pub trait Snapshot: Sealed {
             let max = layout::key_max(self.pages().page_size());
             return Err(Error::NameLength { len: 0, max });
         }
+        debug_assert!(!name.is_empty(), "a named database has a name");
         // A handle lasts as long as the environment, so a name without a database gets none.
         trees::named(self.pages(), &self.tree(Database::MAIN)?, name)?;
         names.intern(name)

@@ -68,6 +68,7 @@ impl CachedTrees {
     /// Caches them in place of the thread's earlier ones; does nothing while the thread ends.
     #[inline]
     pub(super) fn keep(mut self, key: SnapshotKey) {
+        debug_assert!(key.environment != 0, "handles are numbered from 1");
         if let Some(cached) = &mut self.0 {
             cached.key = key;
             let _ = CACHE.try_with(|place| place.set(self));

@@ -53,6 +53,7 @@ pub(super) struct InsertHint {
 impl Trees {
     /// Restarts with another snapshot's main tree, keeping the memory.
     pub(super) fn reset(&mut self, meta: &Meta, names: &DatabaseNames) {
+        debug_assert!(meta.last.0 >= 1, "the meta pages are in use");
         let unchanged = |tree| {
             Some(OpenTree {
                 tree,
@@ -74,6 +75,7 @@ impl Trees {
         for open in self.named.iter_mut().flatten().chain(&mut self.main) {
             open.changed = false;
         }
+        debug_assert!(self.are_unchanged(), "the commit stored all trees");
         self.free = Some(OpenTree {
             tree: free_tree(meta.free),
             changed: false,
@@ -84,6 +86,7 @@ impl Trees {
     pub(super) fn begin_level(&mut self) -> Trees {
         // The nested transaction changes other pages than those of the hint.
         self.clear_hint();
+        debug_assert!(self.free.is_some(), "the free list can be looked at");
         let surroundings = self.clone();
         debug_assert!(self.main.is_some(), "a transaction has a main tree");
         self.level_root = self.main.map(|main| main.tree.record.root);
@@ -113,6 +116,7 @@ impl Trees {
 
     /// Notes a database that was loaded.
     pub(super) fn set_loaded(&mut self, database: Database, tree: Tree) {
+        debug_assert!(tree.record.root.is_none() == (tree.record.depth == 0));
         if database == Database::MAIN {
             // It is there already.
             return;
@@ -248,6 +252,7 @@ impl Trees {
 
     /// Notes the new state of a tree in which a record was stored at the end of this path.
     pub(super) fn change_at(&mut self, database: Database, tree: Tree, path: &Path) {
+        debug_assert_eq!(path.len(), usize::from(tree.record.depth));
         debug_assert!(
             !path.is_empty(),
             "a record was stored at the end of the path"
@@ -295,6 +300,7 @@ impl Trees {
         } else {
             self.named.get_mut(index)?.as_mut()
         };
+        debug_assert!(!hint.path.is_empty(), "the hint leads to a record");
         Some((open?, hint))
     }
 

@@ -221,6 +221,7 @@ impl<'env> WriteTxn<'env> {
         lock: WriterLock<'env>,
     ) -> Result<WriteTxn<'env>, Error> {
         let base = Self::find_base(environment)?;
+        debug_assert!(base.last.0 >= 1, "the meta pages are in use");
         let free = free_tree(base.free);
         let pages = WriterPages::new(environment, base.last, Self::id_after(&base)?, free);
         debug_assert!(pages.txnid() > base.txnid);
@@ -245,7 +246,7 @@ impl<'env> WriteTxn<'env> {
     /// [`WriteTxn::release`] or [`WriteTxn::commit_and_release`]. Where no other thread or process
     /// has committed meanwhile hardly anything is read again.
     /// # Errors
-    /// As [`Environment::write`]; [`Error::WriterBusy`] if this one has not ended.
+    /// As [`crate::Environment::write`]; [`Error::WriterBusy`] if this one has not ended.
     pub fn renew(&mut self) -> Result<(), Error> {
         if self.lock.is_some() {
             return Err(Error::WriterBusy);
@@ -255,6 +256,7 @@ impl<'env> WriteTxn<'env> {
             Self::require_writable(environment)?;
         }
         WriterLock::take_into(&mut self.lock, environment)?;
+        debug_assert!(self.lock.is_some(), "the right to write is held");
         // The id decides, because only the holder of the mutex commits.
         let is_known = self.has_trees
             && environment
@@ -369,6 +371,7 @@ impl<'env> WriteTxn<'env> {
     /// second call does nothing. With nested transactions open, the innermost counts as failed, and
     /// nothing else happens.
     pub fn release(&mut self) {
+        debug_assert!(self.levels.is_empty() || self.lock.is_some());
         if !self.levels.is_empty() {
             self.failed = true;
             return;
