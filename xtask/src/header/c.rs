@@ -6,7 +6,8 @@ use super::source::{Item, Kind, Signature};
 
 const BEGIN: &str = r#"/* lmdb.h - the C interface of Fulgurite, an embedded key/value store.
  *
- * Programs written for LMDB 0.9 compile and link with it unchanged, and share files with programs that use LMDB.
+ * Programs written for LMDB 0.9 compile and link with it unchanged, and share files with programs
+ * that use LMDB.
  *
  * Generated from the Rust sources by "cargo xtask header": change those.
  *
@@ -28,19 +29,22 @@ const BEGIN: &str = r#"/* lmdb.h - the C interface of Fulgurite, an embedded key
  *
  * Functions that return int return 0, one of the negative codes below, or a number of errno.
  *
- * Any number of transactions may read at a time, in any number of processes; each sees the state that one commit left.
- * One transaction writes at a time, and does not wait for readers. Threads may share the environment. A transaction
- * and its cursors are used by one thread at a time, a write transaction by the thread that began it.
+ * Any number of transactions may read at a time, in any number of processes; each sees the state
+ * that one commit left. One transaction writes at a time, and does not wait for readers. Threads
+ * may share the environment. A transaction and its cursors are used by one thread at a time, a
+ * write transaction by the thread that began it.
  *
- * Misuse returns a code. EINVAL: a pointer that is no handle of the kind required, NULL included, and a closed environment
- * or cursor. MDB_BAD_TXN: a transaction that has ended, and one that is used by the wrong thread, while it has a child,
- * or in a comparison function that it runs. MDB_PANIC: any inherited handle in a forked child; the child may open the
- * environment again. Functions without a code then do nothing, or return NULL or 0.
+ * Misuse returns a code. EINVAL: a pointer that is no handle of the kind required, NULL included,
+ * and a closed environment or cursor. MDB_BAD_TXN: a transaction that has ended, and one that is
+ * used by the wrong thread, while it has a child, or in a comparison function that it runs.
+ * MDB_PANIC: any inherited handle in a forked child; the child may open the environment again.
+ * Functions without a code then do nothing, or return NULL or 0.
  *
- * Some misuse is not noticed. Two threads use one transaction or cursor at the very same time. An environment is closed
- * while another thread is inside a call on it. A handle ended so many handles ago that its address is in use again:
- * at least a thousand, mostly sixty times as many. A database handle is that of another environment: it is a number, which
- * may have a meaning there. Pointers to keys, data and results do not point to what they should.
+ * Some misuse is not noticed. Two threads use one transaction or cursor at the very same time. An
+ * environment is closed while another thread is inside a call on it. A handle ended so many handles
+ * ago that its address is in use again: at least a thousand, mostly sixty times as many. A database
+ * handle is that of another environment: it is a number, which may have a meaning there. Pointers
+ * to keys, data and results do not point to what they should.
  */
 #ifndef _LMDB_H_
 #define _LMDB_H_

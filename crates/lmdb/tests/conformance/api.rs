@@ -9,7 +9,7 @@ use lmdb::{MDB_dbi, MDB_envinfo, MDB_stat, MDB_val};
 /// A handle, whatever is behind it.
 pub(crate) type Handle = *mut c_void;
 type Compare = extern "C" fn(&MDB_val, &MDB_val) -> c_int;
-type Tell = unsafe extern "C" fn(*const c_char, *mut c_void) -> c_int;
+type LineFunction = unsafe extern "C" fn(*const c_char, *mut c_void) -> c_int;
 
 macro_rules! interface {
     ($($name:ident($($argument:ident: $type:ty),*) $(-> $result:ty)?;)*) => {
@@ -100,7 +100,7 @@ interface! {
     cursor_put(a: Handle, b: *mut MDB_val, c: *mut MDB_val, d: c_uint) -> c_int;
     cursor_del(a: Handle, b: c_uint) -> c_int;
     cursor_count(a: Handle, b: *mut usize) -> c_int;
-    reader_list(a: Handle, b: Option<Tell>, c: *mut c_void) -> c_int;
+    reader_list(a: Handle, b: Option<LineFunction>, c: *mut c_void) -> c_int;
     reader_check(a: Handle, b: *mut c_int) -> c_int;
     midl_alloc(a: c_int) -> *mut usize;
     midl_free(a: *mut usize);

@@ -46,19 +46,19 @@ impl<'a, const N: usize> From<&'a [u8; N]> for Arg<'a> {
 }
 
 /// A value as it is passed, and the pointer to pass.
-struct Passed {
+struct ValueArgument {
     value: MDB_val,
     is_null: bool,
     given: usize,
 }
 
-impl Passed {
-    fn new(argument: Arg<'_>) -> Passed {
+impl ValueArgument {
+    fn new(argument: Arg<'_>) -> ValueArgument {
         let (bytes, is_null) = match argument {
             Arg::Null => (&[][..], true),
             Arg::Is(bytes) => (bytes, false),
         };
-        Passed {
+        ValueArgument {
             value: val(bytes),
             is_null,
             given: bytes.as_ptr() as usize,
@@ -74,7 +74,7 @@ impl Passed {
     }
 
     /// The bytes it points to now; `=` if it was not changed.
-    fn told(&self) -> String {
+    fn after_call(&self) -> String {
         if self.is_null {
             return "-".to_owned();
         }
@@ -293,10 +293,10 @@ impl<'a> World<'a> {
     }
 
     pub(crate) fn get<'k>(&mut self, txn: Handle, dbi: MDB_dbi, key: impl Into<Arg<'k>>) -> c_int {
-        let mut key = Passed::new(key.into());
-        let mut data = Passed::new(Arg::Is(b""));
+        let mut key = ValueArgument::new(key.into());
+        let mut data = ValueArgument::new(Arg::Is(b""));
         let code = self.api.get(txn, dbi, key.pointer(), data.pointer());
-        self.answered(&format!("get = {}", data.told()), code)
+        self.answered(&format!("get = {}", data.after_call()), code)
     }
 
     pub(crate) fn put<'k, 'v>(
@@ -307,9 +307,12 @@ impl<'a> World<'a> {
         data: impl Into<Arg<'v>>,
         flags: c_uint,
     ) -> c_int {
-        let (mut key, mut data) = (Passed::new(key.into()), Passed::new(data.into()));
+        let (mut key, mut data) = (
+            ValueArgument::new(key.into()),
+            ValueArgument::new(data.into()),
+        );
         let code = self.api.put(txn, dbi, key.pointer(), data.pointer(), flags);
-        self.answered(&format!("put {flags:#x} = {}", data.told()), code)
+        self.answered(&format!("put {flags:#x} = {}", data.after_call()), code)
     }
 
     pub(crate) fn del<'k, 'v>(
@@ -319,7 +322,10 @@ impl<'a> World<'a> {
         key: impl Into<Arg<'k>>,
         data: impl Into<Arg<'v>>,
     ) -> c_int {
-        let (mut key, mut data) = (Passed::new(key.into()), Passed::new(data.into()));
+        let (mut key, mut data) = (
+            ValueArgument::new(key.into()),
+            ValueArgument::new(data.into()),
+        );
         let code = self.api.del(txn, dbi, key.pointer(), data.pointer());
         self.answered("del", code)
     }
@@ -348,12 +354,19 @@ impl<'a> World<'a> {
         key: impl Into<Arg<'k>>,
         data: impl Into<Arg<'v>>,
     ) -> c_int {
-        let (mut key, mut data) = (Passed::new(key.into()), Passed::new(data.into()));
+        let (mut key, mut data) = (
+            ValueArgument::new(key.into()),
+            ValueArgument::new(data.into()),
+        );
         let code = self
             .api
             .cursor_get(cursor, key.pointer(), data.pointer(), op);
         let shown = match code {
-            0 => format!("cursor_get {op} = {} {}", key.told(), data.told()),
+            0 => format!(
+                "cursor_get {op} = {} {}",
+                key.after_call(),
+                data.after_call()
+            ),
             _ => format!("cursor_get {op}"),
         };
         self.answered(&shown, code)
@@ -384,11 +397,17 @@ impl<'a> World<'a> {
         data: impl Into<Arg<'v>>,
         flags: c_uint,
     ) -> c_int {
-        let (mut key, mut data) = (Passed::new(key.into()), Passed::new(data.into()));
+        let (mut key, mut data) = (
+            ValueArgument::new(key.into()),
+            ValueArgument::new(data.into()),
+        );
         let code = self
             .api
             .cursor_put(cursor, key.pointer(), data.pointer(), flags);
-        self.answered(&format!("cursor_put {flags:#x} = {}", data.told()), code)
+        self.answered(
+            &format!("cursor_put {flags:#x} = {}", data.after_call()),
+            code,
+        )
     }
 
     pub(crate) fn cursor_del(&mut self, cursor: Handle, flags: c_uint) -> c_int {

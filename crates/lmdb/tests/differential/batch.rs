@@ -235,7 +235,7 @@ impl<'a> Work<'a> {
         let ended = run_bounded(&mut command, BATCH_LIMIT);
         let at_work = std::fs::read(dir.join(WITNESS)).unwrap_or_default();
         let _ = std::fs::remove_dir_all(&dir);
-        let told = Told::read(&ended.stdout);
+        let told = ChildReport::read(&ended.stdout);
         self.seeds.fetch_add(told.same, Ordering::Relaxed);
         self.calls.fetch_add(told.calls, Ordering::Relaxed);
         let mut counts = self.counts.lock().expect("no worker panicked");
@@ -282,7 +282,7 @@ impl<'a> Work<'a> {
             .collect();
         let _ = std::fs::remove_file(&trace);
         let _ = std::fs::remove_dir_all(&dir);
-        let told = Told::read(&ended.stdout);
+        let told = ChildReport::read(&ended.stdout);
         self.calls.fetch_add(told.calls, Ordering::Relaxed);
         let failure = match told.differs {
             None if ended.success() => None,
@@ -322,7 +322,7 @@ impl<'a> Work<'a> {
 
 /// The parsed lines of a child.
 #[derive(Default)]
-struct Told {
+struct ChildReport {
     started: Option<u64>,
     same: u64,
     calls: u64,
@@ -330,7 +330,7 @@ struct Told {
     differs: Option<Failure>,
 }
 
-impl Told {
+impl ChildReport {
     fn read(stdout: &str) -> Self {
         let mut told = Self::default();
         for line in stdout.lines() {

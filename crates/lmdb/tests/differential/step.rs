@@ -21,9 +21,9 @@ pub(crate) struct Value {
 
 /// The argument of a cursor or item call that is NULL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Missing {
-    /// None.
-    Nothing,
+pub(crate) enum NullArgument {
+    /// No argument.
+    None,
     /// The key.
     Key,
     /// The data.
@@ -135,7 +135,7 @@ pub(crate) enum Step {
         /// The key.
         key: u32,
         /// The argument that is NULL.
-        missing: Missing,
+        missing: NullArgument,
     },
     /// `mdb_put`.
     Put {
@@ -150,7 +150,7 @@ pub(crate) enum Step {
         /// Flags.
         flags: u32,
         /// The argument that is NULL.
-        missing: Missing,
+        missing: NullArgument,
     },
     /// `mdb_del`.
     Del {
@@ -219,7 +219,7 @@ pub(crate) enum Step {
         /// The value, if the operation takes one.
         value: Value,
         /// The argument that is NULL.
-        missing: Missing,
+        missing: NullArgument,
     },
     /// `mdb_cursor_put` without CURRENT and MULTIPLE.
     CursorPut {
@@ -232,7 +232,7 @@ pub(crate) enum Step {
         /// Flags.
         flags: u32,
         /// The argument that is NULL.
-        missing: Missing,
+        missing: NullArgument,
     },
     /// `mdb_cursor_put` with CURRENT, at the key that the cursor is on.
     CursorPutCurrent {

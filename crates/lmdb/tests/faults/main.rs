@@ -79,9 +79,9 @@ impl Drop for Session {
     }
 }
 
-type Told = Result<(), (&'static str, c_int)>;
+type CallResult = Result<(), (&'static str, c_int)>;
 
-fn told(function: &'static str, code: c_int) -> Told {
+fn told(function: &'static str, code: c_int) -> CallResult {
     if code == 0 {
         Ok(())
     } else {
@@ -105,7 +105,7 @@ impl Session {
         }
     }
 
-    fn open(&mut self, path: &CStr, flags: u32) -> Told {
+    fn open(&mut self, path: &CStr, flags: u32) -> CallResult {
         told("mdb_env_create", c!(mdb_env_create(&raw mut self.env)))?;
         told("mdb_env_set_maxdbs", c!(mdb_env_set_maxdbs(self.env, 4)))?;
         told(
@@ -120,7 +120,7 @@ impl Session {
         Ok(())
     }
 
-    fn store(&mut self, number: usize) -> Told {
+    fn store(&mut self, number: usize) -> CallResult {
         told(
             "mdb_txn_begin",
             c!(mdb_txn_begin(
@@ -171,7 +171,7 @@ impl Session {
     }
 
     /// The rest of what there is: facts, copies, larger maps.
-    fn others(&self, home: &Path, number: usize) -> Told {
+    fn others(&self, home: &Path, number: usize) -> CallResult {
         told("mdb_env_sync", c!(mdb_env_sync(self.env, 1)))?;
         let mut dead = 0;
         told(
@@ -221,7 +221,7 @@ fn count_in(txn: *mut MDB_txn) -> Result<usize, (&'static str, c_int)> {
 }
 
 /// Does what is left to do, in one session.
-fn work(session: &mut Session, home: &Path, flags: u32, done: &mut usize) -> Told {
+fn work(session: &mut Session, home: &Path, flags: u32, done: &mut usize) -> CallResult {
     let path = CString::new(home.join("store").to_str().unwrap()).unwrap();
     session.open(&path, flags)?;
     while *done < TRANSACTIONS {

@@ -26,7 +26,7 @@ fn in_child(work: impl FnOnce()) {
 
 #[test]
 fn every_function_refuses_inherited_handles_in_a_forked_child() {
-    let home = Home::new(0);
+    let home = TestEnvironment::new(0);
     let (reader, writer) = (home.reader(), home.writer());
     let (cursor, write_cursor) = (home.cursor(reader), home.cursor(writer));
     assert_eq!(put(writer, home.dbi, b"parent", b"v"), 0);

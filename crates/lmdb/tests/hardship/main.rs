@@ -359,13 +359,13 @@ fn missing_rights_to_the_files_are_reported() {
         std::fs::set_permissions(path, mode).unwrap();
     };
     allow(place.path(), 0o755);
-    let nobody = [
+    let without_rights = [
         "setpriv",
         "--reuid=65534",
         "--regid=65534",
         "--clear-groups",
     ];
-    let refused = place.run(&nobody, "run", "0", &[]);
+    let refused = place.run(&without_rights, "run", "0", &[]);
     if refused.errors.contains("setpriv") {
         println!("skipped: {}", refused.errors);
         return;
@@ -374,7 +374,7 @@ fn missing_rights_to_the_files_are_reported() {
     assert!(refused.told.contains("mdb_env_open: 13"), "{refused:?}");
     // A user who may read the data but not write the lock file gets the error too.
     allow(&place.path().join("data.mdb"), 0o644);
-    let reads = place.run(&nobody, "count", READ_ONLY, &[]);
+    let reads = place.run(&without_rights, "count", READ_ONLY, &[]);
     assert!(reads.is_clean(), "{reads:?}");
     place.assert_kept(&made, "after others were refused");
 }

@@ -36,7 +36,7 @@ struct Role {
 }
 
 /// A role and the process that plays it now.
-struct Player {
+struct Worker {
     role: Role,
     child: Child,
     lives: usize,
@@ -44,7 +44,7 @@ struct Player {
 }
 
 /// The environment, and what befalls its users.
-struct Game {
+struct WorkerPool {
     dir: Scratch,
     random: Random,
     options: Vec<String>,
@@ -83,34 +83,34 @@ fn libraries_share_an_environment_that_is_written_through_the_map() {
 
 /// Lets the roles play for some seconds, then judges what is left.
 fn play(name: &str, roles: Vec<Role>, options: &str, seconds: u64) {
-    let mut game = Game {
+    let mut pool = WorkerPool {
         dir: Scratch::new(name),
         random: Random::new(seed(name, 1)),
         options: options.split_whitespace().map(str::to_owned).collect(),
     };
     let libraries: Vec<PathBuf> = roles.iter().map(|role| role.library.clone()).collect();
-    game.ask(&libraries[0], "init");
-    let mut players: Vec<Player> = roles.into_iter().map(|role| game.enter(role)).collect();
+    pool.ask(&libraries[0], "init");
+    let mut workers: Vec<Worker> = roles.into_iter().map(|role| pool.enter(role)).collect();
     let (end, mut killed) = (Instant::now() + Duration::from_secs(seconds), 0);
     while Instant::now() < end {
-        sleep(Duration::from_millis(game.random.between(10, 150) as u64));
-        killed += game.kill_some(&mut players);
-        for player in &mut players {
-            game.revive(player);
+        sleep(Duration::from_millis(pool.random.between(10, 150) as u64));
+        killed += pool.kill_some(&mut workers);
+        for worker in &mut workers {
+            pool.revive(worker);
         }
     }
-    File::create(game.dir.join("stop")).expect("tell the processes to stop");
-    players.iter_mut().for_each(Player::wait_end);
-    let lives: usize = players.iter().map(|player| player.lives).sum();
-    let steps = game.judge(&libraries);
+    File::create(pool.dir.join("stop")).expect("tell the processes to stop");
+    workers.iter_mut().for_each(Worker::wait_end);
+    let lives: usize = workers.iter().map(|worker| worker.lives).sum();
+    let steps = pool.judge(&libraries);
     println!("{name}: {seconds} s, {lives} lives, {killed} killed from outside, steps: {steps}");
 }
 
-impl Game {
+impl WorkerPool {
     /// Starts a role's first process.
-    fn enter(&mut self, role: Role) -> Player {
+    fn enter(&mut self, role: Role) -> Worker {
         let said = self.dir.join(&role.words.join("-"));
-        Player {
+        Worker {
             child: self.start(&role, &said),
             role,
             lives: 1,
@@ -118,27 +118,27 @@ impl Game {
         }
     }
 
-    /// Kills a random player; rarely all of them, so that the next one finds an environment that
+    /// Kills a random worker; rarely all of them, so that the next one finds an environment that
     /// nobody has open.
-    fn kill_some(&mut self, players: &mut [Player]) -> usize {
-        let one = self.random.below(players.len());
+    fn kill_some(&mut self, workers: &mut [Worker]) -> usize {
+        let one = self.random.below(workers.len());
         let victims = match self.random.below(40) {
-            0 => players,
-            1..20 => &mut players[one..=one],
+            0 => workers,
+            1..20 => &mut workers[one..=one],
             _ => &mut [],
         };
-        for player in &mut *victims {
-            player.child.kill().expect("kill a process");
+        for worker in &mut *victims {
+            worker.child.kill().expect("kill a process");
         }
         victims.len()
     }
 
-    /// Starts a player again that was killed, by us or by itself.
-    fn revive(&mut self, player: &mut Player) {
-        if let Some(status) = player.child.try_wait().expect("wait for a process") {
-            player.accept(status, "ended");
-            player.child = self.start(&player.role, &player.said);
-            player.lives += 1;
+    /// Starts a worker again that was killed, by us or by itself.
+    fn revive(&mut self, worker: &mut Worker) {
+        if let Some(status) = worker.child.try_wait().expect("wait for a process") {
+            worker.accept(status, "ended");
+            worker.child = self.start(&worker.role, &worker.said);
+            worker.lives += 1;
         }
     }
 
@@ -192,7 +192,7 @@ impl Game {
     }
 }
 
-impl Player {
+impl Worker {
     /// Waits for the end that follows the file `stop`.
     fn wait_end(&mut self) {
         let limit = Instant::now() + LIMIT;
@@ -220,7 +220,7 @@ impl Player {
     }
 }
 
-impl Drop for Player {
+impl Drop for Worker {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();

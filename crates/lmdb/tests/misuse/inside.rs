@@ -71,7 +71,7 @@ fn all_busy(env: *mut MDB_env, txn: *mut MDB_txn, cursor: *mut MDB_cursor, dbi: 
 
 #[test]
 fn a_transaction_is_busy_while_a_comparison_function_runs() {
-    let home = Home::new(MDB_NOTLS);
+    let home = TestEnvironment::new(MDB_NOTLS);
     for flags in [0, MDB_RDONLY] {
         let txn = begin(home.env, flags);
         ordered(txn, home.dbi);
@@ -96,7 +96,7 @@ fn a_transaction_is_busy_while_a_comparison_function_runs() {
 
 #[test]
 fn other_transactions_can_be_used_while_one_is_busy() {
-    let home = Home::new(MDB_NOTLS);
+    let home = TestEnvironment::new(MDB_NOTLS);
     let (txn, other) = (home.reader(), home.reader());
     ordered(txn, home.dbi);
     let dbi = home.dbi;
@@ -114,7 +114,7 @@ fn other_transactions_can_be_used_while_one_is_busy() {
 
 #[test]
 fn a_parent_and_its_child_are_busy_together() {
-    let home = Home::new(0);
+    let home = TestEnvironment::new(0);
     let parent = home.writer();
     ordered(parent, home.dbi);
     let child = child_of(home.env, parent).unwrap();
@@ -134,7 +134,7 @@ fn a_parent_and_its_child_are_busy_together() {
 #[test]
 fn an_environment_closed_within_a_call_lives_until_its_transaction_ends() {
     for flags in [0, MDB_RDONLY] {
-        let home = Home::new(0);
+        let home = TestEnvironment::new(0);
         let env = open_at(&home.directory, 0);
         let txn = begin(env, flags);
         let mut dbi = 0;
@@ -157,7 +157,7 @@ fn an_environment_closed_within_a_call_lives_until_its_transaction_ends() {
 
 #[test]
 fn the_function_that_lists_readers_may_close_the_environment() {
-    let home = Home::new(0);
+    let home = TestEnvironment::new(0);
     let env = open_at(&home.directory, 0);
     let reader = begin(env, MDB_RDONLY);
     extern "C" fn close(_: *const c_char, env: *mut c_void) -> c_int {

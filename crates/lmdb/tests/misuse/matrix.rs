@@ -46,7 +46,7 @@ fn near_misses<H>(handle: *mut H) -> [*mut H; 4] {
 
 #[test]
 fn all_functions_refuse_pointers_that_are_no_environment() {
-    let home = Home::new(0);
+    let home = TestEnvironment::new(0);
     let (txn, dbi) = (home.reader(), home.dbi);
     let cursor = home.cursor(txn);
     let closed = open_at(&tempfile::tempdir().unwrap(), 0);
@@ -69,7 +69,7 @@ fn all_functions_refuse_pointers_that_are_no_environment() {
 
 #[test]
 fn all_functions_refuse_pointers_that_are_no_transaction() {
-    let home = Home::new(MDB_NOTLS);
+    let home = TestEnvironment::new(MDB_NOTLS);
     let txn = home.reader();
     let cursor = home.cursor(txn);
     let dead: Vec<*mut MDB_txn> = [MDB_RDONLY, 0]
@@ -107,7 +107,7 @@ fn all_functions_refuse_pointers_that_are_no_transaction() {
 
 #[test]
 fn all_functions_refuse_pointers_that_are_no_cursor() {
-    let home = Home::new(MDB_NOTLS);
+    let home = TestEnvironment::new(MDB_NOTLS);
     let txn = home.reader();
     let cursor = home.cursor(txn);
     let closed = home.cursor(txn);
@@ -167,7 +167,7 @@ fn an_unopened_environment_accepts_settings_only() {
 
 #[test]
 fn an_environment_is_opened_once() {
-    let home = Home::new(0);
+    let home = TestEnvironment::new(0);
     let other = tempfile::tempdir().unwrap();
     let path = std::ffi::CString::new(other.path().to_str().unwrap()).unwrap();
     let again = c!(mdb_env_open(home.env, path.as_ptr(), 0, 0o600));
@@ -189,7 +189,7 @@ const OTHERS: usize = 50_000;
 #[test]
 fn a_stale_transaction_is_recognised_long_after_its_end() {
     for flags in [MDB_RDONLY, 0] {
-        let home = Home::new(MDB_NOSYNC);
+        let home = TestEnvironment::new(MDB_NOSYNC);
         let mut slots = HashSet::new();
         let stale: Vec<*mut MDB_txn> = (0..5)
             .map(|_| {
@@ -220,7 +220,7 @@ fn a_stale_transaction_is_recognised_long_after_its_end() {
 #[test]
 fn a_stale_cursor_is_recognised_long_after_its_end() {
     for flags in [MDB_RDONLY, 0] {
-        let home = Home::new(MDB_NOSYNC);
+        let home = TestEnvironment::new(MDB_NOSYNC);
         let txn = begin(home.env, flags);
         let mut slots = HashSet::new();
         let stale = home.cursor(txn);
@@ -243,7 +243,7 @@ fn a_stale_cursor_is_recognised_long_after_its_end() {
 
 #[test]
 fn many_handles_live_at_a_time() {
-    let home = Home::new(0);
+    let home = TestEnvironment::new(0);
     let txn = home.reader();
     // More than the first region has room for.
     let cursors: Vec<*mut MDB_cursor> = (0..20_000).map(|_| home.cursor(txn)).collect();

@@ -8,18 +8,18 @@ use lmdb::*;
 use crate::world::*;
 
 /// A handle on its way to another thread.
-struct Sent<H>(*mut H);
+struct SendHandle<H>(*mut H);
 // SAFETY: what other threads may do with handles is what these tests are about.
-unsafe impl<H> Send for Sent<H> {}
+unsafe impl<H> Send for SendHandle<H> {}
 
-impl<H> Clone for Sent<H> {
-    fn clone(&self) -> Sent<H> {
+impl<H> Clone for SendHandle<H> {
+    fn clone(&self) -> SendHandle<H> {
         *self
     }
 }
-impl<H> Copy for Sent<H> {}
+impl<H> Copy for SendHandle<H> {}
 
-impl<H> Sent<H> {
+impl<H> SendHandle<H> {
     fn get(self) -> *mut H {
         self.0
     }
@@ -31,11 +31,16 @@ fn in_thread<T: Send>(work: impl FnOnce() -> T + Send) -> T {
 
 #[test]
 fn a_write_transaction_belongs_to_its_thread() {
-    let home = Home::new(0);
+    let home = TestEnvironment::new(0);
     let txn = home.writer();
     let cursor = home.cursor(txn);
     assert_eq!(put(txn, home.dbi, b"mine", b"1"), 0);
-    let (sent, sent_cursor, env, dbi) = (Sent(txn), Sent(cursor), Sent(home.env), home.dbi);
+    let (sent, sent_cursor, env, dbi) = (
+        SendHandle(txn),
+        SendHandle(cursor),
+        SendHandle(home.env),
+        home.dbi,
+    );
     in_thread(move || {
         let (txn, cursor) = (sent.get(), sent_cursor.get());
         // Those that only look at the handle, or at what it does not own.
@@ -78,10 +83,10 @@ fn a_write_transaction_belongs_to_its_thread() {
 #[test]
 fn a_read_transaction_is_used_and_ended_by_any_thread() {
     for flags in [0, MDB_NOTLS] {
-        let home = Home::new(flags);
+        let home = TestEnvironment::new(flags);
         let txn = home.reader();
         let cursor = home.cursor(txn);
-        let (sent, sent_cursor, dbi) = (Sent(txn), Sent(cursor), home.dbi);
+        let (sent, sent_cursor, dbi) = (SendHandle(txn), SendHandle(cursor), home.dbi);
         in_thread(move || {
             assert_eq!(get(sent.get(), dbi, &[0, 0, 0, 1]), 0);
             assert_eq!(step(sent_cursor.get(), MDB_FIRST), 0);
@@ -97,7 +102,7 @@ fn a_read_transaction_is_used_and_ended_by_any_thread() {
 
 #[test]
 fn a_thread_has_one_writer_and_one_reader() {
-    let home = Home::new(0);
+    let home = TestEnvironment::new(0);
     let reader = home.reader();
     let mut second = ptr::null_mut();
     let none = ptr::null_mut();
@@ -113,13 +118,13 @@ fn a_thread_has_one_writer_and_one_reader() {
 
 #[test]
 fn another_thread_aborts_the_writer_of_an_ended_thread() {
-    let home = Home::new(0);
-    let (env, dbi) = (Sent(home.env), home.dbi);
+    let home = TestEnvironment::new(0);
+    let (env, dbi) = (SendHandle(home.env), home.dbi);
     let left = in_thread(move || {
         let txn = begin(env.get(), 0);
         assert_eq!(put(txn, dbi, b"lost", b"v"), 0);
         let _reader = begin(env.get(), MDB_RDONLY);
-        Sent(txn)
+        SendHandle(txn)
     });
     assert_eq!(put(left.get(), dbi, b"k", b"v"), MDB_BAD_TXN);
     assert_eq!(c!(mdb_txn_commit(left.get())), MDB_BAD_TXN);
@@ -132,7 +137,7 @@ fn another_thread_aborts_the_writer_of_an_ended_thread() {
 
 #[test]
 fn a_parent_refuses_calls_while_its_child_lives() {
-    let home = Home::new(0);
+    let home = TestEnvironment::new(0);
     let parent = home.writer();
     let cursor = home.cursor(parent);
     let child = child_of(home.env, parent).unwrap();
@@ -177,7 +182,10 @@ fn a_parent_refuses_calls_while_its_child_lives() {
 
 #[test]
 fn handles_stay_in_their_environment() {
-    let (here, there) = (Home::new(MDB_NOTLS), Home::new(MDB_NOTLS));
+    let (here, there) = (
+        TestEnvironment::new(MDB_NOTLS),
+        TestEnvironment::new(MDB_NOTLS),
+    );
     let (writer, reader) = (here.writer(), here.reader());
     let (other_writer, other_reader) = (there.writer(), there.reader());
     let cursor = here.cursor(reader);
@@ -213,7 +221,7 @@ fn handles_stay_in_their_environment() {
 
 #[test]
 fn closing_an_environment_ends_its_transactions_and_cursors() {
-    let home = Home::new(MDB_NOTLS);
+    let home = TestEnvironment::new(MDB_NOTLS);
     let env = open_at(&home.directory, MDB_NOTLS);
     let readers = [begin(env, MDB_RDONLY), begin(env, MDB_RDONLY)];
     let mut dbi = 0;
@@ -272,14 +280,14 @@ fn closing_an_environment_ends_its_transactions_and_cursors() {
 
 #[test]
 fn closing_an_environment_leaves_the_writer_of_another_thread_alive() {
-    let home = Home::new(0);
-    let env = Sent(open_at(&home.directory, 0));
+    let home = TestEnvironment::new(0);
+    let env = SendHandle(open_at(&home.directory, 0));
     let (begun, wait_for_begin) = channel();
     let (close, wait_for_close) = channel::<()>();
     std::thread::scope(|scope| {
         let thread = scope.spawn(move || {
             let txn = begin(env.get(), 0);
-            begun.send(Sent(txn)).unwrap();
+            begun.send(SendHandle(txn)).unwrap();
             wait_for_close.recv().unwrap();
             assert_eq!(put(txn, 1, b"k", b"v"), MDB_BAD_TXN);
             assert_eq!(get(txn, 1, b"k"), MDB_BAD_TXN);
@@ -301,7 +309,7 @@ fn closing_an_environment_leaves_the_writer_of_another_thread_alive() {
 
 #[test]
 fn earlier_transactions_keep_a_closed_database_handle() {
-    let home = Home::new(MDB_NOTLS);
+    let home = TestEnvironment::new(MDB_NOTLS);
     let (reader, writer) = (home.reader(), home.writer());
     let cursor = home.cursor(writer);
     assert_eq!(step(cursor, MDB_FIRST), 0);

@@ -18,14 +18,14 @@ macro_rules! c {
 pub(crate) use c;
 
 /// An open environment in its own directory, with a database and some items.
-pub(crate) struct Home {
+pub(crate) struct TestEnvironment {
     pub(crate) directory: TempDir,
     pub(crate) env: *mut MDB_env,
     pub(crate) dbi: MDB_dbi,
 }
 
-impl Home {
-    pub(crate) fn new(flags: u32) -> Home {
+impl TestEnvironment {
+    pub(crate) fn new(flags: u32) -> TestEnvironment {
         let directory = tempfile::tempdir().unwrap();
         let env = open_at(&directory, flags);
         let txn = begin(env, 0);
@@ -37,7 +37,7 @@ impl Home {
             assert_eq!(put(txn, dbi, &number.to_be_bytes(), b"value"), 0);
         }
         assert_eq!(c!(mdb_txn_commit(txn)), 0);
-        Home {
+        TestEnvironment {
             directory,
             env,
             dbi,
@@ -69,7 +69,7 @@ impl Home {
     }
 }
 
-impl Drop for Home {
+impl Drop for TestEnvironment {
     fn drop(&mut self) {
         c!(mdb_env_close(self.env));
     }

@@ -2,7 +2,7 @@
 
 use super::Planner;
 use crate::profile::{Database, EMPTY, HUGE, OTHER_SIZE, SEQUENCE, TOO_LONG, ValueKind};
-use crate::step::{Missing, READERS, TXNS, Value, WRITERS};
+use crate::step::{NullArgument, READERS, TXNS, Value, WRITERS};
 
 impl Planner<'_> {
     pub(super) fn key(&mut self, spec: &Database) -> u32 {
@@ -37,13 +37,13 @@ impl Planner<'_> {
         }
     }
 
-    pub(super) fn missing(&mut self) -> Missing {
+    pub(super) fn missing(&mut self) -> NullArgument {
         if self.random.chance(97) {
-            return Missing::Nothing;
+            return NullArgument::None;
         }
         *self
             .random
-            .pick(&[Missing::Key, Missing::Data, Missing::Both])
+            .pick(&[NullArgument::Key, NullArgument::Data, NullArgument::Both])
     }
 
     /// A database; rarely the main one if there are named ones.

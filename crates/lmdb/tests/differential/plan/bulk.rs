@@ -3,7 +3,7 @@
 use super::Planner;
 use crate::constants::*;
 use crate::profile::{Database, SEQUENCE};
-use crate::step::{Missing, Step, Value};
+use crate::step::{NullArgument, Step, Value};
 
 impl Planner<'_> {
     /// Many puts or deletes in a row: the tree must split, grow and shrink.
@@ -36,7 +36,7 @@ impl Planner<'_> {
                     op,
                     key,
                     value,
-                    missing: Missing::Nothing,
+                    missing: NullArgument::None,
                 });
                 let then = *self
                     .random
@@ -49,7 +49,7 @@ impl Planner<'_> {
                         op: then,
                         key,
                         value,
-                        missing: Missing::Nothing,
+                        missing: NullArgument::None,
                     });
                 }
             }
@@ -99,7 +99,7 @@ impl Planner<'_> {
                 key,
                 value,
                 flags: append,
-                missing: Missing::Nothing,
+                missing: NullArgument::None,
             });
         }
     }
@@ -122,7 +122,7 @@ impl Planner<'_> {
                 key,
                 value,
                 flags,
-                missing: Missing::Nothing,
+                missing: NullArgument::None,
             });
         }
     }

@@ -3,7 +3,7 @@
 use super::Planner;
 use crate::constants::*;
 use crate::profile::Database;
-use crate::step::{CURSORS, Missing, Step, WRITERS};
+use crate::step::{CURSORS, NullArgument, Step, WRITERS};
 
 impl Planner<'_> {
     pub(super) fn item_step(&mut self) {
@@ -32,7 +32,7 @@ impl Planner<'_> {
             }
             75..=94 => {
                 let value = self.random.chance(60).then(|| self.value(&spec));
-                let no_key = matches!(missing, Missing::Key | Missing::Both);
+                let no_key = matches!(missing, NullArgument::Key | NullArgument::Both);
                 Step::Del {
                     txn: self.writing(),
                     db,

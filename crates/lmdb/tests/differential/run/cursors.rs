@@ -3,14 +3,14 @@
 use super::defined::place_allows;
 use super::items::{arguments_of, mask, show};
 use super::neighbours::mark;
-use super::{Done, PositionState, Runner, name};
+use super::{PositionState, Runner, StepResult, name};
 use crate::api::{Arg, Handle};
 use crate::compare::{Difference, Outcome, short};
 use crate::constants::*;
-use crate::step::{Missing, TXNS, Value};
+use crate::step::{NullArgument, TXNS, Value};
 
 impl Runner<'_> {
-    pub(super) fn cursor_open(&mut self, cursor: usize, txn: usize, db: usize) -> Done {
+    pub(super) fn cursor_open(&mut self, cursor: usize, txn: usize, db: usize) -> StepResult {
         if self.cursor_mut(cursor).is_some() || !self.is_open(txn) {
             return Ok(());
         }
@@ -29,7 +29,7 @@ impl Runner<'_> {
         Ok(())
     }
 
-    pub(super) fn cursor_close(&mut self, cursor: usize) -> Done {
+    pub(super) fn cursor_close(&mut self, cursor: usize) -> StepResult {
         let Some(known) = *self.cursor_mut(cursor) else {
             return Ok(());
         };
@@ -44,7 +44,7 @@ impl Runner<'_> {
         .map(drop)
     }
 
-    pub(super) fn cursor_renew(&mut self, cursor: usize, txn: usize) -> Done {
+    pub(super) fn cursor_renew(&mut self, cursor: usize, txn: usize) -> StepResult {
         let Some(known) = *self.cursor_mut(cursor) else {
             return Ok(());
         };
@@ -76,8 +76,8 @@ impl Runner<'_> {
         op: u32,
         key: u32,
         value: Value,
-        missing: Missing,
-    ) -> Done {
+        missing: NullArgument,
+    ) -> StepResult {
         let Some(known) = self.usable_cursor(cursor) else {
             return Ok(());
         };
@@ -103,7 +103,7 @@ impl Runner<'_> {
         if takes_value {
             arguments.push_str(&format!(" = {}", show(&value, missing, false)));
         }
-        if missing != Missing::Nothing {
+        if missing != NullArgument::None {
             arguments.push_str(&format!(" (NULL: {missing:?})"));
         }
         let masked = self.holds_records(known.db);
@@ -166,8 +166,8 @@ impl Runner<'_> {
         key: u32,
         value: Value,
         flags: u32,
-        missing: Missing,
-    ) -> Done {
+        missing: NullArgument,
+    ) -> StepResult {
         let Some(known) = self.usable_cursor(cursor) else {
             return Ok(());
         };
@@ -177,7 +177,7 @@ impl Runner<'_> {
             flags &= !RESERVE;
         }
         // The reference reads through a NULL datum.
-        if !self.may_store(spec, value) || missing == Missing::Data {
+        if !self.may_store(spec, value) || missing == NullArgument::Data {
             return Ok(());
         }
         let (key, value) = (spec.key(key), spec.value(value.id, value.len));
@@ -225,7 +225,7 @@ impl Runner<'_> {
         value: Value,
         flags: u32,
         same_size: bool,
-    ) -> Done {
+    ) -> StepResult {
         let Some(known) = self.usable_cursor(cursor) else {
             return Ok(());
         };
@@ -299,7 +299,7 @@ impl Runner<'_> {
         first: u32,
         count: u32,
         flags: u32,
-    ) -> Done {
+    ) -> StepResult {
         let Some(known) = self.usable_cursor(cursor) else {
             return Ok(());
         };
@@ -343,7 +343,7 @@ impl Runner<'_> {
         Ok(())
     }
 
-    pub(super) fn cursor_del(&mut self, cursor: usize, flags: u32) -> Done {
+    pub(super) fn cursor_del(&mut self, cursor: usize, flags: u32) -> StepResult {
         let Some(known) = self.usable_cursor(cursor) else {
             return Ok(());
         };
@@ -361,7 +361,7 @@ impl Runner<'_> {
         self.deleted(known.txn.unwrap_or(TXNS), known.db, Some(cursor), &outcome)
     }
 
-    pub(super) fn cursor_count(&mut self, cursor: usize) -> Done {
+    pub(super) fn cursor_count(&mut self, cursor: usize) -> StepResult {
         let Some(known) = self.usable_cursor(cursor) else {
             return Ok(());
         };

@@ -2,7 +2,7 @@
 //! begin before another one reopens a handle number. It must not use that number: the reference
 //! would mix up the two databases.
 
-use super::{Done, Runner, name};
+use super::{Runner, StepResult, name};
 use crate::compare::short;
 use crate::constants::*;
 use crate::step::{BadOpen, WRITERS};
@@ -119,7 +119,7 @@ impl Runner<'_> {
         db: usize,
         create: bool,
         flags: Option<u32>,
-    ) -> Done {
+    ) -> StepResult {
         if !self.may_open(txn) {
             return Ok(());
         }
@@ -176,7 +176,7 @@ impl Runner<'_> {
         Ok(())
     }
 
-    pub(super) fn bad_open(&mut self, txn: usize, how: BadOpen) -> Done {
+    pub(super) fn bad_open(&mut self, txn: usize, how: BadOpen) -> StepResult {
         if !self.may_open(txn) {
             return Ok(());
         }
@@ -208,7 +208,7 @@ impl Runner<'_> {
         Ok(())
     }
 
-    pub(super) fn close_database(&mut self, db: usize) -> Done {
+    pub(super) fn close_database(&mut self, db: usize) -> StepResult {
         let writing = self.txns[0].is_some();
         let used = self.cursors.iter().flatten().any(|c| c.db == db);
         let Some(dbi) = self.dbis[db] else {
@@ -224,7 +224,7 @@ impl Runner<'_> {
         Ok(())
     }
 
-    pub(super) fn facts(&mut self, txn: usize, db: usize) -> Done {
+    pub(super) fn facts(&mut self, txn: usize, db: usize) -> StepResult {
         let Some(dbi) = self.dbi(txn, db) else {
             return Ok(());
         };
@@ -236,7 +236,7 @@ impl Runner<'_> {
             .map(drop)
     }
 
-    pub(super) fn drop_database(&mut self, txn: usize, db: usize, del: i32) -> Done {
+    pub(super) fn drop_database(&mut self, txn: usize, db: usize, del: i32) -> StepResult {
         let Some(dbi) = self.dbi(txn, db) else {
             return Ok(());
         };

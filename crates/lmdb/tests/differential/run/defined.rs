@@ -6,7 +6,7 @@ use crate::api::Arg;
 use crate::compare::{Difference, short};
 use crate::constants::*;
 use crate::profile::{Database, EMPTY, HUGE, KeyKind, OTHER_SIZE, SEQUENCE, TOO_LONG, ValueKind};
-use crate::step::{Missing, Value, WRITERS};
+use crate::step::{NullArgument, Value, WRITERS};
 
 /// Duplicates of one key that take no more than this are on one page, however they got there.
 const ONE_PAGE_BYTES: usize = 600;
@@ -33,14 +33,14 @@ impl Runner<'_> {
         op: u32,
         key: u32,
         value: Value,
-        missing: Missing,
+        missing: NullArgument,
     ) -> bool {
         let takes_key = matches!(op, SET | SET_KEY | SET_RANGE | GET_BOTH | GET_BOTH_RANGE);
         let takes_value = matches!(op, GET_BOTH | GET_BOTH_RANGE);
         if takes_key && !may_look_up(spec, key) || takes_value && !may_look_for(spec, value) {
             return false;
         }
-        let no_data = matches!(missing, Missing::Data | Missing::Both);
+        let no_data = matches!(missing, NullArgument::Data | NullArgument::Both);
         // Stepping among duplicates the reference may write through a NULL datum.
         let steps = matches!(
             op,
@@ -54,9 +54,9 @@ impl Runner<'_> {
 
     /// Returns true if a step after a deletion shows how the reference keeps its place among
     /// duplicates.
-    pub(super) fn hazy_after_delete(&self, known: Cursor, op: u32, missing: Missing) -> bool {
+    pub(super) fn hazy_after_delete(&self, known: Cursor, op: u32, missing: NullArgument) -> bool {
         // A call that is refused for its arguments clears in the reference what a deletion left.
-        let refused = op > PREV_MULTIPLE || missing != Missing::Nothing;
+        let refused = op > PREV_MULTIPLE || missing != NullArgument::None;
         known.after_delete
             && (refused
                 // Behind the last item it may step back to another key.
@@ -114,7 +114,7 @@ impl Runner<'_> {
             id: SEQUENCE,
             len: 3,
         };
-        self.put(txn, 0, SEQUENCE, value, 0, Missing::Nothing)
+        self.put(txn, 0, SEQUENCE, value, 0, NullArgument::None)
     }
 
     /// Returns true if the key has one value already, the first of these: the reference then stores

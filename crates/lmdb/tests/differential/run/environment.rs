@@ -1,6 +1,6 @@
 //! Calls on the environment as a whole, calls with NULL, opening and closing.
 
-use super::{Done, Runner, environment_path};
+use super::{Runner, StepResult, environment_path};
 use crate::api::{Arg, EnvOpen, Handle, Order};
 use crate::compare::Outcome;
 use crate::constants::*;
@@ -9,7 +9,7 @@ use crate::profile::SEQUENCE;
 use crate::step::{CURSORS, NullCall, TXNS, WRITERS};
 
 impl Runner<'_> {
-    pub(super) fn environment_facts(&mut self) -> Done {
+    pub(super) fn environment_facts(&mut self) -> StepResult {
         let shuffle = self.shuffle;
         self.both("mdb_env_info", "", |s| {
             let outcome = s.api.env_info(s.env);
@@ -27,7 +27,7 @@ impl Runner<'_> {
             .map(drop)
     }
 
-    pub(super) fn map_size(&mut self, grow: usize) -> Done {
+    pub(super) fn map_size(&mut self, grow: usize) -> StepResult {
         let reading = self.txns[WRITERS..].iter().any(Option::is_some);
         if reading {
             return Ok(());
@@ -42,7 +42,7 @@ impl Runner<'_> {
         Ok(())
     }
 
-    pub(super) fn null(&mut self, call: NullCall, db: usize) -> Done {
+    pub(super) fn null(&mut self, call: NullCall, db: usize) -> StepResult {
         match call {
             NullCall::Environment => self
                 .both("null environment", "", |s| s.api.null_environment())
@@ -52,7 +52,7 @@ impl Runner<'_> {
         }
     }
 
-    pub(super) fn null_transaction(&mut self, dbi: u32) -> Done {
+    pub(super) fn null_transaction(&mut self, dbi: u32) -> StepResult {
         let none = Handle::NULL;
         let (k, d) = (Arg::Bytes(b"k"), Arg::Bytes(b"d"));
         self.both("mdb_get", "NULL", |s| s.api.get(none, dbi, k, Arg::Room))?;
@@ -81,7 +81,7 @@ impl Runner<'_> {
             .map(drop)
     }
 
-    pub(super) fn null_cursor(&mut self) -> Done {
+    pub(super) fn null_cursor(&mut self) -> StepResult {
         let none = Handle::NULL;
         let (k, d) = (Arg::Bytes(b"k"), Arg::Bytes(b"d"));
         self.both("mdb_cursor_get", "NULL", |s| {
@@ -96,7 +96,7 @@ impl Runner<'_> {
     }
 
     /// Opens both environments and the main database, with one record so that its flags are stored.
-    pub(super) fn open_environments(&mut self) -> Done {
+    pub(super) fn open_environments(&mut self) -> StepResult {
         let flags = self.flags;
         let (map_bytes, databases) = (self.map_bytes, self.profile.databases_max);
         let readers = self.profile.readers_max;
@@ -137,7 +137,7 @@ impl Runner<'_> {
     }
 
     /// Closes everything, then compares the files by all that can read them.
-    pub(super) fn close_all(&mut self) -> Done {
+    pub(super) fn close_all(&mut self) -> StepResult {
         for cursor in 0..CURSORS {
             if self.cursors[cursor].take().is_some() {
                 self.both("mdb_cursor_close", &format!("c{cursor}"), |s| {

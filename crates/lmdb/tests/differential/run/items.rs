@@ -1,19 +1,19 @@
 //! The steps that read and change items by key, and walks over all of them.
 
 use super::defined::{may_look_for, may_look_up};
-use super::{Done, Runner, name};
+use super::{Runner, StepResult, name};
 use crate::api::Arg;
 use crate::compare::{Field, Outcome, short};
 use crate::constants::*;
 use crate::profile::RECORD_BYTES;
-use crate::step::{Missing, Step, Value};
+use crate::step::{NullArgument, Step, Value};
 
 /// Items of a walk before it is called endless.
 const WALK_MAX: usize = 100_000;
 
 impl Runner<'_> {
     /// Runs a step on items.
-    pub(crate) fn item_step(&mut self, step: Step) -> Done {
+    pub(crate) fn item_step(&mut self, step: Step) -> StepResult {
         match step {
             Step::Get {
                 txn,
@@ -85,7 +85,7 @@ impl Runner<'_> {
         }
     }
 
-    fn get(&mut self, txn: usize, db: usize, key: u32, missing: Missing) -> Done {
+    fn get(&mut self, txn: usize, db: usize, key: u32, missing: NullArgument) -> StepResult {
         let Some(dbi) = self.dbi(txn, db) else {
             return Ok(());
         };
@@ -115,8 +115,8 @@ impl Runner<'_> {
         key: u32,
         value: Value,
         flags: u32,
-        missing: Missing,
-    ) -> Done {
+        missing: NullArgument,
+    ) -> StepResult {
         let Some(dbi) = self.dbi(txn, db) else {
             return Ok(());
         };
@@ -148,7 +148,14 @@ impl Runner<'_> {
         Ok(())
     }
 
-    fn del(&mut self, txn: usize, db: usize, key: u32, value: Option<Value>, no_key: bool) -> Done {
+    fn del(
+        &mut self,
+        txn: usize,
+        db: usize,
+        key: u32,
+        value: Option<Value>,
+        no_key: bool,
+    ) -> StepResult {
         let Some(dbi) = self.dbi(txn, db) else {
             return Ok(());
         };
@@ -159,9 +166,9 @@ impl Runner<'_> {
         let key = spec.key(key);
         let value = value.map(|v| spec.value(v.id, v.len));
         let missing = if no_key {
-            Missing::Key
+            NullArgument::Key
         } else {
-            Missing::Nothing
+            NullArgument::None
         };
         let mut arguments = format!(
             "{} {} {}",
@@ -185,7 +192,7 @@ impl Runner<'_> {
         self.deleted(txn, db, None, &outcome)
     }
 
-    fn compare(&mut self, txn: usize, db: usize, a: u32, b: u32, values: bool) -> Done {
+    fn compare(&mut self, txn: usize, db: usize, a: u32, b: u32, values: bool) -> StepResult {
         let Some(dbi) = self.dbi(txn, db) else {
             return Ok(());
         };
@@ -212,7 +219,7 @@ impl Runner<'_> {
     }
 
     /// Every item in one direction, compared as a whole.
-    fn walk(&mut self, txn: usize, db: usize, op: u32) -> Done {
+    fn walk(&mut self, txn: usize, db: usize, op: u32) -> StepResult {
         let Some(dbi) = self.dbi(txn, db) else {
             return Ok(());
         };
@@ -239,7 +246,7 @@ impl Runner<'_> {
     }
 
     /// Every key with all its duplicates, read in blocks; where blocks end does not show.
-    fn walk_blocks(&mut self, txn: usize, db: usize) -> Done {
+    fn walk_blocks(&mut self, txn: usize, db: usize) -> StepResult {
         let Some(dbi) = self.dbi(txn, db) else {
             return Ok(());
         };
@@ -282,13 +289,13 @@ impl Runner<'_> {
 pub(super) fn arguments_of<'a>(
     key: &'a [u8],
     data: Arg<'a>,
-    missing: Missing,
+    missing: NullArgument,
 ) -> (Arg<'a>, Arg<'a>) {
     match missing {
-        Missing::Nothing => (Arg::Bytes(key), data),
-        Missing::Key => (Arg::Null, data),
-        Missing::Data => (Arg::Bytes(key), Arg::Null),
-        Missing::Both => (Arg::Null, Arg::Null),
+        NullArgument::None => (Arg::Bytes(key), data),
+        NullArgument::Key => (Arg::Null, data),
+        NullArgument::Data => (Arg::Bytes(key), Arg::Null),
+        NullArgument::Both => (Arg::Null, Arg::Null),
     }
 }
 
@@ -304,9 +311,11 @@ pub(super) fn mask(masked: bool, outcome: Outcome) -> Outcome {
     outcome
 }
 
-pub(super) fn show(bytes: &[u8], missing: Missing, key: bool) -> String {
+pub(super) fn show(bytes: &[u8], missing: NullArgument, key: bool) -> String {
     match (missing, key) {
-        (Missing::Both, _) | (Missing::Key, true) | (Missing::Data, false) => "NULL".to_owned(),
+        (NullArgument::Both, _) | (NullArgument::Key, true) | (NullArgument::Data, false) => {
+            "NULL".to_owned()
+        }
         _ => short(bytes),
     }
 }

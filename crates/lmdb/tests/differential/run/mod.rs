@@ -105,9 +105,9 @@ const IN_OURS: u8 = b'o';
 const OUTSIDE: u8 = b'-';
 
 /// Writes down which library is at work.
-struct Witness(File);
+struct ProgressFile(File);
 
-impl Witness {
+impl ProgressFile {
     fn new(path: &Path) -> Self {
         Self(File::create(path).expect("create the witness"))
     }
@@ -132,7 +132,7 @@ pub(crate) struct Runner<'a> {
     /// The last calls.
     pub(crate) tail: VecDeque<String>,
     trace: Option<File>,
-    witness: Witness,
+    witness: ProgressFile,
     /// The main database has been opened, without which the reference has no order for it.
     settled: bool,
     flags: u32,
@@ -155,7 +155,7 @@ pub(crate) struct Runner<'a> {
 }
 
 /// A step ends well or with the first difference.
-type Done = Result<(), Difference>;
+type StepResult = Result<(), Difference>;
 
 impl<'a> Runner<'a> {
     /// Opens both environments in fresh directories under `dir`.
@@ -181,7 +181,7 @@ impl<'a> Runner<'a> {
             counts: BTreeMap::new(),
             tail: VecDeque::new(),
             trace,
-            witness: Witness::new(&dir.with_file_name(WITNESS)),
+            witness: ProgressFile::new(&dir.with_file_name(WITNESS)),
             settled: false,
             flags: profile.env_flags,
             map_bytes: MAP_BYTES,
@@ -248,7 +248,7 @@ impl<'a> Runner<'a> {
     }
 
     /// Runs one step.
-    pub(crate) fn step(&mut self, step: Step) -> Done {
+    pub(crate) fn step(&mut self, step: Step) -> StepResult {
         match step {
             Step::Begin { txn, read_child } => self.begin(txn, read_child),
             Step::End { txn, commit } => self.end(txn, commit),
@@ -298,7 +298,7 @@ impl<'a> Runner<'a> {
     }
 
     /// Ends everything and compares what is left in the files.
-    pub(crate) fn finish(&mut self) -> Done {
+    pub(crate) fn finish(&mut self) -> StepResult {
         self.close_all()
     }
 
@@ -406,7 +406,7 @@ impl<'a> Runner<'a> {
 
     // Transactions.
 
-    fn begin(&mut self, txn: usize, read_child: bool) -> Done {
+    fn begin(&mut self, txn: usize, read_child: bool) -> StepResult {
         let writer = txn < WRITERS;
         let has_parent = writer && txn > 0;
         if has_parent && self.txns[txn - 1].is_none() {
@@ -494,7 +494,7 @@ impl<'a> Runner<'a> {
         }
     }
 
-    fn end(&mut self, txn: usize, commit: bool) -> Done {
+    fn end(&mut self, txn: usize, commit: bool) -> StepResult {
         let Some(ended) = self.txns[txn] else {
             return Ok(());
         };
@@ -545,7 +545,7 @@ impl<'a> Runner<'a> {
         Ok(())
     }
 
-    fn reset(&mut self, txn: usize) -> Done {
+    fn reset(&mut self, txn: usize) -> StepResult {
         if self.txns[txn].is_none() {
             return Ok(());
         }
@@ -566,7 +566,7 @@ impl<'a> Runner<'a> {
         Ok(())
     }
 
-    fn renew(&mut self, txn: usize) -> Done {
+    fn renew(&mut self, txn: usize) -> StepResult {
         if self.txns[txn].is_none() {
             return Ok(());
         }
