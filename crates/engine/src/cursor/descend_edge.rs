@@ -32,12 +32,7 @@ impl CursorPosition {
         }
         // All value trees of a database share order and leaf kind. The tree entered last has them.
         let (before, _) = self.inner.as_deref()?;
-        let record = TreeRecord::read(record.first_chunk::<TREE_RECORD_LEN>()?)?;
-        let last = Pgno(window.pages().checked_sub(1)?);
-        record.check(last).ok()?;
-        if record.depth == 0 || window.start_of(record.root) == keys.start {
-            return None;
-        }
+        let record = read_record(window, keys, record)?;
         let tree = value::inner_tree_like(before, record)?;
         let branches = usize::from(record.depth) - 1;
         let mut steps = [Step {
@@ -81,4 +76,14 @@ impl CursorPosition {
         self.fast.mode = FastMode::Tree;
         Some(value)
     }
+}
+
+/// Reads the record of a value tree. `None` for an empty tree, and for one whose root is the page of
+/// its key, which would be a cycle.
+#[inline(always)]
+fn read_record(window: Window<'_>, keys: PageCursor, record: &[u8]) -> Option<TreeRecord> {
+    let record = TreeRecord::read(record.first_chunk::<TREE_RECORD_LEN>()?)?;
+    let last = Pgno(window.pages().checked_sub(1)?);
+    record.check(last).ok()?;
+    (record.depth > 0 && window.start_of(record.root) != keys.start).then_some(record)
 }

@@ -140,7 +140,7 @@ impl<'t> Search<'t> {
     }
 }
 
-/// As [`get_many`] for up to [`GROUP`] keys.
+/// As [`super::get_many`] for up to [`GROUP`] keys.
 pub(super) fn get_group<'t>(
     pages: PageView<'t>,
     tree: &Tree,
@@ -158,6 +158,39 @@ pub(super) fn get_group<'t>(
     };
     let mut searches = [start; GROUP];
     let searches = searches.get_mut(..keys.len()).unwrap_or_default();
+    go_to_leaves(pages, tree, searches, keys, order)?;
+    for search in searches.iter_mut() {
+        search.begin(pages, PageKind::Leaf)?;
+    }
+    in_step(searches, keys, |found, key| {
+        order.compare(found, key).is_lt()
+    })?;
+    let mut nodes = [None; GROUP];
+    for (node, search) in nodes.iter_mut().zip(searches.iter()) {
+        *node = search.found(pages)?;
+    }
+    for ((node, search), key) in nodes.iter().zip(searches.iter()).zip(keys) {
+        values.push(match node {
+            Some(node) if order.compare(node.key, key).is_eq() => Some(if tree.has_duplicates() {
+                value::first_value(pages, tree, search.pgno, node)?
+            } else {
+                value::value_of(pages, search.pgno, node)?
+            }),
+            _ => None,
+        });
+    }
+    Ok(())
+}
+
+/// Takes all searches from the root down to their leaves.
+#[inline(always)]
+fn go_to_leaves<'t>(
+    pages: PageView<'t>,
+    tree: &Tree,
+    searches: &mut [Search<'t>],
+    keys: &[&[u8]],
+    order: impl Compare,
+) -> Result<(), Error> {
     let branches = tree
         .record
         .branch_pages
@@ -182,26 +215,6 @@ pub(super) fn get_group<'t>(
         for search in searches.iter_mut() {
             search.go_down(pages)?;
         }
-    }
-    for search in searches.iter_mut() {
-        search.begin(pages, PageKind::Leaf)?;
-    }
-    in_step(searches, keys, |found, key| {
-        order.compare(found, key).is_lt()
-    })?;
-    let mut nodes = [None; GROUP];
-    for (node, search) in nodes.iter_mut().zip(searches.iter()) {
-        *node = search.found(pages)?;
-    }
-    for ((node, search), key) in nodes.iter().zip(searches.iter()).zip(keys) {
-        values.push(match node {
-            Some(node) if order.compare(node.key, key).is_eq() => Some(if tree.has_duplicates() {
-                value::first_value(pages, tree, search.pgno, node)?
-            } else {
-                value::value_of(pages, search.pgno, node)?
-            }),
-            _ => None,
-        });
     }
     Ok(())
 }
