@@ -407,7 +407,7 @@ mod tests {
         for (text, wanted) in [
             (
                 "data = \"d\"\n[[database]]\nsuffix = \"dc=a\"\n",
-                "fulgurite.toml, line 1, column 8: \"data\" stands at the top although",
+                "fulgurite.toml, line 1, column 8: \"data\" is at the top although",
             ),
             (
                 "[[database]]\ntype = \"bdb\"\n",

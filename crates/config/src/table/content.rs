@@ -13,8 +13,9 @@ use crate::{Note, Sourced};
 settings! {
     /// Settings of a database's names, its root and its replication.
     Content / ContentLayer {
-        /// Serve the database as part of the one above it: `no`, `yes`, or `advertise`, which still
-        /// names it in the root DSE. Its suffix must be below that of the other database.
+        /// Serve the database as part of the one above it: `no`, `yes` or `advertise`. With
+        /// `advertise`, the root DSE still names it. Its suffix must be below that of the other
+        /// database.
         "subordinate" subordinate: Subordinate = Subordinate::No
             => slapd("subordinate", "olcSubordinate", "[advertise]").taking(0, Some(1)).take(subordinate)
                 .write(written_subordinate);
@@ -32,8 +33,8 @@ settings! {
         "root.password_file" root_password_file: Option<PathBuf> = None
             => own().flag("--root-password-file").variable("ADMIN_PASSWORD_FILE")
                 .installed(&["\"/etc/fulgurite/root-password\""]);
-        /// Keep the database out of sight: its suffix is neither listed nor used by a search of the
-        /// database above it.
+        /// Keep the database out of sight: the server does not list its suffix. Searches of the
+        /// database above do not enter it.
         "hidden" hidden: bool = false
             => slapd("hidden", "olcHidden", "<on|off>").write(written_if_true);
         /// Show the database below `cn=Databases,cn=Monitor`.

@@ -20,7 +20,7 @@ settings! {
     /// Settings of the whole server.
     Global / GlobalLayer {
         /// Definitions that exist before any schema file: `standard` (core, cosine, inetorgperson,
-        /// nis) or `system` (only those that the server itself needs).
+        /// nis) or `system`. The latter has only those that the server itself needs.
         "schema_builtin" schema_builtin: BuiltinSchema = BuiltinSchema::Standard => own();
         /// Use the definitions of RFC 2307bis in place of those of RFC 2307: groups are
         /// `groupOfNames` and `posixGroup`.

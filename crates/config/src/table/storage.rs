@@ -22,9 +22,9 @@ settings! {
                 .installed(&["\"/var/lib/fulgurite\""]);
         /// Permissions of the files of the store.
         "storage.mode" mode: FileMode = FileMode(0o600) => mdb("mode", "olcDbMode", "<mode>").read(mode);
-        /// State that a commit has reached when it is acknowledged: `full` (on disk),
-        /// `no-meta-sync` (a power loss may lose the last commits) or `no-sync` (a power loss may
-        /// destroy the file).
+        /// State that a commit has reached when it is acknowledged: `full`, `no-meta-sync` or
+        /// `no-sync`. With `full`, it is on disk. With `no-meta-sync`, a power loss may lose the
+        /// last commits. With `no-sync`, it may destroy the file.
         "storage.durability" durability: Durability = Durability::Full
             => mdb("dbnosync", "olcDbNoSync", "<(null)>").taking(0, Some(1)).take(no_sync)
                 .write(|durability| (*durability == Durability::NoSync).olc())
