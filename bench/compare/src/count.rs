@@ -14,7 +14,7 @@ use anyhow::{Context as _, bail, ensure};
 use crate::engines::{Engine, REFERENCE};
 use crate::folders::{Folders, copy_files};
 use crate::rounds::{child_arguments, speak};
-use crate::workload::{Place, Workload};
+use crate::workload::{Medium, Workload};
 
 /// The workloads counted by default: each operation of the library, in a store that is quickly
 /// made.
@@ -81,7 +81,7 @@ impl Counting {
         let mut folders = Folders::new(&self.memory, &self.memory)?;
         self.workloads
             .iter()
-            .filter(|workload| workload.has(engine))
+            .filter(|workload| engine.plays(workload))
             .map(|workload| {
                 let instructions = self
                     .instructions(engine, workload, &mut folders)
@@ -107,7 +107,10 @@ impl Counting {
     pub(crate) fn shared(&self, engine: &Engine) -> anyhow::Result<crate::shared::Shared> {
         let workload = self.workloads.first().context("no workload")?;
         let mut folders = Folders::new(&self.memory, &self.memory)?;
-        let (folder, copy) = (folders.fresh(Place::Memory)?, folders.fresh(Place::Memory)?);
+        let (folder, copy) = (
+            folders.fresh(Medium::Memory)?,
+            folders.fresh(Medium::Memory)?,
+        );
         let program = std::env::current_exe()?;
         let library = self.library(engine)?;
         self.prepare(&program, workload, &mut folders, &folder)?;
@@ -129,8 +132,8 @@ impl Counting {
     ) -> anyhow::Result<f64> {
         let library = self.library(engine)?;
         let program = std::env::current_exe()?;
-        let folder = folders.fresh(Place::Memory)?;
-        let copy = folders.fresh(Place::Memory)?;
+        let folder = folders.fresh(Medium::Memory)?;
+        let copy = folders.fresh(Medium::Memory)?;
         let mut arguments = child_arguments(engine.name, &library, workload, self.scale);
         arguments.extend([
             "--seed".into(),
@@ -172,11 +175,11 @@ impl Counting {
         folder: &Path,
     ) -> anyhow::Result<()> {
         let content = workload.content().context("nothing to prepare")?;
-        let key = (REFERENCE, content, Place::Memory);
+        let key = (REFERENCE, content, Medium::Memory);
         let template = match folders.template(&key) {
             Some(template) => template,
             None => {
-                let template = folders.fresh(Place::Memory)?;
+                let template = folders.fresh(Medium::Memory)?;
                 let original = Engine::named(REFERENCE).context("no original")?;
                 let mut command = Command::new(program);
                 command
@@ -195,7 +198,7 @@ impl Counting {
                 template
             }
         };
-        copy_files(&template, folder, Place::Memory)
+        copy_files(&template, folder, Medium::Memory)
     }
 }
 

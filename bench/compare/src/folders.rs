@@ -9,10 +9,10 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use tempfile::TempDir;
 
-use crate::workload::{Content, Place};
+use crate::workload::{Content, Medium};
 
 /// The store of an engine for a workload, and its folder.
-pub(crate) type Template = (&'static str, Content, Place);
+pub(crate) type Template = (&'static str, Content, Medium);
 
 /// The folders of a run, gone when it ends.
 pub(crate) struct Folders {
@@ -40,10 +40,10 @@ impl Folders {
     }
 
     /// A new and empty folder.
-    pub(crate) fn fresh(&mut self, place: Place) -> anyhow::Result<PathBuf> {
+    pub(crate) fn fresh(&mut self, medium: Medium) -> anyhow::Result<PathBuf> {
         let root = match place {
-            Place::Memory => &self.memory,
-            Place::Disk => &self.disk,
+            Medium::Memory => &self.memory,
+            Medium::Disk => &self.disk,
         };
         self.next += 1;
         let folder = root.path().join(self.next.to_string());
@@ -61,7 +61,7 @@ impl Folders {
     }
 
     /// Removes templates that no later workload begins with.
-    pub(crate) fn forget(&mut self, needed: impl Fn(Content, Place) -> bool) {
+    pub(crate) fn forget(&mut self, needed: impl Fn(Content, Medium) -> bool) {
         self.templates.retain(|(_, content, place), folder| {
             let keep = needed(*content, *place);
             if !keep {
@@ -74,7 +74,7 @@ impl Folders {
 
 /// Copies the files of a folder. On a disk they are flushed when this returns, so that no later
 /// flush has to write them.
-pub(crate) fn copy_files(from: &Path, to: &Path, place: Place) -> anyhow::Result<()> {
+pub(crate) fn copy_files(from: &Path, to: &Path, medium: Medium) -> anyhow::Result<()> {
     for entry in fs::read_dir(from)? {
         let entry = entry?;
         let target = to.join(entry.file_name());
@@ -84,7 +84,7 @@ pub(crate) fn copy_files(from: &Path, to: &Path, place: Place) -> anyhow::Result
             continue;
         }
         fs::copy(entry.path(), &target)?;
-        if place == Place::Disk {
+        if place == Medium::Disk {
             File::open(&target)?.sync_all()?;
         }
     }
@@ -104,4 +104,9 @@ pub(crate) fn bytes_in(folder: &Path) -> u64 {
             Err(_) => 0,
         })
         .sum()
+}
+
+/// Where the package is unpacked.
+pub(crate) fn ds389_root(project: &Path) -> PathBuf {
+    project.join("build/389-ds/root")
 }

@@ -14,7 +14,7 @@ use anyhow::{Context as _, anyhow};
 use fulgurite::{Database, Environment, Snapshot as _};
 use serde::{Deserialize, Serialize};
 
-use crate::results::Middle;
+use crate::measure::Middle;
 use crate::workload::data::mix;
 
 /// Everything that was measured.

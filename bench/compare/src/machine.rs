@@ -102,7 +102,7 @@ pub(crate) fn server_version(name: &str, project: &Path) -> String {
             output(Command::new(project.join("target/release/fulgurite")).arg("--version"))
         }
         "389-ds" => {
-            let root = crate::directory::ds389_root(project);
+            let root = crate::folders::ds389_root(project);
             let said = output(Command::new("strings").arg(root.join("usr/sbin/ns-slapd")));
             let found = said.lines().find(|line| line.starts_with("389-Directory/"));
             found.unwrap_or("389-Directory").to_owned()

@@ -11,6 +11,7 @@
 #![deny(unsafe_code)]
 
 mod action;
+mod amounts;
 mod count;
 mod directory;
 #[allow(unsafe_code, reason = "libraries of C are called")]

@@ -108,6 +108,34 @@ fn nanoseconds(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
 
+/// The median and the quarters on either side of it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Middle {
+    pub(crate) low: f64,
+    pub(crate) median: f64,
+    pub(crate) high: f64,
+}
+
+impl Middle {
+    /// Of any numbers; none if there are none.
+    pub(crate) fn of(mut numbers: Vec<f64>) -> Option<Middle> {
+        numbers.sort_by(f64::total_cmp);
+        let last = numbers.len().checked_sub(1)?;
+        let at = |quarter: usize| -> f64 {
+            // Between two where the quarter falls there.
+            let (below, rest) = (last * quarter / 4, last * quarter % 4);
+            let low = numbers[below];
+            let high = numbers[(below + 1).min(last)];
+            low + (high - low) * rest as f64 / 4.0
+        };
+        Some(Middle {
+            low: at(1),
+            median: at(2),
+            high: at(3),
+        })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

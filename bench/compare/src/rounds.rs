@@ -93,12 +93,12 @@ pub(crate) fn run(plan: &Plan) -> anyhow::Result<Results> {
     };
     for (index, workload) in plan.workloads.iter().enumerate() {
         let row = run.row(workload)?;
-        crate::report::progress(&row, REFERENCE, &results.ours);
+        crate::amounts::progress(&row, REFERENCE, &results.ours);
         results.rows.push(row);
         let rest = plan.workloads.get(index + 1..).unwrap_or_default();
         run.folders.forget(|content, place| {
             rest.iter()
-                .any(|row| row.content() == Some(content) && row.place == place)
+                .any(|row| row.content() == Some(content) && row.medium == place)
         });
     }
     results.engines = run.present();
@@ -128,7 +128,7 @@ impl Run<'_> {
             played: Vec::new(),
         };
         let mut players: Vec<usize> = (0..self.ready.len())
-            .filter(|&index| workload.has(self.ready[index].engine))
+            .filter(|&index| self.ready[index].engine.plays(workload))
             .collect();
         for &index in &players {
             row.played.push(Played {
@@ -181,11 +181,11 @@ impl Run<'_> {
         let folder = match template {
             Some(template) if workload.only_reads() => template,
             Some(template) => {
-                let folder = self.folders.fresh(workload.place)?;
-                copy_files(&template, &folder, workload.place)?;
+                let folder = self.folders.fresh(workload.medium)?;
+                copy_files(&template, &folder, workload.medium)?;
                 folder
             }
-            None => self.folders.fresh(workload.place)?,
+            None => self.folders.fresh(workload.medium)?,
         };
         let outcome = self.process(index, workload, &folder, round, false);
         let file_bytes = bytes_in(&folder);
@@ -213,11 +213,11 @@ impl Run<'_> {
             .position(|ready| ready.engine.name == REFERENCE);
         let maker = original.filter(|_| engine.lmdb_files).unwrap_or(index);
         let name = self.ready[maker].engine.name;
-        let key = (name, content, workload.place);
+        let key = (name, content, workload.medium);
         if let Some(folder) = self.folders.template(&key) {
             return Ok(Some(folder));
         }
-        let folder = self.folders.fresh(workload.place)?;
+        let folder = self.folders.fresh(workload.medium)?;
         self.process(maker, workload, &folder, 0, true)
             .with_context(|| format!("{name} cannot make what the workload begins with"))?;
         self.folders.keep(key, folder.clone());
@@ -232,7 +232,7 @@ impl Run<'_> {
         seed: u64,
         prepare: bool,
     ) -> anyhow::Result<Outcome> {
-        let copy = self.folders.fresh(workload.place)?;
+        let copy = self.folders.fresh(workload.medium)?;
         let ready = &self.ready[index];
         let mut command = Command::new(std::env::current_exe()?);
         command

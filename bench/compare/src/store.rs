@@ -28,6 +28,23 @@ pub(crate) struct Setup {
     pub(crate) duplicates: bool,
 }
 
+/// An ability that some engines lack.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ability {
+    /// Several values to a key, sorted.
+    Duplicates,
+    /// A copy while others write.
+    Copies,
+    /// A snapshot that is given up and taken anew.
+    Renew,
+    /// Snapshots that cost little enough to be taken for each read.
+    Begin,
+    /// Records from the last to the first.
+    Backwards,
+    /// Several threads that write at once, or wait for each other.
+    Writers,
+}
+
 /// Memory for the cache of engines that have one: more than any workload's data.
 pub(crate) const CACHE_BYTES: usize = 1 << 30;
 

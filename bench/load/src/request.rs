@@ -6,7 +6,8 @@ use fulgurite_ldap::{
     Substrings, Values, encode, oid,
 };
 
-use crate::workload::{Kind, Workload};
+use crate::options::Kind;
+use crate::workload::Workload;
 
 impl Workload {
     /// Appends the `n`th request.

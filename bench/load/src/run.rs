@@ -11,8 +11,8 @@ use anyhow::{Context as _, bail, ensure};
 use fulgurite_ldap::{BindRequest, Request, ResponseMessage, encode, frame};
 use mio::{Events, Interest, Poll, Token};
 
-use crate::Arguments;
 use crate::connection::{Connection, Numbers};
+use crate::options::Arguments;
 use crate::report::{Run, Tally};
 use crate::workload::Workload;
 

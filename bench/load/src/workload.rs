@@ -3,42 +3,10 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use anyhow::{Context as _, ensure};
-use clap::ValueEnum;
 use fulgurite_ldap::{FilterBuf, ResultCode};
 
-use crate::Arguments;
+use crate::options::{Arguments, Kind};
 use crate::targets::Targets;
-
-/// A kind of request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Kind {
-    /// Search the whole tree for one uid.
-    Uid,
-    /// Search the whole tree for one mail address.
-    Mail,
-    /// Search the whole tree for the last word of one cn, at any position.
-    Substring,
-    /// Search the whole tree for a uid that nobody has.
-    Missing,
-    /// Search the whole tree by a filter, all attributes.
-    Scan,
-    /// Bind as one of the users.
-    Bind,
-    /// Compare one of the users' mail address with what it is.
-    Compare,
-    /// Replace the description of one of the users.
-    Modify,
-    /// Replace the givenName of one of the users, which is indexed.
-    ModifyIndexed,
-    /// Add new users.
-    Add,
-    /// Delete what `add` with the same seed and number of requests has added.
-    Delete,
-    /// Add one member to the group named by --group.
-    GroupAdd,
-    /// Ask who we are: a request that reads nothing.
-    Whoami,
-}
 
 /// Requests and the answers they have to get.
 pub(crate) struct Workload {

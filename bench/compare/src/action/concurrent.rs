@@ -5,7 +5,8 @@ use std::thread;
 
 use anyhow::anyhow;
 
-use super::{Done, digest_of, random_keys, random_numbers, reads, writes};
+use super::done::{Done, digest_of, random_keys, random_numbers};
+use super::{reads, writes};
 use crate::measure::{Stopwatch, bench_measured};
 use crate::store::Store;
 use crate::workload::Workload;
@@ -51,7 +52,7 @@ pub(super) fn read_beside_writer<S: Store>(
     let (digests, written) = results?;
     let digest = digests.into_iter().fold(0, u64::wrapping_add);
     Ok(Done {
-        beside: written,
+        concurrent: written,
         ..Done::new(each * workload.threads, taken, digest)
     })
 }

@@ -1,6 +1,6 @@
 //! Stores that get their first records.
 
-use super::{Done, digest_of};
+use super::done::{Done, digest_of};
 use crate::measure::{Stopwatch, bench_measured};
 use crate::store::{Store, Writer};
 use crate::workload::data::{Values, key, scattered};

@@ -5,6 +5,7 @@
 //! ```
 
 mod concurrent;
+mod done;
 mod fill;
 mod reads;
 mod space;
@@ -13,10 +14,10 @@ mod writes;
 
 use std::path::PathBuf;
 
-use crate::measure::{Outcome, Stopwatch, Taken};
-use crate::store::{Reader as _, Setup, Store};
-use crate::workload::data::fold;
+use crate::measure::Outcome;
+use crate::store::{Setup, Store};
 use crate::workload::{Action, Workload};
+use done::Done;
 
 /// One part to be played in a new process.
 #[derive(Debug)]
@@ -31,27 +32,6 @@ pub(crate) struct Child<'w> {
     pub(crate) trace: bool,
     /// An empty folder for copies.
     pub(crate) copy: PathBuf,
-}
-
-/// The result of a workload.
-pub(super) struct Done {
-    operations: u64,
-    taken: Taken,
-    digest: u64,
-    watch: Stopwatch,
-    beside: u64,
-}
-
-impl Done {
-    fn new(operations: u64, taken: Taken, digest: u64) -> Self {
-        Done {
-            operations,
-            taken,
-            digest,
-            watch: Stopwatch::new(false),
-            beside: 0,
-        }
-    }
 }
 
 impl Child<'_> {
@@ -73,7 +53,7 @@ impl Child<'_> {
             cpu_ns: done.taken.cpu_ns,
             digest: done.digest,
             latencies: done.watch.latencies(),
-            beside: done.beside,
+            beside: done.concurrent,
             file_bytes: 0,
             errors: 0,
             wrong: 0,
@@ -105,26 +85,4 @@ impl Child<'_> {
             Action::FillFragmented => space::fragmented(store, workload),
         }
     }
-}
-
-/// A digest of all records, in order.
-fn digest_of<S: Store>(store: &S) -> anyhow::Result<u64> {
-    let mut digest = 0;
-    store.reader()?.scan(None, u64::MAX, |key, value| {
-        digest = fold(fold(digest, key), value);
-    })?;
-    Ok(digest)
-}
-
-/// The keys that an operation after the other is about, made beforehand so that making them is not
-/// measured.
-fn random_keys(operations: u64, records: u64, seed: u64) -> Vec<[u8; 16]> {
-    random_numbers(operations, records, seed)
-        .map(crate::workload::data::key)
-        .collect()
-}
-
-fn random_numbers(operations: u64, records: u64, seed: u64) -> impl Iterator<Item = u64> {
-    use crate::workload::data::mix;
-    (0..operations).map(move |operation| mix(operation ^ mix(seed)) % records)
 }

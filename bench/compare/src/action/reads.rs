@@ -4,7 +4,7 @@ use std::thread;
 
 use anyhow::ensure;
 
-use super::{Done, digest_of, random_keys};
+use super::done::{Done, digest_of, random_keys};
 use crate::measure::{Taken, bench_measured};
 use crate::store::{Reader as _, Store};
 use crate::workload::Workload;

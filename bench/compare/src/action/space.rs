@@ -6,7 +6,8 @@ use std::thread;
 
 use anyhow::anyhow;
 
-use super::{Done, digest_of, random_numbers, writes};
+use super::done::{Done, digest_of, random_numbers};
+use super::writes;
 use crate::measure::{Stopwatch, bench_measured};
 use crate::store::{Setup, Store, Writer};
 use crate::workload::Workload;

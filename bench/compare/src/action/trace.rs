@@ -7,7 +7,8 @@ use std::thread;
 
 use anyhow::anyhow;
 
-use super::{Done, random_keys, reads};
+use super::done::{Done, random_keys};
+use super::reads;
 use crate::measure::Taken;
 use crate::store::{Reader as _, Store};
 use crate::workload::Workload;

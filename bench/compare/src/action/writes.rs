@@ -1,6 +1,6 @@
 //! Workloads of one writer on a store that has records.
 
-use super::{Done, digest_of, random_numbers};
+use super::done::{Done, digest_of, random_numbers};
 use crate::measure::{Stopwatch, bench_measured};
 use crate::store::{Store, Writer};
 use crate::workload::Workload;

@@ -9,11 +9,12 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 
 use super::people::{ROOT_DN, SUFFIX};
+use crate::folders::ds389_root;
 
 /// `{SSHA}` of the root's password: clear text is not taken out of a file.
 const ROOT_PASSWORD: &str = "{SSHA}1G904nLkTkGWjKNnQuB/hpWXC/hzYWx0c2FsdA==";
 
-/// Everybody may read and, as slapd has it here, the root alone may write.
+/// All may read and, as slapd has it here, the root alone may write.
 const ACCESS: &str = "aci: (targetattr=\"*\")(version 3.0; acl \"read\"; allow (read,search,compare) userdn=\"ldap:///anyone\";)";
 
 /// Indexes of the others' configuration.
@@ -28,13 +29,8 @@ const INDEXES: &[(&str, &[&str])] = &[
     ("member", &["eq"]),
 ];
 
-/// Where the package is unpacked.
-pub(crate) fn root(project: &Path) -> PathBuf {
-    project.join("build/389-ds/root")
-}
-
 fn libraries(project: &Path) -> PathBuf {
-    root(project).join(format!("usr/lib/{}-linux-gnu", std::env::consts::ARCH))
+    ds389_root(project).join(format!("usr/lib/{}-linux-gnu", std::env::consts::ARCH))
 }
 
 /// For the loader.
@@ -58,7 +54,7 @@ pub(super) fn configure(
     port: u16,
     durable: bool,
 ) -> anyhow::Result<()> {
-    let shared = root(project).join("usr/share/dirsrv");
+    let shared = ds389_root(project).join("usr/share/dirsrv");
     let settings = folder.join("conf");
     let schema = settings.join("schema");
     for name in [
@@ -76,8 +72,8 @@ pub(super) fn configure(
         fs::create_dir_all(folder.join(name))?;
     }
     copy_all(&shared.join("schema"), &schema)?;
-    copy_all(&root(project).join("etc/dirsrv/schema"), &schema)?;
-    copy_all(&root(project).join("etc/dirsrv/config"), &settings)?;
+    copy_all(&ds389_root(project).join("etc/dirsrv/schema"), &schema)?;
+    copy_all(&ds389_root(project).join("etc/dirsrv/config"), &settings)?;
     let template = fs::read_to_string(shared.join("data/template-dse.ldif"))
         .context("389-ds's template of a configuration")?;
     let place = |name: &str| folder.join(name).display().to_string();

@@ -26,9 +26,8 @@ use crate::folders::{Folders, bytes_in, copy_files};
 use crate::measure::Outcome;
 use crate::results::{Half, Missing, Played, Present, Results, Row};
 use crate::targets;
-use crate::workload::{Figure, Place, Tier};
+use crate::workload::{Figure, Medium, Tier};
 use client::{answer, start};
-pub(crate) use ds389::root as ds389_root;
 use server::{Installed, Make, Spent};
 use table::{CHANGES, EVERYTHING, MEMORY, OTHER_ROWS, QUESTIONS, Question, WHOLE};
 
@@ -73,7 +72,7 @@ pub(crate) fn run(plan: &Plan) -> anyhow::Result<Results> {
         );
     }
     let mut folders = Folders::new(&plan.memory, &plan.disk)?;
-    let ldif = folders.fresh(Place::Memory)?.join("people.ldif");
+    let ldif = folders.fresh(Medium::Memory)?.join("people.ldif");
     people::write(
         plan.people,
         plan.wide,
@@ -109,7 +108,7 @@ pub(crate) fn run(plan: &Plan) -> anyhow::Result<Results> {
         if !plan.with.is_empty() && !plan.with.iter().any(|name| name == make.name()) {
             continue;
         }
-        let mut server = Installed::new(make, &plan.project, folders.fresh(Place::Memory)?, port);
+        let mut server = Installed::new(make, &plan.project, folders.fresh(Medium::Memory)?, port);
         if let Some(why) = server.missing() {
             results.missing.push(Missing {
                 title: title.to_owned(),
@@ -126,7 +125,7 @@ pub(crate) fn run(plan: &Plan) -> anyhow::Result<Results> {
         server.echoed = people::entries(plan.people);
         servers.push(server);
     }
-    let durable = folders.fresh(Place::Disk)?;
+    let durable = folders.fresh(Medium::Disk)?;
     let mut run = Run {
         plan,
         ldif,
@@ -288,7 +287,7 @@ impl Run<'_> {
             }
             let row = self.row(question.name);
             row.into_iter()
-                .for_each(|row| crate::report::progress(row, "slapd", &["fulgurite".to_owned()]));
+                .for_each(|row| crate::amounts::progress(row, "slapd", &["fulgurite".to_owned()]));
         }
         for at in self.turns(round) {
             self.end(at, round)?;
@@ -415,7 +414,7 @@ impl Run<'_> {
         let port = self.servers[at].port + 10;
         let mut server = Installed::new(make, &self.plan.project, folder, port);
         server.configure(true)?;
-        copy_files(&self.servers[at].data(), &server.data(), Place::Disk)?;
+        copy_files(&self.servers[at].data(), &server.data(), Medium::Disk)?;
         server.start()?;
         std::mem::swap(&mut self.servers[at], &mut server);
         self.ask(at, question, round);

@@ -13,8 +13,10 @@ use std::path::{Path, PathBuf};
 
 use crate::action::Child;
 use crate::measure::Outcome;
+use crate::store::Ability;
+use crate::workload::{Participants, Workload};
 
-/// A engine.
+/// An engine.
 #[derive(Debug)]
 pub(crate) struct Engine {
     /// In reports and options.
@@ -44,23 +46,6 @@ enum Adapter {
     Sqlite,
     Berkeley,
     Kyoto,
-}
-
-/// An ability that some engines lack.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Ability {
-    /// Several values to a key, sorted.
-    Duplicates,
-    /// A copy while others write.
-    Copies,
-    /// A snapshot that is given up and taken anew.
-    Renew,
-    /// Snapshots that cost little enough to be taken for each read.
-    Begin,
-    /// Records from the last to the first.
-    Backwards,
-    /// Several threads that write at once, or wait for each other.
-    Writers,
 }
 
 use Ability::{Backwards, Begin, Copies, Duplicates, Renew, Writers};
@@ -194,8 +179,12 @@ impl Engine {
         ENGINES.iter().find(|engine| engine.name == name)
     }
 
-    pub(crate) fn can(&self, ability: Option<Ability>) -> bool {
-        ability.is_none_or(|ability| self.can.contains(&ability))
+    /// Returns true if the engine can play the workload and is among its participants.
+    pub(crate) fn plays(&self, workload: &Workload) -> bool {
+        let able = workload
+            .needs()
+            .is_none_or(|ability| self.can.contains(&ability));
+        able && (workload.participants == Participants::All || self.lmdb_files)
     }
 
     /// Its shared library, empty if it needs none.

@@ -2,9 +2,10 @@
 
 use std::fmt::Write as _;
 
-use super::summary::amount;
+use crate::amounts::{amount, time};
+use crate::measure::Middle;
 use crate::measure::Outcome;
-use crate::results::{Half, Middle, Results, Row};
+use crate::results::{Half, Results, Row};
 use crate::targets::AT_LEAST;
 use crate::workload::Figure;
 
@@ -25,16 +26,6 @@ pub(crate) fn tables(results: &Results) -> String {
     footprint(results, &mut out);
     faults(results, &mut out);
     out
-}
-
-/// A time that people can read.
-pub(crate) fn time(nanoseconds: f64) -> String {
-    match nanoseconds {
-        n if n < 100.0 => format!("{n:.1} ns"),
-        n if n < 10_000.0 => format!("{n:.0} ns"),
-        n if n < 10_000_000.0 => format!("{:.1} us", n / 1e3),
-        n => format!("{:.1} ms", n / 1e6),
-    }
 }
 
 /// Marks a ratio as missed, met or better than hoped for.

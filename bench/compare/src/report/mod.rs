@@ -106,25 +106,6 @@ fn read(folder: &Path) -> anyhow::Result<Everything> {
     Ok(everything)
 }
 
-/// One line for each workload as it ends.
-pub(crate) fn progress(row: &Row, reference: &str, ours: &[String]) {
-    let mut line = format!("{:24}", row.name);
-    for played in &row.played {
-        if let Some(middle) = row.median(&played.engine) {
-            line += &format!(" {}={}", played.engine, summary::amount(row, middle.median));
-        }
-    }
-    for ours in ours {
-        if let Some(ratio) = row.ratio(ours, reference) {
-            line += &format!(" [{ours} {:.2}x]", ratio.median);
-        }
-    }
-    eprintln!("{line}");
-    for fault in &row.faults {
-        eprintln!("    {fault}");
-    }
-}
-
 /// Names of all workloads and engines.
 pub(crate) fn list(workloads: &[Workload]) {
     for workload in workloads {

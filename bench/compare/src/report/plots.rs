@@ -4,7 +4,7 @@ use anyhow::anyhow;
 use plotters::coord::Shift;
 use plotters::prelude::*;
 
-use super::summary::amount;
+use crate::amounts::amount;
 use crate::results::{Results, Row};
 
 type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;

@@ -2,8 +2,10 @@
 
 use std::fmt::Write as _;
 
-use super::markdown::{mark, time};
-use crate::results::{Half, Middle, Results, Row};
+use super::markdown::mark;
+use crate::amounts::{amount, time};
+use crate::measure::Middle;
+use crate::results::{Half, Results, Row};
 use crate::targets::{AT_LEAST, STORE_SIZE_AT_MOST, Source, TARGETS, Target};
 use crate::workload::Figure;
 
@@ -199,18 +201,6 @@ fn slowest(run: &Results, ours: &str) -> Option<Line> {
         let _ = write!(slowest.which, "; {below} are below {AT_LEAST}x");
     }
     Some(slowest)
-}
-
-/// The measured quantity of a row, with its unit.
-pub(crate) fn amount(row: &Row, number: f64) -> String {
-    match row.figure {
-        Figure::Bytes => bytes_text(number),
-        Figure::Cpu | Figure::Wall => time(number),
-    }
-}
-
-fn bytes_text(bytes: f64) -> String {
-    format!("{:.1} MiB", bytes / 1_048_576.0)
 }
 
 #[cfg(test)]

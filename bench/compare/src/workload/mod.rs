@@ -7,8 +7,7 @@ pub(crate) use table::table;
 
 use serde::{Deserialize, Serialize};
 
-use crate::engines::{Ability, Engine};
-use crate::store::Durability;
+use crate::store::{Ability, Durability};
 
 /// One row of the table.
 #[derive(Debug, Clone)]
@@ -27,8 +26,8 @@ pub(crate) struct Workload {
     pub(crate) batch: u64,
     pub(crate) threads: u64,
     pub(crate) durability: Durability,
-    pub(crate) place: Place,
-    pub(crate) who: Who,
+    pub(crate) medium: Medium,
+    pub(crate) participants: Participants,
     pub(crate) figure: Figure,
     /// Of each operation, the time it took is kept.
     pub(crate) latencies: bool,
@@ -104,7 +103,7 @@ impl Part {
 
 /// Where files are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Place {
+pub(crate) enum Medium {
     /// In memory: what is measured is the program.
     Memory,
     Disk,
@@ -112,8 +111,8 @@ pub(crate) enum Place {
 
 /// The engines that take part, if able.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Who {
-    Everybody,
+pub(crate) enum Participants {
+    All,
     /// Engines with LMDB's files.
     LmdbFiles,
 }
@@ -181,8 +180,9 @@ impl Workload {
         )
     }
 
-    pub(crate) fn has(&self, engine: &Engine) -> bool {
-        let needed = match self.action {
+    /// Returns the ability that an engine needs for the workload.
+    pub(crate) fn needs(&self) -> Option<Ability> {
+        match self.action {
             Action::ReadBackward => Some(Ability::Backwards),
             Action::Begin => Some(Ability::Begin),
             Action::Renew => Some(Ability::Renew),
@@ -190,8 +190,7 @@ impl Workload {
             Action::Submit => Some(Ability::Writers),
             _ if self.has_duplicates() => Some(Ability::Duplicates),
             _ => None,
-        };
-        engine.can(needed) && (self.who == Who::Everybody || engine.lmdb_files)
+        }
     }
 
     /// The row with everything divided, for short runs and for counting.

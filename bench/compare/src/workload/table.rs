@@ -1,6 +1,6 @@
 //! The rows.
 
-use super::{Action, Figure, Part, Place, Tier, Who, Workload};
+use super::{Action, Figure, Medium, Part, Participants, Tier, Workload};
 use crate::store::Durability;
 
 const MILLION: u64 = 1_000_000;
@@ -30,8 +30,8 @@ fn row(name: &str, title: &str, part: Part, action: Action) -> Workload {
         batch: 1000,
         threads: 1,
         durability: Durability::Asynchronous,
-        place: Place::Memory,
-        who: Who::Everybody,
+        medium: Medium::Memory,
+        participants: Participants::All,
         figure: Figure::Cpu,
         latencies: false,
         tier: Tier::Short,
@@ -60,7 +60,7 @@ fn reads() -> Vec<Workload> {
         },
         Workload {
             operations: 500_000,
-            who: Who::LmdbFiles,
+            participants: Participants::LmdbFiles,
             ..read(
                 "get-many",
                 "random read, many keys at once",
@@ -90,7 +90,7 @@ fn reads() -> Vec<Workload> {
         },
         Workload {
             operations: 2 * MILLION,
-            who: Who::LmdbFiles,
+            participants: Participants::LmdbFiles,
             ..read("renew", "read transaction: reset, renew", Action::Renew)
         },
     ]
@@ -153,7 +153,7 @@ fn writes() -> Vec<Workload> {
 fn durable_writes() -> Vec<Workload> {
     let durable = |name, title, action| Workload {
         durability: Durability::Synchronous,
-        place: Place::Disk,
+        medium: Medium::Disk,
         figure: Figure::Wall,
         records: 100_000,
         latencies: true,
@@ -304,7 +304,7 @@ fn concurrent_and_space() -> Vec<Workload> {
         Workload {
             operations: 20_000,
             batch: 10,
-            who: Who::LmdbFiles,
+            participants: Participants::LmdbFiles,
             ..row(
                 "after-reader",
                 "overwrites after a long reader has ended",
@@ -336,7 +336,7 @@ fn growth() -> Vec<Workload> {
         rows.push(Workload {
             records,
             operations: records.max(MILLION),
-            who: Who::LmdbFiles,
+            participants: Participants::LmdbFiles,
             tier,
             ..row(
                 &format!("grow-scan-{label}"),
@@ -348,7 +348,7 @@ fn growth() -> Vec<Workload> {
         rows.push(Workload {
             records,
             operations: 300_000,
-            who: Who::LmdbFiles,
+            participants: Participants::LmdbFiles,
             tier,
             ..row(
                 &format!("grow-get-{label}"),
@@ -360,7 +360,7 @@ fn growth() -> Vec<Workload> {
         rows.push(Workload {
             records,
             operations: 300_000.min(records),
-            who: Who::LmdbFiles,
+            participants: Participants::LmdbFiles,
             tier,
             ..row(
                 &format!("grow-overwrite-{label}"),
@@ -417,7 +417,7 @@ mod tests {
                 .find(|row| row.name == line.workload)
                 .expect(&line.workload);
             let ours = Engine::named(&line.ours).expect(&line.ours);
-            assert!(row.has(ours), "{}", line.workload);
+            assert!(ours.plays(row), "{}", line.workload);
             assert_eq!(row.tier, Tier::Short, "{}", line.workload);
         }
     }
