@@ -11,7 +11,7 @@ pub(crate) fn amount(row: &Row, number: f64) -> String {
     }
 }
 
-fn bytes_text(bytes: f64) -> String {
+pub(crate) fn bytes_text(bytes: f64) -> String {
     format!("{:.1} MiB", bytes / 1_048_576.0)
 }
 

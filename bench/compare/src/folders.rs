@@ -41,7 +41,7 @@ impl Folders {
 
     /// A new and empty folder.
     pub(crate) fn fresh(&mut self, medium: Medium) -> anyhow::Result<PathBuf> {
-        let root = match place {
+        let root = match medium {
             Medium::Memory => &self.memory,
             Medium::Disk => &self.disk,
         };
@@ -62,8 +62,8 @@ impl Folders {
 
     /// Removes templates that no later workload begins with.
     pub(crate) fn forget(&mut self, needed: impl Fn(Content, Medium) -> bool) {
-        self.templates.retain(|(_, content, place), folder| {
-            let keep = needed(*content, *place);
+        self.templates.retain(|(_, content, medium), folder| {
+            let keep = needed(*content, *medium);
             if !keep {
                 let _ = fs::remove_dir_all(folder);
             }
@@ -80,11 +80,11 @@ pub(crate) fn copy_files(from: &Path, to: &Path, medium: Medium) -> anyhow::Resu
         let target = to.join(entry.file_name());
         if entry.file_type()?.is_dir() {
             fs::create_dir(&target)?;
-            copy_files(&entry.path(), &target, place)?;
+            copy_files(&entry.path(), &target, medium)?;
             continue;
         }
         fs::copy(entry.path(), &target)?;
-        if place == Medium::Disk {
+        if medium == Medium::Disk {
             File::open(&target)?.sync_all()?;
         }
     }

@@ -21,7 +21,7 @@ mod workload;
 use anyhow::Context as _;
 use clap::Parser;
 
-use options::{Arguments, Kind};
+use options::Arguments;
 use report::Report;
 use targets::Targets;
 use workload::Workload;

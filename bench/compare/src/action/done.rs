@@ -5,7 +5,6 @@ use crate::store::{Reader as _, Store};
 use crate::workload::data::fold;
 
 /// The result of a workload.
-#[derive(Debug)]
 pub(super) struct Done {
     pub(super) operations: u64,
     pub(super) taken: Taken,

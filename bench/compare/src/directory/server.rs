@@ -74,7 +74,7 @@ impl Installed {
 
     fn program(&self) -> PathBuf {
         if self.make == Make::Ds389 {
-            return ds389::root(&self.project).join("usr/sbin/ns-slapd");
+            return crate::folders::ds389_root(&self.project).join("usr/sbin/ns-slapd");
         }
         self.project.join(match self.make {
             Make::Fulgurite => "target/release/fulgurite",

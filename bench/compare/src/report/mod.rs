@@ -17,7 +17,7 @@ use anyhow::{Context as _, ensure};
 
 use crate::engines::ENGINES;
 use crate::limits::Limits;
-use crate::results::{Piece, Results, Row};
+use crate::results::{Piece, Results};
 use crate::shared::Shared;
 use crate::workload::{Tier, Workload};
 

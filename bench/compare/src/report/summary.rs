@@ -3,11 +3,10 @@
 use std::fmt::Write as _;
 
 use super::markdown::mark;
-use crate::amounts::{amount, time};
+use crate::amounts::{amount, bytes_text};
 use crate::measure::Middle;
 use crate::results::{Half, Results, Row};
 use crate::targets::{AT_LEAST, STORE_SIZE_AT_MOST, Source, TARGETS, Target};
-use crate::workload::Figure;
 
 /// A target with its measured value.
 struct Line {
@@ -208,6 +207,7 @@ mod tests {
     use super::*;
     use crate::measure::Outcome;
     use crate::results::Played;
+    use crate::workload::Figure;
 
     fn run(half: Half, people: u64, rows: Vec<Row>) -> Results {
         Results {

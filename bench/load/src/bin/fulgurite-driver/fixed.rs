@@ -9,7 +9,7 @@ use fulgurite_server::{ExtendedReply, ExtendedStep, Handler, Progress, RunningSe
 pub(crate) struct Fixed;
 
 /// The uid that was asked for.
-pub(crate) struct Found(MessageId, Vec<u8>);
+pub(crate) struct FixedAnswer(MessageId, Vec<u8>);
 
 /// Attributes of the entry in addition to its uid: about as much as a person has.
 const ATTRIBUTES: [(&str, &str); 8] = [
@@ -28,7 +28,7 @@ const ATTRIBUTES: [(&str, &str); 8] = [
 
 impl Handler for Fixed {
     type Identity = ();
-    type Search<'h> = Found;
+    type Search<'h> = FixedAnswer;
     type Cache<'h> = ();
     type Update = MessageId;
     type PasswordCheck = ();
@@ -45,10 +45,10 @@ impl Handler for Fixed {
         id: MessageId,
         search: &SearchRequest<'_>,
         _: &Controls<'_>,
-    ) -> Found {
+    ) -> FixedAnswer {
         match &search.filter {
-            Filter::Equality(equality) => Found(id, equality.value.to_vec()),
-            _ => Found(id, b"anybody".to_vec()),
+            Filter::Equality(equality) => FixedAnswer(id, equality.value.to_vec()),
+            _ => FixedAnswer(id, b"anybody".to_vec()),
         }
     }
 
@@ -101,7 +101,7 @@ impl Handler for Fixed {
 
     fn finish_bind(&self, (): &mut (), _: MessageId, (): (), _: &mut Vec<u8>) {}
 
-    fn update(&self, (): &mut (), _: &Message<'_>, _: &[u8], _: &mut Vec<u8>) -> Option<MessageId> {
+    fn update(&self, (): &mut (), _: &Message<'_>, _: &mut Vec<u8>) -> Option<MessageId> {
         Some(0)
     }
 
@@ -110,9 +110,9 @@ impl Handler for Fixed {
     }
 }
 
-impl RunningSearch<()> for Found {
+impl RunningSearch<()> for FixedAnswer {
     fn advance(&mut self, out: &mut Vec<u8>, _: usize, _: &mut usize) -> Progress {
-        let Found(id, uid) = self;
+        let FixedAnswer(id, uid) = self;
         let dn = [b"uid=", uid.as_slice(), b",ou=people,dc=example,dc=org"].concat();
         let mut entry = encode::search_entry(out, *id, &dn);
         entry.attribute(b"uid");
