@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use crate::layer::Layer;
 use crate::secret::Secret;
-use crate::seed::SeedEntry;
+use crate::seed_entry::SeedEntry;
 use crate::{ConfigError, Note, Origin, Sourced, levels};
 
 /// The folder of the files that `LDAP_TLS_..._FILENAME` name in osixia's image.

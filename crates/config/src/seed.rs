@@ -4,53 +4,11 @@ use std::path::{Path, PathBuf};
 
 use fulgurite_ldif::{Action, Reader};
 
+use crate::seed_entry::SeedEntry;
 use crate::{ConfigError, Global, Origin, Settings};
 
 /// Files of one directory, at most.
 const FILES_MAX: usize = 10_000;
-
-/// An attribute description with its values.
-pub type NamedValues = (String, Vec<Vec<u8>>);
-
-/// An entry that a start adds if there is none of its name.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SeedEntry {
-    /// Its name.
-    pub dn: String,
-    /// Attribute descriptions with their values.
-    pub attributes: Vec<NamedValues>,
-    /// The place that asks for it.
-    pub origin: Origin,
-}
-
-impl SeedEntry {
-    pub(crate) fn new(dn: &str, classes: &[&str], origin: Origin) -> SeedEntry {
-        let entry = SeedEntry {
-            dn: dn.to_owned(),
-            attributes: Vec::new(),
-            origin,
-        };
-        classes
-            .iter()
-            .fold(entry, |entry, class| entry.with("objectClass", class))
-    }
-
-    /// Returns the entry with one more value.
-    pub(crate) fn with(mut self, attribute: &str, value: &str) -> SeedEntry {
-        self.push(attribute, value.as_bytes());
-        self
-    }
-
-    fn push(&mut self, attribute: &str, value: &[u8]) {
-        let same = |(name, _): &&mut (String, _)| name.eq_ignore_ascii_case(attribute);
-        match self.attributes.iter_mut().find(same) {
-            Some((_, values)) => values.push(value.to_vec()),
-            None => self
-                .attributes
-                .push((attribute.to_owned(), vec![value.to_vec()])),
-        }
-    }
-}
 
 impl Global {
     /// Returns the files of the schema directory, in the order of their names.
@@ -93,8 +51,8 @@ impl Settings {
         Ok(entries)
     }
 
-    /// Returns the entry at the top, with the class of its name; `None` if no common class has such
-    /// a name.
+    /// Returns the top entry, with the class of its name. Returns `None` if no common class has
+    /// such a name.
     fn top_entry(&self, suffix: &str, origin: &Origin) -> Option<SeedEntry> {
         let rdn = suffix.split(',').next()?;
         let (attribute, value) = rdn.split_once('=')?;

@@ -44,9 +44,9 @@ impl Layer {
     /// stay relative.
     ///
     /// # Errors
-    /// [`ConfigError::Syntax`] when it is not TOML, [`ConfigError::UnknownKey`] and
-    /// [`ConfigError::Value`] with line and column, [`ConfigError::Conflict`] for a database
-    /// described both at the top and in a table of its own.
+    /// - [`ConfigError::Syntax`] when it is not TOML.
+    /// - [`ConfigError::UnknownKey`] and [`ConfigError::Value`] with line and column.
+    /// - [`ConfigError::Conflict`] for a database described both at the top and in a table.
     pub fn from_toml(text: &str, path: &Path) -> Result<Layer, ConfigError> {
         let source = Source { text, path };
         let table = DeTable::parse(text).map_err(|error| ConfigError::Syntax {
@@ -60,8 +60,8 @@ impl Layer {
     }
 }
 
-/// Returns true if a file is a slapd.conf, by its name or by its first line, which is a directive
-/// and no assignment.
+/// Returns true if a file is a slapd.conf, by its name or its first line. A directive is no
+/// assignment.
 fn looks_like_slapd_conf(path: &Path, text: &str) -> bool {
     if path
         .extension()

@@ -1,7 +1,7 @@
 //! Conversion between days and dates of the proleptic Gregorian calendar.
 //!
-//! Years are counted from March, so that the leap day is the last day of a year and one formula
-//! gives the lengths of all months.
+//! Years are counted from March. So the leap day is the last day of a year, and one formula gives
+//! the lengths of all months.
 
 /// Days in 400 years, after which the calendar repeats.
 const ERA_DAYS: i64 = 146_097;

@@ -9,9 +9,9 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("format", &[]),
     ("engine", &["os", "format"]),
     ("lmdb", &["engine"]),
+    ("terminal", &[]), // what all programs share
     ("lmdb-tools", &["engine", "terminal"]),
     ("engine-tools", &["engine", "terminal"]),
-    ("terminal", &[]), // what all programs share
     // the directory's column, from the bytes up
     ("policy", &[]), // plain data
     ("ber", &[]),

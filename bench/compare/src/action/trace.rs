@@ -1,5 +1,5 @@
-//! Two threads that read in turn, with marks between. A trace of all loads and stores can so tell
-//! the threads apart by time.
+//! Two threads that read in turn, with marks between. So a trace of all loads and stores shows the
+//! thread of each.
 
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicU8, Ordering};

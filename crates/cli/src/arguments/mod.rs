@@ -2,7 +2,10 @@
 
 pub(crate) mod check;
 pub(crate) mod env;
+mod store_flags;
 pub(crate) mod tools;
+
+pub(crate) use store_flags::{SchemaFlags, StoreFlags, SuffixFlag};
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -10,7 +13,7 @@ use std::process::ExitCode;
 use clap::error::ErrorKind;
 use clap::{Args, Parser, Subcommand};
 
-use fulgurite_config::{Durability, IndexSetting, ListenUrl, LogLevel, parse_bytes, parse_limit};
+use fulgurite_config::{Durability, IndexSetting, ListenUrl, LogLevel, parse_limit};
 
 /// A number, or `None` for `unlimited`. An alias, because clap treats `Option<Option<_>>` in a
 /// special way.
@@ -174,36 +177,6 @@ pub(crate) struct Generate {
     /// Write passwords as {SSHA} hashes; the password of user n is pw.n in any case
     #[arg(long)]
     pub(crate) hash: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct StoreFlags {
-    /// Settings from this TOML file; flags override it
-    #[arg(long, value_name = "FILE")]
-    pub(crate) config: Option<PathBuf>,
-    /// Directory of the store
-    #[arg(long, value_name = "DIR")]
-    pub(crate) data: Option<PathBuf>,
-    /// Maximum size of the data file, such as 64G, in reserved address space [default: 1T]
-    #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
-    pub(crate) map_bytes_max: Option<u64>,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct SuffixFlag {
-    /// DN of the top entry of the data
-    #[arg(long, value_name = "DN")]
-    pub(crate) suffix: Option<String>,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct SchemaFlags {
-    /// Schema file in OpenLDAP's syntax, read after the built-in schema. Repeatable
-    #[arg(long = "schema", value_name = "FILE")]
-    pub(crate) schema: Vec<PathBuf>,
-    /// Use the definitions of RFC 2307bis instead of those of RFC 2307
-    #[arg(long)]
-    pub(crate) rfc2307bis: bool,
 }
 
 /// Prints clap's report: help unchanged, an error as one sentence.

@@ -8,8 +8,9 @@ use fulgurite_schema::{Dn, Schema};
 use fulgurite_server::{check_settings, store_options};
 use fulgurite_store::{Store, StoreOptions};
 
+use super::failure::Failure;
+use super::levels;
 use super::options::{DatabaseChoice, SharedOptions};
-use super::{Failure, levels};
 use crate::logging;
 
 /// The default configuration of slapd.

@@ -11,6 +11,7 @@
 //! clap.
 
 mod context;
+mod failure;
 mod levels;
 mod options;
 mod slapacl;
@@ -24,155 +25,18 @@ mod slapmodify;
 mod slappasswd;
 mod slapschema;
 mod slaptest;
+mod texts;
+mod tool;
 mod usage;
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt as _;
 use std::process::ExitCode;
 
 use fulgurite_terminal::getopt;
 
-use fulgurite_schema::ViolationKind;
-
-/// One of slapd's programs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Tool {
-    /// The server.
-    Slapd,
-    /// Adds LDIF to a database.
-    Slapadd,
-    /// Writes a database as LDIF.
-    Slapcat,
-    /// Prints the forms of DNs.
-    Slapdn,
-    /// Rebuilds indexes.
-    Slapindex,
-    /// Applies change records.
-    Slapmodify,
-    /// Hashes a password.
-    Slappasswd,
-    /// Checks entries against the schema.
-    Slapschema,
-    /// Checks the configuration.
-    Slaptest,
-    /// Tests identity mapping.
-    Slapauth,
-    /// Tests access rules.
-    Slapacl,
-}
-
-/// All tools, in the order in which `-T` searches for an abbreviation.
-const TOOLS: [Tool; 10] = [
-    Tool::Slapadd,
-    Tool::Slapcat,
-    Tool::Slapdn,
-    Tool::Slapindex,
-    Tool::Slapmodify,
-    Tool::Slappasswd,
-    Tool::Slapschema,
-    Tool::Slaptest,
-    Tool::Slapauth,
-    Tool::Slapacl,
-];
-
-impl Tool {
-    /// Returns the program's name.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Tool::Slapd => "slapd",
-            Tool::Slapadd => "slapadd",
-            Tool::Slapcat => "slapcat",
-            Tool::Slapdn => "slapdn",
-            Tool::Slapindex => "slapindex",
-            Tool::Slapmodify => "slapmodify",
-            Tool::Slappasswd => "slappasswd",
-            Tool::Slapschema => "slapschema",
-            Tool::Slaptest => "slaptest",
-            Tool::Slapauth => "slapauth",
-            Tool::Slapacl => "slapacl",
-        }
-    }
-
-    fn named(name: &OsStr) -> Option<Tool> {
-        let mut all = TOOLS.into_iter().chain([Tool::Slapd]);
-        all.find(|tool| name == tool.name())
-    }
-
-    /// Returns the tool of a mode of `-T`: its name without `slap`, or a prefix of that.
-    fn of_mode(mode: &[u8]) -> Option<Tool> {
-        let begins = |tool: &Tool| {
-            tool.name()
-                .as_bytes()
-                .strip_prefix(b"slap")
-                .is_some_and(|rest| rest.starts_with(mode))
-        };
-        TOOLS.into_iter().find(begins).filter(|_| !mode.is_empty())
-    }
-}
-
-/// A failure of a tool.
-#[derive(Debug)]
-enum Failure {
-    /// A wrong command line: prints the usage, status 1.
-    Usage,
-    /// The tool has printed its messages; the status.
-    Reported(u8),
-    /// A sentence to print after the tool's name, status 1.
-    Message(String),
-}
-
-/// Returns the system's message without the error number.
-fn reason(error: &std::io::Error) -> String {
-    let text = error.to_string();
-    match text.split_once(" (os error") {
-        Some((text, _)) => text.to_owned(),
-        None => text,
-    }
-}
-
-/// Formats a normal form with slapd's escapes.
-fn shown(normal: &str) -> String {
-    let mut text = String::with_capacity(normal.len());
-    let mut escaped = 0;
-    for letter in normal.chars() {
-        text.push(if escaped > 0 {
-            letter.to_ascii_uppercase()
-        } else {
-            letter
-        });
-        escaped = match letter {
-            '\\' => 2,
-            _ => i32::max(escaped - 1, 0),
-        };
-    }
-    text
-}
-
-/// Returns the result code for a violation of the schema.
-const fn code(kind: ViolationKind) -> u8 {
-    match kind {
-        ViolationKind::UndefinedAttributeType => 17,
-        ViolationKind::Constraint => 19,
-        ViolationKind::ValueExists => 20,
-        ViolationKind::InvalidSyntax => 21,
-        ViolationKind::Naming => 64,
-        ViolationKind::ObjectClass => 65,
-        ViolationKind::ObjectClassMods => 69,
-    }
-}
-
-/// Returns slapd's text for that code.
-const fn code_name(kind: ViolationKind) -> &'static str {
-    match kind {
-        ViolationKind::UndefinedAttributeType => "Undefined attribute type",
-        ViolationKind::Constraint => "Constraint violation",
-        ViolationKind::ValueExists => "Type or value exists",
-        ViolationKind::InvalidSyntax => "Invalid syntax",
-        ViolationKind::Naming => "Naming violation",
-        ViolationKind::ObjectClass => "Object class violation",
-        ViolationKind::ObjectClassMods => "Cannot modify object class",
-    }
-}
+use failure::Failure;
+pub(crate) use tool::Tool;
 
 /// A call of one of the programs.
 #[derive(Clone, Debug, PartialEq, Eq)]

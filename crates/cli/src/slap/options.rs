@@ -3,7 +3,8 @@
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
-use super::{Failure, levels};
+use super::failure::Failure;
+use super::levels;
 use fulgurite_terminal::getopt::ParsedOption;
 
 /// The database of a tool.

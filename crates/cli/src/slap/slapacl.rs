@@ -9,8 +9,8 @@ use fulgurite_directory::{
 use fulgurite_schema::Dn;
 use fulgurite_server::open_directory;
 
-use super::Failure;
 use super::context::Context;
+use super::failure::Failure;
 use super::options::SharedOptions;
 use super::options::text;
 use crate::rights::{AccessQuery, QueryError, session_of, take_fact};

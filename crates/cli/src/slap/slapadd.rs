@@ -11,8 +11,8 @@ use fulgurite_directory_tools::{AddEvent, AddOptions, Refusal, add};
 use fulgurite_schema::ViolationKind;
 use fulgurite_server::check_settings;
 
-use super::Failure;
 use super::context::{Access, Context};
+use super::failure::Failure;
 use super::options::{SharedOptions, number};
 use fulgurite_terminal::getopt::CommandLine;
 
@@ -79,7 +79,7 @@ fn input(file: Option<&PathBuf>) -> Result<Box<dyn BufRead>, Failure> {
     match File::open(path) {
         Ok(file) => Ok(Box::new(BufReader::with_capacity(1 << 18, file))),
         Err(error) => {
-            eprintln!("{}: {}", path.display(), super::reason(&error));
+            eprintln!("{}: {}", path.display(), super::failure::reason(&error));
             Err(Failure::Reported(1))
         }
     }
@@ -203,7 +203,7 @@ fn print_refusal(refusal: &Refusal, number: usize, suffix: &str) {
         } => {
             eprintln!(
                 "slapadd: dn=\"{dn}\" (line={line}): ({}) {text}",
-                super::code(*kind)
+                super::texts::code(*kind)
             );
         }
         Refusal::Exists { line, dn } => eprintln!(

@@ -6,9 +6,10 @@ use fulgurite_schema::Dn;
 use fulgurite_server::open_directory;
 
 use super::context::Context;
+use super::failure::Failure;
 use super::options::SharedOptions;
 use super::options::text;
-use super::{Failure, shown};
+use super::texts::shown;
 use fulgurite_terminal::getopt::CommandLine;
 
 /// The context of the mapping.

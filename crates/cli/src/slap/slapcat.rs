@@ -8,8 +8,8 @@ use fulgurite_ldap::{FilterBuf, LdapUrl};
 use fulgurite_ldif::{Writer, WriterOptions};
 use fulgurite_schema::Filter;
 
-use super::Failure;
 use super::context::{Access, Context};
+use super::failure::Failure;
 use super::options::SharedOptions;
 use super::options::text;
 use fulgurite_terminal::getopt::CommandLine;
@@ -89,7 +89,7 @@ impl ReadOptions {
         match File::create(path) {
             Ok(file) => Ok(Box::new(BufWriter::with_capacity(1 << 18, file))),
             Err(error) => {
-                eprintln!("{}: {}", path.display(), super::reason(&error));
+                eprintln!("{}: {}", path.display(), super::failure::reason(&error));
                 Err(Failure::Reported(1))
             }
         }

@@ -7,9 +7,10 @@ use std::process::ExitCode;
 use fulgurite_config::{ConfigError, Settings, Sourced};
 use fulgurite_server::{AddressFamilies, Hangup, Service, ServiceOptions};
 
+use super::failure::Failure;
 use super::options::SharedOptions;
 use super::options::text;
-use super::{Failure, context, levels};
+use super::{context, levels};
 use crate::detach;
 use crate::flags::Flags;
 use crate::logging::{self, Destinations, Facility, Selection, SystemLog};

@@ -1,7 +1,7 @@
 //! slapdn: prints the forms of DNs.
 
-use super::Failure;
 use super::context::Context;
+use super::failure::Failure;
 use super::options::SharedOptions;
 use super::options::text;
 use fulgurite_terminal::getopt::CommandLine;

@@ -3,8 +3,8 @@
 use fulgurite_schema::AttributeDescription;
 use fulgurite_store::{IndexProgress, IndexSpec, Store, StoreError};
 
-use super::Failure;
 use super::context::{Access, Context};
+use super::failure::Failure;
 use super::options::SharedOptions;
 use super::options::text;
 use fulgurite_server::store_options;

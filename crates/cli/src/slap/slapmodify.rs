@@ -6,8 +6,8 @@ use fulgurite_directory::{DatabaseOptions, Directory, DirectoryOptions, RootAcco
 use fulgurite_directory_tools::{ChangeKind, ModifyEvent, ModifyOptions, modify};
 use fulgurite_ldap::ResultCode;
 
-use super::Failure;
 use super::context::{Access, Context};
+use super::failure::Failure;
 use super::slapadd::ChangeOptions;
 use fulgurite_terminal::getopt::CommandLine;
 

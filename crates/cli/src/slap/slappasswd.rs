@@ -5,9 +5,9 @@ use std::path::PathBuf;
 
 use fulgurite_auth::Scheme;
 
-use super::Failure;
+use super::failure::Failure;
+use super::failure::reason;
 use super::options::text;
-use super::reason;
 use crate::passwords::{self, PromptOutcome};
 use fulgurite_terminal::getopt::CommandLine;
 

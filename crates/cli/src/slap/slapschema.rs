@@ -4,8 +4,8 @@ use std::io::Write as _;
 
 use fulgurite_directory_tools::schema_check;
 
-use super::Failure;
 use super::context::{Access, Context};
+use super::failure::Failure;
 use super::slapcat::ReadOptions;
 use fulgurite_terminal::getopt::CommandLine;
 
@@ -21,9 +21,9 @@ pub(super) fn run(line: &CommandLine) -> Result<(), Failure> {
             writeln!(output, "# id={:08x}", entry.id.0)?;
         }
         if let Some(violation) = entry.violation {
-            let code = super::code(violation.kind);
+            let code = super::texts::code(violation.kind);
             worst = code;
-            let name = super::code_name(violation.kind);
+            let name = super::texts::code_name(violation.kind);
             writeln!(output, "# ({code}) {name}: {}", violation.text)?;
             writeln!(output, "dn: {}\n", entry.dn)?;
         }

@@ -1,7 +1,7 @@
 //! slaptest: checks a configuration.
 
-use super::Failure;
 use super::context::{Access, Context};
+use super::failure::Failure;
 use super::options::SharedOptions;
 use fulgurite_terminal::getopt::CommandLine;
 

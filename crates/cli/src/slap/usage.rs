@@ -1,6 +1,6 @@
 //! Usage texts of the tools.
 
-use super::Tool;
+use super::tool::Tool;
 
 /// The options that all tools except slappasswd share.
 const COMMON: &str = "[-v] [-d debuglevel] [-f configfile] [-F configdir] [-o <name>[=<value>]]";

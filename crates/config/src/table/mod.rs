@@ -12,6 +12,7 @@
 mod content;
 mod global;
 mod policy;
+mod security;
 mod spec;
 mod storage;
 

@@ -8,10 +8,14 @@ use fulgurite_directory::{Progress, Quantum};
 use fulgurite_ldap::control::{SortKey, SortRequest};
 use fulgurite_ldap::{Deref, Request, ResultCode, Scope, oid};
 
-use crate::support::{Asked, Found, PEOPLE, TOP, World, asked, code, decode, found};
+use crate::support::{Asked, PEOPLE, SearchAnswer, TOP, World, asked, code, decode, found};
 
 /// Runs a search with steps of one candidate, parking it as told.
-fn interrupted(world: &World, asked: &Asked, mut between: impl FnMut(usize) -> bool) -> Found {
+fn interrupted(
+    world: &World,
+    asked: &Asked,
+    mut between: impl FnMut(usize) -> bool,
+) -> SearchAnswer {
     let pdu = asked.pdu();
     let message = decode(&pdu);
     let Request::Search(request) = &message.request else {

@@ -4,7 +4,7 @@ use fulgurite_ldap::control::{
 };
 use fulgurite_ldap::{ResultCode, Scope, oid};
 
-use crate::support::{Asked, Found, TOP, World, asked, code};
+use crate::support::{Asked, SearchAnswer, TOP, World, asked, code};
 
 /// Persons that differ in what they are sorted by.
 fn crowd(world: &World, count: usize) {
@@ -53,7 +53,7 @@ fn viewed(mut asked: Asked, before: u32, after: u32, target: VlvTarget<'_>) -> A
     asked
 }
 
-fn uids(found: &Found) -> String {
+fn uids(found: &SearchAnswer) -> String {
     let uids = found.entries.iter().map(|entry| {
         let rdn = entry.dn.split(',').next().unwrap_or_default();
         rdn.trim_start_matches("uid=")
@@ -61,7 +61,7 @@ fn uids(found: &Found) -> String {
     uids.collect::<Vec<_>>().join(" ")
 }
 
-fn view_of(found: &Found) -> (u32, u32, u32) {
+fn view_of(found: &SearchAnswer) -> (u32, u32, u32) {
     let value = found.control(oid::VLV_RESPONSE).expect("a view");
     let response = VlvResponse::decode(value).expect("a response");
     (response.position, response.count, response.code)

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use fulgurite_directory::{Limit, Session, SizeLimits, SystemEntropy};
 use fulgurite_ldap::{ResultCode, Scope};
 
-use crate::support::{Asked, Found, JANE, PEOPLE, TOP, World, asked, code};
+use crate::support::{Asked, JANE, PEOPLE, SearchAnswer, TOP, World, asked, code};
 
 fn page(base: &Asked, size: u32, cookie: &[u8]) -> Asked {
     Asked {
@@ -12,7 +12,7 @@ fn page(base: &Asked, size: u32, cookie: &[u8]) -> Asked {
     }
 }
 
-fn all_pages(world: &World, session: &Session, asked: &Asked, size: u32) -> Vec<Found> {
+fn all_pages(world: &World, session: &Session, asked: &Asked, size: u32) -> Vec<SearchAnswer> {
     let mut pages = Vec::new();
     let mut cookie = Vec::new();
     loop {

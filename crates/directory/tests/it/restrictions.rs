@@ -13,7 +13,7 @@ use crate::support::{JANE, PEOPLE, ROOT, World, asked};
 
 /// The requester and the connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Who {
+enum Requester {
     /// Has not bound.
     Nobody,
     /// Has bound without a name.
@@ -22,7 +22,7 @@ enum Who {
     /// A user on a connection with these factors: transport, TLS.
     Over(u32, u32),
 }
-use Who::{Anonymous, Nobody, Over, User};
+use Requester::{Anonymous, Nobody, Over, User};
 
 /// None of them has a say in the outcome of a later one.
 const DEEDS: [&str; 11] = [
@@ -40,7 +40,7 @@ const DEEDS: [&str; 11] = [
 ];
 
 /// Does it and says code and text.
-fn outcome(world: &World, who: Who, deed: &str) -> String {
+fn outcome(world: &World, who: Requester, deed: &str) -> String {
     let mut session = world.session(who);
     let read = |base: &str| {
         let search = asked(base, Scope::Base, "(objectClass=*)", &["1.1"]);
@@ -95,7 +95,7 @@ fn said(result: &LdapResult) -> String {
 }
 
 impl World {
-    fn session(&self, who: Who) -> Session {
+    fn session(&self, who: Requester) -> Session {
         let (strength, name) = match who {
             Nobody | Anonymous => (Strength::default(), None),
             User => (Strength::default(), Some(JANE)),
@@ -167,7 +167,7 @@ fn restricted(words: &[&str]) -> Restrictions {
 }
 
 /// Everything that comes out otherwise than without restrictions.
-fn differences(who: Who, adjust: impl Fn(&mut DirectoryOptions)) -> Vec<String> {
+fn differences(who: Requester, adjust: impl Fn(&mut DirectoryOptions)) -> Vec<String> {
     let open = |options: &mut DirectoryOptions| {
         options.access = vec!["to * by * write".into()];
     };

@@ -138,7 +138,7 @@ fn in_steps(
     world: &World,
     asked: &crate::support::Asked,
     mut between: impl FnMut(usize),
-) -> crate::support::Found {
+) -> crate::support::SearchAnswer {
     let pdu = asked.pdu();
     let message = decode(&pdu);
     let Request::Search(request) = &message.request else {

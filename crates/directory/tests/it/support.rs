@@ -78,12 +78,12 @@ impl Entropy for TestEntropy {
 
 /// An entry as a client receives it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Seen {
+pub(crate) struct EntryText {
     pub(crate) dn: String,
     pub(crate) attributes: BTreeMap<String, Vec<String>>,
 }
 
-impl Seen {
+impl EntryText {
     pub(crate) fn get(&self, name: &str) -> Vec<&str> {
         let values = self.attributes.get(name);
         values.into_iter().flatten().map(String::as_str).collect()
@@ -95,8 +95,8 @@ impl Seen {
 }
 
 #[derive(Clone, Debug)]
-pub(crate) struct Found {
-    pub(crate) entries: Vec<Seen>,
+pub(crate) struct SearchAnswer {
+    pub(crate) entries: Vec<EntryText>,
     pub(crate) result: LdapResult,
     /// Cookie of the paged results control, if there was one.
     pub(crate) cookie: Option<Vec<u8>>,
@@ -104,7 +104,7 @@ pub(crate) struct Found {
     pub(crate) controls: Vec<(String, Vec<u8>)>,
 }
 
-impl Found {
+impl SearchAnswer {
     pub(crate) fn control(&self, oid: &str) -> Option<&[u8]> {
         let control = self.controls.iter().find(|(found, _)| found == oid);
         control.map(|(_, value)| value.as_slice())
@@ -295,7 +295,7 @@ impl World {
         (result, session)
     }
 
-    pub(crate) fn search(&self, session: &Session, asked: &Asked) -> Found {
+    pub(crate) fn search(&self, session: &Session, asked: &Asked) -> SearchAnswer {
         found(&self.answer(session, asked))
     }
 
@@ -327,7 +327,7 @@ impl World {
     }
 
     /// One entry with the attributes asked for, as root.
-    pub(crate) fn read(&self, dn: &str, attributes: &[&str]) -> Seen {
+    pub(crate) fn read(&self, dn: &str, attributes: &[&str]) -> EntryText {
         let asked = asked(dn, Scope::Base, "(objectClass=*)", attributes);
         let mut found = self.search(&self.root(), &asked);
         assert_eq!(found.result, LdapResult::success(), "{dn}");
@@ -465,7 +465,7 @@ pub(crate) fn decode(pdu: &[u8]) -> Message<'_> {
 }
 
 /// Splits bytes into messages and reads entries and the result.
-pub(crate) fn found(mut bytes: &[u8]) -> Found {
+pub(crate) fn found(mut bytes: &[u8]) -> SearchAnswer {
     let mut entries = Vec::new();
     loop {
         let len = fulgurite_ldap::frame(bytes, usize::MAX)
@@ -476,7 +476,7 @@ pub(crate) fn found(mut bytes: &[u8]) -> Found {
         assert_eq!(message.id, 7);
         bytes = rest;
         match message.response {
-            Response::SearchEntry(entry) => entries.push(Seen {
+            Response::SearchEntry(entry) => entries.push(EntryText {
                 dn: text(entry.dn),
                 attributes: entry
                     .attributes
@@ -502,7 +502,7 @@ pub(crate) fn found(mut bytes: &[u8]) -> Found {
                         control.value.unwrap_or_default().to_vec(),
                     )
                 });
-                return Found {
+                return SearchAnswer {
                     entries,
                     result,
                     cookie,

@@ -78,8 +78,8 @@ impl CursorPosition {
     }
 }
 
-/// Reads the record of a value tree. `None` for an empty tree, and for one whose root is the page of
-/// its key, which would be a cycle.
+/// Reads the record of a value tree. Returns `None` for an empty tree. It does so too if the root
+/// is the page of its key, which would be a cycle.
 #[inline(always)]
 fn read_record(window: Window<'_>, keys: PageCursor, record: &[u8]) -> Option<TreeRecord> {
     let record = TreeRecord::read(record.first_chunk::<TREE_RECORD_LEN>()?)?;

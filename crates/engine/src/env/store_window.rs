@@ -8,8 +8,8 @@
 //! ```
 //!
 //! The window is private. Programs borrow pages of the other mapping only, which is read-only. It
-//! serves only [`crate::Durability::NoSync`], where the system decides when data reach the disk. In all
-//! other modes pages are written by calls, and flushed, in the order that is proved.
+//! serves only [`crate::Durability::NoSync`], where the system decides when data reach the disk. In
+//! all other modes pages are written by calls, and flushed, in the order that is proved.
 //!
 //! Pages inside a file without holes have their room on the disk. A page may be missing all the
 //! same. Another process cut the file off, or its file system copies on write and is full. The

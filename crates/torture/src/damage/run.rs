@@ -101,7 +101,7 @@ fn work(
     total: &Mutex<Outcome>,
     tell: &(dyn Fn(u64) + Sync),
 ) -> anyhow::Result<()> {
-    let mut place = Place::new(plan)?;
+    let mut place = WorkerDirectory::new(plan)?;
     loop {
         let done = next.fetch_add(1, Ordering::Relaxed);
         if done >= plan.count || stop.load(Ordering::Relaxed) {
@@ -147,14 +147,14 @@ fn work(
 }
 
 /// A worker's directory, and its processes.
-pub(super) struct Place {
+pub(super) struct WorkerDirectory {
     dir: tempfile::TempDir,
     walkers: Vec<Walker>,
     holder: Option<Holder>,
 }
 
-impl Place {
-    pub(super) fn new(plan: &Plan) -> anyhow::Result<Place> {
+impl WorkerDirectory {
+    pub(super) fn new(plan: &Plan) -> anyhow::Result<WorkerDirectory> {
         let dir = tempfile::Builder::new()
             .prefix("torture-")
             .tempdir_in(&plan.scratch)?;
@@ -163,7 +163,7 @@ impl Place {
             .iter()
             .map(|(_, subject)| Walker::new(subject.clone(), dir.path()))
             .collect();
-        Ok(Place {
+        Ok(WorkerDirectory {
             dir,
             walkers,
             holder: None,
@@ -252,7 +252,7 @@ pub fn minimise(
     number: u64,
     fate: Fate,
 ) -> anyhow::Result<Mutation> {
-    let mut place = Place::new(plan)?;
+    let mut place = WorkerDirectory::new(plan)?;
     let mut mutation = draw(plan.seed, number, bases);
     let mut fails = |mutation: &Mutation| -> anyhow::Result<bool> {
         let bytes = mutation.bytes(bases);

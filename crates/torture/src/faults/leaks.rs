@@ -6,16 +6,16 @@ use fulgurite::seam::allocated_bytes;
 
 /// The resources at one moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Held {
+pub(super) struct Resources {
     descriptors: usize,
     mappings: usize,
     /// Of memory.
     octets: isize,
 }
 
-impl Held {
+impl Resources {
     /// Returns the resources of this process for the files in `directory`.
-    pub(super) fn now(directory: &Path) -> Held {
+    pub(super) fn now(directory: &Path) -> Resources {
         let directory = directory.to_string_lossy().into_owned();
         let descriptors = std::fs::read_dir("/proc/self/fd").map_or(0, |entries| {
             let targets = entries.filter_map(|entry| std::fs::read_link(entry.ok()?.path()).ok());
@@ -28,7 +28,7 @@ impl Held {
             .lines()
             .filter(|line| line.contains(&directory))
             .count();
-        Held {
+        Resources {
             descriptors,
             mappings,
             octets: allocated_bytes(),
@@ -39,7 +39,7 @@ impl Held {
     /// if there are none.
     pub(super) fn more_than(
         &self,
-        before: &Held,
+        before: &Resources,
         own: usize,
         maps_may_stay: bool,
     ) -> Option<String> {

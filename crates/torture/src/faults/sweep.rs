@@ -15,7 +15,7 @@ use fulgurite_testkit::Random;
 
 use super::errnos;
 use super::injector::{Fault, Fired, Made, Plan};
-use super::leaks::Held;
+use super::leaks::Resources;
 use super::neighbour::Neighbour;
 use super::script::History;
 use super::shadow::{Malice, Shadow};
@@ -230,12 +230,12 @@ impl Sweep {
         let malice = [Malice::Loses, Malice::Mixes][(self.number % 2) as usize];
         let shadow = history.shadowed.then(|| Arc::new(Shadow::new(malice)));
         let plan = Arc::new(Plan::new(faults, shadow.clone(), history.name == "fixed"));
-        let before = Held::now(&home);
+        let before = Resources::now(&home);
         let neighbour = &mut self.neighbour;
         let result = catch_unwind(AssertUnwindSafe(|| {
             world::run(history, &home, &plan, shadow, neighbour)
         }));
-        let after = Held::now(&home);
+        let after = Resources::now(&home);
         let own = plan.held_octets();
         let fired = plan.fired(0);
         let removed = std::fs::remove_dir_all(&home);

@@ -24,7 +24,7 @@ use fulgurite_store::{Durability, Store, StoreOptions};
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 
-use super::Bytes;
+use super::bytes::Bytes;
 use super::files::in_scratch;
 const TOP: &str = "dc=example,dc=com";
 const ROOT: &str = "cn=admin,dc=example,dc=com";
@@ -136,13 +136,13 @@ fn keyed(purpose: u8, text: &[u8], more: &[u8]) -> [u8; 32] {
 }
 
 #[derive(Debug)]
-struct Found {
+struct PageAnswer {
     entries: usize,
     code: ResultCode,
     cookie: Vec<u8>,
 }
 
-fn search(directory: &Directory, sorted: bool, size: u32, cookie: &[u8]) -> Found {
+fn search(directory: &Directory, sorted: bool, size: u32, cookie: &[u8]) -> PageAnswer {
     let filter = FilterBuf::parse("(objectClass=*)").expect("a filter");
     let request = SearchRequest {
         attributes: vec![b"1.1"],
@@ -169,12 +169,12 @@ fn search(directory: &Directory, sorted: bool, size: u32, cookie: &[u8]) -> Foun
     end_of(task)
 }
 
-fn end_of(mut task: SearchTask<'_>) -> Found {
+fn end_of(mut task: SearchTask<'_>) -> PageAnswer {
     let mut out = Vec::new();
     // Each quantum looks at something: an endless search would not come to its end here.
     for _ in 0..ENTRIES * 10 {
         if task.advance(&mut out, Quantum::default()) == Progress::Done {
-            return Found {
+            return PageAnswer {
                 entries: task.entries() as usize,
                 code: task.code(),
                 cookie: cookie_in(&out),

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use fulgurite::check::{CheckOptions, Checker, check_file};
 use fulgurite::{Database, Durability, Environment, Error, Snapshot};
 
-use super::Bytes;
+use super::bytes::Bytes;
 
 /// Records read per database and direction: a loop inside one level ends here at the latest.
 const RECORDS_MAX: usize = 100_000;

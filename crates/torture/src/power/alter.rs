@@ -3,7 +3,23 @@
 use super::mode::Mode;
 use super::recording::Event;
 use super::sectors::PAGE;
-use super::survey::Alteration;
+
+/// A change of a recording that makes it one of a faulty engine or disk; for tests of the judge.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Alteration {
+    /// Nothing is changed.
+    None,
+    /// No sync does anything, nor is any write durable by itself.
+    DropSyncs,
+    /// Meta pages are not written durably.
+    DropMetaSync,
+    /// Each sync comes after the meta page that it should come before.
+    MetaFirst,
+    /// Pages are written over pages that the snapshot before still needs.
+    WriteAstray,
+    /// Flushes of the map do nothing.
+    DropMapFlushes,
+}
 
 /// Changes a recording; on a lying disk no sync has an effect from some moment on.
 pub(super) fn alter(events: &mut Vec<Event>, mode: Mode, alteration: Alteration) {

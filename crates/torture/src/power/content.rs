@@ -8,7 +8,7 @@ use super::sectors::{hash, mix};
 
 /// The databases of a history.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Place {
+pub(super) enum DatabaseKind {
     /// Records in the main database, next to the named ones.
     Main,
     /// Values of any length, large ones too.
@@ -21,28 +21,28 @@ pub(super) enum Place {
     Packed,
 }
 
-impl Place {
-    pub(super) const ALL: [Place; 5] = [
-        Place::Main,
-        Place::Plain,
-        Place::Numbers,
-        Place::Pairs,
-        Place::Packed,
+impl DatabaseKind {
+    pub(super) const ALL: [DatabaseKind; 5] = [
+        DatabaseKind::Main,
+        DatabaseKind::Plain,
+        DatabaseKind::Numbers,
+        DatabaseKind::Pairs,
+        DatabaseKind::Packed,
     ];
 
     const fn name(self) -> Option<&'static str> {
         match self {
-            Place::Main => None,
-            Place::Plain => Some("plain"),
-            Place::Numbers => Some("numbers"),
-            Place::Pairs => Some("pairs"),
-            Place::Packed => Some("packed"),
+            DatabaseKind::Main => None,
+            DatabaseKind::Plain => Some("plain"),
+            DatabaseKind::Numbers => Some("numbers"),
+            DatabaseKind::Pairs => Some("pairs"),
+            DatabaseKind::Packed => Some("packed"),
         }
     }
 
     /// True if the database's keys have several values.
     pub(super) const fn has_pairs(self) -> bool {
-        matches!(self, Place::Pairs | Place::Packed)
+        matches!(self, DatabaseKind::Pairs | DatabaseKind::Packed)
     }
 
     /// The database, made if need be.
@@ -52,9 +52,9 @@ impl Place {
             return Ok(Database::MAIN);
         };
         match self {
-            Place::Pairs => txn.create_multimap(name, lexical, ValueKind::Any(lexical)),
-            Place::Packed => txn.create_multimap(name, lexical, ValueKind::Fixed(lexical)),
-            Place::Numbers => return txn.create_database(name, KeyOrder::Integer),
+            DatabaseKind::Pairs => txn.create_multimap(name, lexical, ValueKind::Any(lexical)),
+            DatabaseKind::Packed => txn.create_multimap(name, lexical, ValueKind::Fixed(lexical)),
+            DatabaseKind::Numbers => return txn.create_database(name, KeyOrder::Integer),
             _ => return txn.create_database(name, lexical),
         }
         .map(Database::from)
@@ -64,11 +64,11 @@ impl Place {
 /// The records an environment should hold.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Content {
-    records: BTreeMap<(Place, Vec<u8>), BTreeSet<Vec<u8>>>,
+    records: BTreeMap<(DatabaseKind, Vec<u8>), BTreeSet<Vec<u8>>>,
 }
 
 impl Content {
-    pub(super) fn put(&mut self, place: Place, key: &[u8], value: &[u8]) {
+    pub(super) fn put(&mut self, place: DatabaseKind, key: &[u8], value: &[u8]) {
         let values = self.records.entry((place, key.to_vec())).or_default();
         if !place.has_pairs() {
             values.clear();
@@ -76,11 +76,11 @@ impl Content {
         values.insert(value.to_vec());
     }
 
-    pub(super) fn delete(&mut self, place: Place, key: &[u8]) {
+    pub(super) fn delete(&mut self, place: DatabaseKind, key: &[u8]) {
         self.records.remove(&(place, key.to_vec()));
     }
 
-    pub(super) fn clear(&mut self, place: Place) {
+    pub(super) fn clear(&mut self, place: DatabaseKind) {
         self.records.retain(|(other, _), _| *other != place);
     }
 
@@ -96,7 +96,7 @@ impl Content {
 /// Reads everything that a snapshot holds; the order of records is for `check` to look at.
 pub(super) fn found(snapshot: &impl Snapshot) -> Result<u64, Error> {
     let mut sum = 0u64;
-    for place in Place::ALL {
+    for place in DatabaseKind::ALL {
         let database = match snapshot.open_database(place.name()) {
             Ok(database) => database,
             Err(Error::NoDatabase(_)) => continue,
@@ -105,8 +105,9 @@ pub(super) fn found(snapshot: &impl Snapshot) -> Result<u64, Error> {
         for record in snapshot.range(database, ..)? {
             let (key, value) = record?;
             // Records of the named databases stand between the others.
-            let is_name = |place: &Place| place.name().is_some_and(|name| name.as_bytes() == key);
-            if place != Place::Main || !Place::ALL.iter().any(is_name) {
+            let is_name =
+                |place: &DatabaseKind| place.name().is_some_and(|name| name.as_bytes() == key);
+            if place != DatabaseKind::Main || !DatabaseKind::ALL.iter().any(is_name) {
                 sum = sum.wrapping_add(record_hash(place, key, value));
             }
         }
@@ -114,6 +115,6 @@ pub(super) fn found(snapshot: &impl Snapshot) -> Result<u64, Error> {
     Ok(sum)
 }
 
-fn record_hash(place: Place, key: &[u8], value: &[u8]) -> u64 {
+fn record_hash(place: DatabaseKind, key: &[u8], value: &[u8]) -> u64 {
     mix(mix(hash(key) ^ place as u64) ^ hash(value))
 }

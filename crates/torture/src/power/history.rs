@@ -11,7 +11,7 @@ use fulgurite::{
 };
 use fulgurite_testkit::Random;
 
-use super::content::{Content, Place};
+use super::content::{Content, DatabaseKind};
 use super::mode::Mode;
 use super::recording::{Event, Recorder};
 
@@ -274,11 +274,11 @@ impl Run {
     }
 
     fn change(&mut self, txn: &mut WriteTxn<'_>) -> anyhow::Result<()> {
-        let place = *self.random.pick(&Place::ALL);
+        let place = *self.random.pick(&DatabaseKind::ALL);
         let database = place.create(txn)?;
         let key = self.key(place);
         match self.random.below(100) {
-            0 if place != Place::Main => {
+            0 if place != DatabaseKind::Main => {
                 txn.drop_database(database)?;
                 self.content.clear(place);
             }
@@ -295,24 +295,24 @@ impl Run {
         Ok(())
     }
 
-    fn key(&mut self, place: Place) -> Vec<u8> {
+    fn key(&mut self, place: DatabaseKind) -> Vec<u8> {
         let number = self.random.below(self.size.keys);
         match place {
-            Place::Main => format!("zz{:02}", number % 10).into_bytes(),
-            Place::Numbers => (number as u64).to_ne_bytes().to_vec(),
+            DatabaseKind::Main => format!("zz{:02}", number % 10).into_bytes(),
+            DatabaseKind::Numbers => (number as u64).to_ne_bytes().to_vec(),
             // Few keys, so that they get many values.
-            Place::Pairs | Place::Packed => format!("key{}", number % 7).into_bytes(),
-            Place::Plain => format!("key{number:06}").into_bytes(),
+            DatabaseKind::Pairs | DatabaseKind::Packed => format!("key{}", number % 7).into_bytes(),
+            DatabaseKind::Plain => format!("key{number:06}").into_bytes(),
         }
     }
 
-    fn value(&mut self, place: Place) -> Vec<u8> {
+    fn value(&mut self, place: DatabaseKind) -> Vec<u8> {
         let len = match place {
-            Place::Packed => 8,
-            Place::Pairs => self.random.between(1, 60),
-            Place::Main | Place::Numbers => self.random.below(40),
-            Place::Plain if self.random.chance(70) => self.random.below(200),
-            Place::Plain => self.random.below(self.size.value_max),
+            DatabaseKind::Packed => 8,
+            DatabaseKind::Pairs => self.random.between(1, 60),
+            DatabaseKind::Main | DatabaseKind::Numbers => self.random.below(40),
+            DatabaseKind::Plain if self.random.chance(70) => self.random.below(200),
+            DatabaseKind::Plain => self.random.below(self.size.value_max),
         };
         self.random.bytes(len)
     }

@@ -10,7 +10,7 @@ use fulgurite::check::{CheckOptions, Checker, Fault, Finding};
 use fulgurite::{Durability, Environment, Error};
 use tempfile::TempDir;
 
-use super::content::{self, Place};
+use super::content::{self, DatabaseKind};
 use super::cut::{Cut, DiskState};
 use super::disk::Disk;
 use super::history::Committed;
@@ -237,13 +237,13 @@ fn check(checker: &mut Checker, data: &Path, txnid: u64) -> Result<(), String> {
 fn write_on_top(environment: &Environment) -> Result<(), Error> {
     for round in 0..2u64 {
         let mut txn = environment.write()?;
-        for place in Place::ALL {
+        for place in DatabaseKind::ALL {
             let database = place.create(&mut txn)?;
             for number in 0..6u64 {
                 txn.put(database, &(number * 3).to_ne_bytes(), &[round as u8; 8])?;
             }
         }
-        let database = Place::Plain.create(&mut txn)?;
+        let database = DatabaseKind::Plain.create(&mut txn)?;
         txn.put(database, b"on top", &[7; 9_000])?;
         txn.commit()?;
     }

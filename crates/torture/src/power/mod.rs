@@ -38,8 +38,9 @@ mod sectors;
 mod survey;
 mod tally;
 
+pub use alter::Alteration;
 pub use mode::Mode;
-pub use survey::{Alteration, Effort, StateId, replay, survey};
+pub use survey::{Effort, StateId, replay, survey};
 pub use tally::Tally;
 
 use std::collections::BTreeMap;

@@ -36,8 +36,8 @@ pub(super) enum Event {
     Committed(usize),
     /// The caller was told that after a power loss no older snapshot is found.
     Promised(usize),
-    /// A reopen, perhaps on an older snapshot. That one or a newer may be found until a newer one
-    /// is promised.
+    /// A reopen, perhaps on an older snapshot. Until a newer one is promised, that one or a newer
+    /// may be found.
     OpenedOn(usize),
 }
 

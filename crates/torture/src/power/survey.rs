@@ -8,6 +8,7 @@ use anyhow::bail;
 use fulgurite_testkit::Random;
 use rustc_hash::FxHashSet;
 
+use super::alter::Alteration;
 use super::cut::{Cut, DiskState, Tear};
 use super::disk::Disk;
 use super::history::{self, History};
@@ -73,23 +74,6 @@ pub struct Effort {
     pub opened_permille: usize,
     /// The number of states written to, of 100 opened.
     pub written_percent: usize,
-}
-
-/// A change of a recording that makes it one of a faulty engine or disk; for tests of the judge.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Alteration {
-    /// Nothing is changed.
-    None,
-    /// No sync does anything, nor is any write durable by itself.
-    DropSyncs,
-    /// Meta pages are not written durably.
-    DropMetaSync,
-    /// Each sync comes after the meta page that it should come before.
-    MetaFirst,
-    /// Pages are written over pages that the snapshot before still needs.
-    WriteAstray,
-    /// Flushes of the map do nothing.
-    DropMapFlushes,
 }
 
 /// Tries the states of one history. Returns the counts, or the first broken promise and how to
@@ -267,7 +251,7 @@ impl Survey {
         self.tally.states += 1;
         self.tally.distinct += u64::from(self.images.insert(hash));
         let glance = bench.glance(cut, &self.disk, state, &self.sectors);
-        let found = Found {
+        let found = JudgedState {
             glance,
             tear,
             metas: bench.meta_sectors(state),
@@ -287,7 +271,7 @@ impl Survey {
         Ok(())
     }
 
-    fn count(&mut self, found: &Found) {
+    fn count(&mut self, found: &JudgedState) {
         match found.glance {
             Glance::Nothing => self.tally.nothing += 1,
             Glance::Unknown => self.tally.unknown += 1,
@@ -305,7 +289,7 @@ impl Survey {
     }
 
     /// Returns true if a state keeps the promise; `None` if the quick judge cannot decide.
-    fn keeps_promise(&self, found: &Found, cut: &Cut) -> Option<bool> {
+    fn keeps_promise(&self, found: &JudgedState, cut: &Cut) -> Option<bool> {
         let promise = self.mode.promise();
         let Some(promised) = self.promised else {
             // Neither the environment nor the copy is there yet: the file is whole, or it is none.
@@ -336,7 +320,7 @@ impl Survey {
 
     /// Returns true if a state without findings is opened anyway: one of each kind is, and some at
     /// random.
-    fn is_chosen(&mut self, found: &Found, random: &mut Random) -> bool {
+    fn is_chosen(&mut self, found: &JudgedState, random: &mut Random) -> bool {
         let by_chance = random.below(1000) < self.effort.opened_permille;
         let kind = match found.glance {
             Glance::Nothing => 0,
@@ -352,7 +336,7 @@ impl Survey {
         &mut self,
         cut: &Cut,
         state: &DiskState,
-        found: &Found,
+        found: &JudgedState,
         keeps: Option<bool>,
         history: &History,
         random: &mut Random,
@@ -424,7 +408,7 @@ impl Survey {
     }
 
     /// How opening ended, where that was not clear.
-    fn count_end(&mut self, found: &Found, outcome: &Outcome) {
+    fn count_end(&mut self, found: &JudgedState, outcome: &Outcome) {
         let is_whole = matches!(found.glance, Glance::Snapshot { whole: true, .. });
         if is_whole || found.glance == Glance::Nothing {
             return;
@@ -437,8 +421,8 @@ impl Survey {
     }
 }
 
-/// A state, and what a glance said of it.
-struct Found {
+/// A state with the answer of the quick judge.
+struct JudgedState {
     glance: Glance,
     tear: Option<Tear>,
     /// See [`Bench::meta_sectors`].

@@ -9,7 +9,7 @@ use fulgurite_ldap::{LdapResult, Response, ResponseMessage, frame, oid};
 
 use crate::ber::{elements, group, integer, octets, sequence, tlv};
 use crate::controls::Control;
-use crate::requests::{Request, Who};
+use crate::requests::{Request, Requester};
 use crate::servers::{ROOT_DN, ROOT_PASSWORD, USER_DN, USER_PASSWORD};
 
 /// How long a server may take for an answer.
@@ -46,7 +46,7 @@ pub(crate) struct Answer {
 /// The conversations with one server.
 pub(crate) struct Clients {
     address: SocketAddr,
-    connections: BTreeMap<Who, Connection>,
+    connections: BTreeMap<Requester, Connection>,
 }
 
 impl Clients {
@@ -107,12 +107,12 @@ impl Connection {
         })
     }
 
-    fn bound(address: SocketAddr, who: Who) -> Option<Connection> {
+    fn bound(address: SocketAddr, who: Requester) -> Option<Connection> {
         let mut connection = Connection::open(address)?;
         let (dn, password) = match who {
-            Who::Anonymous => return Some(connection),
-            Who::User => (USER_DN, USER_PASSWORD),
-            Who::Root => (ROOT_DN, ROOT_PASSWORD),
+            Requester::Anonymous => return Some(connection),
+            Requester::User => (USER_DN, USER_PASSWORD),
+            Requester::Root => (ROOT_DN, ROOT_PASSWORD),
         };
         let body = group(
             0x60,

@@ -11,7 +11,7 @@ use crate::controls::Control;
 use crate::conversation::{Answer, Clients};
 use crate::filters::Filter;
 use crate::names::Name;
-use crate::requests::{Effect, Generator, Request, Who};
+use crate::requests::{Effect, Generator, Request, Requester};
 use crate::servers::Server;
 
 /// Entries at the beginning, and requests.
@@ -167,14 +167,14 @@ impl Duel {
             let (name, request) = if at == 0 {
                 (
                     top.clone(),
-                    generator.add_of(Who::Root, &top.plain(), &first),
+                    generator.add_of(Requester::Root, &top.plain(), &first),
                 )
             } else {
                 let texts: Vec<String> = generator.names.iter().map(Name::plain).collect();
                 let (rdn, attributes) = generator.entry(&texts);
                 let parent = generator.random.pick(generator.names).clone();
                 let name = parent.below(rdn);
-                let request = generator.add_of(Who::Root, &name.plain(), &attributes);
+                let request = generator.add_of(Requester::Root, &name.plain(), &attributes);
                 (name, request)
             };
             let (theirs, ours) = (self.theirs.ask(&request)?, self.ours.ask(&request)?);
@@ -243,7 +243,7 @@ impl Duel {
                 found.sort_by_key(|dn| std::cmp::Reverse(dn.len()));
                 for dn in &found {
                     let request = Request {
-                        who: Who::Root,
+                        who: Requester::Root,
                         operation: "delete",
                         body: tlv(0x4a, dn.as_bytes()),
                         controls: vec![Control::manage_dsa_it()],
@@ -292,7 +292,7 @@ fn names_top(name: &Name) -> bool {
 fn dump(top: &Name) -> Request {
     let everything = Filter::everything();
     Request {
-        who: Who::Root,
+        who: Requester::Root,
         operation: "search",
         body: group(
             0x63,

@@ -12,7 +12,7 @@ use crate::values::{self, CLASSES, Kind, attribute, value};
 
 /// The identity of the requester.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Who {
+pub(crate) enum Requester {
     Anonymous,
     User,
     Root,
@@ -21,7 +21,7 @@ pub(crate) enum Who {
 /// One request.
 #[derive(Clone, Debug)]
 pub(crate) struct Request {
-    pub(crate) who: Who,
+    pub(crate) who: Requester,
     /// The operation's name.
     pub(crate) operation: &'static str,
     pub(crate) body: Vec<u8>,
@@ -85,12 +85,12 @@ pub(crate) struct Generator<'g> {
 impl Generator<'_> {
     pub(crate) fn request(&mut self) -> Request {
         let who = [
-            Who::Anonymous,
-            Who::User,
-            Who::User,
-            Who::Root,
-            Who::Root,
-            Who::Root,
+            Requester::Anonymous,
+            Requester::User,
+            Requester::User,
+            Requester::Root,
+            Requester::Root,
+            Requester::Root,
         ][self.random.below(6)];
         match self.random.below(100) {
             0..=37 => self.search(who),
@@ -106,7 +106,7 @@ impl Generator<'_> {
 
     fn finish(
         &mut self,
-        who: Who,
+        who: Requester,
         operation: &'static str,
         target: Target,
         text: String,
@@ -148,7 +148,7 @@ impl Generator<'_> {
         }
     }
 
-    fn search(&mut self, who: Who) -> Request {
+    fn search(&mut self, who: Requester) -> Request {
         let texts = self.texts();
         let base = if self.random.chance(40) {
             self.top.spelt(self.random)
@@ -219,7 +219,7 @@ impl Generator<'_> {
         wanted
     }
 
-    fn modify(&mut self, who: Who) -> Request {
+    fn modify(&mut self, who: Requester) -> Request {
         let texts = self.texts();
         let dn = self.some_name();
         let mut changes = Vec::new();
@@ -250,7 +250,7 @@ impl Generator<'_> {
         self.finish(who, "modify", Target::Update, text, body)
     }
 
-    fn add(&mut self, who: Who) -> Request {
+    fn add(&mut self, who: Requester) -> Request {
         let texts = self.texts();
         let parent = self.existing();
         let (rdn, mut attributes) = self.entry(&texts);
@@ -278,7 +278,7 @@ impl Generator<'_> {
     /// The request that makes this entry, without controls.
     pub(crate) fn add_of(
         &self,
-        who: Who,
+        who: Requester,
         dn: &str,
         attributes: &[(String, Vec<Vec<u8>>)],
     ) -> Request {
@@ -415,7 +415,7 @@ impl Generator<'_> {
         (rdn, attributes)
     }
 
-    fn delete(&mut self, who: Who) -> Request {
+    fn delete(&mut self, who: Requester) -> Request {
         let name = self.existing();
         let dn = if self.random.chance(10) {
             self.some_name()
@@ -428,7 +428,7 @@ impl Generator<'_> {
         request
     }
 
-    fn rename(&mut self, who: Who) -> Request {
+    fn rename(&mut self, who: Requester) -> Request {
         let old = self.existing();
         let dn = if self.random.chance(5) {
             self.some_name()
@@ -486,7 +486,7 @@ impl Generator<'_> {
         request
     }
 
-    fn compare(&mut self, who: Who) -> Request {
+    fn compare(&mut self, who: Requester) -> Request {
         let texts = self.texts();
         let dn = self.some_name();
         let (name, kind) = attribute(self.random);
@@ -499,7 +499,7 @@ impl Generator<'_> {
         self.finish(who, "compare", Target::Other, text, body)
     }
 
-    fn bind(&mut self, who: Who) -> Request {
+    fn bind(&mut self, who: Requester) -> Request {
         let dn = match self.random.below(4) {
             0 => "uid=ada,ou=People,dc=example,dc=org".to_owned(),
             1 => String::new(),
@@ -519,11 +519,11 @@ impl Generator<'_> {
         let text = format!("version {version} {dn:?} {}", credentials.escape_ascii());
         let body = group(0x60, &[integer(version), octets(&dn), credentials]);
         let mut request = self.finish(who, "bind", Target::Other, text, body);
-        request.who = Who::Anonymous;
+        request.who = Requester::Anonymous;
         request
     }
 
-    fn extended(&mut self, who: Who) -> Request {
+    fn extended(&mut self, who: Requester) -> Request {
         let name = self.some_name();
         let password_modify = |random: &mut Random| {
             let mut parts = Vec::new();

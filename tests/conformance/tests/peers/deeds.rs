@@ -18,7 +18,7 @@ pub(crate) type Asked = (&'static str, bool, Option<Vec<u8>>);
 
 /// An update or compare that owns what it asks for.
 #[derive(Clone, Debug)]
-pub(crate) enum Deed {
+pub(crate) enum Update {
     Add(String, Vec<(String, Vec<Vec<u8>>)>),
     Modify(String, Vec<(ModifyOperation, String, Vec<Vec<u8>>)>),
     Delete(String),
@@ -26,10 +26,10 @@ pub(crate) enum Deed {
     Compare(String, String, Vec<u8>),
 }
 
-impl Deed {
+impl Update {
     pub(crate) fn with_request<R>(&self, then: impl FnOnce(&Request<'_>) -> R) -> R {
         match self {
-            Deed::Add(dn, attributes) => {
+            Update::Add(dn, attributes) => {
                 let values: Vec<Vec<&[u8]>> = attributes.iter().map(|(_, v)| slices(v)).collect();
                 let attributes = attributes.iter().zip(&values);
                 let attributes = attributes.map(|((name, _), values)| PartialAttribute {
@@ -41,7 +41,7 @@ impl Deed {
                     attributes: attributes.collect(),
                 }))
             }
-            Deed::Modify(dn, changes) => {
+            Update::Modify(dn, changes) => {
                 let values: Vec<Vec<&[u8]>> = changes.iter().map(|(.., v)| slices(v)).collect();
                 let changes = changes.iter().zip(&values);
                 let changes = changes.map(|((operation, name, _), values)| Change {
@@ -56,8 +56,8 @@ impl Deed {
                     changes: changes.collect(),
                 }))
             }
-            Deed::Delete(dn) => then(&Request::Delete(DeleteRequest { dn: dn.as_bytes() })),
-            Deed::Rename(dn, rdn, delete_old_rdn, superior) => {
+            Update::Delete(dn) => then(&Request::Delete(DeleteRequest { dn: dn.as_bytes() })),
+            Update::Rename(dn, rdn, delete_old_rdn, superior) => {
                 then(&Request::ModifyDn(ModifyDnRequest {
                     dn: dn.as_bytes(),
                     new_rdn: rdn.as_bytes(),
@@ -65,7 +65,7 @@ impl Deed {
                     new_superior: superior.as_ref().map(String::as_bytes),
                 }))
             }
-            Deed::Compare(dn, attribute, value) => then(&Request::Compare(CompareRequest {
+            Update::Compare(dn, attribute, value) => then(&Request::Compare(CompareRequest {
                 dn: dn.as_bytes(),
                 assertion: fulgurite_ldap::Assertion {
                     attribute: attribute.as_bytes(),
@@ -87,19 +87,19 @@ pub(crate) fn bytes(values: &[&str]) -> Vec<Vec<u8>> {
         .collect()
 }
 
-pub(crate) fn replace(dn: &str, name: &str, values: &[&str]) -> Deed {
+pub(crate) fn replace(dn: &str, name: &str, values: &[&str]) -> Update {
     let change = (ModifyOperation::Replace, name.to_owned(), bytes(values));
-    Deed::Modify(dn.to_owned(), vec![change])
+    Update::Modify(dn.to_owned(), vec![change])
 }
 
-pub(crate) fn change(operation: ModifyOperation, dn: &str, name: &str, values: &[&str]) -> Deed {
-    Deed::Modify(
+pub(crate) fn change(operation: ModifyOperation, dn: &str, name: &str, values: &[&str]) -> Update {
+    Update::Modify(
         dn.to_owned(),
         vec![(operation, name.to_owned(), bytes(values))],
     )
 }
 
-pub(crate) fn person(cn: &str, more: &[(&str, &str)]) -> Deed {
+pub(crate) fn person(cn: &str, more: &[(&str, &str)]) -> Update {
     let mut attributes = vec![
         ("objectClass".to_owned(), bytes(&["person"])),
         ("cn".to_owned(), bytes(&[cn])),
@@ -109,7 +109,7 @@ pub(crate) fn person(cn: &str, more: &[(&str, &str)]) -> Deed {
         more.iter()
             .map(|(name, v)| ((*name).to_owned(), bytes(&[v]))),
     );
-    Deed::Add(format!("cn={cn},{SUFFIX}"), attributes)
+    Update::Add(format!("cn={cn},{SUFFIX}"), attributes)
 }
 
 pub(crate) fn assertion(filter: &str) -> Asked {
@@ -202,7 +202,7 @@ fn odd_attribute(random: &mut Random, least: usize) -> (String, Vec<Vec<u8>>) {
     (name.to_owned(), values.collect())
 }
 
-pub(crate) fn odd_deed(random: &mut Random) -> Deed {
+pub(crate) fn odd_deed(random: &mut Random) -> Update {
     let dn = odd_name(random);
     match random.below(12) {
         0..=2 => {
@@ -219,7 +219,7 @@ pub(crate) fn odd_deed(random: &mut Random) -> Deed {
             if random.below(2) == 0 {
                 attributes.push(odd_attribute(random, 1));
             }
-            Deed::Add(dn, attributes)
+            Update::Add(dn, attributes)
         }
         3..=7 => {
             let count = [1, 1, 1, 2, 2, 3][random.below(6)];
@@ -231,9 +231,9 @@ pub(crate) fn odd_deed(random: &mut Random) -> Deed {
                 let (name, values) = odd_attribute(random, least);
                 (operation, name, values)
             });
-            Deed::Modify(dn, changes.collect())
+            Update::Modify(dn, changes.collect())
         }
-        8 => Deed::Delete(dn),
+        8 => Update::Delete(dn),
         9 | 10 => {
             let rdn = [
                 "cn=n0",
@@ -256,11 +256,11 @@ pub(crate) fn odd_deed(random: &mut Random) -> Deed {
             ];
             let superior = (random.below(2) == 0).then(|| odd_name(random));
             let rdn = pick(random, &rdn).to_owned();
-            Deed::Rename(dn, rdn, random.below(2) == 0, superior)
+            Update::Rename(dn, rdn, random.below(2) == 0, superior)
         }
         _ => {
             let (name, mut values) = odd_attribute(random, 1);
-            Deed::Compare(dn, name, values.swap_remove(0))
+            Update::Compare(dn, name, values.swap_remove(0))
         }
     }
 }

@@ -47,11 +47,11 @@ impl Clients {
         }
     }
 
-    fn of(&mut self, who: queries::Who) -> &mut Client {
+    fn of(&mut self, who: queries::Requester) -> &mut Client {
         match who {
-            queries::Who::Anonymous => &mut self.anonymous,
-            queries::Who::User => &mut self.user,
-            queries::Who::Root => &mut self.root,
+            queries::Requester::Anonymous => &mut self.anonymous,
+            queries::Requester::User => &mut self.user,
+            queries::Requester::Root => &mut self.root,
         }
     }
 }

@@ -9,7 +9,7 @@ use crate::data::{Data, SUFFIX};
 
 /// The identity of the requester.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Who {
+pub(crate) enum Requester {
     Anonymous,
     User,
     Root,
@@ -18,7 +18,7 @@ pub(crate) enum Who {
 /// One search.
 #[derive(Clone, Debug)]
 pub(crate) struct Query {
-    pub(crate) who: Who,
+    pub(crate) who: Requester,
     pub(crate) base: String,
     pub(crate) scope: Scope,
     pub(crate) filter: String,
@@ -32,7 +32,7 @@ pub(crate) struct Query {
 impl Query {
     fn new(base: &str, scope: Scope, filter: &str, attributes: &[&str]) -> Self {
         Self {
-            who: Who::Root,
+            who: Requester::Root,
             base: base.to_owned(),
             scope,
             filter: filter.to_owned(),
@@ -79,7 +79,7 @@ pub(crate) fn fixed(data: &Data) -> Vec<Query> {
         all.push(Query::new(&people, Scope::One, filter, &[]));
     }
     for selection in SELECTIONS {
-        for who in [Who::Anonymous, Who::User, Who::Root] {
+        for who in [Requester::Anonymous, Requester::User, Requester::Root] {
             let plain = Query {
                 who,
                 ..Query::new(ada, Scope::Base, "(objectClass=*)", selection)
@@ -95,7 +95,7 @@ pub(crate) fn fixed(data: &Data) -> Vec<Query> {
         for scope in [Scope::Base, Scope::One, Scope::Subtree, Scope::Children] {
             let query = Query::new(base, scope, "(objectClass=*)", &["1.1"]);
             all.push(Query {
-                who: Who::User,
+                who: Requester::User,
                 size_limit: 400,
                 ..query.clone()
             });
@@ -107,11 +107,11 @@ pub(crate) fn fixed(data: &Data) -> Vec<Query> {
     }
     // The server's own size limit, and the client's below and above it.
     for (who, size_limit) in [
-        (Who::Anonymous, 0),
-        (Who::Anonymous, 7),
-        (Who::User, 600),
-        (Who::Root, 0),
-        (Who::Root, 1),
+        (Requester::Anonymous, 0),
+        (Requester::Anonymous, 7),
+        (Requester::User, 600),
+        (Requester::Root, 0),
+        (Requester::Root, 1),
     ] {
         all.push(Query {
             who,
@@ -155,7 +155,7 @@ pub(crate) fn referrals() -> Vec<Query> {
                 };
                 all.extend([
                     Query {
-                        who: Who::Anonymous,
+                        who: Requester::Anonymous,
                         ..plain.clone()
                     },
                     plain,
@@ -406,7 +406,12 @@ fn one(data: &Data, random: &mut Random) -> Query {
         return approximate(data, random);
     }
     Query {
-        who: [Who::Anonymous, Who::User, Who::Root, Who::Root][random.below(4)],
+        who: [
+            Requester::Anonymous,
+            Requester::User,
+            Requester::Root,
+            Requester::Root,
+        ][random.below(4)],
         types_only: random.below(10) == 0,
         size_limit: if random.below(10) == 0 {
             1 + random.below(40) as u32

@@ -2,7 +2,7 @@
 //! itself.
 
 use crate::data::{SUFFIX, USER_DN};
-use crate::queries::Who;
+use crate::queries::Requester;
 use crate::servers::ROOT_DN;
 use crate::updates::{Kind, Operation, Update, root};
 
@@ -84,7 +84,7 @@ fn bind(dn: &str, password: &str) -> Update {
     })
 }
 
-fn by(who: Who, update: Update) -> Update {
+fn by(who: Requester, update: Update) -> Update {
     Update { who, ..update }
 }
 
@@ -354,7 +354,7 @@ fn adds() -> Vec<Update> {
             ],
         ),
         by(
-            Who::Anonymous,
+            Requester::Anonymous,
             add(
                 "cn=forbidden,ou=Tests",
                 &[
@@ -365,7 +365,7 @@ fn adds() -> Vec<Update> {
             ),
         ),
         by(
-            Who::User,
+            Requester::User,
             add(
                 "cn=forbidden,ou=Tests",
                 &[
@@ -494,15 +494,15 @@ fn modifies() -> Vec<Update> {
         ),
         modify("", &[(Replace, "description", &["changed at the top"])]),
         by(
-            Who::User,
+            Requester::User,
             modify(test, &[(Add, "description", &["forbidden"])]),
         ),
         by(
-            Who::Anonymous,
+            Requester::Anonymous,
             modify(test, &[(Add, "description", &["forbidden"])]),
         ),
         by(
-            Who::User,
+            Requester::User,
             root(Operation::Modify {
                 dn: USER_DN.to_owned(),
                 changes: vec![(Replace, "title".into(), owned(&["me"]))],
@@ -531,8 +531,11 @@ fn compares() -> Vec<Update> {
         compare(test, "hasSubordinates", "TRUE"),
         compare(test, "structuralObjectClass", "person"),
         compare(test, "userPassword", "secret"),
-        by(Who::Anonymous, compare(test, "userPassword", "secret")),
-        by(Who::User, compare(test, "sn", "new")),
+        by(
+            Requester::Anonymous,
+            compare(test, "userPassword", "secret"),
+        ),
+        by(Requester::User, compare(test, "sn", "new")),
     ]
 }
 
@@ -570,7 +573,10 @@ fn renames() -> Vec<Update> {
         rename("ou=Tests,ou=Groups", "ou=Tests", true, Some("")),
         rename("cn=account,ou=Tests", "uidNumber=69996", true, None),
         rename("uidNumber=69996,ou=Tests", "cn=account", true, None),
-        by(Who::User, rename("cn=Test,ou=Tests", "cn=mine", true, None)),
+        by(
+            Requester::User,
+            rename("cn=Test,ou=Tests", "cn=mine", true, None),
+        ),
     ]
 }
 
@@ -583,8 +589,8 @@ fn deletes() -> Vec<Update> {
         delete("dc=elsewhere."),
         delete("no name."),
         delete("."),
-        by(Who::Anonymous, delete("cn=below,cn=Test,ou=Tests")),
-        by(Who::User, delete("cn=below,cn=Test,ou=Tests")),
+        by(Requester::Anonymous, delete("cn=below,cn=Test,ou=Tests")),
+        by(Requester::User, delete("cn=below,cn=Test,ou=Tests")),
         delete("cn=below,cn=Test,ou=Tests"),
         delete("CN=test , OU=tests"),
         delete("cn=Test,ou=Tests"),

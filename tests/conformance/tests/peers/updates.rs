@@ -8,13 +8,13 @@ use fulgurite_testkit::Random;
 
 use crate::compare::Answer;
 use crate::data::Data;
-use crate::queries::Who;
+use crate::queries::Requester;
 use crate::servers::{ROOT_DN, ROOT_PASSWORD};
 
 /// One update, or a compare or bind, whose answers are results alone.
 #[derive(Clone, Debug)]
 pub(crate) struct Update {
-    pub(crate) who: Who,
+    pub(crate) who: Requester,
     pub(crate) operation: Operation,
 }
 
@@ -187,7 +187,7 @@ fn slices(values: &[Vec<u8>]) -> Vec<&[u8]> {
 /// An update by the root.
 pub(crate) fn root(operation: Operation) -> Update {
     Update {
-        who: Who::Root,
+        who: Requester::Root,
         operation,
     }
 }

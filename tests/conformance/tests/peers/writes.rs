@@ -18,7 +18,7 @@ use fulgurite_testkit::{Random, Scratch, quick_or_long, seed};
 use crate::compare::INCOMPARABLE;
 use crate::data::SUFFIX;
 use crate::deeds::{
-    ADA, Asked, BOB, Deed, assertion, bytes, change, odd_controls, odd_deed, person, reading,
+    ADA, Asked, BOB, Update, assertion, bytes, change, odd_controls, odd_deed, person, reading,
     replace,
 };
 use crate::servers::{PATIENCE, ROOT_DN, ROOT_PASSWORD, Server};
@@ -104,7 +104,7 @@ impl Both {
         }
     }
 
-    fn deed(&mut self, deed: &Deed, controls: &[Asked]) {
+    fn deed(&mut self, deed: &Update, controls: &[Asked]) {
         let what = format!("{deed:?} {controls:?}");
         deed.with_request(|request| self.ask(&what, request, controls));
     }
@@ -291,14 +291,14 @@ fn every_control_on_every_operation() {
     let mut both = Both::connect(&pair, ROOT);
     let missing = format!("cn=missing,{SUFFIX}");
     let deeds = [
-        Deed::Compare(BOB.to_owned(), "sn".to_owned(), b"Two".to_vec()),
-        Deed::Delete(missing.clone()),
+        Update::Compare(BOB.to_owned(), "sn".to_owned(), b"Two".to_vec()),
+        Update::Delete(missing.clone()),
         replace(BOB, "sn", &["Two"]),
-        Deed::Add(
+        Update::Add(
             missing.clone(),
             vec![("cn".to_owned(), bytes(&["missing"]))],
         ),
-        Deed::Rename(missing, "cn=x".to_owned(), true, None),
+        Update::Rename(missing, "cn=x".to_owned(), true, None),
     ];
     let controls = [
         oid::MANAGE_DSA_IT,
@@ -362,13 +362,13 @@ fn assertions_and_readings() {
         ] {
             let asserted = [assertion(filter)];
             both.deed(&replace(BOB, "sn", &["Two"]), &asserted);
-            let compare = Deed::Compare(BOB.to_owned(), "cn".to_owned(), b"Bob".to_vec());
+            let compare = Update::Compare(BOB.to_owned(), "cn".to_owned(), b"Bob".to_vec());
             both.deed(&compare, &asserted);
-            both.deed(&Deed::Delete(format!("ou=people,{SUFFIX}")), &asserted);
-            let rename = Deed::Rename(BOB.to_owned(), "uid=bob".to_owned(), true, None);
+            both.deed(&Update::Delete(format!("ou=people,{SUFFIX}")), &asserted);
+            let rename = Update::Rename(BOB.to_owned(), "uid=bob".to_owned(), true, None);
             both.deed(&rename, &asserted);
             both.deed(&person("new", &[]), &asserted);
-            both.deed(&Deed::Delete(format!("cn=new,{SUFFIX}")), &[]);
+            both.deed(&Update::Delete(format!("cn=new,{SUFFIX}")), &[]);
         }
         for names in [
             &["sn"][..],
@@ -388,9 +388,9 @@ fn assertions_and_readings() {
                 both.deed(&replace(BOB, "title", &["x"]), &[pre.clone(), post.clone()]);
                 both.deed(&person("new", &[]), std::slice::from_ref(&post));
                 let new = format!("cn=new,{SUFFIX}");
-                let rename = Deed::Rename(new, "cn=newer".to_owned(), true, None);
+                let rename = Update::Rename(new, "cn=newer".to_owned(), true, None);
                 both.deed(&rename, &[pre.clone(), post.clone()]);
-                both.deed(&Deed::Delete(format!("cn=newer,{SUFFIX}")), &[pre]);
+                both.deed(&Update::Delete(format!("cn=newer,{SUFFIX}")), &[pre]);
             }
         }
         both.finish(80);
@@ -416,7 +416,7 @@ fn relaxed_permissive_and_without_effect() {
     for (name, value) in kept {
         for controls in [&[][..], relax] {
             both.deed(&person("kept", &[(name, value)]), controls);
-            both.deed(&Deed::Delete(format!("cn=kept,{SUFFIX}")), &[]);
+            both.deed(&Update::Delete(format!("cn=kept,{SUFFIX}")), &[]);
             both.deed(&replace(BOB, name, &[value]), controls);
         }
     }
@@ -444,10 +444,10 @@ fn relaxed_permissive_and_without_effect() {
     }
     let no_op: &[Asked] = &[(oid::NO_OP, true, None)];
     both.deed(&person("never", &[]), no_op);
-    both.deed(&Deed::Delete(ADA.to_owned()), no_op);
+    both.deed(&Update::Delete(ADA.to_owned()), no_op);
     both.deed(&replace(ADA, "sn", &[]), no_op);
     both.deed(&replace(ADA, "sn", &["x"]), no_op);
-    let rename = Deed::Rename(ADA.to_owned(), "uid=a".to_owned(), true, None);
+    let rename = Update::Rename(ADA.to_owned(), "uid=a".to_owned(), true, None);
     both.deed(&rename, no_op);
     both.compare_entries("in the end");
     both.finish(60);
@@ -535,7 +535,7 @@ fn transactions(both: &mut Both) {
     both.compare_entries("committed");
     start(both);
     both.deed(&replace(BOB, "title", &["lost"]), inside);
-    both.deed(&Deed::Delete(format!("cn=none,{SUFFIX}")), inside);
+    both.deed(&Update::Delete(format!("cn=none,{SUFFIX}")), inside);
     both.deed(&person("lost", &[]), inside);
     let commit = Request::Extended(ExtendedRequest {
         oid: oid::END_TRANSACTION.as_bytes(),

@@ -37,7 +37,7 @@ pub(crate) fn sentence_count(name: &str, text: &str) -> usize {
     counts.sum()
 }
 
-/// Reports a commit subject that is too long or opens with a banned word.
+/// Reports a commit subject that is too long or opens as no statement may.
 pub(crate) fn subject_faults(subject: &str) -> Vec<String> {
     const LENGTH_MAX: usize = 65;
     let mut faults = Vec::new();
@@ -47,7 +47,7 @@ pub(crate) fn subject_faults(subject: &str) -> Vec<String> {
             "commit subject of {length} characters, {LENGTH_MAX} at most: {subject}"
         ));
     }
-    for fault in rules::check(subject) {
+    if let Some(fault) = rules::opening(subject) {
         faults.push(format!("commit subject: {fault}: {subject}"));
     }
     faults

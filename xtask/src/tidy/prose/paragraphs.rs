@@ -59,12 +59,10 @@ fn prose_of<'l>(name: &str, line: &'l str) -> Option<(&'static str, &'l str)> {
             Some((marker, text.strip_prefix(' ').unwrap_or(text)))
         }),
         "sh" | "toml" | "yml" => {
-            let text = trimmed
-                .strip_prefix('#')
-                .filter(|text| !text.starts_with('!'))?;
-            let text = text.strip_prefix(' ').unwrap_or(text);
-            // Indented lines show commands.
-            Some(("#", if text.starts_with("  ") { "" } else { text }))
+            let text = trimmed.strip_prefix('#')?;
+            // Commented-out settings have no space, shown commands have several.
+            let is_prose = text.starts_with(' ') && !text.starts_with("   ");
+            Some(("#", if is_prose { &text[1..] } else { "" }))
         }
         _ => None,
     }

@@ -45,10 +45,7 @@ pub(super) fn check(sentence: &str) -> Vec<String> {
             "{colons} colons or semicolons, {COLONS_MAX} at most"
         ));
     }
-    let first = bare.split_whitespace().next().unwrap_or_default();
-    if OPENINGS.contains(&first) && !bare.ends_with('?') {
-        faults.push(format!("do not open with \"{first}\""));
-    }
+    faults.extend(opening(&bare));
     let lower = format!(" {} ", spaced(&bare).to_lowercase());
     for phrase in BANNED {
         if lower.contains(&format!(" {phrase} ")) {
@@ -56,6 +53,13 @@ pub(super) fn check(sentence: &str) -> Vec<String> {
         }
     }
     faults
+}
+
+/// Returns a description of a forbidden first word.
+pub(super) fn opening(sentence: &str) -> Option<String> {
+    let first = sentence.split_whitespace().next().unwrap_or_default();
+    let is_forbidden = OPENINGS.contains(&first) && !sentence.ends_with('?');
+    is_forbidden.then(|| format!("do not open with \"{first}\""))
 }
 
 /// Replaces each code span by one word, each link by its text, and drops a leading marker.

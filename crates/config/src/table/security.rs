@@ -1,0 +1,78 @@
+//! Values of the directives for SASL and TLS.
+
+use fulgurite_policy::TlsVersion;
+
+use crate::names::AuthzRegexp;
+use crate::statement::Statement;
+use crate::tokens::quoted;
+
+pub(super) fn authz_regexp(statement: &Statement) -> Result<AuthzRegexp, String> {
+    match statement.arguments.as_slice() {
+        [pattern, replacement] => Ok(AuthzRegexp {
+            pattern: pattern.clone(),
+            replacement: replacement.clone(),
+        }),
+        // A value of cn=config that is no pair of tokens.
+        _ => Err("an expression and its replacement are expected".to_owned()),
+    }
+}
+
+pub(super) fn written_regexp(rule: &AuthzRegexp) -> Vec<String> {
+    let (pattern, replacement) = (escaped(&rule.pattern), escaped(&rule.replacement));
+    vec![format!("\"{pattern}\" \"{replacement}\"")]
+}
+
+fn escaped(text: &str) -> String {
+    let quoted = quoted(&format!("{text} "));
+    let inner = quoted.trim_matches('"');
+    inner.strip_suffix(' ').unwrap_or(inner).to_owned()
+}
+
+pub(super) fn sasl_secprops(statement: &Statement) -> Result<Vec<String>, String> {
+    const PLAIN: [&str; 7] = [
+        "none",
+        "noplain",
+        "noactive",
+        "nodict",
+        "noanonymous",
+        "forwardsec",
+        "passcred",
+    ];
+    const NUMBERS: [&str; 3] = ["minssf", "maxssf", "maxbufsize"];
+    let words: Vec<String> = statement.first().split(',').map(str::to_owned).collect();
+    let known = |word: &String| match word.split_once('=') {
+        Some((name, number)) => {
+            NUMBERS.iter().any(|known| known.eq_ignore_ascii_case(name))
+                && number.parse::<u32>().is_ok()
+        }
+        None => PLAIN.iter().any(|known| known.eq_ignore_ascii_case(word)),
+    };
+    if !words.iter().all(known) {
+        return Err(format!(
+            "<{}> Invalid security properties",
+            statement.keyword
+        ));
+    }
+    let words = words.into_iter();
+    Ok(words
+        .filter(|word| !word.eq_ignore_ascii_case("none"))
+        .collect())
+}
+
+pub(super) fn protocol_min(statement: &Statement) -> Result<TlsVersion, String> {
+    let word = statement.first();
+    TlsVersion::parse(word).or_else(|_| match version_number(word) {
+        Some(number) if number <= (3, 3) => Ok(TlsVersion::Tls12),
+        Some(_) => Ok(TlsVersion::Tls13),
+        None => Err(format!(
+            "<{}> unable to parse version \"{word}\"",
+            statement.keyword
+        )),
+    })
+}
+
+/// Reads `3.3` or `3`.
+fn version_number(word: &str) -> Option<(u32, u32)> {
+    let (major, minor) = word.split_once('.').unwrap_or((word, "0"));
+    Some((major.parse().ok()?, minor.parse().ok()?))
+}
