@@ -395,7 +395,7 @@ macro_rules! settings {
                         info: $crate::table::Info {
                             key: Some($list_key),
                             doc: &[$($list_doc),*],
-                            kind: concat!("list"),
+                            kind: "list",
                             default: || Some("[]".to_owned()),
                             ..SPEC.info
                         },
