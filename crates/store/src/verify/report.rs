@@ -3,7 +3,7 @@
 /// Number of problems described at most.
 const PROBLEMS_MAX: usize = 100;
 
-/// The result of [`verify`].
+/// The result of `verify`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
     /// Number of entries read.
