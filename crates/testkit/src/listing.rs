@@ -106,7 +106,7 @@ pub fn hex(bytes: &[u8]) -> String {
     hex::encode(bytes)
 }
 
-/// The inverse of [`hex`].
+/// The inverse of [`hex()`].
 ///
 /// # Panics
 /// On anything else.
