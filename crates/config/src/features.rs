@@ -16,65 +16,35 @@ fn read_features<T: FeatureSet>(value: Value) -> Result<T, String> {
     Ok(features)
 }
 
-impl Setting for Allow {
-    const KIND: &'static str = "list of words";
+/// Implements the form of a setting for sets of words. `FeatureSet` belongs to another crate, so one
+/// implementation for all of its types is not possible.
+macro_rules! sets_of_words {
+    ($($set:ty),*) => {
+        $(
+            impl Setting for $set {
+                const KIND: &'static str = "list of words";
 
-    fn read(value: Value) -> Result<Self, String> {
-        read_features(value)
-    }
+                fn read(value: Value) -> Result<Self, String> {
+                    read_features(value)
+                }
 
-    fn show(&self) -> String {
-        self.words().join(" ")
-    }
+                fn show(&self) -> String {
+                    self.words().join(" ")
+                }
 
-    fn toml(&self) -> Option<String> {
-        Some(toml_list(&self.words()))
-    }
+                fn toml(&self) -> Option<String> {
+                    Some(toml_list(&self.words()))
+                }
 
-    fn olc(&self) -> Vec<String> {
-        self.words().into_iter().map(str::to_owned).collect()
-    }
+                fn olc(&self) -> Vec<String> {
+                    self.words().into_iter().map(str::to_owned).collect()
+                }
+            }
+        )*
+    };
 }
 
-impl Setting for Disallow {
-    const KIND: &'static str = "list of words";
-
-    fn read(value: Value) -> Result<Self, String> {
-        read_features(value)
-    }
-
-    fn show(&self) -> String {
-        self.words().join(" ")
-    }
-
-    fn toml(&self) -> Option<String> {
-        Some(toml_list(&self.words()))
-    }
-
-    fn olc(&self) -> Vec<String> {
-        self.words().into_iter().map(str::to_owned).collect()
-    }
-}
-
-impl Setting for Require {
-    const KIND: &'static str = "list of words";
-
-    fn read(value: Value) -> Result<Self, String> {
-        read_features(value)
-    }
-
-    fn show(&self) -> String {
-        self.words().join(" ")
-    }
-
-    fn toml(&self) -> Option<String> {
-        Some(toml_list(&self.words()))
-    }
-
-    fn olc(&self) -> Vec<String> {
-        self.words().into_iter().map(str::to_owned).collect()
-    }
-}
+sets_of_words!(Allow, Disallow, Require);
 
 impl Setting for Security {
     const KIND: &'static str = "list of words";

@@ -142,18 +142,13 @@ impl Setting for SizeLimits {
     }
 
     fn toml(&self) -> Option<String> {
-        Some(
-            match plain_limit(
-                self.soft,
-                *self == Self::up_to(self.soft.unwrap_or(Limit::Unlimited)),
-            ) {
-                Some(number) if number.starts_with(|letter: char| letter.is_ascii_digit()) => {
-                    number
-                }
-                Some(word) => format!("\"{word}\""),
-                None => format!("\"{}\"", self.show()),
-            },
-        )
+        let text = self.olc().concat();
+        let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        Some(if is_number {
+            text
+        } else {
+            format!("\"{text}\"")
+        })
     }
 
     fn olc(&self) -> Vec<String> {
@@ -179,18 +174,13 @@ impl Setting for TimeLimits {
     }
 
     fn toml(&self) -> Option<String> {
-        Some(
-            match plain_limit(
-                self.soft,
-                *self == Self::up_to(self.soft.unwrap_or(Limit::Unlimited)),
-            ) {
-                Some(number) if number.starts_with(|letter: char| letter.is_ascii_digit()) => {
-                    number
-                }
-                Some(word) => format!("\"{word}\""),
-                None => format!("\"{}\"", self.show()),
-            },
-        )
+        let text = self.olc().concat();
+        let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        Some(if is_number {
+            text
+        } else {
+            format!("\"{text}\"")
+        })
     }
 
     fn olc(&self) -> Vec<String> {
