@@ -16,8 +16,8 @@ fn read_features<T: FeatureSet>(value: Value) -> Result<T, String> {
     Ok(features)
 }
 
-/// Implements the form of a setting for sets of words. `FeatureSet` belongs to another crate, so one
-/// implementation for all of its types is not possible.
+/// Implements the form of a setting for sets of words. `FeatureSet` belongs to another crate, so
+/// one implementation for all of its types is not possible.
 macro_rules! sets_of_words {
     ($($set:ty),*) => {
         $(
