@@ -13,7 +13,7 @@ pub struct Assert<'a> {
 }
 
 impl<'a> Assert<'a> {
-    /// The control's row in the table of controls.
+    /// The control's constants.
     pub const KIND: ControlKind =
         ControlKind::with_value(oid::ASSERTION, "assert control", |value| {
             Assert::decode(value).map(|_| ())

@@ -5,7 +5,7 @@ use crate::Fault;
 /// Decodes a control value. Returns the fault of a malformed one.
 pub type CheckValue = fn(&[u8]) -> Result<(), Fault>;
 
-/// A control that this crate knows.
+/// A control, for the table of the directory.
 #[derive(Clone, Copy, Debug)]
 pub struct ControlKind {
     /// OID as it travels.
@@ -18,7 +18,8 @@ pub struct ControlKind {
 
 impl ControlKind {
     /// Returns a control without a value that this crate decodes.
-    pub(super) const fn plain(oid: &'static str, name: &'static str) -> ControlKind {
+    #[must_use]
+    pub const fn plain(oid: &'static str, name: &'static str) -> ControlKind {
         ControlKind {
             oid,
             name,
@@ -27,7 +28,8 @@ impl ControlKind {
     }
 
     /// Returns a control whose value has a codec.
-    pub(super) const fn with_value(
+    #[must_use]
+    pub const fn with_value(
         oid: &'static str,
         name: &'static str,
         check: CheckValue,

@@ -16,7 +16,7 @@ pub struct MatchedValues<'a> {
 }
 
 impl<'a> MatchedValues<'a> {
-    /// The control's row in the table of controls.
+    /// The control's constants.
     pub const KIND: ControlKind =
         ControlKind::with_value(oid::MATCHED_VALUES, "valuesReturnFilter control", |value| {
             MatchedValues::decode(value, &Limits::default()).map(|_| ())

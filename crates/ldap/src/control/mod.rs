@@ -2,10 +2,10 @@
 //!
 //! ```text
 //!   envelope.rs   Control, Controls: as a message carries them
-//!   table.rs      one row for each control that this crate knows: OID, name, codec of its value
-//!   the others    one file for each value, with its row
+//!   kind.rs       the constants of a control: OID, name, codec of its value
+//!   the others    one file for each value, with its constants
 //! ```
-//! The server's table of controls (which operations take them, what they do) refers to these rows.
+//! The one table of controls is that of the directory. Its rows refer to these constants.
 
 mod assertion;
 mod envelope;
@@ -16,7 +16,6 @@ mod read_entry;
 mod session_tracking;
 mod sort;
 mod subentries;
-mod table;
 mod vlv;
 
 pub use assertion::Assert;
@@ -29,8 +28,4 @@ pub use read_entry::{ReadEntry, read_entry_value};
 pub use session_tracking::SessionTracking;
 pub use sort::{SortKey, SortRequest, SortResponse};
 pub use subentries::Subentries;
-pub use table::{
-    DOMAIN_SCOPE, DONT_USE_COPY, KINDS, MANAGE_DSA_IT, NO_OP, PERMISSIVE_MODIFY,
-    PROXIED_AUTHORIZATION, RELAX, TRANSACTION, TREE_DELETE, find,
-};
 pub use vlv::{VlvRequest, VlvResponse, VlvTarget};

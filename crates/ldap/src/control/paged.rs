@@ -15,7 +15,7 @@ pub struct PagedResults<'a> {
 }
 
 impl<'a> PagedResults<'a> {
-    /// The control's row in the table of controls.
+    /// The control's constants.
     pub const KIND: ControlKind =
         ControlKind::with_value(oid::PAGED_RESULTS, "paged results control", |value| {
             PagedResults::decode(value).map(|_| ())

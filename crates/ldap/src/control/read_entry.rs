@@ -14,12 +14,12 @@ pub struct ReadEntry<'a> {
 }
 
 impl<'a> ReadEntry<'a> {
-    /// The row of the pre-read control in the table of controls.
+    /// The constants of the pre-read control.
     pub const PRE: ControlKind =
         ControlKind::with_value(oid::PRE_READ, "preread control:", |value| {
             ReadEntry::decode(value).map(|_| ())
         });
-    /// The row of the post-read control in the table of controls.
+    /// The constants of the post-read control.
     pub const POST: ControlKind =
         ControlKind::with_value(oid::POST_READ, "postread control:", |value| {
             ReadEntry::decode(value).map(|_| ())

@@ -19,7 +19,7 @@ pub struct SessionTracking<'a> {
 }
 
 impl<'a> SessionTracking<'a> {
-    /// The control's row in the table of controls.
+    /// The control's constants.
     pub const KIND: ControlKind =
         ControlKind::with_value(oid::SESSION_TRACKING, "sessionTracking control", |value| {
             SessionTracking::decode(value).map(|_| ())

@@ -28,7 +28,7 @@ pub struct SortRequest<'a> {
 }
 
 impl<'a> SortRequest<'a> {
-    /// The control's row in the table of controls.
+    /// The control's constants.
     pub const KIND: ControlKind =
         ControlKind::with_value(oid::SORT_REQUEST, "sorted results control", |value| {
             SortRequest::decode(value).map(|_| ())
@@ -107,7 +107,7 @@ pub struct SortResponse<'a> {
 }
 
 impl<'a> SortResponse<'a> {
-    /// The control's row in the table of controls.
+    /// The control's constants.
     pub const KIND: ControlKind = ControlKind::with_value(
         oid::SORT_RESPONSE,
         "sorted results response control",

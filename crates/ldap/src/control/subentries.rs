@@ -13,7 +13,7 @@ pub struct Subentries {
 }
 
 impl Subentries {
-    /// The control's row in the table of controls.
+    /// The control's constants.
     pub const KIND: ControlKind =
         ControlKind::with_value(oid::SUBENTRIES, "subentries control", |value| {
             Subentries::decode(value).map(|_| ())

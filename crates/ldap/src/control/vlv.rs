@@ -37,7 +37,7 @@ pub enum VlvTarget<'a> {
 }
 
 impl<'a> VlvRequest<'a> {
-    /// The control's row in the table of controls.
+    /// The control's constants.
     pub const KIND: ControlKind =
         ControlKind::with_value(oid::VLV_REQUEST, "vlv control", |value| {
             VlvRequest::decode(value).map(|_| ())
@@ -110,7 +110,7 @@ pub struct VlvResponse<'a> {
 }
 
 impl<'a> VlvResponse<'a> {
-    /// The control's row in the table of controls.
+    /// The control's constants.
     pub const KIND: ControlKind =
         ControlKind::with_value(oid::VLV_RESPONSE, "vlv response control", |value| {
             VlvResponse::decode(value).map(|_| ())

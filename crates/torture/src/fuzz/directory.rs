@@ -1,8 +1,9 @@
 //! Texts and messages of the directory.
 
+use fulgurite_directory::{CONTROLS, ControlRow};
 use fulgurite_ldap::{
-    CancelRequest, FilterBuf, LdapUrl, Limits, Message, PasswordModifyRequest, ResponseMessage,
-    control, dn, encode, frame,
+    CancelRequest, FilterBuf, LdapUrl, Limits, Message, PasswordModifyRequest, ResponseMessage, dn,
+    encode, frame,
 };
 use fulgurite_ldif::Reader;
 
@@ -82,7 +83,7 @@ pub fn ldif(bytes: &[u8]) {
 
 /// The value of a control or extended operation, as each kind takes it.
 pub fn ldap_controls(bytes: &[u8]) {
-    for kind in control::KINDS {
+    for kind in CONTROLS.iter().flat_map(ControlRow::kinds) {
         let _ = kind.check.map(|check| check(bytes));
     }
     let _ = PasswordModifyRequest::decode(Some(bytes));

@@ -1,6 +1,7 @@
 //! Databases, their backends and overlays.
 
-use fulgurite_directory::TreeEntry;
+use fulgurite_directory::{CONTROLS, ControlRow, TreeEntry};
+use fulgurite_ldap::oid;
 use fulgurite_store::Store;
 
 use super::figures::{Monitor, MonitoredDatabase, MonitoredKind, SUFFIX};
@@ -11,19 +12,6 @@ const BACKENDS: &str = "cn=Backends,cn=Monitor";
 /// The kinds of databases, in the order of their numbers.
 const KINDS: [&str; 4] = ["config", "ldif", "monitor", "mdb"];
 
-/// Controls that a database with a store takes.
-const STORE_CONTROLS: [&str; 9] = [
-    "1.3.6.1.1.12",
-    "2.16.840.1.113730.3.4.2",
-    "1.3.6.1.4.1.4203.666.5.2",
-    "1.2.840.113556.1.4.319",
-    "1.3.6.1.1.13.1",
-    "1.3.6.1.1.13.2",
-    "1.3.6.1.4.1.4203.1.10.1",
-    "1.2.840.113556.1.4.1413",
-    "1.2.826.0.1.3344810.2.3",
-];
-
 impl Monitor {
     pub(super) fn backends(&self, out: &mut Vec<TreeEntry>) {
         if let Some(branch) = out.last_mut() {
@@ -31,10 +19,11 @@ impl Monitor {
         }
         for (number, kind) in KINDS.into_iter().enumerate() {
             let name = format!("Backend {number}");
-            let controls = match kind {
-                "mdb" => &STORE_CONTROLS[..],
-                _ => &["2.16.840.1.113730.3.4.2"],
-            };
+            let is_mdb = kind == "mdb";
+            let controls = CONTROLS.iter().filter(|row| match is_mdb {
+                true => row.is_of_backend(),
+                false => row.oid() == oid::MANAGE_DSA_IT,
+            });
             let of_kind = self
                 .shown()
                 .filter(|(_, database)| database.kind.name() == kind);
@@ -43,7 +32,7 @@ impl Monitor {
                 self.entry("monitoredObject", &name, BACKENDS)
                     .with("monitoredInfo", [kind])
                     .with("monitorRuntimeConfig", ["TRUE"])
-                    .with("supportedControl", controls.iter().copied())
+                    .with("supportedControl", controls.map(ControlRow::oid))
                     .with("seeAlso", databases),
             );
         }
