@@ -1,6 +1,7 @@
 //! Referral objects and aliases (RFC 3296, RFC 4512 section 2.6) lead to a referral or a refusal.
 
 use fulgurite_directory::{Quantum, Session};
+use fulgurite_ldap::control::SearchOptions;
 use fulgurite_ldap::{
     Control, LdapResult, ModifyOperation, Request, Response, ResponseMessage, ResultCode, Scope,
     oid,
@@ -113,6 +114,52 @@ fn a_base_at_or_below_a_referral_object_gives_a_referral() {
             search(&world, &asked(base, scope, "(cn=x)", &[]).pdu());
         assert_eq!((entries.len(), references.len()), (0, 0));
         assert_eq!(summary(&result), sent_to(url), "{base}");
+    }
+}
+
+#[test]
+fn search_options_suppress_referrals() {
+    let world = world();
+    let answer = |base: &str, controls: &[Control<'_>]| {
+        let asked = asked(base, Scope::Subtree, "(objectClass=*)", &[]).pdu();
+        let (_, references, result) = search(&world, &pdu(&decode(&asked).request, controls));
+        (references.len(), result.code, result.diagnostic)
+    };
+    let options = |critical, value| Control::with_value(SearchOptions::KIND.oid, critical, value);
+    let domain = SearchOptions::DOMAIN_SCOPE.encode();
+    let phantom = SearchOptions::PHANTOM_ROOT.encode();
+    let text = String::new;
+
+    let none = options(true, b"\x30\x03\x02\x01\x00");
+    assert_eq!(answer(TOP, &[none]), (1, ResultCode::Success, text()));
+    for critical in [false, true] {
+        let given = [options(critical, &domain)];
+        assert_eq!(answer(TOP, &given), (0, ResultCode::Success, text()));
+        let missing = (0, ResultCode::NoSuchObject, text());
+        assert_eq!(answer(ELSEWHERE, &given), missing);
+    }
+    let given = [options(false, &phantom)];
+    assert_eq!(answer(TOP, &given), (1, ResultCode::Success, text()));
+    let refused = "searchOptions contained unrecognized flag".to_owned();
+    let given = [options(true, &phantom)];
+    assert_eq!(
+        answer(TOP, &given),
+        (0, ResultCode::UnwillingToPerform, refused)
+    );
+
+    let scope = Control::new(oid::DOMAIN_SCOPE, true);
+    let twice = "control specified multiple times".to_owned();
+    for (given, text) in [
+        (
+            [scope, options(true, &domain)],
+            format!("searchOptions {twice} or with domainScope control"),
+        ),
+        (
+            [options(true, &domain), scope],
+            format!("domainScope {twice}"),
+        ),
+    ] {
+        assert_eq!(answer(TOP, &given), (0, ResultCode::ProtocolError, text));
     }
 }
 

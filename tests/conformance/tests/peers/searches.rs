@@ -8,7 +8,8 @@ use std::fmt::Write as _;
 
 use fulgurite_client::{Client, ResultCode, Scope};
 use fulgurite_ldap::control::{
-    MatchedValues, PagedResults, SortKey, SortRequest, Subentries, VlvRequest, VlvTarget,
+    MatchedValues, PagedResults, SearchOptions, SortKey, SortRequest, Subentries, VlvRequest,
+    VlvTarget,
 };
 use fulgurite_ldap::{Deref, oid};
 use fulgurite_testkit::{Random, quick_or_long, seed};
@@ -348,6 +349,28 @@ fn matching_values_equal_slapds() {
     pair.finish();
 }
 
+/// Asks with the search options control, alone and next to another control.
+fn search_options(pair: &mut Pair, bases: &[String], managed: &Asked, domain: &Asked) {
+    let mut cases: Vec<(u8, Option<&Asked>)> = [0, 1, 2, 3, 0xff].map(|flags| (flags, None)).into();
+    cases.extend([(1, Some(managed)), (0, Some(domain)), (1, Some(domain))]);
+    for (flags, other) in cases {
+        for critical in [false, true] {
+            let value = vec![0x30, 0x03, 0x02, 0x01, flags];
+            let options = (SearchOptions::KIND.oid, critical, Some(value));
+            let mut controls: Vec<Asked> = other.cloned().into_iter().collect();
+            controls.push(options);
+            for base in bases {
+                let search = Search {
+                    controls: controls.clone(),
+                    ..Search::new(base, Scope::Subtree, "(objectClass=*)")
+                };
+                pair.compare(&search);
+                controls.reverse();
+            }
+        }
+    }
+}
+
 #[test]
 fn referrals_and_subentries_equal_slapds() {
     let mut random = Random::new(seed("referrals_and_subentries_equal_slapds", 3_672));
@@ -390,7 +413,7 @@ fn referrals_and_subentries_equal_slapds() {
         vec![visible(true)],
         vec![visible(false)],
         vec![visible(true), managed.clone()],
-        vec![visible(false), domain],
+        vec![visible(false), domain.clone()],
     ];
     for base in &names {
         for scope in SCOPES {
@@ -404,7 +427,10 @@ fn referrals_and_subentries_equal_slapds() {
             }
         }
     }
+    search_options(&mut pair, &names, &managed, &domain);
     for (oid, value) in [
+        (SearchOptions::KIND.oid, None),
+        (SearchOptions::KIND.oid, Some(Vec::new())),
         (oid::SUBENTRIES, None),
         (oid::SUBENTRIES, Some(b"xx".to_vec())),
         (oid::DOMAIN_SCOPE, Some(b"x".to_vec())),

@@ -4,8 +4,8 @@
 //! the decoder, the fuzz target and the tests read the rows.
 
 use fulgurite_ldap::control::{
-    Assert, ControlKind, MatchedValues, PagedResults, ReadEntry, SessionTracking, SortRequest,
-    SortResponse, Subentries, VlvRequest, VlvResponse,
+    Assert, ControlKind, MatchedValues, PagedResults, ReadEntry, SearchOptions, SessionTracking,
+    SortRequest, SortResponse, Subentries, VlvRequest, VlvResponse,
 };
 use fulgurite_ldap::{Control, Limits, Operation, ResultCode, oid};
 
@@ -295,8 +295,31 @@ pub const CONTROLS: &[ControlRow] = &[
     ControlRow::on(
         SEARCH,
         ControlKind::plain(oid::DOMAIN_SCOPE, "domainScope control"),
-        |to, kind, control| value::flag(kind, control, &mut to.domain_scope),
+        |to, kind, control| {
+            if to.domain_scope {
+                return Err(value::wrong(kind, "specified multiple times"));
+            }
+            value::flag(kind, control, &mut to.domain_scope)
+        },
     ),
+    // slapd knows the flag of the domain scope only, and refuses it next to that control.
+    ControlRow::on(SEARCH, SearchOptions::KIND, |to, kind, control| {
+        let value = value::required(kind, control)?;
+        let options = value::decoded(kind, SearchOptions::decode(value))?;
+        if options.exceeds(SearchOptions::DOMAIN_SCOPE) {
+            if control.critical {
+                let text = "searchOptions contained unrecognized flag";
+                return Err(refuse(ResultCode::UnwillingToPerform, text));
+            }
+        } else if options.contains(SearchOptions::DOMAIN_SCOPE) {
+            if to.domain_scope {
+                let text = "specified multiple times or with domainScope control";
+                return Err(value::wrong(kind, text));
+            }
+            to.domain_scope = true;
+        }
+        Ok(())
+    }),
     ControlRow::on(TRACKED, SessionTracking::KIND, |to, kind, control| {
         if control.critical {
             let text = "sessionTracking criticality is TRUE";
