@@ -34,16 +34,21 @@ pub trait Facts {
     /// Returns true if the filter is True of the entry.
     fn matches(&self, of: EntryRef<'_>, filter: &Filter<AttributeSelector>) -> bool;
 
-    /// Visits the values of attributes of all entries in scope for which the filter is True.
-    /// Without attributes, it visits the normal forms of the entries' names.
-    fn select(
-        &self,
-        base: &str,
-        scope: Scope,
-        filter: &Filter<AttributeSelector>,
-        attributes: &[AttributeDescription],
-        visit: &mut dyn FnMut(&[u8]),
-    );
+    /// Visits the values that a rule's search finds.
+    fn search(&self, search: &RuleSearch<'_>, visit: &mut dyn FnMut(&[u8]));
+}
+
+/// A search that a rule with `set=` makes.
+#[derive(Clone, Copy, Debug)]
+pub struct RuleSearch<'q> {
+    /// The name of the base in normal form.
+    pub base: &'q str,
+    /// The entries below the base that it covers.
+    pub scope: Scope,
+    /// It must be True of an entry.
+    pub filter: &'q Filter<AttributeSelector>,
+    /// The attributes to visit; empty for the normal forms of the entries' names.
+    pub attributes: &'q [AttributeDescription],
 }
 
 /// Knows no entries: where only names are decided about.
@@ -61,13 +66,5 @@ impl Facts for NoFacts {
         false
     }
 
-    fn select(
-        &self,
-        _: &str,
-        _: Scope,
-        _: &Filter<AttributeSelector>,
-        _: &[AttributeDescription],
-        _: &mut dyn FnMut(&[u8]),
-    ) {
-    }
+    fn search(&self, _: &RuleSearch<'_>, _: &mut dyn FnMut(&[u8])) {}
 }

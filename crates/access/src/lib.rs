@@ -40,7 +40,7 @@ mod uniform_rights;
 
 pub use decide::{Decisions, EntryRights, RightsClass};
 pub use explain::{Explanation, Outcome, Step};
-pub use facts::{EntryRef, Facts, NoFacts};
+pub use facts::{EntryRef, Facts, NoFacts, RuleSearch};
 pub use parse::RuleError;
 pub use requester::{Requester, Strengths, Wire};
 pub use rights::{Level, Rights};

@@ -6,7 +6,7 @@ use fulgurite_ldap::{Filter as FilterText, FilterBuf, LdapUrl, Scope};
 use fulgurite_schema::{AttributeDescription, Dn, Filter, Schema};
 
 use crate::context::EntryContext;
-use crate::facts::EntryRef;
+use crate::facts::{EntryRef, RuleSearch};
 use crate::names::parent;
 use crate::parse::parse_set;
 use crate::pattern::SubMatches;
@@ -175,17 +175,19 @@ fn search(
         Some(Ok(filter)) => Filter::resolve(schema, &filter.filter()),
         Some(Err(_)) => return None,
     };
-    let scope = url.scope.unwrap_or(Scope::Base);
     let mut members = Members::new();
     let mut visit = |value: &[u8]| {
         if members.len() < MEMBERS_MAX {
             members.insert(comparable(schema, attribute, value));
         }
     };
-    let attributes = std::slice::from_ref(attribute);
-    entry
-        .facts
-        .select(base.normal(), scope, &filter, attributes, &mut visit);
+    let search = RuleSearch {
+        base: base.normal(),
+        scope: url.scope.unwrap_or(Scope::Base),
+        filter: &filter,
+        attributes: std::slice::from_ref(attribute),
+    };
+    entry.facts.search(&search, &mut visit);
     Some(members)
 }
 

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use fulgurite_access::{
-    EntryRef, Facts, Level, Requester, Rights, RuleText, Rules, Strengths, Wire, WithoutRules,
+    EntryRef, Facts, Level, Requester, Rights, RuleSearch, RuleText, Rules, Strengths, Wire,
+    WithoutRules,
 };
 use fulgurite_schema::{
     Attribute, AttributeDescription, AttributeSelector, Dn, Entry, EntrySubject, Filter, Schema,
@@ -147,23 +148,16 @@ impl Facts for EntryFacts<'_> {
         })
     }
 
-    fn select(
-        &self,
-        base: &str,
-        _: fulgurite_ldap::Scope,
-        filter: &Filter<AttributeSelector>,
-        attributes: &[AttributeDescription],
-        visit: &mut dyn FnMut(&[u8]),
-    ) {
+    fn search(&self, search: &RuleSearch<'_>, visit: &mut dyn FnMut(&[u8])) {
         for entry in &self.world.entries {
             let name = entry.dn.normal();
-            if !name.ends_with(base) || !self.matches(EntryRef::Entry(name), filter) {
+            if !name.ends_with(search.base) || !self.matches(EntryRef::Entry(name), search.filter) {
                 continue;
             }
-            if attributes.is_empty() {
+            if search.attributes.is_empty() {
                 visit(name.as_bytes());
             }
-            for attribute in attributes {
+            for attribute in search.attributes {
                 self.values(EntryRef::Entry(name), attribute, visit);
             }
         }

@@ -140,10 +140,7 @@ impl Directory {
         entry: &Entry,
     ) -> OpResult<LdapResult> {
         let schema = self.schema();
-        let facts = UnstoredFacts {
-            core: self.core(),
-            entry: Some(entry),
-        };
+        let facts = UnstoredFacts::unstored(self.core(), Some(entry));
         let rights = decisions.at(request.dn.normal(), &facts);
         let permitted = require_rights(&rights, &request.assertion);
         let asserted = permitted.and_then(|()| match &request.asserted {

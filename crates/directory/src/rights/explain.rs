@@ -124,10 +124,7 @@ impl Explainer<'_> {
         entry: &Entry,
     ) -> Vec<RightsExplanation> {
         let decisions = self.generated.decisions(session);
-        let facts = UnstoredFacts {
-            core: self.core,
-            entry: Some(entry),
-        };
+        let facts = UnstoredFacts::unstored(self.core, Some(entry));
         let rights = decisions.at(dn.normal(), &facts);
         self.answers(entry, |part, value| rights.explain(part, value))
     }

@@ -1,12 +1,12 @@
 //! The facts about entries that access rules ask for.
 //!
 //! ```text
-//!   decisions.at(name, &facts)     facts.target   the entry of the decision: stored, in a request, or missing
-//!                                  facts.view     other entries of the same database, in the operation's snapshot
-//!                                  facts.core     groups in other databases
+//!   decisions.at(name, &facts)     facts.target      the entry of the decision: stored, in a request, or missing
+//!                                  facts.neighbours  other entries of the same database, in the operation's snapshot
+//!                                  facts.core        groups in other databases
 //! ```
 
-use fulgurite_access::{Decisions, EntryRef, EntryRights, Facts};
+use fulgurite_access::{Decisions, EntryRef, EntryRights, Facts, RuleSearch};
 use fulgurite_ldap::Scope as LdapScope;
 use fulgurite_schema::{
     AttributeDescription, AttributeSelector, Dn, Entry, EntrySubject, Filter, Schema,
@@ -16,10 +16,24 @@ use fulgurite_store::{EntryId, EntryView, Scope, Snapshot, Store, StoreError, Vi
 use crate::core::foundation::Core;
 
 /// Facts about one entry and its neighbours.
-pub(crate) struct EntryFacts<'v, 's, T> {
+pub(crate) struct EntryFacts<'v, N> {
     core: &'v Core,
-    view: &'v View<'s, T>,
+    neighbours: N,
     target: EntrySource<'v>,
+}
+
+/// A reader of other entries, by their names in normal form.
+pub(crate) trait NeighbourReader {
+    /// Returns the schema of the entries.
+    fn schema<'a>(&'a self, core: &'a Core) -> &'a Schema;
+
+    /// Reads an entry: in the store of the operation from its view, in another from a new snapshot.
+    fn read<R>(
+        &self,
+        core: &Core,
+        normal: &str,
+        look: impl FnOnce(EntryView<'_>) -> R,
+    ) -> Option<R>;
 }
 
 /// The entry that a decision is about.
@@ -31,19 +45,34 @@ pub(crate) enum EntrySource<'v> {
     Missing,
 }
 
+/// The neighbours of an entry that no store holds: all are in stores, each with a new snapshot.
+pub(crate) struct StoredElsewhere;
+
 /// Facts about an entry that no store holds.
-pub(crate) struct UnstoredFacts<'v> {
-    pub(crate) core: &'v Core,
-    pub(crate) entry: Option<&'v Entry>,
+pub(crate) type UnstoredFacts<'v> = EntryFacts<'v, StoredElsewhere>;
+
+impl<'v> UnstoredFacts<'v> {
+    /// Makes facts about an entry that no store holds, or about a missing one.
+    pub(crate) fn unstored(core: &'v Core, entry: Option<&'v Entry>) -> UnstoredFacts<'v> {
+        EntryFacts {
+            core,
+            neighbours: StoredElsewhere,
+            target: entry.map_or(EntrySource::Missing, EntrySource::Owned),
+        }
+    }
 }
 
-impl<'v, 's, T: Snapshot> EntryFacts<'v, 's, T> {
+impl<'v, 's, T: Snapshot> EntryFacts<'v, &'v View<'s, T>> {
     pub(crate) fn new(
         core: &'v Core,
         view: &'v View<'s, T>,
         target: EntrySource<'v>,
-    ) -> EntryFacts<'v, 's, T> {
-        EntryFacts { core, view, target }
+    ) -> EntryFacts<'v, &'v View<'s, T>> {
+        EntryFacts {
+            core,
+            neighbours: view,
+            target,
+        }
     }
 
     /// Makes facts about an entry of the view, by its id.
@@ -51,7 +80,7 @@ impl<'v, 's, T: Snapshot> EntryFacts<'v, 's, T> {
         core: &'v Core,
         view: &'v View<'s, T>,
         id: EntryId,
-    ) -> Result<EntryFacts<'v, 's, T>, StoreError> {
+    ) -> Result<EntryFacts<'v, &'v View<'s, T>>, StoreError> {
         let target = view
             .entry(id)?
             .map_or(EntrySource::Missing, EntrySource::Stored);
@@ -63,13 +92,15 @@ impl<'v, 's, T: Snapshot> EntryFacts<'v, 's, T> {
         core: &'v Core,
         view: &'v View<'s, T>,
         dn: &Dn,
-    ) -> Result<EntryFacts<'v, 's, T>, StoreError> {
+    ) -> Result<EntryFacts<'v, &'v View<'s, T>>, StoreError> {
         match view.find(dn)?.entry() {
             Some(id) => EntryFacts::of(core, view, id),
             None => Ok(EntryFacts::new(core, view, EntrySource::Missing)),
         }
     }
+}
 
+impl<'v, N: NeighbourReader> EntryFacts<'v, N> {
     /// Returns the rights to the entry; `normal` is its name in normal form.
     pub(crate) fn rights<'d>(
         &'d self,
@@ -79,19 +110,48 @@ impl<'v, 's, T: Snapshot> EntryFacts<'v, 's, T> {
         decisions.at(normal, self)
     }
 
-    /// Reads an entry: in this store from the operation's view, in another store from a new
-    /// snapshot.
+    /// Reads a neighbour.
     fn read<R>(&self, normal: &str, look: impl FnOnce(EntryView<'_>) -> R) -> Option<R> {
-        let here: *const Store = self.view.store();
-        if store_of(self.core, normal).is_none_or(|store| std::ptr::eq(store, here)) {
-            in_view(self.view, normal, look)
+        self.neighbours.read(self.core, normal, look)
+    }
+}
+
+impl<T: Snapshot> NeighbourReader for &View<'_, T> {
+    fn schema<'a>(&'a self, _: &'a Core) -> &'a Schema {
+        View::schema(self)
+    }
+
+    fn read<R>(
+        &self,
+        core: &Core,
+        normal: &str,
+        look: impl FnOnce(EntryView<'_>) -> R,
+    ) -> Option<R> {
+        let here: *const Store = self.store();
+        if store_of(core, normal).is_none_or(|store| std::ptr::eq(store, here)) {
+            in_view(self, normal, look)
         } else {
-            elsewhere(self.core, normal, look)
+            elsewhere(core, normal, look)
         }
     }
 }
 
-impl<T: Snapshot> Facts for EntryFacts<'_, '_, T> {
+impl NeighbourReader for StoredElsewhere {
+    fn schema<'a>(&'a self, core: &'a Core) -> &'a Schema {
+        &core.schema
+    }
+
+    fn read<R>(
+        &self,
+        core: &Core,
+        normal: &str,
+        look: impl FnOnce(EntryView<'_>) -> R,
+    ) -> Option<R> {
+        elsewhere(core, normal, look)
+    }
+}
+
+impl<N: NeighbourReader> Facts for EntryFacts<'_, N> {
     fn values(
         &self,
         of: EntryRef<'_>,
@@ -107,7 +167,7 @@ impl<T: Snapshot> Facts for EntryFacts<'_, '_, T> {
     }
 
     fn matches(&self, of: EntryRef<'_>, filter: &Filter<AttributeSelector>) -> bool {
-        let schema = self.view.schema();
+        let schema = self.neighbours.schema(self.core);
         match of {
             EntryRef::Target => target_matches(schema, self.target, filter),
             EntryRef::Entry(name) => self
@@ -117,7 +177,7 @@ impl<T: Snapshot> Facts for EntryFacts<'_, '_, T> {
     }
 
     fn lists(&self, of: EntryRef<'_>, attribute: &AttributeDescription, name: &str) -> bool {
-        let schema = self.view.schema();
+        let schema = self.neighbours.schema(self.core);
         match of {
             EntryRef::Target => target_lists(schema, self.target, attribute, name),
             EntryRef::Entry(of) => self
@@ -126,85 +186,12 @@ impl<T: Snapshot> Facts for EntryFacts<'_, '_, T> {
         }
     }
 
-    fn select(
-        &self,
-        base: &str,
-        reach: LdapScope,
-        filter: &Filter<AttributeSelector>,
-        attributes: &[AttributeDescription],
-        visit: &mut dyn FnMut(&[u8]),
-    ) {
+    fn search(&self, search: &RuleSearch<'_>, visit: &mut dyn FnMut(&[u8])) {
         // A plan reads committed indexes, so the changes of the current batch are not visible here.
-        let selected = RuleSelection {
-            base,
-            reach,
-            filter,
-            attributes,
-        };
-        select_elsewhere(self.core, &selected, visit);
-    }
-}
-
-impl Facts for UnstoredFacts<'_> {
-    fn values(
-        &self,
-        of: EntryRef<'_>,
-        attribute: &AttributeDescription,
-        visit: &mut dyn FnMut(&[u8]),
-    ) {
-        match of {
-            EntryRef::Target => target_values(self.target(), attribute, visit),
-            EntryRef::Entry(name) => {
-                elsewhere(self.core, name, |entry| {
-                    stored_values(&entry, attribute, visit)
-                });
-            }
+        if let Some(Ok(view)) = store_of(self.core, search.base).map(Store::snapshot) {
+            // An error of the store grants nothing.
+            let _ = search_in(&view, search, visit);
         }
-    }
-
-    fn matches(&self, of: EntryRef<'_>, filter: &Filter<AttributeSelector>) -> bool {
-        let schema = &self.core.schema;
-        match of {
-            EntryRef::Target => target_matches(schema, self.target(), filter),
-            EntryRef::Entry(name) => elsewhere(self.core, name, |entry| {
-                filter.test(schema, &entry).is_true()
-            })
-            .unwrap_or(false),
-        }
-    }
-
-    fn lists(&self, of: EntryRef<'_>, attribute: &AttributeDescription, name: &str) -> bool {
-        let schema = &self.core.schema;
-        match of {
-            EntryRef::Target => target_lists(schema, self.target(), attribute, name),
-            EntryRef::Entry(of) => {
-                let lists = |entry: EntryView<'_>| stored_lists(schema, &entry, attribute, name);
-                elsewhere(self.core, of, lists).unwrap_or(false)
-            }
-        }
-    }
-
-    fn select(
-        &self,
-        base: &str,
-        reach: LdapScope,
-        filter: &Filter<AttributeSelector>,
-        attributes: &[AttributeDescription],
-        visit: &mut dyn FnMut(&[u8]),
-    ) {
-        let selected = RuleSelection {
-            base,
-            reach,
-            filter,
-            attributes,
-        };
-        select_elsewhere(self.core, &selected, visit);
-    }
-}
-
-impl<'v> UnstoredFacts<'v> {
-    fn target(&self) -> EntrySource<'v> {
-        self.entry.map_or(EntrySource::Missing, EntrySource::Owned)
     }
 }
 
@@ -309,45 +296,29 @@ fn elsewhere<R>(core: &Core, normal: &str, look: impl FnOnce(EntryView<'_>) -> R
     in_view(&view, normal, look)
 }
 
-/// The entries and attributes that a rule selects.
-struct RuleSelection<'q> {
-    base: &'q str,
-    reach: LdapScope,
-    filter: &'q Filter<AttributeSelector>,
-    /// Empty for the names of the entries.
-    attributes: &'q [AttributeDescription],
-}
-
-fn select_elsewhere(core: &Core, selected: &RuleSelection<'_>, visit: &mut dyn FnMut(&[u8])) {
-    if let Some(Ok(view)) = store_of(core, selected.base).map(Store::snapshot) {
-        // An error of the store grants nothing.
-        let _ = select(&view, selected, visit);
-    }
-}
-
-fn select(
+fn search_in(
     view: &View<'_>,
-    selected: &RuleSelection<'_>,
+    search: &RuleSearch<'_>,
     visit: &mut dyn FnMut(&[u8]),
 ) -> Result<(), StoreError> {
-    let Some(base) = view.find_normal(selected.base)?.entry() else {
+    let Some(base) = view.find_normal(search.base)?.entry() else {
         return Ok(());
     };
-    let scope = match selected.reach {
+    let scope = match search.scope {
         LdapScope::Base => Scope::Base,
         LdapScope::One => Scope::OneLevel,
         LdapScope::Subtree => Scope::Subtree,
         LdapScope::Children => Scope::Subordinates,
     };
-    let mut candidates = view.plan(base, scope, selected.filter)?;
+    let mut candidates = view.plan(base, scope, search.filter)?;
     while let Some(entry) = candidates.next_entry(view)? {
-        if !selected.filter.test(view.schema(), &entry).is_true() {
+        if !search.filter.test(view.schema(), &entry).is_true() {
             continue;
         }
-        if selected.attributes.is_empty() {
+        if search.attributes.is_empty() {
             visit(view.resolved_dn(entry.id())?.normal().as_bytes());
         }
-        for attribute in selected.attributes {
+        for attribute in search.attributes {
             stored_values(&entry, attribute, visit);
         }
     }

@@ -56,10 +56,7 @@ impl GeneratedSearch<'_> {
             return Err(LdapResult::new(ResultCode::NoSuchObject));
         }
         let decisions = self.directory.generated().decisions(self.session);
-        let facts = UnstoredFacts {
-            core,
-            entry: Some(entry),
-        };
+        let facts = UnstoredFacts::unstored(core, Some(entry));
         let rights = decisions.at(entry.dn.normal(), &facts);
         require_search(&rights)?;
         let schema = &core.schema;
@@ -101,10 +98,7 @@ impl GeneratedSearch<'_> {
             }
             generated.count_sent(sent, encoded.len());
             let entry = &generated.entry;
-            let facts = UnstoredFacts {
-                core,
-                entry: Some(entry),
-            };
+            let facts = UnstoredFacts::unstored(core, Some(entry));
             let rights = decisions.at(entry.dn.normal(), &facts);
             if !self.matches(entry, rights) {
                 continue;
@@ -150,10 +144,7 @@ impl GeneratedSearch<'_> {
                 None => missing,
             });
         }
-        let facts = UnstoredFacts {
-            core,
-            entry: at_base,
-        };
+        let facts = UnstoredFacts::unstored(core, at_base);
         require_search(&decisions.at(base.normal(), &facts))
     }
 
@@ -190,10 +181,7 @@ impl GeneratedSearch<'_> {
 }
 
 fn may_disclose(core: &Core, decisions: &Decisions<'_>, entry: &Entry) -> bool {
-    let facts = UnstoredFacts {
-        core,
-        entry: Some(entry),
-    };
+    let facts = UnstoredFacts::unstored(core, Some(entry));
     let rights = decisions.at(entry.dn.normal(), &facts).entry();
     rights.allows(Rights::DISCLOSE)
 }

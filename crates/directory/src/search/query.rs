@@ -60,7 +60,7 @@ impl<'r, 'c> SearchQuery<'r, 'c> {
             time_s: request.time_limit_s,
             page: controls.paged.as_ref().map(|paged| paged.size),
         };
-        let limits = search_limits(granted, &wanted, &UnstoredFacts { core, entry: None })?;
+        let limits = search_limits(granted, &wanted, &UnstoredFacts::unstored(core, None))?;
         let query = SearchQuery {
             id,
             request,
