@@ -14,17 +14,8 @@ impl<A> Filter<A> {
     pub fn test<S: FilterSubject<A> + ?Sized>(&self, schema: &Schema, subject: &S) -> Truth {
         match self {
             Filter::Constant(truth) => *truth,
-            Filter::And(items) => until(
-                items,
-                Truth::True,
-                Truth::False,
-                Truth::and,
-                schema,
-                subject,
-            ),
-            Filter::Or(items) => {
-                until(items, Truth::False, Truth::True, Truth::or, schema, subject)
-            }
+            Filter::And(items) => Junction::AND.test(items, schema, subject),
+            Filter::Or(items) => Junction::OR.test(items, schema, subject),
             Filter::Not(item) => item.test(schema, subject).not(),
             Filter::Present(attribute) => subject.present(attribute),
             Filter::Entries(numbers) => match subject.number() {
@@ -82,23 +73,44 @@ impl<A> Filter<A> {
     }
 }
 
-/// Combines items until one decides.
-fn until<A, S: FilterSubject<A> + ?Sized>(
-    items: &[Filter<A>],
-    start: Truth,
+/// A way to combine the outcomes of several items.
+struct Junction {
+    /// The outcome of no items.
+    neutral: Truth,
+    /// The outcome of an item that decides alone.
     decisive: Truth,
     combine: fn(Truth, Truth) -> Truth,
-    schema: &Schema,
-    subject: &S,
-) -> Truth {
-    let mut outcome = start;
-    for item in items {
-        outcome = combine(outcome, item.test(schema, subject));
-        if outcome == decisive {
-            break;
+}
+
+impl Junction {
+    const AND: Junction = Junction {
+        neutral: Truth::True,
+        decisive: Truth::False,
+        combine: Truth::and,
+    };
+    const OR: Junction = Junction {
+        neutral: Truth::False,
+        decisive: Truth::True,
+        combine: Truth::or,
+    };
+
+    /// Combines items until one decides.
+    #[inline]
+    fn test<A, S: FilterSubject<A> + ?Sized>(
+        &self,
+        items: &[Filter<A>],
+        schema: &Schema,
+        subject: &S,
+    ) -> Truth {
+        let mut outcome = self.neutral;
+        for item in items {
+            outcome = (self.combine)(outcome, item.test(schema, subject));
+            if outcome == self.decisive {
+                break;
+            }
         }
+        outcome
     }
-    outcome
 }
 
 fn ordered<A, S: FilterSubject<A> + ?Sized>(

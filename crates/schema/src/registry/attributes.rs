@@ -7,6 +7,7 @@ use super::name_table::NameTable;
 use super::syntaxes::Syntaxes;
 use crate::definition::{AttributeTypeText, Location, Origin, Usage};
 use crate::matching::{MatchingRule, RuleKind};
+use crate::syntax::Syntax;
 
 /// Resolves all attribute types, in order of definition.
 pub(super) fn resolve_attributes(
@@ -83,16 +84,7 @@ fn resolve_one(
     let name = text.head.name();
     let fail = |reason: String| SchemaError::at(location, format!("attributetype: {reason}"));
     let inherited = |of: fn(&AttributeType) -> Option<&'static MatchingRule>| superior.and_then(of);
-    let syntax = match &text.syntax {
-        Some(oid) => syntaxes
-            .get(oid)
-            .ok_or_else(|| fail(format!("Syntax not found: \"{oid}\"")))?,
-        None => superior.map(|s| s.syntax).ok_or_else(|| {
-            fail(format!(
-                "AttributeType SYNTAX or SUPerior required: \"{name}\""
-            ))
-        })?,
-    };
+    let syntax = find_syntax(text, superior, syntaxes).map_err(fail)?;
     let rule = |wanted: &Option<String>, kind, inherited| {
         find_rule(wanted.as_deref(), kind, inherited).map_err(fail)
     };
@@ -136,6 +128,24 @@ fn resolve_one(
         hidden: origin == Origin::Hidden,
         published: text.to_string(),
     })
+}
+
+/// Returns the syntax that a definition names, or the inherited one.
+fn find_syntax(
+    text: &AttributeTypeText,
+    superior: Option<&AttributeType>,
+    syntaxes: &Syntaxes,
+) -> Result<&'static Syntax, String> {
+    match (&text.syntax, superior) {
+        (Some(oid), _) => syntaxes
+            .get(oid)
+            .ok_or_else(|| format!("Syntax not found: \"{oid}\"")),
+        (None, Some(superior)) => Ok(superior.syntax),
+        (None, None) => Err(format!(
+            "AttributeType SYNTAX or SUPerior required: \"{}\"",
+            text.head.name()
+        )),
+    }
 }
 
 /// Returns the matching rule that a definition names, or the inherited one.

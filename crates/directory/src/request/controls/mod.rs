@@ -6,8 +6,8 @@
 //!                      \--- or the result that refuses the request
 //! ```
 //!
-//! A control has one row in [`CONTROLS`] and one field in [`RequestControls`], both in `table`. Its
-//! codec is in `fulgurite_ldap::control`. The operations implement its meaning.
+//! A control has one row in [`CONTROLS`] and one field in [`RequestControls`]. Both are in `table`.
+//! The codec is in `fulgurite_ldap::control`. The operations implement its meaning.
 //!
 //! The rules are slapd's:
 //!
