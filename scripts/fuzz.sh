@@ -23,8 +23,14 @@ corpora=$PWD/build/fuzz
 mkdir -p "$corpora" fuzz/artifacts
 cargo run --quiet -p fulgurite-torture --bin torture -- seeds "$corpora"
 targets=("$@")
-[ ${#targets[@]} -gt 0 ] || mapfile -t targets < <(cd fuzz/fuzz_targets && ls -- *.rs | sed 's/\.rs$//')
-(cd fuzz && cargo +nightly fuzz build)
+if [ ${#targets[@]} -gt 0 ]; then
+    for target in "${targets[@]}"; do
+        (cd fuzz && cargo +nightly fuzz build "$target")
+    done
+else
+    mapfile -t targets < <(cd fuzz/fuzz_targets && ls -- *.rs | sed 's/\.rs$//')
+    (cd fuzz && cargo +nightly fuzz build)
+fi
 
 host=$(rustc +nightly -vV | sed -n 's/^host: //p')
 status=0

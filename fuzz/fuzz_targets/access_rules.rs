@@ -1,6 +1,2 @@
-//! Access rules.
 #![no_main]
-
-use libfuzzer_sys::fuzz_target;
-
-fuzz_target!(|bytes: &[u8]| fulgurite_torture::fuzz::access_rules(bytes));
+fulgurite_fuzz::target!(access_rules);

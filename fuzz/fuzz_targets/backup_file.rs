@@ -1,6 +1,2 @@
-//! A backup of any bytes.
 #![no_main]
-
-use libfuzzer_sys::fuzz_target;
-
-fuzz_target!(|bytes: &[u8]| fulgurite_torture::fuzz::backup_file(bytes));
+fulgurite_fuzz::target!(backup_file);

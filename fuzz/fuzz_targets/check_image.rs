@@ -1,6 +1,2 @@
-//! The checker on any bytes.
 #![no_main]
-
-use libfuzzer_sys::fuzz_target;
-
-fuzz_target!(|bytes: &[u8]| fulgurite_torture::fuzz::check_image(bytes));
+fulgurite_fuzz::target!(check_image);

@@ -1,6 +1,2 @@
-//! Values of controls and extended operations.
 #![no_main]
-
-use libfuzzer_sys::fuzz_target;
-
-fuzz_target!(|bytes: &[u8]| fulgurite_torture::fuzz::ldap_controls(bytes));
+fulgurite_fuzz::target!(ldap_controls);

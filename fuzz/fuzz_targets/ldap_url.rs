@@ -1,6 +1,2 @@
-//! Text of an LDAP URL.
 #![no_main]
-
-use libfuzzer_sys::fuzz_target;
-
-fuzz_target!(|bytes: &[u8]| fulgurite_torture::fuzz::ldap_url(bytes));
+fulgurite_fuzz::target!(ldap_url);

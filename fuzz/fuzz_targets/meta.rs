@@ -1,6 +1,2 @@
-//! Any bytes as a meta page, and as the record of a tree.
 #![no_main]
-
-use libfuzzer_sys::fuzz_target;
-
-fuzz_target!(|bytes: &[u8]| fulgurite_torture::fuzz::meta(bytes));
+fulgurite_fuzz::target!(meta);

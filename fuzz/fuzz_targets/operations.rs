@@ -1,6 +1,2 @@
-//! A sequence of operations against ordered collections.
 #![no_main]
-
-use libfuzzer_sys::fuzz_target;
-
-fuzz_target!(|bytes: &[u8]| fulgurite_torture::fuzz::operations(bytes));
+fulgurite_fuzz::target!(operations);

@@ -1,6 +1,2 @@
-//! Salvages any bytes.
 #![no_main]
-
-use libfuzzer_sys::fuzz_target;
-
-fuzz_target!(|bytes: &[u8]| fulgurite_torture::fuzz::salvage(bytes));
+fulgurite_fuzz::target!(salvage);

@@ -1,6 +1,2 @@
-//! Names under the schema.
 #![no_main]
-
-use libfuzzer_sys::fuzz_target;
-
-fuzz_target!(|bytes: &[u8]| fulgurite_torture::fuzz::schema_name(bytes));
+fulgurite_fuzz::target!(schema_name);

@@ -1,6 +1,2 @@
-//! Definitions of schema.
 #![no_main]
-
-use libfuzzer_sys::fuzz_target;
-
-fuzz_target!(|bytes: &[u8]| fulgurite_torture::fuzz::schema_text(bytes));
+fulgurite_fuzz::target!(schema_text);

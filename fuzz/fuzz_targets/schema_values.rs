@@ -1,6 +1,2 @@
-//! Values under every syntax and rule.
 #![no_main]
-
-use libfuzzer_sys::fuzz_target;
-
-fuzz_target!(|bytes: &[u8]| fulgurite_torture::fuzz::schema_values(bytes));
+fulgurite_fuzz::target!(schema_values);

@@ -1,6 +1,2 @@
-//! Settings of any bytes.
 #![no_main]
-
-use libfuzzer_sys::fuzz_target;
-
-fuzz_target!(|bytes: &[u8]| fulgurite_torture::fuzz::settings_toml(bytes));
+fulgurite_fuzz::target!(settings_toml);

@@ -1,6 +1,2 @@
-//! A slapd.conf of any bytes.
 #![no_main]
-
-use libfuzzer_sys::fuzz_target;
-
-fuzz_target!(|bytes: &[u8]| fulgurite_torture::fuzz::slapd_conf(bytes));
+fulgurite_fuzz::target!(slapd_conf);
