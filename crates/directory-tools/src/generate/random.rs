@@ -1,23 +1,26 @@
 //! Numbers that look random and are the same everywhere.
 
-/// SplitMix64 (Steele, Lea, Flood 2014): one multiplication chain per number. Not for secrets.
+use rand_xoshiro::SplitMix64;
+use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
+
+/// SplitMix64 with the choices that a generated directory needs.
 #[derive(Clone, Debug)]
-pub(super) struct Random(u64);
+pub(super) struct Random(SplitMix64);
 
 impl Random {
     /// Returns the sequence of one thing (`number`) of one kind within the directory of `seed`.
     pub(super) fn of(seed: u64, kind: u64, number: u64) -> Self {
-        let mut mixed = Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ kind.rotate_left(48));
-        let start = mixed.next() ^ number;
-        Self(Self(start).next())
+        let mixed = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ kind.rotate_left(48);
+        let start = Self::new(mixed).next() ^ number;
+        Self::new(Self::new(start).next())
+    }
+
+    fn new(seed: u64) -> Self {
+        Self(SplitMix64::seed_from_u64(seed))
     }
 
     pub(super) fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
+        self.0.next_u64()
     }
 
     /// Returns a number below `bound`; 0 if that is 0.
@@ -36,5 +39,18 @@ impl Random {
     /// Returns true once in `many` times.
     pub(super) fn once_in(&mut self, many: u64) -> bool {
         self.below(many) == 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Random;
+
+    /// A generated directory depends on its seed alone, in all releases.
+    #[test]
+    fn the_sequence_stays_as_it_is() {
+        let mut random = Random::of(7, 2, 1000);
+        assert_eq!(random.next(), 3_476_420_896_431_159_531);
+        assert_eq!(random.next(), 15_462_260_895_538_527_283);
     }
 }
