@@ -15,9 +15,10 @@
 //!
 //! This crate does no I/O, holds no state and knows no transactions.
 
-#![forbid(unsafe_code)]
+#![cfg_attr(not(fulgurite_unchecked), forbid(unsafe_code))]
 
 mod bytes;
+mod checks;
 mod flags;
 mod free_record;
 pub mod layout;

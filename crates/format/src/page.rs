@@ -1,6 +1,7 @@
 //! Tree pages as they are read: a checked header, then nodes checked one by one as they are met.
 
 use crate::bytes::u16_at;
+use crate::checks::{holds, present};
 use crate::layout::header_pgno;
 use crate::node::{key_len, leaf_node_len, plain_key_len};
 use crate::{Malformed, NodeFlags, PageFlags, Pgno, layout};
@@ -169,21 +170,20 @@ impl<'a> Page<'a> {
     /// [`Malformed::Truncated`].
     #[inline(always)]
     pub fn parse(bytes: &'a [u8], pgno: Pgno, kind: PageKind) -> Result<Page<'a>, Malformed> {
-        let header = bytes
-            .get(..layout::HEADER_LEN)
-            .ok_or(Malformed::Truncated)?;
+        let header = present(bytes.get(..layout::HEADER_LEN)).ok_or(Malformed::Truncated)?;
         let number = header_pgno(header).ok_or(Malformed::Truncated)?;
-        if number != pgno.0 {
+        if !holds(number == pgno.0) {
             return Err(Malformed::Number(Pgno(number)));
         }
         let flags = u16_at(header, layout::FLAGS_AT).ok_or(Malformed::Truncated)?;
-        if flags & PageFlags::KIND != kind.flag() {
+        if !holds(flags & PageFlags::KIND == kind.flag()) {
             return Err(Malformed::Kind {
                 found: flags,
                 wanted: kind.wanted(),
             });
         }
-        if kind.item_len() != 0 && u16_at(header, layout::PAD_AT) != Some(kind.item_len() as u16) {
+        let is_other_len = || u16_at(header, layout::PAD_AT) != Some(kind.item_len() as u16);
+        if kind.item_len() != 0 && !holds(!is_other_len()) {
             return Err(Malformed::ItemLength);
         }
         Self::with_bounds(bytes, kind)
@@ -214,8 +214,8 @@ impl<'a> Page<'a> {
 
     #[inline(always)]
     fn with_bounds(bytes: &'a [u8], kind: PageKind) -> Result<Page<'a>, Malformed> {
-        let lower = u16_at(bytes, layout::LOWER_AT).ok_or(Malformed::Truncated)?;
-        let upper = u16_at(bytes, layout::UPPER_AT).ok_or(Malformed::Truncated)?;
+        let lower = present(u16_at(bytes, layout::LOWER_AT)).ok_or(Malformed::Truncated)?;
+        let upper = present(u16_at(bytes, layout::UPPER_AT)).ok_or(Malformed::Truncated)?;
         let (end, start) = (layout::to_page_offset(lower), layout::to_page_offset(upper));
         if kind.item_len() != 0 {
             // Here the bounds only count: items are stored back to back behind the header.
@@ -224,20 +224,25 @@ impl<'a> Page<'a> {
                 && end.is_multiple_of(2)
                 && end <= start
                 && layout::HEADER_LEN + items * kind.item_len() <= bytes.len();
-            return if fits {
+            return if holds(fits) {
                 Ok(Self::again(bytes, items, start, kind))
             } else {
                 Err(Malformed::Bounds { lower, upper })
             };
         }
-        match bytes.get(layout::HEADER_LEN..end).map(<[u8]>::as_chunks) {
-            Some((offsets, [])) if end <= start && start <= bytes.len() => Ok(Page {
-                bytes,
-                offsets,
-                items: 0,
-                upper: start,
-                kind,
-            }),
+        let offsets = present(bytes.get(layout::HEADER_LEN..end));
+        match offsets.map(<[u8]>::as_chunks) {
+            Some((offsets, odd))
+                if holds(odd.is_empty() && end <= start && start <= bytes.len()) =>
+            {
+                Ok(Page {
+                    bytes,
+                    offsets,
+                    items: 0,
+                    upper: start,
+                    kind,
+                })
+            }
             _ => Err(Malformed::Bounds { lower, upper }),
         }
     }
@@ -366,7 +371,7 @@ impl<'a> Page<'a> {
             return self.item(index, usize::from(len));
         }
         let (header, rest) = self.node_if_sound(index)?;
-        rest.get(..key_len(header))
+        present(rest.get(..key_len(header)))
     }
 
     #[inline]
@@ -375,7 +380,7 @@ impl<'a> Page<'a> {
             return None;
         }
         let at = layout::HEADER_LEN + index * len;
-        self.bytes.get(at..at + len)
+        present(self.bytes.get(at..at + len))
     }
 
     /// The child that entry `index` of a branch leads to.
@@ -423,7 +428,7 @@ impl<'a> Page<'a> {
         let value_len = u32::from_le_bytes([d0, d1, d2, d3]) as usize;
         let flags = u16::from_le_bytes([f0, f1]);
         let key_len = key_len(header);
-        if key_len == 0 || key_len > crate::KEY_LEN_MAX {
+        if !holds(key_len != 0 && key_len <= crate::KEY_LEN_MAX) {
             return Err(Malformed::KeyLength {
                 index,
                 len: key_len,
@@ -431,11 +436,12 @@ impl<'a> Page<'a> {
         }
         let data_len = match flags {
             NodeFlags::OVERFLOW => layout::OVERFLOW_REF_LEN,
-            flags if NodeFlags(flags).is_inline() => value_len,
+            flags if holds(NodeFlags(flags).is_inline()) => value_len,
             _ => return Err(Malformed::NodeFlags { index, flags }),
         };
         let data_at = layout::data_at(key_len) - layout::NODE_HEADER_LEN;
-        match (rest.get(..key_len), rest.get(data_at..data_at + data_len)) {
+        let data = present(rest.get(data_at..data_at + data_len));
+        match (present(rest.get(..key_len)), data) {
             (Some(key), Some(data)) => Ok(LeafNode {
                 key,
                 data,
@@ -456,9 +462,7 @@ impl<'a> Page<'a> {
         let (value_len, key_len) = (header as u32 as usize, plain_key_len(header)?);
         let value_at = layout::data_at(key_len) - layout::NODE_HEADER_LEN;
         // One bounds check covers all: the key ends before the value.
-        let (key, value) = rest
-            .get(..value_at + value_len)?
-            .split_at_checked(value_at)?;
+        let (key, value) = present(rest.get(..value_at + value_len))?.split_at_checked(value_at)?;
         Some((key.get(..key_len)?, value))
     }
 
@@ -611,13 +615,13 @@ impl<'a> Page<'a> {
     #[inline(always)]
     fn offset_if_sound(&self, index: usize) -> Option<usize> {
         let at = layout::to_page_offset(u16::from_le_bytes(*self.offsets.get(index)?));
-        (at >= self.upper && at.is_multiple_of(2)).then_some(at)
+        holds(at >= self.upper && at.is_multiple_of(2)).then_some(at)
     }
 
     #[inline(always)]
     fn node_if_sound(&self, index: usize) -> Option<(&'a [u8; 8], &'a [u8])> {
         let at = self.offset_if_sound(index)?;
-        self.bytes.get(at..)?.split_first_chunk()
+        present(present(self.bytes.get(at..))?.split_first_chunk())
     }
 
     #[inline(always)]

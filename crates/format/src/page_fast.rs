@@ -1,6 +1,7 @@
 //! Access to a page whose header was checked before, the common case of every walk. The functions
 //! return options instead of errors. On `None`, [`Page`](crate::Page) gives the reason.
 
+use crate::checks::{holds, present};
 use crate::node::plain_key_len;
 use crate::{LeafNode, NodeFlags, PageHeader, PageKind, Pgno, layout};
 
@@ -18,7 +19,7 @@ impl PageHeader {
         let value_at = layout::data_at(key_len) - layout::NODE_HEADER_LEN;
         let value_end = value_at + header as u32 as usize;
         // One bounds check covers all: the key ends before the value.
-        let node = rest.get(..value_end)?;
+        let node = present(rest.get(..value_end))?;
         let (key, value) = node.split_at_checked(value_at)?;
         Some((key.get(..key_len)?, value))
     }
@@ -33,12 +34,13 @@ impl PageHeader {
         let (header, rest) = self.node(bytes, index)?;
         let (value_len, flags) = (header as u32 as usize, (header >> 32) as u16);
         let key_len = (header >> 48) as usize;
-        if !NodeFlags(flags).is_inline() || key_len.wrapping_sub(1) >= crate::KEY_LEN_MAX {
+        let has_key = key_len.wrapping_sub(1) < crate::KEY_LEN_MAX;
+        if !holds(NodeFlags(flags).is_inline() && has_key) {
             return None;
         }
         let data_at = layout::data_at(key_len) - layout::NODE_HEADER_LEN;
         // One bounds check covers all: the key ends before the data.
-        let node = rest.get(..data_at + value_len)?;
+        let node = present(rest.get(..data_at + value_len))?;
         let (key, data) = node.split_at_checked(data_at)?;
         Some(LeafNode {
             key: key.get(..key_len)?,
@@ -54,7 +56,7 @@ impl PageHeader {
     #[inline(always)]
     pub fn entry_at(self, bytes: &[u8], index: u32) -> Option<usize> {
         let entry = layout::HEADER_LEN + 2 * index as usize;
-        let offset = bytes.get(entry..entry + 2)?.first_chunk()?;
+        let offset = present(bytes.get(entry..entry + 2))?.first_chunk()?;
         Some(layout::to_page_offset(u16::from_le_bytes(*offset)))
     }
 
@@ -62,10 +64,10 @@ impl PageHeader {
     #[inline(always)]
     fn node(self, bytes: &[u8], index: u32) -> Option<(u64, &[u8])> {
         let at = self.entry_at(bytes, index)?;
-        if at < self.upper() as usize || !at.is_multiple_of(2) {
+        if !holds(at >= self.upper() as usize && at.is_multiple_of(2)) {
             return None;
         }
-        let (header, rest) = bytes.get(at..)?.split_first_chunk::<8>()?;
+        let (header, rest) = present(present(bytes.get(at..))?.split_first_chunk::<8>())?;
         Some((u64::from_le_bytes(*header), rest))
     }
 
@@ -80,12 +82,12 @@ impl PageHeader {
             PageKind::Packed(len) => {
                 let len = usize::from(len);
                 let at = layout::HEADER_LEN + index as usize * len;
-                bytes.get(at..at + len)
+                present(bytes.get(at..at + len))
             }
             PageKind::Leaf => {
                 let (header, rest) = self.node(bytes, index)?;
                 let len = (header >> 48) as usize;
-                rest.get(..len).filter(|key| !key.is_empty())
+                present(rest.get(..len)).filter(|key| holds(!key.is_empty()))
             }
             PageKind::Branch => None,
         }
