@@ -54,12 +54,35 @@ struct SearchStart {
     scope: Scope,
 }
 
+impl SearchStart {
+    /// Finds the base as the server does: the empty name is above all entries of an empty suffix.
+    fn find(view: &View<'_>, options: &ExplainOptions) -> Result<SearchStart, ExplainError> {
+        let store = view.store();
+        let scope = options.scope;
+        let base = options.base.as_ref().or_else(|| store.suffixes().first());
+        let base = base.ok_or_else(|| ExplainError::NoBase(String::new()))?;
+        if base.is_root() && scope == Scope::Base {
+            return Err(ExplainError::RootDse);
+        }
+        let found = if base.is_root() && store.holds_everything() {
+            Some(EntryId::ROOT)
+        } else {
+            view.find(base)?.entry()
+        };
+        let base = found.ok_or_else(|| ExplainError::NoBase(base.pretty().to_owned()))?;
+        Ok(SearchStart { base, scope })
+    }
+}
+
 /// Why nothing can be explained.
 #[derive(Debug, thiserror::Error)]
 pub enum ExplainError {
     /// The search would begin at an entry that does not exist.
     #[error("there is no entry \"{0}\" to search from")]
     NoBase(String),
+    /// The search would read the root DSE, which the server generates.
+    #[error("the base \"\" with scope base is the root DSE: no store holds it, so it has no plan")]
+    RootDse,
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -76,16 +99,9 @@ pub fn explain(
     filter: &FilterBuf,
 ) -> Result<Explanation, ExplainError> {
     let view = store.snapshot()?;
-    let base = options.base.as_ref().or_else(|| store.suffixes().first());
-    let base = base.ok_or_else(|| ExplainError::NoBase(String::new()))?;
-    let found = view.find(base)?.entry();
-    let found = found.ok_or_else(|| ExplainError::NoBase(base.pretty().to_owned()))?;
+    let start = SearchStart::find(&view, options)?;
     let mut terms = Vec::new();
     let text = filter.filter();
-    let start = SearchStart {
-        base: found,
-        scope: options.scope,
-    };
     each_part(&text, 0, &mut |part, depth| {
         terms.push(term(&view, start, part, depth)?);
         Ok::<_, StoreError>(())

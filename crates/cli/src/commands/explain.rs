@@ -15,19 +15,25 @@ pub(crate) fn run(command: ExplainSearch) -> anyhow::Result<()> {
     let schema = Arc::new(fulgurite_server::schema(&settings)?);
     let text = &command.filter;
     let filter = FilterBuf::parse(text).with_context(|| format!("filter {text}"))?;
-    let base = command.base.as_ref().map(|text| {
+    let scope = match command.scope {
+        ExplainScope::Base => Scope::Base,
+        ExplainScope::One => Scope::OneLevel,
+        ExplainScope::Sub => Scope::Subtree,
+        ExplainScope::Children => Scope::Subordinates,
+    };
+    let parsed = |text: &String| {
         let name = Dn::parse(&schema, text);
         name.with_context(|| format!("name {text}"))
-    });
-    let options = ExplainOptions {
-        base: base.transpose()?,
-        scope: match command.scope {
-            ExplainScope::Base => Scope::Base,
-            ExplainScope::One => Scope::OneLevel,
-            ExplainScope::Sub => Scope::Subtree,
-            ExplainScope::Children => Scope::Subordinates,
-        },
     };
+    let mut base = command.base.as_ref().map(parsed).transpose()?;
+    // As in the server, a default replaces the empty base.
+    if scope != Scope::Base
+        && base.as_ref().is_some_and(Dn::is_root)
+        && let Some(default) = &settings.global.default_search_base.value
+    {
+        base = Some(parsed(default)?);
+    }
+    let options = ExplainOptions { base, scope };
     let open = StoreOptions {
         read_only: true,
         ..StoreOptions::default()

@@ -76,6 +76,89 @@ fn a_search_is_explained() {
     assert_eq!(status, 1, "{sentence}");
 }
 
+/// Runs `fulgurite explain` and returns the table.
+fn explained(data: &str, more: &[&str]) -> String {
+    let words = ["explain", "--data", data];
+    let shown = run(&[words.as_slice(), more].concat());
+    assert!(shown.status.success(), "{shown:?}");
+    String::from_utf8(shown.stdout).expect("text")
+}
+
+#[test]
+fn a_search_below_the_empty_name_is_explained() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let file = |name: &str| path(&folder.path().join(name));
+    let (conf, data, ldif) = (file("slapd.conf"), file("data"), file("all.ldif"));
+    let schema = "attributetype ( 2.5.4.11 NAME 'ou' SUP name )\n\
+        objectclass ( 2.5.6.5 NAME 'organizationalUnit' SUP top STRUCTURAL MUST ou )\n";
+    let settings = format!("{schema}database mdb\nsuffix \"\"\ndirectory {data}\n");
+    std::fs::write(conf, settings).unwrap();
+    let unit = "objectClass: organizationalUnit\nou: ";
+    let text = format!("dn: ou=a\n{unit}a\n\ndn: ou=b\n{unit}b\n\ndn: ou=c,ou=a\n{unit}c\n");
+    std::fs::write(ldif, text).unwrap();
+    let load = run(&["load", "--quiet", "--config", conf, ldif]);
+    assert!(load.status.success(), "{load:?}");
+    let numbers = |more: &[&str]| {
+        let shown = explained(data, &[more, &["(ou=*)"]].concat());
+        let line = shown.lines().nth(1).expect("a line").to_owned();
+        line.split_whitespace().nth(2).map(str::to_owned)
+    };
+    for base in [vec![], vec!["-b", ""]] {
+        assert_eq!(numbers(&base).as_deref(), Some("3"));
+        let one = [base.as_slice(), &["-s", "one"]].concat();
+        assert_eq!(numbers(&one).as_deref(), Some("2"));
+        let children = [base.as_slice(), &["-s", "children"]].concat();
+        assert_eq!(numbers(&children).as_deref(), Some("3"));
+    }
+    let words = ["explain", "--data", data, "-b", "", "-s", "base", "(ou=*)"];
+    let (status, sentence) = failure(&run(&words));
+    assert_eq!(status, 1, "{sentence}");
+    assert!(sentence.contains("root DSE"), "{sentence}");
+}
+
+#[test]
+fn a_default_search_base_is_explained() {
+    let loaded = LoadedStore::generated(30);
+    let words = [
+        "explain",
+        "--data",
+        loaded.data_str(),
+        "-b",
+        "",
+        "(uid=user.7)",
+    ];
+    let (_, sentence) = failure(&run(&words));
+    assert!(sentence.contains("there is no entry \"\""), "{sentence}");
+    let file = loaded.root.path().join("fulgurite.toml");
+    std::fs::write(&file, format!("default_search_base = {SUFFIX:?}\n")).unwrap();
+    let words = ["--config", path(&file), "-b", "", "(uid=user.7)"];
+    let shown = explained(loaded.data_str(), &words);
+    assert!(shown.contains("plan: "), "{shown}");
+}
+
+#[test]
+fn a_plan_uses_the_index_of_sounds() {
+    let top = format!("dn: {SUFFIX}\nobjectClass: organization\nobjectClass: dcObject\no: x\n\n");
+    let people = ["Smith", "Smyth", "Jones", "Miller"].map(|name| {
+        format!("dn: cn={name},{SUFFIX}\nobjectClass: person\ncn: {name}\nsn: {name}\n\n")
+    });
+    let loaded = LoadedStore::from_ldif(format!("{top}{}", people.concat()).as_bytes());
+    let filter = "(sn~=Smyth)";
+    let before = explained(loaded.data_str(), &[filter]);
+    assert!(
+        before.contains("plan: all entries") && before.contains("missing index sn:approx:"),
+        "{before}"
+    );
+    let words = ["index", "--data", loaded.data_str(), "--add", "sn:approx"];
+    let added = run(&words);
+    assert!(added.status.success(), "{added:?}");
+    let shown = explained(loaded.data_str(), &[filter]);
+    let line = shown.lines().nth(1).expect("a line");
+    let numbers: Vec<&str> = line.split_whitespace().take(3).collect();
+    assert_eq!(numbers, ["2", "2", "2"], "{shown}");
+    assert!(!shown.contains("missing index"), "{shown}");
+}
+
 #[test]
 fn mistakes_are_one_sentence() {
     for (arguments, status, sentence) in [
