@@ -175,7 +175,7 @@ impl Connection {
                 let Some(result) = response.result() else {
                     return Ok(());
                 };
-                let verdict = workload.judge(result.code, slot.entries, slot.fits);
+                let verdict = workload.judge(slot.number, result.code, slot.entries, slot.fits);
                 tally.record(now - slot.sent_at, slot.entries, verdict);
                 let id = if slot.id > ID_MAX {
                     index + 1

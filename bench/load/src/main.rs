@@ -11,6 +11,7 @@
 
 mod connection;
 mod options;
+mod pieces;
 mod process;
 mod report;
 mod request;
@@ -35,13 +36,17 @@ fn main() -> anyhow::Result<()> {
         None => Targets::default(),
     };
     let workload = Workload::new(&arguments, targets)?;
+    if arguments.show {
+        println!("{}", workload.filter_text(0).unwrap_or_default());
+        return Ok(());
+    }
     let cpu_before = arguments.server_pid.map(process::cpu_time).transpose()?;
     let run = run::run(&arguments, &workload)?;
     let cpu_after = arguments.server_pid.map(process::cpu_time).transpose()?;
     let server_cpu = cpu_before
         .zip(cpu_after)
         .map(|(before, after)| after.saturating_sub(before));
-    let report = Report::new(run, server_cpu);
+    let report = Report::new(run, server_cpu, workload.rejected());
     if arguments.json {
         println!("{}", report.json());
         return Ok(());

@@ -44,6 +44,12 @@ pub(crate) struct Arguments {
     /// The group that `group-add` adds members to.
     #[arg(long, default_value = "cn=big,ou=groups,dc=example,dc=com")]
     pub(crate) group: String,
+    /// Pieces of `substring-initial`, `-any` and `-final` match at most this many entries each.
+    #[arg(long, default_value_t = 100)]
+    pub(crate) matches_max: u64,
+    /// Prints the filter of the first request and asks nothing.
+    #[arg(long)]
+    pub(crate) show: bool,
     /// Prints the report as JSON.
     #[arg(long)]
     pub(crate) json: bool,
@@ -63,7 +69,7 @@ pub(crate) struct Arguments {
     /// Begins the line of the report.
     #[arg(long, default_value = "")]
     pub(crate) label: String,
-    /// Seed of the order in which entries are asked for.
+    /// Seed of the order in which entries are asked for, and of the pieces of names.
     #[arg(long, default_value_t = 1)]
     pub(crate) seed: u64,
 }
@@ -77,6 +83,14 @@ pub(crate) enum Kind {
     Mail,
     /// Search the whole tree for the last word of one cn, at any position.
     Substring,
+    /// Search the whole tree for the beginning of a cn, 4 to 12 bytes of it.
+    SubstringInitial,
+    /// Search the whole tree for 4 to 12 bytes of a cn, from a random position.
+    SubstringAny,
+    /// Search the whole tree for the end of a cn, 4 to 12 bytes of it.
+    SubstringFinal,
+    /// Read one entry by its name.
+    Base,
     /// Search the whole tree for a uid that nobody has.
     Missing,
     /// Search the whole tree by a filter, all attributes.

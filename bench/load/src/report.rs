@@ -43,12 +43,18 @@ impl Tally {
 pub(crate) struct Report {
     run: Run,
     server_cpu: Option<Duration>,
+    /// Pieces of names that were drawn again.
+    rejected: u64,
 }
 
 impl Report {
-    pub(crate) fn new(mut run: Run, server_cpu: Option<Duration>) -> Self {
+    pub(crate) fn new(mut run: Run, server_cpu: Option<Duration>, rejected: u64) -> Self {
         run.tally.latencies_us.sort_unstable();
-        Report { run, server_cpu }
+        Report {
+            run,
+            server_cpu,
+            rejected,
+        }
     }
 
     pub(crate) fn is_clean(&self) -> bool {
@@ -63,6 +69,7 @@ impl Report {
             "entries": tally.entries,
             "errors": tally.errors,
             "wrong": tally.wrong,
+            "rejected": self.rejected,
             "wall_us": u64::try_from(self.run.elapsed.as_micros()).unwrap_or(u64::MAX),
             "p50_us": self.percentile_us(500),
             "p99_us": self.percentile_us(990),
@@ -129,6 +136,7 @@ mod tests {
                 tally,
             },
             Some(Duration::from_secs(1)),
+            0,
         );
         assert!(!report.is_clean());
         let text = report.to_string();

@@ -1,4 +1,4 @@
-//! Requests, as octets.
+//! Requests, as bytes.
 
 use fulgurite_ldap::{
     AddRequest, Assertion, BindRequest, Change, CompareRequest, DeleteRequest, ExtendedRequest,
@@ -7,32 +7,27 @@ use fulgurite_ldap::{
 };
 
 use crate::options::Kind;
+use crate::pieces::Position;
 use crate::workload::Workload;
 
 impl Workload {
     /// Appends the `n`th request.
     pub(crate) fn request(&self, n: u64, id: u32, out: &mut Vec<u8>) {
+        if self
+            .with_filter(n, |filter| self.search(filter, id, out))
+            .is_some()
+        {
+            return;
+        }
         let target = self.targets.pick(self.seed, n);
         let of = |text: fn(&crate::targets::Target) -> &str| target.map_or("", text);
         let (dn, seed) = (of(|target| &target.dn), self.seed);
         match self.kind {
-            Kind::Uid => self.equality("uid", of(|target| &target.uid), id, out),
-            Kind::Mail => self.equality("mail", of(|target| &target.mail), id, out),
-            Kind::Missing => self.equality("uid", &format!("nobody.{seed}.{n}"), id, out),
-            Kind::Substring => {
-                let word = [of(|target| &target.word).as_bytes()];
-                self.search(
-                    Filter::Substrings(Substrings {
-                        attribute: b"cn",
-                        initial: None,
-                        any: Values::from_slices(&word),
-                        final_: None,
-                    }),
-                    id,
-                    out,
-                );
+            Kind::Base => {
+                let all = Filter::Present(b"objectClass");
+                let search = SearchRequest::new(dn, Scope::Base, all);
+                send(Request::Search(search), id, out);
             }
-            Kind::Scan => self.search(self.filter.filter(), id, out),
             Kind::Bind => {
                 // Where passwords have the number of the user in them.
                 let number = of(|target| &target.uid)
@@ -80,15 +75,60 @@ impl Workload {
                 let value = None;
                 send(Request::Extended(ExtendedRequest { oid, value }), id, out);
             }
+            // These have a filter.
+            Kind::Uid
+            | Kind::Mail
+            | Kind::Missing
+            | Kind::Substring
+            | Kind::SubstringInitial
+            | Kind::SubstringAny
+            | Kind::SubstringFinal
+            | Kind::Scan => {}
         }
     }
 
-    fn equality(&self, attribute: &str, value: &str, id: u32, out: &mut Vec<u8>) {
-        let assertion = Assertion {
-            attribute: attribute.as_bytes(),
-            value: value.as_bytes(),
+    /// Returns the filter of the `n`th request as text (RFC 4515), if it searches the whole tree.
+    pub(crate) fn filter_text(&self, n: u64) -> Option<String> {
+        self.with_filter(n, |filter| filter.to_string())
+    }
+
+    /// Gives the filter of the `n`th request to `take`, if the request searches the whole tree.
+    fn with_filter<T>(&self, n: u64, take: impl FnOnce(Filter<'_>) -> T) -> Option<T> {
+        let target = self.targets.pick(self.seed, n);
+        let of = |text: fn(&crate::targets::Target) -> &str| target.map_or("", text);
+        let missing = format!("nobody.{}.{n}", self.seed);
+        let equality = |attribute, value| Filter::Equality(Assertion { attribute, value });
+        let filter = match self.kind {
+            Kind::Uid => equality(b"uid", of(|target| &target.uid).as_bytes()),
+            Kind::Mail => equality(b"mail", of(|target| &target.mail).as_bytes()),
+            Kind::Missing => equality(b"uid", missing.as_bytes()),
+            Kind::Scan => self.filter.filter(),
+            Kind::Substring => {
+                let word = [of(|target| &target.word).as_bytes()];
+                return Some(take(Filter::Substrings(Substrings {
+                    attribute: b"cn",
+                    initial: None,
+                    any: Values::from_slices(&word),
+                    final_: None,
+                })));
+            }
+            _ => {
+                let pieces = self.pieces.as_ref()?;
+                let text = [pieces.of(n)?.text.as_bytes()];
+                let end = |position| (pieces.position == position).then_some(text[0]);
+                let any = match pieces.position {
+                    Position::Any => Values::from_slices(&text),
+                    Position::Initial | Position::Final => Values::from_slices(&[]),
+                };
+                return Some(take(Filter::Substrings(Substrings {
+                    attribute: b"cn",
+                    initial: end(Position::Initial),
+                    any,
+                    final_: end(Position::Final),
+                })));
+            }
         };
-        self.search(Filter::Equality(assertion), id, out);
+        Some(take(filter))
     }
 
     fn search(&self, filter: Filter<'_>, id: u32, out: &mut Vec<u8>) {

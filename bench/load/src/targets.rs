@@ -4,9 +4,26 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 use std::path::Path;
 
-/// Entries with a uid.
+/// Entries with a uid, and all entries with a cn.
 #[derive(Debug, Default)]
-pub(crate) struct Targets(Vec<Target>);
+pub(crate) struct Targets {
+    people: Vec<Target>,
+    named: Vec<NamedEntry>,
+}
+
+/// An entry with its cn values.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct NamedEntry {
+    pub(crate) dn: String,
+    pub(crate) cns: Vec<String>,
+}
+
+/// The lines of an entry that matter, as read so far.
+#[derive(Default)]
+struct Lines {
+    target: Target,
+    cns: Vec<String>,
+}
 
 /// One entry.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -25,9 +42,9 @@ impl Targets {
 
     /// Takes plain `dn:`, `uid:`, `mail:` and `cn:` lines, folded or not. Skips entries with an
     /// encoded name or uid.
-    fn parse(mut ldif: impl BufRead) -> io::Result<Targets> {
+    pub(crate) fn parse(mut ldif: impl BufRead) -> io::Result<Targets> {
         let mut targets = Targets::default();
-        let mut entry = Target::default();
+        let mut entry = Lines::default();
         let mut line = String::new();
         let mut next = String::new();
         loop {
@@ -47,7 +64,7 @@ impl Targets {
         }
     }
 
-    fn take_line(&mut self, line: &str, entry: &mut Target) {
+    fn take_line(&mut self, line: &str, entry: &mut Lines) {
         if line.is_empty() {
             self.end(entry);
             return;
@@ -55,42 +72,56 @@ impl Targets {
         let Some((name, value)) = line.split_once(": ") else {
             return;
         };
-        let (place, value) = match name {
-            "dn" => (&mut entry.dn, value),
-            "uid" => (&mut entry.uid, value),
-            "mail" => (&mut entry.mail, value),
-            "cn" => (&mut entry.word, value.rsplit(' ').next().unwrap_or(value)),
+        let target = &mut entry.target;
+        let (field, value) = match name {
+            "dn" => (&mut target.dn, value),
+            "uid" => (&mut target.uid, value),
+            "mail" => (&mut target.mail, value),
+            "cn" => {
+                entry.cns.push(value.to_owned());
+                let word = value.rsplit(' ').next().unwrap_or(value);
+                (&mut target.word, word)
+            }
             _ => return,
         };
         // The first of several values.
-        if place.is_empty() {
-            value.clone_into(place);
+        if field.is_empty() {
+            value.clone_into(field);
         }
     }
 
     /// Keeps an entry that is complete.
-    fn end(&mut self, entry: &mut Target) {
-        let entry = std::mem::take(entry);
-        if !entry.dn.is_empty() && !entry.uid.is_empty() {
-            self.0.push(entry);
+    fn end(&mut self, entry: &mut Lines) {
+        let Lines { target, cns } = std::mem::take(entry);
+        if !target.dn.is_empty() && !cns.is_empty() {
+            let dn = target.dn.clone();
+            self.named.push(NamedEntry { dn, cns });
+        }
+        if !target.dn.is_empty() && !target.uid.is_empty() {
+            self.people.push(target);
         }
     }
 
+    /// Returns all entries with a cn.
+    pub(crate) fn named(&self) -> impl Iterator<Item = &NamedEntry> {
+        self.named.iter()
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.people.is_empty()
     }
 
     /// The `n`th request's entry: all in turn, scattered by the seed.
     pub(crate) fn pick(&self, seed: u64, n: u64) -> Option<&Target> {
-        let count = self.0.len() as u64;
+        let count = self.people.len() as u64;
         let scattered = splitmix(seed ^ n.wrapping_mul(0x9e37_79b9_7f4a_7c15));
         usize::try_from(scattered.checked_rem(count)?)
             .ok()
-            .and_then(|index| self.0.get(index))
+            .and_then(|index| self.people.get(index))
     }
 }
 
-const fn splitmix(mut x: u64) -> u64 {
+pub(crate) const fn splitmix(mut x: u64) -> u64 {
     x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     x ^ (x >> 31)
@@ -110,7 +141,7 @@ mod tests {
             ("uid=bob,dc=x", "bob", "", ""),
         ];
         assert_eq!(
-            targets.0,
+            targets.people,
             expected.map(|(dn, uid, mail, word)| Target {
                 dn: dn.into(),
                 uid: uid.into(),
@@ -118,6 +149,8 @@ mod tests {
                 word: word.into(),
             })
         );
+        let names: Vec<_> = targets.named().map(|named| named.cns.as_slice()).collect();
+        assert_eq!(names, [["Ada Stone"]]);
         assert!(targets.pick(1, 12345).is_some());
         assert_eq!(Targets::default().pick(1, 1), None);
     }

@@ -1,11 +1,13 @@
 //! The questions, and the expected answers.
 
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use anyhow::{Context as _, ensure};
 use fulgurite_ldap::{FilterBuf, ResultCode};
 
 use crate::options::{Arguments, Kind};
+use crate::pieces::{self, Pieces};
 use crate::targets::Targets;
 
 /// Requests and the answers they have to get.
@@ -17,6 +19,10 @@ pub(crate) struct Workload {
     pub(crate) filter: FilterBuf,
     pub(crate) password: String,
     pub(crate) group: String,
+    /// The texts of substring searches.
+    pub(crate) pieces: Option<Pieces>,
+    /// The cn values of each entry, by its name in lower case; empty without pieces.
+    names: HashMap<String, Vec<String>>,
     /// True if answers are verified.
     checks: bool,
     /// Entries of a scan; 0 until known.
@@ -54,8 +60,14 @@ impl Workload {
                 "binds cannot be pipelined: use --depth 1"
             );
         }
+        let pieces = pieces::drawn(arguments, &targets)?;
+        let named = targets.named().filter(|_| pieces.is_some());
+        let names = named.map(|one| (one.dn.to_ascii_lowercase(), one.cns.clone()));
+        let names = names.collect();
         Ok(Workload {
             kind,
+            pieces,
+            names,
             targets,
             seed: arguments.seed,
             base: arguments.base.clone(),
@@ -73,17 +85,36 @@ impl Workload {
             return true;
         }
         match self.kind {
-            Kind::Uid | Kind::Mail | Kind::Substring => self
+            Kind::Uid | Kind::Mail | Kind::Substring | Kind::Base => self
                 .targets
                 .pick(self.seed, n)
                 .is_some_and(|target| dn.eq_ignore_ascii_case(target.dn.as_bytes())),
+            Kind::SubstringInitial | Kind::SubstringAny | Kind::SubstringFinal => {
+                self.has_piece(n, dn)
+            }
             Kind::Scan => true,
             _ => false,
         }
     }
 
-    /// Judges a result after `entries` entries, which fitted or did not.
-    pub(crate) fn judge(&self, code: ResultCode, entries: u64, fits: bool) -> Verdict {
+    /// Returns true if the entry has the piece of the `n`th request.
+    fn has_piece(&self, n: u64, dn: &[u8]) -> bool {
+        let Some(pieces) = &self.pieces else {
+            return false;
+        };
+        let name = String::from_utf8_lossy(dn).to_ascii_lowercase();
+        let piece = pieces.of(n);
+        let cns = self.names.get(&name).into_iter().flatten();
+        piece.is_some_and(|piece| cns.into_iter().any(|cn| pieces.has(cn, piece)))
+    }
+
+    /// Returns the pieces that matched too many entries and were drawn again.
+    pub(crate) fn rejected(&self) -> u64 {
+        self.pieces.as_ref().map_or(0, |pieces| pieces.rejected)
+    }
+
+    /// Judges the result of the `n`th request after `entries` entries, which fitted or did not.
+    pub(crate) fn judge(&self, n: u64, code: ResultCode, entries: u64, fits: bool) -> Verdict {
         let wanted = if self.kind == Kind::Compare {
             ResultCode::CompareTrue
         } else {
@@ -92,7 +123,7 @@ impl Workload {
         let is_false = self.kind == Kind::Compare && code == ResultCode::CompareFalse;
         if code != wanted && !is_false {
             Verdict::Error
-        } else if self.checks && (is_false || !fits || entries != self.expected(entries)) {
+        } else if self.checks && (is_false || !fits || entries != self.expected(n, entries)) {
             Verdict::Wrong
         } else {
             Verdict::Right
@@ -100,9 +131,13 @@ impl Workload {
     }
 
     /// How many entries there have to be.
-    fn expected(&self, entries: u64) -> u64 {
+    fn expected(&self, n: u64, entries: u64) -> u64 {
         match self.kind {
-            Kind::Uid | Kind::Mail | Kind::Substring => 1,
+            Kind::Uid | Kind::Mail | Kind::Substring | Kind::Base => 1,
+            Kind::SubstringInitial | Kind::SubstringAny | Kind::SubstringFinal => {
+                let piece = self.pieces.as_ref().and_then(|pieces| pieces.of(n));
+                piece.map_or(0, |piece| piece.matches)
+            }
             Kind::Scan => {
                 let known = self.expect_entries.compare_exchange(
                     0,
