@@ -4,7 +4,7 @@
 #   scripts/bench.sh engine [OPTION OF compare engine]...         key/value stores
 #   scripts/bench.sh directory [OPTION OF compare directory]...   LDAP servers
 #   scripts/bench.sh machine                                      what memory, disk and sockets allow; what readers share
-#   scripts/bench.sh all                                          all of it in short, in about a quarter of an hour
+#   scripts/bench.sh all                                          all of it in short, in about half an hour
 #   scripts/bench.sh full                                         everything there is
 #   scripts/bench.sh summary                                      the table of what was asked and measured, once more
 #
@@ -31,6 +31,9 @@ machine() {
     target/release/compare limits
     target/release/compare shared
 }
+
+# Ours, the reference, and OpenLDAP 2.4 with its backends; those that are missing are left out.
+old=(--with fulgurite --with slapd --with mdb-2.4 --with hdb --with hdb-tenth --with hdb-uncached --with bdb)
 
 # A part that finds faults, or fails, does not stop the others; the run fails in the end.
 failed=
@@ -63,7 +66,12 @@ case "${1:-all}" in
         # wide entries change.
         part directory --rounds 1 --people 300000 --with fulgurite --with slapd --only both --only uid-16 --only substring-16
         part directory --rounds 1 --people 10000 --with fulgurite --with slapd --only uid-16 --only substring-16 --only scan
-        part directory --rounds 1 --people 20000 --wide --with fulgurite --with slapd --only uid-16 --only scan --only export
+        part directory --rounds 1 --people 20000 --data wide --with fulgurite --with slapd --only uid-16 --only scan --only export
+        # Other names and distributions, so that no plan is made for one data set.
+        part directory --rounds 3 --data staff --with fulgurite --with slapd --only uid-16 --only mail-16 \
+            --only substring-initial --only substring-any --only substring-final --only scan
+        # The servers of the founding papers.
+        part directory --rounds 1 --people 20000 "${old[@]}" --only uid-16 --only substring-any --only scan --only modify --only start
         finish
         ;;
     full)
@@ -73,7 +81,9 @@ case "${1:-all}" in
         part directory --rounds 3 --people 10000
         part directory --rounds 3 --people 300000
         part directory --rounds 3 --people 1000000
-        part directory --rounds 3 --wide
+        part directory --rounds 3 --data wide
+        part directory --rounds 3 --data staff
+        part directory --rounds 1 "${old[@]}"
         finish
         ;;
     *) echo "bench: there is no part \"$1\"; there are engine, directory, machine, all, full and summary" >&2; exit 2 ;;

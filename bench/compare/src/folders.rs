@@ -91,7 +91,7 @@ pub(crate) fn copy_files(from: &Path, to: &Path, medium: Medium) -> anyhow::Resu
     Ok(())
 }
 
-/// Octets that the files of a folder take, holes left out.
+/// Bytes that the files of a folder take, holes left out.
 pub(crate) fn bytes_in(folder: &Path) -> u64 {
     let Ok(entries) = fs::read_dir(folder) else {
         return 0;
@@ -104,6 +104,23 @@ pub(crate) fn bytes_in(folder: &Path) -> u64 {
             Err(_) => 0,
         })
         .sum()
+}
+
+/// Where Debian's slapd is unpacked, or the last one with back-hdb.
+pub(crate) fn slapd_root(project: &Path, old: bool) -> PathBuf {
+    project.join(if old {
+        "build/slapd-2.4/root"
+    } else {
+        "build/slapd"
+    })
+}
+
+/// The folders of libraries of unpacked packages, for the loader.
+pub(crate) fn library_path(root: &Path) -> String {
+    let triplet = format!("{}-linux-gnu", std::env::consts::ARCH);
+    ["usr/lib", "lib"]
+        .map(|folder| root.join(folder).join(&triplet).display().to_string())
+        .join(":")
 }
 
 /// Where the package is unpacked.

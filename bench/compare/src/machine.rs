@@ -107,12 +107,12 @@ pub(crate) fn server_version(name: &str, project: &Path) -> String {
             let found = said.lines().find(|line| line.starts_with("389-Directory/"));
             found.unwrap_or("389-Directory").to_owned()
         }
-        "slapd" => {
-            let libraries = format!("build/slapd/usr/lib/{}-linux-gnu", std::env::consts::ARCH);
-            let mut command = Command::new(project.join("build/slapd/usr/sbin/slapd"));
-            command
-                .arg("-VV")
-                .env("LD_LIBRARY_PATH", project.join(libraries));
+        "echo" => "reads requests, writes fixed answers".to_owned(),
+        _ => {
+            let root = crate::folders::slapd_root(project, name != "slapd");
+            let mut command = Command::new(root.join("usr/sbin/slapd"));
+            let libraries = crate::folders::library_path(&root);
+            command.arg("-VV").env("LD_LIBRARY_PATH", libraries);
             let said = command
                 .output()
                 .map(|output| output.stderr)
@@ -124,6 +124,5 @@ pub(crate) fn server_version(name: &str, project: &Path) -> String {
                 .and_then(|rest| rest.split_whitespace().next());
             format!("slapd {}", words.unwrap_or("unknown"))
         }
-        _ => "reads requests, writes fixed answers".to_owned(),
     }
 }

@@ -132,9 +132,12 @@ struct DirectoryArguments {
     /// How many people there are.
     #[arg(long, default_value_t = 100_000)]
     people: u64,
-    /// Entries with twenty attributes more.
+    /// The people in the directory.
+    #[arg(long, value_enum, default_value_t = directory::DataSet::People)]
+    data: directory::DataSet,
+    /// Seed of what is asked for; without it, another one each time. The report names it.
     #[arg(long)]
-    wide: bool,
+    seed: Option<u64>,
     /// These rows only.
     #[arg(long)]
     only: Vec<String>,
@@ -273,7 +276,8 @@ fn measure_directory(arguments: DirectoryArguments) -> anyhow::Result<()> {
     let plan = directory::Plan {
         project,
         people: arguments.people,
-        wide: arguments.wide,
+        data: arguments.data,
+        seed: arguments.seed.unwrap_or_else(fresh_seed),
         rounds: arguments.rounds.max(1),
         full: arguments.full,
         with: arguments.with,
@@ -282,6 +286,13 @@ fn measure_directory(arguments: DirectoryArguments) -> anyhow::Result<()> {
         disk: arguments.disk,
     };
     finish(directory::run(&plan)?, circumstances, &arguments.out)
+}
+
+/// A short number from the clock, to be given again.
+fn fresh_seed() -> u64 {
+    let now = std::time::SystemTime::now();
+    let since = now.duration_since(std::time::UNIX_EPOCH);
+    since.map_or(1, |since| since.as_secs() % 1_000_000)
 }
 
 /// Writes the report; faults in it are a failure.

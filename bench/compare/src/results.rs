@@ -47,6 +47,10 @@ pub(crate) enum Half {
     Directory,
     /// Directories whose entries have many values.
     Wide,
+    /// Directories of the second data set.
+    Staff,
+    /// Directories next to the servers of the founding papers.
+    Founding,
 }
 
 /// How many times as fast as the reference, or as small, one of ours has to be at a workload.
@@ -58,14 +62,17 @@ pub(crate) struct Wanted {
     pub(crate) hoped: Option<f64>,
 }
 
-/// A engine that took part.
+/// An engine that took part.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Present {
     pub(crate) name: String,
     pub(crate) title: String,
     pub(crate) version: String,
-    /// Code and constants of its shared library, in octets; none for what is compiled in.
+    /// Code and constants of its shared library, in bytes; none for what is compiled in.
     pub(crate) code_bytes: Option<u64>,
+    /// Its settings, chosen for speed.
+    #[serde(default)]
+    pub(crate) tuning: String,
 }
 
 /// One that did not, and why.
@@ -91,6 +98,9 @@ pub(crate) struct Row {
     /// Answers that were not the same as the others', and processes that failed.
     pub(crate) faults: Vec<String>,
     pub(crate) played: Vec<Played>,
+    /// Our plan of a search, in the words of `fulgurite explain`.
+    #[serde(default)]
+    pub(crate) plan: Option<String>,
 }
 
 /// One engine's rounds.
@@ -126,6 +136,27 @@ impl Results {
     }
 }
 
+/// The figures of one engine over all rounds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Spread {
+    pub(crate) min: f64,
+    pub(crate) median: f64,
+    pub(crate) max: f64,
+}
+
+impl Spread {
+    /// The distance from the smallest to the largest figure, as a part of the median.
+    pub(crate) fn part(self) -> f64 {
+        (self.max - self.min) / self.median
+    }
+
+    /// Returns true if the figures move by more than a ratio claims: the ratio 1.2 claims 0.2.
+    pub(crate) fn exceeds(self, ratio: f64) -> bool {
+        let faster = if ratio < 1.0 { 1.0 / ratio } else { ratio };
+        self.part() > faster - 1.0
+    }
+}
+
 impl Row {
     pub(crate) fn of(&self, engine: &str) -> Option<&Played> {
         self.played
@@ -133,7 +164,7 @@ impl Row {
             .find(|played| played.engine == engine && !played.rounds.is_empty())
     }
 
-    /// Nanoseconds of an operation, of the clock or of processors, or octets: whatever counts here.
+    /// Nanoseconds of an operation, of the clock or of processors, or bytes: whatever counts here.
     pub(crate) fn amount(&self, outcome: &Outcome) -> f64 {
         let total = match self.figure {
             Figure::Wall => outcome.wall_ns,
@@ -152,6 +183,17 @@ impl Row {
                 .map(|(_, one)| self.amount(one))
                 .collect(),
         )
+    }
+
+    /// The smallest, the median and the largest figure of one engine.
+    pub(crate) fn spread(&self, engine: &str) -> Option<Spread> {
+        let rounds = &self.of(engine)?.rounds;
+        let amounts = rounds.iter().map(|(_, one)| self.amount(one));
+        Some(Spread {
+            min: amounts.clone().fold(f64::INFINITY, f64::min),
+            median: self.median(engine)?.median,
+            max: amounts.fold(0.0, f64::max),
+        })
     }
 
     /// How many times as fast as another one, or as small, round by round.
@@ -179,24 +221,55 @@ impl Row {
     }
 }
 
+/// An outcome of ten operations, for tests.
+#[cfg(test)]
+pub(crate) fn outcome_of(cpu_ns: u64) -> Outcome {
+    Outcome {
+        operations: 10,
+        wall_ns: 2 * cpu_ns,
+        cpu_ns,
+        digest: 0,
+        latencies: None,
+        beside: 0,
+        file_bytes: cpu_ns,
+        errors: 0,
+        wrong: 0,
+        version: String::new(),
+    }
+}
+
+#[cfg(test)]
+impl Row {
+    /// A row that nobody has played yet, for tests.
+    pub(crate) fn empty(name: &str) -> Row {
+        Row {
+            name: name.to_owned(),
+            title: String::new(),
+            part: String::new(),
+            records: 1,
+            threads: 1,
+            figure: Figure::Cpu,
+            writes: true,
+            faults: Vec::new(),
+            played: Vec::new(),
+            plan: None,
+        }
+    }
+
+    /// Adds the rounds of an engine.
+    pub(crate) fn with(mut self, engine: &str, rounds: &[(u64, u64)]) -> Row {
+        let rounds = rounds.iter().map(|&(round, cpu)| (round, outcome_of(cpu)));
+        self.played.push(Played {
+            engine: engine.to_owned(),
+            rounds: rounds.collect(),
+        });
+        self
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    pub(crate) fn outcome(cpu_ns: u64) -> Outcome {
-        Outcome {
-            operations: 10,
-            wall_ns: 2 * cpu_ns,
-            cpu_ns,
-            digest: 0,
-            latencies: None,
-            beside: 0,
-            file_bytes: cpu_ns,
-            errors: 0,
-            wrong: 0,
-            version: String::new(),
-        }
-    }
 
     #[test]
     fn quarters_lie_between_numbers() {
@@ -208,27 +281,9 @@ mod tests {
 
     #[test]
     fn ratios_are_made_of_the_same_rounds() {
-        let played = |engine: &str, rounds: &[(u64, u64)]| Played {
-            engine: engine.to_owned(),
-            rounds: rounds
-                .iter()
-                .map(|&(round, cpu)| (round, outcome(cpu)))
-                .collect(),
-        };
-        let row = Row {
-            name: "get".to_owned(),
-            title: String::new(),
-            part: String::new(),
-            records: 1,
-            threads: 1,
-            figure: Figure::Cpu,
-            writes: true,
-            faults: Vec::new(),
-            played: vec![
-                played("ours", &[(0, 10), (1, 10), (2, 1000)]),
-                played("theirs", &[(0, 20), (1, 30), (3, 1)]),
-            ],
-        };
+        let row = Row::empty("get")
+            .with("ours", &[(0, 10), (1, 10), (2, 1000)])
+            .with("theirs", &[(0, 20), (1, 30), (3, 1)]);
         let ratio = row.ratio("ours", "theirs").unwrap();
         assert_eq!((ratio.low, ratio.median, ratio.high), (2.25, 2.5, 2.75));
         assert_eq!(
@@ -236,5 +291,20 @@ mod tests {
             (0.5 + 1.0 / 3.0) / 2.0
         );
         assert_eq!(row.median("ours").unwrap().median, 1.0);
+        let spread = row.spread("theirs").unwrap();
+        assert_eq!((spread.min, spread.median, spread.max), (0.1, 2.0, 3.0));
+    }
+
+    #[test]
+    fn a_spread_larger_than_the_claim_is_seen() {
+        let spread = Spread {
+            min: 90.0,
+            median: 100.0,
+            max: 120.0,
+        };
+        assert!((spread.part() - 0.3).abs() < 1e-9);
+        assert!(spread.exceeds(1.25) && !spread.exceeds(1.35));
+        // A claim of being slower is one too.
+        assert!(spread.exceeds(0.8) && !spread.exceeds(0.7));
     }
 }

@@ -126,6 +126,7 @@ impl Run<'_> {
             writes: !workload.only_reads(),
             faults: Vec::new(),
             played: Vec::new(),
+            plan: None,
         };
         let mut players: Vec<usize> = (0..self.ready.len())
             .filter(|&index| self.ready[index].engine.plays(workload))
@@ -267,6 +268,7 @@ impl Run<'_> {
                 &ready.library,
                 &self.plan.project,
             ),
+            tuning: ready.engine.tuning.to_owned(),
         };
         self.ready.iter().map(describe).collect()
     }

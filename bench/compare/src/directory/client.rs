@@ -6,8 +6,9 @@ use anyhow::{Context as _, bail, ensure};
 use serde::Deserialize;
 
 use super::Run;
+use super::contender::Make;
 use super::people;
-use super::server::{Installed, Make, on_core};
+use super::server::{Installed, on_core};
 use super::table::Question;
 use crate::measure::{Latencies, Outcome};
 
@@ -39,13 +40,16 @@ impl Run<'_> {
         set("--connections", question.connections.to_string());
         set("--depth", question.depth.to_string());
         set("--requests", question.requests.to_string());
-        set("--seed", (round + 1).to_string());
+        set("--seed", (self.plan.seed + round).to_string());
         if let Some(pid) = server.pid() {
             set("--server-pid", pid.to_string());
         }
         if let Some((filter, expected)) = question.filter {
             set("--filter", filter.to_owned());
-            set("--expect-entries", expected(self.plan.people).to_string());
+            set(
+                "--expect-entries",
+                expected(self.plan.data, self.plan.people).to_string(),
+            );
         }
         if question.kind == "bind" {
             set("--password", people::PASSWORD.to_owned());
@@ -53,10 +57,27 @@ impl Run<'_> {
             set("--bind-dn", people::ROOT_DN.to_owned());
             set("--password", people::ROOT_PASSWORD.to_owned());
         }
-        if server.make == Make::Echo {
+        if server.make() == Make::Echo {
             command.arg("--unchecked");
         }
         on_core(1, &command)
+    }
+
+    /// Returns the plan of a question's first search, in the words of `fulgurite explain`.
+    pub(super) fn plan_of(&self, server: &Installed, question: &Question) -> Option<String> {
+        let mut generator = self.generator(server, question, 0);
+        let output = generator
+            .arg("--show")
+            .stdout(Stdio::piped())
+            .output()
+            .ok()?;
+        let filter = String::from_utf8(output.stdout).ok()?;
+        let filter = filter.trim();
+        let text = server.explain(filter).filter(|_| !filter.is_empty())?;
+        let line = text
+            .lines()
+            .find_map(|line| line.trim().strip_prefix("plan: "))?;
+        Some(format!("`{filter}`: {line}"))
     }
 }
 

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 
+use super::duty::Duty;
 use super::people::{ROOT_DN, SUFFIX};
 use crate::folders::ds389_root;
 
@@ -52,7 +53,7 @@ pub(super) fn configure(
     project: &Path,
     folder: &Path,
     port: u16,
-    durable: bool,
+    duty: Duty,
 ) -> anyhow::Result<()> {
     let shared = ds389_root(project).join("usr/share/dirsrv");
     let settings = folder.join("conf");
@@ -105,13 +106,17 @@ pub(super) fn configure(
         text.replace(&format!("%{name}%"), value)
     });
     text = with_whole_paths(&text, &libraries(project).join("dirsrv/plugins"));
+    let on = |yes| if yes { "on" } else { "off" };
+    let log = on(duty == Duty::Logging);
     text = text.replacen(
         "objectclass:nsslapdConfig\n",
-        "objectclass:nsslapdConfig\nnsslapd-sizelimit: -1\nnsslapd-timelimit: -1\nnsslapd-accesslog-logging-enabled: off\n\
-         nsslapd-enable-upgrade-hash: off\n",
+        &format!(
+            "objectclass:nsslapdConfig\nnsslapd-sizelimit: -1\nnsslapd-timelimit: -1\n\
+             nsslapd-accesslog-logging-enabled: {log}\nnsslapd-enable-upgrade-hash: off\n"
+        ),
         1,
     );
-    let durable = if durable { "on" } else { "off" };
+    let durable = on(duty == Duty::Durable);
     text = text.replacen(
         "nsslapd-backend-implement: mdb\n",
         &format!(

@@ -11,10 +11,19 @@
 //! directory, takes part too.
 
 mod client;
+mod contender;
+mod data_set;
 mod ds389;
+mod duty;
 mod people;
+mod plan;
 mod server;
+mod slapd_conf;
+mod staff;
 mod table;
+
+pub(crate) use data_set::DataSet;
+pub(crate) use plan::Plan;
 
 use std::fs::File;
 use std::io::BufWriter;
@@ -24,31 +33,13 @@ use anyhow::{Context as _, ensure};
 
 use crate::folders::{Folders, bytes_in, copy_files};
 use crate::measure::Outcome;
-use crate::results::{Half, Missing, Played, Present, Results, Row};
-use crate::targets;
+use crate::results::{Missing, Played, Present, Results, Row};
 use crate::workload::{Figure, Medium, Tier};
 use client::{answer, start};
-use server::{Installed, Make, Spent};
-use table::{CHANGES, EVERYTHING, MEMORY, OTHER_ROWS, QUESTIONS, Question, WHOLE};
-
-/// The plan of a run.
-#[derive(Debug)]
-pub(crate) struct Plan {
-    pub(crate) project: PathBuf,
-    pub(crate) people: u64,
-    pub(crate) wide: bool,
-    /// How often everything is done; those who are neither ours nor the reference take part in the
-    /// first round.
-    pub(crate) rounds: u64,
-    /// Rows of the long run, too.
-    pub(crate) full: bool,
-    /// Names of rows; none for all.
-    pub(crate) only: Vec<String>,
-    /// Names of servers; none for all.
-    pub(crate) with: Vec<String>,
-    pub(crate) memory: PathBuf,
-    pub(crate) disk: PathBuf,
-}
+use contender::{CONTENDERS, Make, OURS, Presence, REFERENCE};
+use duty::Duty;
+use server::{Installed, Spent};
+use table::{CHANGES, EVERYTHING, MEMORY, OTHER_ROWS, QUESTIONS, Question, ROWS_OF_PEOPLE, WHOLE};
 
 struct Run<'p> {
     plan: &'p Plan,
@@ -58,6 +49,8 @@ struct Run<'p> {
     left_out: Vec<usize>,
     /// Where those write that have to be durable.
     durable: PathBuf,
+    /// Where those write that log operations.
+    logging: PathBuf,
     results: Results,
 }
 
@@ -65,73 +58,45 @@ struct Run<'p> {
 /// # Errors
 /// Folders and programs that are not there; what servers do wrong is in the results.
 pub(crate) fn run(plan: &Plan) -> anyhow::Result<Results> {
-    for name in &plan.only {
-        ensure!(
-            plan.knows(name),
-            "there is no row {name}; `compare list` names all"
-        );
-    }
+    plan.require_names()?;
     let mut folders = Folders::new(&plan.memory, &plan.disk)?;
     let ldif = folders.fresh(Medium::Memory)?.join("people.ldif");
-    people::write(
-        plan.people,
-        plan.wide,
-        &mut BufWriter::new(File::create(&ldif)?),
-    )?;
+    plan.data
+        .write(plan.people, &mut BufWriter::new(File::create(&ldif)?))?;
     let mut servers = Vec::new();
-    let mut results = Results {
-        title: format!(
-            "Directories of {} people{}",
-            plan.people,
-            if plan.wide { ", wide ones" } else { "" }
-        ),
-        stem: plan.stem(),
-        half: if plan.wide {
-            Half::Wide
-        } else {
-            Half::Directory
-        },
-        scale: 1,
-        people: plan.people,
-        reference: Make::Slapd.name().to_owned(),
-        ours: vec![Make::Fulgurite.name().to_owned()],
-        asked: targets::of_directory(),
-        size_at_most: targets::DIRECTORY_SIZE_AT_MOST,
-        ..Results::default()
-    };
-    for (make, port, title) in [
-        (Make::Fulgurite, 3893, "Fulgurite"),
-        (Make::Slapd, 3894, "slapd, back-mdb"),
-        (Make::Ds389, 3896, "389-ds, mdb"),
-        (Make::Echo, 3895, "echo, no directory"),
-    ] {
-        if !plan.with.is_empty() && !plan.with.iter().any(|name| name == make.name()) {
+    let mut results = plan.results();
+    for contender in CONTENDERS {
+        if !contender.takes_part(&plan.with) {
             continue;
         }
-        let mut server = Installed::new(make, &plan.project, folders.fresh(Medium::Memory)?, port);
+        let folder = folders.fresh(Medium::Memory)?;
+        let entries = plan.data.entries(plan.people);
+        let server = Installed::new(contender, &plan.project, folder, entries);
         if let Some(why) = server.missing() {
             results.missing.push(Missing {
-                title: title.to_owned(),
+                title: contender.title.to_owned(),
                 why,
             });
             continue;
         }
         results.engines.push(Present {
-            name: make.name().to_owned(),
-            title: title.to_owned(),
-            version: crate::machine::server_version(make.name(), &plan.project),
+            name: contender.name.to_owned(),
+            title: contender.title.to_owned(),
+            version: crate::machine::server_version(contender.name, &plan.project),
             code_bytes: None,
+            tuning: contender.tuning.to_owned(),
         });
-        server.echoed = people::entries(plan.people);
         servers.push(server);
     }
     let durable = folders.fresh(Medium::Disk)?;
+    let logging = folders.fresh(Medium::Memory)?;
     let mut run = Run {
         plan,
         ldif,
         servers,
         left_out: Vec::new(),
         durable,
+        logging,
         results,
     };
     run.add_rows();
@@ -141,24 +106,11 @@ pub(crate) fn run(plan: &Plan) -> anyhow::Result<Results> {
     Ok(run.results)
 }
 
-impl Plan {
-    /// Of files: what kind of people, and how many.
-    fn stem(&self) -> String {
-        let kind = if self.wide { "wide" } else { "directory" };
-        match self.people {
-            count if count % 1_000_000 == 0 => format!("{kind}-{}m", count / 1_000_000),
-            count if count % 1000 == 0 => format!("{kind}-{}k", count / 1000),
-            count => format!("{kind}-{count}"),
-        }
-    }
-
-    fn knows(&self, name: &str) -> bool {
-        OTHER_ROWS.contains(&name) || QUESTIONS.iter().any(|question| question.name == name)
-    }
-}
-
 impl Run<'_> {
     fn wants(&self, name: &str) -> bool {
+        if self.plan.data == DataSet::Staff && ROWS_OF_PEOPLE.contains(&name) {
+            return false;
+        }
         let question = QUESTIONS.iter().find(|question| question.name == name);
         let is_long = question.is_some_and(|question| question.tier == Tier::Full);
         match self.plan.only.as_slice() {
@@ -216,6 +168,7 @@ impl Run<'_> {
                 writes: false,
                 faults: Vec::new(),
                 played: Vec::new(),
+                plan: None,
             });
         }
     }
@@ -224,25 +177,24 @@ impl Run<'_> {
         self.results.rows.iter_mut().find(|row| row.name == name)
     }
 
-    fn note(&mut self, name: &str, make: Make, round: u64, outcome: anyhow::Result<Outcome>) {
+    fn note(&mut self, name: &str, engine: &str, round: u64, outcome: anyhow::Result<Outcome>) {
         let Some(row) = self.row(name) else {
             return;
         };
         match outcome {
             Ok(outcome) => {
-                if let Some(played) = row.played.iter_mut().find(|one| one.engine == make.name()) {
+                if let Some(played) = row.played.iter_mut().find(|one| one.engine == engine) {
                     played.rounds.push((round, outcome));
                 } else {
                     row.played.push(Played {
-                        engine: make.name().to_owned(),
+                        engine: engine.to_owned(),
                         rounds: vec![(round, outcome)],
                     });
                 }
             }
-            Err(error) => {
-                row.faults
-                    .push(format!("{}, round {}: {error:#}", make.name(), round + 1))
-            }
+            Err(error) => row
+                .faults
+                .push(format!("{engine}, round {}: {error:#}", round + 1)),
         }
     }
 
@@ -251,7 +203,10 @@ impl Run<'_> {
         let count = self.servers.len();
         (0..count)
             .map(|at| (at + round as usize) % count.max(1))
-            .filter(|&at| round == 0 || self.servers[at].make != Make::Ds389)
+            .filter(|&at| {
+                let presence = self.servers[at].contender.presence;
+                round == 0 || presence == Presence::EveryRound
+            })
             .filter(|at| !self.left_out.contains(at))
             .collect()
     }
@@ -259,14 +214,14 @@ impl Run<'_> {
     /// A server that cannot be loaded or started is missing; without ours and the reference there
     /// is nothing to compare.
     fn leave_out(&mut self, at: usize, error: anyhow::Error) -> anyhow::Result<()> {
-        let make = self.servers[at].make;
-        if make != Make::Ds389 {
+        let contender = self.servers[at].contender;
+        if contender.presence == Presence::EveryRound {
             return Err(error);
         }
         self.servers[at].stop()?;
         self.left_out.push(at);
         self.results.missing.push(Missing {
-            title: make.name().to_owned(),
+            title: contender.title.to_owned(),
             why: format!("{error:#}"),
         });
         Ok(())
@@ -278,69 +233,82 @@ impl Run<'_> {
                 self.leave_out(at, error)?;
             }
         }
-        for question in QUESTIONS.iter().filter(|question| !question.durable) {
+        let alone = |question: &&Question| question.duty != Duty::Nothing;
+        for question in QUESTIONS.iter().filter(|question| !alone(question)) {
             if !self.wants(question.name) {
                 continue;
+            }
+            if round == 0 {
+                self.note_plan(question);
             }
             for at in self.turns(round) {
                 self.ask(at, question, round);
             }
             let row = self.row(question.name);
             row.into_iter()
-                .for_each(|row| crate::amounts::progress(row, "slapd", &["fulgurite".to_owned()]));
+                .for_each(|row| crate::amounts::progress(row, REFERENCE, &[OURS.to_owned()]));
         }
         for at in self.turns(round) {
             self.end(at, round)?;
         }
-        for question in QUESTIONS.iter().filter(|question| question.durable) {
+        for question in QUESTIONS.iter().filter(alone) {
             if self.wants(question.name) {
                 for at in self.turns(round) {
-                    self.ask_durable(at, question, round)?;
+                    self.ask_alone(at, question, round)?;
                 }
             }
         }
         Ok(())
     }
 
+    /// Notes our plan of a question's first search.
+    fn note_plan(&mut self, question: &Question) {
+        let ours = self.servers.iter().find(|server| server.name() == OURS);
+        let plan = ours.and_then(|ours| self.plan_of(ours, question));
+        if let Some(row) = self.row(question.name) {
+            row.plan = plan;
+        }
+    }
+
     /// Load, export and start; the echo server is only started.
     fn whole_database(&mut self, at: usize, round: u64) -> anyhow::Result<()> {
-        let make = self.servers[at].make;
+        let (make, engine) = (self.servers[at].make(), self.servers[at].name());
         if make != Make::Echo {
             let server = &self.servers[at];
-            server.configure(false)?;
+            server.configure()?;
             let spent = server
                 .load(&self.ldif)
-                .with_context(|| format!("{} cannot load", make.name()))?;
+                .with_context(|| format!("{engine} cannot load"))?;
             let bytes = bytes_in(&server.data());
             for name in ["load", "load-wall"] {
                 let outcome = Outcome {
                     file_bytes: bytes,
                     ..outcome_of(&spent)
                 };
-                self.note(name, make, round, Ok(outcome));
+                self.note(name, engine, round, Ok(outcome));
             }
             if self.wants("export") {
                 let outcome = self.servers[at].export().and_then(|(spent, entries)| {
-                    let expected = people::entries(self.plan.people);
+                    let expected = self.plan.data.entries(self.plan.people);
                     ensure!(
                         entries == expected,
                         "{entries} entries exported, {expected} loaded"
                     );
                     Ok(outcome_of(&spent))
                 });
-                self.note("export", make, round, outcome);
+                self.note("export", engine, round, outcome);
             }
         }
         let wall = self.servers[at].start()?;
         if make != Make::Echo {
             let outcome = outcome_of(&Spent { wall, cpu: wall });
-            self.note("start", make, round, Ok(outcome));
+            self.note("start", engine, round, Ok(outcome));
         }
         Ok(())
     }
 
     fn ask(&mut self, at: usize, question: &Question, round: u64) {
-        let make = self.servers[at].make;
+        let (make, engine) = (self.servers[at].make(), self.servers[at].name());
         // Scans and searches of whole databases say nothing of a server that has none.
         let is_all = question
             .filter
@@ -353,9 +321,9 @@ impl Run<'_> {
             Ok((outcome, beside)) => (Ok(outcome), beside),
             Err(error) => (Err(error), None),
         };
-        self.note(question.name, make, round, outcome);
+        self.note(question.name, engine, round, outcome);
         if let Some(beside) = beside {
-            self.note("modifies-beside", make, round, Ok(beside));
+            self.note("modifies-beside", engine, round, Ok(beside));
         }
     }
 
@@ -368,7 +336,7 @@ impl Run<'_> {
         let server = &self.servers[at];
         let mut generator = self.generator(server, question, round);
         if !question.beside_modifies {
-            return Ok((answer(start(&mut generator)?, server.make)?, None));
+            return Ok((answer(start(&mut generator)?, server.make())?, None));
         }
         let modify = Question {
             kind: "modify",
@@ -381,14 +349,14 @@ impl Run<'_> {
         let mut modifies = self.generator(server, &modify, round);
         let modifies = start(modifies.args(time))?;
         let searches = start(generator.args(time))?;
-        let outcome = answer(searches, server.make);
-        let beside = answer(modifies, server.make)?;
+        let outcome = answer(searches, server.make());
+        let beside = answer(modifies, server.make())?;
         Ok((outcome?, Some(beside)))
     }
 
     /// Memory after all of it; then the server is stopped.
     fn end(&mut self, at: usize, round: u64) -> anyhow::Result<()> {
-        let make = self.servers[at].make;
+        let (make, engine) = (self.servers[at].make(), self.servers[at].name());
         if let (Some((anonymous, resident)), true) = (self.servers[at].memory(), make != Make::Echo)
         {
             for (name, kibibytes) in [("memory", anonymous), ("resident", resident)] {
@@ -396,30 +364,40 @@ impl Run<'_> {
                     file_bytes: kibibytes << 10,
                     ..outcome_of(&Spent::default())
                 };
-                self.note(name, make, round, Ok(outcome));
+                self.note(name, engine, round, Ok(outcome));
             }
         }
         self.servers[at].stop()
     }
 
-    /// A question to a server whose files are on a disk, and whose commits are waited for.
-    fn ask_durable(&mut self, at: usize, question: &Question, round: u64) -> anyhow::Result<()> {
-        let make = self.servers[at].make;
-        if make == Make::Echo {
+    /// A question to a server of one duty: the files of a durable one are on a disk.
+    fn ask_alone(&mut self, at: usize, question: &Question, round: u64) -> anyhow::Result<()> {
+        let own = &self.servers[at];
+        if own.make() == Make::Echo {
             return Ok(());
         }
-        let folder = self.durable.join(make.name());
+        let (root, medium) = match question.duty {
+            Duty::Durable => (&self.durable, Medium::Disk),
+            Duty::Logging | Duty::Nothing => (&self.logging, Medium::Memory),
+        };
+        let folder = root.join(own.name());
         let _ = std::fs::remove_dir_all(&folder);
         std::fs::create_dir_all(&folder)?;
-        let port = self.servers[at].port + 10;
-        let mut server = Installed::new(make, &self.plan.project, folder, port);
-        server.configure(true)?;
-        copy_files(&self.servers[at].data(), &server.data(), Medium::Disk)?;
+        let mut server = own.with_duty(question.duty, folder);
+        server.configure()?;
+        copy_files(&own.data(), &server.data(), medium)?;
         server.start()?;
         std::mem::swap(&mut self.servers[at], &mut server);
         self.ask(at, question, round);
         std::mem::swap(&mut self.servers[at], &mut server);
-        server.stop()
+        server.stop()?;
+        // A log may be written late, but not after the end.
+        if question.duty == Duty::Logging
+            && let Err(error) = server.require_log(question.requests)
+        {
+            self.note(question.name, server.name(), round, Err(error));
+        }
+        Ok(())
     }
 }
 
@@ -448,6 +426,11 @@ pub(crate) fn rows() -> impl Iterator<Item = (&'static str, String)> {
         };
         (question.name, format!("{}{full}", question.title))
     }))
+}
+
+/// Names of servers, and what they are.
+pub(crate) fn servers() -> impl Iterator<Item = (&'static str, &'static str)> {
+    CONTENDERS.iter().map(|one| (one.name, one.title))
 }
 
 /// Returns true if the load generator has been built.

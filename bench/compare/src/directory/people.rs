@@ -12,7 +12,7 @@ pub(crate) const ROOT_PASSWORD: &str = "secret";
 /// Of every user.
 pub(crate) const PASSWORD: &str = "benchmark";
 /// The same, hashed: {SSHA} with a salt, so that a bind costs one SHA-1.
-const HASHED: &str = "{SSHA}9ZrQtHwqxIrJeytJKpz8xpjvZddzYWx0";
+pub(crate) const HASHED: &str = "{SSHA}9ZrQtHwqxIrJeytJKpz8xpjvZddzYWx0";
 
 /// Results of `(&(l=A)(st=X))`, each part of which a third of all people match.
 pub(crate) const BOTH: u64 = 10;

@@ -9,32 +9,16 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail, ensure};
 
+use super::contender::{Contender, Make};
 use super::ds389;
-use super::people::{ROOT_DN, ROOT_PASSWORD, SUFFIX};
+use super::duty::Duty;
+use super::slapd_conf::SlapdConf;
 
 /// How long a server may take for anything.
 const PATIENCE: Duration = Duration::from_secs(1800);
 
-/// The product.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Make {
-    Fulgurite,
-    Slapd,
-    Ds389,
-    /// Answers without a directory.
-    Echo,
-}
-
-impl Make {
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Make::Fulgurite => "fulgurite",
-            Make::Slapd => "slapd",
-            Make::Ds389 => "389-ds",
-            Make::Echo => "echo",
-        }
-    }
-}
+/// The file of a server that logs operations.
+const LOG: &str = "operations.log";
 
 /// The cost of a command, from its start to its end.
 #[derive(Default)]
@@ -45,25 +29,52 @@ pub(crate) struct Spent {
 
 /// A server's programs, files and address.
 pub(crate) struct Installed {
-    pub(crate) make: Make,
+    pub(crate) contender: &'static Contender,
     project: PathBuf,
     folder: PathBuf,
     pub(crate) port: u16,
-    /// Entries that an echo server answers with where there are as many as people.
-    pub(crate) echoed: u64,
+    /// Entries of the database.
+    entries: u64,
+    duty: Duty,
     running: Option<Child>,
 }
 
 impl Installed {
-    pub(crate) fn new(make: Make, project: &Path, folder: PathBuf, port: u16) -> Self {
+    pub(crate) fn new(
+        contender: &'static Contender,
+        project: &Path,
+        folder: PathBuf,
+        entries: u64,
+    ) -> Self {
         Installed {
-            make,
+            contender,
             project: project.to_owned(),
             folder,
-            port,
-            echoed: 1,
+            port: contender.port,
+            entries,
+            duty: Duty::Nothing,
             running: None,
         }
+    }
+
+    /// The same server in another folder, on a port of its duty.
+    pub(crate) fn with_duty(&self, duty: Duty, folder: PathBuf) -> Self {
+        let more = match duty {
+            Duty::Nothing => 0,
+            Duty::Durable => 10,
+            Duty::Logging => 20,
+        };
+        let mut server = Installed::new(self.contender, &self.project, folder, self.entries);
+        (server.port, server.duty) = (server.port + more, duty);
+        server
+    }
+
+    pub(crate) fn make(&self) -> Make {
+        self.contender.make
+    }
+
+    pub(crate) fn name(&self) -> &'static str {
+        self.contender.name
     }
 
     /// Returns the first missing file, if any.
@@ -73,14 +84,17 @@ impl Installed {
     }
 
     fn program(&self) -> PathBuf {
-        if self.make == Make::Ds389 {
-            return crate::folders::ds389_root(&self.project).join("usr/sbin/ns-slapd");
+        match self.make() {
+            Make::Ds389 => crate::folders::ds389_root(&self.project).join("usr/sbin/ns-slapd"),
+            Make::Fulgurite => self.project.join("target/release/fulgurite"),
+            Make::Slapd | Make::OldSlapd => self.slapd_root().join("usr/sbin/slapd"),
+            Make::Echo => self.project.join("target/release/fulgurite-echo"),
         }
-        self.project.join(match self.make {
-            Make::Fulgurite => "target/release/fulgurite",
-            Make::Slapd => "build/slapd/usr/sbin/slapd",
-            Make::Echo | Make::Ds389 => "target/release/fulgurite-echo",
-        })
+    }
+
+    /// Where a slapd is unpacked: its own, or the one with the schema that ours reads.
+    fn slapd_root(&self) -> PathBuf {
+        crate::folders::slapd_root(&self.project, self.make() == Make::OldSlapd)
     }
 
     pub(crate) fn data(&self) -> PathBuf {
@@ -89,46 +103,42 @@ impl Installed {
 
     /// One of the make's programs, with slapd's libraries, or its own.
     fn command(&self, ours: &str, slapd: &str) -> Command {
-        let mut command = match self.make {
-            Make::Slapd => Command::new(self.project.join("build/slapd/usr/sbin").join(slapd)),
+        let mut command = match self.make() {
+            Make::Slapd | Make::OldSlapd => {
+                Command::new(self.slapd_root().join("usr/sbin").join(slapd))
+            }
             _ => Command::new(self.program()),
         };
-        if self.make == Make::Fulgurite {
+        if self.make() == Make::Fulgurite {
             command.arg(ours);
         }
-        let libraries = format!("build/slapd/usr/lib/{}-linux-gnu", std::env::consts::ARCH);
-        command.env("LD_LIBRARY_PATH", self.project.join(libraries));
-        if self.make == Make::Ds389 {
-            command.env("LD_LIBRARY_PATH", ds389::library_path(&self.project));
-        }
+        let libraries = match self.make() {
+            Make::Ds389 => ds389::library_path(&self.project),
+            _ => crate::folders::library_path(&self.slapd_root()),
+        };
         command
+            .env("LD_LIBRARY_PATH", libraries)
             .stdin(Stdio::null())
             .stderr(Stdio::null())
             .stdout(Stdio::null());
         command
     }
 
-    /// The same settings for both: slapd.conf is read by either.
-    pub(crate) fn configure(&self, durable: bool) -> anyhow::Result<()> {
+    /// Writes the settings. Ours reads slapd's.
+    pub(crate) fn configure(&self) -> anyhow::Result<()> {
         fs::create_dir_all(self.data())?;
-        if self.make == Make::Ds389 {
-            return ds389::configure(&self.project, &self.folder, self.port, durable);
+        if self.make() == Make::Ds389 {
+            return ds389::configure(&self.project, &self.folder, self.port, self.duty);
         }
-        let root = self.project.join("build/slapd");
-        let root = root.display();
-        let schemas = ["core", "cosine", "inetorgperson"]
-            .map(|name| format!("include {root}/etc/ldap/schema/{name}.schema\n"))
-            .concat();
-        let sync = if durable { "" } else { "dbnosync\n" };
-        let text = format!(
-            "{schemas}modulepath {root}/usr/lib/ldap\nmoduleload back_mdb.so\nsizelimit unlimited\n\
-             pidfile {}/pid\ndatabase mdb\nmaxsize 34359738368\n{sync}suffix \"{SUFFIX}\"\nrootdn \"{ROOT_DN}\"\n\
-             rootpw \"{ROOT_PASSWORD}\"\ndirectory {}\nindex objectClass,entryUUID,entryCSN eq\n\
-             index uid,mail eq,pres,sub\nindex cn,sn,givenName eq,sub\nindex l,st eq\nindex member eq\n",
-            self.folder.display(),
-            self.data().display(),
-        );
-        fs::write(self.configuration(), text).context("cannot write the configuration")
+        let conf = SlapdConf {
+            root: &self.slapd_root(),
+            folder: &self.folder,
+            backend: self.contender.backend,
+            entries: self.entries,
+            durable: self.duty == Duty::Durable,
+            threads: self.contender.threads,
+        };
+        fs::write(self.configuration(), conf.text()).context("cannot write the configuration")
     }
 
     fn configuration(&self) -> PathBuf {
@@ -140,7 +150,7 @@ impl Installed {
         let _ = fs::remove_dir_all(self.data());
         fs::create_dir_all(self.data())?;
         let mut command = self.command("load", "slapadd");
-        if self.make == Make::Ds389 {
+        if self.make() == Make::Ds389 {
             let own = self.folder.join("ldif/people.ldif");
             ds389::with_access(ldif, &own)?;
             command.args(["ldif2db", "-n", "userRoot", "-D"]);
@@ -149,7 +159,7 @@ impl Installed {
             fs::remove_file(own)?;
             return spent;
         }
-        if self.make == Make::Fulgurite {
+        if self.make() == Make::Fulgurite {
             command
                 .args(["--quiet", "--config"])
                 .arg(self.configuration())
@@ -161,19 +171,33 @@ impl Installed {
                 .arg("-l")
                 .arg(ldif);
         }
-        spent(&mut command)
+        let spent = spent(&mut command);
+        self.forget_regions();
+        spent
+    }
+
+    /// Removes the memory of Berkeley DB, which is files, after its program has ended. A start
+    /// makes it again; it is no part of the database.
+    fn forget_regions(&self) {
+        let files = fs::read_dir(self.data()).into_iter().flatten().flatten();
+        for file in files {
+            if file.file_name().to_string_lossy().starts_with("__db.") {
+                // A file that stays is only larger.
+                let _ = fs::remove_file(file.path());
+            }
+        }
     }
 
     /// The database as LDIF; also how many entries that are.
     pub(crate) fn export(&self) -> anyhow::Result<(Spent, u64)> {
         let to = self.folder.join("export.ldif");
         let mut command = self.command("export", "slapcat");
-        let flag = if self.make == Make::Fulgurite {
+        let flag = if self.make() == Make::Fulgurite {
             "--config"
         } else {
             "-f"
         };
-        if self.make == Make::Ds389 {
+        if self.make() == Make::Ds389 {
             command.args(["db2ldif", "-n", "userRoot", "-D"]);
             command.arg(self.folder.join("conf")).arg("-a").arg(&to);
         } else {
@@ -185,53 +209,28 @@ impl Installed {
         let spent = spent(&mut command)?;
         let text = fs::read(&to)?;
         fs::remove_file(&to)?;
-        let lines = text.split(|&octet| octet == b'\n');
+        let lines = text.split(|&byte| byte == b'\n');
         let entries = lines.filter(|line| line.starts_with(b"dn:")).count() as u64;
         Ok((spent, entries))
     }
 
+    /// Returns what our `explain` says of a search for a filter.
+    pub(crate) fn explain(&self, filter: &str) -> Option<String> {
+        let mut command = self.command("explain", "");
+        command
+            .arg("--config")
+            .arg(self.configuration())
+            .arg(filter);
+        let output = command.stdout(Stdio::piped()).output().ok()?;
+        String::from_utf8(output.stdout).ok()
+    }
+
     /// Starts the server on one core; tells how long it took until the first answer.
     pub(crate) fn start(&mut self) -> anyhow::Result<Duration> {
-        let command = match self.make {
-            Make::Fulgurite => {
-                let mut command = self.command("serve", "");
-                command.arg("--config").arg(self.configuration());
-                command.args([
-                    "--log-level",
-                    "error",
-                    "--listen",
-                    &format!("ldap://127.0.0.1:{}", self.port),
-                ]);
-                command
-            }
-            Make::Slapd => {
-                let mut command = self.command("", "slapd");
-                command.args([
-                    "-d",
-                    "0",
-                    "-h",
-                    &format!("ldap://127.0.0.1:{}", self.port),
-                    "-f",
-                ]);
-                command.arg(self.configuration());
-                command
-            }
-            Make::Ds389 => {
-                let mut command = self.command("", "");
-                command
-                    .args(["-d", "0", "-D"])
-                    .arg(self.folder.join("conf"));
-                command.arg("-i").arg(self.folder.join("run/pid"));
-                command
-            }
-            Make::Echo => {
-                let mut command = self.command("", "");
-                command.args(["--listen", &format!("127.0.0.1:{}", self.port)]);
-                command.args(["--entries", &self.echoed.to_string()]);
-                command
-            }
-        };
-        let mut command = on_core(0, &command);
+        let mut command = on_core(0, &self.start_command());
+        if self.duty == Duty::Logging && self.make() != Make::Ds389 {
+            command.stderr(File::create(self.folder.join(LOG))?);
+        }
         let begun = Instant::now();
         self.running = Some(command.spawn().context("cannot start the server")?);
         while begun.elapsed() < Duration::from_secs(60) {
@@ -240,7 +239,51 @@ impl Installed {
             }
             std::thread::sleep(Duration::from_micros(500));
         }
-        bail!("{} does not answer", self.make.name())
+        bail!("{} does not answer", self.name())
+    }
+
+    fn start_command(&self) -> Command {
+        let logs = self.duty == Duty::Logging;
+        let url = format!("ldap://127.0.0.1:{}", self.port);
+        let mut command = self.command("serve", "slapd");
+        match self.make() {
+            Make::Fulgurite => {
+                command.arg("--config").arg(self.configuration());
+                command.args(["--log-level", "error", "--listen", &url]);
+                command.args(logs.then_some("--log-operations"));
+            }
+            Make::Slapd | Make::OldSlapd => {
+                let level = if logs { "stats" } else { "0" };
+                command.args(["-d", level, "-h", &url, "-f"]);
+                command.arg(self.configuration());
+            }
+            Make::Ds389 => {
+                command
+                    .args(["-d", "0", "-D"])
+                    .arg(self.folder.join("conf"));
+                command.arg("-i").arg(self.folder.join("run/pid"));
+            }
+            Make::Echo => {
+                command.args(["--listen", &format!("127.0.0.1:{}", self.port)]);
+                command.args(["--entries", &self.entries.to_string()]);
+            }
+        }
+        command
+    }
+
+    /// Requires that a server of [`Duty::Logging`] has written a line for each operation.
+    pub(crate) fn require_log(&self, operations: u64) -> anyhow::Result<()> {
+        let file = match self.make() {
+            Make::Ds389 => self.folder.join("log/access"),
+            _ => self.folder.join(LOG),
+        };
+        let text = fs::read(&file).with_context(|| format!("no log {}", file.display()))?;
+        let lines = text.iter().filter(|byte| **byte == b'\n').count() as u64;
+        ensure!(
+            lines >= operations,
+            "{lines} lines logged for {operations} operations"
+        );
+        Ok(())
     }
 
     /// Returns true if the server answers an anonymous bind.
@@ -278,6 +321,7 @@ impl Installed {
             .arg(process.id().to_string())
             .status()?;
         process.wait()?;
+        self.forget_regions();
         Ok(())
     }
 }

@@ -1,10 +1,12 @@
 //! The questions to servers, as rows.
 
-use super::people::{BOTH, entries};
+use super::data_set::DataSet;
+use super::duty::Duty;
+use super::people::BOTH;
 use crate::workload::{Figure, Tier};
 
-/// A filter, and the number of people that it finds.
-type Sought = (&'static str, fn(u64) -> u64);
+/// A filter, and the number of entries that it finds.
+type Sought = (&'static str, fn(DataSet, u64) -> u64);
 
 /// One kind of question.
 #[derive(Debug, Clone, Copy)]
@@ -23,8 +25,8 @@ pub(crate) struct Question {
     /// As whom: the root for changes, each user for binds, nobody otherwise.
     pub(crate) as_root: bool,
     pub(crate) figure: Figure,
-    /// True if commits are durable.
-    pub(crate) durable: bool,
+    /// The server's work besides its answers.
+    pub(crate) duty: Duty,
     /// True if two clients modify meanwhile.
     pub(crate) beside_modifies: bool,
     pub(crate) tier: Tier,
@@ -47,7 +49,7 @@ const fn ask(
         filter: None,
         as_root: false,
         figure: Figure::Cpu,
-        durable: false,
+        duty: Duty::Nothing,
         beside_modifies: false,
         tier: Tier::Short,
     }
@@ -69,7 +71,7 @@ pub(crate) const QUESTIONS: &[Question] = &[
     Question {
         connections: 1,
         requests: 1,
-        filter: Some((EVERYTHING, entries)),
+        filter: Some((EVERYTHING, DataSet::entries)),
         ..ask(
             "scan-first",
             "all entries, first time after the start",
@@ -80,18 +82,18 @@ pub(crate) const QUESTIONS: &[Question] = &[
     Question {
         connections: 1,
         requests: 2,
-        filter: Some((EVERYTHING, entries)),
+        filter: Some((EVERYTHING, DataSet::entries)),
         ..ask("scan", "all entries, once more", SCANS, "scan")
     },
     Question {
         requests: 16,
-        filter: Some((EVERYTHING, entries)),
+        filter: Some((EVERYTHING, DataSet::entries)),
         ..ask("scan-16", "all entries, 16 clients at once", SCANS, "scan")
     },
     Question {
         connections: 4,
         requests: 4,
-        filter: Some(("(description=no such text)", |_| 0)),
+        filter: Some(("(description=no such text)", |_, _| 0)),
         ..ask(
             "scan-none",
             "all entries looked at, none found",
@@ -153,19 +155,61 @@ pub(crate) const QUESTIONS: &[Question] = &[
         SEARCHES,
         "missing",
     ),
+    ask(
+        "base-16",
+        "an entry read by its name, 16 connections",
+        SEARCHES,
+        "base",
+    ),
     Question {
         requests: 10_000,
         ..ask(
             "substring-16",
-            "cn=*word*, 16 connections",
+            "cn=*word*, six letters of one entry, 16 connections",
             SEARCHES,
             "substring",
         )
     },
     Question {
+        requests: 5_000,
+        ..ask(
+            "substring-initial",
+            "cn=text*, 4 to 12 letters, at most 100 results",
+            SEARCHES,
+            "substring-initial",
+        )
+    },
+    Question {
+        requests: 5_000,
+        ..ask(
+            "substring-any",
+            "cn=*text*, 4 to 12 letters of any position, at most 100 results",
+            SEARCHES,
+            "substring-any",
+        )
+    },
+    Question {
+        requests: 5_000,
+        ..ask(
+            "substring-final",
+            "cn=*text, 4 to 12 letters, at most 100 results",
+            SEARCHES,
+            "substring-final",
+        )
+    },
+    Question {
+        duty: Duty::Logging,
+        ..ask(
+            "uid-16-logged",
+            "uid, 16 connections, a line for each operation to a file in memory",
+            SEARCHES,
+            "uid",
+        )
+    },
+    Question {
         connections: 2,
         requests: 6,
-        filter: Some(("(&(l=A)(st=X))", |_| BOTH)),
+        filter: Some(("(&(l=A)(st=X))", |_, _| BOTH)),
         ..ask(
             "both",
             "(&(l=A)(st=X)), each a third of all, ten results",
@@ -240,7 +284,7 @@ pub(crate) const QUESTIONS: &[Question] = &[
     Question {
         as_root: true,
         figure: Figure::Wall,
-        durable: true,
+        duty: Duty::Durable,
         requests: 1_000,
         ..ask(
             "modify-durable",
@@ -250,6 +294,9 @@ pub(crate) const QUESTIONS: &[Question] = &[
         )
     },
 ];
+
+/// The rows that other data sets than the first have no answer to.
+pub(crate) const ROWS_OF_PEOPLE: &[&str] = &["both", "substring-16"];
 
 /// Rows that are not questions: of the whole database, and of the server after all of them.
 pub(crate) const OTHER_ROWS: &[&str] = &[

@@ -33,6 +33,8 @@ pub(crate) struct Engine {
     pub(crate) lmdb_files: bool,
     /// Takes part in every round; the others in every third.
     pub(crate) every_round: bool,
+    /// Its settings, as the report prints them.
+    pub(crate) tuning: &'static str,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -54,6 +56,9 @@ use Ability::{Backwards, Begin, Copies, Duplicates, Renew, Writers};
 const DEBIAN: &str = "build/engines/root";
 const LMDB_CAN: &[Ability] = &[Duplicates, Copies, Renew, Begin, Backwards, Writers];
 
+const LMDB_TUNING: &str = "MDB_NOSYNC unless durable; calls write the pages (no MDB_WRITEMAP); 256 reader slots; read-ahead \
+    as the system does it";
+
 /// All there are. The first two are ours; the third is what they are compared with.
 pub(crate) const ENGINES: &[Engine] = &[
     Engine {
@@ -65,6 +70,7 @@ pub(crate) const ENGINES: &[Engine] = &[
         can: LMDB_CAN,
         lmdb_files: true,
         every_round: true,
+        tuning: LMDB_TUNING,
     },
     Engine {
         name: "fulgurite",
@@ -75,6 +81,7 @@ pub(crate) const ENGINES: &[Engine] = &[
         can: LMDB_CAN,
         lmdb_files: true,
         every_round: true,
+        tuning: LMDB_TUNING,
     },
     Engine {
         name: REFERENCE,
@@ -85,6 +92,7 @@ pub(crate) const ENGINES: &[Engine] = &[
         can: LMDB_CAN,
         lmdb_files: true,
         every_round: true,
+        tuning: LMDB_TUNING,
     },
     Engine {
         name: "lmdb-debian",
@@ -95,6 +103,7 @@ pub(crate) const ENGINES: &[Engine] = &[
         can: LMDB_CAN,
         lmdb_files: true,
         every_round: false,
+        tuning: LMDB_TUNING,
     },
     Engine {
         name: "mdbx",
@@ -105,6 +114,7 @@ pub(crate) const ENGINES: &[Engine] = &[
         can: LMDB_CAN,
         lmdb_files: false,
         every_round: false,
+        tuning: "MDBX_UTTERLY_NOSYNC unless durable; 256 reader slots; pages of 4 KiB",
     },
     Engine {
         name: "redb",
@@ -115,6 +125,7 @@ pub(crate) const ENGINES: &[Engine] = &[
         can: &[Begin, Backwards, Writers],
         lmdb_files: false,
         every_round: false,
+        tuning: "cache 1 GiB; durability none unless durable, one durable commit at close",
     },
     Engine {
         name: "rocksdb",
@@ -125,6 +136,7 @@ pub(crate) const ENGINES: &[Engine] = &[
         can: &[Begin, Backwards, Writers],
         lmdb_files: false,
         every_round: false,
+        tuning: "block cache 1 GiB, Bloom filters of ten bits, write buffer 64 MiB, no compression; levels merged before reads; sync off unless durable",
     },
     Engine {
         name: "leveldb",
@@ -135,6 +147,7 @@ pub(crate) const ENGINES: &[Engine] = &[
         can: &[Begin, Backwards, Writers],
         lmdb_files: false,
         every_round: false,
+        tuning: "as rocksdb",
     },
     Engine {
         name: "sqlite",
@@ -145,6 +158,7 @@ pub(crate) const ENGINES: &[Engine] = &[
         can: &[Backwards, Writers],
         lmdb_files: false,
         every_round: false,
+        tuning: "WAL, page cache and mmap_size 1 GiB, table without rowid, synchronous off unless durable",
     },
     Engine {
         name: "berkeley",
@@ -155,6 +169,7 @@ pub(crate) const ENGINES: &[Engine] = &[
         can: &[Duplicates, Backwards],
         lmdb_files: false,
         every_round: false,
+        tuning: "B-tree, cache 1 GiB, log buffer 16 MiB, private environment; DB_TXN_WRITE_NOSYNC unless durable",
     },
     Engine {
         name: "kyoto",
@@ -165,6 +180,7 @@ pub(crate) const ENGINES: &[Engine] = &[
         can: &[],
         lmdb_files: false,
         every_round: false,
+        tuning: "page cache and mapped region 1 GiB, 200,000 buckets; no transactions unless durable",
     },
 ];
 

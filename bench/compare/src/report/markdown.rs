@@ -18,6 +18,7 @@ pub(crate) fn tables(results: &Results) -> String {
     for part in results.parts() {
         part_table(results, part, &mut out);
     }
+    plans(results, &mut out);
     latencies(results, &mut out);
     if results.half != Half::Engine {
         rates(results, &mut out);
@@ -47,6 +48,9 @@ fn circumstances(results: &Results, out: &mut String) {
         .map(|one| format!("{} ({})", one.title, one.version))
         .collect();
     let _ = writeln!(out, "- engines: {}", versions.join(", "));
+    for one in results.engines.iter().filter(|one| !one.tuning.is_empty()) {
+        let _ = writeln!(out, "- settings of {}: {}", one.title, one.tuning);
+    }
     for missing in &results.missing {
         let _ = writeln!(out, "- missing: {}: {}", missing.title, missing.why);
     }
@@ -59,14 +63,40 @@ fn ratio_cells(ratio: Middle) -> String {
     )
 }
 
-const HEAD: &str = "| workload | what | whose | theirs | ours | measured | middle half | asked | hoped for | |\n\
-    | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n";
+const HEAD: &str = "| workload | what | whose | theirs | their rounds | ours | measured | middle half | asked | hoped for | |\n\
+    | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n";
+
+/// The reference's smallest and largest figure, and their distance in per cent of its median. A
+/// mark shows that the distance exceeds the claim of a ratio.
+pub(crate) fn spread_cell(row: &Row, reference: &str, ratio: Option<Middle>) -> String {
+    let Some(spread) = row.spread(reference) else {
+        return "-".to_owned();
+    };
+    if row
+        .of(reference)
+        .is_none_or(|played| played.rounds.len() < 2)
+    {
+        return "one round".to_owned();
+    }
+    let mark = match ratio {
+        Some(ratio) if spread.exceeds(ratio.median) => " **unsteady**",
+        _ => "",
+    };
+    format!(
+        "{} to {}, {:.0} %{mark}",
+        amount(row, spread.min),
+        amount(row, spread.max),
+        100.0 * spread.part()
+    )
+}
 
 fn asked(results: &Results, out: &mut String) {
     let reference = results.title_of(&results.reference);
     let _ = writeln!(
         out,
-        "\n## Asked and measured\n\nHow many times as fast as {reference}; the median of the rounds' ratios, and their middle half.\n"
+        "\n## Asked and measured\n\nHow many times as fast as {reference}; the median of the rounds' ratios, and their middle half. \
+         \"Their rounds\" are the smallest and the largest figure of {reference}, and the distance between them. \
+         It is **unsteady** if that distance exceeds the claim: a ratio of 1.20 claims 20 %.\n"
     );
     out.push_str(HEAD);
     for line in &results.asked {
@@ -88,11 +118,12 @@ fn asked_line(results: &Results, row: &Row, ours: &str, asked: f64, hoped: Optio
     let verdict = measured.map_or("not measured", |ratio| mark(ratio.median, asked, hoped));
     let hoped = hoped.map_or("-".to_owned(), |hoped| format!("{hoped:.2}"));
     format!(
-        "| {} | {} | {} | {} | {} | {cells} | {asked:.2} | {hoped} | {verdict} |",
+        "| {} | {} | {} | {} | {} | {} | {cells} | {asked:.2} | {hoped} | {verdict} |",
         row.name,
         row.title,
         results.title_of(ours),
         time_of(&results.reference),
+        spread_cell(row, &results.reference, measured),
         time_of(ours),
     )
 }
@@ -137,7 +168,7 @@ fn part_table(results: &Results, part: &str, out: &mut String) {
         } else {
             ""
         };
-        let _ = write!(out, "| {}{clock} |", row.title);
+        let _ = write!(out, "| {}: {}{clock} |", row.name, row.title);
         let best = players
             .iter()
             .filter_map(|one| row.median(&one.name))
@@ -153,6 +184,22 @@ fn part_table(results: &Results, part: &str, out: &mut String) {
             };
         }
         out.push('\n');
+    }
+}
+
+/// Our plan of the first search of each row, as `fulgurite explain` prints it.
+fn plans(results: &Results, out: &mut String) {
+    let plans: Vec<_> = (results.rows.iter())
+        .filter_map(|row| Some((&row.name, row.plan.as_ref()?)))
+        .collect();
+    if plans.is_empty() {
+        return;
+    }
+    out.push_str(
+        "\n## Our plans\n\nThe first search of each row, in the words of `fulgurite explain`.\n\n",
+    );
+    for (name, plan) in plans {
+        let _ = writeln!(out, "- {name}: {plan}");
     }
 }
 
@@ -176,7 +223,7 @@ fn latencies(results: &Results, out: &mut String) {
             );
             if let (Some(p50), Some(p99), Some(max)) = figures {
                 let title = results.title_of(&played.engine);
-                let _ = writeln!(lines, "| {} | {title} | {p50} | {p99} | {max} |", row.title);
+                let _ = writeln!(lines, "| {} | {title} | {p50} | {p99} | {max} |", row.name);
             }
         }
     }
@@ -206,7 +253,7 @@ fn rates(results: &Results, out: &mut String) {
             let _ = writeln!(
                 lines,
                 "| {} | {} | {:.0} | {} | {} | {} |",
-                row.title,
+                row.name,
                 results.title_of(&played.engine),
                 middle.median,
                 limit.map_or("-".to_owned(), |limit| format!("{:.0}", limit.median)),
@@ -304,6 +351,20 @@ mod tests {
         assert_eq!(mark(1.35, 1.35, Some(1.5)), "met");
         assert_eq!(mark(1.6, 1.35, Some(1.5)), "hoped for");
         assert_eq!(mark(0.94, 0.95, None), "**falls short**");
+    }
+
+    #[test]
+    fn the_reference_shows_its_rounds() {
+        let mut row = Row::empty("uid-16")
+            .with("ours", &[(0, 1000), (1, 1000)])
+            .with("theirs", &[(0, 2000), (1, 2600)]);
+        let cell = |ratio| spread_cell(&row, "theirs", Middle::of(vec![ratio]));
+        assert_eq!(cell(2.3), "200 ns to 260 ns, 26 %");
+        assert_eq!(cell(1.2), "200 ns to 260 ns, 26 % **unsteady**");
+        assert_eq!(spread_cell(&row, "nobody", None), "-");
+        row.played.retain(|one| one.engine == "theirs");
+        row.played[0].rounds.truncate(1);
+        assert_eq!(spread_cell(&row, "theirs", None), "one round");
     }
 
     #[test]

@@ -129,4 +129,8 @@ pub(crate) fn list(workloads: &[Workload]) {
     for engine in ENGINES {
         println!("{:24} {}", engine.name, engine.title);
     }
+    println!();
+    for (name, title) in crate::directory::servers() {
+        println!("{name:24} server: {title}");
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::markdown::mark;
+use super::markdown::{mark, spread_cell};
 use crate::amounts::{amount, bytes_text};
 use crate::measure::Middle;
 use crate::results::{Half, Results, Row};
@@ -15,6 +15,8 @@ struct Line {
     /// The workload among several.
     which: String,
     ratio: Middle,
+    /// The reference's smallest and largest figure.
+    spread: String,
 }
 
 /// The table of each half that has been run.
@@ -29,8 +31,8 @@ pub(crate) fn summary(runs: &[Results]) -> String {
         }
         let _ = write!(
             out,
-            "\n## {title}\n\n| what | {reference} | ours | asked | hoped for | measured | middle half | |\n\
-             | --- | --- | --- | --- | --- | --- | --- | --- |\n"
+            "\n## {title}\n\n| row | what | {reference} | their rounds | ours | asked | hoped for | measured | middle half | |\n\
+             | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n"
         );
         for target in TARGETS.iter().filter(|target| target.half == half) {
             line(runs, target, &mut out);
@@ -49,6 +51,7 @@ pub(crate) fn summary(runs: &[Results]) -> String {
     let _ = writeln!(
         out,
         "\nFactors: how many times as fast, or as small; of sizes of files, the part of the reference's. \
+         \"Their rounds\": the reference's smallest and largest figure; **unsteady** if they differ by more than the factor claims. \
          Answers are verified: {faults} faults."
     );
     out
@@ -70,7 +73,8 @@ fn line(runs: &[Results], target: &Target, out: &mut String) {
         let why = missing(runs, target);
         let _ = writeln!(
             out,
-            "| {} | - | - | {asked} | {hoped} | - | - | {why} |",
+            "| {} | {} | - | - | - | {asked} | {hoped} | - | - | {why} |",
+            target.row(),
             target.what
         );
         return;
@@ -78,10 +82,12 @@ fn line(runs: &[Results], target: &Target, out: &mut String) {
     let verdict = verdict(target, found.ratio.median);
     let _ = writeln!(
         out,
-        "| {}{} | {} | {} | {asked} | {hoped} | **{:.2}x** | {:.2}-{:.2} | {verdict} |",
+        "| {} | {}{} | {} | {} | {} | {asked} | {hoped} | **{:.2}x** | {:.2}-{:.2} | {verdict} |",
+        target.row(),
         target.what,
         found.which,
         found.theirs,
+        found.spread,
         found.ours,
         found.ratio.median,
         found.ratio.low,
@@ -151,11 +157,13 @@ fn row<'r>(run: &'r Results, name: &str) -> Option<&'r Row> {
 
 fn of_row(run: &Results, row: &Row, ours: &str) -> Option<Line> {
     let shown = |name: &str| Some(amount(row, row.median(name)?.median));
+    let ratio = row.ratio(ours, &run.reference)?;
     Some(Line {
         theirs: shown(&run.reference)?,
         ours: shown(ours)?,
         which: String::new(),
-        ratio: row.ratio(ours, &run.reference)?,
+        ratio,
+        spread: spread_cell(row, &run.reference, Some(ratio)),
     })
 }
 
@@ -175,6 +183,7 @@ fn of_files(run: &Results, row: &Row) -> Option<Line> {
             String::new()
         },
         ratio: row.file_ratio(ours, &run.reference)?,
+        spread: "-".to_owned(),
     })
 }
 
@@ -205,9 +214,6 @@ fn slowest(run: &Results, ours: &str) -> Option<Line> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::measure::Outcome;
-    use crate::results::Played;
-    use crate::workload::Figure;
 
     fn run(half: Half, people: u64, rows: Vec<Row>) -> Results {
         Results {
@@ -222,35 +228,9 @@ mod tests {
     }
 
     fn row(name: &str, ours: u64, theirs: u64) -> Row {
-        let played = |engine: &str, number: u64| Played {
-            engine: engine.to_owned(),
-            rounds: vec![(
-                0,
-                Outcome {
-                    operations: 1,
-                    wall_ns: number,
-                    cpu_ns: number,
-                    digest: 0,
-                    latencies: None,
-                    beside: 0,
-                    file_bytes: number,
-                    errors: 0,
-                    wrong: 0,
-                    version: String::new(),
-                },
-            )],
-        };
-        Row {
-            name: name.to_owned(),
-            title: String::new(),
-            part: String::new(),
-            records: 1,
-            threads: 1,
-            figure: Figure::Cpu,
-            writes: true,
-            faults: Vec::new(),
-            played: vec![played("fulgurite", ours), played("theirs", theirs)],
-        }
+        Row::empty(name)
+            .with("fulgurite", &[(0, 10 * ours)])
+            .with("theirs", &[(0, 10 * theirs)])
     }
 
     #[test]
@@ -259,14 +239,16 @@ mod tests {
         let text = summary(&[run(Half::Directory, 100_000, rows)]);
         assert!(
             text.contains(
-                "| load 100k: CPU | 450 ns | 100 ns | 4x | 10x | **4.50x** | 4.50-4.50 | met |"
+                "| load | load 100k: CPU | 450 ns | one round | 100 ns | 4x | 10x | **4.50x** | 4.50-4.50 | met |"
             ),
             "{text}"
         );
-        assert!(text.contains("| database size, 100k | 0.0 MiB | 0.0 MiB | 0.50x of theirs | 0.35x of theirs | **0.22x** | 0.22-0.22 | hoped for |"), "{text}");
+        assert!(text.contains("| load | database size, 100k | 0.0 MiB | - | 0.0 MiB | 0.50x of theirs | 0.35x of theirs | **0.22x** | 0.22-0.22 | hoped for |"), "{text}");
         assert!(text.contains("**2.50x** | 2.50-2.50 | **falls short** |"));
-        assert!(text.contains("| load 1M: CPU | - | - | 4x | 10x | - | - | in bench-full |"));
-        assert!(text.contains("| bind | - | - | 2.2x | 3x | - | - | not measured |"));
+        assert!(
+            text.contains("| load | load 1M: CPU | - | - | - | 4x | 10x | - | - | in bench-full |")
+        );
+        assert!(text.contains("| bind-16 | bind | - | - | - | 2.2x | 3x | - | - | not measured |"));
         assert!(!text.contains("liblmdb"));
     }
 
@@ -280,7 +262,7 @@ mod tests {
         let mut run = run(Half::Engine, 0, rows);
         run.asked = crate::targets::of_engine();
         let text = summary(&[run]);
-        assert!(text.contains("the same through the Rust interface (churn); 2 are below 0.95x | 50.0 ns | 100 ns | 0.95x | - | **0.50x**"), "{text}");
+        assert!(text.contains("the same through the Rust interface (churn); 2 are below 0.95x | 50.0 ns | one round | 100 ns | 0.95x | - | **0.50x**"), "{text}");
         assert!(text.contains("the worst (get-many) |"), "{text}");
     }
 }
