@@ -7,6 +7,7 @@
 #   scripts/setup.sh release   also what packs a release
 #   scripts/setup.sh clients   LDAP clients of other languages and servers that look things up, under build/
 #   scripts/setup.sh programs  what runs programs on our liblmdb.so: slapd's, Postfix's, Knot's, ... files, under build/
+#   scripts/setup.sh hdb       slapd 2.4 with back-hdb and back-bdb, which founding papers measured, under build/
 #   scripts/setup.sh bench     other key/value stores and slapd, which ours are measured beside, under build/
 #   scripts/setup.sh all       everything: also Python clients and the real LMDB 0.9.36, under build/
 #
@@ -77,6 +78,30 @@ need_slapd() {
     )
     touch build/slapd/.complete
     echo "setup: slapd is unpacked in build/slapd"
+}
+
+# slapd 2.4.57 of Debian 11, the last release with back-hdb and back-bdb, in build/slapd-2.4/root.
+# apt reads that release's list into a folder here; the machine's own lists stay as they are.
+need_hdb() {
+    local folder=$PWD/build/slapd-2.4 mirror
+    [ ! -e "$folder/.complete" ] || return 0
+    rm -rf "$folder"
+    mkdir -p "$folder/apt/state/lists/partial" "$folder/apt/cache/archives/partial" "$folder/packages"
+    mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' | grep -m1 '/debian/*$' || true)
+    echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] ${mirror:-http://deb.debian.org/debian} bullseye main" \
+        > "$folder/apt/sources.list"
+    local apt=(apt-get -qq -o "Dir::Etc::SourceList=$folder/apt/sources.list" -o Dir::Etc::SourceParts=-
+        -o "Dir::State=$folder/apt/state" -o Dir::State::status=/dev/null -o "Dir::Cache=$folder/apt/cache"
+        -o APT::Sandbox::User=root -o APT::Update::Error-Mode=any)
+    (
+        cd "$folder/packages"
+        "${apt[@]}" update >/dev/null 2>&1 || exit 1
+        "${apt[@]}" download slapd libldap-2.4-2 libdb5.3 libltdl7 libodbc1 libperl5.32 libwrap0 >/dev/null 2>&1 || exit 1
+        for package in *.deb; do dpkg -x "$package" ../root; done
+    ) || { echo "setup: slapd 2.4 of Debian 11 is not to be had here; the bench does without" >&2; return 0; }
+    rm -rf "$folder/packages" "$folder/apt"
+    touch "$folder/.complete"
+    echo "setup: slapd 2.4 with back-hdb and back-bdb is unpacked in build/slapd-2.4"
 }
 
 # 389 Directory Server in build/389-ds/root, with those of its libraries that this machine lacks.
@@ -299,9 +324,11 @@ case "${1:-all}" in
         need liblmdb-dev ldap-utils valgrind
         need_slapd
         need_389ds
+        need_hdb
         need_reference_lmdb
         need_engines
         ;;
+    hdb) need_hdb ;;
     clients)
         need_rust
         need openssl curl ldap-utils
@@ -313,5 +340,5 @@ case "${1:-all}" in
         need_debian_clients
         ;;
     programs) need_rust; need_programs ;;
-    *) echo "setup: there is no part \"$1\"; there are rust, lint, demo, release, clients, programs, bench and all" >&2; exit 2 ;;
+    *) echo "setup: there is no part \"$1\"; there are rust, lint, demo, release, clients, programs, hdb, bench and all" >&2; exit 2 ;;
 esac
