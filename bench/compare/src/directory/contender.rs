@@ -94,7 +94,7 @@ pub(crate) const CONTENDERS: &[Contender] = &[
         backend: Backend::Mdb,
         port: 3896,
         threads: None,
-        tuning: "access log off; entry cache 1 GiB, DN cache 256 MiB; no limits of look-through; \
+        tuning: "access and security logs off; entry cache 1 GiB, DN cache 256 MiB; no limits of look-through; \
                  durable transactions off unless durable",
         presence: Presence::FirstRound,
     },

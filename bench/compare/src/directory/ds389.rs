@@ -112,7 +112,8 @@ pub(super) fn configure(
         "objectclass:nsslapdConfig\n",
         &format!(
             "objectclass:nsslapdConfig\nnsslapd-sizelimit: -1\nnsslapd-timelimit: -1\n\
-             nsslapd-accesslog-logging-enabled: {log}\nnsslapd-enable-upgrade-hash: off\n"
+             nsslapd-accesslog-logging-enabled: {log}\nnsslapd-securitylog-logging-enabled: off\n\
+             nsslapd-enable-upgrade-hash: off\n"
         ),
         1,
     );
