@@ -22,6 +22,7 @@
 
 mod context;
 mod decide;
+mod entry_set;
 mod evaluate;
 mod explain;
 mod facts;
@@ -39,9 +40,11 @@ mod subject;
 mod uniform_rights;
 
 pub use decide::{Decisions, EntryRights, RightsClass};
+pub use entry_set::Set;
 pub use explain::{Explanation, Outcome, Step};
 pub use facts::{EntryRef, Facts, NoFacts, RuleSearch};
 pub use parse::RuleError;
+pub use pattern::Pattern;
 pub use requester::{Requester, Strengths, Wire};
 pub use rights::{Level, Rights};
 pub use rule::{Part, RuleText};

@@ -15,7 +15,7 @@ const COMPILED_BYTES_MAX: usize = 1 << 20;
 
 /// A compiled expression.
 #[derive(Clone, Debug)]
-pub(crate) struct Pattern {
+pub struct Pattern {
     regex: Regex,
 }
 
@@ -23,10 +23,22 @@ pub(crate) struct Pattern {
 pub(crate) type Captures = Vec<Option<Range<usize>>>;
 
 impl Pattern {
-    /// Compiles; the error is a sentence.
+    /// Compiles an expression that ignores case; the error is a sentence.
     pub(crate) fn new(posix: &str) -> Result<Pattern, String> {
+        Pattern::compile(posix, true)
+    }
+
+    /// Compiles an expression that observes case.
+    ///
+    /// # Errors
+    /// A sentence about the first error.
+    pub fn exact_case(posix: &str) -> Result<Pattern, String> {
+        Pattern::compile(posix, false)
+    }
+
+    fn compile(posix: &str, ignore_case: bool) -> Result<Pattern, String> {
         RegexBuilder::new(&translated(posix)?)
-            .case_insensitive(true)
+            .case_insensitive(ignore_case)
             .dot_matches_new_line(true)
             .size_limit(COMPILED_BYTES_MAX)
             .build()
@@ -37,7 +49,9 @@ impl Pattern {
             })
     }
 
-    pub(crate) fn is_match(&self, text: &str) -> bool {
+    /// Returns true if the expression matches somewhere in the text.
+    #[must_use]
+    pub fn is_match(&self, text: &str) -> bool {
         self.regex.is_match(text)
     }
 

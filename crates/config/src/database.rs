@@ -2,22 +2,11 @@
 
 use std::path::Path;
 
-use fulgurite_policy::DatabaseKind;
+use fulgurite_policy::{DatabaseKind, OverlaySettings};
 
 use crate::index::{self, IndexSetting};
 use crate::table::{Content, ContentLayer, Policy, PolicyLayer, Storage, StorageLayer};
-use crate::{ConfigError, Origin, Sourced};
-
-/// An overlay of a database, with its directives.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Overlay {
-    /// Its name: `memberof`.
-    pub name: String,
-    /// Its place.
-    pub origin: Origin,
-    /// Its directives, as written.
-    pub directives: Vec<Sourced<String>>,
-}
+use crate::{ConfigError, Origin};
 
 /// One database with all settings.
 #[derive(Clone, Debug)]
@@ -34,7 +23,7 @@ pub struct Database {
     /// Its storage.
     pub storage: Storage,
     /// Its overlays, in the order of the configuration.
-    pub overlays: Vec<Overlay>,
+    pub overlays: Vec<OverlaySettings>,
 }
 
 /// The settings of a database that one source sets.
@@ -51,7 +40,7 @@ pub struct DatabaseLayer {
     /// Its storage.
     pub storage: StorageLayer,
     /// Its overlays.
-    pub overlays: Vec<Overlay>,
+    pub overlays: Vec<OverlaySettings>,
 }
 
 impl DatabaseLayer {

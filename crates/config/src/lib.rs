@@ -48,7 +48,7 @@ mod tokens;
 mod toml_file;
 
 pub use cn_config::{ConfigAddError, ConfigAddition, ConfigEntry, WriteError};
-pub use database::{Database, DatabaseLayer, Overlay};
+pub use database::{Database, DatabaseLayer};
 pub use document::{example, reference};
 pub use error::ConfigError;
 pub use file_mode::FileMode;

@@ -151,10 +151,9 @@ fn a_whole_configuration() {
     );
     assert_eq!(*database.storage.durability, Durability::NoSync);
     assert_eq!(*database.storage.map_bytes_max, 10_485_760);
-    assert_eq!(
-        database.overlays[0].directives[0].value,
-        "syncprov-checkpoint 100 10"
-    );
+    let line = &database.overlays[0].lines[0].value;
+    assert_eq!(line.directive.keyword, "syncprov-checkpoint");
+    assert_eq!(line.arguments, ["100", "10"]);
     assert!(settings.config.content.root_password.is_some());
 
     let warnings: Vec<_> = settings.notes.iter().filter(|note| note.warning).collect();

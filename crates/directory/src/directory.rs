@@ -21,7 +21,8 @@ use crate::core::result::{self, OpResult};
 use crate::core::session::Session;
 use crate::core::well_known_types::WellKnownTypes;
 use crate::features::registry;
-use crate::features::set::Features;
+use crate::features::set::{Features, NO_FEATURES};
+use crate::features::sssvlv::Sssvlv;
 use crate::generated::namespace::{Generated, NamespaceTarget};
 use crate::generated::root_dse::GeneratedContent;
 use crate::generated::tree::{Tree, TreeOptions};
@@ -91,7 +92,8 @@ pub struct Directory {
     generated: Generated,
     policy: OperationPolicy,
     auth: Auth,
-    features: Features,
+    /// The features of each database, by its number.
+    features: Vec<Features>,
     search: SearchSettings,
     default_referral: DefaultReferral,
 }
@@ -99,6 +101,8 @@ pub struct Directory {
 /// The settings and the shared state of searches.
 pub(crate) struct SearchSettings {
     pub(crate) default_base: Option<Dn>,
+    /// Sorted searches. All databases share their limits and slots.
+    pub(crate) sssvlv: Sssvlv,
     /// The limits outside all databases.
     pub(crate) limits: CompiledLimits,
     /// The missing indexes that were logged. Shared with the directory of the next configuration.
@@ -145,11 +149,13 @@ impl Directory {
         let schema = Arc::clone(&options.schema);
         let types = WellKnownTypes::of(&schema)?;
         let rules = Rules::parse(&schema, &options.access, options.without_rules)?;
-        let overlays = options
-            .databases
-            .iter()
-            .flat_map(|database| &database.overlays);
-        let features = registry::compile(overlays, options.sort_limits)?;
+        let mut sort_limits = options.sort_limits;
+        let databases = options.databases.iter();
+        let features = databases.map(|database| {
+            let suffixes = database.store.suffixes();
+            registry::compile(&schema, suffixes, &database.overlays, &mut sort_limits)
+        });
+        let features = features.collect::<Result<_, _>>()?;
         let databases = open_databases(&mut options)?;
         let default_base = options.default_search_base.take();
         let default_base = default_base.map(|base| {
@@ -178,6 +184,7 @@ impl Directory {
             features,
             search: SearchSettings {
                 default_base,
+                sssvlv: Sssvlv::new(sort_limits),
                 limits: CompiledLimits::new(&schema, options.limits)?,
                 index_advice: IndexAdvice::default(),
                 cookie_key: options
@@ -199,7 +206,7 @@ impl Directory {
         let mut next = Directory::open(options)?;
         next.auth = self.auth.with_options(next.auth.options);
         next.core.csn = self.core.csn.clone();
-        next.features.continue_from(&self.features);
+        next.search.sssvlv.slots = self.search.sssvlv.slots.clone();
         next.search.index_advice = self.search.index_advice.clone();
         next.search.cookie_key = self.search.cookie_key;
         for database in next.core.databases.iter_mut() {
@@ -273,8 +280,10 @@ impl Directory {
         &self.policy
     }
 
-    pub(crate) fn features(&self) -> &Features {
-        &self.features
+    /// Returns the features of a database.
+    pub(crate) fn features_of(&self, database: &Database) -> &Features {
+        debug_assert_eq!(self.features.len(), self.databases().len());
+        self.features.get(database.number).unwrap_or(&NO_FEATURES)
     }
 
     pub(crate) fn search_settings(&self) -> &SearchSettings {
@@ -362,7 +371,9 @@ fn open_databases(options: &mut DirectoryOptions) -> Result<Databases, OpenError
         // A read-only store has no key. Its cookies end with this server.
         None => store.secret(random).unwrap_or_else(|_| random()),
     };
-    let databases = databases.map(|database| Database::open(database, &shared, cookie_key));
+    let databases = databases
+        .enumerate()
+        .map(|(number, database)| Database::open(number, database, &shared, cookie_key));
     Databases::new(databases.collect::<Result<_, _>>()?)
 }
 

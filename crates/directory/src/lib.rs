@@ -16,7 +16,7 @@
 //!   search    a search as a task that works in steps
 //!   write     one update: context, changes, stamps
 //!   auth      passwords, SASL, proxied authorization
-//!   features  optional features of databases: glue, sorted searches
+//!   features  optional features of databases: glue, sorted searches, unique values
 //!   request   controls, limits, restrictions, aliases, referrals
 //!   rights    access rules asked about entries, and the projection of entries
 //!   generated entries that no store holds
@@ -54,16 +54,17 @@ pub use crate::core::csn::{Csn, CsnGenerator};
 pub use crate::core::database::{Database, DatabaseOptions, RootAccount};
 pub use crate::core::error::OpenError;
 pub use crate::core::limits::Limits;
-pub use crate::core::overlay::OverlaySettings;
 pub use crate::core::session::{Identity, Method, Name, Session};
 pub use directory::{Directory, DirectoryOptions};
+pub use features::compilation::OverlayReport;
+pub use features::registry::check_overlays;
 pub use fulgurite_auth::{
     AuthzId, AuthzPolicy, AuthzRegexp, AuthzRegexpError, Scheme, ScramHash, SecurityProperties,
 };
 /// The administrator's decisions that options are made of.
 pub use fulgurite_policy::{
-    Allow, Disallow, Limit, LimitsRule, Operations, Require, Restrict, Restrictions, Security,
-    SizeLimits, SortLimits, Sourced, Subordinate, TimeLimits,
+    Allow, Disallow, Limit, LimitsRule, Operations, OverlayLine, OverlaySettings, Require,
+    Restrict, Restrictions, Security, SizeLimits, SortLimits, Sourced, Subordinate, TimeLimits,
 };
 pub use generated::tree::{SentCounter, TreeEntry, TreeOptions, TreeSource};
 pub use op::bind::BindStep;

@@ -26,6 +26,9 @@ pub use features::{Allow, Disallow, FeatureSet, Require};
 pub use index::{IndexKind, IndexKinds};
 pub use limits::{Limit, LimitsRule, SizeLimits, SortLimits, TimeLimits};
 pub use origin::{Origin, Sourced};
-pub use overlay::{OVERLAYS, Overlay, OverlayDirective, OverlaySupport, find_overlay, overlay_of};
+pub use overlay::{
+    OVERLAYS, Overlay, OverlayDirective, OverlayLine, OverlaySettings, OverlaySupport,
+    OverlayValue, find_overlay, overlay_of,
+};
 pub use restrictions::{FactorError, Operations, Restrict, Restrictions, Security};
 pub use tls::{CrlCheck, TlsOptions, TlsVersion, VerifyClient};

@@ -1,15 +1,33 @@
 //! The overlays of slapd, one row each: support, and directives that a configuration may keep.
 
+use crate::Sourced;
+use crate::origin::Origin;
+
 /// How the server treats an overlay that a configuration names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OverlaySupport {
     /// The server has the feature.
     BuiltIn,
+    /// The server has the feature, for a single database.
+    PerDatabase,
     /// The data mean the same without the overlay; the text names the missing feature.
     LeftOut(&'static str),
     /// Answers or rules would differ without the overlay, so the configuration is refused; the text
     /// says how.
     Refused(&'static str),
+}
+
+/// The form of a directive's attribute in `cn=config`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OverlayValue {
+    /// A value has all arguments of a line.
+    Words,
+    /// A value is the first argument of a line, with its blanks.
+    Text,
+    /// Each argument is a value.
+    EachWord,
+    /// A value has all arguments of a line, and texts among them are in quotes.
+    QuotedWords,
 }
 
 /// A directive of an overlay.
@@ -19,6 +37,28 @@ pub struct OverlayDirective {
     pub keyword: &'static str,
     /// The attribute in `cn=config`.
     pub olc: &'static str,
+    /// The form of the attribute.
+    pub value: OverlayValue,
+}
+
+/// An overlay of a database, as configured.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OverlaySettings {
+    /// The name in slapd.
+    pub name: String,
+    /// Its place.
+    pub origin: Origin,
+    /// Its directives, in the order of the configuration.
+    pub lines: Vec<Sourced<OverlayLine>>,
+}
+
+/// One directive of an overlay, as configured.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OverlayLine {
+    /// The directive.
+    pub directive: &'static OverlayDirective,
+    /// Its arguments.
+    pub arguments: Vec<String>,
 }
 
 /// One overlay of slapd.
@@ -34,7 +74,8 @@ pub struct Overlay {
     pub directives: &'static [OverlayDirective],
 }
 
-use OverlaySupport::{BuiltIn, LeftOut, Refused};
+use OverlaySupport::{BuiltIn, LeftOut, PerDatabase, Refused};
+use OverlayValue::{EachWord, QuotedWords, Text};
 
 const fn row(
     name: &'static str,
@@ -51,7 +92,19 @@ const fn row(
 }
 
 const fn word(keyword: &'static str, olc: &'static str) -> OverlayDirective {
-    OverlayDirective { keyword, olc }
+    written(OverlayValue::Words, keyword, olc)
+}
+
+const fn written(
+    value: OverlayValue,
+    keyword: &'static str,
+    olc: &'static str,
+) -> OverlayDirective {
+    OverlayDirective {
+        keyword,
+        olc,
+        value,
+    }
 }
 
 /// Every overlay of slapd.
@@ -166,14 +219,24 @@ pub const OVERLAYS: &[Overlay] = &[
     row(
         "unique",
         "olcUniqueConfig",
-        Refused("values would not be kept unique"),
-        &[],
+        PerDatabase,
+        &[
+            written(Text, "unique_base", "olcUniqueBase"),
+            written(EachWord, "unique_ignore", "olcUniqueIgnore"),
+            written(EachWord, "unique_attributes", "olcUniqueAttribute"),
+            written(Text, "unique_strict", "olcUniqueStrict"),
+            written(Text, "unique_uri", "olcUniqueURI"),
+        ],
     ),
     row(
         "constraint",
         "olcConstraintConfig",
-        Refused("values would not be checked"),
-        &[],
+        PerDatabase,
+        &[written(
+            QuotedWords,
+            "constraint_attribute",
+            "olcConstraintAttribute",
+        )],
     ),
     row(
         "collect",
@@ -269,6 +332,26 @@ pub fn overlay_of(keyword: &str) -> Option<&'static Overlay> {
         let mut directives = overlay.directives.iter();
         directives.any(|directive| directive.keyword.eq_ignore_ascii_case(keyword))
     })
+}
+
+impl OverlaySettings {
+    /// Returns the overlay of a name without directives.
+    #[must_use]
+    pub fn new(name: &str, origin: Origin) -> OverlaySettings {
+        OverlaySettings {
+            name: name.to_owned(),
+            origin,
+            lines: Vec::new(),
+        }
+    }
+}
+
+impl OverlayLine {
+    /// Returns the first argument; empty if there is none.
+    #[must_use]
+    pub fn first(&self) -> &str {
+        self.arguments.first().map_or("", String::as_str)
+    }
 }
 
 impl Overlay {

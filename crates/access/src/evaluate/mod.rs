@@ -1,6 +1,6 @@
 //! One walk through the rules for one part of one entry.
 
-mod set;
+pub(crate) mod set;
 
 use fulgurite_ldap::{Filter as FilterText, FilterBuf, LdapUrl, Scope};
 use fulgurite_schema::{Dn, Filter};

@@ -6,7 +6,7 @@ use fulgurite_ldap::{Filter as FilterText, FilterBuf, LdapUrl, Scope};
 use fulgurite_schema::{AttributeDescription, Dn, Filter, Schema};
 
 use crate::context::EntryContext;
-use crate::facts::{EntryRef, RuleSearch};
+use crate::facts::{EntryRef, Facts, RuleSearch};
 use crate::names::parent;
 use crate::parse::parse_set;
 use crate::pattern::SubMatches;
@@ -20,7 +20,18 @@ const OID_SYNTAX: &str = "1.3.6.1.4.1.1466.115.121.1.38";
 /// Members of a set at most; what is beyond is left out, and so grants nothing.
 const MEMBERS_MAX: usize = 100_000;
 
-type Members = BTreeSet<Vec<u8>>;
+pub(crate) type Members = BTreeSet<Vec<u8>>;
+
+/// The names and entries that a set is about.
+#[derive(Clone, Copy)]
+pub(crate) struct SetContext<'e> {
+    pub(crate) schema: &'e Schema,
+    /// The name of the entry, in normal form.
+    pub(crate) name: &'e str,
+    /// The name of the requester, in normal form; empty for an anonymous one.
+    pub(crate) user: &'e str,
+    pub(crate) facts: &'e dyn Facts,
+}
 
 /// Tests that a set is not empty.
 pub(super) fn holds(
@@ -28,22 +39,27 @@ pub(super) fn holds(
     entry: &EntryContext<'_>,
     sub_matches: Option<&SubMatches>,
 ) -> bool {
+    let context = SetContext {
+        schema: &entry.operation.rules.schema,
+        name: entry.name,
+        user: entry.operation.subject.name(Identity::Effective),
+        facts: entry.facts,
+    };
     match (test, sub_matches) {
-        (SetTest::Fixed(set), _) => !members(set, entry).is_empty(),
+        (SetTest::Fixed(set), _) => !members(set, &context).is_empty(),
         (SetTest::Expanded(template), Some(sub_matches)) => {
-            let schema = &entry.operation.rules.schema;
-            parse_set(schema, &template.expand(sub_matches))
-                .is_ok_and(|set| !members(&set, entry).is_empty())
+            parse_set(context.schema, &template.expand(sub_matches))
+                .is_ok_and(|set| !members(&set, &context).is_empty())
         }
         (SetTest::Expanded(_), None) => false,
     }
 }
 
 /// Returns the members of a set.
-fn members(set: &SetExpression, entry: &EntryContext<'_>) -> Members {
+pub(crate) fn members(set: &SetExpression, entry: &SetContext<'_>) -> Members {
     match set {
         SetExpression::This => one(entry.name),
-        SetExpression::User => match entry.operation.subject.name(Identity::Effective) {
+        SetExpression::User => match entry.user {
             "" => Members::new(),
             name => one(name),
         },
@@ -103,7 +119,7 @@ fn is_url(text: &str) -> bool {
 /// Returns the values of an attribute in the entries named, and, if asked, in the entries that
 /// those values name.
 fn values(
-    entry: &EntryContext<'_>,
+    entry: &SetContext<'_>,
     names: Members,
     attribute: &AttributeDescription,
     again: bool,
@@ -122,11 +138,11 @@ fn values(
 }
 
 fn values_of(
-    entry: &EntryContext<'_>,
+    entry: &SetContext<'_>,
     name: &[u8],
     attribute: &AttributeDescription,
 ) -> Vec<Vec<u8>> {
-    let schema = &entry.operation.rules.schema;
+    let schema = entry.schema;
     let Ok(dn) = Dn::parse_bytes(schema, name) else {
         return Vec::new();
     };
@@ -161,12 +177,8 @@ fn comparable(schema: &Schema, attribute: &AttributeDescription, value: &[u8]) -
 }
 
 /// Returns the values of an attribute in the entries that a search URL finds.
-fn search(
-    entry: &EntryContext<'_>,
-    text: &str,
-    attribute: &AttributeDescription,
-) -> Option<Members> {
-    let schema = &entry.operation.rules.schema;
+fn search(entry: &SetContext<'_>, text: &str, attribute: &AttributeDescription) -> Option<Members> {
+    let schema = entry.schema;
     let url: LdapUrl = text.parse().ok()?;
     let base = Dn::parse(schema, &url.dn).ok()?;
     let parsed = url.filter.as_deref().map(FilterBuf::parse);

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use super::entry::{ConfigEntry, numbered};
 use super::number::without_number;
+use super::overlay;
 use super::values;
 use crate::database::Database;
 use crate::names::SchemaPart;
@@ -121,10 +122,8 @@ fn overlays(database: &Database, above: &str) -> Vec<ConfigEntry> {
     if database.kind != DatabaseKind::Mdb {
         return Vec::new();
     }
-    let entry = |(at, overlay): (usize, &crate::Overlay)| {
-        let name = format!("{{{at}}}{}", overlay.name);
-        let dn = format!("olcOverlay={name},olcDatabase={above},cn=config");
-        ConfigEntry::new(dn, &["olcOverlayConfig"], "olcOverlay", &name)
-    };
-    database.overlays.iter().enumerate().map(entry).collect()
+    let overlays = database.overlays.iter().enumerate();
+    overlays
+        .map(|(at, settings)| overlay::entry(at, settings, above))
+        .collect()
 }

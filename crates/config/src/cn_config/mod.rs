@@ -14,6 +14,7 @@ mod add;
 mod entries;
 mod entry;
 mod number;
+mod overlay;
 mod read;
 mod values;
 mod write;

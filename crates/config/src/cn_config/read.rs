@@ -6,12 +6,13 @@ use std::path::{Path, PathBuf};
 use fulgurite_ldif::{Action, Reader as LdifReader};
 
 use super::number::{number_of, without_number};
+use super::overlay;
 use crate::slapd_conf::{KnownDirective, LayerBuilder, apply, directives, obey};
 use crate::statement::{Section, Statement};
 use crate::table::Directive;
 use crate::tokens::split_tokens;
 use crate::{ConfigError, Layer, Origin, Sourced};
-use fulgurite_policy::DatabaseKind;
+use fulgurite_policy::{DatabaseKind, find_overlay};
 
 /// Entries of one folder, at most.
 const ENTRIES_MAX: usize = 10_000;
@@ -256,14 +257,20 @@ impl Entry {
             section: Section::Frontend,
         };
         obey(builder, &statement).map_err(|message| ConfigError::at(&statement.origin, message))?;
-        let said = self
-            .values
-            .iter()
-            .filter(|(name, _, _)| !is_bookkeeping(name));
-        let said = said
-            .map(|(name, value, line)| Sourced::new(format!("{name} {value}"), self.origin(*line)));
-        if let Some(overlay) = builder.database().overlays.last_mut() {
-            overlay.directives.extend(said);
+        let row = find_overlay(name);
+        for (attribute, value, line) in &self.values {
+            if is_bookkeeping(attribute) {
+                continue;
+            }
+            let origin = self.origin(*line);
+            match row.and_then(|row| row.directive(attribute)) {
+                Some(directive) => {
+                    let value = Sourced::new(value.clone(), origin);
+                    let line = overlay::line(directive, &value);
+                    builder.push_overlay_line(line);
+                }
+                None => builder.warn(&origin, format!("{attribute} has no meaning here")),
+            }
         }
         Ok(())
     }

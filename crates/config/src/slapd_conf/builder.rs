@@ -1,8 +1,8 @@
 //! A layer that statements fill one by one, and the part of the configuration that they are in.
 
-use fulgurite_policy::{BuiltinSchema, DatabaseKind};
+use fulgurite_policy::{BuiltinSchema, DatabaseKind, OverlayLine, OverlaySettings};
 
-use crate::database::{DatabaseLayer, Overlay};
+use crate::database::DatabaseLayer;
 use crate::statement::{Section, Statement};
 use crate::table::{AnyRow, PolicyLayer};
 use crate::{Layer, Note, Origin, Sourced};
@@ -146,11 +146,15 @@ impl LayerBuilder {
 
     /// Adds an overlay to the database.
     pub(crate) fn push_overlay(&mut self, name: &str, origin: &Origin) {
-        self.database().overlays.push(Overlay {
-            name: name.to_owned(),
-            origin: origin.clone(),
-            directives: Vec::new(),
-        });
+        let overlay = OverlaySettings::new(name, origin.clone());
+        self.database().overlays.push(overlay);
+    }
+
+    /// Adds a directive to the overlay added last.
+    pub(crate) fn push_overlay_line(&mut self, line: Sourced<OverlayLine>) {
+        if let Some(overlay) = self.database().overlays.last_mut() {
+            overlay.lines.push(line);
+        }
     }
 
     /// Notes a setting without effect.

@@ -1,6 +1,6 @@
 //! The directives that read statements: rows of the table, and those that begin a database.
 
-use fulgurite_policy::{DatabaseKind, OverlaySupport, find_overlay, overlay_of};
+use fulgurite_policy::{DatabaseKind, OverlayLine, OverlaySupport, find_overlay, overlay_of};
 
 use super::builder::LayerBuilder;
 use crate::Sourced;
@@ -105,10 +105,15 @@ fn obeyed_by_overlay(builder: &mut LayerBuilder, statement: &Statement) -> bool 
     let Some(overlay) = overlays.find(|overlay| overlay.name == owner.name) else {
         return false;
     };
-    let text = format!("{} {}", statement.keyword, statement.text);
-    let text = text.trim_end().to_owned();
-    let text = Sourced::new(text, statement.origin.clone());
-    overlay.directives.push(text);
+    let Some(directive) = owner.directive(&statement.keyword) else {
+        return false;
+    };
+    let line = OverlayLine {
+        directive,
+        arguments: statement.arguments.clone(),
+    };
+    let line = Sourced::new(line, statement.origin.clone());
+    overlay.lines.push(line);
     true
 }
 
@@ -203,6 +208,9 @@ fn module_load(builder: &mut LayerBuilder, statement: &Statement) -> Result<(), 
     Ok(())
 }
 
+/// Overlays that a database may have more than once.
+const REPEATED: [&str; 2] = ["memberof", "refint"];
+
 fn overlay(builder: &mut LayerBuilder, statement: &Statement) -> Result<(), String> {
     let name = statement.first().to_ascii_lowercase();
     let origin = &statement.origin;
@@ -214,7 +222,18 @@ fn overlay(builder: &mut LayerBuilder, statement: &Statement) -> Result<(), Stri
         Some(OverlaySupport::LeftOut(reason)) => {
             builder.warn(origin, format!("overlay \"{name}\" is left out: {reason}"));
         }
-        Some(OverlaySupport::BuiltIn) => {}
+        Some(OverlaySupport::PerDatabase) if builder.section().is_frontend() => {
+            return Err(format!(
+                "overlay \"{name}\" serves one database: write it after \"database mdb\", once for each"
+            ));
+        }
+        Some(OverlaySupport::BuiltIn | OverlaySupport::PerDatabase) => {}
+    }
+    let mut others = builder.database().overlays.iter();
+    if others.any(|other| other.name == name) && !REPEATED.contains(&name.as_str()) {
+        return Err(format!(
+            "overlay_config(): overlay \"{name}\" already in list"
+        ));
     }
     builder.push_overlay(&name, origin);
     Ok(())

@@ -12,14 +12,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use fulgurite_access::{Decisions, RuleText, Rules, WithoutRules};
-use fulgurite_policy::{Restrictions, Subordinate};
+use fulgurite_policy::{OverlaySettings, Restrictions, Subordinate};
 use fulgurite_schema::{AttributeSelector, Dn, Filter, Schema};
 use fulgurite_store::{EntryId, Scope, Store, StoreError, View};
 
 use crate::core::cookie::CookieKey;
 use crate::core::error::OpenError;
 use crate::core::limits::{CompiledLimits, Limits};
-use crate::core::overlay::OverlaySettings;
 use crate::core::requester::decide;
 use crate::core::session::{Identity, Name, Session};
 use crate::core::well_known_types::WellKnownTypes;
@@ -89,6 +88,8 @@ impl SharedOptions<'_> {
 /// A database that is open.
 #[derive(Debug)]
 pub struct Database {
+    /// Its place among the databases.
+    pub(crate) number: usize,
     pub(crate) store: Arc<Store>,
     pub(crate) subordinate: Subordinate,
     pub(crate) hidden: bool,
@@ -170,6 +171,7 @@ impl From<Store> for DatabaseOptions {
 
 impl Database {
     pub(crate) fn open(
+        number: usize,
         options: DatabaseOptions,
         shared: &SharedOptions<'_>,
         cookie_key: impl Fn(&Store) -> CookieKey,
@@ -178,6 +180,7 @@ impl Database {
         let root = options.root;
         let root = root.map(|account| Root::resolve(schema, account));
         Ok(Database {
+            number,
             rules: shared.rules(&options.access)?,
             root: root.transpose()?,
             limits: shared.limits(options.limits)?,

@@ -1,6 +1,7 @@
 //! Errors of opening a directory.
 
 use fulgurite_access::RuleError;
+use fulgurite_policy::Sourced;
 use fulgurite_schema::DnError;
 use thiserror::Error;
 
@@ -42,14 +43,9 @@ pub enum OpenError {
     /// An access rule cannot be parsed.
     #[error(transparent)]
     Access(#[from] RuleError),
-    /// An overlay that the server must not ignore.
-    #[error("overlay {name:?}: {reason}")]
-    Overlay {
-        /// The name in slapd.
-        name: String,
-        /// The difference to slapd without it.
-        reason: String,
-    },
+    /// An overlay that the server must not ignore, or one with a wrong directive.
+    #[error("{}: {}", .0.origin, .0.value)]
+    Overlay(Sourced<String>),
     /// The schema lacks an attribute type that the operations need.
     #[error("the schema does not define {0}, which the server needs")]
     SchemaLacks(&'static str),

@@ -13,7 +13,6 @@ pub(crate) mod error;
 pub(crate) mod foundation;
 pub(crate) mod index_advice;
 pub(crate) mod limits;
-pub(crate) mod overlay;
 pub(crate) mod requester;
 pub(crate) mod result;
 pub(crate) mod sasl_exchange;

@@ -3,14 +3,20 @@
 //! `fulgurite_policy::OVERLAYS` has every overlay of slapd with its class and directives, for the
 //! readers of configurations. This table has a row for each of them that is built in.
 
-use fulgurite_policy::{OverlaySupport, SortLimits, find_overlay};
+use fulgurite_policy::{OverlaySettings, OverlaySupport, SortLimits, Sourced, find_overlay};
+use fulgurite_schema::{Dn, Schema};
 
+use super::compilation::{Compilation, OverlayReport};
+use super::constraint::Constraint;
+use super::guards::Guard;
 use super::set::Features;
+use super::sssvlv;
+use super::unique::Unique;
 use crate::core::error::OpenError;
-use crate::core::overlay::OverlaySettings;
 
-/// Applies one directive, by its keyword in slapd.conf, with its value.
-type Compile = fn(&mut Features, &str, &str);
+/// Compiles the directives of an overlay. An error is a sentence with its place.
+type Compile =
+    fn(&mut Compilation<'_>, &OverlaySettings, &mut Features) -> Result<(), Sourced<String>>;
 
 /// A feature that implements an overlay.
 struct Feature {
@@ -19,80 +25,147 @@ struct Feature {
 }
 
 /// The features, by the overlays they implement.
-const FEATURES: [Feature; 4] = [
+const FEATURES: [Feature; 6] = [
     Feature {
         overlay: "sssvlv",
-        compile: |features, keyword, value| features.sssvlv.set(keyword, value),
+        compile: |compilation, settings, _| {
+            sssvlv::compile(compilation.sort_limits, settings);
+            Ok(())
+        },
     },
     // The option `subordinate` of a database says all about glue.
     Feature {
         overlay: "glue",
-        compile: |_, _, _| {},
+        compile: |_, _, _| Ok(()),
     },
     // The server records the last bind in no entry, and accepts the directives.
     Feature {
         overlay: "lastbind",
-        compile: |_, _, _| {},
+        compile: |_, _, _| Ok(()),
     },
     // One writer applies all updates in their order.
     Feature {
         overlay: "seqmod",
-        compile: |_, _, _| {},
+        compile: |_, _, _| Ok(()),
+    },
+    Feature {
+        overlay: "unique",
+        compile: |compilation, settings, features| {
+            let unique = Unique::compile(compilation, settings)?;
+            features.add_guard(Guard::Unique(unique));
+            Ok(())
+        },
+    },
+    Feature {
+        overlay: "constraint",
+        compile: |compilation, settings, features| {
+            let constraint = Constraint::compile(compilation, settings)?;
+            features.add_guard(Guard::Constraint(constraint));
+            Ok(())
+        },
     },
 ];
 
-/// Compiles the overlays of all databases; `sort_limits` are the defaults of sorted searches.
+/// Compiles the overlays of a database, in the order of the configuration. An overlay may change
+/// the limits of sorted searches.
 ///
 /// # Errors
-/// [`OpenError::Overlay`] for an overlay that the server must not ignore.
-pub(crate) fn compile<'o>(
-    overlays: impl Iterator<Item = &'o OverlaySettings>,
-    sort_limits: SortLimits,
+/// [`OpenError::Overlay`] for an overlay that the server must not ignore, or a wrong directive.
+pub(crate) fn compile(
+    schema: &Schema,
+    suffixes: &[Dn],
+    overlays: &[OverlaySettings],
+    sort_limits: &mut SortLimits,
 ) -> Result<Features, OpenError> {
-    let mut features = Features::new(sort_limits);
-    for overlay in overlays {
-        compile_overlay(overlay, &mut features)?;
-    }
+    let compiled = compile_all(schema, suffixes, overlays, sort_limits);
+    let (features, _) = compiled.map_err(OpenError::Overlay)?;
     Ok(features)
 }
 
+/// Checks the overlays of a database without opening it.
+///
+/// # Errors
+/// The first error, with its place.
+pub fn check_overlays(
+    schema: &Schema,
+    suffixes: &[Dn],
+    overlays: &[OverlaySettings],
+) -> Result<OverlayReport, Sourced<String>> {
+    let compiled = compile_all(schema, suffixes, overlays, &mut SortLimits::default());
+    compiled.map(|(_, report)| report)
+}
+
+fn compile_all(
+    schema: &Schema,
+    suffixes: &[Dn],
+    overlays: &[OverlaySettings],
+    sort_limits: &mut SortLimits,
+) -> Result<(Features, OverlayReport), Sourced<String>> {
+    let mut compilation = Compilation {
+        schema,
+        suffixes,
+        sort_limits,
+        report: OverlayReport::default(),
+    };
+    let mut features = Features::default();
+    for overlay in overlays {
+        compile_overlay(overlay, &mut compilation, &mut features)?;
+    }
+    Ok((features, compilation.report))
+}
+
 /// Compiles the settings of one overlay.
-fn compile_overlay(settings: &OverlaySettings, features: &mut Features) -> Result<(), OpenError> {
-    let refused = |reason: &str| OpenError::Overlay {
-        name: settings.name.clone(),
-        reason: reason.to_owned(),
+fn compile_overlay(
+    settings: &OverlaySettings,
+    compilation: &mut Compilation<'_>,
+    features: &mut Features,
+) -> Result<(), Sourced<String>> {
+    let refused = |reason: &str| {
+        let text = format!("overlay {:?}: {reason}", settings.name);
+        Sourced::new(text, settings.origin.clone())
     };
     let overlay = find_overlay(&settings.name).ok_or_else(|| refused("no such overlay"))?;
     match overlay.support {
         OverlaySupport::LeftOut(_) => return Ok(()),
         OverlaySupport::Refused(reason) => return Err(refused(reason)),
-        OverlaySupport::BuiltIn => {}
+        OverlaySupport::BuiltIn | OverlaySupport::PerDatabase => {}
     }
     let mut rows = FEATURES.iter();
     let feature = rows.find(|feature| feature.overlay == overlay.name);
     let feature = feature.ok_or_else(|| refused("no feature implements it"))?;
-    for line in &settings.directives {
-        if let Some((name, value)) = line.split_once(' ')
-            && let Some(directive) = overlay.directive(name)
-        {
-            (feature.compile)(features, directive.keyword, value.trim());
-        }
-    }
-    Ok(())
+    (feature.compile)(compilation, settings, features)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fulgurite_policy::OVERLAYS;
+    use fulgurite_policy::{OVERLAYS, Origin, OverlayLine};
 
-    fn compiled(name: &str, directives: &[&str]) -> Result<SortLimits, OpenError> {
-        let overlay = OverlaySettings {
-            name: name.to_owned(),
-            directives: directives.iter().map(|&line| line.to_owned()).collect(),
-        };
-        let features = compile([&overlay].into_iter(), SortLimits::default())?;
-        Ok(features.sssvlv.limits)
+    /// Returns the settings of an overlay, with directives as words.
+    fn settings(name: &str, lines: &[&[&str]]) -> OverlaySettings {
+        let mut settings = OverlaySettings::new(name, Origin::Default);
+        for words in lines {
+            let (keyword, arguments) = words.split_first().expect("a keyword");
+            let directive = find_overlay(name).and_then(|row| row.directive(keyword));
+            let line = OverlayLine {
+                directive: directive.expect(keyword),
+                arguments: arguments.iter().map(|&word| word.to_owned()).collect(),
+            };
+            settings.lines.push(Sourced::by_default(line));
+        }
+        settings
+    }
+
+    fn check(overlay: OverlaySettings) -> Result<OverlayReport, String> {
+        let schema = Schema::standard();
+        let suffix = Dn::parse(&schema, "dc=x").expect("a name");
+        check_overlays(&schema, &[suffix], &[overlay]).map_err(|error| error.value)
+    }
+
+    /// Returns slapd's sentence about one directive.
+    fn refusal(overlay: &str, words: &[&str]) -> String {
+        let outcome = check(settings(overlay, &[words]));
+        outcome.map_or_else(|text| text, |_| "accepted".to_owned())
     }
 
     #[test]
@@ -101,20 +174,26 @@ mod tests {
             let has_feature = FEATURES
                 .iter()
                 .any(|feature| feature.overlay == overlay.name);
-            let is_built_in = overlay.support == OverlaySupport::BuiltIn;
+            let is_built_in = matches!(
+                overlay.support,
+                OverlaySupport::BuiltIn | OverlaySupport::PerDatabase
+            );
             assert_eq!(has_feature, is_built_in, "{}", overlay.name);
         }
     }
 
     #[test]
     fn directives_of_sssvlv_set_the_limits_of_sorted_searches() {
-        let directives = [
-            "sssvlv-max 7",
-            "olcSssVlvMaxKeys  3",
-            "SSSVLV-MAXPERCONN x",
-            "other 1",
-        ];
-        let limits = compiled("SssVlv", &directives).expect("it is built in");
+        let overlay = settings(
+            "sssvlv",
+            &[
+                &["sssvlv-max", "7"],
+                &["olcSssVlvMaxKeys", "3"],
+                &["SSSVLV-MAXPERCONN", "x"],
+            ],
+        );
+        let mut limits = SortLimits::default();
+        compile(&Schema::standard(), &[], &[overlay], &mut limits).expect("it is built in");
         let expected = SortLimits {
             sorts_max: 7,
             keys_max: 3,
@@ -125,15 +204,195 @@ mod tests {
 
     #[test]
     fn an_overlay_that_changes_answers_is_refused_and_others_are_left_out() {
-        let refused = compiled("memberof", &[]).expect_err("answers would differ");
         assert_eq!(
-            refused.to_string(),
-            "overlay \"memberof\": groups would not show in the entries of their members"
+            check(settings("memberof", &[])),
+            Err(
+                "overlay \"memberof\": groups would not show in the entries of their members"
+                    .to_owned()
+            )
         );
-        assert!(compiled("nothing", &[]).is_err());
+        let unknown = OverlaySettings::new("nothing", Origin::Default);
+        assert!(check(unknown).is_err());
+        let log = settings("auditlog", &[&["auditlog", "/tmp/log"]]);
+        assert_eq!(check(log), Ok(OverlayReport::default()));
+    }
+
+    #[test]
+    fn guards_are_asked_in_reverse_order_of_the_configuration() {
+        let overlays = [settings("unique", &[]), settings("constraint", &[])];
+        let mut limits = SortLimits::default();
+        let features = compile(&Schema::standard(), &[], &overlays, &mut limits).expect("both");
+        assert!(matches!(
+            features.guards.as_slice(),
+            [Guard::Constraint(_), Guard::Unique(_)]
+        ));
+    }
+
+    #[test]
+    fn wrong_directives_of_unique_are_refused_in_slapds_words() {
+        for (value, text) in [
+            ("", "keyword <unique_uri> missing <ldapuri> argument"),
+            ("foo", "<foo> invalid ldap urilist"),
+            ("strict foo", "<foo> invalid ldap urilist"),
+            ("ignore", "<ignore> invalid ldap urilist"),
+            ("ldap://h/?mail?sub", "host <h> not allowed in URI"),
+            (
+                "ldap:///dc=y?mail?sub",
+                "dn <dc=y> is not a suffix of backend base dn <dc=x>",
+            ),
+            (
+                "ldap:///bad,,?mail?sub",
+                "<bad,,> invalid DN 21 (Invalid syntax)",
+            ),
+            (
+                "ldap:///?x?sub",
+                "unique: attribute: x: attribute type undefined",
+            ),
+            (
+                "ldap:///?a+b?sub",
+                "unique: attribute: a+b: AttributeDescription contains inappropriate characters",
+            ),
+            (
+                "ldap:///?mail?base",
+                "unique: uri with base scope will always be unique",
+            ),
+            ("ldap:///?mail?sub?(bad", "unique: bad filter"),
+            (
+                "serialize STRICT ignore ldap:///dc=x?mail?one?(sn=*) ldap:///?cn?sub",
+                "accepted",
+            ),
+        ] {
+            assert_eq!(refusal("unique", &["unique_uri", value]), text, "{value}");
+        }
+        for (words, text) in [
+            (
+                &["unique_base", "foo"][..],
+                "<unique_base> invalid DN 21 (Invalid syntax)",
+            ),
+            (
+                &["unique_ignore", "x"],
+                "unique: attribute: x: attribute type undefined",
+            ),
+            (&["unique_strict", "maybe"], "<unique_strict> invalid value"),
+            (&["unique_strict"], "accepted"),
+        ] {
+            assert_eq!(refusal("unique", words), text, "{words:?}");
+        }
+        let uri: &[&str] = &["unique_uri", "ldap:///?mail?sub"];
+        let (some, others): (&[&str], &[&str]) =
+            (&["unique_attributes", "mail"], &["unique_ignore", "cn"]);
+        for (lines, text) in [
+            ([uri, some], "cannot set legacy attrs when URIs are present"),
+            ([some, uri], "cannot set URIs when legacy attrs are present"),
+            ([some, others], "cannot set both attrs and ignore-attrs"),
+        ] {
+            assert_eq!(check(settings("unique", &lines)), Err(text.to_owned()));
+        }
+    }
+
+    #[test]
+    fn wrong_directives_of_constraint_are_refused_in_slapds_words() {
+        let missing = "keyword <constraint_attribute> missing <attribute[list]> (regex|negregex|uri|set|size|count) <value> [<restrict URI>]> argument";
+        for (words, text) in [
+            ("", missing),
+            ("mail size", missing),
+            (
+                "x size 3",
+                "constraint_attribute <x>: attribute type undefined",
+            ),
+            (
+                "mail foo 3",
+                "constraint_attribute mail: Unknown constraint type: foo",
+            ),
+            (
+                "mail size x",
+                "constraint_attribute mail: \"x\" is no number",
+            ),
+            (
+                "mail regex (",
+                "constraint_attribute mail: Illegal regular expression \"(\": Error bad regular expression: unclosed group",
+            ),
+            (
+                "mail uri foo",
+                "constraint_attribute mail: Invalid URI \"foo\"",
+            ),
+            (
+                "mail uri ldap://h/?cn",
+                "constraint_attribute mail: unsupported hostname in URI \"ldap://h/?cn\"",
+            ),
+            (
+                "mail uri ldap:///dc=x",
+                "constraint_attribute mail: no attributes in URI \"ldap:///dc=x\"",
+            ),
+            (
+                "mail uri ldap:///?cn?sub?(bad",
+                "constraint_attribute mail: invalid URI filter: (bad",
+            ),
+            (
+                "mail set (this/",
+                "constraint_attribute mail: set \"(this/\": expected an attribute in a set",
+            ),
+            (
+                "mail size 3 restrict=ldap:///dc=y",
+                "constraint_attribute mail: restrict URI DN dc=y not within database naming context(s)",
+            ),
+            (
+                "mail size 3 restrict=ldap:///dc=x?cn",
+                "constraint_attribute mail: attrs not allowed in restrict URI ldap:///dc=x?cn",
+            ),
+            (
+                "mail size 3 restrict=ldap:///???(bad",
+                "constraint_attribute mail: restrict URI filter (bad invalid",
+            ),
+            (
+                "mail size 3 foo=1",
+                "constraint_attribute mail: unrecognized arg #4 (foo=1)",
+            ),
+            ("mail,title COUNT -1", "accepted"),
+            ("mail uri ldap:///dc=y?cn?sub", "accepted"),
+        ] {
+            let mut line = vec!["constraint_attribute"];
+            line.extend(words.split_whitespace());
+            assert_eq!(refusal("constraint", &line), text, "{words}");
+        }
+    }
+
+    #[test]
+    fn values_that_do_nothing_or_too_much_get_a_warning() {
+        let warned = |value: &str| {
+            let report = check(settings("unique", &[&["unique_uri", value]]));
+            let mut texts = report.expect(value).warnings.into_iter();
+            texts.next().map(|warning| warning.value)
+        };
         assert_eq!(
-            compiled("auditlog", &["auditlog /tmp/log"]).ok(),
-            Some(SortLimits::default())
+            warned("ldap:///?mail").as_deref(),
+            Some("unique_uri \"ldap:///?mail\" has no scope, so nothing is checked: write ?sub")
         );
+        assert_eq!(
+            warned("ldap:///??sub").as_deref(),
+            Some(
+                "unique_uri \"ldap:///??sub\" names no attribute, so every value must be unique, also of objectClass"
+            )
+        );
+        assert_eq!(warned("ldap:///?mail?sub"), None);
+    }
+
+    #[test]
+    fn attributes_that_each_update_looks_up_are_reported() {
+        let report = check(settings(
+            "unique",
+            &[&[
+                "unique_uri",
+                "ldap:///?mail,jpegPhoto?sub ldap:///?uid?one ldap:///?cn",
+            ]],
+        ));
+        let lookups = report.expect("accepted").lookups;
+        let names: Vec<&str> = lookups.iter().map(|name| name.value.as_str()).collect();
+        assert_eq!(names, ["mail", "uid"]);
+        let report = check(settings(
+            "constraint",
+            &[&["constraint_attribute", "l", "uri", "ldap:///?o,cn?sub"]],
+        ));
+        assert_eq!(report.expect("accepted").lookups.len(), 2);
     }
 }

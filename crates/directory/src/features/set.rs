@@ -1,24 +1,31 @@
-//! The features of a directory, compiled once for each configuration.
+//! The features of a database, compiled once for each configuration.
 
-use fulgurite_policy::SortLimits;
+use super::guards::Guard;
+use crate::request::change::Change;
 
-use super::sssvlv::Sssvlv;
-
-/// The features of a directory, one field each.
-#[derive(Debug)]
+/// The features of a database. Each feature that is no guard has a field.
+#[derive(Debug, Default)]
 pub(crate) struct Features {
-    pub(crate) sssvlv: Sssvlv,
+    /// The guards in the order in which they are asked: the one configured last comes first.
+    pub(crate) guards: Vec<Guard>,
 }
 
+/// The features of a database without overlays.
+pub(crate) static NO_FEATURES: Features = Features { guards: Vec::new() };
+
 impl Features {
-    pub(super) fn new(sort_limits: SortLimits) -> Features {
-        Features {
-            sssvlv: Sssvlv::new(sort_limits),
-        }
+    /// Adds a guard. It is asked before all others so far.
+    pub(super) fn add_guard(&mut self, guard: Guard) {
+        self.guards.insert(0, guard);
     }
 
-    /// Takes over the state that searches of the previous configuration share.
-    pub(crate) fn continue_from(&mut self, previous: &Features) {
-        self.sssvlv.slots = previous.sssvlv.slots.clone();
+    /// Returns true if a guard examines more of a changed entry than the changed values.
+    pub(crate) fn needs_whole_entry(&self, changes: &[&[Change]]) -> bool {
+        let mut guards = self.guards.iter();
+        guards.any(|guard| {
+            changes
+                .iter()
+                .any(|changes| guard.needs_whole_entry(changes))
+        })
     }
 }

@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use fulgurite_policy::SortLimits;
+use fulgurite_policy::{OverlaySettings, SortLimits};
 
 /// The feature: limits and running searches.
 #[derive(Debug)]
@@ -16,29 +16,31 @@ pub(crate) struct Sssvlv {
 }
 
 impl Sssvlv {
-    pub(super) fn new(limits: SortLimits) -> Sssvlv {
+    pub(crate) fn new(limits: SortLimits) -> Sssvlv {
         Sssvlv {
             limits,
             slots: SortSlots::default(),
         }
     }
 
-    /// Applies one directive. The limits of any database hold for the whole directory.
-    pub(super) fn set(&mut self, keyword: &str, value: &str) {
-        let Ok(number) = value.parse::<usize>() else {
-            return;
-        };
-        match keyword {
-            "sssvlv-max" => self.limits.sorts_max = number,
-            "sssvlv-maxkeys" => self.limits.keys_max = number,
-            "sssvlv-maxperconn" => self.limits.per_connection_max = number,
-            _ => {}
-        }
-    }
-
     /// Returns a slot for a sorted search of a connection, if the limits permit one.
     pub(crate) fn begin(&self, connection: u64) -> Option<SortSlot> {
         self.slots.begin(connection, &self.limits)
+    }
+}
+
+/// Applies the directives of the overlay. The limits of any database hold for the whole directory.
+pub(super) fn compile(limits: &mut SortLimits, settings: &OverlaySettings) {
+    for line in &settings.lines {
+        let Ok(number) = line.first().parse::<usize>() else {
+            continue;
+        };
+        match line.directive.keyword {
+            "sssvlv-max" => limits.sorts_max = number,
+            "sssvlv-maxkeys" => limits.keys_max = number,
+            "sssvlv-maxperconn" => limits.per_connection_max = number,
+            _ => {}
+        }
     }
 }
 

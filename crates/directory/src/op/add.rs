@@ -58,6 +58,7 @@ pub(crate) fn run(context: &mut Context<'_, '_>, mut entry: Entry) -> OpResult {
     if place.taken {
         return Err(exists());
     }
+    context.guard_add(checked.entry())?;
     context
         .stamp()
         .create(&mut checked, schema, types, &*core.entropy, &implied);

@@ -180,6 +180,7 @@ impl Directory {
             core: self.core(),
             session,
             decisions: database.decisions(session),
+            features: self.features_of(database),
             writer,
             database,
             modifiers: &item.modifiers,

@@ -10,7 +10,7 @@ use crate::core::foundation::Core;
 use crate::core::result::{OpResult, refuse, require};
 use crate::directory::Directory;
 use crate::generated::namespace::NamespaceTarget;
-use crate::write::change::Change;
+use crate::request::change::Change;
 use crate::write::changes;
 use crate::write::context::Context;
 use crate::write::derived_keys;
@@ -57,6 +57,7 @@ pub(crate) fn run(
     drop_stale_keys(context.core, &mut entry, changes);
     changes::apply(schema, &mut entry, &mut large, derived, permissive)?;
     let values = large.finish(&mut entry);
+    context.guard_modify(id, changes, &entry)?;
     context.stamp_change(&mut entry, changes.iter().map(|change| &change.attribute));
     let mut checked = context.check(entry, &options)?;
     context.note_structural_class(&mut checked);

@@ -109,6 +109,7 @@ pub(crate) fn run(context: &mut Context<'_, '_>, request: &Rename) -> OpResult {
         derived_keys::drop_but(context.core, &mut entry, &HashSet::new());
     }
     require_values(context, dn, &entry.dn, &removed)?;
+    context.guard_rename(id, dn, &entry)?;
     context.stamp_change(&mut entry, std::iter::empty());
     let checked = context.check(entry, &options)?;
     // Only a requester that may rename and name so learns of a hidden entry, because no other

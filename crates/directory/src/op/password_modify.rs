@@ -17,10 +17,10 @@ use crate::core::database::Database;
 use crate::core::result::{self, OpResult, refuse};
 use crate::core::session::Session;
 use crate::directory::Directory;
+use crate::request::change::Change;
 use crate::request::referral::{self, Referrals};
 use crate::request::restrictions::OperationKind;
 use crate::rights::facts::EntryFacts;
-use crate::write::change::Change;
 use crate::write::request::{PasswordUpdate, WriteRequest};
 
 /// The number of characters of a generated password, about 95 bits.

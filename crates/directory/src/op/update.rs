@@ -11,10 +11,10 @@ use crate::directory::Directory;
 use crate::generated::namespace::NamespaceTarget;
 use crate::op::modify_dn::Rename;
 use crate::op::{add, delete, modify, modify_dn};
+use crate::request::change::Change;
 use crate::request::controls::RequestKind;
 use crate::request::modifiers::Modifiers;
 use crate::request::restrictions::OperationKind;
-use crate::write::change::Change;
 use crate::write::context::Context;
 
 /// An update whose names and values are resolved.

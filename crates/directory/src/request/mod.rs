@@ -2,6 +2,7 @@
 //! referrals.
 
 pub(crate) mod alias;
+pub(crate) mod change;
 pub(crate) mod controls;
 pub(crate) mod limits;
 pub(crate) mod modifiers;

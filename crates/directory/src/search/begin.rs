@@ -148,7 +148,7 @@ impl<'d> StoredSearch<'d, '_> {
             }
         };
         if matches!(plan.state, SortState::Requested { .. }) {
-            let bytes_max = directory.features().sssvlv.limits.bytes_max;
+            let bytes_max = directory.search_settings().sssvlv.limits.bytes_max;
             output.sorter = Some(Sorter::new(bytes_max));
             output.sort_keys = std::mem::take(&mut plan.keys);
         }

@@ -169,7 +169,7 @@ impl GeneratedSearch<'_> {
     /// Returns the sorter of a sorted search, and the state that holds its slot until the search
     /// ends.
     fn sorted_entries(&self, plan: SortPlan) -> (Option<SortedEntries>, SortState) {
-        let bytes_max = self.directory.features().sssvlv.limits.bytes_max;
+        let bytes_max = self.directory.search_settings().sssvlv.limits.bytes_max;
         let sorted = match plan.state {
             SortState::Requested { .. } => {
                 Some(SortedEntries::new(plan.keys, plan.view, bytes_max))

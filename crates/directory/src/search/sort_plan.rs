@@ -52,7 +52,7 @@ pub(super) fn sort_plan(
             view: None,
         });
     };
-    let sssvlv = &directory.features().sssvlv;
+    let sssvlv = &directory.search_settings().sssvlv;
     let demanded = controls.sort_critical || controls.vlv.is_some();
     let keys_max = if sssvlv.limits.keys_max == 0 {
         usize::MAX

@@ -7,7 +7,7 @@ use fulgurite_ldap::{LdapResult, ModifyOperation, ModifyRequest, PartialAttribut
 use fulgurite_schema::{Attribute, AttributeDescription, AttributeType, Dn, Entry, Schema};
 
 use crate::core::result::{self, OpResult, refuse};
-use crate::write::change::{Change, no_such_attribute, no_such_value};
+use crate::request::change::{Change, no_such_attribute, no_such_value};
 use crate::write::multi_value::MultiValueAttributes;
 
 /// The OID of the Integer syntax (RFC 4517, section 3.3.16).

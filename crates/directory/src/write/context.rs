@@ -11,6 +11,8 @@ use crate::core::foundation::Core;
 use crate::core::result::{self, OpResult, refuse, require};
 use crate::core::session::Session;
 use crate::core::well_known_types::WellKnownTypes;
+use crate::features::set::Features;
+use crate::request::change::Change;
 use crate::request::modifiers::Modifiers;
 use crate::request::referral::Referrals;
 use crate::rights::assertion;
@@ -18,7 +20,6 @@ use crate::rights::computed::{self, RequesterRights};
 use crate::rights::disclosure;
 use crate::rights::read_entry;
 use crate::rights::selection::Selection;
-use crate::write::change::Change;
 use crate::write::multi_value::MultiValueAttributes;
 use crate::write::request::SHORT_BYTES_MAX;
 use crate::write::stamp::Stamp;
@@ -36,6 +37,7 @@ pub(crate) struct Context<'w, 'd> {
     pub(crate) core: &'d Core,
     pub(crate) session: &'w Session,
     pub(crate) decisions: Decisions<'d>,
+    pub(crate) features: &'d Features,
     pub(crate) writer: &'w mut Writer<'d>,
     pub(crate) database: &'d Database,
     pub(crate) modifiers: &'w Modifiers,
@@ -169,7 +171,7 @@ impl<'d> Context<'_, 'd> {
     ///
     /// A large attribute has one value in the copy if the changes name single values. Rules by
     /// value and size bounds need all values. Without large attributes, attributes that nothing
-    /// examines have no value in the copy and stay as they are.
+    /// examines have no value in the copy and stay as they are. Guards may need all values.
     pub(crate) fn entry_for(
         &self,
         id: EntryId,
@@ -180,12 +182,13 @@ impl<'d> Context<'_, 'd> {
         let view: &View<'_, _> = self.writer;
         let entry = view.entry(id).map_err(failed)?;
         let entry = entry.ok_or_else(|| failed(StoreError::NoSuchEntry(id)))?;
-        let large = if self.decisions.by_value() || view.store().limits_entries() {
+        let guarded = self.features.needs_whole_entry(changes);
+        let large = if guarded || self.decisions.by_value() || view.store().limits_entries() {
             MultiValueAttributes::none()
         } else {
             MultiValueAttributes::of(self.core, view, (&entry, dn), changes)
         };
-        let may_stay = !entry.has_overflow_values() && !self.decisions.by_value();
+        let may_stay = !guarded && !entry.has_overflow_values() && !self.decisions.by_value();
         let schema = &self.core.schema;
         let examined_types = self.examined_types(dn, changes);
         let copy = entry.to_entry_named(dn, &mut |description, values| {

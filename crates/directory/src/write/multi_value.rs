@@ -11,7 +11,7 @@ use fulgurite_store::{EntryId, EntryView, Snapshot, ValueChange, View};
 
 use crate::core::foundation::Core;
 use crate::core::result::{self, OpResult, refuse};
-use crate::write::change::{Change, no_such_attribute, no_such_value};
+use crate::request::change::{Change, no_such_attribute, no_such_value};
 
 /// The attributes of an entry that are changed value by value.
 pub(crate) struct MultiValueAttributes<'v> {

@@ -4,7 +4,7 @@ use fulgurite_ldap::{LdapResult, Message, MessageId, UpdateBuf};
 use fulgurite_schema::Dn;
 
 use crate::core::session::Session;
-use crate::write::change::Change;
+use crate::request::change::Change;
 
 /// The bytes of a request, or of an entry it changes, up to which an update is short.
 pub(crate) const SHORT_BYTES_MAX: usize = 16 * 1024;

@@ -10,6 +10,7 @@ mod controls;
 mod copied;
 mod databases;
 mod extended;
+mod guards;
 mod hidden;
 mod interrupted;
 mod large;

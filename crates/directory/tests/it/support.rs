@@ -190,8 +190,13 @@ impl World {
 
     pub(crate) fn with(adjust: impl FnOnce(&mut DirectoryOptions)) -> World {
         let world = World::empty(adjust);
-        world.load(EXAMPLE);
+        world.load_example();
         world
+    }
+
+    /// Adds the entries of the example to an empty world.
+    pub(crate) fn load_example(&self) {
+        self.load(EXAMPLE);
     }
 
     pub(crate) fn empty(adjust: impl FnOnce(&mut DirectoryOptions)) -> World {

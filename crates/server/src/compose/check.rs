@@ -81,6 +81,36 @@ fn check_database(schema: &Arc<Schema>, database: &Database) -> Result<(), Check
     }
     check_policy(schema, &database.policy)?;
     convert::root(database)?;
+    check_overlays(schema, database)?;
+    Ok(())
+}
+
+/// Checks the directives of overlays. Warns of attributes that they look up without an index.
+fn check_overlays(schema: &Arc<Schema>, database: &Database) -> Result<(), ConfigError> {
+    let suffixes = database.content.suffixes.iter();
+    let suffixes = suffixes.filter_map(|suffix| Dn::parse(schema, suffix).ok());
+    let suffixes: Vec<Dn> = suffixes.collect();
+    let report = fulgurite_directory::check_overlays(schema, &suffixes, &database.overlays);
+    let report = report.map_err(|error| ConfigError::at(&error.origin, error.value))?;
+    for warning in &report.warnings {
+        tracing::warn!("{}: {}", warning.origin, warning.value);
+    }
+    let indexes = database.indexes();
+    let has_index = |name: &str| {
+        let mut indexes = indexes.iter();
+        let wanted = schema.attribute(name).map(|definition| definition.index);
+        indexes.any(|index| {
+            let indexed = schema.attribute(&index.attribute);
+            index.kinds.equality && indexed.map(|definition| definition.index) == wanted
+        })
+    };
+    for name in report.lookups.iter().filter(|name| !has_index(name)) {
+        tracing::warn!(
+            "{}: each update that the overlay checks reads all entries: add \"index {} eq\"",
+            name.origin,
+            name.value
+        );
+    }
     Ok(())
 }
 

@@ -7,7 +7,7 @@ use fulgurite_config::{
     ConfigError, Database, Durability, Global, IndexSetting, Policy, Settings, Sourced,
 };
 use fulgurite_directory::{
-    AuthOptions, Level, Limits, OverlaySettings, Restrictions, RootAccount, RuleText, WithoutRules,
+    AuthOptions, Level, Limits, Restrictions, RootAccount, RuleText, WithoutRules,
 };
 use fulgurite_policy::TlsOptions;
 use fulgurite_store::{IndexKind, IndexKinds, IndexSpec};
@@ -123,18 +123,6 @@ pub(crate) fn without_rules(settings: &Settings) -> WithoutRules {
         true => WithoutRules::Everything(Level::Read),
         false => WithoutRules::default(),
     }
-}
-
-/// Returns the overlays of a database.
-pub(crate) fn overlays(database: &Database) -> Vec<OverlaySettings> {
-    let settings = database.overlays.iter().map(|overlay| {
-        let lines = overlay.directives.iter();
-        OverlaySettings {
-            name: overlay.name.clone(),
-            directives: lines.map(|line| line.value.clone()).collect(),
-        }
-    });
-    settings.collect()
 }
 
 pub(crate) fn restrictions(policy: &Policy) -> Restrictions {

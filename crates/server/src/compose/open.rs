@@ -203,7 +203,7 @@ fn database_options(database: &Database, store: Arc<Store>) -> Result<DatabaseOp
     Ok(DatabaseOptions {
         subordinate: *database.content.subordinate,
         hidden: *database.content.hidden,
-        overlays: convert::overlays(database),
+        overlays: database.overlays.clone(),
         root: convert::root(database)?,
         access: convert::rules(&policy.access),
         limits: Some(convert::limits(policy)),

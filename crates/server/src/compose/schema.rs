@@ -2,7 +2,10 @@
 
 use std::path::Path;
 
-use fulgurite_config::{BuiltinSchema, ConfigError, Origin, SchemaPart, Settings, Sourced};
+use fulgurite_config::{
+    BuiltinSchema, ConfigError, Database, Origin, SchemaPart, Settings, Sourced,
+};
+use fulgurite_policy::{OverlaySupport, find_overlay};
 use fulgurite_schema::{Builtin, Schema, SchemaBuilder, SchemaError};
 
 /// Builds the schema that the settings describe.
@@ -26,6 +29,9 @@ pub fn schema(settings: &Settings) -> Result<Schema, SchemaError> {
             builder = builder.builtin(part);
         }
     }
+    if settings.stores().any(has_shown_directives) {
+        builder = builder.builtin(Builtin::Overlays);
+    }
     for option in global.attribute_options.iter() {
         builder = builder.attribute_option(option);
     }
@@ -42,6 +48,15 @@ pub fn schema(settings: &Settings) -> Result<Schema, SchemaError> {
         }
     }
     builder.build()
+}
+
+/// Returns true if cn=config shows directives of the database's overlays.
+fn has_shown_directives(database: &Database) -> bool {
+    let mut overlays = database.overlays.iter();
+    overlays.any(|overlay| {
+        let row = find_overlay(&overlay.name);
+        row.is_some_and(|row| row.support == OverlaySupport::PerDatabase)
+    })
 }
 
 fn add_schema(

@@ -1,0 +1,379 @@
+//! Rules for values beyond their syntax (slapd's overlay `constraint`).
+
+use fulgurite_access::{Pattern, Set};
+use fulgurite_ldap::{Assertion, Filter as FilterText, LdapUrl, ModifyOperation};
+use fulgurite_policy::{OverlayLine, OverlaySettings, Sourced};
+use fulgurite_schema::{
+    Attribute, AttributeDescription, AttributeSelector, Dn, EntrySubject, Filter, Schema,
+};
+use fulgurite_store::View;
+
+use super::compilation::Compilation;
+use super::guard::{GuardContext, GuardRefusal, GuardedUpdate};
+use super::region::{Region, UrlFilter, filter_of, scope_of};
+use crate::request::change::Change;
+use crate::rights::facts::{EntryFacts, EntrySource};
+
+/// The arguments of the directive, in slapd's words.
+const ARGUMENTS: &str =
+    "<attribute[list]> (regex|negregex|uri|set|size|count) <value> [<restrict URI>]>";
+
+/// The feature: its rules, in the order of the configuration.
+#[derive(Debug)]
+pub(crate) struct Constraint {
+    rules: Vec<ConstraintRule>,
+}
+
+/// One rule for the values of some attributes.
+#[derive(Debug)]
+struct ConstraintRule {
+    attributes: Vec<AttributeDescription>,
+    test: ValueTest,
+    restriction: Option<Restriction>,
+}
+
+/// The condition of a rule.
+#[derive(Debug)]
+enum ValueTest {
+    Regex(Pattern),
+    NegatedRegex(Pattern),
+    /// The number of bytes that a value has at most.
+    Size(u64),
+    /// The number of values that the attribute has at most.
+    Count(u64),
+    Listed(ValueList),
+    Set(Set),
+}
+
+/// Entries that list the permitted values.
+#[derive(Debug)]
+struct ValueList {
+    region: Region,
+    filter: Option<UrlFilter>,
+    /// The attributes that have the values.
+    attributes: Vec<AttributeDescription>,
+}
+
+/// The entries that a rule is about, as they are before the update.
+#[derive(Debug)]
+struct Restriction {
+    /// `None` for all entries of the database.
+    region: Option<Region>,
+    filter: Option<UrlFilter>,
+}
+
+impl Constraint {
+    /// Compiles the directives of the overlay.
+    ///
+    /// # Errors
+    /// slapd's sentence about the first wrong directive.
+    pub(super) fn compile(
+        compilation: &mut Compilation<'_>,
+        settings: &OverlaySettings,
+    ) -> Result<Constraint, Sourced<String>> {
+        let rules = settings.lines.iter().map(|line| {
+            let rule = ConstraintRule::parse(compilation, line);
+            rule.map_err(|text| Sourced::new(text, line.origin.clone()))
+        });
+        let rules: Vec<ConstraintRule> = rules.collect::<Result<_, _>>()?;
+        for rule in &rules {
+            if let ValueTest::Listed(list) = &rule.test {
+                for attribute in &list.attributes {
+                    compilation.note_lookup(attribute.attribute, &settings.origin);
+                }
+            }
+        }
+        Ok(Constraint { rules })
+    }
+
+    /// Refuses an update that breaks a rule.
+    pub(super) fn check(
+        &self,
+        context: &mut GuardContext<'_, '_>,
+        update: &GuardedUpdate<'_>,
+    ) -> Result<(), GuardRefusal> {
+        let schema = &context.core.schema;
+        for change in update.changes {
+            let given = &change.attribute;
+            let definition = schema.attribute_at(given.description.attribute);
+            if definition.is_operational()
+                || given.values.is_empty()
+                || change.operation == ModifyOperation::Increment
+            {
+                continue;
+            }
+            let rules = self.rules.iter();
+            for rule in rules.filter(|rule| rule.attributes.contains(&given.description)) {
+                if !rule.concerns(context, update)? || rule.permits(context, update, change)? {
+                    continue;
+                }
+                let name = given.description.text(schema);
+                let text = format!("{} breaks constraint on {name}", update.operation);
+                return Err(GuardRefusal::violation(text));
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns true if a rule counts the values of a changed attribute, or looks at the whole
+    /// entry.
+    pub(super) fn needs_whole_entry(&self, changes: &[Change]) -> bool {
+        let rules = self.rules.iter();
+        let mut rules =
+            rules.filter(|rule| matches!(rule.test, ValueTest::Count(_) | ValueTest::Set(_)));
+        rules.any(|rule| {
+            let mut changed = changes.iter().map(|change| &change.attribute.description);
+            changed.any(|description| rule.attributes.contains(description))
+        })
+    }
+}
+
+impl ConstraintRule {
+    /// Returns true if the rule is about the entry.
+    fn concerns(
+        &self,
+        context: &GuardContext<'_, '_>,
+        update: &GuardedUpdate<'_>,
+    ) -> Result<bool, GuardRefusal> {
+        let Some(restriction) = &self.restriction else {
+            return Ok(true);
+        };
+        let region = restriction.region.as_ref();
+        if region.is_some_and(|region| !region.contains(update.dn)) {
+            return Ok(false);
+        }
+        let Some(filter) = &restriction.filter else {
+            return Ok(true);
+        };
+        let schema: &Schema = &context.core.schema;
+        let Some(id) = update.before else {
+            let entry = update.after;
+            let subject = EntrySubject { schema, entry };
+            return Ok(filter.filter.test(schema, &subject).is_true());
+        };
+        let entry = context.writer.entry(id)?;
+        Ok(entry.is_some_and(|entry| filter.filter.test(schema, &entry).is_true()))
+    }
+
+    /// Returns true if a change satisfies the rule. Deleted values count only for the number of
+    /// those left.
+    fn permits(
+        &self,
+        context: &mut GuardContext<'_, '_>,
+        update: &GuardedUpdate<'_>,
+        change: &Change,
+    ) -> Result<bool, GuardRefusal> {
+        let given = &change.attribute;
+        let is_deletion = change.operation == ModifyOperation::Delete;
+        Ok(match &self.test {
+            ValueTest::Count(max) => {
+                let held = update.after.attribute(&given.description);
+                held.map_or(0, |held| held.values.len() as u64) <= *max
+            }
+            _ if is_deletion => true,
+            ValueTest::Regex(pattern) => all(given, |value| pattern.is_match(value)),
+            ValueTest::NegatedRegex(pattern) => all(given, |value| !pattern.is_match(value)),
+            ValueTest::Size(max) => {
+                let mut values = given.values.iter();
+                values.all(|value| value.len() as u64 <= *max)
+            }
+            ValueTest::Listed(list) => {
+                for value in &given.values {
+                    if !list.has(context, value)? {
+                        return Ok(false);
+                    }
+                }
+                true
+            }
+            ValueTest::Set(set) => {
+                let entry = update.after;
+                let view: &View<'_, _> = context.writer;
+                let facts = EntryFacts::new(context.core, view, EntrySource::Owned(entry));
+                set.holds(
+                    &context.core.schema,
+                    entry.dn.normal(),
+                    context.user,
+                    &facts,
+                )
+            }
+        })
+    }
+
+    /// Parses `ATTRIBUTES TYPE VALUE [restrict=URI]`.
+    fn parse(compilation: &Compilation<'_>, line: &OverlayLine) -> Result<ConstraintRule, String> {
+        let [names, kind, value, more @ ..] = line.arguments.as_slice() else {
+            return Err(format!(
+                "keyword <constraint_attribute> missing {ARGUMENTS} argument"
+            ));
+        };
+        let schema = compilation.schema;
+        let attributes = names.split(',').map(|name| attribute(schema, name));
+        let attributes = attributes.collect::<Result<_, _>>()?;
+        let failed = |text: String| format!("constraint_attribute {names}: {text}");
+        let mut restriction = None;
+        for (at, argument) in more.iter().enumerate() {
+            let Some(uri) = argument.strip_prefix("restrict=") else {
+                let text = format!("unrecognized arg #{} ({argument})", at + 4);
+                return Err(failed(text));
+            };
+            restriction = Some(Restriction::parse(compilation, uri).map_err(failed)?);
+        }
+        let test = ValueTest::parse(schema, kind, value);
+        Ok(ConstraintRule {
+            attributes,
+            test: test.map_err(failed)?,
+            restriction,
+        })
+    }
+}
+
+/// Returns true if all values, as texts, pass a test.
+fn all(given: &Attribute, test: impl Fn(&str) -> bool) -> bool {
+    let mut values = given.values.iter();
+    values.all(|value| test(&String::from_utf8_lossy(value)))
+}
+
+impl ValueTest {
+    fn parse(schema: &Schema, kind: &str, value: &str) -> Result<ValueTest, String> {
+        let pattern = || {
+            let pattern = Pattern::exact_case(value);
+            pattern.map_err(|why| format!("Illegal regular expression \"{value}\": Error {why}"))
+        };
+        // Like slapd, a negative number is no limit.
+        let number = || {
+            let number = value.parse::<i64>();
+            let number = number.map_err(|_| format!("\"{value}\" is no number"))?;
+            Ok::<_, String>(u64::try_from(number).unwrap_or(u64::MAX))
+        };
+        Ok(match kind.to_ascii_lowercase().as_str() {
+            "regex" => ValueTest::Regex(pattern()?),
+            "negregex" => ValueTest::NegatedRegex(pattern()?),
+            "size" => ValueTest::Size(number()?),
+            "count" => ValueTest::Count(number()?),
+            "uri" => ValueTest::Listed(ValueList::parse(schema, value)?),
+            "set" => {
+                let set = Set::parse(schema, value);
+                ValueTest::Set(set.map_err(|why| format!("set \"{value}\": {why}"))?)
+            }
+            _ => return Err(format!("Unknown constraint type: {kind}")),
+        })
+    }
+}
+
+impl ValueList {
+    fn parse(schema: &Schema, text: &str) -> Result<ValueList, String> {
+        let url = LdapUrl::parse(text).map_err(|_| format!("Invalid URI \"{text}\""))?;
+        if url.host.is_some() {
+            return Err(format!("unsupported hostname in URI \"{text}\""));
+        }
+        if url.attributes.is_empty() {
+            return Err(format!("no attributes in URI \"{text}\""));
+        }
+        let names = url.attributes.iter();
+        let attributes = names.map(|name| attribute(schema, name));
+        let base = Dn::parse(schema, &url.dn);
+        let base = base.map_err(|_| format!("URI {text} DN normalization failed"))?;
+        let filter = filter_of(schema, &url).map_err(|()| {
+            let filter = url.filter.as_deref().unwrap_or_default();
+            format!("invalid URI filter: {filter}")
+        });
+        Ok(ValueList {
+            region: Region {
+                bases: vec![base],
+                scope: scope_of(&url),
+            },
+            filter: filter?,
+            attributes: attributes.collect::<Result<_, _>>()?,
+        })
+    }
+
+    /// Returns true if an entry of the list has the value.
+    fn has(&self, context: &mut GuardContext<'_, '_>, value: &[u8]) -> Result<bool, GuardRefusal> {
+        let schema = &context.core.schema;
+        let items = self.attributes.iter().map(|attribute| {
+            let name = attribute.text(schema);
+            let attribute = name.as_bytes();
+            Filter::resolve(
+                schema,
+                &FilterText::Equality(Assertion { attribute, value }),
+            )
+        });
+        let any = Filter::Or(items.collect());
+        let filter = match &self.filter {
+            Some(filter) => Filter::And(vec![filter.filter.clone(), any]),
+            None => any,
+        };
+        let mut bases = self.region.bases.iter();
+        let database = bases.find_map(|base| context.core.databases.database_of(base));
+        match database {
+            Some(database) if std::ptr::eq(database, context.database) => {
+                context.finds(&self.region, &filter, None)
+            }
+            Some(database) => self.is_elsewhere(&database.store.snapshot()?, &filter),
+            None => Ok(false),
+        }
+    }
+
+    /// Returns true if an entry of another database has the value.
+    fn is_elsewhere(
+        &self,
+        view: &View<'_>,
+        filter: &Filter<AttributeSelector>,
+    ) -> Result<bool, GuardRefusal> {
+        for base in &self.region.bases {
+            let Some(id) = view.find(base)?.entry() else {
+                continue;
+            };
+            let mut candidates = view.plan(id, self.region.scope, filter)?;
+            while let Some(entry) = candidates.next_entry(view)? {
+                if filter.test(view.schema(), &entry).is_true() {
+                    return Ok(true);
+                }
+            }
+        }
+        Ok(false)
+    }
+}
+
+impl Restriction {
+    fn parse(compilation: &Compilation<'_>, text: &str) -> Result<Restriction, String> {
+        let schema = compilation.schema;
+        let url = LdapUrl::parse(text).map_err(|_| format!("Invalid restrict URI \"{text}\""))?;
+        if url.host.is_some() {
+            return Err(format!("unsupported hostname in restrict URI \"{text}\""));
+        }
+        if !url.attributes.is_empty() {
+            return Err(format!("attrs not allowed in restrict URI {text}"));
+        }
+        let mut region = None;
+        if !url.dn.is_empty() {
+            let base = Dn::parse(schema, &url.dn);
+            let base = base.map_err(|_| format!("restrict URI {text} DN normalization failed"))?;
+            let mut suffixes = compilation.suffixes.iter();
+            if !suffixes.any(|suffix| base.is_within(suffix)) {
+                return Err(format!(
+                    "restrict URI DN {} not within database naming context(s)",
+                    url.dn
+                ));
+            }
+            region = Some(Region {
+                bases: vec![base],
+                scope: scope_of(&url),
+            });
+        }
+        let filter = filter_of(schema, &url).map_err(|()| {
+            let filter = url.filter.as_deref().unwrap_or_default();
+            format!("restrict URI filter {filter} invalid")
+        });
+        Ok(Restriction {
+            region,
+            filter: filter?,
+        })
+    }
+}
+
+/// Resolves an attribute that a directive names.
+fn attribute(schema: &Schema, name: &str) -> Result<AttributeDescription, String> {
+    let described = schema.describe_one(name.as_bytes());
+    described.map_err(|error| format!("constraint_attribute <{name}>: {}", error.reason()))
+}

@@ -1,0 +1,35 @@
+//! The guards: all features that refuse updates.
+
+use super::constraint::Constraint;
+use super::guard::{GuardContext, GuardRefusal, GuardedUpdate};
+use super::unique::Unique;
+use crate::request::change::Change;
+
+/// A feature that refuses updates.
+#[derive(Debug)]
+pub(crate) enum Guard {
+    Unique(Unique),
+    Constraint(Constraint),
+}
+
+impl Guard {
+    /// Passes an update, or refuses it.
+    pub(crate) fn check(
+        &self,
+        context: &mut GuardContext<'_, '_>,
+        update: &GuardedUpdate<'_>,
+    ) -> Result<(), GuardRefusal> {
+        match self {
+            Guard::Unique(unique) => unique.check(context, update),
+            Guard::Constraint(constraint) => constraint.check(context, update),
+        }
+    }
+
+    /// Returns true if the check of these changes needs all values of the entry after them.
+    pub(crate) fn needs_whole_entry(&self, changes: &[Change]) -> bool {
+        match self {
+            Guard::Unique(_) => false,
+            Guard::Constraint(constraint) => constraint.needs_whole_entry(changes),
+        }
+    }
+}

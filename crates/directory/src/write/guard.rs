@@ -1,0 +1,113 @@
+//! The point `guard`: the features that may refuse an update are asked.
+
+use fulgurite_access::Rights;
+use fulgurite_ldap::ModifyOperation;
+use fulgurite_schema::{Attribute, AttributeDescription, Dn, Entry};
+use fulgurite_store::EntryId;
+
+use crate::core::result::OpResult;
+use crate::core::session::Identity;
+use crate::features::guard::{GuardContext, GuardRefusal, GuardedUpdate};
+use crate::request::change::Change;
+use crate::write::context::{Context, WorkBudget};
+
+impl Context<'_, '_> {
+    /// Asks the guards about an entry to add.
+    pub(crate) fn guard_add(&mut self, entry: &Entry) -> OpResult {
+        if self.features.guards.is_empty() {
+            return Ok(());
+        }
+        let added = entry.attributes.iter().cloned().map(added);
+        let changes: Vec<Change> = added.collect();
+        self.guard(&GuardedUpdate {
+            operation: "add",
+            dn: &entry.dn,
+            before: None,
+            changes: &changes,
+            after: entry,
+        })
+    }
+
+    /// Asks the guards about changes of an entry.
+    pub(crate) fn guard_modify(
+        &mut self,
+        id: EntryId,
+        changes: &[Change],
+        after: &Entry,
+    ) -> OpResult {
+        if self.features.guards.is_empty() {
+            return Ok(());
+        }
+        self.guard(&GuardedUpdate {
+            operation: "modify",
+            dn: &after.dn,
+            before: Some(id),
+            changes,
+            after,
+        })
+    }
+
+    /// Asks the guards about a new name of an entry, whose values are added.
+    pub(crate) fn guard_rename(&mut self, id: EntryId, dn: &Dn, after: &Entry) -> OpResult {
+        if self.features.guards.is_empty() {
+            return Ok(());
+        }
+        let avas = after.dn.rdn().into_iter().flat_map(|rdn| rdn.avas());
+        let added = avas.map(|ava| {
+            added(Attribute {
+                description: AttributeDescription::plain(ava.attribute),
+                values: vec![ava.value.to_vec()],
+            })
+        });
+        let changes: Vec<Change> = added.collect();
+        self.guard(&GuardedUpdate {
+            operation: "modify",
+            dn,
+            before: Some(id),
+            changes: &changes,
+            after,
+        })
+    }
+
+    fn guard(&mut self, update: &GuardedUpdate<'_>) -> OpResult {
+        if self.modifiers.relaxed && self.manages(update)? {
+            return Ok(());
+        }
+        let user = match self.session.identity() {
+            Identity::User(name) => name.normal(),
+            Identity::Anonymous => "",
+        };
+        let mut context = GuardContext {
+            core: self.core,
+            database: self.database,
+            writer: self.writer,
+            user,
+            short: self.budget == WorkBudget::Short,
+        };
+        for guard in &self.features.guards {
+            match guard.check(&mut context, update) {
+                Ok(()) => {}
+                Err(GuardRefusal::Result(refused)) => return Err(refused),
+                Err(GuardRefusal::TooLong) => return Err(self.defer()),
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns true if the requester has the right `manage` to the entry.
+    fn manages(&self, update: &GuardedUpdate<'_>) -> OpResult<bool> {
+        match update.before {
+            None => {
+                Ok(self.rights_of(update.after, |rights| rights.entry().allows(Rights::MANAGE)))
+            }
+            Some(_) => self.rights(update.dn, |rights| rights.entry().allows(Rights::MANAGE)),
+        }
+    }
+}
+
+fn added(attribute: Attribute) -> Change {
+    Change {
+        operation: ModifyOperation::Add,
+        attribute,
+    }
+}
