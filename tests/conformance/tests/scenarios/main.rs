@@ -21,6 +21,7 @@ mod import;
 mod indexing;
 mod loading;
 mod names;
+mod overlays;
 mod rights;
 mod searching;
 mod stage;
