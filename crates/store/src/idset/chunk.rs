@@ -11,6 +11,7 @@
 
 use super::bitmap::Bitmap;
 use super::form::{ARRAY, BITMAP, BITMAP_LEN, RUNS, header, shortest};
+use super::members::Members;
 use super::position::CHUNK_IDS;
 use crate::bytes::{u16_at, u64_at};
 use crate::error::Damage;
@@ -180,6 +181,15 @@ impl<'a> Chunk<'a> {
             }
         };
         if sound { Ok(()) } else { Err(Damage::Posting) }
+    }
+
+    /// Returns a test of ascending positions, in place.
+    pub(crate) fn members(&self) -> Members<'a> {
+        match self.kind {
+            ARRAY => Members::of_array(self.content.as_chunks().0),
+            RUNS => Members::of_runs(self.content.as_chunks().0),
+            _ => Members::of_bitmap(self.content),
+        }
     }
 
     fn numbers(&self) -> impl Iterator<Item = u16> + use<'a> {

@@ -19,6 +19,7 @@ mod edit;
 mod encode;
 mod form;
 mod id_set;
+mod members;
 mod position;
 
 pub(crate) use bitmap::Bitmap;
@@ -28,6 +29,7 @@ pub(crate) use edit::edit;
 pub(crate) use encode::encode;
 pub(crate) use encode::encode_sorted;
 pub(crate) use id_set::IdSet;
+pub(crate) use members::Members;
 pub(crate) use position::{join, split};
 
 #[cfg(test)]

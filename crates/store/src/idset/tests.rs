@@ -38,6 +38,21 @@ fn set(bits: &Bitmap) -> BTreeSet<u16> {
 
 proptest! {
     #[test]
+    fn members_are_the_positions_of_the_chunk(a in positions(), asked in positions()) {
+        prop_assume!(!a.is_empty());
+        let mut bytes = Vec::new();
+        encode(&bits(&a), &mut bytes);
+        let mut members = Chunk::parse(&bytes).unwrap().members();
+        for low in &asked | &a {
+            prop_assert_eq!(members.contains(low), a.contains(&low), "{}", low);
+        }
+        let mut members = Chunk::parse(&bytes).unwrap().members();
+        for low in &asked {
+            prop_assert_eq!(members.contains(*low), a.contains(low), "{}", low);
+        }
+    }
+
+    #[test]
     fn bitmaps_combine_as_sets(a in positions(), b in positions()) {
         let with = |f: fn(&mut Bitmap, &Bitmap)| {
             let mut left = bits(&a);

@@ -36,7 +36,9 @@ pub(crate) use key_range::KeyRange;
 pub use kinds::IndexKinds;
 pub(crate) use kinds::{KINDS, KeySink, Lookup, Support, definition_of, equality};
 pub(crate) use pending::PendingPostings;
-pub(crate) use postings::{Extent, FEW, extent, load_chunk, next_chunk, union_range};
+pub(crate) use postings::{
+    Extent, FEW, MeasuredPosting, extent, load_chunk, measure, next_chunk, union_range,
+};
 pub(crate) use resolved::{ResolvedSpec, resolve};
 pub(crate) use source::{TypedRecord, ValueSource};
 pub use state::IndexStage;

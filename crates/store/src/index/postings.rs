@@ -4,8 +4,8 @@ use super::chunk_key;
 use super::key_range::KeyRange;
 use crate::error::{Damage, StoreError};
 use crate::ids::EntryId;
-use crate::idset::{Bitmap, Chunk, IdSet, join};
-use fulgurite::{Database, Snapshot};
+use crate::idset::{Bitmap, Chunk, IdSet, Members, join, split};
+use fulgurite::{Cursor, Database, Snapshot};
 
 /// Chunks read at most to measure a posting; 256 of them cover two million entries.
 const CHUNKS_COUNTED_MAX: usize = 256;
@@ -65,6 +65,93 @@ pub(crate) fn extent(
         Ok(Extent::Ids(few))
     } else {
         Ok(Extent::Counted { len, first, last })
+    }
+}
+
+/// A posting with its chunks, which are still in the map.
+#[derive(Debug)]
+pub(crate) struct MeasuredPosting<'t> {
+    key: Vec<u8>,
+    len: u64,
+    chunks: Vec<(u32, Chunk<'t>)>,
+    /// False if the posting has more chunks than were visited.
+    is_complete: bool,
+}
+
+/// Visits the chunks of a posting. Cost: one descent, and one step per chunk.
+pub(crate) fn measure<'t>(
+    cursor: &mut Cursor<'t>,
+    key: Vec<u8>,
+) -> Result<MeasuredPosting<'t>, StoreError> {
+    let mut posting = MeasuredPosting {
+        key,
+        len: 0,
+        chunks: Vec::new(),
+        is_complete: true,
+    };
+    let mut row = cursor.seek_range(&posting.key)?;
+    while let Some((number, value)) = row.and_then(|row| chunk_of(row, &posting.key)) {
+        if posting.chunks.len() == CHUNKS_COUNTED_MAX {
+            posting.is_complete = false;
+            break;
+        }
+        let chunk = Chunk::parse(value)?;
+        posting.len += chunk.len() as u64;
+        posting.chunks.push((number, chunk));
+        row = cursor.next()?;
+    }
+    Ok(posting)
+}
+
+impl MeasuredPosting<'_> {
+    /// Returns the number of ids, or the greatest number if they were not all counted.
+    pub(crate) fn len(&self) -> u64 {
+        if self.is_complete { self.len } else { u64::MAX }
+    }
+
+    /// Returns the first chunk, and the last one if it is known.
+    pub(crate) fn ends(&self) -> (u32, Option<u32>) {
+        let number = |(number, _): &(u32, Chunk<'_>)| *number;
+        let first = self.chunks.first().map_or(0, number);
+        (
+            first,
+            self.chunks.last().map(number).filter(|_| self.is_complete),
+        )
+    }
+
+    pub(crate) fn into_key(self) -> Vec<u8> {
+        self.key
+    }
+
+    /// Reads the ids of a posting that was counted.
+    pub(crate) fn ids(&self) -> Result<Vec<EntryId>, StoreError> {
+        debug_assert!(self.is_complete, "all of the chunks are known");
+        let mut ids = Vec::with_capacity(usize::try_from(self.len).unwrap_or_default());
+        for (number, chunk) in &self.chunks {
+            chunk.for_each(|low| ids.push(join(*number, low)))?;
+        }
+        Ok(ids)
+    }
+
+    /// Keeps the ids that may be in the posting. It decodes no chunk.
+    pub(crate) fn retain(&self, ids: &mut Vec<EntryId>) {
+        debug_assert!(ids.is_sorted(), "ids ascend");
+        let mut chunks = self.chunks.iter();
+        let mut current: Option<(u32, Members<'_>)> = None;
+        ids.retain(|id| {
+            let (number, low) = split(*id);
+            loop {
+                match &mut current {
+                    Some((at, members)) if *at == number => return members.contains(low),
+                    Some((at, _)) if *at > number => return false,
+                    _ => {}
+                }
+                match chunks.next() {
+                    Some((at, chunk)) => current = Some((*at, chunk.members())),
+                    None => return !self.is_complete,
+                }
+            }
+        });
     }
 }
 

@@ -1,7 +1,7 @@
 //! Filter items: the index kinds that answer them, and the postings of the answer.
 
 use super::builder::Builder;
-use super::intersection::{TESTED_SOONER, intersect_ids, intersection};
+use super::intersection::{FEW, intersection};
 use super::term::Term;
 use super::term_plan::TermPlan;
 use crate::error::StoreError;
@@ -12,11 +12,8 @@ use crate::view::NameLookup;
 use fulgurite::Snapshot;
 use fulgurite_schema::{AttributeSelector, Filter};
 
-/// Postings read at most for one item.
-const LOOKUPS_MAX: usize = 12;
-
-/// Number of ids up to which a posting of several is read at once, and intersected in memory.
-const LOOKUP_IDS_MAX: usize = 1_024;
+/// Ranges read at most for one item.
+const RANGES_MAX: usize = 12;
 
 impl<T: Snapshot> Builder<'_, '_, T> {
     /// Plans one item of a filter.
@@ -91,7 +88,7 @@ impl<T: Snapshot> Builder<'_, '_, T> {
             };
             debug_assert!(index.usable, "the planner reads complete indexes only");
             let planned = match lookup {
-                Lookup::Posting { key, exact } => Some(self.posting(key, exact, index::FEW)?),
+                Lookup::Posting { key, exact } => Some(self.posting(key, exact)?),
                 Lookup::Range { range, exact } => self.range(&range, exact)?,
                 Lookup::All(lookups) => self.all_lookups(lookups)?,
             };
@@ -142,60 +139,45 @@ impl<T: Snapshot> Builder<'_, '_, T> {
 
     /// Intersects several lookups; `None` if none of them is useful.
     fn all_lookups(&self, lookups: Vec<Lookup>) -> Result<Option<TermPlan>, StoreError> {
-        let mut terms = Vec::new();
-        let mut few: Option<Vec<EntryId>> = None;
-        let step = lookups.len().div_ceil(LOOKUPS_MAX).max(1);
-        debug_assert!(lookups.len().div_ceil(step) <= LOOKUPS_MAX);
-        for lookup in lookups.into_iter().step_by(step) {
-            // Testing so few candidates is faster than reading one more posting.
-            if few.as_ref().is_some_and(|ids| ids.len() <= TESTED_SOONER) {
-                break;
-            }
-            let planned = match lookup {
-                Lookup::Posting { key, .. } => Some(self.posting(key, false, LOOKUP_IDS_MAX)?),
-                Lookup::Range { range, .. } => self.range(&range, false)?,
-                Lookup::All(inner) => self.all_lookups(inner)?,
-            };
-            match planned {
-                Some(TermPlan {
-                    term: Term::Ids(ids),
-                    ..
-                }) => match &mut few {
-                    Some(few) => intersect_ids(few, &ids),
-                    None => few = Some(ids),
-                },
-                Some(planned) if planned.count_max == 0 => return Ok(Some(TermPlan::nothing())),
-                Some(planned) => terms.push(planned),
-                None => {}
+        let (mut keys, mut others) = (Vec::with_capacity(lookups.len()), Vec::new());
+        for lookup in lookups {
+            match lookup {
+                Lookup::Posting { key, .. } => keys.push(key),
+                other => others.push(other),
             }
         }
-        debug_assert!(
-            terms.iter().all(|planned| !planned.exact),
-            "grams and sounds are tested"
-        );
-        if let Some(ids) = few {
-            if ids.is_empty() {
-                return Ok(Some(TermPlan::nothing()));
+        let mut terms = Vec::new();
+        if !keys.is_empty() {
+            terms.push(self.common(keys)?);
+        }
+        let step = others.len().div_ceil(RANGES_MAX).max(1);
+        for lookup in others.into_iter().step_by(step) {
+            // Testing few candidates is faster than reading a range.
+            if terms.iter().any(|planned| planned.count_max <= FEW) {
+                break;
             }
-            terms.push(TermPlan {
-                exact: false,
-                count_max: ids.len() as u64,
-                term: Term::Ids(ids),
+            terms.extend(match lookup {
+                Lookup::Range { range, .. } => self.range(&range, false)?,
+                Lookup::All(inner) => self.all_lookups(inner)?,
+                Lookup::Posting { .. } => None,
             });
         }
         if terms.is_empty() {
             return Ok(None);
         }
-        Ok(Some(intersection(terms, self.total)))
+        let mut planned = intersection(terms, self.total);
+        // Grams and sounds are tested.
+        planned.exact = planned.count_max == 0;
+        Ok(Some(planned))
     }
 
-    /// Measures the posting of a key. Up to `ids_max` ids are read at once.
-    fn posting(&self, key: Vec<u8>, exact: bool, ids_max: usize) -> Result<TermPlan, StoreError> {
+    /// Measures the posting of a key, and reads a short one.
+    fn posting(&self, key: Vec<u8>, exact: bool) -> Result<TermPlan, StoreError> {
         let (txn, db) = (&self.view.txn, self.view.store.dbs.index);
-        let (first, last, count_max) = match index::extent(txn, db, &key, ids_max)? {
+        let (first, last, count_max) = match index::extent(txn, db, &key, index::FEW)? {
             Extent::Ids(ids) if ids.is_empty() => return Ok(TermPlan::nothing()),
             Extent::Ids(ids) => {
-                debug_assert!(ids.len() <= ids_max, "a list has no more than was allowed");
+                debug_assert!(ids.len() <= index::FEW, "a list is short");
                 debug_assert!(ids.is_sorted(), "ids ascend");
                 return Ok(TermPlan {
                     exact,
@@ -205,7 +187,7 @@ impl<T: Snapshot> Builder<'_, '_, T> {
             }
             Extent::Counted { len, first, last } => {
                 debug_assert!(first <= last, "chunks ascend");
-                debug_assert!(len > ids_max as u64, "a short posting is a list");
+                debug_assert!(len > index::FEW as u64, "a short posting is a list");
                 (first, Some(last), len)
             }
             Extent::Large { first } => (first, None, self.total),

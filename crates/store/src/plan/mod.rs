@@ -12,6 +12,7 @@
 
 mod builder;
 mod candidates;
+mod common;
 mod explain;
 mod intersection;
 mod items;

@@ -50,10 +50,10 @@ impl Term {
         match self {
             Term::Nothing => Ok(None),
             Term::All | Term::Not(_) => stored(source.all_entries, from),
-            Term::Ids(ids) => Ok(ids
-                .iter()
-                .map(|id| split(*id).0)
-                .find(|chunk| *chunk >= from)),
+            Term::Ids(ids) => {
+                let at = ids.partition_point(|id| split(*id).0 < from);
+                Ok(ids.get(at).map(|id| split(*id).0))
+            }
             Term::Set(set) => Ok(set.next_chunk(from)),
             Term::Posting { first, last, .. } if from <= *first => {
                 debug_assert!(last.is_none_or(|last| *first <= last), "chunks ascend");
@@ -90,10 +90,11 @@ impl Term {
             Term::All => stored(source.all_entries, bits)?,
             Term::Ids(ids) => {
                 debug_assert!(ids.is_sorted(), "ids ascend");
+                let first = ids.partition_point(|id| split(*id).0 < chunk);
+                let ids = ids.get(first..).unwrap_or_default().iter();
                 let positions = ids
-                    .iter()
                     .map(|id| split(*id))
-                    .filter(|(number, _)| *number == chunk);
+                    .take_while(|(number, _)| *number == chunk);
                 positions.for_each(|(_, low)| {
                     bits.insert(low);
                 });

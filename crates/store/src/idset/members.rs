@@ -1,0 +1,61 @@
+//! Membership of positions in a stored chunk, tested in place.
+
+use crate::bytes::u64_at;
+
+/// A test of positions that ascend. A chunk that is damaged may give wrong answers, but no others
+/// than a chunk with other positions.
+#[derive(Debug)]
+pub(crate) enum Members<'a> {
+    /// The positions behind those that were passed.
+    Array(&'a [[u8; 2]]),
+    /// The runs behind those that were passed.
+    Runs(&'a [[u8; 4]]),
+    Bitmap(&'a [u8]),
+}
+
+impl<'a> Members<'a> {
+    pub(super) fn of_array(positions: &'a [[u8; 2]]) -> Members<'a> {
+        Members::Array(positions)
+    }
+
+    pub(super) fn of_runs(runs: &'a [[u8; 4]]) -> Members<'a> {
+        Members::Runs(runs)
+    }
+
+    pub(super) fn of_bitmap(bytes: &'a [u8]) -> Members<'a> {
+        Members::Bitmap(bytes)
+    }
+
+    /// Returns true if the chunk has this position. Positions must be asked in ascending order.
+    pub(crate) fn contains(&mut self, low: u16) -> bool {
+        match self {
+            Members::Array(rest) => {
+                skip_below(rest, |position| u16::from_le_bytes(*position) < low);
+                rest.first()
+                    .is_some_and(|at| u16::from_le_bytes(*at) == low)
+            }
+            Members::Runs(rest) => {
+                skip_below(rest, |[_, _, c, d]| u16::from_le_bytes([*c, *d]) < low);
+                let first = |[a, b, _, _]: &[u8; 4]| u16::from_le_bytes([*a, *b]);
+                rest.first().is_some_and(|run| first(run) <= low)
+            }
+            Members::Bitmap(bytes) => {
+                let word = u64_at(bytes, usize::from(low) / 64 * 8).unwrap_or(0);
+                (word >> (low % 64)) & 1 == 1
+            }
+        }
+    }
+}
+
+/// Removes the items from the front that are `below`. The steps double, because the next item that
+/// is not below is mostly near.
+#[inline]
+fn skip_below<T>(rest: &mut &[T], below: impl Fn(&T) -> bool) {
+    let mut end = 1;
+    while rest.get(end - 1).is_some_and(&below) {
+        end *= 2;
+    }
+    let window = rest.get(end / 2..end.min(rest.len())).unwrap_or_default();
+    let skipped = end / 2 + window.partition_point(below);
+    *rest = rest.get(skipped..).unwrap_or_default();
+}
