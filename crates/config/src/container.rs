@@ -326,7 +326,7 @@ fn osixia_rules(layer: &mut Layer, variables: &Variables, suffix: &str, origin: 
         ),
         format!("to * by self read by {admin} write{reader} by * none"),
     ];
-    let rules = rules.map(|rule| Sourced::new(rule, origin.clone()));
+    let rules = rules.map(|rule| Sourced::new(rule.into(), origin.clone()));
     layer.first.policy.access = rules.to_vec();
 }
 

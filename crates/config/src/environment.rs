@@ -219,6 +219,7 @@ mod tests {
         assert!(
             rules[1]
                 .value
+                .as_str()
                 .contains("by dn.exact=\"cn=readonly,dc=example,dc=org\" read by * none")
         );
         assert_eq!(settings.notes.len(), 1);

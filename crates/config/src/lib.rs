@@ -16,6 +16,7 @@
 
 #![forbid(unsafe_code)]
 
+mod argument_text;
 mod cn_config;
 mod container;
 mod database;
@@ -46,7 +47,9 @@ mod suggest;
 mod table;
 mod tokens;
 mod toml_file;
+mod value_tokens;
 
+pub use argument_text::ArgumentText;
 pub use cn_config::{ConfigAddError, ConfigAddition, ConfigEntry, WriteError};
 pub use database::{Database, DatabaseLayer};
 pub use document::{example, reference};

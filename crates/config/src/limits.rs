@@ -3,7 +3,8 @@
 use fulgurite_policy::{Limit, LimitsRule, SizeLimits, TimeLimits};
 
 use crate::setting::{Setting, Value, number_text};
-use crate::tokens::split_tokens;
+use crate::tokens::{quoted, split_tokens};
+use crate::value_tokens::value_token;
 
 fn size_words(size: &SizeLimits) -> Vec<String> {
     let all = [
@@ -215,6 +216,13 @@ pub(crate) fn limits_rule(selector: &str, words: &[&str]) -> Result<LimitsRule, 
     Ok(rule)
 }
 
+fn limits_text(rule: &LimitsRule, selector: String) -> String {
+    let mut words = vec![selector];
+    words.extend(size_words(&rule.size));
+    words.extend(time_words(&rule.time));
+    words.join(" ")
+}
+
 impl Setting for LimitsRule {
     const KIND: &'static str = "a selector and limits";
 
@@ -234,9 +242,14 @@ impl Setting for LimitsRule {
     }
 
     fn show(&self) -> String {
-        let mut words = vec![crate::tokens::quoted(&self.selector)];
-        words.extend(size_words(&self.size));
-        words.extend(time_words(&self.time));
-        words.join(" ")
+        limits_text(self, quoted(&self.selector))
+    }
+
+    fn olc(&self) -> Vec<String> {
+        let selector = value_token(&self.selector);
+        vec![limits_text(
+            self,
+            selector.unwrap_or_else(|| quoted(&self.selector)),
+        )]
     }
 }

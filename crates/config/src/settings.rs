@@ -75,7 +75,7 @@ impl Settings {
         let root = &mut config.content.root_dn;
         root.get_or_insert_with(|| Sourced::by_default(Some("cn=config".to_owned())));
         if config.policy.access.is_empty() {
-            let nobody = Sourced::by_default("to * by * none".to_owned());
+            let nobody = Sourced::by_default("to * by * none".to_owned().into());
             config.policy.access.push(nobody);
         }
         let mut global = layer.global.resolve();

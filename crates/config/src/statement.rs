@@ -44,6 +44,8 @@ pub(crate) struct Statement {
     pub(crate) arguments: Vec<String>,
     /// The text after it, with its quotes.
     pub(crate) text: String,
+    /// The text is a value of `cn=config`, which has rules of quoting for itself.
+    pub(crate) is_value: bool,
     /// The place of the statement.
     pub(crate) origin: Origin,
     /// The part of the configuration.

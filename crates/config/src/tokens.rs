@@ -21,7 +21,7 @@ pub(crate) fn split_tokens(line: &str) -> Result<Vec<String>, String> {
             }
             '\\' => {
                 let word = word.get_or_insert_default();
-                word.extend(letters.next());
+                word.push(letters.next().unwrap_or(letter));
             }
             ' ' | '\t' | '\n' | '\r' if !quoted => words.extend(word.take()),
             other => word.get_or_insert_default().push(other),

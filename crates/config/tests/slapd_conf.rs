@@ -112,7 +112,7 @@ fn a_whole_configuration() {
     assert_eq!(badge.origin.to_string(), "slapd.conf, line 10");
     assert_eq!(settings.frontend.time.soft, Some(Limit::At(33)));
     assert_eq!(
-        settings.frontend.access[0].value,
+        settings.frontend.access[0].value.as_str(),
         "to dn.subtree=\"dc=glob\" by * read"
     );
 
@@ -132,7 +132,10 @@ fn a_whole_configuration() {
         ["cn eq,sub,nolang", "sn eq,sub,nolang", "uid eq,pres"]
     );
     let policy = &database.policy;
-    assert_eq!(policy.access[0].value, "to dn.base=\"cn=a b\" by * write");
+    assert_eq!(
+        policy.access[0].value.as_str(),
+        "to dn.base=\"cn=a b\" by * write"
+    );
     assert_eq!(policy.access[0].origin.to_string(), "slapd.conf, line 42");
     assert_eq!(policy.size.soft, Some(Limit::At(10)));
     assert_eq!(policy.require.words(), ["LDAPv3"]);

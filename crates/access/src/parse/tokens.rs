@@ -23,7 +23,7 @@ pub(super) fn tokens(text: &str) -> Result<Vec<Token>, usize> {
     let mut quote = None;
     let mut chars = text.char_indices();
     while let Some((at, c)) = chars.next() {
-        if quote.is_none() && c.is_whitespace() {
+        if quote.is_none() && matches!(c, ' ' | '\t' | '\n' | '\r') {
             tokens.extend(token.take());
             continue;
         }
@@ -35,9 +35,9 @@ pub(super) fn tokens(text: &str) -> Result<Vec<Token>, usize> {
             '"' if quote.is_some() => quote = None,
             '"' => quote = Some(at),
             '\\' => {
-                if let Some((_, escaped)) = chars.next() {
-                    current.text.push(escaped);
-                }
+                // A backslash at the end has nothing to escape.
+                let escaped = chars.next().map_or(c, |(_, escaped)| escaped);
+                current.text.push(escaped);
             }
             c => current.text.push(c),
         }
@@ -76,6 +76,7 @@ mod tests {
             Ok(vec!["a b".into(), "\"\\".into()])
         );
         assert_eq!(texts("a\t\n b"), Ok(vec!["a".into(), "b".into()]));
+        assert_eq!(texts("a\u{a0}b\\"), Ok(vec!["a\u{a0}b\\".into()]));
         assert_eq!(texts(r#"to "x"#), Err(3));
         assert_eq!(tokens("  ab").map(|w| w[0].at), Ok(2));
     }

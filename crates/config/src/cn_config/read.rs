@@ -10,7 +10,7 @@ use super::overlay;
 use crate::slapd_conf::{KnownDirective, LayerBuilder, apply, directives, obey};
 use crate::statement::{Section, Statement};
 use crate::table::Directive;
-use crate::tokens::split_tokens;
+use crate::value_tokens::split_value;
 use crate::{ConfigError, Layer, Origin, Sourced};
 use fulgurite_policy::{DatabaseKind, find_overlay};
 
@@ -223,7 +223,7 @@ impl Entry {
         let values = self.values.iter();
         let values = values.filter(|(name, _, _)| name.eq_ignore_ascii_case(attribute));
         values
-            .flat_map(|(_, value, _)| split_tokens(without_number(value)).unwrap_or_default())
+            .flat_map(|(_, value, _)| split_value(without_number(value)))
             .collect()
     }
 
@@ -233,14 +233,21 @@ impl Entry {
             true => without_number(value),
             false => value,
         };
+        let whole = || vec![value.to_owned()];
+        let arguments = match directive.whole {
+            true => whole(),
+            false => split_value(value),
+        };
+        // slapd writes a single argument without quotes, and does not start with what it wrote.
         let arguments = match directive.most {
-            Some(1) => vec![value.to_owned()],
-            _ => split_tokens(value).unwrap_or_else(|_| vec![value.to_owned()]),
+            Some(1) if arguments.len() > 1 => whole(),
+            _ => arguments,
         };
         Statement {
             keyword: directive.keyword.to_owned(),
             arguments,
             text: value.to_owned(),
+            is_value: true,
             origin: self.origin(line),
             section: Section::Frontend,
         }
@@ -253,6 +260,7 @@ impl Entry {
             keyword: "overlay".to_owned(),
             arguments: vec![name.to_owned()],
             text: name.to_owned(),
+            is_value: true,
             origin: self.origin(self.line),
             section: Section::Frontend,
         };

@@ -5,6 +5,7 @@ use fulgurite_policy::DatabaseKind;
 use super::entry::{ConfigEntry, numbered};
 use crate::database::Database;
 use crate::table::{Content, Global, Policy, Row, Storage};
+use crate::value_tokens::{quoted_token, split_value};
 use crate::{Settings, table};
 
 /// Attributes of `cn=config` in slapd's order. New ones follow in the order of the table.
@@ -182,14 +183,25 @@ fn write<L: 'static, G: 'static>(
         place.unwrap_or(usize::MAX)
     });
     for row in rows {
-        let values = (row.write)(group);
-        let is_numbered = row
-            .info
-            .directive
-            .is_some_and(|directive| directive.numbered);
-        match is_numbered {
+        let mut values = (row.write)(group);
+        let Some(directive) = row.info.directive else {
+            continue;
+        };
+        if directive.most == Some(1) && !directive.whole {
+            values.iter_mut().for_each(quote_if_needed);
+        }
+        match directive.numbered {
             true => entry.add(attribute(row), numbered(values)),
             false => entry.add(attribute(row), values),
         }
+    }
+}
+
+/// Puts a value that would be read as several arguments in quotes.
+fn quote_if_needed(value: &mut String) {
+    if split_value(value).len() > 1
+        && let Some(quoted) = quoted_token(value)
+    {
+        *value = quoted;
     }
 }

@@ -8,7 +8,9 @@ use std::path::{Path, PathBuf};
 use fulgurite_ldif::Writer;
 
 use super::entry::ConfigEntry;
-use crate::Settings;
+use crate::names::AuthzRegexp;
+use crate::value_tokens::{quoted_token, value_token};
+use crate::{LimitsRule, Origin, Settings};
 
 /// The error of writing a configuration directory.
 #[derive(Debug, thiserror::Error)]
@@ -25,12 +27,54 @@ impl Settings {
     /// contain passwords, so only the owner may read them.
     ///
     /// # Errors
-    /// [`WriteError`]: a file that exists (nothing is overwritten), or an error of the system.
+    /// [`WriteError`]: a file that exists (nothing is overwritten), a text that no value can hold,
+    /// or an error of the system.
     pub fn write_config_dir(&self, directory: &Path) -> Result<(), WriteError> {
+        if let Some((attribute, origin)) = self.text_without_value() {
+            let reason = format!("{origin}: no value of {attribute} has that meaning");
+            return Err(WriteError {
+                path: directory.to_owned(),
+                cause: io::Error::other(reason),
+            });
+        }
         for entry in self.config_entries(true) {
             write_entry(directory, &entry)?;
         }
         Ok(())
+    }
+}
+
+impl Settings {
+    /// Returns the attribute and place of a text that no value of `cn=config` expresses.
+    ///
+    /// Values cannot hold every combination of quotes and white space. A rule must not change its
+    /// meaning, so such a text is an error.
+    fn text_without_value(&self) -> Option<(&'static str, &Origin)> {
+        let databases = self.databases.iter().chain([&self.config]);
+        let policies = databases.clone().map(|database| &database.policy);
+        let limits_hold = |rule: &LimitsRule| value_token(&rule.selector).is_some();
+        let regexp_holds = |rule: &AuthzRegexp| {
+            let parts = [&rule.pattern, &rule.replacement];
+            parts.into_iter().all(|part| quoted_token(part).is_some())
+        };
+        for policy in policies.chain([&self.frontend]) {
+            let rule = policy
+                .access
+                .iter()
+                .find(|rule| rule.value.value().is_none());
+            let limits = policy.limits.iter().find(|rule| !limits_hold(&rule.value));
+            let access = rule.map(|rule| ("olcAccess", &rule.origin));
+            let found = access.or(limits.map(|rule| ("olcLimits", &rule.origin)));
+            if found.is_some() {
+                return found;
+            }
+        }
+        let mut providers = databases.flat_map(|database| &database.content.syncrepl);
+        let provider = providers.find(|provider| provider.value.value().is_none());
+        let provider = provider.map(|provider| ("olcSyncrepl", &provider.origin));
+        let mut rules = self.global.authz_regexp.iter();
+        let rule = rules.find(|rule| !regexp_holds(&rule.value));
+        provider.or(rule.map(|rule| ("olcAuthzRegexp", &rule.origin)))
     }
 }
 

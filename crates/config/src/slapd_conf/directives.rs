@@ -4,6 +4,8 @@ use fulgurite_policy::{DatabaseKind, OverlayLine, OverlaySupport, find_overlay, 
 
 use super::builder::LayerBuilder;
 use crate::Sourced;
+use crate::argument_text::ArgumentText;
+use crate::setting::Setting as _;
 use crate::statement::{Section, Statement};
 use crate::suggest::nearest;
 use crate::table::{self, AnyRow, Directive, Scope};
@@ -194,7 +196,8 @@ fn module_load(builder: &mut LayerBuilder, statement: &Statement) -> Result<(), 
     let file = name.rsplit('/').next().unwrap_or(name);
     let module = file.split('.').next().unwrap_or(file);
     let origin = &statement.origin;
-    let loaded = Sourced::new(statement.text.clone(), origin.clone());
+    let value = ArgumentText::from_statement(statement).olc().concat();
+    let loaded = Sourced::new(value, origin.clone());
     builder.layer.modules.push(loaded);
     if MODULES.contains(&module) {
         builder.note(origin, format!("{name} is built in"));

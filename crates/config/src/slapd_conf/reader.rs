@@ -136,6 +136,7 @@ fn parse(path: &Path, line: &Line) -> Result<Option<Statement>, String> {
         keyword,
         arguments: tokens.collect(),
         text: after_word(&line.text).to_owned(),
+        is_value: false,
         origin: Origin::File {
             path: path.to_owned(),
             line: line.number,

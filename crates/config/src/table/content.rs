@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use fulgurite_policy::Subordinate;
 
 use super::spec::{own, settings, slapd};
+use crate::argument_text::ArgumentText;
 use crate::secret::Secret;
 use crate::setting::Setting as _;
 use crate::statement::{Section, Statement};
@@ -21,11 +22,11 @@ settings! {
                 .write(written_subordinate);
         /// Name of the identity that no access rule and no limit binds.
         "root.dn" root_dn: Option<String> = None
-            => slapd("rootdn", "olcRootDN", "<dn>").taking(0, Some(1)).read(text_unless_empty)
+            => slapd("rootdn", "olcRootDN", "<dn>").taking(0, Some(1)).whole().read(text_unless_empty)
                 .flag("--root-dn").variable("ADMIN_DN").installed(&["\"cn=admin,dc=example,dc=com\""]);
         /// Its password, in clear or as a hash. `fulgurite passwd` makes a hash.
         "root.password" root_password: Option<Secret> = None
-            => slapd("rootpw", "olcRootPW", "<password>").take(root_password).rank(1)
+            => slapd("rootpw", "olcRootPW", "<password>").whole().take(root_password).rank(1)
                 .write(written_password)
                 .variable("ADMIN_PASSWORD")
                 .examples(&["\"{ARGON2}$argon2id$v=19$m=19456,t=2,p=1$c2FsdHNhbHQ$4b3yh7eJ0oLUqA1M1xhvOQyRWdLTuqPX1ZtBcmyyFjU\""]);
@@ -45,7 +46,7 @@ settings! {
                 .write(written_if_true);
         /// Name of the identity that a provider's updates come from. Replication is not built yet.
         "update_dn" update_dn: Option<String> = None
-            => slapd("updatedn", "olcUpdateDN", "<dn>").taking(0, Some(1)).read(update_dn)
+            => slapd("updatedn", "olcUpdateDN", "<dn>").taking(0, Some(1)).whole().read(update_dn)
                 .examples(&["\"cn=replicator,dc=example,dc=com\""]);
         /// Keep the state of replication in an entry below the suffix. Replication is not built
         /// yet.
@@ -54,7 +55,7 @@ settings! {
     } {
         /// Name of the entry at the top of the data.
         "suffix" suffixes: String
-            => slapd("suffix", "olcSuffix", "<suffix>").taking(0, Some(1)).take(suffix)
+            => slapd("suffix", "olcSuffix", "<suffix>").taking(0, Some(1)).whole().take(suffix)
                 .flag("--suffix").fixed().installed(&["\"dc=example,dc=com\""]);
         /// URLs that updates are sent to. Replication is not built yet.
         "update_ref" update_refs: String
@@ -62,7 +63,7 @@ settings! {
                 .examples(&["[\"ldap://provider.example.com\"]"]);
         /// Providers that the database is copied from, as after the word `syncrepl` of slapd.conf.
         /// Replication is not built yet.
-        "syncrepl" syncrepl: String
+        "syncrepl" syncrepl: ArgumentText
             => slapd("syncrepl", "olcSyncrepl", "<searchbase>").taking(0, None).numbered().take(syncrepl).rank(1)
                 .examples(&["[\"rid=1 provider=ldap://provider.example.com searchbase=\\\"dc=example,dc=com\\\"\"]"]);
     }
@@ -133,7 +134,7 @@ fn root_password(
 }
 
 /// Returns true if a name is another one or below it, compared without a schema.
-fn is_within(name: &str, suffix: &str) -> bool {
+pub(crate) fn is_within(name: &str, suffix: &str) -> bool {
     let plain = |dn: &str| {
         let lower = dn.to_lowercase();
         let parts = lower.split(',').map(|part| {
@@ -199,8 +200,10 @@ fn syncrepl(
     if root.is_none_or(|root| root.value.is_none()) {
         return Err("rootDN must be defined before syncrepl may be used".to_owned());
     }
-    let text = Sourced::new(statement.text.clone(), statement.origin.clone());
-    layer.syncrepl.push(text);
+    let text = ArgumentText::from_statement(statement);
+    layer
+        .syncrepl
+        .push(Sourced::new(text, statement.origin.clone()));
     let text = "syncrepl: this server does not copy others; the database stays as it is";
     notes.push(Note::warning(&statement.origin, text.to_owned()));
     Ok(())

@@ -52,7 +52,7 @@ settings! {
                 .adding(Disallow::default, add_features);
         /// Base of searches that name none.
         "default_search_base" default_search_base: Option<String> = None
-            => slapd("defaultsearchbase", "olcDefaultSearchBase", "<dn>").taking(0, Some(1)).within(Scope::Early)
+            => slapd("defaultsearchbase", "olcDefaultSearchBase", "<dn>").taking(0, Some(1)).whole().within(Scope::Early)
                 .read(|statement| Ok(Some(statement.first().to_owned()).filter(|base| !base.is_empty())))
                 .examples(&["\"dc=example,dc=com\""]);
         /// Attributes whose values the server keeps sorted.

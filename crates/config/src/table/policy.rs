@@ -7,6 +7,7 @@ use fulgurite_policy::{
 
 use super::global::zero_unless_positive;
 use super::spec::{settings, slapd};
+use crate::argument_text::ArgumentText;
 use crate::limits::{add_limit, limits_rule};
 use crate::quantity::parse_c_int;
 use crate::setting::Setting as _;
@@ -65,7 +66,7 @@ settings! {
         /// Access rules in the language of slapd.access(5); the first rule that matches decides.
         /// Without rules, every client reads everything except `userPassword`, which serves to log
         /// in.
-        "access" access: String
+        "access" access: ArgumentText
             => slapd("access", "olcAccess", "<access>").taking(0, None).numbered().read(access)
                 .installed(&["[\n    \"to attrs=userPassword by self write by * auth\",\n    \"to * by * read\",\n]"]);
         /// Bounds for some identities, in order; the first rule that selects the requester counts.
@@ -101,9 +102,9 @@ impl PolicyLayer {
     }
 }
 
-fn access(statement: &Statement) -> Result<String, String> {
+fn access(statement: &Statement) -> Result<ArgumentText, String> {
     match statement.first() {
-        to if to.eq_ignore_ascii_case("to") => Ok(statement.text.clone()),
+        to if to.eq_ignore_ascii_case("to") => Ok(ArgumentText::from_statement(statement)),
         "" => {
             Err("access line without clauses; write access to <what> by <who> <access>".to_owned())
         }

@@ -4,7 +4,7 @@ use fulgurite_policy::TlsVersion;
 
 use crate::names::AuthzRegexp;
 use crate::statement::Statement;
-use crate::tokens::quoted;
+use crate::value_tokens::quoted_token;
 
 pub(super) fn authz_regexp(statement: &Statement) -> Result<AuthzRegexp, String> {
     match statement.arguments.as_slice() {
@@ -18,14 +18,9 @@ pub(super) fn authz_regexp(statement: &Statement) -> Result<AuthzRegexp, String>
 }
 
 pub(super) fn written_regexp(rule: &AuthzRegexp) -> Vec<String> {
-    let (pattern, replacement) = (escaped(&rule.pattern), escaped(&rule.replacement));
-    vec![format!("\"{pattern}\" \"{replacement}\"")]
-}
-
-fn escaped(text: &str) -> String {
-    let quoted = quoted(&format!("{text} "));
-    let inner = quoted.trim_matches('"');
-    inner.strip_suffix(' ').unwrap_or(inner).to_owned()
+    let parts = [&rule.pattern, &rule.replacement];
+    let parts = parts.map(|part| quoted_token(part).unwrap_or_else(|| format!("\"{part}\"")));
+    vec![parts.join(" ")]
 }
 
 pub(super) fn sasl_secprops(statement: &Statement) -> Result<Vec<String>, String> {

@@ -34,6 +34,8 @@ pub struct Directive {
     pub(crate) numbered: bool,
     /// All values in `cn=config` are arguments of one statement.
     pub(crate) joined: bool,
+    /// A value in `cn=config` is one argument as it is, quotes included.
+    pub(crate) whole: bool,
     /// Directives of a lower rank are read first from `cn=config`, because this one refers to them.
     pub(crate) rank: u8,
 }
@@ -53,6 +55,7 @@ impl Directive {
             scope: Scope::Anywhere,
             numbered: false,
             joined: false,
+            whole: false,
             rank: 0,
         }
     }
@@ -224,6 +227,15 @@ impl<L, G, T> Spec<L, G, T> {
     pub(crate) const fn numbered(self) -> Self {
         let directive = Directive {
             numbered: true,
+            ..self.its()
+        };
+        self.directive(directive)
+    }
+
+    /// Takes a value in `cn=config` as one argument as it is.
+    pub(crate) const fn whole(self) -> Self {
+        let directive = Directive {
+            whole: true,
             ..self.its()
         };
         self.directive(directive)

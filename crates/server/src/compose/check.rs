@@ -133,7 +133,7 @@ fn check_directory(database: &Database) -> Result<(), ConfigError> {
 
 fn check_policy(schema: &Arc<Schema>, policy: &Policy) -> Result<(), ConfigError> {
     for rule in &policy.access {
-        let text = RuleText::from(rule.value.clone());
+        let text = RuleText::from(rule.value.to_string());
         Rules::parse(schema, [&text], WithoutRules::default()).map_err(|error| {
             ConfigError::at(
                 &rule.origin,

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use fulgurite_auth::{AuthzRegexp, Scheme, ScramHash};
 use fulgurite_config::{
-    ConfigError, Database, Durability, Global, IndexSetting, Policy, Settings, Sourced,
+    ArgumentText, ConfigError, Database, Durability, Global, IndexSetting, Policy, Settings,
+    Sourced,
 };
 use fulgurite_directory::{
     AuthOptions, Level, Limits, Restrictions, RootAccount, RuleText, WithoutRules,
@@ -16,10 +17,10 @@ use crate::driver::settings::ServerSettings;
 use crate::session::limits::SessionLimits;
 
 /// Returns access rules with the positions of their text.
-pub(crate) fn rules(list: &[Sourced<String>]) -> Vec<RuleText> {
+pub(crate) fn rules(list: &[Sourced<ArgumentText>]) -> Vec<RuleText> {
     list.iter()
         .map(|rule| RuleText {
-            text: rule.value.clone(),
+            text: rule.value.to_string(),
             origin: rule.origin.to_string().into(),
         })
         .collect()

@@ -5,6 +5,7 @@
 //! database. Deliberate differences from slapd are in [`DIFFERENCES`], with the reason.
 
 mod directory;
+mod quoting;
 
 use std::ffi::OsStr;
 use std::fs;
@@ -14,7 +15,7 @@ use std::time::Duration;
 
 use fulgurite_config::{Layer, Settings};
 use fulgurite_server::check_settings;
-use fulgurite_testkit::run_bounded;
+use fulgurite_testkit::{Outcome, run_bounded};
 
 /// The configurations.
 const CASES: &str = include_str!("cases.txt");
@@ -147,21 +148,26 @@ fn slaptest(slapd: &Path, configuration: &Path) -> Verdict {
 }
 
 fn slaptest_with(slapd: &Path, arguments: &[&OsStr]) -> Verdict {
-    let libraries: PathBuf = fs::read_dir(slapd.join("usr/lib"))
-        .unwrap()
-        .filter_map(|entry| Some(entry.ok()?.path()))
-        .find(|path| path.to_string_lossy().ends_with("-linux-gnu"))
-        .unwrap();
-    let mut command = Command::new(slapd.join("usr/sbin/slaptest"));
-    command.env("LD_LIBRARY_PATH", libraries);
-    command.args(arguments);
-    let outcome = run_bounded(&mut command, PATIENCE);
+    let outcome = slapd_tool(slapd, "slaptest", arguments);
     let text = format!("{}{}", outcome.stdout, outcome.stderr);
     Verdict {
         accepted: outcome.success(),
         line: line_in(&text),
         text,
     }
+}
+
+/// Runs one of slapd's programs.
+fn slapd_tool(slapd: &Path, name: &str, arguments: &[&OsStr]) -> Outcome {
+    let libraries: PathBuf = fs::read_dir(slapd.join("usr/lib"))
+        .unwrap()
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .find(|path| path.to_string_lossy().ends_with("-linux-gnu"))
+        .unwrap();
+    let mut command = Command::new(slapd.join("usr/sbin").join(name));
+    command.env("LD_LIBRARY_PATH", libraries);
+    command.args(arguments);
+    run_bounded(&mut command, PATIENCE)
 }
 
 fn ours(configuration: &Path) -> Verdict {
