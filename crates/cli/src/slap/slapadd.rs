@@ -9,7 +9,7 @@ use fulgurite_config::{ConfigAddition, Settings};
 use fulgurite_directory::{SystemClock, SystemEntropy};
 use fulgurite_directory_tools::{AddEvent, AddOptions, Refusal, add};
 use fulgurite_schema::ViolationKind;
-use fulgurite_server::check_settings;
+use fulgurite_server::check_unfinished_settings;
 
 use super::context::{Access, Context};
 use super::failure::Failure;
@@ -158,7 +158,8 @@ fn add_configuration(options: &ChangeOptions, directory: &Path) -> Result<(), Fa
     let addition = ConfigAddition::read(directory, text).map_err(|error| bad(&error))?;
     let settings = addition.layer().and_then(Settings::new);
     let settings = settings.map_err(|error| bad(&error))?;
-    check_settings(&settings).map_err(|error| bad(&error))?;
+    // More pieces may follow, such as definitions of attributes in names.
+    check_unfinished_settings(&settings).map_err(|error| bad(&error))?;
     if options.common.verbose {
         addition.names().for_each(|dn| eprintln!("added: \"{dn}\""));
     }

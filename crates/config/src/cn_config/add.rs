@@ -24,6 +24,12 @@ const INCLUDES_MAX: usize = 16;
 /// Bytes of the text of one run, at most.
 const TEXT_MAX: usize = 256 << 20;
 
+/// Names of entries that slapd makes itself, and of the one at the top, in lower case.
+const TOP: &str = "cn=config";
+const SCHEMA: &str = "cn=schema,cn=config";
+const FRONTEND: &str = "olcdatabase={-1}frontend,cn=config";
+const OWN_DATABASE: &str = "olcdatabase={0}config,cn=config";
+
 /// The error of adding entries to a configuration directory.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigAddError {
@@ -128,7 +134,7 @@ impl ConfigAddition {
                 .next_record()
                 .map_err(|error| wrong(error.line, error.kind))?;
             let Some(record) = record else {
-                return Ok(());
+                return self.complete(names);
             };
             let line = record.line();
             let (Action::Content(attributes) | Action::Add(attributes)) = record.action() else {
@@ -143,11 +149,80 @@ impl ConfigAddition {
                     .map_err(|_| wrong(one.line, format!("{}: not UTF-8", one.description)))?;
                 add_value(&mut entry, one.description, value);
             }
+            if is_schema(&entry) && names.contains(TOP) && !names.contains(SCHEMA) {
+                self.push(schema_folder(), names)?;
+            }
             place(&mut entry, names).map_err(|reason| wrong(line, reason))?;
-            write_entry(&self.stage, &entry)?;
-            self.added.push(entry);
+            self.push(entry, names)?;
         }
     }
+
+    /// Adds an entry under its final name.
+    fn push(
+        &mut self,
+        entry: ConfigEntry,
+        names: &mut BTreeSet<String>,
+    ) -> Result<(), ConfigAddError> {
+        names.insert(entry.dn.to_ascii_lowercase());
+        write_entry(&self.stage, &entry)?;
+        self.added.push(entry);
+        Ok(())
+    }
+
+    /// Adds the entries that slapd makes itself, so that a configuration may come piece by piece.
+    fn complete(&mut self, names: &mut BTreeSet<String>) -> Result<(), ConfigAddError> {
+        let has_database = names
+            .iter()
+            .any(|name| name.starts_with("olcdatabase=") && !name.starts_with(FRONTEND));
+        let made = [
+            (SCHEMA, true, schema_folder as fn() -> ConfigEntry),
+            (FRONTEND, has_database, frontend),
+            (OWN_DATABASE, has_database, own_database),
+        ];
+        for (name, is_needed, make) in made {
+            if names.contains(TOP) && is_needed && !names.contains(name) {
+                self.push(make(), names)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Returns true for an entry of definitions.
+fn is_schema(entry: &ConfigEntry) -> bool {
+    let above = entry.dn.split(',').skip(1).map(str::trim);
+    let above = above.collect::<Vec<_>>().join(",");
+    above.eq_ignore_ascii_case(SCHEMA)
+}
+
+fn schema_folder() -> ConfigEntry {
+    ConfigEntry::new(
+        "cn=schema,cn=config".to_owned(),
+        &["olcSchemaConfig"],
+        "cn",
+        "schema",
+    )
+}
+
+fn frontend() -> ConfigEntry {
+    let name = "{-1}frontend";
+    let classes = ["olcDatabaseConfig", "olcFrontendConfig"];
+    ConfigEntry::new(
+        format!("olcDatabase={name},cn=config"),
+        &classes,
+        "olcDatabase",
+        name,
+    )
+}
+
+/// Returns the database of the configuration itself, which nobody but its root may read.
+fn own_database() -> ConfigEntry {
+    let name = "{0}config";
+    let dn = format!("olcDatabase={name},cn=config");
+    let mut entry = ConfigEntry::new(dn, &["olcDatabaseConfig"], "olcDatabase", name);
+    entry.add("olcAccess", ["{0}to * by * none".to_owned()]);
+    entry.add("olcRootDN", ["cn=config".to_owned()]);
+    entry
 }
 
 impl Drop for ConfigAddition {
@@ -405,5 +480,41 @@ mod tests {
             let placed = placed(&mut names, dn);
             assert_eq!(placed.as_deref().map_err(String::as_str), expected);
         }
+    }
+
+    #[test]
+    fn a_configuration_comes_piece_by_piece() {
+        let folder = tempfile::tempdir().unwrap();
+        let add = |text: &str| {
+            let addition = ConfigAddition::read(folder.path(), text.as_bytes().to_vec()).unwrap();
+            let names: Vec<_> = addition.names().map(str::to_owned).collect();
+            addition.layer().unwrap();
+            addition.keep().unwrap();
+            names
+        };
+        let database = "objectClass: olcDatabaseConfig\nobjectClass: olcMdbConfig\nolcDatabase: mdb\n\
+                        olcSuffix: dc=example,dc=com\nolcDbDirectory: /nowhere\n";
+        assert_eq!(
+            add("dn: cn=config\nobjectClass: olcGlobal\ncn: config\n"),
+            ["cn=config", "cn=schema,cn=config"]
+        );
+        assert_eq!(
+            add("dn: cn=own,cn=schema,cn=config\nobjectClass: olcSchemaConfig\ncn: own\n"),
+            ["cn={0}own,cn=schema,cn=config"]
+        );
+        assert_eq!(
+            add(&format!("dn: olcDatabase=mdb,cn=config\n{database}")),
+            [
+                "olcDatabase={1}mdb,cn=config",
+                "olcDatabase={-1}frontend,cn=config",
+                "olcDatabase={0}config,cn=config",
+            ]
+        );
+        let layer = Layer::from_config_dir(folder.path()).unwrap();
+        assert_eq!(layer.databases.len(), 1);
+        assert_eq!(
+            layer.config.policy.access[0].value.as_str(),
+            "to * by * none"
+        );
     }
 }

@@ -34,6 +34,22 @@ pub fn check_settings(settings: &Settings) -> Result<Arc<Schema>, CheckError> {
     Ok(schema)
 }
 
+/// Checks settings to which more may come, such as definitions of attributes in names.
+///
+/// # Errors
+/// The first error, with its position.
+pub fn check_unfinished_settings(settings: &Settings) -> Result<(), CheckError> {
+    let own = Arc::new(schema::schema(settings)?);
+    for index in settings
+        .databases
+        .iter()
+        .flat_map(|database| &database.storage.indexes)
+    {
+        check_index(&own, index)?;
+    }
+    check_names(settings, &Arc::new(schema::completed(settings)?))
+}
+
 /// Checks all names of attributes and entries, all access rules, and all root passwords.
 ///
 /// # Errors

@@ -13,8 +13,36 @@ use fulgurite_schema::{Builtin, Schema, SchemaBuilder, SchemaError};
 /// # Errors
 /// [`SchemaError`] if a schema file is unreadable or has an error.
 pub fn schema(settings: &Settings) -> Result<Schema, SchemaError> {
+    with_builtin(settings, &[])
+}
+
+/// Builds the schema of a configuration that is not complete yet. It has the usual definitions,
+/// unless the configuration has its own.
+///
+/// # Errors
+/// As [`schema`].
+pub(super) fn completed(settings: &Settings) -> Result<Schema, SchemaError> {
+    let mut added = Vec::new();
+    for part in [
+        Builtin::Core,
+        Builtin::Cosine,
+        Builtin::InetOrgPerson,
+        Builtin::Nis,
+    ] {
+        added.push(part);
+        if with_builtin(settings, &added).is_err() {
+            added.pop();
+        }
+    }
+    with_builtin(settings, &added)
+}
+
+fn with_builtin(settings: &Settings, added: &[Builtin]) -> Result<Schema, SchemaError> {
     let global = &settings.global;
     let mut builder = SchemaBuilder::new();
+    for part in added {
+        builder = builder.builtin(*part);
+    }
     if *global.schema_builtin == BuiltinSchema::Standard {
         let posix = match *global.rfc2307bis {
             true => Builtin::Rfc2307bis,

@@ -5,6 +5,7 @@
 //! database. Deliberate differences from slapd are in [`DIFFERENCES`], with the reason.
 
 mod directory;
+mod pieces;
 mod quoting;
 
 use std::ffi::OsStr;
