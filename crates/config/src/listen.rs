@@ -10,8 +10,9 @@ use crate::setting::{Setting, Value, text};
 ///
 /// - `ldap://HOST[:PORT]` and `ldaps://HOST[:PORT]`. The default port is 389 or 636. An empty host
 ///   means every address.
-/// - `ldapi://PATH`, with the slashes of the path as `%2F`. The default path is [`LDAPI_PATH`]. The
-///   extension `????x-mod=0700` (or `x-mod=-rwx------`) is the mode of the socket.
+/// - `ldapi://PATH`, with the slashes of the path as `%2F`. A relative path begins in the working
+///   directory. The default path is [`LDAPI_PATH`]. The extension `????x-mod=0700` (or
+///   `x-mod=-rwx------`) is the mode of the socket.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListenUrl {
     /// The protocol.
@@ -132,11 +133,6 @@ impl ListenUrl {
         };
         let path = decode_percent(path)
             .ok_or_else(|| format!("the path in \"{text}\" is not percent-encoded UTF-8"))?;
-        if path.starts_with('/') == path.is_empty() {
-            return Err(format!(
-                "\"{path}\" in \"{text}\" is not an absolute path; its slashes are written as %2F"
-            ));
-        }
         let mode = match extensions.trim_start_matches('?') {
             "" => None,
             extension => Some(parse_mode(extension).ok_or_else(|| {
@@ -294,6 +290,8 @@ mod tests {
             ("ldapi:///", "ldapi://%2Fvar%2Frun%2Fslapd%2Fldapi"),
             ("ldapi://%2ftmp%2fl", "ldapi://%2Ftmp%2Fl"),
             ("ldapi://%2Ftmp%2Fl/", "ldapi://%2Ftmp%2Fl"),
+            ("ldapi://sock", "ldapi://sock"),
+            ("ldapi://.%2fdir%2fsock/", "ldapi://.%2Fdir%2Fsock"),
         ] {
             let url = text.parse::<ListenUrl>().unwrap();
             assert_eq!(url.to_string(), printed, "{text}");
@@ -339,7 +337,6 @@ mod tests {
             "ldap://[::1",
             "ldap://h/dc=x",
             "ldaps://h:x",
-            "ldapi://tmp%2Fl",
             "ldapi://%2",
             "ldapi://%00",
             "ldapi://%2Fl/????x-mod=888",
