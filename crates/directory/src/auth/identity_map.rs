@@ -66,7 +66,7 @@ impl Authenticator<'_> {
     }
 
     /// Maps a name by `authz-regexp`. The first rule that matches decides; without one the name
-    /// stays as it is.
+    /// stays as it is. The result is in normal form for people, as in slapd.
     ///
     /// A rule may give a URL to search. The search needs `auth` for the base and the attributes of
     /// the filter, as in slapd.
@@ -79,11 +79,12 @@ impl Authenticator<'_> {
         };
         let dn = parse(name)?;
         let rules = &self.auth.options.authz_regexp;
-        match rules.iter().find_map(|rule| rule.apply(dn.pretty())) {
-            None => Ok(dn),
-            Some(url) if is_url(&url) => self.only_entry(asker, &url),
-            Some(replaced) => parse(replaced.strip_prefix("dn:").unwrap_or(&replaced)),
-        }
+        let mapped = match rules.iter().find_map(|rule| rule.apply(dn.pretty())) {
+            None => dn,
+            Some(url) if is_url(&url) => self.only_entry(asker, &url)?,
+            Some(replaced) => parse(replaced.strip_prefix("dn:").unwrap_or(&replaced))?,
+        };
+        parse(&mapped.normal_text(&self.core.schema))
     }
 
     /// Returns the name of an authorization identity.

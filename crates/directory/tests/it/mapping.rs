@@ -73,3 +73,20 @@ fn searches_of_authz_regexp_need_the_right_auth() {
         "who asks for a proxied authorization"
     );
 }
+
+#[test]
+fn a_mapped_identity_is_in_normal_form() {
+    let world = World::with(|options| {
+        options.auth.authz_regexp =
+            vec![AuthzRegexp::new("^uid=root,", "CN=Some  Admin, DC=Example,dc=COM").unwrap()];
+    });
+    let mapped = |user: &str| {
+        let found = world
+            .directory
+            .sasl_identity(&Session::new(), user, None, Some("EXTERNAL"));
+        found.unwrap().pretty().to_owned()
+    };
+    // slapauth of slapd 2.5 prints the same.
+    assert_eq!(mapped("root"), "cn=some admin,dc=example,dc=com");
+    assert_eq!(mapped("A  Bc"), "uid=a bc,cn=external,cn=auth");
+}
