@@ -21,6 +21,12 @@ const FEATURES: [&str; 6] = [
     oid::FEATURE_LANGUAGE_RANGES,
 ];
 
+/// The attributes that name this program.
+pub(crate) const VENDOR: [(&str, &str); 2] = [
+    ("vendorName", "Fulgurite"),
+    ("vendorVersion", env!("CARGO_PKG_VERSION")),
+];
+
 /// The content of the root DSE and the subschema subentry that depends on the configuration.
 #[derive(Debug)]
 pub(crate) struct GeneratedContent<'a> {
@@ -55,7 +61,6 @@ pub(super) fn root_dse(
     } else {
         set(schema, &mut entry, "objectClass", ["top"]);
     }
-    let version = env!("CARGO_PKG_VERSION");
     set(schema, &mut entry, "configContext", listed.config);
     set(schema, &mut entry, "monitorContext", listed.monitor);
     set(
@@ -68,8 +73,9 @@ pub(super) fn root_dse(
     set(schema, &mut entry, "supportedExtension", listed.extensions);
     set(schema, &mut entry, "supportedFeatures", FEATURES);
     set(schema, &mut entry, "supportedLDAPVersion", ["3"]);
-    set(schema, &mut entry, "vendorName", ["Fulgurite"]);
-    set(schema, &mut entry, "vendorVersion", [version]);
+    for (name, value) in VENDOR {
+        set(schema, &mut entry, name, [value]);
+    }
     types.add_computed(&mut entry);
     for (name, values) in listed.additions {
         let Ok(description) = schema.describe(name.as_bytes()) else {

@@ -1,8 +1,10 @@
 //! Searches of generated entries, which are few. One step examines them all.
 
+use std::borrow::Cow;
+
 use fulgurite_access::{Decisions, EntryRights, Rights};
 use fulgurite_ldap::{LdapResult, ResultCode, Scope};
-use fulgurite_schema::{Dn, Entry, Filter};
+use fulgurite_schema::{Dn, Entry, Filter, Schema};
 
 use super::output::{CompleteOutput, SearchEnd};
 use super::query::SearchQuery;
@@ -13,10 +15,12 @@ use crate::core::result::OpResult;
 use crate::core::session::Session;
 use crate::directory::Directory;
 use crate::generated::namespace::NamespaceTarget;
+use crate::generated::root_dse::VENDOR;
 use crate::generated::tree::{GeneratedEntry, Tree};
 use crate::rights::assertion;
 use crate::rights::facts::UnstoredFacts;
 use crate::rights::projection::Projection;
+use crate::rights::selection::Selection;
 use crate::rights::visible_entry::VisibleEntry;
 
 /// A search of generated entries.
@@ -162,6 +166,7 @@ impl GeneratedSearch<'_> {
 
     fn write(&self, out: &mut Vec<u8>, entry: &Entry, rights: EntryRights<'_>) {
         let schema = self.directory.schema();
+        let entry = &shown(schema, entry, &self.projection.selection);
         self.projection
             .write_unstored(out, self.query.id, entry, schema, rights);
     }
@@ -178,6 +183,25 @@ impl GeneratedSearch<'_> {
         };
         (sorted, plan.state)
     }
+}
+
+/// Returns an entry as a search shows it: the root DSE without its vendor.
+///
+/// slapd has no vendor, and clients compare what `+` selects, so ours shows only by name. A vendor
+/// of the configuration always shows.
+fn shown<'e>(schema: &Schema, entry: &'e Entry, selection: &Selection) -> Cow<'e, Entry> {
+    if !entry.dn.is_root() || !selection.all_operational() {
+        return Cow::Borrowed(entry);
+    }
+    let mut shown = entry.clone();
+    shown.attributes.retain(|held| {
+        let attribute = held.description.attribute;
+        let name = schema.attribute_at(attribute).name();
+        let own = VENDOR.iter().find(|(vendor, _)| *vendor == name);
+        let is_own = own.is_some_and(|(_, value)| held.values == [value.as_bytes()]);
+        !is_own || selection.names(attribute)
+    });
+    Cow::Owned(shown)
 }
 
 fn may_disclose(core: &Core, decisions: &Decisions<'_>, entry: &Entry) -> bool {

@@ -20,7 +20,10 @@ fn the_root_dse_lists_what_is_usable() {
     assert_eq!(all.get("namingContexts"), [TOP]);
     assert_eq!(all.get("supportedLDAPVersion"), ["3"]);
     assert_eq!(all.get("subschemaSubentry"), ["cn=Subschema"]);
-    assert_eq!(all.get("vendorName"), ["Fulgurite"]);
+    // slapd has no vendor; clients compare what `+` selects.
+    assert!(all.get("vendorName").is_empty() && all.get("vendorVersion").is_empty());
+    assert_eq!(read(&["+", "vendorName"]).get("vendorName"), ["Fulgurite"]);
+    assert_eq!(read(&["vendorVersion"]).names(), ["vendorVersion"]);
     let controls = all.get("supportedControl");
     let listed = CONTROLS.iter().filter(|control| control.is_listed());
     let listed: Vec<&str> = listed.map(ControlRow::oid).collect();
