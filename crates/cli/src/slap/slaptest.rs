@@ -30,6 +30,11 @@ pub(super) fn run(line: &CommandLine) -> Result<(), Failure> {
         return Err(Failure::Message("bad configuration directory!".to_owned()));
     }
     let context = Context::read_quietly(&common, quiet)?;
+    // As in slapd, the conversion is complete before the databases are opened.
+    if let Some(target) = target {
+        let written = context.settings.write_config_dir(&target);
+        written.map_err(|error| Failure::Message(error.to_string()))?;
+    }
     if !without_stores {
         for database in context.settings.stores() {
             if context.open(database, Access::Read).is_err() {
@@ -37,10 +42,6 @@ pub(super) fn run(line: &CommandLine) -> Result<(), Failure> {
                 return Err(Failure::Reported(1));
             }
         }
-    }
-    if let Some(target) = target {
-        let written = context.settings.write_config_dir(&target);
-        written.map_err(|error| Failure::Message(error.to_string()))?;
     }
     if !quiet {
         eprintln!("config file testing succeeded");

@@ -128,6 +128,16 @@ fn a_configuration_becomes_a_directory() {
 }
 
 #[test]
+fn a_conversion_precedes_the_opening_of_databases() {
+    let stage = Stage::usual("convert-empty", "");
+    let folder = stage.text("slapd.d");
+    std::fs::create_dir(&folder).expect("make the folder");
+    let said = stage.tool("t", &["-F", &folder], "").with_status(1);
+    assert!(said.contains("slap_startup failed"), "{said}");
+    stage.tool_by_directory("t", &folder, &["-u"]).well();
+}
+
+#[test]
 fn a_configuration_is_made_of_ldif() {
     let stage = Stage::new("slapadd-config");
     let folder = stage.text("slapd.d");
