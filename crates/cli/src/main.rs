@@ -25,10 +25,13 @@ mod slap;
 use std::process::ExitCode;
 
 use clap::Parser as _;
+use rustix::fs::Mode;
 
 use arguments::{Arguments, Command};
 
 fn main() -> ExitCode {
+    // Stores, copies, backups and logs hold passwords, so only the owner reads them.
+    rustix::process::umask(Mode::RWXG | Mode::RWXO);
     let command_line: Vec<_> = std::env::args_os().collect();
     if let Some(invocation) = slap::Invocation::of(&command_line) {
         return invocation.run();

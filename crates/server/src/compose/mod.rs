@@ -14,6 +14,7 @@
 
 pub(crate) mod check;
 mod convert;
+mod exposure;
 mod handler;
 pub(crate) mod live;
 pub(crate) mod open;

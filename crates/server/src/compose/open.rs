@@ -10,6 +10,7 @@ use fulgurite_store::{Store, StoreOptions};
 
 use super::check::{self, CheckError};
 use super::convert;
+use super::exposure::warn_if_exposed;
 use super::schema::{publish_the_same, schema};
 use crate::admin::config_tree::ConfigTree;
 use crate::admin::monitor::{Monitor, MonitoredDatabase, MonitoredKind};
@@ -191,6 +192,7 @@ fn store(
             Arc::clone(schema),
         )?));
     }
+    warn_if_exposed(database);
     if !database.names_indexes() {
         // The store keeps the indexes it was created with.
         options.indexes = None;

@@ -1,5 +1,6 @@
 //! Creating a store.
 
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -15,7 +16,8 @@ use fulgurite::{Database, Environment, WriteTxn};
 use fulgurite_schema::{AttributeDescription, Dn, Schema};
 
 impl Store {
-    /// Creates a new, empty store in the directory `path`. A missing directory is created too.
+    /// Creates a new, empty store in the directory `path`. A missing directory is created too, for
+    /// its owner only.
     ///
     /// # Errors
     /// [`OpenError`]; [`OpenError::Exists`] if there is a store already.
@@ -30,7 +32,9 @@ impl Store {
             .clone()
             .unwrap_or_else(|| default_specs(&schema));
         let resolved = resolve(&schema, &specs)?;
-        std::fs::create_dir_all(path).map_err(|source| OpenError::Io {
+        let mut folder = std::fs::DirBuilder::new();
+        folder.recursive(true).mode(0o700);
+        folder.create(path).map_err(|source| OpenError::Io {
             path: path.into(),
             source,
         })?;

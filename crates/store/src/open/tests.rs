@@ -165,7 +165,7 @@ fn files_have_the_permissions_asked_for() {
     use std::os::unix::fs::PermissionsExt as _;
     let mode = |file_mode| {
         let made = create_with(&StoreOptions {
-            file_mode: Some(file_mode),
+            file_mode,
             ..options()
         });
         let of = |name| {
@@ -176,8 +176,11 @@ fn files_have_the_permissions_asked_for() {
         };
         (of("data.mdb") & 0o777, of("lock.mdb") & 0o777)
     };
-    assert_eq!(mode(0o600), (0o600, 0o600));
-    assert_eq!(mode(0o400), (0o400, 0o400));
+    assert_eq!(mode(None), (0o600, 0o600), "only the owner reads passwords");
+    assert_eq!(mode(Some(0o600)), (0o600, 0o600));
+    assert_eq!(mode(Some(0o400)), (0o400, 0o400));
+    // The usual mask would take the write permission of the group away.
+    assert_eq!(mode(Some(0o660)), (0o660, 0o660));
 }
 
 #[test]
