@@ -2,20 +2,24 @@
 
 use std::path::Path;
 
-use fulgurite_config::{ConfigError, Layer, SchemaPart, Settings, Sourced};
+use fulgurite_config::{ConfigError, DatabaseChoice, Layer, Settings};
 
 use crate::arguments::tools::{ConfigFlags, ExplainSearch, Import, Index, Modify, SchemaCheck};
 use crate::arguments::{Export, Load, SchemaFlags, Serve, StoreFlags};
 
 /// Returns the settings of `flags`, which override the file of --config, which overrides the
-/// environment.
-pub(crate) fn settings(flags: Layer, config: Option<&Path>) -> Result<Settings, ConfigError> {
+/// environment. If these declare several databases, `choice` says whether the command needs one.
+pub(crate) fn settings(
+    flags: Layer,
+    config: Option<&Path>,
+    choice: DatabaseChoice,
+) -> Result<Settings, ConfigError> {
     let file = config
         .map(Layer::from_file)
         .transpose()?
         .unwrap_or_default();
     let environment = Layer::from_environment(variables())?;
-    Settings::new(flags.over(file).over(environment))
+    Settings::new(flags.flags_over(file.over(environment), choice)?)
 }
 
 /// Returns the variables of the environment that are text.
@@ -35,7 +39,7 @@ impl Load {
         })?;
         let defaults = self.no_default_indexes.then_some("false");
         flags.say("--no-default-indexes", "default_indexes", defaults)?;
-        settings(flags.0, self.store.config.as_deref())
+        settings(flags.0, self.store.config.as_deref(), DatabaseChoice::One)
     }
 }
 
@@ -64,22 +68,19 @@ impl Serve {
         flags.say("--log-level", "log.level", level)?;
         let operations = self.log_operations.then_some("true");
         flags.say("--log-operations", "log.operations", operations)?;
-        settings(flags.0, self.store.config.as_deref())
+        settings(flags.0, self.store.config.as_deref(), DatabaseChoice::All)
     }
 }
 
 impl Export {
     pub(crate) fn settings(&self) -> Result<Settings, ConfigError> {
-        let mut flags = Flags::default();
-        self.store.say(&mut flags)?;
-        self.schema.say(&mut flags)?;
-        settings(flags.0, self.store.config.as_deref())
+        store_settings(&self.store, &self.schema, self.suffix.suffix.as_ref())
     }
 }
 
 impl Index {
     pub(crate) fn settings(&self) -> Result<Settings, ConfigError> {
-        store_settings(&self.store, &self.schema, None)
+        store_settings(&self.store, &self.schema, self.suffix.suffix.as_ref())
     }
 }
 
@@ -91,19 +92,19 @@ impl Modify {
 
 impl SchemaCheck {
     pub(crate) fn settings(&self) -> Result<Settings, ConfigError> {
-        store_settings(&self.store, &self.schema, None)
+        store_settings(&self.store, &self.schema, self.suffix.suffix.as_ref())
     }
 }
 
 impl ExplainSearch {
     pub(crate) fn settings(&self) -> Result<Settings, ConfigError> {
-        store_settings(&self.store, &self.schema, None)
+        store_settings(&self.store, &self.schema, self.suffix.suffix.as_ref())
     }
 }
 
 impl Import {
-    /// Adds one more schema file, if any.
-    pub(crate) fn settings(&self, more: Option<&Path>) -> Result<Settings, ConfigError> {
+    /// Returns the settings; of several databases, that of `suffix` counts.
+    pub(crate) fn settings(&self, suffix: &str) -> Result<Settings, ConfigError> {
         let mut flags = Flags::default();
         self.store.say(&mut flags)?;
         self.schema.say(&mut flags)?;
@@ -113,12 +114,13 @@ impl Import {
         };
         let file = self.store.config.as_deref().map(Layer::from_file);
         let file = file.transpose()?.unwrap_or_default();
-        let mut settings = Settings::new(flags.0.over(layer).over(file))?;
-        if let Some(path) = more {
-            let part = SchemaPart::File(path.to_owned());
-            settings.global.schema.push(Sourced::by_default(part));
+        let mut lower = layer.over(file);
+        if lower.store_suffixes().count() > 1 {
+            let mut choice = Layer::default();
+            choice.set_flag("--from", "suffix", suffix)?;
+            lower = choice.flags_over(lower, DatabaseChoice::One)?;
         }
-        Ok(settings)
+        Settings::new(flags.0.over(lower))
     }
 }
 
@@ -128,7 +130,11 @@ impl ConfigFlags {
         match (&self.slapd_conf, &self.slapd_dir) {
             (Some(file), _) => Settings::new(Layer::from_slapd_conf(file)?),
             (None, Some(dir)) => Settings::new(Layer::from_config_dir(dir)?),
-            (None, None) => settings(Layer::default(), self.config.as_deref()),
+            (None, None) => settings(
+                Layer::default(),
+                self.config.as_deref(),
+                DatabaseChoice::All,
+            ),
         }
     }
 }
@@ -142,7 +148,7 @@ fn store_settings(
     store.say(&mut flags)?;
     schema.say(&mut flags)?;
     flags.say("--suffix", "suffix", suffix)?;
-    settings(flags.0, store.config.as_deref())
+    settings(flags.0, store.config.as_deref(), DatabaseChoice::One)
 }
 
 impl StoreFlags {

@@ -17,6 +17,7 @@
 #![forbid(unsafe_code)]
 
 mod argument_text;
+mod choice;
 mod cn_config;
 mod container;
 mod database;
@@ -50,6 +51,7 @@ mod toml_file;
 mod value_tokens;
 
 pub use argument_text::ArgumentText;
+pub use choice::DatabaseChoice;
 pub use cn_config::{ConfigAddError, ConfigAddition, ConfigEntry, WriteError};
 pub use database::{Database, DatabaseLayer};
 pub use document::{example, reference};

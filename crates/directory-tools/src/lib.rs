@@ -26,6 +26,7 @@ mod explain;
 mod export;
 mod generate;
 mod load;
+mod missing_types;
 mod modify;
 mod openldap_import;
 mod progress;
@@ -37,10 +38,10 @@ pub use explain::{ExplainError, ExplainOptions, ExplainedTerm, Explanation, expl
 pub use export::{ExportError, export};
 pub use generate::{GenerateError, GenerateOptions, generate};
 pub use load::{LoadFailure, LoadSettings, LoadSummary, load};
+pub use missing_types::{MissingType, builtin_with, missing_types};
 pub use modify::{ChangeKind, ModifyEvent, ModifyOptions, modify};
 pub use openldap_import::{
-    ImportError, ImportEvent, ImportOptions, ImportSummary, import_openldap, missing_definitions,
-    suffixes_of,
+    ImportError, ImportEvent, ImportOptions, ImportSummary, import_openldap, suffixes_of,
 };
 pub use progress::{LoadBar, Phase, Progress};
 pub use schema_check::{CheckResult, schema_check};

@@ -16,6 +16,7 @@ use fulgurite_store::{
 };
 use thiserror::Error;
 
+use crate::missing_types::builtin_with;
 use crate::progress::{Phase, Progress};
 
 /// Bytes of input read at once.
@@ -343,6 +344,19 @@ impl<'s> RecordReader<'s> {
     }
 }
 
+/// Returns an error about a description, with the built-in schema file that defines the type.
+fn with_hint(schema: &Schema, description: &str, reason: &str) -> String {
+    let name = description.split(';').next().unwrap_or(description);
+    let unread = schema.attribute(name).is_none().then(|| builtin_with(name));
+    match unread.flatten() {
+        Some(part) => {
+            let name = part.name();
+            format!("{reason}; {name}.schema defines it and is built in: --schema {name}.schema")
+        }
+        None => reason.to_owned(),
+    }
+}
+
 /// Attribute descriptions already resolved. Entries repeat a few of them without end, and mostly in
 /// the same order.
 #[derive(Clone, Default)]
@@ -363,7 +377,8 @@ impl Descriptions {
             Some(at) => at,
             None => {
                 let described = schema.describe(name.as_bytes());
-                let described = described.map_err(|error| error.to_string())?;
+                let described =
+                    described.map_err(|error| with_hint(schema, name, &error.to_string()))?;
                 // Input that names ever new options must not be remembered without end.
                 self.known.truncate(DESCRIPTIONS_MAX - 1);
                 self.known.push((name.into(), described));

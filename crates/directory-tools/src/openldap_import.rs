@@ -12,7 +12,6 @@ use fulgurite_schema::{AttributeDescription, CheckOptions, CheckedEntry, Dn, Ent
 use fulgurite_store::{
     BulkAddOutcome, BulkWriteError, BulkWriter, EntryId, LoadOptions, Store, StoreError, Writer,
 };
-use sha1::{Digest as _, Sha1};
 use thiserror::Error;
 
 /// How to import.
@@ -22,6 +21,9 @@ pub struct ImportOptions {
     pub lenient: bool,
     /// Entries that cannot be read or added are left out and reported, with everything below them.
     pub continue_on_error: bool,
+    /// Values of `memberOf` are taken. OpenLDAP's overlay computed them from the groups. Without it
+    /// they would stay as they are when groups change.
+    pub keep_member_of: bool,
 }
 
 /// The counts of an import.
@@ -33,6 +35,8 @@ pub struct ImportSummary {
     pub taken: u64,
     /// Entries left out.
     pub left_out: u64,
+    /// Values of `memberOf` left out.
+    pub member_of: u64,
 }
 
 /// Why an import failed, or why an entry was left out.
@@ -100,49 +104,6 @@ pub enum ImportEvent {
 /// [`ImportError`].
 pub fn suffixes_of(from: &Path) -> Result<Vec<String>, ImportError> {
     Ok(Source::open(from)?.dump()?.suffixes()?)
-}
-
-/// Returns the attribute types of a database that a schema does not define, as statements of a
-/// schema file. They become octet strings that any entry may have. Compared by bytes, they can be
-/// searched for as well as without a schema.
-///
-/// # Errors
-/// [`ImportError`].
-pub fn missing_definitions(from: &Path, schema: &Schema) -> Result<Vec<String>, ImportError> {
-    let source = Source::open(from)?;
-    let dump = source.dump()?;
-    let mut missing: Vec<&str> = Vec::new();
-    for description in dump.descriptions() {
-        let name = description.split(';').next().unwrap_or_default();
-        let is_known = schema.attribute(name).is_some()
-            || missing.iter().any(|other| other.eq_ignore_ascii_case(name));
-        if !is_known {
-            missing.push(name);
-        }
-    }
-    let statements = missing.into_iter().map(|name| {
-        // A type may have been used by its number.
-        let (oid, named) = if name.starts_with(|first: char| first.is_ascii_digit()) {
-            (name.to_owned(), String::new())
-        } else {
-            (oid_of(name), format!(" NAME '{name}'"))
-        };
-        format!(
-            "attributetype ( {oid}{named} EQUALITY octetStringMatch SYNTAX 1.3.6.1.4.1.1466.115.121.1.40 )"
-        )
-    });
-    Ok(statements.collect())
-}
-
-/// Returns an object identifier that is unique and always the same for a name. It is made of a
-/// digest of the name, in the arc of UUIDs (X.667).
-fn oid_of(name: &str) -> String {
-    let digest = Sha1::digest(name.to_ascii_lowercase());
-    let number = digest
-        .iter()
-        .take(16)
-        .fold(0_u128, |number, byte| number << 8 | u128::from(*byte));
-    format!("2.25.{number}")
 }
 
 /// Copies all entries of a database, as they are at one moment, into an empty store, in one
@@ -271,6 +232,10 @@ impl ImportRun<'_> {
             values,
         } in foreign.attributes
         {
+            if !self.options.keep_member_of && description.eq_ignore_ascii_case("memberOf") {
+                self.summary.member_of += values.len() as u64;
+                continue;
+            }
             let described = match self.descriptions.get(&description) {
                 Some(described) => described.clone(),
                 None => {

@@ -150,6 +150,8 @@ pub(crate) struct Export {
     #[command(flatten)]
     pub(crate) store: StoreFlags,
     #[command(flatten)]
+    pub(crate) suffix: SuffixFlag,
+    #[command(flatten)]
     pub(crate) schema: SchemaFlags,
 }
 

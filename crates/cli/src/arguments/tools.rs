@@ -38,6 +38,8 @@ pub(crate) struct Index {
     #[command(flatten)]
     pub(crate) store: StoreFlags,
     #[command(flatten)]
+    pub(crate) suffix: SuffixFlag,
+    #[command(flatten)]
     pub(crate) schema: SchemaFlags,
     /// Add this index: an attribute and any of eq, pres, sub, approx. Repeatable
     #[arg(long, value_name = "ATTRIBUTE:KINDS")]
@@ -186,6 +188,8 @@ pub(crate) struct SchemaCheck {
     #[command(flatten)]
     pub(crate) store: StoreFlags,
     #[command(flatten)]
+    pub(crate) suffix: SuffixFlag,
+    #[command(flatten)]
     pub(crate) schema: SchemaFlags,
     /// Check only entries that match this filter
     #[arg(long, value_name = "FILTER")]
@@ -206,6 +210,8 @@ pub(crate) struct SchemaCheck {
 pub(crate) struct ExplainSearch {
     #[command(flatten)]
     pub(crate) store: StoreFlags,
+    #[command(flatten)]
+    pub(crate) suffix: SuffixFlag,
     #[command(flatten)]
     pub(crate) schema: SchemaFlags,
     /// Base of the search [default: the suffix]
@@ -251,6 +257,9 @@ pub(crate) struct Import {
     /// Load unknown attributes as octet strings, and entries that violate the schema unchanged
     #[arg(long)]
     pub(crate) lenient: bool,
+    /// Take the values of memberOf too, which do not change with the groups
+    #[arg(long)]
+    pub(crate) keep_memberof: bool,
     /// Skip and report entries that cannot be read or loaded
     #[arg(long, short = 'c')]
     pub(crate) r#continue: bool,

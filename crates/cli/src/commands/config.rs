@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
-use fulgurite_config::{Layer, Origin, Settings};
+use fulgurite_config::{DatabaseChoice, Layer, Origin, Settings};
 use fulgurite_server::{check_settings, store_options};
 use fulgurite_store::{Store, StoreOptions};
 
@@ -80,5 +80,9 @@ fn read(flags: ConfigFlags, file: Option<PathBuf>) -> anyhow::Result<Settings> {
     {
         bail!("no configuration exists at {}", path.display());
     }
-    Ok(flags::settings(Layer::default(), named.as_deref())?)
+    Ok(flags::settings(
+        Layer::default(),
+        named.as_deref(),
+        DatabaseChoice::All,
+    )?)
 }

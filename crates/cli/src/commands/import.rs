@@ -4,9 +4,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
+use fulgurite_config::{SchemaPart, Settings, Sourced};
 use fulgurite_directory_tools::{
-    ImportEvent, ImportOptions, ImportSummary, import_openldap, missing_definitions, suffixes_of,
+    ImportEvent, ImportOptions, ImportSummary, MissingType, import_openldap, missing_types,
+    suffixes_of,
 };
+use fulgurite_schema::{Builtin, Schema};
 use fulgurite_store::{Store, StoreOptions};
 
 use super::one_line;
@@ -28,25 +31,8 @@ pub(crate) fn run(command: Import) -> anyhow::Result<()> {
         bail!("{} contains no entries", command.from.display());
     }
     let _lock = DataLock::take_or_make(&data)?;
-    let mut settings = command.settings(None)?;
-    let mut schema = fulgurite_server::schema(&settings)?;
-    let missing = missing_definitions(&command.from, &schema)?;
-    let mut written: Option<PathBuf> = None;
-    if !missing.is_empty() {
-        if !command.lenient {
-            bail!(
-                "the schema lacks definitions, such as: {}; use the schema files, or --lenient",
-                missing[0]
-            );
-        }
-        let path = data.join(DEFINITIONS);
-        let text = format!("{}\n", missing.join("\n"));
-        std::fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
-        settings = command.settings(Some(&path))?;
-        schema = fulgurite_server::schema(&settings)?;
-        written = Some(path);
-    }
-    let done = fill(&command, &data, suffixes, Arc::new(schema), &settings);
+    let prepared = prepare(&command, &data, &suffixes[0])?;
+    let done = fill(&command, &data, suffixes, &prepared);
     let summary = match done {
         Ok(summary) => summary,
         Err(error) => {
@@ -57,12 +43,11 @@ pub(crate) fn run(command: Import) -> anyhow::Result<()> {
             return Err(error);
         }
     };
-    if let Some(path) = written {
+    prepared.report(&data);
+    if summary.member_of > 0 {
         eprintln!(
-            "{} attribute types that the schema lacks are defined in {}: serve with --schema {}",
-            missing.len(),
-            path.display(),
-            path.display()
+            "{} values of memberOf left out, because no group would change them: --keep-memberof takes them",
+            summary.member_of
         );
     }
     if !command.quiet {
@@ -77,14 +62,106 @@ pub(crate) fn run(command: Import) -> anyhow::Result<()> {
     }
 }
 
+/// The settings and the schema of an import.
+struct Prepared {
+    settings: Settings,
+    schema: Arc<Schema>,
+    /// Parts of the built-in schema that the data need.
+    builtin: Vec<Builtin>,
+    /// The number of types defined in a file.
+    defined: usize,
+}
+
+/// Reads the settings. With --lenient, adds what the schema lacks.
+fn prepare(command: &Import, data: &Path, suffix: &str) -> anyhow::Result<Prepared> {
+    let mut settings = command.settings(suffix)?;
+    let mut schema = fulgurite_server::schema(&settings)?;
+    let mut missing = missing_types(&command.from, &schema)?;
+    let mut builtin = Vec::new();
+    if !missing.is_empty() {
+        if !command.lenient {
+            bail!("{}", refusal(&missing));
+        }
+        builtin.extend(missing.iter().filter_map(|one| one.builtin));
+        builtin.sort_unstable_by_key(|part| part.name());
+        builtin.dedup();
+        let files = builtin.iter().map(|part| file_of(*part));
+        add_schema(&mut settings, files.map(PathBuf::from));
+        schema = fulgurite_server::schema(&settings)?;
+        missing = missing_types(&command.from, &schema)?;
+    }
+    if !missing.is_empty() {
+        let path = data.join(DEFINITIONS);
+        let text: String = missing.iter().map(|one| one.definition() + "\n").collect();
+        std::fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
+        add_schema(&mut settings, [path]);
+        schema = fulgurite_server::schema(&settings)?;
+    }
+    Ok(Prepared {
+        settings,
+        schema: Arc::new(schema),
+        builtin,
+        defined: missing.len(),
+    })
+}
+
+/// Returns the sentence about types that the schema lacks.
+fn refusal(missing: &[MissingType]) -> String {
+    let known = missing.iter().find_map(|one| Some((one, one.builtin?)));
+    match known {
+        Some((one, part)) => format!(
+            "the schema lacks {}, which {1} defines; it is built in: use --schema {1}, or --lenient",
+            one.name,
+            file_of(part)
+        ),
+        None => format!(
+            "the schema lacks {} types, such as {}; use the schema files, or --lenient",
+            missing.len(),
+            missing[0].name
+        ),
+    }
+}
+
+fn file_of(part: Builtin) -> String {
+    format!("{}.schema", part.name())
+}
+
+fn add_schema(settings: &mut Settings, files: impl IntoIterator<Item = PathBuf>) {
+    let parts = files.into_iter().map(SchemaPart::File);
+    settings
+        .global
+        .schema
+        .extend(parts.map(Sourced::by_default));
+}
+
+impl Prepared {
+    /// Says which schema files the server needs for the imported data.
+    fn report(&self, data: &Path) {
+        for part in &self.builtin {
+            eprintln!(
+                "the data need {0}, which is built in: serve with --schema {0}",
+                file_of(*part)
+            );
+        }
+        if self.defined > 0 {
+            let path = data.join(DEFINITIONS);
+            eprintln!(
+                "{} attribute types that the schema lacks are defined in {1}: serve with --schema {1}",
+                self.defined,
+                path.display()
+            );
+        }
+    }
+}
+
 fn fill(
     command: &Import,
     data: &Path,
     suffixes: Vec<String>,
-    schema: Arc<fulgurite_schema::Schema>,
-    settings: &fulgurite_config::Settings,
+    prepared: &Prepared,
 ) -> anyhow::Result<ImportSummary> {
-    let first = settings.first_store()?;
+    let schema = Arc::clone(&prepared.schema);
+    let first = prepared.settings.first_store()?;
     let configured = first
         .indexes()
         .into_iter()
@@ -103,6 +180,7 @@ fn fill(
     let how = ImportOptions {
         lenient: command.lenient,
         continue_on_error: command.r#continue,
+        keep_member_of: command.keep_memberof,
     };
     let summary = import_openldap(&command.from, &store, &how, &mut |event| match event {
         ImportEvent::Progress(done, all) if !command.quiet && done % 100_000 == 0 => {

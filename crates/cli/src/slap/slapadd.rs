@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use fulgurite_config::{ConfigAddition, Settings};
 use fulgurite_directory::{SystemClock, SystemEntropy};
-use fulgurite_directory_tools::{AddEvent, AddOptions, Refusal, add};
+use fulgurite_directory_tools::{AddEvent, AddOptions, Refusal, add, builtin_with};
 use fulgurite_schema::ViolationKind;
 use fulgurite_server::check_unfinished_settings;
 
@@ -190,10 +190,16 @@ fn print_refusal(refusal: &Refusal, number: usize, suffix: &str) {
         Refusal::Schema {
             line,
             dn,
-            kind: ViolationKind::InvalidSyntax | ViolationKind::UndefinedAttributeType,
+            kind: kind @ (ViolationKind::InvalidSyntax | ViolationKind::UndefinedAttributeType),
             text,
         } => {
             eprintln!("<= str2entry: entry \"{dn}\": {text}");
+            let name = text.split(':').next().unwrap_or_default();
+            let undefined = *kind == ViolationKind::UndefinedAttributeType;
+            if let Some(part) = undefined.then(|| builtin_with(name)).flatten() {
+                let part = part.name();
+                eprintln!("slapadd: {part}.schema defines {name} and is built in: include it");
+            }
             eprintln!("slapadd: could not parse entry (line={line})");
         }
         Refusal::Schema {

@@ -16,6 +16,7 @@ mod security;
 mod spec;
 mod storage;
 
+pub(crate) use content::is_within;
 pub use content::{Content, ContentLayer};
 pub use global::{Global, GlobalLayer};
 pub use policy::{Policy, PolicyLayer};

@@ -231,6 +231,11 @@ fn a_wrong_record_is_reported_with_its_place_and_leaves_nothing() {
             "nope: attribute type undefined",
         ),
         (
+            "dn: dc=example,dc=com\nobjectClass: domain\ndc: example\npwdChangedTime: 20260101000000Z\n",
+            4,
+            "ppolicy.schema defines it and is built in: --schema ppolicy.schema",
+        ),
+        (
             "# one\n\ndn: dc=example,dc=com\nobjectClass: nothing\n",
             3,
             "objectClass",

@@ -1,5 +1,5 @@
-//! A configuration that comes piece by piece, by slapadd and by ours: the same entries, and the
-//! real slaptest accepts what ours wrote.
+//! A configuration that comes piece by piece. We make the entries that slapadd makes, and the real
+//! slaptest accepts them.
 
 use std::collections::BTreeSet;
 use std::fs;

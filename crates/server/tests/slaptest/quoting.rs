@@ -1,5 +1,6 @@
-//! Arguments with backslashes, quotes, braces and white space, beside the real slapd: read from
-//! slapd.conf, read from `cn=config`, and written for it.
+//! Arguments with backslashes, quotes, braces and white space, compared with the real slapd.
+//!
+//! They are read from slapd.conf, read from `cn=config`, and written for it.
 //!
 //! `slapauth` shows the second argument of `authz-regexp` in its trace, `slapacl` the rights by
 //! rules with expressions.

@@ -7,5 +7,6 @@ mod env_backup;
 mod env_readers;
 mod hostile;
 mod logging;
+mod privacy;
 mod service;
 mod serving;
