@@ -34,15 +34,6 @@ pub(crate) fn split_tokens(line: &str) -> Result<Vec<String>, String> {
     }
 }
 
-/// Divides a value of `cn=config` into tokens, in which a backslash is an ordinary character.
-///
-/// # Errors
-/// A clause if a quote has no partner.
-pub(crate) fn split_quoted(value: &str) -> Result<Vec<String>, String> {
-    let escaped = value.replace('\\', "\\\\");
-    split_tokens(&escaped)
-}
-
 /// Returns a word as it must be written to be read as one token.
 pub(crate) fn quoted(word: &str) -> String {
     let plain = !word.is_empty() && !word.contains([' ', '\t', '\n', '\r', '"', '\\', '#']);

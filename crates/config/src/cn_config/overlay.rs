@@ -6,7 +6,7 @@ use fulgurite_policy::{
 
 use super::entry::ConfigEntry;
 use crate::Sourced;
-use crate::tokens::{quoted, split_quoted, split_tokens};
+use crate::value_tokens::{split_value, value_token};
 
 /// The class of all entries of overlays.
 const OVERLAY_CLASS: &str = "olcOverlayConfig";
@@ -36,17 +36,10 @@ pub(super) fn line(
     value: &Sourced<String>,
 ) -> Sourced<OverlayLine> {
     let text = value.value.as_str();
-    let whole = || vec![text.to_owned()];
     let arguments = match directive.value {
         // slapd reads a text with blanks only within quotes.
-        OverlayValue::Text if text.starts_with('"') => {
-            split_quoted(text).unwrap_or_else(|_| whole())
-        }
-        OverlayValue::Text => whole(),
-        OverlayValue::Words | OverlayValue::EachWord => {
-            split_tokens(text).unwrap_or_else(|_| whole())
-        }
-        OverlayValue::QuotedWords => split_quoted(text).unwrap_or_else(|_| whole()),
+        OverlayValue::Text if !text.starts_with('"') => vec![text.to_owned()],
+        _ => split_value(text),
     };
     let line = OverlayLine {
         directive,
@@ -59,7 +52,8 @@ pub(super) fn line(
 fn values(line: &OverlayLine) -> Vec<String> {
     match line.directive.value {
         OverlayValue::Words => {
-            let words: Vec<String> = line.arguments.iter().map(|word| quoted(word)).collect();
+            let spelled = |word: &String| value_token(word).unwrap_or_else(|| word.clone());
+            let words: Vec<String> = line.arguments.iter().map(spelled).collect();
             vec![words.join(" ")]
         }
         OverlayValue::Text => vec![line.first().to_owned()],
