@@ -51,7 +51,7 @@ pub use filter::{
 };
 pub use frame::{FrameError, frame};
 pub use limits::Limits;
-pub use message::{Message, peek_message_id};
+pub use message::{Message, RequestEnvelope, peek_message_id};
 pub use message_id::{MESSAGE_ID_MAX, MessageId};
 pub use operation::Operation;
 pub use request::{

@@ -10,7 +10,7 @@ use common::stub::{Stub, added};
 use common::{
     abandon, add, bind, cancel, compare, extended, search, take_responses, unbind, who_am_i,
 };
-use fulgurite_ldap::ResultCode;
+use fulgurite_ldap::{MessageId, ResultCode};
 use fulgurite_server::{
     Handler as _, IdentityQuotas, Job, OperationLog, Session, SessionLimits, Turn,
 };
@@ -365,14 +365,32 @@ fn bytes_that_are_not_ldap_get_a_notice_of_disconnection() {
 fn a_malformed_body_is_answered_on_its_id() {
     let (stub, limits) = (Stub::default(), SessionLimits::default());
     let mut connection = Connection::new(&stub, &limits);
-    let mut wrong_scope = search(7, "0");
-    let scope = wrong_scope
-        .windows(3)
-        .position(|bytes| bytes == [0x0a, 0x01, 0x02])
-        .unwrap();
-    wrong_scope[scope + 2] = 9;
-    let responses = connection.talk(&[wrong_scope, search(8, "0")]);
+    let responses = connection.talk(&[search_of_wrong_scope(7), search(8, "0")]);
     assert_eq!(responses, ["7 search 2", "8 search 0"]);
+}
+
+#[test]
+fn a_request_that_waits_is_decoded_when_it_begins() {
+    let stub = Stub::default();
+    let limits = SessionLimits {
+        searches_running_max: 1,
+        ..SessionLimits::default()
+    };
+    let mut connection = Connection::new(&stub, &limits);
+    connection.send(&[search(1, "1000000"), search_of_wrong_scope(2), who_am_i(3)]);
+    let (_, responses) = connection.turn();
+    let answered = responses.iter().filter(|line| !line.starts_with("1 "));
+    assert_eq!(answered.collect::<Vec<_>>(), ["3 whoami "]);
+    connection.send(&[abandon(4, 1)]);
+    assert_eq!(connection.settle(), ["2 search 2"]);
+}
+
+/// A search with a scope that does not exist.
+fn search_of_wrong_scope(id: MessageId) -> Vec<u8> {
+    let mut pdu = search(id, "0");
+    let scope = pdu.windows(3).position(|bytes| bytes == [0x0a, 0x01, 0x02]);
+    pdu[scope.unwrap() + 2] = 9;
+    pdu
 }
 
 #[test]

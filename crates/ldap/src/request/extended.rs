@@ -19,9 +19,14 @@ pub struct ExtendedRequest<'a> {
 impl<'a> ExtendedRequest<'a> {
     pub(super) fn decode(reader: &mut Reader<'a>) -> Result<Self, Fault> {
         Ok(ExtendedRequest {
-            oid: reader.expect(NAME)?,
+            oid: Self::decode_oid(reader)?,
             value: reader.optional(VALUE)?,
         })
+    }
+
+    /// Reads the OID, which is the first component.
+    pub(crate) fn decode_oid(reader: &mut Reader<'a>) -> Result<&'a [u8], Fault> {
+        Ok(reader.expect(NAME)?)
     }
 
     pub(super) fn encode(&self, writer: &mut Writer<'_>) {

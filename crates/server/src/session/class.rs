@@ -1,6 +1,6 @@
 //! The class of a request, which determines its order among the requests of a connection.
 
-use fulgurite_ldap::{Request, oid};
+use fulgurite_ldap::{Operation, RequestEnvelope, oid};
 
 /// The class of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,20 +29,20 @@ impl RequestClass {
         matches!(self, RequestClass::Bind | RequestClass::Unbind)
     }
 
-    pub(super) fn of(request: &Request<'_>) -> RequestClass {
-        match request {
-            Request::Bind(_) => RequestClass::Bind,
-            Request::Unbind => RequestClass::Unbind,
-            Request::Abandon(_) => RequestClass::Abandon,
-            Request::Search(_) => RequestClass::Search,
-            Request::Extended(extended) if extended.oid == oid::CANCEL.as_bytes() => {
-                RequestClass::Cancel
-            }
-            Request::Extended(extended) if extended.oid == oid::START_TLS.as_bytes() => {
-                RequestClass::StartTls
-            }
-            Request::Compare(_) | Request::Extended(_) => RequestClass::Read,
-            Request::Modify(_) | Request::Add(_) | Request::Delete(_) | Request::ModifyDn(_) => {
+    /// Returns the class of the request in `pdu`, whose envelope is open.
+    pub(super) fn of(envelope: &RequestEnvelope, pdu: &[u8]) -> RequestClass {
+        match envelope.operation {
+            Operation::Bind => RequestClass::Bind,
+            Operation::Unbind => RequestClass::Unbind,
+            Operation::Abandon => RequestClass::Abandon,
+            Operation::Search => RequestClass::Search,
+            Operation::Compare => RequestClass::Read,
+            Operation::Extended => match envelope.extended_oid(pdu) {
+                Some(oid) if oid == oid::CANCEL.as_bytes() => RequestClass::Cancel,
+                Some(oid) if oid == oid::START_TLS.as_bytes() => RequestClass::StartTls,
+                _ => RequestClass::Read,
+            },
+            Operation::Modify | Operation::Add | Operation::Delete | Operation::ModifyDn => {
                 RequestClass::Update
             }
         }

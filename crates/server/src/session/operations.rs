@@ -215,12 +215,12 @@ impl<'h, H: Handler> Operations<'h, H> {
         }
     }
 
-    /// Begins a request that [may begin](Self::may_begin); it was decoded from `pdu`. For a cancel
+    /// Begins a request that [may begin](Self::may_begin); its PDU has `bytes` bytes. For a cancel
     /// request, returns the operation to cancel and does not answer yet.
     pub(super) fn begin(
         &mut self,
         message: &Message<'_>,
-        pdu: &[u8],
+        bytes: usize,
         received: Option<Instant>,
         cache: &mut H::Cache<'h>,
     ) -> Option<MessageId> {
@@ -257,12 +257,12 @@ impl<'h, H: Handler> Operations<'h, H> {
             }
             Request::Extended(extended) => {
                 let step = handler.extended(&mut self.identity, id, extended, controls);
-                let begun = PendingOperation::new(id, Operation::Extended, pdu.len(), record);
+                let begun = PendingOperation::new(id, Operation::Extended, bytes, record);
                 return self.continue_extended(step, begun, mark);
             }
-            Request::Bind(bind) => self.begin_bind(message, bind, pdu.len(), record, cache),
+            Request::Bind(bind) => self.begin_bind(message, bind, bytes, record, cache),
             Request::Modify(_) | Request::Add(_) | Request::Delete(_) | Request::ModifyDn(_) => {
-                self.begin_update(message, pdu, record);
+                self.begin_update(message, bytes, record);
             }
             // These have no response; `Session::take` handles them.
             Request::Unbind | Request::Abandon(_) => {}
@@ -292,13 +292,18 @@ impl<'h, H: Handler> Operations<'h, H> {
     }
 
     /// Begins an update, which goes to the writer unless it waits for the end of its transaction.
-    fn begin_update(&mut self, message: &Message<'_>, pdu: &[u8], record: Option<OperationRecord>) {
+    fn begin_update(
+        &mut self,
+        message: &Message<'_>,
+        bytes: usize,
+        record: Option<OperationRecord>,
+    ) {
         let mark = self.output.mark();
         let operation = message.request.operation();
         let out = self.output.append();
         match self.handler.update(&mut self.identity, message, out) {
             Some(update) => {
-                let begun = PendingOperation::new(message.id, operation, pdu.len(), record);
+                let begun = PendingOperation::new(message.id, operation, bytes, record);
                 self.hand_to_writer(update, begun);
             }
             None => self.end(operation, record, mark),

@@ -4,10 +4,10 @@
 //!   receive(bytes)                                             unsent() -> bytes, sent(count)
 //!        |                                                          ^
 //!        v                        turn()                            |
-//!     Input --cut--> PDU --decode--> may it begin? --yes--> Operations --> Output
-//!                                        | no                  |   ^
-//!                                        v                     v   | updated, password_checked
-//!                                     waiting                 take_jobs()
+//!     Input --cut--> PDU --open--> may it begin? --yes--> decode --> Operations --> Output
+//!                                        | no               ^         |   ^
+//!                                        v                  |         v   | updated, password_checked
+//!                                     waiting --------------'      take_jobs()
 //! ```
 //!
 //! The operations of a connection run concurrently within its limits, and responses may overtake
@@ -30,7 +30,8 @@ use std::time::Instant;
 
 use fulgurite_directory::Connection;
 use fulgurite_ldap::{
-    DecodeError, LdapResult, Limits, Message, MessageId, Operation, Request, ResultCode, encode,
+    DecodeError, LdapResult, Limits, MessageId, Operation, Request, RequestEnvelope, ResultCode,
+    encode,
 };
 
 use super::class::RequestClass;
@@ -59,13 +60,13 @@ enum Phase {
     Closing,
 }
 
-/// A request that may not begin yet.
+/// A request that has not begun. Its body is decoded when it begins.
 #[derive(Debug)]
-struct WaitingRequest {
+struct ReceivedRequest {
     span: Span,
-    id: MessageId,
+    envelope: RequestEnvelope,
     class: RequestClass,
-    operation: Operation,
+    /// The time of arrival, for the log of a request that waits.
     received: Option<Instant>,
 }
 
@@ -73,7 +74,7 @@ struct WaitingRequest {
 pub struct Session<'h, H: Handler> {
     limits: &'h SessionLimits,
     input: Input,
-    waiting: VecDeque<WaitingRequest>,
+    waiting: VecDeque<ReceivedRequest>,
     operations: Operations<'h, H>,
     phase: Phase,
     /// True if the session takes no more requests. It finishes those received and then sends a
@@ -288,8 +289,12 @@ impl<'h, H: Handler> Session<'h, H> {
             if self.phase != Phase::Open || self.operations.output.is_full() {
                 return true;
             }
-            let progress = match self.next_waiting() {
-                Some(index) => self.begin_waiting(index, cache),
+            let waiting = self.next_waiting();
+            let progress = match waiting.and_then(|index| self.waiting.remove(index)) {
+                Some(request) => {
+                    self.begin(request, cache);
+                    true
+                }
                 None => self.take_next(cache),
             };
             if !progress {
@@ -317,25 +322,6 @@ impl<'h, H: Handler> Session<'h, H> {
         None
     }
 
-    fn begin_waiting(&mut self, index: usize, cache: &mut H::Cache<'h>) -> bool {
-        let Some(first) = self.waiting.remove(index) else {
-            return false;
-        };
-        let limits = self.decode_limits();
-        // It was decoded on arrival, so it decodes now.
-        let pdu = self.input.pdu(first.span);
-        if let Ok(message) = Message::decode(pdu, &limits) {
-            if first.class == RequestClass::Unbind {
-                self.operations.log_unanswered(&message);
-                self.end();
-            } else {
-                // A cancel never waits, so this is none.
-                let _ = self.operations.begin(&message, pdu, first.received, cache);
-            }
-        }
-        true
-    }
-
     /// Takes the next request from the input. Returns false if there is none.
     fn take_next(&mut self, cache: &mut H::Cache<'h>) -> bool {
         // Limits and identity are unknown until a bind is answered.
@@ -354,65 +340,79 @@ impl<'h, H: Handler> Session<'h, H> {
         true
     }
 
+    /// Begins a request, or lets it wait.
     fn take(&mut self, span: Span, cache: &mut H::Cache<'h>) {
-        let limits = self.decode_limits();
         let pdu = self.input.pdu(span);
-        let message = match Message::decode(pdu, &limits) {
-            Ok(message) => message,
+        let envelope = match RequestEnvelope::open(pdu) {
+            Ok(envelope) => envelope,
             Err(error) => return self.refuse_malformed(&error),
         };
-        let id = message.id;
-        let class = RequestClass::of(&message.request);
-        if let Request::Abandon(target) = message.request {
-            self.operations.log_unanswered(&message);
-            return self.abandon(target);
-        }
-        if let Some(result) = self.refusal(id, class) {
-            let operation = message.request.operation();
+        let class = RequestClass::of(&envelope, pdu);
+        if let Some(result) = self.refusal(envelope.id, class) {
+            let RequestEnvelope { id, operation, .. } = envelope;
             return self.operations.refuse(id, operation, &result);
-        }
-        if class == RequestClass::Cancel {
-            if let Some(target) = self.operations.begin(&message, pdu, None, cache) {
-                self.cancel(id, target);
-            }
-            return;
-        }
-        if class == RequestClass::StartTls {
-            let alone = self.outstanding() == 0 && self.input.uncut().is_empty();
-            if self.operations.start_tls(&message, alone) {
-                self.phase = Phase::Securing;
-            }
-            return;
         }
         if class == RequestClass::Bind {
             self.operations.abandon_searches();
             self.waiting
                 .retain(|waiting| waiting.class != RequestClass::Search);
         }
-        let waits = !self.waiting.is_empty() && class.is_barrier()
-            || !self
-                .operations
-                .may_begin(class, self.limits.searches_running_max);
+        let waits = !self.waiting.is_empty() && class.is_barrier() || !self.may_begin(class);
+        let received = waits.then(|| self.operations.now_for_log()).flatten();
+        let request = ReceivedRequest {
+            span,
+            envelope,
+            class,
+            received,
+        };
         if waits {
-            let received = self.operations.now_for_log();
-            self.waiting.push_back(WaitingRequest {
-                span,
-                id,
-                class,
-                operation: message.request.operation(),
-                received,
-            });
-        } else if class == RequestClass::Unbind {
-            self.operations.log_unanswered(&message);
-            self.end();
+            self.waiting.push_back(request);
         } else {
-            let _ = self.operations.begin(&message, pdu, None, cache);
+            self.begin(request, cache);
+        }
+    }
+
+    /// Begins a request that may begin.
+    fn begin(&mut self, request: ReceivedRequest, cache: &mut H::Cache<'h>) {
+        let limits = self.decode_limits();
+        let pdu = self.input.pdu(request.span);
+        let message = match request.envelope.decode(pdu, &limits) {
+            Ok(message) => message,
+            Err(error) => return self.refuse_malformed(&error),
+        };
+        match request.class {
+            RequestClass::Unbind => {
+                self.operations.log_unanswered(&message);
+                self.end();
+            }
+            RequestClass::Abandon => {
+                self.operations.log_unanswered(&message);
+                if let Request::Abandon(target) = message.request {
+                    self.abandon(target);
+                }
+            }
+            RequestClass::StartTls => {
+                let alone = self.outstanding() == 0 && self.input.uncut().is_empty();
+                if self.operations.start_tls(&message, alone) {
+                    self.phase = Phase::Securing;
+                }
+            }
+            _ => {
+                let (id, bytes) = (message.id, pdu.len());
+                let begun = self
+                    .operations
+                    .begin(&message, bytes, request.received, cache);
+                if let Some(target) = begun {
+                    self.cancel(id, target);
+                }
+            }
         }
     }
 
     /// Returns the result that refuses a request before it begins, if any.
     fn refusal(&self, id: MessageId, class: RequestClass) -> Option<LdapResult> {
-        if class != RequestClass::Unbind && self.is_outstanding(id) {
+        let has_id = !matches!(class, RequestClass::Unbind | RequestClass::Abandon);
+        if has_id && self.is_outstanding(id) {
             let text =
                 format!("message id {id} is in use by an operation that is not answered yet");
             return Some(LdapResult::with_diagnostic(ResultCode::ProtocolError, text));
@@ -436,24 +436,24 @@ impl<'h, H: Handler> Session<'h, H> {
     }
 
     fn is_outstanding(&self, id: MessageId) -> bool {
-        self.operations.contains(id) || self.waiting.iter().any(|waiting| waiting.id == id)
+        self.operations.contains(id) || self.waiting.iter().any(|waiting| waiting.envelope.id == id)
     }
 
     fn abandon(&mut self, target: MessageId) {
         self.operations.abandon(target);
         self.waiting
-            .retain(|waiting| waiting.id != target || waiting.class == RequestClass::Bind);
+            .retain(|waiting| waiting.envelope.id != target || waiting.class == RequestClass::Bind);
     }
 
     /// Stops the operation `target` for the cancel request `id`, and answers both.
     fn cancel(&mut self, id: MessageId, target: MessageId) {
-        let waiting = self.waiting.iter().position(|w| w.id == target);
+        let waiting = self.waiting.iter().position(|w| w.envelope.id == target);
         let outcome = match waiting.and_then(|index| self.waiting.get(index)) {
             Some(waiting) if waiting.class.is_barrier() => CancelOutcome::Cannot,
             Some(waiting) => {
-                let operation = waiting.operation;
+                let operation = waiting.envelope.operation;
                 self.operations.answer_cancelled(target, operation);
-                self.waiting.retain(|w| w.id != target);
+                self.waiting.retain(|w| w.envelope.id != target);
                 CancelOutcome::Done
             }
             None => self.operations.cancel(target),
