@@ -54,7 +54,9 @@ pub(super) fn parse(text: &str, writer: &mut Writer<'_>) -> Result<(), FilterTex
     if cursor.peek() != Some(b'(') {
         // A lone item may stand without parentheses, as every LDAP tool accepts it.
         let end = text.trim_end_matches(' ').len();
-        return item(text.as_bytes(), cursor.at, end.max(cursor.at), writer);
+        let at = cursor.at;
+        let text = text.as_bytes().get(at..end).unwrap_or_default();
+        return item(Fragment { text, at }, writer);
     }
     let mut open: Vec<OpenJunction> = Vec::new();
     loop {
@@ -115,7 +117,8 @@ fn begin_part(
                 .find_from(at, b')')
                 .ok_or(FilterTextError::Unfinished)?;
             cursor.at = end + 1;
-            return item(cursor.text, at, end, writer);
+            let text = cursor.text.get(at..end).unwrap_or_default();
+            return item(Fragment { text, at }, writer);
         }
         None => return Err(FilterTextError::Unfinished),
     };
@@ -153,77 +156,77 @@ impl Cursor<'_> {
     }
 }
 
-/// Parses the item `text[at..end]`, such as `cn=b*s`.
-fn item(
-    text: &[u8],
+/// A part of a filter's text, with its position for errors.
+#[derive(Clone, Copy)]
+struct Fragment<'t> {
+    text: &'t [u8],
     at: usize,
-    end: usize,
-    writer: &mut Writer<'_>,
-) -> Result<(), FilterTextError> {
-    let item = text.get(at..end).unwrap_or_default();
-    let equals = memchr::memchr(b'=', item).ok_or(FilterTextError::NoOperator(at))?;
+}
+
+/// Parses an item, such as `cn=b*s`.
+fn item(item: Fragment<'_>, writer: &mut Writer<'_>) -> Result<(), FilterTextError> {
+    let Fragment { text, at } = item;
+    let equals = memchr::memchr(b'=', text).ok_or(FilterTextError::NoOperator(at))?;
     let (left, value) = (
-        item.get(..equals).unwrap_or_default(),
-        item.get(equals + 1..).unwrap_or_default(),
+        text.get(..equals).unwrap_or_default(),
+        text.get(equals + 1..).unwrap_or_default(),
     );
-    let value_at = at + equals + 1;
+    let name = |text| Fragment { text, at };
+    let value = Fragment {
+        text: value,
+        at: at + equals + 1,
+    };
     match left.split_last() {
-        Some((b'>', attribute)) => {
-            assertion(GREATER_OR_EQUAL, attribute, at, value, value_at, writer)
-        }
-        Some((b'<', attribute)) => assertion(LESS_OR_EQUAL, attribute, at, value, value_at, writer),
-        Some((b'~', attribute)) => assertion(APPROXIMATE, attribute, at, value, value_at, writer),
-        Some((b':', target)) => extensible(target, at, value, value_at, writer),
-        _ if value == b"*" => {
-            writer.primitive(PRESENT, description(left, at)?);
+        Some((b'>', left)) => assertion(GREATER_OR_EQUAL, name(left), value, writer),
+        Some((b'<', left)) => assertion(LESS_OR_EQUAL, name(left), value, writer),
+        Some((b'~', left)) => assertion(APPROXIMATE, name(left), value, writer),
+        Some((b':', left)) => extensible(name(left), value, writer),
+        _ if value.text == b"*" => {
+            writer.primitive(PRESENT, description(name(left))?);
             Ok(())
         }
-        _ if value.contains(&b'*') => substrings(left, at, value, value_at, writer),
-        _ => assertion(EQUALITY, left, at, value, value_at, writer),
+        _ if value.text.contains(&b'*') => substrings(name(left), value, writer),
+        _ => assertion(EQUALITY, name(left), value, writer),
     }
 }
 
 fn assertion(
     tag: Tag,
-    attribute: &[u8],
-    at: usize,
-    value: &[u8],
-    value_at: usize,
+    attribute: Fragment<'_>,
+    value: Fragment<'_>,
     writer: &mut Writer<'_>,
 ) -> Result<(), FilterTextError> {
-    let attribute = description(attribute, at)?;
+    let attribute = description(attribute)?;
     let mark = writer.begin(tag);
     writer.octet_string(attribute);
-    write_value(Tag::OCTET_STRING, value, value_at, writer)?;
+    write_value(Tag::OCTET_STRING, value, writer)?;
     writer.end(mark);
     Ok(())
 }
 
 fn substrings(
-    attribute: &[u8],
-    at: usize,
-    value: &[u8],
-    value_at: usize,
+    attribute: Fragment<'_>,
+    value: Fragment<'_>,
     writer: &mut Writer<'_>,
 ) -> Result<(), FilterTextError> {
-    let attribute = description(attribute, at)?;
+    let attribute = description(attribute)?;
     let outer = writer.begin(SUBSTRINGS);
     writer.octet_string(attribute);
     let list = writer.begin(Tag::SEQUENCE);
-    let last = value.iter().filter(|&&byte| byte == b'*').count();
-    let mut piece_at = value_at;
-    for (number, piece) in value.split(|&byte| byte == b'*').enumerate() {
+    let last = value.text.iter().filter(|&&byte| byte == b'*').count();
+    let mut at = value.at;
+    for (number, text) in value.text.split(|&byte| byte == b'*').enumerate() {
         let tag = match number {
             0 => INITIAL,
             number if number == last => FINAL,
             _ => ANY,
         };
-        if !piece.is_empty() {
-            write_value(tag, piece, piece_at, writer)?;
+        if !text.is_empty() {
+            write_value(tag, Fragment { text, at }, writer)?;
         } else if tag == ANY {
-            return Err(FilterTextError::Asterisk(piece_at));
+            return Err(FilterTextError::Asterisk(at));
         }
-        piece_at += piece.len() + 1;
+        at += text.len() + 1;
     }
     writer.end(list);
     writer.end(outer);
@@ -232,13 +235,12 @@ fn substrings(
 
 /// Parses `[attribute][:dn][:rule]`, the left side of `:=`.
 fn extensible(
-    target: &[u8],
-    at: usize,
-    value: &[u8],
-    value_at: usize,
+    target: Fragment<'_>,
+    value: Fragment<'_>,
     writer: &mut Writer<'_>,
 ) -> Result<(), FilterTextError> {
-    let mut parts = target.split(|&byte| byte == b':');
+    let at = target.at;
+    let mut parts = target.text.split(|&byte| byte == b':');
     let attribute = parts.next().filter(|name| !name.is_empty());
     let mut rule = parts.next();
     let dn_attributes = rule.is_some_and(|name| name.eq_ignore_ascii_case(b"dn"));
@@ -248,11 +250,11 @@ fn extensible(
     if parts.next().is_some() || (attribute.is_none() && rule.is_none()) {
         return Err(FilterTextError::Attribute(at));
     }
-    for name in [attribute, rule].into_iter().flatten() {
-        description(name, at)?;
+    for text in [attribute, rule].into_iter().flatten() {
+        description(Fragment { text, at })?;
     }
-    let mut unescaped = Vec::with_capacity(value.len());
-    unescape(value, value_at, &mut unescaped)?;
+    let mut unescaped = Vec::with_capacity(value.text.len());
+    unescape(value, &mut unescaped)?;
     Extensible {
         rule,
         attribute,
@@ -264,11 +266,12 @@ fn extensible(
 }
 
 /// Checks that a name consists of what attribute descriptions and OIDs consist of.
-fn description(name: &[u8], at: usize) -> Result<&[u8], FilterTextError> {
+fn description(name: Fragment<'_>) -> Result<&[u8], FilterTextError> {
+    let Fragment { text, at } = name;
     let possible =
         |&byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b';' | b'_');
-    if !name.is_empty() && name.iter().all(possible) {
-        Ok(name)
+    if !text.is_empty() && text.iter().all(possible) {
+        Ok(text)
     } else {
         Err(FilterTextError::Attribute(at))
     }
@@ -276,18 +279,18 @@ fn description(name: &[u8], at: usize) -> Result<&[u8], FilterTextError> {
 
 fn write_value(
     tag: Tag,
-    value: &[u8],
-    at: usize,
+    value: Fragment<'_>,
     writer: &mut Writer<'_>,
 ) -> Result<(), FilterTextError> {
     let mark = writer.begin(tag);
-    unescape(value, at, writer.buffer())?;
+    unescape(value, writer.buffer())?;
     writer.end(mark);
     Ok(())
 }
 
-fn unescape(value: &[u8], at: usize, out: &mut Vec<u8>) -> Result<(), FilterTextError> {
-    let mut bytes = value.iter().enumerate();
+fn unescape(value: Fragment<'_>, out: &mut Vec<u8>) -> Result<(), FilterTextError> {
+    let Fragment { text, at } = value;
+    let mut bytes = text.iter().enumerate();
     while let Some((offset, &byte)) = bytes.next() {
         match byte {
             b'\\' => {
