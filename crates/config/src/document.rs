@@ -162,6 +162,16 @@ fn parts() -> impl Iterator<Item = &'static Part> {
     [&DATABASE, &RULES, &SERVER].into_iter().chain(&TABLES)
 }
 
+/// Returns the settings that have flags, with their headings, in the order of the reference.
+pub fn flags() -> impl Iterator<Item = (&'static str, &'static Info)> {
+    let settings = parts().flat_map(|part| {
+        settings_of(part)
+            .into_iter()
+            .map(|one| (part.heading, one.info))
+    });
+    settings.filter(|(_, info)| info.flag.is_some())
+}
+
 /// Returns the example configuration, `examples/fulgurite.toml`.
 #[must_use]
 pub fn example() -> String {
@@ -176,7 +186,7 @@ pub fn example() -> String {
             comment(&mut out, part.text);
             if part.table == "index" {
                 for setting in &settings {
-                    comment(&mut out, &doc(setting.info));
+                    comment(&mut out, &setting.info.text());
                 }
                 comment(&mut out, "These are the defaults:");
             }
@@ -192,7 +202,7 @@ pub fn example() -> String {
             if part.table.is_empty() || at > 0 {
                 out.push('\n');
             }
-            comment(&mut out, &doc(setting.info));
+            comment(&mut out, &setting.info.text());
             values(&mut out, setting);
         }
     }
@@ -215,11 +225,6 @@ fn values(out: &mut String, setting: &Setting) {
     for example in examples {
         out.push_str(&format!("#{} = {example}\n", setting.name));
     }
-}
-
-fn doc(info: &Info) -> String {
-    let lines: Vec<&str> = info.doc.iter().map(|line| line.trim()).collect();
-    lines.join(" ")
 }
 
 /// Adds a comment, wrapped.
@@ -262,7 +267,7 @@ pub fn reference() -> String {
 
 fn describe(out: &mut String, setting: &Setting) {
     let info = setting.info;
-    let doc = wrapped(&doc(info), 100).join("\n");
+    let doc = wrapped(&info.text(), 100).join("\n");
     out.push_str(&format!("\n### `{}`\n\n{doc}\n\n", setting.key));
     out.push_str(&format!("- Type: {}.\n", info.kind));
     if let Some(default) = (info.default)() {
@@ -276,14 +281,10 @@ fn describe(out: &mut String, setting: &Setting) {
         }
     }
     if let Some(flag) = info.flag {
-        out.push_str(&format!("- Flag: `{flag}`.\n"));
+        out.push_str(&format!("- Flag: `{}`.\n", flag.name));
     }
-    let variable = setting.key.replace('.', "_").to_ascii_uppercase();
-    out.push_str(&format!("- Environment: `FULGURITE_{variable}`"));
-    match info.variable {
-        Some(second) => out.push_str(&format!(", `FULGURITE_{second}`.\n")),
-        None => out.push_str(".\n"),
-    }
+    let variables: Vec<String> = info.variables().map(|name| format!("`{name}`")).collect();
+    out.push_str(&format!("- Environment: {}.\n", variables.join(", ")));
     if info.fixed {
         out.push_str("- A change needs a restart.\n");
     }

@@ -7,10 +7,8 @@ use crate::container::{self, Variables};
 use crate::error::ConfigError;
 use crate::layer::Layer;
 use crate::suggest::nearest;
-use crate::table::{keys, settings_info};
+use crate::table::{Info, VARIABLE_PREFIX as PREFIX, settings_info};
 use crate::{Note, Sourced};
-
-const PREFIX: &str = "FULGURITE_";
 
 impl Layer {
     /// Reads the variables whose names begin with `FULGURITE_`, out of `std::env::vars()`.
@@ -37,7 +35,7 @@ impl Layer {
                 continue;
             };
             let origin = Origin::Variable(name.clone());
-            match find_key(rest) {
+            match find_key(name) {
                 Some(key) => layer.set(key, value.as_str(), &origin)?,
                 None if rest == "REPLICAS" => layer.notes.push(Note {
                     origin,
@@ -56,20 +54,16 @@ impl Layer {
     }
 }
 
-/// Returns the key that a variable without its prefix sets.
-fn find_key(rest: &str) -> Option<&'static str> {
-    let named = settings_info().find(|info| info.variable == Some(rest));
-    let key = named.and_then(|info| info.key);
-    key.or_else(|| keys().find(|key| variable_part(key) == rest))
-}
-
-fn variable_part(key: &str) -> String {
-    key.replace('.', "_").to_ascii_uppercase()
+/// Returns the key that a variable sets.
+fn find_key(name: &str) -> Option<&'static str> {
+    let named = |info: &&Info| info.variables().any(|variable| variable == name);
+    settings_info().find(named).and_then(|info| info.key)
 }
 
 fn refuse_near_miss(name: &str, rest: &str) -> Result<(), ConfigError> {
-    let known: Vec<String> = keys()
-        .map(|key| variable_part(key).to_ascii_lowercase())
+    let general = settings_info().filter_map(|info| info.variables().next());
+    let known: Vec<String> = general
+        .filter_map(|name| Some(name.strip_prefix(PREFIX)?.to_ascii_lowercase()))
         .collect();
     // "PORT" is no mistyped "ROOT.DN": short words are not compared.
     match nearest(rest, known.iter().map(String::as_str)) {

@@ -3,7 +3,7 @@
 use crate::database::DatabaseLayer;
 use crate::setting::Value;
 use crate::suggest::nearest;
-use crate::table::{GlobalLayer, PolicyLayer, keys};
+use crate::table::{FlagForm, GlobalLayer, Info, PolicyLayer, keys};
 use crate::{ConfigError, Note, Origin, SeedEntry, Sourced};
 
 /// The settings of one source.
@@ -101,6 +101,24 @@ impl Layer {
         let items = values.into_iter();
         let items = items.map(|item| Sourced::new(Value::Text(item), origin.clone()));
         self.set(key, Value::List(items.collect()), &origin)
+    }
+
+    /// Sets a setting to the values that its flag has on the command line; a switch has none.
+    ///
+    /// # Errors
+    /// As [`Layer::set`].
+    pub fn set_from_flag(&mut self, info: &Info, values: &[String]) -> Result<(), ConfigError> {
+        let (Some(key), Some(flag)) = (info.key, info.flag) else {
+            return Ok(());
+        };
+        match (flag.form, values.first()) {
+            (FlagForm::Switch(value), _) => self.set_flag(flag.name, key, value),
+            (FlagForm::Repeated(_), _) => {
+                self.set_flag_list(flag.name, key, values.iter().cloned())
+            }
+            (FlagForm::Value(_), Some(value)) => self.set_flag(flag.name, key, value.as_str()),
+            (FlagForm::Value(_), None) => Ok(()),
+        }
     }
 
     /// Returns this layer with the settings of `lower` where this one sets nothing.

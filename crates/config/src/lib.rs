@@ -54,7 +54,7 @@ pub use argument_text::ArgumentText;
 pub use choice::DatabaseChoice;
 pub use cn_config::{ConfigAddError, ConfigAddition, ConfigEntry, WriteError};
 pub use database::{Database, DatabaseLayer};
-pub use document::{example, reference};
+pub use document::{example, flags, reference};
 pub use error::ConfigError;
 pub use file_mode::FileMode;
 /// The values of settings.
@@ -76,6 +76,6 @@ pub use setting::Value;
 pub use settings::Settings;
 pub use show::Shown;
 pub use table::{
-    Content, ContentLayer, Directive, Global, GlobalLayer, Info, Policy, PolicyLayer, Storage,
-    StorageLayer, is_fixed, settings_info,
+    Content, ContentLayer, Directive, Flag, FlagForm, FlagGroup, Global, GlobalLayer, Info, Policy,
+    PolicyLayer, Storage, StorageLayer, is_fixed, settings_info,
 };

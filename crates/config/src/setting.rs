@@ -103,6 +103,11 @@ pub(crate) fn read_list<T: Setting>(
     read.collect()
 }
 
+/// Fails if a text is no value of a type.
+pub(crate) fn check<T: Setting>(text: &str) -> Result<(), String> {
+    T::read(Value::Text(text.to_owned())).map(drop)
+}
+
 /// Returns the text of a value.
 pub(crate) fn text(value: Value) -> Result<String, String> {
     match value {

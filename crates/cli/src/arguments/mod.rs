@@ -2,10 +2,7 @@
 
 pub(crate) mod check;
 pub(crate) mod env;
-mod store_flags;
 pub(crate) mod tools;
-
-pub(crate) use store_flags::{SchemaFlags, StoreFlags, SuffixFlag};
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -13,11 +10,7 @@ use std::process::ExitCode;
 use clap::error::ErrorKind;
 use clap::{Args, Parser, Subcommand};
 
-use fulgurite_config::{Durability, IndexSetting, ListenUrl, LogLevel, parse_limit};
-
-/// A number, or `None` for `unlimited`. An alias, because clap treats `Option<Option<_>>` in a
-/// special way.
-type Limit = Option<u32>;
+use crate::flags::{OfChange, OfNewStore, OfServer, SettingFlags};
 
 /// An LDAP directory server on its own memory-mapped store.
 ///
@@ -67,19 +60,7 @@ pub(crate) enum Command {
 )]
 pub(crate) struct Load {
     #[command(flatten)]
-    pub(crate) store: StoreFlags,
-    #[command(flatten)]
-    pub(crate) suffix: SuffixFlag,
-    #[command(flatten)]
-    pub(crate) schema: SchemaFlags,
-    /// Keep an index: an attribute and any of eq, pres, sub, approx
-    ///
-    /// Replaces the default index of the same attribute; `none` removes it. Repeatable.
-    #[arg(long = "index", value_name = "ATTRIBUTE:KINDS", value_parser = IndexSetting::parse)]
-    pub(crate) index: Vec<IndexSetting>,
-    /// Use only the indexes of --index, none of the default ones
-    #[arg(long)]
-    pub(crate) no_default_indexes: bool,
+    pub(crate) flags: SettingFlags<OfNewStore>,
     /// Show no progress
     #[arg(long, short)]
     pub(crate) quiet: bool,
@@ -98,47 +79,7 @@ pub(crate) struct Load {
 )]
 pub(crate) struct Serve {
     #[command(flatten)]
-    pub(crate) store: StoreFlags,
-    #[command(flatten)]
-    pub(crate) suffix: SuffixFlag,
-    #[command(flatten)]
-    pub(crate) schema: SchemaFlags,
-    /// Address to listen on: ldap://HOST:PORT, ldap://[::1]:PORT, ldap://:PORT for all addresses
-    ///
-    /// Repeatable. Without it, ldap://127.0.0.1:389.
-    #[arg(long, value_name = "URL", value_parser = str::parse::<ListenUrl>)]
-    pub(crate) listen: Vec<ListenUrl>,
-    /// DN of the root account, which access rules and limits do not restrict
-    #[arg(long, value_name = "DN")]
-    pub(crate) root_dn: Option<String>,
-    /// File with its password, in clear or as {SCHEME}hash; a line end after it is ignored
-    #[arg(long, value_name = "FILE")]
-    pub(crate) root_password_file: Option<PathBuf>,
-    /// Threads that serve clients [default: one per core]
-    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..=1024))]
-    pub(crate) threads: Option<u32>,
-    /// Maximum entries of one search, or `unlimited` [default: 500]
-    #[arg(long, value_name = "ENTRIES", value_parser = parse_limit)]
-    pub(crate) size_limit: Option<Limit>,
-    /// Maximum seconds of one search, or `unlimited` [default: 3600]
-    #[arg(long, value_name = "SECONDS", value_parser = parse_limit)]
-    pub(crate) time_limit: Option<Limit>,
-    /// Seconds without a request before the server closes a connection [default: unlimited]
-    #[arg(long, value_name = "SECONDS", value_parser = parse_limit)]
-    pub(crate) idle_timeout: Option<Limit>,
-    /// Maximum open connections [default: 10000]
-    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..))]
-    pub(crate) connections: Option<u32>,
-    /// Durability of a commit before its response, one of full, no-meta-sync, no-sync [default:
-    /// full]
-    #[arg(long, value_name = "HOW", value_parser = Durability::parse)]
-    pub(crate) durability: Option<Durability>,
-    /// Write one line per operation to standard error; never a password
-    #[arg(long)]
-    pub(crate) log_operations: bool,
-    /// Log level, one of error, warn, info, debug, trace [default: info]
-    #[arg(long, value_name = "LEVEL", value_parser = LogLevel::parse)]
-    pub(crate) log_level: Option<LogLevel>,
+    pub(crate) flags: SettingFlags<OfServer>,
 }
 
 /// Write a directory as LDIF to standard output
@@ -148,11 +89,7 @@ pub(crate) struct Serve {
 #[command(after_help = "Example:\n  fulgurite export --data /var/lib/fulgurite > all.ldif")]
 pub(crate) struct Export {
     #[command(flatten)]
-    pub(crate) store: StoreFlags,
-    #[command(flatten)]
-    pub(crate) suffix: SuffixFlag,
-    #[command(flatten)]
-    pub(crate) schema: SchemaFlags,
+    pub(crate) flags: SettingFlags<OfChange>,
 }
 
 /// Write an invented organisation as LDIF to standard output
@@ -250,24 +187,5 @@ mod tests {
             "{wrong}"
         );
         assert!(!wrong.contains('\n'));
-    }
-
-    #[test]
-    fn limits_may_be_unlimited() {
-        let arguments = [
-            "fulgurite",
-            "serve",
-            "--size-limit",
-            "unlimited",
-            "--time-limit",
-            "5",
-        ];
-        let Command::Serve(serve) = Arguments::try_parse_from(arguments).unwrap().command else {
-            panic!("not serve");
-        };
-        assert_eq!(
-            (serve.size_limit, serve.time_limit),
-            (Some(None), Some(Some(5)))
-        );
     }
 }

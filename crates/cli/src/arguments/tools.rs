@@ -1,10 +1,12 @@
 //! Flags of the offline tools that correspond to programs of slapd.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 
-use super::{SchemaFlags, StoreFlags, SuffixFlag};
+use fulgurite_config::{ConfigError, Layer, SchemaPart, Settings, Sourced};
+
+use crate::flags::{self, OfChange, OfStore, SettingFlags};
 
 /// The configuration of a tool, as TOML or in slapd's formats.
 #[derive(Debug, Args)]
@@ -25,6 +27,21 @@ pub(crate) struct ConfigFlags {
     pub(crate) slapd_dir: Option<PathBuf>,
 }
 
+impl ConfigFlags {
+    /// Returns the settings of a file or directory. A TOML file overrides the environment.
+    pub(crate) fn settings(&self) -> Result<Settings, ConfigError> {
+        match (&self.slapd_conf, &self.slapd_dir) {
+            (Some(file), _) => Settings::new(Layer::from_slapd_conf(file)?),
+            (None, Some(dir)) => Settings::new(Layer::from_config_dir(dir)?),
+            (None, None) => flags::settings(
+                Layer::default(),
+                self.config.as_deref(),
+                DatabaseChoice::All,
+            ),
+        }
+    }
+}
+
 /// Build, drop or rebuild indexes, also while a server runs
 ///
 /// The command builds new indexes in small transactions, so that other writers can continue.
@@ -36,11 +53,7 @@ pub(crate) struct ConfigFlags {
 )]
 pub(crate) struct Index {
     #[command(flatten)]
-    pub(crate) store: StoreFlags,
-    #[command(flatten)]
-    pub(crate) suffix: SuffixFlag,
-    #[command(flatten)]
-    pub(crate) schema: SchemaFlags,
+    pub(crate) flags: SettingFlags<OfChange>,
     /// Add this index: an attribute and any of eq, pres, sub, approx. Repeatable
     #[arg(long, value_name = "ATTRIBUTE:KINDS")]
     pub(crate) add: Vec<String>,
@@ -63,11 +76,7 @@ pub(crate) struct Index {
 #[command(after_help = "Example:\n  fulgurite modify --data /var/lib/fulgurite changes.ldif")]
 pub(crate) struct Modify {
     #[command(flatten)]
-    pub(crate) store: StoreFlags,
-    #[command(flatten)]
-    pub(crate) suffix: SuffixFlag,
-    #[command(flatten)]
-    pub(crate) schema: SchemaFlags,
+    pub(crate) flags: SettingFlags<OfChange>,
     /// Continue after a refused change
     #[arg(long, short = 'c')]
     pub(crate) r#continue: bool,
@@ -186,11 +195,7 @@ pub(crate) struct Explain {
 #[command(after_help = "Example:\n  fulgurite schema-check --data /var/lib/fulgurite")]
 pub(crate) struct SchemaCheck {
     #[command(flatten)]
-    pub(crate) store: StoreFlags,
-    #[command(flatten)]
-    pub(crate) suffix: SuffixFlag,
-    #[command(flatten)]
-    pub(crate) schema: SchemaFlags,
+    pub(crate) flags: SettingFlags<OfChange>,
     /// Check only entries that match this filter
     #[arg(long, value_name = "FILTER")]
     pub(crate) filter: Option<String>,
@@ -209,11 +214,7 @@ pub(crate) struct SchemaCheck {
 )]
 pub(crate) struct ExplainSearch {
     #[command(flatten)]
-    pub(crate) store: StoreFlags,
-    #[command(flatten)]
-    pub(crate) suffix: SuffixFlag,
-    #[command(flatten)]
-    pub(crate) schema: SchemaFlags,
+    pub(crate) flags: SettingFlags<OfChange>,
     /// Base of the search [default: the suffix]
     #[arg(long, short, value_name = "DN")]
     pub(crate) base: Option<String>,
@@ -248,9 +249,7 @@ pub(crate) struct Import {
     #[arg(long, value_name = "DIR")]
     pub(crate) from: PathBuf,
     #[command(flatten)]
-    pub(crate) store: StoreFlags,
-    #[command(flatten)]
-    pub(crate) schema: SchemaFlags,
+    pub(crate) flags: SettingFlags<OfStore>,
     /// Take schema and indexes from a configuration file of slapd
     #[arg(short = 'f', long = "slapd-conf", value_name = "FILE")]
     pub(crate) slapd_conf: Option<PathBuf>,
@@ -266,6 +265,25 @@ pub(crate) struct Import {
     /// Show no progress
     #[arg(long, short)]
     pub(crate) quiet: bool,
+}
+
+impl Import {
+    /// Returns the settings of the flags, the file of --slapd-conf and that of --config. Of several
+    /// databases, that of `suffix` counts.
+    pub(crate) fn settings(&self, suffix: &str) -> Result<Settings, ConfigError> {
+        let layer = match &self.slapd_conf {
+            Some(path) => Layer::from_slapd_conf(path)?,
+            None => Layer::default(),
+        };
+        let file = self.flags.config.as_deref().map(Layer::from_file);
+        let mut lower = layer.over(file.transpose()?.unwrap_or_default());
+        if lower.store_suffixes().count() > 1 {
+            let mut choice = Layer::default();
+            choice.set_flag("--from", "suffix", suffix)?;
+            lower = choice.flags_over(lower, DatabaseChoice::One)?;
+        }
+        Settings::new(self.flags.layer()?.over(lower))
+    }
 }
 
 /// Check or show the configuration

@@ -11,7 +11,7 @@ use fulgurite_store::{Scope, Store, StoreOptions};
 use crate::arguments::tools::{ExplainScope, ExplainSearch};
 
 pub(crate) fn run(command: ExplainSearch) -> anyhow::Result<()> {
-    let settings = command.settings()?;
+    let settings = command.flags.settings()?;
     let schema = Arc::new(fulgurite_server::schema(&settings)?);
     let text = &command.filter;
     let filter = FilterBuf::parse(text).with_context(|| format!("filter {text}"))?;

@@ -14,7 +14,7 @@ use crate::arguments::Export;
 const BUFFER_BYTES: usize = 1 << 18;
 
 pub(crate) fn run(command: Export) -> anyhow::Result<()> {
-    let settings = command.settings()?;
+    let settings = command.flags.settings()?;
     let schema = Arc::new(schema(&settings)?);
     let options = StoreOptions {
         read_only: true,

@@ -20,7 +20,7 @@ use crate::lock::DataLock;
 const DEFINITIONS: &str = "imported.schema";
 
 pub(crate) fn run(command: Import) -> anyhow::Result<()> {
-    let Some(data) = command.store.data.clone() else {
+    let Some(data) = command.flags.path("data") else {
         bail!("the data directory is not set: use --data DIR for the new store");
     };
     if Store::exists(&data) {

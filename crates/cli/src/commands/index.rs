@@ -12,7 +12,7 @@ use crate::arguments::tools::Index;
 const ENTRIES_PER_STEP: usize = 500;
 
 pub(crate) fn run(command: Index) -> anyhow::Result<()> {
-    let settings = command.settings()?;
+    let settings = command.flags.settings()?;
     let schema = Arc::new(schema(&settings)?);
     let options = StoreOptions {
         read_only: command.status,

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
+use fulgurite_config::FlagGroup;
 use fulgurite_directory_tools::{LoadBar, LoadSettings, load};
 use fulgurite_server::{schema, store_options};
 use fulgurite_store::{IndexProgress, Store, StoreOptions};
@@ -15,10 +16,10 @@ use crate::lock::DataLock;
 const ENTRIES_PER_STEP: usize = 5_000;
 
 pub(crate) fn run(command: Load) -> anyhow::Result<()> {
-    let settings = command.settings()?;
+    let settings = command.flags.settings()?;
     let data = settings.data()?;
     let mut options = store_options(settings.first_store()?)?;
-    if Store::exists(data) && command.index.is_empty() && !command.no_default_indexes {
+    if Store::exists(data) && !command.flags.has(FlagGroup::Index) {
         // An extended store keeps the indexes it was created with.
         options.indexes = None;
     }

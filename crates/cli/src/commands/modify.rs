@@ -18,7 +18,7 @@ use crate::arguments::tools::Modify;
 const NOBODY: &str = "cn=fulgurite modify";
 
 pub(crate) fn run(command: Modify) -> anyhow::Result<()> {
-    let settings = command.settings()?;
+    let settings = command.flags.settings()?;
     let schema = Arc::new(schema(&settings)?);
     let database = settings.first_store()?;
     let store = Store::open(

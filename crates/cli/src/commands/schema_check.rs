@@ -11,7 +11,7 @@ use fulgurite_store::{Store, StoreOptions};
 use crate::arguments::tools::SchemaCheck;
 
 pub(crate) fn run(command: SchemaCheck) -> anyhow::Result<()> {
-    let settings = command.settings()?;
+    let settings = command.flags.settings()?;
     let schema = Arc::new(fulgurite_server::schema(&settings)?);
     let mut chosen = CatOptions::default();
     if let Some(text) = &command.filter {

@@ -9,7 +9,7 @@ use crate::lock::DataLock;
 use crate::logging::{self, Destinations, Selection};
 
 pub(crate) fn run(command: Serve) -> anyhow::Result<()> {
-    let settings = command.settings()?;
+    let settings = command.flags.settings()?;
     begin_log(&settings)?;
     let suffixes: Vec<String> = settings
         .stores()
@@ -31,7 +31,7 @@ pub(crate) fn run(command: Serve) -> anyhow::Result<()> {
     let read = || {
         // Log rotation uses the same signal.
         logging::reopen();
-        command.settings()
+        command.flags.settings()
     };
     let service = Service::start(settings, options, read)?;
     for address in service.server().addresses() {

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use fulgurite_config::{ConfigError, Settings, Sourced};
+use fulgurite_config::{ConfigError, Layer, Settings, Sourced, Value};
 use fulgurite_server::{AddressFamilies, Hangup, Service, ServiceOptions};
 
 use super::failure::Failure;
@@ -12,7 +12,6 @@ use super::options::SharedOptions;
 use super::options::text;
 use super::{context, levels};
 use crate::detach;
-use crate::flags::Flags;
 use crate::logging::{self, Destinations, Facility, Selection, SystemLog};
 use crate::privileges::{Privileges, change_root};
 use fulgurite_terminal::getopt::CommandLine;
@@ -73,16 +72,16 @@ impl Options {
 
     /// Returns the settings in force: the configuration, overridden by `-h` and `-d`.
     fn settings(&self) -> Result<Settings, ConfigError> {
-        let mut flags = Flags::default();
+        let mut flags = Layer::default();
         let urls = self.urls.as_deref().unwrap_or("ldap:///");
-        let urls: Vec<&str> = urls.split_whitespace().collect();
-        flags.say_all("-h", "listen", &urls, |url| (*url).to_owned())?;
+        let urls = urls.split_whitespace().map(str::to_owned);
+        flags.set_flag_list("-h", "listen", urls)?;
         let level = self.common.debug.unwrap_or(0);
-        flags.say("-d", "log.level", Some(levels::log_level(level).as_str()))?;
+        flags.set_flag("-d", "log.level", levels::log_level(level).as_str())?;
         let layer = context::layer(&self.common)?;
         let operations = (level | self.system_levels(layer.global.log_mask.as_ref())) & STATS != 0;
-        flags.say("-d", "log.operations", Some(operations.to_string()))?;
-        Settings::new(flags.0.over(layer))
+        flags.set_flag("-d", "log.operations", Value::Truth(operations))?;
+        Settings::new(flags.over(layer))
     }
 
     /// Returns the level of the system's log: `loglevel`, else `-s`, else lines about operations.

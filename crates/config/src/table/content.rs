@@ -4,7 +4,9 @@ use std::path::PathBuf;
 
 use fulgurite_policy::Subordinate;
 
-use super::spec::{own, settings, slapd};
+use super::flag::{Flag, FlagGroup};
+use super::group::settings;
+use super::spec::{own, slapd};
 use crate::argument_text::ArgumentText;
 use crate::secret::Secret;
 use crate::setting::Setting as _;
@@ -23,16 +25,17 @@ settings! {
         /// Name of the identity that no access rule and no limit binds.
         "root.dn" root_dn: Option<String> = None
             => slapd("rootdn", "olcRootDN", "<dn>").taking(0, Some(1)).whole().read(text_unless_empty)
-                .flag("--root-dn").variable("ADMIN_DN").installed(&["\"cn=admin,dc=example,dc=com\""]);
+                .flag(Flag::value("--root-dn", "DN")).variable("ADMIN_DN").installed(&["\"cn=admin,dc=example,dc=com\""]);
         /// Its password, in clear or as a hash. `fulgurite passwd` makes a hash.
         "root.password" root_password: Option<Secret> = None
             => slapd("rootpw", "olcRootPW", "<password>").whole().take(root_password).rank(1)
                 .write(written_password)
                 .variable("ADMIN_PASSWORD")
                 .examples(&["\"{ARGON2}$argon2id$v=19$m=19456,t=2,p=1$c2FsdHNhbHQ$4b3yh7eJ0oLUqA1M1xhvOQyRWdLTuqPX1ZtBcmyyFjU\""]);
-        /// File that contains its password.
+        /// File that contains the root's password, in clear or as a hash. A line end after it does not
+        /// count.
         "root.password_file" root_password_file: Option<PathBuf> = None
-            => own().flag("--root-password-file").variable("ADMIN_PASSWORD_FILE")
+            => own().flag(Flag::value("--root-password-file", "FILE")).variable("ADMIN_PASSWORD_FILE")
                 .installed(&["\"/etc/fulgurite/root-password\""]);
         /// Keep the database out of sight: the server does not list its suffix. Searches of the
         /// database above do not enter it.
@@ -56,7 +59,7 @@ settings! {
         /// Name of the entry at the top of the data.
         "suffix" suffixes: String
             => slapd("suffix", "olcSuffix", "<suffix>").taking(0, Some(1)).whole().take(suffix)
-                .flag("--suffix").fixed().installed(&["\"dc=example,dc=com\""]);
+                .flag(Flag::value("--suffix", "DN").of(FlagGroup::Suffix)).fixed().installed(&["\"dc=example,dc=com\""]);
         /// URLs that updates are sent to. Replication is not built yet.
         "update_ref" update_refs: String
             => slapd("updateref", "olcUpdateRef", "<url>").take(update_ref).rank(2)

@@ -4,17 +4,24 @@ use std::num::NonZeroU32;
 use std::path::PathBuf;
 
 use fulgurite_policy::{
-    Allow, AuthzPolicy, BuiltinSchema, CrlCheck, Disallow, FeatureSet, LogLevel, TlsVersion,
-    VerifyClient,
+    Allow, AuthzPolicy, BuiltinSchema, CrlCheck, Disallow, LogLevel, TlsVersion, VerifyClient,
 };
 
-use super::security::{authz_regexp, protocol_min, sasl_secprops, written_regexp};
-use super::spec::{Directive, Row, Scope, Take, own, settings, slapd};
-use crate::levels::{self, LevelError, level_names};
+use super::flag::{Flag, FlagGroup};
+use super::group::settings;
+use super::readers::{
+    add_attribute_options, add_features, add_words, at_least_one, log_levels, referral, server_id,
+    substr_if_max_len, substr_if_min_len, threads, zero_unless_positive,
+};
+use super::security::{
+    authz_regexp, crl_check, protocol_min, sasl_secprops, written_crl_check, written_protocol_min,
+    written_regexp,
+};
+use super::spec::{Scope, own, slapd};
+use crate::Sourced;
+use crate::levels::{self, level_names};
 use crate::listen::ListenUrl;
 use crate::names::{AuthzRegexp, SchemaPart, ServerId, Threads};
-use crate::statement::Statement;
-use crate::{Note, Sourced};
 
 settings! {
     /// Settings of the whole server.
@@ -24,10 +31,10 @@ settings! {
         "schema_builtin" schema_builtin: BuiltinSchema = BuiltinSchema::Standard => own();
         /// Use the definitions of RFC 2307bis in place of those of RFC 2307: groups are
         /// `groupOfNames` and `posixGroup`.
-        "rfc2307bis" rfc2307bis: bool = false => own().flag("--rfc2307bis");
+        "rfc2307bis" rfc2307bis: bool = false => own().flag(Flag::switch("--rfc2307bis", true).of(FlagGroup::Schema));
         /// Threads that answer requests, or `cores` for one per core.
         "threads" threads: Threads = Threads(None)
-            => slapd("threads", "olcThreads", "<count>").read(threads).flag("--threads").fixed();
+            => slapd("threads", "olcThreads", "<count>").read(threads).flag(Flag::value("--threads", "NUMBER")).fixed();
         /// Threads of the offline tools. A tool uses two in any case.
         "tool_threads" tool_threads: u32 = 1
             => slapd("tool-threads", "olcToolThreads", "<count>")
@@ -75,7 +82,7 @@ settings! {
         "limits.request_bytes_anonymous" request_bytes_anonymous: u64 = 256 << 10
             => slapd("sockbuf_max_incoming", "olcSockbufMaxIncoming", "<max>").fixed();
         /// Connections at the same time.
-        "limits.connections" connections: NonZeroU32 = at_least_one(10_000) => own().flag("--connections").fixed();
+        "limits.connections" connections: NonZeroU32 = at_least_one(10_000) => own().flag(Flag::value("--connections", "NUMBER")).fixed();
         /// Unanswered requests of one connection; further ones stay unread in the socket.
         "limits.pending" pending: NonZeroU32 = at_least_one(1000)
             => slapd("conn_max_pending_auth", "olcConnMaxPendingAuth", "<max>").fixed();
@@ -87,7 +94,7 @@ settings! {
         "limits.pending_identity" pending_identity: NonZeroU32 = at_least_one(10_000) => own().fixed();
         /// Seconds without a request after which the server closes a connection.
         "limits.idle" idle: Option<u32> = None
-            => slapd("idletimeout", "olcIdleTimeout", "<timeout>").flag("--idle-timeout").fixed();
+            => slapd("idletimeout", "olcIdleTimeout", "<timeout>").flag(Flag::value("--idle-timeout", "SECONDS")).fixed();
         /// Seconds in which a client must read part of its answers; then the server closes the
         /// connection.
         "limits.write" write: Option<u32> = Some(120) => slapd("writetimeout", "olcWriteTimeout", "<timeout>").fixed();
@@ -154,27 +161,34 @@ settings! {
         /// Oldest version of TLS: `1.2` or `1.3`.
         "tls.protocol_min" tls_protocol_min: TlsVersion = TlsVersion::Tls12
             => slapd("TLSProtocolMin", "olcTLSProtocolMin", "<>").read(protocol_min)
-                .write_group(written_protocol_min).fixed();
+                .write_group(|global: &Global| written_protocol_min(&global.tls_protocol_min)).fixed();
         /// Demand on clients' certificates: `never`, `allow`, `try`, `demand`.
         "tls.verify_client" tls_verify_client: VerifyClient = VerifyClient::Never
             => slapd("TLSVerifyClient", "olcTLSVerifyClient", "<>").fixed();
         /// Certificates that revocation lists are searched for: `none`, `peer`, `all`.
         "tls.crl_check" tls_crl_check: CrlCheck = CrlCheck::None
-            => slapd("TLSCRLCheck", "olcTLSCRLCheck", "<>").taking(0, Some(1)).take(crl_check)
-                .write_group(written_crl_check).fixed();
+            => slapd("TLSCRLCheck", "olcTLSCRLCheck", "<>").taking(0, Some(1)).take(|layer: &mut GlobalLayer, s, notes| {
+                    layer.tls_crl_check = Some(crl_check(s, notes));
+                    Ok(())
+                })
+                .write_group(|global: &Global| written_crl_check(*global.tls_crl_check, global.tls_certificate.is_some())).fixed();
         /// A list of revoked certificates, PEM.
         "tls.crl" tls_crl: Option<PathBuf> = None
             => slapd("TLSCRLFile", "olcTLSCRLFile", "<>").fixed().examples(&["\"/etc/fulgurite/tls/crl.pem\""]);
         /// Least important messages that are logged: `error`, `warn`, `info`, `debug`, `trace`.
-        "log.level" log_level: LogLevel = LogLevel::Info => own().flag("--log-level").fixed();
-        /// Log a line for every operation.
-        "log.operations" log_operations: bool = false => own().flag("--log-operations").fixed();
+        "log.level" log_level: LogLevel = LogLevel::Info => own().flag(Flag::value("--log-level", "LEVEL")).fixed();
+        /// Log a line for every operation. It never has a password.
+        "log.operations" log_operations: bool = false => own().flag(Flag::switch("--log-operations", true)).fixed();
         /// File that the log goes to instead of standard error.
         "log.file" log_file: Option<PathBuf> = None
             => slapd("logfile", "olcLogFile", "<file>").fixed().examples(&["\"/var/log/fulgurite.log\""]);
         /// slapd's mask of log levels, for `cn=Monitor` and `cn=config`.
         "log.slapd_levels" log_mask: u32 = 0
-            => slapd("loglevel", "olcLogLevel", "<level>").many().joined().take(log_levels).write(|mask| level_names(*mask));
+            => slapd("loglevel", "olcLogLevel", "<level>").many().joined().take(|layer: &mut GlobalLayer, s, _| {
+                let mask = log_levels(s, layer.log_mask.as_ref().map_or(0, |mask| mask.value))?;
+                layer.set_log_mask(mask, &s.origin);
+                Ok(())
+            }).write(|mask| level_names(*mask));
         /// A directory of schema files. The server reads its `.schema` and `.ldif` files in the
         /// order of their names, after the files of `schema`.
         "start.schema_directory" schema_directory: Option<PathBuf> = None
@@ -194,10 +208,12 @@ settings! {
         "index_keys.int_len" index_int_len: u32 = 4 => slapd("index_intlen", "olcIndexIntLen", "<len>");
         /// Least length of initial and final parts in the substring index.
         "index_keys.substr_if_min_len" substr_if_min_len: u32 = 2
-            => slapd("index_substr_if_minlen", "olcIndexSubstrIfMinLen", "<min>").take(substr_if_min_len);
+            => slapd("index_substr_if_minlen", "olcIndexSubstrIfMinLen", "<min>")
+                .read_in(|layer: &GlobalLayer, s| substr_if_min_len(s, layer.substr_if_max_len.as_ref().map(|one| one.value)));
         /// Greatest length of initial and final parts in the substring index.
         "index_keys.substr_if_max_len" substr_if_max_len: u32 = 4
-            => slapd("index_substr_if_maxlen", "olcIndexSubstrIfMaxLen", "<max>").take(substr_if_max_len);
+            => slapd("index_substr_if_maxlen", "olcIndexSubstrIfMaxLen", "<max>")
+                .read_in(|layer: &GlobalLayer, s| substr_if_max_len(s, layer.substr_if_min_len.as_ref().map(|one| one.value)));
         /// Length of inner parts in the substring index.
         "index_keys.substr_any_len" substr_any_len: u32 = 4
             => slapd("index_substr_any_len", "olcIndexSubstrAnyLen", "<len>");
@@ -205,22 +221,26 @@ settings! {
         "index_keys.substr_any_step" substr_any_step: u32 = 2
             => slapd("index_substr_any_step", "olcIndexSubstrAnyStep", "<step>");
     } {
-        /// Addresses that the server listens on. `ldap://:389` listens on every address of the
-        /// machine. `ldaps://` needs `tls`. `ldapi:///` is a UNIX socket; `ldapi://%2Frun%2Fldapi`
-        /// is one at another path.
-        "listen" listen: ListenUrl => own().flag("--listen").fixed().installed(&["[\"ldap://127.0.0.1:389\"]"]);
+        /// Addresses to listen on: `ldap://HOST:PORT`, `ldap://[::1]:PORT`, or `ldap://:PORT` for all
+        /// addresses. Unless set, `ldap://127.0.0.1:389`. `ldaps://` needs `tls`. `ldapi:///` is a
+        /// UNIX socket; `ldapi://%2Frun%2Fldapi` is one at another path.
+        "listen" listen: ListenUrl => own().flag(Flag::repeated("--listen", "URL")).fixed().installed(&["[\"ldap://127.0.0.1:389\"]"]);
         /// Schema files (`.schema`, cn=schema LDIF, RFC 4512 LDIF), read in order after the
         /// built-in schema. The files that OpenLDAP ships are built in: `dyngroup.schema` works
         /// without such a file.
-        "schema" schema: SchemaPart => own().flag("--schema");
+        "schema" schema: SchemaPart => own().flag(Flag::repeated("--schema", "FILE").of(FlagGroup::Schema));
         /// This server's number in change sequence numbers, from 0 to 4095. Where several servers
         /// share a file, a listener's URL follows it.
         "server_id" server_ids: ServerId
-            => slapd("serverID", "olcServerID", "<number> <[URI]>").taking(1, Some(2)).take(server_id)
+            => slapd("serverID", "olcServerID", "<number> <[URI]>").taking(1, Some(2))
+                .read_in(|layer: &GlobalLayer, s| server_id(s, layer.server_ids.is_empty()))
                 .examples(&["[\"1 ldap://a.example.com\", \"2 ldap://b.example.com\"]"]);
         /// URLs that the server refers clients to for names that no database holds.
         "referral" referrals: String
-            => slapd("referral", "olcReferral", "<url>").take(referral).examples(&["[\"ldap://root.example.com\"]"]);
+            => slapd("referral", "olcReferral", "<url>").take(|layer: &mut GlobalLayer, s, _| {
+                layer.referrals.extend(referral(s)?);
+                Ok(())
+            }).examples(&["[\"ldap://root.example.com\"]"]);
         /// LDIF files of an entry without a name. Its attributes become attributes of the root DSE.
         "root_dse" root_dse: PathBuf
             => slapd("rootDSE", "olcRootDSE", "<file>").examples(&["[\"/etc/fulgurite/rootdse.ldif\"]"]);
@@ -233,372 +253,6 @@ settings! {
     }
 }
 
-const BUILT_IN: &str = "all modules are built in";
-const ONE_POOL: &str = "the server has one pool of threads";
-const NO_PLUGINS: &str = "the server has no plug-ins";
-const NO_PROPERTIES: &str =
-    "the server has no auxiliary property plug-ins; passwords come from the directory";
-const OBSOLETE: &str = "keyword is obsolete (ignored)";
-
-impl Global {
-    /// Directives that have no setting: schema definitions, second names, and directives without
-    /// effect.
-    pub(crate) const DIRECTIVES: &'static [Row<GlobalLayer, Global>] = &[
-        schema(
-            "objectidentifier",
-            "olcObjectIdentifier",
-            "<name> <oid>",
-            2,
-            object_identifier,
-        ),
-        schema(
-            "ldapsyntax",
-            "olcLdapSyntaxes",
-            "<syntax>",
-            1,
-            |layer, statement, _| definition(layer, statement, SchemaPart::LdapSyntax),
-        ),
-        schema(
-            "attributetype",
-            "olcAttributeTypes",
-            "<attribute>",
-            1,
-            attribute_type,
-        ),
-        schema("attribute", "", "<attribute>", 1, attribute_type),
-        schema(
-            "objectclass",
-            "olcObjectClasses",
-            "<objectclass>",
-            1,
-            |layer, statement, _| definition(layer, statement, SchemaPart::ObjectClass),
-        ),
-        schema(
-            "ditcontentrule",
-            "olcDitContentRules",
-            "<rule>",
-            1,
-            |layer, statement, _| definition(layer, statement, SchemaPart::DitContentRule),
-        ),
-        bare(
-            "modulepath",
-            "olcModulePath",
-            "<path>",
-            1,
-            Some(1),
-            |_, s, notes| ignore(s, notes, BUILT_IN),
-        ),
-        bare("ucdata-path", "", "<path>", 0, None, |_, s, notes| {
-            ignore(s, notes, BUILT_IN)
-        }),
-        bare(
-            "threadqueues",
-            "olcThreadQueues",
-            "<count>",
-            1,
-            Some(1),
-            thread_queues,
-        ),
-        bare(
-            "listener-threads",
-            "olcListenerThreads",
-            "<count>",
-            1,
-            Some(1),
-            |_, s, notes| {
-                s.unsigned()?;
-                note(notes, s, format!("listener-threads: {ONE_POOL}"))
-            },
-        ),
-        bare(
-            "concurrency",
-            "olcConcurrency",
-            "<level>",
-            1,
-            Some(1),
-            |_, s, notes| {
-                s.int()?;
-                note(notes, s, format!("concurrency: {ONE_POOL}"))
-            },
-        ),
-        Row {
-            write: |_| vec!["cn=Subschema".to_owned()],
-            ..bare(
-                "schemadn",
-                "olcSchemaDN",
-                "<dn>",
-                0,
-                Some(1),
-                |_, s, notes| ignore(s, notes, "the schema is always at cn=Subschema"),
-            )
-        },
-        bare(
-            "tcp-buffer",
-            "olcTCPBuffer",
-            "<[listener=<listener>] [{read|write}=]size>",
-            1,
-            None,
-            tcp_buffer,
-        ),
-        bare(
-            "authid-rewrite",
-            "olcAuthIDRewrite",
-            "<rewrite>",
-            1,
-            None,
-            |_, s, _| {
-                Err(format!(
-                    "<{}> rewriting is not built in; authz-regexp is",
-                    s.keyword
-                ))
-            },
-        ),
-        bare(
-            "pluginlog",
-            "olcPluginLogFile",
-            "<filename>",
-            1,
-            Some(1),
-            |_, s, notes| ignore(s, notes, NO_PLUGINS),
-        ),
-        bare(
-            "plugin",
-            "olcPlugin",
-            "<plugin_type> <lib_path> <init_function>",
-            1,
-            None,
-            plugin,
-        ),
-        bare(
-            "TLSRandFile",
-            "olcTLSRandFile",
-            "<>",
-            1,
-            Some(1),
-            |_, s, notes| ignore(s, notes, "random numbers come from the system"),
-        ),
-        bare("sasl-regexp", "", "<>", 2, Some(2), push_regexp),
-        bare("saslRegexp", "", "<>", 2, Some(2), push_regexp),
-        bare(
-            "sasl-auxprops",
-            "olcSaslAuxprops",
-            "<>",
-            1,
-            None,
-            |_, s, notes| ignore(s, notes, NO_PROPERTIES),
-        ),
-        bare(
-            "sasl-auxprops-dontusecopy",
-            "olcSaslAuxpropsDontUseCopy",
-            "<>",
-            1,
-            None,
-            |_, s, notes| ignore(s, notes, NO_PROPERTIES),
-        ),
-        bare(
-            "sasl-auxprops-dontusecopy-ignore",
-            "olcSaslAuxpropsDontUseCopyIgnore",
-            "<on|off>",
-            1,
-            Some(1),
-            |_, s, notes| ignore(s, notes, NO_PROPERTIES),
-        ),
-        bare("replica", "", "<host or uri>", 1, None, |_, s, notes| {
-            ignore(s, notes, OBSOLETE)
-        }),
-        bare("replicationinterval", "", "", 0, None, |_, s, notes| {
-            ignore(s, notes, OBSOLETE)
-        }),
-        bare("replogfile", "", "<filename>", 1, None, |_, s, notes| {
-            ignore(s, notes, OBSOLETE)
-        }),
-        bare("replica-pidfile", "", "", 0, None, |_, s, notes| {
-            ignore(s, notes, OBSOLETE)
-        }),
-        bare("replica-argsfile", "", "", 0, None, |_, s, notes| {
-            ignore(s, notes, OBSOLETE)
-        }),
-    ];
-}
-
-const fn bare(
-    keyword: &'static str,
-    olc: &'static str,
-    arguments: &'static str,
-    least: usize,
-    most: Option<usize>,
-    take: Take<GlobalLayer>,
-) -> Row<GlobalLayer, Global> {
-    let directive = Directive {
-        least,
-        most,
-        ..Directive::new(keyword, olc, arguments)
-    };
-    Row::bare(directive, take)
-}
-
-const fn schema(
-    keyword: &'static str,
-    olc: &'static str,
-    arguments: &'static str,
-    least: usize,
-    take: Take<GlobalLayer>,
-) -> Row<GlobalLayer, Global> {
-    let directive = Directive {
-        least,
-        most: None,
-        numbered: true,
-        ..Directive::new(keyword, olc, arguments)
-    };
-    Row::bare(directive, take)
-}
-
-fn note(notes: &mut Vec<Note>, statement: &Statement, text: String) -> Result<(), String> {
-    notes.push(Note::new(&statement.origin, text));
-    Ok(())
-}
-
-/// Notes that a directive has no effect.
-pub(super) fn ignore(
-    statement: &Statement,
-    notes: &mut Vec<Note>,
-    reason: &str,
-) -> Result<(), String> {
-    note(notes, statement, format!("{}: {reason}", statement.keyword))
-}
-
-fn definition(
-    layer: &mut GlobalLayer,
-    statement: &Statement,
-    part: fn(String) -> SchemaPart,
-) -> Result<(), String> {
-    if !statement.text.starts_with('(') {
-        return Err(format!("<{}> old format not supported", statement.keyword));
-    }
-    let part = part(statement.text.clone());
-    layer
-        .schema
-        .push(Sourced::new(part, statement.origin.clone()));
-    Ok(())
-}
-
-fn attribute_type(
-    layer: &mut GlobalLayer,
-    statement: &Statement,
-    _: &mut Vec<Note>,
-) -> Result<(), String> {
-    definition(layer, statement, SchemaPart::AttributeType)
-}
-
-fn object_identifier(
-    layer: &mut GlobalLayer,
-    statement: &Statement,
-    _: &mut Vec<Note>,
-) -> Result<(), String> {
-    let part = SchemaPart::ObjectIdentifier(statement.text.clone());
-    layer
-        .schema
-        .push(Sourced::new(part, statement.origin.clone()));
-    Ok(())
-}
-
-fn add_features<T: FeatureSet>(set: &mut T, statement: &Statement) -> Result<(), String> {
-    match statement.arguments.iter().find(|word| !set.add(word)) {
-        Some(unknown) => Err(format!("<{}> unknown feature {unknown}", statement.keyword)),
-        None => Ok(()),
-    }
-}
-
-fn add_words(list: &mut Vec<String>, statement: &Statement) -> Result<(), String> {
-    list.extend(statement.arguments.iter().cloned());
-    Ok(())
-}
-
-fn add_attribute_options(options: &mut Vec<String>, statement: &Statement) -> Result<(), String> {
-    for option in &statement.arguments {
-        let legal = |letter: char| letter.is_ascii_alphanumeric() || letter == '-';
-        if !option.starts_with(|letter: char| letter.is_ascii_alphabetic())
-            || !option.chars().all(legal)
-        {
-            return Err(format!("illegal option name \"{option}\""));
-        }
-    }
-    // Language tags are always known.
-    let wanted = statement.arguments.iter();
-    let wanted = wanted.filter(|option| !option.eq_ignore_ascii_case("lang-"));
-    options.extend(wanted.cloned());
-    Ok(())
-}
-
-fn threads(statement: &Statement) -> Result<Threads, String> {
-    let count = statement.int()?;
-    match u32::try_from(count) {
-        Ok(count) if count >= 2 => Ok(Threads(Some(count.min(1024)))),
-        _ => Err(format!("threads={count} smaller than minimum value 2.")),
-    }
-}
-
-fn thread_queues(
-    _: &mut GlobalLayer,
-    statement: &Statement,
-    notes: &mut Vec<Note>,
-) -> Result<(), String> {
-    let count = statement.int()?;
-    if count < 1 {
-        return Err(format!(
-            "threadqueues={count} smaller than minimum value 1."
-        ));
-    }
-    note(notes, statement, format!("threadqueues: {ONE_POOL}"))
-}
-
-/// Reads a number; a negative one counts as 0.
-pub(super) fn zero_unless_positive(statement: &Statement) -> Result<u32, String> {
-    let number = statement.int()?;
-    Ok(u32::try_from(number).unwrap_or_default())
-}
-
-fn tcp_buffer(
-    _: &mut GlobalLayer,
-    statement: &Statement,
-    notes: &mut Vec<Note>,
-) -> Result<(), String> {
-    let last = statement.arguments.last().map_or("", String::as_str);
-    let size = last.rsplit_once('=').map_or(last, |(_, size)| size);
-    if size.parse::<u32>().is_err() {
-        return Err(format!("<{}> unable to add value #0", statement.keyword));
-    }
-    let text = "tcp-buffer: the system sizes the buffers of connections";
-    note(notes, statement, text.to_owned())
-}
-
-fn plugin(_: &mut GlobalLayer, statement: &Statement, _: &mut Vec<Note>) -> Result<(), String> {
-    Err(match statement.arguments.len() {
-        0..3 => "missing arguments in \"plugin <plugin_type> <lib_path> <init_function> \
-                 [<arguments>]\" line"
-            .to_owned(),
-        _ => format!("<{}> there are no plug-ins", statement.keyword),
-    })
-}
-
-fn log_levels(
-    layer: &mut GlobalLayer,
-    statement: &Statement,
-    _: &mut Vec<Note>,
-) -> Result<(), String> {
-    let typed = &statement.keyword;
-    // Several lines add up.
-    let mut mask = layer.log_mask.as_ref().map_or(0, |mask| mask.value);
-    for word in &statement.arguments {
-        mask |= levels::parse_level(word).map_err(|error| match error {
-            LevelError::UnknownName => format!("<{typed}> unknown level \"{word}\""),
-            LevelError::InvalidNumber => format!("<{typed}> unable to parse level \"{word}\""),
-        })?;
-    }
-    layer.set_log_mask(mask, &statement.origin);
-    Ok(())
-}
-
 impl GlobalLayer {
     /// Sets slapd's mask of log levels, and the settings that follow from it.
     pub(crate) fn set_log_mask(&mut self, mask: u32, origin: &crate::Origin) {
@@ -606,132 +260,5 @@ impl GlobalLayer {
         self.log_level = Some(Sourced::new(levels::log_level(mask), origin.clone()));
         self.log_operations = Some(Sourced::new(operations, origin.clone()));
         self.log_mask = Some(Sourced::new(mask, origin.clone()));
-    }
-}
-
-fn substr_if_min_len(
-    layer: &mut GlobalLayer,
-    statement: &Statement,
-    _: &mut Vec<Note>,
-) -> Result<(), String> {
-    let value = statement.unsigned()?;
-    let most = layer
-        .substr_if_max_len
-        .as_ref()
-        .map_or(4, |most| most.value);
-    if value > most {
-        return Err(format!("<index_substr_if_minlen> invalid value ({value})"));
-    }
-    layer.substr_if_min_len = Some(Sourced::new(value, statement.origin.clone()));
-    Ok(())
-}
-
-fn substr_if_max_len(
-    layer: &mut GlobalLayer,
-    statement: &Statement,
-    _: &mut Vec<Note>,
-) -> Result<(), String> {
-    let value = statement.unsigned()?;
-    let least = layer
-        .substr_if_min_len
-        .as_ref()
-        .map_or(2, |least| least.value);
-    if value < least {
-        return Err(format!("<index_substr_if_maxlen> invalid value ({value})"));
-    }
-    layer.substr_if_max_len = Some(Sourced::new(value, statement.origin.clone()));
-    Ok(())
-}
-
-fn server_id(
-    layer: &mut GlobalLayer,
-    statement: &Statement,
-    _: &mut Vec<Note>,
-) -> Result<(), String> {
-    let words: Vec<&str> = statement.arguments.iter().map(String::as_str).collect();
-    let number = statement.first();
-    let typed = &statement.keyword;
-    let id = ServerId::from_tokens(&words)
-        .ok_or_else(|| format!("<{typed}> illegal server ID {number}"))?;
-    if id.url.is_none() && !layer.server_ids.is_empty() {
-        return Err(format!(
-            "<{typed}> unqualified server ID not allowed now {number}"
-        ));
-    }
-    let id = Sourced::new(id, statement.origin.clone());
-    layer.server_ids.push(id);
-    Ok(())
-}
-
-fn referral(
-    layer: &mut GlobalLayer,
-    statement: &Statement,
-    _: &mut Vec<Note>,
-) -> Result<(), String> {
-    let url = statement.first();
-    let after_host = url
-        .split_once("://")
-        .and_then(|(_, rest)| rest.split_once('/'));
-    if after_host.is_some_and(|(_, path)| !path.is_empty()) {
-        return Err(format!("<{}> invalid URL ({url})", statement.keyword));
-    }
-    if !url.is_empty() {
-        let url = Sourced::new(url.to_owned(), statement.origin.clone());
-        layer.referrals.push(url);
-    }
-    Ok(())
-}
-
-fn push_regexp(
-    layer: &mut GlobalLayer,
-    statement: &Statement,
-    _: &mut Vec<Note>,
-) -> Result<(), String> {
-    let rule = Sourced::new(authz_regexp(statement)?, statement.origin.clone());
-    layer.authz_regexp.push(rule);
-    Ok(())
-}
-
-fn crl_check(
-    layer: &mut GlobalLayer,
-    statement: &Statement,
-    notes: &mut Vec<Note>,
-) -> Result<(), String> {
-    let word = statement.first();
-    // slapd accepts any word here; an unknown one demands nothing.
-    let value = CrlCheck::parse(&word.to_ascii_lowercase());
-    if let Err(message) = &value
-        && !word.is_empty()
-    {
-        let text = format!("{}: {message}; none holds", statement.keyword);
-        notes.push(Note::warning(&statement.origin, text));
-    }
-    let value = Sourced::new(value.unwrap_or_default(), statement.origin.clone());
-    layer.tls_crl_check = Some(value);
-    Ok(())
-}
-
-fn written_crl_check(global: &Global) -> Vec<String> {
-    match global.tls_certificate.is_some() {
-        true => vec![global.tls_crl_check.as_str().to_owned()],
-        false => Vec::new(),
-    }
-}
-
-fn written_protocol_min(global: &Global) -> Vec<String> {
-    let version = match *global.tls_protocol_min {
-        TlsVersion::Tls12 => "3.3",
-        TlsVersion::Tls13 => "3.4",
-    };
-    match global.tls_protocol_min.is_default() {
-        true => Vec::new(),
-        false => vec![version.to_owned()],
-    }
-}
-
-const fn at_least_one(number: u32) -> NonZeroU32 {
-    match NonZeroU32::new(number) {
-        Some(number) => number,
-        None => NonZeroU32::MIN,
     }
 }

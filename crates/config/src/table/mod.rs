@@ -10,18 +10,23 @@
 //! the row.
 
 mod content;
+mod flag;
 mod global;
+mod group;
 mod policy;
+mod readers;
 mod security;
 mod spec;
 mod storage;
+mod without_setting;
 
 pub(crate) use content::is_within;
 pub use content::{Content, ContentLayer};
+pub use flag::{Flag, FlagForm, FlagGroup};
 pub use global::{Global, GlobalLayer};
 pub use policy::{Policy, PolicyLayer};
 pub use spec::{Directive, Info};
-pub(crate) use spec::{Row, Scope, Spec, Write};
+pub(crate) use spec::{Row, Scope, Spec, VARIABLE_PREFIX, Write};
 pub use storage::{Storage, StorageLayer};
 
 /// A row of each group.
@@ -104,7 +109,11 @@ mod tests {
         assert_unique(directives().map(|(_, one)| one.keyword).collect());
         let attributes = directives().map(|(_, one)| one.olc);
         assert_unique(attributes.filter(|olc| !olc.is_empty()).collect());
-        assert_unique(settings_info().filter_map(|info| info.flag).collect());
+        assert_unique(
+            settings_info()
+                .filter_map(|info| Some(info.flag?.name))
+                .collect(),
+        );
     }
 
     #[test]

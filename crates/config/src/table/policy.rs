@@ -5,8 +5,10 @@ use fulgurite_policy::{
     TimeLimits,
 };
 
-use super::global::zero_unless_positive;
-use super::spec::{settings, slapd};
+use super::flag::Flag;
+use super::group::settings;
+use super::readers::zero_unless_positive;
+use super::spec::slapd;
 use crate::argument_text::ArgumentText;
 use crate::limits::{add_limit, limits_rule};
 use crate::quantity::parse_c_int;
@@ -20,12 +22,12 @@ settings! {
         /// Entries that one search may return, or `unlimited`. Words set single bounds: `soft`,
         /// `hard`, `unchecked`, `pr`, `prtotal`.
         "limits.size" size: SizeLimits = SizeLimits::up_to(Limit::At(500))
-            => slapd("sizelimit", "olcSizeLimit", "<limit>").many().take(size_limit).flag("--size-limit")
+            => slapd("sizelimit", "olcSizeLimit", "<limit>").many().take(size_limit).flag(Flag::value("--size-limit", "ENTRIES"))
                 .examples(&["\"soft=100 hard=1000 unchecked=50000 pr=200 prtotal=unlimited\""]);
         /// Seconds that one search may take, or `unlimited`. Words set single bounds: `soft`,
         /// `hard`.
         "limits.time" time: TimeLimits = TimeLimits::up_to(Limit::At(3600))
-            => slapd("timelimit", "olcTimeLimit", "<limit>").many().take(time_limit).flag("--time-limit")
+            => slapd("timelimit", "olcTimeLimit", "<limit>").many().take(time_limit).flag(Flag::value("--time-limit", "SECONDS"))
                 .examples(&["\"soft=10 hard=60\""]);
         /// Operations that are refused: `bind`, `add`, `modify`, `rename`, `delete`, `search`,
         /// `compare`, `extended`, `read`, `write`, `all`, `extended=OID`.

@@ -1,10 +1,11 @@
 //! Values of the directives for SASL and TLS.
 
-use fulgurite_policy::TlsVersion;
+use fulgurite_policy::{CrlCheck, TlsVersion};
 
 use crate::names::AuthzRegexp;
 use crate::statement::Statement;
 use crate::value_tokens::quoted_token;
+use crate::{Note, Sourced};
 
 pub(super) fn authz_regexp(statement: &Statement) -> Result<AuthzRegexp, String> {
     match statement.arguments.as_slice() {
@@ -70,4 +71,36 @@ pub(super) fn protocol_min(statement: &Statement) -> Result<TlsVersion, String> 
 fn version_number(word: &str) -> Option<(u32, u32)> {
     let (major, minor) = word.split_once('.').unwrap_or((word, "0"));
     Some((major.parse().ok()?, minor.parse().ok()?))
+}
+
+/// Reads the certificates that are checked; slapd accepts any word, and an unknown one demands
+/// nothing.
+pub(super) fn crl_check(statement: &Statement, notes: &mut Vec<Note>) -> Sourced<CrlCheck> {
+    let word = statement.first();
+    let value = CrlCheck::parse(&word.to_ascii_lowercase());
+    if let Err(message) = &value
+        && !word.is_empty()
+    {
+        let text = format!("{}: {message}; none holds", statement.keyword);
+        notes.push(Note::warning(&statement.origin, text));
+    }
+    Sourced::new(value.unwrap_or_default(), statement.origin.clone())
+}
+
+pub(super) fn written_crl_check(check: CrlCheck, has_certificate: bool) -> Vec<String> {
+    match has_certificate {
+        true => vec![check.as_str().to_owned()],
+        false => Vec::new(),
+    }
+}
+
+pub(super) fn written_protocol_min(version: &Sourced<TlsVersion>) -> Vec<String> {
+    let number = match **version {
+        TlsVersion::Tls12 => "3.3",
+        TlsVersion::Tls13 => "3.4",
+    };
+    match version.is_default() {
+        true => Vec::new(),
+        false => vec![number.to_owned()],
+    }
 }

@@ -1,5 +1,6 @@
 //! The parts of a row of the settings table.
 
+use super::flag::Flag;
 use crate::Note;
 use crate::setting::Setting;
 use crate::statement::{Section, Statement};
@@ -100,8 +101,10 @@ pub struct Info {
     pub default: fn() -> Option<String>,
     /// The directive of slapd.
     pub directive: Option<Directive>,
-    /// The flag of the command line, with its dashes.
-    pub flag: Option<&'static str>,
+    /// The flag of the command line.
+    pub flag: Option<Flag>,
+    /// Fails if a text is no value of the setting, or no item of the list.
+    pub check: fn(&str) -> Result<(), String>,
     /// A second environment variable, without its prefix.
     pub variable: Option<&'static str>,
     /// A reload does not change the setting.
@@ -112,8 +115,40 @@ pub struct Info {
     pub installed: bool,
 }
 
+/// The beginning of the names of all variables.
+pub(crate) const VARIABLE_PREFIX: &str = "FULGURITE_";
+
+impl Info {
+    /// Returns the documentation as one line.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let lines: Vec<&str> = self.doc.iter().map(|line| line.trim()).collect();
+        lines.join(" ")
+    }
+
+    /// Returns the text of its flag.
+    #[must_use]
+    pub fn flag_text(&self) -> String {
+        let own = self.flag.and_then(|flag| flag.help);
+        own.map_or_else(|| self.text(), str::to_owned)
+    }
+
+    /// Returns the names of the environment variables that set it, the general one first.
+    pub fn variables(&self) -> impl Iterator<Item = String> {
+        let general = self
+            .key
+            .map(|key| key.replace('.', "_").to_ascii_uppercase());
+        let second = self.variable.map(str::to_owned);
+        let names = general.into_iter().chain(second);
+        names.map(|name| format!("{VARIABLE_PREFIX}{name}"))
+    }
+}
+
 /// Reads a statement into a layer; some statements set several fields, or add a note.
 pub(crate) type Take<L> = fn(&mut L, &Statement, &mut Vec<Note>) -> Result<(), String>;
+
+/// Reads a statement with a look at the settings before it.
+pub(crate) type ReadIn<L, T> = fn(&L, &Statement) -> Result<T, String>;
 
 /// Adds statements to one value: the value before the first one, and the function that adds one.
 pub(crate) type Add<T> = (fn() -> T, fn(&mut T, &Statement) -> Result<(), String>);
@@ -131,6 +166,7 @@ pub(crate) struct Spec<L, G, T> {
     pub(crate) info: Info,
     pub(crate) read: fn(&Statement) -> Result<T, String>,
     pub(crate) add: Option<Add<T>>,
+    pub(crate) read_in: Option<ReadIn<L, T>>,
     pub(crate) take: Option<Take<L>>,
     pub(crate) write: Write<G, T>,
 }
@@ -142,6 +178,7 @@ const NO_INFO: Info = Info {
     default: || None,
     directive: None,
     flag: None,
+    check: |_| Ok(()),
     variable: None,
     fixed: false,
     examples: &[],
@@ -154,6 +191,7 @@ pub(crate) const fn own<L, G, T: Setting>() -> Spec<L, G, T> {
         info: NO_INFO,
         read: T::from_statement,
         add: None,
+        read_in: None,
         take: None,
         write: Write::Group(|_| Vec::new()),
     }
@@ -253,6 +291,12 @@ impl<L, G, T> Spec<L, G, T> {
         self
     }
 
+    /// Reads the arguments with a look at the settings before them.
+    pub(crate) const fn read_in(mut self, read: ReadIn<L, T>) -> Self {
+        self.read_in = Some(read);
+        self
+    }
+
     /// Adds each statement to one value.
     pub(crate) const fn adding(
         mut self,
@@ -290,8 +334,8 @@ impl<L, G, T> Spec<L, G, T> {
         self
     }
 
-    /// Names the flag of the command line, with its dashes.
-    pub(crate) const fn flag(mut self, flag: &'static str) -> Self {
+    /// Adds the flag of the command line.
+    pub(crate) const fn flag(mut self, flag: Flag) -> Self {
         self.info.flag = Some(flag);
         self
     }
@@ -321,6 +365,16 @@ impl<L, G, T> Spec<L, G, T> {
     }
 }
 
+impl<L, G, T> Spec<L, G, T> {
+    /// Reads the value of a statement.
+    pub(crate) fn value(&self, layer: &L, statement: &Statement) -> Result<T, String> {
+        match self.read_in {
+            Some(read) => read(layer, statement),
+            None => (self.read)(statement),
+        }
+    }
+}
+
 /// A row of the settings table: layer `L` and group `G` belong together.
 pub(crate) struct Row<L, G> {
     pub(crate) info: Info,
@@ -341,151 +395,3 @@ impl<L, G> Row<L, G> {
         }
     }
 }
-
-/// Declares a group of settings, one row each: `"key" field: Type = default => spec;`.
-///
-/// A second block declares lists, whose rows have no default: `"key" list: Item => spec;`.
-///
-/// The macro makes the group (`Global`), the part of it that one source sets (`GlobalLayer`), and
-/// the rows.
-macro_rules! settings {
-    (
-        $(#[$doc:meta])* $name:ident / $layer:ident
-        { $( $(#[doc = $field_doc:literal])* $key:literal $field:ident : $type:ty = $default:expr => $spec:expr; )* }
-        { $( $(#[doc = $list_doc:literal])* $list_key:literal $list:ident : $item:ty => $list_spec:expr; )* }
-    ) => {
-        $(#[$doc])*
-        #[derive(Clone, Debug)]
-        pub struct $name {
-            $( $(#[doc = $field_doc])* pub $field: $crate::Sourced<$type>, )*
-            $( $(#[doc = $list_doc])* pub $list: Vec<$crate::Sourced<$item>>, )*
-        }
-
-        #[doc = concat!("The part of [`", stringify!($name), "`] that one source sets.")]
-        #[derive(Clone, Debug, Default)]
-        pub struct $layer {
-            $( $(#[doc = $field_doc])* pub $field: Option<$crate::Sourced<$type>>, )*
-            $( $(#[doc = $list_doc])* pub $list: Vec<$crate::Sourced<$item>>, )*
-        }
-
-        impl $name {
-            /// The rows of the settings, in the order in which they are shown.
-            pub(crate) const SETTINGS: &'static [$crate::table::Row<$layer, $name>] = &[
-                $( {
-                    const SPEC: $crate::table::Spec<$layer, $name, $type> = $spec;
-                    $crate::table::Row {
-                        info: $crate::table::Info {
-                            key: Some($key),
-                            doc: &[$($field_doc),*],
-                            kind: <$type as $crate::setting::Setting>::KIND,
-                            default: || <$type as $crate::setting::Setting>::toml(&$default),
-                            ..SPEC.info
-                        },
-                        take: |layer, statement, notes| {
-                            if let Some(take) = SPEC.take {
-                                return take(layer, statement, notes);
-                            }
-                            let origin = &statement.origin;
-                            let field = &mut layer.$field;
-                            if let Some((empty, add)) = SPEC.add {
-                                let new = || $crate::Sourced::new(empty(), origin.clone());
-                                return add(&mut field.get_or_insert_with(new).value, statement);
-                            }
-                            let value = (SPEC.read)(statement)?;
-                            *field = Some($crate::Sourced::new(value, origin.clone()));
-                            Ok(())
-                        },
-                        write: |group| match SPEC.write {
-                            $crate::table::Write::Value(write) => write(&group.$field.value),
-                            $crate::table::Write::Group(write) => write(group),
-                        },
-                    }
-                }, )*
-                $( {
-                    const SPEC: $crate::table::Spec<$layer, $name, $item> = $list_spec;
-                    $crate::table::Row {
-                        info: $crate::table::Info {
-                            key: Some($list_key),
-                            doc: &[$($list_doc),*],
-                            kind: "list",
-                            default: || Some("[]".to_owned()),
-                            ..SPEC.info
-                        },
-                        take: |layer, statement, notes| {
-                            if let Some(take) = SPEC.take {
-                                return take(layer, statement, notes);
-                            }
-                            let value = (SPEC.read)(statement)?;
-                            let value = $crate::Sourced::new(value, statement.origin.clone());
-                            layer.$list.push(value);
-                            Ok(())
-                        },
-                        write: |group| match SPEC.write {
-                            $crate::table::Write::Value(write) => {
-                                group.$list.iter().flat_map(|item| write(&item.value)).collect()
-                            }
-                            $crate::table::Write::Group(write) => write(group),
-                        },
-                    }
-                }, )*
-            ];
-
-            /// Passes each setting with its key, value and origin to `show`, lists one item at a
-            /// time.
-            pub(crate) fn each(&self, show: &mut dyn FnMut(&'static str, String, &$crate::Origin)) {
-                $( show($key, $crate::setting::Setting::show(&self.$field.value), &self.$field.origin); )*
-                $( for item in &self.$list {
-                    show($list_key, $crate::setting::Setting::show(&item.value), &item.origin);
-                } )*
-            }
-        }
-
-        impl $layer {
-            /// Returns this layer with the settings of `lower` where this one sets nothing.
-            #[must_use]
-            pub fn over(self, lower: Self) -> Self {
-                Self {
-                    $( $field: self.$field.or(lower.$field), )*
-                    $( $list: if self.$list.is_empty() { lower.$list } else { self.$list }, )*
-                }
-            }
-
-            /// Returns the group, with defaults where this layer sets nothing.
-            #[must_use]
-            pub fn resolve(self) -> $name {
-                $name {
-                    $( $field: self.$field.unwrap_or_else(|| $crate::Sourced::by_default($default)), )*
-                    $( $list: self.$list, )*
-                }
-            }
-
-            /// Sets a key. Returns `None` if the group has no such key; errors carry the place of
-            /// the wrong item.
-            pub(crate) fn set(
-                &mut self,
-                key: &str,
-                value: $crate::setting::Value,
-                origin: &$crate::Origin,
-            ) -> Option<Result<(), ($crate::Origin, String)>> {
-                match key {
-                    $( $key => Some(
-                        <$type as $crate::setting::Setting>::read(value)
-                            .map(|value| self.$field = Some($crate::Sourced::new(value, origin.clone())))
-                            .map_err(|message| (origin.clone(), message))
-                    ), )*
-                    $( $list_key => Some(
-                        $crate::setting::read_list(value, origin).map(|list| self.$list = list)
-                    ), )*
-                    _ => None,
-                }
-            }
-        }
-
-        impl Default for $name {
-            fn default() -> Self {
-                $layer::default().resolve()
-            }
-        }
-    };
-}
-pub(crate) use settings;

@@ -4,8 +4,10 @@ use std::path::PathBuf;
 
 use fulgurite_policy::{Durability, IndexKinds};
 
-use super::global::ignore;
-use super::spec::{Directive, Row, Scope, Take, mdb, own, settings};
+use super::flag::{Flag, FlagGroup};
+use super::group::settings;
+use super::readers::ignore;
+use super::spec::{Directive, Row, Scope, Take, mdb, own};
 use crate::file_mode::{FileMode, parse_mode};
 use crate::index::{self, IndexSetting};
 use crate::quantity::parse_c_int;
@@ -18,7 +20,7 @@ settings! {
     Storage / StorageLayer {
         /// Directory of the store. `fulgurite load` makes it; `serve` makes an empty one.
         "data" directory: Option<PathBuf> = None
-            => mdb("directory", "olcDbDirectory", "<dir>").flag("--data").fixed()
+            => mdb("directory", "olcDbDirectory", "<dir>").flag(Flag::value("--data", "DIR").of(FlagGroup::Store)).fixed()
                 .installed(&["\"/var/lib/fulgurite\""]);
         /// Permissions of the files of the store.
         "storage.mode" mode: FileMode = FileMode(0o600) => mdb("mode", "olcDbMode", "<mode>").read(mode);
@@ -28,11 +30,11 @@ settings! {
         "storage.durability" durability: Durability = Durability::Full
             => mdb("dbnosync", "olcDbNoSync", "<(null)>").taking(0, Some(1)).take(no_sync)
                 .write(|durability| (*durability == Durability::NoSync).olc())
-                .flag("--durability").fixed();
+                .flag(Flag::value("--durability", "HOW")).fixed();
         /// Bytes that the data file may grow to. The store reserves address space for them; the
         /// file grows by need.
         "storage.map_bytes_max" map_bytes_max: u64 = 1 << 40
-            => mdb("maxsize", "olcDbMaxSize", "<size>").flag("--map-bytes-max").fixed()
+            => mdb("maxsize", "olcDbMaxSize", "<size>").flag(Flag::value("--map-bytes-max", "BYTES").of(FlagGroup::Store)).fixed()
                 .read(|statement| statement.unsigned_long("unsigned long").map(|size| size.max(1 << 20)));
         /// Reader slots of all processes together; the server takes more if it needs them.
         "storage.readers_max" readers_max: u32 = 126
@@ -46,7 +48,11 @@ settings! {
             => mdb("rtxnsize", "olcDbRtxnSize", "<entries>");
         /// Keep the indexes of the table `index` in the example file, except for attributes named
         /// there.
-        "default_indexes" default_indexes: bool = true => own().flag("--no-default-indexes");
+        "default_indexes" default_indexes: bool = true => own().flag(
+                Flag::switch("--no-default-indexes", false)
+                    .of(FlagGroup::Index)
+                    .help("Use only the indexes of --index, none of the default ones."),
+            );
         /// Kinds of index for attributes that slapd.conf's `index ATTRIBUTE` names without a kind.
         /// Unused in TOML files.
         "index_default" index_default: IndexKinds = IndexKinds::default()
@@ -57,7 +63,12 @@ settings! {
         /// default; `none` drops it.
         "index" indexes: IndexSetting
             => mdb("index", "olcDbIndex", "<attr> <[pres,eq,approx,sub]>").taking(1, Some(2)).take(index)
-                .write_group(written_indexes).flag("--index");
+                .write_group(written_indexes).flag(
+                    Flag::repeated("--index", "ATTRIBUTE:KINDS").of(FlagGroup::Index).help(
+                        "Keep an index: an attribute and any of eq, pres, sub, approx. Replaces the \
+                         default index of the same attribute; `none` removes it.",
+                    ),
+                );
     }
 }
 
