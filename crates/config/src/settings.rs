@@ -7,7 +7,7 @@ use crate::error::ConfigError;
 use crate::ignored_settings;
 use crate::layer::Layer;
 use crate::listen::ListenUrl;
-use crate::{Database, DatabaseLayer, Global, Policy};
+use crate::{Database, DatabaseLayer, Global, GlobalLayer, Policy};
 use crate::{Note, SeedEntry, Sourced};
 use fulgurite_policy::DatabaseKind;
 
@@ -39,45 +39,20 @@ impl Settings {
     /// [`ConfigError::Conflict`] for settings that exclude or need each other.
     pub fn new(layer: Layer) -> Result<Settings, ConfigError> {
         let mut databases = databases(layer.first, layer.databases, layer.declares_databases);
-        let monitored = |databases: &[DatabaseLayer]| {
-            databases
-                .iter()
-                .any(|database| database.kind == DatabaseKind::Monitor)
-        };
-        if let Some(monitor) = &layer.global.monitor
-            && monitor.value
-            && !monitored(&databases)
-        {
-            databases.push(DatabaseLayer {
-                kind: DatabaseKind::Monitor,
-                origin: Some(monitor.origin.clone()),
-                ..DatabaseLayer::default()
-            });
-        }
+        databases.extend(monitor(&layer.global, &databases));
         databases.iter_mut().for_each(name_root);
+        // In slapd, a database does not inherit bounds for some identities.
+        let general = match layer.slapd {
+            true => &[],
+            false => layer.frontend.limits.as_slice(),
+        };
         let databases: Vec<Database> = databases
             .into_iter()
             .map(|mut database| {
-                // In slapd, a database does not inherit bounds for some identities.
-                if !layer.slapd {
-                    let general = layer.frontend.limits.iter().cloned();
-                    database.policy.limits.extend(general);
-                }
+                database.policy.limits.extend_from_slice(general);
                 database.resolve(&layer.frontend)
             })
             .collect();
-        let mut config = DatabaseLayer {
-            kind: DatabaseKind::Config,
-            ..layer.config
-        };
-        // As in slapd, the root may read `cn=config` if it has a password; other identities need
-        // rules.
-        let root = &mut config.content.root_dn;
-        root.get_or_insert_with(|| Sourced::by_default(Some("cn=config".to_owned())));
-        if config.policy.access.is_empty() {
-            let nobody = Sourced::by_default("to * by * none".to_owned().into());
-            config.policy.access.push(nobody);
-        }
         let mut global = layer.global.resolve();
         if global.listen.is_empty() {
             global
@@ -88,7 +63,7 @@ impl Settings {
         notes.extend(ignored_settings::notes(&global, &databases));
         let settings = Settings {
             global,
-            config: config.resolve(&layer.frontend),
+            config: config_database(layer.config).resolve(&layer.frontend),
             frontend: layer.frontend.resolve(),
             databases,
             slapd: layer.slapd,
@@ -149,6 +124,34 @@ impl Settings {
         }
         Ok(())
     }
+}
+
+/// Returns the database of the server's state, if `monitor` demands one that is not declared.
+fn monitor(global: &GlobalLayer, declared: &[DatabaseLayer]) -> Option<DatabaseLayer> {
+    let wanted = global.monitor.as_ref().filter(|monitor| monitor.value)?;
+    let mut kinds = declared.iter().map(|database| database.kind);
+    let is_declared = kinds.any(|kind| kind == DatabaseKind::Monitor);
+    (!is_declared).then(|| DatabaseLayer {
+        kind: DatabaseKind::Monitor,
+        origin: Some(wanted.origin.clone()),
+        ..DatabaseLayer::default()
+    })
+}
+
+/// Returns the configuration as a database. As in slapd, its root may read it if it has a password;
+/// other identities need rules.
+fn config_database(layer: DatabaseLayer) -> DatabaseLayer {
+    let mut config = DatabaseLayer {
+        kind: DatabaseKind::Config,
+        ..layer
+    };
+    let root = &mut config.content.root_dn;
+    root.get_or_insert_with(|| Sourced::by_default(Some("cn=config".to_owned())));
+    if config.policy.access.is_empty() {
+        let nobody = Sourced::by_default("to * by * none".to_owned().into());
+        config.policy.access.push(nobody);
+    }
+    config
 }
 
 /// Sets the root's name to `cn=admin` below the suffix if only the environment gives a password.

@@ -1,10 +1,10 @@
 //! Flags of the offline tools that correspond to programs of slapd.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use fulgurite_config::{ConfigError, Layer, SchemaPart, Settings, Sourced};
+use fulgurite_config::{ConfigError, DatabaseChoice, Layer, Settings};
 
 use crate::flags::{self, OfChange, OfStore, SettingFlags};
 

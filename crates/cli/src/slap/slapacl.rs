@@ -47,10 +47,16 @@ pub(super) fn run(line: &CommandLine) -> Result<(), Failure> {
             "slap_init invalid suffix (\"{entry}\")"
         )));
     };
-    let session = session(&directory, &options)?;
+    let subject = Subject {
+        session: session(&directory, &options)?,
+        directory: &directory,
+        entry,
+        dn,
+        unseen: options.unseen,
+    };
     let operands: Vec<String> = line.operands.iter().map(|operand| text(operand)).collect();
     if operands.is_empty() {
-        let all = asked(&directory, &session, &dn, entry, &[], options.unseen)?;
+        let all = subject.rights(&[])?;
         all.iter().for_each(|answer| print_answer(answer, None));
         return Ok(());
     }
@@ -72,8 +78,7 @@ pub(super) fn run(line: &CommandLine) -> Result<(), Failure> {
                 return Ok(());
             }
         };
-        let targets = [question.target.clone()];
-        let answers = asked(&directory, &session, &dn, entry, &targets, options.unseen)?;
+        let answers = subject.rights(std::slice::from_ref(&question.target))?;
         answers
             .iter()
             .for_each(|answer| print_answer(answer, Some(&question)));
@@ -156,22 +161,34 @@ fn mapped<E: std::fmt::Display>(dn: Result<Dn, E>, what: &str, id: &str) -> Resu
     })
 }
 
-fn asked(
-    directory: &Directory,
-    session: &Session,
-    dn: &Dn,
-    entry: &str,
-    targets: &[ExplainTarget],
+/// The entry of the questions, and the requester.
+struct Subject<'d> {
+    directory: &'d Directory,
+    session: Session,
+    /// As typed.
+    entry: &'d str,
+    dn: Dn,
+    /// Assume an empty entry.
     unseen: bool,
-) -> Result<Vec<RightsExplanation>, Failure> {
-    let answers = directory.explain(session, dn.pretty(), targets, unseen);
-    answers.map_err(|error| {
-        Failure::Message(match error {
-            ExplainError::NoDatabase(_) => format!("slap_init no backend for \"{entry}\""),
-            ExplainError::NoEntry(name) => format!("unable to fetch ID of DN \"{name}\""),
-            error => error.to_string(),
+}
+
+impl Subject<'_> {
+    /// Returns the rights to the targets, or to all attributes if there are none.
+    fn rights(&self, targets: &[ExplainTarget]) -> Result<Vec<RightsExplanation>, Failure> {
+        let name = self.dn.pretty();
+        let answers = self
+            .directory
+            .explain(&self.session, name, targets, self.unseen);
+        answers.map_err(|error| {
+            Failure::Message(match error {
+                ExplainError::NoDatabase(_) => {
+                    format!("slap_init no backend for \"{}\"", self.entry)
+                }
+                ExplainError::NoEntry(name) => format!("unable to fetch ID of DN \"{name}\""),
+                error => error.to_string(),
+            })
         })
-    })
+    }
 }
 
 /// Formats one result in the original's words.

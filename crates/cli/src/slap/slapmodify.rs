@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use fulgurite_config::Database;
 use fulgurite_directory::{DatabaseOptions, Directory, DirectoryOptions, RootAccount};
 use fulgurite_directory_tools::{ChangeKind, ModifyEvent, ModifyOptions, modify};
 use fulgurite_ldap::ResultCode;
@@ -23,15 +24,39 @@ pub(super) fn run(line: &CommandLine) -> Result<(), Failure> {
         .first()
         .and_then(|database| database.content.root_dn.value.clone())
         .unwrap_or_else(|| NOBODY.to_owned());
-    let by = context
-        .dn(&root)
-        .ok_or_else(|| Failure::Message(format!("invalid root DN \"{root}\"")))?;
+    let settings = ModifyOptions {
+        by: context
+            .dn(&root)
+            .ok_or_else(|| Failure::Message(format!("invalid root DN \"{root}\"")))?,
+        continue_on_error: options.common.continue_on_error,
+        dry_run: options.dry_run,
+        from_line: options.from_line,
+    };
+    let directory = open(&context, &options, databases, &root)?;
+    let verbose = options.common.verbose;
+    let refused = modify(&directory, input, &settings, &mut |event| {
+        report(event, verbose)
+    });
+    match refused {
+        Ok(0) => Ok(()),
+        Ok(_) => Err(Failure::Reported(1)),
+        Err(error) => Err(Failure::Message(error.to_string())),
+    }
+}
+
+/// Opens the databases for changes; `root` may change each of them.
+fn open(
+    context: &Context,
+    options: &ChangeOptions,
+    databases: Vec<&Database>,
+    root: &str,
+) -> Result<Directory, Failure> {
     let mut parts = Vec::new();
     for database in databases {
         let store = context.open(database, Access::Write)?;
         parts.push(DatabaseOptions {
             root: Some(RootAccount {
-                dn: root.clone(),
+                dn: root.to_owned(),
                 password: None,
             }),
             ..DatabaseOptions::new(store)
@@ -41,15 +66,13 @@ pub(super) fn run(line: &CommandLine) -> Result<(), Failure> {
         server_id: options.server_id(&context.settings),
         ..DirectoryOptions::new(Arc::clone(&context.schema), parts)
     });
-    let directory = directory.map_err(|error| Failure::Message(error.to_string()))?;
-    let settings = ModifyOptions {
-        by,
-        continue_on_error: options.common.continue_on_error,
-        dry_run: options.dry_run,
-        from_line: options.from_line,
-    };
-    let refused = modify(&directory, input, &settings, &mut |event| match event {
-        ModifyEvent::Applied { kind, dn } if options.common.verbose => {
+    directory.map_err(|error| Failure::Message(error.to_string()))
+}
+
+/// Prints an event in slapd's words.
+fn report(event: ModifyEvent<'_>, verbose: bool) {
+    match event {
+        ModifyEvent::Applied { kind, dn } if verbose => {
             eprintln!("{}: \"{dn}\"", done(kind));
         }
         ModifyEvent::Applied { .. } => {}
@@ -74,11 +97,6 @@ pub(super) fn run(line: &CommandLine) -> Result<(), Failure> {
                 result.diagnostic
             );
         }
-    });
-    match refused {
-        Ok(0) => Ok(()),
-        Ok(_) => Err(Failure::Reported(1)),
-        Err(error) => Err(Failure::Message(error.to_string())),
     }
 }
 

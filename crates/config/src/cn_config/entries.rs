@@ -52,70 +52,66 @@ fn modules(modules: &[Sourced<String>]) -> Option<ConfigEntry> {
 
 /// Returns one entry for each file of definitions.
 fn schema(parts: &[Sourced<SchemaPart>]) -> Vec<ConfigEntry> {
-    let mut groups: Vec<(String, Vec<&SchemaPart>)> = Vec::new();
+    let mut files: Vec<(String, Vec<&SchemaPart>)> = Vec::new();
     for part in parts {
-        let path = match (&part.value, &part.origin) {
-            (SchemaPart::File(path), _) | (_, Origin::File { path, .. }) => path.as_path(),
-            _ => Path::new("settings"),
-        };
-        let stem = path
-            .file_stem()
-            .and_then(|stem| stem.to_str())
-            .unwrap_or("schema");
-        // The files of a cn=config directory have numbers already.
-        let stem = stem.strip_prefix("cn=").unwrap_or(stem);
-        let name = without_number(stem).to_owned();
-        match groups.last_mut() {
+        let name = file_name(part);
+        match files.last_mut() {
             Some((last, parts)) if *last == name => parts.push(&part.value),
-            _ => groups.push((name, vec![&part.value])),
+            _ => files.push((name, vec![&part.value])),
         }
     }
-    let entry = |(at, (name, parts)): (usize, (String, Vec<&SchemaPart>))| {
-        let name = format!("{{{at}}}{name}");
-        let dn = format!("cn={name},cn=schema,cn=config");
-        let mut entry = ConfigEntry::new(dn, &["olcSchemaConfig"], "cn", &name);
-        let texts = |wanted: fn(&SchemaPart) -> Option<&String>| {
-            let texts = parts.iter().filter_map(|part| wanted(part)).cloned();
-            numbered(texts.collect::<Vec<_>>())
-        };
-        entry.add(
-            "olcObjectIdentifier",
-            texts(|part| match part {
-                SchemaPart::ObjectIdentifier(text) => Some(text),
-                _ => None,
-            }),
-        );
-        entry.add(
-            "olcLdapSyntaxes",
-            texts(|part| match part {
-                SchemaPart::LdapSyntax(text) => Some(text),
-                _ => None,
-            }),
-        );
-        entry.add(
-            "olcAttributeTypes",
-            texts(|part| match part {
-                SchemaPart::AttributeType(text) => Some(text),
-                _ => None,
-            }),
-        );
-        entry.add(
-            "olcObjectClasses",
-            texts(|part| match part {
-                SchemaPart::ObjectClass(text) => Some(text),
-                _ => None,
-            }),
-        );
-        entry.add(
-            "olcDitContentRules",
-            texts(|part| match part {
-                SchemaPart::DitContentRule(text) => Some(text),
-                _ => None,
-            }),
-        );
-        entry
+    let files = files.iter().enumerate();
+    files
+        .map(|(at, (name, parts))| definitions(&format!("{{{at}}}{name}"), parts))
+        .collect()
+}
+
+/// Returns the name of the file that a part of the schema comes from, without its ending.
+fn file_name(part: &Sourced<SchemaPart>) -> String {
+    let path = match (&part.value, &part.origin) {
+        (SchemaPart::File(path), _) | (_, Origin::File { path, .. }) => path.as_path(),
+        _ => Path::new("settings"),
     };
-    groups.into_iter().enumerate().map(entry).collect()
+    let stem = path
+        .file_stem()
+        .and_then(|stem| stem.to_str())
+        .unwrap_or("schema");
+    // The files of a cn=config directory have numbers already.
+    without_number(stem.strip_prefix("cn=").unwrap_or(stem)).to_owned()
+}
+
+/// Returns the entry of one file's definitions.
+fn definitions(name: &str, parts: &[&SchemaPart]) -> ConfigEntry {
+    const ATTRIBUTES: [&str; 5] = [
+        "olcObjectIdentifier",
+        "olcLdapSyntaxes",
+        "olcAttributeTypes",
+        "olcObjectClasses",
+        "olcDitContentRules",
+    ];
+    let dn = format!("cn={name},cn=schema,cn=config");
+    let mut entry = ConfigEntry::new(dn, &["olcSchemaConfig"], "cn", name);
+    for attribute in ATTRIBUTES {
+        let texts = parts
+            .iter()
+            .filter_map(|part| definition(part))
+            .filter(|(own, _)| *own == attribute)
+            .map(|(_, text)| text.clone());
+        entry.add(attribute, numbered(texts.collect::<Vec<_>>()));
+    }
+    entry
+}
+
+/// Returns the attribute and the value of a definition.
+fn definition(part: &SchemaPart) -> Option<(&'static str, &String)> {
+    match part {
+        SchemaPart::File(_) => None,
+        SchemaPart::ObjectIdentifier(text) => Some(("olcObjectIdentifier", text)),
+        SchemaPart::LdapSyntax(text) => Some(("olcLdapSyntaxes", text)),
+        SchemaPart::AttributeType(text) => Some(("olcAttributeTypes", text)),
+        SchemaPart::ObjectClass(text) => Some(("olcObjectClasses", text)),
+        SchemaPart::DitContentRule(text) => Some(("olcDitContentRules", text)),
+    }
 }
 
 fn overlays(database: &Database, above: &str) -> Vec<ConfigEntry> {
