@@ -268,8 +268,8 @@ pub(crate) struct Import {
 }
 
 impl Import {
-    /// Returns the settings of the flags, the file of --slapd-conf and that of --config. Of several
-    /// databases, that of `suffix` counts.
+    /// Returns the settings of the flags, over those of --slapd-conf, over those of --config. Of
+    /// several databases, that of `suffix` counts.
     pub(crate) fn settings(&self, suffix: &str) -> Result<Settings, ConfigError> {
         let layer = match &self.slapd_conf {
             Some(path) => Layer::from_slapd_conf(path)?,

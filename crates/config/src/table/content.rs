@@ -32,8 +32,8 @@ settings! {
                 .write(written_password)
                 .variable("ADMIN_PASSWORD")
                 .examples(&["\"{ARGON2}$argon2id$v=19$m=19456,t=2,p=1$c2FsdHNhbHQ$4b3yh7eJ0oLUqA1M1xhvOQyRWdLTuqPX1ZtBcmyyFjU\""]);
-        /// File that contains the root's password, in clear or as a hash. A line end after it does not
-        /// count.
+        /// File that contains the root's password, in clear or as a hash. A line end after it does
+        /// not count.
         "root.password_file" root_password_file: Option<PathBuf> = None
             => own().flag(Flag::value("--root-password-file", "FILE")).variable("ADMIN_PASSWORD_FILE")
                 .installed(&["\"/etc/fulgurite/root-password\""]);
