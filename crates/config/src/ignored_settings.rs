@@ -30,6 +30,16 @@ pub(crate) fn notes(global: &Global, databases: &[Database]) -> Vec<Note> {
         let lookup = "reverse-lookup: the server does not look up names of hosts; rules with domain= do not apply";
         ignored_settings(&global.reverse_lookup.origin, lookup, true);
     }
+    // Without addresses in the settings, a program's flag may give them.
+    let are_known = global.listen.iter().any(|url| !url.is_default());
+    for buffer in global.tcp_buffers.iter().filter(|_| are_known) {
+        if let Some(url) = &buffer.listener
+            && !global.listen.iter().any(|one| one.text == *url)
+        {
+            let text = format!("tcp-buffer: the server does not listen at {url}");
+            ignored_settings(&buffer.origin, &text, true);
+        }
+    }
     for origin in index_keys(global) {
         ignored_settings(origin, KEYS, false);
     }

@@ -46,6 +46,7 @@ mod slapd_conf;
 mod statement;
 mod suggest;
 mod table;
+mod tcp_buffer;
 mod tokens;
 mod toml_file;
 mod value_tokens;
@@ -79,3 +80,4 @@ pub use table::{
     Content, ContentLayer, Directive, Flag, FlagForm, FlagGroup, Global, GlobalLayer, Info, Policy,
     PolicyLayer, Storage, StorageLayer, is_fixed, settings_info,
 };
+pub use tcp_buffer::{TcpBuffer, TcpBufferSizes, TcpDirection};

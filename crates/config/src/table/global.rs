@@ -22,6 +22,7 @@ use crate::Sourced;
 use crate::levels::{self, level_names};
 use crate::listen::ListenUrl;
 use crate::names::{AuthzRegexp, SchemaPart, ServerId, Threads};
+use crate::tcp_buffer::TcpBuffer;
 
 settings! {
     /// Settings of the whole server.
@@ -221,10 +222,17 @@ settings! {
         "index_keys.substr_any_step" substr_any_step: u32 = 2
             => slapd("index_substr_any_step", "olcIndexSubstrAnyStep", "<step>");
     } {
-        /// Addresses to listen on: `ldap://HOST:PORT`, `ldap://[::1]:PORT`, or `ldap://:PORT` for all
-        /// addresses. Unless set, `ldap://127.0.0.1:389`. `ldaps://` needs `tls`. `ldapi:///` is a
-        /// UNIX socket; `ldapi://%2Frun%2Fldapi` is one at another path.
+        /// Addresses to listen on: `ldap://HOST:PORT`, `ldap://[::1]:PORT`, or `ldap://:PORT` for
+        /// all addresses. Unless set, `ldap://127.0.0.1:389`. `ldaps://` needs `tls`. `ldapi:///`
+        /// is a UNIX socket; `ldapi://%2Frun%2Fldapi` is one at another path.
         "listen" listen: ListenUrl => own().flag(Flag::repeated("--listen", "URL")).fixed().installed(&["[\"ldap://127.0.0.1:389\"]"]);
+        /// Bytes of the buffers of TCP connections: `65536`, `read=64K`, `write=64K` or
+        /// `listener=ldap://:389 65536`. A listener's own value wins, then the later one. Unless
+        /// set, the system chooses.
+        "limits.tcp_buffer" tcp_buffers: TcpBuffer
+            => slapd("tcp-buffer", "olcTCPBuffer", "<[listener=<listener>] [{read|write}=]size>").many()
+                .flag(Flag::repeated("--tcp-buffer", "BYTES")).fixed()
+                .examples(&["[\"listener=ldaps://:636 write=4M\", \"read=64K\"]"]);
         /// Schema files (`.schema`, cn=schema LDIF, RFC 4512 LDIF), read in order after the
         /// built-in schema. The files that OpenLDAP ships are built in: `dyngroup.schema` works
         /// without such a file.

@@ -103,13 +103,6 @@ impl Global {
             )
         },
         bare(
-            "tcp-buffer",
-            "olcTCPBuffer",
-            "<[listener=<listener>] [{read|write}=]size>",
-            (1, None),
-            tcp_buffer,
-        ),
-        bare(
             "authid-rewrite",
             "olcAuthIDRewrite",
             "<rewrite>",
@@ -261,20 +254,6 @@ fn thread_queues(
         ));
     }
     note(notes, statement, format!("threadqueues: {ONE_POOL}"))
-}
-
-fn tcp_buffer(
-    _: &mut GlobalLayer,
-    statement: &Statement,
-    notes: &mut Vec<Note>,
-) -> Result<(), String> {
-    let last = statement.arguments.last().map_or("", String::as_str);
-    let size = last.rsplit_once('=').map_or(last, |(_, size)| size);
-    if size.parse::<u32>().is_err() {
-        return Err(format!("<{}> unable to add value #0", statement.keyword));
-    }
-    let text = "tcp-buffer: the system sizes the buffers of connections";
-    note(notes, statement, text.to_owned())
 }
 
 fn plugin(_: &mut GlobalLayer, statement: &Statement, _: &mut Vec<Note>) -> Result<(), String> {

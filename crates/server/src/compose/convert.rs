@@ -163,6 +163,11 @@ impl From<&Settings> for ServerSettings {
                 .0
                 .map_or(defaults.workers, |threads| threads as usize),
             connections_max: global.connections.get() as usize,
+            tcp_buffers: global
+                .tcp_buffers
+                .iter()
+                .map(|one| one.value.clone())
+                .collect(),
             tls: tls_options(global),
             local_ssf: *global.local_ssf,
             identity_pending_max: global.pending_identity.get() as usize,

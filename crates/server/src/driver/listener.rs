@@ -6,7 +6,7 @@ use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _};
 use std::os::unix::net::{UnixListener as StdUnixListener, UnixStream as StdUnixStream};
 use std::path::{Path, PathBuf};
 
-use fulgurite_config::{ListenScheme, ListenUrl};
+use fulgurite_config::{ListenScheme, ListenUrl, TcpBufferSizes};
 use fulgurite_directory::EndPoint;
 use mio::event::Source;
 use mio::net::{TcpListener, UnixListener};
@@ -105,6 +105,7 @@ impl Drop for Listener {
 pub(crate) fn listen(
     url: &ListenUrl,
     families: AddressFamilies,
+    buffers: TcpBufferSizes,
 ) -> Result<Vec<Listener>, ServerError> {
     if url.scheme == ListenScheme::Ldapi {
         let socket = open_unix(&url.path, url.mode.unwrap_or(SOCKET_MODE));
@@ -122,7 +123,7 @@ pub(crate) fn listen(
         });
     }
     for address in addresses {
-        match open(address) {
+        match open(address, buffers) {
             Ok(socket) => {
                 let address = socket.local_addr().unwrap_or(address);
                 let socket = ListeningSocket::Tcp(socket);
@@ -198,7 +199,7 @@ fn is_unsupported(error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(EAFNOSUPPORT | EADDRNOTAVAIL))
 }
 
-fn open(address: SocketAddr) -> io::Result<TcpListener> {
+fn open(address: SocketAddr, buffers: TcpBufferSizes) -> io::Result<TcpListener> {
     let socket = RawSocket::new(
         Domain::for_address(address),
         Type::STREAM,
@@ -208,6 +209,13 @@ fn open(address: SocketAddr) -> io::Result<TcpListener> {
     socket.set_reuse_address(true)?;
     if address.is_ipv6() {
         socket.set_only_v6(true)?;
+    }
+    // Accepted connections inherit both sizes. The window is agreed on before a connection exists.
+    if let Some(bytes) = buffers.read {
+        socket.set_recv_buffer_size(bytes as usize)?;
+    }
+    if let Some(bytes) = buffers.write {
+        socket.set_send_buffer_size(bytes as usize)?;
     }
     socket.set_nonblocking(true)?;
     socket.bind(&address.into())?;
@@ -220,11 +228,41 @@ mod tests {
     use super::*;
 
     fn listen(url: &ListenUrl) -> Result<Vec<Listener>, ServerError> {
-        super::listen(url, AddressFamilies::Any)
+        super::listen(url, AddressFamilies::Any, TcpBufferSizes::default())
     }
 
     fn url(text: &str) -> ListenUrl {
         text.parse().unwrap()
+    }
+
+    #[test]
+    fn buffers_have_the_sizes_that_are_set() {
+        let sizes = |socket: socket2::SockRef<'_>| {
+            (
+                socket.recv_buffer_size().unwrap(),
+                socket.send_buffer_size().unwrap(),
+            )
+        };
+        let of = |read, write| {
+            let buffers = TcpBufferSizes { read, write };
+            let url = url("ldap://127.0.0.1:0");
+            let listeners = super::listen(&url, AddressFamilies::Any, buffers).unwrap();
+            let EndPoint::Ip(address) = listeners[0].address else {
+                panic!("no address");
+            };
+            let _client = std::net::TcpStream::connect(address).unwrap();
+            match listeners[0].accept().unwrap().0 {
+                Socket::Tcp(stream) => sizes((&stream).into()),
+                Socket::Unix(_) => panic!("no TCP connection"),
+            }
+        };
+        let (_, write) = of(None, None);
+        // Linux doubles a size for its own needs; other systems take it as it is.
+        let (set_read, unset_write) = of(Some(20_000), None);
+        assert!([20_000, 40_000].contains(&set_read), "{set_read}");
+        assert_eq!(unset_write, write);
+        let (_, set_write) = of(None, Some(30_000));
+        assert!([30_000, 60_000].contains(&set_write), "{set_write}");
     }
 
     #[test]
@@ -246,14 +284,24 @@ mod tests {
 
     #[test]
     fn only_addresses_of_the_requested_family_are_opened() {
-        let open = super::listen(&url("ldap://:0"), AddressFamilies::V4).unwrap();
+        let open = super::listen(
+            &url("ldap://:0"),
+            AddressFamilies::V4,
+            TcpBufferSizes::default(),
+        )
+        .unwrap();
         let is_v4 = |l: &Listener| matches!(l.address, EndPoint::Ip(ip) if ip.is_ipv4());
         assert!(!open.is_empty() && open.iter().all(is_v4));
         for (host, families) in [
             ("127.0.0.1", AddressFamilies::V6),
             ("[::1]", AddressFamilies::V4),
         ] {
-            let error = super::listen(&url(&format!("ldap://{host}:0")), families).unwrap_err();
+            let error = super::listen(
+                &url(&format!("ldap://{host}:0")),
+                families,
+                TcpBufferSizes::default(),
+            )
+            .unwrap_err();
             assert!(matches!(error, ServerError::NoSuchFamily { .. }), "{error}");
         }
     }

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Instant;
 
-use fulgurite_config::{ListenScheme, ListenUrl};
+use fulgurite_config::{ListenScheme, ListenUrl, TcpBufferSizes};
 use fulgurite_directory::EndPoint;
 use mio::{Poll, Waker};
 use signal_hook_mio::v1_0::Signals;
@@ -50,7 +50,8 @@ impl Server {
         }
         let mut listeners = Vec::new();
         for url in urls {
-            listeners.extend(listen(url, settings.families)?);
+            let buffers = TcpBufferSizes::of(&settings.tcp_buffers, &url.text);
+            listeners.extend(listen(url, settings.families, buffers)?);
         }
         if listeners.is_empty() {
             return Err(ServerError::NoListener);

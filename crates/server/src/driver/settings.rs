@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use fulgurite_config::TcpBuffer;
 use fulgurite_policy::TlsOptions;
 
 use crate::session::limits::SessionLimits;
@@ -18,6 +19,8 @@ pub struct ServerSettings {
     pub connections_max: usize,
     /// The address families to listen on.
     pub families: AddressFamilies,
+    /// Sizes of the buffers of TCP connections (`tcp-buffer`).
+    pub tcp_buffers: Vec<TcpBuffer>,
     /// TLS; without a certificate the server does not offer it.
     pub tls: TlsOptions,
     /// The time limit of a TLS handshake.
@@ -79,6 +82,7 @@ impl Default for ServerSettings {
             hashing_threads: cores.div_ceil(2),
             connections_max: 65_536,
             families: AddressFamilies::Any,
+            tcp_buffers: Vec::new(),
             tls: TlsOptions::default(),
             handshake_timeout: Duration::from_secs(30),
             local_ssf: 71,
