@@ -88,16 +88,16 @@ differential: setup
 
 crash:
 	@scripts/setup.sh rust
-	@cargo run --quiet --release -p fulgurite-torture -- power --states $(STATES)
+	@cargo run --quiet --release -p fulgurite-torture -- power-loss --states $(STATES)
 
 faults:
 	@scripts/setup.sh rust
-	@cargo run --quiet --release -p fulgurite-torture -- faults --seconds $(SECONDS)
+	@cargo run --quiet --release -p fulgurite-torture -- fault-injection --seconds $(SECONDS)
 
 damage: setup
 	@scripts/build-lmdb.sh
-	@cargo run --quiet --release -p fulgurite-torture -- damage --count 10000 --subjects rust,c,real --library target/lmdb/liblmdb.so
-	@cargo run --quiet --release -p fulgurite-torture -- damage --count $(MUTATIONS) --subjects rust,c --library target/lmdb/liblmdb.so
+	@cargo run --quiet --release -p fulgurite-torture -- corruption --count 10000 --subjects rust,c,real --library target/lmdb/liblmdb.so
+	@cargo run --quiet --release -p fulgurite-torture -- corruption --count $(MUTATIONS) --subjects rust,c --library target/lmdb/liblmdb.so
 
 fuzz:
 	@scripts/setup.sh rust

@@ -124,7 +124,7 @@ fn orphaned() -> SharedMap {
     map
 }
 
-/// Found by `torture damage --seed 11` (18225) and `--subjects c --seed 12` (111). The C library
+/// Found by `torture corruption --seed 11` (18225) and `--subjects c --seed 12` (111). The C library
 /// looks at a mutex's kind. If the rest does not match the kind, it ends the process or waits for
 /// ever.
 #[test]

@@ -5,29 +5,29 @@
 use std::path::PathBuf;
 
 use clap::Parser;
-use fulgurite_torture::{damage, faults, fuzz, power};
+use fulgurite_torture::{corruption, fault_injection, fuzz, power_loss};
 
 /// Does to a store what it must survive, and counts.
 #[derive(Debug, Parser)]
-enum Ordeal {
+enum Torture {
     /// Every state a disk could hold after a power loss
-    Power(power::Options),
+    PowerLoss(power_loss::Options),
     /// Every system call fails
-    Faults(faults::Options),
+    FaultInjection(fault_injection::Options),
     /// Mutated files, walked and written to
-    Damage(damage::Options),
+    Corruption(corruption::Options),
     /// Writes the inputs that fuzzing begins with
     Seeds {
-        /// Where: a folder per target is made in it
+        /// The folder that gets a folder for each target
         directory: PathBuf,
     },
 }
 
 fn main() -> anyhow::Result<()> {
-    match Ordeal::parse() {
-        Ordeal::Power(options) => power::run(&options),
-        Ordeal::Faults(options) => faults::run(&options),
-        Ordeal::Damage(options) => damage::run(&options),
-        Ordeal::Seeds { directory } => Ok(fuzz::write_seeds(&directory)?),
+    match Torture::parse() {
+        Torture::PowerLoss(options) => power_loss::run(&options),
+        Torture::FaultInjection(options) => fault_injection::run(&options),
+        Torture::Corruption(options) => corruption::run(&options),
+        Torture::Seeds { directory } => Ok(fuzz::write_seeds(&directory)?),
     }
 }

@@ -173,7 +173,7 @@ fn change_metas(dir: &Path, change: impl Fn(&mut Meta)) {
     fs::write(&data, bytes).expect("write the file");
 }
 
-/// Found by `torture damage --seed 20261121` (1372).
+/// Found by `torture corruption --seed 20261121` (1372).
 #[test]
 fn counts_that_cannot_grow_stay_as_they_are() {
     let scratch = Scratch::new("counts");

@@ -121,7 +121,7 @@ fn a_missing_environment_is_not_created_for_reading() {
     ));
 }
 
-/// Found by `torture damage --seed 11` (218, 2657, 11320): the refused value's leaf had become
+/// Found by `torture corruption --seed 11` (218, 2657, 11320): the refused value's leaf had become
 /// dirty. The committed tree led to the page it had been copied from, which was on the free list.
 #[test]
 fn a_value_of_another_size_is_refused_and_changes_nothing() {

@@ -1,23 +1,22 @@
 //! The report: a table of the faults tried.
 
-use std::time::Duration;
-
 use anyhow::ensure;
 use fulgurite::seam::Call;
 
 use super::injector::{Fault, Made};
-use super::sweep::Tally;
+use super::sweep::SweepTally;
+use crate::options::RunClock;
 
 /// Prints the figures of a sweep.
-pub(super) fn print(tally: &Tally, seed: u64, took: Duration) {
+pub(super) fn print(tally: &SweepTally, clock: &RunClock) {
     println!("{:24} {:>8} {:>8}  with", "site", "calls", "faults");
-    for (site, calls) in &tally.calls {
-        let faults = tally.faults.get(site);
-        let total: u64 = faults.map_or(0, |faults| faults.values().sum());
-        let how: Vec<String> = faults
-            .into_iter()
-            .flatten()
-            .map(|(name, count)| format!("{name} {count}"))
+    for (site, calls) in tally.calls.iter() {
+        let total = tally.faults.sum(|(failed, _)| failed == site);
+        let how: Vec<String> = tally
+            .faults
+            .iter()
+            .filter(|((failed, _), _)| failed == site)
+            .map(|((_, name), count)| format!("{name} {count}"))
             .collect();
         println!(
             "{:24} {calls:>8} {total:>8}  {}",
@@ -25,25 +24,26 @@ pub(super) fn print(tally: &Tally, seed: u64, took: Duration) {
             how.join(", ")
         );
     }
-    let injected: u64 = tally.faults.values().flat_map(|site| site.values()).sum();
     println!(
-        "{} runs, {injected} faults injected, {} pairs, {} found; seed {seed}; {:.0?}, {:.0} runs a second",
+        "{} runs, {} faults injected, {} pairs, {} found; seed {}; {:.0} s, {:.0} runs a second",
         tally.runs,
+        tally.faults.total(),
         tally.pairs,
-        tally.faults_found.len(),
-        took,
-        tally.runs as f64 / took.as_secs_f64().max(0.001)
+        tally.failures.len(),
+        clock.seed,
+        clock.seconds(),
+        tally.runs as f64 / clock.seconds()
     );
-    for found in &tally.faults_found {
-        println!("FOUND {found}");
+    for failure in &tally.failures {
+        println!("FOUND {failure}");
     }
 }
 
 /// A sweep that did not reach a kind of call proves nothing of it.
 /// # Errors
 /// Names the kinds that were not reached, or never failed.
-pub(super) fn all_calls_reached(tally: &Tally) -> anyhow::Result<()> {
-    let failed = |call: &Call| tally.faults.keys().any(|site| site.call == *call);
+pub(super) fn all_calls_reached(tally: &SweepTally) -> anyhow::Result<()> {
+    let failed = |call: &Call| tally.faults.sum(|(site, _)| site.call == *call) > 0;
     let missing: Vec<&Call> = Call::ALL.iter().filter(|call| !failed(call)).collect();
     ensure!(
         missing.is_empty(),

@@ -1,7 +1,6 @@
 //! Runs histories again and again: once to count their calls, then with each call failing, then
 //! with pairs of them.
 
-use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -20,6 +19,7 @@ use super::neighbour::Neighbour;
 use super::script::History;
 use super::shadow::{Malice, Shadow};
 use super::world;
+use crate::tally::Tally;
 
 /// A run that takes longer hangs.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -29,14 +29,15 @@ const RARE: u64 = 4;
 
 /// The counts of the runs.
 #[derive(Debug, Default)]
-pub(super) struct Tally {
+pub(super) struct SweepTally {
     pub(super) runs: u64,
     pub(super) pairs: u64,
-    /// By site: calls in runs without faults, and faults by what became of the call.
-    pub(super) calls: BTreeMap<Site, u64>,
-    pub(super) faults: BTreeMap<Site, BTreeMap<&'static str, u64>>,
+    /// Calls in runs without faults.
+    pub(super) calls: Tally<Site>,
+    /// Faults, each with the result of the call.
+    pub(super) faults: Tally<(Site, &'static str)>,
     /// The failures, with the way to repeat each.
-    pub(super) faults_found: Vec<String>,
+    pub(super) failures: Vec<String>,
 }
 
 /// How much is tried.
@@ -44,7 +45,7 @@ pub(super) struct Tally {
 pub(super) struct Effort {
     /// Verdicts per call.
     pub(super) verdicts: usize,
-    /// Every so manieth call of long histories.
+    /// The distance of the calls that fail in long histories.
     pub(super) stride: usize,
     /// Faults found at most, before it ends.
     pub(super) found_max: usize,
@@ -55,7 +56,7 @@ pub(super) struct Sweep {
     home: PathBuf,
     number: u64,
     neighbour: Neighbour,
-    pub(super) tally: Tally,
+    pub(super) tally: SweepTally,
     watch: Arc<Watch>,
     effort: Effort,
 }
@@ -76,7 +77,7 @@ impl Sweep {
             home,
             number: 0,
             neighbour: Neighbour::start()?,
-            tally: Tally::default(),
+            tally: SweepTally::default(),
             watch,
             effort,
         })
@@ -84,7 +85,7 @@ impl Sweep {
 
     /// Returns true if enough failures were found.
     pub(super) fn is_full(&self) -> bool {
-        self.tally.faults_found.len() >= self.effort.found_max
+        self.tally.failures.len() >= self.effort.found_max
     }
 
     /// The calls of a history, which must pass without faults.
@@ -94,7 +95,7 @@ impl Sweep {
         let plan = self.run(history, &[])?;
         let made = plan.made();
         for call in &made {
-            *self.tally.calls.entry(call.site).or_default() += 1;
+            self.tally.calls.note(call.site);
         }
         Ok(made)
     }
@@ -140,8 +141,7 @@ impl Sweep {
     }
 
     fn is_rare(&self, site: Site) -> bool {
-        let failed = self.tally.faults.get(&site);
-        failed.is_none_or(|how| how.values().sum::<u64>() < RARE)
+        self.tally.faults.sum(|(failed, _)| *failed == site) < RARE
     }
 
     /// Lets each call fail, and then each call that follows. The other way round there are no
@@ -198,7 +198,7 @@ impl Sweep {
                 let replay = replay_text(history, faults);
                 let told = format!("{replay}: {error:#}");
                 eprintln!("{told}");
-                self.tally.faults_found.push(told);
+                self.tally.failures.push(told);
                 None
             }
         }
@@ -256,8 +256,7 @@ impl Sweep {
                 Verdict::Short(_) => "short",
                 Verdict::Go => "go",
             };
-            let site = self.tally.faults.entry(fired.site).or_default();
-            *site.entry(how).or_default() += 1;
+            self.tally.faults.note((fired.site, how));
         }
     }
 }

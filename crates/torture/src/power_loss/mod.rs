@@ -41,62 +41,62 @@ mod tally;
 pub use alter::Alteration;
 pub use mode::Mode;
 pub use survey::{Effort, StateId, replay, survey};
-pub use tally::Tally;
+pub use tally::{Count, ModeTally};
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::Duration;
 
 use anyhow::Context as _;
 use sectors::mix;
 
+use crate::options::{RunClock, RunOptions};
+use crate::tally::Tally;
+
 /// The modes and the length of the run.
 #[derive(Debug, Clone, clap::Args)]
 pub struct Options {
-    /// The seed of all choices; a fresh one if absent
-    #[arg(long)]
-    pub seed: Option<u64>,
+    /// Shared by all runs.
+    #[command(flatten)]
+    pub run: RunOptions,
     /// Modes to try, separated by commas; all if not given
     #[arg(long, value_delimiter = ',')]
     pub mode: Vec<Mode>,
     /// Ends after this many disk states
     #[arg(long, default_value_t = 1_000_000)]
     pub states: u64,
-    /// Ends after this many seconds in any case
-    #[arg(long, default_value_t = 3600)]
-    pub seconds: u64,
     /// Threads that try histories at the same time
     #[arg(long, default_value_t = 2)]
-    pub threads: usize,
+    pub jobs: usize,
     /// Random states of a cut that has too many to try them all
     #[arg(long, default_value_t = 400)]
     pub samples: u64,
     /// The number of states opened, of 1000 that differ from an opened one in nothing that matters
     #[arg(long, default_value_t = 20)]
     pub opened: usize,
-    /// Makes one state again, as a failure named it, and says what becomes of it
-    #[arg(long, value_name = "MODE:SEED:CUT:CHOICE")]
-    pub replay: Option<StateId>,
     /// With --replay: keeps the state's data file there
     #[arg(long, value_name = "FILE", requires = "replay")]
     pub keep: Option<PathBuf>,
 }
 
+/// The longest run by default, in seconds.
+const SECONDS: u64 = 3600;
+
 /// Runs the torture and prints what was tried.
 /// # Errors
 /// The first thing that the store did not survive, with all that is needed to repeat it.
 pub fn run(options: &Options) -> anyhow::Result<()> {
-    if let Some(id) = options.replay {
+    if let Some(case) = &options.run.replay {
+        let id: StateId = case.parse().map_err(anyhow::Error::msg)?;
         println!("{}", replay(id, options.keep.as_deref())?);
         return Ok(());
     }
-    let seed = options.seed.unwrap_or_else(fresh_seed);
-    println!("power: seed {seed}");
-    let run = Run::new(options, seed);
+    let clock = options.run.start("power-loss", Some(SECONDS));
+    let run = Run::new(options, clock);
     let first_failure = std::thread::scope(|scope| {
-        let threads: Vec<_> = (0..options.threads.max(1))
+        let threads: Vec<_> = (0..options.jobs.max(1))
             .map(|_| scope.spawn(|| run.work()))
             .collect();
         let joined = threads.into_iter().map(|thread| match thread.join() {
@@ -107,7 +107,7 @@ pub fn run(options: &Options) -> anyhow::Result<()> {
     });
     run.print();
     match first_failure {
-        Some(failure) => Err(failure.context(format!("power, seed {seed}"))),
+        Some(failure) => Err(failure.context(format!("power-loss, seed {}", clock.seed))),
         None => Ok(()),
     }
 }
@@ -116,8 +116,7 @@ pub fn run(options: &Options) -> anyhow::Result<()> {
 struct Run<'o> {
     options: &'o Options,
     modes: Vec<Mode>,
-    seed: u64,
-    begun: Instant,
+    clock: RunClock,
     states: AtomicU64,
     failed: AtomicBool,
     progress: Mutex<BTreeMap<Mode, Progress>>,
@@ -130,11 +129,11 @@ struct Progress {
     begun: u64,
     /// Histories that are being tried.
     active: u32,
-    tally: Tally,
+    tally: ModeTally,
 }
 
 impl Run<'_> {
-    fn new(options: &Options, seed: u64) -> Run<'_> {
+    fn new(options: &Options, clock: RunClock) -> Run<'_> {
         let modes = if options.mode.is_empty() {
             Mode::ALL.to_vec()
         } else {
@@ -143,8 +142,7 @@ impl Run<'_> {
         Run {
             options,
             modes,
-            seed,
-            begun: Instant::now(),
+            clock,
             states: AtomicU64::new(0),
             failed: AtomicBool::new(false),
             progress: Mutex::default(),
@@ -159,14 +157,15 @@ impl Run<'_> {
         };
         while !self.is_over() {
             let (mode, number) = self.begin();
-            let seed = mix(self.seed ^ mix(mode as u64 ^ mix(number))) >> 16;
+            let seed = mix(self.clock.seed ^ mix(mode as u64 ^ mix(number))) >> 16;
             let tally = survey(mode, seed, effort, Alteration::None)
                 .with_context(|| format!("history {mode}:{seed}"))
                 .inspect_err(|_| self.failed.store(true, Ordering::Relaxed))?;
-            self.states.fetch_add(tally.states, Ordering::Relaxed);
+            self.states
+                .fetch_add(tally.of(Count::States), Ordering::Relaxed);
             let mut progress = self.progress();
             let progress = progress.entry(mode).or_default();
-            progress.tally.add(&tally);
+            progress.tally.merge(&tally);
             progress.active -= 1;
         }
         Ok(())
@@ -196,34 +195,29 @@ impl Run<'_> {
     fn is_over(&self) -> bool {
         self.failed.load(Ordering::Relaxed)
             || self.states.load(Ordering::Relaxed) >= self.options.states
-            || self.begun.elapsed() >= Duration::from_secs(self.options.seconds)
+            || self.clock.is_over()
     }
 
     fn print(&self) {
         let progress = self.progress();
-        println!("{}", Tally::heading());
-        let mut total = Tally::default();
+        println!("{}", ModeTally::heading());
+        let mut total = ModeTally::default();
         for mode in &self.modes {
             let known = progress.get(mode).map(|progress| progress.tally.clone());
             let tally = known.unwrap_or_default();
             println!("{mode:<17}{tally}");
-            total.add(&tally);
+            total.merge(&tally);
         }
-        total.ends.clear();
+        total.ends = Tally::default();
         println!("{:<17}{total}", "all");
-        let seconds = self.begun.elapsed().as_secs_f64();
+        let seconds = self.clock.seconds();
         println!(
             "{} states, {} distinct, {} opened, in {seconds:.1} s with {} threads: {:.0} states a second",
-            total.states,
-            total.distinct,
-            total.opened,
-            self.options.threads,
-            total.states as f64 / seconds.max(1e-9)
+            total.of(Count::States),
+            total.of(Count::Distinct),
+            total.of(Count::Opened),
+            self.options.jobs,
+            total.of(Count::States) as f64 / seconds
         );
     }
-}
-
-fn fresh_seed() -> u64 {
-    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-    now.map_or(1, |now| mix(now.as_nanos() as u64) >> 16)
 }

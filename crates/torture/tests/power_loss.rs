@@ -2,7 +2,9 @@
 //! once stays mended.
 
 use fulgurite_testkit::{Random, quick_or_long, seed};
-use fulgurite_torture::power::{Alteration, Effort, Mode, StateId, Tally, replay, survey};
+use fulgurite_torture::power_loss::{
+    Alteration, Count, Effort, Mode, ModeTally, StateId, replay, survey,
+};
 
 /// Little enough for a test, enough to open hundreds of states.
 const EFFORT: Effort = Effort {
@@ -12,9 +14,9 @@ const EFFORT: Effort = Effort {
 };
 
 /// Histories of a mode, from a seed that is the same in every ordinary run.
-fn endure(mode: Mode, default_seed: u64) -> Tally {
+fn endure(mode: Mode, default_seed: u64) -> ModeTally {
     let mut random = Random::new(seed(&mode.to_string(), default_seed));
-    let mut total = Tally::default();
+    let mut total = ModeTally::default();
     let is_torn = mode == Mode::TornMeta;
     let effort = Effort {
         samples: if is_torn { 200 } else { EFFORT.samples },
@@ -22,26 +24,26 @@ fn endure(mode: Mode, default_seed: u64) -> Tally {
     };
     for _ in 0..quick_or_long(4, 300) {
         let tally = survey(mode, random.bits() >> 16, effort, Alteration::None);
-        total.add(&tally.unwrap_or_else(|failure| panic!("{failure:?}")));
+        total.merge(&tally.unwrap_or_else(|failure| panic!("{failure:?}")));
     }
-    println!("{}\n{mode:<17}{total}", Tally::heading());
+    println!("{}\n{mode:<17}{total}", ModeTally::heading());
     assert!(
-        total.cuts > 100 && total.states > 500,
+        total.of(Count::Cuts) > 100 && total.of(Count::States) > 500,
         "too little was tried"
     );
     assert!(
-        total.opened > 50 && total.written > 5,
+        total.of(Count::Opened) > 50 && total.of(Count::Written) > 5,
         "too little was opened"
     );
     total
 }
 
 /// A mode in which all states hold a whole snapshot, the newest or one before.
-fn endure_soundly(mode: Mode, default_seed: u64) -> Tally {
+fn endure_soundly(mode: Mode, default_seed: u64) -> ModeTally {
     let total = endure(mode, default_seed);
-    assert_eq!(total.broken, 0, "{mode}");
+    assert_eq!(total.of(Count::Broken), 0, "{mode}");
     assert!(
-        total.newest > 1_000,
+        total.of(Count::Newest) > 1_000,
         "{mode}: the newest snapshot is never found"
     );
     total
@@ -60,8 +62,8 @@ fn a_full_commit_survives_power_loss_with_a_writable_map() {
 /// Without waiting for the meta page the last commit may be forgotten, but nothing is broken.
 #[test]
 fn a_commit_without_meta_sync_is_kept_or_forgotten_whole() {
-    assert!(endure_soundly(Mode::NoMetaSync, 13).older > 100);
-    assert!(endure_soundly(Mode::MapNoMetaSync, 14).older > 100);
+    assert!(endure_soundly(Mode::NoMetaSync, 13).of(Count::Older) > 100);
+    assert!(endure_soundly(Mode::MapNoMetaSync, 14).of(Count::Older) > 100);
     endure_soundly(Mode::Mixed, 15);
 }
 
@@ -70,17 +72,21 @@ fn a_commit_without_meta_sync_is_kept_or_forgotten_whole() {
 fn a_copy_is_whole_or_none() {
     for mode in [Mode::Copy, Mode::Compact] {
         let mut random = Random::new(seed(&mode.to_string(), 16));
-        let mut total = Tally::default();
+        let mut total = ModeTally::default();
         for _ in 0..quick_or_long(8, 300) {
             let tally = survey(mode, random.bits() >> 16, EFFORT, Alteration::None);
-            total.add(&tally.unwrap_or_else(|failure| panic!("{failure:?}")));
+            total.merge(&tally.unwrap_or_else(|failure| panic!("{failure:?}")));
         }
-        assert_eq!(total.broken, 0);
+        assert_eq!(total.of(Count::Broken), 0);
         assert!(
-            total.unknown > 100 && total.ended("refused") > 10,
+            total.of(Count::Unknown) > 100 && total.ends.of("refused") > 10,
             "{total}"
         );
-        assert_eq!(total.ended("damaged") + total.ended("wrong"), 0, "{total}");
+        assert_eq!(
+            total.ends.of("damaged") + total.ends.of("wrong"),
+            0,
+            "{total}"
+        );
     }
 }
 
@@ -90,10 +96,10 @@ fn without_syncs_a_file_may_break_but_not_the_program() {
     for mode in [Mode::NoSync, Mode::MapAsync, Mode::MapNoSync, Mode::Liar] {
         let total = endure(mode, 17);
         assert!(
-            total.broken > 100,
+            total.of(Count::Broken) > 100,
             "{mode}: so few states are broken: {total}"
         );
-        assert_eq!(total.ended("panicked"), 0, "{mode}");
+        assert_eq!(total.ends.of("panicked"), 0, "{mode}");
     }
 }
 
@@ -102,7 +108,7 @@ fn without_syncs_a_file_may_break_but_not_the_program() {
 #[test]
 fn a_meta_page_torn_in_order_leaves_the_snapshot_before() {
     let total = endure(Mode::TornMeta, 18);
-    let forwards = |end: &str| total.ended(&format!("forwards:{end}"));
+    let forwards = |end: &str| total.ends.of(&format!("forwards:{end}"));
     assert!(forwards("whole") > 100, "{total}");
     for end in ["older", "latent", "refused", "damaged", "wrong"] {
         assert_eq!(forwards(end), 0, "{end}: {total}");
@@ -140,10 +146,10 @@ fn a_faulty_engine_is_noticed() {
     }
 }
 
-/// Repeats each history of `power.seeds`, which once failed.
+/// Repeats each history of `power_loss.seeds`, which once failed.
 #[test]
 fn what_was_found_once_stays_mended() {
-    let lines = include_str!("power.seeds").lines();
+    let lines = include_str!("power_loss.seeds").lines();
     let mut tried = 0;
     for line in lines.filter(|line| !line.is_empty() && !line.starts_with('#')) {
         let (mode, seed) = line.split_once(':').expect("MODE:SEED");

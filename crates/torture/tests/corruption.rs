@@ -1,14 +1,17 @@
-//! The torture of damaged files, in short: seconds of what `torture damage` does for as long as one
+//! The torture of damaged files, in short: seconds of what `torture corruption` does for as long as one
 //! likes.
 
 use std::path::PathBuf;
 
 use fulgurite_testkit::{quick_or_long, reference_libraries, seed, walker_program};
-use fulgurite_torture::damage::{Plan, Subject, Tally, all_bases, default_scratch, run_plan};
+use fulgurite_torture::corruption::{
+    Fate, Plan, Subject, SubjectTally, all_bases, default_scratch, run_plan,
+};
+use fulgurite_torture::options::RunClock;
 
 fn plan(seed: u64, count: u64, subjects: Vec<(String, Subject)>) -> Plan {
     Plan {
-        seed,
+        clock: RunClock::endless(seed),
         first: 0,
         count,
         jobs: 2,
@@ -44,10 +47,10 @@ fn our_engine_survives_mutated_files() {
     println!("{tally}");
     assert!(tally.is_good(), "seed {seed}: {:?}", outcome.failures);
     // A run without refusals or findings would have tried nothing.
-    for share in [tally.refused, tally.errors, tally.clean] {
-        assert!(share * 10 > count, "{tally}");
+    for fate in [Fate::Refused, Fate::Errors, Fate::Clean] {
+        assert!(tally.fates.of(&fate) * 10 > count, "{tally}");
     }
-    assert_eq!(tally.tried, count);
+    assert_eq!(tally.fates.total(), count);
 }
 
 #[test]
@@ -57,7 +60,8 @@ fn our_engine_survives_files_that_are_cut_or_overwritten_while_it_walks_them() {
     let outcome = run_plan(&plan, &all_bases(), &|_| {}).unwrap();
     for tally in &outcome.tallies {
         assert!(tally.is_good(), "{tally}: {:?}", outcome.failures);
-        assert!(tally.errors > tally.tried / 20, "it was noticed: {tally}");
+        let errors = tally.fates.of(&Fate::Errors);
+        assert!(errors > tally.fates.total() / 20, "it was noticed: {tally}");
     }
 }
 
@@ -69,12 +73,13 @@ fn sound_files_are_walked_without_complaint_and_mutated_ones_kill_the_real_libra
     let outcome = run_plan(&control, &bases, &|_| {}).unwrap();
     // The original dies of one or another sound file; ours of none.
     for ((tally, said), forgiven) in outcome.tallies.iter().zip(&outcome.said).zip([0, 2]) {
-        assert!(tally.crashed() + tally.hangs <= forgiven, "{said}: {tally}");
-        assert!(tally.clean * 10 > tally.tried * 7, "{said}: {tally}");
+        let [clean, hangs] = [Fate::Clean, Fate::Hang].map(|fate| tally.fates.of(&fate));
+        assert!(tally.crashed() + hangs <= forgiven, "{said}: {tally}");
+        assert!(clean * 10 > tally.fates.total() * 7, "{said}: {tally}");
     }
     // The counter-proof: who does not check what it reads does not survive this, so the mutations
     // do bite.
     let outcome = run_plan(&plan(1, 60, vec![real()]), &bases, &|_| {}).unwrap();
-    let died: u64 = outcome.tallies.iter().map(Tally::crashed).sum();
+    let died: u64 = outcome.tallies.iter().map(SubjectTally::crashed).sum();
     assert!(died > 3, "{:?}", outcome.tallies);
 }

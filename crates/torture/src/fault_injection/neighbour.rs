@@ -27,7 +27,7 @@ impl Neighbour {
     pub(super) fn start() -> anyhow::Result<Neighbour> {
         let program = std::env::current_exe().context("where this program is")?;
         let mut child = Command::new(&program)
-            .args(["faults", "--neighbour"])
+            .args(["fault-injection", "--neighbour"])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
@@ -87,7 +87,7 @@ impl Neighbour {
             "--die-reading"
         };
         let ended = Command::new(&self.program)
-            .args(["faults", how])
+            .args(["fault-injection", how])
             .arg(directory)
             .status()
             .context("start a process that dies")?;

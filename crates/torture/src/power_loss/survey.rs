@@ -17,7 +17,7 @@ use super::judge::{Bench, Glance, Judge};
 use super::mode::{Mode, Promise};
 use super::recording::Event;
 use super::sectors::{Sectors, mix};
-use super::tally::{Tally, word};
+use super::tally::{Count, ModeTally, word};
 
 /// The place of one disk state: enough to make it again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -85,7 +85,7 @@ pub fn survey(
     seed: u64,
     effort: Effort,
     alteration: Alteration,
-) -> anyhow::Result<Tally> {
+) -> anyhow::Result<ModeTally> {
     let begun = Instant::now();
     let directory = memory_directory()?;
     let mut history = history::record(mode, seed, directory.path())?;
@@ -93,7 +93,7 @@ pub fn survey(
     super::alter::alter(&mut history.events, mode, alteration);
     let mut survey = Survey::new(mode, seed, effort)?;
     survey.run(&history)?;
-    survey.tally.histories = 1;
+    survey.count(Count::Histories);
     survey.tally.time = begun.elapsed();
     Ok(survey.tally)
 }
@@ -127,7 +127,7 @@ struct Survey {
     disk: Disk,
     judge: Judge,
     inspector: Inspector,
-    tally: Tally,
+    tally: ModeTally,
     /// The snapshot that must be found at least.
     promised: Option<usize>,
     /// The newest snapshot that has begun to be committed.
@@ -152,7 +152,7 @@ impl Survey {
             disk: Disk::default(),
             judge: Judge::default(),
             inspector: Inspector::new()?,
-            tally: Tally::default(),
+            tally: ModeTally::default(),
             promised: None,
             newest: 0,
             images: FxHashSet::default(),
@@ -198,7 +198,7 @@ impl Survey {
 
     fn cut(&mut self, index: usize, history: &History) -> anyhow::Result<()> {
         let cut = Cut::new(index, &self.disk);
-        self.tally.cuts += 1;
+        self.count(Count::Cuts);
         let is_torn = self.mode == Mode::TornMeta;
         let samples = match (cut.is_settled(), cut.has_more()) {
             (true, _) => 0,
@@ -210,7 +210,9 @@ impl Survey {
             (false, false) => self.effort.samples / 8,
         };
         let exhaustive = if is_torn { 0 } else { cut.exhaustive() };
-        self.tally.cuts_exhausted += u64::from(!cut.has_more());
+        if !cut.has_more() {
+            self.count(Count::CutsExhausted);
+        }
         // The bench borrows the judge while the rest of the survey counts.
         let mut judge = std::mem::take(&mut self.judge);
         let mut bench = judge.bench(&cut, &self.disk);
@@ -248,8 +250,10 @@ impl Survey {
             cut.choose(choice, &mut random, &self.sectors, state);
         }
         let hash = cut.hash(state, &self.disk);
-        self.tally.states += 1;
-        self.tally.distinct += u64::from(self.images.insert(hash));
+        self.count(Count::States);
+        if self.images.insert(hash) {
+            self.count(Count::Distinct);
+        }
         let glance = bench.glance(cut, &self.disk, state, &self.sectors);
         let found = JudgedState {
             glance,
@@ -262,7 +266,7 @@ impl Survey {
                 choice,
             },
         };
-        self.count(&found);
+        self.count_glance(&found);
         let keeps = self.keeps_promise(&found, cut);
         let must_open = keeps != Some(true) && self.mode.promise() != Promise::Counted;
         if must_open || self.only.is_some() || self.is_chosen(&found, &mut random) {
@@ -271,20 +275,28 @@ impl Survey {
         Ok(())
     }
 
-    fn count(&mut self, found: &JudgedState) {
+    fn count(&mut self, count: Count) {
+        self.tally.counts.note(count);
+    }
+
+    fn count_glance(&mut self, found: &JudgedState) {
         match found.glance {
-            Glance::Nothing => self.tally.nothing += 1,
-            Glance::Unknown => self.tally.unknown += 1,
+            Glance::Nothing => self.count(Count::Nothing),
+            Glance::Unknown => self.count(Count::Unknown),
             Glance::Snapshot {
                 whole: false,
                 other_broken,
                 ..
             } => {
-                self.tally.broken += 1;
-                self.tally.way_back += u64::from(!other_broken);
+                self.count(Count::Broken);
+                if !other_broken {
+                    self.count(Count::WayBack);
+                }
             }
-            Glance::Snapshot { snapshot, .. } if snapshot >= self.newest => self.tally.newest += 1,
-            Glance::Snapshot { .. } => self.tally.older += 1,
+            Glance::Snapshot { snapshot, .. } if snapshot >= self.newest => {
+                self.count(Count::Newest);
+            }
+            Glance::Snapshot { .. } => self.count(Count::Older),
         }
     }
 
@@ -351,8 +363,10 @@ impl Survey {
         let outcome = self
             .inspector
             .inspect(place, state, &history.snapshots, writes)?;
-        self.tally.opened += 1;
-        self.tally.written += u64::from(writes);
+        self.count(Count::Opened);
+        if writes {
+            self.count(Count::Written);
+        }
         self.count_end(found, &outcome);
         let promised = self.promised;
         if self.only.is_some() {
@@ -401,7 +415,7 @@ impl Survey {
         }
         bail!(
             "a promise is broken: snapshot {promised:?} was promised, {outcome:?} found ({:?} at a glance)\n\
-             see it again with: torture power --replay {}",
+             see it again with: torture power-loss --replay {}",
             found.glance,
             found.id
         );
@@ -414,7 +428,7 @@ impl Survey {
             return;
         }
         let word = word(outcome, self.promised);
-        self.tally.end(match found.tear {
+        self.tally.ends.note(match found.tear {
             None => word.to_owned(),
             Some(tear) => format!("{}:{word}", tear.name()),
         });

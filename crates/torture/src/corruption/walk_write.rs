@@ -5,9 +5,10 @@ use fulgurite::{
 };
 use fulgurite_testkit::Random;
 
-use super::walk::{Met, databases, read_database};
+use super::walk_counts::WalkCounts;
+use super::walk_read::{databases, read_database};
 
-type Change = fn(&mut WriteTxn<'_>, Database, &mut Random, &mut Met);
+type Change = fn(&mut WriteTxn<'_>, Database, &mut Random, &mut WalkCounts);
 
 const CHANGES: [Change; 11] = [
     put_new,
@@ -24,29 +25,29 @@ const CHANGES: [Change; 11] = [
 ];
 
 /// Some transactions, each with some changes in some databases.
-pub(super) fn change(environment: &Environment, random: &mut Random, met: &mut Met) {
+pub(super) fn change(environment: &Environment, random: &mut Random, counts: &mut WalkCounts) {
     for _ in 0..random.between(2, 4) {
-        let Some(mut txn) = met.see(environment.write()) else {
+        let Some(mut txn) = counts.see(environment.write()) else {
             return;
         };
-        let all = databases(&txn, met);
+        let all = databases(&txn, counts);
         for _ in 0..random.between(1, 4) {
             let db = *random.pick(&all);
             let one = *random.pick(&CHANGES);
             if random.chance(20) {
-                in_a_nested_one(&mut txn, one, db, random, met);
+                in_a_nested_one(&mut txn, one, db, random, counts);
             } else {
-                one(&mut txn, db, random, met);
+                one(&mut txn, db, random, counts);
             }
             if random.chance(15) {
-                read_database(&txn, db, random, met);
+                read_database(&txn, db, random, counts);
             }
         }
         if random.chance(85) {
-            met.see(txn.commit());
+            counts.see(txn.commit());
         }
     }
-    met.see(environment.sync(random.chance(10)));
+    counts.see(environment.sync(random.chance(10)));
 }
 
 fn in_a_nested_one(
@@ -54,17 +55,17 @@ fn in_a_nested_one(
     change: Change,
     db: Database,
     random: &mut Random,
-    met: &mut Met,
+    counts: &mut WalkCounts,
 ) {
     let outcome = txn.nested();
-    met.calls += 1;
+    counts.calls += 1;
     let Ok(mut nested) = outcome else {
-        met.errors += 1;
+        counts.errors += 1;
         return;
     };
-    change(&mut nested, db, random, met);
+    change(&mut nested, db, random, counts);
     if random.chance(60) {
-        met.see(nested.commit());
+        counts.see(nested.commit());
     }
 }
 
@@ -73,10 +74,10 @@ fn some_of(
     txn: &WriteTxn<'_>,
     db: Database,
     random: &mut Random,
-    met: &mut Met,
+    counts: &mut WalkCounts,
 ) -> Vec<(Vec<u8>, Vec<u8>)> {
     let mut some = Vec::new();
-    let Some(mut cursor) = met.see(txn.cursor(db)) else {
+    let Some(mut cursor) = counts.see(txn.cursor(db)) else {
         return some;
     };
     let from = random.bytes(2);
@@ -85,7 +86,7 @@ fn some_of(
         1 => Move::Last,
         _ => Move::KeyOrAfter(&from),
     };
-    let mut record = met.see(cursor.go(begin)).flatten();
+    let mut record = counts.see(cursor.go(begin)).flatten();
     while let Some((key, value)) = record {
         // Records of 48 octets may be databases, which plain changes must not touch.
         if db != Database::MAIN || value.len() != 48 {
@@ -95,7 +96,7 @@ fn some_of(
             break;
         }
         let step = *random.pick(&[Move::Next, Move::NextKey, Move::Prev]);
-        record = met.see(cursor.go(step)).flatten();
+        record = counts.see(cursor.go(step)).flatten();
         if random.chance(5) {
             break;
         }
@@ -103,49 +104,59 @@ fn some_of(
     some
 }
 
-fn put_new(txn: &mut WriteTxn<'_>, db: Database, random: &mut Random, met: &mut Met) {
+fn put_new(txn: &mut WriteTxn<'_>, db: Database, random: &mut Random, counts: &mut WalkCounts) {
     for _ in 0..random.between(1, 20) {
         let value_len = *random.pick(&[0, 3, 8, 30, 200, 5000]);
         let value = random.bytes(value_len);
         let key_len = *random.pick(&[8, 8, 3, 20]);
-        met.see(txn.put(db, &random.bytes(key_len), &value));
+        counts.see(txn.put(db, &random.bytes(key_len), &value));
     }
 }
 
-fn overwrite(txn: &mut WriteTxn<'_>, db: Database, random: &mut Random, met: &mut Met) {
-    for (key, value) in some_of(txn, db, random, met) {
+fn overwrite(txn: &mut WriteTxn<'_>, db: Database, random: &mut Random, counts: &mut WalkCounts) {
+    for (key, value) in some_of(txn, db, random, counts) {
         let len = match random.below(3) {
             0 => value.len(),
             1 => random.below(40),
             _ => random.below(3000),
         };
-        met.see(txn.put(db, &key, &random.bytes(len)));
+        counts.see(txn.put(db, &key, &random.bytes(len)));
     }
 }
 
-fn delete_some(txn: &mut WriteTxn<'_>, db: Database, random: &mut Random, met: &mut Met) {
-    for (key, _) in some_of(txn, db, random, met) {
-        met.see(txn.delete(db, &key));
+fn delete_some(txn: &mut WriteTxn<'_>, db: Database, random: &mut Random, counts: &mut WalkCounts) {
+    for (key, _) in some_of(txn, db, random, counts) {
+        counts.see(txn.delete(db, &key));
     }
 }
 
-fn delete_pairs(txn: &mut WriteTxn<'_>, db: Database, random: &mut Random, met: &mut Met) {
-    for (key, value) in some_of(txn, db, random, met) {
-        met.see(txn.delete_pair(db, &key, &value));
+fn delete_pairs(
+    txn: &mut WriteTxn<'_>,
+    db: Database,
+    random: &mut Random,
+    counts: &mut WalkCounts,
+) {
+    for (key, value) in some_of(txn, db, random, counts) {
+        counts.see(txn.delete_pair(db, &key, &value));
     }
 }
 
 /// Until small pages inside nodes have become trees.
-fn add_values(txn: &mut WriteTxn<'_>, db: Database, random: &mut Random, met: &mut Met) {
-    for (key, value) in some_of(txn, db, random, met).into_iter().take(3) {
+fn add_values(txn: &mut WriteTxn<'_>, db: Database, random: &mut Random, counts: &mut WalkCounts) {
+    for (key, value) in some_of(txn, db, random, counts).into_iter().take(3) {
         for _ in 0..random.between(1, 50) {
-            met.see(txn.put(db, &key, &random.bytes(value.len())));
+            counts.see(txn.put(db, &key, &random.bytes(value.len())));
         }
     }
 }
 
-fn through_cursor(txn: &mut WriteTxn<'_>, db: Database, random: &mut Random, met: &mut Met) {
-    let some = some_of(txn, db, random, met);
+fn through_cursor(
+    txn: &mut WriteTxn<'_>,
+    db: Database,
+    random: &mut Random,
+    counts: &mut WalkCounts,
+) {
+    let some = some_of(txn, db, random, counts);
     let calls = move |txn: &mut WriteTxn<'_>, random: &mut Random| -> Result<(), Error> {
         let mut cursor = txn.cursor_mut(db)?;
         for (key, value) in some {
@@ -167,17 +178,22 @@ fn through_cursor(txn: &mut WriteTxn<'_>, db: Database, random: &mut Random, met
         Ok(())
     };
     let outcome = calls(txn, random);
-    met.see(outcome);
+    counts.see(outcome);
 }
 
-fn reserve_and_append(txn: &mut WriteTxn<'_>, db: Database, random: &mut Random, met: &mut Met) {
+fn reserve_and_append(
+    txn: &mut WriteTxn<'_>,
+    db: Database,
+    random: &mut Random,
+    counts: &mut WalkCounts,
+) {
     let len = *random.pick(&[1, 40, 4000]);
-    met.calls += 1;
+    counts.calls += 1;
     if let Ok(room) = txn.reserve(db, b"reserved", len) {
         room.fill(7);
     }
     for number in 0..random.below(30) as u8 {
-        met.see(txn.append(
+        counts.see(txn.append(
             db,
             &[0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, number],
             b"appended",
@@ -185,35 +201,40 @@ fn reserve_and_append(txn: &mut WriteTxn<'_>, db: Database, random: &mut Random,
     }
 }
 
-fn clear(txn: &mut WriteTxn<'_>, db: Database, _: &mut Random, met: &mut Met) {
-    met.see(txn.clear_database(db));
+fn clear(txn: &mut WriteTxn<'_>, db: Database, _: &mut Random, counts: &mut WalkCounts) {
+    counts.see(txn.clear_database(db));
 }
 
-fn drop_it(txn: &mut WriteTxn<'_>, db: Database, _: &mut Random, met: &mut Met) {
+fn drop_it(txn: &mut WriteTxn<'_>, db: Database, _: &mut Random, counts: &mut WalkCounts) {
     if db != Database::MAIN {
-        met.see(txn.drop_database(db));
+        counts.see(txn.drop_database(db));
     }
 }
 
-fn make_another(txn: &mut WriteTxn<'_>, _: Database, random: &mut Random, met: &mut Met) {
+fn make_another(txn: &mut WriteTxn<'_>, _: Database, random: &mut Random, counts: &mut WalkCounts) {
     let flags = *random.pick(&[
         0,
         DatabaseFlags::DUP_SORT,
         DatabaseFlags::DUP_SORT | DatabaseFlags::DUP_FIXED,
     ]);
-    let Some(db) = met.see(txn.create_named(b"made", DatabaseFlags(flags))) else {
-        met.see(txn.create_database("plain", KeyOrder::Integer));
+    let Some(db) = counts.see(txn.create_named(b"made", DatabaseFlags(flags))) else {
+        counts.see(txn.create_database("plain", KeyOrder::Integer));
         return;
     };
     for number in 0..random.below(120) as u64 {
-        met.see(txn.put(db, &(number / 9).to_le_bytes(), &number.to_le_bytes()));
+        counts.see(txn.put(db, &(number / 9).to_le_bytes(), &number.to_le_bytes()));
     }
     if random.chance(30) {
-        met.see(txn.drop_database(db));
+        counts.see(txn.drop_database(db));
     }
 }
 
-fn delete_all_in_order(txn: &mut WriteTxn<'_>, db: Database, random: &mut Random, met: &mut Met) {
+fn delete_all_in_order(
+    txn: &mut WriteTxn<'_>,
+    db: Database,
+    random: &mut Random,
+    counts: &mut WalkCounts,
+) {
     let mut calls = |txn: &mut WriteTxn<'_>| -> Result<(), Error> {
         let mut left = random.below(400);
         let mut cursor = txn.cursor_mut(db)?;
@@ -226,6 +247,6 @@ fn delete_all_in_order(txn: &mut WriteTxn<'_>, db: Database, random: &mut Random
     let outcome = calls(txn);
     // Databases are not deleted as records are.
     if !matches!(outcome, Err(Error::WrongKind(_))) {
-        met.see(outcome);
+        counts.see(outcome);
     }
 }

@@ -27,7 +27,7 @@ mod sweep;
 mod world;
 
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use anyhow::{Context, bail, ensure};
 use fulgurite::seam::CountingAllocator;
@@ -37,27 +37,23 @@ use injector::Fault;
 use script::History;
 use sweep::{Effort, Sweep};
 
+use crate::options::RunOptions;
+
 #[global_allocator]
 static COUNTING: CountingAllocator = CountingAllocator;
 
 /// The kinds of faults and the length of the run.
 #[derive(Debug, Clone, clap::Args)]
 pub struct Options {
-    /// The seed of all choices; a fresh one if absent
-    #[arg(long)]
-    pub seed: Option<u64>,
-    /// How long pairs and random histories are tried after all single faults
-    #[arg(long, default_value_t = 60)]
-    pub seconds: u64,
+    /// Shared by all runs; its seconds begin after all single faults.
+    #[command(flatten)]
+    pub run: RunOptions,
     /// One error per call, every seventh call of long histories, no pairs
     #[arg(long)]
     pub quick: bool,
     /// Only histories whose name has this in it
     #[arg(long)]
     pub only: Option<String>,
-    /// Does one run again, as it was printed: HISTORY:CALL=ERROR,CALL=ERROR
-    #[arg(long)]
-    pub replay: Option<String>,
     /// Run as the neighbour process
     #[arg(long, hide = true)]
     pub neighbour: bool,
@@ -68,6 +64,9 @@ pub struct Options {
     #[arg(long, hide = true)]
     pub die_writing: Option<PathBuf>,
 }
+
+/// The default time for pairs and random histories.
+const SECONDS: u64 = 60;
 
 /// Runs the torture and prints what was tried.
 /// # Errors
@@ -89,14 +88,14 @@ pub fn run(options: &Options) -> anyhow::Result<()> {
         Ok(home) => home,
         Err(_) => tempfile::tempdir()?,
     };
-    match &options.replay {
+    match &options.run.replay {
         Some(replay) => replay_one(home.path(), replay),
         None => sweep_all(home.path(), options),
     }
 }
 
 fn sweep_all(home: &Path, options: &Options) -> anyhow::Result<()> {
-    let seed = options.seed.unwrap_or_else(fresh_seed);
+    let clock = options.run.start("fault-injection", Some(SECONDS));
     let effort = Effort {
         verdicts: if options.quick { 1 } else { usize::MAX },
         stride: if options.quick { 7 } else { 1 },
@@ -106,9 +105,8 @@ fn sweep_all(home: &Path, options: &Options) -> anyhow::Result<()> {
         Some(part) => history.name.contains(part.as_str()),
         None => true,
     };
-    let began = Instant::now();
     let mut sweep = Sweep::new(home.to_owned(), effort)?;
-    let mut random = Random::new(seed);
+    let mut random = Random::new(clock.seed);
     let mut short = Vec::new();
     for history in histories::short().into_iter().filter(wanted) {
         let made = count(&mut sweep, &history)?;
@@ -121,23 +119,23 @@ fn sweep_all(home: &Path, options: &Options) -> anyhow::Result<()> {
         sweep.singles(&history, &made, shift);
     }
     println!(
-        "single faults: {} runs in {:.0?}",
+        "single faults: {} runs in {:.0} s",
         sweep.tally.runs,
-        began.elapsed()
+        clock.seconds()
     );
     if !options.quick {
-        let half = Duration::from_secs(options.seconds) / 2;
+        let half = clock.length() / 2;
         let share = half / short.len().max(1) as u32;
         for (history, made) in &short {
             sweep.pairs(history, made, Instant::now() + share);
         }
         try_random(&mut sweep, &mut random, options, Instant::now() + half)?;
     }
-    report::print(&sweep.tally, seed, began.elapsed());
+    report::print(&sweep.tally, &clock);
     ensure!(
-        sweep.tally.faults_found.is_empty(),
+        sweep.tally.failures.is_empty(),
         "{} faults found",
-        sweep.tally.faults_found.len()
+        sweep.tally.failures.len()
     );
     if options.only.is_none() {
         report::all_calls_reached(&sweep.tally)?;
@@ -213,9 +211,4 @@ fn replay_one(home: &Path, replay: &str) -> anyhow::Result<()> {
         }
     }
     Ok(())
-}
-
-fn fresh_seed() -> u64 {
-    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-    now.map_or(1, |since| u64::from(since.subsec_nanos()))
 }

@@ -8,7 +8,7 @@ use fulgurite_testkit::seed;
 fn failing_calls_are_survived() {
     let seed = seed("faults", 7).to_string();
     let output = Command::new(env!("CARGO_BIN_EXE_torture"))
-        .args(["faults", "--quick", "--seed", &seed])
+        .args(["fault-injection", "--quick", "--seed", &seed])
         .output()
         .expect("run the torture");
     let told = String::from_utf8_lossy(&output.stdout);

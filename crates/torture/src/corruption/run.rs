@@ -3,8 +3,8 @@
 
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use fulgurite_testkit::Random;
@@ -14,13 +14,14 @@ use super::draw::draw;
 use super::lock_file::Holder;
 use super::mutation::Mutation;
 use super::subject::{Answer, Subject, Walker};
-use super::tally::{Fate, Tally};
+use super::tally::{Fate, SubjectTally};
+use crate::options::RunClock;
 
 /// The settings of a run.
 #[derive(Debug, Clone)]
 pub struct Plan {
-    /// The seed of all choices.
-    pub seed: u64,
+    /// The seed of all choices, and the time of the run.
+    pub clock: RunClock,
     /// The first mutation's number.
     pub first: u64,
     /// How many mutations.
@@ -52,96 +53,108 @@ pub struct Failure {
 #[derive(Debug, Default)]
 pub struct Outcome {
     /// The counts, in the order of the subjects.
-    pub tallies: Vec<Tally>,
+    pub tallies: Vec<SubjectTally>,
     /// The version that each subject reported.
     pub said: Vec<String>,
     /// All failures, in no order.
     pub failures: Vec<Failure>,
 }
 
-/// Runs a plan; `tell` is called now and then with how many mutations are done.
+/// Runs a plan; calls `tell` now and then with the number of mutations done.
 /// # Errors
 /// Of the machine, not of the subjects: no room, no processes.
 pub fn run(plan: &Plan, bases: &[Base], tell: &(dyn Fn(u64) + Sync)) -> anyhow::Result<Outcome> {
-    let next = AtomicU64::new(0);
-    let stop = AtomicBool::new(false);
-    let total = Mutex::new(Outcome {
-        tallies: vec![Tally::default(); plan.subjects.len()],
-        said: vec![String::new(); plan.subjects.len()],
-        failures: Vec::new(),
-    });
+    let workers = Workers {
+        plan,
+        bases,
+        tell,
+        next: AtomicU64::new(0),
+        stop: AtomicBool::new(false),
+        outcome: Mutex::new(Outcome {
+            tallies: vec![SubjectTally::default(); plan.subjects.len()],
+            said: vec![String::new(); plan.subjects.len()],
+            failures: Vec::new(),
+        }),
+    };
     std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..plan.jobs.max(1))
+        let threads: Vec<_> = (0..plan.jobs.max(1))
             .map(|_| {
                 scope.spawn(|| {
-                    let done = work(plan, bases, &next, &stop, &total, tell);
-                    stop.fetch_or(done.is_err(), Ordering::Relaxed);
+                    let done = workers.work();
+                    workers.stop.fetch_or(done.is_err(), Ordering::Relaxed);
                     done
                 })
             })
             .collect();
-        workers.into_iter().try_for_each(|worker| {
-            worker
+        threads.into_iter().try_for_each(|thread| {
+            thread
                 .join()
                 .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         })
     })?;
-    Ok(total
-        .into_inner()
-        .unwrap_or_else(std::sync::PoisonError::into_inner))
+    let outcome = workers.outcome.into_inner();
+    Ok(outcome.unwrap_or_else(PoisonError::into_inner))
 }
 
 const TELL_EVERY: u64 = 1000;
 
-fn work(
-    plan: &Plan,
-    bases: &[Base],
-    next: &AtomicU64,
-    stop: &AtomicBool,
-    total: &Mutex<Outcome>,
-    tell: &(dyn Fn(u64) + Sync),
-) -> anyhow::Result<()> {
-    let mut place = WorkerDirectory::new(plan)?;
-    loop {
-        let done = next.fetch_add(1, Ordering::Relaxed);
-        if done >= plan.count || stop.load(Ordering::Relaxed) {
-            return Ok(());
-        }
-        let number = plan.first + done;
-        let mut mutation = draw(plan.seed, number, bases);
-        if plan.is_control {
-            mutation.edits.clear();
-            mutation.lock_file = None;
-        }
-        let bytes = mutation.bytes(bases);
-        for (index, (name, _)) in plan.subjects.iter().enumerate() {
-            let answer = if plan.is_live {
-                place.try_live(index, number, &mutation, bases)?
-            } else {
-                place.try_one(index, number, &mutation, &bytes)?
-            };
-            let mut total = total
-                .lock()
-                .unwrap_or_else(std::sync::PoisonError::into_inner);
-            let millis = answer.took.as_millis() as u64;
-            if let Some(tally) = total.tallies.get_mut(index) {
-                tally.add(answer.fate);
-                tally.calls += answer.calls;
-                tally.slowest = tally.slowest.max((millis, number));
+/// The state that the workers of a run share.
+struct Workers<'r> {
+    plan: &'r Plan,
+    bases: &'r [Base],
+    tell: &'r (dyn Fn(u64) + Sync),
+    next: AtomicU64,
+    stop: AtomicBool,
+    outcome: Mutex<Outcome>,
+}
+
+impl Workers<'_> {
+    /// Takes mutations until there are no more, or the time is over.
+    fn work(&self) -> anyhow::Result<()> {
+        let plan = self.plan;
+        let mut directory = WorkerDirectory::new(plan)?;
+        loop {
+            let done = self.next.fetch_add(1, Ordering::Relaxed);
+            let is_over = done >= plan.count || plan.clock.is_over();
+            if is_over || self.stop.load(Ordering::Relaxed) {
+                return Ok(());
             }
-            if let Some(said) = total.said.get_mut(index) {
-                place.walkers[index].said.clone_into(said);
+            let number = plan.first + done;
+            let mut mutation = draw(plan.clock.seed, number, self.bases);
+            if plan.is_control {
+                mutation.edits.clear();
+                mutation.lock_file = None;
             }
-            if answer.fate.is_failure() {
-                total.failures.push(Failure {
-                    subject: name.clone(),
-                    number,
-                    fate: answer.fate,
-                });
+            let bytes = mutation.bytes(self.bases);
+            for index in 0..plan.subjects.len() {
+                let answer = if plan.is_live {
+                    directory.try_live(index, number, &mutation, self.bases)?
+                } else {
+                    directory.try_one(index, number, &mutation, &bytes)?
+                };
+                self.note(index, number, answer, &directory.walkers[index].said);
+            }
+            if done % TELL_EVERY == TELL_EVERY - 1 {
+                (self.tell)(done + 1);
             }
         }
-        if done % TELL_EVERY == TELL_EVERY - 1 {
-            tell(done + 1);
+    }
+
+    /// Counts the answer of one subject.
+    fn note(&self, subject: usize, number: u64, answer: Answer, version: &str) {
+        let mut outcome = self.outcome.lock().unwrap_or_else(PoisonError::into_inner);
+        let tally = &mut outcome.tallies[subject];
+        let millis = answer.took.as_millis() as u64;
+        tally.fates.note(answer.fate);
+        tally.calls += answer.calls;
+        tally.slowest = tally.slowest.max((millis, number));
+        version.clone_into(&mut outcome.said[subject]);
+        if answer.fate.is_failure() {
+            outcome.failures.push(Failure {
+                subject: self.plan.subjects[subject].0.clone(),
+                number,
+                fate: answer.fate,
+            });
         }
     }
 }
@@ -253,7 +266,7 @@ pub fn minimise(
     fate: Fate,
 ) -> anyhow::Result<Mutation> {
     let mut place = WorkerDirectory::new(plan)?;
-    let mut mutation = draw(plan.seed, number, bases);
+    let mut mutation = draw(plan.clock.seed, number, bases);
     let mut fails = |mutation: &Mutation| -> anyhow::Result<bool> {
         let bytes = mutation.bytes(bases);
         Ok(place.try_one(subject, number, mutation, &bytes)?.fate == fate)

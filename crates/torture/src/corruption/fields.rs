@@ -242,7 +242,7 @@ mod tests {
 
     #[test]
     fn every_kind_of_field_is_found_in_the_bases() {
-        let bases = crate::damage::bases::all();
+        let bases = crate::corruption::bases::all();
         for kind in Kind::ALL {
             let places: usize = bases
                 .iter()

@@ -27,14 +27,14 @@ pub(super) fn serve(dir: &Path) -> anyhow::Result<()> {
         let Some((number, seed)) = line.split_once(' ') else {
             anyhow::bail!("not a question: {line}");
         };
-        let met = walk::walk(dir, seed.parse()?);
+        let counts = walk::walk(dir, seed.parse()?);
         writeln!(
             answers,
             "{number} {} {} {} {}",
-            met.calls,
-            met.errors,
-            u8::from(met.refused),
-            u8::from(met.spoilt)
+            counts.calls,
+            counts.errors,
+            u8::from(counts.refused),
+            u8::from(counts.spoilt)
         )?;
         answers.flush()?;
     }

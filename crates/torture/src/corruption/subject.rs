@@ -40,7 +40,7 @@ impl Subject {
         match self {
             Subject::Rust(program) => {
                 command = Command::new(program);
-                command.args(["damage", "--child"]).arg(dir);
+                command.args(["corruption", "--child"]).arg(dir);
             }
             Subject::C {
                 program, library, ..
@@ -141,7 +141,7 @@ impl Walker {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             // Panic messages and assertions by the thousand are of no use; a replay can show them.
-            .stderr(if std::env::var_os("ORDEAL_STDERR").is_some() {
+            .stderr(if std::env::var_os("TORTURE_STDERR").is_some() {
                 Stdio::inherit()
             } else {
                 Stdio::null()

@@ -1,7 +1,6 @@
 //! The torture from the command line.
 
 use std::path::PathBuf;
-use std::time::Instant;
 
 use anyhow::{Context, bail};
 use fulgurite_testkit::{reference_libraries, walker_program};
@@ -9,6 +8,7 @@ use fulgurite_testkit::{reference_libraries, walker_program};
 use super::run::{self, Failure, Outcome, Plan};
 use super::subject::Subject;
 use super::{bases, child, draw};
+use crate::options::{RunClock, RunOptions};
 
 /// Whom to try.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -26,15 +26,12 @@ pub enum Whom {
 /// The subjects and the length of the run.
 #[derive(Debug, Clone, clap::Args)]
 pub struct Options {
-    /// The seed of all choices; a fresh one if absent
-    #[arg(long)]
-    pub seed: Option<u64>,
+    /// Shared by all runs.
+    #[command(flatten)]
+    pub run: RunOptions,
     /// How many mutations
     #[arg(long, default_value_t = 20_000)]
     pub count: u64,
-    /// The number of the first one: replays one failure with `--count 1`
-    #[arg(long, default_value_t = 0)]
-    pub first: u64,
     /// Whom to give them to, side by side
     #[arg(long, value_delimiter = ',', default_value = "rust")]
     pub subjects: Vec<Whom>,
@@ -74,19 +71,17 @@ pub fn run(options: &Options) -> anyhow::Result<()> {
     let plan = options.plan()?;
     let bases = bases::all();
     println!(
-        "damage: seed {}, {} bases, mutations {} to {}",
-        plan.seed,
+        "{} bases, mutations {} to {}",
         bases.len(),
         plan.first,
         plan.first + plan.count - 1
     );
-    let began = Instant::now();
     let outcome = run::run(&plan, &bases, &|done| {
         if done.is_multiple_of(50_000) {
-            eprintln!("{done} in {:.0} s", began.elapsed().as_secs_f64());
+            eprintln!("{done} in {:.0} s", plan.clock.seconds());
         }
     })?;
-    let seconds = began.elapsed().as_secs_f64();
+    let seconds = plan.clock.seconds();
     for (((name, _), tally), said) in plan
         .subjects
         .iter()
@@ -95,7 +90,11 @@ pub fn run(options: &Options) -> anyhow::Result<()> {
     {
         println!("{name} ({said}): {tally}");
     }
-    let tried: u64 = outcome.tallies.iter().map(|tally| tally.tried).sum();
+    let tried: u64 = outcome
+        .tallies
+        .iter()
+        .map(|tally| tally.fates.total())
+        .sum();
     println!(
         "{tried} walks in {seconds:.1} s, {:.0} per second and job",
         tried as f64 / seconds / plan.jobs.max(1) as f64
@@ -106,11 +105,17 @@ pub fn run(options: &Options) -> anyhow::Result<()> {
 impl Options {
     fn plan(&self) -> anyhow::Result<Plan> {
         let subjects = self.subjects.iter().map(|whom| self.subject(*whom));
-        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH)?;
+        let (clock, first, count) = match &self.run.replay {
+            Some(case) => {
+                let (seed, number) = case.split_once(':').context("a case is SEED:NUMBER")?;
+                (RunClock::endless(seed.parse()?), number.parse()?, 1)
+            }
+            None => (self.run.start("corruption", None), 0, self.count),
+        };
         Ok(Plan {
-            seed: self.seed.unwrap_or(now.as_micros() as u64),
-            first: self.first,
-            count: self.count,
+            clock,
+            first,
+            count,
             jobs: self.jobs,
             subjects: subjects.collect::<anyhow::Result<_>>()?,
             scratch: self.scratch.clone().unwrap_or_else(run::default_scratch),
@@ -159,13 +164,13 @@ impl Options {
             let index = plan.subjects.iter().position(|(name, _)| name == subject);
             let small = run::minimise(plan, bases, index.unwrap_or_default(), *number, *fate)?;
             println!(
-                "{subject}: {fate:?} by --seed {} --first {number} --count 1: {}",
-                plan.seed,
+                "{subject}: {fate:?} by --replay {}:{number}: {}",
+                plan.clock.seed,
                 small.describe(bases)
             );
             if let Some(dir) = &self.keep {
                 std::fs::create_dir_all(dir)?;
-                let bytes = draw::draw(plan.seed, *number, bases).bytes(bases);
+                let bytes = draw::draw(plan.clock.seed, *number, bases).bytes(bases);
                 std::fs::write(dir.join(format!("{number}.mdb")), bytes)?;
             }
         }

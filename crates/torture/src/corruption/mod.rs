@@ -26,6 +26,8 @@ mod run;
 mod subject;
 mod tally;
 mod walk;
+mod walk_counts;
+mod walk_read;
 mod walk_write;
 
 pub use bases::{Base, all as all_bases};
@@ -35,5 +37,6 @@ pub use mutation::{Edit, Mutation};
 pub use options::{Options, run};
 pub use run::{Failure, Outcome, Plan, default_scratch, minimise, run as run_plan};
 pub use subject::Subject;
-pub use tally::{Fate, Tally};
-pub use walk::{Met, walk};
+pub use tally::{Fate, SubjectTally};
+pub use walk::walk;
+pub use walk_counts::WalkCounts;
