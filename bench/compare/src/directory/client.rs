@@ -1,13 +1,14 @@
-//! Those who ask: the load generator as a process, and what it has found.
+//! The load generator as a process, and its figures.
 
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use anyhow::{Context as _, bail, ensure};
 use serde::Deserialize;
 
-use super::Run;
 use super::contender::Make;
 use super::people;
+use super::plan::Plan;
 use super::server::{Installed, on_core};
 use super::table::Question;
 use crate::measure::{Latencies, Outcome};
@@ -26,9 +27,16 @@ struct Answered {
     server_cpu_us: Option<u64>,
 }
 
-impl Run<'_> {
-    /// The load generator, about to ask one server one kind of question.
-    pub(super) fn generator(&self, server: &Installed, question: &Question, round: u64) -> Command {
+/// The load generator of a run, and the people that it asks for.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Generator<'r> {
+    pub(super) plan: &'r Plan,
+    pub(super) ldif: &'r Path,
+}
+
+impl Generator<'_> {
+    /// Returns the command that asks one server one kind of question.
+    pub(super) fn command(self, server: &Installed, question: &Question, round: u64) -> Command {
         let mut command = Command::new(self.plan.project.join("target/release/fulgurite-bench"));
         command.arg(question.kind).arg("--json");
         let mut set = |name: &str, value: String| {
@@ -64,8 +72,8 @@ impl Run<'_> {
     }
 
     /// Returns the plan of a question's first search, in the words of `fulgurite explain`.
-    pub(super) fn plan_of(&self, server: &Installed, question: &Question) -> Option<String> {
-        let mut generator = self.generator(server, question, 0);
+    pub(super) fn plan_of(self, server: &Installed, question: &Question) -> Option<String> {
+        let mut generator = self.command(server, question, 0);
         let output = generator
             .arg("--show")
             .stdout(Stdio::piped())

@@ -35,7 +35,7 @@ use crate::folders::{Folders, bytes_in, copy_files};
 use crate::measure::Outcome;
 use crate::results::{Missing, Played, Present, Results, Row};
 use crate::workload::{Figure, Medium, Tier};
-use client::{answer, start};
+use client::{Generator, answer, start};
 use contender::{CONTENDERS, Make, OURS, Presence, REFERENCE};
 use duty::Duty;
 use server::{Installed, Spent};
@@ -107,6 +107,13 @@ pub(crate) fn run(plan: &Plan) -> anyhow::Result<Results> {
 }
 
 impl Run<'_> {
+    fn generator(&self) -> Generator<'_> {
+        Generator {
+            plan: self.plan,
+            ldif: &self.ldif,
+        }
+    }
+
     fn wants(&self, name: &str) -> bool {
         if self.plan.data == DataSet::Staff && ROWS_OF_PEOPLE.contains(&name) {
             return false;
@@ -264,7 +271,7 @@ impl Run<'_> {
     /// Notes our plan of a question's first search.
     fn note_plan(&mut self, question: &Question) {
         let ours = self.servers.iter().find(|server| server.name() == OURS);
-        let plan = ours.and_then(|ours| self.plan_of(ours, question));
+        let plan = ours.and_then(|ours| self.generator().plan_of(ours, question));
         if let Some(row) = self.row(question.name) {
             row.plan = plan;
         }
@@ -334,7 +341,8 @@ impl Run<'_> {
         round: u64,
     ) -> anyhow::Result<(Outcome, Option<Outcome>)> {
         let server = &self.servers[at];
-        let mut generator = self.generator(server, question, round);
+        let load = self.generator();
+        let mut generator = load.command(server, question, round);
         if !question.beside_modifies {
             return Ok((answer(start(&mut generator)?, server.make())?, None));
         }
@@ -346,7 +354,7 @@ impl Run<'_> {
         };
         // Both end by the clock.
         let time = ["--seconds", "3"];
-        let mut modifies = self.generator(server, &modify, round);
+        let mut modifies = load.command(server, &modify, round);
         let modifies = start(modifies.args(time))?;
         let searches = start(generator.args(time))?;
         let outcome = answer(searches, server.make());

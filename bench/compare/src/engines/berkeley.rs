@@ -1,11 +1,11 @@
 //! Berkeley DB: a B-tree with transactions, through the functions of `adapters/berkeley.c`.
 
-use std::ffi::{CStr, c_char, c_int, c_void};
+use std::ffi::{c_char, c_int, c_void};
 use std::ptr::{null, null_mut};
 
 use anyhow::{Context as _, bail};
 
-use super::library::{c_library, c_path, octets};
+use super::library::{c_library, c_path, octets, text};
 use crate::store::{CACHE_BYTES, Durability, Reader, Setup, Store, Writer};
 
 c_library!(Functions {
@@ -47,8 +47,8 @@ impl Functions {
             return Ok(());
         }
         // SAFETY: a text that lasts until the next call.
-        let text = unsafe { CStr::from_ptr(self.error(code)) };
-        bail!("{} ({code})", text.to_string_lossy())
+        let text = unsafe { text(self.error(code)) };
+        bail!("{text} ({code})")
     }
 }
 
@@ -95,8 +95,7 @@ impl Store for Berkeley {
 
     fn version(&self) -> String {
         // SAFETY: a constant of the library.
-        let text = unsafe { CStr::from_ptr(self.c.version()) };
-        text.to_string_lossy().into_owned()
+        unsafe { text(self.c.version()) }
     }
 }
 

@@ -1,11 +1,11 @@
 //! Kyoto Cabinet's file tree. Its transactions are used where writes have to be durable; without
 //! that it is made for single calls.
 
-use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
+use std::ffi::{c_char, c_int, c_uint, c_void};
 
 use anyhow::{Context as _, bail};
 
-use super::library::{c_library, c_path, octets};
+use super::library::{c_library, c_path, octets, text};
 use crate::store::{CACHE_BYTES, Durability, Reader, Setup, Store, Writer};
 
 c_library!(Functions {
@@ -46,8 +46,8 @@ impl Kyoto {
             return Ok(());
         }
         // SAFETY: a constant of the library.
-        let text = unsafe { CStr::from_ptr(self.c.dbemsg(self.db)) };
-        bail!("Kyoto Cabinet: {}", text.to_string_lossy())
+        let text = unsafe { text(self.c.dbemsg(self.db)) };
+        bail!("Kyoto Cabinet: {text}")
     }
 }
 

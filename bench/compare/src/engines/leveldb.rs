@@ -1,13 +1,13 @@
 //! LevelDB and RocksDB, log-structured merge trees: the interface in C of the one is a part of the
 //! other's.
 
-use std::ffi::{CStr, c_char, c_int, c_uchar, c_void};
+use std::ffi::{c_char, c_int, c_uchar, c_void};
 use std::path::Path;
 use std::ptr::null_mut;
 
 use anyhow::{Context as _, bail};
 
-use super::library::{c_library, c_path, octets};
+use super::library::{c_library, c_path, octets, text};
 use crate::store::{CACHE_BYTES, Durability, Reader, Setup, Store, Writer};
 
 type Failure = *mut *mut c_char;
@@ -206,9 +206,7 @@ fn checked<T>(c: &Functions, call: impl FnOnce(Failure) -> T) -> anyhow::Result<
         return Ok(result);
     }
     // SAFETY: a text for the caller, who frees it.
-    let text = unsafe { CStr::from_ptr(failure) }
-        .to_string_lossy()
-        .into_owned();
+    let text = unsafe { text(failure) };
     c.free(failure.cast());
     bail!(text)
 }

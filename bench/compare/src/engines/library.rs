@@ -42,16 +42,27 @@ macro_rules! c_library {
 
 pub(super) use c_library;
 
-/// Lends the octets that a C function has pointed out.
+/// Lends the bytes that a C function has pointed out.
 ///
 /// # Safety
-/// `len` octets at `start` must be readable and stay unchanged for `'a`, or `len` must be 0.
+/// `len` bytes at `start` must be readable and stay unchanged for `'a`, or `len` must be 0.
 pub(super) unsafe fn octets<'a>(start: *const std::ffi::c_void, len: usize) -> &'a [u8] {
     if len == 0 {
         return &[];
     }
-    // SAFETY: targeted by the caller.
+    // SAFETY: the caller passes readable bytes.
     unsafe { std::slice::from_raw_parts(start.cast(), len) }
+}
+
+/// Returns a copy of a text of C.
+///
+/// # Safety
+/// `text` must point to a string that lasts until the return.
+pub(super) unsafe fn text(text: *const std::ffi::c_char) -> String {
+    // SAFETY: the caller passes a string.
+    unsafe { std::ffi::CStr::from_ptr(text) }
+        .to_string_lossy()
+        .into_owned()
 }
 
 /// A path as C wants it.

@@ -1,13 +1,12 @@
 //! LMDB's interface in C: the original, ours, and libmdbx, whose own is nearly the same.
 
-use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
-use std::marker::PhantomData;
+use std::ffi::{c_char, c_int, c_uint, c_void};
 use std::path::Path;
 use std::ptr::{null, null_mut};
 
 use anyhow::{Context as _, bail};
 
-use super::library::{c_library, c_path, octets};
+use super::library::{c_library, c_path, octets, text};
 use crate::store::{Durability, Reader, Setup, Store, Writer};
 
 c_library!(Functions {
@@ -48,7 +47,7 @@ const SET_RANGE: c_int = 17;
 const MAP_BYTES: usize = 16 << 30;
 
 /// Where the interfaces differ.
-pub(crate) trait Dialect: 'static {
+pub(crate) trait Dialect: Sized + 'static {
     const PREFIX: &'static str;
     /// Of commits that are not waited for.
     const NO_SYNC: c_uint;
@@ -56,18 +55,21 @@ pub(crate) trait Dialect: 'static {
     type Octets: Copy;
     fn octets(start: *const c_void, len: usize) -> Self::Octets;
     fn parts(octets: Self::Octets) -> (*const c_void, usize);
-    fn size_map(library: &libloading::Library, env: *mut c_void) -> anyhow::Result<c_int>;
-    /// A copy of the environment in a folder that is there.
-    fn copy(
-        library: &libloading::Library,
-        env: *mut c_void,
-        folder: &Path,
-    ) -> anyhow::Result<c_int>;
-    fn version(library: &libloading::Library) -> anyhow::Result<String>;
+    fn load(library: &Path) -> anyhow::Result<Self>;
+    fn size_map(&self, env: *mut c_void) -> c_int;
+    /// Copies the environment into a folder that is there.
+    fn copy(&self, env: *mut c_void, folder: &Path) -> anyhow::Result<c_int>;
+    fn version(&self) -> anyhow::Result<String>;
 }
 
+c_library!(OriginalFunctions {
+    env_set_mapsize(env: *mut c_void, bytes: usize) -> c_int;
+    env_copy(env: *mut c_void, folder: *const c_char) -> c_int;
+    version(major: *mut c_int, minor: *mut c_int, patch: *mut c_int) -> *const c_char;
+});
+
 /// `lmdb.h`.
-pub(crate) struct Original;
+pub(crate) struct Original(OriginalFunctions);
 
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -86,42 +88,35 @@ impl Dialect for Original {
         (octets.1, octets.0)
     }
 
-    fn size_map(library: &libloading::Library, env: *mut c_void) -> anyhow::Result<c_int> {
-        type SetMapSize = unsafe extern "C" fn(*mut c_void, usize) -> c_int;
-        // SAFETY: the type is the header's.
-        let set = unsafe { library.get::<SetMapSize>(b"mdb_env_set_mapsize\0") }?;
-        // SAFETY: the environment is created and not yet open.
-        Ok(unsafe { set(env, MAP_BYTES) })
+    fn load(library: &Path) -> anyhow::Result<Original> {
+        OriginalFunctions::load(library, Self::PREFIX).map(Original)
     }
 
-    fn copy(
-        library: &libloading::Library,
-        env: *mut c_void,
-        folder: &Path,
-    ) -> anyhow::Result<c_int> {
-        type Copy = unsafe extern "C" fn(*mut c_void, *const c_char) -> c_int;
-        // SAFETY: the type is the header's.
-        let copy = unsafe { library.get::<Copy>(b"mdb_env_copy\0") }?;
-        let folder = c_path(folder)?;
-        // SAFETY: the environment is open, the path a string.
-        Ok(unsafe { copy(env, folder.as_ptr()) })
+    fn size_map(&self, env: *mut c_void) -> c_int {
+        self.0.env_set_mapsize(env, MAP_BYTES)
     }
 
-    fn version(library: &libloading::Library) -> anyhow::Result<String> {
-        type Version = unsafe extern "C" fn(*mut c_int, *mut c_int, *mut c_int) -> *const c_char;
-        // SAFETY: the type is the header's.
-        let version = unsafe { library.get::<Version>(b"mdb_version\0") }?;
-        // SAFETY: null means that the numbers are not wanted.
-        let text = unsafe { version(null_mut(), null_mut(), null_mut()) };
+    fn copy(&self, env: *mut c_void, folder: &Path) -> anyhow::Result<c_int> {
+        Ok(self.0.env_copy(env, c_path(folder)?.as_ptr()))
+    }
+
+    fn version(&self) -> anyhow::Result<String> {
+        // Null means that the numbers are not wanted.
+        let version = self.0.version(null_mut(), null_mut(), null_mut());
         // SAFETY: a constant of the library.
-        Ok(unsafe { CStr::from_ptr(text) }
-            .to_string_lossy()
-            .into_owned())
+        Ok(unsafe { text(version) })
     }
 }
 
+c_library!(MdbxFunctions {
+    env_set_geometry(
+        env: *mut c_void, lower: isize, now: isize, upper: isize, growth: isize, shrink: isize, page_bytes: isize,
+    ) -> c_int;
+    env_copy(env: *mut c_void, file: *const c_char, flags: c_int) -> c_int;
+});
+
 /// `mdbx.h`.
-pub(crate) struct Mdbx;
+pub(crate) struct Mdbx(MdbxFunctions);
 
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -141,30 +136,24 @@ impl Dialect for Mdbx {
         (octets.0, octets.1)
     }
 
-    fn size_map(library: &libloading::Library, env: *mut c_void) -> anyhow::Result<c_int> {
-        type SetGeometry =
-            unsafe extern "C" fn(*mut c_void, isize, isize, isize, isize, isize, isize) -> c_int;
-        // SAFETY: the type is the header's.
-        let set = unsafe { library.get::<SetGeometry>(b"mdbx_env_set_geometry\0") }?;
-        // SAFETY: the environment is created and not yet open; -1 leaves a choice to the library.
-        Ok(unsafe { set(env, -1, -1, MAP_BYTES.cast_signed(), -1, -1, 4096) })
+    fn load(library: &Path) -> anyhow::Result<Mdbx> {
+        MdbxFunctions::load(library, Self::PREFIX).map(Mdbx)
     }
 
-    fn copy(
-        library: &libloading::Library,
-        env: *mut c_void,
-        folder: &Path,
-    ) -> anyhow::Result<c_int> {
-        type Copy = unsafe extern "C" fn(*mut c_void, *const c_char, c_int) -> c_int;
-        // SAFETY: the type is the header's.
-        let copy = unsafe { library.get::<Copy>(b"mdbx_env_copy\0") }?;
+    fn size_map(&self, env: *mut c_void) -> c_int {
+        // -1 leaves a choice to the library.
+        let upper = MAP_BYTES.cast_signed();
+        self.0.env_set_geometry(env, -1, -1, upper, -1, -1, 4096)
+    }
+
+    fn copy(&self, env: *mut c_void, folder: &Path) -> anyhow::Result<c_int> {
         // Into a file, of the name that is looked for when the folder is opened.
         let file = c_path(&folder.join("mdbx.dat"))?;
-        // SAFETY: the environment is open, the path a string, 0 the default.
-        Ok(unsafe { copy(env, file.as_ptr(), 0) })
+        Ok(self.0.env_copy(env, file.as_ptr(), 0))
     }
 
-    fn version(library: &libloading::Library) -> anyhow::Result<String> {
+    fn version(&self) -> anyhow::Result<String> {
+        let library = &self.0._library;
         // SAFETY: `struct MDBX_version_info` begins with four 16-bit numbers.
         let numbers = unsafe { library.get::<*const [u16; 4]>(b"mdbx_version\0") }?;
         // SAFETY: a constant of the library.
@@ -181,7 +170,7 @@ pub(crate) struct Lmdb<D> {
     env: *mut c_void,
     dbi: c_uint,
     version: String,
-    dialect: PhantomData<D>,
+    dialect: D,
 }
 
 // SAFETY: environments may be used by any threads, as the header says; transactions are made by the
@@ -194,8 +183,8 @@ impl Functions {
             return Ok(());
         }
         // SAFETY: a text that lasts until the next call.
-        let text = unsafe { CStr::from_ptr(self.strerror(code)) };
-        bail!("{} ({code})", text.to_string_lossy())
+        let text = unsafe { text(self.strerror(code)) };
+        bail!("{text} ({code})")
     }
 }
 
@@ -205,16 +194,17 @@ impl<D: Dialect> Store for Lmdb<D> {
 
     fn open(setup: &Setup) -> anyhow::Result<Self> {
         let c = Functions::load(&setup.library, D::PREFIX)?;
+        let dialect = D::load(&setup.library)?;
         let mut env = null_mut();
         c.check(c.env_create(&raw mut env))?;
-        c.check(D::size_map(&c._library, env)?)?;
+        c.check(dialect.size_map(env))?;
         c.check(c.env_set_maxreaders(env, 256))?;
         let flags = match setup.durability {
             Durability::Asynchronous => D::NO_SYNC,
             Durability::Synchronous => 0,
         };
         c.check(c.env_open(env, c_path(&setup.folder)?.as_ptr(), flags, 0o600))?;
-        let version = D::version(&c._library)?;
+        let version = dialect.version()?;
         // SAFETY: the type is the header's.
         let get_many = unsafe { c._library.get::<GetMany>(b"fulgurite_get_many\0") };
         let mut store = Lmdb {
@@ -223,7 +213,7 @@ impl<D: Dialect> Store for Lmdb<D> {
             env,
             dbi: 0,
             version,
-            dialect: PhantomData,
+            dialect,
         };
         let duplicates = if setup.duplicates { DUPSORT } else { 0 };
         let mut dbi = 0;
@@ -263,7 +253,7 @@ impl<D: Dialect> Store for Lmdb<D> {
     }
 
     fn copy_to(&self, folder: &Path) -> anyhow::Result<()> {
-        self.c.check(D::copy(&self.c._library, self.env, folder)?)
+        self.c.check(self.dialect.copy(self.env, folder)?)
     }
 
     fn version(&self) -> String {

@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Context as _, bail};
 
-use super::library::{c_library, c_path, octets};
+use super::library::{c_library, c_path, octets, text};
 use crate::store::{CACHE_BYTES, Durability, Reader, Setup, Store, Writer};
 
 c_library!(Functions {
@@ -57,8 +57,8 @@ impl Functions {
             return Ok(());
         }
         // SAFETY: a text that lasts until the connection's next call.
-        let text = unsafe { CStr::from_ptr(self.errmsg(db)) };
-        bail!("{} ({code})", text.to_string_lossy())
+        let text = unsafe { text(self.errmsg(db)) };
+        bail!("{text} ({code})")
     }
 
     fn connect(&self, file: &std::path::Path, synchronous: bool) -> anyhow::Result<*mut c_void> {
@@ -141,8 +141,7 @@ impl Store for Sqlite {
             delete: c.prepare(db, c"delete from records where key = ?")?,
         });
         // SAFETY: a constant of the library.
-        let version = unsafe { CStr::from_ptr(c.libversion()) };
-        let version = format!("SQLite {}", version.to_string_lossy());
+        let version = format!("SQLite {}", unsafe { text(c.libversion()) });
         Ok(Sqlite {
             c,
             file,

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::Everything;
+use super::pieces::Everything;
 use super::plots;
 use crate::results::{Half, Results, Row};
 use crate::workload::Part;

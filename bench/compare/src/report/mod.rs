@@ -5,6 +5,7 @@ mod counts;
 mod html;
 mod machine;
 mod markdown;
+mod pieces;
 mod plots;
 mod summary;
 
@@ -13,12 +14,8 @@ pub(crate) use counts::{check_counts, show_counts};
 use std::fmt::Write as _;
 use std::path::Path;
 
-use anyhow::{Context as _, ensure};
-
 use crate::engines::ENGINES;
-use crate::limits::Limits;
-use crate::results::{Piece, Results};
-use crate::shared::Shared;
+use crate::results::Piece;
 use crate::workload::{Tier, Workload};
 
 /// Writes a piece's tables and figures into a folder, and prints the tables.
@@ -38,17 +35,9 @@ pub(crate) fn write_piece(piece: &Piece, folder: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Reads all results of a folder.
-#[derive(Debug, Default)]
-pub(crate) struct Everything {
-    pub(crate) runs: Vec<Results>,
-    pub(crate) limits: Option<Limits>,
-    pub(crate) shared: Vec<Shared>,
-}
-
 /// Makes one report of all pieces in a folder; or prints its first table alone.
 pub(crate) fn whole(folder: &Path, summary_only: bool) -> anyhow::Result<()> {
-    let everything = read(folder)?;
+    let everything = pieces::read(folder)?;
     let summary = summary::summary(&everything.runs);
     if summary_only {
         println!("{summary}");
@@ -74,36 +63,6 @@ pub(crate) fn whole(folder: &Path, summary_only: bool) -> anyhow::Result<()> {
         folder.display()
     );
     Ok(())
-}
-
-/// Returns the runs in display order: the engine's first, then directories, the one with most
-/// targets first.
-fn read(folder: &Path) -> anyhow::Result<Everything> {
-    let mut everything = Everything::default();
-    for entry in std::fs::read_dir(folder)? {
-        let path = entry?.path();
-        if path.extension().is_none_or(|extension| extension != "json") {
-            continue;
-        }
-        let text = std::fs::read_to_string(&path)?;
-        let piece = serde_json::from_str(&text)
-            .with_context(|| format!("{} is not of this bench", path.display()))?;
-        match piece {
-            Piece::Run(results) => everything.runs.push(results),
-            Piece::Limits(limits) => everything.limits = Some(limits),
-            Piece::Shared(lines) => everything.shared = lines,
-        }
-    }
-    ensure!(
-        !everything.runs.is_empty(),
-        "there are no figures in {}",
-        folder.display()
-    );
-    everything.runs.sort_by_key(|run| {
-        let is_main = run.people == crate::targets::PEOPLE;
-        (run.half as u8, !is_main, run.people)
-    });
-    Ok(everything)
 }
 
 /// Names of all workloads and engines.
