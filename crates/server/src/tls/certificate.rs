@@ -33,9 +33,10 @@ const NAMES: &[(&str, &str)] = &[
 /// bytes are no certificate or the subject is empty.
 pub(super) fn subject_dn(der: &[u8]) -> Option<String> {
     let certificate = Certificate::from_der(der).ok()?;
+    let rdns: Vec<_> = certificate.tbs_certificate().subject().iter_rdn().collect();
     let mut dn = String::new();
-    for rdn in certificate.tbs_certificate.subject.0.iter().rev() {
-        for (index, ava) in rdn.0.iter().enumerate() {
+    for rdn in rdns.into_iter().rev() {
+        for (index, ava) in rdn.iter().enumerate() {
             if !dn.is_empty() {
                 dn.push(if index == 0 { ',' } else { '+' });
             }
@@ -55,7 +56,7 @@ pub(super) fn subject_dn(der: &[u8]) -> Option<String> {
 /// Returns the start and the end of a certificate's validity, in seconds since 1970.
 pub(super) fn validity(der: &[u8]) -> Option<(u64, u64)> {
     let certificate = Certificate::from_der(der).ok()?;
-    let validity = certificate.tbs_certificate.validity;
+    let validity = certificate.tbs_certificate().validity();
     Some((
         validity.not_before.to_unix_duration().as_secs(),
         validity.not_after.to_unix_duration().as_secs(),
@@ -80,7 +81,7 @@ pub(super) fn validity_error(der: &[u8]) -> Option<&'static str> {
 /// no separate hash function.
 pub(super) fn end_point(der: &[u8]) -> Option<Vec<u8>> {
     let certificate = Certificate::from_der(der).ok()?;
-    match certificate.signature_algorithm.oid.to_string().as_str() {
+    match certificate.signature_algorithm().oid.to_string().as_str() {
         // MD5 and SHA-1 with RSA, ECDSA with SHA-1; SHA-256 with RSA and ECDSA
         "1.2.840.113549.1.1.4"
         | "1.2.840.113549.1.1.5"
