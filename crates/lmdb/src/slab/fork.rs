@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering};
 
 /// An address below which no program has memory that it uses: that of no region.
 pub(super) const NOWHERE: usize = 1 << 63;
-/// Slabs of the library: environments, transactions and cursors.
-const SLABS: usize = 3;
+/// Slabs of the library: environments, transactions and cursors. The unit tests have another one.
+const SLABS: usize = if cfg!(test) { 4 } else { 3 };
 
 /// Forks between the first handle and this process.
 static FORKS: AtomicU32 = AtomicU32::new(0);
@@ -23,6 +23,10 @@ pub(super) fn forks() -> u32 {
 /// Lets forks reset the address of a slab's first region.
 pub(super) fn register(hot: &'static AtomicUsize) {
     static ONCE: Once = Once::new();
+    if cfg!(miri) {
+        // Miri knows no forks.
+        return;
+    }
     ONCE.call_once(|| {
         // SAFETY: `forked` only changes atomics, and a forked child may do that.
         unsafe { libc::pthread_atfork(None, None, Some(forked)) };

@@ -18,5 +18,7 @@
 mod fork;
 mod handles;
 mod regions;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use handles::{Handle, Retired, Slab, Slot};
