@@ -12,10 +12,12 @@ pub(crate) struct Change {
 
 /// Returns the text for a missing attribute.
 pub(crate) fn no_such_attribute(name: &str) -> String {
+    debug_assert!(!name.is_empty(), "an attribute has a name");
     format!("modify/delete: {name}: no such attribute")
 }
 
 /// Returns the text for a missing value.
 pub(crate) fn no_such_value(name: &str) -> String {
+    debug_assert!(!name.is_empty(), "an attribute has a name");
     format!("modify/delete: {name}: no such value")
 }

@@ -21,7 +21,7 @@ pub(crate) fn resolve(schema: &Schema, request: &ModifyRequest<'_>) -> OpResult<
     for change in &request.changes {
         count(change.operation, change.attribute.values.len())?;
     }
-    request
+    let changes: OpResult<Vec<Change>> = request
         .changes
         .iter()
         .map(|change| {
@@ -37,7 +37,15 @@ pub(crate) fn resolve(schema: &Schema, request: &ModifyRequest<'_>) -> OpResult<
                 attribute,
             })
         })
-        .collect()
+        .collect();
+    debug_assert!(
+        changes
+            .as_ref()
+            .is_ok_and(|changes| changes.len() == request.changes.len())
+            || changes.is_err(),
+        "no change is left out"
+    );
+    changes
 }
 
 /// Resolves one attribute of an add or a modify, and checks its values.
@@ -48,6 +56,11 @@ pub(crate) fn attribute(schema: &Schema, given: &PartialAttribute<'_>) -> OpResu
         spell_names(schema, &mut attribute);
     }
     attribute.make_pretty(schema);
+    debug_assert_eq!(
+        attribute.values.len(),
+        given.values.len(),
+        "no value is left out"
+    );
     Ok(attribute)
 }
 
@@ -88,6 +101,10 @@ fn spell_names(schema: &Schema, attribute: &mut Attribute) {
         if let Some(name) = name.and_then(|text| Dn::parse(schema, text).ok())
             && name.pretty().as_bytes() != value.as_slice()
         {
+            debug_assert!(
+                Dn::parse(schema, name.pretty()).is_ok_and(|again| again == name),
+                "the form for display names the same entry"
+            );
             *value = name.pretty().as_bytes().to_vec();
         }
     }
@@ -186,6 +203,7 @@ pub(crate) fn without_value(
     description: &AttributeDescription,
     mut refused: LdapResult,
 ) -> LdapResult {
+    debug_assert!(!refused.is_success(), "a refusal is no success");
     let name = description.text(schema);
     if refused.diagnostic == no_such_value(&name) {
         refused.diagnostic = no_such_attribute(&name);
@@ -243,6 +261,7 @@ fn increment(schema: &Schema, entry: &mut Entry, by: &Attribute, permissive: boo
         return Err(refuse(ResultCode::NoSuchAttribute, text));
     };
     debug_assert_eq!(by.values.len(), 1, "the request was checked");
+    debug_assert!(!held.values.is_empty(), "an attribute has values");
     let by = by.values.first().and_then(|value| integer(value));
     for value in &mut held.values {
         let sum = integer(value)
@@ -274,10 +293,12 @@ fn normal_values<'v>(
         let text = format!("modify/{change}: {name}: no equality matching rule");
         return Err(refuse(ResultCode::InappropriateMatching, text));
     }
-    Ok(values
+    let normal: HashSet<_> = values
         .iter()
         .filter_map(|value| schema.normal_value(description.attribute, value))
-        .collect())
+        .collect();
+    debug_assert!(normal.len() <= values.len(), "a value has one normal form");
+    Ok(normal)
 }
 
 #[cfg(test)]

@@ -94,14 +94,18 @@ impl<'d> Context<'_, 'd> {
     /// Returns the result for a name without an entry; `above` is its deepest ancestor in the
     /// store.
     pub(crate) fn missing(&self, dn: &Dn, above: Option<EntryId>) -> LdapResult {
-        self.referrals()
-            .missing(self.writer, &self.decisions, dn, above)
+        let refused = self
+            .referrals()
+            .missing(self.writer, &self.decisions, dn, above);
+        debug_assert!(!refused.is_success(), "a refusal is no success");
+        refused
     }
 
     /// Passes a check of rights on. A requester that may not know of the entry gets the result for
     /// a missing one.
     pub(crate) fn guarded(&self, dn: &Dn, id: EntryId, answer: OpResult) -> OpResult {
         answer.map_err(|refused| {
+            debug_assert!(!refused.is_success(), "a refusal is no success");
             self.referrals()
                 .refusal(self.writer, &self.decisions, (dn, id), refused)
         })
@@ -203,7 +207,9 @@ impl<'d> Context<'_, 'd> {
                 ValueSelection::All
             }
         });
-        Ok((copy.map_err(failed)?, large))
+        let copy = copy.map_err(failed)?;
+        debug_assert!(copy.dn == *dn, "the copy has the name of the request");
+        Ok((copy, large))
     }
 
     /// Returns the attribute types whose values are changed or checked. Of all others only the
@@ -277,6 +283,7 @@ impl<'d> Context<'_, 'd> {
 
     /// Fails for a large entry with a short work budget; the writer thread then repeats the batch.
     pub(crate) fn require_small(&mut self, id: EntryId) -> OpResult {
+        debug_assert!(!self.broken, "a broken transaction must not go on");
         if self.budget == WorkBudget::Unlimited {
             return Ok(());
         }
@@ -465,7 +472,12 @@ impl<'d> Context<'_, 'd> {
 
     /// Returns the naming context of a name.
     pub(crate) fn suffix_of(&self, dn: &Dn) -> Option<&'d Dn> {
-        self.database.suffix_of(dn)
+        let suffix = self.database.suffix_of(dn);
+        debug_assert!(
+            suffix.is_none_or(|suffix| dn.is_within(suffix)),
+            "a naming context is above its entries"
+        );
+        suffix
     }
 
     /// Returns true if an entry of this name has no parent in the database.
@@ -497,6 +509,7 @@ impl<'d> Context<'_, 'd> {
     /// Returns the result of a store error during a change. The transaction must not be committed
     /// after a failure.
     pub(crate) fn failed(&mut self, error: &StoreError) -> LdapResult {
+        debug_assert!(!self.broken, "a broken transaction must not go on");
         self.broken = matches!(
             error,
             StoreError::Engine(_) | StoreError::Damaged(_) | StoreError::Poisoned

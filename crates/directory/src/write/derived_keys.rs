@@ -11,6 +11,10 @@ use crate::core::foundation::Core;
 pub(crate) fn is_password(core: &Core, attribute: AttributeIndex) -> bool {
     let schema = &core.schema;
     let password = schema.attribute_at(core.types.user_password.attribute);
+    debug_assert!(
+        password.subtypes.contains(&password.index),
+        "a type is among its subtypes"
+    );
     password.subtypes.contains(&attribute)
 }
 

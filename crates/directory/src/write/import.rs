@@ -87,6 +87,8 @@ impl Importer {
     /// Returns stamps for `entries` entries, newer than all before.
     pub fn marks(&mut self, entries: usize) -> EntryStamps {
         let time = self.clock.now();
+        let bytes = self.entropy.draw(entries);
+        debug_assert_eq!(bytes.len(), entries, "each entry has its randomness");
         EntryStamps {
             time,
             first: self
@@ -94,7 +96,7 @@ impl Importer {
                 .reserve(time, u32::try_from(entries).unwrap_or(u32::MAX)),
             used: 0,
             random: DrawnEntropy {
-                bytes: self.entropy.draw(entries),
+                bytes,
                 next: AtomicUsize::new(0),
             },
         }

@@ -106,6 +106,10 @@ impl<'v> MultiValueAttributes<'v> {
             debug_assert!(large.added.len() <= large.len, "added values are counted");
             if large.len == 0 {
                 entry.set(&large.description, Vec::new());
+                debug_assert!(
+                    entry.attribute(&large.description).is_none(),
+                    "an attribute without values is removed"
+                );
             }
             let values = |values: Vec<(Vec<u8>, Vec<u8>)>| {
                 values.into_iter().map(|(_, value)| value).collect()
@@ -221,7 +225,13 @@ impl MultiValueAttribute<'_> {
             }
             match self.added.iter().position(|(held, _)| *held == normal) {
                 Some(position) => drop(self.added.remove(position)),
-                None => self.removed.push((normal, value.clone())),
+                None => {
+                    debug_assert!(
+                        self.removed.iter().all(|(removed, _)| *removed != normal),
+                        "a stored value is removed once"
+                    );
+                    self.removed.push((normal, value.clone()));
+                }
             }
             debug_assert!(self.len > 0, "an attribute that has a value is not empty");
             self.len = self.len.saturating_sub(1);

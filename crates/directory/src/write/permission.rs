@@ -41,12 +41,14 @@ impl Context<'_, '_> {
 
     /// Requires a right to the list of children of the superior.
     pub(crate) fn require_children(&self, superior: &Dn, wanted: Rights, text: &str) -> OpResult {
+        debug_assert_ne!(wanted, Rights::NONE, "a check asks for a right");
         let allowed = self.rights(superior, |rights| rights.children().allows(wanted))?;
         require(allowed, text)
     }
 
     /// Requires a right to the entry itself.
     pub(crate) fn require_entry(&self, dn: &Dn, wanted: Rights) -> OpResult {
+        debug_assert_ne!(wanted, Rights::NONE, "a check asks for a right");
         let wanted = self.on_entry(wanted);
         let allowed = self.rights(dn, |rights| rights.entry().allows(wanted))?;
         require(allowed, "no write access to entry")

@@ -79,6 +79,7 @@ impl WriteRequest {
     }
 
     pub(crate) fn password(session: &Session, update: PasswordUpdate) -> WriteRequest {
+        debug_assert!(!update.changes.is_empty(), "a new password is a change");
         WriteRequest {
             session: session.clone(),
             work: WriteWork::Password(Box::new(update)),

@@ -64,9 +64,12 @@ impl FreePages {
             let others = readers.iter().enumerate().filter(|(at, _)| *at != index);
             let oldest_other = others.filter_map(|(_, other)| other.snapshot).min();
             let limit = oldest_other.map_or(self.snapshot, |id| id.min(self.snapshot));
+            let held = self.sum(own, self.snapshot);
+            let freed_by_its_end = self.sum(own, limit);
+            debug_assert!(freed_by_its_end <= held, "only held pages become free");
             HeldPages {
-                held: self.sum(own, self.snapshot),
-                freed_by_its_end: self.sum(own, limit),
+                held,
+                freed_by_its_end,
             }
         };
         readers.iter().enumerate().map(held_by).collect()

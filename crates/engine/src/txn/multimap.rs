@@ -91,6 +91,7 @@ impl WriteTxn<'_> {
         }
         let multimap = self.multimap_of(database)?;
         let found = self.tree(database)?;
+        debug_assert!(found.has_duplicates(), "a multimap has duplicates");
         if found.order != keys {
             return Err(Error::OrderMismatch {
                 name: name.to_owned(),

@@ -177,6 +177,7 @@ impl<'env> WriteTxn<'env> {
             self.failed |= folded.is_err();
             folded?;
         }
+        debug_assert!(self.levels.len() <= depth, "the inner levels are gone");
         Ok(())
     }
 
@@ -188,6 +189,7 @@ impl<'env> WriteTxn<'env> {
             self.pages.abort_level();
             self.restore_level(level);
         }
+        debug_assert!(self.levels.len() <= depth, "the inner levels are gone");
     }
 
     /// Saves the state, other than pages, that a nested transaction may change.

@@ -213,6 +213,10 @@ pub trait Snapshot: Sealed {
     ) -> Result<(), Error> {
         values.clear();
         let found = range::get_many(self.pages(), &self.tree(database)?, keys, values);
+        debug_assert!(
+            found.is_err() || values.len() == keys.len(),
+            "each key has its answer"
+        );
         if found.is_err() {
             values.clear();
         }

@@ -62,6 +62,10 @@ impl CachedTrees {
             cached.key = SnapshotKey::default();
             cached.trees.clear();
         }
+        debug_assert!(
+            [0, environment].contains(&cached.key().environment),
+            "a handle gets no snapshot of another"
+        );
         cached
     }
 

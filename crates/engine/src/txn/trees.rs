@@ -190,7 +190,8 @@ impl Trees {
     }
 
     /// The handle of the named database at a place.
-    const fn handle(&self, index: usize) -> Database {
+    fn handle(&self, index: usize) -> Database {
+        debug_assert!(index < self.named.len(), "a handle is of a loaded tree");
         Database {
             number: self.first + index as u64,
         }
@@ -279,9 +280,15 @@ impl Trees {
 
     /// Returns the insert hint, if it is of this database and its tree is unchanged.
     pub(super) fn insert_hint(&mut self, database: Database) -> Option<&mut InsertHint> {
-        self.insert_hint
+        let hint = self
+            .insert_hint
             .as_deref_mut()
-            .filter(|hint| hint.database == Some(database))
+            .filter(|hint| hint.database == Some(database));
+        debug_assert!(
+            hint.as_ref().is_none_or(|hint| !hint.path.is_empty()),
+            "the hint leads to a record"
+        );
+        hint
     }
 
     /// Returns the hint with its tree, if it is known to lead to the last leaf.

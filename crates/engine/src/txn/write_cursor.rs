@@ -26,7 +26,8 @@ impl Drop for WriteCursor<'_, '_> {
 
 impl<'t, 'env> WriteCursor<'t, 'env> {
     /// Lends a tracked cursor; `closes` if it is closed with this value.
-    pub(crate) const fn new(txn: &'t mut WriteTxn<'env>, id: CursorId, closes: bool) -> Self {
+    pub(crate) fn new(txn: &'t mut WriteTxn<'env>, id: CursorId, closes: bool) -> Self {
+        debug_assert!(txn.cursors.is_open(id), "a lent cursor is open");
         WriteCursor { txn, id, closes }
     }
 
@@ -171,7 +172,12 @@ impl<'t, 'env> WriteCursor<'t, 'env> {
         if item_len == 0 {
             return Err(Error::DuplicateLength { len: 0, max: 511 });
         }
-        self.txn.put_many_at(self.id, key, items, item_len, flags)
+        let (stored, is_all) = self.txn.put_many_at(self.id, key, items, item_len, flags)?;
+        debug_assert!(
+            stored * item_len <= items.len(),
+            "only given items are stored"
+        );
+        Ok((stored, is_all))
     }
 
     /// Removes the record at the cursor, or its key with all values. Returns `false` if the cursor
