@@ -1,6 +1,6 @@
 //! Finds stores that other users of the machine can read.
 
-use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use fulgurite_config::Database;
