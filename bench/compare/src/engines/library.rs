@@ -31,6 +31,7 @@ macro_rules! c_library {
             }
 
             $(#[inline(always)]
+            #[allow(clippy::too_many_arguments, reason = "the library's header sets their number")]
             fn $function(&self, $($argument: $type),*) $(-> $result)? {
                 // SAFETY: the adapter passes what the header asks for, alive; see the macro's
                 // words.
