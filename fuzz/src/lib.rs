@@ -1,5 +1,7 @@
 //! The macro that makes a fuzz target of a function of `fulgurite_torture::fuzz`.
 
+#![forbid(unsafe_code)]
+
 pub use fulgurite_torture::fuzz;
 pub use libfuzzer_sys;
 

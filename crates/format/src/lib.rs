@@ -15,7 +15,7 @@
 //!
 //! This crate does no I/O, holds no state and knows no transactions.
 
-#![cfg_attr(not(fulgurite_unchecked), forbid(unsafe_code))]
+#![forbid(unsafe_code)]
 
 mod bytes;
 mod checks;

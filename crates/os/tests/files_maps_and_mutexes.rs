@@ -124,9 +124,9 @@ fn orphaned() -> SharedMap {
     map
 }
 
-/// Found by `torture corruption --seed 11` (18225) and `--subjects c --seed 12` (111). The C library
-/// looks at a mutex's kind. If the rest does not match the kind, it ends the process or waits for
-/// ever.
+/// Found by `torture corruption --seed 11` (18225) and `--subjects c --seed 12` (111). The C
+/// library looks at a mutex's kind. If the rest does not match the kind, it ends the process or
+/// waits for ever.
 #[test]
 fn locking_a_damaged_mutex_is_an_error() {
     let map = SharedMap::new(&file_of(page_size() as u64), page_size()).unwrap();

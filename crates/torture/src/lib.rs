@@ -9,9 +9,9 @@
 //!   fuzz              what takes bytes from outside, given any bytes: libFuzzer's targets, and their seeds
 //! ```
 //!
-//! The first three share their options (`options`) and their counts (`tally`). Each has a short run in this crate's tests and a long one in the `torture` program. Every run
-//! prints its seed, and what it tried; a failure says how to repeat it. Nothing but tests depends
-//! on this crate.
+//! The first three share their options (`options`) and their counts (`tally`). Each has a short
+//! run in this crate's tests and a long one in the `torture` program. Every run prints its seed and
+//! its attempts; a failure says how to repeat it. Nothing but tests depends on this crate.
 
 #![forbid(unsafe_code)]
 

@@ -1,5 +1,5 @@
-//! The torture of damaged files, in short: seconds of what `torture corruption` does for as long as one
-//! likes.
+//! The short run of damaged files: seconds of the work that `torture corruption` does without
+//! end.
 
 use std::path::PathBuf;
 
