@@ -1,7 +1,10 @@
 //! Checking an environment by the name of its directory or file, at rest or while others write.
 
-use fulgurite_os::{Access as FileAccess, File, FileRole};
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
+
+use fulgurite_os::{Access as FileAccess, File, FileRole};
 
 use super::CheckOptions;
 use super::checker::Checker;
@@ -11,6 +14,12 @@ use crate::{Environment, ReadTxn, SlotPolicy};
 
 /// Attempts to pin a snapshot before a commit replaces it as the newest.
 const ATTEMPTS: usize = 1000;
+
+/// Attempts without a pause.
+const ATTEMPTS_AT_ONCE: usize = 100;
+
+/// The pause before a later attempt.
+const PAUSE: Duration = Duration::from_millis(1);
 
 /// How the checked snapshot was protected from being overwritten.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -177,7 +186,11 @@ fn pinned_metas<'env>(
     file: &File,
     mut txn: ReadTxn<'env>,
 ) -> Result<(ReadTxn<'env>, Metas), String> {
-    for _ in 0..ATTEMPTS {
+    for attempt in 0..ATTEMPTS {
+        // A writer may lose its core between the meta page and the lock file's id.
+        if attempt >= ATTEMPTS_AT_ONCE {
+            thread::sleep(PAUSE);
+        }
         let read = || Metas::read(file).map_err(|error| error.to_string());
         let (metas, again) = (read()?, read()?);
         let newest = metas.by_age().0.map(|newest| newest.txnid);
