@@ -20,8 +20,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("schema", &["ldap"]),
     ("access", &["ldap", "schema"]),
     ("auth", &["policy"]),
-    ("store", &["engine", "schema", "ber", "policy"]), // the one arrow from column to column
-    ("openldap-mdb", &["engine"]), // and the one for reading what others left behind
+    ("store", &["engine", "schema", "ber", "policy"]), // the directory's use of the engine
+    ("openldap-mdb", &["engine"]),                     // reads OpenLDAP's databases
     (
         "directory",
         &["ldap", "schema", "access", "auth", "store", "policy"],

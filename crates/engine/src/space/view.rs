@@ -1,4 +1,4 @@
-//! The pages that an operation sees, the caller that's they are.
+//! The pages that a reader or the writer sees.
 
 use fulgurite_format::Pgno;
 
