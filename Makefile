@@ -21,7 +21,7 @@ help:
 	@echo "make install PREFIX=  install the program and the C library (default /usr/local)"
 	@echo "make bench            measure against other stores and Debian's slapd: half an hour"
 	@echo "make bench-full       the same, all workloads, all sizes: hours"
-	@echo "make instructions     count the instructions of our C library's operations, and of LMDB's"
+	@echo "make instructions     count the instructions of our C library, of LMDB and of our server"
 	@echo "make bench-lmdb       measure liblmdb.so against a real one"
 	@echo "make programs         run programs that use LMDB on our liblmdb.so, with their tests"
 	@echo "make clients          run LDAP clients and servers of ten kinds against our server"

@@ -42,6 +42,12 @@ const COUNTED: &[&str] = &[
 /// Divides the sizes of what is counted.
 pub(crate) const SCALE: u64 = 100;
 
+/// The operations that the bounds of the C library are for.
+pub(crate) const OF_LIBRARY: &str = "our C library, in stores of 10,000 records";
+
+/// The operations that the bounds of the server are for.
+pub(crate) const OF_SERVER: &str = "our server, among 10,000 people";
+
 /// How much dearer than its bound an operation may be: compilers and C libraries differ a little.
 const SLACK: f64 = 1.03;
 
@@ -260,10 +266,10 @@ pub(crate) fn read_bounds(text: &str) -> anyhow::Result<Vec<Count>> {
         .collect()
 }
 
-/// The same the other way.
-pub(crate) fn write_bounds(counts: &[Count]) -> String {
-    let mut out = String::from(
-        "# Instructions of each operation of our C library, in stores of 10,000 records: bounds that may be exceeded by 3 %.\n\
+/// Writes such a table. Its first line tells the operations that it bounds.
+pub(crate) fn write_bounds(operations: &str, counts: &[Count]) -> String {
+    let mut out = format!(
+        "# Instructions of each operation of {operations}: bounds that may be exceeded by 3 %.\n\
          # `scripts/instructions.sh --update` writes this file; a number that rises needs a reason in the commit.\n",
     );
     for count in counts {
@@ -336,7 +342,10 @@ mod tests {
     #[test]
     fn bounds_are_read_as_they_are_written() {
         let counts = [count("get", 1272.0), count("scan", 113.0)];
-        assert_eq!(read_bounds(&write_bounds(&counts)).unwrap(), counts);
+        assert_eq!(
+            read_bounds(&write_bounds("a test", &counts)).unwrap(),
+            counts
+        );
         assert!(read_bounds("get").is_err());
         assert!(read_bounds("get much").is_err());
     }

@@ -56,6 +56,8 @@ enum Task {
     Directory(DirectoryArguments),
     /// Counts instructions of operations.
     Count(CountArguments),
+    /// Counts instructions of our server's operations.
+    CountServer(CountServerArguments),
     /// Names of workloads and engines.
     List,
     /// Measures what the machine allows: memory, kernel, disk, sockets.
@@ -184,6 +186,28 @@ struct CountArguments {
 }
 
 #[derive(Debug, Args)]
+struct CountServerArguments {
+    /// The server's program; several are shown side by side.
+    #[arg(long, default_value = "target/release/fulgurite")]
+    server: Vec<PathBuf>,
+    /// These operations only.
+    #[arg(long)]
+    only: Vec<String>,
+    /// A folder in memory.
+    #[arg(long, default_value = "/dev/shm")]
+    memory: PathBuf,
+    /// Keeps callgrind's files there, for callgrind_annotate: three for each operation.
+    #[arg(long)]
+    keep: Option<PathBuf>,
+    /// Compares the counts with the bounds in this file, in place of showing a table.
+    #[arg(long)]
+    check: Option<PathBuf>,
+    /// Writes them there.
+    #[arg(long, conflicts_with = "check")]
+    update: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
 struct PlayArguments {
     #[arg(long)]
     engine: String,
@@ -211,6 +235,7 @@ fn main() -> anyhow::Result<()> {
         Task::Engine(arguments) => measure_engine(arguments),
         Task::Directory(arguments) => measure_directory(arguments),
         Task::Count(arguments) => count_instructions(arguments),
+        Task::CountServer(arguments) => count_server(&arguments),
         Task::List => {
             report::list(&table());
             Ok(())
@@ -395,15 +420,53 @@ fn count_instructions(arguments: CountArguments) -> anyhow::Result<()> {
         return Ok(());
     }
     match (arguments.check, arguments.update) {
-        (Some(bounds), _) => report::check_counts(&counting, &bounds),
+        (Some(bounds), _) => report::check_counts(&count_ours(&counting)?, &bounds),
         (_, Some(bounds)) => {
-            let ours = Engine::named("fulgurite-c").context("no such engine")?;
-            Ok(std::fs::write(
-                bounds,
-                count::write_bounds(&counting.count(ours)?),
-            )?)
+            let text = count::write_bounds(count::OF_LIBRARY, &count_ours(&counting)?);
+            Ok(std::fs::write(bounds, text)?)
         }
         _ => report::show_counts(&counting),
+    }
+}
+
+fn count_ours(counting: &count::Counting) -> anyhow::Result<Vec<count::Count>> {
+    counting.count(Engine::named("fulgurite-c").context("no such engine")?)
+}
+
+fn count_server(arguments: &CountServerArguments) -> anyhow::Result<()> {
+    if !count::can_count() {
+        let skipped = directory::instructions::questions();
+        println!("instructions of the server are not counted: there is no valgrind");
+        println!("counts: 0 passed, 0 failed, {skipped} skipped");
+        return Ok(());
+    }
+    let builds = arguments.server.iter().enumerate().map(|(number, server)| {
+        let counting = directory::instructions::ServerCounting {
+            server: server.clone(),
+            only: arguments.only.clone(),
+            memory: arguments.memory.clone(),
+            keep: arguments
+                .keep
+                .as_ref()
+                .map(|keep| keep.join(number.to_string())),
+        };
+        let counts = counting
+            .count()
+            .with_context(|| server.display().to_string())?;
+        Ok((server.display().to_string(), counts))
+    });
+    let builds = builds.collect::<anyhow::Result<Vec<_>>>()?;
+    let (_, counts) = builds.first().context("no server")?;
+    match (&arguments.check, &arguments.update) {
+        (Some(bounds), _) => report::check_counts(counts, bounds),
+        (_, Some(bounds)) => Ok(std::fs::write(
+            bounds,
+            count::write_bounds(count::OF_SERVER, counts),
+        )?),
+        _ => {
+            report::show_server_counts(&builds);
+            Ok(())
+        }
     }
 }
 

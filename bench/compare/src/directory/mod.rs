@@ -15,6 +15,7 @@ mod contender;
 mod data_set;
 mod ds389;
 mod duty;
+pub(crate) mod instructions;
 mod people;
 mod plan;
 mod server;

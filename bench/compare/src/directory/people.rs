@@ -70,20 +70,14 @@ pub(crate) fn write(people: u64, wide: bool, out: &mut impl Write) -> io::Result
         "dn: cn=big,ou=groups,{SUFFIX}\nobjectClass: groupOfNames\ncn: big"
     )?;
     for number in 0..people.min(MEMBERS_MAX) {
-        writeln!(out, "member: uid=user.{number},ou=people,{SUFFIX}")?;
+        writeln!(out, "member: {}", dn(number))?;
     }
     writeln!(out)
 }
 
 fn person(number: u64, people: u64, wide: bool, out: &mut impl Write) -> io::Result<()> {
-    const GIVEN: [&str; 8] = [
-        "Ada", "Bela", "Cleo", "Dora", "Emil", "Finn", "Greta", "Hugo",
-    ];
-    const FAMILY: [&str; 8] = [
-        "Stone", "Rivers", "Field", "Wood", "Hill", "Brook", "Marsh", "Lake",
-    ];
     let any = mix(number) as usize;
-    let (given, family) = (GIVEN[any % 8], FAMILY[any / 8 % 8]);
+    let (given, family) = names(number);
     let word = word(number);
     // Each third is scattered over the database, because ranges of adjacent ids would be as good as
     // sets.
@@ -98,11 +92,13 @@ fn person(number: u64, people: u64, wide: bool, out: &mut impl Write) -> io::Res
     };
     writeln!(
         out,
-        "dn: uid=user.{number},ou=people,{SUFFIX}\nobjectClass: person\nobjectClass: organizationalPerson\n\
+        "dn: {}\nobjectClass: person\nobjectClass: organizationalPerson\n\
          objectClass: inetOrgPerson\nuid: user.{number}\ncn: {given} {family} {word}\nsn: {family}\ngivenName: {given}\n\
-         mail: {given}.{family}.{number}@example.com\nl: {city}\nst: {state}\nemployeeNumber: {number}\n\
+         mail: {}\nl: {city}\nst: {state}\nemployeeNumber: {number}\n\
          telephoneNumber: +49 421 555 {:04}\ntitle: Instrument maker\n\
          description: adjusts, repairs and tests what is measured with\nuserPassword: {HASHED}",
+        dn(number),
+        mail(number),
         any % 10_000
     )?;
     if wide {
@@ -122,8 +118,31 @@ fn person(number: u64, people: u64, wide: bool, out: &mut impl Write) -> io::Res
     writeln!(out)
 }
 
+/// The DN of a person.
+pub(super) fn dn(number: u64) -> String {
+    format!("uid=user.{number},ou=people,{SUFFIX}")
+}
+
+/// The mail address of a person.
+pub(super) fn mail(number: u64) -> String {
+    let (given, family) = names(number);
+    format!("{given}.{family}.{number}@example.com")
+}
+
+/// The given name and the family name of a person.
+fn names(number: u64) -> (&'static str, &'static str) {
+    const GIVEN: [&str; 8] = [
+        "Ada", "Bela", "Cleo", "Dora", "Emil", "Finn", "Greta", "Hugo",
+    ];
+    const FAMILY: [&str; 8] = [
+        "Stone", "Rivers", "Field", "Wood", "Hill", "Brook", "Marsh", "Lake",
+    ];
+    let any = mix(number) as usize;
+    (GIVEN[any % 8], FAMILY[any / 8 % 8])
+}
+
 /// Six letters and digits, different for each person: what substring searches look for.
-fn word(number: u64) -> String {
+pub(super) fn word(number: u64) -> String {
     const SIGNS: &[u8; 36] = b"abcdefghijklmnopqrstuvwxyz0123456789";
     let mut rest = scattered(number, 36_u64.pow(6));
     let mut word = String::new();

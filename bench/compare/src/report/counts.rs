@@ -4,7 +4,7 @@ use std::path::Path;
 
 use anyhow::{Context as _, ensure};
 
-use crate::count::{Counting, judge, read_bounds};
+use crate::count::{Count, Counting, judge, read_bounds};
 use crate::engines::{Engine, REFERENCE};
 
 /// Ours and the original's, side by side.
@@ -30,13 +30,41 @@ pub(crate) fn show_counts(counting: &Counting) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Fails where an operation of our C library got dearer than its bound allows.
-pub(crate) fn check_counts(counting: &Counting, bounds: &Path) -> anyhow::Result<()> {
+/// Prints the counts of several builds of our server: each next to the first.
+pub(crate) fn show_server_counts(builds: &[(String, Vec<Count>)]) {
+    let names = builds.iter().map(|(name, _)| name.as_str());
+    println!("| operation | {} |", names.collect::<Vec<_>>().join(" | "));
+    println!("| --- |{}", " --- |".repeat(builds.len()));
+    let Some((_, first)) = builds.first() else {
+        return;
+    };
+    for (row, base) in first.iter().enumerate() {
+        let cells = builds.iter().enumerate().map(|(build, (_, counts))| {
+            let Some(count) = counts.get(row) else {
+                return String::new();
+            };
+            match build {
+                0 => format!("{:.0}", count.instructions),
+                _ => format!(
+                    "{:.0} ({:+.2} %)",
+                    count.instructions,
+                    (count.instructions / base.instructions - 1.0) * 100.0
+                ),
+            }
+        });
+        println!(
+            "| {} | {} |",
+            base.workload,
+            cells.collect::<Vec<_>>().join(" | ")
+        );
+    }
+}
+
+/// Fails where an operation got dearer than its bound in a file allows.
+pub(crate) fn check_counts(counts: &[Count], bounds: &Path) -> anyhow::Result<()> {
     let text = std::fs::read_to_string(bounds)
         .with_context(|| format!("cannot read {}", bounds.display()))?;
-    let ours = Engine::named("fulgurite-c").context("no such engine")?;
-    let counts = counting.count(ours)?;
-    let (faults, news) = judge(&counts, &read_bounds(&text)?);
+    let (faults, news) = judge(counts, &read_bounds(&text)?);
     for line in faults.iter().chain(&news) {
         println!("{line}");
     }

@@ -9,7 +9,7 @@ mod pieces;
 mod plots;
 mod summary;
 
-pub(crate) use counts::{check_counts, show_counts};
+pub(crate) use counts::{check_counts, show_counts, show_server_counts};
 
 use std::fmt::Write as _;
 use std::path::Path;
