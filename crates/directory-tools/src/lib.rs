@@ -2,15 +2,15 @@
 //! changed.
 //!
 //! ```text
-//!   files --> ldif::Parts --> Reader --> schema --> EntryCompleter --> bulk load load
-//!   input --> ldif::Reader --> schema --> Importer --> store: writer             add
-//!   input --> ldif::Reader --> directory: updates of its root                    modify
-//!   store: export --> ldif::Writer --> output                                    export
-//!   store: by ids --> filter, scope --> ldif::Writer --> output                  cat
-//!   store: by ids --> filter, scope --> schema                                   schema_check
-//!   openldap-mdb: a foreign database --> schema --> store: writer                openldap_import
-//!   filter --> store: plan, counts                                               explain
-//!   seed --> invented people --> ldif::Writer --> output                         generate
+//!   files --> ldif::Parts --> Reader --> schema --> EntryCompleter --> bulk load   load
+//!   input --> ldif::Reader --> schema --> Importer --> store: writer               add
+//!   input --> ldif::Reader --> directory: updates of its root                      modify
+//!   store: export --> ldif::Writer --> output                                      export
+//!   store: by ids --> filter, scope --> ldif::Writer --> output                    cat
+//!   store: by ids --> filter, scope --> schema                                     schema_check
+//!   openldap-mdb: a foreign database --> schema --> store: writer                  openldap_import
+//!   filter --> store: plan, counts                                                 explain
+//!   seed --> invented people --> ldif::Writer --> output                           generate
 //! ```
 //!
 //! They work on stores and streams; options, terminals and exit codes are the command line's. A
