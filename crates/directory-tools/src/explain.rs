@@ -64,11 +64,7 @@ impl SearchStart {
         if base.is_root() && scope == Scope::Base {
             return Err(ExplainError::RootDse);
         }
-        let found = if base.is_root() && store.holds_everything() {
-            Some(EntryId::ROOT)
-        } else {
-            view.find(base)?.entry()
-        };
+        let found = view.find_base(base.normal())?;
         let base = found.ok_or_else(|| ExplainError::NoBase(base.pretty().to_owned()))?;
         Ok(SearchStart { base, scope })
     }

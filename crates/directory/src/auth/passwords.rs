@@ -95,7 +95,7 @@ impl<'d> Authenticator<'d> {
             let view = database.store.snapshot()?;
             let mut left = SAMPLE_MAX;
             for suffix in database.suffixes() {
-                let Some(base) = view.find(suffix)?.entry() else {
+                let Some(base) = view.find_base(suffix.normal())? else {
                     continue;
                 };
                 let all = fulgurite_schema::Filter::Constant(fulgurite_schema::Truth::True);

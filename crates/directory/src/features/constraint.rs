@@ -321,7 +321,7 @@ impl ValueList {
         filter: &Filter<AttributeSelector>,
     ) -> Result<bool, GuardRefusal> {
         for base in &self.region.bases {
-            let Some(id) = view.find(base)?.entry() else {
+            let Some(id) = view.find_base(base.normal())? else {
                 continue;
             };
             let mut candidates = view.plan(id, self.region.scope, filter)?;

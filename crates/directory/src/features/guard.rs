@@ -62,7 +62,7 @@ impl GuardContext<'_, '_> {
         except: Option<EntryId>,
     ) -> Result<bool, GuardRefusal> {
         for base in &region.bases {
-            let Some(id) = self.writer.find(base)?.entry() else {
+            let Some(id) = self.writer.find_base(base.normal())? else {
                 continue;
             };
             if self.finds_below(id, region.scope, filter, except)? {

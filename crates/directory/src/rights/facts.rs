@@ -301,7 +301,7 @@ fn search_in(
     search: &RuleSearch<'_>,
     visit: &mut dyn FnMut(&[u8]),
 ) -> Result<(), StoreError> {
-    let Some(base) = view.find_normal(search.base)?.entry() else {
+    let Some(base) = view.find_base(search.base)? else {
         return Ok(());
     };
     let scope = match search.scope {

@@ -9,6 +9,7 @@ mod chain;
 mod controls;
 mod copied;
 mod databases;
+mod empty_suffix;
 mod extended;
 mod guards;
 mod hidden;

@@ -117,9 +117,9 @@ pub(crate) fn narrow<T: Snapshot>(
     if base == EntryId::ROOT {
         return Ok(match scope {
             Scope::OneLevel => ScopedPlan::List(planned, Listing::new(base, scope)),
-            Scope::Base | Scope::Subtree | Scope::Subordinates => {
-                ScopedPlan::Ready(planned, ScopeTest::None)
-            }
+            // The root is no entry.
+            Scope::Base => ScopedPlan::Ready(TermPlan::nothing(), ScopeTest::None),
+            Scope::Subtree | Scope::Subordinates => ScopedPlan::Ready(planned, ScopeTest::None),
         });
     }
     let counts = view.stored_counts(base)?;

@@ -77,6 +77,19 @@ impl<T: Snapshot> View<'_, T> {
         Ok(found)
     }
 
+    /// Returns the base of a search by the normal form of its name; `None` if it is missing.
+    ///
+    /// For an empty suffix it is [`EntryId::ROOT`], which is above all entries and no entry itself.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the engine fails or the store is damaged.
+    pub fn find_base(&self, normal: &str) -> Result<Option<EntryId>, StoreError> {
+        if normal.is_empty() && self.store.holds_everything() {
+            return Ok(Some(EntryId::ROOT));
+        }
+        Ok(self.find_normal(normal)?.entry())
+    }
+
     /// Looks a name up from the suffix down.
     fn descend(&self, normal: &str) -> Result<NameLookup, StoreError> {
         let missing = NameLookup::Missing { deepest: None };
