@@ -24,12 +24,13 @@ impl Layer {
 
     /// Returns the settings of flags above those of `lower`.
     ///
-    /// If `lower` declares several databases, flags of a database would change the first one. A
-    /// command on one database then needs `--suffix`, which chooses it, and `--data` is refused.
-    /// The server takes no such flag.
+    /// If `lower` declares several databases, flags and environment variables of a database would
+    /// change the first one. A command on one database then needs `--suffix`, which chooses it, and
+    /// `--data` is refused. The server takes no such flag. Both refuse such variables.
     ///
     /// # Errors
-    /// [`ConfigError`]: no choice, a choice that no database fits, or a flag that is refused.
+    /// [`ConfigError`]: no choice, a choice that no database fits, or a flag or variable that is
+    /// refused.
     pub fn flags_over(
         mut self,
         mut lower: Layer,
@@ -56,6 +57,9 @@ impl Layer {
                 format!("the settings have several databases, {listed}; set it for each there");
             Err(ConfigError::at(origin, text))
         };
+        if let Some(origin) = variable_of(&lower.first) {
+            return refused(&origin);
+        }
         let first = &self.first;
         if choice == DatabaseChoice::All {
             return match flag_of(first) {
@@ -104,6 +108,20 @@ fn flag_of(first: &DatabaseLayer) -> Option<&Origin> {
         .or(storage.indexes.first().map(|one| &one.origin))
 }
 
+/// Returns the environment variable of a setting that belongs to one database.
+fn variable_of(first: &DatabaseLayer) -> Option<Origin> {
+    let mut variable = None;
+    let mut look = |_: &'static str, _: String, origin: &Origin| {
+        if matches!(origin, Origin::Variable(_)) {
+            variable.get_or_insert_with(|| origin.clone());
+        }
+    };
+    first.content.clone().resolve().each(&mut look);
+    first.storage.clone().resolve().each(&mut look);
+    first.policy.clone().resolve().each(&mut look);
+    variable
+}
+
 #[cfg(test)]
 mod tests {
     use std::path::Path;
@@ -118,13 +136,24 @@ mod tests {
         flags: &[(&'static str, &str, &str)],
         choice: DatabaseChoice,
     ) -> Result<String, String> {
+        chosen_with(flags, choice, &[])
+    }
+
+    fn chosen_with(
+        flags: &[(&'static str, &str, &str)],
+        choice: DatabaseChoice,
+        variables: &[(&str, &str)],
+    ) -> Result<String, String> {
         let mut layer = Layer::default();
         for (flag, key, value) in flags {
             layer.set_flag(flag, key, *value).unwrap();
         }
         let lower = Layer::from_slapd_conf_text(TWO, Path::new("slapd.conf")).unwrap();
+        let variables = variables.iter();
+        let variables = variables.map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        let environment = Layer::from_environment(variables).unwrap();
         let layer = layer
-            .flags_over(lower, choice)
+            .flags_over(lower.over(environment), choice)
             .map_err(|error| error.to_string())?;
         let settings = Settings::new(layer).unwrap();
         let directories = settings
@@ -179,6 +208,29 @@ mod tests {
         ] {
             let refused = all(&[(flag, key, value)]).unwrap_err();
             assert!(refused.contains(flag), "{refused}");
+        }
+    }
+
+    #[test]
+    fn variables_change_no_database_of_several() {
+        let choices = [
+            (&[][..], DatabaseChoice::All),
+            (&[("--suffix", "suffix", "o=Partner")], DatabaseChoice::One),
+        ];
+        for (flags, choice) in choices {
+            let free = [("FULGURITE_THREADS", "3"), ("FULGURITE_LIMITS_SIZE", "9")];
+            chosen_with(flags, choice, &free).unwrap();
+            for (name, value) in [
+                ("FULGURITE_DATA", "/c"),
+                ("FULGURITE_SUFFIX", "o=Partner"),
+                ("FULGURITE_ROOT_PASSWORD", "secret"),
+                ("FULGURITE_INDEX", "uid:eq"),
+                ("LDAP_ROOT", "dc=example,dc=org"),
+            ] {
+                let refused = chosen_with(flags, choice, &[(name, value)]).unwrap_err();
+                let is_named = refused.starts_with(&format!("environment variable {name}: "));
+                assert!(is_named && refused.contains("set it for each"), "{refused}");
+            }
         }
     }
 }
