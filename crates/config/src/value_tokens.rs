@@ -52,7 +52,7 @@ pub(crate) fn value_text(tokens: &[String]) -> Option<String> {
 }
 
 /// Returns true if a text is read as one token, whatever follows it.
-fn reads_as(text: &str, token: &str) -> bool {
+pub(crate) fn reads_as(text: &str, token: &str) -> bool {
     let read = split_value(text) == [token];
     read && split_value(&format!("{text} x")) == [token, "x"]
 }

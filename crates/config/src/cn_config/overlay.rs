@@ -6,7 +6,7 @@ use fulgurite_policy::{
 
 use super::entry::ConfigEntry;
 use crate::Sourced;
-use crate::value_tokens::{split_value, value_token};
+use crate::value_tokens::{quoted_token, reads_as, split_value, value_text, value_token};
 
 /// The class of all entries of overlays.
 const OVERLAY_CLASS: &str = "olcOverlayConfig";
@@ -25,7 +25,9 @@ pub(super) fn entry(at: usize, overlay: &OverlaySettings, above: &str) -> Config
     for directive in row.into_iter().flat_map(|row| row.directives) {
         let lines = overlay.lines.iter().map(|line| &line.value);
         let own = lines.filter(|line| line.directive == directive);
-        entry.add(directive.olc, own.flat_map(values));
+        // A line without a value is shown as its words. No file holds it.
+        let shown = own.map(|line| values(line).unwrap_or_else(|| vec![line.arguments.join(" ")]));
+        entry.add(directive.olc, shown.flatten());
     }
     entry
 }
@@ -48,41 +50,67 @@ pub(super) fn line(
     Sourced::new(line, value.origin.clone())
 }
 
-/// Returns the values of a directive.
-fn values(line: &OverlayLine) -> Vec<String> {
+/// Returns true if values express a directive.
+pub(super) fn has_values(line: &OverlayLine) -> bool {
+    values(line).is_some()
+}
+
+/// Returns the values of a directive; `None` if none read back as its arguments.
+fn values(line: &OverlayLine) -> Option<Vec<String>> {
+    let arguments = &line.arguments;
     match line.directive.value {
-        OverlayValue::Words => {
-            let spelled = |word: &String| value_token(word).unwrap_or_else(|| word.clone());
-            let words: Vec<String> = line.arguments.iter().map(spelled).collect();
-            vec![words.join(" ")]
+        OverlayValue::Words => value_text(arguments).map(|text| vec![text]),
+        OverlayValue::Text => {
+            let texts = arguments.first().map(|text| text_value(text));
+            texts.into_iter().collect()
         }
-        OverlayValue::Text => vec![line.first().to_owned()],
-        OverlayValue::EachWord => line.arguments.clone(),
+        OverlayValue::EachWord => {
+            let words = arguments.iter().map(|word| value_token(word));
+            words.collect()
+        }
         OverlayValue::QuotedWords => {
-            let words = line.arguments.iter().enumerate();
-            let words: Vec<String> = words.map(|(at, word)| quoted_word(at, word)).collect();
-            vec![words.join(" ")]
+            let words = arguments.iter().enumerate();
+            let words: Option<Vec<_>> = words.map(|(at, word)| quoted_word(at, word)).collect();
+            words.map(|words| vec![words.join(" ")])
         }
     }
 }
 
-/// Returns an argument in quotes, unless it is one of the first two or a number.
+/// Returns the value of a text; `None` if no spelling reads back. A value that begins with a quote
+/// is read as words.
+fn text_value(text: &str) -> Option<String> {
+    match text.is_empty() || text.starts_with('"') {
+        true => quoted_token(text),
+        false => Some(text.to_owned()),
+    }
+}
+
+/// Returns an argument in quotes, unless it is one of the first two or a number. `None` if no
+/// spelling reads back.
 ///
 /// Like slapd, it escapes nothing between the quotes.
-fn quoted_word(at: usize, word: &str) -> String {
+fn quoted_word(at: usize, word: &str) -> Option<String> {
     if at < 2 || word.parse::<i64>().is_ok() {
-        return word.to_owned();
+        return value_token(word);
     }
     match word.split_once('=') {
-        Some((name, value)) if at > 2 => format!("{name}=\"{value}\""),
-        _ => format!("\"{word}\""),
+        Some((name, value)) if at > 2 => {
+            let text = format!("{name}=\"{value}\"");
+            reads_as(&text, word).then_some(text)
+        }
+        _ => None,
     }
+    .or_else(|| quoted_token(word))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use fulgurite_policy::Origin;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const RULE: &str = "olcConstraintAttribute";
 
     fn read(overlay: &str, olc: &str, value: &str) -> OverlayLine {
         let directive = find_overlay(overlay).and_then(|row| row.directive(olc));
@@ -92,7 +120,6 @@ mod tests {
 
     #[test]
     fn values_are_written_as_slapd_writes_them_and_read_back() {
-        let rule = "olcConstraintAttribute";
         for (overlay, olc, value, arguments) in [
             (
                 "unique",
@@ -103,13 +130,13 @@ mod tests {
             ("unique", "olcUniqueAttribute", "mail", &["mail"]),
             (
                 "constraint",
-                rule,
+                RULE,
                 "mail regex \"^[a-z]+ @x\\.org$\"",
                 &["mail", "regex", "^[a-z]+ @x\\.org$"],
             ),
             (
                 "constraint",
-                rule,
+                RULE,
                 "title,description size 4 restrict=\"ldap:///ou=p,dc=x??sub?(cn=a b)\"",
                 &[
                     "title,description",
@@ -120,7 +147,7 @@ mod tests {
             ),
             (
                 "constraint",
-                rule,
+                RULE,
                 "l uri \"ldap:///dc=x?cn?sub?(cn=*)\"",
                 &["l", "uri", "ldap:///dc=x?cn?sub?(cn=*)"],
             ),
@@ -128,11 +155,53 @@ mod tests {
         ] {
             let line = read(overlay, olc, value);
             assert_eq!(line.arguments, arguments, "{value}");
-            assert_eq!(values(&line), [value]);
+            assert_eq!(values(&line).unwrap(), [value]);
         }
         let quoted = read("unique", "olcUniqueURI", "\"strict ldap:///?mail?sub\"");
         assert_eq!(quoted.arguments, ["strict ldap:///?mail?sub"]);
         let several = read("unique", "olcUniqueIgnore", "mail uid");
-        assert_eq!(values(&several), ["mail", "uid"]);
+        assert_eq!(values(&several).unwrap(), ["mail", "uid"]);
+    }
+
+    #[test]
+    fn a_rule_that_no_value_expresses_has_none() {
+        let rule = |pattern: &str| {
+            let directive = find_overlay("constraint").and_then(|row| row.directive(RULE));
+            OverlayLine {
+                directive: directive.expect(RULE),
+                arguments: ["cn", "regex", pattern].map(str::to_owned).to_vec(),
+            }
+        };
+        let written = values(&rule("a\"b")).expect("a value");
+        assert_eq!(written, ["cn regex \"a\"\"b\""]);
+        assert!(!has_values(&rule("a\" b")));
+    }
+
+    proptest! {
+        #[test]
+        fn a_written_value_reads_back(
+            arguments in proptest::collection::vec("[ab=1 \\\\\"]{0,6}", 1..5),
+        ) {
+            for (overlay, olc) in [
+                ("constraint", RULE),
+                ("unique", "olcUniqueURI"),
+                ("unique", "olcUniqueIgnore"),
+                ("syncprov", "olcSpCheckpoint"),
+            ] {
+                let directive = find_overlay(overlay).and_then(|row| row.directive(olc));
+                let directive = directive.expect(olc);
+                let mut arguments = arguments.clone();
+                if directive.value == OverlayValue::Text {
+                    arguments.truncate(1);
+                }
+                let line = OverlayLine { directive, arguments };
+                let Some(written) = values(&line) else { continue };
+                let read: Vec<String> = written
+                    .iter()
+                    .flat_map(|value| self::read(overlay, olc, value).arguments)
+                    .collect();
+                prop_assert_eq!(read, line.arguments);
+            }
+        }
     }
 }

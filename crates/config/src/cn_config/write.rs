@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use fulgurite_ldif::Writer;
 
 use super::entry::ConfigEntry;
+use super::overlay;
 use crate::names::AuthzRegexp;
 use crate::value_tokens::{quoted_token, value_token};
 use crate::{LimitsRule, Origin, Settings};
@@ -68,6 +69,11 @@ impl Settings {
             if found.is_some() {
                 return found;
             }
+        }
+        let overlays = databases.clone().flat_map(|database| &database.overlays);
+        let mut lines = overlays.flat_map(|overlay| &overlay.lines);
+        if let Some(line) = lines.find(|line| !overlay::has_values(&line.value)) {
+            return Some((line.directive.olc, &line.origin));
         }
         let mut providers = databases.flat_map(|database| &database.content.syncrepl);
         let provider = providers.find(|provider| provider.value.value().is_none());
