@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use fulgurite_openldap_mdb::{Entry as SourceEntry, Source};
+use fulgurite_openldap_mdb::{Entry as SourceEntry, EntryFault, Source};
 use fulgurite_schema::{Builtin, Schema, SchemaBuilder};
 use sha1::{Digest as _, Sha1};
 
@@ -79,6 +79,7 @@ pub fn missing_types(from: &Path, schema: &Schema) -> Result<Vec<MissingType>, I
                 of_users.extend(types.map(str::to_ascii_lowercase));
             }
             // The import itself reports what cannot be read.
+            Err(error) if matches!(error.fault, EntryFault::Engine(_)) => break,
             Ok(Some(_)) | Err(_) => {}
         }
     }

@@ -11,6 +11,10 @@ use crate::error::{EntryFault, OpenError, ReadError};
 use crate::names::{Names, next_named};
 use crate::words::{id_of, u32_at};
 
+/// Failed look-ups in a row after which the walk through the entries ends. More ids than a page
+/// leads to.
+const FAILURES_MAX: u32 = 1 << 16;
+
 /// A database of the mdb backend, open for reading.
 pub struct Source {
     env: Environment,
@@ -37,8 +41,10 @@ pub struct Dump<'s> {
     /// Attribute descriptions by number, from 1.
     descriptions: Vec<String>,
     names: Names,
-    /// The id at which the walk through the entries continues.
-    next: u64,
+    /// The id at which the walk through the entries continues; `None` at its end.
+    next: Option<u64>,
+    /// Failed look-ups in a row.
+    failures: u32,
     /// Ids that have a name and no entry; searched at the end.
     orphans: Option<BTreeSet<u64>>,
 }
@@ -108,7 +114,8 @@ impl Source {
             databases,
             descriptions,
             names: Names::new(names),
-            next: 1,
+            next: Some(1),
+            failures: 0,
             orphans: None,
         })
     }
@@ -245,26 +252,36 @@ impl Dump<'_> {
     }
 
     fn next_id(&mut self) -> Result<Option<u64>, ReadError> {
-        let from = self.next;
+        let Some(from) = self.next else {
+            return Ok(None);
+        };
         let failed = |fault| ReadError {
             id: from,
             name: None,
             fault,
         };
-        let engine = |error: fulgurite::Error| failed(EntryFault::Engine(error));
-        let mut cursor = self.txn.cursor(self.databases.entries).map_err(engine)?;
-        let row = match cursor.seek_range(&from.to_ne_bytes()) {
-            Ok(row) => row,
-            Err(error) => {
+        let found = match self.id_from(from) {
+            Ok(found) => found,
+            Err(fault) => {
                 // If the engine cannot read a page, the next id may be on a sound one.
-                self.next = from.saturating_add(1);
-                return Err(engine(error));
+                self.failures += 1;
+                let goes_on =
+                    matches!(fault, EntryFault::Engine(_)) && self.failures < FAILURES_MAX;
+                self.next = from.checked_add(1).filter(|_| goes_on);
+                return Err(failed(fault));
             }
         };
-        let Some((key, _)) = row else { return Ok(None) };
-        let id = id_of(key).ok_or_else(|| failed(EntryFault::Record("its key")))?;
-        self.next = id.saturating_add(1);
-        Ok(Some(id))
+        self.failures = 0;
+        self.next = found.and_then(|id| id.checked_add(1));
+        Ok(found)
+    }
+
+    /// Returns the first id of an entry from an id on.
+    fn id_from(&self, from: u64) -> Result<Option<u64>, EntryFault> {
+        let mut cursor = self.txn.cursor(self.databases.entries)?;
+        let row = cursor.seek_range(&from.to_ne_bytes())?;
+        let id = row.map(|(key, _)| id_of(key).ok_or(EntryFault::Record("its key")));
+        id.transpose()
     }
 
     fn attributes(&self, id: u64) -> Result<Vec<Attribute>, EntryFault> {
@@ -371,5 +388,62 @@ impl std::fmt::Debug for Dump<'_> {
         f.debug_struct("Dump")
             .field("next", &self.next)
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use fulgurite::KeyOrder;
+    use tempfile::TempDir;
+
+    use super::*;
+
+    const MARK: &[u8] = b"a record that the test finds in the file";
+
+    /// Returns a database with one key in id2e.
+    fn database(key: &[u8]) -> TempDir {
+        let folder = tempfile::tempdir().expect("a folder");
+        let env = Environment::options().databases_max(4);
+        let env = env.open(folder.path()).expect("an environment");
+        let mut txn = env.write().expect("a transaction");
+        for name in ["ad2i", "dn2i", "id2e"] {
+            let database = txn.create_database(name, KeyOrder::Lexical).expect(name);
+            if name == "id2e" {
+                txn.put(database, key, MARK).expect("a record");
+            }
+        }
+        txn.commit().expect("a commit");
+        folder
+    }
+
+    /// Returns the number of errors before the end.
+    fn errors(folder: &TempDir) -> u32 {
+        let source = Source::open(folder.path()).expect("a source");
+        let mut dump = source.dump().expect("a dump");
+        let mut errors = 0;
+        while dump.next_entry().transpose().is_some() {
+            errors += 1;
+            assert!(errors <= FAILURES_MAX, "the walk does not end");
+        }
+        errors
+    }
+
+    #[test]
+    fn a_walk_ends_after_a_damaged_key_and_after_the_highest_id() {
+        assert_eq!(errors(&database(b"odd")), 1);
+        assert_eq!(errors(&database(&u64::MAX.to_ne_bytes())), 1);
+    }
+
+    #[test]
+    fn a_walk_ends_if_no_page_can_be_read() {
+        let folder = database(&1_u64.to_ne_bytes());
+        let file = folder.path().join("data.mdb");
+        let mut bytes = std::fs::read(&file).expect("a data file");
+        let mut windows = bytes.windows(MARK.len());
+        let at = windows.position(|window| window == MARK).expect("a record");
+        let page = at / 4096 * 4096;
+        bytes[page..page + 16].fill(0xff);
+        std::fs::write(&file, bytes).expect("a damaged file");
+        assert_eq!(errors(&folder), FAILURES_MAX);
     }
 }
