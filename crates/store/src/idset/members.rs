@@ -1,5 +1,6 @@
 //! Membership of positions in a stored chunk, tested in place.
 
+use super::position::CHUNK_IDS;
 use crate::bytes::u64_at;
 
 /// A test of positions that ascend. A chunk that is damaged may give wrong answers, but no others
@@ -28,6 +29,7 @@ impl<'a> Members<'a> {
 
     /// Returns true if the chunk has this position. Positions must be asked in ascending order.
     pub(crate) fn contains(&mut self, low: u16) -> bool {
+        debug_assert!(usize::from(low) < CHUNK_IDS, "a position is in its chunk");
         match self {
             Members::Array(rest) => {
                 skip_below(rest, |position| u16::from_le_bytes(*position) < low);
@@ -55,6 +57,7 @@ fn skip_below<T>(rest: &mut &[T], below: impl Fn(&T) -> bool) {
     while rest.get(end - 1).is_some_and(&below) {
         end *= 2;
     }
+    debug_assert!(end / 2 <= rest.len(), "steps double within the items");
     let window = rest.get(end / 2..end.min(rest.len())).unwrap_or_default();
     let skipped = end / 2 + window.partition_point(below);
     *rest = rest.get(skipped..).unwrap_or_default();

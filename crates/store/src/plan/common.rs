@@ -54,6 +54,7 @@ impl<T: Snapshot> Builder<'_, '_, T> {
                 break;
             }
         }
+        debug_assert!(measured.len() <= MEASURED_MAX, "few postings are measured");
         measured.sort_by_key(MeasuredPosting::len);
         let Some(rarest) = measured.first().filter(|rarest| is_readable(rarest)) else {
             return Ok(self.read_later(measured));
@@ -70,6 +71,7 @@ impl<T: Snapshot> Builder<'_, '_, T> {
         {
             let before = ids.len();
             index::measure(&mut cursor, key)?.retain(&mut ids);
+            debug_assert!(ids.len() <= before, "a posting only removes ids");
             in_vain = match before - ids.len() {
                 0..=TESTED_SOONER => in_vain + 1,
                 _ => 0,
@@ -97,6 +99,10 @@ impl<T: Snapshot> Builder<'_, '_, T> {
 /// Returns the keys in the order in which they are measured.
 fn in_order(mut keys: Vec<Vec<u8>>) -> impl Iterator<Item = Vec<u8>> {
     let len = keys.len();
+    debug_assert!(
+        keys.iter().all(|key| !key.is_empty()),
+        "an empty key is one that was taken"
+    );
     let every = move |start| (start..len).step_by(FIRST_STEP);
     let first = every(0).chain(len.checked_sub(1));
     let rest = (1..FIRST_STEP).flat_map(every);
