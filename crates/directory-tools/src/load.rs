@@ -191,11 +191,11 @@ struct FileParts<'c> {
     counter: &'c std::cell::Cell<(u64, u64)>,
 }
 
-/// Some records of a file, and the marks for their entries.
+/// Some records of a file, and the stamps for their entries.
 struct FilePart {
     file: usize,
     part: Part,
-    marks: EntryStamps,
+    stamps: EntryStamps,
 }
 
 impl<'c> FileParts<'c> {
@@ -239,12 +239,12 @@ impl<'c> FileParts<'c> {
                 continue;
             };
             if let Some(part) = parts.next_part()? {
-                let marks = self.importer.marks(part.records_max());
+                let stamps = self.importer.stamps(part.records_max());
                 let (entries, _) = self.counter.get();
                 let bytes = self.bytes_before + parts.bytes_read();
                 self.counter.set((entries, bytes));
                 let file = *file;
-                return Ok(Some(FilePart { file, part, marks }));
+                return Ok(Some(FilePart { file, part, stamps }));
             }
             self.bytes_before += parts.bytes_read();
             self.current = None;
@@ -281,14 +281,14 @@ impl PartReader<FilePart, LoadFailure> for RecordReader<'_> {
         let FilePart {
             file,
             mut part,
-            mut marks,
+            mut stamps,
         } = part;
         let name = self.files.get(file).cloned().unwrap_or_default();
         let error = part.take_error();
         let mut reader = part.reader(reader_options(&name));
         while let Some(record) = reader.next_record()? {
             let line = record.line();
-            let entry = self.entry(&record, &mut marks);
+            let entry = self.entry(&record, &mut stamps);
             let entry = entry.map_err(|(line, reason)| LoadFailure::Record {
                 file: name.clone(),
                 line,
@@ -314,7 +314,7 @@ impl<'s> RecordReader<'s> {
     fn entry(
         &mut self,
         record: &Record<'_>,
-        marks: &mut EntryStamps,
+        stamps: &mut EntryStamps,
     ) -> Result<CheckedEntry, (u64, String)> {
         let Action::Content(attributes) = record.action() else {
             let reason = "a change record; only entries can be loaded";
@@ -326,7 +326,7 @@ impl<'s> RecordReader<'s> {
         self.collect(attributes, &mut entry)
             .map_err(|(line, reason)| (line, format!("{}: {reason}", record.dn())))?;
         self.completer
-            .complete(entry, marks)
+            .complete(entry, stamps)
             .map_err(|violation| named(violation.to_string()))
     }
 

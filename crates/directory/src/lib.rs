@@ -67,10 +67,10 @@ pub use fulgurite_policy::{
     Restrict, Restrictions, Security, SizeLimits, SortLimits, Sourced, Subordinate, TimeLimits,
 };
 pub use generated::tree::{SentCounter, TreeEntry, TreeOptions, TreeSource};
+pub use op::begin_update::UpdateStep;
 pub use op::bind::BindStep;
 pub use op::extended_step::{ExtendedReply, ExtendedStep};
 pub use op::password_modify::PasswordChange;
-pub use op::transaction::UpdateStep;
 pub use request::controls::{CONTROLS, ControlRow};
 pub use rights::explain::{ExplainError, ExplainTarget, RightsExplanation};
 pub use rights::selection::Selection;

@@ -130,11 +130,11 @@
 mod buffer_pool;
 mod codes;
 mod cursor;
-mod env;
 mod environment;
 mod error;
 mod maintain;
 mod memory;
+mod opened;
 mod order;
 mod range;
 mod reader;
@@ -150,7 +150,6 @@ pub use codes::code_text;
 pub use cursor::{
     Cursor, CursorId, CursorPosition, FastStep, Move, PositionedCursor, Record, StepUnit,
 };
-pub use env::{Database, Durability, Multimap, OpenError, OpenOptions, SlotPolicy};
 pub use environment::{Environment, Info};
 pub use error::Error;
 pub use fulgurite_format::{DatabaseFlags, Malformed, Pgno, Txnid};
@@ -158,6 +157,7 @@ pub use fulgurite_format::{DatabaseFlags, Malformed, Pgno, Txnid};
 pub use fulgurite_os::seam;
 pub use fulgurite_os::{DiskObserver, set_bus_guard, thread_word};
 pub use maintain::{CompactReport, CompactStep, Compaction, ReachedPages, check, salvage};
+pub use opened::{Database, Durability, Multimap, OpenError, OpenOptions, SlotPolicy};
 pub use order::{CustomOrder, KeyOrder, ValueKind};
 pub use range::{FirstValues, KeyRange, Keys, Records, Values};
 pub use reader::ReaderPolicy;

@@ -135,9 +135,9 @@ mod tests {
     #[test]
     fn the_engine_asks_the_seam() {
         let text = b"use std::fs::File;\n//! std::fs is fine here\n";
-        let found = faults("crates/engine/src/env/files.rs", text);
+        let found = faults("crates/engine/src/opened/files.rs", text);
         assert!(
-            found[0].starts_with("crates/engine/src/env/files.rs:1: "),
+            found[0].starts_with("crates/engine/src/opened/files.rs:1: "),
             "{found:?}"
         );
         for name in [

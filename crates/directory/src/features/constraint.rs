@@ -9,7 +9,7 @@ use fulgurite_schema::{
 use fulgurite_store::View;
 
 use super::compilation::Compilation;
-use super::guard::{GuardContext, GuardRefusal, GuardedUpdate};
+use super::guard_question::{GuardContext, GuardRefusal, GuardedUpdate};
 use super::region::{Region, UrlFilter, filter_of, scope_of};
 use crate::request::change::Change;
 use crate::rights::facts::{EntryFacts, EntrySource};

@@ -1,7 +1,7 @@
 //! The guards: all features that refuse updates.
 
 use super::constraint::Constraint;
-use super::guard::{GuardContext, GuardRefusal, GuardedUpdate};
+use super::guard_question::{GuardContext, GuardRefusal, GuardedUpdate};
 use super::unique::Unique;
 use crate::request::change::Change;
 

@@ -10,7 +10,7 @@
 //! | point | place | features |
 //! | --- | --- | --- |
 //! | names | `search::begin`, `op::update`, `op::compare`: before `result::dn` parses a name | none (rwm) |
-//! | [`guard`] | `write::guard`: rights are checked, the entry after the update is known | [`unique`], [`constraint`] |
+//! | guard: [`guard_question`], [`guards`] | `write::ask_guards`: rights are checked, the entry after the update is known | [`unique`], [`constraint`] |
 //! | follow | `Context::end_change`: the change is in the transaction | none (refint, memberof) |
 //! | present | `rights::computed::Computed`: the one table of computed attributes | none (memberof, collect) |
 //! | plan | `search::begin`: the parts and the order of a search | [`glue`], [`sssvlv`] |
@@ -24,7 +24,7 @@
 pub(crate) mod compilation;
 mod constraint;
 pub(crate) mod glue;
-pub(crate) mod guard;
+pub(crate) mod guard_question;
 mod guards;
 mod region;
 pub(crate) mod registry;

@@ -12,7 +12,7 @@ use fulgurite_schema::{AttributeDescription, AttributeSelector, Dn, EntrySubject
 use fulgurite_store::Scope;
 
 use super::compilation::Compilation;
-use super::guard::{GuardContext, GuardRefusal, GuardedUpdate};
+use super::guard_question::{GuardContext, GuardRefusal, GuardedUpdate};
 use super::region::{Region, UrlFilter, filter_of, scope_of, write_equality};
 
 /// The feature: its domains, in the order of the configuration.

@@ -4,6 +4,7 @@
 pub(crate) mod add;
 mod authorize;
 pub(crate) mod batch;
+pub(crate) mod begin_update;
 pub(crate) mod bind;
 pub(crate) mod compare;
 pub(crate) mod delete;

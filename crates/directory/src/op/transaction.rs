@@ -12,30 +12,16 @@
 //! meanwhile. An update that can no longer be applied fails at the end, and the whole transaction
 //! with it.
 
-use fulgurite_ldap::{EndTransaction, LdapResult, Message, MessageId, ResultCode, UpdateBuf, oid};
+use fulgurite_ldap::{EndTransaction, LdapResult, MessageId, ResultCode};
 
 use crate::core::result::{OpResult, refuse};
 use crate::core::session::Session;
 use crate::core::transaction_queue::{Transaction, unknown_transaction};
-use crate::directory::Directory;
 use crate::op::extended_step::{ExtendedReply, ExtendedStep};
-use crate::request::controls::RequestControls;
 use crate::write::request::WriteRequest;
 
 /// The identifier of the one transaction of a connection.
-const IDENTIFIER: &[u8] = b"";
-
-/// The next step of an update.
-#[derive(Debug)]
-#[allow(clippy::large_enum_variant, reason = "lives for a moment")]
-pub enum UpdateStep {
-    /// The writer must apply it.
-    Write(WriteRequest),
-    /// It is queued in its transaction, or refused.
-    Answered(LdapResult),
-    /// It is refused and its transaction dropped. The client also gets a notice.
-    Aborted(LdapResult),
-}
+pub(super) const IDENTIFIER: &[u8] = b"";
 
 /// Starts a transaction.
 pub(crate) fn start(session: &mut Session, value: Option<&[u8]>) -> OpResult<ExtendedStep> {
@@ -86,56 +72,4 @@ pub(crate) fn end(
     }
     let request = WriteRequest::transaction(session, id, updates);
     Ok(ExtendedStep::Update(request))
-}
-
-impl Directory {
-    /// Begins an add, delete, modify or modify DN, for the writer or for the transaction it names.
-    #[must_use]
-    pub fn begin_update(&self, session: &mut Session, message: &Message<'_>) -> UpdateStep {
-        let Some(update) = UpdateBuf::new(message) else {
-            return UpdateStep::Answered(refuse(ResultCode::ProtocolError, "not an update"));
-        };
-        if message.controls.find(oid::TRANSACTION).is_none() {
-            return UpdateStep::Write(WriteRequest::update(session, update));
-        }
-        let operation = message.request.operation();
-        let controls = match RequestControls::decode(operation, &message.controls) {
-            Ok(controls) => controls,
-            Err(result) => return UpdateStep::Answered(result),
-        };
-        let Some(identifier) = controls.transaction else {
-            return UpdateStep::Write(WriteRequest::update(session, update));
-        };
-        let transaction = session.transaction().filter(|_| identifier == IDENTIFIER);
-        let Some(transaction) = transaction.cloned() else {
-            return UpdateStep::Answered(unknown_transaction());
-        };
-        let refused = require_no_reading(&controls)
-            .and_then(|()| self.check_update(session, message))
-            .err();
-        if let Some(result) = refused {
-            return UpdateStep::Answered(result);
-        }
-        if transaction.push(update) {
-            return UpdateStep::Answered(LdapResult::success());
-        }
-        session.set_transaction(None);
-        let text = "the transaction has grown too large and is aborted";
-        UpdateStep::Aborted(refuse(ResultCode::AdminLimitExceeded, text))
-    }
-}
-
-/// Fails for pre-read and post-read: no client sees an entry in the middle of a transaction.
-fn require_no_reading(controls: &RequestControls<'_>) -> OpResult {
-    let unwilling = |what| {
-        let text = format!("{what} control: cannot perform in transaction");
-        Err(refuse(ResultCode::UnwillingToPerform, text))
-    };
-    if controls.pre_read.is_some() {
-        return unwilling("preread");
-    }
-    if controls.post_read.is_some() {
-        return unwilling("postread");
-    }
-    Ok(())
 }

@@ -85,7 +85,7 @@ impl Importer {
     }
 
     /// Returns stamps for `entries` entries, newer than all before.
-    pub fn marks(&mut self, entries: usize) -> EntryStamps {
+    pub fn stamps(&mut self, entries: usize) -> EntryStamps {
         let time = self.clock.now();
         let bytes = self.entropy.draw(entries);
         debug_assert_eq!(bytes.len(), entries, "each entry has its randomness");
@@ -133,16 +133,16 @@ impl EntryCompleter {
     pub fn complete(
         &self,
         entry: Entry,
-        marks: &mut EntryStamps,
+        stamps: &mut EntryStamps,
     ) -> Result<CheckedEntry, SchemaViolation> {
         let checked = self.checked(entry)?;
-        let csn = marks.first.behind(marks.used);
-        marks.used += 1;
+        let csn = stamps.first.behind(stamps.used);
+        stamps.used += 1;
         debug_assert!(
-            marks.used as usize <= marks.random.bytes.len(),
+            stamps.used as usize <= stamps.random.bytes.len(),
             "each entry has a reserved number and drawn randomness"
         );
-        Ok(self.stamped(checked, marks.time, csn, &marks.random))
+        Ok(self.stamped(checked, stamps.time, csn, &stamps.random))
     }
 
     fn checked(&self, mut entry: Entry) -> Result<CheckedEntry, SchemaViolation> {

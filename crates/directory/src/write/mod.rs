@@ -2,10 +2,10 @@
 //!
 //! [`request`] is what other crates hand to the writer. The operations in `op` use the rest.
 
+mod ask_guards;
 pub(crate) mod changes;
 pub(crate) mod context;
 pub(crate) mod derived_keys;
-mod guard;
 pub(crate) mod import;
 pub(crate) mod multi_value;
 mod permission;

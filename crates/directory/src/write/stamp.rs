@@ -82,12 +82,12 @@ impl Stamp<'_> {
         if !self.kept {
             return;
         }
-        let marks = [
+        let stamps = [
             (&types.entry_csn, self.csn.text()),
             (&types.modifiers_name, self.by.to_owned()),
             (&types.modify_timestamp, self.time.generalized()),
         ];
-        for (description, value) in marks {
+        for (description, value) in stamps {
             if !except.contains(&description) {
                 entry.set(description, vec![value.into_bytes()]);
             }

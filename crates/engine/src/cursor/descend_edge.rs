@@ -8,7 +8,7 @@ use super::CursorPosition;
 use super::fast::{FastMode, PageCursor};
 use super::fast_step::FastStep;
 use super::position::Edge;
-use crate::env::Window;
+use crate::opened::Window;
 use crate::tree::Step;
 use crate::value;
 

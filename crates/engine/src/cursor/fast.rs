@@ -3,7 +3,7 @@
 use fulgurite_format::{Page, PageHeader, PageKind, Pgno};
 use fulgurite_os::{CACHE_LINE, prefetch_lines};
 
-use crate::env::Window;
+use crate::opened::Window;
 
 /// The state of the fast path of a position.
 #[derive(Debug, Clone)]

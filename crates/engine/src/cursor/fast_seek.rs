@@ -9,7 +9,7 @@ use super::fast::{FastMode, PageCursor, PrefetchState};
 use super::position::{AtValue, State, TREE_OF_VALUES};
 use super::{CursorPosition, Record};
 use crate::KeyOrder;
-use crate::env::Window;
+use crate::opened::Window;
 use crate::tree::{Path, Step, Tree, prefetch_probes};
 use crate::value;
 

@@ -20,7 +20,7 @@ use super::fast::{FastMode, PageCursor, PrefetchState};
 use super::position::{AtValue, Deleted, Edge, State, TREE_OF_VALUES};
 use super::sibling::SiblingLeaf;
 use super::{CursorPosition, Record};
-use crate::env::Window;
+use crate::opened::Window;
 use crate::tree::Step;
 
 /// A step to a neighbour.

@@ -13,7 +13,7 @@ use fulgurite_format::{LeafNode, NodeFlags, Page, PageHeader, PageKind, Pgno};
 use super::fast::{FastMode, FastState};
 use super::{Move, Record};
 use crate::Error;
-use crate::env::Database;
+use crate::opened::Database;
 use crate::space::PageView;
 use crate::tree::{self, Pages, Path, Step, Tree};
 use crate::value::{self, ValueAt, Values};

@@ -17,7 +17,7 @@ use fulgurite_os::{CACHE_LINE, prefetch_lines};
 use super::CursorPosition;
 use super::fast::{PageCursor, PrefetchState};
 use super::sibling::SiblingLink;
-use crate::env::Window;
+use crate::opened::Window;
 
 /// Entries prefetched at a time in the leaf where a walk begins.
 const ENTRIES: u32 = 12;

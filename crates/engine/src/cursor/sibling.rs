@@ -4,7 +4,7 @@ use fulgurite_format::{Page, PageKind, Pgno};
 use fulgurite_os::{CACHE_LINE, prefetch};
 
 use super::fast::PageCursor;
-use crate::env::Window;
+use crate::opened::Window;
 use crate::tree::{Path, Step};
 
 /// The sibling of the leaf that a path leads to.

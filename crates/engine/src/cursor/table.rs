@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::position::{Deleted, State};
 use super::{CursorPosition, Record};
 use crate::Error;
-use crate::env::Database;
+use crate::opened::Database;
 use crate::space::PageView;
 use crate::tree::Tree;
 

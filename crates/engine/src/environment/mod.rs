@@ -4,7 +4,7 @@
 //!   OpenOptions::open --> Environment --- read, write ---> txn
 //!                           |      |
 //!                        Handle  Group
-//!                        (env/)  submissions that are committed together
+//!                     (opened/)  submissions that are committed together
 //! ```
 
 mod group;
@@ -17,7 +17,7 @@ use std::path::Path;
 use group::Group;
 pub use info::Info;
 
-use crate::env::{self, Durability, Handle, OpenError, OpenOptions};
+use crate::opened::{self, Durability, Handle, OpenError, OpenOptions};
 use crate::{Error, ReadTxn, ReaderPolicy, WriteTxn};
 
 /// A handle on an open environment: begin transactions with [`Environment::read`] and
@@ -144,7 +144,7 @@ impl OpenOptions {
     /// # Errors
     /// Each variant of [`OpenError`] states the remedy.
     pub fn open(&self, path: impl AsRef<Path>) -> Result<Environment, OpenError> {
-        let handle = env::open(path.as_ref(), self, crate::space::count_free)?;
+        let handle = opened::open(path.as_ref(), self, crate::space::count_free)?;
         Ok(Environment {
             handle,
             group: Group::default(),

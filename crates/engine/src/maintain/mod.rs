@@ -15,7 +15,7 @@
 //!
 //! - `space::PageView` and `tree::Pages`, to read pages of a pinned snapshot;
 //! - `tree`, `value` and the free-list calls of `WriteTxn::pages`, to move pages (`shrink` alone);
-//! - `env::Mapping`, to read the data file (`copy`) and to cut it off (`shrink`).
+//! - `opened::Mapping`, to read the data file (`copy`) and to cut it off (`shrink`).
 //!
 //! The rest of the engine uses nothing from here. `check` and `salvage` use neither `space` nor
 //! `tree`, because the code that wrote a file must not judge it.

@@ -8,7 +8,7 @@ use fulgurite_format::{META_PAGES, Malformed, Pgno};
 
 use super::page_set::PageSet;
 use super::walk::{References, RunReference, TreePage, TreeRole, TreeVisitor, visit_tree};
-use crate::env::Database;
+use crate::opened::Database;
 use crate::space::PageView;
 use crate::tree::Pages;
 use crate::txn::Sealed as _;

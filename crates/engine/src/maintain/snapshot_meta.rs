@@ -2,7 +2,7 @@
 
 use fulgurite_format::{META_PAGES, Meta, Pgno, Txnid};
 
-use crate::env::Database;
+use crate::opened::Database;
 use crate::tree::Pages as _;
 use crate::txn::Sealed as _;
 use crate::{Error, ReadTxn};

@@ -7,7 +7,7 @@ use super::free_records::{listed_twice, record_at, record_before, record_id};
 use super::view::PageView;
 use super::writer_pages::WriterPages;
 use crate::Error;
-use crate::env::RESERVE_PAGES;
+use crate::opened::RESERVE_PAGES;
 use crate::reader::{EndMark, may_be_reused};
 use crate::tree::Path;
 

@@ -8,8 +8,8 @@ use rustc_hash::FxHashMap;
 
 use crate::Error;
 use crate::buffer_pool::{self, Buffers, pages_max};
-use crate::env::PageStore;
 use crate::memory::{room_for, zeros};
+use crate::opened::PageStore;
 
 /// At most that many pieces go into one write call: as many as the system takes.
 const PARTS_MAX: usize = 1024;

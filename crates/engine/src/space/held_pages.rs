@@ -6,7 +6,7 @@ use fulgurite_format::{FreeRecord, Malformed, Meta, Pgno, Txnid};
 use super::view::PageView;
 use super::writer_pages::{WriterPages, free_tree};
 use crate::Error;
-use crate::env::Window;
+use crate::opened::Window;
 use crate::reader::{EndMark, GrowthDecision, LockFile, ReaderPolicy};
 use crate::tree::{self, Pages as _, PagesMut as _, Path, Tree};
 

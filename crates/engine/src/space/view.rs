@@ -4,7 +4,7 @@ use fulgurite_format::Pgno;
 
 use super::dirty_pages::DirtyPages;
 use crate::Error;
-use crate::env::Window;
+use crate::opened::Window;
 use crate::reader::EndMark;
 use crate::tree::Pages;
 

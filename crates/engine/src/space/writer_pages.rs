@@ -11,8 +11,8 @@ use super::pool::Pool;
 use super::reclaimed_records::ReclaimedRecords;
 use super::view::PageView;
 use crate::Error;
-use crate::env::{Handle, Mapping, Window};
 use crate::memory::zeros;
+use crate::opened::{Handle, Mapping, Window};
 use crate::reader::EndMark;
 use crate::tree::{Pages, PagesMut, Tree};
 

@@ -4,7 +4,7 @@
 use fulgurite_format::{META_PAGES, Meta};
 
 use super::write::WriteTxn;
-use crate::env::{Database, Durability, MetaReplacement};
+use crate::opened::{Database, Durability, MetaReplacement};
 use crate::reader::SlotTable;
 use crate::space::save_free_list;
 use crate::tree::{self, Path};

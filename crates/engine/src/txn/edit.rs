@@ -2,7 +2,7 @@
 
 use super::snapshot::Sealed;
 use super::write::WriteTxn;
-use crate::env::Database;
+use crate::opened::Database;
 use crate::tree::Path;
 use crate::{Error, KeyOrder};
 

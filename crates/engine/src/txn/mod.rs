@@ -4,7 +4,7 @@ mod commit;
 mod cursor_put;
 mod edit;
 mod free_pages;
-mod last_insert;
+mod insert_hint;
 mod level;
 mod multimap;
 mod named;

@@ -4,7 +4,7 @@ use fulgurite_format::DatabaseFlags;
 
 use super::{Put, PutFlags, Sealed as _, Snapshot, WriteTxn};
 use crate::Error;
-use crate::env::Multimap;
+use crate::opened::Multimap;
 use crate::order::{KeyOrder, ValueKind};
 use crate::range::Values;
 use crate::tree;

@@ -7,7 +7,7 @@ use super::snapshot::Sealed;
 use super::trees::{self, OpenTree};
 use super::write::WriteTxn;
 use crate::cursor::{CursorPosition, DeletedRecord};
-use crate::env::Database;
+use crate::opened::Database;
 use crate::tree::{self, Pages, Path, Tree};
 use crate::{Error, KeyOrder, value};
 

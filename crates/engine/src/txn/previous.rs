@@ -4,7 +4,7 @@ use fulgurite_format::Meta;
 
 use super::write::WriterLock;
 use crate::Error;
-use crate::env::Handle;
+use crate::opened::Handle;
 use crate::reader::{LockFile, Slot, SlotTable};
 
 /// Pins the snapshot before the newest, or the newest where there is none before it.

@@ -5,7 +5,7 @@ use fulgurite_format::{NodeFlags, layout};
 use super::put_flags::{Put, PutFlags, Reservation};
 use super::snapshot::Sealed;
 use super::write::WriteTxn;
-use crate::env::Database;
+use crate::opened::Database;
 use crate::tree::{self, Pages, Path, Tree};
 use crate::value::{self, Removal, ValueAt};
 use crate::{Error, KeyOrder};

@@ -7,7 +7,7 @@ use super::snapshot::Sealed;
 use super::write::WriteTxn;
 use crate::Error;
 use crate::cursor::CursorId;
-use crate::env::Database;
+use crate::opened::Database;
 use crate::space::{PageView, WriterPages};
 use crate::tree::{self, Pages, PagesMut, Path, Tree};
 use crate::value::{self, ValueAt};
@@ -149,7 +149,7 @@ impl ManyValues {
             None => {
                 let exact = tree::seek(pages.view(), &self.inner, item, &mut self.path)?;
                 tree::touch_path(pages, &mut self.inner, &mut self.path)?;
-                self.is_last = super::last_insert::is_last_leaf(pages.view(), &self.path)?;
+                self.is_last = super::insert_hint::is_last_leaf(pages.view(), &self.path)?;
                 exact
             }
         };

@@ -7,7 +7,7 @@ use super::write::WriteTxn;
 use super::write_cursor::WriteCursor;
 use crate::Error;
 use crate::cursor::{CursorId, CursorPosition, DeletedRecord, Move, Record};
-use crate::env::Database;
+use crate::opened::Database;
 use crate::tree::{self, Pages, Path, Tree};
 use crate::value::{self, Removal};
 

@@ -6,7 +6,7 @@ use fulgurite_format::{DatabaseFlags, LeafNode, Pgno, TreeRecord, layout};
 
 use super::trees;
 use crate::cursor::{Cursor, CursorPosition, Move, PositionedCursor, Record};
-use crate::env::{Database, Handle, Multimap};
+use crate::opened::{Database, Handle, Multimap};
 use crate::range::{self, Gap, KeyRange, PrefixEnd, Records, Values};
 use crate::space::PageView;
 use crate::tree::{self, Pages, Tree};

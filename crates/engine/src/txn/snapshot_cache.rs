@@ -10,7 +10,7 @@ use std::cell::Cell;
 use fulgurite_format::{Pgno, Txnid};
 
 use super::trees::{OpenTree, Trees};
-use crate::env::Database;
+use crate::opened::Database;
 
 /// The trees of a snapshot, or none. It is boxed, so that it moves from one transaction to the next
 /// without being copied.

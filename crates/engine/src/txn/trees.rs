@@ -3,7 +3,7 @@
 use fulgurite_format::{DatabaseFlags, Meta, NodeFlags, Pgno, TREE_RECORD_LEN, TreeRecord};
 
 use crate::Error;
-use crate::env::{Database, DatabaseNames};
+use crate::opened::{Database, DatabaseNames};
 use crate::space::free_tree;
 use crate::tree::{self, Pages, Path, Tree};
 

@@ -9,14 +9,14 @@
 //!                 |                     |
 //!               schema              the words of the crates that act on the settings
 //!
-//!   handler ---> live                                   answers requests by the newest Directory
+//!   live_handler ---> live                              answers requests by the newest Directory
 //! ```
 
 pub(crate) mod check;
 mod convert;
 mod exposure;
-mod handler;
 pub(crate) mod live;
+mod live_handler;
 pub(crate) mod open;
 mod reload;
 pub(crate) mod schema;

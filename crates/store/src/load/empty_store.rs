@@ -5,11 +5,11 @@ use std::path::Path;
 use rustc_hash::FxHashMap;
 
 use super::batch::OverflowEntry;
-use super::chunk_threads::{Postings, write_postings};
 use super::error::Failure;
 use super::external_sort::ExternalSort;
 use super::name_buffer::NameBuffer;
 use super::options::LoadProgress;
+use super::posting_writer::{Postings, write_postings};
 use crate::error::Damage;
 use crate::ids::EntryId;
 use crate::index::{KeyMaker, KeySink, ValueSource, key};

@@ -4,8 +4,8 @@
 //! Preparing threads do this, so that the loading thread reads no key. It only learns the id of the
 //! first position.
 
-use super::chunks::push_number;
 use super::grams::{GramLists, Grams};
+use super::posting_chunks::push_number;
 use crate::ids::AttributeId;
 use crate::index::{KeySink, gram, key};
 

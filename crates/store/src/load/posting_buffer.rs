@@ -10,11 +10,11 @@
 
 use std::collections::BTreeMap;
 
-use super::chunks::{SegmentIds, push_number};
 use super::error::Failure;
 use super::external_sort::{Buffer, RowSink};
 use super::grams;
 use super::key_collector::{EntryKeys, KeyCollector, ROW_POSITION_LEN, SortedKeys, SortedRow};
+use super::posting_chunks::{SegmentIds, push_number};
 use crate::error::Damage;
 use crate::ids::{AttributeId, EntryId};
 use crate::index::{KeySink, gram, key};

@@ -17,7 +17,7 @@ use fulgurite_format::{META_PAGES, Meta, Txnid};
 use fulgurite_os::{Access, DataFile, File, FileRole, Map};
 
 use super::sink::CopySink;
-use crate::env::directory_of;
+use crate::opened::directory_of;
 use crate::{Environment, Error};
 
 /// A new file that receives a copy from its beginning on.

@@ -3,9 +3,9 @@
 use fulgurite_format::{META_PAGES, Meta};
 
 use super::sink::CopySink;
-use crate::env::Handle;
 use crate::maintain::snapshot_meta::meta_for_page;
 use crate::memory::zeros;
+use crate::opened::Handle;
 use crate::txn::Sealed;
 use crate::{Error, ReadTxn};
 

@@ -3,7 +3,7 @@
 use fulgurite_format::Pgno;
 
 use super::resumable_walk::{ResumableWalk, RootRecords, RootTree, WalkEvent, WalkPosition};
-use crate::env::Database;
+use crate::opened::Database;
 use crate::space::refer_to;
 use crate::tree::{self, PagesMut, Tree};
 use crate::{Error, WriteTxn, value};

@@ -4,8 +4,8 @@ use fulgurite_format::{Malformed, Pgno};
 
 use super::compaction::{CompactStep, Compaction, Stage};
 use super::resumable_walk::WalkPosition;
-use crate::env::Database;
 use crate::maintain::free_list::free_page_count;
+use crate::opened::Database;
 use crate::txn::Sealed as _;
 use crate::{Environment, Error};
 

@@ -8,7 +8,7 @@ use fulgurite_format::{PageKind, PageMut, layout};
 
 use super::snapshot::Sealed;
 use super::write::WriteTxn;
-use crate::env::Database;
+use crate::opened::Database;
 use crate::space::PageView;
 use crate::tree::{self, Pages, Path, Tree};
 use crate::{Error, KeyOrder};

@@ -5,11 +5,11 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-use super::chunks::{ChunkSink, Scratch, SegmentIds, write_chunks};
 use super::error::Failure;
 use super::external_sort::{ExternalSort, RowSink};
 use super::grams;
 use super::posting_buffer::{KindPostings, PostingBuffer, PostingIds};
+use super::posting_chunks::{ChunkSink, Scratch, SegmentIds, write_chunks};
 use crate::bytes::take;
 use crate::error::Damage;
 use crate::ids::EntryId;

@@ -7,7 +7,7 @@ use fulgurite_store::EntryId;
 
 use crate::core::result::OpResult;
 use crate::core::session::Identity;
-use crate::features::guard::{GuardContext, GuardRefusal, GuardedUpdate};
+use crate::features::guard_question::{GuardContext, GuardRefusal, GuardedUpdate};
 use crate::request::change::Change;
 use crate::write::context::{Context, WorkBudget};
 
