@@ -80,7 +80,7 @@ pub(crate) trait Store: Sized + Sync {
 
     /// Copies the store into an empty folder, as backups do.
     fn copy_to(&self, _folder: &Path) -> anyhow::Result<()> {
-        bail!("this engine has no copy of its own")
+        bail!("this engine cannot copy a store")
     }
 
     /// The name and version that it reports.

@@ -349,7 +349,7 @@ fn files_cut_off_missing_exchanged_or_renamed_are_refused() {
     assert!(matches!(error, BackupError::Exists(_)), "{error}");
     let unknown = bring_back(&to, &scratch.join("unknown"), Some(1)).expect_err("no such point");
     assert!(
-        unknown.to_string().contains("there are: 5, 9, 13"),
+        unknown.to_string().contains("The backups have: 5, 9, 13"),
         "{unknown}"
     );
 }

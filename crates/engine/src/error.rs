@@ -172,7 +172,7 @@ pub enum Error {
     /// The file would have to grow because of this reader, and the policy does not let it; see
     /// [`crate::ReaderPolicy::refuse_growth`].
     #[error(
-        "the file would have to grow because thread {:x} of process {} keeps a snapshot{} that is {} transactions old and holds {} free pages; end that reader, or allow growth",
+        "the file would have to grow. Thread {:x} of process {} keeps a snapshot{} that is {} transactions old and holds {} free pages. End that reader, or allow growth",
         .0.reader.thread, .0.reader.pid, since(.0.reader.age), .0.reader.lag, .0.held_pages
     )]
     HeldByReader(Box<crate::reader_info::LongReader>),
@@ -190,12 +190,12 @@ pub enum Error {
     /// A page was touched that data or lock file did not have any more. Reads returned zeros;
     /// nothing is committed.
     #[error(
-        "the data or lock file lost pages while it was open: somebody cut it off, or its disk failed or is full; close it everywhere and check it"
+        "the data or lock file lost pages while it was open. It was cut off, or its disk failed or is full. Close it everywhere and check it"
     )]
     MapLost,
     /// A flush failed: committed data may not be durable, and no later flush can tell.
     #[error(
-        "making the environment durable failed, and trying again proves nothing; it can still be read: close it in this process and open it again to write"
+        "the flush failed, and trying again proves nothing. The environment can still be read. To write, close it in this process and open it again"
     )]
     FlushFailed,
     /// The handle was opened by the parent process.

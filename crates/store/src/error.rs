@@ -42,7 +42,7 @@ pub enum StoreError {
     #[error(transparent)]
     Engine(#[from] fulgurite::Error),
     /// The store contains something invalid.
-    #[error("the store is damaged: {0}; export what can be read and load it anew")]
+    #[error("the store is damaged: {0}. Export the readable entries and load them anew")]
     Damaged(#[from] Damage),
     /// The entry's name is taken.
     #[error("{0}: the entry exists already")]
@@ -122,7 +122,7 @@ pub enum OpenError {
     },
     /// Written by a release with another layout.
     #[error(
-        "{path}: layout {found:?} is not the layout of this release ({expected:?}); export with the release that wrote it and load anew"
+        "{path}: layout {found:?} is not the layout of this release ({expected:?}). Export with the release that wrote it, and load anew"
     )]
     Layout {
         /// Directory of the store.
@@ -148,7 +148,7 @@ pub enum OpenError {
     /// The schema has changed the rule by which an index was made. Opening the store for writing
     /// rebuilds the index.
     #[error(
-        "{path}: the index {index} was made by another matching rule than the schema has now; open the store for writing once"
+        "{path}: the index {index} was made by another matching rule than the schema has now. Open the store for writing once"
     )]
     IndexRules {
         /// Directory of the store.

@@ -312,7 +312,7 @@ impl Operation {
             Operation::Missing => {
                 let filter = format!("(uid=nobody.{person})");
                 let found = client.search(SUFFIX, Scope::Subtree, &filter, &[])?;
-                ensure!(found.entries.is_empty(), "somebody has {filter}");
+                ensure!(found.entries.is_empty(), "an entry matches {filter}");
                 found.result.code
             }
             Operation::Scan => {

@@ -21,7 +21,9 @@ use crate::flags::{OfChange, OfNewStore, OfServer, SettingFlags};
     name = "fulgurite",
     version,
     max_term_width = 100,
-    after_help = "For administrators of slapd: slapd, slapadd, slapcat, slapindex, slapmodify, slappasswd, slaptest,\nslapdn, slapauth, slapacl and slapschema are sub-commands too, with their own options. A link of\nsuch a name to this program runs that sub-command."
+    after_help = "The tools of slapd are sub-commands too, with their own options:\n  \
+slapd slapadd slapcat slapindex slapmodify slappasswd slaptest slapdn slapauth slapacl slapschema\nA \
+link of such a name to this program runs that sub-command."
 )]
 pub(crate) struct Arguments {
     #[command(subcommand)]

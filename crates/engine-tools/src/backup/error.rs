@@ -74,8 +74,8 @@ pub enum BackupError {
     },
     /// The environment is older than the last backup.
     #[error(
-        "the environment is at transaction {environment} and the backups in {} go up to {newest}: it is another \
-         environment, or one restored to an earlier time; use another directory",
+        "the environment is at transaction {environment}, the backups in {} go up to {newest}. It is another \
+         environment, or was restored to an earlier time. Use another directory",
         directory.display()
     )]
     Behind {
@@ -88,7 +88,7 @@ pub enum BackupError {
     },
     /// The backups are of another environment.
     #[error(
-        "the environment is not the one that the backups in {} are of: {why}; use another directory",
+        "the environment is not the one that the backups in {} are of: {why}. Use another directory",
         directory.display()
     )]
     Foreign {
@@ -101,7 +101,7 @@ pub enum BackupError {
     #[error("there are no backups in {}", .0.display())]
     Empty(PathBuf),
     /// No backup is of this transaction.
-    #[error("no backup in {} is of transaction {wanted}; there are: {known}", directory.display())]
+    #[error("no backup in {} is of transaction {wanted}. The backups have: {known}", directory.display())]
     NoSuchTransaction {
         /// The directory of the backups.
         directory: PathBuf,
@@ -114,7 +114,7 @@ pub enum BackupError {
     #[error("{} exists already; nothing is overwritten", .0.display())]
     Exists(PathBuf),
     /// The environment is damaged, so the tool does nothing with it.
-    #[error("the environment is damaged: {0}; see `fulgurite check`")]
+    #[error("the environment is damaged: {0}. Run `fulgurite check`")]
     Damage(String),
     /// The restored file failed its check.
     #[error("what was restored is not sound, so it was removed: {0}")]

@@ -133,7 +133,7 @@ fn another_layout_is_refused() {
             _ => b"",
         };
         assert_eq!(found, old, "{error}");
-        let advice = "export with the release that wrote it and load anew";
+        let advice = "Export with the release that wrote it, and load anew";
         assert!(error.to_string().ends_with(advice), "{error}");
     }
 }

@@ -92,7 +92,7 @@ impl Neighbour {
             .status()
             .context("start a process that dies")?;
         if ended.code() != Some(DEAD) {
-            bail!("the process that should have died of its own will ended with {ended}");
+            bail!("the process should have died by itself, but ended with {ended}");
         }
         Ok(())
     }

@@ -152,7 +152,7 @@ impl World<'_> {
                     let expected = self.poisoned && refusal.code == PANIC;
                     ensure!(
                         cause || expected,
-                        "refused without a reason: {} ({}); {fired:?}",
+                        "refused without a reason: {} ({}), faults {fired:?}",
                         refusal.text,
                         refusal.code
                     );

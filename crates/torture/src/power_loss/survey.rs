@@ -414,8 +414,8 @@ impl Survey {
             return Ok(());
         }
         bail!(
-            "a promise is broken: snapshot {promised:?} was promised, {outcome:?} found ({:?} at a glance)\n\
-             see it again with: torture power-loss --replay {}",
+            "a promise is broken. Snapshot {promised:?} was promised, {outcome:?} found ({:?} at a glance).\n\
+             Replay: torture power-loss --replay {}",
             found.glance,
             found.id
         );

@@ -122,7 +122,7 @@ fn an_environment_is_copied_backed_up_restored_and_compacted_beside_its_writer()
     ];
     let unknown = refused(&run(&unknown));
     assert!(
-        unknown.contains("no backup in") && unknown.contains("there are: 1, 2, "),
+        unknown.contains("no backup in") && unknown.contains("The backups have: 1, 2, "),
         "{unknown}"
     );
     std::fs::remove_file(backups.join("full-1.fgb")).expect("remove");

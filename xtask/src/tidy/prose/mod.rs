@@ -1,12 +1,13 @@
-//! The rules of language for comments and documents, as far as a program can check them.
+//! The rules of language for comments, documents and messages, as far as a program can check them.
 //!
 //! ```text
-//! file -> lines of prose -> paragraphs -> sentences -> rules
+//! file -> lines of prose and literals -> paragraphs -> sentences -> rules
 //! ```
 //!
 //! CONTRIBUTING.md has all eight rules. Checked here are the length of a sentence, its first word,
 //! banned phrases and the width of a line.
 
+mod literals;
 mod paragraphs;
 mod rules;
 mod sentences;
@@ -17,7 +18,8 @@ pub(crate) fn faults(name: &str, text: &str) -> Vec<String> {
     for number in paragraphs::wide_lines(name, text) {
         faults.push(format!("{name}:{number}: wrap this line at 100 columns"));
     }
-    for paragraph in paragraphs::read(name, text) {
+    let comments = paragraphs::read(name, text);
+    for paragraph in comments.into_iter().chain(literals::read(name, text)) {
         for sentence in sentences::split(&paragraph) {
             for fault in rules::check(&sentence.text) {
                 faults.push(format!(

@@ -66,7 +66,7 @@ pub enum CheckError {
     /// Commits overwrote the snapshot during the check: nothing pinned it, or a writer ended its
     /// reader.
     #[error(
-        "{} was written to while it was checked, and no reader slot held the snapshot to the end; check it again, or at rest",
+        "{} was written to during the check, and no reader slot held the snapshot to the end. Check it again, or at rest",
         path.display()
     )]
     Overtaken {
