@@ -13,12 +13,12 @@ pub(crate) struct SplitRecord {
     pub(crate) attributes: Vec<AttributeId>,
 }
 
-/// Moves the attributes of more than `inline_max` values out of a record that contains all values.
-/// `None` if there is no such attribute.
+/// Moves the attributes of more than `inline_max` values out of a record that contains them. `None`
+/// if there is no such attribute. Overflow values stay where they are.
 pub(crate) fn split(whole: &Record<'_>, inline_max: usize) -> Result<Option<SplitRecord>, Damage> {
     let attributes: Vec<AttributeId> = whole
         .attributes()
-        .filter(|(_, values)| values.len() > inline_max)
+        .filter(|(_, values)| values.len() > inline_max && !values.are_overflow())
         .map(|(id, _)| id)
         .collect();
     if attributes.is_empty() {

@@ -114,6 +114,49 @@ fn rows_are_deleted_with_their_entry() {
 }
 
 #[test]
+fn a_record_with_all_values_of_an_attribute_clears_their_old_rows() {
+    let (store, id) = with_group(&(0..300).collect::<Vec<_>>());
+    let schema = schema();
+    let described = |texts: &[&str]| {
+        let mut attributes = vec![("objectClass", "groupOfNames"), ("member", "uid=m0,dc=x")];
+        attributes.extend(texts.iter().map(|text| ("description", *text)));
+        entry(&schema, GROUP, &attributes)
+    };
+    let change = |number| ValueChange {
+        description: schema.describe(b"member").unwrap(),
+        removed: Vec::new(),
+        added: vec![member(number).into_bytes()],
+    };
+    let steps: [&[&str]; 6] = [
+        &["a", "b", "c"],
+        &["d", "b"],
+        &["b"],
+        &["e", "f"],
+        &[],
+        &["g", "h"],
+    ];
+    for (texts, number) in steps.iter().zip(1000..) {
+        let mut writer = store.write().unwrap();
+        let new = described(texts);
+        writer.modify_values(id, &new, &[change(number)]).unwrap();
+        writer.commit().unwrap();
+        let view = store.snapshot().unwrap();
+        let description = schema.describe(b"description").unwrap();
+        let held = view.entry(id).unwrap().unwrap();
+        let held = held.values(&description);
+        assert_eq!(
+            held.is_some_and(|held| held.are_overflow()),
+            texts.len() > 1
+        );
+        let held: Vec<&[u8]> = held.into_iter().flatten().collect();
+        let expected: Vec<&[u8]> = texts.iter().map(|text| text.as_bytes()).collect();
+        assert_eq!(held, expected);
+        assert_clean(&store);
+    }
+    assert_eq!(members(&store, id).len(), 306);
+}
+
+#[test]
 fn a_value_longer_than_a_page_is_alone_in_its_block() {
     let store = create();
     let schema = schema();

@@ -166,8 +166,8 @@ impl Writer<'_> {
             &known,
         );
         self.record_postings(id, difference);
-        self.has_changed_entries = true;
-        self.view.txn.put(store.dbs.entries, &id.key(), &encoded)?;
+        // The record may contain all values of another attribute whose values overflow.
+        self.put_record_over(id, &encoded, true)?;
         self.record = encoded;
         self.flush_if_full()
     }

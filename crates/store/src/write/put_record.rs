@@ -17,7 +17,8 @@ impl Writer<'_> {
     }
 
     /// As [`put_record`](Self::put_record), in place of another record. The other record may have
-    /// overflow values only if `may_have_overflow`. Rows of equal values stay.
+    /// overflow values only if `may_have_overflow`. Rows of equal values stay. The rows of
+    /// attributes that the new record announces as overflow values are up to date already.
     pub(super) fn put_record_over(
         &mut self,
         id: EntryId,
@@ -27,11 +28,18 @@ impl Writer<'_> {
         let store = self.view.store;
         self.has_changed_entries = true;
         let new = Record::parse(encoded)?;
-        debug_assert!(!new.has_overflow(), "an encoded record has all values");
+        debug_assert!(
+            may_have_overflow || !new.has_overflow(),
+            "the record of a new entry has all values"
+        );
         let large = overflow_values::split(&new, store.inline_values_max)?;
         let (mut stale, mut kept) = (BTreeSet::new(), BTreeSet::new());
         if may_have_overflow && let Some(old) = self.view.record(id)? {
-            for number in old.overflow_attributes() {
+            let is_announced = |number: &AttributeId| {
+                let values = new.values(*number);
+                values.is_some_and(|values| values.are_overflow())
+            };
+            for number in old.overflow_attributes().filter(|n| !is_announced(n)) {
                 let is_large = large
                     .as_ref()
                     .is_some_and(|large| large.attributes.contains(&number));
