@@ -91,8 +91,17 @@ impl WriteTxn<'_> {
             return Ok((tree, Some(true)));
         }
         let found = self.find_position(database, &tree, path, key, flags);
+        let was_deleted = place.is_key_deleted();
         if matches!(found, Ok(None) | Err(Error::WrongKind(_))) {
             place.stand_on_path(self.pages(), &tree, path.clone())?;
+        }
+        if matches!(found, Ok(None)) {
+            if flags.has(PutFlags::APPEND) {
+                place.go(self.pages(), &tree, crate::Move::Last)?;
+            }
+            if was_deleted {
+                place.mark_deleted(true);
+            }
         }
         Ok((tree, found?))
     }
