@@ -218,15 +218,17 @@ impl CursorPosition {
     ) -> Result<Option<Record<'t>>, Error> {
         if !tree.has_duplicates() {
             // The record after a deleted one has another key.
-            let deleted = std::mem::replace(&mut self.deleted, Deleted::No);
-            // In an emptied tree the cursor is unset and begins at the first record.
-            if deleted == Deleted::Key && self.state != State::Unset {
+            if self.deleted == Deleted::Key {
+                self.deleted = Deleted::No;
                 return Ok(None);
             }
-            self.deleted = deleted;
             return self.next(pages, tree);
         }
         match self.state {
+            State::Unset if self.deleted == Deleted::Key => {
+                self.deleted = Deleted::No;
+                return Ok(None);
+            }
             State::Unset => return self.edge(pages, tree, Edge::First),
             State::Behind => return Ok(None),
             State::On => {}

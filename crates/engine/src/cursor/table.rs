@@ -170,13 +170,27 @@ impl CursorTable {
         }
     }
 
-    /// Unsets the cursors of a database, or of all databases.
-    pub(crate) fn reset(&self, database: Option<Database>) {
+    /// Unsets the cursors of an emptied database.
+    pub(crate) fn reset(&self, database: Database) {
+        for slot in self.slots.borrow_mut().iter_mut().flatten() {
+            if let Some(position) = &mut slot.position
+                && position.database == database
+            {
+                position.reset();
+            }
+        }
+    }
+
+    /// Unsets the cursors of a database that was cleared, or of all databases. As in LMDB, they
+    /// still know that their record was deleted before.
+    pub(crate) fn reset_cleared(&self, database: Option<Database>) {
         for slot in self.slots.borrow_mut().iter_mut().flatten() {
             if let Some(position) = &mut slot.position
                 && database.is_none_or(|database| position.database == database)
             {
+                let deleted = position.deleted;
                 position.reset();
+                position.deleted = deleted;
             }
         }
     }
@@ -231,9 +245,12 @@ impl CursorPosition {
         self.deleted == Deleted::Key
     }
 
-    /// Records that the position is the successor of a deleted record.
+    /// Records that the position is the successor of a deleted record. In an emptied tree there is
+    /// none.
     pub(crate) fn mark_deleted(&mut self, whole_key: bool) {
-        self.deleted = if whole_key {
+        self.deleted = if self.state == State::Unset {
+            Deleted::No
+        } else if whole_key {
             Deleted::Key
         } else {
             Deleted::Value

@@ -144,7 +144,7 @@ impl WriteTxn<'_> {
             Ok(())
         })?;
         let all = (database == Database::MAIN).then_some(None);
-        self.cursors.reset(all.unwrap_or(Some(database)));
+        self.cursors.reset_cleared(all.unwrap_or(Some(database)));
         Ok(())
     }
 

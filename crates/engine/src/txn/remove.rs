@@ -260,7 +260,7 @@ impl<'env> WriteTxn<'env> {
         }
         let tree = self.tree(place.database())?;
         if tree.record.root.is_none() {
-            self.cursors.reset(Some(place.database()));
+            self.cursors.reset(place.database());
             return Ok(());
         }
         // They find their own way to it.

@@ -54,6 +54,50 @@ fn moves_match_lmdb() {
 }
 
 #[test]
+fn a_refused_append_with_reserve_leaves_the_cursor_at_the_end() {
+    compare(|world| {
+        let env = world.opened("one", 0);
+        let txn = world.begin(env, NULL, 0);
+        let dbi = filled(world, txn, 0);
+        for flags in [MDB_APPEND, MDB_APPEND | MDB_RESERVE] {
+            let cursor = world.cursor(txn, dbi);
+            world.go(cursor, MDB_FIRST);
+            world.cursor_put(cursor, "b", "4", flags);
+            world.put(txn, dbi, "d", "1", 0);
+            world.go(cursor, MDB_NEXT);
+            world.go(cursor, MDB_GET_CURRENT);
+            world.del(txn, dbi, "d", Arg::Null);
+            world.close_cursor(cursor);
+        }
+        world.abort(txn);
+        world.close(env);
+    });
+}
+
+#[test]
+fn a_cleared_database_keeps_what_a_deletion_left() {
+    compare(|world| {
+        let env = world.opened("one", 0);
+        let txn = world.begin(env, NULL, 0);
+        for kind in [0, MDB_DUPSORT] {
+            for op in [MDB_NEXT_DUP, MDB_NEXT, MDB_NEXT_NODUP, MDB_PREV] {
+                let dbi = filled(world, txn, kind);
+                let cursor = world.cursor(txn, dbi);
+                world.go(cursor, MDB_FIRST);
+                world.cursor_del(cursor, 0);
+                world.drop_dbi(txn, dbi, 0);
+                world.put(txn, dbi, "d", "1", 0);
+                world.go(cursor, op);
+                world.go(cursor, op);
+                world.close_cursor(cursor);
+            }
+        }
+        world.abort(txn);
+        world.close(env);
+    });
+}
+
+#[test]
 fn searches_match_lmdb() {
     compare(|world| {
         let env = world.opened("one", 0);
