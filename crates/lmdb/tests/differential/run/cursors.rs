@@ -131,6 +131,9 @@ impl Runner<'_> {
                 mask(masked, outcome)
             },
         )?;
+        if outcome.code == 0 {
+            self.stored_after_miss(cursor, false);
+        }
         let forward = matches!(
             op,
             FIRST | NEXT | NEXT_NODUP | SET | SET_KEY | SET_RANGE | GET_BOTH | FIRST_DUP
@@ -197,10 +200,15 @@ impl Runner<'_> {
                 s.api.cursor_put(s.cursors[cursor], key, data, flags),
             )
         })?;
+        if flags & (APPEND | APPENDDUP) != 0 {
+            self.came_forward(cursor, false);
+        }
         if outcome.code == 0 {
             self.key_at(cursor, Some(mark(&key)));
             // Appending goes to the end first.
             self.at_end(cursor, known.at_end || flags & APPEND != 0);
+            let missed = known.place == PositionState::Missed || known.stored_after_miss;
+            self.stored_after_miss(cursor, missed);
             let place = if known.after_delete && spec.has_duplicates() {
                 PositionState::Unsettled
             } else {
@@ -214,7 +222,7 @@ impl Runner<'_> {
                 self.place(cursor, PositionState::Unknown);
             }
         }
-        self.leave_behind(left, &outcome);
+        self.leave_behind(left, flags, &outcome);
         Ok(())
     }
 
@@ -339,7 +347,7 @@ impl Runner<'_> {
                 self.place(cursor, PositionState::Unknown);
             }
         }
-        self.leave_behind(left, &outcome);
+        self.leave_behind(left, flags, &outcome);
         Ok(())
     }
 

@@ -144,7 +144,7 @@ impl Runner<'_> {
                 mask(masked, s.api.put(s.txns[txn], dbi, key, data, flags))
             },
         )?;
-        self.leave_behind(left, &outcome);
+        self.leave_behind(left, flags, &outcome);
         Ok(())
     }
 

@@ -71,6 +71,9 @@ pub(crate) struct Cursor {
     pub(crate) just_deleted: bool,
     /// The last move found the end, or went there, and none has succeeded since.
     pub(crate) at_end: bool,
+    /// It stored its item where a search had found none. At the end of a page the reference may
+    /// still see the end, once the item is deleted.
+    pub(crate) stored_after_miss: bool,
     /// It came to the key's duplicates from their first one.
     pub(crate) forward: bool,
     /// The key it is on, if that is known.
@@ -377,6 +380,13 @@ impl<'a> Runner<'a> {
         }
     }
 
+    /// Notes that a cursor stored its item after a search that missed, or that it moved since.
+    pub(crate) fn stored_after_miss(&mut self, cursor: usize, missed: bool) {
+        if let Some(cursor) = &mut self.cursors[cursor] {
+            cursor.stored_after_miss = missed;
+        }
+    }
+
     /// The slot of a cursor.
     pub(crate) fn cursor_mut(&mut self, cursor: usize) -> &mut Option<Cursor> {
         &mut self.cursors[cursor]
@@ -399,6 +409,7 @@ impl<'a> Runner<'a> {
             after_delete: false,
             just_deleted: false,
             at_end: false,
+            stored_after_miss: false,
             forward: false,
             key: None,
         });

@@ -72,9 +72,16 @@ impl Runner<'_> {
         Ok(left)
     }
 
-    /// Sets what [`Self::left_behind`] found, after the insertion succeeded.
-    pub(crate) fn leave_behind(&mut self, cursors: Vec<(usize, PositionState)>, outcome: &Outcome) {
-        if outcome.code == 0 || outcome.value("stored").is_some_and(|n| n > 0) {
+    /// Sets what [`Self::left_behind`] found, after the insertion succeeded. The reference may
+    /// convert the only value of a key even if it then refuses to append another.
+    pub(crate) fn leave_behind(
+        &mut self,
+        cursors: Vec<(usize, PositionState)>,
+        flags: u32,
+        outcome: &Outcome,
+    ) {
+        let converted = outcome.code == KEYEXIST && flags & APPENDDUP != 0;
+        if outcome.code == 0 || converted || outcome.value("stored").is_some_and(|n| n > 0) {
             for (cursor, place) in cursors {
                 self.place(cursor, place);
             }
@@ -97,6 +104,9 @@ impl Runner<'_> {
             self.key_at(cursor, None);
             self.after_delete(cursor, true);
             self.just_deleted(cursor, true);
+            if self.cursor(cursor).is_some_and(|c| c.stored_after_miss) {
+                self.place(cursor, PositionState::Unknown);
+            }
         }
         let duplicates = self.spec(db).has_duplicates();
         for cursor in self.neighbours(db, by) {
