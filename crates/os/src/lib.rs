@@ -11,12 +11,14 @@
 //!   record_lock   advisory locks by byte, between processes
 //!   NoPipeSignal  makes a closed pipe an error instead of a signal
 //!   other_maps    the processes that have an environment open, and how they map it
+//!   allocator     a setting of the C library
 //!   prefetch      a hint that bytes of a map will be read soon
 //! ```
 //!
 //! This crate knows no pages, no formats, no transactions. Every raw pointer of the engine lives
 //! here or in the one module of the engine that borrows from [`Map`].
 
+mod allocator;
 mod bus_guard;
 mod clock;
 mod copy_range;
@@ -33,6 +35,7 @@ pub mod seam;
 mod shared;
 mod word;
 
+pub use allocator::return_large_blocks;
 pub use bus_guard::{any_map_is_lost, set_bus_guard};
 pub use clock::coarse_clock_ns;
 pub use disk::{DataFile, DiskObserver};

@@ -37,6 +37,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "config",
             "directory",
             "ldap",
+            "os",
             "policy",
             "schema",
             "store",

@@ -112,6 +112,7 @@ impl Server {
     /// # Errors
     /// [`ServerError`] if threads fail to start or one of them failed.
     pub fn run<H: Handler>(self, handler: &H) -> Result<(), ServerError> {
+        fulgurite_os::return_large_blocks();
         let log = TracingLog;
         self.statistics.begin(self.facts());
         let identities = IdentityQuotas::new(self.settings.identity_pending_max);

@@ -7,6 +7,7 @@ mod env_backup;
 mod env_readers;
 mod hostile;
 mod logging;
+mod memory;
 mod privacy;
 mod service;
 mod serving;
