@@ -78,16 +78,15 @@ impl Dn {
 
     /// Parses and resolves the string form, with the leniencies of RFC 1779 and 2253. These are
     /// spaces around separators, `;` between RDNs, and quoted values. Like slapd, it refuses `OID.`
-    /// These are spaces around separators, `;` between RDNs, and quoted values. Like slapd, it
-    /// refuses `OID.`
     ///
     /// # Errors
     /// [`DnError`]; all of them mean invalidDNSyntax.
     pub fn parse(schema: &Schema, text: &str) -> Result<Dn, DnError> {
+        // Mostly no form is longer than the text, so each needs one allocation.
         let mut dn = Dn::root();
         dn.pretty.reserve(text.len());
-        let mut writer = NormalWriter::default();
-        writer.text.reserve(text.len());
+        dn.values.reserve(text.len());
+        let mut writer = NormalWriter::with_capacity(text.len());
         let mut scan = Scan::new(text);
         // The parts of an RDN that has several.
         let mut level: Vec<(&AttributeType, RawAva<'_>)> = Vec::new();
@@ -100,9 +99,12 @@ impl Dn {
             if level.is_empty() {
                 dn.start_rdn(&writer.text);
             }
-            let attribute = writer.push(schema, &ava)?;
+            let (attribute, pretty) = writer.push(schema, &ava)?;
             match (level.is_empty(), ava.joined) {
-                (true, false) => dn.push_ava(schema, attribute, &ava, false),
+                (true, false) => match pretty {
+                    Some(text) => dn.push_pretty_ava(attribute, text),
+                    None => dn.push_ava(schema, attribute, &ava, false),
+                },
                 (_, true) => level.push((attribute, ava)),
                 (false, false) => {
                     level.push((attribute, ava));
@@ -150,17 +152,33 @@ impl Dn {
         ava: &RawAva<'_>,
         joined: bool,
     ) {
+        self.start_ava(attribute, joined);
+        let value = schema.pretty_value(attribute.index, &ava.value);
+        escape_into(&mut self.pretty, &value, Escapes::Pretty);
+        self.push_value(attribute.index, &value);
+    }
+
+    /// Appends an RDN of one value that is its own pretty form.
+    fn push_pretty_ava(&mut self, attribute: &AttributeType, text: &str) {
+        self.start_ava(attribute, false);
+        self.pretty.push_str(text);
+        self.push_value(attribute.index, text.as_bytes());
+    }
+
+    /// Writes the separator and the type before a value.
+    fn start_ava(&mut self, attribute: &AttributeType, joined: bool) {
         if !self.pretty.is_empty() {
             self.pretty.push(if joined { '+' } else { ',' });
         }
         self.pretty.push_str(attribute.name());
         self.pretty.push('=');
-        let value = schema.pretty_value(attribute.index, &ava.value);
-        escape_into(&mut self.pretty, &value, Escapes::Pretty);
+    }
+
+    fn push_value(&mut self, attribute: AttributeIndex, value: &[u8]) {
         let start = self.values.len();
-        self.values.extend_from_slice(&value);
+        self.values.extend_from_slice(value);
         self.avas.push(AvaPart {
-            attribute: attribute.index,
+            attribute,
             value: start..self.values.len(),
         });
     }
@@ -289,12 +307,7 @@ impl Dn {
             text.push_str(level);
         }
         for ava in rdn.avas() {
-            let start = self.values.len();
-            self.values.extend_from_slice(ava.value);
-            self.avas.push(AvaPart {
-                attribute: ava.attribute,
-                value: start..self.values.len(),
-            });
+            self.push_value(ava.attribute, ava.value);
         }
     }
 }

@@ -11,28 +11,35 @@ use crate::syntax::Kind;
 #[derive(Debug, Default)]
 pub(super) struct NormalWriter {
     pub(super) text: String,
-    /// Where the attributes and values of the current RDN start.
-    starts: Vec<usize>,
+    /// Where the current RDN starts; `None` between two of them.
+    rdn_start: Option<usize>,
+    /// True if the current RDN has several attributes.
+    is_joined: bool,
 }
 
 impl NormalWriter {
+    /// Makes a writer with memory for a normal form of this number of bytes.
+    pub(super) fn with_capacity(bytes: usize) -> NormalWriter {
+        NormalWriter {
+            text: String::with_capacity(bytes),
+            ..NormalWriter::default()
+        }
+    }
+
     /// Resolves and appends one attribute and value; sorts the RDN when it is the last one of it.
-    /// Answers the type.
-    pub(super) fn push<'s>(
+    /// Returns the type, and the value if it is also its own pretty form.
+    pub(super) fn push<'s, 'v>(
         &mut self,
         schema: &'s Schema,
-        ava: &RawAva<'_>,
-    ) -> Result<&'s AttributeType, DnError> {
+        ava: &'v RawAva<'_>,
+    ) -> Result<(&'s AttributeType, Option<&'v str>), DnError> {
         let attribute = schema
             .attribute(ava.attribute)
             .ok_or_else(|| DnError::UnknownType(ava.attribute.to_owned()))?;
-        if let Some((text, fold)) = plain_text(attribute, &ava.value) {
+        let plain = plain_text(attribute, &ava.value);
+        if let Some(plain) = &plain {
             self.start(attribute);
-            let start = self.text.len();
-            self.text.push_str(text);
-            if fold && let Some(value) = self.text.get_mut(start..) {
-                value.make_ascii_lowercase();
-            }
+            plain.write_normal(&mut self.text);
         } else {
             let invalid = || DnError::InvalidValue(attribute.name().to_owned());
             attribute
@@ -48,24 +55,29 @@ impl NormalWriter {
         if !ava.joined {
             self.finish_rdn()?;
         }
-        Ok(attribute)
+        let pretty = plain.filter(|plain| plain.is_pretty);
+        Ok((attribute, pretty.map(|plain| plain.text)))
     }
 
     /// Writes the separator and the type before a value.
     fn start(&mut self, attribute: &AttributeType) {
         if !self.text.is_empty() {
             self.text
-                .push(if self.starts.is_empty() { ',' } else { '+' });
+                .push(if self.rdn_start.is_some() { '+' } else { ',' });
         }
-        self.starts.push(self.text.len());
+        match self.rdn_start {
+            None => self.rdn_start = Some(self.text.len()),
+            Some(_) => self.is_joined = true,
+        }
         self.text.push_str(&attribute.key_name);
         self.text.push('=');
     }
 
     /// Sorts the parts of a multi-valued RDN; a type may occur once.
     fn finish_rdn(&mut self) -> Result<(), DnError> {
-        if let [first, _, ..] = *self.starts.as_slice() {
-            let rdn = self.text.split_off(first);
+        let start = self.rdn_start.take();
+        if let Some(start) = start.filter(|_| std::mem::take(&mut self.is_joined)) {
+            let rdn = self.text.split_off(start);
             let mut parts: Vec<&str> = rdn.split('+').collect();
             parts.sort_unstable();
             let kind = |part: &'_ str| part.split('=').next().unwrap_or_default().to_owned();
@@ -76,14 +88,33 @@ impl NormalWriter {
             }
             self.text.push_str(&parts.join("+"));
         }
-        self.starts.clear();
         Ok(())
     }
 }
 
-/// Returns a value that is its own normal form but for case, and needs no escapes. Most values in
-/// names are such values. Also, whether case is to be folded.
-fn plain_text<'v>(attribute: &AttributeType, value: &'v [u8]) -> Option<(&'v str, bool)> {
+/// A value that is its own normal form but for case, and needs no escapes there.
+struct PlainText<'v> {
+    text: &'v str,
+    /// True if the normal form is in lower case.
+    fold: bool,
+    /// True if the value is its own pretty form.
+    is_pretty: bool,
+}
+
+impl PlainText<'_> {
+    fn write_normal(&self, out: &mut String) {
+        let start = out.len();
+        out.push_str(self.text);
+        if self.fold
+            && let Some(value) = out.get_mut(start..)
+        {
+            value.make_ascii_lowercase();
+        }
+    }
+}
+
+/// Returns a value that is plain. Most values in names are.
+fn plain_text<'v>(attribute: &AttributeType, value: &'v [u8]) -> Option<PlainText<'v>> {
     let is_text = matches!(
         attribute.syntax.kind,
         Kind::DirectoryString | Kind::Ia5String
@@ -96,14 +127,19 @@ fn plain_text<'v>(attribute: &AttributeType, value: &'v [u8]) -> Option<(&'v str
     if seen & SPACE != 0 && AsciiProfile::of(value)?.odd_spaces {
         return None;
     }
-    let text = std::str::from_utf8(value).ok()?;
-    Some((text, seen & UPPER != 0 && case == Case::Ignore))
+    Some(PlainText {
+        text: std::str::from_utf8(value).ok()?,
+        fold: seen & UPPER != 0 && case == Case::Ignore,
+        is_pretty: seen & EQUALS == 0,
+    })
 }
 
 const UPPER: u8 = 1;
 const SPACE: u8 = 2;
 /// Not printable ASCII, or escaped in normal names.
 const REFUSED: u8 = 4;
+/// Escaped in pretty names.
+const EQUALS: u8 = 8;
 
 /// The class of each byte of a value in a name.
 const SEEN: [u8; 256] = {
@@ -113,6 +149,7 @@ const SEEN: [u8; 256] = {
         seen[byte as usize] = match byte {
             b'A'..=b'Z' => UPPER,
             b' ' => SPACE,
+            b'=' => EQUALS,
             b',' | b'+' | b'"' | b'\\' | b'<' | b'>' | b';' | b'#' => REFUSED,
             _ => 0,
         };
@@ -123,24 +160,20 @@ const SEEN: [u8; 256] = {
 
 /// Returns the normal form of a name in the common form, and `None` for other names. The common
 /// form has text values of printable ASCII without escapes, one to a level, without spaces around
-/// them. `None` for all others.
+/// them.
 fn plain_name(schema: &Schema, value: &[u8]) -> Option<String> {
     let mut normal = String::with_capacity(value.len());
     for level in value.split(|b| *b == b',') {
         let equals = level.iter().position(|b| *b == b'=')?;
         let (kind, rest) = level.split_at_checked(equals)?;
         let attribute = schema.attribute_by_bytes(kind)?;
-        let (text, fold) = plain_text(attribute, rest.get(1..)?)?;
+        let plain = plain_text(attribute, rest.get(1..)?)?;
         if !normal.is_empty() {
             normal.push(',');
         }
         normal.push_str(&attribute.key_name);
         normal.push('=');
-        let start = normal.len();
-        normal.push_str(text);
-        if fold && let Some(value) = normal.get_mut(start..) {
-            value.make_ascii_lowercase();
-        }
+        plain.write_normal(&mut normal);
     }
     Some(normal)
 }
@@ -156,10 +189,7 @@ pub(crate) fn normal_value(schema: &Schema, value: &[u8]) -> Result<String, Inva
 /// Makes a normal form by way of the grammar.
 fn scanned_name(schema: &Schema, value: &[u8]) -> Result<String, InvalidValue> {
     let text = std::str::from_utf8(value).map_err(|_| InvalidValue)?;
-    let mut writer = NormalWriter {
-        text: String::with_capacity(value.len()),
-        starts: Vec::new(),
-    };
+    let mut writer = NormalWriter::with_capacity(value.len());
     let mut scan = Scan::new(text);
     while let Some(ava) = scan.next().map_err(|_| InvalidValue)? {
         writer.push(schema, &ava).map_err(|_| InvalidValue)?;
@@ -321,16 +351,18 @@ mod tests {
             let schema = Schema::standard();
             let attribute = schema.attribute(name).unwrap();
             let bytes = value.as_bytes();
-            if let Some((text, fold)) = plain_text(attribute, bytes) {
+            if let Some(plain) = plain_text(attribute, bytes) {
                 prop_assert!(attribute.syntax.validate(&*schema, bytes).is_ok());
-                let mut plain = text.to_owned();
-                if fold {
-                    plain.make_ascii_lowercase();
-                }
+                let mut written = String::new();
+                plain.write_normal(&mut written);
                 let mut escaped = String::new();
                 let normal = schema.normal_value(attribute.index, bytes).unwrap();
                 escape_into(&mut escaped, &normal, Escapes::Normal);
-                prop_assert_eq!(plain, escaped);
+                prop_assert_eq!(written, escaped);
+                let mut pretty = String::new();
+                let pretty_value = schema.pretty_value(attribute.index, bytes);
+                escape_into(&mut pretty, &pretty_value, Escapes::Pretty);
+                prop_assert_eq!(plain.is_pretty, pretty == plain.text);
             }
             for escapes in [Escapes::Normal, Escapes::Pretty] {
                 let mut whole = String::new();
