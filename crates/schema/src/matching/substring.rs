@@ -145,17 +145,23 @@ struct PieceBuilder {
 impl PieceBuilder {
     fn add(&mut self, place: Position, piece: &[u8]) -> Result<(), InvalidValue> {
         match (self.prepare)(piece)? {
-            Piece::Spaced(text) => self.add_text(place, &text),
+            Piece::Spaced(text) => self.add_text(place, text),
             Piece::Exact(bytes) => self.pieces.put(place, bytes),
         }
         Ok(())
     }
 
-    fn add_text(&mut self, place: Position, text: &str) {
+    fn add_text(&mut self, place: Position, text: String) {
         let blank = text.bytes().all(|b| b == b' ');
-        let core = if blank { String::new() } else { compact(text) };
         let leading = place != Position::Initial && text.starts_with(' ');
         let trailing = place != Position::Final && text.ends_with(' ');
+        let core = if blank {
+            String::new()
+        } else if text.contains(' ') {
+            compact(&text)
+        } else {
+            text
+        };
         self.spaces_count |= blank || leading || trailing;
         if let Some(pieces) = &mut self.spaced {
             pieces.put(place, spaced(&core, place, (blank, leading, trailing)));
