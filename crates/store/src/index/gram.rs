@@ -13,7 +13,8 @@ pub(crate) const START: u8 = 2;
 /// every byte of a value begins some gram.
 pub(crate) const END: u8 = 3;
 
-const GRAM_LEN: usize = 3;
+/// Number of bytes of a gram.
+pub(super) const GRAM_LEN: usize = 3;
 
 /// Calls `gram` with the grams of a value in normal form, in order. A gram may come more than once.
 pub(crate) fn each_gram(normal: &[u8], mut gram: impl FnMut(&[u8])) {
@@ -67,23 +68,32 @@ impl Gram {
     }
 }
 
-/// Returns the grams that every value with this piece has. `initial` and `last` say if the piece is
-/// an end of the value.
-pub(crate) fn grams_of_piece(piece: &[u8], initial: bool, last: bool) -> Vec<GramLookup> {
-    if piece.is_empty() {
-        return Vec::new();
-    }
-    let mut padded = Vec::with_capacity(piece.len() + 2);
-    padded.extend(initial.then_some(START));
-    padded.extend_from_slice(piece);
-    padded.extend(last.then_some(END));
-    match padded.len() {
-        0..GRAM_LEN if last => vec![GramLookup::One(Gram::of(&padded))],
-        0..GRAM_LEN => vec![GramLookup::Beginning(Gram::of(&padded))],
-        _ => padded
-            .windows(GRAM_LEN)
-            .map(|gram| GramLookup::One(Gram::of(gram)))
-            .collect(),
+/// The end of a value that a piece must be at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PieceEnd {
+    Start,
+    End,
+    /// The piece may be anywhere.
+    Any,
+}
+
+/// Calls `gram` with the grams that every value with this piece has.
+pub(crate) fn each_gram_of_piece(piece: &[u8], at: PieceEnd, mut gram: impl FnMut(GramLookup)) {
+    let mut one = |text: &[u8]| gram(GramLookup::One(Gram::of(text)));
+    match (piece, at) {
+        ([], _) => {}
+        ([single], PieceEnd::Start) => gram(GramLookup::Beginning(Gram::of(&[START, *single]))),
+        ([single], PieceEnd::End) => one(&[*single, END]),
+        ([_] | [_, _], PieceEnd::Any) => gram(GramLookup::Beginning(Gram::of(piece))),
+        ([first, second, ..], PieceEnd::Start) => {
+            one(&[START, *first, *second]);
+            piece.windows(GRAM_LEN).for_each(one);
+        }
+        ([.., before, last], PieceEnd::End) => {
+            piece.windows(GRAM_LEN).for_each(&mut one);
+            one(&[*before, *last, END]);
+        }
+        (_, PieceEnd::Any) => piece.windows(GRAM_LEN).for_each(one),
     }
 }
 
@@ -149,6 +159,12 @@ mod tests {
         found
     }
 
+    fn grams_of_piece(piece: &[u8], at: PieceEnd) -> Vec<GramLookup> {
+        let mut found = Vec::new();
+        each_gram_of_piece(piece, at, |gram| found.push(gram));
+        found
+    }
+
     fn holds(grams: &BTreeSet<Vec<u8>>, lookup: &GramLookup) -> bool {
         match lookup {
             GramLookup::One(gram) => grams.contains(gram.bytes()),
@@ -163,13 +179,13 @@ mod tests {
             let grams = grams(value);
             let from = from.min(value.len());
             let to = (from + len).min(value.len());
-            for lookup in grams_of_piece(&value[from..to], false, false) {
+            for lookup in grams_of_piece(&value[from..to], PieceEnd::Any) {
                 prop_assert!(holds(&grams, &lookup), "{lookup:?}");
             }
-            for lookup in grams_of_piece(&value[..to], true, false) {
+            for lookup in grams_of_piece(&value[..to], PieceEnd::Start) {
                 prop_assert!(holds(&grams, &lookup), "{lookup:?}");
             }
-            for lookup in grams_of_piece(&value[from..], false, true) {
+            for lookup in grams_of_piece(&value[from..], PieceEnd::End) {
                 prop_assert!(holds(&grams, &lookup), "{lookup:?}");
             }
         }

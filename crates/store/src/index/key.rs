@@ -21,6 +21,9 @@ pub(super) const ESCAPE: u8 = 1;
 /// Number of bytes before the value.
 pub(super) const HEADER_LEN: usize = 3;
 
+/// Number of bytes of a key around a value of the usual form, without escapes.
+pub(super) const FRAME_LEN: usize = HEADER_LEN + 1;
+
 /// Returns true if no other value has the key of this value.
 pub(crate) fn is_literal(value: &[u8]) -> bool {
     value.len() < LITERAL_LEN
@@ -28,10 +31,16 @@ pub(crate) fn is_literal(value: &[u8]) -> bool {
 
 /// Replaces `out` by the key of a posting, without chunk number.
 pub(crate) fn posting(out: &mut Vec<u8>, attribute: AttributeId, code: u8, value: &[u8]) {
+    out.clear();
     // The memory includes the chunk number that follows, but no escapes. So most keys need one
     // allocation.
-    out.reserve(HEADER_LEN + value.len().min(LITERAL_LEN) + 1 + CHUNK_LEN);
-    header(out, attribute, code);
+    out.reserve(FRAME_LEN + value.len().min(LITERAL_LEN) + CHUNK_LEN);
+    append_posting(out, attribute, code, value);
+}
+
+/// Appends the key of a posting, without chunk number.
+pub(super) fn append_posting(out: &mut Vec<u8>, attribute: AttributeId, code: u8, value: &[u8]) {
+    append_header(out, attribute, code);
     escape(out, literal_part(value));
     out.push(END);
     if !is_literal(value) {
@@ -128,8 +137,12 @@ pub(super) fn literal_part(value: &[u8]) -> &[u8] {
 
 pub(super) fn header(out: &mut Vec<u8>, attribute: AttributeId, code: u8) {
     out.clear();
-    out.extend_from_slice(&attribute.key());
-    out.push(code);
+    append_header(out, attribute, code);
+}
+
+fn append_header(out: &mut Vec<u8>, attribute: AttributeId, code: u8) {
+    let [high, low] = attribute.key();
+    out.extend_from_slice(&[high, low, code]);
 }
 
 /// Returns true if the value needs no escapes.

@@ -8,6 +8,7 @@
 //! indexes     the indexes of a state, by attribute
 //! source      values of an entry            entry_keys  the keys of the postings that list it
 //! key         bytes of a key                key_range   ranges of keys
+//! key_list    keys in one buffer
 //! gram        keys of three bytes           chunk_key   the number of a chunk behind a key
 //! postings    reading chunks                pending     changes of an open transaction
 //! ```
@@ -20,6 +21,7 @@ mod entry_keys;
 pub(crate) mod gram;
 mod indexes;
 pub(crate) mod key;
+mod key_list;
 mod key_range;
 mod kinds;
 mod pending;
@@ -32,6 +34,7 @@ pub use config::IndexSpec;
 pub(crate) use entry_keys::KeyMaker;
 pub use fulgurite_policy::IndexKind;
 pub(crate) use indexes::{Index, Indexes};
+pub(crate) use key_list::KeyList;
 pub(crate) use key_range::KeyRange;
 pub use kinds::IndexKinds;
 pub(crate) use kinds::{KINDS, KeySink, Lookup, Support, definition_of, equality};

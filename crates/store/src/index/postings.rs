@@ -70,40 +70,49 @@ pub(crate) fn extent(
 
 /// A posting with its chunks, which are still in the map.
 #[derive(Debug)]
-pub(crate) struct MeasuredPosting<'t> {
-    key: Vec<u8>,
+pub(crate) struct MeasuredPosting<'k, 't> {
+    key: &'k [u8],
     len: u64,
-    chunks: Vec<(u32, Chunk<'t>)>,
+    /// The first chunk. Most postings have no other, and so need no allocation.
+    first: Option<NumberedChunk<'t>>,
+    rest: Vec<NumberedChunk<'t>>,
     /// False if the posting has more chunks than were visited.
     is_complete: bool,
 }
 
+/// A chunk with its number.
+type NumberedChunk<'t> = (u32, Chunk<'t>);
+
 /// Visits the chunks of a posting. Cost: one descent, and one step per chunk.
-pub(crate) fn measure<'t>(
+pub(crate) fn measure<'k, 't>(
     cursor: &mut Cursor<'t>,
-    key: Vec<u8>,
-) -> Result<MeasuredPosting<'t>, StoreError> {
+    key: &'k [u8],
+) -> Result<MeasuredPosting<'k, 't>, StoreError> {
     let mut posting = MeasuredPosting {
         key,
         len: 0,
-        chunks: Vec::new(),
+        first: None,
+        rest: Vec::new(),
         is_complete: true,
     };
-    let mut row = cursor.seek_range(&posting.key)?;
-    while let Some((number, value)) = row.and_then(|row| chunk_of(row, &posting.key)) {
-        if posting.chunks.len() == CHUNKS_COUNTED_MAX {
+    let mut row = cursor.seek_range(key)?;
+    while let Some((number, value)) = row.and_then(|row| chunk_of(row, key)) {
+        if posting.rest.len() + 1 == CHUNKS_COUNTED_MAX {
             posting.is_complete = false;
             break;
         }
         let chunk = Chunk::parse(value)?;
         posting.len += chunk.len() as u64;
-        posting.chunks.push((number, chunk));
+        match posting.first {
+            None => posting.first = Some((number, chunk)),
+            Some(_) => posting.rest.push((number, chunk)),
+        }
         row = cursor.next()?;
     }
     Ok(posting)
 }
 
-impl MeasuredPosting<'_> {
+impl<'k, 't> MeasuredPosting<'k, 't> {
     /// Returns the number of ids, or the greatest number if they were not all counted.
     pub(crate) fn len(&self) -> u64 {
         if self.is_complete { self.len } else { u64::MAX }
@@ -111,23 +120,27 @@ impl MeasuredPosting<'_> {
 
     /// Returns the first chunk, and the last one if it is known.
     pub(crate) fn ends(&self) -> (u32, Option<u32>) {
-        let number = |(number, _): &(u32, Chunk<'_>)| *number;
-        let first = self.chunks.first().map_or(0, number);
+        let number = |(number, _): &NumberedChunk<'t>| *number;
+        let last = self.rest.last().or(self.first.as_ref()).map(number);
         (
-            first,
-            self.chunks.last().map(number).filter(|_| self.is_complete),
+            self.first.as_ref().map_or(0, number),
+            last.filter(|_| self.is_complete),
         )
     }
 
-    pub(crate) fn into_key(self) -> Vec<u8> {
+    pub(crate) fn key(&self) -> &'k [u8] {
         self.key
+    }
+
+    fn chunks(&self) -> impl Iterator<Item = &NumberedChunk<'t>> {
+        self.first.iter().chain(&self.rest)
     }
 
     /// Reads the ids of a posting that was counted.
     pub(crate) fn ids(&self) -> Result<Vec<EntryId>, StoreError> {
         debug_assert!(self.is_complete, "all of the chunks are known");
         let mut ids = Vec::with_capacity(usize::try_from(self.len).unwrap_or_default());
-        for (number, chunk) in &self.chunks {
+        for (number, chunk) in self.chunks() {
             chunk.for_each(|low| ids.push(join(*number, low)))?;
         }
         Ok(ids)
@@ -136,7 +149,7 @@ impl MeasuredPosting<'_> {
     /// Keeps the ids that may be in the posting. It decodes no chunk.
     pub(crate) fn retain(&self, ids: &mut Vec<EntryId>) {
         debug_assert!(ids.is_sorted(), "ids ascend");
-        let mut chunks = self.chunks.iter();
+        let mut chunks = self.chunks();
         let mut current: Option<(u32, Members<'_>)> = None;
         ids.retain(|id| {
             let (number, low) = split(*id);

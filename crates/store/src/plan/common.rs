@@ -15,7 +15,7 @@ use super::term::Term;
 use super::term_plan::TermPlan;
 use crate::error::StoreError;
 use crate::ids::EntryId;
-use crate::index::{self, MeasuredPosting};
+use crate::index::{self, KeyList, MeasuredPosting};
 use fulgurite::Snapshot;
 
 /// Postings measured at most for one item.
@@ -37,20 +37,19 @@ const READ_LATER_MAX: usize = 3;
 impl<T: Snapshot> Builder<'_, '_, T> {
     /// Plans the entries in the postings of all keys. The plan is never exact, as it skips postings
     /// that remove few candidates.
-    pub(super) fn common(&self, keys: Vec<Vec<u8>>) -> Result<TermPlan, StoreError> {
+    pub(super) fn common(&self, keys: &KeyList) -> Result<TermPlan, StoreError> {
         let mut cursor = self.view.txn.cursor(self.view.store.dbs.index)?;
         let first = 1 + keys.len().saturating_sub(1).div_ceil(FIRST_STEP);
-        let mut keys = in_order(keys).take(MEASURED_MAX);
-        let mut measured: Vec<MeasuredPosting<'_>> = Vec::with_capacity(MEASURED_MAX);
+        let positions = in_order(keys.len()).take(MEASURED_MAX);
+        let mut keys = positions.filter_map(|position| keys.get(position));
+        let mut measured: Vec<MeasuredPosting<'_, '_>> = Vec::new();
         for key in keys.by_ref() {
             let posting = index::measure(&mut cursor, key)?;
-            let len = posting.len();
-            if len == 0 {
-                return Ok(TermPlan::nothing());
+            if posting.len() <= TESTED_SOONER as u64 {
+                return Ok(listed(posting.ids()?));
             }
             measured.push(posting);
-            let is_enough = measured.len() >= first && measured.iter().any(is_readable);
-            if is_enough || len <= TESTED_SOONER as u64 {
+            if measured.len() >= first && measured.iter().any(is_readable) {
                 break;
             }
         }
@@ -81,7 +80,7 @@ impl<T: Snapshot> Builder<'_, '_, T> {
     }
 
     /// Plans an intersection of the rarest of many large postings.
-    fn read_later(&self, mut measured: Vec<MeasuredPosting<'_>>) -> TermPlan {
+    fn read_later(&self, mut measured: Vec<MeasuredPosting<'_, '_>>) -> TermPlan {
         debug_assert!(
             measured.is_sorted_by_key(MeasuredPosting::len),
             "the rarest is first"
@@ -96,23 +95,18 @@ impl<T: Snapshot> Builder<'_, '_, T> {
     }
 }
 
-/// Returns the keys in the order in which they are measured.
-fn in_order(mut keys: Vec<Vec<u8>>) -> impl Iterator<Item = Vec<u8>> {
-    let len = keys.len();
-    debug_assert!(
-        keys.iter().all(|key| !key.is_empty()),
-        "an empty key is one that was taken"
-    );
+/// Returns the positions of keys in the order in which they are measured.
+fn in_order(len: usize) -> impl Iterator<Item = usize> {
     let every = move |start| (start..len).step_by(FIRST_STEP);
-    let first = every(0).chain(len.checked_sub(1));
+    let last = len.checked_sub(1);
+    // The last key may be among the first ones.
+    let covering = last.filter(|last| !last.is_multiple_of(FIRST_STEP));
     let rest = (1..FIRST_STEP).flat_map(every);
-    // The last key may come twice; it is empty then.
-    let positions = first.chain(rest);
-    let keys = positions.filter_map(move |position| keys.get_mut(position).map(std::mem::take));
-    keys.filter(|key| !key.is_empty())
+    let rest = rest.filter(move |position| Some(*position) != last);
+    every(0).chain(covering).chain(rest)
 }
 
-fn is_readable(posting: &MeasuredPosting<'_>) -> bool {
+fn is_readable(posting: &MeasuredPosting<'_, '_>) -> bool {
     posting.len() <= READ_MAX
 }
 
@@ -128,11 +122,11 @@ fn listed(ids: Vec<EntryId>) -> TermPlan {
     }
 }
 
-impl From<MeasuredPosting<'_>> for Term {
-    fn from(posting: MeasuredPosting<'_>) -> Term {
+impl From<MeasuredPosting<'_, '_>> for Term {
+    fn from(posting: MeasuredPosting<'_, '_>) -> Term {
         let (first, last) = posting.ends();
         Term::Posting {
-            key: posting.into_key(),
+            key: posting.key().to_vec(),
             first,
             last,
         }
@@ -176,14 +170,13 @@ mod tests {
 
     fn posting(number: usize) -> Vec<u8> {
         let mut out = Vec::new();
-        // Each value is a prefix of the next one, so the test finds chunks of a wrong posting.
-        key::posting(
-            &mut out,
-            AttributeId(1),
-            b's',
-            &b"aaaaaaaaaaaaaaaa"[..=number],
-        );
+        key::posting(&mut out, AttributeId(1), b's', value(number));
         out
+    }
+
+    /// Each value is a prefix of the next one, so the test finds chunks of a wrong posting.
+    fn value(number: usize) -> &'static [u8] {
+        &b"aaaaaaaaaaaaaaaa"[..=number]
     }
 
     fn store_with(postings: &[Ids]) -> TestStore {
@@ -204,8 +197,13 @@ mod tests {
         store
     }
 
-    fn plan(view: &View<'_>, keys: Vec<Vec<u8>>) -> (Ids, u64) {
-        let planned = Builder::new(view, 1 << 30).common(keys).unwrap();
+    /// Plans the intersection of some of the postings.
+    fn plan(view: &View<'_>, numbers: impl IntoIterator<Item = usize>) -> (Ids, u64) {
+        let mut keys = KeyList::with_capacity(8, 64);
+        for number in numbers {
+            keys.push(AttributeId(1), b's', value(number));
+        }
+        let planned = Builder::new(view, 1 << 30).common(&keys).unwrap();
         assert!(!planned.exact || planned.count_max == 0, "{planned:?}");
         let count_max = planned.count_max;
         let within = (EntryId(1), Scope::Subtree);
@@ -232,10 +230,10 @@ mod tests {
             }
             let store = store_with(&postings);
             let view = store.snapshot().unwrap();
-            let mut keys: Vec<_> = (0..postings.len()).map(posting).collect();
-            let turn = usize::try_from(order % 8).unwrap() % keys.len();
-            keys.rotate_left(turn);
-            let (found, count_max) = plan(&view, keys);
+            let mut numbers: Vec<_> = (0..postings.len()).collect();
+            let turn = usize::try_from(order % 8).unwrap() % numbers.len();
+            numbers.rotate_left(turn);
+            let (found, count_max) = plan(&view, numbers);
             let truth = postings.iter().fold(postings[0].clone(), |a, b| &a & b);
             prop_assert!(truth.is_subset(&found), "{:?}", truth.difference(&found));
             prop_assert!(postings.iter().any(|ids| found.is_subset(ids)));
@@ -250,7 +248,7 @@ mod tests {
         let postings = [every(3), Ids::new(), Ids::from([7]), Ids::from([6, 9, 10])];
         let store = store_with(&postings);
         let view = store.snapshot().unwrap();
-        let (found, count_max) = plan(&view, (0..4).map(posting).collect());
+        let (found, count_max) = plan(&view, 0..4);
         assert_eq!(found, Ids::from([6, 9]));
         assert_eq!(count_max, 2);
     }
@@ -263,13 +261,13 @@ mod tests {
         let ends = [18, 18, 5, 90, 17, 5, 80, 70];
         let store = store_with(&ends.map(below));
         let view = store.snapshot().unwrap();
-        let (found, _) = plan(&view, (0..8).map(posting).collect());
+        let (found, _) = plan(&view, 0..8);
         assert_eq!(found, below(17));
         // Of 39 ids, 4 removes enough, although 1 removed none. Few ids are left then.
         let ends = [40, 40, 5, 90, 7, 5, 80, 70];
         let store = store_with(&ends.map(below));
         let view = store.snapshot().unwrap();
-        let (found, _) = plan(&view, (0..8).map(posting).collect());
+        let (found, _) = plan(&view, 0..8);
         assert_eq!(found, below(5));
     }
 
@@ -282,9 +280,7 @@ mod tests {
             (4, vec![0, 3, 1, 2]),
             (5, vec![0, 3, 4, 1, 2]),
         ] {
-            let keys = (0..len).map(|number| vec![b'k', number]).collect();
-            let found: Vec<u8> = in_order(keys).map(|key| key[1]).collect();
-            assert_eq!(found, order);
+            assert_eq!(in_order(len).collect::<Vec<_>>(), order);
         }
     }
 
@@ -294,7 +290,7 @@ mod tests {
         let postings = [every(1), every(2), every(3), every(5), every(7)];
         let store = store_with(&postings);
         let view = store.snapshot().unwrap();
-        let (found, count_max) = plan(&view, (0..5).map(posting).collect());
+        let (found, count_max) = plan(&view, 0..5);
         assert_eq!(found, &(&every(3) & &every(5)) & &every(7));
         assert_eq!(count_max, every(7).len() as u64);
     }

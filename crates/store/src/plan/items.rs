@@ -90,7 +90,9 @@ impl<T: Snapshot> Builder<'_, '_, T> {
             let planned = match lookup {
                 Lookup::Posting { key, exact } => Some(self.posting(key, exact)?),
                 Lookup::Range { range, exact } => self.range(&range, exact)?,
-                Lookup::All(lookups) => self.all_lookups(lookups)?,
+                Lookup::AllPostings(keys) if keys.is_empty() => None,
+                Lookup::AllPostings(keys) => Some(self.common(&keys)?),
+                Lookup::AllRanges(ranges) => self.all_ranges(&ranges)?,
             };
             if planned.is_some() {
                 return Ok(planned);
@@ -137,36 +139,22 @@ impl<T: Snapshot> Builder<'_, '_, T> {
         Ok(planned)
     }
 
-    /// Intersects several lookups; `None` if none of them is useful.
-    fn all_lookups(&self, lookups: Vec<Lookup>) -> Result<Option<TermPlan>, StoreError> {
-        let (mut keys, mut others) = (Vec::with_capacity(lookups.len()), Vec::new());
-        for lookup in lookups {
-            match lookup {
-                Lookup::Posting { key, .. } => keys.push(key),
-                other => others.push(other),
-            }
-        }
-        let mut terms = Vec::new();
-        if !keys.is_empty() {
-            terms.push(self.common(keys)?);
-        }
-        let step = others.len().div_ceil(RANGES_MAX).max(1);
-        for lookup in others.into_iter().step_by(step) {
+    /// Intersects several ranges; `None` if none of them is useful.
+    fn all_ranges(&self, ranges: &[KeyRange]) -> Result<Option<TermPlan>, StoreError> {
+        let mut terms: Vec<TermPlan> = Vec::new();
+        let step = ranges.len().div_ceil(RANGES_MAX).max(1);
+        for range in ranges.iter().step_by(step) {
             // Testing few candidates is faster than reading a range.
             if terms.iter().any(|planned| planned.count_max <= FEW) {
                 break;
             }
-            terms.extend(match lookup {
-                Lookup::Range { range, .. } => self.range(&range, false)?,
-                Lookup::All(inner) => self.all_lookups(inner)?,
-                Lookup::Posting { .. } => None,
-            });
+            terms.extend(self.range(range, false)?);
         }
         if terms.is_empty() {
             return Ok(None);
         }
         let mut planned = intersection(terms, self.total);
-        // Grams and sounds are tested.
+        // Grams are tested.
         planned.exact = planned.count_max == 0;
         Ok(Some(planned))
     }

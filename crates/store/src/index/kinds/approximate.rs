@@ -5,6 +5,7 @@
 
 use super::definition::{IndexedValue, KeySink, KindContext, KindDefinition, Lookup, Support};
 use crate::index::key;
+use crate::index::key_list::KeyList;
 use fulgurite_policy::IndexKind;
 use fulgurite_schema::{ApproximateAssertion, AttributeSelector, Filter, Schema};
 
@@ -42,12 +43,14 @@ fn lookup(context: &KindContext<'_>, item: &Filter<AttributeSelector>) -> Option
     let Filter::Approximate { words, .. } = item else {
         return None;
     };
-    let postings = words.words().map(|sound| {
-        let mut key = Vec::new();
-        key::posting(&mut key, context.id, CODE, sound.as_bytes());
-        Lookup::Posting { key, exact: false }
+    let (count, bytes) = words.words().fold((0, 0), |(count, bytes), sound| {
+        (count + 1, bytes + sound.len())
     });
-    Some(Lookup::All(postings.collect()))
+    let mut keys = KeyList::with_capacity(count, bytes);
+    for sound in words.words() {
+        keys.push(context.id, CODE, sound.as_bytes());
+    }
+    Some(Lookup::AllPostings(keys))
 }
 
 fn recommended<'f>(

@@ -6,6 +6,7 @@ use super::class_keys::ClassKeys;
 use crate::ids::AttributeId;
 use crate::index::gram;
 use crate::index::key;
+use crate::index::key_list::KeyList;
 use crate::index::key_range::KeyRange;
 use fulgurite_policy::IndexKind;
 use fulgurite_schema::{AttributeSelector, AttributeType, Filter, MatchingRule, Schema};
@@ -73,8 +74,10 @@ pub(crate) enum Lookup {
         /// True if the postings list matching entries only.
         exact: bool,
     },
-    /// The entries that are in all of these. Never exact.
-    All(Vec<Lookup>),
+    /// The entries that are in the postings of all these keys. Never exact.
+    AllPostings(KeyList),
+    /// The entries that are in all of these ranges. Never exact.
+    AllRanges(Vec<KeyRange>),
 }
 
 /// A value on its way into the indexes of one attribute. Kinds whose rules have the same normal

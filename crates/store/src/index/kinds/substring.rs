@@ -1,10 +1,10 @@
 //! Substring: the entries that have a value with a gram, three bytes of its normal form.
 
 use super::definition::{IndexedValue, KeySink, KindContext, KindDefinition, Lookup, Support};
-use crate::index::gram::{self, CODE, GramLookup};
-use crate::index::key;
+use crate::index::gram::{self, CODE, GRAM_LEN, GramLookup, PieceEnd};
+use crate::index::key_list::KeyList;
 use crate::index::key_range::KeyRange;
-use fulgurite_schema::{AttributeSelector, Filter, Schema};
+use fulgurite_schema::{AttributeSelector, Filter, Schema, SubstringAssertion};
 
 pub(super) const DEFINITION: KindDefinition = KindDefinition {
     code: CODE,
@@ -36,30 +36,42 @@ fn lookup(context: &KindContext<'_>, item: &Filter<AttributeSelector>) -> Option
         return None;
     };
     context.rule_like(rule)?;
-    let initial = pieces.initial().into_iter();
-    let last = pieces.final_().into_iter();
-    let mut grams: Vec<GramLookup> = Vec::new();
-    grams.extend(initial.flat_map(|piece| gram::grams_of_piece(piece, true, false)));
-    grams.extend(last.flat_map(|piece| gram::grams_of_piece(piece, false, true)));
-    let any = pieces.any();
-    grams.extend(any.flat_map(|piece| gram::grams_of_piece(piece, false, false)));
-    // The beginning of a gram is a range of keys, which only helps where there is no whole gram.
-    let is_whole = |gram: &GramLookup| matches!(gram, GramLookup::One(_));
-    if grams.iter().any(is_whole) {
-        grams.retain(is_whole);
-    }
-    let lookups = grams.iter().map(|gram| match gram {
-        GramLookup::One(gram) => {
-            let mut key = Vec::new();
-            key::posting(&mut key, context.id, CODE, gram.bytes());
-            Lookup::Posting { key, exact: false }
+    let mut grams_max = 0;
+    each_piece(pieces, |piece, _| grams_max += piece.len());
+    let mut keys = KeyList::with_capacity(grams_max, grams_max * GRAM_LEN);
+    each_gram(pieces, |gram| {
+        if let GramLookup::One(gram) = gram {
+            keys.push(context.id, CODE, gram.bytes());
         }
-        GramLookup::Beginning(head) => Lookup::Range {
-            range: KeyRange::prefix(context.id, CODE, head.bytes()),
-            exact: false,
-        },
     });
-    Some(Lookup::All(lookups.collect()))
+    if !keys.is_empty() {
+        return Some(Lookup::AllPostings(keys));
+    }
+    // The beginning of a gram is a range of keys, which only helps where there is no whole gram.
+    let mut ranges = Vec::new();
+    each_gram(pieces, |gram| {
+        if let GramLookup::Beginning(head) = gram {
+            ranges.push(KeyRange::prefix(context.id, CODE, head.bytes()));
+        }
+    });
+    Some(Lookup::AllRanges(ranges))
+}
+
+/// Visits the grams of all pieces: first those of the ends of a value.
+fn each_gram(pieces: &SubstringAssertion, mut visit: impl FnMut(GramLookup)) {
+    each_piece(pieces, |piece, at| {
+        gram::each_gram_of_piece(piece, at, &mut visit);
+    });
+}
+
+fn each_piece(pieces: &SubstringAssertion, mut visit: impl FnMut(&[u8], PieceEnd)) {
+    if let Some(piece) = pieces.initial() {
+        visit(piece, PieceEnd::Start);
+    }
+    if let Some(piece) = pieces.final_() {
+        visit(piece, PieceEnd::End);
+    }
+    pieces.any().for_each(|piece| visit(piece, PieceEnd::Any));
 }
 
 fn recommended<'f>(
