@@ -147,33 +147,18 @@ impl Planning {
             builder = builder.with_chunks_left(chunks_left);
         }
         *builder.prepared.borrow_mut() = prepared;
-        let mut items = Vec::new();
-        if self.scope != Scope::Base {
-            leaves(&self.filter, &mut items);
-        }
+        let items_len = match self.scope {
+            Scope::Base => 0,
+            _ => count_items(&self.filter),
+        };
         // Both hold the plans of items by address, so the filter must not have moved.
-        debug_assert!(builder.prepared.borrow().len() <= items.len());
-        if items.len() > ITEMS_AT_ONCE && next < items.len() {
-            let mut done = next;
-            for item in items.iter().skip(next) {
-                if *left == 0 {
-                    break;
-                }
-                *left -= 1;
-                done += 1;
-                let planned = builder.item(item)?;
-                builder.prepared.borrow_mut().insert(address(item), planned);
-            }
-            debug_assert!((next..=items.len()).contains(&done), "steps move on");
-            self.stage = Stage::Items {
-                chunks_left: Some(builder.chunks_left()),
-                prepared: builder.prepared.into_inner(),
-                next: done,
-            };
+        debug_assert!(builder.prepared.borrow().len() <= items_len);
+        if items_len > ITEMS_AT_ONCE && next < items_len {
+            self.stage = self.some_items(builder, left, (next, items_len))?;
             return Ok(None);
         }
         // Looking up so few items takes no longer than reading a candidate.
-        *left = left.saturating_sub(items.len() / 16);
+        *left = left.saturating_sub(items_len / 16);
         let planned = if self.scope == Scope::Base {
             TermPlan::nothing()
         } else {
@@ -188,19 +173,57 @@ impl Planning {
         }
     }
 
+    /// Looks up some items of a large filter, from a position.
+    fn some_items<T: Snapshot>(
+        &self,
+        builder: Builder<'_, '_, T>,
+        left: &mut usize,
+        (next, items_len): (usize, usize),
+    ) -> Result<Stage, StoreError> {
+        let mut items = Vec::with_capacity(items_len);
+        collect_items(&self.filter, &mut items);
+        let mut done = next;
+        for item in items.iter().skip(next) {
+            if *left == 0 {
+                break;
+            }
+            *left -= 1;
+            done += 1;
+            let planned = builder.item(item)?;
+            builder.prepared.borrow_mut().insert(address(item), planned);
+        }
+        debug_assert!((next..=items_len).contains(&done), "steps move on");
+        Ok(Stage::Items {
+            chunks_left: Some(builder.chunks_left()),
+            prepared: builder.prepared.into_inner(),
+            next: done,
+        })
+    }
+
     fn finish(&self, planned: TermPlan, test: ScopeTest) -> Candidates {
         Candidates::new(planned, test, (self.base, self.scope))
     }
 }
 
+/// Returns the number of items of a filter.
+fn count_items(filter: &Filter<AttributeSelector>) -> usize {
+    match filter {
+        Filter::And(list) | Filter::Or(list) => list.iter().map(count_items).sum(),
+        Filter::Not(part) => count_items(part),
+        _ => 1,
+    }
+}
+
 /// Collects the items of a filter, in order.
-fn leaves<'f>(
+fn collect_items<'f>(
     filter: &'f Filter<AttributeSelector>,
     items: &mut Vec<&'f Filter<AttributeSelector>>,
 ) {
     match filter {
-        Filter::And(list) | Filter::Or(list) => list.iter().for_each(|part| leaves(part, items)),
-        Filter::Not(part) => leaves(part, items),
+        Filter::And(list) | Filter::Or(list) => {
+            list.iter().for_each(|part| collect_items(part, items));
+        }
+        Filter::Not(part) => collect_items(part, items),
         item => items.push(item),
     }
 }
