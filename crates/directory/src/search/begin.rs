@@ -63,12 +63,12 @@ pub(super) fn begin<'d>(
     };
     let plan = match sort_plan(directory, session, &query, hash) {
         Ok(plan) => plan,
-        Err(end) => return Ok(SearchState::Ready(CompleteOutput::end(*end))),
+        Err(end) => return Ok(SearchState::ready(CompleteOutput::end(*end))),
     };
     let projection = query.projection(directory);
     if let NamespaceTarget::Database(database) = target {
         let mut output = Output::new(id, projection, query.limits, *cookie_key);
-        output.page = page;
+        output.page = page.map(Box::new);
         let search = StoredSearch {
             directory,
             session,
@@ -83,7 +83,7 @@ pub(super) fn begin<'d>(
         query: &query,
         projection,
     };
-    search.target(&target, plan).map(SearchState::Ready)
+    search.target(&target, plan).map(SearchState::ready)
 }
 
 /// Returns the key of the cookies of searches that begin at the target.
@@ -140,7 +140,7 @@ impl<'d> StoredSearch<'d, '_> {
             Ok(None) => {
                 snapshots.give(view);
                 let end = output.end(ResultCode::Success);
-                return Ok(SearchState::Ready(CompleteOutput::end(end)));
+                return Ok(SearchState::ready(CompleteOutput::end(end)));
             }
             Err(refused) => {
                 snapshots.give(view);
@@ -149,7 +149,7 @@ impl<'d> StoredSearch<'d, '_> {
         };
         if matches!(plan.state, SortState::Requested { .. }) {
             let bytes_max = directory.search_settings().sssvlv.limits.bytes_max;
-            output.sorter = Some(Sorter::new(bytes_max));
+            output.sorter = Some(Box::new(Sorter::new(bytes_max)));
             output.sort_keys = std::mem::take(&mut plan.keys);
         }
         let waiting = self.glued_searches(&base);

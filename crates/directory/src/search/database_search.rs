@@ -88,9 +88,9 @@ pub(crate) struct DatabaseSearch<'d> {
     planned_here: bool,
     regions: Regions,
     /// The in-chain items of the filter; `None` once they are computed.
-    chains: Option<Chains>,
+    chains: Option<Box<Chains>>,
     /// The scan of aliases; `None` once it is done.
-    aliases: Option<CandidateScan>,
+    aliases: Option<Box<CandidateScan>>,
     scan: CandidateScan,
     attribute_rights: AttributeRights,
     names: DnCache,
@@ -98,6 +98,10 @@ pub(crate) struct DatabaseSearch<'d> {
     name: String,
     normal: String,
 }
+
+/// glibc's allocator serves blocks of up to 1,032 bytes from a list of each thread. Larger blocks
+/// cost ten times as much.
+const _: () = assert!(size_of::<DatabaseSearch<'_>>() <= 1_032);
 
 /// The beginning of a part: its base, and the reusable state of earlier searches.
 pub(crate) struct PartStart<'d> {
@@ -182,8 +186,8 @@ impl<'d> DatabaseSearch<'d> {
             // A test of a filter with thousands of items costs as much as writing thousands of
             // entries.
             candidate_cost: 1 + spec.filter.weight() / FILTER_WEIGHT_FREE,
-            chains: Chains::of(&spec.filter),
-            aliases: (spec.deref && wide).then(CandidateScan::default),
+            chains: Chains::of(&spec.filter).map(Box::new),
+            aliases: (spec.deref && wide).then(Box::default),
             planned: planned(&spec, core),
             spec,
             subentries,

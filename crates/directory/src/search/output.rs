@@ -50,16 +50,16 @@ impl CompleteOutput {
     }
 }
 
-/// The output that the parts of a search share.
+/// The output that the parts of a search share. It moves, so it has rare parts in boxes.
 #[derive(Debug)]
 pub(crate) struct Output {
     pub(crate) id: MessageId,
     pub(crate) projection: Projection,
     pub(crate) limits: SearchLimits,
-    pub(crate) page: Option<Page>,
+    pub(crate) page: Option<Box<Page>>,
     pub(crate) cookie_key: CookieKey,
     /// Present while a sorted search collects entries.
-    pub(crate) sorter: Option<Sorter>,
+    pub(crate) sorter: Option<Box<Sorter>>,
     pub(crate) sort_keys: Vec<OrderingKey>,
     pub(crate) sent: u32,
     /// The start of the current step, by the clock of time limits.

@@ -58,7 +58,7 @@ pub(crate) struct SearchRun<'d> {
     parts: Vec<Option<Box<DatabaseSearch<'d>>>>,
     /// The reusable state of a finished part.
     spare: Option<Finished<'d>>,
-    sorted_output: Option<SortedOutput>,
+    sorted_output: Option<Box<SortedOutput>>,
     view: Option<vlv::ListView>,
     sorting: SortState,
     started_us: u64,
@@ -248,7 +248,7 @@ impl<'d> SearchRun<'d> {
         let after = after.and_then(|page| Some((page.after.clone()?, page.returned)));
         match SortedOutput::new(sorter.merge(), self.view.take(), after.as_ref()) {
             Ok(sorted_output) => {
-                self.sorted_output = Some(sorted_output);
+                self.sorted_output = Some(Box::new(sorted_output));
                 Ok(None)
             }
             Err(end) => Ok(Some(*end)),

@@ -8,21 +8,25 @@ use super::run::SearchRun;
 /// A running search, or its end.
 pub(crate) enum SearchState<'d> {
     Run(Box<SearchRun<'d>>),
-    /// The next step writes it.
-    Ready(CompleteOutput),
+    /// The next step writes it. It is large and rare, and a state moves often.
+    Ready(Box<CompleteOutput>),
     /// The search is done. Its reusable state remains.
     Done(Option<Box<SearchRun<'d>>>),
 }
 
 impl SearchState<'_> {
+    pub(super) fn ready(complete: CompleteOutput) -> Self {
+        SearchState::Ready(Box::new(complete))
+    }
+
     pub(super) fn refused(result: LdapResult) -> Self {
-        SearchState::Ready(CompleteOutput::end(SearchEnd::plain(result)))
+        SearchState::ready(CompleteOutput::end(SearchEnd::plain(result)))
     }
 
     /// Returns the end of a paged search that the client abandons.
     pub(super) fn nothing_more() -> Self {
         let mut end = SearchEnd::plain(LdapResult::success());
         end.cookie = Some(Vec::new());
-        SearchState::Ready(CompleteOutput::end(end))
+        SearchState::ready(CompleteOutput::end(end))
     }
 }
