@@ -11,7 +11,7 @@ use fulgurite_access::{Decisions, EntryRights, Rights};
 use fulgurite_schema::{
     AttributeDescription, AttributeIndex, AttributeSelector, Filter, FilterSubject, Schema, Truth,
 };
-use fulgurite_store::{AttributeId, EntryView, StoredSelector, View};
+use fulgurite_store::{EntryView, StoredSelector, View};
 
 use crate::core::foundation::Core;
 use crate::rights::computed::{Computed, RequesterRights};
@@ -120,12 +120,13 @@ impl PreparedFilter {
             }
             let covered = view.attributes().covered(view.schema(), &selector);
             let all = covered.len();
-            let projection = covered.iter().copied().filter(|id| {
+            let mut ids = Vec::from(covered);
+            ids.retain(|id| {
                 let info = view.attributes().get(*id);
                 decisions.by_value() || info.is_some_and(|info| may_search(&info.description))
             });
-            let ids: Box<[AttributeId]> = projection.collect();
             plain &= ids.len() == all;
+            let ids = ids.into_boxed_slice();
             ValueSource::Stored(StoredSelector { selector, ids }, value)
         });
         PreparedFilter {
