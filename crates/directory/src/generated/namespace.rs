@@ -79,12 +79,13 @@ impl Generated {
         base: &Dn,
         scope: Scope,
     ) -> NamespaceTarget<'d> {
-        match databases.database_of(base) {
-            Some(database) if base.is_root() && scope != Scope::Base => {
-                NamespaceTarget::Database(database)
-            }
-            _ => self.target(databases, base),
+        if base.is_root()
+            && scope != Scope::Base
+            && let Some(database) = databases.database_of(base)
+        {
+            return NamespaceTarget::Database(database);
         }
+        self.target(databases, base)
     }
 
     /// Returns the root DSE that a connection reads.
