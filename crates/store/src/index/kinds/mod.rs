@@ -8,7 +8,7 @@
 //! table        all kinds; the writer, the planner, the load and the settings read it
 //! ```
 //!
-//! A new kind is a word in the crate `policy`, a new file and a row of the table.
+//! A new kind is a word in the crate `policy`, a new file and the last row of the table.
 
 mod approximate;
 mod class_keys;

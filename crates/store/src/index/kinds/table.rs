@@ -9,8 +9,9 @@ use fulgurite_policy::IndexKind;
 /// Number of kinds.
 pub(crate) const KINDS_LEN: usize = IndexKind::ALL.len();
 
-/// All kinds, in the order in which texts name them. The planner asks the last rows first, as they
-/// answer fewer filters and answer them better.
+/// All kinds, in the order in which texts name them. A new row comes last, because stores record
+/// the rules of an index in this order. The planner asks the last rows first, as they answer fewer
+/// filters and answer them better.
 pub(crate) static KINDS: [(IndexKind, KindDefinition); KINDS_LEN] = [
     (IndexKind::Equality, equality::DEFINITION),
     (IndexKind::Presence, presence::DEFINITION),
