@@ -1,4 +1,6 @@
 //! The guards: all features that refuse updates.
+//!
+//! A new guard is a variant of [`Guard`] and an arm of each match below.
 
 use super::constraint::Constraint;
 use super::guard_question::{GuardContext, GuardRefusal, GuardedUpdate};

@@ -25,7 +25,7 @@ struct Feature {
 }
 
 /// The features, by the overlays they implement.
-const FEATURES: [Feature; 6] = [
+const FEATURES: &[Feature] = &[
     Feature {
         overlay: "sssvlv",
         compile: |compilation, settings, _| {
@@ -140,6 +140,7 @@ fn compile_overlay(
 mod tests {
     use super::*;
     use fulgurite_policy::{OVERLAYS, Origin, OverlayLine};
+    use fulgurite_schema::{Builtin, SchemaBuilder};
 
     /// Returns the settings of an overlay, with directives as words.
     fn settings(name: &str, lines: &[&[&str]]) -> OverlaySettings {
@@ -179,6 +180,23 @@ mod tests {
                 OverlaySupport::BuiltIn | OverlaySupport::PerDatabase
             );
             assert_eq!(has_feature, is_built_in, "{}", overlay.name);
+        }
+    }
+
+    #[test]
+    fn the_schema_has_what_the_configuration_tree_shows_of_overlays() {
+        let schema = SchemaBuilder::standard().builtin(Builtin::Overlays);
+        let schema = schema.build().expect("the built-in schema resolves");
+        for overlay in OVERLAYS {
+            for directive in overlay.directives {
+                let olc = directive.olc;
+                assert!(schema.attribute(olc).is_some(), "{} {olc}", overlay.name);
+            }
+            let mut features = FEATURES.iter();
+            if features.any(|feature| feature.overlay == overlay.name) {
+                let class = overlay.olc_class;
+                assert!(schema.object_class(class).is_some(), "{class}");
+            }
         }
     }
 
