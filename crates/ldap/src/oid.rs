@@ -1,4 +1,7 @@
 //! Object identifiers of controls, extended operations and features, as they travel: dotted text.
+//!
+//! A control needs no constant here if only one place names its OID. Its `KIND` or its row of the
+//! directory's table then has it.
 
 /// Notice of disconnection, unsolicited (RFC 4511 section 4.4.1).
 pub const NOTICE_OF_DISCONNECTION: &str = "1.3.6.1.4.1.1466.20036";

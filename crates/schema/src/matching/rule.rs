@@ -15,8 +15,8 @@ pub const IN_CHAIN: &str = "1.2.840.113556.1.4.1941";
 
 /// A matching rule: how values of some syntax are compared.
 ///
-/// `table.rs` has one row for each rule. A row holds functions, so a rule is its own file and its
-/// row.
+/// `table.rs` has one row for each rule. A row holds functions, so a rule is its row and functions
+/// in its family's file.
 #[derive(Debug)]
 pub struct MatchingRule {
     /// Numeric object identifier.

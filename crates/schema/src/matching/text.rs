@@ -239,7 +239,8 @@ fn ascii_text_matches(normal: &[u8], value: &[u8], case: Case) -> Option<bool> {
     })
 }
 
-/// Returns a mismatch counts only when nothing after it could change the character just seen.
+/// Returns the outcome of a mismatch. It counts only when nothing after it could change the
+/// character just seen.
 fn decided(next: Option<&u8>) -> Option<bool> {
     match next {
         None | Some(0x20..0x7f) => Some(false),
