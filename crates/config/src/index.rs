@@ -1,6 +1,6 @@
 //! Indexes of attributes, as flags, files and slapd.conf write them.
 
-use fulgurite_policy::{IndexKinds, Sourced};
+use fulgurite_policy::{IndexKind, IndexSelection, Sourced};
 
 use crate::setting::{Setting, Value};
 
@@ -11,21 +11,23 @@ use crate::setting::{Setting, Value};
 ///
 /// # Errors
 /// A clause that names the word which is no kind of index.
-pub fn parse_kinds(text: &str) -> Result<IndexKinds, String> {
-    let mut kinds = IndexKinds::default();
+pub fn parse_kinds(text: &str) -> Result<IndexSelection, String> {
+    let mut kinds = IndexSelection::default();
     let mut words = 0;
     for word in text.split([',', ' ', '\t']).filter(|word| !word.is_empty()) {
         words += 1;
         if !kinds.add(word) && !word.eq_ignore_ascii_case("none") {
+            let known = IndexKind::all_words();
             return Err(format!(
-                "\"{word}\" is no kind of index; there are eq, pres, sub, approx and none"
+                "\"{word}\" is no kind of index; there are {known} and none"
             ));
         }
     }
     if words == 0 {
-        return Err(
-            "no kind of index is named; there are eq, pres, sub, approx and none".to_owned(),
-        );
+        let known = IndexKind::all_words();
+        return Err(format!(
+            "no kind of index is named; there are {known} and none"
+        ));
     }
     Ok(kinds)
 }
@@ -36,7 +38,7 @@ pub struct IndexSetting {
     /// The attribute type by name or numeric OID, as written.
     pub attribute: String,
     /// The kinds kept for it.
-    pub kinds: IndexKinds,
+    pub kinds: IndexSelection,
 }
 
 impl IndexSetting {
@@ -59,7 +61,7 @@ impl IndexSetting {
     }
 }
 
-impl Setting for IndexKinds {
+impl Setting for IndexSelection {
     const KIND: &'static str = "list of kinds of index";
 
     fn read(value: Value) -> Result<Self, String> {
@@ -71,7 +73,7 @@ impl Setting for IndexKinds {
     }
 
     fn toml(&self) -> Option<String> {
-        (*self != IndexKinds::default()).then(|| format!("\"{self}\""))
+        (*self != IndexSelection::default()).then(|| format!("\"{self}\""))
     }
 }
 
@@ -141,6 +143,7 @@ pub(crate) fn defaults() -> Vec<IndexSetting> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fulgurite_policy::IndexKinds;
 
     #[test]
     fn reads_the_flag_form() {
@@ -148,11 +151,9 @@ mod tests {
         assert_eq!(setting.attribute, "mail");
         assert_eq!(
             setting.kinds,
-            IndexKinds {
-                equality: true,
-                presence: false,
-                substring: true,
-                ..IndexKinds::default()
+            IndexSelection {
+                kinds: IndexKinds::of(&[IndexKind::Equality, IndexKind::Substring]),
+                ..IndexSelection::default()
             }
         );
         assert_eq!(setting.kinds.to_string(), "eq,sub");
@@ -175,6 +176,20 @@ mod tests {
         assert!(!parse_kinds("approx").unwrap().is_none());
         assert!(parse_kinds("none").unwrap().is_none());
         assert!(parse_kinds("nolang").unwrap().is_none());
+    }
+
+    #[test]
+    fn the_texts_of_the_setting_name_every_kind() {
+        let mut settings = crate::table::settings_info();
+        let setting = settings.find(|info| info.key == Some("index"));
+        let setting = setting.expect("the setting exists");
+        let help = setting.flag.and_then(|flag| flag.help);
+        for text in [setting.doc.concat(), help.expect("a help").to_owned()] {
+            for word in IndexKind::ALL.map(IndexKind::word) {
+                let mut words = text.split(|letter: char| !letter.is_alphanumeric());
+                assert!(words.any(|one| one == word), "{word:?} is not in {text:?}");
+            }
+        }
     }
 
     #[test]

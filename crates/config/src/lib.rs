@@ -61,7 +61,7 @@ pub use file_mode::FileMode;
 /// The values of settings.
 pub use fulgurite_policy::{
     Allow, AuthzPolicy, BuiltinSchema, CrlCheck, DatabaseKind, Disallow, Durability, FeatureSet,
-    IndexKinds, Limit, LimitsRule, LogLevel, Origin, Require, Restrict, Security, SizeLimits,
+    IndexSelection, Limit, LimitsRule, LogLevel, Origin, Require, Restrict, Security, SizeLimits,
     SortLimits, Sourced, Subordinate, TimeLimits, TlsVersion, VerifyClient,
 };
 pub use index::{IndexSetting, parse_kinds};

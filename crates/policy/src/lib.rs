@@ -23,7 +23,7 @@ pub use choice::{
     AuthzPolicy, BuiltinSchema, Choice, DatabaseKind, Durability, LogLevel, Subordinate, word_list,
 };
 pub use features::{Allow, Disallow, FeatureSet, Require};
-pub use index::{IndexKind, IndexKinds};
+pub use index::{IndexKind, IndexKinds, IndexSelection};
 pub use limits::{Limit, LimitsRule, SizeLimits, SortLimits, TimeLimits};
 pub use origin::{Origin, Sourced};
 pub use overlay::{

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use fulgurite_policy::{Durability, IndexKinds};
+use fulgurite_policy::{Durability, IndexSelection};
 
 use super::flag::{Flag, FlagGroup};
 use super::group::settings;
@@ -55,7 +55,7 @@ settings! {
             );
         /// Kinds of index for attributes that slapd.conf's `index ATTRIBUTE` names without a kind.
         /// Unused in TOML files.
-        "index_default" index_default: IndexKinds = IndexKinds::default()
+        "index_default" index_default: IndexSelection = IndexSelection::default()
             => own().examples(&["\"eq\""]);
     } {
         /// Indexes of each attribute: `eq` answers `(a=v)` and `(a>=v)`, `pres` answers `(a=*)`,
@@ -210,8 +210,8 @@ fn index(
     Ok(())
 }
 
-fn index_kinds(words: &str) -> Result<IndexKinds, String> {
-    let mut kinds = IndexKinds::default();
+fn index_kinds(words: &str) -> Result<IndexSelection, String> {
+    let mut kinds = IndexSelection::default();
     for word in words.split(',').filter(|word| !word.is_empty()) {
         if !kinds.add(word) {
             return Err(format!("index type \"{word}\" undefined"));

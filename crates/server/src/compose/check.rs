@@ -9,6 +9,7 @@ use fulgurite_config::{
     ConfigError, Database, DatabaseKind, IndexSetting, Origin, Policy, Settings, Sourced,
     Subordinate,
 };
+use fulgurite_policy::IndexKind;
 use fulgurite_schema::{Dn, Schema, SchemaError};
 
 use super::{convert, schema};
@@ -117,7 +118,8 @@ fn check_overlays(schema: &Arc<Schema>, database: &Database) -> Result<(), Confi
         let wanted = schema.attribute(name).map(|definition| definition.index);
         indexes.any(|index| {
             let indexed = schema.attribute(&index.attribute);
-            index.kinds.equality && indexed.map(|definition| definition.index) == wanted
+            index.kinds.has(IndexKind::Equality)
+                && indexed.map(|definition| definition.index) == wanted
         })
     };
     for name in report.lookups.iter().filter(|name| !has_index(name)) {
@@ -193,10 +195,10 @@ fn check_index(schema: &Arc<Schema>, index: &Sourced<IndexSetting>) -> Result<()
     let Some(attribute) = schema.attribute(bare) else {
         return refuse(format!("index attribute \"{name}\" undefined"));
     };
-    if index.kinds.substring && attribute.substring.is_none() {
+    if index.kinds.has(IndexKind::Substring) && attribute.substring.is_none() {
         return refuse(format!("substr index of attribute \"{name}\" disallowed"));
     }
-    if index.kinds.equality && attribute.equality.is_none() {
+    if index.kinds.has(IndexKind::Equality) && attribute.equality.is_none() {
         return refuse(format!("equality index of attribute \"{name}\" disallowed"));
     }
     Ok(())

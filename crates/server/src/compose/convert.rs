@@ -11,7 +11,7 @@ use fulgurite_directory::{
     AuthOptions, Level, Limits, Restrictions, RootAccount, RuleText, WithoutRules,
 };
 use fulgurite_policy::TlsOptions;
-use fulgurite_store::{IndexKind, IndexKinds, IndexSpec};
+use fulgurite_store::IndexSpec;
 
 use crate::driver::settings::ServerSettings;
 use crate::session::limits::SessionLimits;
@@ -27,13 +27,9 @@ pub(crate) fn rules(list: &[Sourced<ArgumentText>]) -> Vec<RuleText> {
 }
 
 pub(crate) fn index(setting: &IndexSetting) -> IndexSpec {
-    let mut kinds = IndexKinds::default();
-    for kind in IndexKind::ALL {
-        kinds.set(kind, setting.kinds.has(kind));
-    }
     IndexSpec {
         attribute: setting.attribute.clone(),
-        kinds,
+        kinds: setting.kinds.kinds,
     }
 }
 

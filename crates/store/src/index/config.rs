@@ -2,10 +2,10 @@
 
 use std::fmt;
 use std::str::FromStr;
+use std::sync::LazyLock;
 
-use super::kinds::IndexKinds;
 use crate::error::OpenError;
-use fulgurite_policy::IndexKind;
+use fulgurite_policy::{IndexKind, IndexKinds};
 
 /// An attribute and its kinds of index; as text `mail:eq,sub`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,6 +52,9 @@ impl IndexSpec {
     }
 }
 
+static KNOWN_KINDS: LazyLock<String> =
+    LazyLock::new(|| format!("the kinds of index are {}", IndexKind::all_words()));
+
 impl FromStr for IndexSpec {
     type Err = OpenError;
 
@@ -69,7 +72,7 @@ impl FromStr for IndexSpec {
         for kind in list.split(',') {
             match IndexKind::named(kind.trim()) {
                 Some(kind) => kinds.set(kind, true),
-                None => return Err(wrong("the kinds of index are eq, pres, sub and approx")),
+                None => return Err(wrong(&KNOWN_KINDS)),
             }
         }
         Ok(IndexSpec {

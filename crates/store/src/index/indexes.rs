@@ -1,13 +1,13 @@
 //! All indexes of a state of the store, numbered as in the store.
 
 use super::config::IndexSpec;
-use super::kinds::{ClassKeys, IndexKinds, KINDS, KINDS_LEN, KindContext, equality};
+use super::kinds::{ClassKeys, KINDS, KINDS_LEN, KindContext, equality};
 use super::resolved::ResolvedSpec;
 use super::state::{IndexStage, IndexState};
 use crate::attributes::AttributeTable;
 use crate::error::Damage;
 use crate::ids::AttributeId;
-use fulgurite_policy::IndexKind;
+use fulgurite_policy::{IndexKind, IndexKinds};
 use fulgurite_schema::{AttributeDescription, AttributeIndex, AttributeType, MatchingRule, Schema};
 
 /// The indexes of one attribute type.

@@ -32,11 +32,10 @@ mod state;
 
 pub use config::IndexSpec;
 pub(crate) use entry_keys::KeyMaker;
-pub use fulgurite_policy::IndexKind;
+pub use fulgurite_policy::{IndexKind, IndexKinds};
 pub(crate) use indexes::{Index, Indexes};
 pub(crate) use key_list::KeyList;
 pub(crate) use key_range::KeyRange;
-pub use kinds::IndexKinds;
 pub(crate) use kinds::{KINDS, KeySink, Lookup, Support, definition_of, equality};
 pub(crate) use pending::PendingPostings;
 pub(crate) use postings::{

@@ -1,8 +1,9 @@
 //! Index settings, resolved against a schema.
 
 use super::config::IndexSpec;
-use super::kinds::{IndexKinds, KINDS, Support, definition_of};
+use super::kinds::{KINDS, Support, definition_of};
 use crate::error::OpenError;
+use fulgurite_policy::IndexKinds;
 use fulgurite_schema::{AttributeType, Schema};
 
 /// An attribute type and its kinds of index.

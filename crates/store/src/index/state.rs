@@ -14,11 +14,10 @@
 //! part.
 
 use super::config::IndexSpec;
-use super::kinds::IndexKinds;
 use super::resolved::ResolvedSpec;
 use crate::error::{Damage, OpenError, StoreError};
 use fulgurite::{Database, Snapshot, WriteTxn};
-use fulgurite_policy::IndexKind;
+use fulgurite_policy::{IndexKind, IndexKinds};
 use fulgurite_schema::Schema;
 
 const KEY_INDEXES: &[u8] = b"indexes";

@@ -20,5 +20,4 @@ mod table;
 
 pub(crate) use class_keys::ClassKeys;
 pub(crate) use definition::{IndexedValue, KeySink, KindContext, Lookup, Support};
-pub use table::IndexKinds;
 pub(crate) use table::{KINDS, KINDS_LEN, definition_of};
