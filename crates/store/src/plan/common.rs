@@ -38,6 +38,7 @@ impl<T: Snapshot> Builder<'_, '_, T> {
     /// Plans the entries in the postings of all keys. The plan is never exact, as it skips postings
     /// that remove few candidates.
     pub(super) fn common(&self, keys: &KeyList) -> Result<TermPlan, StoreError> {
+        debug_assert!(!keys.is_empty(), "an item without keys has another plan");
         let mut cursor = self.view.txn.cursor(self.view.store.dbs.index)?;
         let first = 1 + keys.len().saturating_sub(1).div_ceil(FIRST_STEP);
         let positions = in_order(keys.len()).take(MEASURED_MAX);
@@ -125,6 +126,7 @@ fn listed(ids: Vec<EntryId>) -> TermPlan {
 impl From<MeasuredPosting<'_, '_>> for Term {
     fn from(posting: MeasuredPosting<'_, '_>) -> Term {
         let (first, last) = posting.ends();
+        debug_assert!(last.is_none_or(|last| first <= last), "chunks ascend");
         Term::Posting {
             key: posting.key().to_vec(),
             first,
