@@ -213,8 +213,12 @@ pub const OVERLAYS: &[Overlay] = &[
     row(
         "refint",
         "olcRefintConfig",
-        Refused("references to deleted entries would stay"),
-        &[],
+        PerDatabase,
+        &[
+            written(EachWord, "refint_attributes", "olcRefintAttribute"),
+            written(Text, "refint_nothing", "olcRefintNothing"),
+            written(Text, "refint_modifiersname", "olcRefintModifiersName"),
+        ],
     ),
     row(
         "unique",

@@ -11,7 +11,7 @@
 //! | --- | --- | --- |
 //! | names | `search::begin`, `op::update`, `op::compare`: before `result::dn` parses a name | none (rwm) |
 //! | guard: [`guard_question`], [`guards`] | `write::ask_guards`: rights are checked, the entry after the update is known | [`unique`], [`constraint`] |
-//! | follow | `Context::end_change`: the change is in the transaction | none (refint, memberof) |
+//! | follow: [`name_change`] | `write::follow`: the change of a name is in the transaction | [`refint`] |
 //! | present | `rights::computed::Computed`: the one table of computed attributes | none (memberof, collect) |
 //! | plan | `search::begin`: the parts and the order of a search | [`glue`], [`sssvlv`] |
 //! | bind | `auth::claim`: before and after a proof is verified | none (ppolicy, otp) |
@@ -26,6 +26,8 @@ mod constraint;
 pub(crate) mod glue;
 pub(crate) mod guard_question;
 mod guards;
+pub(crate) mod name_change;
+pub(crate) mod refint;
 mod region;
 pub(crate) mod registry;
 pub(crate) mod set;

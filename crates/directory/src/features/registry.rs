@@ -9,6 +9,7 @@ use fulgurite_schema::{Dn, Schema};
 use super::compilation::{Compilation, OverlayReport};
 use super::constraint::Constraint;
 use super::guards::Guard;
+use super::refint::Refint;
 use super::set::Features;
 use super::sssvlv;
 use super::unique::Unique;
@@ -61,6 +62,14 @@ const FEATURES: &[Feature] = &[
         compile: |compilation, settings, features| {
             let constraint = Constraint::compile(compilation, settings)?;
             features.add_guard(Guard::Constraint(constraint));
+            Ok(())
+        },
+    },
+    Feature {
+        overlay: "refint",
+        compile: |compilation, settings, features| {
+            let refint = Refint::compile(compilation, settings)?;
+            features.refint.push(refint);
             Ok(())
         },
     },
@@ -373,6 +382,56 @@ mod tests {
             line.extend(words.split_whitespace());
             assert_eq!(refusal("constraint", &line), text, "{words}");
         }
+    }
+
+    #[test]
+    fn wrong_directives_of_refint_are_refused_in_slapds_words() {
+        for (words, text) in [
+            (
+                &["refint_attributes"][..],
+                "keyword <refint_attributes> missing <attribute...> argument",
+            ),
+            (
+                &["refint_attributes", "x"],
+                "refint_attributes <x>: attribute type undefined",
+            ),
+            (
+                &["refint_attributes", "member,owner"],
+                "refint_attributes <member,owner>: AttributeDescription contains inappropriate characters",
+            ),
+            (
+                &["refint_nothing", "x"],
+                "<refint_nothing> invalid DN 21 (Invalid syntax)",
+            ),
+            (
+                &["refint_nothing", "cn=a", "b"],
+                "<refint_nothing> extra cruft after <string>.",
+            ),
+            (
+                &["refint_modifiersname", "x"],
+                "<refint_modifiersname> invalid DN 21 (Invalid syntax)",
+            ),
+            (
+                &["refint_modifiersname", "cn=a", "b"],
+                "<refint_modifiersname> extra cruft after <DN>.",
+            ),
+            (&["refint_nothing", ""], "accepted"),
+            (
+                &["refint_attributes", "member", "uniqueMember;lang-de"],
+                "accepted",
+            ),
+        ] {
+            assert_eq!(refusal("refint", words), text, "{words:?}");
+        }
+        let report = check(settings(
+            "refint",
+            &[&["refint_attributes", "cn", "member"]],
+        ));
+        let report = report.expect("accepted");
+        let texts: Vec<&str> = report.warnings.iter().map(|w| w.value.as_str()).collect();
+        let warning = "refint_attributes cn: the values are no names, so none of them follows";
+        assert_eq!(texts, [warning]);
+        assert_eq!(report.lookups.len(), 1);
     }
 
     #[test]

@@ -44,7 +44,7 @@ pub(crate) fn run(context: &mut Context<'_, '_>, dn: &Dn) -> OpResult {
         if context.budget == WorkBudget::Short {
             return Err(context.defer());
         }
-        return tree(context, id);
+        return tree(context, id, dn);
     }
     if context.has_children(id)? {
         return Err(refuse(
@@ -53,19 +53,22 @@ pub(crate) fn run(context: &mut Context<'_, '_>, dn: &Dn) -> OpResult {
         ));
     }
     context.begin_change(Some(id))?;
-    context
-        .writer
-        .delete(id)
-        .map_err(|error| context.failed(&error))
+    let deleted = context.writer.delete(id);
+    deleted.map_err(|error| context.failed(&error))?;
+    context.follow_delete(dn)
 }
 
 /// Deletes the entry and its whole subtree, or nothing (draft-armijo-ldap-treedelete).
-fn tree(context: &mut Context<'_, '_>, top: EntryId) -> OpResult {
+fn tree(context: &mut Context<'_, '_>, top: EntryId, top_dn: &Dn) -> OpResult {
     let subtree_ids = subtree(context, top)?;
+    let mut dns = vec![top_dn.clone()];
     for &id in subtree_ids.iter().skip(1) {
         let dn = context.writer.resolved_dn(id);
         let dn = dn.map_err(|error| result::store(&error))?;
         context.require_removal(&dn)?;
+        if context.features.follows() {
+            dns.push(dn);
+        }
     }
     context.begin_change(Some(top))?;
     // Parents come before their children in the list.
@@ -73,7 +76,7 @@ fn tree(context: &mut Context<'_, '_>, top: EntryId) -> OpResult {
         let deleted = context.writer.delete(id);
         deleted.map_err(|error| context.failed(&error))?;
     }
-    Ok(())
+    dns.iter().try_for_each(|dn| context.follow_delete(dn))
 }
 
 /// Returns an entry and its whole subtree, parents first.

@@ -104,7 +104,7 @@ pub(crate) fn run(context: &mut Context<'_, '_>, request: &Rename) -> OpResult {
     let mut entry = context.entry(id)?;
     let options = context.check_options(&entry);
     let passwords = derived_keys::passwords(context.core, &entry);
-    let removed = rename(schema, &mut entry, new_dn, request.delete_old_rdn);
+    let removed = rename(schema, &mut entry, new_dn.clone(), request.delete_old_rdn);
     if derived_keys::passwords(context.core, &entry) != passwords {
         derived_keys::drop_but(context.core, &mut entry, &HashSet::new());
     }
@@ -120,6 +120,7 @@ pub(crate) fn run(context: &mut Context<'_, '_>, request: &Rename) -> OpResult {
     context.begin_change(Some(id))?;
     let renamed = context.writer.rename(id, parent, &checked);
     renamed.map_err(|error| context.failed(&error))?;
+    context.follow_rename(id, dn, &new_dn)?;
     context.end_change(id)
 }
 

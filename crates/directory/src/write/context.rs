@@ -182,17 +182,28 @@ impl<'d> Context<'_, 'd> {
         dn: &Dn,
         changes: &[&[Change]],
     ) -> OpResult<(Entry, MultiValueAttributes<'_>)> {
+        let whole = self.features.needs_whole_entry(changes) || self.decisions.by_value();
+        self.copy_for(id, dn, changes, whole)
+    }
+
+    /// Does the same without a look at rights and guards. A `whole` copy has all values.
+    pub(crate) fn copy_for(
+        &self,
+        id: EntryId,
+        dn: &Dn,
+        changes: &[&[Change]],
+        whole: bool,
+    ) -> OpResult<(Entry, MultiValueAttributes<'_>)> {
         let failed = |error| result::store(&error);
         let view: &View<'_, _> = self.writer;
         let entry = view.entry(id).map_err(failed)?;
         let entry = entry.ok_or_else(|| failed(StoreError::NoSuchEntry(id)))?;
-        let guarded = self.features.needs_whole_entry(changes);
-        let large = if guarded || self.decisions.by_value() || view.store().limits_entries() {
+        let large = if whole || view.store().limits_entries() {
             MultiValueAttributes::none()
         } else {
             MultiValueAttributes::of(self.core, view, (&entry, dn), changes)
         };
-        let may_stay = !guarded && !entry.has_overflow_values() && !self.decisions.by_value();
+        let may_stay = !whole && !entry.has_overflow_values();
         let schema = &self.core.schema;
         let examined_types = self.examined_types(dn, changes);
         let copy = entry.to_entry_named(dn, &mut |description, values| {

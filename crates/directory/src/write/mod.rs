@@ -6,6 +6,7 @@ mod ask_guards;
 pub(crate) mod changes;
 pub(crate) mod context;
 pub(crate) mod derived_keys;
+mod follow;
 pub(crate) mod import;
 pub(crate) mod multi_value;
 mod permission;

@@ -20,6 +20,7 @@ mod operational;
 mod ordered;
 mod paging;
 mod referral;
+mod refint;
 mod restrictions;
 mod sasl;
 mod search;
