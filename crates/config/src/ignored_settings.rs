@@ -1,13 +1,13 @@
 //! Notes on settings that the server accepts and does not use.
 
+use crate::Global;
 use crate::Note;
-use crate::{Database, Global};
 use crate::{Origin, Sourced};
 
 const KEYS: &str = "index keys hold whole values; they have no length and no hash to choose";
 
 /// Returns a note for each setting without effect, and a warning for each missing feature.
-pub(crate) fn notes(global: &Global, databases: &[Database]) -> Vec<Note> {
+pub(crate) fn notes(global: &Global) -> Vec<Note> {
     let mut notes = Vec::new();
     let mut ignored_settings = |origin: &Origin, text: &str, warning| {
         if *origin != Origin::Default {
@@ -42,12 +42,6 @@ pub(crate) fn notes(global: &Global, databases: &[Database]) -> Vec<Note> {
     }
     for origin in index_keys(global) {
         ignored_settings(origin, KEYS, false);
-    }
-    for database in databases {
-        if *database.policy.last_bind {
-            let text = "lastbind: the server does not keep the time of the last bind";
-            ignored_settings(&database.policy.last_bind.origin, text, true);
-        }
     }
     notes
 }
@@ -87,11 +81,5 @@ mod tests {
         assert!(said[0].0.contains("any.conf") && said[0].0.contains("sasl-host"));
         assert!(!said[0].1 && said[1].1, "{said:?}");
         assert!(notes("reverse-lookup off\n").is_empty());
-        let of_database = "database mdb\nsuffix dc=x\ndirectory /x\nlastbind on\n";
-        assert!(
-            notes(of_database)
-                .iter()
-                .any(|(text, warning)| text.contains("lastbind") && *warning)
-        );
     }
 }

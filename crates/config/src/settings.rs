@@ -60,7 +60,7 @@ impl Settings {
                 .push(Sourced::by_default(ListenUrl::default()));
         }
         let mut notes = layer.notes;
-        notes.extend(ignored_settings::notes(&global, &databases));
+        notes.extend(ignored_settings::notes(&global));
         let settings = Settings {
             global,
             config: config_database(layer.config).resolve(&layer.frontend),

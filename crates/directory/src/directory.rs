@@ -153,7 +153,9 @@ impl Directory {
         let databases = options.databases.iter();
         let features = databases.map(|database| {
             let suffixes = database.store.suffixes();
-            registry::compile(&schema, suffixes, &database.overlays, &mut sort_limits)
+            let compiled =
+                registry::compile(&schema, suffixes, &database.overlays, &mut sort_limits);
+            compiled.map(|features| features.with_last_bind(&schema, database.last_bind_s))
         });
         let features = features.collect::<Result<_, _>>()?;
         let databases = open_databases(&mut options)?;

@@ -123,7 +123,7 @@ pub const OVERLAYS: &[Overlay] = &[
     row(
         "lastbind",
         "olcLastBindConfig",
-        BuiltIn,
+        PerDatabase,
         &[
             word("lastbind-precision", "olcLastBindPrecision"),
             word("lastbind_forward_updates", "olcLastBindForwardUpdates"),

@@ -46,7 +46,7 @@ settings! {
         "read_only" read_only: bool = false => slapd("readonly", "olcReadOnly", "<on|off>");
         /// Keep `modifyTimestamp`, `entryCSN` and their like.
         "last_mod" last_mod: bool = true => slapd("lastmod", "olcLastMod", "<on|off>");
-        /// Keep the time of the last successful bind. The server does not do it yet.
+        /// Keep the time of the last successful bind in `pwdLastSuccess`.
         "last_bind" last_bind: bool = false => slapd("lastbind", "olcLastBind", "<on|off>");
         /// Seconds within which another bind does not change that time.
         "last_bind_precision" last_bind_precision: u32 = 0

@@ -31,7 +31,8 @@ impl Authenticator<'_> {
         };
         match identity {
             Ok(identity) => {
-                BindOutcome::success(identity, claim.method).with_credentials(credentials)
+                let outcome = BindOutcome::success(identity, claim.method);
+                outcome.with_credentials(credentials).of_name(claim.dn)
             }
             Err(result) => BindOutcome::failure(result),
         }

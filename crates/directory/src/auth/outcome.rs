@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use fulgurite_ldap::{LdapResult, MessageId, ResultCode, encode};
+use fulgurite_schema::Dn;
 
 use crate::core::sasl_exchange::Exchange;
 use crate::core::session::{Identity, Method, Session};
@@ -24,6 +25,8 @@ pub struct BindOutcome {
     credentials: Option<Vec<u8>>,
     /// The exchange, if it continues.
     exchange: Option<Arc<Exchange>>,
+    /// The authenticated name of a success.
+    authenticated: Option<Arc<Dn>>,
 }
 
 impl BindOutcome {
@@ -35,6 +38,7 @@ impl BindOutcome {
             method,
             credentials: None,
             exchange: None,
+            authenticated: None,
         }
     }
 
@@ -55,6 +59,11 @@ impl BindOutcome {
         self
     }
 
+    pub(crate) fn of_name(mut self, name: Dn) -> BindOutcome {
+        self.authenticated = Some(Arc::new(name));
+        self
+    }
+
     pub(crate) fn in_progress(credentials: Vec<u8>, exchange: Arc<Exchange>) -> BindOutcome {
         BindOutcome {
             credentials: Some(credentials),
@@ -67,6 +76,7 @@ impl BindOutcome {
     pub fn finish(self, session: &mut Session, id: MessageId, out: &mut Vec<u8>) {
         session.authenticated(self.identity, self.method);
         session.set_exchange(self.exchange);
+        session.set_unrecorded_bind(self.authenticated);
         if self.result.is_success() {
             session.bound(self.version);
         }

@@ -53,6 +53,8 @@ pub struct DatabaseOptions {
     pub restrictions: Restrictions,
     /// True if entries record who created and changed them, and when.
     pub last_mod: bool,
+    /// Seconds after which another successful bind is recorded; `None` to record none.
+    pub last_bind_s: Option<u32>,
     /// True if adding an entry needs the right to add each of its values.
     pub add_content_acl: bool,
     /// The number of aliases that one lookup follows at most.
@@ -156,6 +158,7 @@ impl DatabaseOptions {
             limits: None,
             restrictions: Restrictions::default(),
             last_mod: true,
+            last_bind_s: None,
             add_content_acl: false,
             max_deref_depth: 15,
             snapshot_candidates_max: 10_000,

@@ -22,6 +22,8 @@ pub struct Session {
     exchange: Option<Arc<Exchange>>,
     /// The open transaction of the connection.
     transaction: Option<Transaction>,
+    /// The authenticated name of the last bind, until the bind is recorded.
+    unrecorded_bind: Option<Arc<Dn>>,
 }
 
 /// The way the identity of a session was established.
@@ -153,6 +155,16 @@ impl Session {
         self.identity = identity;
         self.real = None;
         self.method = method;
+    }
+
+    /// Notes the authenticated name of a bind, which may have to be recorded.
+    pub(crate) fn set_unrecorded_bind(&mut self, name: Option<Arc<Dn>>) {
+        self.unrecorded_bind = name;
+    }
+
+    /// Returns the authenticated name of the last bind, once.
+    pub(crate) fn take_unrecorded_bind(&mut self) -> Option<Arc<Dn>> {
+        self.unrecorded_bind.take()
     }
 
     /// Returns the protocol version of the last bind; `None` before any bind.

@@ -14,7 +14,7 @@
 //! | follow: [`name_change`] | `write::follow`: the change of a name is in the transaction | [`refint`] |
 //! | present | `rights::computed::Computed`: the one table of computed attributes | none (memberof, collect) |
 //! | plan | `search::begin`: the parts and the order of a search | [`glue`], [`sssvlv`] |
-//! | bind | `auth::claim`: before and after a proof is verified | none (ppolicy, otp) |
+//! | bind: [`last_bind`] | `op::bind_record`: a bind has succeeded | [`last_bind`] |
 //! | session | `OperationPolicy::permit`: before any other request of a connection | none (ppolicy) |
 //! | record | `op::batch`: after the commit, in the order of the updates | none (accesslog, auditlog) |
 //!
@@ -26,10 +26,12 @@ mod constraint;
 pub(crate) mod glue;
 pub(crate) mod guard_question;
 mod guards;
+pub(crate) mod last_bind;
 pub(crate) mod name_change;
 pub(crate) mod refint;
 mod region;
 pub(crate) mod registry;
 pub(crate) mod set;
 pub(crate) mod sssvlv;
+mod truth;
 mod unique;

@@ -9,6 +9,7 @@ use fulgurite_schema::{Dn, Schema};
 use super::compilation::{Compilation, OverlayReport};
 use super::constraint::Constraint;
 use super::guards::Guard;
+use super::last_bind::BindTime;
 use super::refint::Refint;
 use super::set::Features;
 use super::sssvlv;
@@ -39,10 +40,13 @@ const FEATURES: &[Feature] = &[
         overlay: "glue",
         compile: |_, _, _| Ok(()),
     },
-    // The server records the last bind in no entry, and accepts the directives.
     Feature {
         overlay: "lastbind",
-        compile: |_, _, _| Ok(()),
+        compile: |compilation, settings, features| {
+            let time = BindTime::compile(compilation, settings)?;
+            features.bind_times.extend(time);
+            Ok(())
+        },
     },
     // One writer applies all updates in their order.
     Feature {
@@ -382,6 +386,29 @@ mod tests {
             line.extend(words.split_whitespace());
             assert_eq!(refusal("constraint", &line), text, "{words}");
         }
+    }
+
+    #[test]
+    fn wrong_directives_of_lastbind_are_refused_in_slapds_words() {
+        for (words, text) in [
+            (
+                &["lastbind-precision"][..],
+                "keyword <lastbind-precision> missing <seconds> argument",
+            ),
+            (
+                &["lastbind-precision", "x"],
+                "<lastbind-precision> unable to parse \"x\" as int",
+            ),
+            (
+                &["lastbind_forward_updates", "x"],
+                "<lastbind_forward_updates> invalid value",
+            ),
+            (&["lastbind-precision", "-1"], "accepted"),
+        ] {
+            assert_eq!(refusal("lastbind", words), text, "{words:?}");
+        }
+        let report = check(settings("lastbind", &[&["lastbind_forward_updates", "on"]]));
+        assert_eq!(report.expect("accepted").warnings.len(), 1);
     }
 
     #[test]

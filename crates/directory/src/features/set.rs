@@ -1,8 +1,10 @@
 //! The features of a database, compiled once for each configuration.
 
 use super::guards::Guard;
+use super::last_bind::BindTime;
 use super::refint::Refint;
 use crate::request::change::Change;
+use fulgurite_schema::Schema;
 
 /// The features of a database. Each feature that is no guard has a field.
 #[derive(Debug, Default)]
@@ -11,18 +13,28 @@ pub(crate) struct Features {
     pub(crate) guards: Vec<Guard>,
     /// References that follow renamed and deleted entries.
     pub(crate) refint: Vec<Refint>,
+    /// The attributes that get the time of a successful bind.
+    pub(crate) bind_times: Vec<BindTime>,
 }
 
 /// The features of a database without overlays.
 pub(crate) static NO_FEATURES: Features = Features {
     guards: Vec::new(),
     refint: Vec::new(),
+    bind_times: Vec::new(),
 };
 
 impl Features {
     /// Adds a guard. It is asked before all others so far.
     pub(super) fn add_guard(&mut self, guard: Guard) {
         self.guards.insert(0, guard);
+    }
+
+    /// Adds the setting that records binds. It comes before the overlay, as in slapd.
+    pub(crate) fn with_last_bind(mut self, schema: &Schema, last_bind_s: Option<u32>) -> Features {
+        let time = last_bind_s.and_then(|seconds| BindTime::of_setting(schema, seconds));
+        self.bind_times.splice(..0, time);
+        self
     }
 
     /// Returns true if something follows a change of a name.

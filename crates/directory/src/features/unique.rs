@@ -14,6 +14,7 @@ use fulgurite_store::Scope;
 use super::compilation::Compilation;
 use super::guard_question::{GuardContext, GuardRefusal, GuardedUpdate};
 use super::region::{Region, UrlFilter, filter_of, scope_of, write_equality};
+use super::truth;
 
 /// The feature: its domains, in the order of the configuration.
 #[derive(Debug)]
@@ -133,7 +134,8 @@ impl Domain {
         match keyword {
             "unique_base" => search.region.bases = vec![base(compilation, keyword, line.first())?],
             "unique_strict" => {
-                self.strict = truth(line.first()).ok_or(format!("<{keyword}> invalid value"))?;
+                self.strict =
+                    truth::parse(line.first()).ok_or(format!("<{keyword}> invalid value"))?;
             }
             _ => {
                 let ignore = keyword == "unique_ignore";
@@ -382,13 +384,4 @@ fn within(compilation: &Compilation<'_>, dn: Dn) -> Result<Dn, String> {
         "dn <{}> is not a suffix of backend base dn <{suffix}>",
         dn.pretty()
     ))
-}
-
-/// Reads a truth value. Without a text, it is true.
-fn truth(text: &str) -> Option<bool> {
-    match text.to_ascii_lowercase().as_str() {
-        "" | "true" | "on" | "yes" => Some(true),
-        "false" | "off" | "no" => Some(false),
-        _ => None,
-    }
 }

@@ -15,6 +15,7 @@
 use fulgurite_ldap::{
     Control, LdapResult, MessageId, Operation, ResultCode, UpdateBuf, encode, failed_update, oid,
 };
+use fulgurite_schema::Dn;
 use fulgurite_store::{StoreError, Writer};
 
 use crate::core::database::Database;
@@ -25,6 +26,9 @@ use crate::op::update::PreparedUpdate;
 use crate::request::modifiers::Modifiers;
 use crate::write::context::{Context, ReadEntryValues, WorkBudget};
 use crate::write::request::{PasswordUpdate, WriteReply, WriteRequest, WriteWork};
+
+/// The id of an update that no client has sent. It is beyond the ids of messages.
+const NO_MESSAGE: MessageId = MessageId::MAX;
 
 /// An update of a batch.
 struct BatchItem<'d> {
@@ -44,6 +48,8 @@ enum ResponseForm {
     Result(Operation),
     /// An extended response, with its value for success.
     Extended(Option<Vec<u8>>),
+    /// No client waits for one.
+    None,
 }
 
 impl Directory {
@@ -262,6 +268,7 @@ impl Directory {
         match &request.work {
             WriteWork::Update(update) => self.update_item(&request.session, update, false),
             WriteWork::Password(update) => self.password_item(update),
+            WriteWork::Bind(name) => self.bind_item(name),
             // `apply` runs transactions separately.
             WriteWork::Transaction(id, _) => BatchItem::refused(
                 *id,
@@ -281,6 +288,15 @@ impl Directory {
                 ..BatchItem::refused(update.id, response, LdapResult::success())
             },
             Err(result) => BatchItem::refused(update.id, response, result),
+        }
+    }
+
+    fn bind_item(&self, name: &Dn) -> BatchItem<'_> {
+        let prepared = |database| (database, PreparedUpdate::Bind(name.clone()));
+        let nothing = LdapResult::new(ResultCode::NoOperation);
+        BatchItem {
+            prepared: self.core().databases.database_of(name).map(prepared),
+            ..BatchItem::refused(NO_MESSAGE, ResponseForm::None, nothing)
         }
     }
 
@@ -347,6 +363,7 @@ impl<'d> BatchItem<'d> {
                 let value = value.filter(|_| result.is_success());
                 encode::extended_result(&mut bytes, id, &result, None, value.as_deref(), &[]);
             }
+            ResponseForm::None => {}
         }
         WriteReply { result, bytes }
     }

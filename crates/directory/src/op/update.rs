@@ -10,7 +10,7 @@ use crate::core::transaction_queue::unknown_transaction;
 use crate::directory::Directory;
 use crate::generated::namespace::NamespaceTarget;
 use crate::op::modify_dn::Rename;
-use crate::op::{add, delete, modify, modify_dn};
+use crate::op::{add, bind_record, delete, modify, modify_dn};
 use crate::request::change::Change;
 use crate::request::controls::RequestKind;
 use crate::request::modifiers::Modifiers;
@@ -24,6 +24,8 @@ pub(crate) enum PreparedUpdate {
     /// The client's changes, and those that the server derives from them, which need no rights.
     Modify(Dn, Vec<Change>, Vec<Change>),
     ModifyDn(Box<Rename>),
+    /// The record of a successful bind.
+    Bind(Dn),
 }
 
 /// An update with its database and modifiers.
@@ -128,7 +130,9 @@ impl PreparedUpdate {
     fn dn(&self) -> &Dn {
         match self {
             PreparedUpdate::Add(entry) => &entry.dn,
-            PreparedUpdate::Delete(dn) | PreparedUpdate::Modify(dn, ..) => dn,
+            PreparedUpdate::Delete(dn)
+            | PreparedUpdate::Modify(dn, ..)
+            | PreparedUpdate::Bind(dn) => dn,
             PreparedUpdate::ModifyDn(rename) => &rename.dn,
         }
     }
@@ -141,6 +145,7 @@ impl PreparedUpdate {
                 modify::run(context, &dn, &changes, &derived)
             }
             PreparedUpdate::ModifyDn(rename) => modify_dn::run(context, &rename),
+            PreparedUpdate::Bind(dn) => bind_record::run(context, &dn),
         }
     }
 }

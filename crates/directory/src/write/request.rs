@@ -24,6 +24,8 @@ pub(crate) enum WriteWork {
     Transaction(MessageId, Vec<UpdateBuf>),
     /// The end of a password modify.
     Password(Box<PasswordUpdate>),
+    /// The record of a successful bind of this name.
+    Bind(Dn),
 }
 
 /// A password modify whose passwords are verified and hashed.
@@ -43,7 +45,7 @@ pub(crate) struct PasswordUpdate {
 pub struct WriteReply {
     /// The result, for the log.
     pub result: LdapResult,
-    /// The encoded response.
+    /// The encoded response; empty if no client waits for one.
     pub bytes: Vec<u8>,
 }
 
@@ -86,12 +88,20 @@ impl WriteRequest {
         }
     }
 
+    /// Makes the record of a successful bind.
+    pub(crate) fn bind(session: &Session, name: Dn) -> WriteRequest {
+        WriteRequest {
+            session: session.clone(),
+            work: WriteWork::Bind(name),
+        }
+    }
+
     /// Returns true if the request itself is small.
     pub(crate) fn is_short(&self) -> bool {
         match &self.work {
             WriteWork::Update(update) => update.bytes() <= SHORT_BYTES_MAX,
             WriteWork::Transaction(..) => false,
-            WriteWork::Password(_) => true,
+            WriteWork::Password(_) | WriteWork::Bind(_) => true,
         }
     }
 }

@@ -15,6 +15,7 @@ mod guards;
 mod hidden;
 mod interrupted;
 mod large;
+mod last_bind;
 mod mapping;
 mod operational;
 mod ordered;

@@ -203,6 +203,10 @@ impl Handler for Live<'_> {
         }
     }
 
+    fn after_bind(&self, identity: &mut Session) -> Option<WriteRequest> {
+        self.current().bind_update(identity)
+    }
+
     fn update(
         &self,
         identity: &mut Session,

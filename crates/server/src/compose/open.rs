@@ -211,6 +211,7 @@ fn database_options(database: &Database, store: Arc<Store>) -> Result<DatabaseOp
         limits: Some(convert::limits(policy)),
         restrictions: convert::restrictions(policy),
         last_mod: *policy.last_mod,
+        last_bind_s: policy.last_bind.then_some(*policy.last_bind_precision),
         add_content_acl: *policy.add_content_acl,
         max_deref_depth: *policy.max_deref_depth,
         snapshot_candidates_max: (*database.storage.snapshot_entries).into(),

@@ -149,6 +149,12 @@ pub trait Handler: Sync {
         out: &mut Vec<u8>,
     );
 
+    /// Returns the update that the bind causes that has just been answered. No response to it is
+    /// sent.
+    fn after_bind(&self, _identity: &mut Self::Identity) -> Option<Self::Update> {
+        None
+    }
+
     /// Makes an update from an add, delete, modify or modify DN. The update outlives the read
     /// buffer.
     ///

@@ -28,6 +28,9 @@ pub(super) const WORK_PER_TURN: usize = 1024;
 /// The work of beginning a request, in candidates.
 const REQUEST_WORK: usize = 4;
 
+/// The id of updates without a response. It is beyond the ids of messages.
+const NO_MESSAGE: MessageId = MessageId::MAX;
+
 /// Bytes of unanswered updates at which further updates wait.
 const UPDATE_BYTES_AHEAD: usize = 1024 * 1024;
 
@@ -612,6 +615,11 @@ impl<'h, H: Handler> Operations<'h, H> {
         }
         if operation == Operation::Bind {
             self.update_identity();
+            let update = self.handler.after_bind(&mut self.identity);
+            self.jobs.extend(update.map(|update| {
+                // No operation has this id, so the response finds none.
+                Job::Update(NO_MESSAGE, CancelToken::default(), update)
+            }));
         }
         if let (Some(log), Some(record)) = (&self.log, record) {
             log.end(record, self.output.since(mark));
