@@ -56,6 +56,7 @@ pub use crate::core::error::OpenError;
 pub use crate::core::limits::Limits;
 pub use crate::core::session::{Identity, Method, Name, Session};
 pub use directory::{Directory, DirectoryOptions};
+pub use features::auditlog::AuditText;
 pub use features::compilation::OverlayReport;
 pub use features::registry::check_overlays;
 pub use fulgurite_auth::{

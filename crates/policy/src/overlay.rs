@@ -159,8 +159,8 @@ pub const OVERLAYS: &[Overlay] = &[
     row(
         "auditlog",
         "olcAuditlogConfig",
-        LeftOut("no log of changes is written"),
-        &[word("auditlog", "olcAuditlogFile")],
+        PerDatabase,
+        &[written(Text, "auditlog", "olcAuditlogFile")],
     ),
     row(
         "deref",

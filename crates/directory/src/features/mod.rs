@@ -16,11 +16,12 @@
 //! | plan | `search::begin`: the parts and the order of a search | [`glue`], [`sssvlv`] |
 //! | bind: [`last_bind`] | `op::bind_record`: a bind has succeeded | [`last_bind`] |
 //! | session | `OperationPolicy::permit`: before any other request of a connection | none (ppolicy) |
-//! | record | `op::batch`: after the commit, in the order of the updates | none (accesslog, auditlog) |
+//! | record: [`auditlog`] | `write::audit`: the change is in the transaction; `op::batch` hands the records out after the commit | [`auditlog`] |
 //!
 //! A point gets code with its first feature. Guards are asked in reverse order of the
 //! configuration, as in slapd.
 
+pub(crate) mod auditlog;
 pub(crate) mod compilation;
 mod constraint;
 pub(crate) mod glue;

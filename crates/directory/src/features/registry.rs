@@ -6,6 +6,7 @@
 use fulgurite_policy::{OverlaySettings, OverlaySupport, SortLimits, Sourced, find_overlay};
 use fulgurite_schema::{Dn, Schema};
 
+use super::auditlog::AuditLog;
 use super::compilation::{Compilation, OverlayReport};
 use super::constraint::Constraint;
 use super::guards::Guard;
@@ -66,6 +67,13 @@ const FEATURES: &[Feature] = &[
         compile: |compilation, settings, features| {
             let constraint = Constraint::compile(compilation, settings)?;
             features.add_guard(Guard::Constraint(constraint));
+            Ok(())
+        },
+    },
+    Feature {
+        overlay: "auditlog",
+        compile: |_, settings, features| {
+            features.audit_log = AuditLog::compile(settings)?;
             Ok(())
         },
     },
@@ -244,7 +252,7 @@ mod tests {
         );
         let unknown = OverlaySettings::new("nothing", Origin::Default);
         assert!(check(unknown).is_err());
-        let log = settings("auditlog", &[&["auditlog", "/tmp/log"]]);
+        let log = settings("accesslog", &[&["logsuccess", "TRUE"]]);
         assert_eq!(check(log), Ok(OverlayReport::default()));
     }
 
@@ -409,6 +417,23 @@ mod tests {
         }
         let report = check(settings("lastbind", &[&["lastbind_forward_updates", "on"]]));
         assert_eq!(report.expect("accepted").warnings.len(), 1);
+    }
+
+    #[test]
+    fn wrong_directives_of_auditlog_are_refused_in_slapds_words() {
+        for (words, text) in [
+            (
+                &["auditlog"][..],
+                "keyword <auditlog> missing <filename> argument",
+            ),
+            (
+                &["auditlog", "a", "b"],
+                "<auditlog> extra cruft after <filename>.",
+            ),
+            (&["auditlog", ""], "accepted"),
+        ] {
+            assert_eq!(refusal("auditlog", words), text, "{words:?}");
+        }
     }
 
     #[test]

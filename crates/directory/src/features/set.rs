@@ -1,5 +1,6 @@
 //! The features of a database, compiled once for each configuration.
 
+use super::auditlog::AuditLog;
 use super::guards::Guard;
 use super::last_bind::BindTime;
 use super::refint::Refint;
@@ -15,6 +16,7 @@ pub(crate) struct Features {
     pub(crate) refint: Vec<Refint>,
     /// The attributes that get the time of a successful bind.
     pub(crate) bind_times: Vec<BindTime>,
+    pub(crate) audit_log: Option<AuditLog>,
 }
 
 /// The features of a database without overlays.
@@ -22,6 +24,7 @@ pub(crate) static NO_FEATURES: Features = Features {
     guards: Vec::new(),
     refint: Vec::new(),
     bind_times: Vec::new(),
+    audit_log: None,
 };
 
 impl Features {

@@ -12,6 +12,8 @@
 //! Then each update runs once more in a transaction that it does not share. The transaction of a
 //! client (RFC 5805) is never shared.
 
+use std::sync::Arc;
+
 use fulgurite_ldap::{
     Control, LdapResult, MessageId, Operation, ResultCode, UpdateBuf, encode, failed_update, oid,
 };
@@ -22,6 +24,7 @@ use crate::core::database::Database;
 use crate::core::result::{self, refuse};
 use crate::core::session::Session;
 use crate::directory::Directory;
+use crate::features::auditlog::AuditText;
 use crate::op::update::PreparedUpdate;
 use crate::request::modifiers::Modifiers;
 use crate::write::context::{Context, ReadEntryValues, WorkBudget};
@@ -41,6 +44,7 @@ struct BatchItem<'d> {
     acting: Option<Session>,
     result: LdapResult,
     returned: ReadEntryValues,
+    audit: Option<AuditText>,
 }
 
 /// The form of the response.
@@ -132,7 +136,9 @@ impl Directory {
             batch.iter().map(|request| self.item(request)).collect();
         let mut databases = items.iter().filter_map(BatchItem::database);
         if let Some(database) = databases.next() {
-            if !databases.all(|other| std::ptr::eq(other, database)) {
+            // The writer thread writes the log of changes, in the order of the commits.
+            let has_log = self.features_of(database).audit_log.is_some();
+            if has_log || !databases.all(|other| std::ptr::eq(other, database)) {
                 return None;
             }
             let writer = database.store.try_write().ok()??;
@@ -193,6 +199,7 @@ impl Directory {
             now: self.core().clock.now(),
             returned: ReadEntryValues::default(),
             budget,
+            audit: Vec::new(),
             broken: false,
         };
         item.result = match prepared.run(&mut context) {
@@ -203,6 +210,12 @@ impl Directory {
             return Err(StoreError::Poisoned);
         }
         item.returned = context.returned;
+        let (log, text) = (&context.features.audit_log, context.audit);
+        let log = log.as_ref().filter(|_| !text.is_empty());
+        item.audit = log.map(|log| AuditText {
+            file: Arc::clone(&log.file),
+            text,
+        });
         Ok(())
     }
 
@@ -213,22 +226,28 @@ impl Directory {
         id: MessageId,
         updates: &[UpdateBuf],
     ) -> WriteReply {
-        let (result, blamed) = match self.run_transaction(session, updates) {
-            Ok(()) => (LdapResult::success(), None),
-            Err((result, blamed)) => (result, blamed),
+        let (result, blamed, audit) = match self.run_transaction(session, updates) {
+            Ok(audit) => (LdapResult::success(), None, audit),
+            Err((result, blamed)) => (result, blamed, None),
         };
         let value = blamed.map(failed_update);
         let mut bytes = Vec::new();
         encode::extended_result(&mut bytes, id, &result, None, value.as_deref(), &[]);
-        WriteReply { result, bytes }
+        WriteReply {
+            result,
+            bytes,
+            audit,
+        }
     }
 
-    /// Does the same; an error comes with the id of the update that caused it.
+    /// Does the same, and returns the records for the log of changes. An error comes with the id of
+    /// the update that caused it.
     fn run_transaction(
         &self,
         session: &Session,
         updates: &[UpdateBuf],
-    ) -> Result<(), (LdapResult, Option<MessageId>)> {
+    ) -> Result<Option<AuditText>, (LdapResult, Option<MessageId>)> {
+        let mut audit: Option<AuditText> = None;
         let failed = |error: StoreError| (result::store(&error), None);
         let mut open: Option<(&Database, Writer<'_>)> = None;
         for update in updates {
@@ -257,11 +276,15 @@ impl Directory {
                 item.result.matched_dn.clear();
                 return Err((item.result, blamed));
             }
+            match (&mut audit, item.audit) {
+                (Some(all), Some(more)) => all.text.extend(more.text),
+                (all, more) => *all = all.take().or(more),
+            }
         }
-        match open {
-            Some((_, writer)) => writer.commit().map_err(failed),
-            None => Ok(()),
+        if let Some((_, writer)) = open {
+            writer.commit().map_err(failed)?;
         }
+        Ok(audit)
     }
 
     fn item(&self, request: &WriteRequest) -> BatchItem<'_> {
@@ -331,6 +354,7 @@ impl<'d> BatchItem<'d> {
             acting: None,
             result,
             returned: ReadEntryValues::default(),
+            audit: None,
         }
     }
 
@@ -349,6 +373,7 @@ impl<'d> BatchItem<'d> {
             self.result = result::store(error);
         }
         self.returned = ReadEntryValues::default();
+        self.audit = None;
     }
 
     fn reply(self) -> WriteReply {
@@ -365,7 +390,11 @@ impl<'d> BatchItem<'d> {
             }
             ResponseForm::None => {}
         }
-        WriteReply { result, bytes }
+        WriteReply {
+            result,
+            bytes,
+            audit: self.audit,
+        }
     }
 }
 

@@ -81,5 +81,6 @@ fn record(context: &mut Context<'_, '_>, id: EntryId, time: &BindTime) -> OpResu
         context.writer.modify_values(id, &checked, &values)
     };
     modified.map_err(|error| context.failed(&error))?;
+    context.record_modify(&dn, &[&changes], checked.entry());
     Ok(true)
 }

@@ -55,6 +55,7 @@ pub(crate) fn run(context: &mut Context<'_, '_>, dn: &Dn) -> OpResult {
     context.begin_change(Some(id))?;
     let deleted = context.writer.delete(id);
     deleted.map_err(|error| context.failed(&error))?;
+    context.record_delete(dn);
     context.follow_delete(dn)
 }
 
@@ -66,7 +67,7 @@ fn tree(context: &mut Context<'_, '_>, top: EntryId, top_dn: &Dn) -> OpResult {
         let dn = context.writer.resolved_dn(id);
         let dn = dn.map_err(|error| result::store(&error))?;
         context.require_removal(&dn)?;
-        if context.features.follows() {
+        if context.features.follows() || context.features.audit_log.is_some() {
             dns.push(dn);
         }
     }
@@ -75,6 +76,9 @@ fn tree(context: &mut Context<'_, '_>, top: EntryId, top_dn: &Dn) -> OpResult {
     for &id in subtree_ids.iter().rev() {
         let deleted = context.writer.delete(id);
         deleted.map_err(|error| context.failed(&error))?;
+    }
+    for dn in dns.iter().rev() {
+        context.record_delete(dn);
     }
     dns.iter().try_for_each(|dn| context.follow_delete(dn))
 }

@@ -68,6 +68,10 @@ pub(crate) fn run(
         context.writer.modify_values(id, &checked, &values)
     };
     modified.map_err(|error| context.failed(&error))?;
+    // A password without keys derives changes without values.
+    let has_keys = derived.iter().any(|keys| !keys.attribute.values.is_empty());
+    let derived = if has_keys { derived } else { &[] };
+    context.record_modify(dn, &[changes, derived], checked.entry());
     context.end_change(id)
 }
 

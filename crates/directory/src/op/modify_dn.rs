@@ -11,6 +11,7 @@ use fulgurite_store::EntryId;
 use crate::core::result::{self, OpResult, refuse, require};
 use crate::directory::Directory;
 use crate::generated::namespace::NamespaceTarget;
+use crate::write::audit::RecordedRename;
 use crate::write::context::Context;
 use crate::write::derived_keys;
 
@@ -120,6 +121,12 @@ pub(crate) fn run(context: &mut Context<'_, '_>, request: &Rename) -> OpResult {
     context.begin_change(Some(id))?;
     let renamed = context.writer.rename(id, parent, &checked);
     renamed.map_err(|error| context.failed(&error))?;
+    context.record_rename(&RecordedRename {
+        dn,
+        new_rdn: &request.new_rdn,
+        delete_old_rdn: request.delete_old_rdn,
+        new_superior: request.new_superior.as_ref(),
+    });
     context.follow_rename(id, dn, &new_dn)?;
     context.end_change(id)
 }

@@ -45,6 +45,8 @@ pub(crate) struct Context<'w, 'd> {
     /// The values of the response controls.
     pub(crate) returned: ReadEntryValues,
     pub(crate) budget: WorkBudget,
+    /// The records for the log of changes.
+    pub(crate) audit: Vec<u8>,
     /// Set if the store failed during a change, or the update is too large. The transaction must
     /// not be committed then.
     pub(crate) broken: bool,
@@ -426,9 +428,8 @@ impl<'d> Context<'_, 'd> {
 
     /// Stamps an entry that the server itself changes, with the root as the author.
     pub(crate) fn stamp_as_root(&self, entry: &mut Entry) {
-        let root = self.database.root.as_ref();
         let stamp = Stamp {
-            by: root.map_or("", |root| root.name.pretty()),
+            by: self.root_name(),
             ..self.stamp()
         };
         stamp.modify(entry, &self.core.types, &[]);

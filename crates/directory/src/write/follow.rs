@@ -121,7 +121,12 @@ impl Context<'_, '_> {
             self.writer.modify_values(id, &checked, &values)
         };
         match modified {
-            Ok(()) => Ok(()),
+            Ok(()) => {
+                let dn = self.writer.resolved_dn(id);
+                let dn = dn.map_err(|error| self.lost(&error))?;
+                self.record_following(&dn, &changes, &refint.modifiers_name);
+                Ok(())
+            }
             // The entry would be too large.
             Err(StoreError::EntryTooLarge | StoreError::EntryTooBig { .. }) => Ok(()),
             Err(error) => Err(self.lost(&error)),

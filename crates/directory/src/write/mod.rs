@@ -3,6 +3,7 @@
 //! [`request`] is what other crates hand to the writer. The operations in `op` use the rest.
 
 mod ask_guards;
+pub(crate) mod audit;
 pub(crate) mod changes;
 pub(crate) mod context;
 pub(crate) mod derived_keys;

@@ -4,6 +4,7 @@ use fulgurite_ldap::{LdapResult, Message, MessageId, UpdateBuf};
 use fulgurite_schema::Dn;
 
 use crate::core::session::Session;
+use crate::features::auditlog::AuditText;
 use crate::request::change::Change;
 
 /// The bytes of a request, or of an entry it changes, up to which an update is short.
@@ -47,6 +48,8 @@ pub struct WriteReply {
     pub result: LdapResult,
     /// The encoded response; empty if no client waits for one.
     pub bytes: Vec<u8>,
+    /// The records for the log of changes. The caller writes them before it answers.
+    pub audit: Option<AuditText>,
 }
 
 impl WriteRequest {

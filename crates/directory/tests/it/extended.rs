@@ -30,7 +30,7 @@ fn extended(
         ExtendedStep::Update(update) => update,
         other => panic!("{other:?}"),
     };
-    let WriteReply { result, bytes } = world.directory.apply(&[update]).remove(0);
+    let WriteReply { result, bytes, .. } = world.directory.apply(&[update]).remove(0);
     let message = ResponseMessage::decode(&bytes).expect("a response");
     assert_eq!(message.id, 5);
     let value = match message.response {

@@ -3,6 +3,7 @@
 mod access;
 mod acting;
 mod aliases;
+mod auditlog;
 mod batch;
 mod bind;
 mod chain;

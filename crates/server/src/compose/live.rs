@@ -14,6 +14,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use fulgurite_directory::Directory;
 
+use super::audit_files::AuditFiles;
 use crate::admin::monitor::Monitor;
 use crate::statistics::lock;
 
@@ -32,6 +33,8 @@ pub struct Live<'r> {
     /// Locked while the next generation is made.
     reloading: Mutex<()>,
     monitor: Option<Arc<Monitor>>,
+    /// The files of the logs of changes.
+    pub(super) audit_files: AuditFiles,
 }
 
 impl<'r> Live<'r> {
@@ -46,6 +49,7 @@ impl<'r> Live<'r> {
             reload: None,
             reloading: Mutex::new(()),
             monitor: None,
+            audit_files: AuditFiles::default(),
         }
     }
 

@@ -227,6 +227,7 @@ impl Handler for Live<'_> {
 
     fn apply(&self, updates: Vec<WriteRequest>) -> Vec<Vec<u8>> {
         let replies = self.current().apply(&updates);
+        self.audit_files.write(&replies);
         replies.into_iter().map(|reply| reply.bytes).collect()
     }
 

@@ -10,8 +10,10 @@
 //!               schema              the words of the crates that act on the settings
 //!
 //!   live_handler ---> live                              answers requests by the newest Directory
+//!              \---> audit_files                        the log of changes, after the commit
 //! ```
 
+mod audit_files;
 pub(crate) mod check;
 mod convert;
 mod exposure;

@@ -1,0 +1,110 @@
+//! The files of the logs of changes (slapd's overlay `auditlog`).
+//!
+//! The writer thread appends the records of a batch after its commit and before its answers. Like
+//! slapd, it opens the file each time, so an administrator may move the file away.
+
+use std::fs::OpenOptions;
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use fulgurite_directory::WriteReply;
+
+use crate::statistics::lock;
+
+/// Permissions of a new file: its records have values that few may read.
+const MODE: u32 = 0o600;
+
+/// The time between two complaints about files that cannot be written.
+const COMPLAINT_INTERVAL: Duration = Duration::from_secs(60);
+
+/// The state of writing: the time of the last complaint.
+#[derive(Debug, Default)]
+pub(super) struct AuditFiles {
+    complained_at: Mutex<Option<Instant>>,
+}
+
+impl AuditFiles {
+    /// Appends the records of some replies. A failure is logged once a minute, and refuses nothing.
+    pub(super) fn write(&self, replies: &[WriteReply]) {
+        let records = replies.iter().filter_map(|reply| reply.audit.as_ref());
+        let mut texts: Vec<(&Path, Vec<u8>)> = Vec::new();
+        for record in records {
+            let file = &*record.file;
+            match texts.iter_mut().find(|(other, _)| *other == file) {
+                Some((_, text)) => text.extend_from_slice(&record.text),
+                None => texts.push((file, record.text.clone())),
+            }
+        }
+        for (file, text) in texts {
+            if let Err(error) = append(file, &text) {
+                self.complain(file, &error);
+            }
+        }
+    }
+
+    fn complain(&self, file: &Path, error: &io::Error) {
+        let mut complained_at = lock(&self.complained_at);
+        let is_recent = |then: Instant| then.elapsed() < COMPLAINT_INTERVAL;
+        if complained_at.is_some_and(is_recent) {
+            return;
+        }
+        *complained_at = Some(Instant::now());
+        let file = file.display();
+        tracing::error!("auditlog: cannot write to {file}, changes go unrecorded: {error}");
+    }
+}
+
+fn append(file: &Path, text: &[u8]) -> io::Result<()> {
+    let mut options = OpenOptions::new();
+    let options = options.append(true).create(true).mode(MODE);
+    options.open(file)?.write_all(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fulgurite_directory::AuditText;
+    use fulgurite_ldap::LdapResult;
+    use std::os::unix::fs::PermissionsExt;
+
+    fn reply(file: Option<&Path>, text: &str) -> WriteReply {
+        WriteReply {
+            result: LdapResult::success(),
+            bytes: Vec::new(),
+            audit: file.map(|file| AuditText {
+                file: file.into(),
+                text: text.into(),
+            }),
+        }
+    }
+
+    #[test]
+    fn records_are_appended_in_their_order_to_a_file_of_the_owner() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (one, two) = (folder.path().join("one"), folder.path().join("two"));
+        let files = AuditFiles::default();
+        let replies = [
+            reply(Some(&one), "a\n"),
+            reply(None, ""),
+            reply(Some(&two), "b\n"),
+            reply(Some(&one), "c\n"),
+        ];
+        files.write(&replies);
+        files.write(&[reply(Some(&one), "d\n")]);
+        let read = |file| std::fs::read_to_string(file).expect("a file");
+        assert_eq!((read(&one), read(&two)), ("a\nc\nd\n".into(), "b\n".into()));
+        let mode = std::fs::metadata(&one)
+            .expect("a file")
+            .permissions()
+            .mode();
+        assert_eq!(mode & 0o777, MODE);
+        // A file that cannot be opened hinders no other one.
+        let lost = folder.path().join("missing/three");
+        files.write(&[reply(Some(&lost), "x\n"), reply(Some(&two), "e\n")]);
+        assert_eq!(read(&two), "b\ne\n");
+        assert!(lock(&files.complained_at).is_some());
+    }
+}
