@@ -64,6 +64,8 @@ pub const PERMISSIVE_MODIFY: &str = "1.2.840.113556.1.4.1413";
 pub const TREE_DELETE: &str = "1.2.840.113556.1.4.805";
 /// Relax rules control (draft-zeilenga-ldap-relax).
 pub const RELAX: &str = "1.3.6.1.4.1.4203.666.5.12";
+/// Dereference control (draft-masarati-ldap-deref).
+pub const DEREFERENCE: &str = "1.3.6.1.4.1.4203.666.5.16";
 /// No-op control (draft-zeilenga-ldap-noop).
 pub const NO_OP: &str = "1.3.6.1.4.1.4203.666.5.2";
 /// Session tracking control (draft-wahl-ldap-session).

@@ -162,12 +162,7 @@ pub const OVERLAYS: &[Overlay] = &[
         PerDatabase,
         &[written(Text, "auditlog", "olcAuditlogFile")],
     ),
-    row(
-        "deref",
-        "olcOverlayConfig",
-        LeftOut("searches do not follow DN attributes"),
-        &[],
-    ),
+    row("deref", "olcOverlayConfig", BuiltIn, &[]),
     row(
         "valsort",
         "olcValSortConfig",

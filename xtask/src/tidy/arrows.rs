@@ -24,7 +24,9 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("openldap-mdb", &["engine"]),                     // reads OpenLDAP's databases
     (
         "directory",
-        &["ldap", "ldif", "schema", "access", "auth", "store", "policy"],
+        &[
+            "ldap", "ldif", "schema", "access", "auth", "store", "policy",
+        ],
     ),
     ("client", &["ldap"]),
     // A directory of cn=config is LDIF.

@@ -49,6 +49,11 @@ const FEATURES: &[Feature] = &[
             Ok(())
         },
     },
+    // Searches of all databases take the control.
+    Feature {
+        overlay: "deref",
+        compile: |_, _, _| Ok(()),
+    },
     // One writer applies all updates in their order.
     Feature {
         overlay: "seqmod",

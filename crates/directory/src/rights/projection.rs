@@ -1,8 +1,8 @@
 //! The projection of an entry to a search result entry: which attributes, and their bytes.
 
 use fulgurite_access::{Decisions, EntryRights, Rights};
-use fulgurite_ldap::MessageId;
 use fulgurite_ldap::encode::{self, EntryWriter};
+use fulgurite_ldap::{Control, MessageId};
 use fulgurite_schema::{AttributeDescription, AttributeIndex, Entry, Schema};
 use fulgurite_store::{AttributeInfo, EncodedHeader, EntryView, StoreError, Values, View};
 
@@ -29,6 +29,8 @@ pub(crate) struct StoredEntry<'e, 's> {
     pub(crate) view: &'e View<'s>,
     pub(crate) requester: RequesterRights<'e>,
     pub(crate) rights: EntryRights<'e>,
+    /// The controls of the response.
+    pub(crate) controls: &'e [Control<'e>],
 }
 
 /// The attributes of one store that a search returns, by their numbers there.
@@ -133,6 +135,7 @@ impl Projection {
             view,
             requester,
             rights,
+            controls,
         } = *stored;
         let schema = view.schema();
         let decisions = requester.decisions;
@@ -176,7 +179,7 @@ impl Projection {
                 self.write_values(&mut writer, schema, (name, &description), each, value);
             }
         }
-        writer.finish(&[]);
+        writer.finish(controls);
         Ok(())
     }
 

@@ -10,6 +10,7 @@ use fulgurite_schema::Dn;
 
 use super::base::BaseLookup;
 use super::database_search::{PartStart, SearchSpec, SubentryVisibility};
+use super::dereference::ResolvedDereference;
 use super::generated::GeneratedSearch;
 use super::output::{CompleteOutput, Output};
 use super::page::{Page, SearchHash};
@@ -47,6 +48,10 @@ pub(super) fn begin<'d>(
     let kind = RequestKind::Operation(Operation::Search);
     let (controls, acting) = directory.controls_of(session, kind, controls)?;
     let session = acting.as_ref().unwrap_or(session);
+    let dereference = controls.dereference.as_ref();
+    let dereference =
+        dereference.map(|control| ResolvedDereference::resolve(directory.schema(), control));
+    let dereference = dereference.transpose()?;
     if let Some(default) = &directory.search_settings().default_base
         && base.is_root()
         && request.scope != Scope::Base
@@ -69,6 +74,7 @@ pub(super) fn begin<'d>(
     if let NamespaceTarget::Database(database) = target {
         let mut output = Output::new(id, projection, query.limits, *cookie_key);
         output.page = page.map(Box::new);
+        output.dereference = dereference.map(Box::new);
         let search = StoredSearch {
             directory,
             session,

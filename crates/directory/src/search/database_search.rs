@@ -12,12 +12,13 @@ use std::convert::Infallible;
 use std::sync::Arc;
 
 use fulgurite_access::{Decisions, Rights, RightsClass};
-use fulgurite_ldap::{LdapResult, ResultCode, Scope};
+use fulgurite_ldap::{Control, LdapResult, ResultCode, Scope, oid};
 use fulgurite_schema::{AttributeDescription, AttributeSelector, Filter};
 use fulgurite_store::{DnCache, EntryView, EntryWalk, ParkedView, StoreError, View};
 
 use super::candidates::{CandidateScan, ScanSource, ScanStep};
 use super::chain::{ChainContext, ChainProgress, Chains};
+use super::dereference::EntryDereference;
 use super::filter::{PreparedFilter, VisibleStoredEntry};
 use super::output::{Output, SearchEnd};
 use super::regions::{REGIONS_MAX, Region, Regions, store_scope};
@@ -598,7 +599,26 @@ impl<'d> DatabaseSearch<'d> {
             decisions: &self.decisions,
         };
         let id = output.id;
+        let dereferenced = match &output.dereference {
+            None => EntryDereference::Nothing,
+            Some(dereference) => dereference.of_entry(view, entry, requester, rights)?,
+        };
+        let control;
+        let controls: &[Control<'_>] = match &dereferenced {
+            EntryDereference::Nothing => &[],
+            EntryDereference::Value(value) => {
+                control = [Control::with_value(oid::DEREFERENCE, false, value)];
+                &control
+            }
+            EntryDereference::TooMany => {
+                let text = "an entry has too many values to dereference";
+                let mut end = output.end(ResultCode::AdminLimitExceeded);
+                end.result = refuse(ResultCode::AdminLimitExceeded, text);
+                return Ok(CandidateOutcome::End(end));
+            }
+        };
         let stored = StoredEntry {
+            controls,
             entry,
             name: &self.name,
             view,

@@ -16,6 +16,7 @@ mod begin;
 mod candidates;
 mod chain;
 mod database_search;
+mod dereference;
 mod filter;
 mod generated;
 mod normal_names;

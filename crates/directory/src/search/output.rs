@@ -2,6 +2,7 @@
 
 use fulgurite_ldap::{LdapResult, MessageId, ResultCode, encode};
 
+use super::dereference::ResolvedDereference;
 use super::page::Page;
 use super::sort::{EntryPosition, OrderingKey, SortItem, Sorter};
 use crate::core::cookie::CookieKey;
@@ -61,6 +62,8 @@ pub(crate) struct Output {
     /// Present while a sorted search collects entries.
     pub(crate) sorter: Option<Box<Sorter>>,
     pub(crate) sort_keys: Vec<OrderingKey>,
+    /// The dereference control.
+    pub(crate) dereference: Option<Box<ResolvedDereference>>,
     pub(crate) sent: u32,
     /// The start of the current step, by the clock of time limits.
     pub(crate) now_us: u64,
@@ -85,6 +88,7 @@ impl Output {
             cookie_key,
             sorter: None,
             sort_keys: Vec::new(),
+            dereference: None,
             sent: 0,
             now_us: 0,
             references: 0,

@@ -10,6 +10,7 @@ mod chain;
 mod controls;
 mod copied;
 mod databases;
+mod dereference;
 mod empty_suffix;
 mod extended;
 mod guards;

@@ -8,6 +8,7 @@
 //! The one table of controls is that of the directory. Its rows refer to these constants.
 
 mod assertion;
+mod dereference;
 mod envelope;
 mod kind;
 mod matched_values;
@@ -20,6 +21,7 @@ mod subentries;
 mod vlv;
 
 pub use assertion::Assert;
+pub use dereference::{Dereference, DereferenceSpec, DereferencedValue, dereferenced};
 pub(crate) use envelope::encode;
 pub use envelope::{Control, Controls};
 pub use kind::{CheckValue, ControlKind};

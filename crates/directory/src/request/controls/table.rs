@@ -4,8 +4,8 @@
 //! the decoder, the fuzz target and the tests read the rows.
 
 use fulgurite_ldap::control::{
-    Assert, ControlKind, MatchedValues, PagedResults, ReadEntry, SearchOptions, SessionTracking,
-    SortRequest, SortResponse, Subentries, VlvRequest, VlvResponse,
+    Assert, ControlKind, Dereference, MatchedValues, PagedResults, ReadEntry, SearchOptions,
+    SessionTracking, SortRequest, SortResponse, Subentries, VlvRequest, VlvResponse,
 };
 use fulgurite_ldap::{Control, Limits, Operation, ResultCode, oid};
 
@@ -28,6 +28,8 @@ pub(crate) struct RequestControls<'c> {
     pub(crate) matched_values: Option<MatchedValues<'c>>,
     /// Only subentries, or none (RFC 3672).
     pub(crate) subentries: Option<Subentries>,
+    /// The attributes whose values name entries, and what to return of those.
+    pub(crate) dereference: Option<Dereference<'c>>,
     /// The filter that must be true of the entry (RFC 4528).
     pub(crate) assertion: Option<Assert<'c>>,
     /// The entry as it was before the update (RFC 4527).
@@ -237,6 +239,12 @@ pub const CONTROLS: &[ControlRow] = &[
     })
     .listed()
     .of_backend(),
+    ControlRow::on(SEARCH, Dereference::KIND, |to, kind, control| {
+        let value = value::required(kind, control)?;
+        to.dereference = Some(value::decoded(kind, Dereference::decode(value))?);
+        Ok(())
+    })
+    .listed(),
     ControlRow::on(ON_ENTRIES, Assert::KIND, |to, kind, control| {
         let value = value::required(kind, control)?;
         to.assertion = Some(value::decoded(kind, Assert::decode(value))?);
