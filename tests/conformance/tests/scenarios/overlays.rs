@@ -59,14 +59,14 @@ mail: o@x.org
 ";
 
 /// A request: options of ldapmodify, and the record.
-type Request<'r> = (&'r [&'r str], String);
+pub(crate) type Request<'r> = (&'r [&'r str], String);
 
-fn modify(uid: &str, changes: &str) -> Request<'static> {
+pub(crate) fn modify(uid: &str, changes: &str) -> Request<'static> {
     let text = format!("dn: uid={uid},ou=p,{SUFFIX}\nchangetype: modify\n{changes}\n");
     (&[], text)
 }
 
-fn add(uid: &str, cn: &str, more: &str) -> Request<'static> {
+pub(crate) fn add(uid: &str, cn: &str, more: &str) -> Request<'static> {
     let text = format!(
         "dn: uid={uid},ou=p,{SUFFIX}\nchangetype: add\nobjectClass: inetOrgPerson\nuid: {uid}\n\
          cn: {cn}\nsn: S\n{more}\n"
@@ -74,7 +74,7 @@ fn add(uid: &str, cn: &str, more: &str) -> Request<'static> {
     (&[], text)
 }
 
-fn rename(dn: &str, rdn: &str, delete: u8, superior: Option<&str>) -> Request<'static> {
+pub(crate) fn rename(dn: &str, rdn: &str, delete: u8, superior: Option<&str>) -> Request<'static> {
     let superior = superior.map(|dn| format!("newsuperior: {dn},{SUFFIX}\n"));
     let superior = superior.unwrap_or_default();
     let text = format!(
@@ -83,7 +83,7 @@ fn rename(dn: &str, rdn: &str, delete: u8, superior: Option<&str>) -> Request<'s
     (&[], text)
 }
 
-fn delete(dn: &str) -> Request<'static> {
+pub(crate) fn delete(dn: &str) -> Request<'static> {
     (&[], format!("dn: {dn},{SUFFIX}\nchangetype: delete\n"))
 }
 
@@ -110,7 +110,7 @@ fn history(stage: &Stage, lines: &str, requests: &[Request<'_>]) -> Vec<String> 
     answers
 }
 
-fn answer(server: &Running<'_>, (options, text): &Request<'_>) -> String {
+pub(crate) fn answer(server: &Running<'_>, (options, text): &Request<'_>) -> String {
     let ran = server.root("ldapmodify", options, text);
     let said = ran.err.lines().filter(|line| !line.trim().is_empty());
     let said: Vec<&str> = said.collect();
@@ -298,7 +298,7 @@ fn the_overlay_configured_last_refuses_first() {
 }
 
 /// The lines of a configuration directory that are about overlays.
-fn overlay_lines(stage: &Stage, folder: &str) -> Vec<String> {
+pub(crate) fn overlay_lines(stage: &Stage, folder: &str) -> Vec<String> {
     let folder = stage.path(folder).join("cn=config/olcDatabase={1}mdb");
     let files = std::fs::read_dir(&folder).expect("the overlays' folder");
     let mut paths: Vec<_> = files.map(|file| file.expect("a file").path()).collect();
@@ -326,8 +326,15 @@ fn the_configuration_directory_is_that_of_slapd_and_is_read_back() {
         constraint_attribute title,description size 4 restrict=\"ldap:///ou=p,dc=example,dc=com??sub?(objectClass=person)\"\n\
         constraint_attribute l uri ldap:///dc=example,dc=com?cn?sub?(cn=*)\n\
         constraint_attribute o set \"this/uid & [a]\"\n\
-        constraint_attribute street count 2\n";
-    let modules = "moduleload unique.so\nmoduleload constraint.so\n";
+        constraint_attribute street count 2\n\
+        overlay refint\n\
+        refint_attributes member manager\n\
+        refint_attributes seeAlso\n\
+        refint_nothing \"cn=no body,dc=example,dc=com\"\n\
+        overlay refint\n\
+        refint_attributes uniqueMember\n\
+        refint_modifiersname cn=me\n";
+    let modules = "moduleload unique.so\nmoduleload constraint.so\nmoduleload refint.so\n";
     let mut converted = Vec::new();
     for stage in [Stage::new("olc-ours"), Stage::with_original("olc-slapd")] {
         let database = stage.database("db", SUFFIX, lines);
@@ -359,6 +366,20 @@ fn wrong_directives_are_refused_where_slapd_refuses_them() {
         "overlay constraint\nconstraint_attribute mail size 3 foo=1\n",
         "overlay constraint\nconstraint_attribute mail size 3 restrict=ldap:///dc=y??sub?(cn=*)\n",
         "overlay constraint\nconstraint_attribute mail uri ldap:///?cn?sub?(bad\n",
+        "overlay auditlog\nauditlog\n",
+        "overlay auditlog\nauditlog a b\n",
+        "overlay auditlog\noverlay auditlog\n",
+        "overlay lastbind\nlastbind-precision\n",
+        "overlay lastbind\nlastbind-precision x\n",
+        "overlay lastbind\nlastbind_forward_updates x\n",
+        "overlay lastbind\noverlay lastbind\n",
+        "overlay refint\nrefint_attributes\n",
+        "overlay refint\nrefint_attributes x\n",
+        "overlay refint\nrefint_attributes member,owner\n",
+        "overlay refint\nrefint_nothing x\n",
+        "overlay refint\nrefint_nothing cn=a cn=b\n",
+        "overlay refint\nrefint_modifiersname x\n",
+        "overlay refint\nrefint_modifiersname cn=a cn=b\n",
     ] {
         let mut texts = Vec::new();
         for stage in [
@@ -366,7 +387,10 @@ fn wrong_directives_are_refused_where_slapd_refuses_them() {
             Stage::with_original("wrong-slapd"),
         ] {
             let database = stage.database("db", SUFFIX, lines);
-            let modules = "moduleload unique.so\nmoduleload constraint.so\n";
+            let modules = ["unique", "constraint", "refint", "auditlog", "lastbind"];
+            let modules: String = modules
+                .map(|name| format!("moduleload {name}.so\n"))
+                .concat();
             stage.configure(&format!("{modules}{database}"));
             let said = stage.tool("t", &["-u"], "").with_status(1);
             texts.push(complaint(&said));
@@ -376,7 +400,7 @@ fn wrong_directives_are_refused_where_slapd_refuses_them() {
 }
 
 /// Returns the first complaint without time and place.
-fn complaint(said: &str) -> String {
+pub(crate) fn complaint(said: &str) -> String {
     let mut lines = said.lines();
     let line = lines.find(|line| line.contains(": line ") || line.contains("overlay_config"));
     let line = line.unwrap_or(said);
