@@ -51,7 +51,8 @@ impl Context<'_, '_> {
 
     fn follow(&mut self, change: &NameChange<'_>) -> OpResult {
         let features = self.features;
-        for refint in &features.refint {
+        // The feature that is configured first acts last. In slapd the order varies.
+        for refint in features.refint.iter().rev() {
             let candidates = self.candidates(refint, change)?;
             // slapd changes the entry found last first.
             for &id in candidates.iter().rev() {
