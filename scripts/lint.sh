@@ -2,10 +2,10 @@
 # Everything about a change that a machine can judge without running it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+for workspace in . bench fuzz; do cargo fmt --all --check --manifest-path "$workspace/Cargo.toml"; done
+cargo xtask tidy
 for workspace in . bench fuzz; do
-    cargo fmt --all --check --manifest-path "$workspace/Cargo.toml"
     cargo clippy --quiet --workspace --all-targets --manifest-path "$workspace/Cargo.toml" --target-dir target -- -D warnings
 done
 RUSTDOCFLAGS="-D warnings" cargo doc --quiet --workspace --no-deps
-cargo xtask tidy
 for script in scripts/*.sh scripts/programs/*.sh scripts/clients/*.sh .ci/run; do bash -n "$script"; done

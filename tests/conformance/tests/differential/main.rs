@@ -15,7 +15,7 @@
 //! | variable | |
 //! | --- | --- |
 //! | `FULGURITE_TEST_SEED` | the first episode's seed |
-//! | `FULGURITE_DIFF_OPERATIONS` | how many operations (20,000) |
+//! | `FULGURITE_DIFF_OPERATIONS` | how many operations (10,000) |
 //! | `FULGURITE_DIFF_EPISODE` | run this one episode and print every request with both answers |
 //! | `FULGURITE_TEST_PEERS=slapd` | slapd in our server's place: nothing may differ then |
 
@@ -53,7 +53,7 @@ fn random_operations_get_the_same_answers() {
         duel.run(episode as u64, &scratch);
     } else {
         let first = seed("differential", 20_261_121);
-        let wanted = number("FULGURITE_DIFF_OPERATIONS").unwrap_or(quick_or_long(20_000, 500_000));
+        let wanted = number("FULGURITE_DIFF_OPERATIONS").unwrap_or(quick_or_long(10_000, 500_000));
         for episode in 0.. {
             if duel.counts.operations >= wanted {
                 break;
