@@ -7,6 +7,7 @@
 # scripts/setup.sh clients installs what all of them need.
 set -uo pipefail
 cd "$(dirname "$0")/.."
-cargo build --quiet -p fulgurite-cli || exit 1
+# The whole workspace has the features of the tests, so nothing is built twice.
+cargo build --quiet --workspace --bin fulgurite || exit 1
 . scripts/each.sh
 run_each clients scripts/clients "${LIMIT:-300}" "$@" --

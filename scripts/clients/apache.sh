@@ -3,6 +3,7 @@
 . "$(dirname "$0")/common.sh"
 modules=$root/usr/lib/apache2/modules
 need Apache test -e "$modules/mod_authnz_ldap.so"
+need "a folder that other users can enter" enterable
 start_server
 web=$(free_port)
 mkdir -p "$work/htdocs"/{user,group,attribute}

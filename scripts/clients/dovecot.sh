@@ -3,6 +3,7 @@
 . "$(dirname "$0")/common.sh"
 need Dovecot test -x "$root/usr/sbin/dovecot"
 need "a right to make namespaces" unshare --mount true
+need "a folder that other users can enter" enterable
 # Its programs call each other by their installed paths. Here those are the unpacked files, before
 # the system's.
 if [ "${INSIDE:-}" != 1 ]; then
