@@ -110,6 +110,7 @@ const BOOLEAN: &str = "1.3.6.1.4.1.1466.115.121.1.7";
 const DN: &str = "1.3.6.1.4.1.1466.115.121.1.12";
 const CERTIFICATE: &str = "1.3.6.1.4.1.1466.115.121.1.8";
 const CERTIFICATE_LIST: &str = "1.3.6.1.4.1.1466.115.121.1.9";
+const COUNTRY_STRING: &str = "1.3.6.1.4.1.1466.115.121.1.11";
 const DIRECTORY_STRING: &str = "1.3.6.1.4.1.1466.115.121.1.15";
 const GENERALIZED_TIME: &str = "1.3.6.1.4.1.1466.115.121.1.24";
 const IA5_STRING: &str = "1.3.6.1.4.1.1466.115.121.1.26";
@@ -133,11 +134,7 @@ const PKCS8: &str = "1.2.840.113549.1.8.1.1";
 
 /// Syntaxes whose values are Directory Strings too: Country String, Printable String, Telephone
 /// Number.
-const NARROWER_STRINGS: &[&str] = &[
-    "1.3.6.1.4.1.1466.115.121.1.11",
-    "1.3.6.1.4.1.1466.115.121.1.44",
-    TELEPHONE,
-];
+const NARROWER_STRINGS: &[&str] = &[COUNTRY_STRING, "1.3.6.1.4.1.1466.115.121.1.44", TELEPHONE];
 
 /// The comparison of `~=` for a name with an optional identifier: a missing identifier matches any,
 /// as in slapd. Clients cannot name it.
@@ -366,13 +363,15 @@ pub(super) static RULES: &[MatchingRule] = &[
         "caseExactIA5Match",
         IA5_STRING,
         &text::CASE_EXACT_IA5,
-    ),
+    )
+    .applied_to(&[COUNTRY_STRING]),
     equality(
         "1.3.6.1.4.1.1466.109.114.2",
         "caseIgnoreIA5Match",
         IA5_STRING,
         &text::CASE_IGNORE_IA5,
-    ),
+    )
+    .applied_to(&[COUNTRY_STRING]),
     substrings(
         "1.3.6.1.4.1.1466.109.114.3",
         "caseIgnoreIA5SubstringsMatch",

@@ -165,6 +165,8 @@ fn extensible_matches() {
         ("(dc:dn:caseExactMatch:=Example)", Undefined),
         ("(dc:dn:caseExactIA5Match:=Example)", False),
         ("(mail:caseExactIA5Match:=Jane.Doe@Example.COM)", True),
+        ("(c:caseIgnoreIA5Match:=a b)", False),
+        ("(!(c:caseExactIA5Match:=a b))", True),
         ("(cn:integerMatch:=1)", Undefined),
         ("(cn:nosuchMatch:=x)", Undefined),
         ("(uidNumber:1.2.840.113556.1.4.803:=1002)", True),
