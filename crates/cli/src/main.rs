@@ -21,6 +21,7 @@ mod passwords;
 mod privileges;
 mod rights;
 mod slap;
+mod slapd_places;
 
 use std::process::ExitCode;
 

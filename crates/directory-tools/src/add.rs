@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::io::BufRead;
 use std::sync::Arc;
 
-use fulgurite_directory::{Clock, Entropy, Importer};
+use fulgurite_directory::{Author, Clock, Entropy, Importer};
 use fulgurite_ldif::{Action, LdifError, Reader, ReaderOptions, Record};
 use fulgurite_schema::{AttributeDescription, CheckedEntry, Dn, Entry, Schema, ViolationKind};
 use fulgurite_store::{
@@ -23,10 +23,8 @@ use thiserror::Error;
 pub struct AddOptions {
     /// The schema that entries are read and checked by.
     pub schema: Arc<Schema>,
-    /// Name that entries without a creator get as theirs; may be empty.
-    pub creator: String,
-    /// Number of this server in CSNs that are made.
-    pub server_id: u16,
+    /// The author of entries that have none.
+    pub author: Author,
     /// True if the schema has to allow the entries. Undefined attributes and classes are always
     /// refused.
     pub check_schema: bool,
@@ -191,8 +189,7 @@ pub fn add(
 ) -> Result<AddSummary, AddError> {
     let importer = Importer::new(
         Arc::clone(&options.schema),
-        &options.creator,
-        options.server_id,
+        &options.author,
         Arc::clone(&options.clock),
         Arc::clone(&options.entropy),
     )?;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use fulgurite_directory::{
-    Clock, Entropy, EntryCompleter, EntryStamps, Importer, SystemClock, SystemEntropy,
+    Author, Clock, Entropy, EntryCompleter, EntryStamps, Importer, SystemClock, SystemEntropy,
 };
 use fulgurite_ldif::{Action, Attributes, LdifError, Part, Parts, ReaderOptions, Record};
 use fulgurite_schema::{AttributeDescription, CheckedEntry, Dn, Entry, Schema};
@@ -37,10 +37,8 @@ pub struct LoadSettings {
     pub schema: Arc<Schema>,
     /// The LDIF files in their order; `-` is standard input.
     pub files: Vec<PathBuf>,
-    /// Name that entries without a creator get as theirs; may be empty.
-    pub creator: String,
-    /// Number of this server in CSNs that are made.
-    pub server_id: u16,
+    /// The author of entries that have none.
+    pub author: Author,
     /// Memory and temporary files.
     pub load: LoadOptions,
     /// Time for operational attributes that are made.
@@ -58,8 +56,7 @@ impl LoadSettings {
             store,
             schema,
             files: Vec::new(),
-            creator: String::new(),
-            server_id: 0,
+            author: Author::default(),
             load: LoadOptions::default(),
             clock: Arc::new(SystemClock::default()),
             entropy: Arc::new(SystemEntropy),
@@ -219,8 +216,7 @@ impl<'c> FileParts<'c> {
             bytes_total,
             importer: Importer::new(
                 Arc::clone(&settings.schema),
-                &settings.creator,
-                settings.server_id,
+                &settings.author,
                 Arc::clone(&settings.clock),
                 Arc::clone(&settings.entropy),
             )?,

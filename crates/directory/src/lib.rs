@@ -78,5 +78,5 @@ pub use rights::selection::Selection;
 pub use rights::snapshots::Snapshots;
 pub use search::run::Quantum;
 pub use search::task::{Progress, SearchTask};
-pub use write::import::{EntryCompleter, EntryStamps, Importer};
+pub use write::import::{Author, EntryCompleter, EntryStamps, Importer};
 pub use write::request::{WriteReply, WriteRequest};

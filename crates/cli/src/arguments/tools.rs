@@ -1,12 +1,13 @@
 //! Flags of the offline tools that correspond to programs of slapd.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 
 use fulgurite_config::{ConfigError, DatabaseChoice, Layer, Settings};
 
 use crate::flags::{self, OfChange, OfStore, SettingFlags};
+use crate::slapd_places;
 
 /// The configuration of a tool, as TOML or in slapd's formats.
 #[derive(Debug, Args)]
@@ -240,9 +241,12 @@ pub(crate) enum ExplainScope {
 /// Reads the environment directly, also while that server runs, and changes nothing in it. Entries
 /// keep their operational attributes, the order of their ids, and the order of attributes and
 /// values.
+///
+/// Schema and indexes are those of slapd's configuration. -F, -f or --config names it. Otherwise
+/// the command looks in /etc/ldap and /etc/openldap for one with that database.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Example:\n  fulgurite import --from /var/lib/ldap --data /var/lib/fulgurite -f /etc/ldap/slapd.conf"
+    after_help = "Example:\n  fulgurite import --from /var/lib/ldap --data /var/lib/fulgurite -F /etc/ldap/slapd.d"
 )]
 pub(crate) struct Import {
     /// Directory of OpenLDAP's database, with its data.mdb
@@ -251,8 +255,16 @@ pub(crate) struct Import {
     #[command(flatten)]
     pub(crate) flags: SettingFlags<OfStore>,
     /// Take schema and indexes from a configuration file of slapd
-    #[arg(short = 'f', long = "slapd-conf", value_name = "FILE")]
+    #[arg(
+        short = 'f',
+        long = "slapd-conf",
+        value_name = "FILE",
+        conflicts_with = "slapd_dir"
+    )]
     pub(crate) slapd_conf: Option<PathBuf>,
+    /// Take schema and indexes from a configuration directory of slapd
+    #[arg(short = 'F', long = "slapd-dir", value_name = "DIR")]
+    pub(crate) slapd_dir: Option<PathBuf>,
     /// Load unknown attributes as octet strings, and entries that violate the schema unchanged
     #[arg(long)]
     pub(crate) lenient: bool,
@@ -268,13 +280,15 @@ pub(crate) struct Import {
 }
 
 impl Import {
-    /// Returns the settings of the flags, over those of --slapd-conf, over those of --config. Of
-    /// several databases, that of `suffix` counts.
-    pub(crate) fn settings(&self, suffix: &str) -> Result<Settings, ConfigError> {
-        let layer = match &self.slapd_conf {
-            Some(path) => Layer::from_slapd_conf(path)?,
-            None => Layer::default(),
-        };
+    /// Returns the settings of the flags, over those of slapd's configuration at `slapd`, over
+    /// those of --config. Of several databases, that of `suffix` counts.
+    pub(crate) fn settings(
+        &self,
+        slapd: Option<&Path>,
+        suffix: &str,
+    ) -> Result<Settings, ConfigError> {
+        let layer = slapd.map(slapd_places::layer_at).transpose()?;
+        let layer = layer.unwrap_or_default();
         let file = self.flags.config.as_deref().map(Layer::from_file);
         let mut lower = layer.over(file.transpose()?.unwrap_or_default());
         if lower.store_suffixes().count() > 1 {

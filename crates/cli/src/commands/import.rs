@@ -15,6 +15,7 @@ use fulgurite_store::{Store, StoreOptions};
 use super::one_line;
 use crate::arguments::tools::Import;
 use crate::lock::DataLock;
+use crate::slapd_places;
 
 /// The file for definitions that the schema lacks.
 const DEFINITIONS: &str = "imported.schema";
@@ -31,7 +32,8 @@ pub(crate) fn run(command: Import) -> anyhow::Result<()> {
         bail!("{} contains no entries", command.from.display());
     }
     let _lock = DataLock::take_or_make(&data)?;
-    let prepared = prepare(&command, &data, &suffixes[0])?;
+    let slapd = slapd_configuration(&command);
+    let prepared = prepare(&command, slapd.as_deref(), &data, &suffixes[0])?;
     let done = fill(&command, &data, suffixes, &prepared);
     let summary = match done {
         Ok(summary) => summary,
@@ -72,9 +74,30 @@ struct Prepared {
     defined: usize,
 }
 
+/// Returns the place of slapd's configuration. Without a flag, it is the installed one that has the
+/// imported database.
+fn slapd_configuration(command: &Import) -> Option<PathBuf> {
+    let given = command.slapd_dir.as_ref().or(command.slapd_conf.as_ref());
+    if given.is_some() || command.flags.config.is_some() {
+        return given.cloned();
+    }
+    let found = slapd_places::installed_for(&command.from, &mut |place, error| {
+        eprintln!("{} is not used: {error}", place.display());
+    });
+    if let Some(place) = found.as_ref().filter(|_| !command.quiet) {
+        eprintln!("schema and indexes are those of {}", place.display());
+    }
+    found
+}
+
 /// Reads the settings. With --lenient, adds what the schema lacks.
-fn prepare(command: &Import, data: &Path, suffix: &str) -> anyhow::Result<Prepared> {
-    let mut settings = command.settings(suffix)?;
+fn prepare(
+    command: &Import,
+    slapd: Option<&Path>,
+    data: &Path,
+    suffix: &str,
+) -> anyhow::Result<Prepared> {
+    let mut settings = command.settings(slapd, suffix)?;
     let mut schema = fulgurite_server::schema(&settings)?;
     let mut missing = missing_types(&command.from, &schema)?;
     let mut builtin = Vec::new();

@@ -27,13 +27,10 @@ pub(crate) fn run(command: Load) -> anyhow::Result<()> {
     let _lock = DataLock::take_or_make(data)?;
     let mut load_settings = LoadSettings::new(data.to_owned(), options, schema);
     load_settings.files = command.files;
-    load_settings.creator = settings
-        .first_store()?
-        .content
-        .root_dn
-        .value
-        .clone()
-        .unwrap_or_default();
+    let database = settings.first_store()?;
+    let root = database.content.root_dn.value.clone();
+    load_settings.author.name = root.unwrap_or_default();
+    load_settings.author.last_mod = *database.policy.last_mod;
     let begun = Instant::now();
     let mut bar = LoadBar::new();
     let result = load(&load_settings, &mut |progress| {

@@ -12,10 +12,7 @@ use super::failure::Failure;
 use super::levels;
 use super::options::{DatabaseChoice, SharedOptions};
 use crate::logging;
-
-/// The default configuration of slapd.
-const CONFIG_DIRS: [&str; 2] = ["/etc/ldap/slapd.d", "/etc/openldap/slapd.d"];
-const CONFIG_FILES: [&str; 2] = ["/etc/ldap/slapd.conf", "/etc/openldap/slapd.conf"];
+use crate::slapd_places::{CONFIG_DIRS, CONFIG_FILES};
 
 /// The way stores are opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use fulgurite_config::{ConfigAddition, Settings};
-use fulgurite_directory::{SystemClock, SystemEntropy};
+use fulgurite_directory::{Author, SystemClock, SystemEntropy};
 use fulgurite_directory_tools::{AddEvent, AddOptions, Refusal, add, builtin_with};
 use fulgurite_schema::ViolationKind;
 use fulgurite_server::check_unfinished_settings;
@@ -99,9 +99,13 @@ pub(super) fn run(line: &CommandLine) -> Result<(), Failure> {
     let number = databases
         .first()
         .map_or(0, |database| context.number_of(database));
-    let root = databases
-        .first()
-        .and_then(|database| database.content.root_dn.value.clone());
+    let first = databases.first();
+    let root = first.and_then(|database| database.content.root_dn.value.clone());
+    let author = Author {
+        name: root.unwrap_or_default(),
+        server_id: options.server_id(&context.settings),
+        last_mod: first.is_none_or(|database| *database.policy.last_mod),
+    };
     let suffix = (databases.first())
         .and_then(|database| database.suffix_if_set())
         .unwrap_or_default()
@@ -109,8 +113,7 @@ pub(super) fn run(line: &CommandLine) -> Result<(), Failure> {
     let stores = context.open_all(&options.common, Access::Fill)?;
     let settings = AddOptions {
         schema: Arc::clone(&context.schema),
-        creator: root.unwrap_or_default(),
-        server_id: options.server_id(&context.settings),
+        author,
         check_schema: options.common.schema_check,
         check_values: options.common.value_check,
         dry_run: options.dry_run,

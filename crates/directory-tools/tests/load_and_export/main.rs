@@ -68,7 +68,7 @@ fn load_files(data: &Path, files: Vec<PathBuf>) -> Result<LoadSummary, LoadFailu
     };
     let mut settings = LoadSettings::new(data.to_owned(), options, Schema::standard());
     settings.files = files;
-    settings.creator = "cn=loader,dc=example,dc=com".to_owned();
+    settings.author.name = "cn=loader,dc=example,dc=com".to_owned();
     load(&settings, &mut |_| {})
 }
 

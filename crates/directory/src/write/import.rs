@@ -20,11 +20,33 @@ pub struct Importer {
     entropy: Arc<dyn Entropy>,
 }
 
+/// The author of new entries.
+#[derive(Clone, Debug)]
+pub struct Author {
+    /// The DN; empty for none.
+    pub name: String,
+    /// The number of the server in change sequence numbers.
+    pub server_id: u16,
+    /// True if the database records author, time and UUID of an entry (slapd's `lastmod`).
+    pub last_mod: bool,
+}
+
+impl Default for Author {
+    fn default() -> Author {
+        Author {
+            name: String::new(),
+            server_id: 0,
+            last_mod: true,
+        }
+    }
+}
+
 /// The stateless part of an [`Importer`], which threads share. The importer gives them stamps.
 pub struct EntryCompleter {
     schema: Arc<Schema>,
     types: WellKnownTypes,
     by: String,
+    last_mod: bool,
 }
 
 /// The stamps of new entries: a time, change sequence numbers, and randomness for their UUIDs.
@@ -52,27 +74,27 @@ impl Entropy for DrawnEntropy {
 }
 
 impl Importer {
-    /// Makes an importer; `by` is the DN of the creator of new entries.
+    /// Makes an importer of entries by `author`.
     ///
     /// # Errors
     /// [`OpenError::SchemaLacks`] for a schema without the operational attributes.
     pub fn new(
         schema: Arc<Schema>,
-        by: &str,
-        server_id: u16,
+        author: &Author,
         clock: Arc<dyn Clock>,
         entropy: Arc<dyn Entropy>,
     ) -> Result<Importer, OpenError> {
         // The form for display, without the spaces of the configuration.
-        let name = Dn::parse(&schema, by);
+        let name = Dn::parse(&schema, &author.name);
         let completer = EntryCompleter {
             types: WellKnownTypes::of(&schema)?,
-            by: name.map_or_else(|_| by.to_owned(), |name| name.pretty().to_owned()),
+            by: name.map_or_else(|_| author.name.clone(), |name| name.pretty().to_owned()),
+            last_mod: author.last_mod,
             schema,
         };
         Ok(Importer {
             completer: Arc::new(completer),
-            csn: CsnGenerator::new(server_id),
+            csn: CsnGenerator::new(author.server_id),
             clock,
             entropy,
         })
@@ -176,7 +198,7 @@ impl EntryCompleter {
             time,
             csn,
             by: &self.by,
-            kept: true,
+            kept: self.last_mod,
         };
         stamp.create(&mut checked, &self.schema, &self.types, entropy, &[]);
         checked
@@ -210,11 +232,21 @@ mod tests {
     }
 
     fn importer_by(schema: &Arc<Schema>, by: &str) -> Importer {
+        let name = by.to_owned();
+        importer_of(
+            schema,
+            &Author {
+                name,
+                ..Author::default()
+            },
+        )
+    }
+
+    fn importer_of(schema: &Arc<Schema>, author: &Author) -> Importer {
         let (clock, entropy) = (SystemClock::default(), SystemEntropy);
         Importer::new(
             Arc::clone(schema),
-            by,
-            0,
+            author,
             Arc::new(clock),
             Arc::new(entropy),
         )
@@ -235,6 +267,36 @@ mod tests {
         let values = entry.entry().values(index);
         assert_eq!(values.len(), 1, "{name}");
         String::from_utf8_lossy(&values[0]).into_owned()
+    }
+
+    #[test]
+    fn no_stamp_is_made_where_none_is_recorded() {
+        let schema = Schema::standard();
+        let author = Author {
+            name: "cn=loader".to_owned(),
+            last_mod: false,
+            ..Author::default()
+        };
+        let given = entry(
+            &schema,
+            &[
+                ("objectClass", "person"),
+                ("sn", "x"),
+                ("createTimestamp", "19990101000000Z"),
+            ],
+        );
+        let complete = importer_of(&schema, &author)
+            .complete(given)
+            .expect("a sound entry");
+        assert_eq!(value(&schema, &complete, "structuralObjectClass"), "person");
+        assert_eq!(
+            value(&schema, &complete, "createTimestamp"),
+            "19990101000000Z"
+        );
+        for name in ["entryUUID", "entryCSN", "creatorsName", "modifiersName"] {
+            let index = schema.attribute(name).expect(name).index;
+            assert!(complete.entry().values(index).is_empty(), "{name}");
+        }
     }
 
     #[test]

@@ -43,16 +43,18 @@ fn difficult() -> String {
 }
 
 fn import(stage: &Stage, to: &str, more: &[&str]) -> Ran {
+    import_by(stage, to, ["-f", &stage.text("slapd.conf")], more)
+}
+
+/// Imports with the schema and indexes of a configuration.
+fn import_by(stage: &Stage, to: &str, configuration: [&str; 2], more: &[&str]) -> Ran {
     let mut command = Command::new(fulgurite_conformance::program());
     command
         .args(["import", "--from"])
         .arg(stage.path("db"))
         .arg("--data")
         .arg(stage.path(to));
-    ran(
-        command.arg("-f").arg(stage.path("slapd.conf")).args(more),
-        "",
-    )
+    ran(command.args(configuration).args(more), "")
 }
 
 /// Our slapcat of an imported store.
@@ -96,6 +98,24 @@ fn everything_comes_through_as_it_is() {
         );
         assert_same(&theirs, &our_dump(&stage, "new"));
     }
+}
+
+#[test]
+fn a_configuration_directory_is_as_good_as_a_file() {
+    let stage = Stage::with_original("import-directory");
+    let own = "attributetype ( 1.3.6.1.4.1.4203.666.9.9 NAME 'shoeSize' EQUALITY integerMatch SYNTAX 1.3.6.1.4.1.1466.115.121.1.27 )\n\
+               objectclass ( 1.3.6.1.4.1.4203.666.9.8 NAME 'shod' SUP top AUXILIARY MAY shoeSize )\n";
+    let database = stage.database("db", SUFFIX, "index cn,shoeSize eq");
+    stage.configure(&format!("{own}{database}"));
+    let shod = format!(
+        "\ndn: uid=shod,{SUFFIX}\nobjectClass: account\nobjectClass: shod\nuid: shod\nshoeSize: 44\n"
+    );
+    stage.add(&format!("{}{shod}", difficult())).well();
+    let folder = stage.text("slapd.d");
+    std::fs::create_dir(&folder).expect("make the directory");
+    stage.tool("t", &["-F", &folder], "").well();
+    import_by(&stage, "new", ["-F", &folder], &[]).well();
+    assert_same(&stage.cat(), &our_dump(&stage, "new"));
 }
 
 #[test]

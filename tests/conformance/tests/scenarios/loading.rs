@@ -83,6 +83,22 @@ fn slapadd_and_slapcat_in_any_order() {
 }
 
 #[test]
+fn a_load_records_nothing_where_lastmod_is_off() {
+    let stage = Stage::usual("lastmod-off", "lastmod off");
+    stage.add(UNORDERED).well();
+    let dump = stage.cat();
+    assert!(dump.contains("structuralObjectClass: "), "{dump}");
+    for name in [
+        "entryUUID: ",
+        "entryCSN: ",
+        "creatorsName: ",
+        "modifyTimestamp: ",
+    ] {
+        assert!(!dump.contains(name), "{name} in {dump}");
+    }
+}
+
+#[test]
 fn parents_may_come_in_a_later_run() {
     let stage = Stage::usual("missing-parents", "");
     let child = "dn: ou=b,ou=a,dc=example,dc=com\nobjectClass: organizationalUnit\nou: b\n";
