@@ -173,10 +173,10 @@ fn a_whole_configuration() {
 #[test]
 fn overlays_that_would_change_answers_are_refused() {
     let database = "database mdb\nsuffix dc=x\n";
-    let error = refusal(&format!("{database}overlay ppolicy\n"));
+    let error = refusal(&format!("{database}overlay dynlist\n"));
     assert_eq!(
         error,
-        "slapd.conf: line 3: overlay \"ppolicy\" is not built in: no password policy would hold"
+        "slapd.conf: line 3: overlay \"dynlist\" is not built in: dynamic groups would be empty"
     );
     assert_eq!(
         refusal(&format!("{database}overlay nosuch\n")),

@@ -17,6 +17,7 @@ use crate::core::error::OpenError;
 use crate::core::foundation::{Core, SharedCsn};
 use crate::core::index_advice::IndexAdvice;
 use crate::core::limits::{CompiledLimits, Limits};
+use crate::core::membership::Memberships;
 use crate::core::result::{self, OpResult};
 use crate::core::session::Session;
 use crate::core::well_known_types::WellKnownTypes;
@@ -157,20 +158,27 @@ impl Directory {
                 registry::compile(&schema, suffixes, &database.overlays, &mut sort_limits);
             compiled.map(|features| features.with_last_bind(&schema, database.last_bind_s))
         });
-        let features = features.collect::<Result<_, _>>()?;
-        let databases = open_databases(&mut options)?;
+        let mut features: Vec<Features> = features.collect::<Result<_, _>>()?;
+        let mut databases = open_databases(&mut options)?;
+        let membership_types = take_memberships(&mut features, &mut databases);
         let default_base = options.default_search_base.take();
         let default_base = default_base.map(|base| {
             Dn::parse(&schema, &base).map_err(|source| OpenError::SearchBase { dn: base, source })
         });
         let default_base = default_base.transpose()?;
-        let generated = generated(&mut options, &types, &databases, rules)?;
+        let has_policy = |features: &Features| features.password_policy.is_some();
+        let policies = features
+            .iter()
+            .any(has_policy)
+            .then_some(oid::PASSWORD_POLICY);
+        let generated = generated(&mut options, &types, &databases, (rules, policies))?;
         let csn = SharedCsn::new(options.server_id, &databases, &types);
         Ok(Directory {
             core: Core {
                 types,
                 databases,
                 sorted_values: sorted_values(&schema, &options.sorted_values),
+                membership_types,
                 csn,
                 clock: options.clock,
                 entropy: Arc::clone(&options.entropy),
@@ -383,7 +391,7 @@ fn generated(
     options: &mut DirectoryOptions,
     types: &WellKnownTypes,
     databases: &Databases,
-    rules: Rules,
+    (rules, policies): (Rules, Option<&'static str>),
 ) -> Result<Generated, OpenError> {
     let listed = databases
         .iter()
@@ -403,7 +411,7 @@ fn generated(
             .collect(),
         monitor: monitor.as_deref(),
         config: config.as_deref(),
-        controls: controls::supported().collect(),
+        controls: controls::supported().chain(policies).collect(),
         extensions: &EXTENDED_OPERATIONS,
         additions: &options.root_dse,
     };
@@ -418,6 +426,19 @@ fn shared_options(options: &DirectoryOptions) -> SharedOptions<'_> {
         without_rules: options.without_rules,
         limits: &options.limits,
     }
+}
+
+/// Hands the memberships of the features over to their databases. Returns the attributes.
+fn take_memberships(features: &mut [Features], databases: &mut Databases) -> Vec<AttributeIndex> {
+    let mut types = Vec::new();
+    for (database, features) in databases.iter_mut().zip(features) {
+        let memberships = std::mem::take(&mut features.memberships);
+        types.extend(memberships.iter().map(|one| one.attribute.attribute));
+        database.memberships = Memberships::new(memberships);
+    }
+    types.sort_unstable();
+    types.dedup();
+    types
 }
 
 fn sorted_values(schema: &Schema, names: &[String]) -> Vec<AttributeIndex> {

@@ -66,6 +66,12 @@ pub const TREE_DELETE: &str = "1.2.840.113556.1.4.805";
 pub const RELAX: &str = "1.3.6.1.4.1.4203.666.5.12";
 /// Dereference control (draft-masarati-ldap-deref).
 pub const DEREFERENCE: &str = "1.3.6.1.4.1.4203.666.5.16";
+/// Password policy control (draft-behera-ldap-password-policy).
+pub const PASSWORD_POLICY: &str = "1.3.6.1.4.1.42.2.27.8.5.1";
+/// Netscape's control of a response: the password has expired.
+pub const NETSCAPE_PASSWORD_EXPIRED: &str = "2.16.840.1.113730.3.4.4";
+/// Netscape's control of a response. Its value has the seconds until a password expires.
+pub const NETSCAPE_PASSWORD_EXPIRING: &str = "2.16.840.1.113730.3.4.5";
 /// No-op control (draft-zeilenga-ldap-noop).
 pub const NO_OP: &str = "1.3.6.1.4.1.4203.666.5.2";
 /// Session tracking control (draft-wahl-ldap-session).

@@ -172,8 +172,16 @@ pub const OVERLAYS: &[Overlay] = &[
     row(
         "memberof",
         "olcMemberOfConfig",
-        Refused("groups would not show in the entries of their members"),
-        &[],
+        PerDatabase,
+        &[
+            written(Text, "memberof-dn", "olcMemberOfDN"),
+            word("memberof-dangling", "olcMemberOfDangling"),
+            word("memberof-refint", "olcMemberOfRefInt"),
+            word("memberof-group-oc", "olcMemberOfGroupOC"),
+            word("memberof-member-ad", "olcMemberOfMemberAD"),
+            word("memberof-memberof-ad", "olcMemberOfMemberOfAD"),
+            word("memberof-dangling-error", "olcMemberOfDanglingError"),
+        ],
     ),
     row(
         "nestgroup",
@@ -202,8 +210,18 @@ pub const OVERLAYS: &[Overlay] = &[
     row(
         "ppolicy",
         "olcPPolicyConfig",
-        Refused("no password policy would hold"),
-        &[],
+        PerDatabase,
+        &[
+            written(Text, "ppolicy_default", "olcPPolicyDefault"),
+            word("ppolicy_hash_cleartext", "olcPPolicyHashCleartext"),
+            word("ppolicy_use_lockout", "olcPPolicyUseLockout"),
+            word("ppolicy_forward_updates", "olcPPolicyForwardUpdates"),
+            word("ppolicy_disable_write", "olcPPolicyDisableWrite"),
+            word(
+                "ppolicy_send_netscape_controls",
+                "olcPPolicySendNetscapeControls",
+            ),
+        ],
     ),
     row(
         "refint",

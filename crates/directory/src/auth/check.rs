@@ -1,5 +1,6 @@
 //! A proof of identity to check, on any thread.
 
+use fulgurite_schema::Dn;
 use fulgurite_store::StoreError;
 
 use super::claim::Claim;
@@ -7,12 +8,23 @@ use super::outcome::BindOutcome;
 use super::passwords::PasswordProof;
 use super::scram::ScramProof;
 use super::state::Authenticator;
+use crate::core::session::Session;
 use crate::rights::snapshots::Snapshots;
 
 /// A proof of identity whose check may take long. Any thread may run it.
 pub struct PasswordCheck {
     proof: Proof,
     version: u8,
+    policed: Option<Box<PolicedBind>>,
+}
+
+/// A bind that a password policy judges.
+pub(crate) struct PolicedBind {
+    pub(crate) dn: Dn,
+    /// The session before the bind.
+    pub(crate) session: Session,
+    /// True if the client has sent the control.
+    pub(crate) wants_control: bool,
 }
 
 pub(crate) enum Proof {
@@ -22,7 +34,11 @@ pub(crate) enum Proof {
 
 impl From<Proof> for PasswordCheck {
     fn from(proof: Proof) -> PasswordCheck {
-        PasswordCheck { proof, version: 3 }
+        PasswordCheck {
+            proof,
+            version: 3,
+            policed: None,
+        }
     }
 }
 
@@ -47,8 +63,27 @@ impl PasswordCheck {
         PasswordCheck { version, ..self }
     }
 
-    /// Returns true if the check takes microseconds.
+    /// Returns the claimed name; `None` for a user that no rule maps.
+    pub(crate) fn name(&self) -> Option<&Dn> {
+        match &self.proof {
+            Proof::Password(proof) => Some(&proof.claim.dn),
+            Proof::Scram(proof) => proof.dn.as_ref(),
+        }
+    }
+
+    pub(crate) fn with_policy(self, policed: Option<Box<PolicedBind>>) -> PasswordCheck {
+        PasswordCheck { policed, ..self }
+    }
+
+    pub(crate) fn take_policed(&mut self) -> Option<Box<PolicedBind>> {
+        self.policed.take()
+    }
+
+    /// Returns true if the check takes microseconds. A policy may have to write.
     pub(crate) fn is_cheap(&self) -> bool {
+        if self.policed.is_some() {
+            return false;
+        }
         match &self.proof {
             Proof::Password(proof) => proof.is_cheap(),
             Proof::Scram(proof) => proof.is_cheap(),

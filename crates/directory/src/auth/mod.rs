@@ -22,9 +22,11 @@ mod state;
 mod stored_values;
 
 pub use check::PasswordCheck;
+pub(crate) use check::PolicedBind;
 pub(crate) use claim::Claim;
 pub(crate) use exchange::SaslStep;
 pub use identity_map::UnknownIdentity;
 pub use options::AuthOptions;
 pub use outcome::BindOutcome;
+pub(crate) use outcome::PolicyAnswer;
 pub(crate) use state::{Auth, Authenticator};

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use fulgurite_ldap::{LdapResult, MessageId, ResultCode, encode};
+use fulgurite_ldap::{Control, LdapResult, MessageId, ResultCode, encode};
 use fulgurite_schema::Dn;
 
 use crate::core::sasl_exchange::Exchange;
 use crate::core::session::{Identity, Method, Session};
+use crate::features::auditlog::AuditText;
 
 /// The protocol version of the server.
 const VERSION: u8 = 3;
@@ -27,6 +28,19 @@ pub struct BindOutcome {
     exchange: Option<Arc<Exchange>>,
     /// The authenticated name of a success.
     authenticated: Option<Arc<Dn>>,
+    /// The judgement of a password policy.
+    pub(crate) policy: PolicyAnswer,
+}
+
+/// The judgement of a password policy about a bind.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct PolicyAnswer {
+    /// The response controls: OID and value.
+    pub(crate) controls: Vec<(&'static str, Vec<u8>)>,
+    /// True if the connection may only change its password.
+    pub(crate) must_change: bool,
+    /// The records of the changed state, for the log of changes.
+    pub(crate) audit: Option<AuditText>,
 }
 
 impl BindOutcome {
@@ -39,6 +53,7 @@ impl BindOutcome {
             credentials: None,
             exchange: None,
             authenticated: None,
+            policy: PolicyAnswer::default(),
         }
     }
 
@@ -64,6 +79,16 @@ impl BindOutcome {
         self
     }
 
+    /// Returns the authenticated name of a success.
+    pub(crate) fn authenticated(&self) -> Option<&Dn> {
+        self.authenticated.as_deref()
+    }
+
+    /// Returns the records for the log of changes. The caller writes them before it answers.
+    pub fn take_audit(&mut self) -> Option<AuditText> {
+        self.policy.audit.take()
+    }
+
     pub(crate) fn in_progress(credentials: Vec<u8>, exchange: Arc<Exchange>) -> BindOutcome {
         BindOutcome {
             credentials: Some(credentials),
@@ -80,6 +105,18 @@ impl BindOutcome {
         if self.result.is_success() {
             session.bound(self.version);
         }
-        encode::bind_result(out, id, &self.result, self.credentials.as_deref(), &[]);
+        if self.policy.must_change {
+            session.restrict_to_password_change();
+        }
+        let controls = self.policy.controls.iter();
+        let controls = controls.map(|(oid, value)| Control::with_value(oid, false, value));
+        let controls: Vec<Control<'_>> = controls.collect();
+        encode::bind_result(
+            out,
+            id,
+            &self.result,
+            self.credentials.as_deref(),
+            &controls,
+        );
     }
 }

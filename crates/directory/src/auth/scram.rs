@@ -20,7 +20,7 @@ pub(crate) struct ScramProof {
     pub(super) message: Vec<u8>,
     pub(super) secret: Secret,
     pub(super) hash: ScramHash,
-    pub(super) dn: Option<Dn>,
+    pub(crate) dn: Option<Dn>,
     pub(super) method: Method,
     pub(super) session: Session,
 }

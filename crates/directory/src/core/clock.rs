@@ -153,9 +153,46 @@ impl Timestamp {
     }
 }
 
+impl Timestamp {
+    /// Parses Generalized Time in UTC with 14 digits, and with a fraction of a second or without.
+    pub(crate) fn parse_generalized(text: &str) -> Option<Timestamp> {
+        let (seconds, rest) = text.split_at_checked(14)?;
+        let rest = rest.strip_suffix('Z')?;
+        let fraction = rest.strip_prefix(['.', ',']);
+        let fraction = fraction.or_else(|| rest.is_empty().then_some(""))?;
+        let micros: String = fraction.chars().chain("000000".chars()).take(6).collect();
+        Timestamp::parse_us(&format!("{seconds}.{micros}Z"))
+    }
+
+    /// Returns the seconds since 1970-01-01T00:00:00Z.
+    pub(crate) fn seconds(self) -> u64 {
+        self.0 / 1_000_000
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn generalized_time_is_read_with_and_without_a_fraction() {
+        for (text, us) in [
+            ("19700101000001Z", Some(1_000_000)),
+            ("19700101000001.5Z", Some(1_500_000)),
+            ("19700101000001,000042Z", Some(1_000_042)),
+            ("19700101000001.1234567Z", Some(1_123_456)),
+            ("19700101000001", None),
+            ("1970010100000Z", None),
+            ("19700101000001xZ", None),
+            ("00000101000000Z", None),
+        ] {
+            assert_eq!(
+                Timestamp::parse_generalized(text),
+                us.map(Timestamp),
+                "{text}"
+            );
+        }
+    }
 
     #[test]
     fn generalized_time_across_the_calendar() {

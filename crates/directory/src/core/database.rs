@@ -19,6 +19,7 @@ use fulgurite_store::{EntryId, Scope, Store, StoreError, View};
 use crate::core::cookie::CookieKey;
 use crate::core::error::OpenError;
 use crate::core::limits::{CompiledLimits, Limits};
+use crate::core::membership::Memberships;
 use crate::core::requester::decide;
 use crate::core::session::{Identity, Name, Session};
 use crate::core::well_known_types::WellKnownTypes;
@@ -103,6 +104,8 @@ pub struct Database {
     pub(crate) add_content_acl: bool,
     pub(crate) max_deref_depth: u32,
     pub(crate) snapshot_candidates_max: u64,
+    /// The attributes that list groups. A feature sets them.
+    pub(crate) memberships: Memberships,
     /// Authenticates cookies of paged searches.
     pub(crate) cookie_key: CookieKey,
     kinds: SpecialClassCache,
@@ -196,6 +199,7 @@ impl Database {
             add_content_acl: options.add_content_acl,
             max_deref_depth: options.max_deref_depth,
             snapshot_candidates_max: options.snapshot_candidates_max,
+            memberships: Memberships::default(),
             // No state has this number.
             kinds: SpecialClassCache(AtomicU64::new(u64::MAX)),
         })

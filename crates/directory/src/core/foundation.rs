@@ -19,6 +19,8 @@ pub(crate) struct Core {
     pub(crate) entropy: Arc<dyn Entropy>,
     /// The types whose values are stored in the order of their normal forms.
     pub(crate) sorted_values: Vec<AttributeIndex>,
+    /// The attributes that list groups in some database.
+    pub(crate) membership_types: Vec<AttributeIndex>,
     /// Shared with the directory of the next configuration.
     pub(crate) csn: SharedCsn,
 }

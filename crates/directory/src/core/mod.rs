@@ -13,6 +13,7 @@ pub(crate) mod error;
 pub(crate) mod foundation;
 pub(crate) mod index_advice;
 pub(crate) mod limits;
+pub(crate) mod membership;
 pub(crate) mod requester;
 pub(crate) mod result;
 pub(crate) mod sasl_exchange;

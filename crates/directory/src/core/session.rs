@@ -1,6 +1,7 @@
 //! The identity that a connection acts as.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use fulgurite_schema::Dn;
 
@@ -24,6 +25,8 @@ pub struct Session {
     transaction: Option<Transaction>,
     /// The authenticated name of the last bind, until the bind is recorded.
     unrecorded_bind: Option<Arc<Dn>>,
+    /// True in it as long as the connection may only change its password. Copies share it.
+    restriction: Option<Arc<AtomicBool>>,
 }
 
 /// The way the identity of a session was established.
@@ -155,6 +158,25 @@ impl Session {
         self.identity = identity;
         self.real = None;
         self.method = method;
+        self.restriction = None;
+    }
+
+    /// Restricts the connection to changes of its password, after a reset by an administrator.
+    pub(crate) fn restrict_to_password_change(&mut self) {
+        self.restriction = Some(Arc::new(AtomicBool::new(true)));
+    }
+
+    /// Returns true if the connection may only change its password.
+    pub(crate) fn must_change_password(&self) -> bool {
+        let restriction = self.restriction.as_ref();
+        restriction.is_some_and(|restriction| restriction.load(Ordering::Relaxed))
+    }
+
+    /// Ends the restriction of the connection.
+    pub(crate) fn password_has_changed(&self) {
+        if let Some(restriction) = &self.restriction {
+            restriction.store(false, Ordering::Relaxed);
+        }
     }
 
     /// Notes the authenticated name of a bind, which may have to be recorded.

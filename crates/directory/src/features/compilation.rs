@@ -4,12 +4,12 @@ use fulgurite_policy::{Origin, SortLimits, Sourced};
 use fulgurite_schema::{AttributeIndex, Dn, Schema};
 
 /// The database whose overlays are compiled, and the remarks so far.
-pub(super) struct Compilation<'c> {
-    pub(super) schema: &'c Schema,
-    pub(super) suffixes: &'c [Dn],
+pub(in crate::features) struct Compilation<'c> {
+    pub(in crate::features) schema: &'c Schema,
+    pub(in crate::features) suffixes: &'c [Dn],
     /// The limits of sorted searches, which all databases share.
-    pub(super) sort_limits: &'c mut SortLimits,
-    pub(super) report: OverlayReport,
+    pub(in crate::features) sort_limits: &'c mut SortLimits,
+    pub(in crate::features) report: OverlayReport,
 }
 
 /// Remarks on the overlays of a database that are no errors.
@@ -24,13 +24,13 @@ pub struct OverlayReport {
 
 impl Compilation<'_> {
     /// Notes a directive that does nothing, or more than it seems to.
-    pub(super) fn warn(&mut self, text: String, origin: &Origin) {
+    pub(in crate::features) fn warn(&mut self, text: String, origin: &Origin) {
         let warnings = &mut self.report.warnings;
         warnings.push(Sourced::new(text, origin.clone()));
     }
 
     /// Notes an attribute that is looked up for each update.
-    pub(super) fn note_lookup(&mut self, attribute: AttributeIndex, origin: &Origin) {
+    pub(in crate::features) fn note_lookup(&mut self, attribute: AttributeIndex, origin: &Origin) {
         let definition = self.schema.attribute_at(attribute);
         if definition.equality.is_some() {
             let name = definition.name().to_owned();

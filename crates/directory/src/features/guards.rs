@@ -4,6 +4,7 @@
 
 use super::constraint::Constraint;
 use super::guard_question::{GuardContext, GuardRefusal, GuardedUpdate};
+use super::memberof::ExistingMembers;
 use super::unique::Unique;
 use crate::request::change::Change;
 
@@ -12,6 +13,7 @@ use crate::request::change::Change;
 pub(crate) enum Guard {
     Unique(Unique),
     Constraint(Constraint),
+    ExistingMembers(ExistingMembers),
 }
 
 impl Guard {
@@ -24,13 +26,14 @@ impl Guard {
         match self {
             Guard::Unique(unique) => unique.check(context, update),
             Guard::Constraint(constraint) => constraint.check(context, update),
+            Guard::ExistingMembers(members) => members.check(context, update),
         }
     }
 
     /// Returns true if the check of these changes needs all values of the entry after them.
     pub(crate) fn needs_whole_entry(&self, changes: &[Change]) -> bool {
         match self {
-            Guard::Unique(_) => false,
+            Guard::Unique(_) | Guard::ExistingMembers(_) => false,
             Guard::Constraint(constraint) => constraint.needs_whole_entry(changes),
         }
     }

@@ -10,12 +10,12 @@
 //! | point | place | features |
 //! | --- | --- | --- |
 //! | names | `search::begin`, `op::update`, `op::compare`: before `result::dn` parses a name | none (rwm) |
-//! | guard: [`guard_question`], [`guards`] | `write::ask_guards`: rights are checked, the entry after the update is known | [`unique`], [`constraint`] |
-//! | follow: [`name_change`] | `write::follow`: the change of a name is in the transaction | [`refint`] |
-//! | present | `rights::computed::Computed`: the one table of computed attributes | none (memberof, collect) |
-//! | plan | `search::begin`: the parts and the order of a search | [`glue`], [`sssvlv`] |
-//! | bind: [`last_bind`] | `op::bind_record`: a bind has succeeded | [`last_bind`] |
-//! | session | `OperationPolicy::permit`: before any other request of a connection | none (ppolicy) |
+//! | guard: [`guard_question`], [`guards`] | `write::ask_guards`, `write::password_policy`: rights are checked, the entry after the update is known | [`unique`], [`constraint`], [`password_policy`], [`memberof`] |
+//! | follow: [`name_change`] | `write::follow`: the change of a name is in the transaction | [`refint`], [`memberof`] |
+//! | present | `rights::computed::Computed`: the one table of computed attributes | [`memberof`] |
+//! | plan | `search::begin`: the parts and the order of a search; `search::member_items` | [`glue`], [`sssvlv`], [`memberof`] |
+//! | bind: [`last_bind`] | `op::bind_policy`: around the check of a password; `op::bind_record`: a bind has succeeded | [`password_policy`], [`last_bind`] |
+//! | session | `OperationPolicy::permit_reading`, `op::update`: before any other request of a connection | [`password_policy`] |
 //! | record: [`auditlog`] | `write::audit`: the change is in the transaction; `op::batch` hands the records out after the commit | [`auditlog`] |
 //!
 //! A point gets code with its first feature. Guards are asked in reverse order of the
@@ -28,7 +28,9 @@ pub(crate) mod glue;
 pub(crate) mod guard_question;
 mod guards;
 pub(crate) mod last_bind;
+pub(crate) mod memberof;
 pub(crate) mod name_change;
+pub(crate) mod password_policy;
 pub(crate) mod refint;
 mod region;
 pub(crate) mod registry;

@@ -12,17 +12,11 @@ use fulgurite_store::{EntryView, Snapshot, StoreError, View};
 
 use super::compilation::Compilation;
 use super::name_change::NameChange;
+use crate::core::membership::Membership;
 use crate::request::change::Change;
 
 /// The author of the changes unless a directive names another one.
 const MODIFIERS_NAME: &str = "cn=Referential Integrity Overlay";
-
-/// The OIDs of the syntaxes whose values are names: DN, and Name and Optional UID (RFC 4517,
-/// sections 3.3.9 and 3.3.21).
-const NAME_SYNTAXES: [&str; 2] = [
-    "1.3.6.1.4.1.1466.115.121.1.12",
-    "1.3.6.1.4.1.1466.115.121.1.34",
-];
 
 /// The feature: the attributes whose values follow, in the order of the configuration.
 #[derive(Debug)]
@@ -30,8 +24,10 @@ pub(crate) struct Refint {
     attributes: Vec<AttributeDescription>,
     /// The value instead of the last one of an attribute.
     nothing: Option<Vec<u8>>,
-    /// The author of the changes.
-    pub(crate) modifiers_name: Vec<u8>,
+    /// Matches the entries whose values follow; `None` for all entries.
+    within: Option<Filter<AttributeSelector>>,
+    /// The author of the changes; `None` for the root.
+    pub(crate) modifiers_name: Option<Vec<u8>>,
 }
 
 /// The values of one attribute that a change of a name affects.
@@ -53,7 +49,8 @@ impl Refint {
         let mut refint = Refint {
             attributes: Vec::new(),
             nothing: None,
-            modifiers_name: MODIFIERS_NAME.into(),
+            within: None,
+            modifiers_name: Some(MODIFIERS_NAME.into()),
         };
         for line in &settings.lines {
             let taken = refint.take(compilation, line);
@@ -63,6 +60,16 @@ impl Refint {
             compilation.note_lookup(attribute.attribute, &settings.origin);
         }
         Ok(refint)
+    }
+
+    /// Makes the feature for the members of groups.
+    pub(super) fn of_groups(membership: &Membership, author: Option<Vec<u8>>) -> Refint {
+        Refint {
+            attributes: vec![membership.member.clone()],
+            nothing: None,
+            within: Some(membership.group.clone()),
+            modifiers_name: author,
+        }
     }
 
     /// Applies one directive. The last one of a kind counts.
@@ -79,7 +86,8 @@ impl Refint {
             }
             "refint_modifiersname" => {
                 let name = name(schema, line, "DN")?;
-                self.modifiers_name = name.unwrap_or_else(|| MODIFIERS_NAME.to_owned()).into();
+                let name = name.unwrap_or_else(|| MODIFIERS_NAME.to_owned());
+                self.modifiers_name = Some(name.into());
             }
             keyword => {
                 if line.arguments.is_empty() {
@@ -92,7 +100,7 @@ impl Refint {
                     let attribute = described
                         .map_err(|error| format!("{keyword} <{name}>: {}", error.reason()))?;
                     let definition = schema.attribute_at(attribute.attribute);
-                    if !NAME_SYNTAXES.contains(&definition.syntax.oid) {
+                    if !definition.syntax.is_name() {
                         let text = format!(
                             "{keyword} {name}: the values are no names, so none of them follows"
                         );
@@ -135,6 +143,10 @@ impl Refint {
         change: &NameChange<'_>,
     ) -> Result<Vec<Change>, StoreError> {
         let mut changes = Vec::new();
+        let within = self.within.as_ref();
+        if within.is_some_and(|filter| !filter.test(view.schema(), entry).is_true()) {
+            return Ok(changes);
+        }
         for description in &self.attributes {
             let Some(values) = entry.values(description) else {
                 continue;

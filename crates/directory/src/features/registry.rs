@@ -11,6 +11,8 @@ use super::compilation::{Compilation, OverlayReport};
 use super::constraint::Constraint;
 use super::guards::Guard;
 use super::last_bind::BindTime;
+use super::memberof::MemberOf;
+use super::password_policy::overlay::PasswordPolicy;
 use super::refint::Refint;
 use super::set::Features;
 use super::sssvlv;
@@ -76,9 +78,35 @@ const FEATURES: &[Feature] = &[
         },
     },
     Feature {
+        overlay: "memberof",
+        compile: |compilation, settings, features| {
+            let overlay = MemberOf::compile(compilation, settings)?;
+            features.memberships.push(overlay.membership);
+            features.dropped_members.extend(overlay.dropped);
+            let guard = overlay.refused.map(Guard::ExistingMembers);
+            guard
+                .into_iter()
+                .for_each(|guard| features.add_guard(guard));
+            features.refint.extend(overlay.refint);
+            Ok(())
+        },
+    },
+    Feature {
         overlay: "auditlog",
         compile: |_, settings, features| {
             features.audit_log = AuditLog::compile(settings)?;
+            Ok(())
+        },
+    },
+    Feature {
+        overlay: "ppolicy",
+        compile: |compilation, settings, features| {
+            if features.password_policy.is_some() {
+                let text = "overlay_config(): overlay \"ppolicy\" already in list".to_owned();
+                return Err(Sourced::new(text, settings.origin.clone()));
+            }
+            let policy = PasswordPolicy::compile(compilation, settings)?;
+            features.password_policy = Some(policy);
             Ok(())
         },
     },
@@ -249,11 +277,8 @@ mod tests {
     #[test]
     fn an_overlay_that_changes_answers_is_refused_and_others_are_left_out() {
         assert_eq!(
-            check(settings("memberof", &[])),
-            Err(
-                "overlay \"memberof\": groups would not show in the entries of their members"
-                    .to_owned()
-            )
+            check(settings("dynlist", &[])),
+            Err("overlay \"dynlist\": dynamic groups would be empty".to_owned())
         );
         let unknown = OverlaySettings::new("nothing", Origin::Default);
         assert!(check(unknown).is_err());
@@ -425,6 +450,44 @@ mod tests {
     }
 
     #[test]
+    fn wrong_directives_of_ppolicy_are_refused_in_slapds_words() {
+        let schema = SchemaBuilder::standard().builtin(Builtin::PasswordPolicy);
+        let schema = schema.build().expect("the built-in schema resolves");
+        let suffix = Dn::parse(&schema, "dc=x").expect("a name");
+        let check = |lines: &[&[&str]], count| {
+            let overlays = vec![settings("ppolicy", lines); count];
+            let report = check_overlays(&schema, std::slice::from_ref(&suffix), &overlays);
+            report.map_err(|error| error.value)
+        };
+        for (words, text) in [
+            (
+                &["ppolicy_default", "foo"][..],
+                "<ppolicy_default> invalid DN 21 (Invalid syntax)",
+            ),
+            (
+                &["ppolicy_default"],
+                "keyword <ppolicy_default> missing <policyDN> argument",
+            ),
+            (
+                &["ppolicy_hash_cleartext", "maybe"],
+                "<ppolicy_hash_cleartext> invalid value",
+            ),
+            (&["ppolicy_use_lockout"], "accepted"),
+        ] {
+            let outcome = check(&[words], 1);
+            let outcome = outcome.map_or_else(|text| text, |_| "accepted".to_owned());
+            assert_eq!(outcome, text, "{words:?}");
+        }
+        let twice = check(&[], 2).expect_err("one for each database");
+        assert_eq!(
+            twice,
+            "overlay_config(): overlay \"ppolicy\" already in list"
+        );
+        let report = check(&[&["ppolicy_forward_updates", "on"]], 1).expect("accepted");
+        assert_eq!(report.warnings.len(), 1);
+    }
+
+    #[test]
     fn wrong_directives_of_auditlog_are_refused_in_slapds_words() {
         for (words, text) in [
             (
@@ -489,6 +552,70 @@ mod tests {
         let warning = "refint_attributes cn: the values are no names, so none of them follows";
         assert_eq!(texts, [warning]);
         assert_eq!(report.lookups.len(), 1);
+    }
+
+    #[test]
+    fn wrong_directives_of_memberof_are_refused_in_slapds_words() {
+        let no_name = |kind: &str| {
+            format!(
+                "{kind} attribute=\"cn\" must either have DN (1.3.6.1.4.1.1466.115.121.1.12) or nameUID (1.3.6.1.4.1.1466.115.121.1.34) syntax."
+            )
+        };
+        for (words, text) in [
+            ("dn x", "<memberof-dn> invalid DN 21 (Invalid syntax)"),
+            ("dn a b", "<memberof-dn> extra cruft after <modifiersName>."),
+            ("dn", "accepted"),
+            (
+                "dangling",
+                "keyword <memberof-dangling> missing <ignore|drop|error> argument",
+            ),
+            ("dangling foo", "<memberof-dangling> handler exited with 1!"),
+            ("dangling DROP", "accepted"),
+            (
+                "refint",
+                "keyword <memberof-refint> missing <true|FALSE> argument",
+            ),
+            ("refint foo", "<memberof-refint> invalid value"),
+            ("refint yes", "accepted"),
+            ("group-oc x", "unable to find group objectClass=\"x\"."),
+            ("group-oc PERSON", "accepted"),
+            (
+                "member-ad",
+                "keyword <memberof-member-ad> missing <member attribute> argument",
+            ),
+            (
+                "member-ad x",
+                "<memberof-member-ad> invalid AttributeDescription 17 (attribute type undefined)",
+            ),
+            (
+                "member-ad member;x-a",
+                "<memberof-member-ad> invalid AttributeDescription 17 (unrecognized option)",
+            ),
+            ("member-ad cn", no_name("member").as_str()),
+            ("member-ad UNIQUEMEMBER", "accepted"),
+            ("memberof-ad cn", no_name("memberof").as_str()),
+            (
+                "memberof-ad seeAlso",
+                "memberof-memberof-ad seeAlso: clients may write this attribute, but the overlay computes it",
+            ),
+            (
+                "dangling-error x",
+                "<memberof-dangling-error> handler exited with 1!",
+            ),
+            (
+                "dangling-error 0",
+                "<memberof-dangling-error> 0: a refusal is no success",
+            ),
+            ("dangling-error NOSUCHOBJECT", "accepted"),
+            (
+                "dangling-error 1 2",
+                "<memberof-dangling-error> extra cruft after <error code>.",
+            ),
+        ] {
+            let line = format!("memberof-{words}");
+            let line: Vec<&str> = line.split(' ').collect();
+            assert_eq!(refusal("memberof", &line), text, "{words}");
+        }
     }
 
     #[test]

@@ -3,7 +3,10 @@
 use super::auditlog::AuditLog;
 use super::guards::Guard;
 use super::last_bind::BindTime;
+use super::memberof::ExistingMembers;
+use super::password_policy::overlay::PasswordPolicy;
 use super::refint::Refint;
+use crate::core::membership::Membership;
 use crate::request::change::Change;
 use fulgurite_schema::Schema;
 
@@ -12,19 +15,27 @@ use fulgurite_schema::Schema;
 pub(crate) struct Features {
     /// The guards in the order in which they are asked: the one configured last comes first.
     pub(crate) guards: Vec<Guard>,
+    /// Groups that lose added members which name no entry.
+    pub(crate) dropped_members: Vec<ExistingMembers>,
+    /// The attributes that list groups, until the database takes them over.
+    pub(crate) memberships: Vec<Membership>,
     /// References that follow renamed and deleted entries.
     pub(crate) refint: Vec<Refint>,
     /// The attributes that get the time of a successful bind.
     pub(crate) bind_times: Vec<BindTime>,
     pub(crate) audit_log: Option<AuditLog>,
+    pub(crate) password_policy: Option<PasswordPolicy>,
 }
 
 /// The features of a database without overlays.
 pub(crate) static NO_FEATURES: Features = Features {
     guards: Vec::new(),
+    dropped_members: Vec::new(),
+    memberships: Vec::new(),
     refint: Vec::new(),
     bind_times: Vec::new(),
     audit_log: None,
+    password_policy: None,
 };
 
 impl Features {

@@ -1,7 +1,7 @@
 //! Truth values in directives of overlays.
 
 /// Reads a truth value in slapd's spellings. Without a text, it is true.
-pub(super) fn parse(text: &str) -> Option<bool> {
+pub(in crate::features) fn parse(text: &str) -> Option<bool> {
     match text.to_ascii_lowercase().as_str() {
         "" | "true" | "on" | "yes" => Some(true),
         "false" | "off" | "no" => Some(false),

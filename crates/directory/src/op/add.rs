@@ -32,6 +32,7 @@ pub(crate) fn run(context: &mut Context<'_, '_>, mut entry: Entry) -> OpResult {
     let (schema, types) = (&core.schema, &core.types);
     context.require_settable(entry.attributes.iter())?;
     require_once(schema, &entry)?;
+    let password_time = context.judge_add(&mut entry)?;
     let given = entry.attributes.len();
     entry.add_missing_rdn_values(schema);
     let implied = entry.attributes.iter().skip(given);
@@ -58,10 +59,17 @@ pub(crate) fn run(context: &mut Context<'_, '_>, mut entry: Entry) -> OpResult {
     if place.taken {
         return Err(exists());
     }
+    if let Some(remaining) = context.drop_members_of(checked.entry())? {
+        checked = context.check(remaining, &options)?;
+    }
     context.guard_add(checked.entry())?;
     context
         .stamp()
         .create(&mut checked, schema, types, &*core.entropy, &implied);
+    if let Some(description) = password_time {
+        let time = context.now.generalized().into_bytes();
+        checked.set_operational(schema, &description, vec![time]);
+    }
     context.begin_change(None)?;
     let added = context.writer.add(place.parent, &checked);
     let id = added.map_err(|error| context.failed(&error))?;

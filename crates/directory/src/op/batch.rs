@@ -27,7 +27,7 @@ use crate::directory::Directory;
 use crate::features::auditlog::AuditText;
 use crate::op::update::PreparedUpdate;
 use crate::request::modifiers::Modifiers;
-use crate::write::context::{Context, ReadEntryValues, WorkBudget};
+use crate::write::context::{Context, ResponseValues, WorkBudget};
 use crate::write::request::{PasswordUpdate, WriteReply, WriteRequest, WriteWork};
 
 /// The id of an update that no client has sent. It is beyond the ids of messages.
@@ -43,7 +43,7 @@ struct BatchItem<'d> {
     /// The session it is done for, if not the client's own.
     acting: Option<Session>,
     result: LdapResult,
-    returned: ReadEntryValues,
+    returned: ResponseValues,
     audit: Option<AuditText>,
 }
 
@@ -158,12 +158,15 @@ impl Directory {
         updates: &mut [(&mut BatchItem<'d>, &WriteRequest)],
     ) -> Result<(), StoreError> {
         let mut changed = false;
-        for (item, request) in updates {
+        for (item, request) in &mut *updates {
             self.run(database, (&mut writer, budget), &request.session, item)?;
             changed |= item.result.is_success();
         }
         if changed {
             writer.commit()?;
+        }
+        for (item, request) in updates {
+            item.end_restriction(&request.session);
         }
         Ok(())
     }
@@ -190,6 +193,7 @@ impl Directory {
         let session = acting.as_ref().unwrap_or(session);
         let mut context = Context {
             core: self.core(),
+            auth: self.auth_options(),
             session,
             decisions: database.decisions(session),
             features: self.features_of(database),
@@ -197,7 +201,7 @@ impl Directory {
             database,
             modifiers: &item.modifiers,
             now: self.core().clock.now(),
-            returned: ReadEntryValues::default(),
+            returned: ResponseValues::default(),
             budget,
             audit: Vec::new(),
             broken: false,
@@ -291,7 +295,11 @@ impl Directory {
         match &request.work {
             WriteWork::Update(update) => self.update_item(&request.session, update, false),
             WriteWork::Password(update) => self.password_item(update),
-            WriteWork::Bind(name) => self.bind_item(name),
+            WriteWork::Bind(name) => self.bind_item(name, PreparedUpdate::Bind(name.clone())),
+            WriteWork::Attempt(attempt) => {
+                let prepared = PreparedUpdate::Attempt(Arc::clone(attempt));
+                self.bind_item(&attempt.dn, prepared)
+            }
             // `apply` runs transactions separately.
             WriteWork::Transaction(id, _) => BatchItem::refused(
                 *id,
@@ -304,9 +312,14 @@ impl Directory {
     fn password_item(&self, update: &PasswordUpdate) -> BatchItem<'_> {
         let response = ResponseForm::Extended(update.value.clone());
         let changes = (update.changes.clone(), update.derived.clone());
-        let prepared = PreparedUpdate::Modify(update.dn.clone(), changes.0, changes.1);
+        let exchange = Some(update.exchange.clone());
+        let prepared = PreparedUpdate::Modify(update.dn.clone(), changes.0, changes.1, exchange);
         match self.updatable(&update.dn) {
             Ok(database) => BatchItem {
+                modifiers: Modifiers {
+                    password_policy: update.wants_policy,
+                    ..Modifiers::default()
+                },
                 prepared: Some((database, prepared)),
                 ..BatchItem::refused(update.id, response, LdapResult::success())
             },
@@ -314,8 +327,8 @@ impl Directory {
         }
     }
 
-    fn bind_item(&self, name: &Dn) -> BatchItem<'_> {
-        let prepared = |database| (database, PreparedUpdate::Bind(name.clone()));
+    fn bind_item(&self, name: &Dn, prepared: PreparedUpdate) -> BatchItem<'_> {
+        let prepared = |database| (database, prepared);
         let nothing = LdapResult::new(ResultCode::NoOperation);
         BatchItem {
             prepared: self.core().databases.database_of(name).map(prepared),
@@ -344,6 +357,17 @@ impl Directory {
 }
 
 impl<'d> BatchItem<'d> {
+    /// Frees the connection that had to change its password, once the change is committed.
+    fn end_restriction(&self, session: &Session) {
+        let changed = self.returned.new_password_of.as_ref();
+        let (Some(changed), Some(name)) = (changed, session.identity().name()) else {
+            return;
+        };
+        if self.result.is_success() && changed.normal() == name.normal() {
+            session.password_has_changed();
+        }
+    }
+
     /// Makes an item that does not run, with its result.
     fn refused(id: MessageId, response: ResponseForm, result: LdapResult) -> BatchItem<'d> {
         BatchItem {
@@ -353,7 +377,7 @@ impl<'d> BatchItem<'d> {
             prepared: None,
             acting: None,
             result,
-            returned: ReadEntryValues::default(),
+            returned: ResponseValues::default(),
             audit: None,
         }
     }
@@ -372,7 +396,7 @@ impl<'d> BatchItem<'d> {
         if self.result.is_success() {
             self.result = result::store(error);
         }
-        self.returned = ReadEntryValues::default();
+        self.returned = ResponseValues::default();
         self.audit = None;
     }
 
@@ -386,7 +410,9 @@ impl<'d> BatchItem<'d> {
             }
             ResponseForm::Extended(value) => {
                 let value = value.filter(|_| result.is_success());
-                encode::extended_result(&mut bytes, id, &result, None, value.as_deref(), &[]);
+                let controls = self.returned.controls();
+                let value = value.as_deref();
+                encode::extended_result(&mut bytes, id, &result, None, value, &controls);
             }
             ResponseForm::None => {}
         }
@@ -398,11 +424,12 @@ impl<'d> BatchItem<'d> {
     }
 }
 
-impl ReadEntryValues {
+impl ResponseValues {
     fn controls<'r>(&'r self) -> Vec<Control<'r>> {
         let pairs = [
             (oid::PRE_READ, &self.pre_read),
             (oid::POST_READ, &self.post_read),
+            (oid::PASSWORD_POLICY, &self.password_policy),
         ];
         let mut controls = Vec::new();
         for (oid, value) in pairs {

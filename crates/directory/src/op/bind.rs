@@ -10,6 +10,7 @@ use crate::core::result::{self, OpResult, refuse};
 use crate::core::sasl_exchange::Exchange;
 use crate::core::session::{Identity, Method, Name, Session};
 use crate::directory::Directory;
+use crate::op::bind_policy;
 use crate::request::controls::RequestControls;
 use crate::rights::snapshots::Snapshots;
 
@@ -75,7 +76,9 @@ impl Directory {
             let text = "controls require LDAPv3";
             return Err(refuse(ResultCode::ProtocolError, text));
         }
-        RequestControls::decode(Operation::Bind, controls)?;
+        let decoded = RequestControls::decode(Operation::Bind, controls)?;
+        self.require_password_policy(&decoded)?;
+        let wants_control = decoded.password_policy;
         self.policy().permit_version(request.version)?;
         let dn = result::dn(self.schema(), request.name)?;
         match request.authentication {
@@ -97,7 +100,7 @@ impl Directory {
                 };
                 self.authenticator()
                     .password_check(snapshots, claim, password)
-                    .map(BindStep::Check)
+                    .map(|check| self.policed(check, session, wants_control))
                     .map_err(|error| result::store(&error))
             }
             Authentication::Sasl {
@@ -108,8 +111,10 @@ impl Directory {
                     self.authenticator()
                         .sasl_step(session, pending, mechanism, credentials)?;
                 Ok(match step {
-                    SaslStep::Done(outcome) => BindStep::Done(outcome),
-                    SaslStep::Check(check) => BindStep::Check(check),
+                    SaslStep::Done(outcome) => {
+                        BindStep::Done(bind_policy::unless_locked(self, outcome)?)
+                    }
+                    SaslStep::Check(check) => self.policed(check, session, wants_control),
                     SaslStep::Continue(challenge, exchange) => {
                         BindStep::Done(BindOutcome::in_progress(challenge, exchange))
                     }
@@ -123,10 +128,24 @@ impl Directory {
     }
 }
 
+impl Directory {
+    /// Makes the next step of a check, which a password policy may judge.
+    fn policed(&self, check: PasswordCheck, session: &Session, wants_control: bool) -> BindStep {
+        let policed = check
+            .name()
+            .and_then(|dn| bind_policy::policed(self, dn, session, wants_control));
+        BindStep::Check(check.with_policy(policed))
+    }
+}
+
 impl PasswordCheck {
-    /// Verifies the proof. An Argon2 hash takes milliseconds.
+    /// Verifies the proof. An Argon2 hash takes milliseconds. A password policy may wait for the
+    /// disk.
     #[must_use]
-    pub fn run(self, directory: &Directory) -> BindOutcome {
-        self.verify(directory.authenticator())
+    pub fn run(mut self, directory: &Directory) -> BindOutcome {
+        match self.take_policed() {
+            None => self.verify(directory.authenticator()),
+            Some(policed) => bind_policy::run(directory, &policed, self),
+        }
     }
 }

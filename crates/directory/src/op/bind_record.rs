@@ -59,7 +59,6 @@ fn record(context: &mut Context<'_, '_>, id: EntryId, time: &BindTime) -> OpResu
         return Ok(false);
     }
     context.require_small(id)?;
-    let dn = context.writer.resolved_dn(id).map_err(failed)?;
     let change = Change {
         operation: ModifyOperation::Replace,
         attribute: Attribute {
@@ -67,11 +66,22 @@ fn record(context: &mut Context<'_, '_>, id: EntryId, time: &BindTime) -> OpResu
             values: vec![context.now.generalized().into_bytes()],
         },
     };
-    let changes = [change];
-    let (mut entry, mut large) = context.copy_for(id, &dn, &[&changes], false)?;
+    change_as_root(context, id, &[change])?;
+    Ok(true)
+}
+
+/// Applies changes of operational attributes to an entry, with the root as the author.
+pub(super) fn change_as_root(
+    context: &mut Context<'_, '_>,
+    id: EntryId,
+    changes: &[Change],
+) -> OpResult {
+    let failed = |error: StoreError| result::store(&error);
+    let dn = context.writer.resolved_dn(id).map_err(failed)?;
+    let (mut entry, mut large) = context.copy_for(id, &dn, &[changes], false)?;
     let options = context.check_options(&entry);
     let schema = &context.core.schema;
-    changes::apply(schema, &mut entry, &mut large, &changes, false)?;
+    changes::apply(schema, &mut entry, &mut large, changes, false)?;
     let values = large.finish(&mut entry);
     context.stamp_as_root(&mut entry);
     let checked = context.check(entry, &options)?;
@@ -81,6 +91,6 @@ fn record(context: &mut Context<'_, '_>, id: EntryId, time: &BindTime) -> OpResu
         context.writer.modify_values(id, &checked, &values)
     };
     modified.map_err(|error| context.failed(&error))?;
-    context.record_modify(&dn, &[&changes], checked.entry());
-    Ok(true)
+    context.record_modify(&dn, &[changes], checked.entry());
+    Ok(())
 }

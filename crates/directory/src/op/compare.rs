@@ -220,7 +220,12 @@ impl Directory {
             NameLookup::Entry(id) if !has_referrals(self.core(), database, view, id)? => Ok(id),
             found => referrals.resolve(view, decisions, dn, found),
         };
-        let computed = Computed::of(&self.core().types, assertion.description.attribute);
+        let requester = RequesterRights {
+            core: self.core(),
+            database,
+            decisions,
+        };
+        let computed = requester.computed(&assertion.description);
         // Like slapd, refuse to compare entryDN and subschemaSubentry, even of missing entries.
         if matches!(
             computed,
@@ -237,22 +242,23 @@ impl Directory {
         let facts = EntryFacts::new(self.core(), view, EntrySource::Stored(entry));
         let rights = facts.rights(decisions, dn.normal());
         require_rights(&rights, assertion).map_err(refusal)?;
-        let requester = RequesterRights {
-            core: self.core(),
-            decisions,
-        };
         if let Some(filter) = &request.asserted {
             let entry = computed::whole_entry(view, requester, id).map_err(failed)?;
             let rights = facts.rights(decisions, dn.normal());
             assertion::require(self.schema(), rights, &entry, filter).map_err(refusal)?;
         }
         if let Some(computed) = computed {
-            if !computed.is_visible(decisions) {
-                return Err(refusal(LdapResult::new(ResultCode::NoSuchAttribute)));
-            }
-            let value = computed.value(requester, view, id).map_err(failed)?;
-            let truth = assertion.matches(self.schema(), &value);
-            return Ok(compare_result(truth));
+            let values = computed.values(requester, view, id).map_err(failed)?;
+            let shown = |value: &&Vec<u8>| {
+                let rights = rights.value(&assertion.description, value);
+                computed.is_visible(requester) && rights.allows(Rights::COMPARE)
+            };
+            let truths = values.as_slice().iter().filter(shown);
+            let truth = truths
+                .map(|value| assertion.matches(self.schema(), value))
+                .reduce(Truth::or);
+            let missing = || refusal(LdapResult::new(ResultCode::NoSuchAttribute));
+            return truth.map(compare_result).ok_or_else(missing);
         }
         self.outcome_of(view, &entry, &rights, assertion)
             .map_err(refusal)

@@ -37,7 +37,8 @@ pub(crate) fn run(context: &mut Context<'_, '_>, dn: &Dn) -> OpResult {
     let id = context.locate_itself(dn)?;
     context.require_small(id)?;
     context.guarded(dn, id, context.require_taking_away(dn))?;
-    context.guarded(dn, id, context.require_assertion(id))?;
+    let asserted = context.require_assertion(id);
+    context.guarded(dn, id, asserted)?;
     context.guarded(dn, id, context.require_entry(dn, Rights::DELETE))?;
     context.refuse_elsewhere(dn, id)?;
     if context.modifiers.tree_delete {

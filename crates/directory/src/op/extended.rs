@@ -38,8 +38,9 @@ fn extended(
     request: &ExtendedRequest<'_>,
     controls: &Controls<'_>,
 ) -> OpResult<ExtendedStep> {
-    let (_, mut acting) =
+    let (decoded, mut acting) =
         directory.controls_of(session, RequestKind::Extended(request.oid), controls)?;
+    directory.require_password_policy(&decoded)?;
     let session = acting.as_mut().unwrap_or(session);
     let oid = std::str::from_utf8(request.oid).unwrap_or_default();
     // A password modify is restricted as an update, once its entry is known.
@@ -52,7 +53,7 @@ fn extended(
         oid::WHO_AM_I => who_am_i(session, request.value),
         oid::CANCEL => cancel(request.value),
         oid::PASSWORD_MODIFY => password_modify::begin(directory, session, id, request.value)
-            .map(ExtendedStep::Passwords),
+            .map(|change| ExtendedStep::Passwords(change.with_policy(decoded.password_policy))),
         oid::START_TRANSACTION => transaction::start(session, request.value),
         oid::END_TRANSACTION => transaction::end(session, id, request.value),
         _ => Err(protocol_error("unsupported extended operation")),

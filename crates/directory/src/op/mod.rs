@@ -6,6 +6,7 @@ mod authorize;
 pub(crate) mod batch;
 pub(crate) mod begin_update;
 pub(crate) mod bind;
+mod bind_policy;
 mod bind_record;
 pub(crate) mod compare;
 pub(crate) mod delete;

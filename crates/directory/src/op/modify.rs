@@ -15,6 +15,7 @@ use crate::write::changes;
 use crate::write::context::Context;
 use crate::write::derived_keys;
 use crate::write::multi_value::MultiValueAttributes;
+use crate::write::request::PasswordExchange;
 
 /// Resolves the attributes and values of the request.
 pub(crate) fn prepare(
@@ -35,27 +36,40 @@ pub(crate) fn prepare(
     Ok((dn, changes))
 }
 
+/// The additions of the server to the changes of a client.
+pub(crate) struct Additions<'a> {
+    /// The changes that the server derives from those of the client.
+    pub(crate) derived: &'a [Change],
+    /// The passwords of a password modify.
+    pub(crate) exchange: Option<&'a PasswordExchange>,
+}
+
 /// Applies all changes and checks the result, or leaves the store unchanged.
-///
-/// The server adds the changes `derived` from those of the client.
 pub(crate) fn run(
     context: &mut Context<'_, '_>,
     dn: &Dn,
     changes: &[Change],
-    derived: &[Change],
+    additions: &Additions<'_>,
 ) -> OpResult {
+    let derived = additions.derived;
     let schema = &context.core.schema;
     context.require_settable(changes.iter().map(|change| &change.attribute))?;
     let id = context.locate(dn)?;
     context.require_small(id)?;
-    context.guarded(dn, id, context.require_assertion(id))?;
+    let asserted = context.require_assertion(id);
+    context.guarded(dn, id, asserted)?;
     context.guarded(dn, id, require_rights(context, dn, changes))?;
+    let remaining = context.drop_members(id, changes)?;
+    let changes = remaining.as_deref().unwrap_or(changes);
+    let judged = context.judge_modify(id, dn, changes, additions.exchange)?;
+    let (changes, state) = (&*judged.changes, judged.state.as_slice());
     let permissive = context.modifiers.permissive;
-    let (mut entry, mut large) = context.entry_for(id, dn, &[changes, derived])?;
+    let (mut entry, mut large) = context.entry_for(id, dn, &[changes, derived, state])?;
     let options = context.check_options(&entry);
     apply(context, &mut entry, &mut large, changes)?;
     drop_stale_keys(context.core, &mut entry, changes);
     changes::apply(schema, &mut entry, &mut large, derived, permissive)?;
+    changes::apply(schema, &mut entry, &mut large, state, permissive)?;
     let values = large.finish(&mut entry);
     context.guard_modify(id, changes, &entry)?;
     context.stamp_change(&mut entry, changes.iter().map(|change| &change.attribute));
@@ -71,7 +85,7 @@ pub(crate) fn run(
     // A password without keys derives changes without values.
     let has_keys = derived.iter().any(|keys| !keys.attribute.values.is_empty());
     let derived = if has_keys { derived } else { &[] };
-    context.record_modify(dn, &[changes, derived], checked.entry());
+    context.record_modify(dn, &[changes, derived, state], checked.entry());
     context.end_change(id)
 }
 

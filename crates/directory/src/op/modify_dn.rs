@@ -132,7 +132,7 @@ pub(crate) fn run(context: &mut Context<'_, '_>, request: &Rename) -> OpResult {
 }
 
 /// Returns the entry, which the requester may rename.
-fn locate(context: &Context<'_, '_>, dn: &Dn) -> OpResult<EntryId> {
+fn locate(context: &mut Context<'_, '_>, dn: &Dn) -> OpResult<EntryId> {
     let id = context.locate_itself(dn)?;
     let wanted = context.on_entry(Rights::WRITE);
     let allowed = context.rights(dn, |rights| rights.entry().allows(wanted))?;

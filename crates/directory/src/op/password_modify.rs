@@ -21,7 +21,7 @@ use crate::request::change::Change;
 use crate::request::referral::{self, Referrals};
 use crate::request::restrictions::OperationKind;
 use crate::rights::facts::EntryFacts;
-use crate::write::request::{PasswordUpdate, WriteRequest};
+use crate::write::request::{PasswordExchange, PasswordUpdate, WriteRequest};
 
 /// The number of characters of a generated password, about 95 bits.
 const GENERATED_CHARACTERS: usize = 16;
@@ -45,6 +45,7 @@ pub struct PasswordChange {
     scram: Vec<ScramHash>,
     /// The value of the response.
     value: Option<Vec<u8>>,
+    wants_policy: bool,
 }
 
 impl std::fmt::Debug for PasswordChange {
@@ -57,6 +58,12 @@ impl std::fmt::Debug for PasswordChange {
 }
 
 impl PasswordChange {
+    /// Answers with the control of password policies, if the client wants it.
+    pub(crate) fn with_policy(mut self: Box<Self>, wants_policy: bool) -> Box<PasswordChange> {
+        self.wants_policy = wants_policy;
+        self
+    }
+
     /// Verifies the old password and hashes the new one. An Argon2 hash takes milliseconds.
     ///
     /// # Errors
@@ -95,6 +102,11 @@ impl PasswordChange {
             changes,
             derived,
             value: self.value,
+            exchange: PasswordExchange {
+                new: self.new,
+                has_old: self.old.is_some(),
+            },
+            wants_policy: self.wants_policy,
         };
         Ok(WriteRequest::password(&self.session, update))
     }
@@ -190,6 +202,7 @@ pub(crate) fn begin(
         keys: directory.core().types.auth_password.clone(),
         scram: directory.auth_options().scram_keys.clone(),
         value,
+        wants_policy: false,
     }))
 }
 

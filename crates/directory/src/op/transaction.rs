@@ -18,6 +18,7 @@ use crate::core::result::{OpResult, refuse};
 use crate::core::session::Session;
 use crate::core::transaction_queue::{Transaction, unknown_transaction};
 use crate::op::extended_step::{ExtendedReply, ExtendedStep};
+use crate::request::restrictions::password_change_required;
 use crate::write::request::WriteRequest;
 
 /// The identifier of the one transaction of a connection.
@@ -32,6 +33,9 @@ pub(crate) fn start(session: &mut Session, value: Option<&[u8]>) -> OpResult<Ext
     if !session.is_authenticated() {
         let text = "modifications require authentication";
         return Err(refuse(ResultCode::StrongerAuthRequired, text));
+    }
+    if session.must_change_password() {
+        return Err(password_change_required());
     }
     if session.transaction().is_some() {
         return Err(refuse(ResultCode::Busy, "Too many transactions"));

@@ -1,5 +1,7 @@
 //! Updates, resolved and checked without a look at entries.
 
+use std::sync::Arc;
+
 use fulgurite_ldap::{Message, Request, ResultCode};
 use fulgurite_schema::{Dn, Entry};
 
@@ -10,22 +12,26 @@ use crate::core::transaction_queue::unknown_transaction;
 use crate::directory::Directory;
 use crate::generated::namespace::NamespaceTarget;
 use crate::op::modify_dn::Rename;
-use crate::op::{add, bind_record, delete, modify, modify_dn};
+use crate::op::{add, bind_policy, bind_record, delete, modify, modify_dn};
 use crate::request::change::Change;
 use crate::request::controls::RequestKind;
 use crate::request::modifiers::Modifiers;
 use crate::request::restrictions::OperationKind;
 use crate::write::context::Context;
+use crate::write::request::{BindAttempt, PasswordExchange};
 
 /// An update whose names and values are resolved.
 pub(crate) enum PreparedUpdate {
     Add(Entry),
     Delete(Dn),
     /// The client's changes, and those that the server derives from them, which need no rights.
-    Modify(Dn, Vec<Change>, Vec<Change>),
+    /// A password modify also has its passwords.
+    Modify(Dn, Vec<Change>, Vec<Change>, Option<PasswordExchange>),
     ModifyDn(Box<Rename>),
     /// The record of a successful bind.
     Bind(Dn),
+    /// The judgement of a bind.
+    Attempt(Arc<BindAttempt>),
 }
 
 /// An update with its database and modifiers.
@@ -52,6 +58,7 @@ impl Directory {
         if controls.transaction.is_some() && !within_transaction {
             return Err(unknown_transaction());
         }
+        self.require_password_policy(&controls)?;
         let session = acting.as_ref().unwrap_or(session);
         let modifiers = Modifiers::resolve(self.schema(), &controls)?;
         let dn = self.refuse_generated(session, &message.request)?;
@@ -88,7 +95,7 @@ impl Directory {
             }
             Request::Modify(request) => {
                 let (dn, changes) = modify::prepare(self, name(request.dn)?, request)?;
-                PreparedUpdate::Modify(dn, changes, Vec::new())
+                PreparedUpdate::Modify(dn, changes, Vec::new(), None)
             }
             _ => return Err(refuse(ResultCode::ProtocolError, "not an update")),
         };
@@ -133,19 +140,47 @@ impl PreparedUpdate {
             PreparedUpdate::Delete(dn)
             | PreparedUpdate::Modify(dn, ..)
             | PreparedUpdate::Bind(dn) => dn,
+            PreparedUpdate::Attempt(attempt) => &attempt.dn,
             PreparedUpdate::ModifyDn(rename) => &rename.dn,
         }
     }
 
     pub(crate) fn run(self, context: &mut Context<'_, '_>) -> OpResult {
+        // The server itself records binds.
+        let is_record = matches!(self, PreparedUpdate::Bind(_) | PreparedUpdate::Attempt(_));
+        let is_free = is_record || !context.session.must_change_password();
+        if !is_free && !self.changes_only_password(context) {
+            return Err(context.refuse_until_password_change());
+        }
+        self.run_unrestricted(context)
+    }
+
+    /// Returns true for what a connection may do before it has changed its password.
+    fn changes_only_password(&self, context: &Context<'_, '_>) -> bool {
+        let password = &context.core.types.user_password;
+        let is_password = |change: &Change| change.attribute.description == *password;
+        match self {
+            PreparedUpdate::Modify(_, changes, ..) => {
+                !changes.is_empty() && changes.iter().all(is_password)
+            }
+            _ => false,
+        }
+    }
+
+    fn run_unrestricted(self, context: &mut Context<'_, '_>) -> OpResult {
         match self {
             PreparedUpdate::Add(entry) => add::run(context, entry),
             PreparedUpdate::Delete(dn) => delete::run(context, &dn),
-            PreparedUpdate::Modify(dn, changes, derived) => {
-                modify::run(context, &dn, &changes, &derived)
+            PreparedUpdate::Modify(dn, changes, derived, exchange) => {
+                let additions = modify::Additions {
+                    derived: &derived,
+                    exchange: exchange.as_ref(),
+                };
+                modify::run(context, &dn, &changes, &additions)
             }
             PreparedUpdate::ModifyDn(rename) => modify_dn::run(context, &rename),
             PreparedUpdate::Bind(dn) => bind_record::run(context, &dn),
+            PreparedUpdate::Attempt(attempt) => bind_policy::record(context, &attempt),
         }
     }
 }

@@ -30,6 +30,8 @@ pub(crate) struct Modifiers {
     pub(crate) tree_delete: bool,
     /// The update checks everything and changes nothing.
     pub(crate) no_op: bool,
+    /// The client wants to know why a password policy refuses the update.
+    pub(crate) password_policy: bool,
 }
 
 impl Modifiers {
@@ -50,6 +52,7 @@ impl Modifiers {
             relaxed: controls.relax,
             tree_delete: controls.tree_delete,
             no_op: controls.no_op,
+            password_policy: controls.password_policy,
         })
     }
 }

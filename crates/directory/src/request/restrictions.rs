@@ -164,6 +164,9 @@ impl OperationPolicy {
         if matches!(target, NamespaceTarget::Outside) {
             return Ok(());
         }
+        if session.must_change_password() && matches!(target, NamespaceTarget::Database(_)) {
+            return Err(password_change_required());
+        }
         self.permit(
             session,
             target.restrictions(),
@@ -200,6 +203,14 @@ impl OperationPolicy {
         let own = database.map(|database| &database.restrictions);
         self.permit(session, own, OperationKind::Extended(oid))
     }
+}
+
+/// Returns the refusal for a connection that must change its password first.
+pub(crate) fn password_change_required() -> LdapResult {
+    refuse(
+        ResultCode::InsufficientAccessRights,
+        "Operations are restricted to bind/unbind/abandon/StartTLS/modify password",
+    )
 }
 
 /// Checks the strength of each layer, the outer ones first.

@@ -1,5 +1,5 @@
 //! Computed attributes, which no record holds (RFC 4512 section 4.2, RFC 5020). They follow from
-//! the entry's place.
+//! the entry's place, or from the groups that name it.
 //!
 //! [`Computed`] is the one table of them. Selection, filter, compare, sort, assertion, pre-read and
 //! post-read ask it.
@@ -8,6 +8,7 @@ use fulgurite_access::Decisions;
 use fulgurite_schema::{AttributeDescription, AttributeIndex, Entry};
 use fulgurite_store::{EntryId, Snapshot, StoreError, View};
 
+use crate::core::database::Database;
 use crate::core::foundation::Core;
 use crate::core::well_known_types::{SUBSCHEMA, WellKnownTypes};
 use crate::rights::disclosure;
@@ -20,6 +21,7 @@ const CHILDREN_MAX: usize = 10_000;
 #[derive(Clone, Copy)]
 pub(crate) struct RequesterRights<'a> {
     pub(crate) core: &'a Core,
+    pub(crate) database: &'a Database,
     pub(crate) decisions: &'a Decisions<'a>,
 }
 
@@ -30,6 +32,23 @@ pub(crate) enum Computed {
     SubschemaSubentry,
     HasSubordinates,
     NumSubordinates,
+    /// The names of groups: an attribute of the database's memberships.
+    Groups(AttributeIndex),
+}
+
+/// The values of a computed attribute.
+pub(crate) enum ComputedValues {
+    One(Vec<u8>),
+    Several(Vec<Vec<u8>>),
+}
+
+impl ComputedValues {
+    pub(crate) fn as_slice(&self) -> &[Vec<u8>] {
+        match self {
+            ComputedValues::One(value) => std::slice::from_ref(value),
+            ComputedValues::Several(values) => values,
+        }
+    }
 }
 
 impl Computed {
@@ -41,7 +60,7 @@ impl Computed {
         Computed::HasSubordinates,
     ];
 
-    /// Returns the computed attribute of a type.
+    /// Returns the computed attribute of a type, except groups.
     pub(crate) fn of(types: &WellKnownTypes, attribute: AttributeIndex) -> Option<Computed> {
         let all = [
             (Some(&types.entry_dn), Computed::EntryDn),
@@ -61,33 +80,47 @@ impl Computed {
             Computed::SubschemaSubentry => &types.subschema_subentry,
             Computed::HasSubordinates => &types.has_subordinates,
             Computed::NumSubordinates => types.num_subordinates.as_ref()?,
+            Computed::Groups(attribute) => return Some(attribute),
         };
         Some(description.attribute)
     }
 
     /// Returns true if the attribute may be shown to the requester.
     ///
-    /// A count of children reveals hidden ones, so it needs rules that treat all entries alike.
-    pub(crate) fn is_visible(self, decisions: &Decisions<'_>) -> bool {
-        self != Computed::NumSubordinates || decisions.uniform()
+    /// A count of children reveals hidden ones, so it needs rules that treat all entries alike. A
+    /// database without the feature has no groups to list.
+    pub(crate) fn is_visible(self, requester: RequesterRights<'_>) -> bool {
+        match self {
+            Computed::NumSubordinates => requester.decisions.uniform(),
+            Computed::Groups(attribute) => requester.database.memberships.compute(attribute),
+            _ => true,
+        }
     }
 
-    /// Returns its value for an entry. This costs a descent, a climb for the name, or a look at the
-    /// children.
-    pub(crate) fn value(
+    /// Returns its values for an entry. This costs a descent, a climb for the name, or a look at
+    /// the children or groups.
+    pub(crate) fn values(
         self,
         requester: RequesterRights<'_>,
         view: &View<'_>,
         id: EntryId,
-    ) -> Result<Vec<u8>, StoreError> {
-        match self {
-            Computed::NumSubordinates => Ok(view.child_count(id)?.to_string().into_bytes()),
-            other => other.value_within(requester, view, id),
-        }
+    ) -> Result<ComputedValues, StoreError> {
+        let value = match self {
+            Computed::Groups(attribute) => {
+                let name = view.resolved_dn(id)?;
+                let groups = &requester.database.memberships;
+                let names = groups.names(view, attribute, &name)?;
+                return Ok(ComputedValues::Several(names));
+            }
+            Computed::NumSubordinates => view.child_count(id)?.to_string().into_bytes(),
+            other => other.value_within(requester, view, id)?,
+        };
+        Ok(ComputedValues::One(value))
     }
 
-    /// Returns its value in any state of a store. Counting children visits each of them there.
-    pub(crate) fn value_within<T: Snapshot>(
+    /// Returns the value of an attribute other than groups, in any state of a store. Counting
+    /// children visits each of them there.
+    fn value_within<T: Snapshot>(
         self,
         requester: RequesterRights<'_>,
         view: &View<'_, T>,
@@ -105,11 +138,22 @@ impl Computed {
                 has_children.to_vec()
             }
             Computed::NumSubordinates => view.children(id)?.len().to_string().into_bytes(),
+            Computed::Groups(_) => Vec::new(),
         })
     }
 }
 
 impl RequesterRights<'_> {
+    /// Returns the computed attribute of a description.
+    pub(crate) fn computed(self, description: &AttributeDescription) -> Option<Computed> {
+        let attribute = description.attribute;
+        Computed::of(&self.core.types, attribute).or_else(|| {
+            let has_groups =
+                description.options().is_none() && self.database.memberships.compute(attribute);
+            has_groups.then_some(Computed::Groups(attribute))
+        })
+    }
+
     /// Returns true if the entry has a child that the requester may know of.
     fn sees_child<T: Snapshot>(self, view: &View<'_, T>, id: EntryId) -> Result<bool, StoreError> {
         if self.decisions.uniform() {
@@ -127,7 +171,22 @@ impl RequesterRights<'_> {
 }
 
 /// Copies an entry with its computed attributes, except the number of children.
-pub(crate) fn whole_entry<T: Snapshot>(
+pub(crate) fn whole_entry(
+    view: &View<'_>,
+    requester: RequesterRights<'_>,
+    id: EntryId,
+) -> Result<Entry, StoreError> {
+    let mut entry = entry_without_groups(view, requester, id)?;
+    let memberships = &requester.database.memberships;
+    memberships.complete(&mut entry, |attribute, name| {
+        memberships.names(view, attribute, name)
+    })?;
+    Ok(entry)
+}
+
+/// Copies an entry of any state of a store with its computed attributes, except the number of
+/// children and groups.
+pub(crate) fn entry_without_groups<T: Snapshot>(
     view: &View<'_, T>,
     requester: RequesterRights<'_>,
     id: EntryId,

@@ -9,11 +9,12 @@
 use fulgurite_access::{Decisions, EntryRef, EntryRights, Facts, RuleSearch};
 use fulgurite_ldap::Scope as LdapScope;
 use fulgurite_schema::{
-    AttributeDescription, AttributeSelector, Dn, Entry, EntrySubject, Filter, Schema,
+    AttributeDescription, AttributeSelector, Dn, Entry, EntrySubject, Filter, FilterSubject, Schema,
 };
-use fulgurite_store::{EntryId, EntryView, Scope, Snapshot, Store, StoreError, View};
+use fulgurite_store::{DnCache, EntryId, EntryView, Scope, Snapshot, Store, StoreError, View};
 
 use crate::core::foundation::Core;
+use crate::rights::with_groups::{KnownGroups, WithGroups};
 
 /// Facts about one entry and its neighbours.
 pub(crate) struct EntryFacts<'v, N> {
@@ -110,6 +111,54 @@ impl<'v, N: NeighbourReader> EntryFacts<'v, N> {
         decisions.at(normal, self)
     }
 
+    /// Returns the groups that an attribute of an entry lists, in the newest state of its store.
+    /// `None` for an attribute that the entry's database does not compute.
+    fn groups(&self, of: EntryRef<'_>, attribute: &AttributeDescription) -> Option<KnownGroups> {
+        let core = self.core;
+        if !core.membership_types.contains(&attribute.attribute) || attribute.options().is_some() {
+            return None;
+        }
+        let name = match (of, self.target) {
+            (EntryRef::Entry(name), _) => name.to_owned(),
+            (EntryRef::Target, EntrySource::Owned(entry)) => entry.dn.pretty().to_owned(),
+            (EntryRef::Target, EntrySource::Missing) => return Some(Some(Vec::new())),
+            (EntryRef::Target, EntrySource::Stored(entry)) => {
+                let mut name = String::new();
+                entry.write_dn(&mut DnCache::new(), &mut name).ok()?;
+                name
+            }
+        };
+        let dn = Dn::parse(&core.schema, &name).ok()?;
+        let database = core.databases.database_of(&dn)?;
+        if !database.memberships.compute(attribute.attribute) {
+            return None;
+        }
+        let view = database.store.snapshot().ok();
+        Some(view.and_then(|view| {
+            view.find(&dn).ok()?.entry()?;
+            let memberships = &database.memberships;
+            memberships.names(&view, attribute.attribute, &dn).ok()
+        }))
+    }
+
+    /// Returns true if a filter matches an entry with its groups.
+    fn test<S: FilterSubject<AttributeSelector>>(
+        &self,
+        of: EntryRef<'_>,
+        filter: &Filter<AttributeSelector>,
+        subject: &S,
+    ) -> bool {
+        let schema = self.neighbours.schema(self.core);
+        if self.core.membership_types.is_empty() {
+            return filter.test(schema, subject).is_true();
+        }
+        let groups = |attribute: &AttributeSelector| self.groups(of, attribute);
+        let groups = &groups;
+        filter
+            .test(schema, &WithGroups { subject, groups })
+            .is_true()
+    }
+
     /// Reads a neighbour.
     fn read<R>(&self, normal: &str, look: impl FnOnce(EntryView<'_>) -> R) -> Option<R> {
         self.neighbours.read(self.core, normal, look)
@@ -158,6 +207,9 @@ impl<N: NeighbourReader> Facts for EntryFacts<'_, N> {
         attribute: &AttributeDescription,
         visit: &mut dyn FnMut(&[u8]),
     ) {
+        if let Some(groups) = self.groups(of, attribute).map(Option::unwrap_or_default) {
+            return groups.iter().for_each(|group| visit(group));
+        }
         match of {
             EntryRef::Target => target_values(self.target, attribute, visit),
             EntryRef::Entry(name) => {
@@ -168,16 +220,24 @@ impl<N: NeighbourReader> Facts for EntryFacts<'_, N> {
 
     fn matches(&self, of: EntryRef<'_>, filter: &Filter<AttributeSelector>) -> bool {
         let schema = self.neighbours.schema(self.core);
-        match of {
-            EntryRef::Target => target_matches(schema, self.target, filter),
-            EntryRef::Entry(name) => self
-                .read(name, |entry| filter.test(schema, &entry).is_true())
+        match (of, self.target) {
+            (EntryRef::Target, EntrySource::Stored(entry)) => self.test(of, filter, &entry),
+            (EntryRef::Target, EntrySource::Owned(entry)) => {
+                self.test(of, filter, &EntrySubject { schema, entry })
+            }
+            (EntryRef::Target, EntrySource::Missing) => false,
+            (EntryRef::Entry(name), _) => self
+                .read(name, |entry| self.test(of, filter, &entry))
                 .unwrap_or(false),
         }
     }
 
     fn lists(&self, of: EntryRef<'_>, attribute: &AttributeDescription, name: &str) -> bool {
         let schema = self.neighbours.schema(self.core);
+        if let Some(groups) = self.groups(of, attribute).map(Option::unwrap_or_default) {
+            let mut groups = groups.iter();
+            return groups.any(|group| is_name(schema, attribute, group, name));
+        }
         match of {
             EntryRef::Target => target_lists(schema, self.target, attribute, name),
             EntryRef::Entry(of) => self
@@ -209,20 +269,6 @@ fn target_values(
                 .for_each(|value| visit(value));
         }
         EntrySource::Missing => {}
-    }
-}
-
-fn target_matches(
-    schema: &Schema,
-    target: EntrySource<'_>,
-    filter: &Filter<AttributeSelector>,
-) -> bool {
-    match target {
-        EntrySource::Stored(entry) => filter.test(schema, &entry).is_true(),
-        EntrySource::Owned(entry) => filter
-            .test(schema, &EntrySubject { schema, entry })
-            .is_true(),
-        EntrySource::Missing => false,
     }
 }
 

@@ -14,3 +14,4 @@ pub(crate) mod selection;
 pub(crate) mod snapshots;
 pub(crate) mod value_filter;
 pub(crate) mod visible_entry;
+mod with_groups;

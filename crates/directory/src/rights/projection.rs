@@ -1,13 +1,13 @@
 //! The projection of an entry to a search result entry: which attributes, and their bytes.
 
-use fulgurite_access::{Decisions, EntryRights, Rights};
+use fulgurite_access::{EntryRights, Rights};
 use fulgurite_ldap::encode::{self, EntryWriter};
 use fulgurite_ldap::{Control, MessageId};
 use fulgurite_schema::{AttributeDescription, AttributeIndex, Entry, Schema};
 use fulgurite_store::{AttributeInfo, EncodedHeader, EntryView, StoreError, Values, View};
 
 use super::value_filter::ValuesFilter;
-use crate::core::well_known_types::WellKnownTypes;
+use crate::core::foundation::Core;
 use crate::rights::computed::{Computed, RequesterRights};
 use crate::rights::selection::Selection;
 
@@ -46,11 +46,7 @@ pub(crate) struct AttributeRights {
 }
 
 impl Projection {
-    pub(crate) fn new(
-        types: &WellKnownTypes,
-        selection: Selection,
-        types_only: bool,
-    ) -> Projection {
+    pub(crate) fn new(core: &Core, selection: Selection, types_only: bool) -> Projection {
         if selection.is_all_user() {
             return Projection {
                 selection,
@@ -61,13 +57,17 @@ impl Projection {
         }
         let everywhere = Computed::OPERATIONAL
             .into_iter()
-            .filter_map(|computed| Some((computed, computed.attribute(types)?)))
+            .filter_map(|computed| Some((computed, computed.attribute(&core.types)?)))
             .filter(|(_, attribute)| selection.all_operational() || selection.names(*attribute));
         let counted = Computed::NumSubordinates
-            .attribute(types)
+            .attribute(&core.types)
             .filter(|attribute| selection.names(*attribute))
             .map(|attribute| (Computed::NumSubordinates, attribute));
-        let computed = everywhere.chain(counted).collect();
+        let groups = core.membership_types.iter();
+        let groups = groups
+            .filter(|attribute| selection.selects_type(&core.schema, **attribute))
+            .map(|attribute| (Computed::Groups(*attribute), *attribute));
+        let computed = everywhere.chain(counted).chain(groups).collect();
         Projection {
             selection,
             types_only,
@@ -143,7 +143,7 @@ impl Projection {
         let each = decisions.by_value().then_some(rights);
         let as_stored = each.is_none() && self.values.is_none() && !self.types_only;
         if as_stored && decisions.uniform() {
-            let heads = self.heads(attribute_rights, entry, view, (decisions, rights));
+            let heads = self.heads(attribute_rights, entry, view, (requester, rights));
             if !writer.encoded_by(|out| entry.append_attributes(heads, out)) {
                 for attribute in entry.attributes() {
                     if heads
@@ -156,7 +156,7 @@ impl Projection {
             }
         } else {
             for attribute in entry.attributes() {
-                if !self.shows(attribute_rights, schema, attribute.info, decisions, rights) {
+                if !self.shows(attribute_rights, schema, attribute.info, requester, rights) {
                     continue;
                 }
                 if as_stored {
@@ -169,14 +169,16 @@ impl Projection {
         }
         for &(computed, attribute) in &self.computed {
             let description = AttributeDescription::plain(attribute);
-            if !computed.is_visible(decisions) {
+            if !computed.is_visible(requester) {
                 continue;
             }
             if each.is_some() || rights.attribute(&description).allows(Rights::READ) {
                 let name = schema.attribute_at(attribute).name();
-                let value = computed.value(requester, view, entry.id())?;
-                let value = std::iter::once(value.as_slice());
-                self.write_values(&mut writer, schema, (name, &description), each, value);
+                let values = computed.values(requester, view, entry.id())?;
+                let values = values.as_slice().iter().map(Vec::as_slice);
+                if values.len() > 0 {
+                    self.write_values(&mut writer, schema, (name, &description), each, values);
+                }
             }
         }
         writer.finish(controls);
@@ -190,7 +192,7 @@ impl Projection {
         attribute_rights: &'r mut AttributeRights,
         entry: &EntryView<'_>,
         view: &View<'_>,
-        (decisions, rights): (&Decisions<'_>, EntryRights<'_>),
+        (requester, rights): (RequesterRights<'_>, EntryRights<'_>),
     ) -> &'r [EncodedHeader] {
         let shape = entry.shape();
         if attribute_rights.shape == shape.bytes() {
@@ -200,7 +202,7 @@ impl Projection {
         for number in shape.iter() {
             let info = view.attributes().get(number);
             let shown = |info: &&AttributeInfo| {
-                self.shows(attribute_rights, view.schema(), info, decisions, rights)
+                self.shows(attribute_rights, view.schema(), info, requester, rights)
             };
             heads.push(match info.filter(shown) {
                 Some(info) => EncodedHeader::new(&info.text),
@@ -246,9 +248,10 @@ impl Projection {
         attribute_rights: &mut AttributeRights,
         schema: &Schema,
         info: &AttributeInfo,
-        decisions: &Decisions<'_>,
+        requester: RequesterRights<'_>,
         rights: EntryRights<'_>,
     ) -> bool {
+        let decisions = requester.decisions;
         // If rules decide by value, the right to the whole attribute decides nothing.
         let each = decisions.by_value();
         let readable = || each || rights.attribute(&info.description).allows(Rights::READ);
@@ -263,7 +266,10 @@ impl Projection {
         };
         let selection = &self.selection;
         let remembered = *slot.get_or_insert_with(|| {
-            selection.selects(schema, &info.description) && (!decisions.uniform() || readable())
+            // Stored values of an attribute that lists groups do not count.
+            selection.selects(schema, &info.description)
+                && requester.computed(&info.description).is_none()
+                && (!decisions.uniform() || readable())
         });
         remembered && (decisions.uniform() || readable())
     }

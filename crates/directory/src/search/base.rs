@@ -94,6 +94,7 @@ impl<'a> BaseLookup<'a, '_> {
         let filter = Filter::resolve(&core.schema, &assert.filter);
         let requester = RequesterRights {
             core,
+            database: self.database,
             decisions: self.decisions,
         };
         // The empty suffix is no entry that an assertion could be true of.

@@ -6,10 +6,11 @@
 //!   (memberOf:1.2.840.113556.1.4.1941:=cn=all,...)     down:  all -> staff -> jane    all members of the group
 //! ```
 //!
-//! Upwards, each step looks one name up in the index of the attribute. Downwards is for `memberOf`
-//! if no entry stores it: the walk follows the values of `member` and `uniqueMember`. A walk visits
-//! each entry once, so circles end. It fails beyond [`FOUND_MAX`] entries. It passes through no
-//! entry whose attribute the requester may not search.
+//! Upwards, each step looks one name up in the index of the attribute. Downwards is for an
+//! attribute that the database computes from groups, and for `memberOf` if no entry stores it. The
+//! walk follows the values that name members; without an overlay, `member` and `uniqueMember`. A
+//! walk visits each entry once, so circles end. It fails beyond [`FOUND_MAX`] entries. It passes
+//! through no entry whose attribute the requester may not search.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -23,6 +24,7 @@ use fulgurite_store::{EntryId, EntryView, EntryWalk, StoreError, View};
 
 use super::candidates::{CandidateScan, ScanSource, ScanStep};
 use super::regions::Regions;
+use crate::core::database::Database;
 use crate::core::foundation::Core;
 use crate::rights::facts::{EntryFacts, EntrySource};
 use crate::search::normal_names::NormalNames;
@@ -36,6 +38,7 @@ type Numbers = Arc<[u64]>;
 /// The snapshot and the rights that walks use.
 pub(crate) struct ChainContext<'a, 'd> {
     pub(crate) core: &'a Core,
+    pub(crate) database: &'a Database,
     pub(crate) view: &'a View<'d>,
     pub(crate) decisions: &'a Decisions<'d>,
 }
@@ -80,11 +83,19 @@ struct Up {
 /// A walk from an entry to those that its values name, repeated for them.
 #[derive(Debug)]
 struct Down {
-    attributes: Vec<AttributeDescription>,
+    attributes: Vec<MemberAttribute>,
     entries: Vec<EntryId>,
     /// The current entry, and the number of its values that are done.
     now: Option<(EntryId, usize)>,
     found: BTreeSet<u64>,
+}
+
+/// An attribute whose values name members.
+#[derive(Debug)]
+struct MemberAttribute {
+    description: AttributeDescription,
+    /// Matches groups; `None` if every entry is one.
+    group: Option<Filter<AttributeSelector>>,
 }
 
 impl Chains {
@@ -112,7 +123,7 @@ impl Chains {
             let Some(walk) = &mut self.walk else {
                 match self.items.next() {
                     Some((assertion, kind)) => {
-                        self.walk = Some(Walk::begin(context.view, assertion, kind)?);
+                        self.walk = Some(Walk::begin(context, assertion, kind)?);
                         continue;
                     }
                     None => return Ok(ChainProgress::Done(std::mem::take(&mut self.done))),
@@ -151,15 +162,13 @@ fn collect(
 
 impl Walk {
     fn begin(
-        view: &View<'_>,
+        context: &ChainContext<'_, '_>,
         assertion: Assertion<AttributeSelector>,
         kind: AttributeIndex,
     ) -> Result<Walk, StoreError> {
-        let schema = view.schema();
-        let name = schema.attribute_at(kind).name();
-        let derived = name.eq_ignore_ascii_case("memberOf");
-        let plain = AttributeDescription::plain(kind);
-        if !derived || !view.attributes().covered(schema, &plain).is_empty() {
+        let view = context.view;
+        let attributes = member_attributes(context, kind);
+        if attributes.is_empty() {
             return Ok(Walk::Up(Up {
                 names: vec![assertion.normal.clone()],
                 assertion,
@@ -173,17 +182,43 @@ impl Walk {
             .map(|name| view.find_normal(name))
             .transpose()?
             .and_then(|found| found.entry());
-        let attributes = ["member", "uniqueMember"].into_iter();
-        let attributes = attributes.filter_map(|name| schema.attribute(name));
         Ok(Walk::Down(Down {
-            attributes: attributes
-                .map(|kind| AttributeDescription::plain(kind.index))
-                .collect(),
+            attributes,
             entries: start.into_iter().collect(),
             now: None,
             found: BTreeSet::new(),
         }))
     }
+}
+
+/// Returns the attributes that a walk downwards follows; none for a walk upwards.
+fn member_attributes(
+    context: &ChainContext<'_, '_>,
+    attribute: AttributeIndex,
+) -> Vec<MemberAttribute> {
+    let (view, schema) = (context.view, context.view.schema());
+    let memberships = &context.database.memberships;
+    if memberships.compute(attribute) {
+        let memberships = memberships.of(attribute);
+        let attributes = memberships.map(|membership| MemberAttribute {
+            description: membership.member.clone(),
+            group: Some(membership.group.clone()),
+        });
+        return attributes.collect();
+    }
+    let name = schema.attribute_at(attribute).name();
+    let plain = AttributeDescription::plain(attribute);
+    let is_stored = !view.attributes().covered(schema, &plain).is_empty();
+    if !name.eq_ignore_ascii_case("memberOf") || is_stored {
+        return Vec::new();
+    }
+    let kinds = ["member", "uniqueMember"].into_iter();
+    let kinds = kinds.filter_map(|name| schema.attribute(name));
+    let attributes = kinds.map(|kind| MemberAttribute {
+        description: AttributeDescription::plain(kind.index),
+        group: None,
+    });
+    attributes.collect()
 }
 
 impl Up {
@@ -249,8 +284,12 @@ impl Down {
         };
         let schema = context.view.schema();
         let mut at = 0;
-        for attribute in &self.attributes {
-            if !context.may_search(&entry, attribute, names, &mut String::new())? {
+        for MemberAttribute { description, group } in &self.attributes {
+            let is_group = group
+                .as_ref()
+                .is_none_or(|group| group.test::<dyn FilterSubject<_>>(schema, &entry).is_true());
+            let attribute = description;
+            if !is_group || !context.may_search(&entry, attribute, names, &mut String::new())? {
                 continue;
             }
             let values = entry.values(attribute);

@@ -20,6 +20,7 @@ use super::candidates::{CandidateScan, ScanSource, ScanStep};
 use super::chain::{ChainContext, ChainProgress, Chains};
 use super::dereference::EntryDereference;
 use super::filter::{PreparedFilter, VisibleStoredEntry};
+use super::member_items::{self, MemberItems};
 use super::output::{Output, SearchEnd};
 use super::regions::{REGIONS_MAX, Region, Regions, store_scope};
 use super::sort::{self, EntryPosition, SortItem};
@@ -28,13 +29,16 @@ use crate::core::foundation::Core;
 use crate::core::result::refuse;
 use crate::request::alias::{self, AliasResolution};
 use crate::request::referral;
-use crate::rights::computed::{Computed, RequesterRights};
+use crate::rights::computed::RequesterRights;
 use crate::rights::facts::{EntryFacts, EntrySource};
 use crate::rights::projection::{AttributeRights, StoredEntry};
 use crate::search::normal_names::NormalNames;
 
 /// The number of filter items that a candidate is tested against at the cost of one candidate.
 const FILTER_WEIGHT_FREE: usize = 16;
+
+/// The cost of a look-up of a candidate's groups, in candidates.
+const MEMBERSHIP_COST: usize = 8;
 
 /// The visibility of subentries in a search (RFC 3672).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,6 +94,8 @@ pub(crate) struct DatabaseSearch<'d> {
     regions: Regions,
     /// The in-chain items of the filter; `None` once they are computed.
     chains: Option<Box<Chains>>,
+    /// The items of the filter about groups; `None` once they are part of the plan.
+    member_items: Option<Box<MemberItems>>,
     /// The scan of aliases; `None` once it is done.
     aliases: Option<Box<CandidateScan>>,
     scan: CandidateScan,
@@ -173,8 +179,14 @@ impl<'d> DatabaseSearch<'d> {
             }
             SubentryVisibility::OnlySubentries | SubentryVisibility::NoSubentries => true,
         };
-        let tested = PreparedFilter::new(&spec.filter, core, &view, &decisions);
+        let requester = RequesterRights {
+            core,
+            database,
+            decisions: &decisions,
+        };
+        let tested = PreparedFilter::new(&spec.filter, &view, requester);
         let names = view.take_dn_cache();
+        let member_items = MemberItems::of(&database.memberships, &spec.filter, &view)?;
         Ok(Box::new(DatabaseSearch {
             core,
             database,
@@ -186,10 +198,13 @@ impl<'d> DatabaseSearch<'d> {
             base,
             // A test of a filter with thousands of items costs as much as writing thousands of
             // entries.
-            candidate_cost: 1 + spec.filter.weight() / FILTER_WEIGHT_FREE,
+            candidate_cost: 1
+                + spec.filter.weight() / FILTER_WEIGHT_FREE
+                + MEMBERSHIP_COST * member_items::count(&database.memberships, &spec.filter),
             chains: Chains::of(&spec.filter).map(Box::new),
+            member_items: member_items.map(Box::new),
             aliases: (spec.deref && wide).then(Box::default),
-            planned: planned(&spec, core),
+            planned: planned(&spec, &spec.filter, core),
             spec,
             subentries,
             tested,
@@ -311,8 +326,7 @@ impl<'d> DatabaseSearch<'d> {
         self.names.clear();
         self.normals.clear();
         self.scan.mark_inexact();
-        let filter = &self.spec.filter;
-        self.tested = PreparedFilter::new(filter, self.core, &view, &self.decisions);
+        self.tested = PreparedFilter::new(&self.spec.filter, &view, self.requester());
         Ok(view)
     }
 
@@ -327,6 +341,7 @@ impl<'d> DatabaseSearch<'d> {
         if let Some(end) = self.follow_chains(view, left)? {
             return Ok(Some(end));
         }
+        self.plan_members(view, left)?;
         if let Some(end) = self.walk_aliases(view, left)? {
             return Ok(Some(end));
         }
@@ -366,6 +381,7 @@ impl<'d> DatabaseSearch<'d> {
         };
         let ground = ChainContext {
             core: self.core,
+            database: self.database,
             view,
             decisions: &self.decisions,
         };
@@ -386,9 +402,42 @@ impl<'d> DatabaseSearch<'d> {
         });
         let Ok(filter) = filter;
         self.spec.filter = Arc::new(filter.clone());
-        self.planned = planned(&self.spec, self.core);
-        self.tested = PreparedFilter::new(&filter, self.core, view, &self.decisions);
+        self.planned = planned(&self.spec, &self.spec.filter, self.core);
+        self.tested = PreparedFilter::new(&filter, view, self.requester());
         Ok(None)
+    }
+
+    /// Plans with the members of the groups that the filter names.
+    fn plan_members(&mut self, view: &View<'d>, left: &mut usize) -> Result<(), StoreError> {
+        let Some(items) = &mut self.member_items else {
+            return Ok(());
+        };
+        let (memberships, filter) = (&self.database.memberships, &self.spec.filter);
+        if self.base.scope == Scope::Base && !self.spec.deref {
+            items.read_none();
+        }
+        if !items.step(memberships, filter, view, left)? {
+            return Ok(());
+        }
+        let members = Arc::new(items.planned(memberships, filter, view.schema()));
+        let uniform = self.decisions.uniform() && !self.decisions.by_value();
+        if uniform && self.planned_here {
+            // Later snapshots have other members, so they test the filter as it is.
+            let facts = EntryFacts::new(self.core, view, EntrySource::Missing);
+            let rights = facts.rights(&self.decisions, "");
+            let tested = items.tested(memberships, filter, |attribute| {
+                rights.attribute(attribute).allows(Rights::SEARCH)
+            });
+            let requester = RequesterRights {
+                core: self.core,
+                database: self.database,
+                decisions: &self.decisions,
+            };
+            self.tested = PreparedFilter::new(&tested, view, requester);
+        }
+        self.planned = planned(&self.spec, &members, self.core);
+        self.member_items = None;
+        Ok(())
     }
 
     /// Follows the aliases of the known regions, which may add regions.
@@ -495,7 +544,6 @@ impl<'d> DatabaseSearch<'d> {
     ) -> Result<Box<[u8]>, StoreError> {
         let facts = EntryFacts::new(self.core, view, EntrySource::Stored(*entry));
         let rights = facts.rights(&self.decisions, &self.normal);
-        let types = &self.core.types;
         let by_value = self.decisions.by_value();
         let readable = |description: &AttributeDescription, value: &[u8]| {
             let rights = if by_value {
@@ -503,9 +551,9 @@ impl<'d> DatabaseSearch<'d> {
             } else {
                 rights.attribute(description)
             };
-            let computed = Computed::of(types, description.attribute);
+            let computed = self.requester().computed(description);
             rights.allows(Rights::READ)
-                && computed.is_none_or(|computed| computed.is_visible(&self.decisions))
+                && computed.is_none_or(|computed| computed.is_visible(self.requester()))
         };
         sort::key_of(&output.sort_keys, self.requester(), view, entry, readable)
     }
@@ -513,6 +561,7 @@ impl<'d> DatabaseSearch<'d> {
     fn requester(&self) -> RequesterRights<'_> {
         RequesterRights {
             core: self.core,
+            database: self.database,
             decisions: &self.decisions,
         }
     }
@@ -533,9 +582,12 @@ impl<'d> DatabaseSearch<'d> {
         let uniform = self.decisions.uniform();
         let exact = exact && !self.spec.references && self.planned_here && self.tested.plain;
         if !exact {
-            let filter = &self.spec.filter;
-            self.tested
-                .prepare(filter, self.core, view, &self.decisions);
+            let requester = RequesterRights {
+                core: self.core,
+                database: self.database,
+                decisions: &self.decisions,
+            };
+            self.tested.prepare(&self.spec.filter, view, requester);
         }
         if !uniform {
             self.normals.write(view, entry, &mut self.normal)?;
@@ -596,29 +648,11 @@ impl<'d> DatabaseSearch<'d> {
         let rights = facts.rights(&self.decisions, &self.normal);
         let requester = RequesterRights {
             core: self.core,
+            database: self.database,
             decisions: &self.decisions,
         };
-        let id = output.id;
-        let dereferenced = match &output.dereference {
-            None => EntryDereference::Nothing,
-            Some(dereference) => dereference.of_entry(view, entry, requester, rights)?,
-        };
-        let control;
-        let controls: &[Control<'_>] = match &dereferenced {
-            EntryDereference::Nothing => &[],
-            EntryDereference::Value(value) => {
-                control = [Control::with_value(oid::DEREFERENCE, false, value)];
-                &control
-            }
-            EntryDereference::TooMany => {
-                let text = "an entry has too many values to dereference";
-                let mut end = output.end(ResultCode::AdminLimitExceeded);
-                end.result = refuse(ResultCode::AdminLimitExceeded, text);
-                return Ok(CandidateOutcome::End(end));
-            }
-        };
         let stored = StoredEntry {
-            controls,
+            controls: &[],
             entry,
             name: &self.name,
             view,
@@ -626,24 +660,71 @@ impl<'d> DatabaseSearch<'d> {
             rights,
         };
         let attribute_rights = &mut self.attribute_rights;
-        output
-            .projection
-            .write_stored(out, id, &stored, attribute_rights)?;
+        if output.dereference.is_some() {
+            if let Some(end) = write_dereferenced(stored, attribute_rights, output, out)? {
+                return Ok(CandidateOutcome::End(end));
+            }
+        } else {
+            output
+                .projection
+                .write_stored(out, output.id, &stored, attribute_rights)?;
+        }
         output.wrote(item);
         Ok(CandidateOutcome::Sent)
     }
 }
 
+/// Writes an entry with the answer to the dereference control.
+///
+/// Returns the search's end if the entry has too many values. This is a separate function, because
+/// the path of other entries runs for each entry of a scan.
+#[cold]
+fn write_dereferenced(
+    stored: StoredEntry<'_, '_>,
+    attribute_rights: &mut AttributeRights,
+    output: &Output,
+    out: &mut Vec<u8>,
+) -> Result<Option<SearchEnd>, StoreError> {
+    let dereferenced = match &output.dereference {
+        None => EntryDereference::Nothing,
+        Some(dereference) => {
+            dereference.of_entry(stored.view, stored.entry, stored.requester, stored.rights)?
+        }
+    };
+    let control;
+    let controls: &[Control<'_>] = match &dereferenced {
+        EntryDereference::Nothing => &[],
+        EntryDereference::Value(value) => {
+            control = [Control::with_value(oid::DEREFERENCE, false, value)];
+            &control
+        }
+        EntryDereference::TooMany => {
+            let text = "an entry has too many values to dereference";
+            let mut end = output.end(ResultCode::AdminLimitExceeded);
+            end.result = refuse(ResultCode::AdminLimitExceeded, text);
+            return Ok(Some(end));
+        }
+    };
+    let stored = StoredEntry { controls, ..stored };
+    output
+        .projection
+        .write_stored(out, output.id, &stored, attribute_rights)?;
+    Ok(None)
+}
+
 /// Returns the filter to plan: with referral objects, if they are returned as references.
-fn planned(spec: &SearchSpec, core: &Core) -> Arc<Filter<AttributeSelector>> {
+fn planned(
+    spec: &SearchSpec,
+    filter: &Arc<Filter<AttributeSelector>>,
+    core: &Core,
+) -> Arc<Filter<AttributeSelector>> {
     let types = &core.types;
-    let with =
-        |class: &Filter<AttributeSelector>| vec![Filter::clone(class), Filter::clone(&spec.filter)];
+    let with = |class: &Filter<AttributeSelector>| vec![class.clone(), Filter::clone(filter)];
     if spec.references {
         Arc::new(Filter::Or(with(&types.referral_filter)))
     } else if spec.visible == SubentryVisibility::OnlySubentries {
         Arc::new(Filter::And(with(&types.subentry_filter)))
     } else {
-        Arc::clone(&spec.filter)
+        Arc::clone(filter)
     }
 }

@@ -10,13 +10,6 @@ use crate::core::result::{OpResult, refuse};
 use crate::rights::computed::RequesterRights;
 use crate::rights::facts::{EntryFacts, EntrySource};
 
-/// The OIDs of the syntaxes whose values name entries: DN, and Name and Optional UID (RFC 4517,
-/// sections 3.3.9 and 3.3.21).
-const NAME_SYNTAXES: [&str; 2] = [
-    "1.3.6.1.4.1.1466.115.121.1.12",
-    "1.3.6.1.4.1.1466.115.121.1.34",
-];
-
 /// The number of values of one entry that are dereferenced at most. A connection's turn is bounded.
 const VALUES_MAX: usize = 1 << 16;
 
@@ -110,7 +103,7 @@ impl ResolvedSpec {
     fn resolve(schema: &Schema, spec: &DereferenceSpec<'_>) -> OpResult<ResolvedSpec> {
         let attribute = NamedAttribute::resolve(schema, spec.attribute, "derefAttr")?;
         let definition = schema.attribute_at(attribute.description.attribute);
-        if !NAME_SYNTAXES.contains(&definition.syntax.oid) {
+        if !definition.syntax.is_name() {
             return Err(wrong("derefAttr syntax not distinguishedName"));
         }
         let names = spec.attributes.iter();
@@ -160,13 +153,16 @@ impl NamedAttribute {
         Ok(NamedAttribute { description, name })
     }
 
-    /// Returns the stored values that the requester may read.
+    /// Returns the stored values that the requester may read; none of a computed attribute.
     fn values<'v>(
         &self,
         entry: &EntryView<'v>,
         requester: RequesterRights<'_>,
         rights: EntryRights<'_>,
     ) -> Vec<&'v [u8]> {
+        if requester.computed(&self.description).is_some() {
+            return Vec::new();
+        }
         let Some(values) = entry.values(&self.description) else {
             return Vec::new();
         };

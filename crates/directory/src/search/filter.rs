@@ -7,13 +7,12 @@
 
 use std::collections::VecDeque;
 
-use fulgurite_access::{Decisions, EntryRights, Rights};
+use fulgurite_access::{EntryRights, Rights};
 use fulgurite_schema::{
     AttributeDescription, AttributeIndex, AttributeSelector, Filter, FilterSubject, Schema, Truth,
 };
 use fulgurite_store::{EntryView, StoredSelector, View};
 
-use crate::core::foundation::Core;
 use crate::rights::computed::{Computed, RequesterRights};
 use crate::rights::facts::{EntryFacts, EntrySource};
 use crate::rights::visible_entry::visit_searchable;
@@ -43,15 +42,17 @@ impl PreparedFilter {
     /// Prepares a filter, unless the store's plan is likely to be exact.
     pub(crate) fn new(
         filter: &Filter<AttributeSelector>,
-        core: &Core,
         view: &View<'_>,
-        decisions: &Decisions<'_>,
+        requester: RequesterRights<'_>,
     ) -> PreparedFilter {
+        let RequesterRights {
+            core, decisions, ..
+        } = requester;
         let facts = EntryFacts::new(core, view, EntrySource::Missing);
         if let Filter::Equality(assertion) = filter
             && decisions.uniform()
             && !decisions.by_value()
-            && Computed::of(&core.types, assertion.attribute.attribute).is_none()
+            && requester.computed(&assertion.attribute).is_none()
         {
             let rights = facts.rights(decisions, "");
             let may_search = |description| rights.attribute(description).allows(Rights::SEARCH);
@@ -63,19 +64,18 @@ impl PreparedFilter {
                 };
             }
         }
-        PreparedFilter::prepared(filter.clone(), core, view, decisions)
+        PreparedFilter::prepared(filter.clone(), view, requester)
     }
 
     /// Prepares the filter if it is not yet; `source` is the client's filter.
     pub(crate) fn prepare(
         &mut self,
         source: &Filter<AttributeSelector>,
-        core: &Core,
         view: &View<'_>,
-        decisions: &Decisions<'_>,
+        requester: RequesterRights<'_>,
     ) {
         if self.filter.is_none() {
-            *self = PreparedFilter::prepared(source.clone(), core, view, decisions);
+            *self = PreparedFilter::prepared(source.clone(), view, requester);
         }
     }
 
@@ -89,10 +89,12 @@ impl PreparedFilter {
     /// here.
     fn prepared(
         filter: Filter<AttributeSelector>,
-        core: &Core,
         view: &View<'_>,
-        decisions: &Decisions<'_>,
+        requester: RequesterRights<'_>,
     ) -> PreparedFilter {
+        let RequesterRights {
+            core, decisions, ..
+        } = requester;
         let uniform = decisions.uniform();
         let mut plain = uniform && !decisions.by_value();
         let facts = EntryFacts::new(core, view, EntrySource::Missing);
@@ -111,9 +113,9 @@ impl PreparedFilter {
                 plain = false;
                 return ValueSource::Hidden;
             }
-            if let Some(computed) = Computed::of(&core.types, selector.attribute) {
+            if let Some(computed) = requester.computed(&selector) {
                 plain = false;
-                if !computed.is_visible(decisions) {
+                if !computed.is_visible(requester) {
                     return ValueSource::Hidden;
                 }
                 return ValueSource::Computed(computed, selector);
@@ -185,6 +187,29 @@ impl VisibleStoredEntry<'_, '_> {
         !rights.allows(Rights::SEARCH)
     }
 
+    /// Visits the values of a computed attribute that may be searched.
+    fn visit_computed(
+        &self,
+        computed: Computed,
+        description: &AttributeDescription,
+        visit: &mut dyn FnMut(&[u8]) -> Truth,
+    ) -> Truth {
+        let Ok(values) = computed.values(self.requester, self.view, self.entry.id()) else {
+            return Truth::Undefined;
+        };
+        let mut truth = Truth::False;
+        for value in values.as_slice() {
+            if self.by_value && self.hides(description, Some(value)) {
+                continue;
+            }
+            truth = truth.or(visit(value));
+            if truth.is_true() {
+                break;
+            }
+        }
+        truth
+    }
+
     /// Visits the values that may be searched.
     fn visit(&self, stored: &StoredSelector, visit: &mut dyn FnMut(&[u8]) -> Truth) -> Truth {
         if !self.check && !self.by_value {
@@ -229,11 +254,8 @@ impl FilterSubject<ValueSource> for VisibleStoredEntry<'_, '_> {
             ValueSource::Computed(_, description) if self.hides(description, None) => {
                 Truth::Undefined
             }
-            ValueSource::Computed(computed, _) => {
-                match computed.value(self.requester, self.view, self.entry.id()) {
-                    Ok(value) => visit(&value),
-                    Err(_) => Truth::Undefined,
-                }
+            ValueSource::Computed(computed, description) => {
+                self.visit_computed(*computed, description, visit)
             }
         }
     }
@@ -256,6 +278,9 @@ impl FilterSubject<ValueSource> for VisibleStoredEntry<'_, '_> {
             ValueSource::Stored(stored, _) => self.visit(stored, &mut |_| Truth::True),
             ValueSource::Computed(_, description) if self.hides(description, None) => {
                 Truth::Undefined
+            }
+            ValueSource::Computed(computed @ Computed::Groups(_), description) => {
+                self.visit_computed(*computed, description, &mut |_| Truth::True)
             }
             ValueSource::Computed(..) => Truth::True,
         }

@@ -19,6 +19,7 @@ mod database_search;
 mod dereference;
 mod filter;
 mod generated;
+mod member_items;
 mod normal_names;
 mod output;
 mod page;

@@ -80,7 +80,7 @@ impl<'r, 'c> SearchQuery<'r, 'c> {
         let values = self.controls.matched_values.as_ref();
         let values = values.filter(|_| !self.request.types_only);
         let values = values.and_then(|control| ValuesFilter::resolve(&core.schema, control));
-        Projection::new(&core.types, selection, self.request.types_only).only(values)
+        Projection::new(core, selection, self.request.types_only).only(values)
     }
 
     /// Returns the hash of the search for its cookies.

@@ -19,7 +19,7 @@ use fulgurite_schema::{AttributeDescription, Entry, MatchingRule, Schema};
 use fulgurite_store::{EntryId, EntryView, StoreError, View};
 
 use crate::core::result::refuse;
-use crate::rights::computed::{Computed, RequesterRights};
+use crate::rights::computed::RequesterRights;
 
 /// One resolved key of a request.
 #[derive(Clone, Debug)]
@@ -152,14 +152,16 @@ pub(crate) fn key_of(
     let schema = view.schema();
     let mut out = Vec::new();
     for key in keys {
-        let computed = match Computed::of(&requester.core.types, key.description.attribute) {
-            Some(computed) => Some(computed.value(requester, view, entry.id())?),
+        let computed = match requester.computed(&key.description) {
+            Some(computed) => Some(computed.values(requester, view, entry.id())?),
             None => None,
         };
         let stored = entry.values(&key.description);
+        let stored = stored.filter(|_| computed.is_none());
         let values = stored.iter().flat_map(|values| values.iter());
+        let computed = computed.iter().flat_map(|values| values.as_slice());
         let smallest = values
-            .chain(computed.as_deref())
+            .chain(computed.map(Vec::as_slice))
             .filter(|value| readable(&key.description, value))
             .filter_map(|value| key.rule.normalise(schema, value).ok())
             .min();

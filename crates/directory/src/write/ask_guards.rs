@@ -3,15 +3,46 @@
 use fulgurite_access::Rights;
 use fulgurite_ldap::ModifyOperation;
 use fulgurite_schema::{Attribute, AttributeDescription, Dn, Entry};
-use fulgurite_store::EntryId;
+use fulgurite_store::{EntryId, View};
 
-use crate::core::result::OpResult;
+use crate::core::result::{self, OpResult};
 use crate::core::session::Identity;
 use crate::features::guard_question::{GuardContext, GuardRefusal, GuardedUpdate};
 use crate::request::change::Change;
 use crate::write::context::{Context, WorkBudget};
 
 impl Context<'_, '_> {
+    /// Returns an entry to add without members that name no entry, if the database drops them.
+    pub(crate) fn drop_members_of(&self, entry: &Entry) -> OpResult<Option<Entry>> {
+        if self.features.dropped_members.is_empty() || self.modifiers.relaxed {
+            return Ok(None);
+        }
+        let view: &View<'_, _> = self.writer;
+        let mut remaining = entry.clone();
+        let mut features = self.features.dropped_members.iter();
+        let dropped = features.try_for_each(|members| members.drop_from(view, &mut remaining));
+        dropped.map_err(|error| result::store(&error))?;
+        Ok(Some(remaining))
+    }
+
+    /// Returns the remaining changes of a group, if the database drops members that name no entry.
+    pub(crate) fn drop_members(
+        &self,
+        id: EntryId,
+        changes: &[Change],
+    ) -> OpResult<Option<Vec<Change>>> {
+        if self.features.dropped_members.is_empty() || self.modifiers.relaxed {
+            return Ok(None);
+        }
+        let view: &View<'_, _> = self.writer;
+        let mut remaining = changes.to_vec();
+        let mut features = self.features.dropped_members.iter();
+        let dropped =
+            features.try_for_each(|members| members.drop_from_changes(view, id, &mut remaining));
+        dropped.map_err(|error| result::store(&error))?;
+        Ok(Some(remaining))
+    }
+
     /// Asks the guards about an entry to add.
     pub(crate) fn guard_add(&mut self, entry: &Entry) -> OpResult {
         if self.features.guards.is_empty() {

@@ -5,6 +5,7 @@ use fulgurite_ldap::{LdapResult, ResultCode};
 use fulgurite_schema::{Attribute, AttributeIndex, CheckOptions, CheckedEntry, Dn, Entry};
 use fulgurite_store::{EntryId, NameLookup, StoreError, ValueSelection, View, Writer};
 
+use crate::auth::AuthOptions;
 use crate::core::clock::Timestamp;
 use crate::core::database::Database;
 use crate::core::foundation::Core;
@@ -35,6 +36,7 @@ pub(crate) enum WorkBudget {
 /// One update on the writer.
 pub(crate) struct Context<'w, 'd> {
     pub(crate) core: &'d Core,
+    pub(crate) auth: &'d AuthOptions,
     pub(crate) session: &'w Session,
     pub(crate) decisions: Decisions<'d>,
     pub(crate) features: &'d Features,
@@ -43,7 +45,7 @@ pub(crate) struct Context<'w, 'd> {
     pub(crate) modifiers: &'w Modifiers,
     pub(crate) now: Timestamp,
     /// The values of the response controls.
-    pub(crate) returned: ReadEntryValues,
+    pub(crate) returned: ResponseValues,
     pub(crate) budget: WorkBudget,
     /// The records for the log of changes.
     pub(crate) audit: Vec<u8>,
@@ -52,11 +54,14 @@ pub(crate) struct Context<'w, 'd> {
     pub(crate) broken: bool,
 }
 
-/// The values of the pre-read and post-read response controls: search result entries.
+/// The values of response controls. Those of pre-read and post-read are search result entries.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct ReadEntryValues {
+pub(crate) struct ResponseValues {
     pub(crate) pre_read: Option<Vec<u8>>,
     pub(crate) post_read: Option<Vec<u8>>,
+    pub(crate) password_policy: Option<Vec<u8>>,
+    /// The entry that gets a new password from a connection that must change its password.
+    pub(crate) new_password_of: Option<Dn>,
 }
 
 impl<'d> Context<'_, 'd> {
@@ -272,7 +277,7 @@ impl<'d> Context<'_, 'd> {
     }
 
     /// Fails unless the assertion of the client is true of the entry.
-    pub(crate) fn require_assertion(&self, id: EntryId) -> OpResult {
+    pub(crate) fn require_assertion(&mut self, id: EntryId) -> OpResult {
         match &self.modifiers.assertion {
             None => Ok(()),
             Some(filter) => {
@@ -345,7 +350,7 @@ impl<'d> Context<'_, 'd> {
         Ok(())
     }
 
-    fn read(&self, id: EntryId, selection: &Selection) -> OpResult<Option<Vec<u8>>> {
+    fn read(&mut self, id: EntryId, selection: &Selection) -> OpResult<Option<Vec<u8>>> {
         let entry = self.whole_entry(id)?;
         let schema = &self.core.schema;
         Ok(self.rights_of(&entry, |rights| {
@@ -354,12 +359,21 @@ impl<'d> Context<'_, 'd> {
     }
 
     /// Returns a copy of an entry with its computed attributes.
-    fn whole_entry(&self, id: EntryId) -> OpResult<Entry> {
+    fn whole_entry(&mut self, id: EntryId) -> OpResult<Entry> {
+        let failed = |error| result::store(&error);
+        let memberships = &self.database.memberships;
         let requester = RequesterRights {
             core: self.core,
+            database: self.database,
             decisions: &self.decisions,
         };
-        computed::whole_entry(self.writer, requester, id).map_err(|error| result::store(&error))
+        let entry = computed::entry_without_groups(self.writer, requester, id);
+        let mut entry = entry.map_err(failed)?;
+        let completed = memberships.complete(&mut entry, |attribute, name| {
+            memberships.names_in_writer(self.writer, attribute, name)
+        });
+        completed.map_err(failed)?;
+        Ok(entry)
     }
 
     /// Fails for attributes that only the server sets, except with the relax control.

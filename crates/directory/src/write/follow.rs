@@ -104,12 +104,14 @@ impl Context<'_, '_> {
             return Ok(());
         }
         self.require_small(id)?;
+        let author = refint.modifiers_name.clone();
+        let author = author.unwrap_or_else(|| self.root_name().as_bytes().to_vec());
         if self.database.last_mod {
             changes.push(Change {
                 operation: ModifyOperation::Replace,
                 attribute: Attribute {
                     description: self.core.types.modifiers_name.clone(),
-                    values: vec![refint.modifiers_name.clone()],
+                    values: vec![author.clone()],
                 },
             });
         }
@@ -125,7 +127,7 @@ impl Context<'_, '_> {
             Ok(()) => {
                 let dn = self.writer.resolved_dn(id);
                 let dn = dn.map_err(|error| self.lost(&error))?;
-                self.record_following(&dn, &changes, &refint.modifiers_name);
+                self.record_following(&dn, &changes, &author);
                 Ok(())
             }
             // The entry would be too large.

@@ -1,10 +1,13 @@
 //! Requests to the writer, and its replies.
 
+use std::sync::{Arc, Mutex, PoisonError};
+
 use fulgurite_ldap::{LdapResult, Message, MessageId, UpdateBuf};
 use fulgurite_schema::Dn;
 
 use crate::core::session::Session;
 use crate::features::auditlog::AuditText;
+use crate::features::password_policy::bind_verdict::BindVerdict;
 use crate::request::change::Change;
 
 /// The bytes of a request, or of an entry it changes, up to which an update is short.
@@ -27,6 +30,17 @@ pub(crate) enum WriteWork {
     Password(Box<PasswordUpdate>),
     /// The record of a successful bind of this name.
     Bind(Dn),
+    /// The judgement of a bind, whose state the writer changes.
+    Attempt(Arc<BindAttempt>),
+}
+
+/// A bind that the writer judges.
+#[derive(Debug)]
+pub(crate) struct BindAttempt {
+    pub(crate) dn: Dn,
+    /// True if the password was right.
+    pub(crate) is_right: bool,
+    verdict: Mutex<Option<BindVerdict>>,
 }
 
 /// A password modify whose passwords are verified and hashed.
@@ -39,6 +53,19 @@ pub(crate) struct PasswordUpdate {
     pub(crate) derived: Vec<Change>,
     /// The value of the response.
     pub(crate) value: Option<Vec<u8>>,
+    /// The passwords, for a policy.
+    pub(crate) exchange: PasswordExchange,
+    /// True if the client has sent the control of password policies.
+    pub(crate) wants_policy: bool,
+}
+
+/// The passwords of a password modify.
+#[derive(Clone, Debug)]
+pub(crate) struct PasswordExchange {
+    /// The new password in clear.
+    pub(crate) new: Vec<u8>,
+    /// True if the client has proved the old password.
+    pub(crate) has_old: bool,
 }
 
 /// The reply to a [`WriteRequest`].
@@ -50,6 +77,28 @@ pub struct WriteReply {
     pub bytes: Vec<u8>,
     /// The records for the log of changes. The caller writes them before it answers.
     pub audit: Option<AuditText>,
+}
+
+impl BindAttempt {
+    pub(crate) fn new(dn: Dn, is_right: bool) -> BindAttempt {
+        BindAttempt {
+            dn,
+            is_right,
+            verdict: Mutex::new(None),
+        }
+    }
+
+    /// Keeps the verdict. A batch that the store refuses is judged again.
+    pub(crate) fn set_verdict(&self, verdict: BindVerdict) {
+        let mut kept = self.verdict.lock().unwrap_or_else(PoisonError::into_inner);
+        *kept = Some(verdict);
+    }
+
+    /// Returns the verdict, if the writer has judged the bind.
+    pub(crate) fn verdict(&self) -> Option<BindVerdict> {
+        let kept = self.verdict.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.clone()
+    }
 }
 
 impl WriteRequest {
@@ -99,12 +148,20 @@ impl WriteRequest {
         }
     }
 
+    /// Makes a request to judge a bind.
+    pub(crate) fn attempt(session: &Session, attempt: Arc<BindAttempt>) -> WriteRequest {
+        WriteRequest {
+            session: session.clone(),
+            work: WriteWork::Attempt(attempt),
+        }
+    }
+
     /// Returns true if the request itself is small.
     pub(crate) fn is_short(&self) -> bool {
         match &self.work {
             WriteWork::Update(update) => update.bytes() <= SHORT_BYTES_MAX,
             WriteWork::Transaction(..) => false,
-            WriteWork::Password(_) | WriteWork::Bind(_) => true,
+            WriteWork::Password(_) | WriteWork::Bind(_) | WriteWork::Attempt(_) => true,
         }
     }
 }

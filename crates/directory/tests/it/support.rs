@@ -207,8 +207,15 @@ impl World {
         adjust: impl FnOnce(&mut DirectoryOptions),
         adjust_store: impl FnOnce(&mut StoreOptions),
     ) -> World {
+        World::empty_with_schema(Schema::standard(), adjust, adjust_store)
+    }
+
+    pub(crate) fn empty_with_schema(
+        schema: Arc<Schema>,
+        adjust: impl FnOnce(&mut DirectoryOptions),
+        adjust_store: impl FnOnce(&mut StoreOptions),
+    ) -> World {
         let dir = tempfile::tempdir().expect("a temporary directory");
-        let schema = Schema::standard();
         let mut options = StoreOptions {
             suffixes: vec![TOP.to_owned()],
             ..StoreOptions::default()

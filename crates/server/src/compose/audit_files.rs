@@ -10,7 +10,7 @@ use std::path::Path;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use fulgurite_directory::WriteReply;
+use fulgurite_directory::AuditText;
 
 use crate::statistics::lock;
 
@@ -27,9 +27,8 @@ pub(super) struct AuditFiles {
 }
 
 impl AuditFiles {
-    /// Appends the records of some replies. A failure is logged once a minute, and refuses nothing.
-    pub(super) fn write(&self, replies: &[WriteReply]) {
-        let records = replies.iter().filter_map(|reply| reply.audit.as_ref());
+    /// Appends records. A failure is logged once a minute, and refuses nothing.
+    pub(super) fn write<'r>(&self, records: impl Iterator<Item = &'r AuditText>) {
         let mut texts: Vec<(&Path, Vec<u8>)> = Vec::new();
         for record in records {
             let file = &*record.file;
@@ -66,18 +65,12 @@ fn append(file: &Path, text: &[u8]) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fulgurite_directory::AuditText;
-    use fulgurite_ldap::LdapResult;
     use std::os::unix::fs::PermissionsExt;
 
-    fn reply(file: Option<&Path>, text: &str) -> WriteReply {
-        WriteReply {
-            result: LdapResult::success(),
-            bytes: Vec::new(),
-            audit: file.map(|file| AuditText {
-                file: file.into(),
-                text: text.into(),
-            }),
+    fn record(file: &Path, text: &str) -> AuditText {
+        AuditText {
+            file: file.into(),
+            text: text.into(),
         }
     }
 
@@ -86,14 +79,13 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let (one, two) = (folder.path().join("one"), folder.path().join("two"));
         let files = AuditFiles::default();
-        let replies = [
-            reply(Some(&one), "a\n"),
-            reply(None, ""),
-            reply(Some(&two), "b\n"),
-            reply(Some(&one), "c\n"),
+        let records = [
+            record(&one, "a\n"),
+            record(&two, "b\n"),
+            record(&one, "c\n"),
         ];
-        files.write(&replies);
-        files.write(&[reply(Some(&one), "d\n")]);
+        files.write(records.iter());
+        files.write([record(&one, "d\n")].iter());
         let read = |file| std::fs::read_to_string(file).expect("a file");
         assert_eq!((read(&one), read(&two)), ("a\nc\nd\n".into(), "b\n".into()));
         let mode = std::fs::metadata(&one)
@@ -103,7 +95,7 @@ mod tests {
         assert_eq!(mode & 0o777, MODE);
         // A file that cannot be opened hinders no other one.
         let lost = folder.path().join("missing/three");
-        files.write(&[reply(Some(&lost), "x\n"), reply(Some(&two), "e\n")]);
+        files.write([record(&lost, "x\n"), record(&two, "e\n")].iter());
         assert_eq!(read(&two), "b\ne\n");
         assert!(lock(&files.complained_at).is_some());
     }

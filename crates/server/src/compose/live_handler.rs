@@ -182,7 +182,11 @@ impl Handler for Live<'_> {
 
     fn check_password(&self, check: PasswordWork) -> PasswordResult {
         match check {
-            PasswordWork::Bind(check) => PasswordResult::Bind(check.run(self.current())),
+            PasswordWork::Bind(check) => {
+                let mut outcome = check.run(self.current());
+                self.audit_files.write(outcome.take_audit().iter());
+                PasswordResult::Bind(outcome)
+            }
             PasswordWork::Change(change) => PasswordResult::Change(change.run()),
         }
     }
@@ -227,7 +231,8 @@ impl Handler for Live<'_> {
 
     fn apply(&self, updates: Vec<WriteRequest>) -> Vec<Vec<u8>> {
         let replies = self.current().apply(&updates);
-        self.audit_files.write(&replies);
+        let records = replies.iter().filter_map(|reply| reply.audit.as_ref());
+        self.audit_files.write(records);
         replies.into_iter().map(|reply| reply.bytes).collect()
     }
 

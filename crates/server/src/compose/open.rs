@@ -6,7 +6,7 @@ use std::sync::Arc;
 use fulgurite_config::{ConfigError, Database, DatabaseKind, Settings, Sourced, Subordinate};
 use fulgurite_directory::{DatabaseOptions, Directory, DirectoryOptions, TreeOptions, TreeSource};
 use fulgurite_schema::{Schema, SchemaError};
-use fulgurite_store::{Store, StoreOptions};
+use fulgurite_store::{IndexKind, IndexKinds, IndexSpec, Store, StoreOptions};
 
 use super::check::{self, CheckError};
 use super::convert;
@@ -52,7 +52,7 @@ pub fn store_options(database: &Database) -> Result<StoreOptions, OpenError> {
     let suffixes = database.content.suffixes.iter();
     Ok(StoreOptions {
         suffixes: suffixes.map(|suffix| suffix.value.clone()).collect(),
-        indexes: Some(database.indexes().iter().map(convert::index).collect()),
+        indexes: Some(indexes(database)),
         durability: Some(convert::durability(*storage.durability)),
         readers_max: Some((*storage.readers_max).max(READERS_MIN)),
         map_bytes_max: Some(*storage.map_bytes_max),
@@ -60,6 +60,33 @@ pub fn store_options(database: &Database) -> Result<StoreOptions, OpenError> {
         entry_bytes_max: *storage.entry_bytes_max,
         ..StoreOptions::default()
     })
+}
+
+/// Returns the indexes of a store, with those that list the members of groups for `memberof`.
+fn indexes(database: &Database) -> Vec<IndexSpec> {
+    let indexes = database.indexes().iter().map(convert::index).collect();
+    with_members(database, indexes)
+}
+
+/// Adds the indexes that list the members of groups for `memberof`.
+fn with_members(database: &Database, mut indexes: Vec<IndexSpec>) -> Vec<IndexSpec> {
+    let overlays = database.overlays.iter();
+    for overlay in overlays.filter(|overlay| overlay.name.eq_ignore_ascii_case("memberof")) {
+        let mut lines = overlay.lines.iter().rev();
+        let line = lines.find(|line| line.directive.keyword == "memberof-member-ad");
+        let attribute = line.map_or("member", |line| line.first());
+        let known = indexes
+            .iter_mut()
+            .find(|index| index.attribute.eq_ignore_ascii_case(attribute));
+        match known {
+            Some(index) => index.kinds.set(IndexKind::Equality, true),
+            None => indexes.push(IndexSpec {
+                attribute: attribute.to_owned(),
+                kinds: IndexKinds::of(&[IndexKind::Equality]),
+            }),
+        }
+    }
+    indexes
 }
 
 /// Opens the directory that the settings describe, with its existing stores.
@@ -120,9 +147,10 @@ pub(crate) fn open(
         Some(existing) => {
             let next = existing.reopened(options)?;
             for (database, store) in settings.stores().zip(&stores) {
-                let asked = store_options(database)?.indexes;
-                if let Some(asked) = asked.filter(|_| database.names_indexes()) {
-                    store.request_indexes(&asked)?;
+                if database.names_indexes() {
+                    store.request_indexes(&indexes(database))?;
+                } else {
+                    add_member_indexes(database, store)?;
                 }
             }
             next
@@ -197,7 +225,20 @@ fn store(
         // The store keeps the indexes it was created with.
         options.indexes = None;
     }
-    Ok(Arc::new(Store::open(folder, &options, Arc::clone(schema))?))
+    let store = Store::open(folder, &options, Arc::clone(schema))?;
+    if !database.names_indexes() {
+        add_member_indexes(database, &store)?;
+    }
+    Ok(Arc::new(store))
+}
+
+/// Requests the indexes of `memberof` in a store that keeps its other ones.
+fn add_member_indexes(database: &Database, store: &Store) -> Result<(), OpenError> {
+    let members = with_members(database, Vec::new());
+    if !members.is_empty() {
+        store.add_indexes(&members)?;
+    }
+    Ok(())
 }
 
 fn database_options(database: &Database, store: Arc<Store>) -> Result<DatabaseOptions, OpenError> {

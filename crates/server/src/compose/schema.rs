@@ -37,7 +37,18 @@ pub(super) fn completed(settings: &Settings) -> Result<Schema, SchemaError> {
     with_builtin(settings, &added)
 }
 
+/// Adds the definitions of password policies where a database has them. A configuration of slapd
+/// 2.4 has its own.
 fn with_builtin(settings: &Settings, added: &[Builtin]) -> Result<Schema, SchemaError> {
+    if settings.stores().any(has_password_policy)
+        && let Ok(schema) = build(settings, &[added, &[Builtin::PasswordPolicy]].concat())
+    {
+        return Ok(schema);
+    }
+    build(settings, added)
+}
+
+fn build(settings: &Settings, added: &[Builtin]) -> Result<Schema, SchemaError> {
     let global = &settings.global;
     let mut builder = SchemaBuilder::new();
     for part in added {
@@ -76,6 +87,11 @@ fn with_builtin(settings: &Settings, added: &[Builtin]) -> Result<Schema, Schema
         }
     }
     builder.build()
+}
+
+fn has_password_policy(database: &Database) -> bool {
+    let mut overlays = database.overlays.iter();
+    overlays.any(|overlay| overlay.name.eq_ignore_ascii_case("ppolicy"))
 }
 
 /// Returns true if cn=config shows directives of the database's overlays.

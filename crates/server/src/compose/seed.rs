@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use fulgurite_auth::Scheme;
 use fulgurite_config::{ConfigError, Origin, SeedEntry, Settings};
-use fulgurite_directory::{Directory, Importer, SystemClock, SystemEntropy};
+use fulgurite_directory::{Author, Directory, Importer, SystemClock, SystemEntropy};
 use fulgurite_schema::{AttributeDescription, Dn, Entry, Schema};
 use fulgurite_store::{EntryId, NameLookup, Store, StoreError};
 
@@ -104,15 +104,15 @@ fn add_missing_to<'s>(
     let root = settings
         .stores()
         .find_map(|database| database.content.root_dn.value.clone());
-    let server_id = settings
-        .global
-        .server_ids
-        .first()
-        .map_or(0, |server| server.id);
+    let server = settings.global.server_ids.first();
+    let author = Author {
+        name: root.unwrap_or_default(),
+        server_id: server.map_or(0, |server| server.id),
+        last_mod: true,
+    };
     let mut importer = Importer::new(
         Arc::clone(schema),
-        &root.unwrap_or_default(),
-        server_id,
+        &author,
         Arc::new(SystemClock::default()),
         Arc::new(SystemEntropy),
     )?;

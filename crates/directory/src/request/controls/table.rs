@@ -4,8 +4,9 @@
 //! the decoder, the fuzz target and the tests read the rows.
 
 use fulgurite_ldap::control::{
-    Assert, ControlKind, Dereference, MatchedValues, PagedResults, ReadEntry, SearchOptions,
-    SessionTracking, SortRequest, SortResponse, Subentries, VlvRequest, VlvResponse,
+    Assert, ControlKind, Dereference, MatchedValues, PagedResults, PasswordPolicyResponse,
+    ReadEntry, SearchOptions, SessionTracking, SortRequest, SortResponse, Subentries, VlvRequest,
+    VlvResponse,
 };
 use fulgurite_ldap::{Control, Limits, Operation, ResultCode, oid};
 
@@ -53,6 +54,9 @@ pub(crate) struct RequestControls<'c> {
     /// The identity that the operation is done for (RFC 4370).
     pub(crate) proxied: Option<&'c [u8]>,
     pub(crate) proxied_critical: bool,
+    /// The client wants to know what a password policy says.
+    pub(crate) password_policy: bool,
+    pub(crate) password_policy_critical: bool,
     /// The transaction of the update (RFC 5805).
     pub(crate) transaction: Option<&'c [u8]>,
 }
@@ -157,6 +161,8 @@ impl ControlRow {
 }
 
 const SEARCH: &[Operation] = &[Operation::Search];
+/// Operations that a password policy judges.
+const WITH_PASSWORDS: &[Operation] = &[Operation::Bind, Operation::Add, Operation::Modify];
 /// Operations that name an entry.
 const ON_ENTRIES: &[Operation] = &[
     Operation::Search,
@@ -338,6 +344,16 @@ pub const CONTROLS: &[ControlRow] = &[
         Ok(())
     })
     .and_extended(&[oid::WHO_AM_I, oid::PASSWORD_MODIFY]),
+    // The root DSE lists it if a database has a password policy.
+    ControlRow::on(
+        WITH_PASSWORDS,
+        PasswordPolicyResponse::KIND,
+        |to, kind, control| {
+            to.password_policy_critical = control.critical;
+            value::flag(kind, control, &mut to.password_policy)
+        },
+    )
+    .and_extended(&[oid::PASSWORD_MODIFY]),
     // The value is an identity without further structure.
     ControlRow::on(
         ON_ENTRIES,

@@ -1,0 +1,198 @@
+//! The rules for a new password, and the changes of the state that it causes.
+
+use fulgurite_ldap::ResultCode;
+use fulgurite_ldap::control::{PasswordError, PasswordPolicyResponse};
+
+use super::history;
+use super::overlay::PolicyRefusal;
+use super::rules::PolicyRules;
+use super::state::{PasswordState, StateAttribute, StateChange};
+use crate::core::clock::Timestamp;
+use crate::core::result::refuse;
+
+/// A change of a password, as the rules see it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PasswordUpdateFacts<'c> {
+    /// The new password, as given.
+    pub(crate) new: Option<&'c [u8]>,
+    /// The stored values before the change.
+    pub(crate) stored: &'c [Vec<u8>],
+    /// The old password that the request supplies.
+    pub(crate) old: OldPassword,
+    /// True if the password is the requester's own.
+    pub(crate) is_own: bool,
+    /// True for the root, and with the right `manage` to the password.
+    pub(crate) is_administrator: bool,
+}
+
+/// The old password of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum OldPassword {
+    Missing,
+    Wrong,
+    Right,
+}
+
+/// Passes a change of a password, or refuses it. The order is slapd's.
+pub(crate) fn check(
+    rules: &PolicyRules,
+    state: &PasswordState,
+    facts: &PasswordUpdateFacts<'_>,
+    now: Timestamp,
+) -> Result<(), PolicyRefusal> {
+    let Some(new) = facts.new.filter(|_| !facts.is_administrator) else {
+        return Ok(());
+    };
+    if !facts.stored.is_empty() {
+        require_old(rules, facts.old)?;
+    }
+    if !rules.allow_user_change && facts.is_own {
+        return Err(refused(
+            ResultCode::InsufficientAccessRights,
+            "User alteration of password is not allowed",
+            PasswordError::ModNotAllowed,
+        ));
+    }
+    let age_s = state
+        .changed
+        .map(|changed| now.seconds().saturating_sub(changed.seconds()));
+    if age_s.is_some_and(|age_s| age_s < rules.min_age_s) && !state.reset {
+        return Err(violation(
+            "Password is too young to change",
+            PasswordError::TooYoung,
+        ));
+    }
+    check_quality(rules, new)?;
+    check_history(rules, state, facts.stored, new)
+}
+
+/// Requires the old password. As in slapd, a wrong one is refused under every policy.
+fn require_old(rules: &PolicyRules, old: OldPassword) -> Result<(), PolicyRefusal> {
+    match old {
+        OldPassword::Right => Ok(()),
+        OldPassword::Missing if !rules.safe_modify => Ok(()),
+        OldPassword::Missing => Err(refused(
+            ResultCode::InsufficientAccessRights,
+            "Must supply old password to be changed as well as new one",
+            PasswordError::MustSupplyOld,
+        )),
+        OldPassword::Wrong => Err(refused(
+            ResultCode::UnwillingToPerform,
+            "Must supply correct old password to change to new one",
+            PasswordError::MustSupplyOld,
+        )),
+    }
+}
+
+/// Passes a new password, or refuses it for its quality. A hash has a length too, as in slapd.
+pub(crate) fn check_quality(rules: &PolicyRules, new: &[u8]) -> Result<(), PolicyRefusal> {
+    let poor = |error| Err(violation("Password fails quality checking policy", error));
+    if rules.check_quality == 0 {
+        return Ok(());
+    }
+    let length = new.len() as u64;
+    if length < rules.min_length {
+        return poor(PasswordError::TooShort);
+    }
+    if rules.max_length > 0 && length > rules.max_length {
+        return poor(PasswordError::TooLong);
+    }
+    if is_hashed(new) {
+        return match rules.check_quality {
+            1 => Ok(()),
+            _ => poor(PasswordError::InsufficientQuality),
+        };
+    }
+    if rules.has_check_module {
+        return poor(PasswordError::InsufficientQuality);
+    }
+    Ok(())
+}
+
+/// Refuses the present password and those of the history.
+fn check_history(
+    rules: &PolicyRules,
+    state: &PasswordState,
+    stored: &[Vec<u8>],
+    new: &[u8],
+) -> Result<(), PolicyRefusal> {
+    if rules.in_history == 0 {
+        return Ok(());
+    }
+    if stored.iter().any(|stored| is_same(stored, new)) {
+        return Err(violation(
+            "Password is not being changed from existing value",
+            PasswordError::InHistory,
+        ));
+    }
+    let mut old = state
+        .history
+        .iter()
+        .filter_map(|held| history::password(held));
+    if old.any(|stored| is_same(stored, new)) {
+        return Err(violation(
+            "Password is in history of old passwords",
+            PasswordError::InHistory,
+        ));
+    }
+    Ok(())
+}
+
+/// Returns true if a given password is one that is stored.
+pub(crate) fn is_same(stored: &[u8], given: &[u8]) -> bool {
+    stored == given || fulgurite_auth::verify(stored, given).unwrap_or(false)
+}
+
+/// Returns true if a value begins with a known `{SCHEME}` that is not that of clear text.
+pub(crate) fn is_hashed(value: &[u8]) -> bool {
+    let is_known = fulgurite_auth::Scheme::of(value).is_ok();
+    is_known && fulgurite_auth::clear_text(value).is_none()
+}
+
+/// Returns the changes of the state that a changed password causes.
+pub(crate) fn state_changes(
+    rules: Option<&PolicyRules>,
+    state: &PasswordState,
+    facts: &PasswordUpdateFacts<'_>,
+    now: Timestamp,
+) -> Vec<StateChange> {
+    let mut changes = Vec::new();
+    let kept = rules.map_or(0, |rules| rules.in_history);
+    if kept > 0 && !facts.stored.is_empty() {
+        changes.push(StateChange {
+            attribute: StateAttribute::History,
+            values: history::extended(&state.history, now, facts.stored, kept),
+        });
+    }
+    if facts.new.is_none() {
+        return changes;
+    }
+    changes.push(StateChange::set(StateAttribute::Changed, now.generalized()));
+    let held = [
+        (StateAttribute::Failures, !state.failures.is_empty()),
+        (StateAttribute::GraceUses, !state.grace_uses.is_empty()),
+        (StateAttribute::Locked, state.locked.is_some()),
+        (StateAttribute::LockedUntil, state.locked_until.is_some()),
+        (StateAttribute::LastSuccess, state.last_success.is_some()),
+    ];
+    let held = held.into_iter().filter(|(_, is_held)| *is_held);
+    changes.extend(held.map(|(attribute, _)| StateChange::remove(attribute)));
+    if facts.is_administrator && rules.is_some_and(|rules| rules.must_change) {
+        let truth = "TRUE".to_owned();
+        changes.push(StateChange::set(StateAttribute::Reset, truth));
+    } else if state.has_reset {
+        changes.push(StateChange::remove(StateAttribute::Reset));
+    }
+    changes
+}
+
+fn violation(text: &str, error: PasswordError) -> PolicyRefusal {
+    refused(ResultCode::ConstraintViolation, text, error)
+}
+
+fn refused(code: ResultCode, text: &str, error: PasswordError) -> PolicyRefusal {
+    PolicyRefusal {
+        result: refuse(code, text),
+        response: PasswordPolicyResponse::of_error(error),
+    }
+}

@@ -1,0 +1,232 @@
+//! The point `bind`: a password policy judges a bind before and after the check of the password.
+//!
+//! ```text
+//!   state in a snapshot: locked? -> refused, without a look at the password
+//!   the password is checked -> verdict
+//!   the verdict changes the state -> the writer judges once more, and the answer waits for the disk
+//! ```
+//!
+//! The second judgement sees the state of all binds before. So parallel guesses all count.
+
+use std::sync::Arc;
+
+use fulgurite_ldap::control::{PasswordPolicyResponse, PasswordWarning};
+use fulgurite_ldap::{LdapResult, ResultCode, oid};
+use fulgurite_schema::Dn;
+use fulgurite_store::NameLookup;
+
+use crate::auth::{BindOutcome, PasswordCheck, PolicedBind, PolicyAnswer};
+use crate::core::database::Database;
+use crate::core::result::{self, OpResult, refuse};
+use crate::core::session::Session;
+use crate::directory::Directory;
+use crate::features::password_policy::bind_verdict::{self, BindVerdict};
+use crate::features::password_policy::overlay::PasswordPolicy;
+use crate::op::bind_record;
+use crate::request::change::Change;
+use crate::request::controls::RequestControls;
+use crate::write::context::Context;
+use crate::write::password_policy::{self, PolicySubject};
+use crate::write::request::{BindAttempt, WriteRequest};
+
+impl Directory {
+    /// Fails for a critical control of password policies if no database has one.
+    pub(crate) fn require_password_policy(&self, controls: &RequestControls<'_>) -> OpResult {
+        let mut databases = self.databases().iter();
+        let has_policy = |database| self.features_of(database).password_policy.is_some();
+        if !controls.password_policy_critical || databases.any(has_policy) {
+            return Ok(());
+        }
+        let text = "critical extension is not recognized";
+        Err(refuse(ResultCode::UnavailableCriticalExtension, text))
+    }
+}
+
+/// Returns the bind to judge, if the database of the name has policies. The root has none.
+pub(super) fn policed(
+    directory: &Directory,
+    dn: &Dn,
+    session: &Session,
+    wants_control: bool,
+) -> Option<Box<PolicedBind>> {
+    database_and_overlay(directory, dn)?;
+    Some(Box::new(PolicedBind {
+        dn: dn.clone(),
+        session: session.clone(),
+        wants_control,
+    }))
+}
+
+/// Refuses the bind of a locked name that proves itself without a password.
+///
+/// # Errors
+/// A failure of the store.
+pub(super) fn unless_locked(directory: &Directory, outcome: BindOutcome) -> OpResult<BindOutcome> {
+    let Some(dn) = outcome.authenticated() else {
+        return Ok(outcome);
+    };
+    let Some((database, overlay)) = database_and_overlay(directory, dn) else {
+        return Ok(outcome);
+    };
+    let now = directory.core().clock.now();
+    let is_locked = match read(directory, database, overlay, dn)? {
+        Some(PolicySubject {
+            rules: Some(rules),
+            state,
+            ..
+        }) => bind_verdict::is_locked(&rules, &state, now),
+        _ => false,
+    };
+    Ok(if is_locked {
+        BindOutcome::invalid_credentials()
+    } else {
+        outcome
+    })
+}
+
+/// Checks the password and judges the bind.
+pub(super) fn run(
+    directory: &Directory,
+    policed: &PolicedBind,
+    check: PasswordCheck,
+) -> BindOutcome {
+    judged(directory, policed, check).unwrap_or_else(BindOutcome::failure)
+}
+
+fn judged(
+    directory: &Directory,
+    policed: &PolicedBind,
+    check: PasswordCheck,
+) -> OpResult<BindOutcome> {
+    let authenticator = directory.authenticator();
+    // The settings may have changed since the bind began.
+    let Some((database, overlay)) = database_and_overlay(directory, &policed.dn) else {
+        return Ok(check.verify(authenticator));
+    };
+    let subject = read(directory, database, overlay, &policed.dn)?;
+    let Some((rules, state)) = subject.and_then(|subject| Some((subject.rules?, subject.state)))
+    else {
+        let mut outcome = check.verify(authenticator);
+        outcome.policy = answer(overlay, policed, &BindVerdict::default());
+        return Ok(outcome);
+    };
+    let now = directory.core().clock.now();
+    if bind_verdict::is_locked(&rules, &state, now) {
+        let verdict = bind_verdict::judge(&rules, &state, false, now);
+        let mut outcome = BindOutcome::invalid_credentials();
+        outcome.policy = answer(overlay, policed, &verdict);
+        return Ok(outcome);
+    }
+    let mut outcome = check.verify(authenticator);
+    let is_right = outcome.authenticated().is_some();
+    if !is_right && outcome.result.code != ResultCode::InvalidCredentials {
+        return Ok(outcome);
+    }
+    let mut verdict = bind_verdict::judge(&rules, &state, is_right, now);
+    let is_read_only = directory.policy().restrictions.read_only || database.restrictions.read_only;
+    let mut audit = None;
+    if !verdict.changes.is_empty() && !overlay.disable_write && !is_read_only {
+        let attempt = Arc::new(BindAttempt::new(policed.dn.clone(), is_right));
+        let request = WriteRequest::attempt(&policed.session, Arc::clone(&attempt));
+        for reply in directory.apply(&[request]) {
+            if !matches!(
+                reply.result.code,
+                ResultCode::Success | ResultCode::NoOperation
+            ) {
+                // A wrong password stays wrong. The client learns nothing of the entry.
+                if is_right {
+                    return Err(reply.result);
+                }
+            }
+            audit = reply.audit;
+        }
+        verdict = attempt.verdict().unwrap_or(verdict);
+    }
+    if is_right && !verdict.is_allowed {
+        outcome = BindOutcome::invalid_credentials();
+    }
+    outcome.policy = answer(overlay, policed, &verdict);
+    outcome.policy.audit = audit;
+    Ok(outcome)
+}
+
+/// Returns the controls of the response, and the restriction of the connection.
+fn answer(overlay: &PasswordPolicy, policed: &PolicedBind, verdict: &BindVerdict) -> PolicyAnswer {
+    let is_hidden = verdict.is_locked && !overlay.use_lockout;
+    let mut controls = Vec::new();
+    if policed.wants_control {
+        let response = if is_hidden {
+            PasswordPolicyResponse::default()
+        } else {
+            verdict.response
+        };
+        controls.push((oid::PASSWORD_POLICY, response.encode()));
+    } else if overlay.netscape_controls {
+        let is_expired = verdict.is_expired || (verdict.is_locked && overlay.use_lockout);
+        if is_expired {
+            controls.push((oid::NETSCAPE_PASSWORD_EXPIRED, b"0".to_vec()));
+        } else if let Some(PasswordWarning::TimeBeforeExpiration(left_s)) = verdict.response.warning
+        {
+            let seconds = left_s.to_string().into_bytes();
+            controls.push((oid::NETSCAPE_PASSWORD_EXPIRING, seconds));
+        }
+    }
+    PolicyAnswer {
+        controls,
+        must_change: verdict.must_change,
+        audit: None,
+    }
+}
+
+fn database_and_overlay<'d>(
+    directory: &'d Directory,
+    dn: &Dn,
+) -> Option<(&'d Database, &'d PasswordPolicy)> {
+    let database = directory.core().databases.database_of(dn)?;
+    let overlay = directory.features_of(database).password_policy.as_ref()?;
+    let root = database.root.as_ref();
+    let is_root = root.is_some_and(|root| root.name.normal() == dn.normal());
+    (!is_root).then_some((database, overlay))
+}
+
+/// Reads rules and state of a name in a snapshot; `None` if there is no entry.
+fn read(
+    directory: &Directory,
+    database: &Database,
+    overlay: &PasswordPolicy,
+    dn: &Dn,
+) -> OpResult<Option<PolicySubject>> {
+    let failed = |error| result::store(&error);
+    let view = database.store.snapshot().map_err(failed)?;
+    let NameLookup::Entry(id) = view.find(dn).map_err(failed)? else {
+        return Ok(None);
+    };
+    password_policy::subject(directory.core(), &view, overlay, id)
+}
+
+/// Judges a bind in the writer, and records what it changes.
+///
+/// # Errors
+/// noOperation if nothing changes. No client gets the result.
+pub(super) fn record(context: &mut Context<'_, '_>, attempt: &BindAttempt) -> OpResult {
+    let nothing = || LdapResult::new(ResultCode::NoOperation);
+    let Some(overlay) = &context.features.password_policy else {
+        return Err(nothing());
+    };
+    let NameLookup::Entry(id) = context.find(&attempt.dn)? else {
+        return Err(nothing());
+    };
+    let subject = password_policy::subject(context.core, context.writer, overlay, id)?;
+    let Some((rules, state)) = subject.and_then(|subject| Some((subject.rules?, subject.state)))
+    else {
+        return Err(nothing());
+    };
+    let mut verdict = bind_verdict::judge(&rules, &state, attempt.is_right, context.now);
+    let changes = std::mem::take(&mut verdict.changes).into_iter();
+    let changes: Vec<Change> = changes.map(|change| overlay.types.change(change)).collect();
+    attempt.set_verdict(verdict);
+    if changes.is_empty() {
+        return Err(nothing());
+    }
+    bind_record::change_as_root(context, id, &changes)
+}

@@ -1,0 +1,391 @@
+//! Filter items about groups, such as `(memberOf=cn=staff,...)`, before the search is planned.
+//!
+//! ```text
+//!   (memberOf=g)     few candidates remain without it:   each candidate is tested
+//!                    otherwise:                          the members of g become a set of entries
+//! ```
+//!
+//! No index lists the members of a group by their ids. So the values of a group are read, and each
+//! costs as much as the test of some candidates. The smallest groups come first, and each may leave
+//! too few candidates for the next one.
+
+use std::sync::Arc;
+
+use fulgurite_schema::{
+    Assertion, AttributeDescription, AttributeIndex, AttributeSelector, Filter, Schema,
+};
+use fulgurite_store::{EntryId, EntryView, Scope, StoreError, View};
+
+use crate::core::membership::Memberships;
+
+/// The members that take as long to read as one candidate takes to test.
+const MEMBERS_PER_CANDIDATE: u64 = 4;
+
+/// The number of candidates that are always tested.
+const TESTED_MAX: u64 = 16;
+
+/// The items of a filter up to which each group is followed by a new plan.
+const PLANNED_ITEMS_MAX: usize = 64;
+
+/// The items about groups of one filter.
+#[derive(Debug)]
+pub(crate) struct MemberItems {
+    /// The state of the store that members are read in.
+    state: u64,
+    /// The items to read, the largest group first.
+    waiting: Vec<MemberItem>,
+    current: Option<MemberScan>,
+    found: Vec<FoundMembers>,
+}
+
+/// An attribute and the name of a group in normal form.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct ItemKey {
+    attribute: AttributeIndex,
+    normal: Box<[u8]>,
+}
+
+/// An item, and the attributes with the members of its group.
+#[derive(Debug)]
+struct MemberItem {
+    key: ItemKey,
+    group: Option<EntryId>,
+    attributes: Vec<AttributeDescription>,
+    members: u64,
+}
+
+/// An item whose members are being read.
+#[derive(Debug)]
+struct MemberScan {
+    item: MemberItem,
+    /// The number of values that are done.
+    done: usize,
+    members: Vec<u64>,
+}
+
+/// The ids of the members of an item, ascending.
+#[derive(Debug)]
+struct FoundMembers {
+    key: ItemKey,
+    members: Arc<[u64]>,
+}
+
+/// The number of groups whose members are read at most. With more of them in a filter, each
+/// candidate is tested.
+const ITEMS_MAX: usize = 64;
+
+impl MemberItems {
+    /// Returns the items of a filter; `None` if it has none about groups.
+    pub(crate) fn of(
+        memberships: &Memberships,
+        filter: &Filter<AttributeSelector>,
+        view: &View<'_>,
+    ) -> Result<Option<MemberItems>, StoreError> {
+        if memberships.is_empty() || !mentions(memberships, filter) {
+            return Ok(None);
+        }
+        let mut keys = Vec::new();
+        collect(memberships, filter, &mut keys);
+        if keys.len() > ITEMS_MAX {
+            keys.clear();
+        }
+        let items = keys
+            .into_iter()
+            .map(|key| MemberItem::of(memberships, key, view));
+        let mut waiting = items.collect::<Result<Vec<_>, _>>()?;
+        waiting.sort_by_key(|item| std::cmp::Reverse(item.members));
+        Ok(Some(MemberItems {
+            state: view.state(),
+            waiting,
+            current: None,
+            found: Vec::new(),
+        }))
+    }
+
+    /// Tests each candidate: the items stay as they are.
+    pub(crate) fn read_none(&mut self) {
+        self.waiting.clear();
+    }
+
+    /// Reads members until `left` is used up. Returns true once all worthwhile groups are read.
+    pub(crate) fn step(
+        &mut self,
+        memberships: &Memberships,
+        filter: &Filter<AttributeSelector>,
+        view: &View<'_>,
+        left: &mut usize,
+    ) -> Result<bool, StoreError> {
+        if view.state() != self.state {
+            // The members are of a state that is gone.
+            (self.waiting, self.current, self.found) = (Vec::new(), None, Vec::new());
+        }
+        while *left > 0 {
+            if let Some(scan) = &mut self.current {
+                if !scan.step(view, left)? {
+                    return Ok(false);
+                }
+                self.found
+                    .extend(self.current.take().map(MemberScan::found));
+                continue;
+            }
+            let Some(item) = self.waiting.pop() else {
+                return Ok(true);
+            };
+            if item.members > 0 {
+                let rest = self.planned(memberships, filter, view.schema());
+                let candidates = candidates(view, &rest)?;
+                *left = left.saturating_sub(1);
+                if candidates <= TESTED_MAX || item.members / MEMBERS_PER_CANDIDATE > candidates {
+                    self.waiting.clear();
+                    return Ok(true);
+                }
+            }
+            self.current = Some(MemberScan {
+                item,
+                done: 0,
+                members: Vec::new(),
+            });
+        }
+        Ok(false)
+    }
+
+    /// Returns a filter to plan with. Items that are not read stay open, because no index of their
+    /// attribute counts.
+    pub(crate) fn planned(
+        &self,
+        memberships: &Memberships,
+        filter: &Filter<AttributeSelector>,
+        schema: &Schema,
+    ) -> Filter<AttributeSelector> {
+        let replaced = |item: &Filter<AttributeSelector>| {
+            let attribute = attribute_of(memberships, item)?;
+            self.set_of(memberships, item)
+                .or_else(|| open(schema, attribute))
+        };
+        rewritten(filter, &replaced)
+    }
+
+    /// Returns a filter to test with, for requesters that may search the attributes.
+    pub(crate) fn tested(
+        &self,
+        memberships: &Memberships,
+        filter: &Filter<AttributeSelector>,
+        may_search: impl Fn(&AttributeDescription) -> bool,
+    ) -> Filter<AttributeSelector> {
+        let replaced = |item: &Filter<AttributeSelector>| {
+            let attribute = attribute_of(memberships, item)?;
+            let set = self.set_of(memberships, item);
+            set.filter(|_| may_search(attribute))
+        };
+        rewritten(filter, &replaced)
+    }
+
+    /// Returns the members that an item means, if they were read.
+    fn set_of(
+        &self,
+        memberships: &Memberships,
+        item: &Filter<AttributeSelector>,
+    ) -> Option<Filter<AttributeSelector>> {
+        let key = key_of(memberships, item)?;
+        let found = self.found.iter().find(|found| found.key == key)?;
+        Some(Filter::Entries(Arc::clone(&found.members)))
+    }
+}
+
+impl MemberItem {
+    fn of(
+        memberships: &Memberships,
+        key: ItemKey,
+        view: &View<'_>,
+    ) -> Result<MemberItem, StoreError> {
+        let mut item = MemberItem {
+            key,
+            group: None,
+            attributes: Vec::new(),
+            members: 0,
+        };
+        let Ok(name) = std::str::from_utf8(&item.key.normal) else {
+            return Ok(item);
+        };
+        item.group = view.find_normal(name)?.entry();
+        let Some(entry) = entry_of(view, item.group)? else {
+            return Ok(item);
+        };
+        for membership in memberships.of(item.key.attribute) {
+            if membership.is_group(view.schema(), &entry) {
+                let values = entry.values(&membership.member);
+                item.members += values.map_or(0, |values| values.len() as u64);
+                item.attributes.push(membership.member.clone());
+            }
+        }
+        Ok(item)
+    }
+}
+
+impl MemberScan {
+    /// Reads members. Returns true at the end.
+    fn step(&mut self, view: &View<'_>, left: &mut usize) -> Result<bool, StoreError> {
+        let Some(entry) = entry_of(view, self.item.group)? else {
+            return Ok(true);
+        };
+        let mut at = 0;
+        for attribute in &self.item.attributes {
+            for value in entry
+                .values(attribute)
+                .iter()
+                .flat_map(|values| values.iter())
+            {
+                at += 1;
+                if at <= self.done {
+                    continue;
+                }
+                if *left == 0 {
+                    return Ok(false);
+                }
+                *left -= 1;
+                self.done = at;
+                let normal = view.schema().normal_value(attribute.attribute, value);
+                if let Some(Ok(name)) = normal.as_deref().map(std::str::from_utf8) {
+                    let member = view.find_normal(name)?.entry();
+                    self.members.extend(member.map(|member| member.0));
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    fn found(mut self) -> FoundMembers {
+        self.members.sort_unstable();
+        self.members.dedup();
+        FoundMembers {
+            key: self.item.key,
+            members: self.members.into(),
+        }
+    }
+}
+
+fn entry_of<'v>(
+    view: &'v View<'_>,
+    id: Option<EntryId>,
+) -> Result<Option<EntryView<'v>>, StoreError> {
+    match id {
+        Some(id) => view.entry(id),
+        None => Ok(None),
+    }
+}
+
+/// Returns an upper bound of the candidates of a filter in the whole database.
+fn candidates(view: &View<'_>, filter: &Filter<AttributeSelector>) -> Result<u64, StoreError> {
+    if filter.weight() > PLANNED_ITEMS_MAX {
+        return view.entry_count();
+    }
+    let planned = view.plan(EntryId::ROOT, Scope::Subtree, filter)?;
+    Ok(planned.count_max())
+}
+
+/// Returns true if an item of a filter is about an attribute that lists groups.
+fn mentions(memberships: &Memberships, filter: &Filter<AttributeSelector>) -> bool {
+    match filter {
+        Filter::And(items) | Filter::Or(items) => {
+            items.iter().any(|item| mentions(memberships, item))
+        }
+        Filter::Not(item) => mentions(memberships, item),
+        item => attribute_of(memberships, item).is_some(),
+    }
+}
+
+/// Returns the number of items about groups.
+pub(super) fn count(memberships: &Memberships, filter: &Filter<AttributeSelector>) -> usize {
+    if memberships.is_empty() {
+        return 0;
+    }
+    match filter {
+        Filter::And(items) | Filter::Or(items) => {
+            items.iter().map(|item| count(memberships, item)).sum()
+        }
+        Filter::Not(item) => count(memberships, item),
+        item => attribute_of(memberships, item).is_some().into(),
+    }
+}
+
+/// Collects the groups that items name, each once.
+fn collect(memberships: &Memberships, filter: &Filter<AttributeSelector>, keys: &mut Vec<ItemKey>) {
+    match filter {
+        Filter::And(items) | Filter::Or(items) => {
+            items
+                .iter()
+                .for_each(|item| collect(memberships, item, keys));
+        }
+        Filter::Not(item) => collect(memberships, item, keys),
+        item => {
+            if keys.len() > ITEMS_MAX {
+                return;
+            }
+            let key = key_of(memberships, item);
+            keys.extend(key.filter(|key| !keys.contains(key)));
+        }
+    }
+}
+
+/// Returns the group that an equality item names.
+fn key_of(memberships: &Memberships, item: &Filter<AttributeSelector>) -> Option<ItemKey> {
+    let attribute = attribute_of(memberships, item)?;
+    match item {
+        Filter::Equality(assertion) => Some(ItemKey {
+            attribute: attribute.attribute,
+            normal: assertion.normal.clone(),
+        }),
+        _ => None,
+    }
+}
+
+/// Returns the attribute of an item, if it lists groups.
+fn attribute_of<'f>(
+    memberships: &Memberships,
+    item: &'f Filter<AttributeSelector>,
+) -> Option<&'f AttributeDescription> {
+    let attribute = match item {
+        Filter::Equality(assertion)
+        | Filter::GreaterOrEqual(assertion)
+        | Filter::LessOrEqual(assertion) => &assertion.attribute,
+        Filter::Present(attribute)
+        | Filter::Approximate { attribute, .. }
+        | Filter::Substrings { attribute, .. }
+        | Filter::Extensible {
+            attribute: Some(attribute),
+            ..
+        } => attribute,
+        _ => return None,
+    };
+    let lists = attribute.options().is_none() && memberships.compute(attribute.attribute);
+    lists.then_some(attribute)
+}
+
+/// Returns an item about an attribute that no index answers.
+fn open(schema: &Schema, attribute: &AttributeDescription) -> Option<Filter<AttributeSelector>> {
+    let rule = schema.attribute_at(attribute.attribute).equality?;
+    Some(Filter::InChain {
+        assertion: Assertion {
+            attribute: attribute.clone(),
+            rule,
+            normal: Box::default(),
+        },
+        attribute_type: attribute.attribute,
+    })
+}
+
+/// Returns a copy of a filter in which some items are replaced.
+fn rewritten(
+    filter: &Filter<AttributeSelector>,
+    replaced: &dyn Fn(&Filter<AttributeSelector>) -> Option<Filter<AttributeSelector>>,
+) -> Filter<AttributeSelector> {
+    let all = |items: &[Filter<AttributeSelector>]| {
+        items.iter().map(|item| rewritten(item, replaced)).collect()
+    };
+    match filter {
+        Filter::And(items) => Filter::And(all(items)),
+        Filter::Or(items) => Filter::Or(all(items)),
+        Filter::Not(item) => Filter::Not(Box::new(rewritten(item, replaced))),
+        item => replaced(item).unwrap_or_else(|| item.clone()),
+    }
+}

@@ -1,0 +1,319 @@
+//! Password policies at updates: a new password is judged, and the state that it changes is added.
+
+use std::borrow::Cow;
+
+use fulgurite_access::Rights;
+use fulgurite_ldap::control::PasswordPolicyResponse;
+use fulgurite_ldap::{LdapResult, ModifyOperation, ResultCode};
+use fulgurite_schema::{AttributeDescription, Dn, Entry};
+use fulgurite_store::{EntryId, Snapshot, View};
+
+use crate::core::foundation::Core;
+use crate::core::result::{self, OpResult, refuse};
+use crate::features::password_policy::change_rules::{
+    self, OldPassword, PasswordUpdateFacts, is_hashed, is_same,
+};
+use crate::features::password_policy::overlay::{PasswordPolicy, PolicyRefusal};
+use crate::features::password_policy::rules::PolicyRules;
+use crate::features::password_policy::state::PasswordState;
+use crate::request::change::Change;
+use crate::request::restrictions::password_change_required;
+use crate::rights::facts::NeighbourReader;
+use crate::write::context::{Context, WorkBudget};
+use crate::write::request::PasswordExchange;
+
+/// The deleted passwords of a request that are compared with the stored hashes. Each comparison
+/// costs as much as a bind, and the writer waits.
+const COMPARED_MAX: usize = 4;
+
+/// An entry that a policy is about.
+pub(crate) struct PolicySubject {
+    /// `None` if no valid policy is about the entry.
+    pub(crate) rules: Option<PolicyRules>,
+    pub(crate) state: PasswordState,
+    /// The stored passwords.
+    pub(crate) stored: Vec<Vec<u8>>,
+}
+
+/// The changes of a modify after the judgement.
+pub(crate) struct JudgedChanges<'c> {
+    /// The client's changes, perhaps with hashed passwords.
+    pub(crate) changes: Cow<'c, [Change]>,
+    /// The changes of the password's state.
+    pub(crate) state: Vec<Change>,
+}
+
+/// Reads rules and state of an entry; `None` if there is none of this id.
+pub(crate) fn subject<'s, T: Snapshot>(
+    core: &Core,
+    view: &View<'s, T>,
+    overlay: &PasswordPolicy,
+    id: EntryId,
+) -> OpResult<Option<PolicySubject>> {
+    let Some(entry) = view.entry(id).map_err(|error| result::store(&error))? else {
+        return Ok(None);
+    };
+    let named = entry.values(&overlay.types.policy);
+    let named = named.and_then(|values| values.first());
+    let stored = entry.values(&core.types.user_password).into_iter();
+    Ok(Some(PolicySubject {
+        rules: rules(core, view, overlay, named),
+        state: PasswordState::of(&core.schema, &overlay.types, &entry),
+        stored: stored.flatten().map(<[u8]>::to_vec).collect(),
+    }))
+}
+
+/// Reads the policy that an entry names, or the default one. As in slapd, a name without a valid
+/// policy means no policy at all.
+fn rules<'s, T: Snapshot>(
+    core: &Core,
+    view: &View<'s, T>,
+    overlay: &PasswordPolicy,
+    named: Option<&[u8]>,
+) -> Option<PolicyRules> {
+    let own = match named {
+        None => None,
+        Some(text) => Some(Dn::parse(&core.schema, std::str::from_utf8(text).ok()?).ok()?),
+    };
+    let dn = own.as_ref().or(overlay.default.as_ref())?;
+    let read = view.read(core, dn.normal(), |entry| {
+        PolicyRules::of(&core.schema, &entry)
+    });
+    read.flatten()
+}
+
+impl Context<'_, '_> {
+    /// Refuses what a connection must not do before it has changed its password.
+    pub(crate) fn refuse_until_password_change(&mut self) -> LdapResult {
+        let error = fulgurite_ldap::control::PasswordError::ChangeAfterReset;
+        self.refused_by_policy(PolicyRefusal {
+            result: password_change_required(),
+            response: PasswordPolicyResponse::of_error(error),
+        })
+    }
+
+    /// Judges the changes of an entry, and adds those of its password's state.
+    pub(crate) fn judge_modify<'c>(
+        &mut self,
+        id: EntryId,
+        dn: &Dn,
+        changes: &'c [Change],
+        exchange: Option<&PasswordExchange>,
+    ) -> OpResult<JudgedChanges<'c>> {
+        let password = &self.core.types.user_password;
+        let mut touched = changes.iter();
+        let features = self.features;
+        let overlay = features.password_policy.as_ref();
+        let is_password = |change: &Change| change.attribute.description == *password;
+        let Some(overlay) = overlay.filter(|_| touched.any(is_password)) else {
+            return Ok(JudgedChanges {
+                changes: Cow::Borrowed(changes),
+                state: Vec::new(),
+            });
+        };
+        self.require_time_for_hashes()?;
+        let added = changes
+            .iter()
+            .filter(|change| is_password(change) && adds(change));
+        let added: Vec<&[u8]> = added.flat_map(slices).collect();
+        if exchange.is_none() && added.len() > 1 {
+            return Err(self.refused_by_policy(too_many()));
+        }
+        let subject = subject(self.core, self.writer, overlay, id)?;
+        let Some(subject) = subject else {
+            return Err(LdapResult::new(ResultCode::NoSuchObject));
+        };
+        let given = exchange.map(|exchange| exchange.new.as_slice());
+        let attribute = &self.core.types.user_password;
+        let manages = self.rights(dn, |rights| {
+            rights.attribute(attribute).allows(Rights::MANAGE)
+        })?;
+        let name = self.session.identity().name();
+        let facts = PasswordUpdateFacts {
+            new: given.or(added.last().copied().map(in_clear)),
+            stored: &subject.stored,
+            old: old_password(
+                changes.iter().filter(|change| is_password(change)),
+                exchange,
+                &subject.stored,
+            ),
+            is_own: name.is_some_and(|name| name.normal() == dn.normal()),
+            is_administrator: manages || self.decisions.is_root(),
+        };
+        if let Some(rules) = &subject.rules {
+            let checked = change_rules::check(rules, &subject.state, &facts, self.now);
+            checked.map_err(|refusal| self.refused_by_policy(refusal))?;
+        }
+        if self.session.must_change_password() && facts.new.is_some() {
+            self.returned.new_password_of = Some(dn.clone());
+        }
+        let state =
+            change_rules::state_changes(subject.rules.as_ref(), &subject.state, &facts, self.now);
+        let is_set = |description: &AttributeDescription| {
+            let mut changes = changes.iter();
+            changes.any(|change| change.attribute.description == *description)
+        };
+        let state = state.into_iter().map(|change| overlay.types.change(change));
+        let state = state.filter(|change| !is_set(&change.attribute.description));
+        let mut rewritten = changes.to_vec();
+        let mut compared = 0;
+        for change in rewritten.iter_mut().filter(|change| is_password(change)) {
+            self.rewrite(overlay, change, &subject.stored, &mut compared)?;
+        }
+        Ok(JudgedChanges {
+            changes: Cow::Owned(rewritten),
+            state: state.collect(),
+        })
+    }
+
+    /// Replaces a deleted password in clear by the stored value, and hashes an added one where the
+    /// overlay says so. `compared` counts the values of the request that were compared with hashes.
+    fn rewrite(
+        &self,
+        overlay: &PasswordPolicy,
+        change: &mut Change,
+        stored: &[Vec<u8>],
+        compared: &mut usize,
+    ) -> OpResult {
+        if adds(change) {
+            if overlay.hash_cleartext {
+                self.hash(&mut change.attribute.values)?;
+            }
+            return Ok(());
+        }
+        for value in &mut change.attribute.values {
+            if stored.contains(value) || *compared >= COMPARED_MAX {
+                continue;
+            }
+            *compared += 1;
+            if let Some(same) = stored.iter().find(|stored| is_same(stored, value)) {
+                value.clone_from(same);
+            }
+        }
+        Ok(())
+    }
+
+    /// Judges the password of an entry to add. Returns the attribute for the time of its password.
+    pub(crate) fn judge_add(
+        &mut self,
+        entry: &mut Entry,
+    ) -> OpResult<Option<AttributeDescription>> {
+        let features = self.features;
+        let attribute = &self.core.types.user_password;
+        let values = entry.values(attribute.attribute).to_vec();
+        let overlay = features.password_policy.as_ref();
+        let Some(overlay) = overlay.filter(|_| !values.is_empty()) else {
+            return Ok(None);
+        };
+        self.require_time_for_hashes()?;
+        let [password] = values.as_slice() else {
+            // As in slapd, without the control.
+            return Err(too_many().result);
+        };
+        let named = entry.values(overlay.types.policy.attribute).first();
+        let rules = rules(self.core, self.writer, overlay, named.map(Vec::as_slice));
+        let manages = self.rights_of(entry, |rights| {
+            rights.attribute(attribute).allows(Rights::MANAGE)
+        });
+        if let Some(rules) = rules
+            .as_ref()
+            .filter(|_| !manages && !self.decisions.is_root())
+        {
+            let checked = change_rules::check_quality(rules, in_clear(password));
+            checked.map_err(|refusal| self.refused_by_policy(refusal))?;
+        }
+        if overlay.hash_cleartext
+            && let Some(held) = entry.attribute_mut(attribute)
+        {
+            self.hash(&mut held.values)?;
+        }
+        let is_aged = rules.is_some_and(|rules| rules.max_age_s > 0 || rules.min_age_s > 0);
+        let changed = &overlay.types.changed;
+        let is_given = !entry.values(changed.attribute).is_empty();
+        Ok((is_aged && !is_given).then(|| changed.clone()))
+    }
+
+    /// Hashes passwords in clear.
+    fn hash(&self, values: &mut [Vec<u8>]) -> OpResult {
+        let schemes = self.auth.schemes();
+        let Some(scheme) = schemes.first() else {
+            return Ok(());
+        };
+        for value in values.iter_mut().filter(|value| !is_hashed(value)) {
+            let format = self.auth.crypt_salt_format.as_deref();
+            let hashed = fulgurite_auth::hash_with(*scheme, in_clear(value), format);
+            let hashed = hashed.map_err(|error| refuse(ResultCode::Other, error.to_string()))?;
+            *value = hashed.into_bytes();
+        }
+        Ok(())
+    }
+
+    /// Leaves the update to the writer thread, because hashes take time.
+    fn require_time_for_hashes(&mut self) -> OpResult {
+        match self.budget {
+            WorkBudget::Unlimited => Ok(()),
+            WorkBudget::Short => Err(self.defer()),
+        }
+    }
+
+    /// Returns the result of a refusal, and keeps its control for a client that wants it.
+    fn refused_by_policy(&mut self, refusal: PolicyRefusal) -> LdapResult {
+        if self.modifiers.password_policy {
+            self.returned.password_policy = Some(refusal.response.encode());
+        }
+        refusal.result
+    }
+}
+
+fn adds(change: &Change) -> bool {
+    matches!(
+        change.operation,
+        ModifyOperation::Add | ModifyOperation::Replace
+    )
+}
+
+/// Returns a password without the scheme of clear text.
+fn in_clear(value: &[u8]) -> &[u8] {
+    fulgurite_auth::clear_text(value).unwrap_or(value)
+}
+
+fn slices(change: &Change) -> impl Iterator<Item = &[u8]> {
+    change.attribute.values.iter().map(Vec::as_slice)
+}
+
+/// Compares the deleted passwords with the stored ones.
+fn old_password<'c>(
+    mut changes: impl Iterator<Item = &'c Change>,
+    exchange: Option<&PasswordExchange>,
+    stored: &[Vec<u8>],
+) -> OldPassword {
+    if let Some(exchange) = exchange {
+        // A wrong one is refused before.
+        return if exchange.has_old {
+            OldPassword::Right
+        } else {
+            OldPassword::Missing
+        };
+    }
+    let is_deletion = |change: &&Change| !adds(change) && !change.attribute.values.is_empty();
+    let Some(deletion) = changes.find(is_deletion) else {
+        return OldPassword::Missing;
+    };
+    let is_stored = |given: &[u8]| stored.iter().any(|stored| is_same(stored, given));
+    let is_short = deletion.attribute.values.len() <= COMPARED_MAX;
+    if is_short && slices(deletion).all(is_stored) {
+        OldPassword::Right
+    } else {
+        OldPassword::Wrong
+    }
+}
+
+fn too_many() -> PolicyRefusal {
+    PolicyRefusal {
+        result: refuse(
+            ResultCode::ConstraintViolation,
+            "Password policy only allows one password value",
+        ),
+        response: PasswordPolicyResponse::default(),
+    }
+}

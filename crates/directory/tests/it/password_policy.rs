@@ -1,0 +1,392 @@
+//! The overlay `ppolicy`, with a clock that only the tests advance.
+
+use std::sync::Arc;
+
+use fulgurite_directory::{BindStep, RuleText, Session};
+use fulgurite_ldap::{
+    Authentication, BindRequest, Control, LdapResult, ModifyOperation, Request, ResponseMessage,
+    ResultCode, Scope, oid,
+};
+use fulgurite_schema::{Builtin, SchemaBuilder};
+
+use crate::guards::overlay;
+use crate::sasl::{people, protected};
+use crate::support::{JANE, ROOT, TOP, World, asked, decode, modify_pdu, pdu, write_request};
+use ResultCode::{InsufficientAccessRights, InvalidCredentials, Success};
+
+const POLICY: &str = "cn=policy,dc=example,dc=com";
+
+/// A world in which all names have one policy.
+fn world(lines: &[&str], rules: &[(&str, &str)]) -> World {
+    let schema = SchemaBuilder::standard().builtin(Builtin::PasswordPolicy);
+    let schema = Arc::new(schema.build().expect("the built-in schema resolves"));
+    let default = format!("ppolicy_default {POLICY}");
+    let lines = [&[default.as_str()], lines].concat();
+    let adjust = |options: &mut fulgurite_directory::DirectoryOptions| {
+        options.databases[0].overlays = vec![overlay("ppolicy", &lines)];
+        people(options);
+        let rule = "to * by self write by anonymous auth by * read".to_owned();
+        options.access = vec![RuleText::from(rule)];
+    };
+    let world = World::empty_with_schema(schema, adjust, |_| {});
+    world.load_example();
+    let policy = [
+        ("objectClass", "device"),
+        ("objectClass", "pwdPolicy"),
+        ("cn", "policy"),
+        ("pwdAttribute", "userPassword"),
+    ];
+    let policy = [&policy[..], rules].concat();
+    let result = world.add(&world.root(), POLICY, &policy);
+    assert_eq!(result, LdapResult::success());
+    world
+}
+
+/// The answer to a bind: its code, and its controls in hexadecimal digits.
+type Answer = (ResultCode, Vec<(String, String)>);
+
+fn begin(
+    world: &World,
+    session: &mut Session,
+    request: &BindRequest<'_>,
+    controls: &[Control<'_>],
+) -> BindStep {
+    let pdu = pdu(&Request::Bind(*request), controls);
+    let message = decode(&pdu);
+    let Request::Bind(request) = &message.request else {
+        unreachable!("a bind was encoded")
+    };
+    world
+        .directory
+        .begin_bind(session, request, &message.controls)
+}
+
+fn finish(world: &World, session: &mut Session, step: BindStep) -> Answer {
+    let outcome = match step {
+        BindStep::Done(outcome) => outcome,
+        BindStep::Check(check) => check.run(&world.directory),
+    };
+    let code = outcome.result.code;
+    let mut out = Vec::new();
+    outcome.finish(session, 7, &mut out);
+    (code, controls(&out))
+}
+
+fn controls(response: &[u8]) -> Vec<(String, String)> {
+    let message = ResponseMessage::decode(response).expect("a response");
+    let text = |control: Control<'_>| {
+        let oid = String::from_utf8_lossy(control.oid).into_owned();
+        let value = control.value.unwrap_or_default().iter();
+        (oid, value.map(|byte| format!("{byte:02x}")).collect())
+    };
+    message.controls.iter().map(text).collect()
+}
+
+fn policy_control<'c>() -> Control<'c> {
+    Control {
+        oid: oid::PASSWORD_POLICY.as_bytes(),
+        critical: true,
+        value: None,
+    }
+}
+
+/// Binds with the control of policies.
+fn bind(world: &World, dn: &str, password: &str) -> (ResultCode, String) {
+    let mut session = Session::new();
+    let request = BindRequest::simple(dn, password.as_bytes());
+    let step = begin(world, &mut session, &request, &[policy_control()]);
+    let (code, controls) = finish(world, &mut session, step);
+    let control = controls.into_iter().next();
+    (code, control.map_or_else(String::new, |(_, value)| value))
+}
+
+fn jane(world: &World, password: &str) -> (ResultCode, String) {
+    bind(world, JANE, password)
+}
+
+fn refused(control: &str) -> (ResultCode, String) {
+    (InvalidCredentials, control.to_owned())
+}
+
+fn accepted(control: &str) -> (ResultCode, String) {
+    (Success, control.to_owned())
+}
+
+fn count(world: &World, name: &str) -> usize {
+    world.read(JANE, &[name]).get(name).len()
+}
+
+#[test]
+fn too_many_failures_lock_a_name_for_a_while() {
+    let rules = [
+        ("pwdLockout", "TRUE"),
+        ("pwdMaxFailure", "2"),
+        ("pwdLockoutDuration", "10"),
+    ];
+    let world = world(&["ppolicy_use_lockout"], &rules);
+    assert_eq!(jane(&world, "wrong"), refused("3000"));
+    assert_eq!(count(&world, "pwdFailureTime"), 1);
+    assert_eq!(jane(&world, "jane's"), accepted("3000"));
+    assert_eq!(count(&world, "pwdFailureTime"), 0);
+    assert_eq!(jane(&world, "wrong"), refused("3000"));
+    assert_eq!(jane(&world, "wrong"), refused("3000"));
+    let state = world.read(JANE, &["pwdAccountLockedTime", "modifiersName"]);
+    assert_eq!(state.get("pwdAccountLockedTime"), ["20260102030405Z"]);
+    assert_eq!(state.get("modifiersName"), [ROOT]);
+    world.clock.sleep_s(9);
+    assert_eq!(jane(&world, "jane's"), refused("3003810101"));
+    assert_eq!(count(&world, "pwdFailureTime"), 2, "nothing is recorded");
+    world.clock.sleep_s(1);
+    assert_eq!(jane(&world, "jane's"), accepted("3000"));
+    assert_eq!(count(&world, "pwdAccountLockedTime"), 0);
+}
+
+#[test]
+fn guesses_in_parallel_all_count() {
+    let rules = [("pwdLockout", "TRUE"), ("pwdMaxFailure", "3")];
+    let world = world(&[], &rules);
+    let request = |password: &'static str| BindRequest::simple(JANE, password.as_bytes());
+    let mut sessions = vec![Session::new(); 6];
+    let steps: Vec<BindStep> = sessions
+        .iter_mut()
+        .map(|session| begin(&world, session, &request("wrong"), &[]))
+        .collect();
+    for (session, step) in sessions.iter_mut().zip(steps) {
+        assert!(matches!(step, BindStep::Check(_)), "a policy may write");
+        assert_eq!(finish(&world, session, step).0, InvalidCredentials);
+    }
+    assert_eq!(count(&world, "pwdFailureTime"), 3);
+    assert_eq!(jane(&world, "jane's"), refused("3000"));
+}
+
+#[test]
+fn delays_double_up_to_the_longest() {
+    let world = world(&[], &[("pwdMinDelay", "2"), ("pwdMaxDelay", "5")]);
+    for delay_s in [2, 4, 5, 5] {
+        assert_eq!(jane(&world, "wrong"), refused("3000"));
+        world.clock.sleep_s(delay_s - 1);
+        assert_eq!(jane(&world, "jane's"), refused("3000"), "{delay_s}");
+        world.clock.sleep_s(1);
+    }
+    assert_eq!(jane(&world, "jane's"), accepted("3000"));
+    assert_eq!(count(&world, "pwdAccountTmpLockoutEnd"), 0);
+    assert_eq!(jane(&world, "wrong"), refused("3000"));
+    world.clock.sleep_s(2);
+    assert_eq!(jane(&world, "jane's"), accepted("3000"));
+}
+
+#[test]
+fn names_that_do_not_exist_look_like_others() {
+    let world = world(&[], &[]);
+    let unknown = format!("uid=nobody,{TOP}");
+    assert_eq!(bind(&world, &unknown, "x"), refused("3000"));
+    assert_eq!(jane(&world, "x"), refused("3000"));
+    assert_eq!(bind(&world, ROOT, "secret"), accepted(""));
+    assert_eq!(bind(&world, ROOT, "x"), refused(""));
+}
+
+#[test]
+fn expired_passwords_permit_some_binds() {
+    let rules = [
+        ("pwdMaxAge", "100"),
+        ("pwdExpireWarning", "20"),
+        ("pwdGraceAuthNLimit", "2"),
+    ];
+    let world = world(&[], &rules);
+    let change = [(ModifyOperation::Replace, "userPassword", &["new"][..])];
+    assert_eq!(world.modify(&world.root(), JANE, &change).code, Success);
+    assert_eq!(jane(&world, "new"), accepted("3000"));
+    world.clock.sleep_s(97);
+    assert_eq!(jane(&world, "new"), accepted("3005a003800103"));
+    world.clock.sleep_s(3);
+    assert_eq!(jane(&world, "new"), accepted("3005a003800100"));
+    world.clock.sleep_s(1);
+    assert_eq!(jane(&world, "wrong"), refused("3000"));
+    assert_eq!(jane(&world, "new"), accepted("3005a003810101"));
+    assert_eq!(jane(&world, "new"), accepted("3005a003810100"));
+    assert_eq!(jane(&world, "new"), refused("3003810100"));
+    assert_eq!(count(&world, "pwdGraceUseTime"), 2);
+}
+
+#[test]
+fn clients_without_the_control_get_those_of_netscape() {
+    let rules = [("pwdMaxAge", "100"), ("pwdExpireWarning", "90")];
+    let world = world(&["ppolicy_send_netscape_controls"], &rules);
+    let change = [(ModifyOperation::Replace, "userPassword", &["new"][..])];
+    assert_eq!(world.modify(&world.root(), JANE, &change).code, Success);
+    let answer = || {
+        let mut session = Session::new();
+        let step = begin(
+            &world,
+            &mut session,
+            &BindRequest::simple(JANE, b"new"),
+            &[],
+        );
+        finish(&world, &mut session, step)
+    };
+    let control = |oid: &str, value: &str| vec![(oid.to_owned(), value.to_owned())];
+    world.clock.sleep_s(50);
+    let expiring = control(oid::NETSCAPE_PASSWORD_EXPIRING, "3530");
+    assert_eq!(answer(), (Success, expiring));
+    world.clock.sleep_s(51);
+    let expired = control(oid::NETSCAPE_PASSWORD_EXPIRED, "30");
+    assert_eq!(answer(), (InvalidCredentials, expired));
+}
+
+#[test]
+fn failures_by_sasl_count_and_locks_hold_for_it() {
+    let rules = [("pwdLockout", "TRUE"), ("pwdMaxFailure", "2")];
+    let world = world(&[], &rules);
+    let plain = |credentials: &'static [u8]| {
+        let request = BindRequest {
+            version: 3,
+            name: b"",
+            authentication: Authentication::Sasl {
+                mechanism: b"PLAIN",
+                credentials: Some(credentials),
+            },
+        };
+        let mut session = protected();
+        let step = begin(&world, &mut session, &request, &[]);
+        finish(&world, &mut session, step).0
+    };
+    assert_eq!(plain(b"\0jane\0jane's"), Success);
+    assert_eq!(plain(b"\0jane\0wrong"), InvalidCredentials);
+    assert_eq!(jane(&world, "wrong"), refused("3000"));
+    assert_eq!(plain(b"\0jane\0jane's"), InvalidCredentials);
+    assert_eq!(count(&world, "pwdFailureTime"), 2);
+}
+
+#[test]
+fn a_reset_password_restricts_the_connection_until_it_changes() {
+    let world = world(&[], &[("pwdMustChange", "TRUE")]);
+    let set =
+        |password: &'static [&'static str]| [(ModifyOperation::Replace, "userPassword", password)];
+    assert_eq!(
+        world.modify(&world.root(), JANE, &set(&["new"])).code,
+        Success
+    );
+    let mut session = Session::new();
+    let request = BindRequest::simple(JANE, b"new");
+    let step = begin(&world, &mut session, &request, &[policy_control()]);
+    let (code, controls) = finish(&world, &mut session, step);
+    assert_eq!((code, controls[0].1.as_str()), (Success, "3003810102"));
+    let search = asked(TOP, Scope::Base, "(objectClass=*)", &[]);
+    let searched = || world.search(&session, &search).result.code;
+    assert_eq!(searched(), InsufficientAccessRights);
+    let root_dse = asked("", Scope::Base, "(objectClass=*)", &[]);
+    assert_eq!(world.search(&session, &root_dse).result.code, Success);
+    let title = [(ModifyOperation::Replace, "title", &["x"][..])];
+    let refused = world.modify(&session, JANE, &title);
+    assert_eq!(
+        refused.diagnostic,
+        "Operations are restricted to bind/unbind/abandon/StartTLS/modify password"
+    );
+    // Neither nothing, nor a value that no bind looks at, nor a mere deletion is a new password.
+    let nothing: [(ModifyOperation, &str, &[&str]); 0] = [];
+    let optioned = [(ModifyOperation::Replace, "userPassword;lang-de", &["x"][..])];
+    assert_eq!(
+        world.modify(&session, JANE, &nothing).code,
+        InsufficientAccessRights
+    );
+    assert_eq!(
+        world.modify(&session, JANE, &optioned).code,
+        InsufficientAccessRights
+    );
+    let deletion = [(ModifyOperation::Delete, "userPassword", &[][..])];
+    assert_eq!(world.modify(&session, JANE, &deletion).code, Success);
+    assert_eq!(searched(), InsufficientAccessRights);
+    assert_eq!(world.modify(&session, JANE, &set(&["newer"])).code, Success);
+    assert_eq!(searched(), Success);
+    assert_eq!(count(&world, "pwdReset"), 0);
+    assert_eq!(jane(&world, "newer"), accepted("3000"));
+}
+
+#[test]
+fn a_refused_password_is_explained_to_clients_that_ask() {
+    let rules = [("pwdCheckQuality", "1"), ("pwdMinLength", "5")];
+    let world = world(&[], &rules);
+    let jane = world.user(JANE);
+    let change = [(ModifyOperation::Replace, "userPassword", &["abc"][..])];
+    let plain = modify_pdu(JANE, &change);
+    let Request::Modify(request) = decode(&plain).request else {
+        unreachable!("a modify was encoded")
+    };
+    let asking = pdu(&Request::Modify(request), &[policy_control()]);
+    let marked = [(
+        ModifyOperation::Replace,
+        "userPassword",
+        &["{CLEARTEXT}abc"][..],
+    )];
+    let marked = modify_pdu(JANE, &marked);
+    for (pdu, expected) in [(&plain, ""), (&marked, ""), (&asking, "3003810106")] {
+        let reply = world
+            .directory
+            .apply(&[write_request(&jane, pdu)])
+            .remove(0);
+        assert_eq!(
+            reply.result.diagnostic,
+            "Password fails quality checking policy"
+        );
+        let controls = controls(&reply.bytes);
+        let value = controls.first().map_or("", |(_, value)| value);
+        assert_eq!(value, expected);
+    }
+    assert_eq!(count(&world, "pwdChangedTime"), 0);
+}
+
+#[test]
+fn few_deleted_passwords_are_compared_with_hashes() {
+    let world = world(&["ppolicy_hash_cleartext"], &[]);
+    let own = world.user(JANE);
+    let set = [(ModifyOperation::Replace, "userPassword", &["new"][..])];
+    assert_eq!(world.modify(&own, JANE, &set).code, Success);
+    let delete =
+        |values: &'static [&'static str]| [(ModifyOperation::Delete, "userPassword", values)];
+    let many = delete(&["a", "b", "c", "d", "new"]);
+    let result = world.modify(&own, JANE, &many);
+    assert_eq!(result.code, ResultCode::NoSuchAttribute);
+    let one = delete(&["new"]);
+    assert_eq!(world.modify(&own, JANE, &one).code, Success);
+}
+
+#[test]
+fn passwords_in_clear_are_hashed_on_demand() {
+    let world = world(&["ppolicy_hash_cleartext"], &[("pwdInHistory", "2")]);
+    let change =
+        |value: &'static [&'static str]| [(ModifyOperation::Replace, "userPassword", value)];
+    let own = world.user(JANE);
+    assert_eq!(world.modify(&own, JANE, &change(&["new"])).code, Success);
+    let stored = world.read(JANE, &["userPassword", "pwdHistory"]);
+    assert!(stored.get("userPassword")[0].starts_with('{'), "{stored:?}");
+    let history = stored.get("pwdHistory");
+    assert!(
+        history[0].contains("#{"),
+        "the old password too: {history:?}"
+    );
+    let same = world.modify(&own, JANE, &change(&["new"]));
+    assert_eq!(
+        same.diagnostic,
+        "Password is not being changed from existing value"
+    );
+    let old = world.modify(&own, JANE, &change(&["jane's"]));
+    assert_eq!(old.diagnostic, "Password is in history of old passwords");
+    // A deleted value in clear means the hashed one.
+    let delete = [(ModifyOperation::Delete, "userPassword", &["new"][..])];
+    assert_eq!(world.modify(&own, JANE, &delete).code, Success);
+    assert_eq!(count(&world, "userPassword"), 0);
+}
+
+#[test]
+fn without_the_overlay_a_critical_control_is_unknown() {
+    let world = World::new();
+    let mut session = Session::new();
+    let request = BindRequest::simple(JANE, b"jane's");
+    let step = begin(&world, &mut session, &request, &[policy_control()]);
+    let (code, _) = finish(&world, &mut session, step);
+    assert_eq!(code, ResultCode::UnavailableCriticalExtension);
+    let dse = asked("", Scope::Base, "(objectClass=*)", &["supportedControl"]);
+    let found = world.search(&session, &dse);
+    let listed = found.entries[0].get("supportedControl");
+    assert!(!listed.contains(&oid::PASSWORD_POLICY));
+}
