@@ -56,6 +56,9 @@ enum ResponseForm {
     None,
 }
 
+/// A batch of one update fits into a block that malloc returns fast: of at most 1,032 bytes.
+const _: () = assert!(size_of::<BatchItem<'_>>() <= 1_032);
+
 impl Directory {
     /// Applies updates in their order and makes them durable. Returns one reply for each, in order.
     ///
@@ -312,7 +315,7 @@ impl Directory {
     fn password_item(&self, update: &PasswordUpdate) -> BatchItem<'_> {
         let response = ResponseForm::Extended(update.value.clone());
         let changes = (update.changes.clone(), update.derived.clone());
-        let exchange = Some(update.exchange.clone());
+        let exchange = Some(Box::new(update.exchange.clone()));
         let prepared = PreparedUpdate::Modify(update.dn.clone(), changes.0, changes.1, exchange);
         match self.updatable(&update.dn) {
             Ok(database) => BatchItem {

@@ -26,7 +26,7 @@ pub(crate) enum PreparedUpdate {
     Delete(Dn),
     /// The client's changes, and those that the server derives from them, which need no rights.
     /// A password modify also has its passwords.
-    Modify(Dn, Vec<Change>, Vec<Change>, Option<PasswordExchange>),
+    Modify(Dn, Vec<Change>, Vec<Change>, Option<Box<PasswordExchange>>),
     ModifyDn(Box<Rename>),
     /// The record of a successful bind.
     Bind(Dn),
@@ -174,7 +174,7 @@ impl PreparedUpdate {
             PreparedUpdate::Modify(dn, changes, derived, exchange) => {
                 let additions = modify::Additions {
                     derived: &derived,
-                    exchange: exchange.as_ref(),
+                    exchange: exchange.as_deref(),
                 };
                 modify::run(context, &dn, &changes, &additions)
             }

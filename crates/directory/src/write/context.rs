@@ -61,7 +61,7 @@ pub(crate) struct ResponseValues {
     pub(crate) post_read: Option<Vec<u8>>,
     pub(crate) password_policy: Option<Vec<u8>>,
     /// The entry that gets a new password from a connection that must change its password.
-    pub(crate) new_password_of: Option<Dn>,
+    pub(crate) new_password_of: Option<Box<Dn>>,
 }
 
 impl<'d> Context<'_, 'd> {

@@ -145,7 +145,7 @@ impl Context<'_, '_> {
             checked.map_err(|refusal| self.refused_by_policy(refusal))?;
         }
         if self.session.must_change_password() && facts.new.is_some() {
-            self.returned.new_password_of = Some(dn.clone());
+            self.returned.new_password_of = Some(Box::new(dn.clone()));
         }
         let state =
             change_rules::state_changes(subject.rules.as_ref(), &subject.state, &facts, self.now);
