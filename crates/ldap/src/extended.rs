@@ -6,7 +6,7 @@ use crate::message_id::MESSAGE_ID_MAX;
 use crate::{Fault, MessageId};
 
 /// The value of a password modify request (RFC 3062 section 2).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
 pub struct PasswordModifyRequest<'a> {
     /// The owner of the password; the requester if absent.
     pub user_identity: Option<&'a [u8]>,
@@ -14,6 +14,15 @@ pub struct PasswordModifyRequest<'a> {
     pub old_password: Option<&'a [u8]>,
     /// The new password; the server makes one up if absent.
     pub new_password: Option<&'a [u8]>,
+}
+
+impl std::fmt::Debug for PasswordModifyRequest<'_> {
+    /// Shows no password.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("PasswordModifyRequest")
+            .field("user_identity", &self.user_identity)
+            .finish_non_exhaustive()
+    }
 }
 
 impl<'a> PasswordModifyRequest<'a> {

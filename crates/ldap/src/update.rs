@@ -39,10 +39,18 @@ enum RequestBuf {
 }
 
 /// An attribute description with its encoded values.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 struct AttributeBuf {
     description: Box<[u8]>,
     values: Box<[u8]>,
+}
+
+impl std::fmt::Debug for AttributeBuf {
+    /// Shows no values, because some are passwords.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (name, bytes) = (self.description.escape_ascii(), self.values.len());
+        write!(f, "{name} ({bytes} bytes)")
+    }
 }
 
 impl UpdateBuf {
@@ -195,6 +203,8 @@ mod tests {
             let update = UpdateBuf::new(&decoded).expect("an update");
             assert_eq!(update.message(), decoded);
             assert!(update.bytes() <= pdu.len());
+            // A derived form has a number for each byte.
+            assert!(!format!("{update:?}").contains("4, 3, 111"), "a value");
             let built = Message {
                 id: 7,
                 request: request.clone(),

@@ -25,7 +25,7 @@ use crate::core::session::{Identity, Name, Session};
 use crate::core::well_known_types::WellKnownTypes;
 
 /// The root account of a database.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct RootAccount {
     /// The name. The entry need not exist.
     pub dn: String,
@@ -141,10 +141,28 @@ impl SpecialClassCache {
 }
 
 /// A root account with a parsed name.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(crate) struct Root {
     pub(crate) name: Name,
     pub(crate) password: Option<Vec<u8>>,
+}
+
+// Neither form for display shows the password.
+
+impl std::fmt::Debug for RootAccount {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("RootAccount")
+            .field("dn", &self.dn)
+            .finish_non_exhaustive()
+    }
+}
+
+impl std::fmt::Debug for Root {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Root")
+            .field("name", &self.name)
+            .finish_non_exhaustive()
+    }
 }
 
 impl DatabaseOptions {

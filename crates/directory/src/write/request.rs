@@ -1,5 +1,6 @@
 //! Requests to the writer, and its replies.
 
+use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use fulgurite_ldap::{LdapResult, Message, MessageId, UpdateBuf};
@@ -44,7 +45,7 @@ pub(crate) struct BindAttempt {
 }
 
 /// A password modify whose passwords are verified and hashed.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(crate) struct PasswordUpdate {
     pub(crate) id: MessageId,
     pub(crate) dn: Dn,
@@ -60,7 +61,7 @@ pub(crate) struct PasswordUpdate {
 }
 
 /// The passwords of a password modify.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(crate) struct PasswordExchange {
     /// The new password in clear.
     pub(crate) new: Vec<u8>,
@@ -69,7 +70,7 @@ pub(crate) struct PasswordExchange {
 }
 
 /// The reply to a [`WriteRequest`].
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct WriteReply {
     /// The result, for the log.
     pub result: LdapResult,
@@ -77,6 +78,34 @@ pub struct WriteReply {
     pub bytes: Vec<u8>,
     /// The records for the log of changes. The caller writes them before it answers.
     pub audit: Option<AuditText>,
+}
+
+// No form for display shows a password, so that no log does by accident.
+
+impl fmt::Debug for PasswordUpdate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PasswordUpdate")
+            .field("id", &self.id)
+            .field("dn", &self.dn.pretty())
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for PasswordExchange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PasswordExchange")
+            .field("has_old", &self.has_old)
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for WriteReply {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WriteReply")
+            .field("result", &self.result)
+            .field("bytes", &self.bytes.len())
+            .finish_non_exhaustive()
+    }
 }
 
 impl BindAttempt {
@@ -162,6 +191,55 @@ impl WriteRequest {
             WriteWork::Update(update) => update.bytes() <= SHORT_BYTES_MAX,
             WriteWork::Transaction(..) => false,
             WriteWork::Password(_) | WriteWork::Bind(_) | WriteWork::Attempt(_) => true,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fulgurite_ldap::ModifyOperation;
+    use fulgurite_schema::{Attribute, Schema};
+
+    #[test]
+    fn no_form_for_display_has_a_password() {
+        let schema = Schema::standard();
+        let password = b"sesame".to_vec();
+        let description = schema.describe(b"userPassword").expect("standard");
+        let change = Change {
+            operation: ModifyOperation::Replace,
+            attribute: Attribute {
+                description,
+                values: vec![password.clone()],
+            },
+        };
+        let update = PasswordUpdate {
+            id: 7,
+            dn: Dn::root(),
+            changes: vec![change],
+            derived: Vec::new(),
+            value: Some(password.clone()),
+            exchange: PasswordExchange {
+                new: password.clone(),
+                has_old: true,
+            },
+            wants_policy: false,
+        };
+        let reply = WriteReply {
+            result: LdapResult::success(),
+            bytes: password.clone(),
+            audit: None,
+        };
+        let bytes = format!("{password:?}");
+        let bytes = bytes.trim_matches(['[', ']']);
+        let exchange = update.exchange.clone();
+        let request = WriteRequest::password(&Session::new(), update);
+        for shown in [
+            format!("{request:?}"),
+            format!("{exchange:?}"),
+            format!("{reply:?}"),
+        ] {
+            assert!(!shown.contains(bytes), "{shown}");
         }
     }
 }

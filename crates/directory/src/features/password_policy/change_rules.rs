@@ -10,8 +10,8 @@ use super::state::{PasswordState, StateAttribute, StateChange};
 use crate::core::clock::Timestamp;
 use crate::core::result::refuse;
 
-/// A change of a password, as the rules see it.
-#[derive(Clone, Copy, Debug)]
+/// A change of a password, as the rules see it. It has no form for display.
+#[derive(Clone, Copy)]
 pub(crate) struct PasswordUpdateFacts<'c> {
     /// The new password, as given.
     pub(crate) new: Option<&'c [u8]>,

@@ -26,8 +26,8 @@ pub(crate) struct StateTypes {
     pub(crate) locked_until: AttributeDescription,
 }
 
-/// The state of a password.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// The state of a password. Its history may have passwords in clear, so it has no form for display.
+#[derive(Clone, Default, PartialEq, Eq)]
 pub(crate) struct PasswordState {
     pub(crate) changed: Option<Timestamp>,
     pub(crate) locked: Option<LockTime>,
@@ -63,7 +63,7 @@ pub(crate) enum StateAttribute {
 }
 
 /// A change of the state: the values that replace those of an attribute.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub(crate) struct StateChange {
     pub(crate) attribute: StateAttribute,
     pub(crate) values: Vec<Vec<u8>>,
@@ -147,6 +147,13 @@ impl PasswordState {
             last_success: time(&types.last_success),
             locked_until: time(&types.locked_until),
         }
+    }
+}
+
+impl std::fmt::Debug for StateChange {
+    /// Shows no values, because those of the history are passwords.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:?} ({} values)", self.attribute, self.values.len())
     }
 }
 
