@@ -32,7 +32,7 @@ pub(crate) fn run(context: &mut Context<'_, '_>, mut entry: Entry) -> OpResult {
     let (schema, types) = (&core.schema, &core.types);
     context.require_settable(entry.attributes.iter())?;
     require_once(schema, &entry)?;
-    let password_time = context.judge_add(&mut entry)?;
+    let passwords = context.passwords_of(&entry);
     let given = entry.attributes.len();
     entry.add_missing_rdn_values(schema);
     let implied = entry.attributes.iter().skip(given);
@@ -62,7 +62,11 @@ pub(crate) fn run(context: &mut Context<'_, '_>, mut entry: Entry) -> OpResult {
     if let Some(remaining) = context.drop_members_of(checked.entry())? {
         checked = context.check(remaining, &options)?;
     }
+    let password_time = context.judge_add(checked.entry(), &passwords)?;
     context.guard_add(checked.entry())?;
+    if let Some(hashed) = context.hash_added(checked.entry(), &passwords)? {
+        checked = context.check(hashed, &options)?;
+    }
     context
         .stamp()
         .create(&mut checked, schema, types, &*core.entropy, &implied);

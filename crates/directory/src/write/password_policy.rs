@@ -193,25 +193,35 @@ impl Context<'_, '_> {
         Ok(())
     }
 
-    /// Judges the password of an entry to add. Returns the attribute for the time of its password.
+    /// Returns the passwords that a policy judges in an entry to add: those of the request. As in
+    /// slapd, a value that only the name has is no password to judge.
+    pub(crate) fn passwords_of(&self, entry: &Entry) -> Vec<Vec<u8>> {
+        if self.features.password_policy.is_none() {
+            return Vec::new();
+        }
+        let attribute = self.core.types.user_password.attribute;
+        entry.values(attribute).to_vec()
+    }
+
+    /// Judges the passwords of an entry to add. Returns the attribute for the time of its password.
     pub(crate) fn judge_add(
         &mut self,
-        entry: &mut Entry,
+        entry: &Entry,
+        passwords: &[Vec<u8>],
     ) -> OpResult<Option<AttributeDescription>> {
         let features = self.features;
-        let attribute = &self.core.types.user_password;
-        let values = entry.values(attribute.attribute).to_vec();
         let overlay = features.password_policy.as_ref();
-        let Some(overlay) = overlay.filter(|_| !values.is_empty()) else {
+        let Some(overlay) = overlay.filter(|_| !passwords.is_empty()) else {
             return Ok(None);
         };
         self.require_time_for_hashes()?;
-        let [password] = values.as_slice() else {
+        let [password] = passwords else {
             // As in slapd, without the control.
             return Err(too_many().result);
         };
         let named = entry.values(overlay.types.policy.attribute).first();
         let rules = rules(self.core, self.writer, overlay, named.map(Vec::as_slice));
+        let attribute = &self.core.types.user_password;
         let manages = self.rights_of(entry, |rights| {
             rights.attribute(attribute).allows(Rights::MANAGE)
         });
@@ -222,15 +232,34 @@ impl Context<'_, '_> {
             let checked = change_rules::check_quality(rules, in_clear(password));
             checked.map_err(|refusal| self.refused_by_policy(refusal))?;
         }
-        if overlay.hash_cleartext
-            && let Some(held) = entry.attribute_mut(attribute)
-        {
-            self.hash(&mut held.values)?;
-        }
         let is_aged = rules.is_some_and(|rules| rules.max_age_s > 0 || rules.min_age_s > 0);
         let changed = &overlay.types.changed;
         let is_given = !entry.values(changed.attribute).is_empty();
         Ok((is_aged && !is_given).then(|| changed.clone()))
+    }
+
+    /// Returns an entry to add with the hashes of its passwords, where the overlay says so.
+    pub(crate) fn hash_added(
+        &self,
+        entry: &Entry,
+        passwords: &[Vec<u8>],
+    ) -> OpResult<Option<Entry>> {
+        let overlay = self.features.password_policy.as_ref();
+        let hashes = overlay.is_some_and(|overlay| overlay.hash_cleartext);
+        if !hashes || passwords.iter().all(|password| is_hashed(password)) {
+            return Ok(None);
+        }
+        let mut hashed = entry.clone();
+        if let Some(held) = hashed.attribute_mut(&self.core.types.user_password) {
+            for value in &mut held.values {
+                if passwords.contains(value) {
+                    self.hash(std::slice::from_mut(value))?;
+                }
+            }
+        }
+        // As in slapd, a password of the name stays there in clear.
+        hashed.add_missing_rdn_values(&self.core.schema);
+        Ok(Some(hashed))
     }
 
     /// Hashes passwords in clear.

@@ -11,7 +11,9 @@ use fulgurite_schema::{Builtin, SchemaBuilder};
 
 use crate::guards::overlay;
 use crate::sasl::{people, protected};
-use crate::support::{JANE, ROOT, TOP, World, asked, decode, modify_pdu, pdu, write_request};
+use crate::support::{
+    JANE, PEOPLE, ROOT, TOP, World, asked, decode, modify_pdu, pdu, write_request,
+};
 use ResultCode::{InsufficientAccessRights, InvalidCredentials, Success};
 
 const POLICY: &str = "cn=policy,dc=example,dc=com";
@@ -375,6 +377,38 @@ fn passwords_in_clear_are_hashed_on_demand() {
     let delete = [(ModifyOperation::Delete, "userPassword", &["new"][..])];
     assert_eq!(world.modify(&own, JANE, &delete).code, Success);
     assert_eq!(count(&world, "userPassword"), 0);
+}
+
+/// The attributes of a person, with passwords.
+fn person<'a>(uid: &'a str, passwords: &[&'a str]) -> Vec<(&'a str, &'a str)> {
+    let person = [
+        ("objectClass", "inetOrgPerson"),
+        ("uid", uid),
+        ("cn", uid),
+        ("sn", uid),
+    ];
+    let passwords = passwords.iter().map(|&password| ("userPassword", password));
+    person.into_iter().chain(passwords).collect()
+}
+
+#[test]
+fn a_new_password_is_judged_after_rights_and_place() {
+    let rules = [("pwdCheckQuality", "1"), ("pwdMinLength", "5")];
+    let world = world(&[], &rules);
+    let new = format!("uid=new,{PEOPLE}");
+    let refused = world.add(&world.user(JANE), &new, &person("new", &["abc"]));
+    assert_eq!(refused.code, InsufficientAccessRights, "{refused:?}");
+    let two = ["abcde", "abcdef"];
+    let taken = world.add(&world.root(), JANE, &person("jane", &two));
+    assert_eq!(taken.code, ResultCode::EntryAlreadyExists, "{taken:?}");
+    let far = format!("uid=new,ou=missing,{TOP}");
+    let missing = world.add(&world.root(), &far, &person("new", &two));
+    assert_eq!(missing.code, ResultCode::NoSuchObject, "{missing:?}");
+    let several = world.add(&world.root(), &new, &person("new", &two));
+    assert_eq!(
+        several.diagnostic,
+        "Password policy only allows one password value"
+    );
 }
 
 #[test]
