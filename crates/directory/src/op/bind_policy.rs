@@ -2,11 +2,11 @@
 //!
 //! ```text
 //!   state in a snapshot: locked? -> refused, without a look at the password
-//!   the password is checked -> verdict
+//!   the password is checked -> verdict, on the state of now
 //!   the verdict changes the state -> the writer judges once more, and the answer waits for the disk
 //! ```
 //!
-//! The second judgement sees the state of all binds before. So parallel guesses all count.
+//! The last judgement sees the state of all binds before. So parallel guesses all count.
 
 use std::sync::Arc;
 
@@ -20,6 +20,7 @@ use crate::core::database::Database;
 use crate::core::result::{self, OpResult, refuse};
 use crate::core::session::Session;
 use crate::directory::Directory;
+use crate::features::auditlog::AuditText;
 use crate::features::password_policy::bind_verdict::{self, BindVerdict};
 use crate::features::password_policy::overlay::PasswordPolicy;
 use crate::op::bind_record;
@@ -103,16 +104,18 @@ fn judged(
     let Some((database, overlay)) = database_and_overlay(directory, &policed.dn) else {
         return Ok(check.verify(authenticator));
     };
-    let subject = read(directory, database, overlay, &policed.dn)?;
-    let Some((rules, state)) = subject.and_then(|subject| Some((subject.rules?, subject.state)))
-    else {
-        let mut outcome = check.verify(authenticator);
-        outcome.policy = answer(overlay, policed, &BindVerdict::default());
-        return Ok(outcome);
+    let judge = |is_right| {
+        let subject = read(directory, database, overlay, &policed.dn)?;
+        let now = directory.core().clock.now();
+        let verdict = subject.and_then(|subject| {
+            let rules = subject.rules?;
+            Some(bind_verdict::judge(&rules, &subject.state, is_right, now))
+        });
+        Ok::<_, LdapResult>(verdict)
     };
-    let now = directory.core().clock.now();
-    if bind_verdict::is_locked(&rules, &state, now) {
-        let verdict = bind_verdict::judge(&rules, &state, false, now);
+    // A locked name is refused without a look at the password.
+    let before = judge(false)?;
+    if let Some(verdict) = before.filter(|verdict| verdict.is_locked) {
         let mut outcome = BindOutcome::invalid_credentials();
         outcome.policy = answer(overlay, policed, &verdict);
         return Ok(outcome);
@@ -122,24 +125,15 @@ fn judged(
     if !is_right && outcome.result.code != ResultCode::InvalidCredentials {
         return Ok(outcome);
     }
-    let mut verdict = bind_verdict::judge(&rules, &state, is_right, now);
-    let is_read_only = directory.policy().restrictions.read_only || database.restrictions.read_only;
+    // The verification takes long. A lock that came meanwhile counts.
+    let mut verdict = judge(is_right)?.unwrap_or_else(|| BindVerdict {
+        is_allowed: true,
+        ..BindVerdict::default()
+    });
     let mut audit = None;
-    if !verdict.changes.is_empty() && !overlay.disable_write && !is_read_only {
+    if !verdict.changes.is_empty() && may_record(directory, database, overlay) {
         let attempt = Arc::new(BindAttempt::new(policed.dn.clone(), is_right));
-        let request = WriteRequest::attempt(&policed.session, Arc::clone(&attempt));
-        for reply in directory.apply(&[request]) {
-            if !matches!(
-                reply.result.code,
-                ResultCode::Success | ResultCode::NoOperation
-            ) {
-                // A wrong password stays wrong. The client learns nothing of the entry.
-                if is_right {
-                    return Err(reply.result);
-                }
-            }
-            audit = reply.audit;
-        }
+        audit = record_attempt(directory, policed, &attempt)?;
         verdict = attempt.verdict().unwrap_or(verdict);
     }
     if is_right && !verdict.is_allowed {
@@ -148,6 +142,32 @@ fn judged(
     outcome.policy = answer(overlay, policed, &verdict);
     outcome.policy.audit = audit;
     Ok(outcome)
+}
+
+/// Returns true if binds may change the state of passwords.
+fn may_record(directory: &Directory, database: &Database, overlay: &PasswordPolicy) -> bool {
+    let is_read_only = directory.policy().restrictions.read_only || database.restrictions.read_only;
+    !overlay.disable_write && !is_read_only
+}
+
+/// Hands a bind to the writer, which judges it. Returns the records for the log of changes.
+fn record_attempt(
+    directory: &Directory,
+    policed: &PolicedBind,
+    attempt: &Arc<BindAttempt>,
+) -> OpResult<Option<AuditText>> {
+    let request = WriteRequest::attempt(&policed.session, Arc::clone(attempt));
+    let mut audit = None;
+    for reply in directory.apply(&[request]) {
+        let code = reply.result.code;
+        let is_recorded = matches!(code, ResultCode::Success | ResultCode::NoOperation);
+        // A wrong password stays wrong. The client learns nothing of the entry.
+        if !is_recorded && attempt.is_right {
+            return Err(reply.result);
+        }
+        audit = reply.audit;
+    }
+    Ok(audit)
 }
 
 /// Returns the controls of the response, and the restriction of the connection.

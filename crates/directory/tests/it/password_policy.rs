@@ -1,8 +1,10 @@
 //! The overlay `ppolicy`, with a clock that only the tests advance.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
-use fulgurite_directory::{BindStep, RuleText, Session};
+use fulgurite_directory::{
+    BindStep, Clock, DatabaseOptions, Directory, DirectoryOptions, RuleText, Session, Timestamp,
+};
 use fulgurite_ldap::{
     Authentication, BindRequest, Control, LdapResult, ModifyOperation, Request, ResponseMessage,
     ResultCode, Scope, oid,
@@ -159,6 +161,62 @@ fn guesses_in_parallel_all_count() {
     }
     assert_eq!(count(&world, "pwdFailureTime"), 3);
     assert_eq!(jane(&world, "jane's"), refused("3000"));
+}
+
+/// A clock that does something once, when the time is asked for.
+#[derive(Default)]
+struct BusyClock(Mutex<Option<Box<dyn FnOnce() + Send>>>);
+
+impl Clock for BusyClock {
+    fn now(&self) -> Timestamp {
+        let task = self.0.lock().expect("no panic before").take();
+        if let Some(task) = task {
+            task();
+        }
+        Timestamp(1_767_323_045_000_000)
+    }
+
+    fn elapsed_us(&self) -> u64 {
+        0
+    }
+}
+
+#[test]
+fn a_lock_that_comes_while_the_password_is_checked_counts() {
+    let world = world(&[], &[("pwdLockout", "TRUE")]);
+    let clock = Arc::new(BusyClock::default());
+    let schema = Arc::clone(world.directory.schema());
+    let own = DatabaseOptions::new(Arc::clone(&world.store));
+    let mut options = DirectoryOptions::new(schema, vec![own]);
+    let default = format!("ppolicy_default {POLICY}");
+    options.databases[0].overlays = vec![overlay("ppolicy", &[&default])];
+    options.clock = Arc::<BusyClock>::clone(&clock);
+    let busy = Directory::open(options).expect("a directory");
+    let bind = |lock: Option<Box<dyn FnOnce() + Send>>| {
+        let pdu = pdu(&Request::Bind(BindRequest::simple(JANE, b"jane's")), &[]);
+        let message = decode(&pdu);
+        let Request::Bind(request) = &message.request else {
+            unreachable!("a bind was encoded")
+        };
+        let mut session = Session::new();
+        let step = busy.begin_bind(&mut session, request, &message.controls);
+        let BindStep::Check(check) = step else {
+            unreachable!("a policy may write")
+        };
+        *clock.0.lock().expect("no panic before") = lock;
+        check.run(&busy).result.code
+    };
+    assert_eq!(bind(None), Success);
+    // The first question for the time comes after the state is read.
+    let world = Arc::new(world);
+    let locking = Arc::clone(&world);
+    let lock = move || {
+        let forever = &["000001010000Z"][..];
+        let change = [(ModifyOperation::Replace, "pwdAccountLockedTime", forever)];
+        let result = locking.modify(&locking.root(), JANE, &change);
+        assert_eq!(result, LdapResult::success());
+    };
+    assert_eq!(bind(Some(Box::new(lock))), InvalidCredentials);
 }
 
 #[test]
