@@ -18,6 +18,7 @@ use crate::core::foundation::{Core, SharedCsn};
 use crate::core::index_advice::IndexAdvice;
 use crate::core::limits::{CompiledLimits, Limits};
 use crate::core::membership::Memberships;
+use crate::core::notices::{NoLog, Notices, WarningLog};
 use crate::core::result::{self, OpResult};
 use crate::core::session::Session;
 use crate::core::well_known_types::WellKnownTypes;
@@ -85,6 +86,8 @@ pub struct DirectoryOptions {
     pub clock: Arc<dyn Clock>,
     /// The source of randomness.
     pub entropy: Arc<dyn Entropy>,
+    /// The log of the server.
+    pub log: Arc<dyn WarningLog>,
 }
 
 /// Answers LDAP operations. Threads share it by reference, and reads take no lock.
@@ -137,6 +140,7 @@ impl DirectoryOptions {
             server_id: 0,
             clock: Arc::new(SystemClock::default()),
             entropy: Arc::new(SystemEntropy),
+            log: Arc::new(NoLog),
         }
     }
 }
@@ -182,6 +186,7 @@ impl Directory {
                 csn,
                 clock: options.clock,
                 entropy: Arc::clone(&options.entropy),
+                notices: Notices::new(options.log),
                 schema: Arc::clone(&schema),
             },
             generated,

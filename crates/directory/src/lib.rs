@@ -54,6 +54,7 @@ pub use crate::core::csn::{Csn, CsnGenerator};
 pub use crate::core::database::{Database, DatabaseOptions, RootAccount};
 pub use crate::core::error::OpenError;
 pub use crate::core::limits::Limits;
+pub use crate::core::notices::WarningLog;
 pub use crate::core::session::{Identity, Method, Name, Session};
 pub use directory::{Directory, DirectoryOptions};
 pub use features::auditlog::AuditText;

@@ -8,6 +8,7 @@ use crate::core::clock::{Clock, Entropy, Timestamp};
 use crate::core::csn::{Csn, CsnGenerator};
 use crate::core::database::Database;
 use crate::core::databases::Databases;
+use crate::core::notices::Notices;
 use crate::core::well_known_types::WellKnownTypes;
 
 /// Schema, databases, time and randomness: the parts that facts, rights and updates work with.
@@ -17,6 +18,7 @@ pub(crate) struct Core {
     pub(crate) databases: Databases,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) entropy: Arc<dyn Entropy>,
+    pub(crate) notices: Notices,
     /// The types whose values are stored in the order of their normal forms.
     pub(crate) sorted_values: Vec<AttributeIndex>,
     /// The attributes that list groups in some database.

@@ -133,7 +133,7 @@ fn judged(
     let mut audit = None;
     if !verdict.changes.is_empty() && may_record(directory, database, overlay) {
         let attempt = Arc::new(BindAttempt::new(policed.dn.clone(), is_right));
-        audit = record_attempt(directory, policed, &attempt)?;
+        audit = record_attempt(directory, policed, &attempt);
         verdict = attempt.verdict().unwrap_or(verdict);
     }
     if is_right && !verdict.is_allowed {
@@ -151,23 +151,24 @@ fn may_record(directory: &Directory, database: &Database, overlay: &PasswordPoli
 }
 
 /// Hands a bind to the writer, which judges it. Returns the records for the log of changes.
+///
+/// As in slapd, a failure changes no answer: a full disk locks nobody out. The log names it.
 fn record_attempt(
     directory: &Directory,
     policed: &PolicedBind,
     attempt: &Arc<BindAttempt>,
-) -> OpResult<Option<AuditText>> {
+) -> Option<AuditText> {
     let request = WriteRequest::attempt(&policed.session, Arc::clone(attempt));
-    let mut audit = None;
-    for reply in directory.apply(&[request]) {
-        let code = reply.result.code;
-        let is_recorded = matches!(code, ResultCode::Success | ResultCode::NoOperation);
-        // A wrong password stays wrong. The client learns nothing of the entry.
-        if !is_recorded && attempt.is_right {
-            return Err(reply.result);
-        }
-        audit = reply.audit;
+    let reply = directory.apply(&[request]).pop()?;
+    let result = &reply.result;
+    if !matches!(result.code, ResultCode::Success | ResultCode::NoOperation) {
+        let core = directory.core();
+        core.notices.warn(&*core.clock, "ppolicy: record", || {
+            let (dn, code, text) = (policed.dn.pretty(), result.code, &result.diagnostic);
+            format!("ppolicy: the bind of {dn:?} is not recorded: {code:?} {text:?}")
+        });
     }
-    Ok(audit)
+    reply.audit
 }
 
 /// Returns the controls of the response, and the restriction of the connection.

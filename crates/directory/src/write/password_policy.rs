@@ -64,7 +64,7 @@ pub(crate) fn subject<'s, T: Snapshot>(
 }
 
 /// Reads the policy that an entry names, or the default one. As in slapd, a name without a valid
-/// policy means no policy at all.
+/// policy means no policy at all, and a line in the log.
 fn rules<'s, T: Snapshot>(
     core: &Core,
     view: &View<'s, T>,
@@ -79,7 +79,15 @@ fn rules<'s, T: Snapshot>(
     let read = view.read(core, dn.normal(), |entry| {
         PolicyRules::of(&core.schema, &entry)
     });
-    read.flatten()
+    let rules = read.flatten();
+    if rules.is_none() {
+        let (clock, kind) = (&*core.clock, format!("ppolicy: {}", dn.normal()));
+        core.notices.warn(clock, &kind, || {
+            let dn = dn.pretty();
+            format!("ppolicy: policy subentry {dn:?} missing or invalid, no policy will be applied")
+        });
+    }
+    rules
 }
 
 impl Context<'_, '_> {

@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use fulgurite_directory::{
     BindStep, Clock, DatabaseOptions, Directory, DirectoryOptions, RuleText, Session, Timestamp,
+    WarningLog,
 };
 use fulgurite_ldap::{
     Authentication, BindRequest, Control, LdapResult, ModifyOperation, Request, ResponseMessage,
@@ -14,7 +15,7 @@ use fulgurite_schema::{Builtin, SchemaBuilder};
 use crate::guards::overlay;
 use crate::sasl::{people, protected};
 use crate::support::{
-    JANE, PEOPLE, ROOT, TOP, World, asked, decode, modify_pdu, pdu, write_request,
+    JANE, JOHN, PEOPLE, ROOT, TOP, World, asked, decode, modify_pdu, pdu, write_request,
 };
 use ResultCode::{InsufficientAccessRights, InvalidCredentials, Success};
 
@@ -22,15 +23,24 @@ const POLICY: &str = "cn=policy,dc=example,dc=com";
 
 /// A world in which all names have one policy.
 fn world(lines: &[&str], rules: &[(&str, &str)]) -> World {
+    world_with(lines, rules, |_| {})
+}
+
+fn world_with(
+    lines: &[&str],
+    rules: &[(&str, &str)],
+    adjust_more: impl FnOnce(&mut DirectoryOptions),
+) -> World {
     let schema = SchemaBuilder::standard().builtin(Builtin::PasswordPolicy);
     let schema = Arc::new(schema.build().expect("the built-in schema resolves"));
     let default = format!("ppolicy_default {POLICY}");
     let lines = [&[default.as_str()], lines].concat();
-    let adjust = |options: &mut fulgurite_directory::DirectoryOptions| {
+    let adjust = |options: &mut DirectoryOptions| {
         options.databases[0].overlays = vec![overlay("ppolicy", &lines)];
         people(options);
         let rule = "to * by self write by anonymous auth by * read".to_owned();
         options.access = vec![RuleText::from(rule)];
+        adjust_more(options);
     };
     let world = World::empty_with_schema(schema, adjust, |_| {});
     world.load_example();
@@ -217,6 +227,77 @@ fn a_lock_that_comes_while_the_password_is_checked_counts() {
         assert_eq!(result, LdapResult::success());
     };
     assert_eq!(bind(Some(Box::new(lock))), InvalidCredentials);
+}
+
+/// The lines of the log.
+#[derive(Default)]
+struct Lines(Mutex<Vec<String>>);
+
+impl WarningLog for Lines {
+    fn warn(&self, line: &str) {
+        self.0
+            .lock()
+            .expect("no panic before")
+            .push(line.to_owned());
+    }
+}
+
+impl Lines {
+    fn take(&self) -> Vec<String> {
+        std::mem::take(&mut self.0.lock().expect("no panic before"))
+    }
+}
+
+fn logged(lines: &[&str], rules: &[(&str, &str)]) -> (World, Arc<Lines>) {
+    let log = Arc::new(Lines::default());
+    let world = world_with(lines, rules, |options| {
+        options.log = Arc::<Lines>::clone(&log);
+    });
+    // The example came before its policy.
+    log.take();
+    (world, log)
+}
+
+#[test]
+fn a_bind_that_is_not_recorded_is_logged() {
+    let rules = [
+        ("pwdLockout", "TRUE"),
+        ("pwdMaxFailure", "9"),
+        ("pwdMaxAge", "100"),
+        ("pwdGraceAuthNLimit", "2"),
+    ];
+    let (world, log) = logged(&[], &rules);
+    let change = [(ModifyOperation::Replace, "userPassword", &["new"][..])];
+    assert_eq!(world.modify(&world.root(), JANE, &change).code, Success);
+    world.clock.sleep_s(200);
+    // The entry has no room for more.
+    world.store.limit_entries(Some(64));
+    assert_eq!(jane(&world, "wrong"), refused("3000"));
+    assert_eq!(jane(&world, "wrong"), refused("3000"));
+    let lines = log.take();
+    assert_eq!(lines.len(), 1, "{lines:?}");
+    let head = format!("ppolicy: the bind of {JANE:?} is not recorded: ");
+    assert!(lines[0].starts_with(&head), "{lines:?}");
+    // As in slapd, a right password stays right.
+    world.clock.sleep_s(60);
+    assert_eq!(jane(&world, "new"), accepted("3005a003810101"));
+    assert_eq!(log.take().len(), 1);
+    assert_eq!(count(&world, "pwdGraceUseTime"), 0);
+}
+
+#[test]
+fn a_policy_that_is_none_is_logged() {
+    let (world, log) = logged(&[], &[]);
+    assert_eq!(jane(&world, "wrong"), refused("3000"));
+    assert_eq!(log.take(), [""; 0]);
+    let other = [(ModifyOperation::Replace, "pwdPolicySubentry", &[JOHN][..])];
+    assert_eq!(world.modify(&world.root(), JANE, &other).code, Success);
+    for _ in 0..3 {
+        assert_eq!(jane(&world, "jane's"), accepted("3000"));
+    }
+    let expected =
+        format!("ppolicy: policy subentry {JOHN:?} missing or invalid, no policy will be applied");
+    assert_eq!(log.take(), [expected]);
 }
 
 #[test]

@@ -4,7 +4,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use fulgurite_config::{ConfigError, Database, DatabaseKind, Settings, Sourced, Subordinate};
-use fulgurite_directory::{DatabaseOptions, Directory, DirectoryOptions, TreeOptions, TreeSource};
+use fulgurite_directory::{
+    DatabaseOptions, Directory, DirectoryOptions, TreeOptions, TreeSource, WarningLog,
+};
 use fulgurite_schema::{Schema, SchemaError};
 use fulgurite_store::{IndexKind, IndexKinds, IndexSpec, Store, StoreOptions};
 
@@ -15,6 +17,15 @@ use super::schema::{publish_the_same, schema};
 use crate::admin::config_tree::ConfigTree;
 use crate::admin::monitor::{Monitor, MonitoredDatabase, MonitoredKind};
 use crate::statistics::Statistics;
+
+/// The log of the server for the directory.
+struct ServerLog;
+
+impl WarningLog for ServerLog {
+    fn warn(&self, line: &str) {
+        tracing::warn!("{line}");
+    }
+}
 
 /// The minimum of searches that can hold a snapshot at the same time.
 const READERS_MIN: u32 = 4096;
@@ -182,6 +193,7 @@ fn directory_options(
         default_search_base: global.default_search_base.value.clone(),
         config: Some(config_options(settings)?),
         server_id: first_id.map_or(0, |server| server.id),
+        log: Arc::new(ServerLog),
         ..DirectoryOptions::new(schema, databases)
     })
 }
