@@ -25,6 +25,16 @@ pub(crate) struct Features {
     pub(crate) bind_times: Vec<BindTime>,
     pub(crate) audit_log: Option<AuditLog>,
     pub(crate) password_policy: Option<PasswordPolicy>,
+    /// The number of guards that are asked before the password policy: those configured after it.
+    pub(crate) guards_before_policy: usize,
+}
+
+/// The guards that are asked together about an update which a password policy judges too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum GuardTurn {
+    BeforePolicy,
+    AfterPolicy,
+    All,
 }
 
 /// The features of a database without overlays.
@@ -36,12 +46,28 @@ pub(crate) static NO_FEATURES: Features = Features {
     bind_times: Vec::new(),
     audit_log: None,
     password_policy: None,
+    guards_before_policy: 0,
 };
 
 impl Features {
     /// Adds a guard. It is asked before all others so far.
     pub(super) fn add_guard(&mut self, guard: Guard) {
         self.guards.insert(0, guard);
+        if self.password_policy.is_some() {
+            self.guards_before_policy += 1;
+        }
+    }
+
+    /// Returns the guards of a turn, in the order in which they are asked.
+    pub(crate) fn guards_of(&self, turn: GuardTurn) -> &[Guard] {
+        let before = self.guards_before_policy;
+        debug_assert!(before <= self.guards.len(), "a guard is counted once");
+        let guards = match turn {
+            GuardTurn::All => return &self.guards,
+            GuardTurn::BeforePolicy => self.guards.get(..before),
+            GuardTurn::AfterPolicy => self.guards.get(before..),
+        };
+        guards.unwrap_or_default()
     }
 
     /// Adds the setting that records binds. It comes before the overlay, as in slapd.

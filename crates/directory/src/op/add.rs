@@ -9,6 +9,7 @@ use fulgurite_store::{EntryId, NameLookup};
 
 use crate::core::result::{OpResult, refuse, require};
 use crate::directory::Directory;
+use crate::features::set::GuardTurn;
 use crate::generated::namespace::NamespaceTarget;
 use crate::write::changes;
 use crate::write::context::Context;
@@ -62,11 +63,12 @@ pub(crate) fn run(context: &mut Context<'_, '_>, mut entry: Entry) -> OpResult {
     if let Some(remaining) = context.drop_members_of(checked.entry())? {
         checked = context.check(remaining, &options)?;
     }
+    context.guard_add(checked.entry(), GuardTurn::BeforePolicy)?;
     let password_time = context.judge_add(checked.entry(), &passwords)?;
-    context.guard_add(checked.entry())?;
     if let Some(hashed) = context.hash_added(checked.entry(), &passwords)? {
         checked = context.check(hashed, &options)?;
     }
+    context.guard_add(checked.entry(), GuardTurn::AfterPolicy)?;
     context
         .stamp()
         .create(&mut checked, schema, types, &*core.entropy, &implied);

@@ -5,10 +5,12 @@ use std::collections::HashSet;
 use fulgurite_access::{EntryRights, Rights};
 use fulgurite_ldap::{ModifyOperation, ModifyRequest, ResultCode};
 use fulgurite_schema::{Attribute, AttributeDescription, Dn, Entry};
+use fulgurite_store::EntryId;
 
 use crate::core::foundation::Core;
 use crate::core::result::{OpResult, refuse, require};
 use crate::directory::Directory;
+use crate::features::set::GuardTurn;
 use crate::generated::namespace::NamespaceTarget;
 use crate::request::change::Change;
 use crate::write::changes;
@@ -61,6 +63,7 @@ pub(crate) fn run(
     context.guarded(dn, id, require_rights(context, dn, changes))?;
     let remaining = context.drop_members(id, changes)?;
     let changes = remaining.as_deref().unwrap_or(changes);
+    let turn = guard_before_policy(context, id, dn, changes)?;
     let judged = context.judge_modify(id, dn, changes, additions.exchange)?;
     let (changes, state) = (&*judged.changes, judged.state.as_slice());
     let permissive = context.modifiers.permissive;
@@ -71,7 +74,7 @@ pub(crate) fn run(
     changes::apply(schema, &mut entry, &mut large, derived, permissive)?;
     changes::apply(schema, &mut entry, &mut large, state, permissive)?;
     let values = large.finish(&mut entry);
-    context.guard_modify(id, changes, &entry)?;
+    context.guard_modify(id, changes, &entry, turn)?;
     context.stamp_change(&mut entry, changes.iter().map(|change| &change.attribute));
     let mut checked = context.check(entry, &options)?;
     context.note_structural_class(&mut checked);
@@ -87,6 +90,30 @@ pub(crate) fn run(
     let derived = if has_keys { derived } else { &[] };
     context.record_modify(dn, &[changes, derived, state], checked.entry());
     context.end_change(id)
+}
+
+/// Asks the guards that come before the password policy. Returns the turn of the others.
+///
+/// They see the entry without its new password, which the policy may still refuse or hash.
+fn guard_before_policy(
+    context: &mut Context<'_, '_>,
+    id: EntryId,
+    dn: &Dn,
+    changes: &[Change],
+) -> OpResult<GuardTurn> {
+    if !context.has_guards_before_policy(changes) {
+        return Ok(GuardTurn::All);
+    }
+    context.require_time_for_hashes()?;
+    let password = &context.core.types.user_password;
+    let others = changes.iter();
+    let others = others.filter(|change| change.attribute.description != *password);
+    let others: Vec<Change> = others.cloned().collect();
+    let (mut entry, mut large) = context.entry_for(id, dn, &[changes])?;
+    apply(context, &mut entry, &mut large, &others)?;
+    large.finish(&mut entry);
+    context.guard_modify(id, changes, &entry, GuardTurn::BeforePolicy)?;
+    Ok(GuardTurn::AfterPolicy)
 }
 
 /// Removes keys derived from a password that changes, or the old password would still be valid.

@@ -8,6 +8,7 @@ use fulgurite_store::{EntryId, View};
 use crate::core::result::{self, OpResult};
 use crate::core::session::Identity;
 use crate::features::guard_question::{GuardContext, GuardRefusal, GuardedUpdate};
+use crate::features::set::GuardTurn;
 use crate::request::change::Change;
 use crate::write::context::{Context, WorkBudget};
 
@@ -43,39 +44,42 @@ impl Context<'_, '_> {
         Ok(Some(remaining))
     }
 
-    /// Asks the guards about an entry to add.
-    pub(crate) fn guard_add(&mut self, entry: &Entry) -> OpResult {
-        if self.features.guards.is_empty() {
+    /// Asks the guards of a turn about an entry to add.
+    pub(crate) fn guard_add(&mut self, entry: &Entry, turn: GuardTurn) -> OpResult {
+        if self.features.guards_of(turn).is_empty() {
             return Ok(());
         }
         let added = entry.attributes.iter().cloned().map(added);
         let changes: Vec<Change> = added.collect();
-        self.guard(&GuardedUpdate {
+        let update = GuardedUpdate {
             operation: "add",
             dn: &entry.dn,
             before: None,
             changes: &changes,
             after: entry,
-        })
+        };
+        self.guard(&update, turn)
     }
 
-    /// Asks the guards about changes of an entry.
+    /// Asks the guards of a turn about changes of an entry.
     pub(crate) fn guard_modify(
         &mut self,
         id: EntryId,
         changes: &[Change],
         after: &Entry,
+        turn: GuardTurn,
     ) -> OpResult {
-        if self.features.guards.is_empty() {
+        if self.features.guards_of(turn).is_empty() {
             return Ok(());
         }
-        self.guard(&GuardedUpdate {
+        let update = GuardedUpdate {
             operation: "modify",
             dn: &after.dn,
             before: Some(id),
             changes,
             after,
-        })
+        };
+        self.guard(&update, turn)
     }
 
     /// Asks the guards about a new name of an entry, whose values are added.
@@ -91,16 +95,17 @@ impl Context<'_, '_> {
             })
         });
         let changes: Vec<Change> = added.collect();
-        self.guard(&GuardedUpdate {
+        let update = GuardedUpdate {
             operation: "modify",
             dn,
             before: Some(id),
             changes: &changes,
             after,
-        })
+        };
+        self.guard(&update, GuardTurn::All)
     }
 
-    fn guard(&mut self, update: &GuardedUpdate<'_>) -> OpResult {
+    fn guard(&mut self, update: &GuardedUpdate<'_>, turn: GuardTurn) -> OpResult {
         if self.modifiers.relaxed && self.manages(update)? {
             return Ok(());
         }
@@ -115,7 +120,7 @@ impl Context<'_, '_> {
             user,
             short: self.budget == WorkBudget::Short,
         };
-        for guard in &self.features.guards {
+        for guard in self.features.guards_of(turn) {
             match guard.check(&mut context, update) {
                 Ok(()) => {}
                 Err(GuardRefusal::Result(refused)) => return Err(refused),

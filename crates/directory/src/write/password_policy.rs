@@ -100,6 +100,13 @@ impl Context<'_, '_> {
         })
     }
 
+    /// Returns true if guards are asked about changes before the policy judges them.
+    pub(crate) fn has_guards_before_policy(&self, changes: &[Change]) -> bool {
+        let password = &self.core.types.user_password;
+        let is_password = |change: &Change| change.attribute.description == *password;
+        self.features.guards_before_policy > 0 && changes.iter().any(is_password)
+    }
+
     /// Judges the changes of an entry, and adds those of its password's state.
     pub(crate) fn judge_modify<'c>(
         &mut self,
@@ -286,7 +293,7 @@ impl Context<'_, '_> {
     }
 
     /// Leaves the update to the writer thread, because hashes take time.
-    fn require_time_for_hashes(&mut self) -> OpResult {
+    pub(crate) fn require_time_for_hashes(&mut self) -> OpResult {
         match self.budget {
             WorkBudget::Unlimited => Ok(()),
             WorkBudget::Short => Err(self.defer()),

@@ -551,6 +551,47 @@ fn a_new_password_is_judged_after_rights_and_place() {
 }
 
 #[test]
+fn the_overlay_configured_last_refuses_first() {
+    let rules = [("pwdCheckQuality", "1"), ("pwdMinLength", "5")];
+    let policy = overlay("ppolicy", &[&format!("ppolicy_default {POLICY}")]);
+    let unique = overlay("unique", &["unique_uri ldap:///?cn?sub"]);
+    let of_policy = "Password fails quality checking policy";
+    let of_unique = "non-unique attributes found with (|(cn=John Roe))";
+    for (overlays, expected) in [
+        ([unique.clone(), policy.clone()], of_policy),
+        ([policy, unique], of_unique),
+    ] {
+        let world = world_with(&[], &rules, |options| {
+            options.databases[0].overlays = overlays.into();
+            let rules = ["to attrs=userPassword by * =xw", "to * by * write"];
+            options.access = rules.map(|rule| RuleText::from(rule.to_owned())).into();
+        });
+        let new = format!("uid=new,{PEOPLE}");
+        let mut entry = person("new", &["abc"]);
+        entry.retain(|value| *value != ("cn", "new"));
+        entry.push(("cn", "John Roe"));
+        let added = world.add(&world.user(JANE), &new, &entry);
+        assert_eq!(added.diagnostic, expected);
+        let changes = [
+            (ModifyOperation::Replace, "cn", &["John Roe"][..]),
+            (ModifyOperation::Replace, "userPassword", &["abc"][..]),
+        ];
+        let modified = world.modify(&world.user(JANE), JANE, &changes);
+        assert_eq!(modified.diagnostic, expected);
+        // The guards before the policy pass what the policy refuses, and the other way round.
+        let changes = [(ModifyOperation::Replace, "userPassword", &["abc"][..])];
+        let modified = world.modify(&world.user(JANE), JANE, &changes);
+        assert_eq!(modified.diagnostic, of_policy);
+        let changes = [
+            (ModifyOperation::Replace, "title", &["boss"][..]),
+            (ModifyOperation::Replace, "userPassword", &["abcdef"][..]),
+        ];
+        let modified = world.modify(&world.user(JANE), JANE, &changes);
+        assert_eq!(modified, LdapResult::success());
+    }
+}
+
+#[test]
 fn without_the_overlay_a_critical_control_is_unknown() {
     let world = World::new();
     let mut session = Session::new();
