@@ -550,6 +550,49 @@ fn a_new_password_is_judged_after_rights_and_place() {
     );
 }
 
+/// Everybody may add entries and set passwords, and nobody may manage them.
+fn open_to_all(options: &mut DirectoryOptions) {
+    let rules = ["to attrs=userPassword by * =xw", "to * by * write"];
+    options.access = rules.map(|rule| RuleText::from(rule.to_owned())).into();
+}
+
+#[test]
+fn a_password_of_a_name_is_neither_judged_nor_hashed() {
+    let rules = [
+        ("pwdCheckQuality", "2"),
+        ("pwdMinLength", "5"),
+        ("pwdMaxAge", "100"),
+    ];
+    let world = world_with(&["ppolicy_hash_cleartext"], &rules, open_to_all);
+    let jane = world.user(JANE);
+    // As in slapd, only the values of the request are passwords to judge.
+    let named = format!("userPassword=abc,{PEOPLE}");
+    assert_eq!(world.add(&jane, &named, &person("x", &[])).code, Success);
+    let stored = world.read(&named, &["userPassword", "pwdChangedTime"]);
+    assert_eq!(stored.get("userPassword"), ["abc"]);
+    assert_eq!(stored.get("pwdChangedTime"), [""; 0]);
+    // One of both is judged and hashed, and the name has it in clear.
+    let both = format!("userPassword=abcdef,{PEOPLE}");
+    let added = world.add(&jane, &both, &person("y", &["abcdef"]));
+    assert_eq!(added, LdapResult::success());
+    let stored = world.read(&both, &["userPassword", "pwdChangedTime"]);
+    let [hashed, clear] = stored.get("userPassword")[..] else {
+        unreachable!("two values")
+    };
+    assert!(hashed.starts_with('{'), "{hashed}");
+    assert_eq!(clear, "abcdef");
+    assert_eq!(stored.get("pwdChangedTime").len(), 1);
+    let poor = format!("userPassword=abcd,{PEOPLE}");
+    let refused = world.add(&jane, &poor, &person("z", &["abcd"]));
+    assert_eq!(refused.diagnostic, "Password fails quality checking policy");
+    let renamed = world.rename(&jane, JANE, "userPassword=ab", false, None);
+    assert_eq!(renamed, LdapResult::success());
+    let name = format!("userPassword=ab,{PEOPLE}");
+    let stored = world.read(&name, &["userPassword", "pwdChangedTime", "pwdHistory"]);
+    assert!(stored.get("userPassword").contains(&"ab"), "{stored:?}");
+    assert_eq!(stored.names(), ["userPassword"]);
+}
+
 #[test]
 fn the_overlay_configured_last_refuses_first() {
     let rules = [("pwdCheckQuality", "1"), ("pwdMinLength", "5")];
@@ -563,8 +606,7 @@ fn the_overlay_configured_last_refuses_first() {
     ] {
         let world = world_with(&[], &rules, |options| {
             options.databases[0].overlays = overlays.into();
-            let rules = ["to attrs=userPassword by * =xw", "to * by * write"];
-            options.access = rules.map(|rule| RuleText::from(rule.to_owned())).into();
+            open_to_all(options);
         });
         let new = format!("uid=new,{PEOPLE}");
         let mut entry = person("new", &["abc"]);

@@ -140,7 +140,8 @@ fn masked(text: &str) -> String {
 fn history(stage: &Stage, more: &str, policies: &[(&str, &str)], steps: &[Step]) -> Vec<String> {
     let lines = format!("{CONFIGURATION}{more}");
     let database = stage.database("db", SUFFIX, &lines);
-    stage.configure(&format!("moduleload ppolicy.so\n{database}"));
+    let modules = "moduleload ppolicy.so\nmoduleload unique.so\n";
+    stage.configure(&format!("{modules}{database}"));
     stage.add(&data(policies)).well();
     let server = stage.start();
     let answers = steps.iter().map(|step| {
@@ -370,4 +371,27 @@ fn a_reset_password_must_change_as_in_slapd() {
         Search("kept", "new"),
     ];
     assert_same("ppolicy-reset", "", &policies, &steps);
+}
+
+#[test]
+fn the_overlay_configured_last_refuses_first_as_in_slapd() {
+    let policies = [
+        ("good", "pwdCheckQuality: 2\npwdMinLength: 4"),
+        ("other", "pwdMinLength: 1"),
+    ];
+    let both = "replace: title\ntitle: taken\n-\nreplace: userPassword\nuserPassword: a";
+    let password = "replace: userPassword\nuserPassword: a";
+    let steps = [
+        Root("other", "replace: title\ntitle: taken"),
+        Modify(("good", "secret"), "good", both),
+        Modify(("good", "secret"), "good", password),
+        Add(
+            ("boss", "secret"),
+            "n1",
+            "title: taken\nuserPassword: a\nuserPassword: b",
+        ),
+        Add(("boss", "secret"), "n1", "userPassword: a\nuserPassword: b"),
+    ];
+    let unique = "overlay unique\nunique_uri ldap:///?title?sub\n";
+    assert_same("ppolicy-unique", unique, &policies, &steps);
 }
