@@ -15,6 +15,7 @@ use crate::core::database::{Database, DatabaseOptions, SharedOptions};
 use crate::core::databases::Databases;
 use crate::core::error::OpenError;
 use crate::core::foundation::{Core, SharedCsn};
+use crate::core::group_queue::GroupQueue;
 use crate::core::index_advice::IndexAdvice;
 use crate::core::limits::{CompiledLimits, Limits};
 use crate::core::membership::Memberships;
@@ -32,6 +33,7 @@ use crate::request::controls::{self, OptionalControls, RequestKind};
 use crate::request::referral::DefaultReferral;
 use crate::request::restrictions::OperationPolicy;
 use crate::rights::explain::{self, ExplainError, ExplainTarget, RightsExplanation};
+use crate::write::request::{WriteReply, WriteRequest};
 
 /// The extended operations that the root DSE lists.
 pub(crate) const EXTENDED_OPERATIONS: [&str; 5] = [
@@ -100,6 +102,8 @@ pub struct Directory {
     features: Vec<Features>,
     search: SearchSettings,
     default_referral: DefaultReferral,
+    /// Binds that change the state of passwords: one commit for those that come together.
+    attempts: GroupQueue<WriteRequest, WriteReply>,
 }
 
 /// The settings and the shared state of searches.
@@ -207,6 +211,7 @@ impl Directory {
                     .unwrap_or_else(|| random_key(&*options.entropy)),
             },
             default_referral: DefaultReferral(options.referral),
+            attempts: GroupQueue::default(),
         })
     }
 
@@ -299,6 +304,10 @@ impl Directory {
     pub(crate) fn features_of(&self, database: &Database) -> &Features {
         debug_assert_eq!(self.features.len(), self.databases().len());
         self.features.get(database.number).unwrap_or(&NO_FEATURES)
+    }
+
+    pub(crate) fn attempts(&self) -> &GroupQueue<WriteRequest, WriteReply> {
+        &self.attempts
     }
 
     pub(crate) fn search_settings(&self) -> &SearchSettings {

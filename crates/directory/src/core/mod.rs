@@ -11,6 +11,7 @@ pub(crate) mod database;
 pub(crate) mod databases;
 pub(crate) mod error;
 pub(crate) mod foundation;
+pub(crate) mod group_queue;
 pub(crate) mod index_advice;
 pub(crate) mod limits;
 pub(crate) mod membership;

@@ -150,7 +150,8 @@ fn may_record(directory: &Directory, database: &Database, overlay: &PasswordPoli
     !overlay.disable_write && !is_read_only
 }
 
-/// Hands a bind to the writer, which judges it. Returns the records for the log of changes.
+/// Hands a bind to the writer, which judges it. Returns the records for the log of changes. Binds
+/// of several threads share a commit.
 ///
 /// As in slapd, a failure changes no answer: a full disk locks nobody out. The log names it.
 fn record_attempt(
@@ -159,7 +160,10 @@ fn record_attempt(
     attempt: &Arc<BindAttempt>,
 ) -> Option<AuditText> {
     let request = WriteRequest::attempt(&policed.session, Arc::clone(attempt));
-    let reply = directory.apply(&[request]).pop()?;
+    let queue = directory.attempts();
+    let reply = queue.ask(request, |requests: Vec<WriteRequest>| {
+        directory.apply(&requests)
+    })?;
     let result = &reply.result;
     if !matches!(result.code, ResultCode::Success | ResultCode::NoOperation) {
         let core = directory.core();

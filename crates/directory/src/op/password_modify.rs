@@ -17,10 +17,12 @@ use crate::core::database::Database;
 use crate::core::result::{self, OpResult, refuse};
 use crate::core::session::Session;
 use crate::directory::Directory;
+use crate::features::password_policy::change_rules::Comparisons;
 use crate::request::change::Change;
 use crate::request::referral::{self, Referrals};
 use crate::request::restrictions::OperationKind;
 use crate::rights::facts::EntryFacts;
+use crate::write::password_policy::{self, PolicySubject};
 use crate::write::request::{PasswordExchange, PasswordUpdate, WriteRequest};
 
 /// The number of characters of a generated password, about 95 bits.
@@ -38,6 +40,8 @@ pub struct PasswordChange {
     /// The old password of the request, and the stored values to verify it with.
     old: Option<(Vec<u8>, Vec<Vec<u8>>)>,
     new: Vec<u8>,
+    /// The stored passwords that a policy compares with the new one.
+    compared: Vec<Vec<u8>>,
     schemes: Vec<Scheme>,
     crypt_salt_format: Option<String>,
     /// The attribute for SCRAM keys, if the schema has one.
@@ -103,6 +107,7 @@ impl PasswordChange {
             derived,
             value: self.value,
             exchange: PasswordExchange {
+                compared: Comparisons::of(self.compared, &self.new),
                 new: self.new,
                 has_old: self.old.is_some(),
             },
@@ -181,7 +186,7 @@ pub(crate) fn begin(
         Some(&database.restrictions),
         OperationKind::PasswordModify,
     )?;
-    let stored = stored_passwords(directory, session, database, &dn).map_err(hidden)?;
+    let passwords = stored_passwords(directory, session, database, &dn).map_err(hidden)?;
     let (new, value) = match request.new_password {
         Some(new) => (new.to_vec(), None),
         None => {
@@ -195,8 +200,11 @@ pub(crate) fn begin(
         id,
         dn,
         attribute: directory.core().types.user_password.clone(),
-        old: request.old_password.map(|old| (old.to_vec(), stored)),
+        old: request
+            .old_password
+            .map(|old| (old.to_vec(), passwords.stored)),
         new,
+        compared: passwords.compared,
         schemes: directory.auth_options().schemes(),
         crypt_salt_format: directory.auth_options().crypt_salt_format.clone(),
         keys: directory.core().types.auth_password.clone(),
@@ -216,6 +224,14 @@ fn subject(directory: &Directory, session: &Session, identity: Option<&[u8]>) ->
     result::dn(directory.schema(), text).map_err(invalid)
 }
 
+/// The stored passwords of an entry.
+#[derive(Default)]
+struct StoredPasswords {
+    stored: Vec<Vec<u8>>,
+    /// Those that a policy compares with a new one, also old ones.
+    compared: Vec<Vec<u8>>,
+}
+
 /// Returns the stored passwords; none if the requester may not change them, so that their values
 /// stay secret.
 fn stored_passwords(
@@ -223,7 +239,7 @@ fn stored_passwords(
     session: &Session,
     database: &Database,
     dn: &Dn,
-) -> OpResult<Vec<Vec<u8>>> {
+) -> OpResult<StoredPasswords> {
     let failed = |error| result::store(&error);
     let view = database.store.snapshot().map_err(failed)?;
     let decisions = database.decisions(session);
@@ -247,13 +263,21 @@ fn stored_passwords(
         let refused = LdapResult::new(ResultCode::InsufficientAccessRights);
         let refused = referrals.refusal(&view, &decisions, (dn, id), refused);
         return match refused.code {
-            ResultCode::InsufficientAccessRights => Ok(Vec::new()),
+            ResultCode::InsufficientAccessRights => Ok(StoredPasswords::default()),
             _ => Err(unnamed(refused)),
         };
     }
     let entry = view.entry(id).map_err(failed)?;
     let values = entry.and_then(|entry| entry.values(password));
-    Ok(values.into_iter().flatten().map(<[u8]>::to_vec).collect())
+    let overlay = directory.features_of(database).password_policy.as_ref();
+    let subject = match overlay {
+        Some(overlay) => password_policy::subject(directory.core(), &view, overlay, id)?,
+        None => None,
+    };
+    Ok(StoredPasswords {
+        stored: values.into_iter().flatten().map(<[u8]>::to_vec).collect(),
+        compared: subject.map_or_else(Vec::new, PolicySubject::compared_with_new),
+    })
 }
 
 fn generate(entropy: &dyn Entropy) -> Vec<u8> {

@@ -13,6 +13,7 @@ use crate::core::result::{self, OpResult, refuse};
 use crate::features::password_policy::change_rules::{
     self, OldPassword, PasswordUpdateFacts, is_hashed, is_same,
 };
+use crate::features::password_policy::history;
 use crate::features::password_policy::overlay::{PasswordPolicy, PolicyRefusal};
 use crate::features::password_policy::rules::PolicyRules;
 use crate::features::password_policy::state::PasswordState;
@@ -33,6 +34,19 @@ pub(crate) struct PolicySubject {
     pub(crate) state: PasswordState,
     /// The stored passwords.
     pub(crate) stored: Vec<Vec<u8>>,
+}
+
+impl PolicySubject {
+    /// Returns the passwords that a new one must differ from.
+    pub(crate) fn compared_with_new(self) -> Vec<Vec<u8>> {
+        if self.rules.is_none_or(|rules| rules.in_history == 0) {
+            return Vec::new();
+        }
+        let history = self.state.history.iter();
+        let old = history.filter_map(|value| history::password(value));
+        let old: Vec<Vec<u8>> = old.map(<[u8]>::to_vec).collect();
+        [self.stored, old].concat()
+    }
 }
 
 /// The changes of a modify after the judgement.
@@ -130,31 +144,14 @@ impl Context<'_, '_> {
         let added = changes
             .iter()
             .filter(|change| is_password(change) && adds(change));
-        let added: Vec<&[u8]> = added.flat_map(slices).collect();
-        if exchange.is_none() && added.len() > 1 {
+        if exchange.is_none() && added.flat_map(slices).count() > 1 {
             return Err(self.refused_by_policy(too_many()));
         }
         let subject = subject(self.core, self.writer, overlay, id)?;
         let Some(subject) = subject else {
             return Err(LdapResult::new(ResultCode::NoSuchObject));
         };
-        let given = exchange.map(|exchange| exchange.new.as_slice());
-        let attribute = &self.core.types.user_password;
-        let manages = self.rights(dn, |rights| {
-            rights.attribute(attribute).allows(Rights::MANAGE)
-        })?;
-        let name = self.session.identity().name();
-        let facts = PasswordUpdateFacts {
-            new: given.or(added.last().copied().map(in_clear)),
-            stored: &subject.stored,
-            old: old_password(
-                changes.iter().filter(|change| is_password(change)),
-                exchange,
-                &subject.stored,
-            ),
-            is_own: name.is_some_and(|name| name.normal() == dn.normal()),
-            is_administrator: manages || self.decisions.is_root(),
-        };
+        let facts = self.facts(dn, changes, exchange, &subject)?;
         if let Some(rules) = &subject.rules {
             let checked = change_rules::check(rules, &subject.state, &facts, self.now);
             checked.map_err(|refusal| self.refused_by_policy(refusal))?;
@@ -178,6 +175,35 @@ impl Context<'_, '_> {
         Ok(JudgedChanges {
             changes: Cow::Owned(rewritten),
             state: state.collect(),
+        })
+    }
+
+    /// Returns the facts that the rules look at.
+    fn facts<'c>(
+        &self,
+        dn: &Dn,
+        changes: &'c [Change],
+        exchange: Option<&'c PasswordExchange>,
+        subject: &'c PolicySubject,
+    ) -> OpResult<PasswordUpdateFacts<'c>> {
+        let attribute = &self.core.types.user_password;
+        let passwords = || {
+            let changes = changes.iter();
+            changes.filter(|change| change.attribute.description == *attribute)
+        };
+        let added = passwords().filter(|change| adds(change));
+        let given = exchange.map(|exchange| exchange.new.as_slice());
+        let manages = self.rights(dn, |rights| {
+            rights.attribute(attribute).allows(Rights::MANAGE)
+        })?;
+        let name = self.session.identity().name();
+        Ok(PasswordUpdateFacts {
+            new: given.or(added.flat_map(slices).last().map(in_clear)),
+            stored: &subject.stored,
+            compared: exchange.map(|exchange| &exchange.compared),
+            old: old_password(passwords(), exchange, &subject.stored),
+            is_own: name.is_some_and(|name| name.normal() == dn.normal()),
+            is_administrator: manages || self.decisions.is_root(),
         })
     }
 

@@ -9,6 +9,7 @@ use fulgurite_schema::Dn;
 use crate::core::session::Session;
 use crate::features::auditlog::AuditText;
 use crate::features::password_policy::bind_verdict::BindVerdict;
+use crate::features::password_policy::change_rules::Comparisons;
 use crate::request::change::Change;
 
 /// The bytes of a request, or of an entry it changes, up to which an update is short.
@@ -67,6 +68,8 @@ pub(crate) struct PasswordExchange {
     pub(crate) new: Vec<u8>,
     /// True if the client has proved the old password.
     pub(crate) has_old: bool,
+    /// The comparisons of the new password with those of the history.
+    pub(crate) compared: Comparisons,
 }
 
 /// The reply to a [`WriteRequest`].
@@ -222,6 +225,7 @@ mod tests {
             exchange: PasswordExchange {
                 new: password.clone(),
                 has_old: true,
+                compared: Comparisons::of(vec![password.clone()], &password),
             },
             wants_policy: false,
         };

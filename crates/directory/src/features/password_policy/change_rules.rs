@@ -17,12 +17,44 @@ pub(crate) struct PasswordUpdateFacts<'c> {
     pub(crate) new: Option<&'c [u8]>,
     /// The stored values before the change.
     pub(crate) stored: &'c [Vec<u8>],
+    /// The comparisons with the new password that are made already.
+    pub(crate) compared: Option<&'c Comparisons>,
     /// The old password that the request supplies.
     pub(crate) old: OldPassword,
     /// True if the password is the requester's own.
     pub(crate) is_own: bool,
     /// True for the root, and with the right `manage` to the password.
     pub(crate) is_administrator: bool,
+}
+
+/// Stored passwords that were compared with a new one before the writer judges it, because hashes
+/// take long. It has no form for display.
+#[derive(Clone, Default)]
+pub(crate) struct Comparisons(Vec<(Vec<u8>, bool)>);
+
+impl Comparisons {
+    /// Compares stored passwords with a new one.
+    pub(crate) fn of(stored: Vec<Vec<u8>>, new: &[u8]) -> Comparisons {
+        let compare = |stored: Vec<u8>| {
+            let is_same = is_same(&stored, new);
+            (stored, is_same)
+        };
+        Comparisons(stored.into_iter().map(compare).collect())
+    }
+
+    fn result(&self, stored: &[u8]) -> Option<bool> {
+        let mut known = self.0.iter();
+        let known = known.find(|(known, _)| known == stored);
+        known.map(|(_, is_same)| *is_same)
+    }
+}
+
+impl PasswordUpdateFacts<'_> {
+    /// Returns true if the new password is one that is stored.
+    fn is_same(&self, stored: &[u8], new: &[u8]) -> bool {
+        let known = self.compared.and_then(|compared| compared.result(stored));
+        known.unwrap_or_else(|| is_same(stored, new))
+    }
 }
 
 /// The old password of a request.
@@ -63,7 +95,7 @@ pub(crate) fn check(
         ));
     }
     check_quality(rules, new)?;
-    check_history(rules, state, facts.stored, new)
+    check_history(rules, state, facts, new)
 }
 
 /// Requires the old password. As in slapd, a wrong one is refused under every policy.
@@ -113,13 +145,14 @@ pub(crate) fn check_quality(rules: &PolicyRules, new: &[u8]) -> Result<(), Polic
 fn check_history(
     rules: &PolicyRules,
     state: &PasswordState,
-    stored: &[Vec<u8>],
+    facts: &PasswordUpdateFacts<'_>,
     new: &[u8],
 ) -> Result<(), PolicyRefusal> {
     if rules.in_history == 0 {
         return Ok(());
     }
-    if stored.iter().any(|stored| is_same(stored, new)) {
+    let mut stored = facts.stored.iter();
+    if stored.any(|stored| facts.is_same(stored, new)) {
         return Err(violation(
             "Password is not being changed from existing value",
             PasswordError::InHistory,
@@ -129,7 +162,7 @@ fn check_history(
         .history
         .iter()
         .filter_map(|held| history::password(held));
-    if old.any(|stored| is_same(stored, new)) {
+    if old.any(|stored| facts.is_same(stored, new)) {
         return Err(violation(
             "Password is in history of old passwords",
             PasswordError::InHistory,
@@ -194,5 +227,32 @@ fn refused(code: ResultCode, text: &str, error: PasswordError) -> PolicyRefusal 
     PolicyRefusal {
         result: refuse(code, text),
         response: PasswordPolicyResponse::of_error(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_comparison_is_made_once() {
+        let stored = [b"{SSHA}of-no-password".to_vec(), b"clear".to_vec()];
+        // The result is wrong, so only a repeated comparison would be right.
+        let compared = Comparisons(vec![(stored[0].clone(), true)]);
+        let facts = |compared| PasswordUpdateFacts {
+            new: Some(b"new"),
+            stored: &stored,
+            compared,
+            old: OldPassword::Missing,
+            is_own: true,
+            is_administrator: false,
+        };
+        assert!(facts(Some(&compared)).is_same(&stored[0], b"new"));
+        assert!(!facts(Some(&compared)).is_same(&stored[1], b"new"));
+        assert!(!facts(None).is_same(&stored[0], b"new"));
+        let made = Comparisons::of(stored.to_vec(), b"clear");
+        assert_eq!(made.result(&stored[0]), Some(false));
+        assert_eq!(made.result(&stored[1]), Some(true));
+        assert_eq!(made.result(b"other"), None);
     }
 }
