@@ -19,7 +19,7 @@ use fulgurite_store::{DnCache, EntryView, EntryWalk, ParkedView, StoreError, Vie
 use super::candidates::{CandidateScan, ScanSource, ScanStep};
 use super::chain::{ChainContext, ChainProgress, Chains};
 use super::dereference::EntryDereference;
-use super::filter::{PreparedFilter, VisibleStoredEntry};
+use super::filter::{KnownGroupNames, PreparedFilter, VisibleStoredEntry};
 use super::member_items::{self, MemberItems};
 use super::output::{Output, SearchEnd};
 use super::regions::{REGIONS_MAX, Region, Regions, store_scope};
@@ -186,7 +186,8 @@ impl<'d> DatabaseSearch<'d> {
         };
         let tested = PreparedFilter::new(&spec.filter, &view, requester);
         let names = view.take_dn_cache();
-        let member_items = MemberItems::of(&database.memberships, &spec.filter, &view)?;
+        let reads = wide || spec.deref;
+        let member_items = MemberItems::of(&database.memberships, &spec.filter, &view, reads)?;
         Ok(Box::new(DatabaseSearch {
             core,
             database,
@@ -413,9 +414,6 @@ impl<'d> DatabaseSearch<'d> {
             return Ok(());
         };
         let (memberships, filter) = (&self.database.memberships, &self.spec.filter);
-        if self.base.scope == Scope::Base && !self.spec.deref {
-            items.read_none();
-        }
         if !items.step(memberships, filter, view, left)? {
             return Ok(());
         }
@@ -622,6 +620,7 @@ impl<'d> DatabaseSearch<'d> {
             requester: self.requester(),
             check: !uniform,
             by_value: self.decisions.by_value(),
+            groups: KnownGroupNames::default(),
         };
         Ok(if exact || self.tested.admits(view.schema(), &visible) {
             MatchOutcome::Entry

@@ -5,7 +5,9 @@
 //! asserts a value which may not be searched. Hidden subtypes, hidden forms with options, and
 //! hidden values are skipped.
 
+use std::cell::RefCell;
 use std::collections::VecDeque;
+use std::rc::Rc;
 
 use fulgurite_access::{EntryRights, Rights};
 use fulgurite_schema::{
@@ -13,7 +15,7 @@ use fulgurite_schema::{
 };
 use fulgurite_store::{EntryView, StoredSelector, View};
 
-use crate::rights::computed::{Computed, RequesterRights};
+use crate::rights::computed::{Computed, ComputedValues, RequesterRights};
 use crate::rights::facts::{EntryFacts, EntrySource};
 use crate::rights::visible_entry::visit_searchable;
 
@@ -175,6 +177,19 @@ pub(crate) struct VisibleStoredEntry<'v, 's> {
     pub(crate) check: bool,
     /// True if rights differ from value to value.
     pub(crate) by_value: bool,
+    pub(crate) groups: KnownGroupNames,
+}
+
+/// The groups of an entry that items of a filter asked for, each attribute computed once.
+#[derive(Default)]
+pub(crate) struct KnownGroupNames(RefCell<Vec<(AttributeIndex, Rc<ComputedValues>)>>);
+
+impl KnownGroupNames {
+    fn get(&self, attribute: AttributeIndex) -> Option<Rc<ComputedValues>> {
+        let known = self.0.borrow();
+        let known = known.iter().find(|(known, _)| *known == attribute);
+        known.map(|(_, values)| Rc::clone(values))
+    }
 }
 
 impl VisibleStoredEntry<'_, '_> {
@@ -187,6 +202,22 @@ impl VisibleStoredEntry<'_, '_> {
         !rights.allows(Rights::SEARCH)
     }
 
+    /// Returns the values of a computed attribute; `None` if the store fails.
+    fn computed_values(&self, computed: Computed) -> Option<Rc<ComputedValues>> {
+        let Computed::Groups(attribute) = computed else {
+            let values = computed.values(self.requester, self.view, self.entry.id());
+            return values.ok().map(Rc::new);
+        };
+        if let Some(known) = self.groups.get(attribute) {
+            return Some(known);
+        }
+        let values = computed.values(self.requester, self.view, self.entry.id());
+        let values = values.ok().map(Rc::new)?;
+        let mut known = self.groups.0.borrow_mut();
+        known.push((attribute, Rc::clone(&values)));
+        Some(values)
+    }
+
     /// Visits the values of a computed attribute that may be searched.
     fn visit_computed(
         &self,
@@ -194,7 +225,7 @@ impl VisibleStoredEntry<'_, '_> {
         description: &AttributeDescription,
         visit: &mut dyn FnMut(&[u8]) -> Truth,
     ) -> Truth {
-        let Ok(values) = computed.values(self.requester, self.view, self.entry.id()) else {
+        let Some(values) = self.computed_values(computed) else {
             return Truth::Undefined;
         };
         let mut truth = Truth::False;

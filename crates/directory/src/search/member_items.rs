@@ -3,11 +3,12 @@
 //! ```text
 //!   (memberOf=g)     few candidates remain without it:   each candidate is tested
 //!                    otherwise:                          the members of g become a set of entries
+//!   (memberOf=*)     the same with the members of all groups
 //! ```
 //!
 //! No index lists the members of a group by their ids. So the values of a group are read, and each
-//! costs as much as the test of some candidates. The smallest groups come first, and each may leave
-//! too few candidates for the next one.
+//! costs as much as the test of some candidates. The items with the fewest members come first, and
+//! each may leave too few candidates for the next one.
 
 use std::sync::Arc;
 
@@ -16,7 +17,7 @@ use fulgurite_schema::{
 };
 use fulgurite_store::{EntryId, EntryView, Scope, StoreError, View};
 
-use crate::core::membership::Memberships;
+use crate::core::membership::{Membership, Memberships};
 
 /// The members that take as long to read as one candidate takes to test.
 const MEMBERS_PER_CANDIDATE: u64 = 4;
@@ -38,19 +39,18 @@ pub(crate) struct MemberItems {
     found: Vec<FoundMembers>,
 }
 
-/// An attribute and the name of a group in normal form.
+/// An attribute and the name of a group in normal form; `None` for all groups.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct ItemKey {
     attribute: AttributeIndex,
-    normal: Box<[u8]>,
+    normal: Option<Box<[u8]>>,
 }
 
-/// An item, and the attributes with the members of its group.
+/// An item, its groups, and the attributes with their members.
 #[derive(Debug)]
 struct MemberItem {
     key: ItemKey,
-    group: Option<EntryId>,
-    attributes: Vec<AttributeDescription>,
+    groups: Vec<(EntryId, AttributeDescription)>,
     members: u64,
 }
 
@@ -58,7 +58,9 @@ struct MemberItem {
 #[derive(Debug)]
 struct MemberScan {
     item: MemberItem,
-    /// The number of values that are done.
+    /// The number of groups that are done.
+    groups_done: usize,
+    /// The number of values of the current group that are done.
     done: usize,
     members: Vec<u64>,
 }
@@ -70,22 +72,29 @@ struct FoundMembers {
     members: Arc<[u64]>,
 }
 
-/// The number of groups whose members are read at most. With more of them in a filter, each
+/// The number of items whose members are read at most. With more of them in a filter, each
 /// candidate is tested.
 const ITEMS_MAX: usize = 64;
 
+/// The number of groups that are counted for `(memberOf=*)`. With more, each candidate is tested.
+const GROUPS_MAX: u64 = 4096;
+
 impl MemberItems {
-    /// Returns the items of a filter; `None` if it has none about groups.
+    /// Returns the items of a filter; `None` if it has none about groups. Without `reads`, each
+    /// candidate is tested.
     pub(crate) fn of(
         memberships: &Memberships,
         filter: &Filter<AttributeSelector>,
         view: &View<'_>,
+        reads: bool,
     ) -> Result<Option<MemberItems>, StoreError> {
         if memberships.is_empty() || !mentions(memberships, filter) {
             return Ok(None);
         }
         let mut keys = Vec::new();
-        collect(memberships, filter, &mut keys);
+        if reads {
+            collect(memberships, filter, &mut keys);
+        }
         if keys.len() > ITEMS_MAX {
             keys.clear();
         }
@@ -100,11 +109,6 @@ impl MemberItems {
             current: None,
             found: Vec::new(),
         }))
-    }
-
-    /// Tests each candidate: the items stay as they are.
-    pub(crate) fn read_none(&mut self) {
-        self.waiting.clear();
     }
 
     /// Reads members until `left` is used up. Returns true once all worthwhile groups are read.
@@ -142,6 +146,7 @@ impl MemberItems {
             }
             self.current = Some(MemberScan {
                 item,
+                groups_done: 0,
                 done: 0,
                 members: Vec::new(),
             });
@@ -200,56 +205,87 @@ impl MemberItem {
     ) -> Result<MemberItem, StoreError> {
         let mut item = MemberItem {
             key,
-            group: None,
-            attributes: Vec::new(),
+            groups: Vec::new(),
             members: 0,
         };
-        let Ok(name) = std::str::from_utf8(&item.key.normal) else {
-            return Ok(item);
-        };
-        item.group = view.find_normal(name)?.entry();
-        let Some(entry) = entry_of(view, item.group)? else {
-            return Ok(item);
-        };
-        for membership in memberships.of(item.key.attribute) {
-            if membership.is_group(view.schema(), &entry) {
-                let values = entry.values(&membership.member);
-                item.members += values.map_or(0, |values| values.len() as u64);
-                item.attributes.push(membership.member.clone());
-            }
+        match item.key.normal.clone() {
+            Some(normal) => item.add_group(memberships, &normal, view)?,
+            None => item.add_groups(memberships, view)?,
         }
         Ok(item)
+    }
+
+    /// Adds the group of a name.
+    fn add_group(
+        &mut self,
+        memberships: &Memberships,
+        normal: &[u8],
+        view: &View<'_>,
+    ) -> Result<(), StoreError> {
+        let Ok(name) = std::str::from_utf8(normal) else {
+            return Ok(());
+        };
+        let Some(id) = view.find_normal(name)?.entry() else {
+            return Ok(());
+        };
+        let Some(entry) = view.entry(id)? else {
+            return Ok(());
+        };
+        for membership in memberships.of(self.key.attribute) {
+            if membership.is_group(view.schema(), &entry) {
+                self.add(&entry, membership);
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds all groups. With too many of them, the item counts as too large to read.
+    fn add_groups(&mut self, memberships: &Memberships, view: &View<'_>) -> Result<(), StoreError> {
+        for membership in memberships.of(self.key.attribute) {
+            let mut groups = view.plan(EntryId::ROOT, Scope::Subtree, &membership.group)?;
+            if groups.count_max() > GROUPS_MAX {
+                self.members = u64::MAX;
+                return Ok(());
+            }
+            while let Some(entry) = groups.next_entry(view)? {
+                if membership.is_group(view.schema(), &entry) {
+                    self.add(&entry, membership);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, group: &EntryView<'_>, membership: &Membership) {
+        let values = group.values(&membership.member);
+        self.members += values.map_or(0, |values| values.len() as u64);
+        self.groups.push((group.id(), membership.member.clone()));
     }
 }
 
 impl MemberScan {
     /// Reads members. Returns true at the end.
     fn step(&mut self, view: &View<'_>, left: &mut usize) -> Result<bool, StoreError> {
-        let Some(entry) = entry_of(view, self.item.group)? else {
-            return Ok(true);
-        };
-        let mut at = 0;
-        for attribute in &self.item.attributes {
-            for value in entry
-                .values(attribute)
-                .iter()
-                .flat_map(|values| values.iter())
-            {
-                at += 1;
-                if at <= self.done {
-                    continue;
-                }
+        while let Some((group, attribute)) = self.item.groups.get(self.groups_done) {
+            let entry = view.entry(*group)?;
+            let values = entry.and_then(|entry| entry.values(attribute));
+            let values = values.iter().flat_map(|values| values.iter());
+            for value in values.skip(self.done) {
                 if *left == 0 {
                     return Ok(false);
                 }
                 *left -= 1;
-                self.done = at;
+                self.done += 1;
                 let normal = view.schema().normal_value(attribute.attribute, value);
                 if let Some(Ok(name)) = normal.as_deref().map(std::str::from_utf8) {
                     let member = view.find_normal(name)?.entry();
                     self.members.extend(member.map(|member| member.0));
                 }
             }
+            // A group without members costs something too.
+            *left = left.saturating_sub(1);
+            self.groups_done += 1;
+            self.done = 0;
         }
         Ok(true)
     }
@@ -261,16 +297,6 @@ impl MemberScan {
             key: self.item.key,
             members: self.members.into(),
         }
-    }
-}
-
-fn entry_of<'v>(
-    view: &'v View<'_>,
-    id: Option<EntryId>,
-) -> Result<Option<EntryView<'v>>, StoreError> {
-    match id {
-        Some(id) => view.entry(id),
-        None => Ok(None),
     }
 }
 
@@ -308,7 +334,7 @@ pub(super) fn count(memberships: &Memberships, filter: &Filter<AttributeSelector
     }
 }
 
-/// Collects the groups that items name, each once.
+/// Collects the keys of items, each once.
 fn collect(memberships: &Memberships, filter: &Filter<AttributeSelector>, keys: &mut Vec<ItemKey>) {
     match filter {
         Filter::And(items) | Filter::Or(items) => {
@@ -327,16 +353,15 @@ fn collect(memberships: &Memberships, filter: &Filter<AttributeSelector>, keys: 
     }
 }
 
-/// Returns the group that an equality item names.
+/// Returns the group that an equality item names, or all of them for presence.
 fn key_of(memberships: &Memberships, item: &Filter<AttributeSelector>) -> Option<ItemKey> {
-    let attribute = attribute_of(memberships, item)?;
-    match item {
-        Filter::Equality(assertion) => Some(ItemKey {
-            attribute: attribute.attribute,
-            normal: assertion.normal.clone(),
-        }),
-        _ => None,
-    }
+    let attribute = attribute_of(memberships, item)?.attribute;
+    let normal = match item {
+        Filter::Equality(assertion) => Some(assertion.normal.clone()),
+        Filter::Present(_) => None,
+        _ => return None,
+    };
+    Some(ItemKey { attribute, normal })
 }
 
 /// Returns the attribute of an item, if it lists groups.
