@@ -145,6 +145,24 @@ impl Database {
         self.storage.kept_indexes()
     }
 
+    /// Returns the attribute of members, and the attribute that lists groups, of each overlay
+    /// `memberof`.
+    pub fn memberships(&self) -> impl Iterator<Item = (&str, &str)> {
+        let overlays = self.overlays.iter();
+        let own = overlays.filter(|overlay| overlay.name.eq_ignore_ascii_case("memberof"));
+        own.map(|overlay| {
+            let member = overlay.last("memberof-member-ad");
+            let member_of = overlay.last("memberof-memberof-ad");
+            (member.unwrap_or("member"), member_of.unwrap_or("memberOf"))
+        })
+    }
+
+    /// Returns the attributes that overlays compute from groups.
+    pub fn computed_attributes(&self) -> impl Iterator<Item = String> {
+        self.memberships()
+            .map(|(_, member_of)| member_of.to_owned())
+    }
+
     /// Returns true if a source names indexes. Otherwise a store keeps those it was made with.
     pub fn names_indexes(&self) -> bool {
         !self.storage.indexes.is_empty() || !self.storage.default_indexes.is_default()

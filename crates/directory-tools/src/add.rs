@@ -136,6 +136,8 @@ pub struct AddSummary {
     pub refused: u64,
     /// Parents that did not come.
     pub missing: u64,
+    /// Values left out, because the database computes them from groups.
+    pub left_out: u64,
 }
 
 impl AddSummary {
@@ -433,6 +435,7 @@ impl Adder<'_> {
                 writer.commit()?;
             }
         }
+        self.summary.left_out = self.importer.left_out();
         Ok(self.summary)
     }
 }

@@ -37,7 +37,7 @@ pub use cat::{CatOptions, CatScope, cat};
 pub use explain::{ExplainError, ExplainOptions, ExplainedTerm, Explanation, explain};
 pub use export::{ExportError, export};
 pub use generate::{GenerateError, GenerateOptions, generate};
-pub use load::{LoadFailure, LoadSettings, LoadSummary, load};
+pub use load::{LoadFailure, LoadSettings, LoadSummary, load, note_of_left_out};
 pub use missing_types::{MissingType, builtin_with, missing_types};
 pub use modify::{ChangeKind, ModifyEvent, ModifyOptions, modify};
 pub use openldap_import::{

@@ -71,6 +71,15 @@ pub struct LoadSummary {
     pub entries: u64,
     /// Bytes of LDIF read.
     pub bytes: u64,
+    /// Values left out, because the database computes them from groups.
+    pub left_out: u64,
+}
+
+/// Returns the note about values that the database computes from groups, if some were left out.
+#[must_use]
+pub fn note_of_left_out(values: u64) -> Option<String> {
+    let text = "values of groups left out, because the server computes them from the members";
+    (values > 0).then(|| format!("{values} {text}"))
 }
 
 /// Why a load failed. Nothing of it remains.
@@ -167,6 +176,7 @@ pub fn load(
         Ok(report) => Ok(LoadSummary {
             entries: report.entries,
             bytes: counter.get().1,
+            left_out: completer.left_out(),
         }),
         Err(error) => Err(failure(error, &settings.files)),
     }

@@ -352,6 +352,14 @@ pub fn overlay_of(keyword: &str) -> Option<&'static Overlay> {
 }
 
 impl OverlaySettings {
+    /// Returns the first argument of the last line of a directive.
+    #[must_use]
+    pub fn last(&self, keyword: &str) -> Option<&str> {
+        let mut lines = self.lines.iter().rev();
+        let line = lines.find(|line| line.directive.keyword == keyword)?;
+        Some(line.first())
+    }
+
     /// Returns the overlay of a name without directives.
     #[must_use]
     pub fn new(name: &str, origin: Origin) -> OverlaySettings {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use fulgurite_config::FlagGroup;
-use fulgurite_directory_tools::{LoadBar, LoadSettings, load};
+use fulgurite_directory_tools::{LoadBar, LoadSettings, load, note_of_left_out};
 use fulgurite_server::{schema, store_options};
 use fulgurite_store::{IndexProgress, Store, StoreOptions};
 
@@ -31,6 +31,7 @@ pub(crate) fn run(command: Load) -> anyhow::Result<()> {
     let root = database.content.root_dn.value.clone();
     load_settings.author.name = root.unwrap_or_default();
     load_settings.author.last_mod = *database.policy.last_mod;
+    load_settings.author.computed = database.computed_attributes().collect();
     let begun = Instant::now();
     let mut bar = LoadBar::new();
     let result = load(&load_settings, &mut |progress| {
@@ -41,6 +42,9 @@ pub(crate) fn run(command: Load) -> anyhow::Result<()> {
     bar.finish();
     let summary = result?;
     finish_indexes(data, &load_settings)?;
+    if let Some(note) = note_of_left_out(summary.left_out) {
+        eprintln!("{note}");
+    }
     if !command.quiet {
         let seconds = begun.elapsed().as_secs_f64();
         eprintln!("{} entries loaded in {seconds:.1} s", summary.entries);

@@ -7,7 +7,9 @@ use std::sync::Arc;
 
 use fulgurite_config::{ConfigAddition, Settings};
 use fulgurite_directory::{Author, SystemClock, SystemEntropy};
-use fulgurite_directory_tools::{AddEvent, AddOptions, Refusal, add, builtin_with};
+use fulgurite_directory_tools::{
+    AddEvent, AddOptions, Refusal, add, builtin_with, note_of_left_out,
+};
 use fulgurite_schema::ViolationKind;
 use fulgurite_server::check_unfinished_settings;
 
@@ -105,6 +107,9 @@ pub(super) fn run(line: &CommandLine) -> Result<(), Failure> {
         name: root.unwrap_or_default(),
         server_id: options.server_id(&context.settings),
         last_mod: first.is_none_or(|database| *database.policy.last_mod),
+        computed: (databases.iter())
+            .flat_map(|database| database.computed_attributes())
+            .collect(),
     };
     let suffix = (databases.first())
         .and_then(|database| database.suffix_if_set())
@@ -138,6 +143,11 @@ pub(super) fn run(line: &CommandLine) -> Result<(), Failure> {
             eprintln!("  entry {}: {dn}", id.0);
         }
     });
+    if let Ok(summary) = &summary
+        && let Some(note) = note_of_left_out(summary.left_out)
+    {
+        eprintln!("{note}");
+    }
     match summary {
         Ok(summary) if summary.is_complete() => Ok(()),
         Ok(_) => Err(Failure::Reported(1)),

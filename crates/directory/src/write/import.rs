@@ -1,9 +1,11 @@
 //! Entries of a bulk load: they keep their operational attributes and get the missing ones.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-use fulgurite_schema::{CheckOptions, CheckedEntry, Dn, Entry, Schema, SchemaViolation};
+use fulgurite_schema::{
+    AttributeIndex, CheckOptions, CheckedEntry, Dn, Entry, Schema, SchemaViolation,
+};
 
 use crate::core::clock::{Clock, Entropy, SystemEntropy, Timestamp};
 use crate::core::csn::{Csn, CsnGenerator};
@@ -29,6 +31,9 @@ pub struct Author {
     pub server_id: u16,
     /// True if the database records author, time and UUID of an entry (slapd's `lastmod`).
     pub last_mod: bool,
+    /// The attributes that the database computes from groups. Values in a file are left out. Names
+    /// that the schema lacks are ignored.
+    pub computed: Vec<String>,
 }
 
 impl Default for Author {
@@ -37,6 +42,7 @@ impl Default for Author {
             name: String::new(),
             server_id: 0,
             last_mod: true,
+            computed: Vec::new(),
         }
     }
 }
@@ -47,6 +53,9 @@ pub struct EntryCompleter {
     types: WellKnownTypes,
     by: String,
     last_mod: bool,
+    computed: Vec<AttributeIndex>,
+    /// The number of computed values that were left out.
+    left_out: AtomicU64,
 }
 
 /// The stamps of new entries: a time, change sequence numbers, and randomness for their UUIDs.
@@ -86,7 +95,11 @@ impl Importer {
     ) -> Result<Importer, OpenError> {
         // The form for display, without the spaces of the configuration.
         let name = Dn::parse(&schema, &author.name);
+        let computed = author.computed.iter();
+        let computed = computed.filter_map(|name| Some(schema.attribute(name)?.index));
         let completer = EntryCompleter {
+            computed: computed.collect(),
+            left_out: AtomicU64::new(0),
             types: WellKnownTypes::of(&schema)?,
             by: name.map_or_else(|_| author.name.clone(), |name| name.pretty().to_owned()),
             last_mod: author.last_mod,
@@ -104,6 +117,12 @@ impl Importer {
     #[must_use]
     pub fn completer(&self) -> Arc<EntryCompleter> {
         Arc::clone(&self.completer)
+    }
+
+    /// Returns the number of values of attributes computed from groups that were left out.
+    #[must_use]
+    pub fn left_out(&self) -> u64 {
+        self.completer.left_out()
     }
 
     /// Returns stamps for `entries` entries, newer than all before.
@@ -148,6 +167,12 @@ impl Importer {
 }
 
 impl EntryCompleter {
+    /// Returns the number of values of attributes computed from groups that were left out.
+    #[must_use]
+    pub fn left_out(&self) -> u64 {
+        self.left_out.load(Ordering::Relaxed)
+    }
+
     /// Completes one entry.
     ///
     /// # Errors
@@ -177,6 +202,14 @@ impl EntryCompleter {
         entry
             .attributes
             .retain(|held| Computed::of(&self.types, held.description.attribute).is_none());
+        entry.attributes.retain(|held| {
+            let is_computed = self.computed.contains(&held.description.attribute);
+            if is_computed {
+                let values = held.values.len() as u64;
+                self.left_out.fetch_add(values, Ordering::Relaxed);
+            }
+            !is_computed
+        });
         for held in &mut entry.attributes {
             held.make_pretty(&self.schema);
         }
@@ -329,6 +362,30 @@ mod tests {
         let computed = schema.attribute("hasSubordinates").expect("defined").index;
         let computed = AttributeDescription::plain(computed);
         assert_eq!(complete.entry().attribute(&computed), None);
+    }
+
+    #[test]
+    fn values_that_the_database_computes_from_groups_are_left_out() {
+        let schema = Schema::standard();
+        let author = Author {
+            computed: vec!["memberOf".to_owned(), "unknown".to_owned()],
+            ..Author::default()
+        };
+        let mut importer = importer_of(&schema, &author);
+        let groups = [
+            ("objectClass", "person"),
+            ("sn", "x"),
+            ("memberOf", "cn=a"),
+            ("memberOf", "cn=b"),
+        ];
+        for complete in [
+            importer.complete(entry(&schema, &groups)).expect("sound"),
+            importer.complete_on_trust(entry(&schema, &groups)),
+        ] {
+            let index = schema.attribute("memberOf").expect("defined").index;
+            assert!(complete.entry().values(index).is_empty());
+        }
+        assert_eq!(importer.left_out(), 4);
     }
 
     #[test]

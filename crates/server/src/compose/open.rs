@@ -81,11 +81,7 @@ fn indexes(database: &Database) -> Vec<IndexSpec> {
 
 /// Adds the indexes that list the members of groups for `memberof`.
 fn with_members(database: &Database, mut indexes: Vec<IndexSpec>) -> Vec<IndexSpec> {
-    let overlays = database.overlays.iter();
-    for overlay in overlays.filter(|overlay| overlay.name.eq_ignore_ascii_case("memberof")) {
-        let mut lines = overlay.lines.iter().rev();
-        let line = lines.find(|line| line.directive.keyword == "memberof-member-ad");
-        let attribute = line.map_or("member", |line| line.first());
+    for (attribute, _) in database.memberships() {
         let known = indexes
             .iter_mut()
             .find(|index| index.attribute.eq_ignore_ascii_case(attribute));

@@ -109,6 +109,9 @@ fn add_missing_to<'s>(
         name: root.unwrap_or_default(),
         server_id: server.map_or(0, |server| server.id),
         last_mod: true,
+        computed: (settings.stores())
+            .flat_map(|database| database.computed_attributes())
+            .collect(),
     };
     let mut importer = Importer::new(
         Arc::clone(schema),

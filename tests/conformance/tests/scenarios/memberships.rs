@@ -4,7 +4,7 @@
 
 use crate::data::SUFFIX;
 use crate::overlays::{Request, answer, delete, rename};
-use crate::stage::{Running, Stage};
+use crate::stage::{Running, Stage, is_ours};
 
 const DATA: &str = "\
 dn: dc=example,dc=com
@@ -284,4 +284,24 @@ fn members_without_entries_are_treated_as_in_slapd() {
         };
         assert_same(&format!("memberof-{label}"), &lines, &requests);
     }
+}
+
+#[test]
+fn a_load_leaves_out_values_of_groups() {
+    if !is_ours() {
+        return;
+    }
+    let stage = Stage::new("memberof-load");
+    let database = stage.database("db", SUFFIX, "overlay memberof\n");
+    stage.configure(&format!("moduleload memberof.so\n{database}"));
+    let data = format!("{DATA}memberOf: cn=gone,{SUFFIX}\nmemberOf: cn=lost,{SUFFIX}\n");
+    let ran = stage.add(&data);
+    let note = "2 values of groups left out, because the server computes them from the members";
+    assert!(ran.err.contains(note), "{}", ran.err);
+    ran.well();
+    let kept = stage.cat();
+    assert!(
+        kept.contains("uid: c") && !kept.contains("memberOf"),
+        "{kept}"
+    );
 }
