@@ -28,7 +28,7 @@ pub use limits::{Limit, LimitsRule, SizeLimits, SortLimits, TimeLimits};
 pub use origin::{Origin, Sourced};
 pub use overlay::{
     OVERLAYS, Overlay, OverlayDirective, OverlayLine, OverlaySettings, OverlaySupport,
-    OverlayValue, find_overlay, overlay_of,
+    OverlayValue, find_overlay, overlay_of, overlay_truth,
 };
 pub use restrictions::{FactorError, Operations, Restrict, Restrictions, Security};
 pub use tls::{CrlCheck, TlsOptions, TlsVersion, VerifyClient};

@@ -24,6 +24,8 @@ pub enum OverlayValue {
     Words,
     /// A value is the first argument of a line, with its blanks.
     Text,
+    /// A value is TRUE or FALSE, whatever spelling the line has. A line without one is TRUE.
+    Truth,
     /// Each argument is a value.
     EachWord,
     /// A value has all arguments of a line, and texts among them are in quotes.
@@ -75,7 +77,7 @@ pub struct Overlay {
 }
 
 use OverlaySupport::{BuiltIn, LeftOut, PerDatabase, Refused};
-use OverlayValue::{EachWord, QuotedWords, Text};
+use OverlayValue::{EachWord, QuotedWords, Text, Truth};
 
 const fn row(
     name: &'static str,
@@ -126,7 +128,11 @@ pub const OVERLAYS: &[Overlay] = &[
         PerDatabase,
         &[
             word("lastbind-precision", "olcLastBindPrecision"),
-            word("lastbind_forward_updates", "olcLastBindForwardUpdates"),
+            written(
+                Truth,
+                "lastbind_forward_updates",
+                "olcLastBindForwardUpdates",
+            ),
         ],
     ),
     row("seqmod", "olcOverlayConfig", BuiltIn, &[]),
@@ -176,7 +182,7 @@ pub const OVERLAYS: &[Overlay] = &[
         &[
             written(Text, "memberof-dn", "olcMemberOfDN"),
             word("memberof-dangling", "olcMemberOfDangling"),
-            word("memberof-refint", "olcMemberOfRefInt"),
+            written(Truth, "memberof-refint", "olcMemberOfRefInt"),
             word("memberof-group-oc", "olcMemberOfGroupOC"),
             word("memberof-member-ad", "olcMemberOfMemberAD"),
             word("memberof-memberof-ad", "olcMemberOfMemberOfAD"),
@@ -213,11 +219,12 @@ pub const OVERLAYS: &[Overlay] = &[
         PerDatabase,
         &[
             written(Text, "ppolicy_default", "olcPPolicyDefault"),
-            word("ppolicy_hash_cleartext", "olcPPolicyHashCleartext"),
-            word("ppolicy_use_lockout", "olcPPolicyUseLockout"),
-            word("ppolicy_forward_updates", "olcPPolicyForwardUpdates"),
-            word("ppolicy_disable_write", "olcPPolicyDisableWrite"),
-            word(
+            written(Truth, "ppolicy_hash_cleartext", "olcPPolicyHashCleartext"),
+            written(Truth, "ppolicy_use_lockout", "olcPPolicyUseLockout"),
+            written(Truth, "ppolicy_forward_updates", "olcPPolicyForwardUpdates"),
+            written(Truth, "ppolicy_disable_write", "olcPPolicyDisableWrite"),
+            written(
+                Truth,
                 "ppolicy_send_netscape_controls",
                 "olcPPolicySendNetscapeControls",
             ),
@@ -376,6 +383,16 @@ impl OverlayLine {
     #[must_use]
     pub fn first(&self) -> &str {
         self.arguments.first().map_or("", String::as_str)
+    }
+}
+
+/// Reads a truth value in slapd's spellings. Without a text, it is true.
+#[must_use]
+pub fn overlay_truth(text: &str) -> Option<bool> {
+    match text.to_ascii_lowercase().as_str() {
+        "" | "true" | "on" | "yes" => Some(true),
+        "false" | "off" | "no" => Some(false),
+        _ => None,
     }
 }
 

@@ -1,7 +1,7 @@
 //! Directives of overlays as attributes, in the forms that slapd writes.
 
 use fulgurite_policy::{
-    OverlayDirective, OverlayLine, OverlaySettings, OverlayValue, find_overlay,
+    OverlayDirective, OverlayLine, OverlaySettings, OverlayValue, find_overlay, overlay_truth,
 };
 
 use super::entry::ConfigEntry;
@@ -60,6 +60,12 @@ fn values(line: &OverlayLine) -> Option<Vec<String>> {
     let arguments = &line.arguments;
     match line.directive.value {
         OverlayValue::Words => value_text(arguments).map(|text| vec![text]),
+        OverlayValue::Truth => {
+            let truth = overlay_truth(line.first()).filter(|_| arguments.len() <= 1);
+            let text = truth.map(|truth| if truth { "TRUE" } else { "FALSE" }.to_owned());
+            let text = text.or_else(|| value_text(arguments));
+            text.map(|text| vec![text])
+        }
         OverlayValue::Text => {
             let texts = arguments.first().map(|text| text_value(text));
             texts.into_iter().collect()
@@ -161,6 +167,28 @@ mod tests {
         assert_eq!(quoted.arguments, ["strict ldap:///?mail?sub"]);
         let several = read("unique", "olcUniqueIgnore", "mail uid");
         assert_eq!(values(&several).unwrap(), ["mail", "uid"]);
+    }
+
+    #[test]
+    fn truth_values_are_shown_in_one_spelling() {
+        let refint = |arguments: &[&str]| {
+            let directive = find_overlay("memberof");
+            let directive = directive.and_then(|row| row.directive("memberof-refint"));
+            values(&OverlayLine {
+                directive: directive.expect("a directive"),
+                arguments: arguments.iter().map(|&word| word.to_owned()).collect(),
+            })
+        };
+        for (arguments, expected) in [
+            (&["yes"][..], "TRUE"),
+            (&["On"], "TRUE"),
+            (&[], "TRUE"),
+            (&["off"], "FALSE"),
+            (&["FALSE"], "FALSE"),
+            (&["foo"], "foo"),
+        ] {
+            assert_eq!(refint(arguments).expect("a value"), [expected]);
+        }
     }
 
     #[test]

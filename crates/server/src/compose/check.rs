@@ -112,17 +112,10 @@ fn check_overlays(schema: &Arc<Schema>, database: &Database) -> Result<(), Confi
     for warning in &report.warnings {
         tracing::warn!("{}: {}", warning.origin, warning.value);
     }
-    let indexes = database.indexes();
-    let has_index = |name: &str| {
-        let mut indexes = indexes.iter();
-        let wanted = schema.attribute(name).map(|definition| definition.index);
-        indexes.any(|index| {
-            let indexed = schema.attribute(&index.attribute);
-            index.kinds.has(IndexKind::Equality)
-                && indexed.map(|definition| definition.index) == wanted
-        })
-    };
-    for name in report.lookups.iter().filter(|name| !has_index(name)) {
+    for name in report.lookups.iter() {
+        if has_equality_index(schema, database, name) {
+            continue;
+        }
         tracing::warn!(
             "{}: each update that the overlay checks reads all entries: add \"index {} eq\"",
             name.origin,
@@ -130,6 +123,20 @@ fn check_overlays(schema: &Arc<Schema>, database: &Database) -> Result<(), Confi
         );
     }
     Ok(())
+}
+
+/// Returns true if the store of a database has an equality index of an attribute. It keeps those of
+/// members of groups without a setting.
+fn has_equality_index(schema: &Schema, database: &Database, name: &str) -> bool {
+    let index_of = |name: &str| schema.attribute(name).map(|definition| definition.index);
+    let wanted = index_of(name);
+    let configured = database.indexes();
+    let mut configured = configured.iter();
+    let mut members = database.memberships().map(|(member, _)| member);
+    members.any(|member| index_of(member) == wanted)
+        || configured.any(|index| {
+            index.kinds.has(IndexKind::Equality) && index_of(&index.attribute) == wanted
+        })
 }
 
 /// Like slapd, refuses a directory that does not exist if the setting is from a slapd
@@ -257,4 +264,24 @@ fn check_suffixes(settings: &Settings, schema: &Arc<Schema>) -> Result<(), Check
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use fulgurite_config::Layer;
+
+    use super::*;
+
+    #[test]
+    fn indexes_of_members_need_no_setting() {
+        let text = "database mdb\nsuffix dc=x\nindex sn eq\noverlay memberof\n\
+                    memberof-member-ad MEMBER\n";
+        let layer = Layer::from_slapd_conf_text(text, "a.conf".as_ref());
+        let settings = Settings::new(layer.expect("readable")).expect("sound");
+        let database = settings.stores().next().expect("a database");
+        let schema = Schema::standard();
+        let has_index = |name: &str| has_equality_index(&schema, database, name);
+        assert!(has_index("sn") && has_index("member"));
+        assert!(!has_index("owner"));
+    }
 }
