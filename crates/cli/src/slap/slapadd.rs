@@ -5,7 +5,7 @@ use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use fulgurite_config::{ConfigAddition, Settings};
+use fulgurite_config::{ConfigAddition, Database, Settings};
 use fulgurite_directory::{Author, SystemClock, SystemEntropy};
 use fulgurite_directory_tools::{
     AddEvent, AddOptions, Refusal, add, builtin_with, note_of_left_out,
@@ -101,16 +101,6 @@ pub(super) fn run(line: &CommandLine) -> Result<(), Failure> {
     let number = databases
         .first()
         .map_or(0, |database| context.number_of(database));
-    let first = databases.first();
-    let root = first.and_then(|database| database.content.root_dn.value.clone());
-    let author = Author {
-        name: root.unwrap_or_default(),
-        server_id: options.server_id(&context.settings),
-        last_mod: first.is_none_or(|database| *database.policy.last_mod),
-        computed: (databases.iter())
-            .flat_map(|database| database.computed_attributes())
-            .collect(),
-    };
     let suffix = (databases.first())
         .and_then(|database| database.suffix_if_set())
         .unwrap_or_default()
@@ -118,7 +108,7 @@ pub(super) fn run(line: &CommandLine) -> Result<(), Failure> {
     let stores = context.open_all(&options.common, Access::Fill)?;
     let settings = AddOptions {
         schema: Arc::clone(&context.schema),
-        author,
+        author: author(&options, &context, &databases),
         check_schema: options.common.schema_check,
         check_values: options.common.value_check,
         dry_run: options.dry_run,
@@ -152,6 +142,20 @@ pub(super) fn run(line: &CommandLine) -> Result<(), Failure> {
         Ok(summary) if summary.is_complete() => Ok(()),
         Ok(_) => Err(Failure::Reported(1)),
         Err(error) => Err(Failure::Message(error.to_string())),
+    }
+}
+
+/// Returns the author of new entries: the root of the first database.
+fn author(options: &ChangeOptions, context: &Context, databases: &[&Database]) -> Author {
+    let first = databases.first();
+    let root = first.and_then(|database| database.content.root_dn.value.clone());
+    Author {
+        name: root.unwrap_or_default(),
+        server_id: options.server_id(&context.settings),
+        last_mod: first.is_none_or(|database| *database.policy.last_mod),
+        computed: (databases.iter())
+            .flat_map(|database| database.computed_attributes())
+            .collect(),
     }
 }
 

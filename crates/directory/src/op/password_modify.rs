@@ -187,14 +187,12 @@ pub(crate) fn begin(
         OperationKind::PasswordModify,
     )?;
     let passwords = stored_passwords(directory, session, database, &dn).map_err(hidden)?;
-    let (new, value) = match request.new_password {
-        Some(new) => (new.to_vec(), None),
-        None => {
-            let new = generate(&*directory.core().entropy);
-            let value = generated_password(&new);
-            (new, Some(value))
-        }
-    };
+    let given = request.new_password.map(<[u8]>::to_vec);
+    let value = given
+        .is_none()
+        .then(|| generate(&*directory.core().entropy));
+    let new = given.or_else(|| value.clone()).unwrap_or_default();
+    let value = value.map(|new| generated_password(&new));
     Ok(Box::new(PasswordChange {
         session: session.clone(),
         id,

@@ -147,6 +147,35 @@ enum MatchOutcome {
     Reference(Vec<String>),
 }
 
+impl SearchSpec {
+    /// Forgets referral objects if there are none. Returns true if candidates must be tested for
+    /// being subentries.
+    fn fit_to(
+        &mut self,
+        core: &Core,
+        database: &Database,
+        view: &View<'_>,
+        base: Region,
+    ) -> Result<bool, StoreError> {
+        let types = &core.types;
+        let holds = |class: &Filter<AttributeSelector>| {
+            let plan = view.plan(base.base, store_scope(base.scope), class)?;
+            Ok::<_, StoreError>(plan.count_max() > 0)
+        };
+        let wide = base.scope != Scope::Base;
+        let kinds = database.special_classes(view, types, base.base)?;
+        let referrals = wide && (self.deref || kinds.referrals && holds(&types.referral_filter)?);
+        self.references &= referrals;
+        self.hides_referrals &= referrals;
+        Ok(match self.visible {
+            SubentryVisibility::AsNamed => {
+                wide && (self.deref || kinds.subentries && holds(&types.subentry_filter)?)
+            }
+            SubentryVisibility::OnlySubentries | SubentryVisibility::NoSubentries => true,
+        })
+    }
+}
+
 impl<'d> DatabaseSearch<'d> {
     /// Begins a part at an entry of a view, with the attribute rights of earlier searches.
     pub(crate) fn new(
@@ -163,22 +192,8 @@ impl<'d> DatabaseSearch<'d> {
             base,
             attribute_rights,
         } = start;
-        let types = &core.types;
-        let holds = |class: &Filter<AttributeSelector>| {
-            let plan = view.plan(base.base, store_scope(base.scope), class)?;
-            Ok::<_, StoreError>(plan.count_max() > 0)
-        };
         let wide = base.scope != Scope::Base;
-        let kinds = database.special_classes(&view, types, base.base)?;
-        let referrals = wide && (spec.deref || kinds.referrals && holds(&types.referral_filter)?);
-        spec.references &= referrals;
-        spec.hides_referrals &= referrals;
-        let subentries = match spec.visible {
-            SubentryVisibility::AsNamed => {
-                wide && (spec.deref || kinds.subentries && holds(&types.subentry_filter)?)
-            }
-            SubentryVisibility::OnlySubentries | SubentryVisibility::NoSubentries => true,
-        };
+        let subentries = spec.fit_to(core, database, &view, base)?;
         let requester = RequesterRights {
             core,
             database,

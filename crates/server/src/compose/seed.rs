@@ -101,21 +101,9 @@ fn add_missing_to<'s>(
     if missing.is_empty() {
         return Ok(0);
     }
-    let root = settings
-        .stores()
-        .find_map(|database| database.content.root_dn.value.clone());
-    let server = settings.global.server_ids.first();
-    let author = Author {
-        name: root.unwrap_or_default(),
-        server_id: server.map_or(0, |server| server.id),
-        last_mod: true,
-        computed: (settings.stores())
-            .flat_map(|database| database.computed_attributes())
-            .collect(),
-    };
     let mut importer = Importer::new(
         Arc::clone(schema),
-        &author,
+        &author(settings),
         Arc::new(SystemClock::default()),
         Arc::new(SystemEntropy),
     )?;
@@ -139,6 +127,22 @@ fn add_missing_to<'s>(
     }
     writer.commit()?;
     Ok(added)
+}
+
+/// Returns the author of new entries: the root of the first database that has one.
+fn author(settings: &Settings) -> Author {
+    let root = settings
+        .stores()
+        .find_map(|database| database.content.root_dn.value.clone());
+    let server = settings.global.server_ids.first();
+    Author {
+        name: root.unwrap_or_default(),
+        server_id: server.map_or(0, |server| server.id),
+        last_mod: true,
+        computed: (settings.stores())
+            .flat_map(|database| database.computed_attributes())
+            .collect(),
+    }
 }
 
 fn entry(schema: &Schema, seed: &SeedEntry, name: &Dn) -> Result<Entry, ConfigError> {
