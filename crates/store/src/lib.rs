@@ -59,7 +59,7 @@ pub use load::{
 };
 pub use names::DnCache;
 pub use plan::{Candidates, Planning, Scope};
-pub use record::{EncodedHeader, Values, ValuesIter};
+pub use record::{EncodedHeader, Values, ValuesIter, ValuesPosition};
 pub use reindex::{IndexProgress, IndexStatus, IndexWork};
 pub use store::{Store, StoreOptions};
 pub use verify::{Report, verify};

@@ -6,10 +6,14 @@
 //!                                  facts.core        groups in other databases
 //! ```
 
+use std::cell::RefCell;
+use std::rc::Rc;
+
 use fulgurite_access::{Decisions, EntryRef, EntryRights, Facts, RuleSearch};
 use fulgurite_ldap::Scope as LdapScope;
 use fulgurite_schema::{
-    AttributeDescription, AttributeSelector, Dn, Entry, EntrySubject, Filter, FilterSubject, Schema,
+    AttributeDescription, AttributeIndex, AttributeSelector, Dn, Entry, EntrySubject, Filter,
+    FilterSubject, Schema,
 };
 use fulgurite_store::{DnCache, EntryId, EntryView, Scope, Snapshot, Store, StoreError, View};
 
@@ -21,6 +25,8 @@ pub(crate) struct EntryFacts<'v, N> {
     core: &'v Core,
     neighbours: N,
     target: EntrySource<'v>,
+    /// The groups of the target that rules asked for.
+    groups: RefCell<Vec<(AttributeIndex, KnownGroups)>>,
 }
 
 /// A reader of other entries, by their names in normal form.
@@ -59,6 +65,7 @@ impl<'v> UnstoredFacts<'v> {
             core,
             neighbours: StoredElsewhere,
             target: entry.map_or(EntrySource::Missing, EntrySource::Owned),
+            groups: RefCell::default(),
         }
     }
 }
@@ -73,6 +80,7 @@ impl<'v, 's, T: Snapshot> EntryFacts<'v, &'v View<'s, T>> {
             core,
             neighbours: view,
             target,
+            groups: RefCell::default(),
         }
     }
 
@@ -114,14 +122,34 @@ impl<'v, N: NeighbourReader> EntryFacts<'v, N> {
     /// Returns the groups that an attribute of an entry lists, in the newest state of its store.
     /// `None` for an attribute that the entry's database does not compute.
     fn groups(&self, of: EntryRef<'_>, attribute: &AttributeDescription) -> Option<KnownGroups> {
-        let core = self.core;
-        if !core.membership_types.contains(&attribute.attribute) || attribute.options().is_some() {
+        let types = &self.core.membership_types;
+        if !types.contains(&attribute.attribute) || attribute.options().is_some() {
             return None;
         }
+        let EntryRef::Target = of else {
+            return self.read_groups(of, attribute);
+        };
+        // Each rule of a list may ask for the same groups.
+        let is_same = |(known, _): &&(AttributeIndex, KnownGroups)| *known == attribute.attribute;
+        if let Some((_, groups)) = self.groups.borrow().iter().find(is_same) {
+            return Some(groups.clone());
+        }
+        let groups = self.read_groups(of, attribute)?;
+        let mut known = self.groups.borrow_mut();
+        known.push((attribute.attribute, groups.clone()));
+        Some(groups)
+    }
+
+    fn read_groups(
+        &self,
+        of: EntryRef<'_>,
+        attribute: &AttributeDescription,
+    ) -> Option<KnownGroups> {
+        let core = self.core;
         let name = match (of, self.target) {
             (EntryRef::Entry(name), _) => name.to_owned(),
             (EntryRef::Target, EntrySource::Owned(entry)) => entry.dn.pretty().to_owned(),
-            (EntryRef::Target, EntrySource::Missing) => return Some(Some(Vec::new())),
+            (EntryRef::Target, EntrySource::Missing) => return Some(Some(Rc::default())),
             (EntryRef::Target, EntrySource::Stored(entry)) => {
                 let mut name = String::new();
                 entry.write_dn(&mut DnCache::new(), &mut name).ok()?;
@@ -137,7 +165,8 @@ impl<'v, N: NeighbourReader> EntryFacts<'v, N> {
         Some(view.and_then(|view| {
             view.find(&dn).ok()?.entry()?;
             let memberships = &database.memberships;
-            memberships.names(&view, attribute.attribute, &dn).ok()
+            let names = memberships.names(&view, attribute.attribute, &dn).ok()?;
+            Some(names.into())
         }))
     }
 
@@ -207,8 +236,9 @@ impl<N: NeighbourReader> Facts for EntryFacts<'_, N> {
         attribute: &AttributeDescription,
         visit: &mut dyn FnMut(&[u8]),
     ) {
-        if let Some(groups) = self.groups(of, attribute).map(Option::unwrap_or_default) {
-            return groups.iter().for_each(|group| visit(group));
+        if let Some(groups) = self.groups(of, attribute) {
+            let groups = groups.iter().flat_map(|groups| groups.iter());
+            return groups.for_each(|group| visit(group));
         }
         match of {
             EntryRef::Target => target_values(self.target, attribute, visit),

@@ -1,9 +1,11 @@
 //! An entry as filters of access rules see it: with the groups that the database computes.
 
+use std::rc::Rc;
+
 use fulgurite_schema::{AttributeIndex, AttributeSelector, FilterSubject, Truth};
 
 /// The names of groups; `None` if they cannot be read, so that no filter about them is true.
-pub(crate) type KnownGroups = Option<Vec<Vec<u8>>>;
+pub(crate) type KnownGroups = Option<Rc<[Vec<u8>]>>;
 
 /// A subject with the groups of its entry.
 pub(crate) struct WithGroups<'e, S> {

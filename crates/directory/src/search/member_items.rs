@@ -15,7 +15,7 @@ use std::sync::Arc;
 use fulgurite_schema::{
     Assertion, AttributeDescription, AttributeIndex, AttributeSelector, Filter, Schema,
 };
-use fulgurite_store::{EntryId, EntryView, Scope, StoreError, View};
+use fulgurite_store::{EntryId, EntryView, Scope, StoreError, ValuesPosition, View};
 
 use crate::core::membership::{Membership, Memberships};
 
@@ -60,8 +60,9 @@ struct MemberScan {
     item: MemberItem,
     /// The number of groups that are done.
     groups_done: usize,
-    /// The number of values of the current group that are done.
-    done: usize,
+    /// The position in the values of the current group.
+    position: ValuesPosition,
+    repeated: u32,
     members: Vec<u64>,
 }
 
@@ -75,6 +76,10 @@ struct FoundMembers {
 /// The number of items whose members are read at most. With more of them in a filter, each
 /// candidate is tested.
 const ITEMS_MAX: usize = 64;
+
+/// The number of times that a group is read again, because the state has changed meanwhile. Then
+/// each candidate is tested.
+const REPEATS_MAX: u32 = 3;
 
 /// The number of groups that are counted for `(memberOf=*)`. With more, each candidate is tested.
 const GROUPS_MAX: u64 = 4096;
@@ -120,8 +125,7 @@ impl MemberItems {
         left: &mut usize,
     ) -> Result<bool, StoreError> {
         if view.state() != self.state {
-            // The members are of a state that is gone.
-            (self.waiting, self.current, self.found) = (Vec::new(), None, Vec::new());
+            self.begin_anew(view.state());
         }
         while *left > 0 {
             if let Some(scan) = &mut self.current {
@@ -147,11 +151,26 @@ impl MemberItems {
             self.current = Some(MemberScan {
                 item,
                 groups_done: 0,
-                done: 0,
+                position: ValuesPosition::default(),
+                repeated: 0,
                 members: Vec::new(),
             });
         }
         Ok(false)
+    }
+
+    /// Continues in another state. Members found so far are candidates, which the search tests. A
+    /// group that is being read is read again, because its values may have moved.
+    fn begin_anew(&mut self, state: u64) {
+        self.state = state;
+        let Some(scan) = &mut self.current else {
+            return;
+        };
+        scan.repeated += 1;
+        (scan.groups_done, scan.position) = (0, ValuesPosition::default());
+        if scan.repeated > REPEATS_MAX {
+            (self.waiting, self.current) = (Vec::new(), None);
+        }
     }
 
     /// Returns a filter to plan with. Items that are not read stay open, because no index of their
@@ -269,13 +288,16 @@ impl MemberScan {
         while let Some((group, attribute)) = self.item.groups.get(self.groups_done) {
             let entry = view.entry(*group)?;
             let values = entry.and_then(|entry| entry.values(attribute));
-            let values = values.iter().flat_map(|values| values.iter());
-            for value in values.skip(self.done) {
+            let mut values = values.map(|values| values.iter_from(self.position));
+            while let Some(values) = &mut values {
                 if *left == 0 {
                     return Ok(false);
                 }
+                let Some(value) = values.next() else {
+                    break;
+                };
                 *left -= 1;
-                self.done += 1;
+                self.position = values.resume_position();
                 let normal = view.schema().normal_value(attribute.attribute, value);
                 if let Some(Ok(name)) = normal.as_deref().map(std::str::from_utf8) {
                     let member = view.find_normal(name)?.entry();
@@ -285,7 +307,7 @@ impl MemberScan {
             // A group without members costs something too.
             *left = left.saturating_sub(1);
             self.groups_done += 1;
-            self.done = 0;
+            self.position = ValuesPosition::default();
         }
         Ok(true)
     }

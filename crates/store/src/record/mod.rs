@@ -57,7 +57,7 @@ pub(crate) use reader::{Record, ids_of};
 pub use response::EncodedHeader;
 pub(crate) use response::append;
 pub(crate) use values::take_element;
-pub use values::{Values, ValuesIter};
+pub use values::{Values, ValuesIter, ValuesPosition};
 
 #[cfg(test)]
 mod tests;

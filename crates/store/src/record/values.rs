@@ -110,6 +110,33 @@ impl<'a> Values<'a> {
         }
     }
 
+    /// Returns the values from a position of an [iterator](ValuesIter::resume_position) over them.
+    #[must_use]
+    pub fn iter_from(&self, position: ValuesPosition) -> ValuesIter<'a> {
+        let mut iter = self.iter();
+        let Some(rest) = position.rest else {
+            return iter;
+        };
+        iter.next_block = position.next_block;
+        iter.is_over = position.is_over;
+        let elements = match self.form {
+            Form::One => return iter,
+            Form::Elements => self.bytes,
+            Form::Overflow(_) if rest == 0 => return iter,
+            Form::Overflow(overflow) => {
+                let number = match position.is_over {
+                    true => u32::MAX,
+                    false => position.next_block.saturating_sub(1),
+                };
+                let block = overflow.block_from(number);
+                block.map_or(&[][..], |(_, elements)| elements)
+            }
+        };
+        let done = elements.len().saturating_sub(rest);
+        iter.rest = elements.get(done..).unwrap_or_default();
+        iter
+    }
+
     /// Returns the values as a SET contains them, an OCTET STRING each. `None` for overflow values,
     /// and for one value without a header.
     #[must_use]
@@ -150,6 +177,24 @@ pub struct ValuesIter<'a> {
     is_over: bool,
 }
 
+/// A position of a [`ValuesIter`]. It holds for the same values in the same state of the store.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ValuesPosition {
+    next_block: u32,
+    is_over: bool,
+    /// The bytes of the elements that follow in the record or the block; `None` at the beginning.
+    rest: Option<usize>,
+}
+
+impl<'a> OverflowValues<'a> {
+    /// Returns the first block from a number on, and its elements.
+    fn block_from(self, number: u32) -> Option<(u32, &'a [u8])> {
+        let location = self.location?;
+        let source = location.source;
+        source.block_from(location.entry, self.attribute, number)
+    }
+}
+
 impl<'a> Iterator for ValuesIter<'a> {
     type Item = &'a [u8];
 
@@ -168,19 +213,22 @@ impl<'a> Iterator for ValuesIter<'a> {
 }
 
 impl<'a> ValuesIter<'a> {
+    /// Returns the present position.
+    #[must_use]
+    pub fn resume_position(&self) -> ValuesPosition {
+        ValuesPosition {
+            next_block: self.next_block,
+            is_over: self.is_over,
+            rest: Some(self.rest.len()),
+        }
+    }
+
     #[cold]
-    fn first_of_next_block(
-        &mut self,
-        OverflowValues {
-            location,
-            attribute,
-        }: OverflowValues<'a>,
-    ) -> Option<&'a [u8]> {
-        let location = location.filter(|_| !self.is_over)?;
-        let (number, elements) =
-            location
-                .source
-                .block_from(location.entry, attribute, self.next_block)?;
+    fn first_of_next_block(&mut self, overflow: OverflowValues<'a>) -> Option<&'a [u8]> {
+        if self.is_over {
+            return None;
+        }
+        let (number, elements) = overflow.block_from(self.next_block)?;
         // No block follows the last number.
         match number.checked_add(1) {
             Some(next) => self.next_block = next,
@@ -208,4 +256,25 @@ fn take_long_element<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
     let value = reader.expect(Tag::OCTET_STRING).ok()?;
     *rest = reader.remaining();
     Some(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_iterator_continues_at_its_position() {
+        let elements = b"\x04\x01a\x04\x00\x04\x02bc";
+        for values in [Values::one(b"a"), Values::elements(elements, 3)] {
+            for taken in 0..=values.len() + 1 {
+                let mut iter = values.iter();
+                let before = iter.by_ref().take(taken).count();
+                let rest: Vec<&[u8]> = values.iter_from(iter.resume_position()).collect();
+                let all: Vec<&[u8]> = values.iter().collect();
+                assert_eq!(rest, all[before..]);
+            }
+            let start = ValuesPosition::default();
+            assert_eq!(values.iter_from(start).count(), values.len());
+        }
+    }
 }
