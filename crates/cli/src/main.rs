@@ -60,6 +60,7 @@ fn main() -> ExitCode {
         Command::SchemaCheck(command) => commands::schema_check::run(command),
         Command::Explain(command) => commands::explain::run(command),
         Command::Import(command) => commands::import::run(command),
+        Command::Migrate(command) => commands::migrate::run(command),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use fulgurite_policy::{DatabaseKind, OverlaySettings};
+use fulgurite_policy::{DatabaseKind, OverlaySettings, OverlaySupport, find_overlay};
 
 use crate::index::{self, IndexSetting};
 use crate::table::{Content, ContentLayer, Policy, PolicyLayer, Storage, StorageLayer};
@@ -161,6 +161,19 @@ impl Database {
     pub fn computed_attributes(&self) -> impl Iterator<Item = String> {
         self.memberships()
             .map(|(_, member_of)| member_of.to_owned())
+    }
+
+    /// Returns the overlays that the server has, in the order of the configuration. The others are
+    /// left out.
+    pub fn served_overlays(&self) -> impl Iterator<Item = &OverlaySettings> {
+        let overlays = self.overlays.iter();
+        overlays.filter(|overlay| {
+            let known = find_overlay(&overlay.name).map(|known| known.support);
+            matches!(
+                known,
+                Some(OverlaySupport::BuiltIn | OverlaySupport::PerDatabase)
+            )
+        })
     }
 
     /// Returns true if a source names indexes. Otherwise a store keeps those it was made with.

@@ -45,6 +45,7 @@ mod show;
 mod slapd_conf;
 mod statement;
 mod suggest;
+mod survey;
 mod table;
 mod tcp_buffer;
 mod tokens;
@@ -76,6 +77,7 @@ pub use seed_entry::{NamedValues, SeedEntry};
 pub use setting::Value;
 pub use settings::Settings;
 pub use show::Shown;
+pub use survey::Survey;
 pub use table::{
     Content, ContentLayer, Directive, Flag, FlagForm, FlagGroup, Global, GlobalLayer, Info, Policy,
     PolicyLayer, Storage, StorageLayer, is_fixed, settings_info,

@@ -9,6 +9,7 @@
 //!   store: by ids --> filter, scope --> ldif::Writer --> output                    cat
 //!   store: by ids --> filter, scope --> schema                                     schema_check
 //!   openldap-mdb: a foreign database --> schema --> store: writer                  openldap_import
+//!   openldap-mdb beside store: entry by entry                                      import_check
 //!   filter --> store: plan, counts                                                 explain
 //!   seed --> invented people --> ldif::Writer --> output                           generate
 //! ```
@@ -25,6 +26,7 @@ mod cat;
 mod explain;
 mod export;
 mod generate;
+mod import_check;
 mod load;
 mod missing_types;
 mod modify;
@@ -37,6 +39,7 @@ pub use cat::{CatOptions, CatScope, cat};
 pub use explain::{ExplainError, ExplainOptions, ExplainedTerm, Explanation, explain};
 pub use export::{ExportError, export};
 pub use generate::{GenerateError, GenerateOptions, generate};
+pub use import_check::{GroupRule, ImportCheck, check_import};
 pub use load::{LoadFailure, LoadSettings, LoadSummary, load, note_of_left_out};
 pub use missing_types::{MissingType, builtin_with, missing_types};
 pub use modify::{ChangeKind, ModifyEvent, ModifyOptions, modify};

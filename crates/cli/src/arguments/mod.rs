@@ -2,6 +2,7 @@
 
 pub(crate) mod check;
 pub(crate) mod env;
+pub(crate) mod migrate;
 pub(crate) mod tools;
 
 use std::path::PathBuf;
@@ -49,6 +50,7 @@ pub(crate) enum Command {
     SchemaCheck(tools::SchemaCheck),
     Explain(tools::ExplainSearch),
     Import(tools::Import),
+    Migrate(migrate::Migrate),
     Config(tools::Config),
 }
 

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
-use fulgurite_config::{SchemaPart, Settings, Sourced};
+use fulgurite_config::{Database, SchemaPart, Settings, Sourced};
 use fulgurite_directory_tools::{
     ImportEvent, ImportOptions, ImportSummary, MissingType, import_openldap, missing_types,
     suffixes_of,
@@ -34,17 +34,18 @@ pub(crate) fn run(command: Import) -> anyhow::Result<()> {
     let _lock = DataLock::take_or_make(&data)?;
     let slapd = slapd_configuration(&command);
     let prepared = prepare(&command, slapd.as_deref(), &data, &suffixes[0])?;
-    let done = fill(&command, &data, suffixes, &prepared);
-    let summary = match done {
-        Ok(summary) => summary,
-        Err(error) => {
-            for name in ["data.mdb", "lock.mdb", DEFINITIONS] {
-                // A missing file needs no removal.
-                let _ = std::fs::remove_file(data.join(name));
-            }
-            return Err(error);
-        }
+    let new = NewStore {
+        data: &data,
+        suffixes,
+        schema: Arc::clone(&prepared.schema),
+        database: prepared.settings.first_store()?,
     };
+    let options = ImportOptions {
+        lenient: command.lenient,
+        continue_on_error: command.r#continue,
+        keep_member_of: command.keep_memberof,
+    };
+    let (_, summary) = fill(&command.from, new, &options, command.quiet)?;
     prepared.report(&data);
     if summary.member_of > 0 {
         eprintln!(
@@ -129,7 +130,7 @@ fn prepare(
 }
 
 /// Returns the sentence about types that the schema lacks.
-fn refusal(missing: &[MissingType]) -> String {
+pub(super) fn refusal(missing: &[MissingType]) -> String {
     let known = missing.iter().find_map(|one| Some((one, one.builtin?)));
     match known {
         Some((one, part)) => format!(
@@ -177,15 +178,47 @@ impl Prepared {
     }
 }
 
-fn fill(
-    command: &Import,
-    data: &Path,
-    suffixes: Vec<String>,
-    prepared: &Prepared,
-) -> anyhow::Result<ImportSummary> {
-    let schema = Arc::clone(&prepared.schema);
-    let first = prepared.settings.first_store()?;
-    let configured = first
+/// A store that an import makes.
+pub(super) struct NewStore<'a> {
+    /// Its directory.
+    pub(super) data: &'a Path,
+    pub(super) suffixes: Vec<String>,
+    pub(super) schema: Arc<Schema>,
+    /// Its settings.
+    pub(super) database: &'a Database,
+}
+
+/// Makes a store, and fills it from a database of OpenLDAP. Removes it again if that fails.
+pub(super) fn fill(
+    from: &Path,
+    new: NewStore<'_>,
+    options: &ImportOptions,
+    quiet: bool,
+) -> anyhow::Result<(Store, ImportSummary)> {
+    let data = new.data;
+    let made = make_and_fill(from, new, options, quiet);
+    if made.is_err() {
+        for name in ["data.mdb", "lock.mdb", DEFINITIONS] {
+            // A missing file needs no removal.
+            let _ = std::fs::remove_file(data.join(name));
+        }
+    }
+    made
+}
+
+fn make_and_fill(
+    from: &Path,
+    new: NewStore<'_>,
+    options: &ImportOptions,
+    quiet: bool,
+) -> anyhow::Result<(Store, ImportSummary)> {
+    let NewStore {
+        data,
+        suffixes,
+        schema,
+        database,
+    } = new;
+    let configured = database
         .indexes()
         .into_iter()
         .map(|index| format!("{}:{}", index.attribute, index.kinds).parse());
@@ -193,20 +226,15 @@ fn fill(
     let usable = configured
         .into_iter()
         .filter(|index| schema.attribute(&index.attribute).is_some());
-    let options = StoreOptions {
+    let store_options = StoreOptions {
         suffixes,
         indexes: Some(usable.collect()),
-        map_bytes_max: Some(*first.storage.map_bytes_max),
+        map_bytes_max: Some(*database.storage.map_bytes_max),
         ..StoreOptions::default()
     };
-    let store = Store::create(data, &options, schema)?;
-    let how = ImportOptions {
-        lenient: command.lenient,
-        continue_on_error: command.r#continue,
-        keep_member_of: command.keep_memberof,
-    };
-    let summary = import_openldap(&command.from, &store, &how, &mut |event| match event {
-        ImportEvent::Progress(done, all) if !command.quiet && done % 100_000 == 0 => {
+    let store = Store::create(data, &store_options, schema)?;
+    let summary = import_openldap(from, &store, options, &mut |event| match event {
+        ImportEvent::Progress(done, all) if !quiet && done % 100_000 == 0 => {
             eprintln!("{done} of {all} entries");
         }
         ImportEvent::Progress(..) => {}
@@ -214,5 +242,5 @@ fn fill(
             eprintln!("fulgurite: skipped: {}", one_line(&error.into()));
         }
     })?;
-    Ok(summary)
+    Ok((store, summary))
 }

@@ -12,6 +12,7 @@ pub(crate) mod generate;
 pub(crate) mod import;
 pub(crate) mod index;
 pub(crate) mod load;
+pub(crate) mod migrate;
 pub(crate) mod modify;
 pub(crate) mod passwd;
 pub(crate) mod schema_check;

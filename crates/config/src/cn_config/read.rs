@@ -9,6 +9,7 @@ use super::number::{number_of, without_number};
 use super::overlay;
 use crate::slapd_conf::{KnownDirective, LayerBuilder, apply, directives, obey};
 use crate::statement::{Section, Statement};
+use crate::survey::Survey;
 use crate::table::Directive;
 use crate::value_tokens::split_value;
 use crate::{ConfigError, Layer, Origin, Sourced};
@@ -28,39 +29,54 @@ impl Layer {
     /// refuses.
     pub fn from_config_dir(directory: &Path) -> Result<Layer, ConfigError> {
         let mut builder = LayerBuilder::new();
-        let top = directory.join("cn=config.ldif");
-        let folder = directory.join("cn=config");
-        let global = Entry::read(&top)?;
-        // A folder without entries is no error.
-        let mut entries = match folder.exists() {
-            true => entries(&folder)?,
-            false => Vec::new(),
-        };
-        global.obey(&mut builder)?;
-        // slapd's schema is built in.
-        take(&mut entries, "cn=schema");
-        let modules = take(&mut entries, "cn=module");
-        for (_, module) in modules {
-            module.obey(&mut builder)?;
-        }
-        let schema = folder.join("cn=schema");
-        if schema.is_dir() {
-            for (_, entry) in self::entries(&schema)? {
-                entry.obey(&mut builder)?;
-            }
-        }
-        take(&mut entries, "olcBackend=");
-        for (path, entry) in take(&mut entries, "olcDatabase=") {
-            read_database(&mut builder, &path, &entry)?;
-        }
-        for (_, entry) in entries {
-            let text = format!("{} has no meaning here", entry.dn);
-            builder.warn(&entry.origin(entry.line), text);
-        }
-        // slapd writes every default, so notes on settings without effect would be noise.
-        builder.layer.notes.retain(|note| note.warning);
+        read_directory(&mut builder, directory)?;
         Ok(builder.layer)
     }
+
+    /// Reads a directory to its end, and collects the values that the server refuses.
+    ///
+    /// # Errors
+    /// [`ConfigError::Unreadable`], and [`ConfigError::Directive`] for a file that is no entry.
+    pub(crate) fn survey_config_dir(directory: &Path) -> Result<Survey, ConfigError> {
+        let mut builder = LayerBuilder::new().collecting();
+        read_directory(&mut builder, directory)?;
+        Ok(builder.into_survey())
+    }
+}
+
+fn read_directory(builder: &mut LayerBuilder, directory: &Path) -> Result<(), ConfigError> {
+    let top = directory.join("cn=config.ldif");
+    let folder = directory.join("cn=config");
+    let global = Entry::read(&top)?;
+    // A folder without entries is no error.
+    let mut entries = match folder.exists() {
+        true => entries(&folder)?,
+        false => Vec::new(),
+    };
+    global.obey(builder)?;
+    // slapd's schema is built in.
+    take(&mut entries, "cn=schema");
+    let modules = take(&mut entries, "cn=module");
+    for (_, module) in modules {
+        module.obey(builder)?;
+    }
+    let schema = folder.join("cn=schema");
+    if schema.is_dir() {
+        for (_, entry) in self::entries(&schema)? {
+            entry.obey(builder)?;
+        }
+    }
+    take(&mut entries, "olcBackend=");
+    for (path, entry) in take(&mut entries, "olcDatabase=") {
+        read_database(builder, &path, &entry)?;
+    }
+    for (_, entry) in entries {
+        let text = format!("{} has no meaning here", entry.dn);
+        builder.warn(&entry.origin(entry.line), text);
+    }
+    // slapd writes every default, so notes on settings without effect would be noise.
+    builder.layer.notes.retain(|note| note.warning);
+    Ok(())
 }
 
 fn read_database(
@@ -77,8 +93,11 @@ fn read_database(
         other => {
             let kind = DatabaseKind::parse(other).map_err(|hint| {
                 ConfigError::at(&origin, format!("<database> failed init ({other}): {hint}"))
-            })?;
-            builder.begin_database(kind, origin);
+            });
+            match kind {
+                Ok(kind) => builder.begin_database(kind, origin),
+                Err(error) => return builder.settle(Err(error)),
+            }
         }
     }
     entry.obey(builder)?;
@@ -212,8 +231,9 @@ impl Entry {
             if joined {
                 statement.arguments = self.all_tokens(name);
             }
-            apply(builder, known, &statement)
-                .map_err(|message| ConfigError::at(&statement.origin, message))?;
+            let outcome = apply(builder, known, &statement)
+                .map_err(|message| ConfigError::at(&statement.origin, message));
+            builder.settle(outcome)?;
         }
         Ok(())
     }
@@ -264,7 +284,9 @@ impl Entry {
             origin: self.origin(self.line),
             section: Section::Frontend,
         };
-        obey(builder, &statement).map_err(|message| ConfigError::at(&statement.origin, message))?;
+        if let Err(message) = obey(builder, &statement) {
+            return builder.settle(Err(ConfigError::at(&statement.origin, message)));
+        }
         let row = find_overlay(name);
         for (attribute, value, line) in &self.values {
             if is_bookkeeping(attribute) {

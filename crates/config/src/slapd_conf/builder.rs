@@ -4,8 +4,9 @@ use fulgurite_policy::{BuiltinSchema, DatabaseKind, OverlayLine, OverlaySettings
 
 use crate::database::DatabaseLayer;
 use crate::statement::{Section, Statement};
+use crate::survey::Survey;
 use crate::table::{AnyRow, PolicyLayer};
-use crate::{Layer, Note, Origin, Sourced};
+use crate::{ConfigError, Layer, Note, Origin, Sourced};
 
 /// The place in the layer that statements go to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,6 +24,8 @@ pub(crate) struct LayerBuilder {
     position: Position,
     /// A database has been named, if only the frontend.
     declared: bool,
+    /// Errors of the statements so far, if reading goes on after an error.
+    refusals: Option<Vec<ConfigError>>,
     /// Receives settings of the frontend that have no meaning there.
     unused: DatabaseLayer,
 }
@@ -43,8 +46,40 @@ impl LayerBuilder {
             layer,
             position: Position::Frontend,
             declared: false,
+            refusals: None,
             unused: DatabaseLayer::default(),
         }
+    }
+
+    /// Lets reading go on after errors, and collects them.
+    pub(crate) fn collecting(mut self) -> LayerBuilder {
+        self.refusals = Some(Vec::new());
+        self
+    }
+
+    /// Returns the layer and the collected errors.
+    pub(crate) fn into_survey(self) -> Survey {
+        Survey {
+            layer: self.layer,
+            refusals: self.refusals.unwrap_or_default(),
+        }
+    }
+
+    /// Returns the error of a statement, or collects it. In the second case the statement has no
+    /// effect.
+    pub(crate) fn settle(&mut self, outcome: Result<(), ConfigError>) -> Result<(), ConfigError> {
+        match (outcome, &mut self.refusals) {
+            (Err(error), Some(refusals)) => {
+                refusals.push(error);
+                Ok(())
+            }
+            (outcome, _) => outcome,
+        }
+    }
+
+    /// Returns true if reading goes on after errors.
+    pub(crate) fn collects(&self) -> bool {
+        self.refusals.is_some()
     }
 
     /// Returns true if a database has begun, if only the frontend.

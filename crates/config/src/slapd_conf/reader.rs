@@ -5,10 +5,11 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use super::builder::LayerBuilder;
-use super::directives::obey;
+use super::directives::{find, obey};
 use super::lines::{Line, logical_lines};
 use crate::names::SchemaPart;
 use crate::statement::{Section, Statement};
+use crate::survey::Survey;
 use crate::tokens::split_tokens;
 use crate::{ConfigError, Layer, Origin, Sourced};
 
@@ -28,6 +29,24 @@ struct Reader {
     /// The files that are being read, innermost last.
     open: Vec<PathBuf>,
     files: usize,
+    /// The part of the configuration that has been refused, if reading goes on in it.
+    refused_part: Option<RefusedPart>,
+}
+
+/// A part of the configuration that begins with a statement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum RefusedPart {
+    Overlay,
+    Database,
+}
+
+impl RefusedPart {
+    fn keyword(self) -> &'static str {
+        match self {
+            RefusedPart::Overlay => "overlay",
+            RefusedPart::Database => "database",
+        }
+    }
 }
 
 impl Layer {
@@ -38,12 +57,7 @@ impl Layer {
     /// [`ConfigError::Unreadable`], or [`ConfigError::Directive`] in slapd's words for the first
     /// line that slapd would refuse.
     pub fn from_slapd_conf(path: &Path) -> Result<Layer, ConfigError> {
-        let bytes = read_bounded(path).map_err(|cause| ConfigError::Unreadable {
-            what: "configuration file",
-            path: path.to_owned(),
-            cause,
-        })?;
-        Self::from_slapd_conf_text(&String::from_utf8_lossy(&bytes), path)
+        Self::from_slapd_conf_text(&read_text(path)?, path)
     }
 
     /// Reads the text of a slapd.conf; `path` is for messages only.
@@ -51,17 +65,32 @@ impl Layer {
     /// # Errors
     /// As [`Layer::from_slapd_conf`].
     pub fn from_slapd_conf_text(text: &str, path: &Path) -> Result<Layer, ConfigError> {
-        let mut reader = Reader {
-            builder: LayerBuilder::new(),
-            open: Vec::new(),
-            files: 0,
-        };
+        let mut reader = Reader::new(LayerBuilder::new());
         reader.read(path, text)?;
         Ok(reader.builder.layer)
+    }
+
+    /// Reads a slapd.conf to its end, and collects the lines that the server refuses.
+    ///
+    /// # Errors
+    /// [`ConfigError::Unreadable`].
+    pub(crate) fn survey_slapd_conf(path: &Path) -> Result<Survey, ConfigError> {
+        let mut reader = Reader::new(LayerBuilder::new().collecting());
+        reader.read(path, &read_text(path)?)?;
+        Ok(reader.builder.into_survey())
     }
 }
 
 impl Reader {
+    fn new(builder: LayerBuilder) -> Reader {
+        Reader {
+            builder,
+            open: Vec::new(),
+            files: 0,
+            refused_part: None,
+        }
+    }
+
     fn read(&mut self, path: &Path, text: &str) -> Result<(), ConfigError> {
         self.open.push(path.to_owned());
         for line in logical_lines(text) {
@@ -70,16 +99,39 @@ impl Reader {
                 line: line.number,
                 message,
             };
-            let statement = parse(path, &line).map_err(refused)?;
-            let Some(statement) = statement else { continue };
-            if statement.keyword.eq_ignore_ascii_case("include") {
-                self.include(&statement, refused)?;
-            } else {
-                obey(&mut self.builder, &statement).map_err(refused)?;
-            }
+            let outcome = match parse(path, &line) {
+                Err(message) => Err(refused(message)),
+                Ok(None) => Ok(()),
+                Ok(Some(statement)) if statement.keyword.eq_ignore_ascii_case("include") => {
+                    self.include(&statement, refused)
+                }
+                Ok(Some(statement)) => self.obey(&statement).map_err(refused),
+            };
+            self.builder.settle(outcome)?;
         }
         self.open.pop();
         Ok(())
+    }
+
+    /// Obeys a statement, unless it is part of a refused overlay or database.
+    fn obey(&mut self, statement: &Statement) -> Result<(), String> {
+        let begins = [RefusedPart::Overlay, RefusedPart::Database]
+            .into_iter()
+            .find(|part| statement.keyword.eq_ignore_ascii_case(part.keyword()));
+        match (self.refused_part, begins) {
+            // An overlay of a refused database.
+            (Some(RefusedPart::Database), None | Some(RefusedPart::Overlay)) => return Ok(()),
+            // Directives of the database may follow those of its overlay.
+            (Some(RefusedPart::Overlay), None) if find(&statement.keyword).is_none() => {
+                return Ok(());
+            }
+            _ => {}
+        }
+        let outcome = obey(&mut self.builder, statement);
+        if begins.is_some() {
+            self.refused_part = begins.filter(|_| outcome.is_err() && self.builder.collects());
+        }
+        outcome
     }
 
     fn include(
@@ -144,6 +196,16 @@ fn parse(path: &Path, line: &Line) -> Result<Option<Statement>, String> {
         },
         section: Section::Frontend,
     }))
+}
+
+/// Reads the file of a configuration.
+fn read_text(path: &Path) -> Result<String, ConfigError> {
+    let bytes = read_bounded(path).map_err(|cause| ConfigError::Unreadable {
+        what: "configuration file",
+        path: path.to_owned(),
+        cause,
+    })?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// Reads a file, unless it is endless like a device.

@@ -22,6 +22,7 @@ mod import;
 mod indexing;
 mod loading;
 mod memberships;
+mod migration;
 mod names;
 mod overlays;
 mod passwords;

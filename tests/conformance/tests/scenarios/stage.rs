@@ -199,6 +199,11 @@ impl Stage {
 
     /// Starts the server, listening at more URLs than a port.
     pub(crate) fn start_at(&self, more: &[&str]) -> Running<'_> {
+        self.start_by(["-f", &self.text("slapd.conf")], more)
+    }
+
+    /// Starts the server with a configuration.
+    pub(crate) fn start_by(&self, configuration: [&str; 2], more: &[&str]) -> Running<'_> {
         let listener = TcpListener::bind("127.0.0.1:0").expect("find a free port");
         let address = listener.local_addr().expect("the port's number");
         drop(listener);
@@ -206,7 +211,7 @@ impl Stage {
         let urls = [&[url.as_str()], more].concat().join(" ");
         let log = fs::File::create(self.path("log")).expect("make the log");
         let mut command = self.command();
-        command.args(["-s0", "-f"]).arg(self.path("slapd.conf"));
+        command.arg("-s0").args(configuration);
         command
             .args(["-h", &urls, "-d", "stats"])
             .stdin(Stdio::null());

@@ -1,0 +1,119 @@
+//! The report of a migration: what works, what differs, what is left out, what is missing.
+
+use std::fmt;
+use std::path::Path;
+
+use fulgurite_config::{Database, DatabaseKind, Settings};
+
+/// Differences from slapd's overlays that an administrator should know. docs/overlays.md has them
+/// all.
+const DIFFERENCES: [(&str, &str); 6] = [
+    (
+        "constraint",
+        "who may not write an entry is refused before the rules are asked",
+    ),
+    ("lastbind", "binds by SASL count too"),
+    (
+        "memberof",
+        "the server computes the groups of an entry, so they are always right and never stored",
+    ),
+    (
+        "ppolicy",
+        "binds by SASL are judged too, and a lock also refuses EXTERNAL",
+    ),
+    (
+        "refint",
+        "references change in the transaction of the rename or deletion",
+    ),
+    (
+        "unique",
+        "who may not write an entry is refused before the rules are asked",
+    ),
+];
+
+/// The fate of a part of the configuration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Outcome {
+    Works,
+    Differs,
+    LeftOut,
+    Missing,
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(match self {
+            Outcome::Works => "works",
+            Outcome::Differs => "differs",
+            Outcome::LeftOut => "left out",
+            Outcome::Missing => "missing",
+        })
+    }
+}
+
+/// The lines of a report.
+#[derive(Debug, Default)]
+pub(super) struct Report(Vec<(Outcome, String)>);
+
+impl Report {
+    /// Returns what becomes of the settings that the server can read.
+    pub(super) fn of(settings: &Settings) -> Report {
+        let mut report = Report::default();
+        for database in &settings.databases {
+            report.add_database(database);
+        }
+        for note in settings.notes.iter().filter(|note| note.warning) {
+            report.add(Outcome::LeftOut, format!("{}: {}", note.origin, note.text));
+        }
+        report
+    }
+
+    /// Adds a part that the server does not have.
+    pub(super) fn add_missing(&mut self, reason: &dyn fmt::Display) {
+        self.add(Outcome::Missing, reason.to_string());
+    }
+
+    /// Returns the number of missing parts.
+    pub(super) fn missing(&self) -> usize {
+        let outcomes = self.0.iter().map(|(outcome, _)| *outcome);
+        outcomes
+            .filter(|outcome| *outcome == Outcome::Missing)
+            .count()
+    }
+
+    fn add(&mut self, outcome: Outcome, text: String) {
+        self.0.push((outcome, text));
+    }
+
+    fn add_database(&mut self, database: &Database) {
+        let name = database.suffix_if_set().unwrap_or("without a suffix");
+        if database.kind != DatabaseKind::Mdb {
+            let kind = database.kind.as_str();
+            self.add(Outcome::Works, format!("database {kind}"));
+            return;
+        }
+        let directory = database.directory().unwrap_or(Path::new("?")).display();
+        let (indexes, rules) = (database.indexes().len(), database.policy.access.len());
+        self.add(
+            Outcome::Works,
+            format!("database {name} in {directory}: indexes: {indexes}, access rules: {rules}"),
+        );
+        for overlay in database.served_overlays() {
+            let of = format!("overlay {} of {name}", overlay.name);
+            let mut differences = DIFFERENCES.iter();
+            match differences.find(|(known, _)| *known == overlay.name) {
+                Some((_, text)) => self.add(Outcome::Differs, format!("{of}: {text}")),
+                None => self.add(Outcome::Works, of),
+            }
+        }
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (outcome, text) in &self.0 {
+            writeln!(formatter, "{outcome:<8}  {text}")?;
+        }
+        Ok(())
+    }
+}

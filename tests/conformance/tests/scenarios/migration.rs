@@ -1,0 +1,175 @@
+//! `fulgurite migrate` takes over what Debian's slapd has: its configuration with overlays, and its
+//! data. The answers of both servers are the same.
+
+use std::process::Command;
+
+use crate::data::SUFFIX;
+use crate::stage::{Ran, Running, Stage, ran};
+
+const BASE: &str = "dn: dc=example,dc=com\nobjectClass: dcObject\nobjectClass: organization\ndc: example\n\
+    o: x\n";
+
+const OVERLAYS: &str = "overlay memberof\nmemberof-refint TRUE\n\
+    overlay refint\nrefint_attributes manager\n\
+    overlay unique\nunique_uri ldap:///?uid?sub\n\
+    overlay ppolicy\nppolicy_default cn=default,dc=example,dc=com\n";
+
+const MODULES: &str = "moduleload memberof.so\nmoduleload refint.so\nmoduleload unique.so\n\
+    moduleload ppolicy.so\n";
+
+const POLICY: &str = "dn: cn=default,dc=example,dc=com\nobjectClass: device\nobjectClass: pwdPolicy\n\
+    cn: default\npwdAttribute: userPassword\npwdLockout: TRUE\npwdMaxFailure: 5\n";
+
+const PEOPLE: &str = "dn: uid=ann,dc=example,dc=com\nobjectClass: inetOrgPerson\nuid: ann\ncn: Ann\nsn: A\n\
+    userPassword: secret of ann\n\n\
+    dn: uid=bob,dc=example,dc=com\nobjectClass: inetOrgPerson\nuid: bob\ncn: Bob\nsn: B\n\
+    manager: uid=ann,dc=example,dc=com\n\n\
+    dn: cn=staff,dc=example,dc=com\nobjectClass: groupOfNames\ncn: staff\n\
+    member: uid=ann,dc=example,dc=com\nmember: uid=bob,dc=example,dc=com\n";
+
+fn migrate(arguments: &[&str]) -> Ran {
+    let mut command = Command::new(fulgurite_conformance::program());
+    ran(command.arg("migrate").args(arguments), "")
+}
+
+/// Asks what an application asks.
+fn answers(server: &Running<'_>) -> Vec<String> {
+    let ask = |filter: &str, names: &[&str]| {
+        let found = server.search(&[&[filter][..], names].concat());
+        let mut lines: Vec<&str> = found.lines().collect();
+        lines.sort_unstable();
+        lines.join("\n")
+    };
+    let ann = ("uid=ann,dc=example,dc=com", "secret of ann");
+    let whoami = server.client_as(ann, "ldapwhoami", &[], "");
+    vec![
+        ask("(objectClass=*)", &[]),
+        ask("(uid=ann)", &["memberOf", "pwdChangedTime"]),
+        ask("(memberOf=cn=staff,dc=example,dc=com)", &["memberOf"]),
+        whoami.out,
+    ]
+}
+
+#[test]
+fn a_server_with_overlays_is_taken_over() {
+    let stage = Stage::with_original("migration");
+    let database = stage.database("db", SUFFIX, &format!("index uid,cn eq\n{OVERLAYS}"));
+    stage.configure(&format!("{MODULES}{database}"));
+    stage.add(BASE).well();
+    let server = stage.start();
+    let added = format!("{POLICY}\n{PEOPLE}");
+    server.root("ldapadd", &[], &added).well();
+    let wrong = ("uid=bob,dc=example,dc=com", "guess");
+    server
+        .client_as(wrong, "ldapwhoami", &[], "")
+        .with_status(49);
+    let before = answers(&server);
+    server.stop();
+    let folder = stage.text("slapd.d");
+    std::fs::create_dir(&folder).expect("make the directory");
+    stage.tool("t", &["-F", &folder], "").well();
+
+    let said = migrate(&["-F", &folder]).well();
+    for line in [
+        "works     database dc=example,dc=com in ",
+        "differs   overlay memberof of dc=example,dc=com: ",
+        "differs   overlay ppolicy of dc=example,dc=com: ",
+    ] {
+        assert!(said.contains(line), "{line} in {said}");
+    }
+    assert!(
+        !said.contains("left out") && !said.contains("missing"),
+        "{said}"
+    );
+    let new = stage.text("new");
+    let said = migrate(&["-F", &folder, "--to", &new]).well();
+    let entries = stage.cat().matches("\ndn:").count() + 1;
+    assert!(
+        said.contains(&format!("{entries} entries copied and compared, 0 differ")),
+        "{said}"
+    );
+    assert!(
+        said.contains("memberOf: OpenLDAP has 2 values, the groups give 2, 0 differ"),
+        "{said}"
+    );
+    let ours = Stage::new("migrated");
+    let configuration = format!("{new}/slapd.d");
+    let server = ours.start_by(["-F", &configuration], &[]);
+    assert_eq!(answers(&server), before);
+    // Overlays work on: a name in use is refused, references follow.
+    let twin =
+        "dn: cn=twin,dc=example,dc=com\nobjectClass: inetOrgPerson\nuid: ann\ncn: twin\nsn: T\n";
+    server.root("ldapadd", &[], twin).with_status(19);
+    let rename = ["uid=ann,dc=example,dc=com", "uid=anna"];
+    server
+        .root("ldapmodrdn", &[&["-r"][..], &rename].concat(), "")
+        .well();
+    let staff = server.search(&["(cn=staff)", "member"]);
+    assert!(
+        staff.contains("uid=anna,") && !staff.contains("uid=ann,"),
+        "{staff}"
+    );
+    server.stop();
+    // A second run changes nothing.
+    let said = migrate(&["-F", &folder, "--to", &new]).with_status(1);
+    assert!(said.contains("exists already"), "{said}");
+}
+
+#[test]
+fn one_run_lists_everything_that_is_missing() {
+    let stage = Stage::with_original("migration-missing");
+    let database = stage.database("db", SUFFIX, "");
+    stage.configure(&database);
+    stage.add(&format!("{BASE}\n{PEOPLE}")).well();
+    let more = "overlay syncprov\noverlay dynlist\ndynlist-attrset groupOfURLs memberURL\n\
+        overlay translucent\nsizelimit few\n";
+    stage.configure(&format!("{database}{more}"));
+    let file = stage.text("slapd.conf");
+    let said = migrate(&["-f", &file]).with_status(1);
+    let lines = |begin: &str| said.lines().filter(|line| line.starts_with(begin)).count();
+    assert_eq!((lines("missing"), lines("left out")), (3, 1), "{said}");
+    assert!(said.contains("dynamic groups would be empty"), "{said}");
+    assert!(said.contains("--leave-out-missing"), "{said}");
+    let new = stage.text("new");
+    migrate(&["-f", &file, "--to", &new]).with_status(1);
+    assert!(!stage.path("new").exists());
+    let said = migrate(&["-f", &file, "--to", &new, "--leave-out-missing"]).well();
+    assert!(said.contains(" 0 differ"), "{said}");
+    // slapd stored no memberOf, and the group names two.
+    let ours = Stage::new("migrated-missing");
+    let configuration = format!("{new}/slapd.d");
+    ours.start_by(["-F", &configuration], &[]).stop();
+}
+
+#[test]
+fn a_stale_member_of_is_reported() {
+    let stage = Stage::with_original("migration-stale");
+    let database = stage.database("db", SUFFIX, "");
+    stage.configure(&format!(
+        "moduleload memberof.so\n{database}overlay memberof\n"
+    ));
+    stage.add(BASE).well();
+    let server = stage.start();
+    server.root("ldapadd", &[], PEOPLE).well();
+    server.stop();
+    // Without the overlay, slapd lets the group change and the members stay.
+    stage.configure(&database);
+    let server = stage.start();
+    let change = "dn: cn=staff,dc=example,dc=com\nchangetype: modify\ndelete: member\n\
+        member: uid=bob,dc=example,dc=com\n";
+    server.root("ldapmodify", &[], change).well();
+    server.stop();
+    stage.configure(&format!(
+        "moduleload memberof.so\n{database}overlay memberof\n"
+    ));
+    let new = stage.text("new");
+    let said = migrate(&["-f", &stage.text("slapd.conf"), "--to", &new]).well();
+    assert!(
+        said.contains("memberOf: OpenLDAP has 2 values, the groups give 1, 1 differ"),
+        "{said}"
+    );
+    assert!(
+        said.contains("uid=bob,dc=example,dc=com: OpenLDAP lists cn=staff,dc=example,dc=com"),
+        "{said}"
+    );
+}
