@@ -9,7 +9,7 @@ MUTATIONS ?= 1000000
 SECONDS ?= 60
 OPERATIONS ?= 500000
 
-.PHONY: help demo quick test release install bench bench-full instructions bench-lmdb programs clients \
+.PHONY: help demo quick test release install bench bench-full bench-seeds instructions bench-lmdb programs clients \
     differential crash faults damage fuzz sanitize lint clean setup
 
 help:
@@ -21,6 +21,7 @@ help:
 	@echo "make install PREFIX=  install the program and the C library (default /usr/local)"
 	@echo "make bench            measure against other stores and Debian's slapd: half an hour"
 	@echo "make bench-full       the same, all workloads, all sizes: hours"
+	@echo "make bench-seeds      measure again what the papers on LMDB and back-mdb measured: half an hour"
 	@echo "make instructions     count the instructions of our C library, of LMDB and of our server"
 	@echo "make bench-lmdb       measure liblmdb.so against a real one"
 	@echo "make programs         run programs that use LMDB on our liblmdb.so, with their tests"
@@ -66,6 +67,10 @@ bench:
 bench-full:
 	@scripts/setup.sh bench
 	@scripts/bench.sh full
+
+bench-seeds:
+	@scripts/setup.sh bench
+	@scripts/bench.sh founding
 
 instructions:
 	@scripts/setup.sh all

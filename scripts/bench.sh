@@ -3,6 +3,7 @@
 #
 #   scripts/bench.sh engine [OPTION OF compare engine]...         key/value stores
 #   scripts/bench.sh directory [OPTION OF compare directory]...   LDAP servers
+#   scripts/bench.sh founding [OPTION OF compare founding]...     the tables of the founding papers, in about half an hour
 #   scripts/bench.sh machine                                      what memory, disk and sockets allow; what readers share
 #   scripts/bench.sh all                                          all of it in short, in about half an hour
 #   scripts/bench.sh full                                         everything there is
@@ -23,6 +24,14 @@ directory() {
     cargo build --quiet --release --package fulgurite-cli
     cargo build --quiet --release --manifest-path bench/Cargo.toml --target-dir target
     target/release/compare directory "$@"
+}
+
+# The page of the founding tables: figures of the papers, and today's. `--size tiny` takes a minute.
+founding() {
+    scripts/build-lmdb.sh
+    cargo build --quiet --release --package fulgurite-cli
+    cargo build --quiet --release --manifest-path bench/Cargo.toml --target-dir target
+    target/release/compare founding "$@"
 }
 
 machine() {
@@ -56,6 +65,7 @@ finish() {
 case "${1:-all}" in
     engine) shift; engine "$@" ;;
     directory) shift; directory "$@" ;;
+    founding) shift; founding "$@" ;;
     machine) machine ;;
     summary) target/release/compare report --summary ;;
     all)
@@ -86,5 +96,5 @@ case "${1:-all}" in
         part directory --rounds 1 "${old[@]}"
         finish
         ;;
-    *) echo "bench: there is no part \"$1\"; there are engine, directory, machine, all, full and summary" >&2; exit 2 ;;
+    *) echo "bench: there is no part \"$1\"; there are engine, directory, founding, machine, all, full and summary" >&2; exit 2 ;;
 esac

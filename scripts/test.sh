@@ -12,6 +12,7 @@ cargo test --workspace --no-run || exit 1
     nice scripts/build-lmdb.sh
     nice cargo build --profile lmdb --package fulgurite-lmdb --package fulgurite-lmdb-tools
     nice cargo build --release --package fulgurite-cli
+    nice cargo build --workspace --manifest-path bench/Cargo.toml --target-dir target
     nice cargo test --workspace --no-run --manifest-path bench/Cargo.toml --target-dir target
 } > build/early.log 2>&1 &
 early=$!

@@ -7,7 +7,11 @@ struct store {
 	DB_ENV *env;
 	DB *db;
 	int synchronous;
+	int kind;
 };
+
+/* Parts of a kind: a hash table, an environment with a cache only, no transactions. */
+enum { HASH = 1, BARE = 2, WITHOUT_TRANSACTIONS = 4 };
 
 struct reader {
 	struct store *store;
@@ -32,8 +36,10 @@ static int open_env(struct store *store, const char *folder, u_int32_t cache_byt
 	if (code)
 		return code;
 	store->env = env;
-	u_int32_t flags = DB_CREATE | DB_PRIVATE | DB_THREAD | DB_INIT_MPOOL | DB_INIT_TXN | DB_INIT_LOCK | DB_INIT_LOG
-		| DB_RECOVER;
+	u_int32_t flags = DB_CREATE | DB_PRIVATE | DB_THREAD | DB_INIT_MPOOL;
+	if (store->kind & BARE)
+		return (code = env->set_cachesize(env, 0, cache_bytes, 1)) ? code : env->open(env, folder, flags, 0600);
+	flags |= DB_INIT_TXN | DB_INIT_LOCK | DB_INIT_LOG | DB_RECOVER;
 	if ((code = env->set_cachesize(env, 0, cache_bytes, 1))
 		|| (code = env->set_lk_max_locks(env, 1000000)) || (code = env->set_lk_max_objects(env, 1000000))
 		|| (code = env->set_lg_bsize(env, 16 << 20)) || (code = env->set_lg_max(env, 256 << 20))
@@ -44,43 +50,48 @@ static int open_env(struct store *store, const char *folder, u_int32_t cache_byt
 	return env->open(env, folder, flags, 0600);
 }
 
-int berkeley_open(const char *folder, int synchronous, int duplicates, u_int32_t cache_bytes, struct store **result)
+int berkeley_open(const char *folder, int kind, int synchronous, int duplicates, u_int32_t cache_bytes,
+	struct store **result)
 {
 	struct store *store = calloc(1, sizeof *store);
 	if (!store)
 		return DB_RUNRECOVERY;
 	*result = store;
 	store->synchronous = synchronous;
+	store->kind = kind;
 	int code = open_env(store, folder, cache_bytes);
 	if (code || (code = db_create(&store->db, store->env, 0)))
 		return code;
 	if (duplicates && (code = store->db->set_flags(store->db, DB_DUPSORT)))
 		return code;
-	return store->db->open(store->db, NULL, "records.db", NULL, DB_BTREE, DB_CREATE | DB_AUTO_COMMIT | DB_THREAD, 0600);
+	u_int32_t flags = DB_CREATE | DB_THREAD | (kind & WITHOUT_TRANSACTIONS ? 0 : DB_AUTO_COMMIT);
+	return store->db->open(store->db, NULL, "records.db", NULL, kind & HASH ? DB_HASH : DB_BTREE, flags, 0600);
 }
 
 void berkeley_close(struct store *store)
 {
 	if (store->db)
 		store->db->close(store->db, 0);
-	store->env->txn_checkpoint(store->env, 0, 0, DB_FORCE);
+	if (!(store->kind & BARE))
+		store->env->txn_checkpoint(store->env, 0, 0, DB_FORCE);
 	store->env->close(store->env, 0);
 	free(store);
 }
 
 int berkeley_begin(struct store *store, DB_TXN **txn)
 {
-	return store->env->txn_begin(store->env, NULL, txn, 0);
+	*txn = NULL;
+	return store->kind & WITHOUT_TRANSACTIONS ? 0 : store->env->txn_begin(store->env, NULL, txn, 0);
 }
 
 int berkeley_commit(DB_TXN *txn)
 {
-	return txn->commit(txn, 0);
+	return txn ? txn->commit(txn, 0) : 0;
 }
 
 int berkeley_abort(DB_TXN *txn)
 {
-	return txn->abort(txn);
+	return txn ? txn->abort(txn) : 0;
 }
 
 static DBT borrowed(const void *start, size_t len)

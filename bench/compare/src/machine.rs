@@ -84,7 +84,7 @@ pub(crate) fn code_bytes(engine: &str, library: &Path, project: &Path) -> Option
     let berkeley =
         crate::engines::library_folders(project).map(|folder| folder.join("libdb-5.3.so"));
     let library = match engine {
-        "berkeley" => berkeley.into_iter().find(|path| path.exists())?,
+        name if name.starts_with("berkeley") => berkeley.into_iter().find(|path| path.exists())?,
         _ => library.to_owned(),
     };
     if library.as_os_str().is_empty() {

@@ -17,6 +17,7 @@ mod directory;
 #[allow(unsafe_code, reason = "libraries of C are called")]
 mod engines;
 mod folders;
+mod founding;
 mod limits;
 mod machine;
 mod measure;
@@ -54,6 +55,8 @@ enum Task {
     Engine(EngineArguments),
     /// Measures LDAP servers.
     Directory(DirectoryArguments),
+    /// Measures again what the papers on LMDB and back-mdb measured.
+    Founding(FoundingArguments),
     /// Counts instructions of operations.
     Count(CountArguments),
     /// Counts instructions of our server's operations.
@@ -164,6 +167,35 @@ struct DirectoryArguments {
 }
 
 #[derive(Debug, Args)]
+struct FoundingArguments {
+    /// The amount of work.
+    #[arg(long, value_enum, default_value_t = founding::Size::Short)]
+    size: founding::Size,
+    /// These parts only: engine, environment, file-systems, people, unstamped, accounts,
+    /// instructions.
+    #[arg(long)]
+    only: Vec<String>,
+    /// How many people there are, in place of the size's number.
+    #[arg(long)]
+    people: Option<u64>,
+    /// How often everything is done.
+    #[arg(long, default_value_t = 1)]
+    rounds: u64,
+    /// Seed of what is asked for; without it, another one each time.
+    #[arg(long)]
+    seed: Option<u64>,
+    /// A folder in memory.
+    #[arg(long, default_value = "/dev/shm")]
+    memory: PathBuf,
+    /// A folder on a disk.
+    #[arg(long, default_value = "build/bench")]
+    disk: PathBuf,
+    /// Where the page goes.
+    #[arg(long, default_value = "build/bench/founding")]
+    out: PathBuf,
+}
+
+#[derive(Debug, Args)]
 struct CountArguments {
     /// These workloads only.
     #[arg(long)]
@@ -234,6 +266,7 @@ fn main() -> anyhow::Result<()> {
     match Arguments::parse().command {
         Task::Engine(arguments) => measure_engine(arguments),
         Task::Directory(arguments) => measure_directory(arguments),
+        Task::Founding(arguments) => measure_founding(arguments),
         Task::Count(arguments) => count_instructions(arguments),
         Task::CountServer(arguments) => count_server(&arguments),
         Task::List => {
@@ -294,7 +327,7 @@ fn measure_engine(arguments: EngineArguments) -> anyhow::Result<()> {
 fn measure_directory(arguments: DirectoryArguments) -> anyhow::Result<()> {
     let project = std::env::current_dir()?;
     ensure!(
-        directory::is_there(&project),
+        directory::is_there(),
         "the load generator is missing; `scripts/bench.sh directory` builds it"
     );
     let circumstances = machine::circumstances(&project, &arguments.memory, &project);
@@ -304,6 +337,7 @@ fn measure_directory(arguments: DirectoryArguments) -> anyhow::Result<()> {
         data: arguments.data,
         seed: arguments.seed.unwrap_or_else(fresh_seed),
         rounds: arguments.rounds.max(1),
+        scale: 1,
         full: arguments.full,
         with: arguments.with,
         only: arguments.only,
@@ -311,6 +345,27 @@ fn measure_directory(arguments: DirectoryArguments) -> anyhow::Result<()> {
         disk: arguments.disk,
     };
     finish(directory::run(&plan)?, circumstances, &arguments.out)
+}
+
+fn measure_founding(arguments: FoundingArguments) -> anyhow::Result<()> {
+    let project = std::env::current_dir()?;
+    ensure!(
+        directory::is_there(),
+        "the load generator is missing; `scripts/bench.sh founding` builds it"
+    );
+    let circumstances = machine::circumstances(&project, &arguments.memory, &project);
+    let plan = founding::Plan {
+        project,
+        size: arguments.size,
+        only: arguments.only,
+        people: arguments.people,
+        rounds: arguments.rounds.max(1),
+        seed: arguments.seed.unwrap_or_else(fresh_seed),
+        memory: arguments.memory,
+        disk: arguments.disk,
+        out: arguments.out,
+    };
+    founding::run(&plan, &circumstances)
 }
 
 /// A short number from the clock, to be given again.

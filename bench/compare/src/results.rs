@@ -13,6 +13,8 @@ pub(crate) enum Piece {
     Run(Results),
     Limits(Limits),
     Shared(Vec<Shared>),
+    /// The founding tables with today's figures, as `founding` writes them.
+    Tables(serde_json::Value),
 }
 
 /// A run.

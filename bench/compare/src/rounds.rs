@@ -74,7 +74,8 @@ pub(crate) fn run(plan: &Plan) -> anyhow::Result<Results> {
     };
     let mut ready = Vec::new();
     for engine in ENGINES {
-        if !plan.engines.is_empty() && !plan.engines.iter().any(|name| name == engine.name) {
+        let is_named = plan.engines.iter().any(|name| name == engine.name);
+        if !is_named && (engine.named_only || !plan.engines.is_empty()) {
             continue;
         }
         match plan.library_of(engine) {

@@ -81,6 +81,8 @@ pub(crate) enum Kind {
     Uid,
     /// Search the whole tree for one mail address.
     Mail,
+    /// Search the whole tree for an account by its address of delivery, or by its alias, in turn.
+    MailServer,
     /// Search the whole tree for the last word of one cn, at any position.
     Substring,
     /// Search the whole tree for the beginning of a cn, 4 to 12 bytes of it.

@@ -2,8 +2,8 @@
 
 use fulgurite_ldap::{
     AddRequest, Assertion, BindRequest, Change, CompareRequest, DeleteRequest, ExtendedRequest,
-    Filter, ModifyOperation, ModifyRequest, PartialAttribute, Request, Scope, SearchRequest,
-    Substrings, Values, encode, oid,
+    Filter, FilterBuf, ModifyOperation, ModifyRequest, PartialAttribute, Request, Scope,
+    SearchRequest, Substrings, Values, encode, oid,
 };
 
 use crate::options::Kind;
@@ -78,6 +78,7 @@ impl Workload {
             // These have a filter.
             Kind::Uid
             | Kind::Mail
+            | Kind::MailServer
             | Kind::Missing
             | Kind::Substring
             | Kind::SubstringInitial
@@ -102,6 +103,17 @@ impl Workload {
             Kind::Uid => equality(b"uid", of(|target| &target.uid).as_bytes()),
             Kind::Mail => equality(b"mail", of(|target| &target.mail).as_bytes()),
             Kind::Missing => equality(b"uid", missing.as_bytes()),
+            Kind::MailServer => {
+                let attribute = if n.is_multiple_of(2) {
+                    "zimbraMailDeliveryAddress"
+                } else {
+                    "zimbraMailAlias"
+                };
+                let address = of(|target| &target.mail);
+                let text = format!("(&({attribute}={address})(zimbraMailStatus=enabled))");
+                let filter = FilterBuf::parse(&text).ok()?;
+                return Some(take(filter.filter()));
+            }
             Kind::Scan => self.filter.filter(),
             Kind::Substring => {
                 let word = [of(|target| &target.word).as_bytes()];

@@ -85,7 +85,7 @@ impl Workload {
             return true;
         }
         match self.kind {
-            Kind::Uid | Kind::Mail | Kind::Substring | Kind::Base => self
+            Kind::Uid | Kind::Mail | Kind::MailServer | Kind::Substring | Kind::Base => self
                 .targets
                 .pick(self.seed, n)
                 .is_some_and(|target| dn.eq_ignore_ascii_case(target.dn.as_bytes())),
@@ -133,7 +133,7 @@ impl Workload {
     /// How many entries there have to be.
     fn expected(&self, n: u64, entries: u64) -> u64 {
         match self.kind {
-            Kind::Uid | Kind::Mail | Kind::Substring | Kind::Base => 1,
+            Kind::Uid | Kind::Mail | Kind::MailServer | Kind::Substring | Kind::Base => 1,
             Kind::SubstringInitial | Kind::SubstringAny | Kind::SubstringFinal => {
                 let piece = self.pieces.as_ref().and_then(|pieces| pieces.of(n));
                 piece.map_or(0, |piece| piece.matches)

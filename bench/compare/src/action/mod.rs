@@ -65,6 +65,8 @@ impl Child<'_> {
         let (workload, seed) = (self.workload, self.seed);
         match workload.action {
             Action::ReadForward => reads::forward(store, workload),
+            Action::ReadKeys => reads::keys(store, workload),
+            Action::ReadWhole => reads::whole(store, workload),
             Action::ReadBackward => reads::backward(store, workload),
             Action::ReadRandom => reads::random(store, workload, seed),
             Action::ReadMissing => reads::missing(store, workload, seed),

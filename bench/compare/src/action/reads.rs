@@ -8,13 +8,31 @@ use super::done::{Done, digest_of, random_keys};
 use crate::measure::{Taken, bench_measured};
 use crate::store::{Reader as _, Store};
 use crate::workload::Workload;
-use crate::workload::data::fold;
+use crate::workload::data::{fold, sum};
 
 pub(super) fn forward<S: Store>(store: &S, workload: &Workload) -> anyhow::Result<Done> {
     digest_of(store)?;
     scans(workload, |digest| {
         store.reader()?.scan(None, u64::MAX, |key, value| {
             *digest = fold(fold(*digest, key), value);
+        })
+    })
+}
+
+pub(super) fn keys<S: Store>(store: &S, workload: &Workload) -> anyhow::Result<Done> {
+    digest_of(store)?;
+    scans(workload, |digest| {
+        store.reader()?.scan(None, u64::MAX, |key, _| {
+            *digest = fold(*digest, key);
+        })
+    })
+}
+
+pub(super) fn whole<S: Store>(store: &S, workload: &Workload) -> anyhow::Result<Done> {
+    digest_of(store)?;
+    scans(workload, |digest| {
+        store.reader()?.scan(None, u64::MAX, |key, value| {
+            *digest = sum(fold(*digest, key), value);
         })
     })
 }

@@ -1,6 +1,6 @@
 //! The load generator as a process, and its figures.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use anyhow::{Context as _, bail, ensure};
@@ -27,6 +27,12 @@ struct Answered {
     server_cpu_us: Option<u64>,
 }
 
+/// The load generator, next to this program.
+pub(super) fn program() -> PathBuf {
+    let own = std::env::current_exe().unwrap_or_default();
+    own.with_file_name("fulgurite-bench")
+}
+
 /// The load generator of a run, and the people that it asks for.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Generator<'r> {
@@ -37,17 +43,17 @@ pub(super) struct Generator<'r> {
 impl Generator<'_> {
     /// Returns the command that asks one server one kind of question.
     pub(super) fn command(self, server: &Installed, question: &Question, round: u64) -> Command {
-        let mut command = Command::new(self.plan.project.join("target/release/fulgurite-bench"));
+        let mut command = Command::new(program());
         command.arg(question.kind).arg("--json");
         let mut set = |name: &str, value: String| {
             command.arg(name).arg(value);
         };
         set("--server", format!("127.0.0.1:{}", server.port));
-        set("--base", people::SUFFIX.to_owned());
+        set("--base", self.plan.data.suffix().to_owned());
         set("--ldif", self.ldif.display().to_string());
         set("--connections", question.connections.to_string());
         set("--depth", question.depth.to_string());
-        set("--requests", question.requests.to_string());
+        set("--requests", self.plan.requests(question).to_string());
         set("--seed", (self.plan.seed + round).to_string());
         if let Some(pid) = server.pid() {
             set("--server-pid", pid.to_string());

@@ -32,7 +32,6 @@ pub(crate) struct Contender {
     pub(crate) title: &'static str,
     pub(crate) make: Make,
     pub(crate) backend: Backend,
-    pub(crate) port: u16,
     /// slapd's threads; none for the server's own choice.
     pub(crate) threads: Option<u32>,
     /// Its settings, as the report prints them.
@@ -50,7 +49,6 @@ const THREADS: u32 = 4;
 const fn old(
     (name, title): (&'static str, &'static str),
     backend: Backend,
-    port: u16,
     tuning: &'static str,
 ) -> Contender {
     Contender {
@@ -58,7 +56,6 @@ const fn old(
         title,
         make: Make::OldSlapd,
         backend,
-        port,
         threads: Some(THREADS),
         tuning,
         presence: Presence::Named,
@@ -72,7 +69,6 @@ pub(crate) const CONTENDERS: &[Contender] = &[
         title: "Fulgurite",
         make: Make::Fulgurite,
         backend: Backend::Mdb,
-        port: 3893,
         threads: None,
         tuning: "slapd's slapd.conf without its threads; log level error; one worker, as it has one core",
         presence: Presence::EveryRound,
@@ -82,7 +78,6 @@ pub(crate) const CONTENDERS: &[Contender] = &[
         title: "slapd, back-mdb",
         make: Make::Slapd,
         backend: Backend::Mdb,
-        port: 3894,
         threads: Some(THREADS),
         tuning: "loglevel 0; threads 4; tool-threads 2, slapadd -q; maxsize 32 GiB; dbnosync unless durable",
         presence: Presence::EveryRound,
@@ -92,41 +87,36 @@ pub(crate) const CONTENDERS: &[Contender] = &[
         title: "389-ds, mdb",
         make: Make::Ds389,
         backend: Backend::Mdb,
-        port: 3896,
         threads: None,
         tuning: "access and security logs off; entry cache 1 GiB, DN cache 256 MiB; no limits of look-through; \
                  durable transactions off unless durable",
         presence: Presence::FirstRound,
     },
-    old(
-        ("mdb-2.4", "slapd 2.4, back-mdb"),
-        Backend::Mdb,
-        3940,
-        "as slapd",
-    ),
+    old(("mdb-2.4", "slapd 2.4, back-mdb"), Backend::Mdb, "as slapd"),
     old(
         ("hdb", "back-hdb, all cached"),
         Backend::Hdb(Caching::All),
-        3941,
         "loglevel 0; threads 4; cachesize of all entries, idlcachesize three times that; \
-         Berkeley DB's cache 1 GiB, DB_TXN_NOSYNC and dbnosync unless durable",
+         Berkeley DB's cache 1 GiB, set_tas_spins 1, DB_TXN_NOSYNC and dbnosync unless durable",
+    ),
+    old(
+        ("hdb-entries", "back-hdb, entries cached"),
+        Backend::Hdb(Caching::Entries),
+        "as hdb, with idlcachesize 0",
     ),
     old(
         ("hdb-tenth", "back-hdb, a tenth cached"),
         Backend::Hdb(Caching::Tenth),
-        3942,
         "as hdb, with cachesize of a tenth of the entries, idlcachesize three times that",
     ),
     old(
         ("hdb-uncached", "back-hdb, without caches"),
         Backend::Hdb(Caching::Off),
-        3943,
         "as hdb, with cachesize 1 and idlcachesize 0; Berkeley DB's cache stays",
     ),
     old(
         ("bdb", "back-bdb, all cached"),
         Backend::Bdb(Caching::All),
-        3944,
         "as hdb",
     ),
     Contender {
@@ -134,7 +124,6 @@ pub(crate) const CONTENDERS: &[Contender] = &[
         title: "echo, no directory",
         make: Make::Echo,
         backend: Backend::Mdb,
-        port: 3895,
         threads: None,
         tuning: "none",
         presence: Presence::EveryRound,
@@ -165,17 +154,9 @@ mod tests {
     use std::collections::HashSet;
 
     #[test]
-    fn names_and_ports_differ() {
+    fn names_differ() {
         let names: HashSet<_> = CONTENDERS.iter().map(|one| one.name).collect();
-        // A server of one row runs on a port ten or twenty higher.
-        let ports = CONTENDERS
-            .iter()
-            .flat_map(|one| [0, 10, 20].map(|more| one.port + more));
-        let ports: HashSet<_> = ports.collect();
-        assert_eq!(
-            (names.len(), ports.len()),
-            (CONTENDERS.len(), 3 * CONTENDERS.len())
-        );
+        assert_eq!(names.len(), CONTENDERS.len());
     }
 
     #[test]

@@ -2,8 +2,13 @@
 
 use std::io::{self, Write};
 
-use super::{people, staff};
+use super::{accounts, people, staff};
 use crate::results::Half;
+
+const INDEXES: &str = "index objectClass,entryUUID,entryCSN eq\nindex uid,mail eq,pres,sub\n\
+    index cn,sn,givenName eq,sub\nindex l,st eq\nindex member eq\n";
+const UNSTAMPED: &str = "index objectClass eq\nindex uid,mail eq,pres,sub\n\
+    index cn,sn,givenName eq,sub\nindex l,st eq\nindex member eq\n";
 
 /// A data set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -12,6 +17,10 @@ pub(crate) enum DataSet {
     People,
     /// The same with twenty attributes more.
     Wide,
+    /// The first one without indexes of entryCSN and entryUUID.
+    Unstamped,
+    /// Accounts of a mail server, with 29 indexes.
+    Accounts,
     /// Staff in departments: long names, several values, other distributions, many groups.
     Staff,
 }
@@ -20,7 +29,8 @@ impl DataSet {
     /// Entries of a directory of this many people.
     pub(crate) fn entries(self, people: u64) -> u64 {
         match self {
-            DataSet::People | DataSet::Wide => people::entries(people),
+            DataSet::People | DataSet::Wide | DataSet::Unstamped => people::entries(people),
+            DataSet::Accounts => accounts::entries(people),
             DataSet::Staff => staff::entries(people),
         }
     }
@@ -28,10 +38,33 @@ impl DataSet {
     /// Writes it as LDIF.
     pub(crate) fn write(self, people: u64, out: &mut impl Write) -> io::Result<()> {
         match self {
-            DataSet::People => people::write(people, false, out),
+            DataSet::People | DataSet::Unstamped => people::write(people, false, out),
+            DataSet::Accounts => accounts::write(people, out),
             DataSet::Wide => people::write(people, true, out),
             DataSet::Staff => staff::write(people, out),
         }
+    }
+
+    /// The name of the database, and where searches begin.
+    pub(crate) fn suffix(self) -> &'static str {
+        match self {
+            DataSet::Accounts => accounts::SUFFIX,
+            _ => people::SUFFIX,
+        }
+    }
+
+    /// The indexes of every server.
+    pub(crate) fn indexes(self) -> &'static str {
+        match self {
+            DataSet::Accounts => accounts::INDEXES,
+            DataSet::Unstamped => UNSTAMPED,
+            _ => INDEXES,
+        }
+    }
+
+    /// Its own schema, if it needs one.
+    pub(crate) fn schema(self) -> Option<String> {
+        (self == DataSet::Accounts).then(accounts::schema)
     }
 
     /// The beginning of files' names.
@@ -39,6 +72,8 @@ impl DataSet {
         match self {
             DataSet::People => "directory",
             DataSet::Wide => "wide",
+            DataSet::Unstamped => "unstamped",
+            DataSet::Accounts => "accounts",
             DataSet::Staff => "staff",
         }
     }
@@ -48,6 +83,8 @@ impl DataSet {
         match self {
             DataSet::People => "",
             DataSet::Wide => ", wide ones",
+            DataSet::Unstamped => ", no index of entryCSN and entryUUID",
+            DataSet::Accounts => ", accounts of a mail server",
             DataSet::Staff => ", the second data set",
         }
     }
@@ -56,6 +93,7 @@ impl DataSet {
         match self {
             DataSet::People => Half::Directory,
             DataSet::Wide => Half::Wide,
+            DataSet::Unstamped | DataSet::Accounts => Half::Founding,
             DataSet::Staff => Half::Staff,
         }
     }

@@ -11,15 +11,17 @@
 
 use std::fs::{self, File};
 use std::io::BufWriter;
-use std::net::TcpListener;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::process::Command;
 
 use anyhow::{Context as _, bail, ensure};
 use fulgurite_client::{Change, Client, ResultCode, Scope};
 
+use super::callgrind::{CountedServer, Dump, PATIENCE};
+use super::contender::Contender;
+use super::data_set::DataSet;
 use super::people::{self, PASSWORD, ROOT_DN, ROOT_PASSWORD, SUFFIX};
+use super::server::{Installed, free_port};
 use super::table::EVERYTHING;
 use crate::count::Count;
 use crate::folders::Folders;
@@ -28,9 +30,6 @@ use crate::workload::data::scattered;
 
 /// People in the directory.
 const PEOPLE: u64 = 10_000;
-
-/// The longest wait for the server, which is about fifty times slower under callgrind.
-const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A kind of request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -100,16 +99,6 @@ pub(crate) struct ServerCounting {
     pub(crate) keep: Option<PathBuf>,
 }
 
-/// A server under callgrind.
-struct CountedServer {
-    process: Child,
-    port: u16,
-    /// Prefix of callgrind's files; each has a number behind it.
-    counts: PathBuf,
-    /// Files so far.
-    written: u32,
-}
-
 /// The number of operations that are counted.
 pub(crate) fn questions() -> usize {
     QUESTIONS.len()
@@ -141,8 +130,8 @@ impl ServerCounting {
                 self.only.is_empty() || self.only.iter().any(|one| one == question.name)
             })
             .map(|question| {
-                let instructions = server
-                    .instructions(question)
+                let instructions = question
+                    .instructions(&mut server)
                     .with_context(|| question.name)?;
                 Ok(Count {
                     workload: question.name.to_owned(),
@@ -178,120 +167,108 @@ impl ServerCounting {
         let password = folder.join("password");
         fs::write(&password, ROOT_PASSWORD)?;
         let port = free_port()?;
-        let counts = folder.join("callgrind.out");
-        let process = Command::new("valgrind")
-            .args(["--tool=callgrind", "--quiet"])
-            .arg(format!("--callgrind-out-file={}", counts.display()))
-            .arg(&self.server)
+        let mut command = Command::new(&self.server);
+        command
             .args(["serve", "--threads", "1", "--size-limit", "unlimited"])
             .args(["--log-level", "error", "--suffix", SUFFIX])
             .args(["--listen", &format!("ldap://127.0.0.1:{port}")])
             .args(["--root-dn", ROOT_DN, "--root-password-file"])
             .arg(&password)
             .arg("--data")
-            .arg(folder.join("data"))
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(File::create(folder.join("log"))?)
-            .spawn()
-            .context("cannot start valgrind")?;
-        let mut server = CountedServer {
-            process,
-            port,
-            counts,
-            written: 0,
-        };
-        let begun = Instant::now();
-        while !server.answers() {
-            let log = || fs::read_to_string(folder.join("log")).unwrap_or_default();
-            if server.process.try_wait()?.is_some() {
-                bail!("the server did not start: {}", log().trim());
-            }
-            ensure!(
-                begun.elapsed() < PATIENCE,
-                "the server does not answer: {}",
-                log().trim()
-            );
-            std::thread::sleep(Duration::from_millis(50));
-        }
-        Ok(server)
+            .arg(folder.join("data"));
+        CountedServer::start(&command, port, folder)
     }
 }
 
-impl CountedServer {
+impl Question {
     /// Returns the instructions of one operation.
-    fn instructions(&mut self, question: &Question) -> anyhow::Result<f64> {
-        let mut client = Client::connect(("127.0.0.1", self.port))?;
+    fn instructions(&self, server: &mut CountedServer) -> anyhow::Result<f64> {
+        let (fewer, more) = self.counts(server)?;
+        self.price(fewer.total()?, more.total()?)
+    }
+
+    /// Asks; returns the counts of N requests and of twice as many.
+    fn counts(&self, server: &mut CountedServer) -> anyhow::Result<(Dump, Dump)> {
+        let mut client = Client::connect(("127.0.0.1", server.port))?;
         client.set_read_timeout(Some(PATIENCE))?;
-        if question.operation == Operation::Modify {
+        if self.operation == Operation::Modify {
             let bound = client.bind(ROOT_DN, ROOT_PASSWORD.as_bytes())?;
             ensure!(bound.is_success(), "cannot bind: {bound:?}");
         }
         let mut counted = |requests: std::ops::Range<u64>| {
             for number in requests {
-                question.operation.ask(&mut client, number)?;
+                self.operation.ask(&mut client, number)?;
             }
-            self.counted()
+            server.counted()
         };
-        let requests = question.requests;
+        let requests = self.requests;
         counted(0..requests)?;
-        let fewer = counted(requests..2 * requests)?;
-        let more = counted(2 * requests..4 * requests)?;
+        Ok((
+            counted(requests..2 * requests)?,
+            counted(2 * requests..4 * requests)?,
+        ))
+    }
+
+    /// The instructions of one operation, from two counts.
+    fn price(&self, fewer: u64, more: u64) -> anyhow::Result<f64> {
         let difference = more
             .checked_sub(fewer)
             .context("more requests were cheaper")?;
         ensure!(difference > 0, "nothing was counted");
-        Ok(difference as f64 / (requests * question.parts) as f64)
-    }
-
-    /// Returns true if the server answers an anonymous bind.
-    fn answers(&self) -> bool {
-        let client = Client::connect(("127.0.0.1", self.port));
-        client.is_ok_and(|mut client| client.bind("", b"").is_ok_and(|result| result.is_success()))
-    }
-
-    /// Returns the instructions since the last call.
-    fn counted(&mut self) -> anyhow::Result<u64> {
-        let output = Command::new("vgdb")
-            .args([&format!("--pid={}", self.process.id()), "dump"])
-            .output()
-            .context("cannot run vgdb, a part of valgrind")?;
-        ensure!(
-            output.status.success(),
-            "vgdb: {}",
-            String::from_utf8_lossy(&output.stderr).trim()
-        );
-        self.written += 1;
-        let file = self.counts.with_extension(format!("out.{}", self.written));
-        let text = fs::read_to_string(&file).context("callgrind has left no count")?;
-        total(&text).context("callgrind's file has no total")
-    }
-
-    /// Ends the server as administrators do.
-    fn stop(&mut self) -> anyhow::Result<()> {
-        Command::new("kill")
-            .arg(self.process.id().to_string())
-            .status()?;
-        self.process.wait()?;
-        Ok(())
-    }
-
-    /// Copies callgrind's files: for each question three, in the order of the counts.
-    fn keep(&self, folder: &Path) -> anyhow::Result<()> {
-        for number in 1..=self.written {
-            let name = format!("callgrind.out.{number}");
-            fs::copy(self.counts.with_file_name(&name), folder.join(&name))?;
-        }
-        Ok(())
+        Ok(difference as f64 / (self.requests * self.parts) as f64)
     }
 }
 
-impl Drop for CountedServer {
-    fn drop(&mut self) {
-        // After `stop` both fail, and nothing is left to end.
-        let _ = self.process.kill();
-        let _ = self.process.wait();
+/// The price of a question to a server.
+#[derive(Debug)]
+pub(crate) struct Price {
+    pub(crate) question: &'static str,
+    pub(crate) instructions: f64,
+    /// Of them, those of the key/value store below the server; none if the server is one object
+    /// with it.
+    pub(crate) in_store: Option<f64>,
+}
+
+/// Counts two questions to any server.
+/// # Errors
+/// Fails if a program is missing, if the server stops, or if an answer is wrong.
+pub(crate) fn prices(name: &str, project: &Path, memory: &Path) -> anyhow::Result<Vec<Price>> {
+    let contender = Contender::named(name).with_context(|| format!("there is no server {name}"))?;
+    let mut folders = Folders::new(memory, memory)?;
+    let folder = folders.fresh(Medium::Memory)?;
+    let ldif = folder.join("people.ldif");
+    people::write(PEOPLE, false, &mut BufWriter::new(File::create(&ldif)?))?;
+    let own = Installed::new(contender, project, folder.clone(), DataSet::People, PEOPLE)?;
+    if let Some(why) = own.missing() {
+        bail!(why);
     }
+    own.configure()?;
+    own.load(&ldif)?;
+    let mut server = CountedServer::start(&own.start_command(), own.port, &folder)?;
+    // The same requests again and again: caches have all of them.
+    let scan = QUESTIONS
+        .iter()
+        .find(|one| one.operation == Operation::Scan);
+    let uid = Question {
+        requests: 40,
+        ..ask("uid", Operation::Uid)
+    };
+    let prices = scan.copied().into_iter().chain([uid]).map(|question| {
+        question.counts(&mut server)?;
+        let (fewer, more) = question.counts(&mut server)?;
+        let in_store = match (fewer.of_store(), more.of_store()) {
+            (Some(fewer), Some(more)) => Some(question.price(fewer, more)?),
+            _ => None,
+        };
+        Ok(Price {
+            question: question.name,
+            instructions: question.price(fewer.total()?, more.total()?)?,
+            in_store,
+        })
+    });
+    let prices = prices.collect::<anyhow::Result<Vec<_>>>()?;
+    server.stop()?;
+    Ok(prices)
 }
 
 impl Operation {
@@ -352,32 +329,9 @@ fn find(client: &mut Client, filter: &str, dn: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The total of one of callgrind's files.
-fn total(text: &str) -> Option<u64> {
-    let line = text
-        .lines()
-        .rev()
-        .find_map(|line| line.strip_prefix("totals: "))?;
-    line.trim().parse().ok()
-}
-
-/// A port that no program listens on.
-fn free_port() -> anyhow::Result<u16> {
-    let listener = TcpListener::bind(("127.0.0.1", 0)).context("no port is free")?;
-    Ok(listener.local_addr()?.port())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_last_total_counts() {
-        let text = "events: Ir\nfn=(1) main\n10 5\n\ntotals: 12\ntotals: 4711\n";
-        assert_eq!(total(text), Some(4711));
-        assert_eq!(total("events: Ir\n"), None);
-        assert_eq!(total("totals: much\n"), None);
-    }
 
     #[test]
     fn questions_have_distinct_names() {

@@ -10,6 +10,8 @@
 //! The figure is the server's CPU time for each operation. An echo server, which answers without a
 //! directory, takes part too.
 
+mod accounts;
+mod callgrind;
 mod client;
 mod contender;
 mod data_set;
@@ -23,12 +25,16 @@ mod slapd_conf;
 mod staff;
 mod table;
 
+#[cfg(test)]
+pub(crate) use contender::Contender;
 pub(crate) use data_set::DataSet;
+pub(crate) use instructions::{Price, prices};
 pub(crate) use plan::Plan;
 
 use std::fs::File;
-use std::io::BufWriter;
+use std::io::{BufWriter, Read as _};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, ensure};
 
@@ -40,7 +46,10 @@ use client::{Generator, answer, start};
 use contender::{CONTENDERS, Make, OURS, Presence, REFERENCE};
 use duty::Duty;
 use server::{Installed, Spent};
-use table::{CHANGES, EVERYTHING, MEMORY, OTHER_ROWS, QUESTIONS, Question, ROWS_OF_PEOPLE, WHOLE};
+use table::{
+    Beside, CHANGES, EVERYTHING, MEMORY, OTHER_ROWS, QUESTIONS, Question, ROWS_OF_ACCOUNTS,
+    ROWS_OF_PEOPLE, SCANS, WHOLE,
+};
 
 struct Run<'p> {
     plan: &'p Plan,
@@ -71,8 +80,7 @@ pub(crate) fn run(plan: &Plan) -> anyhow::Result<Results> {
             continue;
         }
         let folder = folders.fresh(Medium::Memory)?;
-        let entries = plan.data.entries(plan.people);
-        let server = Installed::new(contender, &plan.project, folder, entries);
+        let server = Installed::new(contender, &plan.project, folder, plan.data, plan.people)?;
         if let Some(why) = server.missing() {
             results.missing.push(Missing {
                 title: contender.title.to_owned(),
@@ -116,6 +124,10 @@ impl Run<'_> {
     }
 
     fn wants(&self, name: &str) -> bool {
+        let of_accounts = name.starts_with(ROWS_OF_ACCOUNTS);
+        if of_accounts && self.plan.data != DataSet::Accounts {
+            return false;
+        }
         if self.plan.data == DataSet::Staff && ROWS_OF_PEOPLE.contains(&name) {
             return false;
         }
@@ -150,6 +162,12 @@ impl Run<'_> {
             "modifies-beside",
             "the two clients that modify meanwhile",
             CHANGES,
+            Figure::Wall,
+        );
+        self.add_row(
+            "reads-beside",
+            "the reads of the file meanwhile, the second of two",
+            SCANS,
             Figure::Wall,
         );
         let (anonymous, resident) = (
@@ -321,7 +339,7 @@ impl Run<'_> {
         let is_all = question
             .filter
             .is_none_or(|(filter, _)| filter == EVERYTHING);
-        if make == Make::Echo && (!is_all || question.beside_modifies) {
+        if make == Make::Echo && (!is_all || question.beside != Beside::Nothing) {
             return;
         }
         let outcome = self.outcome(at, question, round);
@@ -331,7 +349,11 @@ impl Run<'_> {
         };
         self.note(question.name, engine, round, outcome);
         if let Some(beside) = beside {
-            self.note("modifies-beside", engine, round, Ok(beside));
+            let row = match question.beside {
+                Beside::FileReads => "reads-beside",
+                _ => "modifies-beside",
+            };
+            self.note(row, engine, round, Ok(beside));
         }
     }
 
@@ -344,8 +366,14 @@ impl Run<'_> {
         let server = &self.servers[at];
         let load = self.generator();
         let mut generator = load.command(server, question, round);
-        if !question.beside_modifies {
-            return Ok((answer(start(&mut generator)?, server.make())?, None));
+        match question.beside {
+            Beside::Nothing => return Ok((answer(start(&mut generator)?, server.make())?, None)),
+            Beside::FileReads => {
+                let scans = start(&mut generator)?;
+                let reads = reads_of_largest(&server.data());
+                return Ok((answer(scans, server.make())?, Some(reads?)));
+            }
+            Beside::Modifies => {}
         }
         let modify = Question {
             kind: "modify",
@@ -354,7 +382,7 @@ impl Run<'_> {
             ..*question
         };
         // Both end by the clock.
-        let time = ["--seconds", "3"];
+        let time = ["--seconds", if self.plan.scale > 1 { "1" } else { "3" }];
         let mut modifies = load.command(server, &modify, round);
         let modifies = start(modifies.args(time))?;
         let searches = start(generator.args(time))?;
@@ -392,7 +420,7 @@ impl Run<'_> {
         let folder = root.join(own.name());
         let _ = std::fs::remove_dir_all(&folder);
         std::fs::create_dir_all(&folder)?;
-        let mut server = own.with_duty(question.duty, folder);
+        let mut server = own.with_duty(question.duty, folder)?;
         server.configure()?;
         copy_files(&own.data(), &server.data(), medium)?;
         server.start()?;
@@ -402,12 +430,28 @@ impl Run<'_> {
         server.stop()?;
         // A log may be written late, but not after the end.
         if question.duty == Duty::Logging
-            && let Err(error) = server.require_log(question.requests)
+            && let Err(error) = server.require_log(self.plan.requests(question))
         {
             self.note(question.name, server.name(), round, Err(error));
         }
         Ok(())
     }
+}
+
+/// Reads the largest file of a folder twice, in pieces of a mebibyte; tells of the second time.
+fn reads_of_largest(folder: &Path) -> anyhow::Result<Outcome> {
+    let files = std::fs::read_dir(folder)?.flatten();
+    let sizes = files.filter_map(|file| Some((file.metadata().ok()?.len(), file.path())));
+    let (_, largest) = sizes.max().context("a database without files")?;
+    let mut piece = vec![0; 1 << 20];
+    let mut wall = Duration::ZERO;
+    for _ in 0..2 {
+        let begun = Instant::now();
+        let mut file = File::open(&largest)?;
+        while file.read(&mut piece)? > 0 {}
+        wall = begun.elapsed();
+    }
+    Ok(outcome_of(&Spent { wall, cpu: wall }))
 }
 
 fn outcome_of(spent: &Spent) -> Outcome {
@@ -443,6 +487,6 @@ pub(crate) fn servers() -> impl Iterator<Item = (&'static str, &'static str)> {
 }
 
 /// Returns true if the load generator has been built.
-pub(crate) fn is_there(project: &Path) -> bool {
-    project.join("target/release/fulgurite-bench").exists()
+pub(crate) fn is_there() -> bool {
+    client::program().exists()
 }

@@ -6,7 +6,7 @@ use anyhow::ensure;
 
 use super::contender::{CONTENDERS, Contender, OURS, REFERENCE};
 use super::data_set::DataSet;
-use super::table::{OTHER_ROWS, QUESTIONS};
+use super::table::{OTHER_ROWS, QUESTIONS, Question};
 use crate::results::{Half, Results};
 use crate::targets;
 
@@ -21,6 +21,8 @@ pub(crate) struct Plan {
     /// How often everything is done; those who are neither ours nor the reference take part in the
     /// first round.
     pub(crate) rounds: u64,
+    /// Divides the number of requests; above 1 the figures only test the bench itself.
+    pub(crate) scale: u64,
     /// Rows of the long run, too.
     pub(crate) full: bool,
     /// Names of rows; none for all.
@@ -32,6 +34,12 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
+    /// The requests of a question: at least one of each connection.
+    pub(super) fn requests(&self, question: &Question) -> u64 {
+        let least = question.requests.min(question.connections);
+        (question.requests / self.scale).max(least)
+    }
+
     /// Requires that rows and servers that are named exist.
     pub(super) fn require_names(&self) -> anyhow::Result<()> {
         for name in &self.only {
@@ -68,7 +76,7 @@ impl Plan {
             } else {
                 self.data.half()
             },
-            scale: 1,
+            scale: self.scale,
             people: self.people,
             reference: REFERENCE.to_owned(),
             ours: vec![OURS.to_owned()],

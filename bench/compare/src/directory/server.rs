@@ -2,7 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::{Read as _, Write as _};
-use std::net::TcpStream;
+use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -10,9 +10,10 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, bail, ensure};
 
 use super::contender::{Contender, Make};
+use super::data_set::DataSet;
 use super::ds389;
 use super::duty::Duty;
-use super::slapd_conf::SlapdConf;
+use super::slapd_conf::{SCHEMA, SlapdConf};
 
 /// How long a server may take for anything.
 const PATIENCE: Duration = Duration::from_secs(1800);
@@ -33,6 +34,8 @@ pub(crate) struct Installed {
     project: PathBuf,
     folder: PathBuf,
     pub(crate) port: u16,
+    data_set: DataSet,
+    people: u64,
     /// Entries of the database.
     entries: u64,
     duty: Duty,
@@ -44,29 +47,33 @@ impl Installed {
         contender: &'static Contender,
         project: &Path,
         folder: PathBuf,
-        entries: u64,
-    ) -> Self {
-        Installed {
+        data: DataSet,
+        people: u64,
+    ) -> anyhow::Result<Self> {
+        Ok(Installed {
             contender,
             project: project.to_owned(),
             folder,
-            port: contender.port,
-            entries,
+            port: free_port()?,
+            data_set: data,
+            entries: data.entries(people),
+            people,
             duty: Duty::Nothing,
             running: None,
-        }
+        })
     }
 
-    /// The same server in another folder, on a port of its duty.
-    pub(crate) fn with_duty(&self, duty: Duty, folder: PathBuf) -> Self {
-        let more = match duty {
-            Duty::Nothing => 0,
-            Duty::Durable => 10,
-            Duty::Logging => 20,
-        };
-        let mut server = Installed::new(self.contender, &self.project, folder, self.entries);
-        (server.port, server.duty) = (server.port + more, duty);
-        server
+    /// The same server with a duty, in another folder and on another port.
+    pub(crate) fn with_duty(&self, duty: Duty, folder: PathBuf) -> anyhow::Result<Self> {
+        let mut server = Installed::new(
+            self.contender,
+            &self.project,
+            folder,
+            self.data_set,
+            self.people,
+        )?;
+        server.duty = duty;
+        Ok(server)
     }
 
     pub(crate) fn make(&self) -> Make {
@@ -130,10 +137,14 @@ impl Installed {
         if self.make() == Make::Ds389 {
             return ds389::configure(&self.project, &self.folder, self.port, self.duty);
         }
+        if let Some(text) = self.data_set.schema() {
+            fs::write(self.folder.join(SCHEMA), text)?;
+        }
         let conf = SlapdConf {
             root: &self.slapd_root(),
             folder: &self.folder,
             backend: self.contender.backend,
+            data_set: self.data_set,
             entries: self.entries,
             durable: self.duty == Duty::Durable,
             threads: self.contender.threads,
@@ -242,7 +253,8 @@ impl Installed {
         bail!("{} does not answer", self.name())
     }
 
-    fn start_command(&self) -> Command {
+    /// The command that serves, without a core.
+    pub(super) fn start_command(&self) -> Command {
         let logs = self.duty == Duty::Logging;
         let url = format!("ldap://127.0.0.1:{}", self.port);
         let mut command = self.command("serve", "slapd");
@@ -349,6 +361,12 @@ pub(crate) fn on_core(core: usize, command: &Command) -> Command {
         .stdout(Stdio::null())
         .stderr(Stdio::null());
     held
+}
+
+/// A port that no program listens on.
+pub(super) fn free_port() -> anyhow::Result<u16> {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).context("no port is free")?;
+    Ok(listener.local_addr()?.port())
 }
 
 /// Runs a command to its end.

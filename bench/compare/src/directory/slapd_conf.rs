@@ -3,11 +3,11 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use super::people::{ROOT_DN, ROOT_PASSWORD, SUFFIX};
+use super::data_set::DataSet;
+use super::people::ROOT_PASSWORD;
 
-/// The indexes of every server.
-const INDEXES: &str = "index objectClass,entryUUID,entryCSN eq\nindex uid,mail eq,pres,sub\n\
-    index cn,sn,givenName eq,sub\nindex l,st eq\nindex member eq\n";
+/// The file of a data set's own schema, in the server's folder.
+pub(crate) const SCHEMA: &str = "own.schema";
 
 /// The part of slapd that keeps entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,6 +21,8 @@ pub(crate) enum Backend {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Caching {
     All,
+    /// All entries, and no sets of ids.
+    Entries,
     Tenth,
     Off,
 }
@@ -32,6 +34,7 @@ pub(crate) struct SlapdConf<'a> {
     /// The server's folder; the database is in `data` below it.
     pub(crate) folder: &'a Path,
     pub(crate) backend: Backend,
+    pub(crate) data_set: DataSet,
     /// Entries of the database, for caches.
     pub(crate) entries: u64,
     /// True if a commit is on the disk before its answer.
@@ -64,6 +67,9 @@ impl SlapdConf<'_> {
         let mut out = ["core", "cosine", "inetorgperson"]
             .map(|name| format!("include {root}/etc/ldap/schema/{name}.schema\n"))
             .concat();
+        if self.data_set.schema().is_some() {
+            let _ = writeln!(out, "include {folder}/{SCHEMA}");
+        }
         let name = self.backend.name();
         let _ = write!(
             out,
@@ -75,7 +81,8 @@ impl SlapdConf<'_> {
         }
         let _ = writeln!(
             out,
-            "database {name}\nsuffix \"{SUFFIX}\"\nrootdn \"{ROOT_DN}\""
+            "database {name}\nsuffix \"{0}\"\nrootdn \"cn=admin,{0}\"",
+            self.data_set.suffix()
         );
         let _ = writeln!(out, "rootpw \"{ROOT_PASSWORD}\"\ndirectory {folder}/data");
         match self.backend.caching() {
@@ -85,26 +92,25 @@ impl SlapdConf<'_> {
         if !self.durable {
             out.push_str("dbnosync\n");
         }
-        out + INDEXES
+        out + self.data_set.indexes()
     }
 
     /// slapd-hdb(5) advises three times as many sets of ids as entries. Berkeley DB has a cache of
     /// pages, larger than the database.
     fn caches(&self, caching: Caching, out: &mut String) {
         let entries = match caching {
-            Caching::All => self.entries + self.entries / 10 + 1000,
+            Caching::All | Caching::Entries => self.entries + self.entries / 10 + 1000,
             Caching::Tenth => self.entries / 10,
             Caching::Off => 1,
         };
-        let sets = if caching == Caching::Off {
-            0
-        } else {
-            3 * entries
+        let sets = match caching {
+            Caching::Entries | Caching::Off => 0,
+            Caching::All | Caching::Tenth => 3 * entries,
         };
         let _ = write!(
             out,
             "cachesize {entries}\nidlcachesize {sets}\ncheckpoint 65536 30\n\
-             dbconfig set_cachesize 1 0 1\ndbconfig set_lg_bsize 2097152\n\
+             dbconfig set_cachesize 1 0 1\ndbconfig set_tas_spins 1\ndbconfig set_lg_bsize 2097152\n\
              dbconfig set_lg_max 104857600\ndbconfig set_flags DB_LOG_AUTOREMOVE\n\
              dbconfig set_lk_max_objects 30000\ndbconfig set_lk_max_locks 30000\n\
              dbconfig set_lk_max_lockers 3000\n"
@@ -124,6 +130,7 @@ mod tests {
             root: Path::new("/r"),
             folder: Path::new("/f"),
             backend,
+            data_set: DataSet::People,
             entries: 5000,
             durable,
             threads: Some(4),
@@ -151,6 +158,10 @@ mod tests {
         assert!(
             text(Backend::Hdb(Caching::Tenth), true)
                 .contains("\ncachesize 500\nidlcachesize 1500\n")
+        );
+        assert!(
+            text(Backend::Hdb(Caching::Entries), true)
+                .contains("\ncachesize 6500\nidlcachesize 0\n")
         );
         assert!(text(Backend::Bdb(Caching::Off), true).contains("\ncachesize 1\nidlcachesize 0\n"));
         assert!(!text(Backend::Mdb, true).contains("cachesize"));

@@ -8,6 +8,16 @@ use crate::workload::{Figure, Tier};
 /// A filter, and the number of entries that it finds.
 type Sought = (&'static str, fn(DataSet, u64) -> u64);
 
+/// The work of others during a question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Beside {
+    Nothing,
+    /// Two clients modify.
+    Modifies,
+    /// The largest file of the database is read and forgotten.
+    FileReads,
+}
+
 /// One kind of question.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Question {
@@ -27,8 +37,8 @@ pub(crate) struct Question {
     pub(crate) figure: Figure,
     /// The server's work besides its answers.
     pub(crate) duty: Duty,
-    /// True if two clients modify meanwhile.
-    pub(crate) beside_modifies: bool,
+    /// The other work meanwhile.
+    pub(crate) beside: Beside,
     pub(crate) tier: Tier,
 }
 
@@ -50,13 +60,24 @@ const fn ask(
         as_root: false,
         figure: Figure::Cpu,
         duty: Duty::Nothing,
-        beside_modifies: false,
+        beside: Beside::Nothing,
         tier: Tier::Short,
     }
 }
 
+/// Two filters in turn: the address of delivery, and an alias.
+const fn mail_server(name: &'static str, title: &'static str, connections: u64) -> Question {
+    Question {
+        connections,
+        requests: 20_000,
+        figure: Figure::Wall,
+        tier: Tier::Full,
+        ..ask(name, title, SEARCHES, "mail-server")
+    }
+}
+
 const SEARCHES: &str = "Searches";
-const SCANS: &str = "Scans";
+pub(crate) const SCANS: &str = "Scans";
 const OTHERS: &str = "Binds and compares";
 pub(crate) const CHANGES: &str = "Changes";
 /// The filter of scans that return everything.
@@ -89,6 +110,41 @@ pub(crate) const QUESTIONS: &[Question] = &[
         requests: 16,
         filter: Some((EVERYTHING, DataSet::entries)),
         ..ask("scan-16", "all entries, 16 clients at once", SCANS, "scan")
+    },
+    Question {
+        connections: 2,
+        requests: 2,
+        filter: Some((EVERYTHING, DataSet::entries)),
+        tier: Tier::Full,
+        ..ask("scan-2", "all entries, 2 clients at once", SCANS, "scan")
+    },
+    Question {
+        connections: 4,
+        requests: 4,
+        filter: Some((EVERYTHING, DataSet::entries)),
+        tier: Tier::Full,
+        ..ask("scan-4", "all entries, 4 clients at once", SCANS, "scan")
+    },
+    Question {
+        connections: 8,
+        requests: 8,
+        filter: Some((EVERYTHING, DataSet::entries)),
+        tier: Tier::Full,
+        ..ask("scan-8", "all entries, 8 clients at once", SCANS, "scan")
+    },
+    Question {
+        connections: 1,
+        requests: 2,
+        filter: Some((EVERYTHING, DataSet::entries)),
+        figure: Figure::Wall,
+        beside: Beside::FileReads,
+        tier: Tier::Full,
+        ..ask(
+            "scan-beside-reads",
+            "all entries, while the file of the database is read",
+            SCANS,
+            "scan",
+        )
     },
     Question {
         connections: 4,
@@ -149,6 +205,13 @@ pub(crate) const QUESTIONS: &[Question] = &[
             "mail",
         )
     },
+    mail_server("mail-server-1", "as a mail server asks, one connection", 1),
+    mail_server("mail-server-2", "the same, 2 connections", 2),
+    mail_server("mail-server-4", "the same, 4 connections", 4),
+    mail_server("mail-server-8", "the same, 8 connections", 8),
+    mail_server("mail-server-16", "the same, 16 connections", 16),
+    mail_server("mail-server-32", "the same, 32 connections", 32),
+    mail_server("mail-server-64", "the same, 64 connections", 64),
     ask(
         "missing-16",
         "a uid that nobody has, 16 connections",
@@ -273,7 +336,7 @@ pub(crate) const QUESTIONS: &[Question] = &[
     Question {
         requests: 1_000_000_000,
         figure: Figure::Wall,
-        beside_modifies: true,
+        beside: Beside::Modifies,
         ..ask(
             "uid-beside-modify",
             "uid, 16 connections, while two clients modify",
@@ -295,6 +358,9 @@ pub(crate) const QUESTIONS: &[Question] = &[
     },
 ];
 
+/// The rows of accounts alone begin so.
+pub(crate) const ROWS_OF_ACCOUNTS: &str = "mail-server-";
+
 /// The rows that other data sets than the first have no answer to.
 pub(crate) const ROWS_OF_PEOPLE: &[&str] = &["both", "substring-16"];
 
@@ -305,6 +371,7 @@ pub(crate) const OTHER_ROWS: &[&str] = &[
     "export",
     "start",
     "modifies-beside",
+    "reads-beside",
     "memory",
     "resident",
 ];

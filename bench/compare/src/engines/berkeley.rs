@@ -11,7 +11,7 @@ use crate::store::{CACHE_BYTES, Durability, Reader, Setup, Store, Writer};
 c_library!(Functions {
     version() -> *const c_char;
     error(code: c_int) -> *const c_char;
-    open(folder: *const c_char, synchronous: c_int, duplicates: c_int, cache_bytes: u32, store: *mut *mut c_void) -> c_int;
+    open(folder: *const c_char, kind: c_int, synchronous: c_int, duplicates: c_int, cache_bytes: u32, store: *mut *mut c_void) -> c_int;
     close(store: *mut c_void);
     begin(store: *mut c_void, txn: *mut *mut c_void) -> c_int;
     commit(txn: *mut c_void) -> c_int;
@@ -31,15 +31,20 @@ const LAST: c_int = 2;
 const PREV: c_int = 3;
 const FROM: c_int = 4;
 
+/// Parts of a kind: a hash table, an environment with a cache only, no transactions.
+pub(crate) const HASH: c_int = 1;
+pub(crate) const BARE: c_int = 2;
+pub(crate) const WITHOUT_TRANSACTIONS: c_int = 4;
+
 /// An environment with one database.
-pub(crate) struct Berkeley {
+pub(crate) struct Berkeley<const KIND: c_int> {
     c: Functions,
     store: *mut c_void,
 }
 
 // SAFETY: environment and database are opened for threads; readers and transactions stay with
 // theirs.
-unsafe impl Sync for Berkeley {}
+unsafe impl<const KIND: c_int> Sync for Berkeley<KIND> {}
 
 impl Functions {
     fn check(&self, code: c_int) -> anyhow::Result<()> {
@@ -52,7 +57,7 @@ impl Functions {
     }
 }
 
-impl Store for Berkeley {
+impl<const KIND: c_int> Store for Berkeley<KIND> {
     type Reader<'s> = BerkeleyReader<'s>;
     type Writer<'s> = BerkeleyWriter<'s>;
 
@@ -62,6 +67,7 @@ impl Store for Berkeley {
         let synchronous = setup.durability == Durability::Synchronous;
         c.check(c.open(
             c_path(&setup.folder)?.as_ptr(),
+            KIND,
             synchronous.into(),
             setup.duplicates.into(),
             u32::try_from(CACHE_BYTES)?,
@@ -82,7 +88,11 @@ impl Store for Berkeley {
     ) -> anyhow::Result<T> {
         let mut txn = null_mut();
         self.c.check(self.c.begin(self.store, &raw mut txn))?;
-        let done = match work(&mut BerkeleyWriter { store: self, txn }) {
+        let done = match work(&mut BerkeleyWriter {
+            c: &self.c,
+            store: self.store,
+            txn,
+        }) {
             Ok(done) => done,
             Err(error) => {
                 self.c.check(self.c.abort(txn))?;
@@ -99,7 +109,7 @@ impl Store for Berkeley {
     }
 }
 
-impl Drop for Berkeley {
+impl<const KIND: c_int> Drop for Berkeley<KIND> {
     fn drop(&mut self) {
         self.c.close(self.store);
     }
@@ -190,16 +200,17 @@ impl Drop for BerkeleyReader<'_> {
 
 /// A transaction.
 pub(crate) struct BerkeleyWriter<'s> {
-    store: &'s Berkeley,
+    c: &'s Functions,
+    store: *mut c_void,
     txn: *mut c_void,
 }
 
 impl Writer for BerkeleyWriter<'_> {
     #[inline]
     fn put(&mut self, key: &[u8], value: &[u8]) -> anyhow::Result<()> {
-        let Berkeley { c, store } = self.store;
+        let c = self.c;
         c.check(c.put(
-            *store,
+            self.store,
             self.txn,
             key.as_ptr(),
             key.len(),
@@ -210,7 +221,7 @@ impl Writer for BerkeleyWriter<'_> {
 
     #[inline]
     fn delete(&mut self, key: &[u8]) -> anyhow::Result<()> {
-        let Berkeley { c, store } = self.store;
-        c.check(c.delete(*store, self.txn, key.as_ptr(), key.len()))
+        let c = self.c;
+        c.check(c.delete(self.store, self.txn, key.as_ptr(), key.len()))
     }
 }

@@ -33,6 +33,8 @@ pub(crate) struct Engine {
     pub(crate) lmdb_files: bool,
     /// Takes part in every round; the others in every third.
     pub(crate) every_round: bool,
+    /// Takes part only if it is named.
+    pub(crate) named_only: bool,
     /// Its settings, as the report prints them.
     pub(crate) tuning: &'static str,
 }
@@ -47,8 +49,16 @@ enum Adapter {
     LevelDb,
     Sqlite,
     Berkeley,
+    /// Operations outside of transactions: a B-tree or a hash table, in a whole or a bare
+    /// environment.
+    BerkeleyTree,
+    BerkeleyTreeBare,
+    BerkeleyHash,
+    BerkeleyHashBare,
     Kyoto,
 }
+
+use berkeley::{BARE, HASH, WITHOUT_TRANSACTIONS};
 
 use Ability::{Backwards, Begin, Copies, Duplicates, Renew, Writers};
 
@@ -58,6 +68,22 @@ const LMDB_CAN: &[Ability] = &[Duplicates, Copies, Renew, Begin, Backwards, Writ
 
 const LMDB_TUNING: &str = "MDB_NOSYNC unless durable; calls write the pages (no MDB_WRITEMAP); 256 reader slots; read-ahead \
     as the system does it";
+
+/// Berkeley DB with what an environment costs, or without.
+const fn environment(name: &'static str, title: &'static str, adapter: Adapter) -> Engine {
+    Engine {
+        name,
+        title,
+        adapter,
+        libraries: &["build/engines/libberkeley-adapter.so"],
+        needs: &["libdb-5.3.so"],
+        can: &[],
+        lmdb_files: false,
+        every_round: true,
+        named_only: true,
+        tuning: "cache 1 GiB; operations outside of transactions",
+    }
+}
 
 /// All there are. The first two are ours; the third is what they are compared with.
 pub(crate) const ENGINES: &[Engine] = &[
@@ -70,6 +96,7 @@ pub(crate) const ENGINES: &[Engine] = &[
         can: LMDB_CAN,
         lmdb_files: true,
         every_round: true,
+        named_only: false,
         tuning: LMDB_TUNING,
     },
     Engine {
@@ -81,6 +108,7 @@ pub(crate) const ENGINES: &[Engine] = &[
         can: LMDB_CAN,
         lmdb_files: true,
         every_round: true,
+        named_only: false,
         tuning: LMDB_TUNING,
     },
     Engine {
@@ -92,6 +120,7 @@ pub(crate) const ENGINES: &[Engine] = &[
         can: LMDB_CAN,
         lmdb_files: true,
         every_round: true,
+        named_only: false,
         tuning: LMDB_TUNING,
     },
     Engine {
@@ -103,6 +132,7 @@ pub(crate) const ENGINES: &[Engine] = &[
         can: LMDB_CAN,
         lmdb_files: true,
         every_round: false,
+        named_only: false,
         tuning: LMDB_TUNING,
     },
     Engine {
@@ -114,6 +144,7 @@ pub(crate) const ENGINES: &[Engine] = &[
         can: LMDB_CAN,
         lmdb_files: false,
         every_round: false,
+        named_only: false,
         tuning: "MDBX_UTTERLY_NOSYNC unless durable; 256 reader slots; pages of 4 KiB",
     },
     Engine {
@@ -125,6 +156,7 @@ pub(crate) const ENGINES: &[Engine] = &[
         can: &[Begin, Backwards, Writers],
         lmdb_files: false,
         every_round: false,
+        named_only: false,
         tuning: "cache 1 GiB; durability none unless durable, one durable commit at close",
     },
     Engine {
@@ -136,6 +168,7 @@ pub(crate) const ENGINES: &[Engine] = &[
         can: &[Begin, Backwards, Writers],
         lmdb_files: false,
         every_round: false,
+        named_only: false,
         tuning: "block cache 1 GiB, Bloom filters of ten bits, write buffer 64 MiB, no compression; levels merged before reads; sync off unless durable",
     },
     Engine {
@@ -147,6 +180,7 @@ pub(crate) const ENGINES: &[Engine] = &[
         can: &[Begin, Backwards, Writers],
         lmdb_files: false,
         every_round: false,
+        named_only: false,
         tuning: "as rocksdb",
     },
     Engine {
@@ -158,6 +192,7 @@ pub(crate) const ENGINES: &[Engine] = &[
         can: &[Backwards, Writers],
         lmdb_files: false,
         every_round: false,
+        named_only: false,
         tuning: "WAL, page cache and mmap_size 1 GiB, table without rowid, synchronous off unless durable",
     },
     Engine {
@@ -169,6 +204,7 @@ pub(crate) const ENGINES: &[Engine] = &[
         can: &[Duplicates, Backwards],
         lmdb_files: false,
         every_round: false,
+        named_only: false,
         tuning: "B-tree, cache 1 GiB, log buffer 16 MiB, private environment; DB_TXN_WRITE_NOSYNC unless durable",
     },
     Engine {
@@ -180,8 +216,29 @@ pub(crate) const ENGINES: &[Engine] = &[
         can: &[],
         lmdb_files: false,
         every_round: false,
+        named_only: false,
         tuning: "page cache and mapped region 1 GiB, 200,000 buckets; no transactions unless durable",
     },
+    environment(
+        "berkeley-tree",
+        "Berkeley DB, B-tree in an environment with transactions",
+        Adapter::BerkeleyTree,
+    ),
+    environment(
+        "berkeley-tree-bare",
+        "Berkeley DB, B-tree with a cache only",
+        Adapter::BerkeleyTreeBare,
+    ),
+    environment(
+        "berkeley-hash",
+        "Berkeley DB, hash table in an environment with transactions",
+        Adapter::BerkeleyHash,
+    ),
+    environment(
+        "berkeley-hash-bare",
+        "Berkeley DB, hash table with a cache only",
+        Adapter::BerkeleyHashBare,
+    ),
 ];
 
 /// Those that are ours.
@@ -227,7 +284,17 @@ impl Engine {
             Adapter::RocksDb => child.play::<leveldb::LevelDb<leveldb::Rocks>>(),
             Adapter::LevelDb => child.play::<leveldb::LevelDb<leveldb::Level>>(),
             Adapter::Sqlite => child.play::<sqlite::Sqlite>(),
-            Adapter::Berkeley => child.play::<berkeley::Berkeley>(),
+            Adapter::Berkeley => child.play::<berkeley::Berkeley<0>>(),
+            Adapter::BerkeleyTree => child.play::<berkeley::Berkeley<WITHOUT_TRANSACTIONS>>(),
+            Adapter::BerkeleyTreeBare => {
+                child.play::<berkeley::Berkeley<{ WITHOUT_TRANSACTIONS | BARE }>>()
+            }
+            Adapter::BerkeleyHash => {
+                child.play::<berkeley::Berkeley<{ WITHOUT_TRANSACTIONS | HASH }>>()
+            }
+            Adapter::BerkeleyHashBare => {
+                child.play::<berkeley::Berkeley<{ WITHOUT_TRANSACTIONS | BARE | HASH }>>()
+            }
             Adapter::Kyoto => child.play::<kyoto::Kyoto>(),
         }
     }

@@ -20,19 +20,28 @@ use crate::workload::{Tier, Workload};
 
 /// Writes a piece's tables and figures into a folder, and prints the tables.
 pub(crate) fn write_piece(piece: &Piece, folder: &Path) -> anyhow::Result<()> {
+    println!("{}", store_piece(piece, folder)?);
+    Ok(())
+}
+
+/// Writes a piece's tables and figures into a folder, and returns the tables.
+pub(crate) fn store_piece(piece: &Piece, folder: &Path) -> anyhow::Result<String> {
     std::fs::create_dir_all(folder)?;
     let (stem, tables) = match piece {
         Piece::Run(results) => (results.stem.as_str(), markdown::tables(results)),
         Piece::Limits(limits) => ("limits", machine::limits(limits)),
         Piece::Shared(lines) => ("shared", machine::shared(lines)),
+        // Their page is Markdown already.
+        Piece::Tables(_) => ("founding-tables", String::new()),
     };
-    std::fs::write(folder.join(format!("{stem}.md")), &tables)?;
+    if !tables.is_empty() {
+        std::fs::write(folder.join(format!("{stem}.md")), &tables)?;
+    }
     std::fs::write(
         folder.join(format!("{stem}.json")),
         serde_json::to_string_pretty(piece)?,
     )?;
-    println!("{tables}");
-    Ok(())
+    Ok(tables)
 }
 
 /// Makes one report of all pieces in a folder; or prints its first table alone.

@@ -70,6 +70,15 @@ impl Values {
     }
 }
 
+/// Adds all bytes to a digest, eight at a time.
+#[inline]
+pub(crate) fn sum(digest: u64, bytes: &[u8]) -> u64 {
+    let (words, rest) = bytes.as_chunks::<8>();
+    let words = words.iter().map(|word| u64::from_le_bytes(*word));
+    let rest = rest.iter().map(|&byte| u64::from(byte));
+    words.chain(rest).fold(digest, u64::wrapping_add)
+}
+
 /// Folds bytes into a digest: the length, the first eight and the last eight. So both ends of a
 /// value's memory are touched.
 #[inline]

@@ -39,6 +39,10 @@ pub(crate) struct Workload {
 pub(crate) enum Action {
     /// All records, in order; several times over.
     ReadForward,
+    /// The same, without a look at the values.
+    ReadKeys,
+    /// The same, with a look at every byte of the values.
+    ReadWhole,
     ReadBackward,
     ReadRandom,
     ReadMissing,
@@ -169,6 +173,8 @@ impl Workload {
         matches!(
             self.action,
             Action::ReadForward
+                | Action::ReadKeys
+                | Action::ReadWhole
                 | Action::ReadBackward
                 | Action::ReadRandom
                 | Action::ReadMissing
@@ -195,7 +201,11 @@ impl Workload {
 
     /// The row with everything divided, for short runs and for counting.
     pub(crate) fn scaled(mut self, scale: u64) -> Self {
-        let least = if self.value_bytes > 10_000 { 20 } else { 1000 };
+        let least = match self.durability {
+            Durability::Synchronous => 100,
+            Durability::Asynchronous if self.value_bytes > 10_000 => 20,
+            Durability::Asynchronous => 1000,
+        };
         let divide = |number: u64| (number / scale).max(least.min(number));
         self.records = divide(self.records);
         self.operations = divide(self.operations);

@@ -140,6 +140,17 @@ fn writes() -> Vec<Workload> {
             )
         },
         Workload {
+            operations: 100_000,
+            records: 100_000,
+            batch: 1,
+            tier: Tier::Full,
+            ..write(
+                "put-single-scattered",
+                "random keys, one a transaction",
+                Action::FillScattered,
+            )
+        },
+        Workload {
             operations: 500_000,
             ..write(
                 "delete",
@@ -189,6 +200,28 @@ fn durable_writes() -> Vec<Workload> {
             )
         },
         Workload {
+            operations: 1000,
+            records: 1000,
+            batch: 1,
+            tier: Tier::Full,
+            ..durable(
+                "sync-fill-sequential",
+                "ascending keys into an empty store, one a transaction",
+                Action::FillForward,
+            )
+        },
+        Workload {
+            operations: 1000,
+            records: 1000,
+            batch: 1,
+            tier: Tier::Full,
+            ..durable(
+                "sync-fill-scattered",
+                "random keys into an empty store, one a transaction",
+                Action::FillScattered,
+            )
+        },
+        Workload {
             durability: Durability::Asynchronous,
             latencies: false,
             tier: Tier::Full,
@@ -223,6 +256,24 @@ fn large_values() -> Vec<Workload> {
                 "large-get",
                 "the same, random read, both ends looked at",
                 Action::ReadRandom,
+            )
+        },
+        Workload {
+            operations: 50_000,
+            tier: Tier::Full,
+            ..large(
+                "large-scan-keys",
+                "the same, sequential read, values not looked at",
+                Action::ReadKeys,
+            )
+        },
+        Workload {
+            operations: 5_000,
+            tier: Tier::Full,
+            ..large(
+                "large-scan-whole",
+                "the same, sequential read, every byte looked at",
+                Action::ReadWhole,
             )
         },
         Workload {

@@ -1,0 +1,274 @@
+//! The page: every table with their figures, today's, and the ratios of both.
+
+use std::fmt::Write as _;
+
+use serde::Serialize;
+
+use super::papers::{Table, Unit};
+use super::tables::TABLES;
+use super::today::Measured;
+use crate::amounts::{bytes_text, time};
+
+/// The server and engine that is ours.
+const OURS: &str = "fulgurite";
+
+/// A table with today's figures.
+#[derive(Debug, Serialize)]
+pub(crate) struct Filled {
+    pub(crate) id: String,
+    pub(crate) title: String,
+    pub(crate) cells: Vec<Cell>,
+    pub(crate) not_run: String,
+}
+
+/// One contender in one line of a table.
+#[derive(Debug, Serialize)]
+pub(crate) struct Cell {
+    pub(crate) what: String,
+    pub(crate) contender: String,
+    /// Today's engine or server.
+    pub(crate) name: String,
+    pub(crate) unit: Unit,
+    pub(crate) theirs: Option<f64>,
+    pub(crate) today: Option<f64>,
+    /// How many times better the first contender is, in their figures and in today's.
+    pub(crate) ratio_theirs: Option<f64>,
+    pub(crate) ratio_today: Option<f64>,
+    /// How many times better ours is.
+    pub(crate) ratio_ours: Option<f64>,
+}
+
+/// Fills all tables.
+pub(crate) fn fill(measured: &Measured) -> Vec<Filled> {
+    TABLES.iter().map(|table| filled(table, measured)).collect()
+}
+
+fn filled(table: &Table, measured: &Measured) -> Filled {
+    let mut cells = Vec::new();
+    for line in table.lines {
+        let today_of = |name: &str| measured.figure(line.today, line.unit, name);
+        let first = table.contenders.first();
+        let first_today = first.and_then(|first| today_of(first.name));
+        let ours = table
+            .contenders
+            .iter()
+            .find(|one| one.name.starts_with(OURS));
+        let ours_today = ours.and_then(|ours| today_of(ours.name));
+        for (position, contender) in table.contenders.iter().enumerate() {
+            let (theirs, today) = (line.theirs_of(position), today_of(contender.name));
+            if theirs.is_none() && today.is_none() {
+                continue;
+            }
+            let better = |one: Option<f64>, other: Option<f64>| line.unit.better(one?, other?);
+            let is_first = position == 0;
+            let is_ours = ours.is_some_and(|ours| ours.name == contender.name);
+            cells.push(Cell {
+                what: line.what.to_owned(),
+                contender: contender.title.to_owned(),
+                name: contender.name.to_owned(),
+                unit: line.unit,
+                theirs,
+                today,
+                ratio_theirs: better(line.theirs_of(0), theirs).filter(|_| !is_first),
+                ratio_today: better(first_today, today).filter(|_| !is_first),
+                ratio_ours: better(ours_today, today).filter(|_| !is_ours),
+            });
+        }
+    }
+    Filled {
+        id: table.id.to_owned(),
+        title: table.title.to_owned(),
+        cells,
+        not_run: table.not_run.to_owned(),
+    }
+}
+
+/// The page as Markdown.
+pub(crate) fn markdown(
+    circumstances: &[(String, String)],
+    measured: &Measured,
+    scale: u64,
+) -> String {
+    let mut out = String::from(
+        "# The founding tables\n\n\
+         This page repeats the measurements of the papers that the project stands on. `make bench-seeds` makes it.\n\n\
+         LMDB and OpenLDAP's back-mdb were first measured next to Berkeley DB, LevelDB, Kyoto Cabinet, SQLite and \
+         back-hdb. The figures come from five texts. They are the paper on LMDB (2012), messages on back-mdb (2011), an \
+         article with a mail server's data (2013), an interview (2013) and a talk on back-bdb (2003).\n\n\
+         Their machines were larger and older, and their data too. So compare ratios, not figures. \"First\" is the first \
+         contender of a table. A ratio of 2 means that it is twice as fast, or half as large, as the contender of the line. \
+         \"Ours\" is the same ratio for Fulgurite.\n\n\
+         The engines run in turn, each in a process of its own. A directory server has one core, the load generator \
+         another. Rates of a directory count the server's CPU time, unless a table says otherwise.\n\n",
+    );
+    if scale > 1 {
+        let _ = writeln!(
+            out,
+            "**All sizes were divided by {scale}: this run tries the bench, and shows nothing.**\n"
+        );
+    }
+    for (name, text) in circumstances {
+        let _ = writeln!(out, "- {name}: {text}");
+    }
+    about_runs(measured, &mut out);
+    for missing in &measured.missing {
+        let _ = writeln!(out, "- missing: {}: {}", missing.title, missing.why);
+    }
+    for (table, filled) in TABLES.iter().zip(fill(measured)) {
+        table_text(table, &filled, &mut out);
+    }
+    if !measured.faults.is_empty() {
+        out.push_str("\n## Faults\n\n");
+        for fault in &measured.faults {
+            let _ = writeln!(out, "- {fault}");
+        }
+    }
+    out
+}
+
+/// Sizes of the runs, versions and settings, and what is missing; each once.
+fn about_runs(measured: &Measured, out: &mut String) {
+    let mut lines: Vec<String> = Vec::new();
+    for (part, run) in measured.runs.iter().filter(|(_, run)| run.people > 0) {
+        lines.push(format!("part {part}: {} people", run.people));
+    }
+    for one in measured.runs.iter().flat_map(|(_, run)| &run.engines) {
+        lines.push(format!("{} ({}): {}", one.title, one.version, one.tuning));
+    }
+    let missing = measured.runs.iter().flat_map(|(_, run)| &run.missing);
+    for one in missing.chain(&measured.missing) {
+        lines.push(format!("missing: {}: {}", one.title, one.why));
+    }
+    for (index, line) in lines.iter().enumerate() {
+        if !lines.iter().take(index).any(|other| other == line) {
+            let _ = writeln!(out, "- {line}");
+        }
+    }
+}
+
+fn table_text(table: &Table, filled: &Filled, out: &mut String) {
+    let _ = writeln!(
+        out,
+        "\n## {} {}\n\nTheirs: {}",
+        table.id, table.title, table.theirs
+    );
+    if !table.today.is_empty() {
+        let _ = writeln!(out, "\nToday: {}", table.today);
+    }
+    if !filled.cells.is_empty() {
+        out.push_str(
+            "\n| measured | contender | theirs | today | first is better, theirs | first is better, today | ours is better, today |\n\
+             | --- | --- | --- | --- | --- | --- | --- |\n",
+        );
+    }
+    let mut last = "";
+    for cell in &filled.cells {
+        let what = if cell.what == last { "" } else { &cell.what };
+        last = &cell.what;
+        let figure = |figure: Option<f64>| {
+            figure.map_or("-".to_owned(), |figure| figure_text(cell.unit, figure))
+        };
+        let today = match cell.unit {
+            Unit::Multiple => cell.today.map_or("-".to_owned(), bytes_text),
+            _ => figure(cell.today),
+        };
+        let ratio = |ratio: Option<f64>| ratio.map_or(String::new(), ratio_text);
+        let _ = writeln!(
+            out,
+            "| {what} | {} | {} | {today} | {} | {} | {} |",
+            cell.contender,
+            figure(cell.theirs),
+            ratio(cell.ratio_theirs),
+            ratio(cell.ratio_today),
+            ratio(cell.ratio_ours),
+        );
+    }
+    let is_measured = filled.cells.iter().any(|cell| cell.today.is_some());
+    let rest = match (is_measured, table.not_run) {
+        (false, _) => "all of it",
+        (true, rest) => rest,
+    };
+    if !rest.is_empty() {
+        let _ = writeln!(out, "\nNot run yet: {rest}.");
+    }
+}
+
+fn figure_text(unit: Unit, figure: f64) -> String {
+    match unit {
+        Unit::PerSecond => format!("{}/s", with_commas(figure)),
+        Unit::Seconds if figure >= 10.0 => format!("{figure:.1} s"),
+        Unit::Seconds => time(figure * 1e9),
+        Unit::Bytes if figure < 10_485_760.0 => format!("{} KiB", with_commas(figure / 1024.0)),
+        Unit::Bytes => bytes_text(figure),
+        Unit::Multiple => format!("{figure}"),
+        Unit::Instructions | Unit::Clients => with_commas(figure),
+        Unit::Times => format!("{figure:.2}"),
+        Unit::Percent => format!("{figure:.1} %"),
+    }
+}
+
+fn ratio_text(ratio: f64) -> String {
+    if ratio >= 100.0 {
+        with_commas(ratio)
+    } else {
+        format!("{ratio:.2}")
+    }
+}
+
+/// A whole number with a comma between thousands.
+fn with_commas(number: f64) -> String {
+    let digits = format!("{number:.0}");
+    let mut out = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::results::{Results, Row};
+
+    #[test]
+    fn figures_are_readable() {
+        assert_eq!(figure_text(Unit::PerSecond, 14_492_754.0), "14,492,754/s");
+        assert_eq!(figure_text(Unit::Seconds, 1773.2), "1773.2 s");
+        assert_eq!(figure_text(Unit::Seconds, 127e-6), "127.0 us");
+        assert_eq!(ratio_text(3633.2), "3,633");
+    }
+
+    #[test]
+    fn a_table_has_both_ratios() {
+        let rows = vec![
+            Row::empty("uid-16")
+                .with("mdb-2.4", &[(0, 100)])
+                .with("hdb", &[(0, 300)])
+                .with("fulgurite", &[(0, 50)]),
+        ];
+        let run = Results {
+            rows,
+            ..Results::default()
+        };
+        let measured = Measured {
+            runs: vec![("people".to_owned(), run)],
+            ..Measured::default()
+        };
+        let text = markdown(&[], &measured, 1);
+        assert!(
+            text.contains(
+                "|  | back-hdb, all cached | 67,456/s | 33,333,333/s | 1.77 | 3.00 | 6.00 |"
+            ),
+            "{text}"
+        );
+        assert!(
+            text.contains("|  | Fulgurite | - | 200,000,000/s |  | 0.50 |  |"),
+            "{text}"
+        );
+        let (_, last) = text.split_once("## F19").expect("F19");
+        assert!(last.contains("Not run yet: all of it."));
+    }
+}
