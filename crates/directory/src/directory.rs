@@ -229,11 +229,17 @@ impl Directory {
         next.search.sssvlv.slots = self.search.sssvlv.slots.clone();
         next.search.index_advice = self.search.index_advice.clone();
         next.search.cookie_key = self.search.cookie_key;
+        let writers = self.core.databases.iter().map(|database| database.writer);
+        let mut unused_writers = writers.max().map_or(0, |last| last + 1)..;
         for database in next.core.databases.iter_mut() {
             let path = database.store.path();
             let mut databases = self.core.databases.iter();
-            let same = databases.find(|same| same.store.path() == path);
-            database.cookie_key = same.map_or(database.cookie_key, |same| same.cookie_key);
+            if let Some(same) = databases.find(|same| same.store.path() == path) {
+                database.cookie_key = same.cookie_key;
+                database.writer = same.writer;
+            } else {
+                database.writer = unused_writers.next().unwrap_or_default();
+            }
         }
         Ok(next)
     }

@@ -6,7 +6,7 @@
 //!      |
 //!      +-------> admin      entries for cn=Monitor and cn=config, background indexing
 //!      |
-//!   driver     sockets and threads: acceptor, workers, writer, hashing pool      does all I/O
+//!   driver     sockets and threads: acceptor, workers, writers, hashing pool     does all I/O
 //!      |
 //!      +-------> tls        certificates, cipher suites, the TLS layer of a connection
 //!      |

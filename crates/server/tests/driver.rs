@@ -247,6 +247,97 @@ fn updates_of_a_connection_are_answered_in_order() {
 }
 
 #[test]
+fn updates_of_a_connection_and_a_writer_are_answered_in_order() {
+    const WRITERS: u32 = 3;
+    let stub = Stub {
+        more_writers: WRITERS - 1,
+        at_once_max: 3,
+        sync: Duration::from_micros(200),
+        ..Stub::default()
+    };
+    with_server(&stub, ServerSettings::default(), |address, _| {
+        let mut clients: Vec<_> = (0..4).map(|_| Client::connect(address)).collect();
+        let mut first = 1;
+        for count in [1, 2, 5, 1, 3, 17, 2, 1, 1, 90, 1].repeat(4) {
+            let ids: Vec<u32> = (first..first + count).collect();
+            first += count;
+            let requests: Vec<_> = ids.iter().map(|id| add(*id)).collect();
+            for client in &mut clients {
+                let (before, behind) = requests.split_at(requests.len() / 2);
+                client.send(before);
+                client.send(behind);
+            }
+            for client in &mut clients {
+                let answers = client.responses(ids.len());
+                let id = |answer: &String| answer.split(' ').next().unwrap().parse().unwrap();
+                let answered: Vec<u32> = answers.iter().map(id).collect();
+                for writer in 0..WRITERS {
+                    let of = |ids: &[u32]| -> Vec<u32> {
+                        let ids = ids.iter().copied();
+                        ids.filter(|id| id % WRITERS == writer).collect()
+                    };
+                    assert_eq!(of(&answered), of(&ids));
+                }
+            }
+        }
+    });
+    assert!(stub.at_once.load(Ordering::Relaxed) > 0);
+    assert!(stub.batches.load(Ordering::Relaxed) > 0);
+}
+
+#[test]
+fn updates_of_one_writer_wait_for_no_other_writer() {
+    for at_once_max in [0, 1] {
+        let stub = Stub {
+            more_writers: 1,
+            at_once_max,
+            ..Stub::default()
+        };
+        let settings = ServerSettings {
+            workers: 1,
+            ..ServerSettings::default()
+        };
+        with_server(&stub, settings, |address, _| {
+            let held = stub.first_writer.lock().unwrap();
+            let mut client = Client::connect(address);
+            let mut other = Client::connect(address);
+            // They are more than a worker applies, so the first writer gets and keeps them.
+            client.send(&[add(2), add(4)]);
+            client.send(&[add(1)]);
+            assert_eq!(client.responses(1), ["1 add 0"]);
+            other.send(&[add(1)]);
+            assert_eq!(other.responses(1), ["1 add 0"]);
+            other.send(&[add(3)]);
+            assert_eq!(other.responses(1), ["3 add 0"]);
+            // A later update of the busy writer stays behind the others.
+            client.send(&[add(6), add(5)]);
+            assert_eq!(client.responses(1), ["5 add 0"]);
+            drop(held);
+            assert_eq!(client.responses(3), ["2 add 0", "4 add 0", "6 add 0"]);
+        });
+    }
+}
+
+#[test]
+fn stopping_waits_for_all_writers() {
+    let stub = Stub {
+        more_writers: 3,
+        ..Stub::default()
+    };
+    with_server(&stub, ServerSettings::default(), |address, stop| {
+        let held = stub.first_writer.lock().unwrap();
+        let mut client = Client::connect(address);
+        client.send(&[add(4), add(5)]);
+        assert_eq!(client.responses(1), ["5 add 0"]);
+        stop.stop();
+        drop(held);
+        let mut responses = client.responses(usize::MAX);
+        responses.sort_unstable();
+        assert_eq!(responses, ["0 notice 52", "4 add 0"]);
+    });
+}
+
+#[test]
 fn a_client_that_does_not_read_blocks_no_other_and_is_closed() {
     let stub = Stub::default();
     let settings = ServerSettings {

@@ -108,6 +108,8 @@ pub struct Database {
     pub(crate) memberships: Memberships,
     /// Authenticates cookies of paged searches.
     pub(crate) cookie_key: CookieKey,
+    /// The number of the thread that applies updates. It stays in the next configuration.
+    pub(crate) writer: usize,
     kinds: SpecialClassCache,
 }
 
@@ -205,6 +207,7 @@ impl Database {
         let root = root.map(|account| Root::resolve(schema, account));
         Ok(Database {
             number,
+            writer: number,
             rules: shared.rules(&options.access)?,
             root: root.transpose()?,
             limits: shared.limits(options.limits)?,

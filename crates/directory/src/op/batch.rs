@@ -25,7 +25,7 @@ use crate::core::result::{self, refuse};
 use crate::core::session::Session;
 use crate::directory::Directory;
 use crate::features::auditlog::AuditText;
-use crate::op::update::PreparedUpdate;
+use crate::op::update::{PreparedUpdate, name_of};
 use crate::request::modifiers::Modifiers;
 use crate::write::context::{Context, ResponseValues, WorkBudget};
 use crate::write::request::{PasswordUpdate, WriteReply, WriteRequest, WriteWork};
@@ -60,6 +60,33 @@ enum ResponseForm {
 const _: () = assert!(size_of::<BatchItem<'_>>() <= 1_032);
 
 impl Directory {
+    /// Returns the number of the writer thread that an update belongs to. Each database has its
+    /// own. Updates that no database takes belong to the first.
+    #[must_use]
+    pub fn writer_of(&self, request: &WriteRequest) -> usize {
+        self.database_of(request)
+            .map_or(0, |database| database.writer)
+    }
+
+    /// Returns the database that an update goes to. An only database takes all updates.
+    fn database_of(&self, request: &WriteRequest) -> Option<&Database> {
+        let databases = &self.core().databases;
+        if let [only] = databases.as_slice() {
+            return Some(only);
+        }
+        let of_update = |update: &UpdateBuf| {
+            let dn = result::dn(self.schema(), name_of(&update.message().request)?).ok()?;
+            databases.database_of(&dn)
+        };
+        match &request.work {
+            WriteWork::Update(update) => of_update(update),
+            WriteWork::Transaction(_, updates) => updates.first().and_then(of_update),
+            WriteWork::Password(update) => databases.database_of(&update.dn),
+            WriteWork::Bind(name) => databases.database_of(name),
+            WriteWork::Attempt(attempt) => databases.database_of(&attempt.dn),
+        }
+    }
+
     /// Applies updates in their order and makes them durable. Returns one reply for each, in order.
     ///
     /// It waits for the store's writer lock and for the disk, so a dedicated thread calls it.
@@ -125,23 +152,23 @@ impl Directory {
         }
     }
 
-    /// Applies updates as [`apply`](Self::apply) does, on a worker thread.
+    /// Applies updates of one database as [`apply`](Self::apply) does, on a worker thread.
     ///
     /// `None`, and no change, if it would wait for another writer or the disk, or if an update is
-    /// large.
+    /// large. The same holds if an update is of another database than the first.
     #[must_use]
     pub fn apply_at_once(&self, batch: &[WriteRequest]) -> Option<Vec<WriteReply>> {
-        let waits = |database: &Database| database.store.waits_for_disk();
-        if self.core().databases.iter().any(waits) || !batch.iter().all(WriteRequest::is_short) {
+        let database = self.database_of(batch.first()?)?;
+        if database.store.waits_for_disk() || !batch.iter().all(WriteRequest::is_short) {
             return None;
         }
         let mut items: Vec<BatchItem<'_>> =
             batch.iter().map(|request| self.item(request)).collect();
-        let mut databases = items.iter().filter_map(BatchItem::database);
-        if let Some(database) = databases.next() {
+        let mut targets = items.iter().filter_map(BatchItem::database).peekable();
+        if targets.peek().is_some() {
             // The writer thread writes the log of changes, in the order of the commits.
             let has_log = self.features_of(database).audit_log.is_some();
-            if has_log || !databases.all(|other| std::ptr::eq(other, database)) {
+            if has_log || !targets.all(|target| std::ptr::eq(target, database)) {
                 return None;
             }
             let writer = database.store.try_write().ok()??;

@@ -108,12 +108,8 @@ impl Directory {
     /// Fails for an update of generated entries. Returns the name of the request if it had to be
     /// parsed.
     fn refuse_generated(&self, session: &Session, request: &Request<'_>) -> OpResult<Option<Dn>> {
-        let name = match request {
-            Request::Add(add) => add.dn,
-            Request::Delete(delete) => delete.dn,
-            Request::Modify(modify) => modify.dn,
-            Request::ModifyDn(rename) => rename.dn,
-            _ => return Ok(None),
+        let Some(name) = name_of(request) else {
+            return Ok(None);
         };
         if self.generated().trees.is_empty() {
             return Ok(None);
@@ -130,6 +126,17 @@ impl Directory {
             }
             _ => Ok(Some(dn)),
         }
+    }
+}
+
+/// Returns the name of the entry that an update is about.
+pub(crate) fn name_of<'m>(request: &Request<'m>) -> Option<&'m [u8]> {
+    match request {
+        Request::Add(add) => Some(add.dn),
+        Request::Delete(delete) => Some(delete.dn),
+        Request::Modify(modify) => Some(modify.dn),
+        Request::ModifyDn(rename) => Some(rename.dn),
+        _ => None,
     }
 }
 

@@ -4,13 +4,15 @@
 
 use std::sync::Arc;
 
-use fulgurite_directory::{DatabaseOptions, DirectoryOptions, OpenError, Subordinate};
+use fulgurite_directory::{
+    DatabaseOptions, Directory, DirectoryOptions, OpenError, Subordinate, WriteRequest,
+};
 use fulgurite_ldap::{LdapResult, ResultCode, Scope};
 use fulgurite_schema::Schema;
 use fulgurite_store::{Store, StoreOptions};
 use tempfile::TempDir;
 
-use crate::support::{ROOT, World, asked, code};
+use crate::support::{ROOT, World, asked, code, delete_pdu, write_request};
 
 const TOP: &str = "dc=example,dc=com";
 const EU: &str = "ou=eu,ou=people,dc=example,dc=com";
@@ -124,6 +126,53 @@ fn glued_databases_are_searched_as_one() {
         (OWN, Scope::Subtree, &["cn=o", "ou=own"]),
     ] {
         assert_eq!(found(&world, base, scope), expected, "{base} {scope:?}");
+    }
+}
+
+/// An update of a client, by the name of its entry.
+fn delete(world: &World, dn: &str) -> WriteRequest {
+    write_request(&world.root(), &delete_pdu(dn))
+}
+
+#[test]
+fn each_database_has_its_own_writer() {
+    let (world, _folder) = glued();
+    let names = [
+        "ou=people,dc=example,dc=com",
+        "cn=a,ou=EU,ou=people,dc=example,dc=com",
+        ADVERTISED,
+        "cn=none, ou=own, dc=example, dc=com",
+        // No database takes these.
+        "dc=elsewhere",
+        "no name",
+    ];
+    let writers = |directory: &Directory| names.map(|dn| directory.writer_of(&delete(&world, dn)));
+    assert_eq!(writers(&world.directory), [0, 1, 2, 3, 0, 0]);
+    // In the next configuration one database is gone, one is new, and the others have turned
+    // round. Updates on their way keep their writers.
+    let more = tempfile::tempdir().expect("a folder");
+    let new = database(&more, "dc=elsewhere", Subordinate::No);
+    let stores = world.directory.shared_stores().into_iter().rev();
+    let kept = stores.filter(|store| store.suffixes()[0].pretty() != ADVERTISED);
+    let databases: Vec<DatabaseOptions> = kept.map(DatabaseOptions::new).collect();
+    let mut options = DirectoryOptions::new(Schema::standard(), databases);
+    options.databases.push(new);
+    let next = world.directory.reopened(options).expect("a directory");
+    assert_eq!(writers(&next), [0, 1, 0, 3, 4, 0]);
+}
+
+#[test]
+fn updates_of_several_databases_are_applied_by_any_writer() {
+    let (world, _folder) = glued();
+    let names = [
+        "cn=o,ou=own,dc=example,dc=com",
+        "cn=p,ou=people,dc=example,dc=com",
+    ];
+    let requests = names.map(|dn| delete(&world, dn));
+    // A worker leaves them to a writer, which is right after a change of the configuration.
+    assert_eq!(world.directory.apply_at_once(&requests), None);
+    for reply in world.directory.apply(&requests) {
+        assert_eq!(reply.result, LdapResult::success());
     }
 }
 

@@ -1,7 +1,7 @@
 //! The files of the logs of changes (slapd's overlay `auditlog`).
 //!
-//! The writer thread appends the records of a batch after its commit and before its answers. Like
-//! slapd, it opens the file each time, so an administrator may move the file away.
+//! A writer appends the records of a batch after its commit and before its answers. Like slapd, it
+//! opens the file each time, so an administrator may move the file away.
 
 use std::fs::OpenOptions;
 use std::io::{self, Write};

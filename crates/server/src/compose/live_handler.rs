@@ -229,6 +229,10 @@ impl Handler for Live<'_> {
         None
     }
 
+    fn writer_of(&self, update: &WriteRequest) -> usize {
+        self.current().writer_of(update)
+    }
+
     fn apply(&self, updates: Vec<WriteRequest>) -> Vec<Vec<u8>> {
         let replies = self.current().apply(&updates);
         let records = replies.iter().filter_map(|reply| reply.audit.as_ref());

@@ -7,7 +7,7 @@
 //!                                                   worker 0   worker 1 ...   each has its own Poll,
 //!                                                     |  ^       |  ^         connections, run queue
 //!                            updates, slow passwords  v  |       v  |  responses, wake
-//!                                    writer (one thread)   hashing pool (few threads)
+//!                         writers (one per database)   hashing pool (few threads)
 //! ```
 //!
 //! Workers share no memory that they write, so a read takes no lock. One acceptor distributes
@@ -15,9 +15,9 @@
 //! few connections of a small installation on one core.
 //!
 //! The updates of one round of turns are a batch. A worker applies a short batch itself if it has
-//! to wait for no disk and no other writer (`updates`). All other updates go through one channel to
-//! the writer. The writer applies all updates that queued up while it was busy as one batch, with
-//! one sync to disk. One more thread does the background work of the handler in small portions.
+//! to wait for no disk and no other writer (`updates`). All other updates go to the writer of their
+//! database. It applies all updates that queued up while it was busy as one batch, with one sync to
+//! disk. One more thread does the background work of the handler in small portions.
 
 pub(crate) mod acceptor;
 mod connection;
@@ -36,3 +36,4 @@ mod threads;
 mod updates;
 mod worker;
 mod writer;
+mod writers;

@@ -1,5 +1,6 @@
 //! The threads of a running server: starts them, runs the acceptor, ends them.
 
+use std::sync::Arc;
 use std::thread;
 
 use crossbeam_channel::RecvTimeoutError;
@@ -11,6 +12,7 @@ use super::error::ServerError;
 use super::inbox::{Inbox, WorkerHandle};
 use super::listener::Listener;
 use super::stop::StopHandle;
+use super::writers::Writers;
 use super::{hashing, worker, writer};
 use crate::session::handler::Handler;
 
@@ -28,19 +30,30 @@ pub(crate) fn run<H: Handler>(
     let handles: Vec<WorkerHandle<H>> = workers.iter().map(Inbox::handle).collect();
     let mut acceptor = Acceptor::new(poll, signals, listeners, handles.clone(), shared)?;
     thread::scope(|scope| {
-        let guard = |name| stop.on_panic(name);
-        let (to_writer, updates) = writer::queue();
+        let guard = move |name| stop.on_panic(name);
+        let writer_handles = handles.clone();
+        let writers = Writers::new(Box::new(move |number| {
+            let (handle, queue) = writer::queue();
+            let (workers, guard) = (writer_handles.clone(), guard("writer"));
+            spawn(scope, format!("writer-{number}"), move || {
+                let _guard = guard;
+                writer::run(shared.handler, &queue, &workers);
+                Ok(())
+            })?;
+            Ok(handle)
+        }))?;
+        let writers = Arc::new(writers);
         let (to_hashing, checks) = crossbeam_channel::bounded(hashing::QUEUE_MAX);
         for (index, mailbox) in workers.into_iter().enumerate() {
-            let (to_writer, to_hashing) = (to_writer.clone(), to_hashing.clone());
+            let (writers, to_hashing) = (Arc::clone(&writers), to_hashing.clone());
             let guard = guard("worker");
             spawn(scope, format!("worker-{index}"), move || {
                 let _guard = guard;
-                worker::Worker::new(index, shared, mailbox, to_writer, to_hashing).run()
+                worker::Worker::new(index, shared, mailbox, writers, to_hashing).run()
             })?;
         }
-        // The pools end when the last worker drops its sender.
-        drop((to_writer, to_hashing));
+        // Writers and pool end when the last worker drops its senders.
+        drop((writers, to_hashing));
         for index in 0..shared.settings.hashing_threads.max(1) {
             let (checks, handles, guard) = (checks.clone(), handles.clone(), guard("hashing"));
             spawn(scope, format!("hashing-{index}"), move || {
@@ -49,12 +62,6 @@ pub(crate) fn run<H: Handler>(
                 Ok(())
             })?;
         }
-        let (writer_handles, writer_guard) = (handles.clone(), guard("writer"));
-        spawn(scope, "writer".to_owned(), move || {
-            let _guard = writer_guard;
-            writer::run(shared.handler, &updates, &writer_handles);
-            Ok(())
-        })?;
         let (ends, ended) = crossbeam_channel::bounded::<()>(0);
         let background_guard = guard("background");
         spawn(scope, "background".to_owned(), move || {

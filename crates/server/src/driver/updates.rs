@@ -1,47 +1,59 @@
 //! The updates of a round of turns, and the choice of the thread that applies them.
 //!
 //! ```text
-//!   turns of a round ---> updates ---+---> the worker itself    few, short, nothing to wait for
-//!                                    \---> the writer           all others, or while it is busy
+//!   turns of a round ---> updates, by database ---+---> the worker itself    few, short, nothing to wait for
+//!                                                 \---> their writer         all others, or while it is busy
 //! ```
 //!
 //! An update that a worker applies costs no switch of threads. While other connections wait, they
 //! get [`TURNS_FOR_UPDATE`] turns for each update before the worker applies more. Updates that wait
-//! for a disk go to the writer, so that searches continue.
+//! for a disk go to a writer, so that searches continue.
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
 
 use super::inbox::Response;
 use super::writer::{QueuedUpdate, WriterHandle};
+use super::writers::Writers;
 use crate::session::handler::Handler;
 
-/// The maximum of updates that a worker applies in one round. More of them go to the writer.
+/// The maximum of updates that a worker applies in one round. More of them go to the writers.
 const AT_ONCE_MAX: usize = 64;
 
 /// Turns of other connections for each update. An update takes about as long as four searches, and
 /// should get at most a fifth of a busy worker.
 const TURNS_FOR_UPDATE: usize = 16;
 
-pub(super) struct Updates<U> {
-    queued: Vec<QueuedUpdate<U>>,
+pub(super) struct Updates<'s, U> {
+    writers: Arc<Writers<'s, U>>,
+    /// By the number of the writer.
+    by_writer: FxHashMap<usize, UpdatesOfWriter<U>>,
+    /// The number of updates.
+    len: usize,
     /// Turns that other connections still get before this worker applies updates again.
     turns_owed: usize,
-    to_writer: WriterHandle<U>,
 }
 
-impl<U> Updates<U> {
-    pub(super) fn new(to_writer: WriterHandle<U>) -> Updates<U> {
+struct UpdatesOfWriter<U> {
+    queued: Vec<QueuedUpdate<U>>,
+    writer: WriterHandle<U>,
+    /// True if the writer was idle when it was asked.
+    was_idle: bool,
+}
+
+impl<'s, U> Updates<'s, U> {
+    pub(super) fn new(writers: Arc<Writers<'s, U>>) -> Updates<'s, U> {
         Updates {
-            queued: Vec::new(),
+            writers,
+            by_writer: FxHashMap::default(),
+            len: 0,
             turns_owed: 0,
-            to_writer,
         }
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.queued.is_empty()
-    }
-
-    pub(super) fn len(&self) -> usize {
-        self.queued.len()
+        self.len == 0
     }
 
     /// Returns true if updates are due at the end of a round with `turns_of_others` turns of other
@@ -51,68 +63,87 @@ impl<U> Updates<U> {
             0 => 0,
             turns => self.turns_owed.saturating_sub(turns),
         };
-        let many = self.queued.len() > AT_ONCE_MAX;
-        !self.queued.is_empty() && (many || self.turns_owed == 0)
+        let many = self.len > AT_ONCE_MAX;
+        !self.is_empty() && (many || self.turns_owed == 0)
     }
 
-    pub(super) fn push(&mut self, queued: QueuedUpdate<U>) {
-        self.queued.push(queued);
+    /// Queues an update of the writer with this number.
+    pub(super) fn push(&mut self, writer: usize, queued: QueuedUpdate<U>) {
+        let updates = self.by_writer.entry(writer);
+        let updates = updates.or_insert_with(|| UpdatesOfWriter {
+            queued: Vec::new(),
+            writer: self.writers.handle(writer),
+            was_idle: false,
+        });
+        updates.queued.push(queued);
+        self.len += 1;
     }
 
-    pub(super) fn is_writer_idle(&self) -> bool {
-        self.to_writer.is_idle()
+    /// Asks each writer if it is idle.
+    pub(super) fn ask_writers(&mut self) {
+        for updates in self.by_writer.values_mut() {
+            updates.was_idle = updates.writer.is_idle();
+        }
     }
 
-    /// Applies all updates and returns their responses, or hands them to the writer, which answers
-    /// through the inbox. Updates keep their order: unless the writer [was
-    /// idle](Self::is_writer_idle), it gets the later ones too.
-    pub(super) fn apply<H: Handler<Update = U>>(
+    /// Applies all updates and returns their responses, or hands them to their writers, which
+    /// answer through the inbox. Updates of a writer keep their order: unless it [was
+    /// idle](Self::ask_writers), it gets the later ones too.
+    pub(super) fn apply<H: Handler<Update = U>>(&mut self, handler: &H) -> Vec<Response> {
+        let are_few = self.len <= AT_ONCE_MAX;
+        let mut responses = Vec::new();
+        for updates in self.by_writer.values_mut() {
+            let queued = &mut updates.queued;
+            queued.retain(|queued| !queued.origin.token.is_withdrawn());
+            if are_few && updates.was_idle {
+                updates.apply_at_once(handler, &mut responses);
+            }
+            updates.hand_over();
+        }
+        self.len = 0;
+        if !responses.is_empty() {
+            self.turns_owed = TURNS_FOR_UPDATE * responses.len();
+        }
+        responses
+    }
+
+    /// Hands all updates to their writers.
+    pub(super) fn hand_over(&mut self) {
+        self.by_writer
+            .values_mut()
+            .for_each(UpdatesOfWriter::hand_over);
+        self.len = 0;
+    }
+}
+
+impl<U> UpdatesOfWriter<U> {
+    /// Applies the updates and appends their responses. They stay queued if the handler cannot.
+    fn apply_at_once<H: Handler<Update = U>>(
         &mut self,
         handler: &H,
-        is_writer_idle: bool,
-    ) -> Vec<Response> {
-        self.queued.retain(|queued| !queued.token.is_withdrawn());
+        responses: &mut Vec<Response>,
+    ) {
         if self.queued.is_empty() {
-            return Vec::new();
+            return;
         }
-        if self.queued.len() > AT_ONCE_MAX || !is_writer_idle {
-            self.hand_over();
-            return Vec::new();
-        }
-        let mut origins = Vec::with_capacity(self.queued.len());
-        let mut updates = Vec::with_capacity(self.queued.len());
-        for queued in self.queued.drain(..) {
-            origins.push((queued.worker, queued.connection, queued.id, queued.token));
-            updates.push(queued.update);
-        }
-        let Some(responses) = handler.apply_at_once(&updates) else {
-            for ((worker, connection, id, token), update) in origins.into_iter().zip(updates) {
-                self.to_writer.send(QueuedUpdate {
-                    worker,
-                    connection,
-                    id,
-                    token,
-                    update,
-                });
-            }
-            return Vec::new();
+        let queued = self.queued.drain(..);
+        let (origins, updates): (Vec<_>, Vec<_>) =
+            queued.map(|queued| (queued.origin, queued.update)).unzip();
+        let Some(encoded) = handler.apply_at_once(&updates) else {
+            let unchanged = origins.into_iter().zip(updates);
+            self.queued
+                .extend(unchanged.map(|(origin, update)| QueuedUpdate { origin, update }));
+            return;
         };
-        self.turns_owed = TURNS_FOR_UPDATE * origins.len();
-        debug_assert_eq!(responses.len(), origins.len(), "one response per update");
-        let answered = origins.into_iter().zip(responses);
-        let response = |((_, connection, id, _), bytes)| Response {
-            connection,
-            id,
-            bytes,
-        };
-        answered.map(response).collect()
+        debug_assert_eq!(encoded.len(), origins.len(), "one response per update");
+        let answered = origins.iter().zip(encoded);
+        responses.extend(answered.map(|(origin, bytes)| origin.response(bytes)));
     }
 
-    /// Hands all updates to the writer.
-    pub(super) fn hand_over(&mut self) {
-        self.queued
-            .drain(..)
-            .for_each(|queued| self.to_writer.send(queued));
+    /// Hands the updates to the writer.
+    fn hand_over(&mut self) {
+        let queued = self.queued.drain(..);
+        queued.for_each(|queued| self.writer.send(queued));
     }
 }
 
@@ -123,10 +154,10 @@ mod tests {
 
     #[test]
     fn other_connections_get_turns_between_updates() {
-        let (to_writer, _queue) = writer::queue();
-        let mut updates = Updates::new(to_writer);
+        let writers = Writers::new(Box::new(|_| Ok(writer::queue().0)));
+        let mut updates = Updates::new(Arc::new(writers.expect("it starts no thread")));
         assert!(!updates.are_due(1), "there are none");
-        updates.push(queued(1));
+        updates.push(0, queued(1));
         assert!(updates.are_due(1));
         updates.turns_owed = TURNS_FOR_UPDATE;
         assert!(!updates.are_due(TURNS_FOR_UPDATE - 1));
@@ -134,7 +165,7 @@ mod tests {
         updates.turns_owed = TURNS_FOR_UPDATE;
         assert!(updates.are_due(0), "nobody else is served");
         updates.turns_owed = TURNS_FOR_UPDATE;
-        (0..AT_ONCE_MAX as u32).for_each(|id| updates.push(queued(id)));
+        (0..AT_ONCE_MAX as u32).for_each(|id| updates.push(0, queued(id)));
         assert!(updates.are_due(1), "the writer takes so many");
     }
 }

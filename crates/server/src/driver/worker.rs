@@ -11,11 +11,12 @@ use rustc_hash::FxHashMap;
 use super::connection::{Connection, NextStep};
 use super::context::ServerContext;
 use super::error::ServerError;
+use super::hashing;
 use super::inbox::{ConnectionId, Inbox, NewConnection, WAKE, WorkerMessage};
 use super::run_queue::RunQueue;
 use super::updates::Updates;
-use super::writer::WriterHandle;
-use super::{hashing, writer};
+use super::writer::{QueuedUpdate, UpdateOrigin};
+use super::writers::Writers;
 use crate::session::handler::Handler;
 use crate::session::job::Job;
 use crate::session::protocol::Session;
@@ -31,7 +32,7 @@ pub(super) struct Worker<'h, H: Handler> {
     index: usize,
     shared: ServerContext<'h, H>,
     inbox: Inbox<H>,
-    updates: Updates<H::Update>,
+    updates: Updates<'h, H::Update>,
     /// Turns of this round that brought no update.
     turns_of_others: usize,
     to_hashing: Sender<hashing::QueuedCheck<H>>,
@@ -50,14 +51,14 @@ impl<'h, H: Handler> Worker<'h, H> {
         index: usize,
         shared: ServerContext<'h, H>,
         inbox: Inbox<H>,
-        to_writer: WriterHandle<H::Update>,
+        writers: Arc<Writers<'h, H::Update>>,
         to_hashing: Sender<hashing::QueuedCheck<H>>,
     ) -> Self {
         Worker {
             index,
             shared,
             inbox,
-            updates: Updates::new(to_writer),
+            updates: Updates::new(writers),
             turns_of_others: 0,
             to_hashing,
             connections: FxHashMap::default(),
@@ -253,18 +254,20 @@ impl<'h, H: Handler> Worker<'h, H> {
             return;
         };
         let worker = self.index;
-        let updates_before = self.updates.len();
+        let mut has_update = false;
         let mut unchecked = Vec::new();
         for job in connection.session.take_jobs() {
             match job {
                 Job::Update(message, token, update) => {
-                    self.updates.push(writer::QueuedUpdate {
+                    has_update = true;
+                    let writer = self.shared.handler.writer_of(&update);
+                    let origin = UpdateOrigin {
                         worker,
                         connection: id,
                         id: message,
                         token,
-                        update,
-                    });
+                    };
+                    self.updates.push(writer, QueuedUpdate { origin, update });
                 }
                 Job::CheckPassword(number, check) => {
                     let queued = hashing::QueuedCheck {
@@ -279,7 +282,7 @@ impl<'h, H: Handler> Worker<'h, H> {
                 }
             }
         }
-        self.turns_of_others += usize::from(self.updates.len() == updates_before);
+        self.turns_of_others += usize::from(!has_update);
         if unchecked.is_empty() {
             return;
         }
@@ -289,16 +292,16 @@ impl<'h, H: Handler> Worker<'h, H> {
         self.schedule(id);
     }
 
-    /// Applies the updates of the round, or hands them to the writer, and passes responses on.
+    /// Applies the updates of the round, or hands them to their writers, and passes responses on.
     fn update(&mut self, now: Instant) {
         if !self.updates.are_due(self.turns_of_others) {
             return;
         }
-        // Order matters: ask the writer first, then read the inbox. If the writer is idle, all its
+        // Order matters: ask the writers first, then read the inbox. If a writer is idle, all its
         // responses are in the inbox and precede those of later updates.
-        let is_idle = self.updates.is_writer_idle();
+        self.updates.ask_writers();
         self.read_inbox(now);
-        let responses = self.updates.apply(self.shared.handler, is_idle);
+        let responses = self.updates.apply(self.shared.handler);
         for response in &responses {
             if let Some(connection) = self.connections.get_mut(&response.connection) {
                 connection.session.updated(response.id, &response.bytes);

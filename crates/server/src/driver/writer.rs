@@ -1,4 +1,4 @@
-//! The thread that applies updates that have to wait for a disk or for another writer. Updates that
+//! A thread that applies updates that have to wait for a disk or for another writer. Updates that
 //! queue up while it is busy form one batch.
 
 use std::sync::Arc;
@@ -21,16 +21,21 @@ const WORTH_GATHERING: Duration = Duration::from_micros(500);
 /// The divisor for the time that the writer waits for more updates: a tenth of the previous batch.
 const GATHERING_SHARE: u32 = 10;
 
-/// An update, and the connection that gets its response.
+/// An update on its way.
 pub(super) struct QueuedUpdate<U> {
+    pub(super) origin: UpdateOrigin,
+    pub(super) update: U,
+}
+
+/// The connection that gets the response to an update.
+pub(super) struct UpdateOrigin {
     pub(super) worker: usize,
     pub(super) connection: ConnectionId,
     pub(super) id: MessageId,
     pub(super) token: CancelToken,
-    pub(super) update: U,
 }
 
-/// The sending end of the writer's queue.
+/// The sending end of a writer's queue.
 pub(super) struct WriterHandle<U> {
     sender: Sender<QueuedUpdate<U>>,
     outstanding: Arc<AtomicUsize>,
@@ -56,6 +61,16 @@ pub(super) fn queue<U>() -> (WriterHandle<U>, Queue<U>) {
         outstanding,
     };
     (handle, queue)
+}
+
+impl UpdateOrigin {
+    pub(super) fn response(&self, bytes: Vec<u8>) -> Response {
+        Response {
+            connection: self.connection,
+            id: self.id,
+            bytes,
+        }
+    }
 }
 
 impl<U> Clone for WriterHandle<U> {
@@ -90,12 +105,11 @@ pub(super) fn run<H: Handler>(handler: &H, queue: &Queue<H::Update>, workers: &[
         let batch = before.gather(&queue.receiver, first);
         let taken = batch.len();
         let begun = Instant::now();
-        for queued in batch {
-            if !queued.token.begin() {
-                continue;
+        for QueuedUpdate { origin, update } in batch {
+            if origin.token.begin() {
+                origins.push(origin);
+                updates.push(update);
             }
-            origins.push((queued.worker, queued.connection, queued.id));
-            updates.push(queued.update);
         }
         if updates.is_empty() {
             queue.outstanding.fetch_sub(taken, Ordering::Release);
@@ -107,13 +121,9 @@ pub(super) fn run<H: Handler>(handler: &H, queue: &Queue<H::Update>, workers: &[
         before.waiting = queue.receiver.len();
         debug_assert_eq!(responses.len(), origins.len(), "one response per update");
         let mut outgoing: Vec<Vec<Response>> = workers.iter().map(|_| Vec::new()).collect();
-        for ((worker, connection, id), bytes) in origins.drain(..).zip(responses) {
-            if let Some(responses) = outgoing.get_mut(worker) {
-                responses.push(Response {
-                    connection,
-                    id,
-                    bytes,
-                });
+        for (origin, bytes) in origins.drain(..).zip(responses) {
+            if let Some(responses) = outgoing.get_mut(origin.worker) {
+                responses.push(origin.response(bytes));
             }
         }
         for (worker, responses) in workers.iter().zip(outgoing) {
@@ -168,10 +178,12 @@ pub(super) mod tests {
     /// An update for tests; it is never applied.
     pub(in crate::driver) fn queued(id: MessageId) -> QueuedUpdate<()> {
         QueuedUpdate {
-            worker: 0,
-            connection: 1,
-            id,
-            token: CancelToken::default(),
+            origin: UpdateOrigin {
+                worker: 0,
+                connection: 1,
+                id,
+                token: CancelToken::default(),
+            },
             update: (),
         }
     }
@@ -189,7 +201,10 @@ pub(super) mod tests {
             scope.spawn(move || handle.send(queued(2)));
             before.gather(&queue.receiver, queued(1))
         });
-        assert_eq!(batch.iter().map(|one| one.id).collect::<Vec<_>>(), [1, 2]);
+        assert_eq!(
+            batch.iter().map(|one| one.origin.id).collect::<Vec<_>>(),
+            [1, 2]
+        );
         let fast = PreviousBatch {
             took: Duration::ZERO,
             ..before

@@ -166,15 +166,21 @@ pub trait Handler: Sync {
         out: &mut Vec<u8>,
     ) -> Option<Self::Update>;
 
-    /// Applies updates in order and makes them durable. Returns one encoded response for each, in
-    /// order. Runs on the writer thread.
+    /// Returns the number of the writer that an update belongs to. Each writer is a thread, which
+    /// its first update starts. Updates of one connection and one writer keep their order.
+    fn writer_of(&self, _update: &Self::Update) -> usize {
+        0
+    }
+
+    /// Applies updates of one writer in order and makes them durable. Returns one encoded response
+    /// for each, in order. Runs on the thread of that writer.
     fn apply(&self, updates: Vec<Self::Update>) -> Vec<Vec<u8>>;
 
-    /// Applies updates as [`Handler::apply`] does, on a worker between the turns of its
-    /// connections.
+    /// Applies updates of one writer as [`Handler::apply`] does, on a worker between the turns of
+    /// its connections.
     ///
     /// Returns `None` if the updates would wait for a lock or a disk, or take too long. Then
-    /// nothing has changed, and the writer applies them.
+    /// nothing has changed, and their writer applies them.
     fn apply_at_once(&self, _updates: &[Self::Update]) -> Option<Vec<Vec<u8>>> {
         None
     }

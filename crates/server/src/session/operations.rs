@@ -41,7 +41,7 @@ pub(super) struct Operations<'h, H: Handler> {
     pub(super) output: Output,
     /// Round robin; the next search to run is in front.
     searches: VecDeque<SearchInProgress<H::Search<'h>>>,
-    /// In the order in which the writer got them, which is the order of their responses.
+    /// In the order of their arrival. Responses of one writer keep it.
     updates: VecDeque<PendingOperation>,
     /// Bytes of the requests in `updates`.
     update_bytes: usize,

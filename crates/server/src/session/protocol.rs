@@ -13,7 +13,7 @@
 //! The operations of a connection run concurrently within its limits, and responses may overtake
 //! each other. A search does not wait for the update before it and does not see its changes. A
 //! client that wants to read its own writes waits for their responses first (RFC 4511 section 3.1).
-//! Updates are applied in the order of their arrival.
+//! Updates of one database are applied in the order of their arrival.
 //!
 //! A bind is a barrier. It abandons running searches (RFC 4511 section 4.2.1) and waits for the
 //! updates before it. All requests after it wait. While requests wait, the session still looks for

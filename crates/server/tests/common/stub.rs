@@ -19,7 +19,7 @@ pub(crate) struct Stub {
     pub(crate) parked: AtomicUsize,
     /// Total work of all searches.
     pub(crate) worked: AtomicUsize,
-    /// Batches the writer applied.
+    /// Batches that writers applied.
     pub(crate) batches: AtomicUsize,
     /// Maximum of updates that a worker may apply at once.
     pub(crate) at_once_max: usize,
@@ -29,8 +29,12 @@ pub(crate) struct Stub {
     pub(crate) came_at: Mutex<Option<usize>>,
     /// Maximum work of searches between the arrival of an update and its application by a worker.
     pub(crate) waited_max: AtomicUsize,
-    /// The time that the writer takes for a batch.
+    /// The time that a writer takes for a batch.
     pub(crate) sync: Duration,
+    /// The number of writers besides the first one. The id of an update selects one.
+    pub(crate) more_writers: u32,
+    /// While a test holds this lock, the first writer applies nothing.
+    pub(crate) first_writer: Mutex<()>,
     /// Passwords whose verification has begun.
     pub(crate) checks: AtomicUsize,
     /// While a test holds this lock, no password is verified.
@@ -193,6 +197,12 @@ impl Handler for Stub {
     }
 
     fn apply_at_once(&self, updates: &[MessageId]) -> Option<Vec<Vec<u8>>> {
+        let writer = self.writer_of(&updates[0]);
+        assert!(
+            updates
+                .iter()
+                .all(|update| self.writer_of(update) == writer)
+        );
         if updates.len() > self.at_once_max {
             return None;
         }
@@ -205,7 +215,20 @@ impl Handler for Stub {
         Some(updates.iter().copied().map(added).collect())
     }
 
+    fn writer_of(&self, update: &MessageId) -> usize {
+        (update % (self.more_writers + 1)) as usize
+    }
+
     fn apply(&self, updates: Vec<MessageId>) -> Vec<Vec<u8>> {
+        let writer = self.writer_of(&updates[0]);
+        assert!(
+            updates
+                .iter()
+                .all(|update| self.writer_of(update) == writer)
+        );
+        if writer == 0 {
+            drop(self.first_writer.lock());
+        }
         self.batches.fetch_add(1, Ordering::Relaxed);
         std::thread::sleep(self.sync);
         updates.into_iter().map(added).collect()

@@ -1,5 +1,5 @@
-//! Threads, under the names that exporters of slapd's figures expect. All threads of this server
-//! exist from the start, so the pool never grows.
+//! Threads, under the names that exporters of slapd's figures expect. All workers exist from the
+//! start, so the pool never grows.
 
 use std::sync::atomic::Ordering;
 
