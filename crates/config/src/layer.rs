@@ -1,10 +1,12 @@
 //! The settings of one source.
 
+use std::sync::Arc;
+
 use crate::database::DatabaseLayer;
 use crate::setting::Value;
 use crate::suggest::nearest;
 use crate::table::{FlagForm, GlobalLayer, Info, PolicyLayer, keys};
-use crate::{ConfigError, Note, Origin, SeedEntry, Sourced};
+use crate::{ConfigError, ConfigFiles, Note, Origin, SeedEntry, Sourced};
 
 /// The settings of one source.
 ///
@@ -29,6 +31,8 @@ pub struct Layer {
     pub declares_databases: bool,
     /// Modules that slapd would load; `cn=config` shows them.
     pub modules: Vec<Sourced<String>>,
+    /// The configuration directory that the settings come from.
+    pub files: Option<Arc<ConfigFiles>>,
     /// Entries that the first start adds.
     pub seeds: Vec<SeedEntry>,
     /// Messages that need no correction.
@@ -152,6 +156,7 @@ impl Layer {
             } else {
                 self.modules
             },
+            files: self.files.or(lower.files),
             notes,
         }
     }

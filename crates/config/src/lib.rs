@@ -54,7 +54,10 @@ mod value_tokens;
 
 pub use argument_text::ArgumentText;
 pub use choice::DatabaseChoice;
-pub use cn_config::{ConfigAddError, ConfigAddition, ConfigEntry, WriteError};
+pub use cn_config::{
+    ConfigAddError, ConfigAddition, ConfigChange, ConfigChangeError, ConfigEntry, ConfigFiles,
+    WriteError,
+};
 pub use database::{Database, DatabaseLayer};
 pub use document::{example, flags, reference};
 pub use error::ConfigError;

@@ -129,6 +129,33 @@ pub enum SchemaPart {
     LdapSyntax(String),
 }
 
+impl SchemaPart {
+    /// Returns the attribute of `cn=config` that holds such a definition; none for a file.
+    #[must_use]
+    pub fn attribute(&self) -> Option<&'static str> {
+        match self {
+            SchemaPart::File(_) => None,
+            SchemaPart::ObjectIdentifier(_) => Some("olcObjectIdentifier"),
+            SchemaPart::LdapSyntax(_) => Some("olcLdapSyntaxes"),
+            SchemaPart::AttributeType(_) => Some("olcAttributeTypes"),
+            SchemaPart::ObjectClass(_) => Some("olcObjectClasses"),
+            SchemaPart::DitContentRule(_) => Some("olcDitContentRules"),
+        }
+    }
+
+    /// Returns the text of a definition; none for a file.
+    pub(crate) fn text(&self) -> Option<&str> {
+        match self {
+            SchemaPart::File(_) => None,
+            SchemaPart::ObjectIdentifier(text)
+            | SchemaPart::LdapSyntax(text)
+            | SchemaPart::AttributeType(text)
+            | SchemaPart::ObjectClass(text)
+            | SchemaPart::DitContentRule(text) => Some(text),
+        }
+    }
+}
+
 impl Setting for SchemaPart {
     const KIND: &'static str = "a path";
 

@@ -1,13 +1,14 @@
 //! All settings, with defaults.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use crate::Origin;
 use crate::error::ConfigError;
 use crate::ignored_settings;
 use crate::layer::Layer;
 use crate::listen::ListenUrl;
-use crate::{Database, DatabaseLayer, Global, GlobalLayer, Policy};
+use crate::{ConfigFiles, Database, DatabaseLayer, Global, GlobalLayer, Policy};
 use crate::{Note, SeedEntry, Sourced};
 use fulgurite_policy::DatabaseKind;
 
@@ -28,6 +29,8 @@ pub struct Settings {
     pub seeds: Vec<SeedEntry>,
     /// Modules that slapd would load; `cn=config` shows them.
     pub modules: Vec<Sourced<String>>,
+    /// The configuration directory that they come from, which changes of `cn=config` rewrite.
+    pub files: Option<Arc<ConfigFiles>>,
     /// Messages that need no correction.
     pub notes: Vec<Note>,
 }
@@ -69,6 +72,7 @@ impl Settings {
             slapd: layer.slapd,
             seeds: layer.seeds,
             modules: layer.modules,
+            files: layer.files,
             notes,
         };
         settings.refuse_conflicts()?;

@@ -73,6 +73,7 @@ pub use op::begin_update::UpdateStep;
 pub use op::bind::BindStep;
 pub use op::extended_step::{ExtendedReply, ExtendedStep};
 pub use op::password_modify::PasswordChange;
+pub use op::tree_update::{TreeChange, TreeRefusal, TreeUpdate};
 pub use request::controls::{CONTROLS, ControlRow};
 pub use rights::explain::{ExplainError, ExplainTarget, RightsExplanation};
 pub use rights::selection::Selection;

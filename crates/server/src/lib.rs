@@ -35,7 +35,7 @@ mod tls;
 
 pub use admin::monitor::{Monitor, MonitoredDatabase, MonitoredKind};
 pub use compose::check::{CheckError, check_settings, check_unfinished_settings};
-pub use compose::live::{Live, Reload};
+pub use compose::live::Live;
 pub use compose::open::{OpenError, open_directory, store_options};
 pub use compose::schema::schema;
 pub use compose::seed::SeedError;

@@ -1,7 +1,7 @@
 //! `fulgurite serve`.
 
 use anyhow::Context as _;
-use fulgurite_config::Settings;
+use fulgurite_config::{Layer, Settings};
 use fulgurite_server::{Hangup, Service, ServiceOptions};
 
 use crate::arguments::Serve;
@@ -28,7 +28,8 @@ pub(crate) fn run(command: Serve) -> anyhow::Result<()> {
         make_folders: true,
         ..ServiceOptions::default()
     };
-    let read = || {
+    // No configuration of this command is one that clients change.
+    let read = |_: Option<Layer>| {
         // Log rotation uses the same signal.
         logging::reopen();
         command.flags.settings()

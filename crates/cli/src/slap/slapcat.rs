@@ -120,7 +120,12 @@ fn write_configuration(
     options: WriterOptions,
 ) -> io::Result<()> {
     let mut writer = Writer::with_options(output, options);
-    for entry in context.settings.config_entries(true) {
+    let settings = &context.settings;
+    let entries = match &settings.files {
+        Some(files) => files.entries().map_err(io::Error::other)?,
+        None => settings.config_entries(true),
+    };
+    for entry in entries {
         writer.name(&entry.dn)?;
         for (name, values) in &entry.attributes {
             for value in values {

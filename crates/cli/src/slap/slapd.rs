@@ -72,13 +72,17 @@ impl Options {
 
     /// Returns the settings in force: the configuration, overridden by `-h` and `-d`.
     fn settings(&self) -> Result<Settings, ConfigError> {
+        self.settings_with(context::layer(&self.common)?)
+    }
+
+    /// Returns the settings with another configuration.
+    fn settings_with(&self, layer: Layer) -> Result<Settings, ConfigError> {
         let mut flags = Layer::default();
         let urls = self.urls.as_deref().unwrap_or("ldap:///");
         let urls = urls.split_whitespace().map(str::to_owned);
         flags.set_flag_list("-h", "listen", urls)?;
         let level = self.common.debug.unwrap_or(0);
         flags.set_flag("-d", "log.level", levels::log_level(level).as_str())?;
-        let layer = context::layer(&self.common)?;
         let operations = (level | self.system_levels(layer.global.log_mask.as_ref())) & STATS != 0;
         flags.set_flag("-d", "log.operations", Value::Truth(operations))?;
         Settings::new(flags.over(layer))
@@ -206,7 +210,10 @@ fn serve(options: &Options, in_foreground: bool) -> Result<(), Failure> {
             .map_err(|error| crate::commands::one_line(&error)),
         false => Ok(()),
     };
-    let read = || options.settings();
+    let read = |changed: Option<Layer>| match changed {
+        Some(layer) => options.settings_with(layer),
+        None => options.settings(),
+    };
     let service = Service::start_after(settings, service_options, between, read);
     let service = service.map_err(|error| failed(&error))?;
     tracing::info!("slapd starting");

@@ -94,24 +94,11 @@ fn definitions(name: &str, parts: &[&SchemaPart]) -> ConfigEntry {
     for attribute in ATTRIBUTES {
         let texts = parts
             .iter()
-            .filter_map(|part| definition(part))
-            .filter(|(own, _)| *own == attribute)
-            .map(|(_, text)| text.clone());
+            .filter(|part| part.attribute() == Some(attribute))
+            .filter_map(|part| part.text().map(str::to_owned));
         entry.add(attribute, numbered(texts.collect::<Vec<_>>()));
     }
     entry
-}
-
-/// Returns the attribute and the value of a definition.
-fn definition(part: &SchemaPart) -> Option<(&'static str, &String)> {
-    match part {
-        SchemaPart::File(_) => None,
-        SchemaPart::ObjectIdentifier(text) => Some(("olcObjectIdentifier", text)),
-        SchemaPart::LdapSyntax(text) => Some(("olcLdapSyntaxes", text)),
-        SchemaPart::AttributeType(text) => Some(("olcAttributeTypes", text)),
-        SchemaPart::ObjectClass(text) => Some(("olcObjectClasses", text)),
-        SchemaPart::DitContentRule(text) => Some(("olcDitContentRules", text)),
-    }
 }
 
 fn overlays(database: &Database, above: &str) -> Vec<ConfigEntry> {

@@ -6,19 +6,27 @@
 //!                            |                                          (what the server shows)
 //!                            '--write--> DIR/cn=config.ldif, DIR/cn=config/olcDatabase={1}mdb.ldif ...
 //!   Layer  <--read--------------------- the same, as slapd and its slaptest write it <--add-- LDIF
+//!             files: the texts of DIR <--replace--> DIR; changes: entries added, renumbered, removed
 //! ```
 //!
 //! Attributes use the directives of the settings table, as slapd.conf does.
 
 mod add;
+mod changes;
 mod entries;
 mod entry;
+mod file_entry;
+mod file_text;
+mod files;
 mod number;
 mod overlay;
 mod read;
+mod replace;
 mod values;
 mod write;
 
 pub use add::{ConfigAddError, ConfigAddition};
+pub use changes::{ConfigChange, ConfigChangeError};
 pub use entry::ConfigEntry;
+pub use files::ConfigFiles;
 pub use write::WriteError;

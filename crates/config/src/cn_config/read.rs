@@ -1,10 +1,10 @@
-//! Reads a `cn=config` directory into a layer.
+//! Reads the files of a `cn=config` directory into a layer.
 
-use std::io::Cursor;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::sync::Arc;
 
-use fulgurite_ldif::{Action, Reader as LdifReader};
-
+use super::file_entry::FileEntry;
+use super::files::ConfigFiles;
 use super::number::{number_of, without_number};
 use super::overlay;
 use crate::slapd_conf::{KnownDirective, LayerBuilder, apply, directives, obey};
@@ -12,11 +12,8 @@ use crate::statement::{Section, Statement};
 use crate::survey::Survey;
 use crate::table::Directive;
 use crate::value_tokens::split_value;
-use crate::{ConfigError, Layer, Origin, Sourced};
+use crate::{ConfigError, Layer, Sourced};
 use fulgurite_policy::{DatabaseKind, find_overlay};
-
-/// Entries of one folder, at most.
-const ENTRIES_MAX: usize = 10_000;
 
 impl Layer {
     /// Reads a directory in the layout of slapd.d: `cn=config.ldif`, and a file for each entry
@@ -28,9 +25,7 @@ impl Layer {
     /// [`ConfigError::Unreadable`]; [`ConfigError::Directive`] for a value that its directive
     /// refuses.
     pub fn from_config_dir(directory: &Path) -> Result<Layer, ConfigError> {
-        let mut builder = LayerBuilder::new();
-        read_directory(&mut builder, directory)?;
-        Ok(builder.layer)
+        ConfigFiles::read(directory)?.layer()
     }
 
     /// Reads a directory to its end, and collects the values that the server refuses.
@@ -39,167 +34,90 @@ impl Layer {
     /// [`ConfigError::Unreadable`], and [`ConfigError::Directive`] for a file that is no entry.
     pub(crate) fn survey_config_dir(directory: &Path) -> Result<Survey, ConfigError> {
         let mut builder = LayerBuilder::new().collecting();
-        read_directory(&mut builder, directory)?;
+        ConfigFiles::read(directory)?.read_into(&mut builder)?;
         Ok(builder.into_survey())
     }
 }
 
-fn read_directory(builder: &mut LayerBuilder, directory: &Path) -> Result<(), ConfigError> {
-    let top = directory.join("cn=config.ldif");
-    let folder = directory.join("cn=config");
-    let global = Entry::read(&top)?;
-    // A folder without entries is no error.
-    let mut entries = match folder.exists() {
-        true => entries(&folder)?,
-        false => Vec::new(),
-    };
-    global.obey(builder)?;
-    // slapd's schema is built in.
-    take(&mut entries, "cn=schema");
-    let modules = take(&mut entries, "cn=module");
-    for (_, module) in modules {
-        module.obey(builder)?;
+impl ConfigFiles {
+    /// Reads the files as a layer, which holds them too.
+    ///
+    /// # Errors
+    /// As [`Layer::from_config_dir`].
+    pub fn layer(&self) -> Result<Layer, ConfigError> {
+        let mut builder = LayerBuilder::new();
+        self.read_into(&mut builder)?;
+        builder.layer.files = Some(Arc::new(self.clone()));
+        Ok(builder.layer)
     }
-    let schema = folder.join("cn=schema");
-    if schema.is_dir() {
-        for (_, entry) in self::entries(&schema)? {
-            entry.obey(builder)?;
-        }
-    }
-    take(&mut entries, "olcBackend=");
-    for (path, entry) in take(&mut entries, "olcDatabase=") {
-        read_database(builder, &path, &entry)?;
-    }
-    for (_, entry) in entries {
-        let text = format!("{} has no meaning here", entry.dn);
-        builder.warn(&entry.origin(entry.line), text);
-    }
-    // slapd writes every default, so notes on settings without effect would be noise.
-    builder.layer.notes.retain(|note| note.warning);
-    Ok(())
-}
 
-fn read_database(
-    builder: &mut LayerBuilder,
-    path: &Path,
-    entry: &Entry,
-) -> Result<(), ConfigError> {
-    let name = entry.dn.split(',').next().unwrap_or_default();
-    let kind = without_number(name.split_once('=').map_or("", |(_, value)| value));
-    let origin = entry.origin(entry.line);
-    match kind {
-        "frontend" => builder.enter_frontend(),
-        "config" => builder.begin_config(origin),
-        other => {
-            let kind = DatabaseKind::parse(other).map_err(|hint| {
-                ConfigError::at(&origin, format!("<database> failed init ({other}): {hint}"))
-            });
-            match kind {
-                Ok(kind) => builder.begin_database(kind, origin),
-                Err(error) => return builder.settle(Err(error)),
+    fn read_into(&self, builder: &mut LayerBuilder) -> Result<(), ConfigError> {
+        let global = self.top()?;
+        let mut entries = self.below(&global)?;
+        global.obey(builder)?;
+        // slapd's schema is built in. Its entry has the definitions below it.
+        let schema = take(&mut entries, "cn=schema");
+        for module in take(&mut entries, "cn=module") {
+            module.obey(builder)?;
+        }
+        for folder in schema {
+            for entry in self.below(&folder)? {
+                entry.obey(builder)?;
             }
         }
+        take(&mut entries, "olcBackend=");
+        for entry in take(&mut entries, "olcDatabase=") {
+            self.read_database(builder, &entry)?;
+        }
+        for entry in entries {
+            let text = format!("{} has no meaning here", entry.dn);
+            builder.warn(&entry.origin(entry.line), text);
+        }
+        // slapd writes every default, so notes on settings without effect would be noise.
+        builder.layer.notes.retain(|note| note.warning);
+        Ok(())
     }
-    entry.obey(builder)?;
-    let folder = path.with_extension("");
-    if folder.is_dir() {
-        for (_, overlay) in entries(&folder)? {
+
+    fn read_database(
+        &self,
+        builder: &mut LayerBuilder,
+        entry: &FileEntry,
+    ) -> Result<(), ConfigError> {
+        let name = entry.dn.split(',').next().unwrap_or_default();
+        let kind = without_number(name.split_once('=').map_or("", |(_, value)| value));
+        let origin = entry.origin(entry.line);
+        match kind {
+            "frontend" => builder.enter_frontend(),
+            "config" => builder.begin_config(origin),
+            other => {
+                let kind = DatabaseKind::parse(other).map_err(|hint| {
+                    let text = format!("<olcDatabase> failed init ({other}): {hint}");
+                    ConfigError::at(&origin, text)
+                });
+                match kind {
+                    Ok(kind) => builder.begin_database(kind, origin),
+                    Err(error) => return builder.settle(Err(error)),
+                }
+            }
+        }
+        entry.obey(builder)?;
+        for overlay in self.below(entry)? {
             overlay.obey_as_overlay(builder)?;
         }
+        Ok(())
     }
-    Ok(())
 }
 
 /// Takes the entries whose names begin with a prefix, in the order of their numbers.
-fn take(entries: &mut Vec<(PathBuf, Entry)>, prefix: &str) -> Vec<(PathBuf, Entry)> {
+fn take(entries: &mut Vec<FileEntry>, prefix: &str) -> Vec<FileEntry> {
     let (taken, rest) = std::mem::take(entries)
         .into_iter()
-        .partition(|(_, entry)| entry.dn.starts_with(prefix));
+        .partition(|entry| entry.dn.starts_with(prefix));
     *entries = rest;
     taken
 }
 
-/// Returns the entries of a folder, in the order of their numbers.
-fn entries(folder: &Path) -> Result<Vec<(PathBuf, Entry)>, ConfigError> {
-    let unreadable = |cause| ConfigError::Unreadable {
-        what: "configuration directory",
-        path: folder.to_owned(),
-        cause,
-    };
-    let mut found = Vec::new();
-    for file in std::fs::read_dir(folder)
-        .map_err(unreadable)?
-        .take(ENTRIES_MAX)
-    {
-        let path = file.map_err(unreadable)?.path();
-        if path
-            .extension()
-            .is_some_and(|extension| extension == "ldif")
-        {
-            let entry = Entry::read(&path)?;
-            found.push((path, entry));
-        }
-    }
-    found.sort_by_key(|(path, entry)| {
-        let value = entry.dn.split_once('=').map_or("", |(_, value)| value);
-        (number_of(value).unwrap_or(i32::MAX), path.clone())
-    });
-    Ok(found)
-}
-
-/// One entry with the lines of its values.
-struct Entry {
-    path: PathBuf,
-    dn: String,
-    line: usize,
-    values: Vec<(String, String, usize)>,
-}
-
-impl Entry {
-    fn read(path: &Path) -> Result<Entry, ConfigError> {
-        let bytes = std::fs::read(path).map_err(|cause| ConfigError::Unreadable {
-            what: "configuration file",
-            path: path.to_owned(),
-            cause,
-        })?;
-        let wrong = |line: u64, message: String| ConfigError::Directive {
-            path: path.to_owned(),
-            line: usize::try_from(line).unwrap_or(usize::MAX),
-            message,
-        };
-        let mut ldif = LdifReader::new(Cursor::new(bytes));
-        let record = ldif
-            .next_record()
-            .map_err(|error| wrong(error.line, error.kind.to_string()))?
-            .ok_or_else(|| wrong(1, "there is no entry".to_owned()))?;
-        let Action::Content(attributes) = record.action() else {
-            return Err(wrong(
-                record.line(),
-                "this is a change, not an entry".to_owned(),
-            ));
-        };
-        let line = |line: u64| usize::try_from(line).unwrap_or(usize::MAX);
-        Ok(Entry {
-            path: path.to_owned(),
-            dn: record.dn().to_owned(),
-            line: line(record.line()),
-            values: attributes
-                .map(|one| {
-                    let value = String::from_utf8_lossy(one.value).into_owned();
-                    (one.description.to_owned(), value, line(one.line))
-                })
-                .collect(),
-        })
-    }
-
-    fn origin(&self, line: usize) -> Origin {
-        Origin::File {
-            path: self.path.clone(),
-            line,
-            column: None,
-        }
-    }
-
+impl FileEntry {
     /// Obeys the attributes in the order of the table, and names before the attributes that refer
     /// to them.
     fn obey(&self, builder: &mut LayerBuilder) -> Result<(), ConfigError> {
@@ -264,7 +182,7 @@ impl Entry {
             _ => arguments,
         };
         Statement {
-            keyword: directive.keyword.to_owned(),
+            keyword: directive.olc.to_owned(),
             arguments,
             text: value.to_owned(),
             is_value: true,

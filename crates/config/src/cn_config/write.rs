@@ -5,9 +5,8 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
-use fulgurite_ldif::Writer;
-
 use super::entry::ConfigEntry;
+use super::file_text::file_text;
 use super::overlay;
 use crate::names::AuthzRegexp;
 use crate::value_tokens::{quoted_token, value_token};
@@ -105,63 +104,9 @@ pub(super) fn write_entry(directory: &Path, entry: &ConfigEntry) -> Result<(), W
         folder.create(&path).map_err(failed(&path))?;
     }
     path.push(format!("{}.ldif", name.replace(['/', '\\'], "_")));
-    let text = entry_text(entry, name).map_err(failed(&path))?;
+    let text = file_text(entry).map_err(failed(&path))?;
     let mut options = fs::OpenOptions::new();
     options.write(true).create_new(true).mode(0o600);
     let mut file = options.open(&path).map_err(failed(&path))?;
-    write!(
-        file,
-        "# AUTO-GENERATED FILE - DO NOT EDIT!! Use ldapmodify.\n# CRC32 {:08x}\n",
-        crc32(&text)
-    )
-    .and_then(|()| file.write_all(&text))
-    .map_err(failed(&path))
-}
-
-/// Returns the record. Its name is relative to the folder, and the last class is the structural
-/// one.
-fn entry_text(entry: &ConfigEntry, name: &str) -> io::Result<Vec<u8>> {
-    let mut text = Vec::new();
-    let mut writer = Writer::new(&mut text);
-    writer.name(name)?;
-    for (attribute, values) in &entry.attributes {
-        for value in values {
-            writer.value(attribute, value.as_bytes())?;
-        }
-    }
-    if let Some(class) = entry.values("objectClass").last() {
-        let class = match class.as_str() {
-            "olcFrontendConfig" => "olcDatabaseConfig",
-            class => class,
-        };
-        writer.value("structuralObjectClass", class.as_bytes())?;
-    }
-    writer.into_inner()?;
-    Ok(text)
-}
-
-/// Returns the check sum of ISO 3309, which slapd compares with the file.
-fn crc32(bytes: &[u8]) -> u32 {
-    let step = |mut sum: u32| {
-        for _ in 0..8 {
-            sum = match sum & 1 {
-                1 => sum >> 1 ^ 0xedb8_8320,
-                _ => sum >> 1,
-            };
-        }
-        sum
-    };
-    !bytes
-        .iter()
-        .fold(u32::MAX, |sum, byte| step(sum ^ u32::from(*byte)))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_check_sum_is_the_common_one() {
-        assert_eq!(crc32(b"123456789"), 0xcbf4_3926);
-    }
+    file.write_all(&text).map_err(failed(&path))
 }

@@ -129,7 +129,10 @@ fn root_password(
         _ => false,
     };
     if !within {
-        return Err("<rootpw> can only be set when rootdn is under suffix".to_owned());
+        let typed = &statement.keyword;
+        return Err(format!(
+            "<{typed}> can only be set when rootdn is under suffix"
+        ));
     }
     let password = Some(Secret(statement.first().to_owned()));
     layer.root_password = Some(Sourced::new(password, statement.origin.clone()));

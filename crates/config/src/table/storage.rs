@@ -248,7 +248,10 @@ fn env_flags(
                 notes.push(Note::new(origin, text));
                 continue;
             }
-            _ => return Err(format!("envflags: unknown keyword \"{word}\"")),
+            _ => {
+                let typed = &statement.keyword;
+                return Err(format!("{typed}: unknown keyword \"{word}\""));
+            }
         };
         storage.durability = Some(Sourced::new(durability, origin.clone()));
     }

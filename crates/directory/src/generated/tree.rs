@@ -1,7 +1,7 @@
 //! Databases of generated entries: the monitor and the configuration.
 //!
 //! A [`TreeSource`] gives names and values. Filters, rules and limits treat its entries like stored
-//! ones. No LDAP operation changes them.
+//! ones. The owner of the source carries out [changes](crate::TreeUpdate), or refuses them all.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -31,6 +31,8 @@ pub struct TreeOptions {
     pub limits: Option<Limits>,
     /// The operations that this database refuses.
     pub restrictions: Restrictions,
+    /// The reason why no entry can change; `None` if their owner carries out changes.
+    pub refusal: Option<String>,
 }
 
 /// A generated entry.
@@ -80,6 +82,7 @@ pub(crate) struct Tree {
     pub(crate) rules: Rules,
     pub(crate) limits: CompiledLimits,
     pub(crate) restrictions: Restrictions,
+    pub(crate) refusal: Option<String>,
     source: Arc<dyn TreeSource>,
 }
 
@@ -93,6 +96,7 @@ impl TreeOptions {
             access: Vec::new(),
             limits: None,
             restrictions: Restrictions::default(),
+            refusal: Some("operation not supported within namingContext".to_owned()),
         }
     }
 }
@@ -156,6 +160,7 @@ impl Tree {
             root: root.transpose()?,
             limits: shared.limits(options.limits)?,
             restrictions: options.restrictions,
+            refusal: options.refusal,
             source: options.source,
         })
     }
@@ -168,12 +173,10 @@ impl Tree {
         decide(&self.rules, session, self.is_root(session))
     }
 
-    /// Returns the refusal of every update.
+    /// Returns the refusal of an update that does not go to the owner.
     pub(crate) fn read_only(&self) -> LdapResult {
-        refuse(
-            ResultCode::UnwillingToPerform,
-            "operation not supported within namingContext",
-        )
+        let text = self.refusal.as_deref().unwrap_or("only single updates");
+        refuse(ResultCode::UnwillingToPerform, text)
     }
 
     /// Returns the entries at, below and above a base; each entry follows its superior.

@@ -106,7 +106,11 @@ fn require_rights(context: &Context<'_, '_>, entry: &Entry) -> OpResult {
 }
 
 /// Resolves the entry of the request.
-fn requested_entry(schema: &Schema, dn: Dn, request: &AddRequest<'_>) -> OpResult<Entry> {
+pub(crate) fn requested_entry(
+    schema: &Schema,
+    dn: Dn,
+    request: &AddRequest<'_>,
+) -> OpResult<Entry> {
     if request.attributes.is_empty() {
         return Err(refuse(ResultCode::ProtocolError, "no attributes provided"));
     }
@@ -119,7 +123,7 @@ fn requested_entry(schema: &Schema, dn: Dn, request: &AddRequest<'_>) -> OpResul
 }
 
 /// Fails if two names of the request mean the same attribute.
-fn require_once(schema: &Schema, entry: &Entry) -> OpResult {
+pub(crate) fn require_once(schema: &Schema, entry: &Entry) -> OpResult {
     let mut seen = HashSet::with_capacity(entry.attributes.len());
     for attribute in &entry.attributes {
         if !seen.insert(&attribute.description) {

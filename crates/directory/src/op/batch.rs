@@ -455,7 +455,7 @@ impl<'d> BatchItem<'d> {
 }
 
 impl ResponseValues {
-    fn controls<'r>(&'r self) -> Vec<Control<'r>> {
+    pub(crate) fn controls<'r>(&'r self) -> Vec<Control<'r>> {
         let pairs = [
             (oid::PRE_READ, &self.pre_read),
             (oid::POST_READ, &self.post_read),

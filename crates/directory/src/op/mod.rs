@@ -17,4 +17,5 @@ pub(crate) mod modify_dn;
 pub(crate) mod password_modify;
 mod start_tls;
 pub(crate) mod transaction;
+pub(crate) mod tree_update;
 pub(crate) mod update;

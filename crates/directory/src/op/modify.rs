@@ -219,7 +219,7 @@ fn require_rights(context: &Context<'_, '_>, dn: &Dn, changes: &[Change]) -> OpR
 ///
 /// Adding a value needs the right to add it, and deleting one the right to delete it. Replacing
 /// needs both. Deleting all values needs the right to the whole attribute.
-fn may_change(rights: &EntryRights<'_>, change: &Change) -> bool {
+pub(crate) fn may_change(rights: &EntryRights<'_>, change: &Change) -> bool {
     let Attribute {
         description,
         values,

@@ -7,7 +7,7 @@
 //! The order and the texts are slapd's. Access rules decide later, because they look at entries.
 
 use fulgurite_ldap::{LdapResult, Operation, ResultCode, oid};
-use fulgurite_policy::{Allow, Disallow, Operations, Require, Restrictions, Security};
+use fulgurite_policy::{Allow, Disallow, Operations, Require, Restrict, Restrictions, Security};
 use fulgurite_schema::Dn;
 
 use crate::core::connection::Strength;
@@ -92,6 +92,27 @@ impl OperationPolicy {
             places().try_for_each(|place| required(place.require, session))?;
         }
         unrestricted(places(), kind)
+    }
+
+    /// Fails for an update of the configuration that is refused. It stays possible where databases
+    /// are read-only, because it is the way back.
+    pub(crate) fn permit_configuration(
+        &self,
+        session: &Session,
+        own: &Restrictions,
+        kind: OperationKind<'_>,
+    ) -> OpResult {
+        let writable = |place: &Restrictions| Restrictions {
+            read_only: false,
+            restrict: Restrict::default(),
+            ..place.clone()
+        };
+        let policy = OperationPolicy {
+            restrictions: writable(&self.restrictions),
+            allow: self.allow,
+            disallow: self.disallow,
+        };
+        policy.permit(session, Some(&writable(own)), kind)
     }
 
     /// Returns the protocol version of a bind if the directory allows it (RFC 4511, section 4.2).

@@ -10,6 +10,7 @@ pub(crate) mod derived_keys;
 mod follow;
 pub(crate) mod import;
 pub(crate) mod multi_value;
+pub(crate) mod ordered_values;
 pub(crate) mod password_policy;
 mod permission;
 pub(crate) mod request;

@@ -68,6 +68,13 @@ impl AttributeType {
         self.usage != Usage::UserApplications
     }
 
+    /// Returns true if values carry their places in an order: `{0}first`, `{1}second`
+    /// (draft-chu-ldap-xordered).
+    #[must_use]
+    pub fn has_ordered_values(&self) -> bool {
+        self.published.contains("X-ORDERED 'VALUES'")
+    }
+
     /// Returns true if `other` is this type or derives from it.
     #[must_use]
     pub fn covers(&self, other: AttributeIndex) -> bool {

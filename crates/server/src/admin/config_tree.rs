@@ -1,6 +1,7 @@
-//! `cn=config`: the settings in force, as entries to read.
+//! `cn=config`: the settings in force as entries. Those of a configuration directory are shown as
+//! its files have them.
 
-use fulgurite_config::{ConfigEntry, Settings};
+use fulgurite_config::{ConfigEntry, ConfigError, Settings};
 use fulgurite_directory::{TreeEntry, TreeSource};
 
 /// The entries of one generation of settings.
@@ -10,11 +11,18 @@ pub(crate) struct ConfigTree {
 
 impl ConfigTree {
     /// Makes the entries of these settings.
-    pub(crate) fn new(settings: &Settings) -> ConfigTree {
-        let entries = settings.config_entries(false).into_iter().map(entry);
-        ConfigTree {
+    ///
+    /// # Errors
+    /// [`ConfigError`] for a file that holds no entry.
+    pub(crate) fn new(settings: &Settings) -> Result<ConfigTree, ConfigError> {
+        let entries = match &settings.files {
+            Some(files) => files.entries()?,
+            None => settings.config_entries(false),
+        };
+        let entries = entries.into_iter().map(entry);
+        Ok(ConfigTree {
             entries: entries.collect(),
-        }
+        })
     }
 }
 

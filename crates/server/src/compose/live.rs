@@ -12,24 +12,22 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
-use fulgurite_directory::Directory;
+use fulgurite_directory::{Directory, TreeRefusal, WriteReply, WriteRequest};
 
 use super::audit_files::AuditFiles;
+use super::configure::Configuration;
 use crate::admin::monitor::Monitor;
 use crate::statistics::lock;
 
 /// The number of generations, after which the server needs a restart.
 const GENERATIONS_MAX: usize = 4096;
 
-/// Makes the next generation from the current one, or returns the reason of the failure.
-pub type Reload<'r> = dyn Fn(&Directory) -> Result<Directory, String> + Send + Sync + 'r;
-
-/// The directory that is served, and the function that makes the next generation of it.
+/// The directory that is served, and the configuration that makes the next generation of it.
 pub struct Live<'r> {
     /// Filled from the front. Boxed, so that empty slots cost little.
     generations: Box<[OnceLock<Box<Directory>>]>,
     newest: AtomicUsize,
-    reload: Option<Box<Reload<'r>>>,
+    configuration: Option<Configuration<'r>>,
     /// Locked while the next generation is made.
     reloading: Mutex<()>,
     monitor: Option<Arc<Monitor>>,
@@ -46,17 +44,17 @@ impl<'r> Live<'r> {
         Live {
             generations: generations.into_boxed_slice(),
             newest: AtomicUsize::new(0),
-            reload: None,
+            configuration: None,
             reloading: Mutex::new(()),
             monitor: None,
             audit_files: AuditFiles::default(),
         }
     }
 
-    /// Sets the function that makes the next generation when an administrator asks for it.
+    /// Sets the configuration, which makes the next generation when an administrator asks for it.
     #[must_use]
-    pub fn with_reload(mut self, reload: Box<Reload<'r>>) -> Live<'r> {
-        self.reload = Some(reload);
+    pub(super) fn with_configuration(mut self, configuration: Configuration<'r>) -> Live<'r> {
+        self.configuration = Some(configuration);
         self
     }
 
@@ -89,20 +87,54 @@ impl<'r> Live<'r> {
     /// # Errors
     /// The reason. The current generation stays in force.
     pub fn renew(&self) -> Result<(), String> {
-        let Some(reload) = &self.reload else {
+        let Some(configuration) = &self.configuration else {
             return Err("there is no configuration to read again".to_owned());
         };
         let _guard = lock(&self.reloading);
-        let next = self.newest.load(Ordering::Acquire) + 1;
-        let Some(slot) = self.generations.get(next) else {
-            return Err(format!(
-                "the configuration has changed {GENERATIONS_MAX} times: restart the server"
-            ));
-        };
-        let directory = reload(self.current())?;
-        let _ = slot.set(Box::new(directory));
-        self.newest.store(next, Ordering::Release);
+        self.require_slot()?;
+        self.publish(configuration.reload(self.current())?);
         Ok(())
+    }
+
+    /// Carries out an update of the configuration. With success, the next generation is in force.
+    pub(super) fn change_configuration(&self, request: &WriteRequest) -> WriteReply {
+        let _guard = lock(&self.reloading);
+        let current = self.current();
+        let update = match current.begin_tree_update(request) {
+            Ok(update) => update,
+            Err(reply) => return *reply,
+        };
+        let none = || TreeRefusal::Unwilling("there is no configuration to change".to_owned());
+        let next = self.require_slot().map_err(TreeRefusal::Unwilling);
+        let next = next.and_then(|()| {
+            let configuration = self.configuration.as_ref().ok_or_else(none)?;
+            configuration.change(current, &update)
+        });
+        let outcome = next.map(|next| {
+            if let Some(next) = next {
+                self.publish(next);
+            }
+        });
+        update.finish(outcome)
+    }
+
+    /// Fails if there have been too many generations.
+    fn require_slot(&self) -> Result<(), String> {
+        if self.newest.load(Ordering::Acquire) + 1 < self.generations.len() {
+            return Ok(());
+        }
+        Err(format!(
+            "the configuration has changed {GENERATIONS_MAX} times: restart the server"
+        ))
+    }
+
+    /// Puts the next generation in force. The caller holds the lock.
+    fn publish(&self, directory: Directory) {
+        let next = self.newest.load(Ordering::Acquire) + 1;
+        if let Some(slot) = self.generations.get(next) {
+            let _ = slot.set(Box::new(directory));
+            self.newest.store(next, Ordering::Release);
+        }
     }
 }
 

@@ -234,14 +234,36 @@ impl Handler for Live<'_> {
     }
 
     fn apply(&self, updates: Vec<WriteRequest>) -> Vec<Vec<u8>> {
-        let replies = self.current().apply(&updates);
-        let records = replies.iter().filter_map(|reply| reply.audit.as_ref());
-        self.audit_files.write(records);
-        replies.into_iter().map(|reply| reply.bytes).collect()
+        let mut responses = Vec::with_capacity(updates.len());
+        let mut rest = updates.as_slice();
+        while !rest.is_empty() {
+            // Updates after one of the configuration see the next generation.
+            let directory = self.current();
+            let mut of_entries = rest.iter();
+            let of_entries = of_entries.position(|update| directory.is_tree_update(update));
+            let (of_entries, others) = rest.split_at(of_entries.unwrap_or(rest.len()));
+            let replies = directory.apply(of_entries);
+            let records = replies.iter().filter_map(|reply| reply.audit.as_ref());
+            self.audit_files.write(records);
+            responses.extend(replies.into_iter().map(|reply| reply.bytes));
+            rest = others;
+            if let Some((update, others)) = others.split_first() {
+                responses.push(self.change_configuration(update).bytes);
+                rest = others;
+            }
+        }
+        responses
     }
 
     fn apply_at_once(&self, updates: &[WriteRequest]) -> Option<Vec<Vec<u8>>> {
-        let replies = self.current().apply_at_once(updates)?;
+        let directory = self.current();
+        if updates
+            .iter()
+            .any(|update| directory.is_tree_update(update))
+        {
+            return None;
+        }
+        let replies = directory.apply_at_once(updates)?;
         Some(replies.into_iter().map(|reply| reply.bytes).collect())
     }
 }

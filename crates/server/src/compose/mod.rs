@@ -5,7 +5,7 @@
 //!      |  \
 //!      |   seed                                         entries that must exist at the first start
 //!      |
-//!   reload ---> open ---> check ---> convert            settings to a Directory
+//!   reload and configure ---> open ---> check ---> convert            settings to a Directory
 //!                 |                     |
 //!               schema              the words of the crates that act on the settings
 //!
@@ -15,6 +15,7 @@
 
 mod audit_files;
 pub(crate) mod check;
+mod configure;
 mod convert;
 mod exposure;
 pub(crate) mod live;

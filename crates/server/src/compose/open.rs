@@ -30,6 +30,10 @@ impl WarningLog for ServerLog {
 /// The minimum of searches that can hold a snapshot at the same time.
 const READERS_MIN: u32 = 4096;
 
+/// The refusal of changes of settings that come from files other than a directory of slapd.
+const FIXED_CONFIGURATION: &str = "the configuration is a file: change it there and restart or \
+     reload the server, or start the server with a configuration directory (slapd -F)";
+
 /// A failure to open a directory.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
@@ -117,7 +121,7 @@ pub(crate) struct StorePlan<'d> {
     pub(crate) make: bool,
     /// Create its folder too.
     pub(crate) make_folders: bool,
-    /// A directory that has opened the stores already, in the same order.
+    /// A directory that has opened stores already.
     pub(crate) existing: Option<&'d Directory>,
 }
 
@@ -136,10 +140,10 @@ pub(crate) fn open(
         }
         _ => schema,
     };
-    let mut stores = Vec::new();
-    for (at, database) in settings.stores().enumerate() {
-        stores.push(store(database, &schema, at, plan)?);
-    }
+    let stores = settings
+        .stores()
+        .map(|database| store(database, &schema, plan))
+        .collect::<Result<Vec<_>, _>>()?;
     let databases = settings.stores().zip(&stores);
     let databases = databases
         .map(|(database, store)| database_options(database, Arc::clone(store)))
@@ -151,20 +155,23 @@ pub(crate) fn open(
     let mut options = directory_options(settings, schema, databases)?;
     options.monitor = monitor_options(settings, monitor.as_ref())?;
     let directory = match plan.existing {
-        Some(existing) => {
-            let next = existing.reopened(options)?;
-            for (database, store) in settings.stores().zip(&stores) {
-                if database.names_indexes() {
-                    store.request_indexes(&indexes(database))?;
-                } else {
-                    add_member_indexes(database, store)?;
-                }
-            }
-            next
-        }
+        Some(existing) => existing.reopened(options)?,
         None => Directory::open(options)?,
     };
     Ok((directory, monitor))
+}
+
+/// Requests the indexes of a directory whose stores were open before.
+pub(crate) fn request_indexes(settings: &Settings, directory: &Directory) -> Result<(), OpenError> {
+    for (database, open) in settings.stores().zip(directory.databases()) {
+        let store = open.shared_store();
+        if database.names_indexes() {
+            store.request_indexes(&indexes(database))?;
+        } else {
+            add_member_indexes(database, &store)?;
+        }
+    }
+    Ok(())
 }
 
 fn directory_options(
@@ -198,22 +205,19 @@ fn directory_options(
 fn store(
     database: &Database,
     schema: &Arc<Schema>,
-    at: usize,
     plan: &StorePlan<'_>,
 ) -> Result<Arc<Store>, OpenError> {
     let mut options = store_options(database)?;
-    if let Some(existing) = plan
-        .existing
-        .and_then(|directory| directory.databases().get(at))
-    {
-        let store = existing.shared_store();
+    let folder = database.directory()?;
+    let existing = plan.existing.map(Directory::shared_stores);
+    let existing = existing.into_iter().flatten();
+    if let Some(store) = existing.into_iter().find(|store| store.path() == folder) {
         store.limit_entries(options.entry_bytes_max);
         if Arc::ptr_eq(store.schema(), schema) {
             return Ok(store);
         }
         return Ok(Arc::new(store.with_schema(Arc::clone(schema))?));
     }
-    let folder = database.directory()?;
     if plan.make && !Store::exists(folder) {
         if !plan.make_folders && !folder.is_dir() {
             return Err(OpenError::NoFolder(folder.to_owned()));
@@ -299,7 +303,11 @@ fn config_options(settings: &Settings) -> Result<TreeOptions, OpenError> {
         access: convert::rules(&policy.access),
         limits: Some(convert::limits(policy)),
         restrictions: convert::restrictions(policy),
-        ..TreeOptions::new(Arc::new(ConfigTree::new(settings)))
+        refusal: settings
+            .files
+            .is_none()
+            .then(|| FIXED_CONFIGURATION.to_owned()),
+        ..TreeOptions::new(Arc::new(ConfigTree::new(settings)?))
     })
 }
 

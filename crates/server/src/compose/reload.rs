@@ -30,15 +30,16 @@ pub(super) fn renew(
         make_folders: false,
         existing: Some(current),
     };
-    let (next, _) =
-        open::open(&wanted, &stores, Some(statistics)).map_err(|error| error.to_string())?;
+    let opened = open::open(&wanted, &stores, Some(statistics));
+    let (next, _) = opened.map_err(|error| error.to_string())?;
+    open::request_indexes(&wanted, &next).map_err(|error| error.to_string())?;
     *settings = wanted;
     Ok(next)
 }
 
 /// Lists the fixed settings that differ. Each has its key, the new value and its origin, and the
 /// current value.
-fn fixed_differences(held: &Settings, wanted: &Settings) -> Vec<String> {
+pub(super) fn fixed_differences(held: &Settings, wanted: &Settings) -> Vec<String> {
     let (held, wanted) = (fixed(held), fixed(wanted));
     let mut differences = Vec::new();
     for (place, new) in &wanted {

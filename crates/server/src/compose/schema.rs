@@ -68,7 +68,8 @@ fn build(settings: &Settings, added: &[Builtin]) -> Result<Schema, SchemaError> 
             builder = builder.builtin(part);
         }
     }
-    if settings.stores().any(has_shown_directives) {
+    // Overlays may be added to a configuration directory while the server runs.
+    if settings.files.is_some() || settings.stores().any(has_shown_directives) {
         builder = builder.builtin(Builtin::Overlays);
     }
     for option in global.attribute_options.iter() {

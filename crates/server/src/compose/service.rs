@@ -2,14 +2,13 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
-use fulgurite_config::{ConfigError, Settings};
-use fulgurite_directory::Directory;
+use fulgurite_config::{ConfigError, Layer, Settings};
 
+use super::configure::Configuration;
 use super::live::Live;
 use super::open::{self, OpenError};
-use super::reload::renew;
 use super::seed::{self, SeedError};
 use crate::driver::descriptors::raise_descriptor_limit;
 use crate::driver::error::ServerError;
@@ -70,14 +69,15 @@ pub struct Service<'r> {
 
 impl<'r> Service<'r> {
     /// Opens listeners and stores as the settings say, and creates missing stores, empty. `read`
-    /// returns the settings again when an administrator asks for a reload.
+    /// returns the settings again when an administrator asks for a reload. With a layer, it returns
+    /// the settings that the server would have with this layer in place of its configuration.
     ///
     /// # Errors
     /// [`ServiceError`], which names the file or address and the reason.
     pub fn start(
         settings: Settings,
         options: ServiceOptions,
-        read: impl Fn() -> Result<Settings, ConfigError> + Send + Sync + 'r,
+        read: impl Fn(Option<Layer>) -> Result<Settings, ConfigError> + Send + Sync + 'r,
     ) -> Result<Service<'r>, ServiceError> {
         Service::start_after(settings, options, || Ok(()), read)
     }
@@ -91,7 +91,7 @@ impl<'r> Service<'r> {
         settings: Settings,
         options: ServiceOptions,
         between: impl FnOnce() -> Result<(), String>,
-        read: impl Fn() -> Result<Settings, ConfigError> + Send + Sync + 'r,
+        read: impl Fn(Option<Layer>) -> Result<Settings, ConfigError> + Send + Sync + 'r,
     ) -> Result<Service<'r>, ServiceError> {
         let statistics = Arc::<Statistics>::default();
         let stores = open::StorePlan {
@@ -123,10 +123,8 @@ impl<'r> Service<'r> {
             tracing::info!("{added} entries were missing and have been added");
         }
         let files = write_files(&settings)?;
-        let current_settings = Mutex::new(settings);
-        let reload =
-            move |current: &Directory| renew(current, &current_settings, &read, &statistics);
-        let mut live = Live::new(directory).with_reload(Box::new(reload));
+        let configuration = Configuration::new(settings, Box::new(read), statistics, server.tls());
+        let mut live = Live::new(directory).with_configuration(configuration);
         if let Some(monitor) = monitor {
             live = live.with_monitor(monitor);
         }

@@ -80,10 +80,10 @@ impl<'h, H: Handler> Acceptor<'h, H> {
         let mut events = Events::with_capacity(64);
         let mut paused = false;
         loop {
-            let watch = self.shared.tls.map(|_| WATCH_INTERVAL);
+            let watch = self.shared.tls.get().map(|_| WATCH_INTERVAL);
             let timeout = paused.then_some(PAUSE_WITHOUT_DESCRIPTORS).or(watch);
             self.wait(&mut events, timeout)?;
-            if let Some(tls) = self.shared.tls {
+            if let Some(tls) = self.shared.tls.get() {
                 tls.refresh(Instant::now());
             }
             if self.count_stops(&events, stop) > 0 {
@@ -160,7 +160,7 @@ impl<'h, H: Handler> Acceptor<'h, H> {
                 self.shared.handler.dump();
             } else if signal == SIGHUP && hangup == Hangup::Reload {
                 self.shared.handler.reload();
-                if let Some(tls) = self.shared.tls {
+                if let Some(tls) = self.shared.tls.get() {
                     tls.reload();
                 }
             } else {
@@ -228,7 +228,7 @@ impl<'h, H: Handler> Acceptor<'h, H> {
                     transport,
                     ..Strength::default()
                 },
-                offers_tls: self.shared.tls.is_some(),
+                offers_tls: self.shared.tls.get().is_some(),
                 peer_credentials: stream.peer_credentials(),
                 ..Connection::default()
             });

@@ -4,7 +4,7 @@ use super::settings::ServerSettings;
 use crate::session::log::OperationLog;
 use crate::session::quota::IdentityQuotas;
 use crate::statistics::Statistics;
-use crate::tls::reload::Tls;
+use crate::tls::reload::TlsSlot;
 
 /// The data that all threads of a running server borrow.
 pub(crate) struct ServerContext<'h, H> {
@@ -13,7 +13,7 @@ pub(crate) struct ServerContext<'h, H> {
     pub(crate) log: Option<&'h dyn OperationLog>,
     pub(crate) statistics: &'h Statistics,
     pub(crate) identities: &'h IdentityQuotas,
-    pub(crate) tls: Option<&'h Tls>,
+    pub(crate) tls: &'h TlsSlot,
 }
 
 impl<H> Clone for ServerContext<'_, H> {

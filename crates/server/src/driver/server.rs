@@ -20,13 +20,13 @@ use crate::session::log::OperationLog;
 use crate::session::quota::IdentityQuotas;
 use crate::statistics::{ServerInfo, Statistics, seconds_now};
 use crate::tls::error::TlsError;
-use crate::tls::reload::Tls;
+use crate::tls::reload::{Tls, TlsSlot};
 
 /// An LDAP server whose listeners are open.
 pub struct Server {
     settings: ServerSettings,
     listeners: Vec<Listener>,
-    tls: Option<Tls>,
+    tls: Arc<TlsSlot>,
     poll: Poll,
     signals: Option<Signals>,
     stop: StopHandle,
@@ -68,7 +68,7 @@ impl Server {
             settings,
             signals,
             listeners,
-            tls,
+            tls: Arc::new(TlsSlot::new(tls)),
             poll,
             stop: StopHandle::new(waker),
             statistics: Arc::default(),
@@ -80,6 +80,11 @@ impl Server {
     pub fn with_statistics(mut self, statistics: Arc<Statistics>) -> Server {
         self.statistics = statistics;
         self
+    }
+
+    /// Returns the place of its TLS.
+    pub(crate) fn tls(&self) -> Arc<TlsSlot> {
+        Arc::clone(&self.tls)
     }
 
     /// Returns the addresses of the listeners, with the actual port if 0 was requested.
@@ -121,7 +126,7 @@ impl Server {
             identities: &identities,
             statistics: &self.statistics,
             settings: &self.settings,
-            tls: self.tls.as_ref(),
+            tls: &self.tls,
             log: self
                 .settings
                 .log_operations

@@ -185,7 +185,7 @@ impl<'h, H: Handler> Worker<'h, H> {
             session.drain();
         }
         let mut connection = Connection::new(session, stream, facts, meter, now);
-        if tls && let Err(error) = connection.begin_tls(self.shared.tls, now) {
+        if tls && let Err(error) = connection.begin_tls(self.shared.tls.get().as_deref(), now) {
             tracing::warn!("cannot begin TLS: {error}");
         }
         self.connections.insert(id, connection);
@@ -233,7 +233,7 @@ impl<'h, H: Handler> Worker<'h, H> {
             }
             connection.write(now)?;
             if connection.session.starts_tls() {
-                connection.begin_tls(self.shared.tls, now)?;
+                connection.begin_tls(self.shared.tls.get().as_deref(), now)?;
             }
             Ok(())
         });

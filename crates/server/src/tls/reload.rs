@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use arc_swap::ArcSwap;
+use arc_swap::{ArcSwap, ArcSwapOption};
 use fulgurite_policy::TlsOptions;
 
 use super::context::TlsContext;
@@ -18,6 +18,25 @@ pub(crate) struct Tls {
     options: TlsOptions,
     loaded: ArcSwap<TlsContext>,
     watched: Mutex<WatchState>,
+}
+
+/// The TLS of a server, which a change of the configuration may set while it runs.
+pub(crate) struct TlsSlot(ArcSwapOption<Tls>);
+
+impl TlsSlot {
+    pub(crate) fn new(tls: Option<Tls>) -> TlsSlot {
+        TlsSlot(ArcSwapOption::from_pointee(tls))
+    }
+
+    /// Returns the TLS of new connections; none if the server does not offer it.
+    pub(crate) fn get(&self) -> Option<Arc<Tls>> {
+        self.0.load_full()
+    }
+
+    /// Sets the TLS of new connections.
+    pub(crate) fn set(&self, tls: Option<Tls>) {
+        self.0.store(tls.map(Arc::new));
+    }
 }
 
 struct WatchState {

@@ -14,6 +14,7 @@
 
 mod certificates;
 mod changing;
+mod configuring;
 mod data;
 mod databases;
 mod dereferencing;

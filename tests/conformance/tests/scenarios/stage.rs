@@ -202,6 +202,11 @@ impl Stage {
         self.start_by(["-f", &self.text("slapd.conf")], more)
     }
 
+    /// Starts the server by a configuration directory.
+    pub(crate) fn start_by_directory(&self, folder: &str) -> Running<'_> {
+        self.start_by(["-F", folder], &[])
+    }
+
     /// Starts the server with a configuration.
     pub(crate) fn start_by(&self, configuration: [&str; 2], more: &[&str]) -> Running<'_> {
         let listener = TcpListener::bind("127.0.0.1:0").expect("find a free port");
@@ -299,6 +304,14 @@ impl Running<'_> {
         let mut command = Command::new(program);
         command.args(["-x", "-H", &self.url]).args(arguments);
         ran(&mut command, input)
+    }
+
+    /// Kills the server, which has no time to end well.
+    pub(crate) fn kill(mut self) {
+        if let Some(mut child) = self.child.take() {
+            child.kill().expect("kill the server");
+            child.wait().expect("wait for the server");
+        }
     }
 
     /// With an identity.

@@ -1,0 +1,204 @@
+//! The files of a configuration directory as one value: read, changed in memory, and replaced on
+//! disk.
+//!
+//! ```text
+//!   DIR --read--> ConfigFiles --entries, change--> ConfigFiles --layer--> settings, tried
+//!    ^                                                  |
+//!    '--------------------- replace_by -----------------'
+//! ```
+//!
+//! The server tries and writes the same texts. The parser is that of a start.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use super::entry::ConfigEntry;
+use super::file_entry::FileEntry;
+use super::file_text::file_text;
+use super::number::number_of;
+use crate::ConfigError;
+
+/// Files of one folder, at most.
+const FILES_MAX: usize = 10_000;
+
+/// Folders within each other, at most. slapd's have three.
+const DEPTH_MAX: usize = 8;
+
+/// The name of the folder below the directory.
+pub(super) const FOLDER: &str = "cn=config";
+
+/// Beginnings of the names below `cn=config`, in the order that slapd shows.
+const ORDER: [&str; 5] = [
+    "cn=module",
+    "cn=schema",
+    "cn=include",
+    "olcBackend=",
+    "olcDatabase=",
+];
+
+/// The texts of all files of a configuration directory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConfigFiles {
+    directory: PathBuf,
+    texts: BTreeMap<PathBuf, Vec<u8>>,
+}
+
+impl ConfigFiles {
+    /// Reads `cn=config.ldif`, and a file for each entry below `cn=config`.
+    ///
+    /// # Errors
+    /// [`ConfigError::Unreadable`].
+    pub fn read(directory: &Path) -> Result<ConfigFiles, ConfigError> {
+        let mut files = ConfigFiles {
+            directory: directory.to_owned(),
+            texts: BTreeMap::new(),
+        };
+        let top = files.top_path();
+        files.read_file(&top)?;
+        files.read_folder(&top.with_extension(""), 0)?;
+        Ok(files)
+    }
+
+    /// Returns the directory.
+    #[must_use]
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    /// Returns all entries in the order that slapd shows, each after its superior.
+    ///
+    /// # Errors
+    /// [`ConfigError::Directive`] for a file that holds no entry.
+    pub fn entries(&self) -> Result<Vec<ConfigEntry>, ConfigError> {
+        let mut entries = Vec::new();
+        self.collect(&self.top()?, None, &mut entries)?;
+        Ok(entries)
+    }
+
+    /// Returns the files of other entries. An entry that stays as it is keeps its text.
+    ///
+    /// # Errors
+    /// [`ConfigError`] for a file that holds no entry, and for an entry that no file can hold.
+    pub fn with_entries(&self, entries: &[ConfigEntry]) -> Result<ConfigFiles, ConfigError> {
+        let held = self.entries()?;
+        let mut texts = BTreeMap::new();
+        for entry in entries {
+            let path = self.path_of(&entry.dn)?;
+            let is_held = held.contains(entry);
+            let text = match self.texts.get(&path).filter(|_| is_held) {
+                Some(text) => text.clone(),
+                None => file_text(entry).map_err(|cause| ConfigError::Unreadable {
+                    what: "the new text of",
+                    path: path.clone(),
+                    cause,
+                })?,
+            };
+            texts.insert(path, text);
+        }
+        Ok(ConfigFiles {
+            directory: self.directory.clone(),
+            texts,
+        })
+    }
+
+    /// Returns the files by their paths.
+    pub(super) fn texts(&self) -> &BTreeMap<PathBuf, Vec<u8>> {
+        &self.texts
+    }
+
+    /// Returns the entry at the top.
+    pub(super) fn top(&self) -> Result<FileEntry, ConfigError> {
+        let path = self.top_path();
+        let text = self.texts.get(&path).map(Vec::as_slice);
+        FileEntry::parse(&path, text.unwrap_or_default())
+    }
+
+    /// Returns the entries below another one, in the order of their numbers.
+    pub(super) fn below(&self, entry: &FileEntry) -> Result<Vec<FileEntry>, ConfigError> {
+        let folder = entry.folder();
+        let files = self.texts.iter();
+        let files = files.filter(|(path, _)| path.parent() == Some(&folder));
+        let entries = files.map(|(path, text)| FileEntry::parse(path, text));
+        let mut entries = entries.collect::<Result<Vec<_>, _>>()?;
+        entries.sort_by_key(|entry| {
+            let value = entry.dn.split_once('=').map_or("", |(_, value)| value);
+            let number = number_of(value).or_else(|| number_of(value.strip_prefix("module")?));
+            (number.unwrap_or(i32::MAX), entry.path.clone())
+        });
+        Ok(entries)
+    }
+
+    fn collect(
+        &self,
+        entry: &FileEntry,
+        above: Option<&str>,
+        entries: &mut Vec<ConfigEntry>,
+    ) -> Result<(), ConfigError> {
+        let whole = entry.entry(above)?;
+        let dn = whole.dn.clone();
+        entries.push(whole);
+        let mut below = self.below(entry)?;
+        below.sort_by_key(|entry| {
+            let place = ORDER.iter().position(|start| entry.dn.starts_with(start));
+            place.unwrap_or(ORDER.len())
+        });
+        for entry in &below {
+            self.collect(entry, Some(&dn), entries)?;
+        }
+        Ok(())
+    }
+
+    fn top_path(&self) -> PathBuf {
+        self.directory.join(format!("{FOLDER}.ldif"))
+    }
+
+    /// Returns the file of an entry. Names of this tree have no escaped commas.
+    fn path_of(&self, dn: &str) -> Result<PathBuf, ConfigError> {
+        let mut path = self.directory.clone();
+        let parts = dn.split(',').rev();
+        for part in parts {
+            if part.contains(['/', '\\', '\0']) || part.starts_with('.') {
+                let text = format!("\"{dn}\" cannot be the name of a file");
+                return Err(ConfigError::Conflict(text));
+            }
+            path.push(part.trim());
+        }
+        let mut name = path.into_os_string();
+        name.push(".ldif");
+        Ok(PathBuf::from(name))
+    }
+
+    fn read_file(&mut self, path: &Path) -> Result<(), ConfigError> {
+        let text = std::fs::read(path).map_err(|cause| ConfigError::Unreadable {
+            what: "configuration file",
+            path: path.to_owned(),
+            cause,
+        })?;
+        self.texts.insert(path.to_owned(), text);
+        Ok(())
+    }
+
+    /// Reads a folder. One that does not exist has no entries.
+    fn read_folder(&mut self, folder: &Path, depth: usize) -> Result<(), ConfigError> {
+        if depth > DEPTH_MAX || !folder.is_dir() {
+            return Ok(());
+        }
+        let unreadable = |cause| ConfigError::Unreadable {
+            what: "configuration directory",
+            path: folder.to_owned(),
+            cause,
+        };
+        for file in std::fs::read_dir(folder)
+            .map_err(unreadable)?
+            .take(FILES_MAX)
+        {
+            let path = file.map_err(unreadable)?.path();
+            let extension = path.extension();
+            if extension.is_some_and(|extension| extension == "ldif") {
+                self.read_file(&path)?;
+                self.read_folder(&path.with_extension(""), depth + 1)?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,258 @@
+//! Replaces the files of a configuration directory, so that a crash leaves the old or the new ones.
+//!
+//! ```text
+//!   one file changes     new file, flush, rename, flush of its folder
+//!   one file goes        unlink, flush of its folder
+//!   several files        a whole new folder cn=config, flushed, exchanged with the old one at once
+//! ```
+//!
+//! Some file systems cannot exchange folders. There, several files change one after the other, and
+//! a crash between them leaves a mixture.
+
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{self, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{CWD, RenameFlags, renameat_with};
+use rustix::io::Errno;
+
+use super::files::{ConfigFiles, FOLDER};
+use super::write::WriteError;
+
+/// The folder of a change of several files, next to the one it replaces.
+const STAGE: &str = ".changing";
+
+impl ConfigFiles {
+    /// Replaces these files on disk by those of a change. It returns when they are durable.
+    ///
+    /// # Errors
+    /// [`WriteError`]; the files on disk are the old ones.
+    pub fn replace_by(&self, next: &ConfigFiles) -> Result<(), WriteError> {
+        let (old, new) = (self.texts(), next.texts());
+        let is_new = |path: &&PathBuf| old.get(*path) != new.get(*path);
+        let written: Vec<&PathBuf> = new.keys().filter(is_new).collect();
+        let removed: Vec<&PathBuf> = old.keys().filter(|path| !new.contains_key(*path)).collect();
+        match (written.as_slice(), removed.as_slice()) {
+            ([], []) => Ok(()),
+            ([path], []) => next.write(path),
+            ([], [path]) => remove(path),
+            (written, removed) => {
+                let exchanged = self.exchange(next).map_err(|cause| WriteError {
+                    path: self.directory().join(STAGE),
+                    cause,
+                })?;
+                if exchanged {
+                    return Ok(());
+                }
+                written.iter().try_for_each(|path| next.write(path))?;
+                removed.iter().rev().try_for_each(|path| remove(path))
+            }
+        }
+    }
+
+    /// Writes one file in the place of the old one.
+    fn write(&self, path: &Path) -> Result<(), WriteError> {
+        let text = self.texts().get(path).map(Vec::as_slice);
+        let text = text.unwrap_or_default();
+        let fail = |cause| WriteError {
+            path: path.to_owned(),
+            cause,
+        };
+        let folder = path.parent().unwrap_or(Path::new("."));
+        if !folder.is_dir() {
+            make_folder(folder).map_err(fail)?;
+            flush(folder.parent().unwrap_or(folder)).map_err(fail)?;
+        }
+        let mut new = path.as_os_str().to_owned();
+        new.push(".new");
+        let new = PathBuf::from(new);
+        let written = write_durably(&new, text).and_then(|()| fs::rename(&new, path));
+        if let Err(cause) = written {
+            // The name has no ending that a reader looks for.
+            let _ = fs::remove_file(&new);
+            return Err(fail(cause));
+        }
+        flush(folder).map_err(fail)
+    }
+
+    /// Writes the whole folder anew and exchanges it with the old one. Returns false if the file
+    /// system cannot exchange folders.
+    fn exchange(&self, next: &ConfigFiles) -> io::Result<bool> {
+        let stage = self.directory().join(STAGE);
+        if stage.exists() {
+            fs::remove_dir_all(&stage)?;
+        }
+        make_folder(&stage)?;
+        let exchanged = fill(&stage, next).and_then(|()| {
+            let (new, old) = (stage.join(FOLDER), self.directory().join(FOLDER));
+            match renameat_with(CWD, &new, CWD, &old, RenameFlags::EXCHANGE) {
+                Ok(()) => flush(self.directory()).map(|()| true),
+                Err(Errno::XDEV | Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => Ok(false),
+                Err(error) => Err(error.into()),
+            }
+        });
+        // No reader enters a folder that is left.
+        let _ = fs::remove_dir_all(&stage);
+        exchanged
+    }
+}
+
+/// Writes all files below the folder `cn=config` into a stage.
+fn fill(stage: &Path, next: &ConfigFiles) -> io::Result<()> {
+    let top = stage.join(FOLDER);
+    make_folder(&top)?;
+    let mut folders = vec![top];
+    for (path, text) in next.texts() {
+        let Ok(place) = path.strip_prefix(next.directory()) else {
+            continue;
+        };
+        if !place.starts_with(FOLDER) {
+            continue;
+        }
+        let path = stage.join(place);
+        if let Some(folder) = path.parent().filter(|folder| !folder.is_dir()) {
+            make_folder(folder)?;
+            folders.push(folder.to_owned());
+        }
+        write_durably(&path, text)?;
+    }
+    folders.iter().rev().try_for_each(|folder| flush(folder))
+}
+
+/// Makes a folder as slapd does. The files contain passwords.
+fn make_folder(path: &Path) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o750).create(path)
+}
+
+fn write_durably(path: &Path, text: &[u8]) -> io::Result<()> {
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(true).mode(0o600);
+    let mut file = options.open(path)?;
+    file.write_all(text)?;
+    file.sync_all()
+}
+
+/// Removes a file and its empty folder.
+fn remove(path: &Path) -> Result<(), WriteError> {
+    let folder = path.with_extension("");
+    let removed = fs::remove_file(path).and_then(|()| {
+        if folder.is_dir() {
+            fs::remove_dir(&folder)?;
+        }
+        flush(path.parent().unwrap_or(Path::new(".")))
+    });
+    removed.map_err(|cause| WriteError {
+        path: path.to_owned(),
+        cause,
+    })
+}
+
+fn flush(folder: &Path) -> io::Result<()> {
+    File::open(folder)?.sync_all()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::entry::ConfigEntry;
+    use super::*;
+
+    fn entry(dn: &str, attributes: &[(&str, &[&str])]) -> ConfigEntry {
+        let attributes = attributes.iter().map(|(name, values)| {
+            let values = values.iter().map(|value| (*value).to_owned());
+            ((*name).to_owned(), values.collect())
+        });
+        ConfigEntry {
+            dn: dn.to_owned(),
+            attributes: attributes.collect(),
+        }
+    }
+
+    fn database(number: usize, name: &str) -> ConfigEntry {
+        let rdn = format!("{{{number}}}{name}");
+        entry(
+            &format!("olcDatabase={rdn},cn=config"),
+            &[
+                ("objectClass", &["olcDatabaseConfig"]),
+                ("olcDatabase", &[&rdn]),
+            ],
+        )
+    }
+
+    #[test]
+    fn files_on_disk_are_those_of_the_change() {
+        let folder = tempfile::tempdir().unwrap();
+        let top = entry(
+            "cn=config",
+            &[("objectClass", &["olcGlobal"]), ("cn", &["config"])],
+        );
+        let overlay = entry(
+            "olcOverlay={0}unique,olcDatabase={1}mdb,cn=config",
+            &[
+                ("objectClass", &["olcOverlayConfig"]),
+                ("olcOverlay", &["{0}unique"]),
+            ],
+        );
+        std::fs::write(
+            folder.path().join("cn=config.ldif"),
+            "dn: cn=config\nobjectClass: olcGlobal\ncn: config\n",
+        )
+        .unwrap();
+        let mut now = ConfigFiles::read(folder.path()).unwrap();
+        let mut moved = overlay.clone();
+        moved.dn = moved.dn.replace("{1}mdb", "{2}mdb");
+        let steps = [
+            vec![top.clone(), database(0, "config")],
+            vec![top.clone(), database(0, "config"), database(1, "mdb")],
+            vec![
+                top.clone(),
+                database(0, "config"),
+                database(1, "mdb"),
+                overlay,
+            ],
+            vec![
+                top.clone(),
+                database(0, "config"),
+                database(1, "monitor"),
+                database(2, "mdb"),
+                moved,
+            ],
+            vec![top.clone(), database(0, "config"), database(1, "mdb")],
+            vec![top, database(0, "config")],
+        ];
+        for entries in steps {
+            let next = now.with_entries(&entries).unwrap();
+            now.replace_by(&next).unwrap();
+            now = ConfigFiles::read(folder.path()).unwrap();
+            assert_eq!(now, next);
+            let mut read = now.entries().unwrap();
+            for entry in &mut read {
+                // The writer derives it.
+                entry
+                    .attributes
+                    .retain(|(name, _)| name != "structuralObjectClass");
+            }
+            assert_eq!(read, entries);
+            assert!(!folder.path().join(STAGE).exists());
+        }
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2);
+        let below = folder.path().join(FOLDER);
+        assert_eq!(std::fs::read_dir(below).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn entries_that_stay_keep_their_text() {
+        let folder = tempfile::tempdir().unwrap();
+        let text = "# by hand\ndn: cn=config\nCN: config\nobjectClass: olcGlobal\n";
+        std::fs::write(folder.path().join("cn=config.ldif"), text).unwrap();
+        let now = ConfigFiles::read(folder.path()).unwrap();
+        let mut entries = now.entries().unwrap();
+        entries.push(database(0, "config"));
+        let next = now.with_entries(&entries).unwrap();
+        now.replace_by(&next).unwrap();
+        let kept = std::fs::read_to_string(folder.path().join("cn=config.ldif")).unwrap();
+        assert_eq!(kept, text);
+        let bad = entry("cn=../x,cn=config", &[("cn", &["../x"])]);
+        assert!(now.with_entries(&[bad]).is_err());
+    }
+}

@@ -1,0 +1,374 @@
+//! Changes of `cn=config` by LDAP operations: tried as a whole, written, then in force.
+//!
+//! ```text
+//!   files --change--> files in memory --the parser of a start--> settings --open--> a Directory
+//!     ^                                                                                |
+//!     '------------- written durably <---- nobody is locked out <----------------------'
+//! ```
+//!
+//! So the server starts with everything that it has accepted.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+use fulgurite_config::{
+    ConfigChange, ConfigChangeError, ConfigEntry, ConfigError, Database, Layer, ListenScheme,
+    Settings,
+};
+use fulgurite_directory::{Directory, TreeChange, TreeEntry, TreeRefusal, TreeUpdate};
+use fulgurite_schema::{Dn, Schema, SchemaError};
+
+use super::check::{CheckError, check_settings};
+use super::open::{self, OpenError};
+use super::reload::{fixed_differences, renew};
+use crate::driver::settings::ServerSettings;
+use crate::statistics::{Statistics, lock};
+use crate::tls::error::TlsError;
+use crate::tls::reload::{Tls, TlsSlot};
+
+/// Reads the settings again, or makes them from another configuration.
+pub(super) type ReadSettings<'r> =
+    dyn Fn(Option<Layer>) -> Result<Settings, ConfigError> + Send + Sync + 'r;
+
+/// The settings in force, and the means to change them.
+pub(super) struct Configuration<'r> {
+    settings: Mutex<Settings>,
+    read: Box<ReadSettings<'r>>,
+    statistics: Arc<Statistics>,
+    tls: Arc<TlsSlot>,
+}
+
+impl<'r> Configuration<'r> {
+    pub(super) fn new(
+        settings: Settings,
+        read: Box<ReadSettings<'r>>,
+        statistics: Arc<Statistics>,
+        tls: Arc<TlsSlot>,
+    ) -> Configuration<'r> {
+        Configuration {
+            settings: Mutex::new(settings),
+            read,
+            statistics,
+            tls,
+        }
+    }
+
+    /// Reads the settings again and makes the directory that replaces the current one.
+    pub(super) fn reload(&self, current: &Directory) -> Result<Directory, String> {
+        let read = || (self.read)(None);
+        renew(current, &self.settings, &read, &self.statistics)
+    }
+
+    /// Carries out a change and makes the directory that replaces the current one; `None` for a
+    /// trial.
+    pub(super) fn change(
+        &self,
+        current: &Directory,
+        update: &TreeUpdate,
+    ) -> Result<Option<Directory>, TreeRefusal> {
+        let mut held = lock(&self.settings);
+        let files = held.files.as_ref().ok_or_else(|| unwilling(NO_FILES))?;
+        let change = self.resolve(current.schema(), &held, update.change())?;
+        let (next_files, name) = files.changed(change).map_err(refusal)?;
+        let layer = next_files.layer().map_err(config_refusal)?;
+        let wanted = (self.read)(Some(layer)).map_err(config_refusal)?;
+        refuse_moves(&held, &wanted)?;
+        refuse_covered(current.schema(), &wanted)?;
+        let tls = new_tls(&held, &wanted)?;
+        if update.is_trial() {
+            return check_settings(&wanted)
+                .map(|_| None)
+                .map_err(|error| check_refusal(error, &wanted));
+        }
+        let stores = open::StorePlan {
+            make: true,
+            make_folders: false,
+            existing: Some(current),
+        };
+        let opened = open::open(&wanted, &stores, Some(&self.statistics));
+        let (next, _) = opened.map_err(|error| open_refusal(error, &wanted))?;
+        if !update.is_relaxed() && update.locks_out(current, &next) {
+            return Err(unwilling(LOCKED_OUT));
+        }
+        files
+            .replace_by(&next_files)
+            .map_err(|error| TreeRefusal::Failed(error.to_string()))?;
+        if let Err(error) = open::request_indexes(&wanted, &next) {
+            tracing::error!("the configuration has changed, but not all indexes: {error}");
+        }
+        tracing::info!("the configuration has changed: {name}");
+        if let Some(tls) = tls {
+            self.tls.set(tls);
+        }
+        let differences = fixed_differences(&held, &wanted).into_iter();
+        for difference in differences.filter(|difference| !difference.starts_with("tls.")) {
+            tracing::warn!("at the next start: {difference}");
+        }
+        *held = wanted;
+        Ok(Some(next))
+    }
+
+    /// Returns the change of the files. Attributes that the schema lacks stay in their entry.
+    fn resolve(
+        &self,
+        schema: &Schema,
+        settings: &Settings,
+        change: &TreeChange,
+    ) -> Result<ConfigChange, TreeRefusal> {
+        Ok(match change {
+            TreeChange::Add(entry) => ConfigChange::Add(config_entry(entry)?),
+            TreeChange::Remove(dn) => ConfigChange::Remove(dn.clone()),
+            TreeChange::Rename { dn, rdn } => ConfigChange::Rename {
+                dn: dn.clone(),
+                rdn: rdn.clone(),
+            },
+            TreeChange::Replace(entry) => {
+                let mut entry = config_entry(entry)?;
+                let files = settings.files.iter();
+                let held = files.flat_map(|files| files.entries().unwrap_or_default());
+                let held = held.filter(|held| held.dn.eq_ignore_ascii_case(&entry.dn));
+                let unknown = held.flat_map(|held| held.attributes);
+                let unknown = unknown.filter(|(name, _)| schema.describe(name.as_bytes()).is_err());
+                entry.attributes.extend(unknown.collect::<Vec<_>>());
+                ConfigChange::Replace(entry)
+            }
+        })
+    }
+}
+
+/// The refusal of changes of settings that no directory holds.
+const NO_FILES: &str = "the configuration is no directory";
+
+const LOCKED_OUT: &str =
+    "you could not change cn=config any more: use the relax control if that is what you want";
+
+fn unwilling(text: impl Into<String>) -> TreeRefusal {
+    TreeRefusal::Unwilling(text.into())
+}
+
+fn config_entry(entry: &TreeEntry) -> Result<ConfigEntry, TreeRefusal> {
+    let mut attributes = Vec::new();
+    for (name, values) in &entry.attributes {
+        let values = values.iter().map(|value| String::from_utf8(value.clone()));
+        let values = values.collect::<Result<Vec<_>, _>>();
+        let values = values.map_err(|_| unwilling(format!("{name}: a value is not UTF-8")))?;
+        attributes.push((name.clone(), values));
+    }
+    Ok(ConfigEntry {
+        dn: entry.dn.clone(),
+        attributes,
+    })
+}
+
+/// Fails if a database would move to another directory or get another name. Its data are open.
+fn refuse_moves(held: &Settings, wanted: &Settings) -> Result<(), TreeRefusal> {
+    let places = |settings: &Settings| -> BTreeMap<_, _> {
+        let stores = settings.stores();
+        let stores =
+            stores.filter_map(|store| Some((store.directory().ok()?.to_owned(), suffixes(store))));
+        stores.collect()
+    };
+    let (held, wanted) = (places(held), places(wanted));
+    let is_kept = |place: &Path| held.contains_key(place) && wanted.contains_key(place);
+    for (place, suffixes) in &wanted {
+        let text = match held.get(place) {
+            Some(same) if same == suffixes => continue,
+            Some(_) => "olcSuffix",
+            None => {
+                let mut others = held.iter().filter(|(other, _)| !is_kept(other));
+                if others.all(|(_, other)| other != suffixes) {
+                    continue;
+                }
+                "olcDbDirectory"
+            }
+        };
+        return Err(unwilling(format!(
+            "{text} cannot change while the server runs: delete the database and add it again"
+        )));
+    }
+    Ok(())
+}
+
+/// Fails if a database is below an earlier one, as in slapd.
+fn refuse_covered(schema: &Schema, wanted: &Settings) -> Result<(), TreeRefusal> {
+    let mut earlier: Vec<Dn> = Vec::new();
+    for suffix in wanted.stores().flat_map(|store| &store.content.suffixes) {
+        let Ok(dn) = Dn::parse(schema, suffix) else {
+            continue;
+        };
+        if earlier.iter().any(|other| dn.is_within(other)) {
+            return Err(TreeRefusal::Failed(format!(
+                "<olcSuffix> namingContext \"{}\" already served by a preceding mdb database",
+                suffix.value
+            )));
+        }
+        earlier.push(dn);
+    }
+    Ok(())
+}
+
+/// Returns the TLS of new connections if its settings differ.
+///
+/// # Errors
+/// [`TreeRefusal`] for settings with which no server starts.
+fn new_tls(held: &Settings, wanted: &Settings) -> Result<Option<Option<Tls>>, TreeRefusal> {
+    let options = ServerSettings::from(wanted).tls;
+    if options == ServerSettings::from(held).tls {
+        return Ok(None);
+    }
+    let mut listeners = wanted.global.listen.iter();
+    let made = if options.is_configured() {
+        Tls::new(&options).map(Some)
+    } else if let Some(url) = listeners.find(|url| url.scheme == ListenScheme::Ldaps) {
+        Err(TlsError::NoCertificate(url.to_string()))
+    } else {
+        Ok(None)
+    };
+    made.map(Some)
+        .map_err(|error| TreeRefusal::Failed(error.to_string()))
+}
+
+fn suffixes(store: &Database) -> Vec<String> {
+    let suffixes = store.content.suffixes.iter();
+    suffixes.map(|suffix| suffix.value.to_lowercase()).collect()
+}
+
+fn refusal(error: ConfigChangeError) -> TreeRefusal {
+    match error {
+        ConfigChangeError::Missing(_) => TreeRefusal::Missing,
+        ConfigChangeError::Exists(_) => TreeRefusal::Exists,
+        ConfigChangeError::Number(_) => TreeRefusal::Number,
+        ConfigChangeError::Config(error) => config_refusal(error),
+        error => unwilling(error.to_string()),
+    }
+}
+
+fn config_refusal(error: ConfigError) -> TreeRefusal {
+    tracing::info!("a change of the configuration is refused: {error}");
+    let text = match error {
+        ConfigError::Directive { message, .. }
+        | ConfigError::Meaning { message, .. }
+        | ConfigError::Value { message, .. } => client_text(message),
+        error => error.to_string(),
+    };
+    TreeRefusal::Failed(text)
+}
+
+fn schema_refusal(error: SchemaError, settings: &Settings) -> TreeRefusal {
+    tracing::info!("a change of the configuration is refused: {error}");
+    let text = match error {
+        SchemaError::Definition {
+            reason,
+            origin,
+            line,
+        } => match attribute_at(settings, &origin, line) {
+            Some(attribute) => {
+                // The reason names the directive first.
+                let words = reason.split_once(": ");
+                let words = words.filter(|(directive, _)| !directive.contains(' '));
+                let reason = words.map_or(reason.as_str(), |(_, rest)| rest);
+                // The place of the other definition is in the log.
+                let reason = reason.split(" is '").next().unwrap_or(reason);
+                format!("{attribute}: {reason}")
+            }
+            None => reason,
+        },
+        error => error.to_string(),
+    };
+    TreeRefusal::Failed(text)
+}
+
+/// Returns the attribute of the definition at a line of a file.
+fn attribute_at(settings: &Settings, file: &str, at: usize) -> Option<&'static str> {
+    let mut parts = settings.global.schema.iter();
+    let part = parts.find(|part| match &part.origin {
+        fulgurite_config::Origin::File { path, line, .. } => {
+            *line == at && path.display().to_string() == file
+        }
+        _ => false,
+    });
+    part?.value.attribute()
+}
+
+fn check_refusal(error: CheckError, settings: &Settings) -> TreeRefusal {
+    match error {
+        CheckError::Config(error) => config_refusal(error),
+        CheckError::Schema(error) => schema_refusal(error, settings),
+    }
+}
+
+fn open_refusal(error: OpenError, settings: &Settings) -> TreeRefusal {
+    match error {
+        OpenError::Config(error) => config_refusal(error),
+        OpenError::Schema(error) => schema_refusal(error, settings),
+        OpenError::Check(error) => check_refusal(error, settings),
+        // Stored entries use a definition that would go.
+        OpenError::Store(error @ fulgurite_store::OpenError::SchemaLacks { .. }) => {
+            unwilling(error.to_string())
+        }
+        error => TreeRefusal::Failed(error.to_string()),
+    }
+}
+
+/// Returns a message as slapd's clients get it: without the word that it is about, which is in the
+/// log.
+fn client_text(message: String) -> String {
+    if let Some((_, reason)) = message
+        .strip_prefix("invalid path ")
+        .and_then(|rest| rest.split_once(": "))
+    {
+        let reason = reason.split(" (os error").next().unwrap_or(reason);
+        return format!("olcDbDirectory: value #0: invalid path: {reason}");
+    }
+    if !message.starts_with("<olc") {
+        return message.trim_end_matches('.').to_owned();
+    }
+    const ENDS: [&str; 5] = [
+        "unknown factor",
+        "unknown operation",
+        "unknown level",
+        "illegal server ID",
+        "failed init",
+    ];
+    let end = ENDS
+        .iter()
+        .find_map(|end| Some(message.find(end)? + end.len()));
+    let end = end.or_else(|| message.find(" \""));
+    let text = end.and_then(|end| message.get(..end));
+    text.unwrap_or(&message).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clients_get_the_texts_of_slapd() {
+        for (message, expected) in [
+            (
+                "<olcLogLevel> unknown level \"x\"",
+                "<olcLogLevel> unknown level",
+            ),
+            (
+                "<olcSecurity> unknown factor x=1",
+                "<olcSecurity> unknown factor",
+            ),
+            (
+                "<olcRequires> unknown feature #0 \"x\"",
+                "<olcRequires> unknown feature #0",
+            ),
+            (
+                "<olcRootPW> can only be set when rootdn is under suffix",
+                "<olcRootPW> can only be set when rootdn is under suffix",
+            ),
+            ("index type \"x\" undefined", "index type \"x\" undefined"),
+            (
+                "invalid path /x: No such file or directory (os error 2)",
+                "olcDbDirectory: value #0: invalid path: No such file or directory",
+            ),
+        ] {
+            assert_eq!(client_text(message.to_owned()), expected);
+        }
+    }
+}
