@@ -171,8 +171,8 @@ struct FoundingArguments {
     /// The amount of work.
     #[arg(long, value_enum, default_value_t = founding::Size::Short)]
     size: founding::Size,
-    /// These parts only: engine, environment, file-systems, people, unstamped, accounts,
-    /// instructions.
+    /// These parts only: engine, environment, file-systems, people, unstamped, logged,
+    /// accounts, instructions.
     #[arg(long)]
     only: Vec<String>,
     /// How many people there are, in place of the size's number.

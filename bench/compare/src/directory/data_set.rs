@@ -19,6 +19,8 @@ pub(crate) enum DataSet {
     Wide,
     /// The first one without indexes of entryCSN and entryUUID.
     Unstamped,
+    /// The first one with a log of changes, which ours does not have.
+    Logged,
     /// Accounts of a mail server, with 29 indexes.
     Accounts,
     /// Staff in departments: long names, several values, other distributions, many groups.
@@ -29,7 +31,9 @@ impl DataSet {
     /// Entries of a directory of this many people.
     pub(crate) fn entries(self, people: u64) -> u64 {
         match self {
-            DataSet::People | DataSet::Wide | DataSet::Unstamped => people::entries(people),
+            DataSet::People | DataSet::Wide | DataSet::Unstamped | DataSet::Logged => {
+                people::entries(people)
+            }
             DataSet::Accounts => accounts::entries(people),
             DataSet::Staff => staff::entries(people),
         }
@@ -38,7 +42,9 @@ impl DataSet {
     /// Writes it as LDIF.
     pub(crate) fn write(self, people: u64, out: &mut impl Write) -> io::Result<()> {
         match self {
-            DataSet::People | DataSet::Unstamped => people::write(people, false, out),
+            DataSet::People | DataSet::Unstamped | DataSet::Logged => {
+                people::write(people, false, out)
+            }
             DataSet::Accounts => accounts::write(people, out),
             DataSet::Wide => people::write(people, true, out),
             DataSet::Staff => staff::write(people, out),
@@ -73,6 +79,7 @@ impl DataSet {
             DataSet::People => "directory",
             DataSet::Wide => "wide",
             DataSet::Unstamped => "unstamped",
+            DataSet::Logged => "logged",
             DataSet::Accounts => "accounts",
             DataSet::Staff => "staff",
         }
@@ -83,6 +90,7 @@ impl DataSet {
         match self {
             DataSet::People => "",
             DataSet::Wide => ", wide ones",
+            DataSet::Logged => ", a log of changes",
             DataSet::Unstamped => ", no index of entryCSN and entryUUID",
             DataSet::Accounts => ", accounts of a mail server",
             DataSet::Staff => ", the second data set",
@@ -93,7 +101,7 @@ impl DataSet {
         match self {
             DataSet::People => Half::Directory,
             DataSet::Wide => Half::Wide,
-            DataSet::Unstamped | DataSet::Accounts => Half::Founding,
+            DataSet::Unstamped | DataSet::Logged | DataSet::Accounts => Half::Founding,
             DataSet::Staff => Half::Staff,
         }
     }

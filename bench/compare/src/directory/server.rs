@@ -13,7 +13,7 @@ use super::contender::{Contender, Make};
 use super::data_set::DataSet;
 use super::ds389;
 use super::duty::Duty;
-use super::slapd_conf::{SCHEMA, SlapdConf};
+use super::slapd_conf::{LOG_FOLDER, SCHEMA, SlapdConf};
 
 /// How long a server may take for anything.
 const PATIENCE: Duration = Duration::from_secs(1800);
@@ -137,6 +137,9 @@ impl Installed {
         if self.make() == Make::Ds389 {
             return ds389::configure(&self.project, &self.folder, self.port, self.duty);
         }
+        if self.data_set == DataSet::Logged {
+            fs::create_dir_all(self.folder.join(LOG_FOLDER))?;
+        }
         if let Some(text) = self.data_set.schema() {
             fs::write(self.folder.join(SCHEMA), text)?;
         }
@@ -179,6 +182,7 @@ impl Installed {
             command
                 .args(["-q", "-f"])
                 .arg(self.configuration())
+                .args(["-b", self.data_set.suffix()])
                 .arg("-l")
                 .arg(ldif);
         }

@@ -9,6 +9,10 @@ use super::people::ROOT_PASSWORD;
 /// The file of a data set's own schema, in the server's folder.
 pub(crate) const SCHEMA: &str = "own.schema";
 
+/// The database of the log of changes, and its folder next to the data.
+const LOG_DN: &str = "cn=log";
+pub(crate) const LOG_FOLDER: &str = "changes";
+
 /// The part of slapd that keeps entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Backend {
@@ -79,6 +83,9 @@ impl SlapdConf<'_> {
         if let Some(threads) = self.threads {
             let _ = writeln!(out, "threads {threads}");
         }
+        if self.data_set == DataSet::Logged {
+            self.log_of_changes(&mut out);
+        }
         let _ = writeln!(
             out,
             "database {name}\nsuffix \"{0}\"\nrootdn \"cn=admin,{0}\"",
@@ -92,7 +99,25 @@ impl SlapdConf<'_> {
         if !self.durable {
             out.push_str("dbnosync\n");
         }
-        out + self.data_set.indexes()
+        out += self.data_set.indexes();
+        if self.data_set == DataSet::Logged {
+            let _ = writeln!(out, "overlay accesslog\nlogdb {LOG_DN}\nlogops writes");
+        }
+        out
+    }
+
+    /// A second database of the same kind, for the overlay accesslog.
+    fn log_of_changes(&self, out: &mut String) {
+        let (name, folder) = (self.backend.name(), self.folder.display());
+        let _ = write!(
+            out,
+            "moduleload accesslog.so\ndatabase {name}\nsuffix {LOG_DN}\nrootdn {LOG_DN}\n\
+             directory {folder}/{LOG_FOLDER}\ndbnosync\nindex objectClass,entryCSN,reqStart eq\n"
+        );
+        match self.backend.caching() {
+            None => out.push_str("maxsize 34359738368\n"),
+            Some(caching) => self.caches(caching, out),
+        }
     }
 
     /// slapd-hdb(5) advises three times as many sets of ids as entries. Berkeley DB has a cache of

@@ -25,7 +25,7 @@ use crate::results::{Half, Missing, Piece, Results};
 use crate::rounds;
 use crate::workload::{Workload, table};
 use filesystems::FILE_SYSTEMS;
-use tables::{ACCOUNTS, ENGINE, ENVIRONMENT, PEOPLE, TABLES, UNSTAMPED};
+use tables::{ACCOUNTS, ENGINE, ENVIRONMENT, LOGGED, PEOPLE, TABLES, UNSTAMPED};
 use today::Measured;
 
 /// The amount of work.
@@ -125,6 +125,8 @@ const SERVERS_WITH_CACHES: &[&str] = &[
     "hdb-uncached",
 ];
 const SERVERS: &[&str] = &["fulgurite", "slapd", "mdb-2.4", "hdb"];
+/// Those with a log of changes.
+const SERVERS_WITH_LOG: &[&str] = &["slapd", "mdb-2.4", "hdb"];
 /// Those whose instructions are counted.
 const COUNTED: &[&str] = &[
     "fulgurite",
@@ -144,6 +146,7 @@ const PARTS: &[&str] = &[
     FILE_SYSTEM,
     PEOPLE,
     UNSTAMPED,
+    LOGGED,
     ACCOUNTS,
     INSTRUCTIONS,
 ];
@@ -230,6 +233,11 @@ impl Plan {
             UNSTAMPED => {
                 let rows = (["modify"].as_slice(), SERVERS);
                 let results = self.directory(DataSet::Unstamped, people.div_ceil(5), rows)?;
+                self.keep(part, results, measured)
+            }
+            LOGGED => {
+                let rows = (["modify"].as_slice(), SERVERS_WITH_LOG);
+                let results = self.directory(DataSet::Logged, people.div_ceil(5), rows)?;
                 self.keep(part, results, measured)
             }
             ACCOUNTS => {
@@ -377,7 +385,7 @@ mod tests {
                 ENVIRONMENT => &["get"],
                 PEOPLE => ROWS_OF_PEOPLE,
                 ACCOUNTS => ROWS_OF_ACCOUNTS,
-                UNSTAMPED => &["modify"],
+                UNSTAMPED | LOGGED => &["modify"],
                 name if FILE_SYSTEMS.iter().any(|one| one.name == name) => &["sync-fill-scattered"],
                 _ => &[],
             }

@@ -91,14 +91,14 @@ pub(crate) fn markdown(
 ) -> String {
     let mut out = String::from(
         "# The founding tables\n\n\
-         This page repeats the measurements of the papers that the project stands on. `make bench-seeds` makes it.\n\n\
+         This page repeats the measurements of the project's founding papers. `make bench-seeds` makes it.\n\n\
          LMDB and OpenLDAP's back-mdb were first measured next to Berkeley DB, LevelDB, Kyoto Cabinet, SQLite and \
-         back-hdb. The figures come from five texts. They are the paper on LMDB (2012), messages on back-mdb (2011), an \
-         article with a mail server's data (2013), an interview (2013) and a talk on back-bdb (2003).\n\n\
+         back-hdb. The figures come from five texts. The paper on LMDB is of 2012, the messages on back-mdb of \
+         2011. An article with a mail server's data and an interview are of 2013, a talk on back-bdb of 2003.\n\n\
          Their machines were larger and older, and their data too. So compare ratios, not figures. \"First\" is the first \
          contender of a table. A ratio of 2 means that it is twice as fast, or half as large, as the contender of the line. \
          \"Ours\" is the same ratio for Fulgurite.\n\n\
-         The engines run in turn, each in a process of its own. A directory server has one core, the load generator \
+         The engines run in turn, each in a new process. A directory server has one core, the load generator \
          another. Rates of a directory count the server's CPU time, unless a table says otherwise.\n\n",
     );
     if scale > 1 {
@@ -123,7 +123,28 @@ pub(crate) fn markdown(
             let _ = writeln!(out, "- {fault}");
         }
     }
-    out
+    out.lines().map(wrapped).collect()
+}
+
+/// A line in pieces of at most a hundred columns; a table's line as it is.
+fn wrapped(line: &str) -> String {
+    const COLUMNS: usize = 100;
+    let indent = if line.starts_with("- ") { "  " } else { "" };
+    let mut out = String::new();
+    let mut column = 0;
+    for word in line.split(' ') {
+        let len = word.chars().count();
+        if column > 0 && column + 1 + len > COLUMNS && !line.starts_with('|') {
+            let _ = write!(out, "\n{indent}");
+            column = indent.len();
+        } else if column > 0 {
+            out.push(' ');
+            column += 1;
+        }
+        out.push_str(word);
+        column += len;
+    }
+    out + "\n"
 }
 
 /// Sizes of the runs, versions and settings, and what is missing; each once.
@@ -239,6 +260,18 @@ mod tests {
         assert_eq!(figure_text(Unit::Seconds, 1773.2), "1773.2 s");
         assert_eq!(figure_text(Unit::Seconds, 127e-6), "127.0 us");
         assert_eq!(ratio_text(3633.2), "3,633");
+    }
+
+    #[test]
+    fn lines_are_wrapped_and_tables_are_not() {
+        let line = format!("- {}", "word ".repeat(30).trim());
+        let text = wrapped(&line);
+        assert!(text.lines().all(|line| line.len() <= 100), "{text}");
+        assert!(text.contains("\n  word word"), "{text}");
+        let words: Vec<&str> = text.split_whitespace().collect();
+        assert_eq!(words.len(), 31);
+        let table = format!("| {} |", "word ".repeat(30));
+        assert_eq!(wrapped(&table), format!("{table}\n"));
     }
 
     #[test]
