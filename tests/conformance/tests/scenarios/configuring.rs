@@ -3,9 +3,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::process::Command;
 
 use crate::data::{PASSWORD, ROOT, SUFFIX};
-use crate::stage::{Ran, Running, Stage, is_ours};
+use crate::stage::{Ran, Running, Stage, is_ours, ran};
 
 /// The root of the configuration.
 const ADMIN: (&str, &str) = ("cn=admin,cn=config", "conf");
@@ -565,6 +566,47 @@ fn changes_are_in_force_at_once() {
     let server = stage.start_by_directory(&folder);
     server.client("ldapsearch", &all, "").with_status(32);
     server.client_as(root, "ldapwhoami", &[], "").well();
+    server.stop();
+}
+
+#[test]
+fn tls_begins_and_ends_without_a_restart() {
+    let stage = Stage::new("configuring-tls");
+    let folder = configured(&stage);
+    let mut certify = Command::new("openssl");
+    certify.args([
+        "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "30",
+    ]);
+    certify.args([
+        "-subj",
+        "/CN=localhost",
+        "-keyout",
+        "key.pem",
+        "-out",
+        "own.pem",
+    ]);
+    ran(certify.current_dir(stage.path(".")), "").well();
+    let server = stage.start_by_directory(&folder);
+    let secured = || {
+        let mut client = Command::new("ldapwhoami");
+        client.env("LDAPTLS_REQCERT", "never");
+        ran(client.args(["-x", "-ZZ", "-H", &server.url]), "").status
+    };
+    let modify = |lines: &str| {
+        let text = format!("dn: cn=config\nchangetype: modify\n{lines}");
+        change(&stage, &server, &text)
+    };
+    assert_ne!(secured(), 0);
+    let missing = modify("add: olcTLSCertificateFile\nolcTLSCertificateFile: /nowhere\n");
+    assert!(missing.starts_with("80 "), "{missing}");
+    let files = "add: olcTLSCertificateKeyFile\nolcTLSCertificateKeyFile: %/key.pem\n-\n\
+                 add: olcTLSCertificateFile\nolcTLSCertificateFile: %/own.pem\n";
+    assert_eq!(modify(files), "0 ");
+    assert_eq!(secured(), 0);
+    if is_ours() {
+        assert_eq!(modify("delete: olcTLSCertificateFile\n"), "0 ");
+        assert_ne!(secured(), 0);
+    }
     server.stop();
 }
 
