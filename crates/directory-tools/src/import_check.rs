@@ -5,14 +5,13 @@
 //! decide. So the stored values are compared with the groups.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 
 use fulgurite_ldap::FilterBuf;
-use fulgurite_openldap_mdb::{Attribute, Entry as SourceEntry, Source};
+use fulgurite_openldap_mdb::{Attribute, Dump, Entry as SourceEntry};
 use fulgurite_schema::{AttributeSelector, Dn, Filter};
 use fulgurite_store::{DnCache, EntryId, EntryView, Store, View};
 
-use crate::openldap_import::ImportError;
+use crate::import_error::ImportError;
 
 /// Sentences about differences, at most.
 const EXAMPLES_MAX: usize = 20;
@@ -55,23 +54,21 @@ pub struct ImportCheck {
     pub examples: Vec<String>,
 }
 
-/// The groups of members, both by normal names.
-type Groups = BTreeMap<String, BTreeSet<String>>;
+/// The normal names of groups, by the attribute that lists them and the normal name of the member.
+type Groups = BTreeMap<(String, String), BTreeSet<String>>;
 
-/// Compares a store with the database that it was imported from.
+/// Compares a store with the rest of a dump that it was imported from.
 ///
 /// The store may lack the attributes that `groups` compute. Memory grows with the number of
 /// memberships.
 ///
 /// # Errors
 /// [`ImportError`] if the source or the store cannot be read.
-pub fn check_import(
-    from: &Path,
+pub(crate) fn compare(
+    dump: &mut Dump<'_>,
     store: &Store,
     groups: &[GroupRule],
 ) -> Result<ImportCheck, ImportError> {
-    let source = Source::open(from)?;
-    let mut dump = source.dump()?;
     let mut run = CheckRun {
         view: store.snapshot()?,
         groups,
@@ -161,12 +158,16 @@ impl CheckRun<'_, '_> {
         if lists.is_empty() {
             return;
         }
-        let values = lists.into_iter().flat_map(|one| &one.values);
-        let groups: BTreeSet<String> = values
-            .map(|value| self.normal(&String::from_utf8_lossy(value)))
-            .collect();
-        self.check.stored_groups += groups.len() as u64;
-        self.stored.insert(self.normal(&entry.name), groups);
+        let member = self.normal(&entry.name);
+        for list in lists {
+            let values = list.values.iter();
+            let groups: BTreeSet<String> = values
+                .map(|value| self.normal(&String::from_utf8_lossy(value)))
+                .collect();
+            self.check.stored_groups += groups.len() as u64;
+            let key = (list.description.to_ascii_lowercase(), member.clone());
+            self.stored.insert(key, groups);
+        }
     }
 
     /// Returns the groups of all members that exist.
@@ -191,12 +192,13 @@ impl CheckRun<'_, '_> {
                     attributes.find(|one| one.info.text.eq_ignore_ascii_case(&rule.member));
                 for member in members.into_iter().flat_map(|one| one.values) {
                     let member = self.normal(&String::from_utf8_lossy(member));
-                    groups.entry(member).or_default().insert(group.clone());
+                    let key = (rule.member_of.to_ascii_lowercase(), member);
+                    groups.entry(key).or_default().insert(group.clone());
                 }
             }
         }
         let mut failure = None;
-        groups.retain(|member, _| match self.exists(member) {
+        groups.retain(|(_, member), _| match self.exists(member) {
             Ok(exists) => exists,
             Err(error) => {
                 failure = Some(error);
@@ -222,10 +224,11 @@ impl CheckRun<'_, '_> {
     fn compare_groups(&mut self, computed: &Groups) {
         let nothing = BTreeSet::new();
         let stored = std::mem::take(&mut self.stored);
-        let members: BTreeSet<&String> = stored.keys().chain(computed.keys()).collect();
-        for member in members {
-            let before = stored.get(member).unwrap_or(&nothing);
-            let now = computed.get(member).unwrap_or(&nothing);
+        let keys: BTreeSet<_> = stored.keys().chain(computed.keys()).collect();
+        for key in keys {
+            let before = stored.get(key).unwrap_or(&nothing);
+            let now = computed.get(key).unwrap_or(&nothing);
+            let (_, member) = key;
             self.check.computed_groups += now.len() as u64;
             self.check.different_groups += before.symmetric_difference(now).count() as u64;
             for group in before.difference(now) {

@@ -27,6 +27,7 @@ mod explain;
 mod export;
 mod generate;
 mod import_check;
+mod import_error;
 mod load;
 mod missing_types;
 mod modify;
@@ -39,12 +40,13 @@ pub use cat::{CatOptions, CatScope, cat};
 pub use explain::{ExplainError, ExplainOptions, ExplainedTerm, Explanation, explain};
 pub use export::{ExportError, export};
 pub use generate::{GenerateError, GenerateOptions, generate};
-pub use import_check::{GroupRule, ImportCheck, check_import};
+pub use import_check::{GroupRule, ImportCheck};
+pub use import_error::ImportError;
 pub use load::{LoadFailure, LoadSettings, LoadSummary, load, note_of_left_out};
 pub use missing_types::{MissingType, builtin_with, missing_types};
 pub use modify::{ChangeKind, ModifyEvent, ModifyOptions, modify};
 pub use openldap_import::{
-    ImportError, ImportEvent, ImportOptions, ImportSummary, import_openldap, suffixes_of,
+    ImportEvent, ImportOptions, ImportSummary, import_and_check, import_openldap, suffixes_of,
 };
 pub use progress::{LoadBar, Phase, Progress};
 pub use schema_check::{CheckResult, schema_check};

@@ -7,7 +7,7 @@ use fulgurite_openldap_mdb::{Entry as SourceEntry, EntryFault, Source};
 use fulgurite_schema::{Builtin, Schema, SchemaBuilder};
 use sha1::{Digest as _, Sha1};
 
-use crate::openldap_import::ImportError;
+use crate::import_error::ImportError;
 
 /// An attribute type that a schema lacks.
 #[derive(Clone, Debug, PartialEq, Eq)]

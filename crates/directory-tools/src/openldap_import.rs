@@ -5,25 +5,24 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use fulgurite_openldap_mdb::{
-    Attribute, Dump, Entry as SourceEntry, EntryFault, OpenError, ReadError, Source,
-};
+use crate::import_check::{GroupRule, ImportCheck, compare};
+use crate::import_error::ImportError;
+use fulgurite_openldap_mdb::{Attribute, Dump, Entry as SourceEntry, Source};
 use fulgurite_schema::{AttributeDescription, CheckOptions, CheckedEntry, Dn, Entry, Schema};
 use fulgurite_store::{
     BulkAddOutcome, BulkWriteError, BulkWriter, EntryId, LoadOptions, Store, StoreError, Writer,
 };
-use thiserror::Error;
 
 /// How to import.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct ImportOptions {
     /// Entries that the schema does not allow are taken as they are.
     pub lenient: bool,
     /// Entries that cannot be read or added are left out and reported, with everything below them.
     pub continue_on_error: bool,
-    /// Values of `memberOf` are taken. OpenLDAP's overlay computed them from the groups. Without it
-    /// they would stay as they are when groups change.
-    pub keep_member_of: bool,
+    /// Attributes that are left out, such as `memberOf`, whose values OpenLDAP's overlay computed
+    /// from the groups. Taken values would stay as they are when groups change.
+    pub leave_out: Vec<String>,
 }
 
 /// The counts of an import.
@@ -35,58 +34,8 @@ pub struct ImportSummary {
     pub taken: u64,
     /// Entries left out.
     pub left_out: u64,
-    /// Values of `memberOf` left out.
-    pub member_of: u64,
-}
-
-/// Why an import failed, or why an entry was left out.
-#[derive(Debug, Error)]
-pub enum ImportError {
-    /// The database cannot be opened.
-    #[error(transparent)]
-    Open(#[from] OpenError),
-    /// An entry cannot be read.
-    #[error(transparent)]
-    Read(#[from] ReadError),
-    /// The database cannot be read.
-    #[error(transparent)]
-    Source(#[from] EntryFault),
-    /// The schema does not know a part of an entry, or does not allow it.
-    #[error("entry {id} ({name}): {reason}")]
-    Entry {
-        /// Its id.
-        id: u64,
-        /// Its name.
-        name: String,
-        /// The reason, as a sentence.
-        reason: String,
-    },
-    /// The entry above was left out.
-    #[error("entry {id} ({name}): the entry above it was left out")]
-    Orphan {
-        /// Its id.
-        id: u64,
-        /// Its name.
-        name: String,
-    },
-    /// The store failed.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    /// A temporary file failed.
-    #[error("temporary file: {0}")]
-    Temporary(std::io::Error),
-    /// The store is not empty: ids would meet.
-    #[error("the store has entries already; an import goes into an empty one")]
-    NotEmpty,
-}
-
-impl From<BulkWriteError> for ImportError {
-    fn from(error: BulkWriteError) -> ImportError {
-        match error {
-            BulkWriteError::Store(error) => ImportError::Store(error),
-            BulkWriteError::Temporary(error) => ImportError::Temporary(error),
-        }
-    }
+    /// Values of [`ImportOptions::leave_out`].
+    pub values_left_out: u64,
 }
 
 /// An event of an import.
@@ -118,7 +67,34 @@ pub fn import_openldap(
     report: &mut dyn FnMut(ImportEvent),
 ) -> Result<ImportSummary, ImportError> {
     let source = Source::open(from)?;
+    import_dump(&mut source.dump()?, store, options, report)
+}
+
+/// Imports as [`import_openldap`] does, and compares the store with the same state of the database.
+///
+/// # Errors
+/// [`ImportError`]. The store stays empty if the import fails.
+pub fn import_and_check(
+    from: &Path,
+    store: &Store,
+    options: &ImportOptions,
+    groups: &[GroupRule],
+    report: &mut dyn FnMut(ImportEvent),
+) -> Result<(ImportSummary, ImportCheck), ImportError> {
+    let source = Source::open(from)?;
     let mut dump = source.dump()?;
+    let summary = import_dump(&mut dump, store, options, report)?;
+    dump.rewind();
+    let check = compare(&mut dump, store, groups)?;
+    Ok((summary, check))
+}
+
+fn import_dump(
+    dump: &mut Dump<'_>,
+    store: &Store,
+    options: &ImportOptions,
+    report: &mut dyn FnMut(ImportEvent),
+) -> Result<ImportSummary, ImportError> {
     let bulk_writer = store.bulk_writer(&LoadOptions::default())?;
     let mut bulk_writer = bulk_writer.ok_or(ImportError::NotEmpty)?;
     let mut run = ImportRun {
@@ -131,7 +107,7 @@ pub fn import_openldap(
         },
         parents: HashMap::new(),
     };
-    while run.next(&mut dump, &mut bulk_writer, report)? {}
+    while run.next(dump, &mut bulk_writer, report)? {}
     let mut writer = bulk_writer.into_writer()?;
     run.check_parents(&mut writer, report)?;
     let summary = run.summary;
@@ -232,8 +208,9 @@ impl ImportRun<'_> {
             values,
         } in foreign.attributes
         {
-            if !self.options.keep_member_of && description.eq_ignore_ascii_case("memberOf") {
-                self.summary.member_of += values.len() as u64;
+            let mut names = self.options.leave_out.iter();
+            if names.any(|name| name.eq_ignore_ascii_case(&description)) {
+                self.summary.values_left_out += values.len() as u64;
                 continue;
             }
             let described = match self.descriptions.get(&description) {

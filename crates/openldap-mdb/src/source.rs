@@ -158,6 +158,13 @@ fn by_id_and_number(_: usize, a: &[u8], b: &[u8]) -> Ordering {
 }
 
 impl Dump<'_> {
+    /// Begins again with the first entry of the same snapshot.
+    pub fn rewind(&mut self) {
+        self.next = Some(1);
+        self.failures = 0;
+        self.orphans = None;
+    }
+
     /// Returns the attribute descriptions that entries may have.
     #[must_use]
     pub fn descriptions(&self) -> &[String] {

@@ -13,7 +13,7 @@ use clap::Args;
 /// writes slapd's configuration with the new directories. It changes nothing of OpenLDAP, whose
 /// server may run. The copy has the state of one moment, so stop the server before the last run.
 ///
-/// Exit status: 0 nothing is missing and all entries are equal, 1 otherwise.
+/// Exit status: 1 if something is missing without --leave-out-missing, or if entries differ.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  fulgurite migrate -F /etc/ldap/slapd.d\n  fulgurite migrate -F /etc/ldap/slapd.d --to /var/lib/fulgurite"
@@ -33,7 +33,7 @@ pub(crate) struct Migrate {
     /// Directory of OpenLDAP's data, if it is not the configured one. For a single database
     #[arg(long, value_name = "DIR")]
     pub(crate) from: Option<PathBuf>,
-    /// Make the new server here: slapd.d, and a directory for each database
+    /// Make the new server here: slapd.d, db1, db2 and so on, which must not exist
     #[arg(long, value_name = "DIR")]
     pub(crate) to: Option<PathBuf>,
     /// Go on without what is missing

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use anyhow::{Context as _, bail};
 use fulgurite_config::{Database, SchemaPart, Settings, Sourced};
 use fulgurite_directory_tools::{
-    ImportEvent, ImportOptions, ImportSummary, MissingType, import_openldap, missing_types,
-    suffixes_of,
+    GroupRule, ImportCheck, ImportEvent, ImportOptions, ImportSummary, MissingType,
+    import_and_check, import_openldap, missing_types, suffixes_of,
 };
 use fulgurite_schema::{Builtin, Schema};
 use fulgurite_store::{Store, StoreOptions};
@@ -43,14 +43,17 @@ pub(crate) fn run(command: Import) -> anyhow::Result<()> {
     let options = ImportOptions {
         lenient: command.lenient,
         continue_on_error: command.r#continue,
-        keep_member_of: command.keep_memberof,
+        leave_out: match command.keep_memberof {
+            true => Vec::new(),
+            false => vec!["memberOf".to_owned()],
+        },
     };
-    let (_, summary) = fill(&command.from, new, &options, command.quiet)?;
+    let (summary, _) = fill(&command.from, new, &options, None, command.quiet)?;
     prepared.report(&data);
-    if summary.member_of > 0 {
+    if summary.values_left_out > 0 {
         eprintln!(
             "{} values of memberOf left out, because no group would change them: --keep-memberof takes them",
-            summary.member_of
+            summary.values_left_out
         );
     }
     if !command.quiet {
@@ -188,52 +191,18 @@ pub(super) struct NewStore<'a> {
     pub(super) database: &'a Database,
 }
 
-/// Makes a store, and fills it from a database of OpenLDAP. Removes it again if that fails.
+/// Makes a store, and fills it from a database of OpenLDAP. With `groups`, it compares both. It
+/// removes the store again if that fails.
 pub(super) fn fill(
     from: &Path,
     new: NewStore<'_>,
     options: &ImportOptions,
+    groups: Option<&[GroupRule]>,
     quiet: bool,
-) -> anyhow::Result<(Store, ImportSummary)> {
+) -> anyhow::Result<(ImportSummary, Option<ImportCheck>)> {
     let data = new.data;
-    let made = make_and_fill(from, new, options, quiet);
-    if made.is_err() {
-        for name in ["data.mdb", "lock.mdb", DEFINITIONS] {
-            // A missing file needs no removal.
-            let _ = std::fs::remove_file(data.join(name));
-        }
-    }
-    made
-}
-
-fn make_and_fill(
-    from: &Path,
-    new: NewStore<'_>,
-    options: &ImportOptions,
-    quiet: bool,
-) -> anyhow::Result<(Store, ImportSummary)> {
-    let NewStore {
-        data,
-        suffixes,
-        schema,
-        database,
-    } = new;
-    let configured = database
-        .indexes()
-        .into_iter()
-        .map(|index| format!("{}:{}", index.attribute, index.kinds).parse());
-    let configured: Vec<fulgurite_store::IndexSpec> = configured.collect::<Result<_, _>>()?;
-    let usable = configured
-        .into_iter()
-        .filter(|index| schema.attribute(&index.attribute).is_some());
-    let store_options = StoreOptions {
-        suffixes,
-        indexes: Some(usable.collect()),
-        map_bytes_max: Some(*database.storage.map_bytes_max),
-        ..StoreOptions::default()
-    };
-    let store = Store::create(data, &store_options, schema)?;
-    let summary = import_openldap(from, &store, options, &mut |event| match event {
+    let store = new.create()?;
+    let mut report = |event| match event {
         ImportEvent::Progress(done, all) if !quiet && done % 100_000 == 0 => {
             eprintln!("{done} of {all} entries");
         }
@@ -241,6 +210,47 @@ fn make_and_fill(
         ImportEvent::LeftOut(error) => {
             eprintln!("fulgurite: skipped: {}", one_line(&error.into()));
         }
-    })?;
-    Ok((store, summary))
+    };
+    let done = match groups {
+        None => import_openldap(from, &store, options, &mut report).map(|done| (done, None)),
+        Some(groups) => import_and_check(from, &store, options, groups, &mut report)
+            .map(|(done, check)| (done, Some(check))),
+    };
+    drop(store);
+    if done.is_err() {
+        for name in ["data.mdb", "lock.mdb", DEFINITIONS] {
+            // A missing file needs no removal.
+            let _ = std::fs::remove_file(data.join(name));
+        }
+    }
+    Ok(done?)
+}
+
+impl NewStore<'_> {
+    fn create(self) -> anyhow::Result<Store> {
+        let NewStore {
+            data,
+            suffixes,
+            schema,
+            database,
+        } = self;
+        if Store::exists(data) {
+            bail!("{} contains a store already", data.display());
+        }
+        let configured = database
+            .indexes()
+            .into_iter()
+            .map(|index| format!("{}:{}", index.attribute, index.kinds).parse());
+        let configured: Vec<fulgurite_store::IndexSpec> = configured.collect::<Result<_, _>>()?;
+        let usable = configured
+            .into_iter()
+            .filter(|index| schema.attribute(&index.attribute).is_some());
+        let options = StoreOptions {
+            suffixes,
+            indexes: Some(usable.collect()),
+            map_bytes_max: Some(*database.storage.map_bytes_max),
+            ..StoreOptions::default()
+        };
+        Ok(Store::create(data, &options, schema)?)
+    }
 }

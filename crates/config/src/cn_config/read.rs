@@ -130,7 +130,7 @@ impl FileEntry {
                     sorted.push(((rank, place, number), known, at));
                 }
                 None if is_bookkeeping(name) => {}
-                None => builder.warn(&self.origin(*line), format!("{name} has no meaning here")),
+                None => builder.unknown_attribute(&self.origin(*line), name),
             }
         }
         // Without numbers, values of one attribute stay in the order of the file.
@@ -217,7 +217,7 @@ impl FileEntry {
                     let line = overlay::line(directive, &value);
                     builder.push_overlay_line(line);
                 }
-                None => builder.warn(&origin, format!("{attribute} has no meaning here")),
+                None => builder.unknown_attribute(&origin, attribute),
             }
         }
         Ok(())

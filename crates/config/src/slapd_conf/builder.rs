@@ -197,6 +197,16 @@ impl LayerBuilder {
         self.layer.notes.push(Note::new(origin, text));
     }
 
+    /// Warns of an attribute that has no directive. A survey collects it as an error, because it
+    /// may be a rule.
+    pub(crate) fn unknown_attribute(&mut self, origin: &Origin, name: &str) {
+        let text = format!("{name} has no meaning here");
+        match &mut self.refusals {
+            Some(refusals) => refusals.push(ConfigError::at(origin, text)),
+            None => self.warn(origin, text),
+        }
+    }
+
     /// Warns of a feature that is missing.
     pub(crate) fn warn(&mut self, origin: &Origin, text: String) {
         self.layer.notes.push(Note::warning(origin, text));

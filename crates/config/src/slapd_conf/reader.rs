@@ -5,7 +5,7 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use super::builder::LayerBuilder;
-use super::directives::{find, obey};
+use super::directives::obey;
 use super::lines::{Line, logical_lines};
 use crate::names::SchemaPart;
 use crate::statement::{Section, Statement};
@@ -34,17 +34,33 @@ struct Reader {
 }
 
 /// A part of the configuration that begins with a statement.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 enum RefusedPart {
-    Overlay,
+    /// The overlay of that name.
+    Overlay(String),
     Database,
 }
 
 impl RefusedPart {
-    fn keyword(self) -> &'static str {
+    /// Returns the part that a statement begins.
+    fn begun_by(statement: &Statement) -> Option<RefusedPart> {
+        match statement.keyword.to_ascii_lowercase().as_str() {
+            "overlay" => Some(RefusedPart::Overlay(statement.first().to_ascii_lowercase())),
+            "database" => Some(RefusedPart::Database),
+            _ => None,
+        }
+    }
+
+    /// Returns true if a statement is about this part. Names of an overlay's directives begin with
+    /// its name.
+    fn has(&self, statement: &Statement, begins: Option<&RefusedPart>) -> bool {
         match self {
-            RefusedPart::Overlay => "overlay",
-            RefusedPart::Database => "database",
+            RefusedPart::Database => begins != Some(&RefusedPart::Database),
+            RefusedPart::Overlay(name) => {
+                let keyword = statement.keyword.to_ascii_lowercase();
+                let rest = keyword.strip_prefix(name.as_str());
+                rest.is_some_and(|rest| rest.starts_with(['-', '_']))
+            }
         }
     }
 }
@@ -115,17 +131,10 @@ impl Reader {
 
     /// Obeys a statement, unless it is part of a refused overlay or database.
     fn obey(&mut self, statement: &Statement) -> Result<(), String> {
-        let begins = [RefusedPart::Overlay, RefusedPart::Database]
-            .into_iter()
-            .find(|part| statement.keyword.eq_ignore_ascii_case(part.keyword()));
-        match (self.refused_part, begins) {
-            // An overlay of a refused database.
-            (Some(RefusedPart::Database), None | Some(RefusedPart::Overlay)) => return Ok(()),
-            // Directives of the database may follow those of its overlay.
-            (Some(RefusedPart::Overlay), None) if find(&statement.keyword).is_none() => {
-                return Ok(());
-            }
-            _ => {}
+        let begins = RefusedPart::begun_by(statement);
+        let refused = self.refused_part.as_ref();
+        if refused.is_some_and(|part| part.has(statement, begins.as_ref())) {
+            return Ok(());
         }
         let outcome = obey(&mut self.builder, statement);
         if begins.is_some() {

@@ -89,7 +89,7 @@ fn a_server_with_overlays_is_taken_over() {
         "{said}"
     );
     assert!(
-        said.contains("memberOf: OpenLDAP has 2 values, the groups give 2, 0 differ"),
+        said.contains("groups of members: OpenLDAP has 2 values, the groups give 2, 0 differ"),
         "{said}"
     );
     let ours = Stage::new("migrated");
@@ -110,9 +110,23 @@ fn a_server_with_overlays_is_taken_over() {
         "{staff}"
     );
     server.stop();
-    // A second run changes nothing.
+    // A second run changes nothing, also without that folder.
     let said = migrate(&["-F", &folder, "--to", &new]).with_status(1);
     assert!(said.contains("exists already"), "{said}");
+    std::fs::rename(stage.path("new/slapd.d"), stage.path("kept")).expect("move a folder");
+    let said = migrate(&["-F", &folder, "--to", &new]).with_status(1);
+    assert!(said.contains("db1 exists already"), "{said}");
+    assert!(stage.path("new/db1/data.mdb").exists());
+    assert!(!stage.path("new/slapd.d").exists());
+    // Nor does it touch OpenLDAP's own data.
+    let theirs = stage.cat();
+    std::fs::rename(stage.path("db"), stage.path("db1")).expect("move the data");
+    let here = stage.text("");
+    let from = stage.text("db1");
+    let arguments = ["-F", &folder, "--from", &from, "--to", &here];
+    migrate(&arguments).with_status(1);
+    std::fs::rename(stage.path("db1"), stage.path("db")).expect("move the data back");
+    assert_eq!(stage.cat(), theirs);
 }
 
 #[test]
@@ -165,11 +179,34 @@ fn a_stale_member_of_is_reported() {
     let new = stage.text("new");
     let said = migrate(&["-f", &stage.text("slapd.conf"), "--to", &new]).well();
     assert!(
-        said.contains("memberOf: OpenLDAP has 2 values, the groups give 1, 1 differ"),
+        said.contains("groups of members: OpenLDAP has 2 values, the groups give 1, 1 differ"),
         "{said}"
     );
     assert!(
         said.contains("uid=bob,dc=example,dc=com: OpenLDAP lists cn=staff,dc=example,dc=com"),
         "{said}"
     );
+}
+
+#[test]
+fn without_the_overlay_stored_values_are_kept() {
+    let stage = Stage::with_original("migration-kept");
+    let database = stage.database("db", SUFFIX, "");
+    stage.configure(&format!(
+        "moduleload memberof.so\n{database}overlay memberof\n"
+    ));
+    stage.add(BASE).well();
+    let server = stage.start();
+    server.root("ldapadd", &[], PEOPLE).well();
+    server.stop();
+    stage.configure(&database);
+    let new = stage.text("new");
+    let said = migrate(&["-f", &stage.text("slapd.conf"), "--to", &new]).well();
+    assert!(!said.contains("groups of members"), "{said}");
+    let ours = Stage::new("migrated-kept");
+    let configuration = format!("{new}/slapd.d");
+    let server = ours.start_by(["-F", &configuration], &[]);
+    let ann = server.search(&["(uid=ann)", "memberOf"]);
+    assert!(ann.contains("memberOf: cn=staff,"), "{ann}");
+    server.stop();
 }

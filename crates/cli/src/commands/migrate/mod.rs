@@ -2,8 +2,8 @@
 //!
 //! ```text
 //!   slapd.conf, slapd.d --> Survey --> report
-//!                             \--> each database: import --> check_import
 //!                             \--> slapd.d with the new directories, read again
+//!                             \--> each database: import, comparison
 //! ```
 
 mod report;
@@ -13,11 +13,10 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
 use fulgurite_config::{Database, DatabaseKind, Layer, Origin, Settings, Sourced, Survey};
-use fulgurite_directory_tools::{
-    GroupRule, ImportCheck, ImportOptions, check_import, missing_types, suffixes_of,
-};
+use fulgurite_directory_tools::{GroupRule, ImportCheck, ImportOptions, missing_types};
 use fulgurite_schema::Schema;
-use fulgurite_server::check_settings;
+use fulgurite_server::{check_settings, store_options};
+use fulgurite_store::{Store, StoreOptions};
 
 use self::report::Report;
 use super::import::{self, NewStore};
@@ -85,7 +84,7 @@ fn read_data_from(layer: &mut Layer, from: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Makes the new stores and the new configuration.
+/// Makes the new configuration and the new stores.
 fn make(
     command: &Migrate,
     to: &Path,
@@ -93,22 +92,25 @@ fn make(
     settings: &Settings,
     schema: &Arc<Schema>,
 ) -> anyhow::Result<()> {
-    let folder = to.join(CONFIG_FOLDER);
-    if folder.exists() {
-        bail!("{} exists already", folder.display());
-    }
     let _lock = DataLock::take_or_make(to)?;
-    let mut different = 0;
+    let mut made = Unfinished::default();
+    let folder = to.join(CONFIG_FOLDER);
+    made.make(&folder)?;
     let mut directories = Vec::new();
-    for (at, database) in settings.stores().enumerate() {
+    for (at, database) in stores(&mut layer).enumerate() {
         let data = to.join(format!("db{}", at + 1));
-        different += take_over(database, &data, schema, command.quiet)?;
-        directories.push(data.canonicalize()?);
+        made.make(&data)?;
+        let data = data.canonicalize()?;
+        database.storage.directory = Some(Sourced::new(Some(data.clone()), Origin::Flag("--to")));
+        directories.push(data);
     }
-    for (database, directory) in stores(&mut layer).zip(directories) {
-        database.storage.directory = Some(Sourced::new(Some(directory), Origin::Flag("--to")));
+    let written = write_configuration(layer, &folder)?;
+    let mut different = 0;
+    for (database, data) in settings.stores().zip(&directories) {
+        different += take_over(database, data, schema, command.quiet)?;
     }
-    write_configuration(layer, &folder)?;
+    open_stores(&written)?;
+    made.finish();
     println!(
         "{}: the configuration, with the new directories",
         folder.display()
@@ -122,6 +124,37 @@ fn make(
     );
     println!("Entries that slapd has changed after this copy are not in it.");
     Ok(())
+}
+
+/// Directories of a migration that has not ended. Dropping it removes them.
+#[derive(Default)]
+struct Unfinished(Vec<PathBuf>);
+
+impl Unfinished {
+    /// Makes a directory that must be new.
+    fn make(&mut self, directory: &Path) -> anyhow::Result<()> {
+        if directory.exists() {
+            bail!("{} exists already", directory.display());
+        }
+        std::fs::create_dir(directory)
+            .with_context(|| format!("cannot create the directory {}", directory.display()))?;
+        self.0.push(directory.to_owned());
+        Ok(())
+    }
+
+    /// Keeps the directories.
+    fn finish(mut self) {
+        self.0.clear();
+    }
+}
+
+impl Drop for Unfinished {
+    fn drop(&mut self) {
+        for directory in &self.0 {
+            // The error that ended the migration is the one to report.
+            let _ = std::fs::remove_dir_all(directory);
+        }
+    }
 }
 
 /// Copies a database into a new store, and compares both. Returns the number of entries that
@@ -138,63 +171,50 @@ fn take_over(
     if !missing.is_empty() {
         bail!("{name}: {}", import::refusal(&missing));
     }
-    // An empty database has no suffix entry.
-    let found = suffixes_of(from)?;
-    let configured = || {
-        database
-            .content
-            .suffixes
-            .iter()
-            .map(|one| one.value.clone())
-    };
-    let suffixes = match found.is_empty() {
-        true => configured().collect(),
-        false => found,
-    };
-    let _lock = DataLock::take_or_make(data)?;
+    let _lock = DataLock::take(data)?;
+    let suffixes = database.content.suffixes.iter();
     let new = NewStore {
         data,
-        suffixes,
+        suffixes: suffixes.map(|one| one.value.clone()).collect(),
         schema: Arc::clone(schema),
         database,
     };
-    let (store, summary) = import::fill(from, new, &ImportOptions::default(), quiet)?;
-    let rules = group_rules(database, summary.member_of > 0);
-    let check = check_import(from, &store, &rules)?;
-    print_check(name, data, &check, summary.member_of);
+    let options = ImportOptions {
+        leave_out: database.computed_attributes().collect(),
+        ..ImportOptions::default()
+    };
+    let rules = group_rules(database);
+    let (_, check) = import::fill(from, new, &options, Some(&rules), quiet)?;
+    let check = check.unwrap_or_default();
+    print_check(name, data, &check, !rules.is_empty());
     Ok(check.different)
 }
 
-/// Returns the groups that the overlay `memberof` defines. Without it, stored values are compared
-/// with its default.
-fn group_rules(database: &Database, has_stored: bool) -> Vec<GroupRule> {
+/// Returns the groups that the overlay `memberof` defines.
+fn group_rules(database: &Database) -> Vec<GroupRule> {
     let overlays = database.served_overlays();
     let overlays = overlays.filter(|overlay| overlay.name == "memberof");
     let or = |given: Option<&str>, default: String| given.map_or(default, str::to_owned);
     let usual = GroupRule::default;
-    let mut rules: Vec<GroupRule> = overlays
+    overlays
         .map(|overlay| GroupRule {
             class: or(overlay.last("memberof-group-oc"), usual().class),
             member: or(overlay.last("memberof-member-ad"), usual().member),
             member_of: or(overlay.last("memberof-memberof-ad"), usual().member_of),
         })
-        .collect();
-    if rules.is_empty() && has_stored {
-        rules.push(GroupRule::default());
-    }
-    rules
+        .collect()
 }
 
-fn print_check(name: &str, data: &Path, check: &ImportCheck, left_out: u64) {
+fn print_check(name: &str, data: &Path, check: &ImportCheck, has_groups: bool) {
     println!(
         "{}: {name}: {} entries copied and compared, {} differ",
         data.display(),
         check.entries,
         check.different
     );
-    if left_out > 0 || check.computed_groups > 0 {
+    if has_groups {
         println!(
-            "{name}: memberOf: OpenLDAP has {} values, the groups give {}, {} differ",
+            "{name}: groups of members: OpenLDAP has {} values, the groups give {}, {} differ",
             check.stored_groups, check.computed_groups, check.different_groups
         );
     }
@@ -203,13 +223,26 @@ fn print_check(name: &str, data: &Path, check: &ImportCheck, left_out: u64) {
     }
 }
 
-/// Writes a configuration, and reads it again as the server will.
-fn write_configuration(layer: Layer, folder: &Path) -> anyhow::Result<()> {
-    let settings = Settings::new(layer)?;
-    std::fs::create_dir(folder)
-        .with_context(|| format!("cannot create the directory {}", folder.display()))?;
-    settings.write_config_dir(folder)?;
+/// Writes a configuration, and returns it as the server will read it.
+fn write_configuration(layer: Layer, folder: &Path) -> anyhow::Result<Settings> {
+    Settings::new(layer)?.write_config_dir(folder)?;
     let written = Settings::new(Layer::from_config_dir(folder)?)?;
     check_settings(&written)?;
+    Ok(written)
+}
+
+/// Opens the new stores as the server will.
+fn open_stores(settings: &Settings) -> anyhow::Result<()> {
+    let schema = check_settings(settings)?;
+    for database in settings.stores() {
+        let directory = database.directory()?;
+        let options = StoreOptions {
+            read_only: true,
+            indexes: None,
+            ..store_options(database)?
+        };
+        Store::open(directory, &options, Arc::clone(&schema))
+            .with_context(|| format!("the store in {}", directory.display()))?;
+    }
     Ok(())
 }

@@ -36,6 +36,7 @@ const DIFFERENCES: [(&str, &str); 6] = [
 enum Outcome {
     Works,
     Differs,
+    /// The server does without it, with a warning.
     LeftOut,
     Missing,
 }
