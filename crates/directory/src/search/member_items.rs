@@ -31,8 +31,12 @@ const PLANNED_ITEMS_MAX: usize = 64;
 /// The items about groups of one filter.
 #[derive(Debug)]
 pub(crate) struct MemberItems {
-    /// The state of the store that members are read in.
+    /// The state of the store that all members are read in.
     state: u64,
+    /// The number of times that the state has changed meanwhile.
+    repeated: u32,
+    /// The items to read in each state.
+    keys: Vec<ItemKey>,
     /// The items to read, the largest group first.
     waiting: Vec<MemberItem>,
     current: Option<MemberScan>,
@@ -62,7 +66,6 @@ struct MemberScan {
     groups_done: usize,
     /// The position in the values of the current group.
     position: ValuesPosition,
-    repeated: u32,
     members: Vec<u64>,
 }
 
@@ -77,8 +80,8 @@ struct FoundMembers {
 /// candidate is tested.
 const ITEMS_MAX: usize = 64;
 
-/// The number of times that a group is read again, because the state has changed meanwhile. Then
-/// each candidate is tested.
+/// The number of times that all groups are read again, because the state has changed meanwhile.
+/// Then each candidate is tested.
 const REPEATS_MAX: u32 = 3;
 
 /// The number of groups that are counted for `(memberOf=*)`. With more, each candidate is tested.
@@ -103,20 +106,18 @@ impl MemberItems {
         if keys.len() > ITEMS_MAX {
             keys.clear();
         }
-        let items = keys
-            .into_iter()
-            .map(|key| MemberItem::of(memberships, key, view));
-        let mut waiting = items.collect::<Result<Vec<_>, _>>()?;
-        waiting.sort_by_key(|item| std::cmp::Reverse(item.members));
         Ok(Some(MemberItems {
             state: view.state(),
-            waiting,
+            repeated: 0,
+            waiting: largest_first(memberships, &keys, view)?,
+            keys,
             current: None,
             found: Vec::new(),
         }))
     }
 
-    /// Reads members until `left` is used up. Returns true once all worthwhile groups are read.
+    /// Reads members until `left` is used up. Returns true once all worthwhile groups are read in
+    /// this state, and some of `left` remains to plan in it.
     pub(crate) fn step(
         &mut self,
         memberships: &Memberships,
@@ -124,8 +125,8 @@ impl MemberItems {
         view: &View<'_>,
         left: &mut usize,
     ) -> Result<bool, StoreError> {
-        if view.state() != self.state {
-            self.begin_anew(view.state());
+        if *left > 0 && view.state() != self.state {
+            self.begin_anew(memberships, view)?;
         }
         while *left > 0 {
             if let Some(scan) = &mut self.current {
@@ -145,32 +146,33 @@ impl MemberItems {
                 *left = left.saturating_sub(1);
                 if candidates <= TESTED_MAX || item.members / MEMBERS_PER_CANDIDATE > candidates {
                     self.waiting.clear();
-                    return Ok(true);
+                    continue;
                 }
             }
             self.current = Some(MemberScan {
                 item,
                 groups_done: 0,
                 position: ValuesPosition::default(),
-                repeated: 0,
                 members: Vec::new(),
             });
         }
         Ok(false)
     }
 
-    /// Continues in another state. Members found so far are candidates, which the search tests. A
-    /// group that is being read is read again, because its values may have moved.
-    fn begin_anew(&mut self, state: u64) {
-        self.state = state;
-        let Some(scan) = &mut self.current else {
-            return;
-        };
-        scan.repeated += 1;
-        (scan.groups_done, scan.position) = (0, ValuesPosition::default());
-        if scan.repeated > REPEATS_MAX {
-            (self.waiting, self.current) = (Vec::new(), None);
+    /// Reads all groups again in another state.
+    ///
+    /// A plan leaves out what the sets lack, or have under `Not`. With sets of several states, an
+    /// entry that moves from one group to another could be in neither.
+    fn begin_anew(&mut self, memberships: &Memberships, view: &View<'_>) -> Result<(), StoreError> {
+        self.state = view.state();
+        self.repeated += 1;
+        if self.repeated > REPEATS_MAX {
+            self.keys.clear();
         }
+        self.current = None;
+        self.found.clear();
+        self.waiting = largest_first(memberships, &self.keys, view)?;
+        Ok(())
     }
 
     /// Returns a filter to plan with. Items that are not read stay open, because no index of their
@@ -320,6 +322,19 @@ impl MemberScan {
             members: self.members.into(),
         }
     }
+}
+
+/// Returns the items to read, the largest group first.
+fn largest_first(
+    memberships: &Memberships,
+    keys: &[ItemKey],
+    view: &View<'_>,
+) -> Result<Vec<MemberItem>, StoreError> {
+    let items = keys.iter().cloned();
+    let items = items.map(|key| MemberItem::of(memberships, key, view));
+    let mut waiting = items.collect::<Result<Vec<_>, _>>()?;
+    waiting.sort_by_key(|item| std::cmp::Reverse(item.members));
+    Ok(waiting)
 }
 
 /// Returns an upper bound of the candidates of a filter in the whole database.

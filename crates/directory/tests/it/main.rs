@@ -13,6 +13,7 @@ mod databases;
 mod dereference;
 mod empty_suffix;
 mod extended;
+mod group_changes;
 mod guards;
 mod hidden;
 mod interrupted;

@@ -34,16 +34,16 @@ fn world_of(overlays: &[OverlaySettings]) -> World {
     world
 }
 
-fn world(lines: &[&str]) -> World {
+pub(crate) fn world(lines: &[&str]) -> World {
     world_of(&[overlay("memberof", lines)])
 }
 
 #[track_caller]
-fn assert_ok(result: &LdapResult) {
+pub(crate) fn assert_ok(result: &LdapResult) {
     assert_eq!(*result, LdapResult::success());
 }
 
-fn group(world: &World, cn: &str, members: &[&str]) -> String {
+pub(crate) fn group(world: &World, cn: &str, members: &[&str]) -> String {
     let dn = format!("cn={cn},{TOP}");
     let mut attributes = vec![("objectClass", "groupOfNames"), ("cn", cn)];
     attributes.extend(members.iter().map(|member| ("member", *member)));
