@@ -1,6 +1,7 @@
 //! The directory: the parts that operations work with, opened together.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use fulgurite_access::{RuleText, Rules, WithoutRules};
 use fulgurite_ldap::{Controls, LdapResult, ResultCode, Scope, oid};
@@ -103,7 +104,11 @@ pub struct Directory {
     search: SearchSettings,
     default_referral: DefaultReferral,
     /// Binds that change the state of passwords: one commit for those that come together.
-    attempts: GroupQueue<WriteRequest, WriteReply>,
+    /// Each database has its own queue, by its number: one that waits hinders no other.
+    attempts: Vec<GroupQueue<WriteRequest, WriteReply>>,
+    /// The number of the next writer, shared with the directory of the next configuration. Updates
+    /// on their way to the writer of a removed database would hinder another one there.
+    next_writer: Arc<AtomicUsize>,
 }
 
 /// The settings and the shared state of searches.
@@ -181,6 +186,7 @@ impl Directory {
             .then_some(oid::PASSWORD_POLICY);
         let generated = generated(&mut options, &types, &databases, (rules, policies))?;
         let csn = SharedCsn::new(options.server_id, &databases, &types);
+        let count = databases.as_slice().len();
         Ok(Directory {
             core: Core {
                 types,
@@ -211,7 +217,8 @@ impl Directory {
                     .unwrap_or_else(|| random_key(&*options.entropy)),
             },
             default_referral: DefaultReferral(options.referral),
-            attempts: GroupQueue::default(),
+            attempts: (0..count).map(|_| GroupQueue::default()).collect(),
+            next_writer: Arc::new(AtomicUsize::new(count)),
         })
     }
 
@@ -229,8 +236,7 @@ impl Directory {
         next.search.sssvlv.slots = self.search.sssvlv.slots.clone();
         next.search.index_advice = self.search.index_advice.clone();
         next.search.cookie_key = self.search.cookie_key;
-        let writers = self.core.databases.iter().map(|database| database.writer);
-        let mut unused_writers = writers.max().map_or(0, |last| last + 1)..;
+        next.next_writer = Arc::clone(&self.next_writer);
         for database in next.core.databases.iter_mut() {
             let path = database.store.path();
             let mut databases = self.core.databases.iter();
@@ -238,7 +244,7 @@ impl Directory {
                 database.cookie_key = same.cookie_key;
                 database.writer = same.writer;
             } else {
-                database.writer = unused_writers.next().unwrap_or_default();
+                database.writer = self.next_writer.fetch_add(1, Ordering::Relaxed);
             }
         }
         Ok(next)
@@ -312,8 +318,13 @@ impl Directory {
         self.features.get(database.number).unwrap_or(&NO_FEATURES)
     }
 
-    pub(crate) fn attempts(&self) -> &GroupQueue<WriteRequest, WriteReply> {
-        &self.attempts
+    /// Returns the queue of the binds to a database that change the state of passwords.
+    pub(crate) fn attempts_of(
+        &self,
+        database: &Database,
+    ) -> Option<&GroupQueue<WriteRequest, WriteReply>> {
+        debug_assert_eq!(self.attempts.len(), self.databases().len());
+        self.attempts.get(database.number)
     }
 
     pub(crate) fn search_settings(&self) -> &SearchSettings {

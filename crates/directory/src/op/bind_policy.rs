@@ -133,7 +133,7 @@ fn judged(
     let mut audit = None;
     if !verdict.changes.is_empty() && may_record(directory, database, overlay) {
         let attempt = Arc::new(BindAttempt::new(policed.dn.clone(), is_right));
-        audit = record_attempt(directory, policed, &attempt);
+        audit = record_attempt(directory, database, policed, &attempt);
         verdict = attempt.verdict().unwrap_or(verdict);
     }
     if is_right && !verdict.is_allowed {
@@ -156,11 +156,12 @@ fn may_record(directory: &Directory, database: &Database, overlay: &PasswordPoli
 /// As in slapd, a failure changes no answer: a full disk locks nobody out. The log names it.
 fn record_attempt(
     directory: &Directory,
+    database: &Database,
     policed: &PolicedBind,
     attempt: &Arc<BindAttempt>,
 ) -> Option<AuditText> {
     let request = WriteRequest::attempt(&policed.session, Arc::clone(attempt));
-    let queue = directory.attempts();
+    let queue = directory.attempts_of(database)?;
     let reply = queue.ask(request, |requests: Vec<WriteRequest>| {
         directory.apply(&requests)
     })?;

@@ -159,6 +159,20 @@ fn each_database_has_its_own_writer() {
     options.databases.push(new);
     let next = world.directory.reopened(options).expect("a directory");
     assert_eq!(writers(&next), [0, 1, 0, 3, 4, 0]);
+    // The new one goes and comes back. Its first writer may still be waiting.
+    let without = |directory: &Directory| {
+        let stores = directory.shared_stores().into_iter();
+        let kept = stores.filter(|store| store.suffixes()[0].pretty() != "dc=elsewhere");
+        let databases: Vec<DatabaseOptions> = kept.map(DatabaseOptions::new).collect();
+        DirectoryOptions::new(Schema::standard(), databases)
+    };
+    let removed = next.reopened(without(&next)).expect("a directory");
+    assert_eq!(writers(&removed), [0, 1, 0, 3, 0, 0]);
+    let mut options = without(&removed);
+    let elsewhere = next.shared_stores().pop().expect("the new store");
+    options.databases.push(DatabaseOptions::new(elsewhere));
+    let again = removed.reopened(options).expect("a directory");
+    assert_eq!(writers(&again), [0, 1, 0, 3, 5, 0]);
 }
 
 #[test]

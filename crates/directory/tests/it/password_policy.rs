@@ -1,6 +1,7 @@
 //! The overlay `ppolicy`, with a clock that only the tests advance.
 
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use fulgurite_directory::{
     BindStep, Clock, DatabaseOptions, Directory, DirectoryOptions, RuleText, Session, Timestamp,
@@ -11,6 +12,7 @@ use fulgurite_ldap::{
     ResultCode, Scope, oid,
 };
 use fulgurite_schema::{Builtin, SchemaBuilder};
+use fulgurite_store::{Store, StoreOptions};
 
 use crate::guards::overlay;
 use crate::sasl::{people, protected};
@@ -630,6 +632,51 @@ fn the_overlay_configured_last_refuses_first() {
         ];
         let modified = world.modify(&world.user(JANE), JANE, &changes);
         assert_eq!(modified, LdapResult::success());
+    }
+}
+
+#[test]
+fn a_database_that_waits_hinders_no_binds_to_another() {
+    const ELSEWHERE: &str = "dc=elsewhere";
+    let folder = tempfile::tempdir().expect("a folder");
+    let rules = [("pwdLockout", "TRUE"), ("pwdMaxFailure", "5")];
+    let world = world_with(&[], &rules, |options| {
+        let of_store = StoreOptions {
+            suffixes: vec![ELSEWHERE.to_owned()],
+            ..StoreOptions::default()
+        };
+        let schema = Arc::clone(&options.schema);
+        let store = Store::create(folder.path(), &of_store, schema).expect("a store");
+        let mut second = DatabaseOptions::new(store);
+        second.root.clone_from(&options.databases[0].root);
+        second.overlays = vec![overlay(
+            "ppolicy",
+            &["ppolicy_default cn=policy,dc=elsewhere"],
+        )];
+        options.databases.push(second);
+    });
+    world.load(
+        "dn: dc=elsewhere\nobjectClass: organization\nobjectClass: dcObject\n\
+         objectClass: simpleSecurityObject\ndc: elsewhere\no: Elsewhere\nuserPassword: right\n\n\
+         dn: cn=policy,dc=elsewhere\nobjectClass: device\nobjectClass: pwdPolicy\ncn: policy\n\
+         pwdAttribute: userPassword\npwdLockout: TRUE\npwdMaxFailure: 5",
+    );
+    let writer = world.store.write().expect("nobody else writes");
+    let (answers, answered) = std::sync::mpsc::channel();
+    let world = &world;
+    std::thread::scope(|scope| {
+        let stalled = scope.spawn(|| jane(world, "wrong").0);
+        std::thread::sleep(Duration::from_millis(300));
+        scope.spawn(move || answers.send(bind(world, ELSEWHERE, "wrong").0));
+        let answer = answered.recv_timeout(Duration::from_secs(10));
+        assert!(!stalled.is_finished(), "it waits for the writer");
+        drop(writer);
+        assert_eq!(answer, Ok(InvalidCredentials));
+        assert_eq!(stalled.join().expect("a bind"), InvalidCredentials);
+    });
+    for name in [JANE, ELSEWHERE] {
+        let failures = world.read(name, &["pwdFailureTime"]);
+        assert_eq!(failures.get("pwdFailureTime").len(), 1, "{name}");
     }
 }
 
