@@ -43,6 +43,18 @@ pub enum ConfigChangeError {
     /// A name has another type than the entry.
     #[error("changing database/overlay type not allowed")]
     Type,
+    /// There is one frontend, and one database of the configuration.
+    #[error("{0} DB already defined")]
+    Defined(&'static str),
+    /// The number of the frontend or of the database of the configuration is fixed.
+    #[error("the number of \"{0}\" is fixed")]
+    FixedNumber(String),
+    /// No backend has that name.
+    #[error("<olcBackend> failed init")]
+    Backend,
+    /// The definitions of slapd's core are built in.
+    #[error("built-in definitions cannot change: put yours in an entry below cn=schema,cn=config")]
+    BuiltIn,
     /// Definitions cannot move.
     #[error("schema reordering not supported")]
     SchemaOrder,
@@ -76,6 +88,9 @@ impl ConfigFiles {
         Ok((self.with_entries(&entries)?, name))
     }
 }
+
+/// The backends of slapd that this server has.
+const BACKENDS: [&str; 4] = ["mdb", "monitor", "config", "frontend"];
 
 /// The name of an entry among ordered siblings.
 struct OrderedName<'n> {
@@ -154,6 +169,9 @@ fn replace(entries: &mut [ConfigEntry], new: ConfigEntry) -> Result<String, Conf
     let mut held = entries.iter_mut();
     let held = held.find(|held| same(&held.dn, &new.dn));
     let held = held.ok_or(ConfigChangeError::Missing(new.dn))?;
+    if same(&held.dn, "cn=schema,cn=config") {
+        return Err(ConfigChangeError::BuiltIn);
+    }
     held.attributes = new.attributes;
     Ok(held.dn.clone())
 }
@@ -162,7 +180,18 @@ fn add(entries: &mut Vec<ConfigEntry>, mut new: ConfigEntry) -> Result<String, C
     let above = superior(entries, &new.dn)?;
     let dn = new.dn.clone();
     let exists = entries.iter().any(|held| same(&held.dn, &dn));
-    let Some(name) = OrderedName::of(&dn).filter(|name| !name.is_fixed()) else {
+    let name = OrderedName::of(&dn);
+    let fixed = name.as_ref().filter(|name| name.is_fixed());
+    if let Some(fixed) = fixed.filter(|_| !exists) {
+        require_only(entries, fixed, &dn)?;
+    }
+    if let Some(name) = &name
+        && name.attribute.eq_ignore_ascii_case("olcBackend")
+        && !BACKENDS.contains(&name.bare)
+    {
+        return Err(ConfigChangeError::Backend);
+    }
+    let Some(name) = name.filter(|name| !name.is_fixed()) else {
         if exists {
             return Err(ConfigChangeError::Exists(dn));
         }
@@ -184,6 +213,29 @@ fn add(entries: &mut Vec<ConfigEntry>, mut new: ConfigEntry) -> Result<String, C
     let dn = new.dn.clone();
     entries.push(new);
     Ok(dn)
+}
+
+/// Fails for a second frontend and a second database of the configuration.
+fn require_only(
+    entries: &[ConfigEntry],
+    new: &OrderedName<'_>,
+    dn: &str,
+) -> Result<(), ConfigChangeError> {
+    let (own, number) = match new.bare.eq_ignore_ascii_case("frontend") {
+        true => ("frontend", -1),
+        false => ("config", 0),
+    };
+    if new.number.is_some_and(|wanted| wanted != number) {
+        return Err(ConfigChangeError::FixedNumber(dn.to_owned()));
+    }
+    let is_other = |held: &ConfigEntry| {
+        let name = OrderedName::of(&held.dn);
+        name.is_some_and(|name| name.is_database && name.bare.eq_ignore_ascii_case(own))
+    };
+    match entries.iter().any(is_other) {
+        true => Err(ConfigChangeError::Defined(own)),
+        false => Ok(()),
+    }
 }
 
 fn remove(entries: &mut Vec<ConfigEntry>, dn: &str) -> Result<String, ConfigChangeError> {
@@ -396,6 +448,21 @@ mod tests {
             entry("olcDatabase={0}mdb,cn=config"),
         );
         assert!(matches!(taken, Err(ConfigChangeError::Number(_))));
+        for (dn, text) in [
+            (
+                "olcDatabase=frontend,cn=config",
+                "frontend DB already defined",
+            ),
+            ("olcDatabase=config,cn=config", "config DB already defined"),
+            ("olcBackend=bogus,cn=config", "<olcBackend> failed init"),
+            (
+                "olcDatabase={5}frontend,cn=config",
+                "the number of \"olcDatabase={5}frontend,cn=config\" is fixed",
+            ),
+        ] {
+            let refused = add(&mut entries(&DATABASES), entry(dn)).unwrap_err();
+            assert_eq!(refused.to_string(), text);
+        }
         let nowhere = entry("olcOverlay=unique,olcDatabase={7}mdb,cn=config");
         let nowhere = add(&mut entries(&DATABASES), nowhere);
         assert!(matches!(nowhere, Err(ConfigChangeError::Missing(_))));

@@ -153,7 +153,10 @@ impl ConfigFiles {
     }
 
     /// Returns the file of an entry. Names of this tree have no escaped commas.
-    fn path_of(&self, dn: &str) -> Result<PathBuf, ConfigError> {
+    ///
+    /// # Errors
+    /// [`ConfigError::Conflict`] for a name that no file can have.
+    pub fn path_of(&self, dn: &str) -> Result<PathBuf, ConfigError> {
         let mut path = self.directory.clone();
         let parts = dn.split(',').rev();
         for part in parts {
@@ -180,18 +183,24 @@ impl ConfigFiles {
 
     /// Reads a folder. One that does not exist has no entries.
     fn read_folder(&mut self, folder: &Path, depth: usize) -> Result<(), ConfigError> {
-        if depth > DEPTH_MAX || !folder.is_dir() {
+        if !folder.is_dir() {
             return Ok(());
+        }
+        let too_large = |text: String| Err(ConfigError::Conflict(text));
+        if depth > DEPTH_MAX {
+            let path = folder.display();
+            return too_large(format!("{path}: more than {DEPTH_MAX} folders deep"));
         }
         let unreadable = |cause| ConfigError::Unreadable {
             what: "configuration directory",
             path: folder.to_owned(),
             cause,
         };
-        for file in std::fs::read_dir(folder)
-            .map_err(unreadable)?
-            .take(FILES_MAX)
-        {
+        for (at, file) in std::fs::read_dir(folder).map_err(unreadable)?.enumerate() {
+            if at >= FILES_MAX {
+                let path = folder.display();
+                return too_large(format!("{path}: more than {FILES_MAX} files"));
+            }
             let path = file.map_err(unreadable)?.path();
             let extension = path.extension();
             if extension.is_some_and(|extension| extension == "ldif") {
@@ -200,5 +209,24 @@ impl ConfigFiles {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entries_too_deep_are_an_error() {
+        let directory = tempfile::tempdir().unwrap();
+        let mut path = directory.path().to_owned();
+        for depth in 0..=DEPTH_MAX + 1 {
+            path.push(FOLDER);
+            std::fs::write(path.with_extension("ldif"), "dn: cn=config\n").unwrap();
+            assert!(ConfigFiles::read(directory.path()).is_ok(), "{depth}");
+            std::fs::create_dir(&path).unwrap();
+        }
+        let error = ConfigFiles::read(directory.path()).unwrap_err();
+        assert!(error.to_string().ends_with("folders deep"), "{error}");
     }
 }

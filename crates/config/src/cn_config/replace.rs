@@ -24,17 +24,20 @@ use super::write::WriteError;
 const STAGE: &str = ".changing";
 
 impl ConfigFiles {
-    /// Replaces these files on disk by those of a change. It returns when they are durable.
+    /// Replaces these files on disk by those of a change. It returns when they are durable, or with
+    /// the error of a flush after the change was made.
+    ///
+    /// Files in the folders that belong to no entry stay.
     ///
     /// # Errors
     /// [`WriteError`]; the files on disk are the old ones.
-    pub fn replace_by(&self, next: &ConfigFiles) -> Result<(), WriteError> {
+    pub fn replace_by(&self, next: &ConfigFiles) -> Result<Option<WriteError>, WriteError> {
         let (old, new) = (self.texts(), next.texts());
         let is_new = |path: &&PathBuf| old.get(*path) != new.get(*path);
         let written: Vec<&PathBuf> = new.keys().filter(is_new).collect();
         let removed: Vec<&PathBuf> = old.keys().filter(|path| !new.contains_key(*path)).collect();
         match (written.as_slice(), removed.as_slice()) {
-            ([], []) => Ok(()),
+            ([], []) => Ok(None),
             ([path], []) => next.write(path),
             ([], [path]) => remove(path),
             (written, removed) => {
@@ -42,17 +45,23 @@ impl ConfigFiles {
                     path: self.directory().join(STAGE),
                     cause,
                 })?;
-                if exchanged {
-                    return Ok(());
+                if let Some(flushed) = exchanged {
+                    return Ok(flushed);
                 }
-                written.iter().try_for_each(|path| next.write(path))?;
-                removed.iter().rev().try_for_each(|path| remove(path))
+                let mut failed = None;
+                for path in written {
+                    failed = next.write(path)?.or(failed);
+                }
+                for path in removed.iter().rev() {
+                    failed = remove(path)?.or(failed);
+                }
+                Ok(failed)
             }
         }
     }
 
     /// Writes one file in the place of the old one.
-    fn write(&self, path: &Path) -> Result<(), WriteError> {
+    fn write(&self, path: &Path) -> Result<Option<WriteError>, WriteError> {
         let text = self.texts().get(path).map(Vec::as_slice);
         let text = text.unwrap_or_default();
         let fail = |cause| WriteError {
@@ -73,28 +82,91 @@ impl ConfigFiles {
             let _ = fs::remove_file(&new);
             return Err(fail(cause));
         }
-        flush(folder).map_err(fail)
+        Ok(flush(folder).map_err(fail).err())
     }
 
-    /// Writes the whole folder anew and exchanges it with the old one. Returns false if the file
-    /// system cannot exchange folders.
-    fn exchange(&self, next: &ConfigFiles) -> io::Result<bool> {
+    /// Writes the whole folder anew and exchanges it with the old one. Returns the error of a flush
+    /// after the exchange, and `None` if the file system cannot exchange folders.
+    fn exchange(&self, next: &ConfigFiles) -> io::Result<Option<Option<WriteError>>> {
         let stage = self.directory().join(STAGE);
         if stage.exists() {
             fs::remove_dir_all(&stage)?;
         }
         make_folder(&stage)?;
-        let exchanged = fill(&stage, next).and_then(|()| {
+        let filled = fill(&stage, next).and_then(|()| self.keep_others(&stage, next));
+        let exchanged = filled.and_then(|()| {
             let (new, old) = (stage.join(FOLDER), self.directory().join(FOLDER));
             match renameat_with(CWD, &new, CWD, &old, RenameFlags::EXCHANGE) {
-                Ok(()) => flush(self.directory()).map(|()| true),
-                Err(Errno::XDEV | Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => Ok(false),
+                Ok(()) => {
+                    let fail = |cause| WriteError {
+                        path: self.directory().to_owned(),
+                        cause,
+                    };
+                    Ok(Some(flush(self.directory()).map_err(fail).err()))
+                }
+                Err(Errno::XDEV | Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => Ok(None),
                 Err(error) => Err(error.into()),
             }
         });
         // No reader enters a folder that is left.
         let _ = fs::remove_dir_all(&stage);
         exchanged
+    }
+
+    /// Links the files that belong to no entry into a stage.
+    ///
+    /// # Errors
+    /// An error of the system, and a file where a reader would look for an entry.
+    fn keep_others(&self, stage: &Path, next: &ConfigFiles) -> io::Result<()> {
+        let known = || self.texts().keys().chain(next.texts().keys());
+        let mut folders = vec![self.directory().join(FOLDER)];
+        while let Some(folder) = folders.pop() {
+            if !folder.is_dir() {
+                continue;
+            }
+            let is_of_entry = known().any(|path| path.with_extension("") == folder);
+            let mut made = None;
+            for file in fs::read_dir(&folder)? {
+                let file = file?;
+                let (path, kind) = (file.path(), file.file_type()?);
+                if kind.is_dir() {
+                    folders.push(path);
+                    continue;
+                }
+                let name = file.file_name();
+                let name = name.to_string_lossy();
+                if self.texts().contains_key(&path) || name.ends_with(".ldif.new") {
+                    continue;
+                }
+                if is_of_entry && name.ends_with(".ldif") {
+                    let text = format!(
+                        "{} is new since the server has read the directory",
+                        path.display()
+                    );
+                    return Err(io::Error::other(text));
+                }
+                let Ok(place) = path.strip_prefix(self.directory()) else {
+                    continue;
+                };
+                let kept = stage.join(place);
+                let above = kept.parent().unwrap_or(stage);
+                make_folder(above)?;
+                link(&path, &kept, kind.is_file())?;
+                made = Some(above.to_owned());
+            }
+            if let Some(made) = made {
+                flush(&made)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Gives a file a second name, or copies one whose owner forbids that.
+fn link(path: &Path, to: &Path, is_file: bool) -> io::Result<()> {
+    match fs::hard_link(path, to) {
+        Err(_) if is_file => write_durably(to, &fs::read(path)?),
+        done => done,
     }
 }
 
@@ -133,19 +205,17 @@ fn write_durably(path: &Path, text: &[u8]) -> io::Result<()> {
     file.sync_all()
 }
 
-/// Removes a file and its empty folder.
-fn remove(path: &Path) -> Result<(), WriteError> {
-    let folder = path.with_extension("");
-    let removed = fs::remove_file(path).and_then(|()| {
-        if folder.is_dir() {
-            fs::remove_dir(&folder)?;
-        }
-        flush(path.parent().unwrap_or(Path::new(".")))
-    });
-    removed.map_err(|cause| WriteError {
+/// Removes a file and its empty folder. Returns the error of the flush.
+fn remove(path: &Path) -> Result<Option<WriteError>, WriteError> {
+    let fail = |cause| WriteError {
         path: path.to_owned(),
         cause,
-    })
+    };
+    fs::remove_file(path).map_err(fail)?;
+    // It stays with files that belong to no entry. No reader enters it.
+    let _ = fs::remove_dir(path.with_extension(""));
+    let flushed = flush(path.parent().unwrap_or(Path::new(".")));
+    Ok(flushed.map_err(fail).err())
 }
 
 fn flush(folder: &Path) -> io::Result<()> {
@@ -222,7 +292,7 @@ mod tests {
         ];
         for entries in steps {
             let next = now.with_entries(&entries).unwrap();
-            now.replace_by(&next).unwrap();
+            assert!(now.replace_by(&next).unwrap().is_none());
             now = ConfigFiles::read(folder.path()).unwrap();
             assert_eq!(now, next);
             let mut read = now.entries().unwrap();
@@ -238,6 +308,52 @@ mod tests {
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2);
         let below = folder.path().join(FOLDER);
         assert_eq!(std::fs::read_dir(below).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn files_of_no_entry_stay() {
+        let folder = tempfile::tempdir().unwrap();
+        let top = entry("cn=config", &[("cn", &["config"])]);
+        let text = "dn: cn=config\ncn: config\n";
+        fs::write(folder.path().join("cn=config.ldif"), text).unwrap();
+        let now = ConfigFiles::read(folder.path()).unwrap();
+        fs::create_dir(folder.path().join(FOLDER)).unwrap();
+        let two = [top.clone(), database(0, "config"), database(1, "mdb")];
+        let one = [top.clone(), database(0, "config")];
+        let [two, one, none] =
+            [&two[..], &one, &[top]].map(|entries| now.with_entries(entries).unwrap());
+        now.replace_by(&two).unwrap();
+        let below = folder.path().join(FOLDER);
+        let of_database = below.join("olcDatabase={1}mdb");
+        fs::create_dir_all(below.join("old/cn=config")).unwrap();
+        fs::create_dir(&of_database).unwrap();
+        let others = [
+            below.join("notes"),
+            below.join("old/cn=config/x.ldif"),
+            of_database.join("notes"),
+        ];
+        for path in &others {
+            fs::write(path, "x").unwrap();
+        }
+        let are_kept = || {
+            let mut others = others.iter();
+            others.all(|path| fs::read_to_string(path).is_ok_and(|text| text == "x"))
+        };
+        // By the exchange of folders, and file by file.
+        two.replace_by(&none).unwrap();
+        assert!(are_kept());
+        none.replace_by(&two).unwrap();
+        assert!(are_kept());
+        two.replace_by(&one).unwrap();
+        assert!(are_kept());
+        assert_eq!(ConfigFiles::read(folder.path()).unwrap(), one);
+        // An entry that was added by hand.
+        let by_hand = below.join("olcDatabase={7}mdb.ldif");
+        fs::write(&by_hand, "dn: olcDatabase={7}mdb\nolcDatabase: {7}mdb\n").unwrap();
+        one.replace_by(&two).unwrap();
+        let error = two.replace_by(&none).unwrap_err().to_string();
+        assert!(error.contains("is new since"), "{error}");
+        assert!(by_hand.exists() && are_kept());
     }
 
     #[test]

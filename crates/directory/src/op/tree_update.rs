@@ -9,8 +9,8 @@
 
 use fulgurite_access::{Decisions, EntryRights, Rights};
 use fulgurite_ldap::{
-    AddRequest, LdapResult, Message, MessageId, ModifyDnRequest, ModifyRequest, Operation, Request,
-    ResultCode, encode,
+    AddRequest, LdapResult, Message, MessageId, ModifyDnRequest, ModifyOperation, ModifyRequest,
+    Operation, Request, ResultCode, encode,
 };
 use fulgurite_schema::{
     Attribute, AttributeDescription, CheckOptions, CheckedEntry, Dn, Entry, Schema,
@@ -80,6 +80,8 @@ pub enum TreeRefusal {
     Exists,
     /// The number of the name belongs to another entry.
     Number,
+    /// The name is not one that the entry can have.
+    Naming(String),
     /// The change is never possible, for this reason.
     Unwilling(String),
     /// The change fails, for this reason.
@@ -192,6 +194,12 @@ impl Directory {
             return Err(password_change_required());
         }
         let modifiers = Modifiers::resolve(self.schema(), &controls)?;
+        let reads = [&controls.pre_read, &controls.post_read];
+        let mut reads = reads.into_iter().flatten();
+        if !matches!(message.request, Request::Modify(_)) && reads.any(|read| read.critical) {
+            let text = "critical control unavailable in context";
+            return Err(refuse(ResultCode::UnavailableCriticalExtension, text));
+        }
         let dn = result::dn(self.schema(), name(&message.request).unwrap_or_default())?;
         let NamespaceTarget::Tree(tree) = self.target(&dn) else {
             return Err(result::no_global_superior());
@@ -261,6 +269,7 @@ impl TreeUpdate {
             Err(TreeRefusal::Missing) => LdapResult::new(ResultCode::NoSuchObject),
             Err(TreeRefusal::Exists) => LdapResult::new(ResultCode::EntryAlreadyExists),
             Err(TreeRefusal::Number) => LdapResult::new(ResultCode::ConstraintViolation),
+            Err(TreeRefusal::Naming(text)) => refuse(ResultCode::NamingViolation, text),
             Err(TreeRefusal::Unwilling(text)) => refuse(ResultCode::UnwillingToPerform, text),
             Err(TreeRefusal::Failed(text)) => refuse(ResultCode::Other, text),
         };
@@ -295,6 +304,10 @@ impl TreeChecker<'_> {
         let schema = self.directory.schema();
         let changes = changes::resolve(schema, request)?;
         require_settable(schema, changes.iter().map(|change| &change.attribute))?;
+        // A delete cleans files that were written by hand.
+        let given = changes.iter();
+        let given = given.filter(|change| change.operation != ModifyOperation::Delete);
+        require_no_options(schema, given.map(|change| &change.attribute))?;
         let before = self.entry(dn)?;
         self.require_assertion(&before)?;
         let allowed = self.rights(&before, |rights| {
@@ -342,6 +355,7 @@ impl TreeChecker<'_> {
         let mut entry = add::requested_entry(schema, dn, request)?;
         add::require_once(schema, &entry)?;
         require_settable(schema, entry.attributes.iter())?;
+        require_no_options(schema, entry.attributes.iter())?;
         name_with_number(&mut entry);
         entry.add_missing_rdn_values(schema);
         ordered_values::number_all(schema, &mut entry);
@@ -521,6 +535,19 @@ fn require_settable<'a>(
             Err(refuse(ResultCode::ConstraintViolation, text))
         }
     }
+}
+
+/// Fails for attributes with options, which have no meaning in a configuration.
+fn require_no_options<'a>(
+    schema: &Schema,
+    mut attributes: impl Iterator<Item = &'a Attribute>,
+) -> OpResult {
+    let with_options = attributes.find(|attribute| attribute.description.options().is_some());
+    with_options.map_or(Ok(()), |attribute| {
+        let name = attribute.description.text(schema);
+        let text = format!("{name}: attributes of the configuration have no options");
+        Err(refuse(ResultCode::UnwillingToPerform, text))
+    })
 }
 
 /// Gives the value of the name the number that the name has.

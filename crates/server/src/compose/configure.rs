@@ -13,15 +13,15 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use fulgurite_config::{
-    ConfigChange, ConfigChangeError, ConfigEntry, ConfigError, Database, Layer, ListenScheme,
-    Settings,
+    ConfigChange, ConfigChangeError, ConfigEntry, ConfigError, ConfigFiles, Database, Layer,
+    ListenScheme, Origin, Settings,
 };
 use fulgurite_directory::{Directory, TreeChange, TreeEntry, TreeRefusal, TreeUpdate};
 use fulgurite_schema::{Dn, Schema, SchemaError};
 
 use super::check::{CheckError, check_settings};
 use super::open::{self, OpenError};
-use super::reload::{fixed_differences, renew};
+use super::reload::{kept_differences, renew};
 use crate::driver::settings::ServerSettings;
 use crate::statistics::{Statistics, lock};
 use crate::tls::error::TlsError;
@@ -70,11 +70,19 @@ impl<'r> Configuration<'r> {
         let mut held = lock(&self.settings);
         let files = held.files.as_ref().ok_or_else(|| unwilling(NO_FILES))?;
         let change = self.resolve(current.schema(), &held, update.change())?;
+        let is_new = matches!(change, ConfigChange::Add(_));
         let (next_files, name) = files.changed(change).map_err(refusal)?;
         let layer = next_files.layer().map_err(config_refusal)?;
+        refuse_meaningless(
+            if is_new { None } else { Some(files) },
+            &layer,
+            &next_files,
+            &name,
+        )?;
         let wanted = (self.read)(Some(layer)).map_err(config_refusal)?;
         refuse_moves(&held, &wanted)?;
         refuse_covered(current.schema(), &wanted)?;
+        refuse_missing_folders(&held, &wanted)?;
         let tls = new_tls(&held, &wanted)?;
         if update.is_trial() {
             return check_settings(&wanted)
@@ -91,17 +99,18 @@ impl<'r> Configuration<'r> {
         if !update.is_relaxed() && update.locks_out(current, &next) {
             return Err(unwilling(LOCKED_OUT));
         }
-        files
-            .replace_by(&next_files)
-            .map_err(|error| TreeRefusal::Failed(error.to_string()))?;
-        if let Err(error) = open::request_indexes(&wanted, &next) {
+        let flushed = files.replace_by(&next_files);
+        if let Some(error) = flushed.map_err(|error| TreeRefusal::Failed(error.to_string()))? {
+            tracing::error!("the configuration has changed, but may be lost in a crash: {error}");
+        }
+        if let Err(error) = open::apply_to_stores(&wanted, &next) {
             tracing::error!("the configuration has changed, but not all indexes: {error}");
         }
         tracing::info!("the configuration has changed: {name}");
         if let Some(tls) = tls {
             self.tls.set(tls);
         }
-        let differences = fixed_differences(&held, &wanted).into_iter();
+        let differences = kept_differences(&held, &wanted).into_iter();
         for difference in differences.filter(|difference| !difference.starts_with("tls.")) {
             tracing::warn!("at the next start: {difference}");
         }
@@ -136,6 +145,9 @@ impl<'r> Configuration<'r> {
         })
     }
 }
+
+/// The end of warnings of what a start ignores.
+const NO_MEANING: &str = "has no meaning here";
 
 /// The refusal of changes of settings that no directory holds.
 const NO_FILES: &str = "the configuration is no directory";
@@ -190,6 +202,59 @@ fn refuse_moves(held: &Settings, wanted: &Settings) -> Result<(), TreeRefusal> {
     Ok(())
 }
 
+/// Fails if a change gives an entry a part that a start warns of and ignores. `held` are the files
+/// before the change if they have the entry.
+fn refuse_meaningless(
+    held: Option<&ConfigFiles>,
+    layer: &Layer,
+    files: &ConfigFiles,
+    name: &str,
+) -> Result<(), TreeRefusal> {
+    let path = files.path_of(name).map_err(config_refusal)?;
+    let ignored = |layer: &Layer| -> Vec<String> {
+        let notes = layer.notes.iter().filter(|note| {
+            let is_here = matches!(&note.origin, Origin::File { path: at, .. } if *at == path);
+            is_here && note.text.ends_with(NO_MEANING)
+        });
+        notes.map(|note| note.text.clone()).collect()
+    };
+    let new = ignored(layer);
+    if new.is_empty() {
+        return Ok(());
+    }
+    let old = held.and_then(|files| files.layer().ok());
+    let old = old.as_ref().map(ignored).unwrap_or_default();
+    match new.into_iter().find(|text| !old.contains(text)) {
+        Some(text) => Err(unwilling(format!("{text}: the server would ignore it"))),
+        None => Ok(()),
+    }
+}
+
+/// Fails if a file of the next start would be in a folder that does not exist.
+fn refuse_missing_folders(held: &Settings, wanted: &Settings) -> Result<(), TreeRefusal> {
+    let files = |settings: &Settings| {
+        let global = &settings.global;
+        [
+            ("olcPidFile", global.pid_file.value.clone()),
+            ("olcArgsFile", global.args_file.value.clone()),
+            ("olcLogFile", global.log_file.value.clone()),
+        ]
+    };
+    for ((name, path), (_, old)) in files(wanted).into_iter().zip(files(held)) {
+        let Some(path) = path.filter(|path| Some(path) != old.as_ref()) else {
+            continue;
+        };
+        let folder = path.parent().unwrap_or(Path::new(""));
+        if !folder.as_os_str().is_empty() && !folder.is_dir() {
+            return Err(TreeRefusal::Failed(format!(
+                "{name}: the directory {} does not exist",
+                folder.display()
+            )));
+        }
+    }
+    Ok(())
+}
+
 /// Fails if a database is below an earlier one, as in slapd.
 fn refuse_covered(schema: &Schema, wanted: &Settings) -> Result<(), TreeRefusal> {
     let mut earlier: Vec<Dn> = Vec::new();
@@ -240,6 +305,10 @@ fn refusal(error: ConfigChangeError) -> TreeRefusal {
         ConfigChangeError::Exists(_) => TreeRefusal::Exists,
         ConfigChangeError::Number(_) => TreeRefusal::Number,
         ConfigChangeError::Config(error) => config_refusal(error),
+        ConfigChangeError::FixedNumber(_) => TreeRefusal::Naming(error.to_string()),
+        ConfigChangeError::Defined(_) | ConfigChangeError::Backend => {
+            TreeRefusal::Failed(error.to_string())
+        }
         error => unwilling(error.to_string()),
     }
 }

@@ -161,8 +161,12 @@ pub(crate) fn open(
     Ok((directory, monitor))
 }
 
-/// Requests the indexes of a directory whose stores were open before.
-pub(crate) fn request_indexes(settings: &Settings, directory: &Directory) -> Result<(), OpenError> {
+/// Sets the limits and requests the indexes of a directory whose stores were open before.
+pub(crate) fn apply_to_stores(settings: &Settings, directory: &Directory) -> Result<(), OpenError> {
+    for (database, open) in settings.stores().zip(directory.databases()) {
+        let store = open.shared_store();
+        store.limit_entries(*database.storage.entry_bytes_max);
+    }
     for (database, open) in settings.stores().zip(directory.databases()) {
         let store = open.shared_store();
         if database.names_indexes() {
@@ -212,7 +216,6 @@ fn store(
     let existing = plan.existing.map(Directory::shared_stores);
     let existing = existing.into_iter().flatten();
     if let Some(store) = existing.into_iter().find(|store| store.path() == folder) {
-        store.limit_entries(options.entry_bytes_max);
         if Arc::ptr_eq(store.schema(), schema) {
             return Ok(store);
         }

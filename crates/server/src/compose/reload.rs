@@ -32,7 +32,7 @@ pub(super) fn renew(
     };
     let opened = open::open(&wanted, &stores, Some(statistics));
     let (next, _) = opened.map_err(|error| error.to_string())?;
-    open::request_indexes(&wanted, &next).map_err(|error| error.to_string())?;
+    open::apply_to_stores(&wanted, &next).map_err(|error| error.to_string())?;
     *settings = wanted;
     Ok(next)
 }
@@ -40,9 +40,43 @@ pub(super) fn renew(
 /// Lists the fixed settings that differ. Each has its key, the new value and its origin, and the
 /// current value.
 pub(super) fn fixed_differences(held: &Settings, wanted: &Settings) -> Vec<String> {
-    let (held, wanted) = (fixed(held), fixed(wanted));
+    differences(&fixed(held), &fixed(wanted))
+}
+
+/// Lists the fixed settings that differ, without those of databases that come or go. Databases are
+/// the same if they have the same folder, whatever their numbers.
+pub(super) fn kept_differences(held: &Settings, wanted: &Settings) -> Vec<String> {
+    let (old_folders, new_folders) = (folders(held), folders(wanted));
+    let kept = |settings, own: &BTreeMap<String, String>, others: &BTreeMap<String, String>| {
+        let is_kept = |folder: &String| others.values().any(|other| other == folder);
+        let lines = fixed(settings).into_iter();
+        let lines = lines.filter_map(|((group, key), lines)| {
+            if !group.starts_with("database ") {
+                return Some(((group, key), lines));
+            }
+            let folder = own.get(&group).filter(|folder| is_kept(folder))?;
+            Some(((format!("the database in {folder}"), key), lines))
+        });
+        lines.collect::<FixedSettings>()
+    };
+    let old = kept(held, &old_folders, &new_folders);
+    let new = kept(wanted, &new_folders, &old_folders);
+    differences(&old, &new)
+}
+
+/// Returns the folders of the databases by their groups.
+fn folders(settings: &Settings) -> BTreeMap<String, String> {
+    let databases = settings.databases.iter().enumerate();
+    let folders = databases.filter_map(|(at, database)| {
+        let group = format!("database {} ({})", at + 1, database.kind.as_str());
+        Some((group, database.directory().ok()?.display().to_string()))
+    });
+    folders.collect()
+}
+
+fn differences(held: &FixedSettings, wanted: &FixedSettings) -> Vec<String> {
     let mut differences = Vec::new();
-    for (place, new) in &wanted {
+    for (place, new) in wanted {
         match held.get(place) {
             Some(old) if texts(old) == texts(new) => {}
             old => {
@@ -59,9 +93,11 @@ pub(super) fn fixed_differences(held: &Settings, wanted: &Settings) -> Vec<Strin
 /// A setting: the section it belongs to, and its key.
 type SettingKey = (String, &'static str);
 
-/// Returns the fixed settings; lists have several lines.
-fn fixed(settings: &Settings) -> BTreeMap<SettingKey, Vec<Shown>> {
-    let mut fixed: BTreeMap<SettingKey, Vec<Shown>> = BTreeMap::new();
+/// Fixed settings; lists have several lines.
+type FixedSettings = BTreeMap<SettingKey, Vec<Shown>>;
+
+fn fixed(settings: &Settings) -> FixedSettings {
+    let mut fixed = FixedSettings::new();
     for line in settings.shown() {
         if is_fixed(line.key) {
             let place = (line.group.clone(), line.key);
@@ -119,6 +155,25 @@ mod tests {
                     .to_owned()
             ),
             "{differences:?}"
+        );
+        // A database before the other one changes the numbers, and no setting.
+        let with_two = |more: &str| {
+            let text = format!(
+                "{more}\ndatabase mdb\nsuffix dc=y\ndirectory /y\ndatabase mdb\nsuffix dc=x\n\
+                 directory /x\nrootdn cn=r,dc=x\nmaxsize 8192000\n"
+            );
+            let layer = Layer::from_slapd_conf_text(&text, "a.conf".as_ref());
+            Settings::new(layer.unwrap()).unwrap()
+        };
+        let kept = kept_differences(&held, &with_two("threads 4"));
+        assert_eq!(kept.len(), 1, "{kept:?}");
+        assert!(kept[0].contains("of the database in /x"), "{kept:?}");
+        let (two, same) = (with_two("threads 4"), settings("threads 4"));
+        let kept = kept_differences(&two, &same);
+        assert!(
+            kept.iter()
+                .all(|text| text.contains("of the database in /x")),
+            "{kept:?}"
         );
         assert!(
             differences

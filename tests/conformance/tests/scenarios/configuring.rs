@@ -316,6 +316,18 @@ const ADDITIONS: &[Recipe] = &[
         "dn: olcDatabase=mdb,cn=config\nchangetype: add\nobjectClass: olcDatabaseConfig\nobjectClass: olcMdbConfig\nolcDatabase: mdb\nolcSuffix: dc=two\nolcDbDirectory: %/db2\nolcDbMaxSize: 33554432\nolcRootDN: cn=admin,dc=two\nolcRootPW: two\n",
     ),
     (
+        "second frontend",
+        "dn: olcDatabase=frontend,cn=config\nchangetype: add\nobjectClass: olcDatabaseConfig\nobjectClass: olcFrontendConfig\nolcDatabase: frontend\n",
+    ),
+    (
+        "second configuration",
+        "dn: olcDatabase=config,cn=config\nchangetype: add\nobjectClass: olcDatabaseConfig\nolcDatabase: config\n",
+    ),
+    (
+        "unknown backend",
+        "dn: olcBackend=bogus,cn=config\nchangetype: add\nobjectClass: olcBackendConfig\nolcBackend: bogus\n",
+    ),
+    (
         "entry of another class",
         "dn: ou=frog,cn=config\nchangetype: add\nobjectClass: organizationalUnit\nou: frog\n",
     ),
@@ -659,6 +671,98 @@ fn nobody_locks_himself_out() {
         let text = format!("dn: {DATABASE}\nchangetype: modify\n{change}\n");
         assert!(modify(ADMIN, &[], &text).starts_with("53 "), "{change}");
     }
+    server.stop();
+}
+
+#[test]
+fn what_would_be_ignored_is_refused() {
+    if !is_ours() {
+        return;
+    }
+    let stage = Stage::new("configuring-ignored");
+    let folder = configured(&stage);
+    let server = stage.start_by_directory(&folder);
+    let before = tree(&stage, &server);
+    let idle = "dn: cn=config\nchangetype: modify\nreplace: olcIdleTimeout\nolcIdleTimeout: 5\n";
+    let database = "objectClass: olcDatabaseConfig";
+    for (text, expected) in [
+        (
+            "dn: @\nchangetype: modify\nadd: olcAccess;lang-en\nolcAccess;lang-en: to * by * none\n"
+                .to_owned(),
+            "53 additional info: olcAccess;lang-en: attributes of the configuration",
+        ),
+        (
+            format!(
+                "dn: olcDatabase={{5}}frontend,cn=config\nchangetype: add\n{database}\n\
+                 objectClass: olcFrontendConfig\nolcDatabase: {{5}}frontend\n"
+            ),
+            "64 ",
+        ),
+        (
+            format!(
+                "dn: olcDatabase={{5}}config,cn=config\nchangetype: add\n{database}\n\
+                 olcDatabase: {{5}}config\n"
+            ),
+            "64 ",
+        ),
+        (
+            "dn: cn=foo,cn=config\nchangetype: add\nobjectClass: olcModuleList\ncn: foo\n\
+             olcModuleLoad: unique\n"
+                .to_owned(),
+            "53 additional info: cn=foo has no meaning here",
+        ),
+        (
+            "dn: cn=include{0},cn=config\nchangetype: add\nobjectClass: olcIncludeFile\n\
+             cn: include{0}\nolcInclude: %/x.conf\n"
+                .to_owned(),
+            "53 additional info: cn=include{0} has no meaning here",
+        ),
+        (
+            "dn: cn=schema,cn=config\nchangetype: modify\nadd: olcAttributeTypes\n\
+             olcAttributeTypes: ( 1.3.6.1.4.1.4203.666.9.12 NAME 'x' SYNTAX 1.3.6.1.4.1.1466.115.121.1.27 )\n"
+                .to_owned(),
+            "53 additional info: built-in definitions cannot change",
+        ),
+        (
+            "dn: cn=config\nchangetype: modify\nreplace: olcPidFile\nolcPidFile: /nowhere/x\n"
+                .to_owned(),
+            "80 additional info: olcPidFile: the directory /nowhere does not exist",
+        ),
+    ] {
+        let answer = change(&stage, &server, &text);
+        assert!(answer.starts_with(expected), "{text}: {answer}");
+    }
+    // Only a modify returns the entry.
+    let add = format!(
+        "dn: olcDatabase=mdb,cn=config\nchangetype: add\n{database}\nobjectClass: olcMdbConfig\n\
+         olcDatabase: mdb\nolcSuffix: dc=two\nolcDbDirectory: {}\n",
+        stage.text("db2")
+    );
+    let delete = "dn: cn=module{0},cn=config\nchangetype: delete\n".to_owned();
+    let rename = format!(
+        "dn: {DATABASE}\nchangetype: modrdn\nnewrdn: olcDatabase={{1}}mdb\ndeleteoldrdn: 1\n"
+    );
+    for text in [add, delete, rename] {
+        for control in ["!preread", "!postread=*"] {
+            let ran = server.client_as(ADMIN, "ldapmodify", &["-e", control], &text);
+            assert_eq!(ran.status, 12, "{control} {text}: {ran:?}");
+        }
+    }
+    assert_eq!(tree(&stage, &server), before);
+    let ran = server.client_as(
+        ADMIN,
+        "ldapmodify",
+        &["-e", "!postread=olcIdleTimeout"],
+        idle,
+    );
+    assert!(ran.well().contains("olcIdleTimeout: 5"));
+    // An attribute of old that is ignored does not hinder other changes.
+    server.stop();
+    let file = stage.path("slapd.d/cn=config.ldif");
+    let text = fs::read_to_string(&file).expect("read the file");
+    fs::write(&file, format!("{}\nolcFrog: x\n", text.trim_end())).expect("write the file");
+    let server = stage.start_by_directory(&folder);
+    assert_eq!(change(&stage, &server, &idle.replace('5', "6")), "0 ");
     server.stop();
 }
 
