@@ -94,7 +94,7 @@ pub(crate) fn run(
 
 /// Asks the guards that come before the password policy. Returns the turn of the others.
 ///
-/// They see the entry without its new password, which the policy may still refuse or hash.
+/// They see the entry with its new password, which the policy may still refuse or hash.
 fn guard_before_policy(
     context: &mut Context<'_, '_>,
     id: EntryId,
@@ -106,14 +106,42 @@ fn guard_before_policy(
     }
     context.require_time_for_hashes()?;
     let password = &context.core.types.user_password;
-    let others = changes.iter();
-    let others = others.filter(|change| change.attribute.description != *password);
+    let is_password = |change: &&Change| change.attribute.description == *password;
+    let others = changes.iter().filter(|change| !is_password(change));
     let others: Vec<Change> = others.cloned().collect();
     let (mut entry, mut large) = context.entry_for(id, dn, &[changes])?;
     apply(context, &mut entry, &mut large, &others)?;
+    for change in changes.iter().filter(is_password) {
+        if change.operation == ModifyOperation::Delete {
+            delete_passwords(&mut entry, &change.attribute);
+        } else {
+            let (schema, change) = (&context.core.schema, std::slice::from_ref(change));
+            changes::apply(schema, &mut entry, &mut large, change, true)?;
+        }
+    }
     large.finish(&mut entry);
     context.guard_modify(id, changes, &entry, GuardTurn::BeforePolicy)?;
     Ok(GuardTurn::AfterPolicy)
+}
+
+/// Deletes passwords from an entry for the guards that come before the policy.
+///
+/// A password in clear deletes some hash. The policy finds out later which one it is, or the
+/// request fails.
+fn delete_passwords(entry: &mut Entry, deleted: &Attribute) {
+    let held = entry.attribute(&deleted.description);
+    let mut left = held.map_or_else(Vec::new, |held| held.values.clone());
+    if deleted.values.is_empty() {
+        left.clear();
+    }
+    for value in &deleted.values {
+        let same = left.iter().position(|held| held == value);
+        let hash = || left.iter().position(|held| held.starts_with(b"{"));
+        if let Some(place) = same.or_else(hash) {
+            left.remove(place);
+        }
+    }
+    entry.set(&deleted.description, left);
 }
 
 /// Removes keys derived from a password that changes, or the old password would still be valid.

@@ -681,6 +681,57 @@ fn a_database_that_waits_hinders_no_binds_to_another() {
 }
 
 #[test]
+fn guards_before_the_policy_see_the_new_passwords() {
+    use ModifyOperation::{Add, Delete, Replace};
+    let policy = overlay("ppolicy", &[&format!("ppolicy_default {POLICY}")]);
+    let count = overlay("constraint", &["constraint_attribute userPassword~count~1"]);
+    let set = "constraint_attribute userPassword~set~this/userPassword & [{SSHA}x]";
+    let set = overlay("constraint", &[set]);
+    let broken = "modify breaks constraint on userPassword";
+    let modify = |world: &World, changes: &[(ModifyOperation, &str, &[&str])]| {
+        world.modify(&world.root(), JANE, changes).diagnostic
+    };
+    let mut world = world_with(&[], &[], open_to_all);
+    assert_eq!(
+        modify(&world, &[(Replace, "userPassword", &["{SSHA}x"])]),
+        ""
+    );
+    for overlays in [[policy.clone(), count.clone()], [count, policy.clone()]] {
+        world.reopen(|options| options.databases[0].overlays = Vec::new());
+        let two = ["{SSHA}x", "{SSHA}y"];
+        assert_eq!(modify(&world, &[(Replace, "userPassword", &two)]), "");
+        world.reopen(|options| options.databases[0].overlays = overlays.into());
+        // One instead of two, a second one, and one for another.
+        assert_eq!(
+            modify(&world, &[(Replace, "userPassword", &["abcdef"])]),
+            ""
+        );
+        assert_eq!(
+            modify(&world, &[(Add, "userPassword", &["ghijkl"])]),
+            broken
+        );
+        let exchange: [(_, _, &[&str]); 2] = [
+            (Delete, "userPassword", &["abcdef"]),
+            (Add, "userPassword", &["ghijkl"]),
+        ];
+        assert_eq!(modify(&world, &exchange), "");
+        // A missing password is not deleted.
+        assert_ne!(modify(&world, &exchange), "");
+    }
+    for overlays in [[policy.clone(), set.clone()], [set, policy]] {
+        world.reopen(|options| options.databases[0].overlays = overlays.into());
+        assert_eq!(
+            modify(&world, &[(Replace, "userPassword", &["abcdef"])]),
+            broken
+        );
+        assert_eq!(
+            modify(&world, &[(Replace, "userPassword", &["{SSHA}x"])]),
+            ""
+        );
+    }
+}
+
+#[test]
 fn without_the_overlay_a_critical_control_is_unknown() {
     let world = World::new();
     let mut session = Session::new();
