@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use fulgurite_config::{ConfigError, Layer, Settings};
 
 /// Configuration directories: Debian's, and those of other systems.
-pub(crate) const CONFIG_DIRS: [&str; 2] = ["/etc/ldap/slapd.d", "/etc/openldap/slapd.d"];
+const CONFIG_DIRS: [&str; 2] = ["/etc/ldap/slapd.d", "/etc/openldap/slapd.d"];
 
 /// Configuration files, in the same order.
 pub(crate) const CONFIG_FILES: [&str; 2] = ["/etc/ldap/slapd.conf", "/etc/openldap/slapd.conf"];
@@ -22,6 +22,15 @@ pub(crate) fn layer_at(place: &Path) -> Result<Layer, ConfigError> {
     }
 }
 
+/// Returns the configuration that slapd would use without a flag: a directory, or else a file.
+pub(crate) fn installed() -> Option<&'static Path> {
+    places().find(|place| place.exists())
+}
+
+fn places() -> impl Iterator<Item = &'static Path> {
+    CONFIG_DIRS.iter().chain(&CONFIG_FILES).map(Path::new)
+}
+
 /// Returns the installed configuration that has a database in `directory`.
 ///
 /// A configuration that cannot be used is passed to `unusable` with the reason.
@@ -29,8 +38,7 @@ pub(crate) fn installed_for(
     directory: &Path,
     unusable: &mut dyn FnMut(&Path, &ConfigError),
 ) -> Option<PathBuf> {
-    let places = CONFIG_DIRS.iter().chain(&CONFIG_FILES);
-    with_database(places.map(Path::new), directory, unusable)
+    with_database(places(), directory, unusable)
 }
 
 /// Returns the first of several places with a database in `directory`.

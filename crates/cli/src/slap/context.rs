@@ -12,7 +12,7 @@ use super::failure::Failure;
 use super::levels;
 use super::options::{DatabaseChoice, SharedOptions};
 use crate::logging;
-use crate::slapd_places::{CONFIG_DIRS, CONFIG_FILES};
+use crate::slapd_places::{self, CONFIG_FILES};
 
 /// The way stores are opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -236,10 +236,6 @@ pub(super) fn layer(common: &SharedOptions) -> Result<Layer, ConfigError> {
     if let Some(dir) = &common.config_dir {
         return Layer::from_config_dir(dir);
     }
-    let found = |places: [&'static str; 2]| places.map(Path::new).into_iter().find(|p| p.exists());
-    match (found(CONFIG_DIRS), found(CONFIG_FILES)) {
-        (Some(dir), _) => Layer::from_config_dir(dir),
-        (None, Some(file)) => Layer::from_slapd_conf(file),
-        (None, None) => Layer::from_slapd_conf(Path::new(CONFIG_FILES[0])),
-    }
+    let place = slapd_places::installed();
+    slapd_places::layer_at(place.unwrap_or(Path::new(CONFIG_FILES[0])))
 }

@@ -22,7 +22,7 @@ use self::report::Report;
 use super::import::{self, NewStore};
 use crate::arguments::migrate::Migrate;
 use crate::lock::DataLock;
-use crate::slapd_places::{CONFIG_DIRS, CONFIG_FILES};
+use crate::slapd_places;
 
 /// The folder of the new configuration.
 const CONFIG_FOLDER: &str = "slapd.d";
@@ -63,8 +63,7 @@ fn place_of(command: &Migrate) -> anyhow::Result<PathBuf> {
         }
         return Ok(place.clone());
     }
-    let mut places = CONFIG_DIRS.iter().chain(&CONFIG_FILES).map(PathBuf::from);
-    let found = places.find(|place| place.exists());
+    let found = slapd_places::installed().map(Path::to_owned);
     found.context("slapd's configuration was not found: use -F DIR or -f FILE")
 }
 
