@@ -67,7 +67,8 @@ pub struct CheckOptions {
     /// its new values by [`Schema::check_values`] sets it. A change of one member of a large group
     /// then does not look at all members.
     pub skip_values: bool,
-    /// Accept obsolete attribute types and classes, for requesters that relax the rules.
+    /// Accept obsolete classes and naming attributes, for requesters that relax the rules. Other
+    /// attributes of obsolete types are never refused: entries that have them can still change.
     pub allow_obsolete: bool,
 }
 
@@ -262,7 +263,7 @@ fn check(
     let classes = classes(schema, &entry)?;
     let structural = structural_class(schema, &classes)?;
     if !options.allow_obsolete {
-        check_obsolete(schema, &entry, &classes)?;
+        check_obsolete(&classes)?;
     }
     if let Some(before) = options
         .structural_class
@@ -276,7 +277,7 @@ fn check(
         return Err(violation(ViolationKind::ObjectClassMods, text));
     }
     let rule = schema.content_rule(structural.index);
-    check_naming(schema, &entry)?;
+    check_naming(schema, &entry, options.allow_obsolete)?;
     check_content_rule(schema, &entry, rule)?;
     check_required(schema, &entry, &classes)?;
     check_special(schema, &entry, structural)?;
@@ -395,18 +396,8 @@ fn structural_class<'s>(
     )))
 }
 
-/// Fails if an attribute type or class is obsolete.
-fn check_obsolete(
-    schema: &Schema,
-    entry: &Entry,
-    classes: &[&ObjectClass],
-) -> Result<(), SchemaViolation> {
-    let types = entry.attributes.iter();
-    let mut types = types.map(|a| schema.attribute_at(a.description.attribute));
-    if let Some(attribute) = types.find(|attribute| attribute.obsolete) {
-        let text = format!("{}: attribute is obsolete", attribute.name());
-        return Err(violation(ViolationKind::Constraint, text));
-    }
+/// Fails if a class is obsolete.
+fn check_obsolete(classes: &[&ObjectClass]) -> Result<(), SchemaViolation> {
     match classes.iter().find(|class| class.obsolete) {
         None => Ok(()),
         Some(class) => Err(class_violation(format!(
@@ -577,7 +568,11 @@ fn check_naming_conflict(schema: &Schema, entry: &Entry) -> Result<(), SchemaVio
 }
 
 /// Returns every attribute and value of the RDN is in the entry (RFC 4512, section 2.3).
-fn check_naming(schema: &Schema, entry: &Entry) -> Result<(), SchemaViolation> {
+fn check_naming(
+    schema: &Schema,
+    entry: &Entry,
+    allow_obsolete: bool,
+) -> Result<(), SchemaViolation> {
     let Some(rdn) = entry.dn.rdn() else {
         return Ok(());
     };
@@ -588,6 +583,8 @@ fn check_naming(schema: &Schema, entry: &Entry) -> Result<(), SchemaViolation> {
             format!("naming attribute '{name}' is operational")
         } else if attribute.collective {
             format!("naming attribute '{name}' is collective")
+        } else if attribute.obsolete && !allow_obsolete {
+            format!("naming attribute '{name}' is obsolete")
         } else if attribute.equality.is_none() {
             format!("naming attribute '{name}' has no equality matching rule")
         } else if entry.values(ava.attribute).is_empty() {

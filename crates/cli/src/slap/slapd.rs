@@ -1,10 +1,11 @@
 //! slapd: the server, with its options.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 
-use fulgurite_config::{ConfigError, Layer, Settings, Sourced, Value};
+use fulgurite_config::{ConfigError, ConfigFiles, Layer, Settings, Sourced, Value};
 use fulgurite_server::{AddressFamilies, Hangup, Service, ServiceOptions};
 
 use super::failure::Failure;
@@ -88,6 +89,46 @@ impl Options {
         Settings::new(flags.over(layer))
     }
 
+    /// Writes the configuration file into the configuration directory, if both are given. The
+    /// server then runs from the directory, as slapd. Returns true if it has written.
+    fn convert(&mut self) -> Result<bool, Failure> {
+        let (Some(_), Some(directory)) = (&self.common.config_file, &self.common.config_dir) else {
+            return Ok(false);
+        };
+        let failed = |error: &dyn std::fmt::Display| Failure::Message(error.to_string());
+        let shown = directory.display();
+        let mut held = std::fs::read_dir(directory).map_err(|error| {
+            let code = error.raw_os_error().unwrap_or_default();
+            failed(&format_args!("invalid config directory {shown}, error {code}"))
+        })?;
+        if held.next().is_some() {
+            let text = format!("expected directory {shown} to be empty!");
+            return Err(Failure::Message(text));
+        }
+        let layer = context::layer(&self.common);
+        let settings = layer.and_then(Settings::new);
+        let settings = settings.map_err(|error| failed(&error))?;
+        context::print_notes(&settings);
+        let written = settings.write_config_dir(directory);
+        written.map_err(|error| failed(&error))?;
+        self.common.config_file = None;
+        Ok(true)
+    }
+
+    /// Lets `cn=config` change in memory if the configuration is a file, as in slapd. A file that
+    /// no directory could hold stays fixed.
+    fn allow_changes(&self, settings: &mut Settings) {
+        if settings.files.is_some() {
+            return;
+        }
+        let name = self.common.config_file.as_deref();
+        let name = name.unwrap_or(Path::new("slapd.conf"));
+        match ConfigFiles::in_memory(settings, name) {
+            Ok(files) => settings.files = Some(Arc::new(files)),
+            Err(error) => tracing::warn!("cn=config cannot change: {error}"),
+        }
+    }
+
     /// Returns the level of the system's log: `loglevel`, else `-s`, else lines about operations.
     fn system_levels(&self, configured: Option<&Sourced<u32>>) -> u32 {
         let said = configured.map(|said| said.value).or(self.syslog_level);
@@ -164,7 +205,7 @@ fn facility(name: &str) -> Result<Facility, Failure> {
 
 /// Runs the server. `command_line` is that of the whole program, used to start it again.
 pub(super) fn run(line: &CommandLine, command_line: &[OsString]) -> Result<ExitCode, Failure> {
-    let options = Options::of(line)?;
+    let mut options = Options::of(line)?;
     if options.versions > 0 {
         eprintln!("@(#) slapd (fulgurite {})\n", env!("CARGO_PKG_VERSION"));
     }
@@ -179,11 +220,11 @@ pub(super) fn run(line: &CommandLine, command_line: &[OsString]) -> Result<ExitC
     if detach::is_in_background() {
         detach::leave_terminal().map_err(|error| Failure::Message(error.to_string()))?;
     }
-    serve(&options, in_foreground)?;
+    serve(&mut options, in_foreground)?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn serve(options: &Options, in_foreground: bool) -> Result<(), Failure> {
+fn serve(options: &mut Options, in_foreground: bool) -> Result<(), Failure> {
     let failed = |error: &dyn std::fmt::Display| Failure::Message(error.to_string());
     let privileges = Privileges::find(options.user.as_deref(), options.group.as_deref());
     let privileges =
@@ -191,13 +232,18 @@ fn serve(options: &Options, in_foreground: bool) -> Result<(), Failure> {
     if let Some(root) = &options.root {
         change_root(root).map_err(|error| Failure::Message(crate::commands::one_line(&error)))?;
     }
-    let settings = options.settings().map_err(|error| failed(&error))?;
+    let is_new = !options.only_check && options.convert()?;
+    let options = &*options;
+    let mut settings = options.settings().map_err(|error| failed(&error))?;
     options.begin_log(&settings)?;
-    context::print_notes(&settings);
+    if !is_new {
+        context::print_notes(&settings);
+    }
     if options.only_check {
         eprintln!("config file testing succeeded");
         return Ok(());
     }
+    options.allow_changes(&mut settings);
     let service_options = ServiceOptions {
         hangup: Hangup::Stop,
         make_folders: false,

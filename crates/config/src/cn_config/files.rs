@@ -10,13 +10,15 @@
 //! The server tries and writes the same texts. The parser is that of a start.
 
 use std::collections::BTreeMap;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use super::entry::ConfigEntry;
 use super::file_entry::FileEntry;
 use super::file_text::file_text;
 use super::number::number_of;
-use crate::ConfigError;
+use super::write::WriteError;
+use crate::{ConfigError, Settings};
 
 /// Files of one folder, at most.
 const FILES_MAX: usize = 10_000;
@@ -41,6 +43,8 @@ const ORDER: [&str; 5] = [
 pub struct ConfigFiles {
     directory: PathBuf,
     texts: BTreeMap<PathBuf, Vec<u8>>,
+    /// True if the texts are in no directory, so that changes end with the process.
+    is_in_memory: bool,
 }
 
 impl ConfigFiles {
@@ -52,11 +56,43 @@ impl ConfigFiles {
         let mut files = ConfigFiles {
             directory: directory.to_owned(),
             texts: BTreeMap::new(),
+            is_in_memory: false,
         };
         let top = files.top_path();
         files.read_file(&top)?;
         files.read_folder(&top.with_extension(""), 0)?;
         Ok(files)
+    }
+
+    /// Makes the files that the settings would have in a directory. They are in memory only, and
+    /// `name` stands for the directory in messages.
+    ///
+    /// # Errors
+    /// [`WriteError`]: a text that no value can hold.
+    pub fn in_memory(settings: &Settings, name: &Path) -> Result<ConfigFiles, WriteError> {
+        settings.require_values(name)?;
+        let mut files = ConfigFiles {
+            directory: name.to_owned(),
+            texts: BTreeMap::new(),
+            is_in_memory: true,
+        };
+        for entry in settings.config_entries(true) {
+            let failed = |cause| WriteError {
+                path: name.to_owned(),
+                cause,
+            };
+            let path = files.path_of(&entry.dn);
+            let path = path.map_err(|error| failed(io::Error::other(error.to_string())))?;
+            let text = file_text(&entry).map_err(failed)?;
+            files.texts.insert(path, text);
+        }
+        Ok(files)
+    }
+
+    /// Returns true if changes end with the process.
+    #[must_use]
+    pub fn is_in_memory(&self) -> bool {
+        self.is_in_memory
     }
 
     /// Returns the directory.
@@ -98,6 +134,7 @@ impl ConfigFiles {
         Ok(ConfigFiles {
             directory: self.directory.clone(),
             texts,
+            is_in_memory: self.is_in_memory,
         })
     }
 

@@ -27,11 +27,14 @@ impl ConfigFiles {
     /// Replaces these files on disk by those of a change. It returns when they are durable, or with
     /// the error of a flush after the change was made.
     ///
-    /// Files in the folders that belong to no entry stay.
+    /// Files in the folders that belong to no entry stay. Files in memory are not written.
     ///
     /// # Errors
     /// [`WriteError`]; the files on disk are the old ones.
     pub fn replace_by(&self, next: &ConfigFiles) -> Result<Option<WriteError>, WriteError> {
+        if next.is_in_memory() {
+            return Ok(None);
+        }
         let (old, new) = (self.texts(), next.texts());
         let is_new = |path: &&PathBuf| old.get(*path) != new.get(*path);
         let written: Vec<&PathBuf> = new.keys().filter(is_new).collect();

@@ -30,13 +30,7 @@ impl Settings {
     /// [`WriteError`]: a file that exists (nothing is overwritten), a text that no value can hold,
     /// or an error of the system.
     pub fn write_config_dir(&self, directory: &Path) -> Result<(), WriteError> {
-        if let Some((attribute, origin)) = self.text_without_value() {
-            let reason = format!("{origin}: no value of {attribute} has that meaning");
-            return Err(WriteError {
-                path: directory.to_owned(),
-                cause: io::Error::other(reason),
-            });
-        }
+        self.require_values(directory)?;
         for entry in self.config_entries(true) {
             write_entry(directory, &entry)?;
         }
@@ -45,6 +39,18 @@ impl Settings {
 }
 
 impl Settings {
+    /// Fails for a text that no value of `cn=config` expresses.
+    pub(super) fn require_values(&self, directory: &Path) -> Result<(), WriteError> {
+        let Some((attribute, origin)) = self.text_without_value() else {
+            return Ok(());
+        };
+        let reason = format!("{origin}: no value of {attribute} has that meaning");
+        Err(WriteError {
+            path: directory.to_owned(),
+            cause: io::Error::other(reason),
+        })
+    }
+
     /// Returns the attribute and place of a text that no value of `cn=config` expresses.
     ///
     /// Values cannot hold every combination of quotes and white space. A rule must not change its

@@ -31,6 +31,7 @@ pub(crate) fn prepare(directory: &Directory, dn: Dn, request: &AddRequest<'_>) -
 pub(crate) fn run(context: &mut Context<'_, '_>, mut entry: Entry) -> OpResult {
     let core = context.core;
     let (schema, types) = (&core.schema, &core.types);
+    context.require_current(entry.attributes.iter())?;
     context.require_settable(entry.attributes.iter())?;
     require_once(schema, &entry)?;
     let passwords = context.passwords_of(&entry);

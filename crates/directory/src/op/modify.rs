@@ -55,6 +55,7 @@ pub(crate) fn run(
 ) -> OpResult {
     let derived = additions.derived;
     let schema = &context.core.schema;
+    context.require_current(changes.iter().map(|change| &change.attribute))?;
     context.require_settable(changes.iter().map(|change| &change.attribute))?;
     let id = context.locate(dn)?;
     context.require_small(id)?;

@@ -376,6 +376,29 @@ impl<'d> Context<'_, 'd> {
         Ok(entry)
     }
 
+    /// Fails if the request gives values of an obsolete type, except with the relax control.
+    ///
+    /// Stored values of such types stay, and can be removed as a whole.
+    pub(crate) fn require_current<'a>(
+        &self,
+        attributes: impl Iterator<Item = &'a Attribute>,
+    ) -> OpResult {
+        let schema = &self.core.schema;
+        let mut given = attributes.filter(|attribute| !attribute.values.is_empty());
+        let is_obsolete = |attribute: &&Attribute| {
+            let definition = schema.attribute_at(attribute.description.attribute);
+            definition.obsolete
+        };
+        match given.find(is_obsolete) {
+            Some(attribute) if !self.modifiers.relaxed => {
+                let name = attribute.description.text(schema);
+                let text = format!("{name}: attribute is obsolete");
+                Err(refuse(ResultCode::ConstraintViolation, text))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Fails for attributes that only the server sets, except with the relax control.
     pub(crate) fn require_settable<'a>(
         &self,

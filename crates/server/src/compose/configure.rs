@@ -107,6 +107,10 @@ impl<'r> Configuration<'r> {
             tracing::error!("the configuration has changed, but not all indexes: {error}");
         }
         tracing::info!("the configuration has changed: {name}");
+        if next_files.is_in_memory() {
+            let file = next_files.directory().display();
+            tracing::warn!("the change ends with the server: it is not in {file}");
+        }
         if let Some(tls) = tls {
             self.tls.set(tls);
         }

@@ -209,6 +209,11 @@ impl Stage {
 
     /// Starts the server with a configuration.
     pub(crate) fn start_by(&self, configuration: [&str; 2], more: &[&str]) -> Running<'_> {
+        self.start_with(&configuration, more)
+    }
+
+    /// Starts the server with a file, a directory or both.
+    pub(crate) fn start_with(&self, configuration: &[&str], more: &[&str]) -> Running<'_> {
         let listener = TcpListener::bind("127.0.0.1:0").expect("find a free port");
         let address = listener.local_addr().expect("the port's number");
         drop(listener);

@@ -1,0 +1,81 @@
+#!/usr/bin/env bash
+# Runs test scripts of OpenLDAP, unmodified, with our program as slapd: one line each, and a sum.
+#
+#   scripts/openldap-tests.sh CHECKOUT [NUMBERS...]     CHECKOUT has OpenLDAP's folder tests/
+#   FULGURITE=program scripts/openldap-tests.sh ...     another program than target/debug/fulgurite
+#   KEEP=folder scripts/openldap-tests.sh ...           keep output and databases there
+#   PORT=9010 scripts/openldap-tests.sh ...             the ports after this one are used
+#
+# The clients are those of the system (ldap-utils), the schema files those of build/slapd. The
+# filter of the scripts is compiled from the checkout. A script that says "skipped" did not run.
+set -uo pipefail
+cd "$(dirname "$0")/.."
+
+checkout=$(realpath "${1:?the path of a checkout of OpenLDAP is missing}")
+shift
+default="000 001 002 003 004 005 006 007 009 010 011 012 013 014 015 016 021 022 023 024 025 026"
+default="$default 027 037 040 042 051 052 055 056 057 062 064 067 068 083 084 087 090"
+program=$(realpath "${FULGURITE:-target/debug/fulgurite}")
+keep=${KEEP:-$(mktemp -d)}
+mkdir -p "$keep"
+keep=$(realpath "$keep")
+schema=$PWD/build/slapd/etc/ldap/schema
+
+# The layout of a build of OpenLDAP, as far as the scripts look at it.
+tree=$keep/tree
+mkdir -p "$tree/servers/slapd/overlays" "$tree/clients/tools" "$tree/tests/progs" "$tree/include/ac"
+ln -sfn "$program" "$tree/servers/slapd/slapd"
+for client in search modify add modrdn delete compare passwd whoami exop; do
+    ln -sfn "$(command -v "ldap$client")" "$tree/clients/tools/ldap$client"
+done
+[ -f "$checkout/tests/progs/ldif-filter.c" ] || { echo "$checkout has no tests/progs" >&2; exit 2; }
+echo "#include <assert.h>" > "$tree/include/portable.h"
+for header in ctype stdlib string unistd; do
+    echo "#include <$header.h>" > "$tree/include/ac/$header.h"
+done
+cc -w -O1 -I "$tree/include" -o "$tree/tests/progs/ldif-filter" \
+    "$checkout/tests/progs/ldif-filter.c" || exit 2
+
+# The variables that OpenLDAP's tests/run sets.
+export SRCDIR=$checkout/tests TOPSRCDIR=$checkout OBJDIR=$tree LN_S="ln -s" EGREP_CMD="grep -E"
+export USER_SCHEMADIR=$schema USER_DATADIR=$checkout/tests/data USER_TESTDIR=$tree/tests/testrun
+export BACKEND=mdb BACKENDTYPE=yes INDEXDB=indexdb MAINDB=maindb WAIT=0 KILLSERVERS=yes
+export PRESERVE=no SYNCMODE=rp USERDATA=no LDAPNOINIT=true SLAPD_BASEPORT=${PORT:-9010}
+export AC_mdb=yes AC_WITH_SASL=yes AC_WITH_TLS=yes AC_TLS_TYPE=openssl
+export AC_WITH_MODULES_ENABLED=no AC_ACI_ENABLED=acino AC_LIBS_DYNAMIC=libyes AC_lloadd=lloaddno
+# conf.sh turns comments into directives where one of these is empty.
+for missing in ldap meta asyncmeta relay sql accesslog argon2 autoca dds dynlist homedir nestgroup \
+    otp pcache remoteauth retcode rwm syncprov translucent valsort; do
+    export "AC_$missing=${missing}no"
+done
+export RDBMS=rdbmsno RELAY=no
+for overlay in auditlog constraint deref memberof ppolicy refint unique; do
+    export "AC_$overlay=${overlay}yes"
+done
+for overlay in ${WITH:-}; do export "AC_$overlay=${overlay}yes"; done
+
+[ $# -gt 0 ] || set -- $default
+passed=0 failed=0 skipped=0
+for number in "$@"; do
+    script=$(ls "$SRCDIR/scripts/test$number-"* 2>/dev/null | grep -v '\.py$')
+    [ -n "$script" ] || { echo "missing  $number"; continue; }
+    name=$(basename "$script")
+    rm -rf "$USER_TESTDIR"
+    mkdir -p "$USER_TESTDIR"
+    if (cd "$tree/tests" && timeout "${LIMIT:-300}" "$script") > "$keep/$name.log" 2>&1; then
+        if grep -qiE 'skipp?ed|not available|skipping' "$keep/$name.log" &&
+            ! grep -q '>>>>> Test succeeded' "$keep/$name.log"; then
+            echo "skipped  $name"; skipped=$((skipped + 1))
+        else
+            echo "passed   $name"; passed=$((passed + 1))
+        fi
+    else
+        echo "FAILED   $name: see $keep/$name.log"; failed=$((failed + 1))
+        rm -rf "$keep/$name.run"
+        cp -r "$USER_TESTDIR" "$keep/$name.run"
+    fi
+    # A script that fails may leave its servers.
+    for pid in $(pgrep -f "^$tree/servers/slapd/slapd "); do kill "$pid" 2>/dev/null; done
+done
+echo "$passed passed, $skipped skipped, $failed failed"
+[ "$failed" -eq 0 ]
