@@ -24,6 +24,8 @@ schema=$PWD/build/slapd/etc/ldap/schema
 # The layout of a build of OpenLDAP, as far as the scripts look at it.
 tree=$keep/tree
 mkdir -p "$tree/servers/slapd/overlays" "$tree/clients/tools" "$tree/tests/progs" "$tree/include/ac"
+ln -sfn "$schema" "$tree/tests/schema"
+ln -sfn "$checkout/tests/data" "$tree/tests/testdata"
 ln -sfn "$program" "$tree/servers/slapd/slapd"
 for client in search modify add modrdn delete compare passwd whoami exop; do
     ln -sfn "$(command -v "ldap$client")" "$tree/clients/tools/ldap$client"
@@ -38,7 +40,6 @@ cc -w -O1 -I "$tree/include" -o "$tree/tests/progs/ldif-filter" \
 
 # The variables that OpenLDAP's tests/run sets.
 export SRCDIR=$checkout/tests TOPSRCDIR=$checkout OBJDIR=$tree LN_S="ln -s" EGREP_CMD="grep -E"
-export USER_SCHEMADIR=$schema USER_DATADIR=$checkout/tests/data USER_TESTDIR=$tree/tests/testrun
 export BACKEND=mdb BACKENDTYPE=yes INDEXDB=indexdb MAINDB=maindb WAIT=0 KILLSERVERS=yes
 export PRESERVE=no SYNCMODE=rp USERDATA=no LDAPNOINIT=true SLAPD_BASEPORT=${PORT:-9010}
 export AC_mdb=yes AC_WITH_SASL=yes AC_WITH_TLS=yes AC_TLS_TYPE=openssl
@@ -60,8 +61,8 @@ for number in "$@"; do
     script=$(ls "$SRCDIR/scripts/test$number-"* 2>/dev/null | grep -v '\.py$')
     [ -n "$script" ] || { echo "missing  $number"; continue; }
     name=$(basename "$script")
-    rm -rf "$USER_TESTDIR"
-    mkdir -p "$USER_TESTDIR"
+    rm -rf "$tree/tests/testrun"
+    mkdir -p "$tree/tests/testrun"
     if (cd "$tree/tests" && timeout "${LIMIT:-300}" "$script") > "$keep/$name.log" 2>&1; then
         if grep -qiE 'skipp?ed|not available|skipping' "$keep/$name.log" &&
             ! grep -q '>>>>> Test succeeded' "$keep/$name.log"; then
@@ -72,7 +73,7 @@ for number in "$@"; do
     else
         echo "FAILED   $name: see $keep/$name.log"; failed=$((failed + 1))
         rm -rf "$keep/$name.run"
-        cp -r "$USER_TESTDIR" "$keep/$name.run"
+        cp -r "$tree/tests/testrun" "$keep/$name.run"
     fi
     # A script that fails may leave its servers.
     for pid in $(pgrep -f "^$tree/servers/slapd/slapd "); do kill "$pid" 2>/dev/null; done

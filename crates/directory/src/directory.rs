@@ -180,10 +180,10 @@ impl Directory {
         });
         let default_base = default_base.transpose()?;
         let has_policy = |features: &Features| features.password_policy.is_some();
-        let policies = features
-            .iter()
-            .any(has_policy)
-            .then_some(oid::PASSWORD_POLICY);
+        let policies: &[&'static str] = match features.iter().any(has_policy) {
+            true => &[oid::PASSWORD_POLICY, oid::ACCOUNT_USABILITY],
+            false => &[],
+        };
         let generated = generated(&mut options, &types, &databases, (rules, policies))?;
         let csn = SharedCsn::new(options.server_id, &databases, &types);
         let count = databases.as_slice().len();
@@ -422,7 +422,7 @@ fn generated(
     options: &mut DirectoryOptions,
     types: &WellKnownTypes,
     databases: &Databases,
-    (rules, policies): (Rules, Option<&'static str>),
+    (rules, policies): (Rules, &[&'static str]),
 ) -> Result<Generated, OpenError> {
     let listed = databases
         .iter()
@@ -442,7 +442,7 @@ fn generated(
             .collect(),
         monitor: monitor.as_deref(),
         config: config.as_deref(),
-        controls: controls::supported().chain(policies).collect(),
+        controls: controls::supported().chain(policies.iter().copied()).collect(),
         extensions: &EXTENDED_OPERATIONS,
         additions: &options.root_dse,
     };

@@ -171,15 +171,17 @@ impl Directory {
             )
         })?;
         let value = request.assertion.value;
-        let normals = if description.attribute == self.core().types.object_class.attribute {
+        // As in slapd, a class implies its superiors, also as the structural one.
+        let types = &self.core().types;
+        let classes = [&types.object_class, &types.structural_object_class];
+        let names_class = |class: &&AttributeDescription| class.attribute == description.attribute;
+        let normals = if classes.iter().any(names_class) {
             self.implying_classes(value)
         } else {
             let normal = rule.normalise_assertion(&**self.schema(), value);
             normal.ok().map(|normal| vec![normal.into_owned().into()])
         };
-        let is_class = description.attribute != self.core().types.structural_object_class.attribute
-            || self.implying_classes(value).is_some();
-        let normals = normals.filter(|_| is_class).ok_or_else(|| {
+        let normals = normals.ok_or_else(|| {
             refuse(
                 ResultCode::InvalidAttributeSyntax,
                 "value does not conform to assertion syntax",

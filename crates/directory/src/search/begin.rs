@@ -11,6 +11,7 @@ use fulgurite_schema::Dn;
 use super::base::BaseLookup;
 use super::database_search::{PartStart, SearchSpec, SubentryVisibility};
 use super::dereference::ResolvedDereference;
+use super::usability::AccountPolicies;
 use super::generated::GeneratedSearch;
 use super::output::{CompleteOutput, Output};
 use super::page::{Page, SearchHash};
@@ -48,6 +49,8 @@ pub(super) fn begin<'d>(
     let kind = RequestKind::Operation(Operation::Search);
     let (controls, acting) = directory.controls_of(session, kind, controls)?;
     let session = acting.as_ref().unwrap_or(session);
+    directory.require_password_policy(&controls)?;
+    let usability = controls.account_usability;
     let dereference = controls.dereference.as_ref();
     let dereference =
         dereference.map(|control| ResolvedDereference::resolve(directory.schema(), control));
@@ -75,6 +78,7 @@ pub(super) fn begin<'d>(
         let mut output = Output::new(id, projection, query.limits, *cookie_key);
         output.page = page.map(Box::new);
         output.dereference = dereference.map(Box::new);
+        output.usability = usability.then(|| Box::new(AccountPolicies::of(directory)));
         let search = StoredSearch {
             directory,
             session,

@@ -674,8 +674,8 @@ impl<'d> DatabaseSearch<'d> {
             rights,
         };
         let attribute_rights = &mut self.attribute_rights;
-        if output.dereference.is_some() {
-            if let Some(end) = write_dereferenced(stored, attribute_rights, output, out)? {
+        if output.has_entry_controls() {
+            if let Some(end) = write_with_controls(stored, attribute_rights, output, out)? {
                 return Ok(CandidateOutcome::End(end));
             }
         } else {
@@ -688,12 +688,12 @@ impl<'d> DatabaseSearch<'d> {
     }
 }
 
-/// Writes an entry with the answer to the dereference control.
+/// Writes an entry with the answers to the controls that are about each entry.
 ///
 /// Returns the search's end if the entry has too many values. This is a separate function, because
 /// the path of other entries runs for each entry of a scan.
 #[cold]
-fn write_dereferenced(
+fn write_with_controls(
     stored: StoredEntry<'_, '_>,
     attribute_rights: &mut AttributeRights,
     output: &Output,
@@ -705,12 +705,11 @@ fn write_dereferenced(
             dereference.of_entry(stored.view, stored.entry, stored.requester, stored.rights)?
         }
     };
-    let control;
-    let controls: &[Control<'_>] = match &dereferenced {
-        EntryDereference::Nothing => &[],
+    let mut controls = Vec::new();
+    match &dereferenced {
+        EntryDereference::Nothing => {}
         EntryDereference::Value(value) => {
-            control = [Control::with_value(oid::DEREFERENCE, false, value)];
-            &control
+            controls.push(Control::with_value(oid::DEREFERENCE, false, value));
         }
         EntryDereference::TooMany => {
             let text = "an entry has too many values to dereference";
@@ -718,7 +717,15 @@ fn write_dereferenced(
             end.result = refuse(ResultCode::AdminLimitExceeded, text);
             return Ok(Some(end));
         }
+    }
+    let usability = match &output.usability {
+        None => None,
+        Some(policies) => policies.usability_of(&stored),
     };
+    if let Some(value) = &usability {
+        controls.push(Control::with_value(oid::ACCOUNT_USABILITY, false, value));
+    }
+    let controls = &*controls;
     let stored = StoredEntry { controls, ..stored };
     output
         .projection

@@ -31,4 +31,5 @@ mod sort_plan;
 mod sorted_entries;
 mod state;
 pub(crate) mod task;
+mod usability;
 mod vlv;

@@ -3,6 +3,7 @@
 use fulgurite_ldap::{LdapResult, MessageId, ResultCode, encode};
 
 use super::dereference::ResolvedDereference;
+use super::usability::AccountPolicies;
 use super::page::Page;
 use super::sort::{EntryPosition, OrderingKey, SortItem, Sorter};
 use crate::core::cookie::CookieKey;
@@ -64,6 +65,8 @@ pub(crate) struct Output {
     pub(crate) sort_keys: Vec<OrderingKey>,
     /// The dereference control.
     pub(crate) dereference: Option<Box<ResolvedDereference>>,
+    /// The account usability control.
+    pub(crate) usability: Option<Box<AccountPolicies>>,
     pub(crate) sent: u32,
     /// The start of the current step, by the clock of time limits.
     pub(crate) now_us: u64,
@@ -89,6 +92,7 @@ impl Output {
             sorter: None,
             sort_keys: Vec::new(),
             dereference: None,
+            usability: None,
             sent: 0,
             now_us: 0,
             references: 0,
@@ -97,6 +101,11 @@ impl Output {
                 at: EntryPosition::default(),
             },
         }
+    }
+
+    /// Returns true if entries have controls of their own.
+    pub(crate) fn has_entry_controls(&self) -> bool {
+        self.dereference.is_some() || self.usability.is_some()
     }
 
     /// Returns the end of a full page before another entry.

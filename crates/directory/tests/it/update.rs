@@ -1,7 +1,12 @@
-use ModifyOperation::{Add, Delete, Replace};
-use fulgurite_ldap::{LdapResult, ModifyOperation};
+use std::sync::Arc;
 
-use crate::support::{JANE, JOHN, PEOPLE, World};
+use ModifyOperation::{Add, Delete, Replace};
+use fulgurite_ldap::{
+    Control, LdapResult, ModifyOperation, ResultCode, oid,
+};
+use fulgurite_schema::SchemaBuilder;
+
+use crate::support::{JANE, JOHN, PEOPLE, World, add_pdu, decode, modify_pdu, pdu};
 
 #[test]
 fn the_naming_value_is_added_when_missing() {
@@ -114,4 +119,65 @@ fn deleted_entries_are_not_found() {
     assert!(world.add(&world.root(), JOHN, &person).is_success());
     assert_eq!(world.names("(sn=roe)"), [JOHN]);
     assert_eq!(world.names("(description=*)"), [""; 0]);
+}
+
+/// The definitions of an obsolete type and a class that allows it.
+const OBSOLETE: &str = "attributetype ( 1.2.3.4.1 NAME 'old' OBSOLETE EQUALITY caseIgnoreMatch
+    SYNTAX 1.3.6.1.4.1.1466.115.121.1.15 )
+objectclass ( 1.2.3.4.2 NAME 'ageing' SUP top AUXILIARY MAY old )
+";
+
+/// Sends a request again with the relax control.
+fn relaxed(world: &World, request: &[u8]) -> LdapResult {
+    let relax = Control {
+        oid: oid::RELAX.as_bytes(),
+        critical: true,
+        value: None,
+    };
+    let message = decode(request);
+    world.write(&world.root(), &pdu(&message.request, &[relax]))
+}
+
+/// The rules are those of slapd: requests give no values of an obsolete type, and stored ones do
+/// not hinder other changes.
+#[test]
+fn values_of_an_obsolete_type_can_only_go_as_a_whole() {
+    let builder = SchemaBuilder::standard().text("test", OBSOLETE);
+    let schema = builder.expect("definitions").build().expect("a schema");
+    let world = World::empty_with_schema(Arc::new(schema), |_| {}, |_| {});
+    world.load_example();
+    let obsolete = LdapResult {
+        diagnostic: "old: attribute is obsolete".to_owned(),
+        ..LdapResult::new(ResultCode::ConstraintViolation)
+    };
+    let dn = "cn=old,ou=people,dc=example,dc=com";
+    let entry = [
+        ("objectClass", "person"),
+        ("objectClass", "ageing"),
+        ("cn", "old"),
+        ("sn", "x"),
+        ("old", "here"),
+    ];
+    assert_eq!(world.add(&world.root(), dn, &entry), obsolete);
+    assert!(relaxed(&world, &add_pdu(dn, &entry)).is_success());
+    let modify = |change: (ModifyOperation, &str, &[&str])| {
+        world.modify(&world.root(), dn, &[change])
+    };
+    assert!(modify((Replace, "description", &["other"])).is_success());
+    for (operation, value) in [
+        (Delete, "here"),
+        (Delete, "elsewhere"),
+        (Add, "x"),
+        (Replace, "x"),
+    ] {
+        assert_eq!(modify((operation, "old", &[value])), obsolete);
+    }
+    let missing: [(ModifyOperation, &str, &[&str]); 1] = [(Delete, "old", &["elsewhere"])];
+    let result = relaxed(&world, &modify_pdu(dn, &missing));
+    assert_eq!(result.code, ResultCode::NoSuchAttribute);
+    let renamed = world.rename(&world.root(), dn, "old=here", false, None);
+    assert_eq!(renamed.code, ResultCode::NamingViolation);
+    assert_eq!(renamed.diagnostic, "naming attribute 'old' is obsolete");
+    assert!(modify((Delete, "old", &[])).is_success());
+    assert!(world.read(dn, &[]).get("old").is_empty());
 }

@@ -23,6 +23,11 @@ impl PutFlags {
         self.0 == 0
     }
 
+    /// Returns these flags without some of them.
+    pub(crate) const fn without(self, flags: PutFlags) -> PutFlags {
+        PutFlags(self.0 & !flags.0)
+    }
+
     /// Returns true if all of these are set.
     #[must_use]
     pub const fn has(self, flags: PutFlags) -> bool {

@@ -24,7 +24,7 @@ impl WriteTxn<'_> {
         key: &[u8],
         items: &[u8],
         item_len: usize,
-        flags: PutFlags,
+        mut flags: PutFlags,
     ) -> Result<(usize, bool), Error> {
         debug_assert!(item_len > 0, "items have a size");
         let mut stored = 0;
@@ -36,6 +36,8 @@ impl WriteTxn<'_> {
                 Put::Stored => stored += 1,
                 Put::Exists(_) => return Ok((stored, false)),
             }
+            // These are about the key, which exists from the first item on.
+            flags = flags.without(PutFlags::NO_OVERWRITE | PutFlags::APPEND);
             rest = behind;
             if pause > 0 {
                 pause -= 1;

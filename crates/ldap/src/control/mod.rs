@@ -7,6 +7,7 @@
 //! ```
 //! The one table of controls is that of the directory. Its rows refer to these constants.
 
+mod account_usability;
 mod assertion;
 mod dereference;
 mod envelope;
@@ -21,6 +22,7 @@ mod sort;
 mod subentries;
 mod vlv;
 
+pub use account_usability::AccountUsability;
 pub use assertion::Assert;
 pub use dereference::{Dereference, DereferenceSpec, DereferencedValue, dereferenced};
 pub(crate) use envelope::encode;

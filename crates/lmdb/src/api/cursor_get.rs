@@ -225,11 +225,20 @@ extern "C" fn fast_block(
             data.point(found_data);
             return 0;
         }
-        if is_next && read.is_at_last_value(position, true) {
+        // In a database without values of one size, LMDB refuses the operation first.
+        let is_at_end = is_next && read.is_at_last_value(position, true);
+        if is_at_end && has_fixed_values(slot.get_mut()) {
             return Code::NOT_FOUND.0;
         }
     }
     move_any(cursor, key, data, op)
+}
+
+/// Returns true if the values of the cursor's database have one size.
+fn has_fixed_values(cursor: &mut Cursor) -> bool {
+    let database = cursor.database;
+    let flags = cursor.parts().and_then(|(_, txn)| txn.flags(database));
+    flags.is_ok_and(|flags| flags.has(DatabaseFlags::DUP_FIXED))
 }
 
 /// Returns the position of a read transaction's cursor, and the transaction, if both can be used.

@@ -217,6 +217,63 @@ fn pages_of_fixed_size_values_match_lmdb() {
 }
 
 #[test]
+fn blocks_of_readers_match_lmdb_behind_the_last_value() {
+    compare(|world| {
+        let env = world.opened("one", 0);
+        let txn = world.begin(env, NULL, 0);
+        let kinds = [0, MDB_DUPSORT, MDB_DUPSORT | MDB_DUPFIXED];
+        let databases = kinds.map(|kind| filled(world, txn, kind));
+        world.commit(txn);
+        let txn = world.begin(env, NULL, MDB_RDONLY);
+        for dbi in databases {
+            for first in [MDB_FIRST, MDB_LAST, MDB_NEXT_NODUP] {
+                let cursor = world.cursor(txn, dbi);
+                world.go(cursor, first);
+                world.go(cursor, MDB_NEXT_MULTIPLE);
+                world.close_cursor(cursor);
+            }
+        }
+        world.abort(txn);
+        world.close(env);
+    });
+}
+
+#[test]
+fn many_items_match_lmdb() {
+    compare(|world| {
+        let env = world.opened("one", 0);
+        let kind = MDB_CREATE | MDB_DUPSORT | MDB_DUPFIXED;
+        for flags in [
+            0,
+            MDB_NODUPDATA,
+            MDB_NOOVERWRITE,
+            MDB_APPEND,
+            MDB_APPENDDUP,
+        ] {
+            let txn = world.begin(env, NULL, 0);
+            let dbi = world.dbi(txn, Some("fixed"), kind);
+            for items in [
+                &["1111", "2222"][..],
+                &["3333", "4444"],
+                &["1111", "2222"],
+                &["1111", "5555", "6666"],
+                &["7777", "7777"],
+                &["8888"],
+            ] {
+                let cursor = world.cursor(txn, dbi);
+                world.put_items(cursor, "key", items, flags);
+                world.go(cursor, MDB_GET_CURRENT);
+                world.count(cursor);
+                world.close_cursor(cursor);
+            }
+            world.list(txn, dbi);
+            world.abort(txn);
+        }
+        world.close(env);
+    });
+}
+
+#[test]
 fn storing_matches_lmdb() {
     compare(|world| {
         let env = world.opened("one", 0);

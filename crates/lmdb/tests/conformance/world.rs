@@ -410,6 +410,34 @@ impl<'a> World<'a> {
         )
     }
 
+    /// Stores items of one size with MDB_MULTIPLE.
+    pub(crate) fn put_items(
+        &mut self,
+        cursor: Handle,
+        key: &str,
+        items: &[&str],
+        flags: c_uint,
+    ) -> c_int {
+        let mut key = ValueArgument::new(key.into());
+        let mut bytes = items.concat().into_bytes();
+        let mut data = [
+            lmdb::MDB_val {
+                mv_size: items.first().map_or(0, |item| item.len()),
+                mv_data: bytes.as_mut_ptr().cast(),
+            },
+            lmdb::MDB_val {
+                mv_size: items.len(),
+                mv_data: std::ptr::null_mut(),
+            },
+        ];
+        let flags = flags | lmdb::MDB_MULTIPLE;
+        let code = self
+            .api
+            .cursor_put(cursor, key.pointer(), data.as_mut_ptr(), flags);
+        let stored = data[1].mv_size;
+        self.answered(&format!("cursor_put {flags:#x} of {stored} items"), code)
+    }
+
     pub(crate) fn cursor_del(&mut self, cursor: Handle, flags: c_uint) -> c_int {
         let code = self.api.cursor_del(cursor, flags);
         self.answered(&format!("cursor_del {flags:#x}"), code)

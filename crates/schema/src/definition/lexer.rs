@@ -37,6 +37,19 @@ impl<'t> Lexer<'t> {
         }))
     }
 
+    /// Takes the digits and dots of an object identifier that a keyword follows without a space:
+    /// LDIF loses one at the end of a line. `None` for anything else.
+    pub(super) fn numbers_before_keyword(&mut self) -> Option<&'t str> {
+        let rest = self.rest.trim_start();
+        let end = rest.find(|c: char| !c.is_ascii_digit() && c != '.')?;
+        let (numbers, after) = rest.split_at(end);
+        if numbers.is_empty() || !after.starts_with(|c: char| c.is_ascii_alphabetic()) {
+            return None;
+        }
+        self.rest = after;
+        Some(numbers)
+    }
+
     /// Looks at the next word without taking it.
     pub(super) fn peek(&self) -> Result<Option<Token<'t>>, String> {
         Lexer { rest: self.rest }.next()

@@ -219,7 +219,10 @@ impl<'t> Fields<'t> {
     /// Parses `( oid`.
     fn begin(&mut self) -> Result<Head, String> {
         self.open()?;
-        let text = self.text("an object identifier")?;
+        let text = match self.lexer.numbers_before_keyword() {
+            Some(numbers) => numbers,
+            None => self.text("an object identifier")?,
+        };
         let oid = self.macros.numeric(text).filter(|oid| is_numeric_oid(oid));
         // Other servers write `name-oid` if no number is assigned.
         let placeholder = || text.ends_with("-oid") && is_descriptor(text);

@@ -15,3 +15,4 @@ pub(crate) mod history;
 pub(crate) mod overlay;
 pub(crate) mod rules;
 pub(crate) mod state;
+pub(crate) mod usability;

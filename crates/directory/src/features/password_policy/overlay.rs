@@ -11,7 +11,7 @@ use crate::features::compilation::Compilation;
 use crate::features::truth;
 
 /// The overlay of a database.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct PasswordPolicy {
     /// The policy of entries that name none.
     pub(crate) default: Option<Dn>,

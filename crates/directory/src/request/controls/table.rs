@@ -4,7 +4,7 @@
 //! the decoder, the fuzz target and the tests read the rows.
 
 use fulgurite_ldap::control::{
-    Assert, ControlKind, Dereference, MatchedValues, PagedResults, PasswordPolicyResponse,
+    AccountUsability, Assert, ControlKind, Dereference, MatchedValues, PagedResults, PasswordPolicyResponse,
     ReadEntry, SearchOptions, SessionTracking, SortRequest, SortResponse, Subentries, VlvRequest,
     VlvResponse,
 };
@@ -31,6 +31,8 @@ pub(crate) struct RequestControls<'c> {
     pub(crate) subentries: Option<Subentries>,
     /// The attributes whose values name entries, and what to return of those.
     pub(crate) dereference: Option<Dereference<'c>>,
+    /// The client wants to know which accounts can be used.
+    pub(crate) account_usability: bool,
     /// The filter that must be true of the entry (RFC 4528).
     pub(crate) assertion: Option<Assert<'c>>,
     /// The entry as it was before the update (RFC 4527).
@@ -349,11 +351,16 @@ pub const CONTROLS: &[ControlRow] = &[
         WITH_PASSWORDS,
         PasswordPolicyResponse::KIND,
         |to, kind, control| {
-            to.password_policy_critical = control.critical;
+            to.password_policy_critical |= control.critical;
             value::flag(kind, control, &mut to.password_policy)
         },
     )
     .and_extended(&[oid::PASSWORD_MODIFY]),
+    // The root DSE lists it in the same case.
+    ControlRow::on(SEARCH, AccountUsability::KIND, |to, kind, control| {
+        to.password_policy_critical |= control.critical;
+        value::flag(kind, control, &mut to.account_usability)
+    }),
     // The value is an identity without further structure.
     ControlRow::on(
         ON_ENTRIES,
