@@ -38,7 +38,8 @@ done
 cc -w -O1 -I "$tree/include" -o "$tree/tests/progs/ldif-filter" \
     "$checkout/tests/progs/ldif-filter.c" || exit 2
 
-# The variables that OpenLDAP's tests/run sets.
+# The variables that OpenLDAP's tests/run sets. 2.7 reads some from a file.
+: > "$tree/tests/AC_defs.sh"
 export SRCDIR=$checkout/tests TOPSRCDIR=$checkout OBJDIR=$tree LN_S="ln -s" EGREP_CMD="grep -E"
 export BACKEND=mdb BACKENDTYPE=yes INDEXDB=indexdb MAINDB=maindb WAIT=0 KILLSERVERS=yes
 export PRESERVE=no SYNCMODE=rp USERDATA=no LDAPNOINIT=true SLAPD_BASEPORT=${PORT:-9010}

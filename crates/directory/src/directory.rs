@@ -442,7 +442,9 @@ fn generated(
             .collect(),
         monitor: monitor.as_deref(),
         config: config.as_deref(),
-        controls: controls::supported().chain(policies.iter().copied()).collect(),
+        controls: controls::supported()
+            .chain(policies.iter().copied())
+            .collect(),
         extensions: &EXTENDED_OPERATIONS,
         additions: &options.root_dse,
     };

@@ -99,7 +99,9 @@ impl Options {
         let shown = directory.display();
         let mut held = std::fs::read_dir(directory).map_err(|error| {
             let code = error.raw_os_error().unwrap_or_default();
-            failed(&format_args!("invalid config directory {shown}, error {code}"))
+            failed(&format_args!(
+                "invalid config directory {shown}, error {code}"
+            ))
         })?;
         if held.next().is_some() {
             let text = format!("expected directory {shown} to be empty!");

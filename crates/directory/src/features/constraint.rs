@@ -43,6 +43,7 @@ enum ValueTest {
     Count(u64),
     Listed(ValueList),
     Set(Set),
+    NegatedSet(Set),
 }
 
 /// Entries that list the permitted values.
@@ -119,8 +120,7 @@ impl Constraint {
     /// entry.
     pub(super) fn needs_whole_entry(&self, changes: &[Change]) -> bool {
         let rules = self.rules.iter();
-        let mut rules =
-            rules.filter(|rule| matches!(rule.test, ValueTest::Count(_) | ValueTest::Set(_)));
+        let mut rules = rules.filter(|rule| rule.test.needs_whole_entry());
         rules.any(|rule| {
             let mut changed = changes.iter().map(|change| &change.attribute.description);
             changed.any(|description| rule.attributes.contains(description))
@@ -185,17 +185,8 @@ impl ConstraintRule {
                 }
                 true
             }
-            ValueTest::Set(set) => {
-                let entry = update.after;
-                let view: &View<'_, _> = context.writer;
-                let facts = EntryFacts::new(context.core, view, EntrySource::Owned(entry));
-                set.holds(
-                    &context.core.schema,
-                    entry.dn.normal(),
-                    context.user,
-                    &facts,
-                )
-            }
+            ValueTest::Set(set) => holds(context, update, set),
+            ValueTest::NegatedSet(set) => !holds(context, update, set),
         })
     }
 
@@ -227,6 +218,15 @@ impl ConstraintRule {
     }
 }
 
+/// Returns true if a set is not empty for the entry after an update.
+fn holds(context: &GuardContext<'_, '_>, update: &GuardedUpdate<'_>, set: &Set) -> bool {
+    let entry = update.after;
+    let view: &View<'_, _> = context.writer;
+    let facts = EntryFacts::new(context.core, view, EntrySource::Owned(entry));
+    let schema = &context.core.schema;
+    set.holds(schema, entry.dn.normal(), context.user, &facts)
+}
+
 /// Returns true if all values, as texts, pass a test.
 fn all(given: &Attribute, test: impl Fn(&str) -> bool) -> bool {
     let mut values = given.values.iter();
@@ -234,10 +234,20 @@ fn all(given: &Attribute, test: impl Fn(&str) -> bool) -> bool {
 }
 
 impl ValueTest {
+    /// Returns true if the condition is about more than the given values.
+    fn needs_whole_entry(&self) -> bool {
+        let is_set = matches!(self, ValueTest::Set(_) | ValueTest::NegatedSet(_));
+        is_set || matches!(self, ValueTest::Count(_))
+    }
+
     fn parse(schema: &Schema, kind: &str, value: &str) -> Result<ValueTest, String> {
         let pattern = || {
             let pattern = Pattern::exact_case(value);
             pattern.map_err(|why| format!("Illegal regular expression \"{value}\": Error {why}"))
+        };
+        let set = || {
+            let set = Set::parse(schema, value);
+            set.map_err(|why| format!("set \"{value}\": {why}"))
         };
         // Like slapd, a negative number is no limit.
         let number = || {
@@ -251,10 +261,8 @@ impl ValueTest {
             "size" => ValueTest::Size(number()?),
             "count" => ValueTest::Count(number()?),
             "uri" => ValueTest::Listed(ValueList::parse(schema, value)?),
-            "set" => {
-                let set = Set::parse(schema, value);
-                ValueTest::Set(set.map_err(|why| format!("set \"{value}\": {why}"))?)
-            }
+            "set" => ValueTest::Set(set()?),
+            "negset" => ValueTest::NegatedSet(set()?),
             _ => return Err(format!("Unknown constraint type: {kind}")),
         })
     }

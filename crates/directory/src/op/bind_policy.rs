@@ -107,6 +107,7 @@ fn judged(
     let judge = |is_right| {
         let subject = read(directory, database, overlay, &policed.dn)?;
         let now = directory.core().clock.now();
+        let subject = subject.filter(|subject| subject.has_password);
         let verdict = subject.and_then(|subject| {
             let rules = subject.rules?;
             Some(bind_verdict::judge(&rules, &subject.state, is_right, now))
@@ -243,6 +244,7 @@ pub(super) fn record(context: &mut Context<'_, '_>, attempt: &BindAttempt) -> Op
         return Err(nothing());
     };
     let subject = password_policy::subject(context.core, context.writer, overlay, id)?;
+    let subject = subject.filter(|subject| subject.has_password);
     let Some((rules, state)) = subject.and_then(|subject| Some((subject.rules?, subject.state)))
     else {
         return Err(nothing());

@@ -56,7 +56,8 @@ pub(crate) fn run(
     let derived = additions.derived;
     let schema = &context.core.schema;
     context.require_current(changes.iter().map(|change| &change.attribute))?;
-    context.require_settable(changes.iter().map(|change| &change.attribute))?;
+    let set = changes.iter().filter(|change| !context.may_remove(change));
+    context.require_settable(set.map(|change| &change.attribute))?;
     let id = context.locate(dn)?;
     context.require_small(id)?;
     let asserted = context.require_assertion(id);

@@ -3,9 +3,9 @@
 use fulgurite_ldap::{LdapResult, MessageId, ResultCode, encode};
 
 use super::dereference::ResolvedDereference;
-use super::usability::AccountPolicies;
 use super::page::Page;
 use super::sort::{EntryPosition, OrderingKey, SortItem, Sorter};
+use super::usability::AccountPolicies;
 use crate::core::cookie::CookieKey;
 use crate::request::limits::SearchLimits;
 use crate::rights::projection::Projection;

@@ -1,7 +1,7 @@
 //! The context of one update on the writer: lookups, checks and stamps.
 
 use fulgurite_access::{Decisions, Rights};
-use fulgurite_ldap::{LdapResult, ResultCode};
+use fulgurite_ldap::{LdapResult, ModifyOperation, ResultCode};
 use fulgurite_schema::{Attribute, AttributeIndex, CheckOptions, CheckedEntry, Dn, Entry};
 use fulgurite_store::{EntryId, NameLookup, StoreError, ValueSelection, View, Writer};
 
@@ -32,6 +32,9 @@ pub(crate) enum WorkBudget {
     Short,
     Unlimited,
 }
+
+/// The OID of `memberOf`.
+const MEMBER_OF: &str = "1.2.840.113556.1.2.102";
 
 /// One update on the writer.
 pub(crate) struct Context<'w, 'd> {
@@ -423,6 +426,16 @@ impl<'d> Context<'_, 'd> {
             return Err(refuse(ResultCode::ConstraintViolation, text));
         }
         Ok(())
+    }
+
+    /// Returns true if a change removes stored values of `memberOf` with the relax control. Another
+    /// server may have left them, and nothing else would remove them.
+    pub(crate) fn may_remove(&self, change: &Change) -> bool {
+        let removes = change.operation == ModifyOperation::Delete
+            || (change.operation == ModifyOperation::Replace && change.attribute.values.is_empty());
+        let attribute = change.attribute.description.attribute;
+        let definition = self.core.schema.attribute_at(attribute);
+        self.modifiers.relaxed && removes && definition.oid == MEMBER_OF
     }
 
     /// Requires the right `manage` for attributes that the server maintains.

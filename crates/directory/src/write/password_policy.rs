@@ -34,6 +34,8 @@ pub(crate) struct PolicySubject {
     pub(crate) state: PasswordState,
     /// The stored passwords.
     pub(crate) stored: Vec<Vec<u8>>,
+    /// True if the entry has a password, or keys of one. Nobody can guess what is not there.
+    pub(crate) has_password: bool,
 }
 
 impl PolicySubject {
@@ -69,8 +71,13 @@ pub(crate) fn subject<'s, T: Snapshot>(
     };
     let named = entry.values(&overlay.types.policy);
     let named = named.and_then(|values| values.first());
-    let stored = entry.values(&core.types.user_password).into_iter();
+    let keys = core.types.auth_password.as_ref();
+    let has_keys = keys.is_some_and(|keys| entry.values(keys).is_some());
+    let stored = entry.values(&core.types.user_password);
+    let has_password = has_keys || stored.is_some();
+    let stored = stored.into_iter();
     Ok(Some(PolicySubject {
+        has_password,
         rules: rules(core, view, overlay, named),
         state: PasswordState::of(&core.schema, &overlay.types, &entry),
         stored: stored.flatten().map(<[u8]>::to_vec).collect(),

@@ -528,6 +528,16 @@ fn a_large_attribute_is_counted_as_a_whole() {
 }
 
 #[test]
+fn a_negated_set_has_to_be_empty() {
+    let world = constraint(&["cn~negset~this/cn & [ann]"]);
+    assert_ok(&add(&world, "a", &[]));
+    let result = add(&world, "b", &[("cn", "Ann")]);
+    assert_breaks(&result, "add breaks constraint on cn");
+    let result = modify(&world, JANE, &[(Add, "cn", &["ann"])]);
+    assert_breaks(&result, "modify breaks constraint on cn");
+}
+
+#[test]
 fn lists_sets_and_restrictions() {
     let world = constraint(&[
         "l~uri~ldap:///ou=people,dc=example,dc=com?sn,cn?one?(objectClass=person)",

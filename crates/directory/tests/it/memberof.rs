@@ -316,6 +316,7 @@ fn stored_values_do_not_count() {
     writer.commit().expect("committed");
     let old = format!("uid=old,{PEOPLE}");
     assert_eq!(groups_of(&world, &old).len(), 2);
+    remove_with_relax(&world, &old);
     world.reopen(|options| options.databases[0].overlays = vec![overlay("memberof", &[])]);
     assert_eq!(groups_of(&world, &old), [""; 0]);
     assert_eq!(world.read(&old, &["+"]).get("memberOf"), [""; 0]);
@@ -324,6 +325,28 @@ fn stored_values_do_not_count() {
     assert_eq!(world.names("(memberOf=*)"), [JANE, JOHN]);
     let result = world.compare(&world.root(), &old, "memberOf", GROUP);
     assert_eq!(result.code, ResultCode::NoSuchAttribute);
+}
+
+/// Removes one of the stored values, which no group would change.
+fn remove_with_relax(world: &World, old: &str) {
+    let root = world.root();
+    let gone: (ModifyOperation, &str, &[&str]) =
+        (Delete, "memberOf", &["cn=gone,dc=example,dc=com"]);
+    let refused = world.modify(&root, old, &[gone]);
+    assert_eq!(refused.code, ResultCode::ConstraintViolation);
+    let relaxed = |change| {
+        let relax = Control {
+            oid: oid::RELAX.as_bytes(),
+            critical: true,
+            value: None,
+        };
+        world.write(&root, &modify_pdu_with(old, &[change], &[relax]))
+    };
+    assert_ok(&relaxed(gone));
+    assert_eq!(groups_of(world, old), [GROUP]);
+    let (_, name, values) = gone;
+    let refused = relaxed((Add, name, values));
+    assert_eq!(refused.code, ResultCode::ConstraintViolation);
 }
 
 #[test]

@@ -132,6 +132,46 @@ fn count(world: &World, name: &str) -> usize {
     world.read(JANE, &[name]).get(name).len()
 }
 
+/// As in slapd 2.6: nobody can guess a password that is not there.
+#[test]
+fn failures_of_an_entry_without_password_are_not_recorded() {
+    let world = world(&[], &[("pwdMaxFailure", "2")]);
+    let state = || world.read(TOP, &["+"]);
+    let before = state();
+    assert_eq!(bind(&world, TOP, "wrong"), refused("3000"));
+    assert_eq!(state(), before);
+}
+
+#[test]
+fn the_control_of_account_usability_says_which_accounts_can_be_used() {
+    let rules = [
+        ("pwdLockout", "TRUE"),
+        ("pwdMaxFailure", "1"),
+        ("pwdLockoutDuration", "10"),
+    ];
+    let world = world(&[], &rules);
+    let usability = |session: &Session, critical| {
+        let mut asked = asked(TOP, Scope::Subtree, "(uid=jane)", &["1.1"]);
+        asked.controls = vec![(oid::ACCOUNT_USABILITY, critical, None)];
+        let bytes = world.answer(session, &asked);
+        let len = fulgurite_ldap::frame(&bytes, usize::MAX).expect("framed");
+        let first = bytes.get(..len.expect("whole")).unwrap_or_default();
+        controls(first).into_iter().next()
+    };
+    let value = |text: &str| Some((oid::ACCOUNT_USABILITY.to_owned(), text.to_owned()));
+    assert_eq!(usability(&world.root(), true), value("8001ff"));
+    assert_eq!(jane(&world, "wrong"), refused("3000"));
+    let locked = "a10f8001ff81010082010083010084010a";
+    assert_eq!(usability(&world.root(), false), value(locked));
+    // Anonymous may read the entry, but not compare the password.
+    assert_eq!(usability(&Session::new(), false), None);
+    let without = World::new();
+    let mut asked = asked(TOP, Scope::Base, "(objectClass=*)", &["1.1"]);
+    asked.controls = vec![(oid::ACCOUNT_USABILITY, true, None)];
+    let refused = without.search(&without.root(), &asked).result;
+    assert_eq!(refused.code, ResultCode::UnavailableCriticalExtension);
+}
+
 #[test]
 fn too_many_failures_lock_a_name_for_a_while() {
     let rules = [

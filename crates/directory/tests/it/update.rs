@@ -1,9 +1,7 @@
 use std::sync::Arc;
 
 use ModifyOperation::{Add, Delete, Replace};
-use fulgurite_ldap::{
-    Control, LdapResult, ModifyOperation, ResultCode, oid,
-};
+use fulgurite_ldap::{Control, LdapResult, ModifyOperation, ResultCode, oid};
 use fulgurite_schema::SchemaBuilder;
 
 use crate::support::{JANE, JOHN, PEOPLE, World, add_pdu, decode, modify_pdu, pdu};
@@ -160,9 +158,8 @@ fn values_of_an_obsolete_type_can_only_go_as_a_whole() {
     ];
     assert_eq!(world.add(&world.root(), dn, &entry), obsolete);
     assert!(relaxed(&world, &add_pdu(dn, &entry)).is_success());
-    let modify = |change: (ModifyOperation, &str, &[&str])| {
-        world.modify(&world.root(), dn, &[change])
-    };
+    let modify =
+        |change: (ModifyOperation, &str, &[&str])| world.modify(&world.root(), dn, &[change]);
     assert!(modify((Replace, "description", &["other"])).is_success());
     for (operation, value) in [
         (Delete, "here"),

@@ -243,13 +243,7 @@ fn many_items_match_lmdb() {
     compare(|world| {
         let env = world.opened("one", 0);
         let kind = MDB_CREATE | MDB_DUPSORT | MDB_DUPFIXED;
-        for flags in [
-            0,
-            MDB_NODUPDATA,
-            MDB_NOOVERWRITE,
-            MDB_APPEND,
-            MDB_APPENDDUP,
-        ] {
+        for flags in [0, MDB_NODUPDATA, MDB_NOOVERWRITE, MDB_APPEND, MDB_APPENDDUP] {
             let txn = world.begin(env, NULL, 0);
             let dbi = world.dbi(txn, Some("fixed"), kind);
             for items in [

@@ -144,6 +144,20 @@ mod tests {
     }
 
     #[test]
+    fn a_keyword_may_follow_the_numbers_of_an_oid() {
+        let parsed = parse("attributetype (1.2.3NAME 'x' SUP name )\n").unwrap();
+        let Body::AttributeType(x) = &parsed.definitions[0].body else {
+            panic!("attribute type expected")
+        };
+        assert_eq!(
+            (x.head.oid.as_str(), x.head.names.as_slice()),
+            ("1.2.3", &["x".to_owned()][..])
+        );
+        assert!(parse("attributetype ( 1.2.3-x NAME 'x' SUP name )\n").is_err());
+        assert!(parse("attributetype ( 1.2.3. NAME 'x' SUP name )\n").is_err());
+    }
+
+    #[test]
     fn errors_name_the_line() {
         for (text, line, part) in [
             (

@@ -79,7 +79,7 @@ pub(super) static CASE_IGNORE_LIST: Form = Form {
             Err(InvalidValue)
         }
     },
-    piece: Some(|piece| prepared_piece(piece, Case::Ignore)),
+    piece: Some(list_piece),
     content: Content::Text,
     ..Form::new(|_, value| line_list(value))
 };
@@ -106,6 +106,9 @@ pub(super) static TELEPHONE_NUMBER: Form = Form {
 /// Separates the lines of a normal caseIgnoreList: smaller than any prepared character, and in none
 /// of them.
 const LINE_END: u8 = b'\n';
+
+/// The same as text.
+const LINE_END_TEXT: &str = "\n";
 
 /// Makes the normal form of a Directory String, which is not empty.
 fn directory_string(value: &[u8], case: Case) -> Normal<'_> {
@@ -282,6 +285,14 @@ pub(crate) fn is_printable(b: u8) -> bool {
 
 fn prepared_piece(piece: &[u8], case: Case) -> Result<Piece, InvalidValue> {
     Ok(Piece::Spaced(map_and_normalise(piece, case)?))
+}
+
+/// Prepares a piece of a list. As in slapd, a `$` in it is the end of a line.
+fn list_piece(piece: &[u8]) -> Result<Piece, InvalidValue> {
+    let lines = piece.split(|&b| b == b'$');
+    let lines = lines.map(|line| map_and_normalise(&unescape_line(line), Case::Ignore));
+    let lines = lines.collect::<Result<Vec<_>, _>>()?;
+    Ok(Piece::Spaced(lines.join(LINE_END_TEXT)))
 }
 
 fn ia5_piece(piece: &[u8], case: Case) -> Result<Piece, InvalidValue> {

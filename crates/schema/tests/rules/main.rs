@@ -260,6 +260,25 @@ fn substrings_of_every_family() {
             "1  Main St$Some Town",
             true,
         ),
+        // As in slapd, a piece may name the end of a line.
+        (
+            "caseIgnoreListSubstringsMatch",
+            "*St$Some*",
+            "1  Main St $ Some Town",
+            true,
+        ),
+        (
+            "caseIgnoreListSubstringsMatch",
+            "*$*",
+            "one line, 5\\24",
+            false,
+        ),
+        (
+            "caseIgnoreListSubstringsMatch",
+            "*5\\24*",
+            "one line, 5\\24",
+            true,
+        ),
         ("octetStringSubstringsMatch", "a *", "a b", true),
         ("octetStringSubstringsMatch", "A*", "a b", false),
         // Pieces may not overlap.

@@ -208,6 +208,9 @@ fn check_index(schema: &Arc<Schema>, index: &Sourced<IndexSetting>) -> Result<()
     if index.kinds.has(IndexKind::Equality) && attribute.equality.is_none() {
         return refuse(format!("equality index of attribute \"{name}\" disallowed"));
     }
+    if index.kinds.has(IndexKind::Approximate) && attribute.equality.is_none() {
+        return refuse(format!("approx index of attribute \"{name}\" disallowed"));
+    }
     Ok(())
 }
 
@@ -271,6 +274,27 @@ mod tests {
     use fulgurite_config::Layer;
 
     use super::*;
+
+    #[test]
+    fn an_index_that_no_rule_answers_is_refused_in_slapds_words() {
+        let schema = Schema::standard();
+        for (kind, text) in [
+            ("eq", "equality index of attribute \"jpegPhoto\" disallowed"),
+            ("sub", "substr index of attribute \"jpegPhoto\" disallowed"),
+            (
+                "approx",
+                "approx index of attribute \"jpegPhoto\" disallowed",
+            ),
+        ] {
+            let lines = format!("database mdb\nsuffix dc=x\nindex jpegPhoto {kind}\n");
+            let layer = Layer::from_slapd_conf_text(&lines, "a.conf".as_ref());
+            let settings = Settings::new(layer.expect("readable")).expect("sound");
+            let database = settings.stores().next().expect("a database");
+            let index = &database.storage.indexes[0];
+            let refused = check_index(&schema, index).expect_err(kind);
+            assert!(refused.to_string().ends_with(text), "{refused}");
+        }
+    }
 
     #[test]
     fn indexes_of_members_need_no_setting() {

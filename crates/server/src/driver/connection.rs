@@ -13,6 +13,7 @@ use crate::session::handler::Handler;
 use crate::session::job::Turn;
 use crate::session::protocol::Session;
 use crate::statistics::Meter;
+use crate::tls::failure;
 use crate::tls::layer::{ReceiveOutcome, TlsLayer};
 use crate::tls::reload::Tls;
 
@@ -162,7 +163,8 @@ impl<'h, H: Handler> Connection<'h, H> {
             Err(error) => {
                 // The alert reports the error to the client.
                 let _ = layer.flush(&mut self.stream);
-                tracing::debug!("conn={} TLS: {error}", self.facts.id);
+                let reason = failure::reason(&error);
+                tracing::warn!("conn={} TLS negotiation failure: {reason}", self.facts.id);
                 return Err(io::Error::other(error));
             }
         };

@@ -221,16 +221,17 @@ impl<'h, H: Handler> Worker<'h, H> {
         };
         connection.queued = false;
         let read = connection.read(&mut self.scratch, now);
+        // Before the operations that the same bytes carry.
+        if let (Ok(true), Some(log)) = (&read, self.shared.log) {
+            log.line(&connection.describe_tls());
+        }
         let turn = connection.session.turn_with(&mut self.cache);
         self.run_queue.worked(connection.session.worked());
         self.send_jobs(id);
         let Some(connection) = self.connections.get_mut(&id) else {
             return;
         };
-        let written = read.and_then(|secured| {
-            if let (true, Some(log)) = (secured, self.shared.log) {
-                log.line(&connection.describe_tls());
-            }
+        let written = read.and_then(|_| {
             connection.write(now)?;
             if connection.session.starts_tls() {
                 connection.begin_tls(self.shared.tls.get().as_deref(), now)?;

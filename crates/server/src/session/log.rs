@@ -14,8 +14,8 @@ use std::time::Instant;
 
 use fulgurite_ldap::control::SessionTracking;
 use fulgurite_ldap::{
-    Authentication, Controls, LdapResult, Message, MessageId, Operation, Request, Response,
-    ResponseMessage, SearchRequest, frame, oid,
+    Authentication, BindRequest, Controls, LdapResult, Message, MessageId, Operation, Request,
+    Response, ResponseMessage, SearchRequest, frame, oid,
 };
 
 /// The sink of log lines about operations, and their clock.
@@ -42,6 +42,8 @@ pub(super) struct OperationRecord {
     received: Instant,
     begun: Instant,
     entries: u64,
+    /// True for a bind by SASL, which names an identity only in the end.
+    is_sasl: bool,
 }
 
 impl<'h> ConnectionLog<'h> {
@@ -72,6 +74,13 @@ impl<'h> ConnectionLog<'h> {
             received: received.unwrap_or(begun),
             begun,
             entries: 0,
+            is_sasl: matches!(
+                &message.request,
+                Request::Bind(BindRequest {
+                    authentication: Authentication::Sasl { .. },
+                    ..
+                })
+            ),
         }
     }
 
@@ -130,6 +139,21 @@ impl<'h> ConnectionLog<'h> {
 const SEARCH_DONE: u8 = 0x65;
 
 impl OperationRecord {
+    /// Names the identity that a bind by SASL was mapped to, as slapd does.
+    pub(super) fn name_identity(&mut self, name: &str) {
+        if !self.is_sasl || name.is_empty() {
+            return;
+        }
+        if let Some((before, mechanism)) = self
+            .request
+            .split_once("BIND dn=")
+            .and_then(|(before, after)| Some((before, after.split_once(" method=163")?.1)))
+        {
+            let name = QuotedText(name.as_bytes());
+            self.request = format!("{before}BIND dn={name} method=163{mechanism}");
+        }
+    }
+
     /// Counts the entries of a search that goes on.
     pub(super) fn count_entries(&mut self, responses: &[u8]) {
         self.entries += Pdus(responses).count() as u64;

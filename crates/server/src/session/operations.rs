@@ -608,13 +608,16 @@ impl<'h, H: Handler> Operations<'h, H> {
     }
 
     /// Counts and logs an operation that has been answered; its responses begin at `mark`.
-    fn end(&mut self, operation: Operation, record: Option<OperationRecord>, mark: usize) {
+    fn end(&mut self, operation: Operation, mut record: Option<OperationRecord>, mark: usize) {
         if let Some(meter) = &self.meter {
             meter.completed(operation);
             meter.wrote(0, 0, 1);
         }
         if operation == Operation::Bind {
             self.update_identity();
+            if let Some(record) = &mut record {
+                record.name_identity(&self.handler.name(&self.identity));
+            }
             let update = self.handler.after_bind(&mut self.identity);
             self.jobs.extend(update.map(|update| {
                 // No operation has this id, so the response finds none.

@@ -10,6 +10,7 @@
 mod certificate;
 pub(crate) mod context;
 pub(crate) mod error;
+pub(crate) mod failure;
 mod files;
 pub(crate) mod layer;
 pub(crate) mod reload;

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use fulgurite_policy::{CrlCheck, TlsOptions, VerifyClient};
 use rustls::client::danger::HandshakeSignatureValid;
 use rustls::pki_types::{CertificateDer, UnixTime};
-use rustls::server::WebPkiClientVerifier;
 use rustls::server::danger::{ClientCertVerified, ClientCertVerifier};
+use rustls::server::{ParsedCertificate, WebPkiClientVerifier};
 use rustls::{DigitallySignedStruct, DistinguishedName, Error, RootCertStore, SignatureScheme};
 
 use super::error::TlsError;
@@ -69,6 +69,12 @@ fn authorities(options: &TlsOptions) -> Result<RootCertStore, TlsError> {
 #[derive(Debug)]
 struct LenientVerifier(Arc<dyn ClientCertVerifier>);
 
+/// Returns true for a certificate that no strict verifier reads, such as one of X.509 version 1.
+/// It gives no identity, so there is nothing that its signature could prove.
+fn is_unreadable(certificate: &CertificateDer<'_>) -> bool {
+    ParsedCertificate::try_from(certificate).is_err()
+}
+
 /// Returns true if the strict verifier accepts a chain.
 pub(super) fn is_trusted(strict: &dyn ClientCertVerifier, chain: &[CertificateDer<'_>]) -> bool {
     let Some((own, between)) = chain.split_first() else {
@@ -107,6 +113,9 @@ impl ClientCertVerifier for LenientVerifier {
         certificate: &CertificateDer<'_>,
         signature: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
+        if is_unreadable(certificate) {
+            return Ok(HandshakeSignatureValid::assertion());
+        }
         self.0
             .verify_tls12_signature(message, certificate, signature)
     }
@@ -117,6 +126,9 @@ impl ClientCertVerifier for LenientVerifier {
         certificate: &CertificateDer<'_>,
         signature: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
+        if is_unreadable(certificate) {
+            return Ok(HandshakeSignatureValid::assertion());
+        }
         self.0
             .verify_tls13_signature(message, certificate, signature)
     }

@@ -3,7 +3,7 @@
 use std::process::Command;
 
 use crate::data::{BABS, PASSWORD, ROOT, SUFFIX, UNORDERED};
-use crate::stage::{Stage, ran};
+use crate::stage::{Stage, is_ours, ran};
 
 #[test]
 fn who_am_i() {
@@ -241,5 +241,50 @@ fn tls_and_client_certificates() {
     // The peer of a UNIX socket.
     let peer = whoami(&socket, &["-Q", "-Y", "EXTERNAL"], false).well();
     assert!(peer.contains("cn=peercred,cn=external,cn=auth"), "{peer}");
+    let log = stage.log();
     server.stop();
+    if is_ours() {
+        let bound = format!("BIND dn={BABS:?} method=163 mech=\"EXTERNAL\"");
+        let (log, bound) = (log.to_lowercase(), bound.to_lowercase());
+        assert!(log.contains(&bound), "{log}");
+    }
+}
+
+/// slapd takes such a certificate for an identity.
+#[test]
+fn a_certificate_of_version_1_is_no_identity() {
+    if !is_ours() {
+        return;
+    }
+    for (verify, succeeds) in [("allow", true), ("try", false)] {
+        let stage = Stage::new("tls-version-1");
+        certificates(&stage);
+        let folder = stage.text("");
+        let folder = folder.trim_end_matches('/');
+        let mut command = Command::new("openssl");
+        command.current_dir(folder).args(["x509", "-req"]);
+        command.args(["-in", "client.csr", "-CA", "ca.crt", "-CAkey", "ca.key"]);
+        command.args(["-CAcreateserial", "-days", "30", "-out", "client.crt"]);
+        ran(&mut command, "").well();
+        let tls = format!(
+            "TLSCACertificateFile {folder}/ca.crt\nTLSCertificateFile {folder}/server.crt\n\
+             TLSCertificateKeyFile {folder}/server.key\nTLSVerifyClient {verify}\n"
+        );
+        stage.configure(&(tls + &stage.database("db", SUFFIX, "")));
+        stage.add(UNORDERED).well();
+        let server = stage.start();
+        let mut command = Command::new("ldapwhoami");
+        let simple = ["-x", "-ZZ", "-D", ROOT, "-w", PASSWORD];
+        command.args(["-H", &server.url]).args(simple);
+        command.env("LDAPTLS_CACERT", stage.path("ca.crt"));
+        command.env("LDAPTLS_REQCERT", "allow");
+        command.env("LDAPTLS_CERT", stage.path("client.crt"));
+        command.env("LDAPTLS_KEY", stage.path("client.key"));
+        let answer = ran(&mut command, "");
+        let log = stage.log();
+        server.stop();
+        assert_eq!(answer.status == 0, succeeds, "{verify}: {answer:?}\n{log}");
+        let reason = "TLS negotiation failure: the client's certificate is not of X.509 version 3";
+        assert_eq!(log.contains(reason), !succeeds, "{log}");
+    }
 }

@@ -4,9 +4,9 @@
 //! the decoder, the fuzz target and the tests read the rows.
 
 use fulgurite_ldap::control::{
-    AccountUsability, Assert, ControlKind, Dereference, MatchedValues, PagedResults, PasswordPolicyResponse,
-    ReadEntry, SearchOptions, SessionTracking, SortRequest, SortResponse, Subentries, VlvRequest,
-    VlvResponse,
+    AccountUsability, Assert, ControlKind, Dereference, MatchedValues, PagedResults,
+    PasswordPolicyResponse, ReadEntry, SearchOptions, SessionTracking, SortRequest, SortResponse,
+    Subentries, VlvRequest, VlvResponse,
 };
 use fulgurite_ldap::{Control, Limits, Operation, ResultCode, oid};
 
