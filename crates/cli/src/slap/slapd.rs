@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use fulgurite_config::{ConfigError, ConfigFiles, Layer, Settings, Sourced, Value};
+use fulgurite_config::{ConfigError, Layer, Settings, Sourced, Value};
 use fulgurite_server::{AddressFamilies, Hangup, Service, ServiceOptions};
 
 use super::failure::Failure;
@@ -125,7 +125,7 @@ impl Options {
         }
         let name = self.common.config_file.as_deref();
         let name = name.unwrap_or(Path::new("slapd.conf"));
-        match ConfigFiles::in_memory(settings, name) {
+        match settings.config_files(name) {
             Ok(files) => settings.files = Some(Arc::new(files)),
             Err(error) => tracing::warn!("cn=config cannot change: {error}"),
         }

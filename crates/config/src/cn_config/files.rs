@@ -10,15 +10,13 @@
 //! The server tries and writes the same texts. The parser is that of a start.
 
 use std::collections::BTreeMap;
-use std::io;
 use std::path::{Path, PathBuf};
 
 use super::entry::ConfigEntry;
 use super::file_entry::FileEntry;
 use super::file_text::file_text;
 use super::number::number_of;
-use super::write::WriteError;
-use crate::{ConfigError, Settings};
+use crate::ConfigError;
 
 /// Files of one folder, at most.
 const FILES_MAX: usize = 10_000;
@@ -64,26 +62,22 @@ impl ConfigFiles {
         Ok(files)
     }
 
-    /// Makes the files that the settings would have in a directory. They are in memory only, and
-    /// `name` stands for the directory in messages.
+    /// Makes the files of entries that are in no directory. Messages show `name` as the directory.
     ///
     /// # Errors
-    /// [`WriteError`]: a text that no value can hold.
-    pub fn in_memory(settings: &Settings, name: &Path) -> Result<ConfigFiles, WriteError> {
-        settings.require_values(name)?;
+    /// [`ConfigError`] for an entry that no file can hold.
+    pub(super) fn in_memory(
+        entries: &[ConfigEntry],
+        name: &Path,
+    ) -> Result<ConfigFiles, ConfigError> {
         let mut files = ConfigFiles {
             directory: name.to_owned(),
             texts: BTreeMap::new(),
             is_in_memory: true,
         };
-        for entry in settings.config_entries(true) {
-            let failed = |cause| WriteError {
-                path: name.to_owned(),
-                cause,
-            };
-            let path = files.path_of(&entry.dn);
-            let path = path.map_err(|error| failed(io::Error::other(error.to_string())))?;
-            let text = file_text(&entry).map_err(failed)?;
+        for entry in entries {
+            let path = files.path_of(&entry.dn)?;
+            let text = new_text(&path, entry)?;
             files.texts.insert(path, text);
         }
         Ok(files)
@@ -123,11 +117,7 @@ impl ConfigFiles {
             let is_held = held.contains(entry);
             let text = match self.texts.get(&path).filter(|_| is_held) {
                 Some(text) => text.clone(),
-                None => file_text(entry).map_err(|cause| ConfigError::Unreadable {
-                    what: "the new text of",
-                    path: path.clone(),
-                    cause,
-                })?,
+                None => new_text(&path, entry)?,
             };
             texts.insert(path, text);
         }
@@ -247,6 +237,14 @@ impl ConfigFiles {
         }
         Ok(())
     }
+}
+
+fn new_text(path: &Path, entry: &ConfigEntry) -> Result<Vec<u8>, ConfigError> {
+    file_text(entry).map_err(|cause| ConfigError::Unreadable {
+        what: "the new text of",
+        path: path.to_owned(),
+        cause,
+    })
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::entry::ConfigEntry;
 use super::file_text::file_text;
+use super::files::ConfigFiles;
 use super::overlay;
 use crate::names::AuthzRegexp;
 use crate::value_tokens::{quoted_token, value_token};
@@ -39,8 +40,22 @@ impl Settings {
 }
 
 impl Settings {
+    /// Makes the files of [`write_config_dir`](Self::write_config_dir) in memory only. Messages show
+    /// `name` as the directory.
+    ///
+    /// # Errors
+    /// [`WriteError`]: a text that no value can hold.
+    pub fn config_files(&self, name: &Path) -> Result<ConfigFiles, WriteError> {
+        self.require_values(name)?;
+        let files = ConfigFiles::in_memory(&self.config_entries(true), name);
+        files.map_err(|error| WriteError {
+            path: name.to_owned(),
+            cause: io::Error::other(error.to_string()),
+        })
+    }
+
     /// Fails for a text that no value of `cn=config` expresses.
-    pub(super) fn require_values(&self, directory: &Path) -> Result<(), WriteError> {
+    fn require_values(&self, directory: &Path) -> Result<(), WriteError> {
         let Some((attribute, origin)) = self.text_without_value() else {
             return Ok(());
         };

@@ -103,7 +103,7 @@ impl Output {
         }
     }
 
-    /// Returns true if entries have controls of their own.
+    /// Returns true if a control asks for an answer with each entry.
     pub(crate) fn has_entry_controls(&self) -> bool {
         self.dereference.is_some() || self.usability.is_some()
     }

@@ -136,8 +136,8 @@ fn relaxed(world: &World, request: &[u8]) -> LdapResult {
     world.write(&world.root(), &pdu(&message.request, &[relax]))
 }
 
-/// The rules are those of slapd: requests give no values of an obsolete type, and stored ones do
-/// not hinder other changes.
+/// As in slapd, requests give no values of an obsolete type. Stored ones do not hinder other
+/// changes.
 #[test]
 fn values_of_an_obsolete_type_can_only_go_as_a_whole() {
     let builder = SchemaBuilder::standard().text("test", OBSOLETE);

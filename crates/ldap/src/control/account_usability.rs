@@ -43,7 +43,7 @@ impl AccountUsability {
     pub const KIND: ControlKind =
         ControlKind::plain(oid::ACCOUNT_USABILITY, "account usability control");
 
-    /// Returns the control value. As slapd's, it has every field, and -1 stands for never.
+    /// Returns the control value. As slapd's, it has every field, and -1 means never.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         let or_never = |seconds: Option<u32>| seconds.map_or(-1, i64::from);

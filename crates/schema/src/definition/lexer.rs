@@ -37,8 +37,8 @@ impl<'t> Lexer<'t> {
         }))
     }
 
-    /// Takes the digits and dots of an object identifier that a keyword follows without a space:
-    /// LDIF loses one at the end of a line. `None` for anything else.
+    /// Takes the digits and dots of an object identifier if a keyword follows without a space.
+    /// `None` for anything else. LDIF loses such a space at the end of a line.
     pub(super) fn numbers_before_keyword(&mut self) -> Option<&'t str> {
         let rest = self.rest.trim_start();
         let end = rest.find(|c: char| !c.is_ascii_digit() && c != '.')?;

@@ -15,6 +15,7 @@
 mod certificates;
 mod changing;
 mod configuring;
+mod configuring_file;
 mod data;
 mod databases;
 mod dereferencing;

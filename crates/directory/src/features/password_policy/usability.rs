@@ -1,4 +1,4 @@
-//! Whether an account can be used, as the account usability control says it.
+//! The usability of accounts, as the account usability control says it.
 
 use fulgurite_ldap::control::AccountUsability;
 
