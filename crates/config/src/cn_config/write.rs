@@ -40,7 +40,7 @@ impl Settings {
 }
 
 impl Settings {
-    /// Makes the files of [`write_config_dir`](Self::write_config_dir) in memory only. Messages show
+    /// Makes in memory what [`write_config_dir`](Self::write_config_dir) writes. Messages show
     /// `name` as the directory.
     ///
     /// # Errors
