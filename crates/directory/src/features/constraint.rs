@@ -42,6 +42,7 @@ enum ValueTest {
     /// The number of values that the attribute has at most.
     Count(u64),
     Listed(ValueList),
+    Unlisted(ValueList),
     Set(Set),
     NegatedSet(Set),
 }
@@ -78,7 +79,7 @@ impl Constraint {
         });
         let rules: Vec<ConstraintRule> = rules.collect::<Result<_, _>>()?;
         for rule in &rules {
-            if let ValueTest::Listed(list) = &rule.test {
+            if let ValueTest::Listed(list) | ValueTest::Unlisted(list) = &rule.test {
                 for attribute in &list.attributes {
                     compilation.note_lookup(attribute.attribute, &settings.origin);
                 }
@@ -177,9 +178,10 @@ impl ConstraintRule {
                 let mut values = given.values.iter();
                 values.all(|value| value.len() as u64 <= *max)
             }
-            ValueTest::Listed(list) => {
+            ValueTest::Listed(list) | ValueTest::Unlisted(list) => {
+                let wanted = matches!(self.test, ValueTest::Listed(_));
                 for value in &given.values {
-                    if !list.has(context, value)? {
+                    if list.has(context, value)? != wanted {
                         return Ok(false);
                     }
                 }
@@ -261,6 +263,7 @@ impl ValueTest {
             "size" => ValueTest::Size(number()?),
             "count" => ValueTest::Count(number()?),
             "uri" => ValueTest::Listed(ValueList::parse(schema, value)?),
+            "neguri" => ValueTest::Unlisted(ValueList::parse(schema, value)?),
             "set" => ValueTest::Set(set()?),
             "negset" => ValueTest::NegatedSet(set()?),
             _ => return Err(format!("Unknown constraint type: {kind}")),

@@ -528,8 +528,16 @@ fn a_large_attribute_is_counted_as_a_whole() {
 }
 
 #[test]
-fn a_negated_set_has_to_be_empty() {
-    let world = constraint(&["cn~negset~this/cn & [ann]"]);
+fn negated_sets_and_lists_forbid() {
+    let world = constraint(&[
+        "cn~negset~this/cn & [ann]",
+        "l~neguri~ldap:///ou=people,dc=example,dc=com?sn?one?(objectClass=person)",
+    ]);
+    assert_ok(&modify(&world, JANE, &[(Add, "l", &["nobody"])]));
+    assert_breaks(
+        &modify(&world, JANE, &[(Add, "l", &["doe"])]),
+        "modify breaks constraint on l",
+    );
     assert_ok(&add(&world, "a", &[]));
     let result = add(&world, "b", &[("cn", "Ann")]);
     assert_breaks(&result, "add breaks constraint on cn");
