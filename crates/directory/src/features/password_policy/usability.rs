@@ -20,8 +20,11 @@ pub(crate) fn usability(
     let is_expired = expiry.is_some_and(|at| at < now.seconds());
     let until = |at: u64| u32::try_from(at.saturating_sub(now.seconds())).unwrap_or(u32::MAX);
     if !(is_inactive || is_reset || is_expired) {
+        let last = state.last_success;
+        let last = last.filter(|_| rules.lockout && rules.max_idle_s > 0);
+        let idle = last.map(|last| last.seconds() + rules.max_idle_s);
         return AccountUsability::Available {
-            expires_in_s: expiry.map(until),
+            expires_in_s: expiry.into_iter().chain(idle).min().map(until),
         };
     }
     let is_in_time = rules.grace_expiry_s == 0
@@ -83,7 +86,16 @@ mod tests {
             changed: Some(before(40)),
             ..PasswordState::default()
         };
-        assert_eq!(of(state), available(Some(60)));
+        assert_eq!(of(state.clone()), available(Some(60)));
+        let idle = PolicyRules {
+            max_idle_s: 15,
+            ..rules()
+        };
+        let state = PasswordState {
+            last_success: Some(before(5)),
+            ..state
+        };
+        assert_eq!(usability(&idle, &state, NOW), available(Some(10)));
     }
 
     #[test]
