@@ -114,6 +114,14 @@ pub enum OpenError {
         /// Directory of the store.
         path: PathBuf,
     },
+    /// There is a database of OpenLDAP.
+    #[error(
+        "{path}: this is a database of OpenLDAP. Take it over into another directory: fulgurite migrate --to DIR, or fulgurite import --from {path} --data DIR"
+    )]
+    OpenLdap {
+        /// Directory of the database.
+        path: PathBuf,
+    },
     /// The directory of a new store has a store already.
     #[error("{path}: a directory exists here already")]
     Exists {

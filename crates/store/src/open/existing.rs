@@ -11,7 +11,7 @@ use crate::error::{OpenError, StoreError};
 use crate::index::{IndexState, Indexes};
 use crate::overflow_values::INLINE_MAX;
 use crate::store::{Databases, Description, LAYOUT, StateTables, Store, StoreOptions};
-use fulgurite::Environment;
+use fulgurite::{Environment, Snapshot as _};
 use fulgurite_schema::Schema;
 
 impl Store {
@@ -67,7 +67,7 @@ impl Store {
         };
         let description = Description::read(&env)
             .map_err(read)?
-            .ok_or_else(|| OpenError::NotAStore { path: path.into() })?;
+            .ok_or_else(|| not_a_store(&env, path))?;
         if description.layout != LAYOUT {
             return Err(OpenError::Layout {
                 path: path.into(),
@@ -120,6 +120,18 @@ impl Store {
             self.request_indexes(requested)?;
         }
         Ok(())
+    }
+}
+
+/// Returns the error of an environment without a description.
+fn not_a_store(env: &Environment, path: &Path) -> OpenError {
+    // OpenLDAP's table of entries.
+    let is_openldap = env
+        .read()
+        .is_ok_and(|txn| txn.open_database(Some("id2e")).is_ok());
+    match is_openldap {
+        true => OpenError::OpenLdap { path: path.into() },
+        false => OpenError::NotAStore { path: path.into() },
     }
 }
 

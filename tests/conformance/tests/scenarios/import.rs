@@ -228,3 +228,24 @@ fn damaged_files_are_read_as_far_as_they_can_be() {
         "only {complaints} of 24 damaged files were complained about"
     );
 }
+
+/// The directory of OpenLDAP's data is no store, and the message says what it is.
+#[test]
+fn a_database_of_openldap_is_recognized() {
+    let stage = Stage::with_original("recognized");
+    stage.configure(&stage.database("db", SUFFIX, ""));
+    stage.add(UNORDERED).well();
+    let mut serve = Command::new(fulgurite_conformance::program());
+    serve.args([
+        "serve",
+        "--suffix",
+        SUFFIX,
+        "--listen",
+        "ldap://127.0.0.1:0",
+    ]);
+    let said = ran(serve.args(["--data", &stage.text("db")]), "").with_status(1);
+    assert!(
+        said.contains("this is a database of OpenLDAP") && said.contains("fulgurite migrate --to"),
+        "{said}"
+    );
+}
