@@ -56,7 +56,7 @@ pub use argument_text::ArgumentText;
 pub use choice::DatabaseChoice;
 pub use cn_config::{
     ConfigAddError, ConfigAddition, ConfigChange, ConfigChangeError, ConfigEntry, ConfigFiles,
-    WriteError,
+    Generation, WriteError,
 };
 pub use database::{Database, DatabaseLayer};
 pub use document::{example, flags, reference};

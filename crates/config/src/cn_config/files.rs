@@ -128,6 +128,19 @@ impl ConfigFiles {
         })
     }
 
+    /// Returns the same files in another directory.
+    pub(super) fn moved_to(&self, directory: &Path) -> ConfigFiles {
+        let texts = self.texts.iter().map(|(path, text)| {
+            let place = path.strip_prefix(&self.directory).unwrap_or(path);
+            (directory.join(place), text.clone())
+        });
+        ConfigFiles {
+            directory: directory.to_owned(),
+            texts: texts.collect(),
+            is_in_memory: self.is_in_memory,
+        }
+    }
+
     /// Returns the files by their paths.
     pub(super) fn texts(&self) -> &BTreeMap<PathBuf, Vec<u8>> {
         &self.texts

@@ -6,6 +6,7 @@
 //!                            |                                          (what the server shows)
 //!                            '--write--> DIR/cn=config.ldif, DIR/cn=config/olcDatabase={1}mdb.ldif ...
 //!   Layer  <--read--------------------- the same, as slapd and its slaptest write it <--add-- LDIF
+//!             generations: earlier states of DIR
 //!             files: the texts of DIR <--replace--> DIR; changes: entries added, renumbered, removed
 //! ```
 //!
@@ -18,6 +19,7 @@ mod entry;
 mod file_entry;
 mod file_text;
 mod files;
+mod generations;
 mod number;
 mod overlay;
 mod read;
@@ -29,4 +31,5 @@ pub use add::{ConfigAddError, ConfigAddition};
 pub use changes::{ConfigChange, ConfigChangeError};
 pub use entry::ConfigEntry;
 pub use files::ConfigFiles;
+pub use generations::Generation;
 pub use write::WriteError;

@@ -27,14 +27,31 @@ impl ConfigFiles {
     /// Replaces these files on disk by those of a change. It returns when they are durable, or with
     /// the error of a flush after the change was made.
     ///
-    /// Files in the folders that belong to no entry stay. Files in memory are not written.
+    /// Files in the folders that belong to no entry stay. The old files stay as a generation.
+    /// Files in memory are not written.
     ///
     /// # Errors
     /// [`WriteError`]; the files on disk are the old ones.
     pub fn replace_by(&self, next: &ConfigFiles) -> Result<Option<WriteError>, WriteError> {
-        if next.is_in_memory() {
+        let fail = |cause| WriteError {
+            path: self.directory().join(".generations"),
+            cause,
+        };
+        if next.is_in_memory() || self == next {
             return Ok(None);
         }
+        self.begin_generation().map_err(fail)?;
+        let flushed = self.exchange_files(next);
+        // The change is made. A state without a number gets it before the next change.
+        let settled = self.settle_generation().map_err(fail).err();
+        Ok(flushed?.or(settled))
+    }
+
+    /// Replaces these files on disk and keeps no state.
+    pub(super) fn exchange_files(
+        &self,
+        next: &ConfigFiles,
+    ) -> Result<Option<WriteError>, WriteError> {
         let (old, new) = (self.texts(), next.texts());
         let is_new = |path: &&PathBuf| old.get(*path) != new.get(*path);
         let written: Vec<&PathBuf> = new.keys().filter(is_new).collect();
@@ -49,7 +66,12 @@ impl ConfigFiles {
                     cause,
                 })?;
                 if let Some(flushed) = exchanged {
-                    return Ok(flushed);
+                    // The file at the top is in no folder. One change of a client never has both.
+                    let top = written
+                        .iter()
+                        .find(|path| path.parent() == Some(self.directory()));
+                    let top = top.map(|top| next.write(top)).transpose()?;
+                    return Ok(flushed.or(top.flatten()));
                 }
                 let mut failed = None;
                 for path in written {
@@ -166,7 +188,7 @@ impl ConfigFiles {
 }
 
 /// Gives a file a second name, or copies one whose owner forbids that.
-fn link(path: &Path, to: &Path, is_file: bool) -> io::Result<()> {
+pub(super) fn link(path: &Path, to: &Path, is_file: bool) -> io::Result<()> {
     match fs::hard_link(path, to) {
         Err(_) if is_file => write_durably(to, &fs::read(path)?),
         done => done,
@@ -196,11 +218,11 @@ fn fill(stage: &Path, next: &ConfigFiles) -> io::Result<()> {
 }
 
 /// Makes a folder as slapd does. The files contain passwords.
-fn make_folder(path: &Path) -> io::Result<()> {
+pub(super) fn make_folder(path: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o750).create(path)
 }
 
-fn write_durably(path: &Path, text: &[u8]) -> io::Result<()> {
+pub(super) fn write_durably(path: &Path, text: &[u8]) -> io::Result<()> {
     let mut options = OpenOptions::new();
     options.write(true).create(true).truncate(true).mode(0o600);
     let mut file = options.open(path)?;
@@ -221,7 +243,7 @@ fn remove(path: &Path) -> Result<Option<WriteError>, WriteError> {
     Ok(flushed.map_err(fail).err())
 }
 
-fn flush(folder: &Path) -> io::Result<()> {
+pub(super) fn flush(folder: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()
 }
 
