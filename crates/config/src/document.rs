@@ -131,6 +131,11 @@ its type, its default, and its names in other sources.
 A flag wins over the configuration file, and the file wins over the environment. The file is TOML
 ([examples/fulgurite.toml](../examples/fulgurite.toml)), a slapd.conf, or a `cn=config` directory.
 Every key has an environment variable: `FULGURITE_` and the key in capitals, with `_` for `.`.
+
+A TOML file may have three more keys, which `fulgurite config convert` writes. `[[overlay]]`, or
+`[[database.overlay]]` in a database, has the `name` of an overlay and its `lines` in the words of
+slapd.conf. With `slapd_defaults = true`, rights and limits that nothing sets are those of slapd.
+`slapd_modules` lists the modules that `cn=config` shows.
 ";
 
 /// A setting's key, its name within its TOML table, and its row.
@@ -228,7 +233,7 @@ fn values(out: &mut String, setting: &Setting) {
 }
 
 /// Adds a comment, wrapped.
-fn comment(out: &mut String, text: &str) {
+pub(crate) fn comment(out: &mut String, text: &str) {
     for line in wrapped(&text.replace('`', ""), 98) {
         out.push_str(&format!("# {line}\n"));
     }

@@ -50,6 +50,8 @@ mod table;
 mod tcp_buffer;
 mod tokens;
 mod toml_file;
+mod toml_overlay;
+mod toml_write;
 mod value_tokens;
 
 pub use argument_text::ArgumentText;

@@ -157,10 +157,24 @@ impl SchemaPart {
 }
 
 impl Setting for SchemaPart {
-    const KIND: &'static str = "a path";
+    const KIND: &'static str = "a path, or a definition";
 
+    /// Reads a path, or a definition with its word of slapd.conf.
     fn read(value: Value) -> Result<Self, String> {
-        PathBuf::read(value).map(Self::File)
+        let text = text(value)?;
+        let (word, rest) = text.split_once(' ').unwrap_or((&text, ""));
+        let kind: Option<fn(String) -> SchemaPart> = match word {
+            "attributetype" => Some(Self::AttributeType),
+            "objectclass" => Some(Self::ObjectClass),
+            "objectidentifier" => Some(Self::ObjectIdentifier),
+            "ditcontentrule" => Some(Self::DitContentRule),
+            "ldapsyntax" => Some(Self::LdapSyntax),
+            _ => None,
+        };
+        Ok(match kind.filter(|_| !rest.is_empty()) {
+            Some(kind) => kind(rest.to_owned()),
+            None => Self::File(PathBuf::from(text)),
+        })
     }
 
     fn show(&self) -> String {

@@ -71,8 +71,23 @@ pub(crate) trait Setting: Sized {
     }
 }
 
-fn quoted(text: &str) -> String {
-    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
+/// Returns a text as a string of TOML.
+pub(crate) fn quoted(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 2);
+    out.push('"');
+    for letter in text.chars() {
+        match letter {
+            '"' | '\\' => out.extend(['\\', letter]),
+            '\n' => out.push_str("\\n"),
+            '\t' => out.push_str("\\t"),
+            control if control.is_control() => {
+                out.push_str(&format!("\\u{:04X}", u32::from(control)));
+            }
+            letter => out.push(letter),
+        }
+    }
+    out.push('"');
+    out
 }
 
 /// Returns an array of strings as TOML.

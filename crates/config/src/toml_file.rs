@@ -9,9 +9,10 @@ use toml::de::{DeTable, DeValue};
 use crate::DatabaseLayer;
 use crate::Origin;
 use crate::error::ConfigError;
-use crate::setting::Value;
+use crate::setting::{Value, read_list};
 use crate::suggest::nearest;
 use crate::table::{database_keys, keys};
+use crate::toml_overlay::{self, WrittenOverlay};
 use crate::{IndexSetting, Layer, Sourced, parse_kinds};
 use fulgurite_policy::DatabaseKind;
 
@@ -56,6 +57,8 @@ impl Layer {
         let mut layer = Layer::default();
         source.read_table(&mut Target::Top(&mut layer), "", table.get_ref())?;
         source.refuse_two_ways(&layer)?;
+        // Even a configuration of slapd without a database declares all that it has.
+        layer.declares_databases |= layer.slapd;
         Ok(layer)
     }
 }
@@ -115,6 +118,19 @@ impl Target<'_> {
                 hint: nearest(key, database_keys()).map(str::to_owned),
             }),
         }
+    }
+
+    fn set_overlays(&mut self, written: &[WrittenOverlay]) -> Result<(), ConfigError> {
+        let (overlays, notes) = toml_overlay::read(written)?;
+        match self {
+            Target::Top(layer) => {
+                layer.first.overlays = overlays;
+                layer.notes.extend(notes);
+            }
+            // The start of the server names what is left out.
+            Target::Database(database) => database.overlays = overlays,
+        }
+        Ok(())
     }
 
     fn knows(&self, key: &str) -> bool {
@@ -188,6 +204,16 @@ impl Source<'_> {
                         layer.add_database(database);
                     }
                 }
+                (DeValue::Array(tables), target) if key == "overlay" => {
+                    let overlays = self.read_overlays(tables)?;
+                    target.set_overlays(&overlays)?;
+                }
+                (DeValue::Boolean(truth), Target::Top(layer)) if key == "slapd_defaults" => {
+                    layer.slapd = *truth;
+                }
+                (DeValue::Array(_), Target::Top(layer)) if key == "slapd_modules" => {
+                    layer.modules = self.texts(&key, value)?;
+                }
                 (DeValue::Table(inner), target) if prefix.is_empty() && target.has_group(&key) => {
                     self.read_table(target, &format!("{key}."), inner)?;
                 }
@@ -195,6 +221,53 @@ impl Source<'_> {
             }
         }
         Ok(())
+    }
+
+    fn read_overlays(
+        &self,
+        tables: &[Spanned<DeValue<'_>>],
+    ) -> Result<Vec<WrittenOverlay>, ConfigError> {
+        let mut overlays = Vec::new();
+        for value in tables {
+            let origin = self.origin(value.span());
+            let (mut name, mut lines) = (None, Vec::new());
+            let DeValue::Table(table) = value.get_ref() else {
+                let message = "overlays are tables: write [[database.overlay]]".to_owned();
+                return Err(wrong("overlay", origin, message));
+            };
+            for (key, value) in table {
+                let at = self.origin(value.span());
+                match (key.get_ref().as_ref(), value.get_ref()) {
+                    ("name", DeValue::String(text)) => {
+                        name = Some(Sourced::new(text.to_string(), at));
+                    }
+                    ("lines", DeValue::Array(_)) => lines = self.texts("overlay.lines", value)?,
+                    (key, _) => {
+                        let message = "an overlay has the text \"name\" and the list \"lines\"";
+                        return Err(wrong(&format!("overlay.{key}"), at, message.to_owned()));
+                    }
+                }
+            }
+            let name = name.ok_or_else(|| {
+                let message = "an overlay needs its name: name = \"memberof\"".to_owned();
+                wrong("overlay", origin, message)
+            })?;
+            overlays.push(WrittenOverlay { name, lines });
+        }
+        Ok(overlays)
+    }
+
+    /// Returns the items of a list of texts.
+    fn texts(
+        &self,
+        key: &str,
+        value: &Spanned<DeValue<'_>>,
+    ) -> Result<Vec<Sourced<String>>, ConfigError> {
+        let origin = self.origin(value.span());
+        let list = self
+            .plain(value.get_ref())
+            .map_err(|message| wrong(key, origin.clone(), message))?;
+        read_list(list, &origin).map_err(|(origin, message)| wrong(key, origin, message))
     }
 
     fn read_database(&self, value: &Spanned<DeValue<'_>>) -> Result<DatabaseLayer, ConfigError> {

@@ -110,6 +110,21 @@ macro_rules! settings {
                 }
             }
 
+            /// Passes each setting that the layer sets to `write`, as TOML.
+            pub(crate) fn each_toml(&self, write: &mut dyn FnMut(&'static str, String)) {
+                $( if let Some(said) = &self.$field
+                    && let Some(toml) = $crate::setting::Setting::toml(&said.value)
+                {
+                    write($key, toml);
+                } )*
+                $( if !self.$list.is_empty() {
+                    let items = self.$list.iter();
+                    let items = items.filter_map(|item| $crate::setting::Setting::toml(&item.value));
+                    let items: Vec<String> = items.collect();
+                    write($list_key, format!("[\n    {},\n]", items.join(",\n    ")));
+                } )*
+            }
+
             /// Returns the group, with defaults where this layer sets nothing.
             #[must_use]
             pub fn resolve(self) -> $name {
