@@ -233,7 +233,13 @@ mod tests {
             ("LDAP_ALLOW_ANON_BINDING", "no"),
             ("FULGURITE_TLS_CERT", "/ours.crt"),
         ]);
-        let content = &settings.databases[0].content;
+        let kinds = settings.databases.iter().map(|database| database.kind);
+        let kinds: Vec<_> = kinds.collect();
+        assert_eq!(
+            kinds,
+            [crate::DatabaseKind::Monitor, crate::DatabaseKind::Mdb]
+        );
+        let content = &settings.databases[1].content;
         assert_eq!(
             content.root_dn.as_deref(),
             Some("cn=boss,dc=example,dc=org")
@@ -253,9 +259,10 @@ mod tests {
             [
                 "dc=example,dc=org",
                 "ou=users,dc=example,dc=org",
+                "ou=groups,dc=example,dc=org",
                 "cn=user01,ou=users,dc=example,dc=org",
                 "cn=user02,ou=users,dc=example,dc=org",
-                "cn=readers,ou=users,dc=example,dc=org",
+                "cn=readers,ou=groups,dc=example,dc=org",
             ]
         );
         let password = |at: usize| {
@@ -266,8 +273,125 @@ mod tests {
             found.unwrap().1[0].clone()
         };
         assert_eq!(
-            (password(2), password(3)),
+            (password(3), password(4)),
             (b"one".to_vec(), b"two".to_vec())
         );
+    }
+
+    #[test]
+    fn the_features_of_bitnami() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("secret");
+        std::fs::write(&file, "secret\n").unwrap();
+        let pairs = [
+            ("LDAP_ROOT", "ou=a,dc=example,dc=org"),
+            ("LDAP_SUFFIX", "dc=example,dc=org"),
+            ("LDAP_ADMIN_PASSWORD", "a"),
+            ("LDAP_CONFIG_ADMIN_ENABLED", "yes"),
+            ("LDAP_CONFIG_ADMIN_PASSWORD_FILE", file.to_str().unwrap()),
+            ("LDAP_PASSWORD_HASH", "{SSHA}"),
+            ("LDAP_CONFIGURE_PPOLICY", "yes"),
+            ("LDAP_PPOLICY_HASH_CLEARTEXT", "yes"),
+            ("LDAP_PPOLICY_USE_LOCKOUT", "no"),
+            ("LDAP_ENABLE_SYNCPROV", "yes"),
+            ("LDAP_SYNCPROV_SESSIONLOG", "7"),
+            ("LDAP_ENABLE_ACCESSLOG", "yes"),
+            ("LDAP_ENABLE_PROXYPROTO", "yes"),
+            ("LDAP_REQUIRE_TLS", "yes"),
+            ("LDAP_TLS_VERIFY_CLIENTS", "try"),
+            ("LDAP_ADD_SCHEMAS", "no"),
+            ("LDAP_EXTRA_SCHEMAS", "dyngroup"),
+            ("LDAP_USERS", "ada;bob"),
+            ("LDAP_PASSWORDS", "one two"),
+            ("LDAP_USER_DC", "all"),
+            ("LDAP_GROUP_OU", "teams"),
+            ("LDAP_ULIMIT_NOFILES", "1024"),
+            ("KEEP_EXISTING_CONFIG", "true"),
+            ("LDAP_SERVICE_HOST", "10.0.0.1"),
+        ];
+        let settings = settings(&pairs);
+        let database = settings.first_store().unwrap();
+        assert_eq!(database.suffix().unwrap(), "dc=example,dc=org");
+        assert_eq!(
+            database.content.root_dn.as_deref(),
+            Some("cn=admin,ou=a,dc=example,dc=org")
+        );
+        assert_eq!(
+            settings.config.root_password().unwrap().as_deref(),
+            Some(&b"secret"[..])
+        );
+        let overlays = database.overlays.iter().map(|overlay| {
+            let lines = overlay.lines.iter().map(|line| line.directive.keyword);
+            (overlay.name.as_str(), lines.collect::<Vec<_>>())
+        });
+        assert_eq!(
+            overlays.collect::<Vec<_>>(),
+            [
+                ("ppolicy", vec!["ppolicy_hash_cleartext"]),
+                (
+                    "syncprov",
+                    vec!["syncprov-checkpoint", "syncprov-sessionlog"]
+                ),
+            ]
+        );
+        assert_eq!(settings.global.password_hash.value, ["{SSHA}"]);
+        assert_eq!(settings.frontend.security.tls, 1);
+        assert!(settings.global.schema.is_empty());
+        let seeds = settings.seed_entries().unwrap();
+        let names: Vec<_> = seeds.iter().map(|seed| seed.dn.as_str()).collect();
+        assert_eq!(
+            names,
+            [
+                "dc=example,dc=org",
+                "ou=a,dc=example,dc=org",
+                "ou=all,ou=a,dc=example,dc=org",
+                "ou=teams,ou=a,dc=example,dc=org",
+                "cn=ada,ou=all,ou=a,dc=example,dc=org",
+                "cn=bob,ou=all,ou=a,dc=example,dc=org",
+                "cn=readers,ou=teams,ou=a,dc=example,dc=org",
+            ]
+        );
+        let notes: Vec<_> = settings
+            .notes
+            .iter()
+            .map(|note| note.text.as_str())
+            .collect();
+        let said = |part: &str| notes.iter().filter(|text| text.contains(part)).count();
+        assert_eq!(
+            said("without effect: KEEP_EXISTING_CONFIG, LDAP_ULIMIT_NOFILES"),
+            1
+        );
+        assert_eq!(said("log of accesses"), 1);
+        assert_eq!(said("PROXY protocol"), 1);
+        let wrong = read(&[
+            ("LDAP_ROOT", "dc=x"),
+            ("LDAP_USERS", "a,b"),
+            ("LDAP_PASSWORDS", "one"),
+        ]);
+        let wrong = wrong.unwrap_err().to_string();
+        assert!(
+            wrong.contains("1 passwords are given for 2 users"),
+            "{wrong}"
+        );
+    }
+
+    #[test]
+    fn the_overlays_of_osixia() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("secret");
+        std::fs::write(&file, "secret\n").unwrap();
+        let settings = settings(&[
+            ("LDAP_DOMAIN", "example.org"),
+            ("LDAP_READONLY_USER", "true"),
+            ("LDAP_READONLY_USER_PASSWORD_FILE", file.to_str().unwrap()),
+            ("LDAP_CONFIG_PASSWORD_FILE", file.to_str().unwrap()),
+        ]);
+        let overlays = &settings.first_store().unwrap().overlays;
+        let names: Vec<_> = overlays.iter().map(|one| one.name.as_str()).collect();
+        assert_eq!(names, ["memberof", "refint"]);
+        let words = &settings.seed_words;
+        assert_eq!(words["LDAP_BASE_DN"], "dc=example,dc=org");
+        assert_eq!(words["LDAP_READONLY_USER_PASSWORD_ENCRYPTED"], "secret");
+        assert!(settings.config.root_password().unwrap().is_some());
     }
 }

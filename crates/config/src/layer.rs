@@ -1,5 +1,6 @@
 //! The settings of one source.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::database::DatabaseLayer;
@@ -35,6 +36,8 @@ pub struct Layer {
     pub files: Option<Arc<ConfigFiles>>,
     /// Entries that the first start adds.
     pub seeds: Vec<SeedEntry>,
+    /// Words that LDIF files of the start contain as `{{ NAME }}`, with their values.
+    pub seed_words: BTreeMap<String, String>,
     /// Messages that need no correction.
     pub notes: Vec<Note>,
 }
@@ -150,6 +153,11 @@ impl Layer {
                 lower.seeds
             } else {
                 self.seeds
+            },
+            seed_words: if self.seed_words.is_empty() {
+                lower.seed_words
+            } else {
+                self.seed_words
             },
             modules: if self.modules.is_empty() {
                 lower.modules

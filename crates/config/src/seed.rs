@@ -1,11 +1,15 @@
 //! Entries that a start adds: the entry at the top, entries of variables, and files of LDIF.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use fulgurite_ldif::{Action, Reader};
 
 use crate::seed_entry::SeedEntry;
 use crate::{ConfigError, Global, Origin, Settings};
+
+/// Folders within each other, at most.
+const DEPTH_MAX: usize = 4;
 
 /// Files of one directory, at most.
 const FILES_MAX: usize = 10_000;
@@ -44,8 +48,8 @@ impl Settings {
         }
         entries.extend(self.seeds.iter().cloned());
         if let Some(directory) = &self.global.ldif_directory.value {
-            for file in files(directory, "LDIF directory", &["ldif"])? {
-                read_ldif(&file, &mut entries)?;
+            for file in files_below(directory, 0)? {
+                self.read_ldif(&file, &mut entries)?;
             }
         }
         Ok(entries)
@@ -70,6 +74,47 @@ impl Settings {
             _ => return None,
         })
     }
+}
+
+/// Returns the LDIF files of a directory, then those of its folders, in the order of their names.
+fn files_below(directory: &Path, depth: usize) -> Result<Vec<PathBuf>, ConfigError> {
+    let mut found = files(directory, "LDIF directory", &["ldif"])?;
+    let folders = std::fs::read_dir(directory).into_iter().flatten();
+    let folders = folders.take(FILES_MAX).filter_map(Result::ok);
+    let folders = folders.map(|file| file.path()).filter(|path| path.is_dir());
+    let mut folders: Vec<PathBuf> = folders.collect();
+    folders.sort();
+    // Mounted folders have one that begins with two dots and holds the same files.
+    let is_hidden = |path: &PathBuf| {
+        let name = path.file_name().map(|name| name.to_string_lossy());
+        name.is_none_or(|name| name.starts_with('.'))
+    };
+    folders.retain(|path| !is_hidden(path));
+    if depth < DEPTH_MAX {
+        for folder in folders {
+            found.extend(files_below(&folder, depth + 1)?);
+        }
+    }
+    Ok(found)
+}
+
+/// Returns a text with the values of the words that it contains in braces: `{{ NAME }}`.
+fn filled_in(text: &str, words: &BTreeMap<String, String>) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once("{{") {
+        let Some((name, behind)) = after.split_once("}}") else {
+            break;
+        };
+        out.push_str(before);
+        match words.get(name.trim()) {
+            Some(value) => out.push_str(value),
+            None => out.push_str(&format!("{{{{{name}}}}}")),
+        }
+        rest = behind;
+    }
+    out.push_str(rest);
+    out
 }
 
 /// Returns the files of a directory with one of these extensions, in the order of their names.
@@ -98,31 +143,56 @@ fn files(
     Ok(found)
 }
 
-fn read_ldif(path: &Path, entries: &mut Vec<SeedEntry>) -> Result<(), ConfigError> {
-    let octets = std::fs::read(path).map_err(|cause| ConfigError::Unreadable {
-        what: "LDIF file",
-        path: path.to_owned(),
-        cause,
-    })?;
-    let origin = |line: u64| Origin::File {
-        path: path.to_owned(),
-        line: usize::try_from(line).unwrap_or(usize::MAX),
-        column: None,
-    };
-    let mut ldif = Reader::new(octets.as_slice());
-    while let Some(record) = ldif
-        .next_record()
-        .map_err(|error| ConfigError::at(&origin(error.line), error.kind.to_string()))?
-    {
-        let (Action::Content(values) | Action::Add(values)) = record.action() else {
-            let message = "only additions can be made at every start";
-            return Err(ConfigError::at(&origin(record.line()), message));
+impl Settings {
+    fn read_ldif(&self, path: &Path, entries: &mut Vec<SeedEntry>) -> Result<(), ConfigError> {
+        let octets = std::fs::read(path).map_err(|cause| ConfigError::Unreadable {
+            what: "LDIF file",
+            path: path.to_owned(),
+            cause,
+        })?;
+        let origin = |line: u64| Origin::File {
+            path: path.to_owned(),
+            line: usize::try_from(line).unwrap_or(usize::MAX),
+            column: None,
         };
-        let mut entry = SeedEntry::new(record.dn(), &[], origin(record.line()));
-        for value in values {
-            entry.push(value.description, value.value);
+        let octets = match String::from_utf8(octets) {
+            Ok(text) if !self.seed_words.is_empty() => {
+                filled_in(&text, &self.seed_words).into_bytes()
+            }
+            Ok(text) => text.into_bytes(),
+            Err(error) => error.into_bytes(),
+        };
+        let mut ldif = Reader::new(octets.as_slice());
+        while let Some(record) = ldif
+            .next_record()
+            .map_err(|error| ConfigError::at(&origin(error.line), error.kind.to_string()))?
+        {
+            let (Action::Content(values) | Action::Add(values)) = record.action() else {
+                let message = "only additions can be made at every start";
+                return Err(ConfigError::at(&origin(record.line()), message));
+            };
+            let mut entry = SeedEntry::new(record.dn(), &[], origin(record.line()));
+            for value in values {
+                entry.push(value.description, value.value);
+            }
+            entries.push(entry);
         }
-        entries.push(entry);
+        Ok(())
     }
-    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_in_braces_get_their_values() {
+        let words = [("LDAP_BASE_DN", "dc=x"), ("LDAP_BACKEND", "mdb")];
+        let words = words.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let words = words.into_iter().collect();
+        let filled = |text: &str| filled_in(text, &words);
+        assert_eq!(filled("dn: ou=a,{{ LDAP_BASE_DN }}\n"), "dn: ou=a,dc=x\n");
+        assert_eq!(filled("{1}{{LDAP_BACKEND}},x {{ A }}"), "{1}mdb,x {{ A }}");
+        assert_eq!(filled("a {{ b"), "a {{ b");
+    }
 }

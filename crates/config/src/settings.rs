@@ -1,5 +1,6 @@
 //! All settings, with defaults.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -27,6 +28,8 @@ pub struct Settings {
     pub slapd: bool,
     /// Entries that the first start adds, without those of files; see [`Settings::seed_entries`].
     pub seeds: Vec<SeedEntry>,
+    /// Words that LDIF files of the start contain as `{{ NAME }}`, with their values.
+    pub seed_words: BTreeMap<String, String>,
     /// Modules that slapd would load; `cn=config` shows them.
     pub modules: Vec<Sourced<String>>,
     /// The configuration directory that they come from, which changes of `cn=config` rewrite.
@@ -71,6 +74,7 @@ impl Settings {
             databases,
             slapd: layer.slapd,
             seeds: layer.seeds,
+            seed_words: layer.seed_words,
             modules: layer.modules,
             files: layer.files,
             notes,

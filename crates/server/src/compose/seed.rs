@@ -120,7 +120,7 @@ fn add_missing_to<'s>(
             },
         };
         let entry = importer
-            .complete(entry(schema, seed, name)?)
+            .complete(entry(settings, schema, seed, name)?)
             .map_err(|violation| refuse(violation.text))?;
         writer.add(parent, &entry)?;
         added += 1;
@@ -145,16 +145,26 @@ fn author(settings: &Settings) -> Author {
     }
 }
 
-fn entry(schema: &Schema, seed: &SeedEntry, name: &Dn) -> Result<Entry, ConfigError> {
+/// The word in files of LDIF whose value is stored as a hash.
+const ENCRYPTED: &str = "LDAP_READONLY_USER_PASSWORD_ENCRYPTED";
+
+fn entry(
+    settings: &Settings,
+    schema: &Schema,
+    seed: &SeedEntry,
+    name: &Dn,
+) -> Result<Entry, ConfigError> {
     let refuse = |reason: String| config_error(&seed.origin, format!("{}: {reason}", seed.dn));
     let mut entry = Entry::new(name.clone());
     for (attribute, values) in &seed.attributes {
         let description: AttributeDescription = schema
             .describe(attribute.as_bytes())
             .map_err(|reason| refuse(format!("{attribute}: {reason}")))?;
+        let encrypted = settings.seed_words.get(ENCRYPTED);
         let is_password = attribute.eq_ignore_ascii_case("userPassword");
         for value in values {
-            let stored = match is_password && in_clear(seed, value) {
+            let is_encrypted = encrypted.is_some_and(|word| word.as_bytes() == value);
+            let stored = match is_password && (in_clear(seed, value) || is_encrypted) {
                 true => fulgurite_auth::hash(Scheme::default(), value)
                     .map_err(|reason| refuse(reason.to_string()))?
                     .into_bytes(),

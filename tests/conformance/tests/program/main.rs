@@ -3,6 +3,7 @@
 mod check;
 mod command_line;
 mod config;
+mod containers;
 mod databases;
 mod env_backup;
 mod env_readers;

@@ -1,0 +1,127 @@
+//! The variables of container images: what a server with them serves, at the first start and later.
+
+use std::process::Command;
+
+use fulgurite_conformance::{RunningServer, TIMEOUT, fulgurite};
+use fulgurite_testkit::run_bounded;
+use tempfile::TempDir;
+
+/// Starts a server with these variables alone.
+fn start(data: &TempDir, variables: &[(&str, &str)]) -> RunningServer {
+    let mut command = fulgurite();
+    command.env_clear().envs(variables.iter().copied());
+    command.args(["serve", "--listen", "ldap://127.0.0.1:0", "--data"]);
+    RunningServer::start(command.arg(data.path().join("db")))
+}
+
+/// Returns the output of a search.
+fn search(server: &RunningServer, who: (&str, &str), arguments: &[&str]) -> String {
+    let mut command = Command::new("ldapsearch");
+    let url = format!("ldap://{}", server.address);
+    command.args(["-x", "-LLL", "-o", "ldif-wrap=no", "-H", &url]);
+    command.args(["-D", who.0, "-w", who.1]).args(arguments);
+    let outcome = run_bounded(&mut command, TIMEOUT);
+    assert!(outcome.success(), "{outcome:?}");
+    outcome.stdout
+}
+
+#[test]
+fn the_databases_of_bitnami_have_their_numbers() {
+    let data = TempDir::new().expect("make a directory");
+    let mut variables = vec![
+        ("LDAP_ROOT", "dc=example,dc=org"),
+        ("LDAP_ADMIN_PASSWORD", "one"),
+        ("LDAP_CONFIG_ADMIN_ENABLED", "yes"),
+        ("LDAP_CONFIG_ADMIN_PASSWORD", "conf"),
+        ("LDAP_USERS", "ada,bob"),
+        ("LDAP_PASSWORDS", "a,b"),
+        ("LDAP_CONFIGURE_PPOLICY", "yes"),
+        ("LDAP_PPOLICY_HASH_CLEARTEXT", "yes"),
+    ];
+    let config = ("cn=admin,cn=config", "conf");
+    let names = ["-b", "cn=config", "(olcDatabase=*)", "1.1"];
+    let server = start(&data, &variables);
+    let found = search(&server, config, &names);
+    for dn in ["{1}monitor,cn=config", "{2}mdb,cn=config"] {
+        assert!(found.contains(&format!("dn: olcDatabase={dn}")), "{found}");
+    }
+    let overlays = search(
+        &server,
+        config,
+        &["-b", "cn=config", "(olcOverlay=ppolicy)"],
+    );
+    assert!(
+        overlays.contains("{0}ppolicy,olcDatabase={2}mdb") && overlays.contains("Cleartext: TRUE"),
+        "{overlays}"
+    );
+    let all = ["-b", "dc=example,dc=org", "(objectClass=*)", "1.1"];
+    let before = search(&server, ("cn=admin,dc=example,dc=org", "one"), &all);
+    assert!(before.contains("dn: cn=readers,ou=groups,"), "{before}");
+    search(
+        &server,
+        ("cn=bob,ou=users,dc=example,dc=org", "b"),
+        &["-b", "", "-s", "base"],
+    );
+    server.stop();
+    // The second start adds nothing; the new password counts.
+    variables[1].1 = "two";
+    let server = start(&data, &variables);
+    let root = ("cn=admin,dc=example,dc=org", "two");
+    assert_eq!(search(&server, root, &all), before);
+    let monitor = search(&server, root, &["-b", "cn=Monitor", "-s", "base", "1.1"]);
+    assert!(monitor.contains("dn: cn=Monitor"), "{monitor}");
+    let log = server.stop();
+    assert!(
+        !log.iter().any(|line| line.contains("have been added")),
+        "{log:?}"
+    );
+}
+
+#[test]
+fn files_of_osixia_have_words_in_braces() {
+    let data = TempDir::new().expect("make a directory");
+    let ldif = data.path().join("ldif");
+    std::fs::create_dir_all(ldif.join("custom")).expect("make directories");
+    let write = |name: &str, text: &str| std::fs::write(ldif.join(name), text).expect("write");
+    write(
+        "10.ldif",
+        "dn: ou=groups,{{ LDAP_BASE_DN }}\nobjectClass: organizationalUnit\nou: groups\n",
+    );
+    write(
+        "custom/20.ldif",
+        "dn: cn=team,ou=groups,{{LDAP_BASE_DN}}\nobjectClass: groupOfUniqueNames\ncn: team\n\
+         uniqueMember: cn=reader,{{ LDAP_BASE_DN }}\n\n\
+         dn: cn=app,ou=groups,{{ LDAP_BASE_DN }}\nobjectClass: simpleSecurityObject\n\
+         objectClass: organizationalRole\ncn: app\n\
+         userPassword: {{ LDAP_READONLY_USER_PASSWORD_ENCRYPTED }}\n",
+    );
+    let folder = ldif.display().to_string();
+    let variables = [
+        ("LDAP_DOMAIN", "example.org"),
+        ("LDAP_ADMIN_PASSWORD", "one"),
+        ("LDAP_READONLY_USER", "true"),
+        ("LDAP_READONLY_USER_USERNAME", "reader"),
+        ("LDAP_READONLY_USER_PASSWORD", "opensesame"),
+        ("LDAP_SEED_INTERNAL_LDIF_PATH", folder.as_str()),
+    ];
+    let reader = ("cn=reader,dc=example,dc=org", "opensesame");
+    let whole = [
+        "-b",
+        "dc=example,dc=org",
+        "(objectClass=*)",
+        "*",
+        "memberOf",
+    ];
+    let server = start(&data, &variables);
+    let before = search(&server, reader, &whole);
+    assert!(
+        before.contains("memberOf: cn=team,ou=groups,dc=example,dc=org"),
+        "{before}"
+    );
+    let app = ("cn=app,ou=groups,dc=example,dc=org", "opensesame");
+    search(&server, app, &["-b", "", "-s", "base"]);
+    server.stop();
+    let server = start(&data, &variables);
+    assert_eq!(search(&server, reader, &whole), before);
+    server.stop();
+}
