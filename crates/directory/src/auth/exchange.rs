@@ -9,7 +9,7 @@ use fulgurite_auth::{
     ChannelBinding, ClientFirst, Mechanism, PlainMessage, PropertyError, ScramHash, ScramKeys,
 };
 use fulgurite_ldap::{LdapResult, ResultCode};
-use fulgurite_schema::Dn;
+use fulgurite_schema::{Dn, DnError};
 
 use super::check::{PasswordCheck, Proof};
 use super::claim::Claim;
@@ -126,11 +126,7 @@ impl Authenticator<'_> {
         let authorization_id = std::str::from_utf8(message)
             .map_err(|_| invalid())?
             .to_owned();
-        // A name that no rule maps stays the name of the security layer.
-        let dn = self
-            .mapped(session, &name)
-            .or_else(|_| Dn::parse(&self.core.schema, &name))
-            .map_err(|_| invalid())?;
+        let dn = self.external_dn(session, &name).map_err(|_| invalid())?;
         let claim = Claim {
             name: Name::from(&dn),
             dn,
@@ -139,6 +135,13 @@ impl Authenticator<'_> {
             session: session.clone(),
         };
         Ok(SaslStep::Done(self.conclude(claim, None)))
+    }
+
+    /// Returns the identity of a name from the layers below. A name that no rule maps stays as it
+    /// is.
+    pub(super) fn external_dn(&self, session: &Session, name: &str) -> Result<Dn, DnError> {
+        self.mapped(session, name)
+            .or_else(|_| Dn::parse(&self.core.schema, name))
     }
 
     fn plain(&self, session: &Session, message: &[u8]) -> OpResult<SaslStep> {
@@ -228,7 +231,7 @@ fn anonymous() -> SaslStep {
 
 /// Returns the identity below SASL: the client's certificate, or the process at the other end of a
 /// UNIX socket.
-fn external_name(connection: &Connection) -> Option<String> {
+pub(super) fn external_name(connection: &Connection) -> Option<String> {
     let certificate = connection
         .tls
         .as_ref()

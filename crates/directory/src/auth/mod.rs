@@ -7,6 +7,7 @@
 //!   authorization identity (dn:, u:) -- the same ----------> DN --> may_act_for --> identity of the session
 //! ```
 
+mod again;
 mod authz_rules;
 mod check;
 mod claim;

@@ -251,11 +251,16 @@ impl TreeUpdate {
         self.relaxed
     }
 
-    /// Returns true if the requester could change the access to the generated entries before, and
-    /// cannot after it.
+    /// Returns true if the requester loses the access to the rules of the tree, now or after a new
+    /// bind.
     #[must_use]
     pub fn locks_out(&self, before: &Directory, after: &Directory) -> bool {
-        before.may_change_access(&self.session) && !after.may_change_access(&self.session)
+        let session = &self.session;
+        if !before.may_change_access(session) {
+            return false;
+        }
+        !after.may_change_access(session)
+            || before.could_bind_again(session) && !after.could_bind_again(session)
     }
 
     /// Returns the reply.
