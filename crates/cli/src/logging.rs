@@ -5,9 +5,10 @@
 //!   operations' lines --yes or no-->  system's log        <167>Nov 21 10:00:00 slapd[4711]: conn=...
 //! ```
 //!
-//! Each destination has its own level. Lines about operations have the target `operation` and
-//! depend on no level.
+//! Each destination has its own level, which a running server may change. Lines about operations
+//! have the target `operation` and depend on no level.
 
+mod channel;
 mod file;
 mod syslog;
 
@@ -15,36 +16,32 @@ use std::io::{self, IsTerminal as _};
 use std::path::PathBuf;
 
 use fulgurite_config::LogLevel;
-use tracing::Metadata;
-use tracing::level_filters::LevelFilter;
-use tracing_subscriber::filter::FilterFn;
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 use tracing_subscriber::{Layer, Registry, fmt};
 
+use self::channel::{FILE, SYSTEM, TERMINAL};
+
+pub(crate) use channel::Selection;
 pub(crate) use file::reopen;
 pub(crate) use syslog::{Facility, SystemLog, facility};
 
-/// The tracing target of lines about operations.
-const OPERATION: &str = "operation";
-
 type BoxedLayer = Box<dyn Layer<Registry> + Send + Sync>;
-
-/// The events that a destination gets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Selection {
-    /// Events up to this level.
-    pub(crate) level: LogLevel,
-    /// Log each operation.
-    pub(crate) operations: bool,
-}
 
 /// The destinations and their events.
 #[derive(Debug, Default)]
 pub(crate) struct Destinations {
     pub(crate) terminal: Option<Selection>,
     pub(crate) file: Option<(PathBuf, Selection)>,
-    pub(crate) system: Option<(SystemLog, Selection)>,
+    pub(crate) system: Option<(SystemLog, Option<Selection>)>,
+}
+
+/// The events that destinations get from now on.
+#[derive(Debug, Default)]
+pub(crate) struct Selections {
+    pub(crate) terminal: Option<Selection>,
+    pub(crate) file: Option<(PathBuf, Selection)>,
+    pub(crate) system: Option<Selection>,
 }
 
 /// Sends events up to `level` to standard error.
@@ -67,23 +64,24 @@ pub(crate) fn begin(level: LogLevel) {
 /// Errors of the system when the file fails to open.
 pub(crate) fn begin_with(destinations: Destinations) -> io::Result<()> {
     let mut layers: Vec<BoxedLayer> = Vec::new();
-    if let Some(selection) = destinations.terminal {
-        let layer = fmt::layer()
-            .with_target(false)
-            .with_ansi(io::stderr().is_terminal())
-            .with_writer(io::stderr);
-        layers.push(layer.with_filter(filter(selection)).boxed());
-    }
-    if let Some((path, selection)) = destinations.file {
-        let layer = fmt::layer()
-            .with_target(false)
-            .with_ansi(false)
-            .with_writer(file::open(path)?);
-        layers.push(layer.with_filter(filter(selection)).boxed());
-    }
+    TERMINAL.select(destinations.terminal);
+    let layer = fmt::layer()
+        .with_target(false)
+        .with_ansi(io::stderr().is_terminal())
+        .with_writer(io::stderr);
+    layers.push(layer.with_filter(&TERMINAL).boxed());
+    let (path, selection) = destinations.file.unzip();
+    file::open(path)?;
+    FILE.select(selection);
+    let layer = fmt::layer()
+        .with_target(false)
+        .with_ansi(false)
+        .with_writer(file::LogFile);
+    layers.push(layer.with_filter(&FILE).boxed());
     if let Some((log, selection)) = destinations.system
         && let Some(writer) = log.open()
     {
+        SYSTEM.select(selection);
         // The system's log has its own times and severities.
         let layer = fmt::layer()
             .with_target(false)
@@ -91,29 +89,24 @@ pub(crate) fn begin_with(destinations: Destinations) -> io::Result<()> {
             .with_level(false)
             .without_time()
             .with_writer(writer);
-        layers.push(layer.with_filter(filter(selection)).boxed());
+        layers.push(layer.with_filter(&SYSTEM).boxed());
     }
     tracing_subscriber::registry().with(layers).init();
     Ok(())
 }
 
-fn filter(selection: Selection) -> FilterFn<impl Fn(&Metadata<'_>) -> bool> {
-    let level = match selection.level {
-        LogLevel::Error => LevelFilter::ERROR,
-        LogLevel::Warn => LevelFilter::WARN,
-        LogLevel::Info => LevelFilter::INFO,
-        LogLevel::Debug => LevelFilter::DEBUG,
-        LogLevel::Trace => LevelFilter::TRACE,
-    };
-    let operations = selection.operations;
-    let wanted = move |event: &Metadata<'_>| match event.target() {
-        OPERATION => operations,
-        _ => *event.level() <= level,
-    };
-    let most = if operations {
-        level.max(LevelFilter::INFO)
-    } else {
-        level
-    };
-    FilterFn::new(wanted).with_max_level_hint(most)
+/// Changes the events of the destinations, and the file.
+///
+/// # Errors
+/// Errors of the system when the file fails to open. Then the old file gets the events.
+pub(crate) fn change(selections: Selections) -> io::Result<()> {
+    let (path, selection) = selections.file.unzip();
+    let opened = file::open(path);
+    if opened.is_ok() {
+        TERMINAL.select(selections.terminal);
+        FILE.select(selection);
+    }
+    SYSTEM.select(selections.system);
+    tracing::callsite::rebuild_interest_cache();
+    opened
 }

@@ -35,11 +35,14 @@ mod tls;
 
 pub use admin::monitor::{Monitor, MonitoredDatabase, MonitoredKind};
 pub use compose::check::{CheckError, check_settings, check_unfinished_settings};
+pub use compose::configure::check_tls;
+pub use compose::editor::{ConfigEditor, Consequences, check_config_files};
 pub use compose::live::Live;
 pub use compose::open::{OpenError, open_directory, store_options};
 pub use compose::schema::schema;
 pub use compose::seed::SeedError;
 pub use compose::service::{Service, ServiceError, ServiceOptions};
+pub use compose::source::SettingsSource;
 pub use driver::descriptors::raise_descriptor_limit;
 pub use driver::error::ServerError;
 pub use driver::server::Server;

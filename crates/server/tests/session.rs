@@ -27,7 +27,7 @@ impl<'h> Connection<'h> {
     fn new(stub: &'h Stub, limits: &'h SessionLimits) -> Self {
         Connection {
             stub,
-            session: Session::new(stub, limits, None, Arc::default()),
+            session: Session::new(stub, Arc::new(limits.clone()), None, Arc::default()),
             received: Vec::new(),
             jobs: Vec::new(),
         }
@@ -558,7 +558,7 @@ fn each_operation_is_one_line() {
         id: 7,
         ..Default::default()
     };
-    connection.session = Session::new(&stub, &limits, Some(&log), seventh.into());
+    connection.session = Session::new(&stub, Arc::new(limits.clone()), Some(&log), seventh.into());
     connection.talk(&[bind(1, "slow \"a\"", "right"), search(2, "2")]);
     connection.finish_jobs();
     connection.talk(&[add(3), compare(4)]);
@@ -589,7 +589,7 @@ fn the_log_contains_session_tracking() {
         now: Mutex::new(Instant::now()),
     };
     let mut connection = Connection::new(&stub, &limits);
-    connection.session = Session::new(&stub, &limits, Some(&log), Arc::default());
+    connection.session = Session::new(&stub, Arc::new(limits.clone()), Some(&log), Arc::default());
     let tracking = fulgurite_ldap::control::SessionTracking {
         source_ip: b"192.0.2.7",
         source_name: b"app\nconn=1",

@@ -1,12 +1,12 @@
 //! `fulgurite serve`.
 
 use anyhow::Context as _;
-use fulgurite_config::{Layer, Settings};
-use fulgurite_server::{Hangup, Service, ServiceOptions};
+use fulgurite_config::{ConfigError, Layer, Settings};
+use fulgurite_server::{Hangup, Service, ServiceOptions, SettingsSource};
 
 use crate::arguments::Serve;
 use crate::lock::DataLock;
-use crate::logging::{self, Destinations, Selection};
+use crate::logging::{self, Destinations, Selection, Selections};
 
 pub(crate) fn run(command: Serve) -> anyhow::Result<()> {
     let settings = command.flags.settings()?;
@@ -28,13 +28,7 @@ pub(crate) fn run(command: Serve) -> anyhow::Result<()> {
         make_folders: true,
         ..ServiceOptions::default()
     };
-    // No configuration of this command is one that clients change.
-    let read = |_: Option<Layer>| {
-        // Log rotation uses the same signal.
-        logging::reopen();
-        command.flags.settings()
-    };
-    let service = Service::start(settings, options, read)?;
+    let service = Service::start(settings, options, Source(&command))?;
     for address in service.server().addresses() {
         tracing::info!("serving {} at ldap://{address}", suffixes.join(" and "));
     }
@@ -43,23 +37,50 @@ pub(crate) fn run(command: Serve) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// The settings of the command's flags and files.
+struct Source<'c>(&'c Serve);
+
+impl SettingsSource for Source<'_> {
+    fn read(&self, _: Option<Layer>) -> Result<Settings, ConfigError> {
+        // No configuration of this command is one that clients change. Log rotation uses the same
+        // signal as a reload.
+        logging::reopen();
+        self.0.flags.settings()
+    }
+
+    fn in_force(&self, settings: &Settings) {
+        let Destinations { terminal, file, .. } = destinations(settings);
+        let changed = logging::change(Selections {
+            terminal,
+            file,
+            system: None,
+        });
+        if let Err(error) = changed {
+            tracing::error!("the log stays where it is: {error}");
+        }
+    }
+}
+
 /// Logs to the file if there is one, otherwise to standard error.
-fn begin_log(settings: &Settings) -> anyhow::Result<()> {
+fn destinations(settings: &Settings) -> Destinations {
     let selection = Selection {
         level: *settings.global.log_level,
         operations: true,
     };
     let mut destinations = Destinations::default();
-    let file = settings.global.log_file.value.clone();
-    match &file {
-        Some(path) => destinations.file = Some((path.clone(), selection)),
+    match settings.global.log_file.value.clone() {
+        Some(path) => destinations.file = Some((path, selection)),
         None => destinations.terminal = Some(selection),
     }
-    let opened = logging::begin_with(destinations);
+    destinations
+}
+
+/// Begins the log.
+fn begin_log(settings: &Settings) -> anyhow::Result<()> {
+    let opened = logging::begin_with(destinations(settings));
     opened.with_context(|| {
-        format!(
-            "cannot open the log file {}",
-            file.unwrap_or_default().display()
-        )
+        let file = settings.global.log_file.value.clone();
+        let file = file.unwrap_or_default();
+        format!("cannot open the log file {}", file.display())
     })
 }

@@ -6,14 +6,15 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use fulgurite_config::{ConfigError, Layer, Settings, Sourced, Value};
-use fulgurite_server::{AddressFamilies, Hangup, Service, ServiceOptions};
+use fulgurite_server::{AddressFamilies, Hangup, Service, ServiceOptions, SettingsSource};
 
 use super::failure::Failure;
 use super::options::SharedOptions;
 use super::options::text;
 use super::{context, levels};
 use crate::detach;
-use crate::logging::{self, Destinations, Facility, Selection, SystemLog};
+use crate::lock::DataLock;
+use crate::logging::{self, Destinations, Facility, Selection, Selections, SystemLog};
 use crate::privileges::{Privileges, change_root};
 use fulgurite_terminal::getopt::CommandLine;
 
@@ -143,33 +144,17 @@ impl Options {
     /// Begins to log. In the foreground the level of `-d` applies to standard error and to the file
     /// of `logfile`. The system's log has its own level.
     fn begin_log(&self, settings: &Settings) -> Result<(), Failure> {
-        let level = self.common.debug;
-        let terminal = Selection {
-            level: *settings.global.log_level,
-            operations: level.unwrap_or(0) & STATS != 0,
-        };
-        let log_mask = &settings.global.log_mask;
-        let configured = Some(log_mask).filter(|mask| !mask.is_default());
-        let mask = self.system_levels(configured);
         let name = self.name.clone().unwrap_or_else(program);
         let system = SystemLog {
             name,
             facility: self.facility.unwrap_or(Facility::Local4),
         };
-        let selection = Selection {
-            level: levels::log_level(mask),
-            operations: mask & STATS != 0,
-        };
+        let selections = self.selections(settings);
         let file = settings.global.log_file.value.clone();
         let places = Destinations {
-            // Also in the background: until the server is ready, errors go to the process that
-            // started it.
-            terminal: Some(terminal),
-            file: file
-                .clone()
-                .filter(|_| level.is_some())
-                .map(|path| (path, terminal)),
-            system: (mask != 0).then_some((system, selection)),
+            terminal: selections.terminal,
+            file: selections.file,
+            system: SystemLog::exists().then_some((system, selections.system)),
         };
         logging::begin_with(places).map_err(|error| {
             let file = file.unwrap_or_default();
@@ -178,6 +163,47 @@ impl Options {
                 file.display()
             ))
         })
+    }
+
+    /// Returns the events that each destination gets.
+    fn selections(&self, settings: &Settings) -> Selections {
+        let level = self.common.debug;
+        let terminal = Selection {
+            level: *settings.global.log_level,
+            operations: level.unwrap_or(0) & STATS != 0,
+        };
+        let log_mask = &settings.global.log_mask;
+        let configured = Some(log_mask).filter(|mask| !mask.is_default());
+        let mask = self.system_levels(configured);
+        let system = Selection {
+            level: levels::log_level(mask),
+            operations: mask & STATS != 0,
+        };
+        let file = settings.global.log_file.value.clone();
+        Selections {
+            // Also in the background: until the server is ready, errors go to the process that
+            // started it.
+            terminal: Some(terminal),
+            file: file
+                .filter(|_| level.is_some())
+                .map(|path| (path, terminal)),
+            system: (mask != 0).then_some(system),
+        }
+    }
+}
+
+impl SettingsSource for &Options {
+    fn read(&self, changed: Option<Layer>) -> Result<Settings, ConfigError> {
+        match changed {
+            Some(layer) => self.settings_with(layer),
+            None => self.settings(),
+        }
+    }
+
+    fn in_force(&self, settings: &Settings) {
+        if let Err(error) = logging::change(self.selections(settings)) {
+            tracing::error!("the log stays where it is: {error}");
+        }
     }
 }
 
@@ -258,11 +284,14 @@ fn serve(options: &mut Options, in_foreground: bool) -> Result<(), Failure> {
             .map_err(|error| crate::commands::one_line(&error)),
         false => Ok(()),
     };
-    let read = |changed: Option<Layer>| match changed {
-        Some(layer) => options.settings_with(layer),
-        None => options.settings(),
-    };
-    let service = Service::start_after(settings, service_options, between, read);
+    let lock = settings
+        .files
+        .as_ref()
+        .map(|files| DataLock::take(files.directory()));
+    if let Some(Err(error)) = &lock {
+        tracing::warn!("{}", crate::commands::one_line(error));
+    }
+    let service = Service::start_after(settings, service_options, between, options);
     let service = service.map_err(|error| failed(&error))?;
     tracing::info!("slapd starting");
     if !in_foreground {

@@ -78,30 +78,30 @@ settings! {
         "gentle_hup" gentle_hup: bool = false => slapd("gentlehup", "olcGentleHUP", "<on|off>").fixed();
         /// Bytes of one request of a bound client.
         "limits.request_bytes" request_bytes: u64 = 4 << 20
-            => slapd("sockbuf_max_incoming_auth", "olcSockbufMaxIncomingAuth", "<max>").fixed();
+            => slapd("sockbuf_max_incoming_auth", "olcSockbufMaxIncomingAuth", "<max>");
         /// Bytes of one request of an anonymous client.
         "limits.request_bytes_anonymous" request_bytes_anonymous: u64 = 256 << 10
-            => slapd("sockbuf_max_incoming", "olcSockbufMaxIncoming", "<max>").fixed();
+            => slapd("sockbuf_max_incoming", "olcSockbufMaxIncoming", "<max>");
         /// Connections at the same time.
-        "limits.connections" connections: NonZeroU32 = at_least_one(10_000) => own().flag(Flag::value("--connections", "NUMBER")).fixed();
+        "limits.connections" connections: NonZeroU32 = at_least_one(10_000) => own().flag(Flag::value("--connections", "NUMBER"));
         /// Unanswered requests of one connection; further ones stay unread in the socket.
         "limits.pending" pending: NonZeroU32 = at_least_one(1000)
-            => slapd("conn_max_pending_auth", "olcConnMaxPendingAuth", "<max>").fixed();
+            => slapd("conn_max_pending_auth", "olcConnMaxPendingAuth", "<max>");
         /// Unanswered requests of one connection before a bind.
         "limits.pending_anonymous" pending_anonymous: NonZeroU32 = at_least_one(100)
-            => slapd("conn_max_pending", "olcConnMaxPending", "<max>").fixed();
+            => slapd("conn_max_pending", "olcConnMaxPending", "<max>");
         /// Unanswered requests of all connections of one identity; further ones are answered with
         /// busy.
         "limits.pending_identity" pending_identity: NonZeroU32 = at_least_one(10_000) => own().fixed();
         /// Seconds without a request after which the server closes a connection.
         "limits.idle" idle: Option<u32> = None
-            => slapd("idletimeout", "olcIdleTimeout", "<timeout>").flag(Flag::value("--idle-timeout", "SECONDS")).fixed();
+            => slapd("idletimeout", "olcIdleTimeout", "<timeout>").flag(Flag::value("--idle-timeout", "SECONDS"));
         /// Seconds in which a client must read part of its answers; then the server closes the
         /// connection.
-        "limits.write" write: Option<u32> = Some(120) => slapd("writetimeout", "olcWriteTimeout", "<timeout>").fixed();
+        "limits.write" write: Option<u32> = Some(120) => slapd("writetimeout", "olcWriteTimeout", "<timeout>");
         /// Nesting of and, or, not in a filter.
         "limits.filter_depth" filter_depth: NonZeroU32 = at_least_one(1000)
-            => slapd("maxfilterdepth", "olcMaxFilterDepth", "<depth>").fixed();
+            => slapd("maxfilterdepth", "olcMaxFilterDepth", "<depth>");
         /// Schemes of new passwords; the server uses the first that it knows. Unless set, Argon2id.
         "password.hash" password_hash: Vec<String> = Vec::new()
             => slapd("password-hash", "olcPasswordHash", "<hash>").many().adding(Vec::new, add_words);
@@ -132,27 +132,27 @@ settings! {
                 .examples(&["\"tls-endpoint\""]);
         /// Security strength, in bits, of connections over a UNIX socket.
         "local_ssf" local_ssf: u32 = 71
-            => slapd("localSSF", "olcLocalSSF", "<ssf>").read(zero_unless_positive).fixed();
+            => slapd("localSSF", "olcLocalSSF", "<ssf>").read(zero_unless_positive);
         /// The server's certificate and those above it, PEM. The server reads changed files again
         /// by itself.
         "tls.certificate" tls_certificate: Option<PathBuf> = None
-            => slapd("TLSCertificateFile", "olcTLSCertificateFile", "<>").variable("TLS_CERT").fixed()
+            => slapd("TLSCertificateFile", "olcTLSCertificateFile", "<>").variable("TLS_CERT")
                 .examples(&["\"/etc/fulgurite/tls/server.pem\""]);
         /// Its private key, PEM.
         "tls.key" tls_key: Option<PathBuf> = None
-            => slapd("TLSCertificateKeyFile", "olcTLSCertificateKeyFile", "<>").fixed()
+            => slapd("TLSCertificateKeyFile", "olcTLSCertificateKeyFile", "<>")
                 .examples(&["\"/etc/fulgurite/tls/server.key\""]);
         /// Certificates that verify clients' certificates, PEM.
         "tls.ca" tls_ca: Option<PathBuf> = None
-            => slapd("TLSCACertificateFile", "olcTLSCACertificateFile", "<>").fixed()
+            => slapd("TLSCACertificateFile", "olcTLSCACertificateFile", "<>")
                 .examples(&["\"/etc/fulgurite/tls/ca.pem\""]);
         /// A directory of such certificates.
         "tls.ca_directory" tls_ca_directory: Option<PathBuf> = None
-            => slapd("TLSCACertificatePath", "olcTLSCACertificatePath", "<>").fixed()
+            => slapd("TLSCACertificatePath", "olcTLSCACertificatePath", "<>")
                 .examples(&["\"/etc/ssl/certs\""]);
         /// Cipher suites in the notation of OpenSSL or GnuTLS.
         "tls.ciphers" tls_ciphers: Option<String> = None
-            => slapd("TLSCipherSuite", "olcTLSCipherSuite", "<>").fixed().examples(&["\"HIGH\""]);
+            => slapd("TLSCipherSuite", "olcTLSCipherSuite", "<>").examples(&["\"HIGH\""]);
         /// Parameters for Diffie-Hellman. Unused, because the server speaks only elliptic curves.
         "tls.dh_parameters" tls_dh_parameters: Option<PathBuf> = None
             => slapd("TLSDHParamFile", "olcTLSDHParamFile", "<>").examples(&["\"/etc/fulgurite/tls/dh.pem\""]);
@@ -162,27 +162,27 @@ settings! {
         /// Oldest version of TLS: `1.2` or `1.3`.
         "tls.protocol_min" tls_protocol_min: TlsVersion = TlsVersion::Tls12
             => slapd("TLSProtocolMin", "olcTLSProtocolMin", "<>").read(protocol_min)
-                .write_group(|global: &Global| written_protocol_min(&global.tls_protocol_min)).fixed();
+                .write_group(|global: &Global| written_protocol_min(&global.tls_protocol_min));
         /// Demand on clients' certificates: `never`, `allow`, `try`, `demand`.
         "tls.verify_client" tls_verify_client: VerifyClient = VerifyClient::Never
-            => slapd("TLSVerifyClient", "olcTLSVerifyClient", "<>").fixed();
+            => slapd("TLSVerifyClient", "olcTLSVerifyClient", "<>");
         /// Certificates that revocation lists are searched for: `none`, `peer`, `all`.
         "tls.crl_check" tls_crl_check: CrlCheck = CrlCheck::None
             => slapd("TLSCRLCheck", "olcTLSCRLCheck", "<>").taking(0, Some(1)).take(|layer: &mut GlobalLayer, s, notes| {
                     layer.tls_crl_check = Some(crl_check(s, notes));
                     Ok(())
                 })
-                .write_group(|global: &Global| written_crl_check(*global.tls_crl_check, global.tls_certificate.is_some())).fixed();
+                .write_group(|global: &Global| written_crl_check(*global.tls_crl_check, global.tls_certificate.is_some()));
         /// A list of revoked certificates, PEM.
         "tls.crl" tls_crl: Option<PathBuf> = None
-            => slapd("TLSCRLFile", "olcTLSCRLFile", "<>").fixed().examples(&["\"/etc/fulgurite/tls/crl.pem\""]);
+            => slapd("TLSCRLFile", "olcTLSCRLFile", "<>").examples(&["\"/etc/fulgurite/tls/crl.pem\""]);
         /// Least important messages that are logged: `error`, `warn`, `info`, `debug`, `trace`.
-        "log.level" log_level: LogLevel = LogLevel::Info => own().flag(Flag::value("--log-level", "LEVEL")).fixed();
+        "log.level" log_level: LogLevel = LogLevel::Info => own().flag(Flag::value("--log-level", "LEVEL"));
         /// Log a line for every operation. It never has a password.
-        "log.operations" log_operations: bool = false => own().flag(Flag::switch("--log-operations", true)).fixed();
+        "log.operations" log_operations: bool = false => own().flag(Flag::switch("--log-operations", true));
         /// File that the log goes to instead of standard error.
         "log.file" log_file: Option<PathBuf> = None
-            => slapd("logfile", "olcLogFile", "<file>").fixed().examples(&["\"/var/log/fulgurite.log\""]);
+            => slapd("logfile", "olcLogFile", "<file>").examples(&["\"/var/log/fulgurite.log\""]);
         /// slapd's mask of log levels, for `cn=Monitor` and `cn=config`.
         "log.slapd_levels" log_mask: u32 = 0
             => slapd("loglevel", "olcLogLevel", "<level>").many().joined().take(|layer: &mut GlobalLayer, s, _| {
@@ -235,7 +235,7 @@ settings! {
                 .examples(&["[\"listener=ldaps://:636 write=4M\", \"read=64K\"]"]);
         /// Schema files (`.schema`, cn=schema LDIF, RFC 4512 LDIF), read in order after the
         /// built-in schema. The files that OpenLDAP ships are built in: `dyngroup.schema` works
-        /// without such a file.
+        /// without such a file. An item may also be a definition: `attributetype ( 1.2 NAME 'x' )`.
         "schema" schema: SchemaPart => own().flag(Flag::repeated("--schema", "FILE").of(FlagGroup::Schema));
         /// This server's number in change sequence numbers, from 0 to 4095. Where several servers
         /// share a file, a listener's URL follows it.

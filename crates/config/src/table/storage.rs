@@ -30,11 +30,11 @@ settings! {
         "storage.durability" durability: Durability = Durability::Full
             => mdb("dbnosync", "olcDbNoSync", "<(null)>").taking(0, Some(1)).take(no_sync)
                 .write(|durability| (*durability == Durability::NoSync).olc())
-                .flag(Flag::value("--durability", "HOW")).fixed();
+                .flag(Flag::value("--durability", "HOW"));
         /// Bytes that the data file may grow to. The store reserves address space for them; the
         /// file grows by need.
         "storage.map_bytes_max" map_bytes_max: u64 = 1 << 40
-            => mdb("maxsize", "olcDbMaxSize", "<size>").flag(Flag::value("--map-bytes-max", "BYTES").of(FlagGroup::Store)).fixed()
+            => mdb("maxsize", "olcDbMaxSize", "<size>").flag(Flag::value("--map-bytes-max", "BYTES").of(FlagGroup::Store))
                 .read(|statement| statement.unsigned_long("unsigned long").map(|size| size.max(1 << 20)));
         /// Reader slots of all processes together; the server takes more if it needs them.
         "storage.readers_max" readers_max: u32 = 126

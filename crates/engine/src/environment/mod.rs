@@ -115,6 +115,13 @@ impl Environment {
         self.handle.set_map_size(bytes)
     }
 
+    /// Sets the size in bytes that an environment may grow to by itself, as
+    /// [`OpenOptions::map_bytes_max`] does. A file that is larger stays as large as it is. An
+    /// environment with an exact size stays as it is.
+    pub fn limit_growth(&self, bytes: u64) {
+        self.handle.limit_growth(bytes);
+    }
+
     /// Makes all commits so far durable; for environments opened with less than
     /// [`Durability::Full`]. Without `force` it does nothing in a [`Durability::NoSync`]
     /// environment, as in LMDB.

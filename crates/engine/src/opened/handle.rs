@@ -378,8 +378,15 @@ impl Handle {
         if size.is_exact() {
             return (size.bytes(), size.bytes());
         }
-        let reserved = self.mapping().map().len() as u64;
-        (size.bytes().max(meta.map_size), reserved)
+        let bytes = size.bytes().max(meta.map_size);
+        (bytes, size.bytes_max.load(Ordering::Relaxed).max(bytes))
+    }
+
+    /// Sets the bound of an environment that grows by itself, see
+    /// [`crate::Environment::limit_growth`].
+    pub(crate) fn limit_growth(&self, bytes: u64) {
+        let size = &self.shared.size;
+        size.bytes_max.store(bytes, Ordering::Relaxed);
     }
 
     /// Writes back the system's dirty pages of the data file.

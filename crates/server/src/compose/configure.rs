@@ -10,7 +10,7 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockWriteGuard};
 
 use fulgurite_config::{
     ConfigChange, ConfigChangeError, ConfigEntry, ConfigError, ConfigFiles, Database, Layer,
@@ -22,68 +22,69 @@ use fulgurite_schema::{Dn, Schema, SchemaError};
 use super::check::{CheckError, check_settings};
 use super::open::{self, OpenError};
 use super::reload::{kept_differences, renew};
+use super::source::{RunningServer, SettingsSource};
 use crate::driver::settings::ServerSettings;
 use crate::statistics::{Statistics, lock};
 use crate::tls::error::TlsError;
-use crate::tls::reload::{Tls, TlsSlot};
-
-/// Reads the settings again, or makes them from another configuration.
-pub(super) type ReadSettings<'r> =
-    dyn Fn(Option<Layer>) -> Result<Settings, ConfigError> + Send + Sync + 'r;
+use crate::tls::reload::Tls;
 
 /// The settings in force, and the means to change them.
 pub(super) struct Configuration<'r> {
     settings: Mutex<Settings>,
-    read: Box<ReadSettings<'r>>,
+    source: Box<dyn SettingsSource + 'r>,
     statistics: Arc<Statistics>,
-    tls: Arc<TlsSlot>,
+    running: RunningServer,
 }
 
 impl<'r> Configuration<'r> {
     pub(super) fn new(
         settings: Settings,
-        read: Box<ReadSettings<'r>>,
+        source: Box<dyn SettingsSource + 'r>,
         statistics: Arc<Statistics>,
-        tls: Arc<TlsSlot>,
+        running: RunningServer,
     ) -> Configuration<'r> {
         Configuration {
             settings: Mutex::new(settings),
-            read,
+            source,
             statistics,
-            tls,
+            running,
         }
     }
 
     /// Reads the settings again and makes the directory that replaces the current one.
-    pub(super) fn reload(&self, current: &Directory) -> Result<Directory, String> {
-        let read = || (self.read)(None);
-        renew(current, &self.settings, &read, &self.statistics)
+    pub(super) fn reload<'l>(
+        &self,
+        current: &Directory,
+        updating: &'l RwLock<()>,
+    ) -> Result<Next<'l>, String> {
+        let mut held = lock(&self.settings);
+        let wanted = self.source.read(None).map_err(|error| error.to_string())?;
+        let tls = new_tls(&held, &wanted).map_err(|error| error.to_string())?;
+        let schema = open::schema_of(&wanted, current).map_err(|error| error.to_string())?;
+        let definitions = hold_updates(current, &schema, updating);
+        let directory = renew(current, &held, &wanted, (schema, &self.statistics))?;
+        self.put_in_force(wanted, tls, &mut held);
+        Ok(Next {
+            directory,
+            _definitions: definitions,
+        })
     }
 
     /// Carries out a change and makes the directory that replaces the current one; `None` for a
     /// trial.
-    pub(super) fn change(
+    pub(super) fn change<'l>(
         &self,
         current: &Directory,
         update: &TreeUpdate,
-    ) -> Result<Option<Directory>, TreeRefusal> {
+        updating: &'l RwLock<()>,
+    ) -> Result<Option<Next<'l>>, TreeRefusal> {
         let mut held = lock(&self.settings);
-        let files = held.files.as_ref().ok_or_else(|| unwilling(NO_FILES))?;
-        let change = self.resolve(current.schema(), &held, update.change())?;
-        let is_new = matches!(change, ConfigChange::Add(_));
-        let (next_files, name) = files.changed(change).map_err(refusal)?;
-        let layer = next_files.layer().map_err(config_refusal)?;
-        refuse_meaningless(
-            if is_new { None } else { Some(files) },
-            &layer,
-            &next_files,
-            &name,
-        )?;
-        let wanted = (self.read)(Some(layer)).map_err(config_refusal)?;
+        let read = |layer| self.source.read(Some(layer));
+        let plan = ChangePlan::of(&held, current.schema(), update.change(), &read)?;
+        let (wanted, name) = (plan.wanted, plan.name);
         refuse_moves(&held, &wanted)?;
-        refuse_covered(current.schema(), &wanted)?;
-        refuse_missing_folders(&held, &wanted)?;
-        let tls = new_tls(&held, &wanted)?;
+        let tls = new_tls(&held, &wanted);
+        let tls = tls.map_err(|error| TreeRefusal::Failed(error.to_string()))?;
         if update.is_trial() {
             return check_settings(&wanted)
                 .map(|_| None)
@@ -94,12 +95,17 @@ impl<'r> Configuration<'r> {
             make_folders: false,
             existing: Some(current),
         };
-        let opened = open::open(&wanted, &stores, Some(&self.statistics));
+        let schema = open::schema_of(&wanted, current);
+        let schema = schema.map_err(|error| open_refusal(error, &wanted))?;
+        // From here on nobody can store a value of a definition that goes.
+        let definitions = hold_updates(current, &schema, updating);
+        let opened = open::open_with(&wanted, schema, &stores, Some(&self.statistics));
         let (next, _) = opened.map_err(|error| open_refusal(error, &wanted))?;
         if !update.is_relaxed() && update.locks_out(current, &next) {
             return Err(unwilling(LOCKED_OUT));
         }
-        let flushed = files.replace_by(&next_files);
+        refuse_closed_log(&held, &wanted)?;
+        let flushed = plan.old_files.replace_by(&plan.new_files);
         if let Some(error) = flushed.map_err(|error| TreeRefusal::Failed(error.to_string()))? {
             tracing::error!("the configuration has changed, but may be lost in a crash: {error}");
         }
@@ -107,47 +113,116 @@ impl<'r> Configuration<'r> {
             tracing::error!("the configuration has changed, but not all indexes: {error}");
         }
         tracing::info!("the configuration has changed: {name}");
-        if next_files.is_in_memory() {
-            let file = next_files.directory().display();
+        if plan.new_files.is_in_memory() {
+            let file = plan.new_files.directory().display();
             tracing::warn!("the change ends with the server: it is not in {file}");
         }
-        if let Some(tls) = tls {
-            self.tls.set(tls);
-        }
-        let differences = kept_differences(&held, &wanted).into_iter();
-        for difference in differences.filter(|difference| !difference.starts_with("tls.")) {
+        for difference in kept_differences(&held, &wanted) {
             tracing::warn!("at the next start: {difference}");
         }
-        *held = wanted;
-        Ok(Some(next))
+        self.put_in_force(wanted, tls, &mut held);
+        Ok(Some(Next {
+            directory: next,
+            _definitions: definitions,
+        }))
     }
 
-    /// Returns the change of the files. Attributes that the schema lacks stay in their entry.
-    fn resolve(
-        &self,
+    /// Puts the settings of the server itself in force: TLS, limits of connections, the log.
+    fn put_in_force(&self, wanted: Settings, tls: Option<Option<Tls>>, held: &mut Settings) {
+        if let Some(tls) = tls {
+            self.running.tls.set(tls);
+        }
+        let mut settings = ServerSettings::from(&wanted);
+        if held.global.connections.value != wanted.global.connections.value {
+            settings.fit_descriptors();
+        } else {
+            settings.connections_max = self.running.live.load().connections_max;
+        }
+        self.running.live.set(&settings);
+        self.source.in_force(&wanted);
+        *held = wanted;
+    }
+}
+
+/// A change that the parser of a start has accepted.
+pub(super) struct ChangePlan {
+    pub(super) old_files: Arc<ConfigFiles>,
+    pub(super) new_files: ConfigFiles,
+    /// The name of the changed entry.
+    pub(super) name: String,
+    /// The settings after the change.
+    pub(super) wanted: Settings,
+}
+
+impl ChangePlan {
+    /// Reads the files after a change.
+    pub(super) fn of(
+        held: &Settings,
         schema: &Schema,
-        settings: &Settings,
         change: &TreeChange,
-    ) -> Result<ConfigChange, TreeRefusal> {
-        Ok(match change {
-            TreeChange::Add(entry) => ConfigChange::Add(config_entry(entry)?),
-            TreeChange::Remove(dn) => ConfigChange::Remove(dn.clone()),
-            TreeChange::Rename { dn, rdn } => ConfigChange::Rename {
-                dn: dn.clone(),
-                rdn: rdn.clone(),
-            },
-            TreeChange::Replace(entry) => {
-                let mut entry = config_entry(entry)?;
-                let files = settings.files.iter();
-                let held = files.flat_map(|files| files.entries().unwrap_or_default());
-                let held = held.filter(|held| held.dn.eq_ignore_ascii_case(&entry.dn));
-                let unknown = held.flat_map(|held| held.attributes);
-                let unknown = unknown.filter(|(name, _)| schema.describe(name.as_bytes()).is_err());
-                entry.attributes.extend(unknown.collect::<Vec<_>>());
-                ConfigChange::Replace(entry)
-            }
+        read: &dyn Fn(Layer) -> Result<Settings, ConfigError>,
+    ) -> Result<ChangePlan, TreeRefusal> {
+        let files = held.files.as_ref().ok_or_else(|| unwilling(NO_FILES))?;
+        let change = resolve(schema, held, change)?;
+        let is_new = matches!(change, ConfigChange::Add(_));
+        let (new_files, name) = files.changed(change).map_err(refusal)?;
+        let layer = new_files.layer().map_err(config_refusal)?;
+        let before = if is_new { None } else { Some(&**files) };
+        refuse_meaningless(before, &layer, &new_files, &name)?;
+        let wanted = read(layer).map_err(config_refusal)?;
+        refuse_covered(schema, &wanted)?;
+        refuse_missing_folders(held, &wanted)?;
+        Ok(ChangePlan {
+            old_files: Arc::clone(files),
+            new_files,
+            name,
+            wanted,
         })
     }
+}
+
+/// Returns the change of the files. Attributes that the schema lacks stay in their entry.
+fn resolve(
+    schema: &Schema,
+    settings: &Settings,
+    change: &TreeChange,
+) -> Result<ConfigChange, TreeRefusal> {
+    Ok(match change {
+        TreeChange::Add(entry) => ConfigChange::Add(config_entry(entry)?),
+        TreeChange::Remove(dn) => ConfigChange::Remove(dn.clone()),
+        TreeChange::Rename { dn, rdn } => ConfigChange::Rename {
+            dn: dn.clone(),
+            rdn: rdn.clone(),
+        },
+        TreeChange::Replace(entry) => {
+            let mut entry = config_entry(entry)?;
+            let files = settings.files.iter();
+            let held = files.flat_map(|files| files.entries().unwrap_or_default());
+            let held = held.filter(|held| held.dn.eq_ignore_ascii_case(&entry.dn));
+            let unknown = held.flat_map(|held| held.attributes);
+            let unknown = unknown.filter(|(name, _)| schema.describe(name.as_bytes()).is_err());
+            entry.attributes.extend(unknown.collect::<Vec<_>>());
+            ConfigChange::Replace(entry)
+        }
+    })
+}
+
+/// The directory that replaces the current one.
+pub(super) struct Next<'l> {
+    pub(super) directory: Directory,
+    /// Held until the directory is in force, if its definitions are others.
+    _definitions: Option<RwLockWriteGuard<'l, ()>>,
+}
+
+/// Waits for the updates of entries on their way, and lets no other begin, if the definitions
+/// change.
+fn hold_updates<'l>(
+    current: &Directory,
+    schema: &Arc<Schema>,
+    updating: &'l RwLock<()>,
+) -> Option<RwLockWriteGuard<'l, ()>> {
+    let is_same = Arc::ptr_eq(current.schema(), schema);
+    (!is_same).then(|| updating.write().unwrap_or_else(PoisonError::into_inner))
 }
 
 /// The end of warnings of what a start ignores.
@@ -259,6 +334,23 @@ fn refuse_missing_folders(held: &Settings, wanted: &Settings) -> Result<(), Tree
     Ok(())
 }
 
+/// Fails if the server cannot write to a new file of the log.
+fn refuse_closed_log(held: &Settings, wanted: &Settings) -> Result<(), TreeRefusal> {
+    let file = wanted.global.log_file.value.as_ref();
+    let Some(file) = file.filter(|_| wanted.global.log_file.value != held.global.log_file.value)
+    else {
+        return Ok(());
+    };
+    let mut options = std::fs::OpenOptions::new();
+    let opened = options.append(true).create(true).open(file);
+    opened.map(drop).map_err(|error| {
+        TreeRefusal::Failed(format!(
+            "olcLogFile: cannot open {}: {error}",
+            file.display()
+        ))
+    })
+}
+
 /// Fails if a database is below an earlier one, as in slapd.
 fn refuse_covered(schema: &Schema, wanted: &Settings) -> Result<(), TreeRefusal> {
     let mut earlier: Vec<Dn> = Vec::new();
@@ -280,22 +372,32 @@ fn refuse_covered(schema: &Schema, wanted: &Settings) -> Result<(), TreeRefusal>
 /// Returns the TLS of new connections if its settings differ.
 ///
 /// # Errors
-/// [`TreeRefusal`] for settings with which no server starts.
-fn new_tls(held: &Settings, wanted: &Settings) -> Result<Option<Option<Tls>>, TreeRefusal> {
-    let options = ServerSettings::from(wanted).tls;
-    if options == ServerSettings::from(held).tls {
+/// [`TlsError`] for settings with which no server starts.
+pub(super) fn new_tls(held: &Settings, wanted: &Settings) -> Result<Option<Option<Tls>>, TlsError> {
+    if ServerSettings::from(wanted).tls == ServerSettings::from(held).tls {
         return Ok(None);
     }
-    let mut listeners = wanted.global.listen.iter();
-    let made = if options.is_configured() {
+    make_tls(wanted).map(Some)
+}
+
+/// Checks the certificates and keys that the settings name, as a start does.
+///
+/// # Errors
+/// [`TlsError`] with the file and the reason.
+pub fn check_tls(settings: &Settings) -> Result<(), TlsError> {
+    make_tls(settings).map(drop)
+}
+
+fn make_tls(settings: &Settings) -> Result<Option<Tls>, TlsError> {
+    let options = ServerSettings::from(settings).tls;
+    let mut listeners = settings.global.listen.iter();
+    if options.is_configured() {
         Tls::new(&options).map(Some)
     } else if let Some(url) = listeners.find(|url| url.scheme == ListenScheme::Ldaps) {
         Err(TlsError::NoCertificate(url.to_string()))
     } else {
         Ok(None)
-    };
-    made.map(Some)
-        .map_err(|error| TreeRefusal::Failed(error.to_string()))
+    }
 }
 
 fn suffixes(store: &Database) -> Vec<String> {
@@ -364,14 +466,14 @@ fn attribute_at(settings: &Settings, file: &str, at: usize) -> Option<&'static s
     part?.value.attribute()
 }
 
-fn check_refusal(error: CheckError, settings: &Settings) -> TreeRefusal {
+pub(super) fn check_refusal(error: CheckError, settings: &Settings) -> TreeRefusal {
     match error {
         CheckError::Config(error) => config_refusal(error),
         CheckError::Schema(error) => schema_refusal(error, settings),
     }
 }
 
-fn open_refusal(error: OpenError, settings: &Settings) -> TreeRefusal {
+pub(super) fn open_refusal(error: OpenError, settings: &Settings) -> TreeRefusal {
     match error {
         OpenError::Config(error) => config_refusal(error),
         OpenError::Schema(error) => schema_refusal(error, settings),

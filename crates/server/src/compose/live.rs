@@ -10,7 +10,7 @@
 //! changed.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, RwLockReadGuard, TryLockError};
 
 use fulgurite_directory::{Directory, TreeRefusal, WriteReply, WriteRequest};
 
@@ -30,6 +30,9 @@ pub struct Live<'r> {
     configuration: Option<Configuration<'r>>,
     /// Locked while the next generation is made.
     reloading: Mutex<()>,
+    /// Shared by those who apply updates of entries. Locked alone while the definitions change, so
+    /// that no update ends with definitions that are no longer in force.
+    updating: RwLock<()>,
     monitor: Option<Arc<Monitor>>,
     /// The files of the logs of changes.
     pub(super) audit_files: AuditFiles,
@@ -46,6 +49,7 @@ impl<'r> Live<'r> {
             newest: AtomicUsize::new(0),
             configuration: None,
             reloading: Mutex::new(()),
+            updating: RwLock::new(()),
             monitor: None,
             audit_files: AuditFiles::default(),
         }
@@ -76,6 +80,26 @@ impl<'r> Live<'r> {
             .unwrap_or_else(|| unreachable!("there is a first generation"))
     }
 
+    /// Returns the newest generation for updates of entries. The definitions stay until the guard
+    /// is dropped.
+    pub(super) fn current_for_updates(&self) -> (&Directory, RwLockReadGuard<'_, ()>) {
+        let guard = self.updating.read();
+        let guard = guard.unwrap_or_else(PoisonError::into_inner);
+        (self.current(), guard)
+    }
+
+    /// Does the same if no change of the definitions is on its way.
+    pub(super) fn current_for_updates_at_once(
+        &self,
+    ) -> Option<(&Directory, RwLockReadGuard<'_, ()>)> {
+        let guard = match self.updating.try_read() {
+            Ok(guard) => guard,
+            Err(TryLockError::Poisoned(error)) => error.into_inner(),
+            Err(TryLockError::WouldBlock) => return None,
+        };
+        Some((self.current(), guard))
+    }
+
     /// Returns the figures of the monitor as lines for a log; none without a monitor.
     pub(super) fn monitor_lines(&self) -> Vec<String> {
         let monitor = self.monitor.as_ref();
@@ -92,7 +116,8 @@ impl<'r> Live<'r> {
         };
         let _guard = lock(&self.reloading);
         self.require_slot()?;
-        self.publish(configuration.reload(self.current())?);
+        let next = configuration.reload(self.current(), &self.updating)?;
+        self.publish(next.directory);
         Ok(())
     }
 
@@ -108,11 +133,11 @@ impl<'r> Live<'r> {
         let next = self.require_slot().map_err(TreeRefusal::Unwilling);
         let next = next.and_then(|()| {
             let configuration = self.configuration.as_ref().ok_or_else(none)?;
-            configuration.change(current, &update)
+            configuration.change(current, &update, &self.updating)
         });
         let outcome = next.map(|next| {
             if let Some(next) = next {
-                self.publish(next);
+                self.publish(next.directory);
             }
         });
         update.finish(outcome)

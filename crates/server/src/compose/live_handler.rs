@@ -238,11 +238,12 @@ impl Handler for Live<'_> {
         let mut rest = updates.as_slice();
         while !rest.is_empty() {
             // Updates after one of the configuration see the next generation.
-            let directory = self.current();
+            let (directory, definitions) = self.current_for_updates();
             let mut of_entries = rest.iter();
             let of_entries = of_entries.position(|update| directory.is_tree_update(update));
             let (of_entries, others) = rest.split_at(of_entries.unwrap_or(rest.len()));
             let replies = directory.apply(of_entries);
+            drop(definitions);
             let records = replies.iter().filter_map(|reply| reply.audit.as_ref());
             self.audit_files.write(records);
             responses.extend(replies.into_iter().map(|reply| reply.bytes));
@@ -256,7 +257,7 @@ impl Handler for Live<'_> {
     }
 
     fn apply_at_once(&self, updates: &[WriteRequest]) -> Option<Vec<Vec<u8>>> {
-        let directory = self.current();
+        let (directory, _definitions) = self.current_for_updates_at_once()?;
         if updates
             .iter()
             .any(|update| directory.is_tree_update(update))

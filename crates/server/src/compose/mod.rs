@@ -9,14 +9,19 @@
 //!                 |                     |
 //!               schema              the words of the crates that act on the settings
 //!
+//!   editor ---> configure                                changes of a directory without a server
+//!
+//!   source                                               where settings come from, what follows them
+//!
 //!   live_handler ---> live                              answers requests by the newest Directory
 //!              \---> audit_files                        the log of changes, after the commit
 //! ```
 
 mod audit_files;
 pub(crate) mod check;
-mod configure;
+pub(crate) mod configure;
 mod convert;
+pub(crate) mod editor;
 mod exposure;
 pub(crate) mod live;
 mod live_handler;
@@ -25,3 +30,4 @@ mod reload;
 pub(crate) mod schema;
 pub(crate) mod seed;
 pub(crate) mod service;
+pub(crate) mod source;

@@ -131,15 +131,30 @@ pub(crate) fn open(
     plan: &StorePlan<'_>,
     statistics: Option<&Arc<Statistics>>,
 ) -> Result<(Directory, Option<Arc<Monitor>>), OpenError> {
-    let schema = Arc::new(schema(settings)?);
+    open_with(settings, Arc::new(schema(settings)?), plan, statistics)
+}
+
+/// Returns the schema that the settings describe. It is that of a directory if both publish the
+/// same, because its tables are large.
+pub(crate) fn schema_of(
+    settings: &Settings,
+    existing: &Directory,
+) -> Result<Arc<Schema>, OpenError> {
+    let schema = schema(settings)?;
+    Ok(match publish_the_same(existing.schema(), &schema) {
+        true => Arc::clone(existing.schema()),
+        false => Arc::new(schema),
+    })
+}
+
+/// Does the same as [`open`], with the schema of the settings.
+pub(crate) fn open_with(
+    settings: &Settings,
+    schema: Arc<Schema>,
+    plan: &StorePlan<'_>,
+    statistics: Option<&Arc<Statistics>>,
+) -> Result<(Directory, Option<Arc<Monitor>>), OpenError> {
     check::check_names(settings, &schema)?;
-    // An unchanged schema keeps its tables, which are large.
-    let schema = match plan.existing {
-        Some(directory) if publish_the_same(directory.schema(), &schema) => {
-            Arc::clone(directory.schema())
-        }
-        _ => schema,
-    };
     let stores = settings
         .stores()
         .map(|database| store(database, &schema, plan))
@@ -161,11 +176,19 @@ pub(crate) fn open(
     Ok((directory, monitor))
 }
 
-/// Sets the limits and requests the indexes of a directory whose stores were open before.
+/// Sets limits and durability, and requests the indexes of a directory whose stores were open
+/// before.
 pub(crate) fn apply_to_stores(settings: &Settings, directory: &Directory) -> Result<(), OpenError> {
     for (database, open) in settings.stores().zip(directory.databases()) {
         let store = open.shared_store();
-        store.limit_entries(*database.storage.entry_bytes_max);
+        let storage = &database.storage;
+        store.limit_entries(*storage.entry_bytes_max);
+        store.limit_growth(*storage.map_bytes_max);
+        let set = store.set_durability(convert::durability(*storage.durability));
+        set.map_err(|source| fulgurite_store::OpenError::Read {
+            path: store.path().to_owned(),
+            source,
+        })?;
     }
     for (database, open) in settings.stores().zip(directory.databases()) {
         let store = open.shared_store();
@@ -299,7 +322,7 @@ fn monitor_options(
 }
 
 /// Returns the options of the database `cn=config`.
-fn config_options(settings: &Settings) -> Result<TreeOptions, OpenError> {
+pub(super) fn config_options(settings: &Settings) -> Result<TreeOptions, OpenError> {
     let policy = &settings.config.policy;
     Ok(TreeOptions {
         root: convert::root(&settings.config)?,

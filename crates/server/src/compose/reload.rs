@@ -1,24 +1,23 @@
 //! Reloads the configuration, and refuses changes of settings that are fixed at the start.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
-use fulgurite_config::{ConfigError, Settings, Shown, is_fixed};
+use fulgurite_config::{Settings, Shown, is_fixed};
 use fulgurite_directory::Directory;
+use fulgurite_schema::Schema;
 
 use super::open;
-use crate::statistics::{Statistics, lock};
+use crate::statistics::Statistics;
 
-/// Reads the settings and makes the directory that replaces the current one.
+/// Makes the directory that replaces the current one.
 pub(super) fn renew(
     current: &Directory,
-    settings: &Mutex<Settings>,
-    read: &dyn Fn() -> Result<Settings, ConfigError>,
-    statistics: &Arc<Statistics>,
+    held: &Settings,
+    wanted: &Settings,
+    (schema, statistics): (Arc<Schema>, &Arc<Statistics>),
 ) -> Result<Directory, String> {
-    let mut settings = lock(settings);
-    let wanted = read().map_err(|error| error.to_string())?;
-    let fixed = fixed_differences(&settings, &wanted);
+    let fixed = fixed_differences(held, wanted);
     if !fixed.is_empty() {
         return Err(format!(
             "{} cannot change while the server runs: stop it and start it again",
@@ -30,10 +29,9 @@ pub(super) fn renew(
         make_folders: false,
         existing: Some(current),
     };
-    let opened = open::open(&wanted, &stores, Some(statistics));
+    let opened = open::open_with(wanted, schema, &stores, Some(statistics));
     let (next, _) = opened.map_err(|error| error.to_string())?;
-    open::apply_to_stores(&wanted, &next).map_err(|error| error.to_string())?;
-    *settings = wanted;
+    open::apply_to_stores(wanted, &next).map_err(|error| error.to_string())?;
     Ok(next)
 }
 
@@ -141,9 +139,9 @@ mod tests {
         let held = settings("sizelimit 5\nthreads 4");
         assert!(fixed_differences(&held, &settings("threads 4\nallow bind_v2")).is_empty());
         assert_eq!(
-            fixed_differences(&held, &settings("threads 8\nidletimeout 7")),
+            fixed_differences(&held, &settings("threads 8\nidletimeout 7\npidfile /run/x")),
             [
-                "limits.idle (\"7\" instead of \"unlimited\", a.conf, line 2)",
+                "pid_file (\"/run/x\" instead of \"\", a.conf, line 3)",
                 "threads (\"8\" instead of \"4\", a.conf, line 1)"
             ]
         );
@@ -160,7 +158,7 @@ mod tests {
         let with_two = |more: &str| {
             let text = format!(
                 "{more}\ndatabase mdb\nsuffix dc=y\ndirectory /y\ndatabase mdb\nsuffix dc=x\n\
-                 directory /x\nrootdn cn=r,dc=x\nmaxsize 8192000\n"
+                 directory /x\nrootdn cn=r,dc=x\nmaxreaders 8192000\n"
             );
             let layer = Layer::from_slapd_conf_text(&text, "a.conf".as_ref());
             Settings::new(layer.unwrap()).unwrap()

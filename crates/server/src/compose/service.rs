@@ -4,20 +4,17 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use fulgurite_config::{ConfigError, Layer, Settings};
+use fulgurite_config::{ConfigError, Settings};
 
 use super::configure::Configuration;
 use super::live::Live;
 use super::open::{self, OpenError};
 use super::seed::{self, SeedError};
-use crate::driver::descriptors::raise_descriptor_limit;
+use super::source::{RunningServer, SettingsSource};
 use crate::driver::error::ServerError;
 use crate::driver::server::Server;
 use crate::driver::settings::{AddressFamilies, Hangup, ServerSettings};
 use crate::statistics::Statistics;
-
-/// File descriptors reserved for stores, event loops and logs.
-const DESCRIPTORS_RESERVED: u64 = 64;
 
 /// A failure to start a service, or the reason of its end.
 #[derive(Debug, thiserror::Error)]
@@ -68,18 +65,17 @@ pub struct Service<'r> {
 }
 
 impl<'r> Service<'r> {
-    /// Opens listeners and stores as the settings say, and creates missing stores, empty. `read`
-    /// returns the settings again when an administrator asks for a reload. With a layer, it returns
-    /// the settings that the server would have with this layer in place of its configuration.
+    /// Opens listeners and stores as the settings say, and creates missing stores, empty. The
+    /// source reads the settings again when an administrator asks for a reload.
     ///
     /// # Errors
     /// [`ServiceError`], which names the file or address and the reason.
     pub fn start(
         settings: Settings,
         options: ServiceOptions,
-        read: impl Fn(Option<Layer>) -> Result<Settings, ConfigError> + Send + Sync + 'r,
+        source: impl SettingsSource + 'r,
     ) -> Result<Service<'r>, ServiceError> {
-        Service::start_after(settings, options, || Ok(()), read)
+        Service::start_after(settings, options, || Ok(()), source)
     }
 
     /// Starts as [`start`](Self::start) does, and calls `between` after the listeners and before
@@ -91,7 +87,7 @@ impl<'r> Service<'r> {
         settings: Settings,
         options: ServiceOptions,
         between: impl FnOnce() -> Result<(), String>,
-        read: impl Fn(Option<Layer>) -> Result<Settings, ConfigError> + Send + Sync + 'r,
+        source: impl SettingsSource + 'r,
     ) -> Result<Service<'r>, ServiceError> {
         let statistics = Arc::<Statistics>::default();
         let stores = open::StorePlan {
@@ -107,7 +103,7 @@ impl<'r> Service<'r> {
             options.hangup
         };
         server_settings.families = options.families;
-        fit_descriptors(&mut server_settings);
+        server_settings.fit_descriptors();
         let listen: Vec<_> = settings
             .global
             .listen
@@ -123,7 +119,11 @@ impl<'r> Service<'r> {
             tracing::info!("{added} entries were missing and have been added");
         }
         let files = write_files(&settings)?;
-        let configuration = Configuration::new(settings, Box::new(read), statistics, server.tls());
+        let running = RunningServer {
+            tls: server.tls(),
+            live: server.live(),
+        };
+        let configuration = Configuration::new(settings, Box::new(source), statistics, running);
         let mut live = Live::new(directory).with_configuration(configuration);
         if let Some(monitor) = monitor {
             live = live.with_monitor(monitor);
@@ -155,21 +155,6 @@ impl std::fmt::Debug for Service<'_> {
         f.debug_struct("Service")
             .field("server", &self.server)
             .finish_non_exhaustive()
-    }
-}
-
-/// Limits connections to the available file descriptors.
-fn fit_descriptors(settings: &mut ServerSettings) {
-    let Some(descriptors) = raise_descriptor_limit() else {
-        return;
-    };
-    let available = descriptors.saturating_sub(DESCRIPTORS_RESERVED).max(1);
-    let available = usize::try_from(available).unwrap_or(usize::MAX);
-    if available < settings.connections_max {
-        tracing::warn!(
-            "only {available} connections at once: the system's limit of open files is {descriptors}"
-        );
-        settings.connections_max = available;
     }
 }
 

@@ -199,15 +199,16 @@ impl<'h, H: Handler> Acceptor<'h, H> {
         url: String,
         tls: bool,
     ) {
+        let live = self.shared.live.load();
         let open: usize = self.workers.iter().map(WorkerHandle::connections).sum();
-        if open >= self.shared.settings.connections_max {
+        if open >= live.connections_max {
             reject(stream);
             return;
         }
         let id = self.next_connection;
         self.next_connection += 1;
         self.shared.statistics.accepted();
-        if let Some(log) = self.shared.log {
+        if let Some(log) = self.shared.log_of(&live) {
             log.line(&format!("conn={id} ACCEPT from {peer} ({socket})"));
         }
         let least = self
@@ -216,7 +217,7 @@ impl<'h, H: Handler> Acceptor<'h, H> {
             .min_by_key(|worker| worker.connections());
         if let Some(worker) = least {
             let transport = match stream {
-                Socket::Unix(_) => self.shared.settings.local_ssf,
+                Socket::Unix(_) => live.local_ssf,
                 Socket::Tcp(_) => 0,
             };
             let facts = Arc::new(Connection {

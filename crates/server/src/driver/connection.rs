@@ -302,7 +302,7 @@ impl<'h, H: Handler> Connection<'h, H> {
 
     /// Returns the reason if the connection has exceeded a time limit.
     pub(super) fn overdue(&self, settings: &ServerSettings, now: Instant) -> Option<&'static str> {
-        let limits = &settings.session;
+        let limits = self.session.limits();
         let exceeded = |since: Option<Instant>, limit: Option<Duration>| {
             since
                 .zip(limit)

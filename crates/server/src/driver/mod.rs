@@ -27,6 +27,7 @@ pub(crate) mod error;
 mod hashing;
 mod inbox;
 mod listener;
+pub(crate) mod live_settings;
 mod run_queue;
 pub(crate) mod server;
 pub(crate) mod settings;

@@ -12,6 +12,7 @@ use signal_hook_mio::v1_0::Signals;
 use super::context::ServerContext;
 use super::error::ServerError;
 use super::listener::{Listener, listen};
+use super::live_settings::LiveSettings;
 use super::settings::ServerSettings;
 use super::stop::{STOP, StopHandle};
 use super::{acceptor, threads};
@@ -27,6 +28,7 @@ pub struct Server {
     settings: ServerSettings,
     listeners: Vec<Listener>,
     tls: Arc<TlsSlot>,
+    live: Arc<LiveSettings>,
     poll: Poll,
     signals: Option<Signals>,
     stop: StopHandle,
@@ -65,6 +67,7 @@ impl Server {
             .then(acceptor::catch_signals)
             .transpose()?;
         Ok(Server {
+            live: Arc::new(LiveSettings::new(&settings)),
             settings,
             signals,
             listeners,
@@ -85,6 +88,11 @@ impl Server {
     /// Returns the place of its TLS.
     pub(crate) fn tls(&self) -> Arc<TlsSlot> {
         Arc::clone(&self.tls)
+    }
+
+    /// Returns the settings that can change while it runs.
+    pub(crate) fn live(&self) -> Arc<LiveSettings> {
+        Arc::clone(&self.live)
     }
 
     /// Returns the addresses of the listeners, with the actual port if 0 was requested.
@@ -127,10 +135,8 @@ impl Server {
             statistics: &self.statistics,
             settings: &self.settings,
             tls: &self.tls,
-            log: self
-                .settings
-                .log_operations
-                .then_some(&log as &dyn OperationLog),
+            live: &self.live,
+            log: &log,
         };
         threads::run(context, self.poll, self.signals, self.listeners, &self.stop)
     }

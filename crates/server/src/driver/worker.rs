@@ -13,6 +13,7 @@ use super::context::ServerContext;
 use super::error::ServerError;
 use super::hashing;
 use super::inbox::{ConnectionId, Inbox, NewConnection, WAKE, WorkerMessage};
+use super::live_settings::LiveValues;
 use super::run_queue::RunQueue;
 use super::updates::Updates;
 use super::writer::{QueuedUpdate, UpdateOrigin};
@@ -40,6 +41,8 @@ pub(super) struct Worker<'h, H: Handler> {
     run_queue: RunQueue,
     cache: H::Cache<'h>,
     statistics: Arc<WorkerStatistics>,
+    /// The settings that its connections have.
+    live: Arc<LiveValues>,
     scratch: Vec<u8>,
     swept_at: Instant,
     draining: bool,
@@ -65,6 +68,7 @@ impl<'h, H: Handler> Worker<'h, H> {
             run_queue: RunQueue::default(),
             cache: H::Cache::default(),
             statistics: shared.statistics.worker(),
+            live: Arc::clone(&shared.live.load()),
             scratch: vec![0; READ_BYTES],
             swept_at: Instant::now(),
             draining: false,
@@ -83,6 +87,7 @@ impl<'h, H: Handler> Worker<'h, H> {
                 _ => {}
             }
             let now = Instant::now();
+            self.follow_settings();
             for event in &events {
                 if event.token() == WAKE {
                     self.read_inbox(now);
@@ -101,6 +106,20 @@ impl<'h, H: Handler> Worker<'h, H> {
         }
         self.updates.hand_over();
         Ok(())
+    }
+
+    /// Passes changed settings on to all connections.
+    fn follow_settings(&mut self) {
+        let newest = self.shared.live.load();
+        if Arc::ptr_eq(&newest, &self.live) {
+            return;
+        }
+        self.live = Arc::clone(&newest);
+        let log = self.shared.log_of(&newest);
+        for connection in self.connections.values_mut() {
+            let limits = Arc::clone(&newest.session);
+            connection.session.set_limits(limits, log);
+        }
     }
 
     fn timeout(&self) -> Option<Duration> {
@@ -173,13 +192,13 @@ impl<'h, H: Handler> Worker<'h, H> {
         }
         let ServerContext {
             handler,
-            settings,
-            log,
             identities,
             ..
         } = self.shared;
+        let log = self.shared.log_of(&self.live);
+        let limits = Arc::clone(&self.live.session);
         let meter = self.statistics.open(&facts);
-        let session = Session::new(handler, &settings.session, log, Arc::clone(&facts));
+        let session = Session::new(handler, limits, log, Arc::clone(&facts));
         let mut session = session.with_meter(meter.clone()).with_quotas(identities);
         if self.draining {
             session.drain();
@@ -222,7 +241,7 @@ impl<'h, H: Handler> Worker<'h, H> {
         connection.queued = false;
         let read = connection.read(&mut self.scratch, now);
         // Before the operations that the same bytes carry.
-        if let (Ok(true), Some(log)) = (&read, self.shared.log) {
+        if let (Ok(true), Some(log)) = (&read, self.shared.log_of(&self.live)) {
             log.line(&connection.describe_tls());
         }
         let turn = connection.session.turn_with(&mut self.cache);
@@ -323,7 +342,7 @@ impl<'h, H: Handler> Worker<'h, H> {
         if self.connections.remove(&id).is_some() {
             self.statistics.close(id as u64);
             self.inbox.forget_connection();
-            if let Some(log) = self.shared.log {
+            if let Some(log) = self.shared.log_of(&self.live) {
                 log.line(&format!("conn={id} closed ({reason})"));
             }
         }

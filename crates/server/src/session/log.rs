@@ -27,9 +27,9 @@ pub trait OperationLog: Sync {
     fn now(&self) -> Instant;
 }
 
-/// The log of one connection.
+/// The log of one connection. Without a sink it only counts the operations.
 pub(super) struct ConnectionLog<'h> {
-    sink: &'h dyn OperationLog,
+    sink: Option<&'h dyn OperationLog>,
     connection: u64,
     operations: u64,
 }
@@ -47,7 +47,7 @@ pub(super) struct OperationRecord {
 }
 
 impl<'h> ConnectionLog<'h> {
-    pub(super) fn new(sink: &'h dyn OperationLog, connection: u64) -> Self {
+    pub(super) fn new(sink: Option<&'h dyn OperationLog>, connection: u64) -> Self {
         ConnectionLog {
             sink,
             connection,
@@ -55,20 +55,26 @@ impl<'h> ConnectionLog<'h> {
         }
     }
 
-    pub(super) fn now(&self) -> Instant {
-        self.sink.now()
+    /// Sets the sink of further operations.
+    pub(super) fn set_sink(&mut self, sink: Option<&'h dyn OperationLog>) {
+        self.sink = sink;
     }
 
-    /// Records the start of a request.
+    /// Returns the time if there is a sink.
+    pub(super) fn now(&self) -> Option<Instant> {
+        self.sink.map(OperationLog::now)
+    }
+
+    /// Records the start of a request if there is a sink.
     pub(super) fn begin(
         &mut self,
         message: &Message<'_>,
         received: Option<Instant>,
-    ) -> OperationRecord {
-        let begun = self.sink.now();
+    ) -> Option<OperationRecord> {
         let operation = self.operations;
         self.operations += 1;
-        OperationRecord {
+        let begun = self.sink?.now();
+        Some(OperationRecord {
             operation,
             request: tracked(&message.controls) + &describe(&message.request),
             received: received.unwrap_or(begun),
@@ -81,24 +87,28 @@ impl<'h> ConnectionLog<'h> {
                     ..
                 })
             ),
-        }
+        })
     }
 
     /// Logs a request that has no response.
     pub(super) fn unanswered(&mut self, message: &Message<'_>) {
-        let record = self.begin(message, None);
-        self.sink.line(&format!(
-            "conn={} op={} {}",
-            self.connection, record.operation, record.request
-        ));
+        if let (Some(record), Some(sink)) = (self.begin(message, None), self.sink) {
+            sink.line(&format!(
+                "conn={} op={} {}",
+                self.connection, record.operation, record.request
+            ));
+        }
     }
 
     /// Logs a request that was answered with an error before it began.
     pub(super) fn refused(&mut self, id: MessageId, operation: Operation, result: &LdapResult) {
         let number = self.operations;
         self.operations += 1;
+        let Some(sink) = self.sink else {
+            return;
+        };
         let tag = operation.result_tag().map_or(0, |tag| tag.0);
-        self.sink.line(&format!(
+        sink.line(&format!(
             "conn={} op={number} {operation} msgid={id} RESULT tag={tag} err={} text={}",
             self.connection,
             result.code.number(),
@@ -108,7 +118,10 @@ impl<'h> ConnectionLog<'h> {
 
     /// Logs an operation that has ended; `responses` are its last responses.
     pub(super) fn end(&self, mut record: OperationRecord, responses: &[u8]) {
-        let ended = self.sink.now();
+        let Some(sink) = self.sink else {
+            return;
+        };
+        let ended = sink.now();
         let Some((tag, code, text)) = record.read_result(responses) else {
             return;
         };
@@ -124,12 +137,15 @@ impl<'h> ConnectionLog<'h> {
             let _ = write!(line, " nentries={}", record.entries);
         }
         let _ = write!(line, " text={}", QuotedText(text.as_bytes()));
-        self.sink.line(&line);
+        sink.line(&line);
     }
 
     /// Logs an operation that was abandoned.
     pub(super) fn abandoned(&self, record: &OperationRecord) {
-        self.sink.line(&format!(
+        let Some(sink) = self.sink else {
+            return;
+        };
+        sink.line(&format!(
             "conn={} op={} {} ABANDONED nentries={}",
             self.connection, record.operation, record.request, record.entries,
         ));

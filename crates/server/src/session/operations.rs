@@ -14,7 +14,7 @@ use super::class::RequestClass;
 use super::handler::{Handler, RunningSearch as _};
 use super::job::{CheckId, Job};
 use super::limits::SessionLimits;
-use super::log::{ConnectionLog, OperationRecord};
+use super::log::{ConnectionLog, OperationLog, OperationRecord};
 use super::output::Output;
 use super::quota::{IdentityQuota, IdentityQuotas};
 use crate::statistics::Meter;
@@ -51,7 +51,7 @@ pub(super) struct Operations<'h, H: Handler> {
     hashing: Vec<(CheckId, PendingOperation)>,
     checks: u64,
     pub(super) jobs: Vec<Job<H>>,
-    log: Option<ConnectionLog<'h>>,
+    log: ConnectionLog<'h>,
     meter: Option<Meter>,
     identities: Option<&'h IdentityQuotas>,
     /// The quota of the connection's identity; `None` if anonymous.
@@ -108,7 +108,7 @@ impl<'h, H: Handler> Operations<'h, H> {
     pub(super) fn new(
         handler: &'h H,
         limits: &SessionLimits,
-        log: Option<ConnectionLog<'h>>,
+        log: ConnectionLog<'h>,
         connection: Arc<Connection>,
     ) -> Self {
         Operations {
@@ -173,9 +173,14 @@ impl<'h, H: Handler> Operations<'h, H> {
         self.handler.is_authenticated(&self.identity)
     }
 
+    /// Sets the log of further operations.
+    pub(super) fn set_log(&mut self, sink: Option<&'h dyn OperationLog>) {
+        self.log.set_sink(sink);
+    }
+
     /// Returns the time if there is a log.
     pub(super) fn now_for_log(&self) -> Option<Instant> {
-        self.log.as_ref().map(ConnectionLog::now)
+        self.log.now()
     }
 
     pub(super) fn outstanding(&self) -> usize {
@@ -234,7 +239,7 @@ impl<'h, H: Handler> Operations<'h, H> {
         } = message;
         let (handler, id) = (self.handler, *id);
         self.work_left = self.work_left.saturating_sub(REQUEST_WORK);
-        let record = self.log.as_mut().map(|log| log.begin(message, received));
+        let record = self.log.begin(message, received);
         let operation = request.operation();
         if let Some(meter) = &self.meter {
             meter.initiated(operation);
@@ -356,7 +361,7 @@ impl<'h, H: Handler> Operations<'h, H> {
         let Request::Extended(request) = &message.request else {
             return false;
         };
-        let record = self.log.as_mut().map(|log| log.begin(message, None));
+        let record = self.log.begin(message, None);
         let mark = self.output.mark();
         let allowed = if self.handler.is_binding(&self.identity) {
             Err(operations_error("SASL bind in progress"))
@@ -389,9 +394,7 @@ impl<'h, H: Handler> Operations<'h, H> {
 
     /// Logs and counts a request that has no response.
     pub(super) fn log_unanswered(&mut self, message: &Message<'_>) {
-        if let Some(log) = &mut self.log {
-            log.unanswered(message);
-        }
+        self.log.unanswered(message);
         if let Some(meter) = &self.meter {
             meter.initiated(message.request.operation());
             meter.completed(message.request.operation());
@@ -457,8 +460,8 @@ impl<'h, H: Handler> Operations<'h, H> {
         let Ok((operation, record)) = self.stop(id) else {
             return;
         };
-        if let (Some(log), Some(record)) = (&self.log, &record) {
-            log.abandoned(record);
+        if let Some(record) = &record {
+            self.log.abandoned(record);
         }
         if let Some(meter) = &self.meter {
             meter.completed(operation);
@@ -598,9 +601,7 @@ impl<'h, H: Handler> Operations<'h, H> {
     /// Answers a request that does not begin.
     pub(super) fn refuse(&mut self, id: MessageId, operation: Operation, result: &LdapResult) {
         encode::result(self.output.append(), id, operation, result, &[]);
-        if let Some(log) = &mut self.log {
-            log.refused(id, operation, result);
-        }
+        self.log.refused(id, operation, result);
         if let Some(meter) = &self.meter {
             meter.completed(operation);
             meter.wrote(0, 0, 1);
@@ -624,8 +625,8 @@ impl<'h, H: Handler> Operations<'h, H> {
                 Job::Update(NO_MESSAGE, CancelToken::default(), update)
             }));
         }
-        if let (Some(log), Some(record)) = (&self.log, record) {
-            log.end(record, self.output.since(mark));
+        if let Some(record) = record {
+            self.log.end(record, self.output.since(mark));
         }
     }
 }

@@ -72,7 +72,7 @@ struct ReceivedRequest {
 
 /// The state of one connection.
 pub struct Session<'h, H: Handler> {
-    limits: &'h SessionLimits,
+    limits: Arc<SessionLimits>,
     input: Input,
     waiting: VecDeque<ReceivedRequest>,
     operations: Operations<'h, H>,
@@ -87,20 +87,36 @@ impl<'h, H: Handler> Session<'h, H> {
     /// Makes the session of a new connection.
     pub fn new(
         handler: &'h H,
-        limits: &'h SessionLimits,
+        limits: Arc<SessionLimits>,
         log: Option<&'h dyn OperationLog>,
         connection: Arc<Connection>,
     ) -> Self {
-        let log = log.map(|sink| ConnectionLog::new(sink, connection.id));
+        let log = ConnectionLog::new(log, connection.id);
+        let operations = Operations::new(handler, &limits, log, connection);
         Session {
             limits,
             input: Input::default(),
             waiting: VecDeque::new(),
-            operations: Operations::new(handler, limits, log, connection),
+            operations,
             phase: Phase::Open,
             draining: false,
             sent_notice: false,
         }
+    }
+
+    /// Sets the limits and the log of further requests.
+    pub(crate) fn set_limits(
+        &mut self,
+        limits: Arc<SessionLimits>,
+        log: Option<&'h dyn OperationLog>,
+    ) {
+        self.limits = limits;
+        self.operations.set_log(log);
+    }
+
+    /// Returns the limits in force.
+    pub(crate) fn limits(&self) -> &SessionLimits {
+        &self.limits
     }
 
     /// Sets the meter that counts the session's work.

@@ -93,6 +93,28 @@ impl Store {
         self.entry_bytes_max.store(bytes_max, Ordering::Relaxed);
     }
 
+    /// Sets the bytes that the data file may grow to. A larger file stays as large as it is.
+    pub fn limit_growth(&self, bytes_max: u64) {
+        self.env.limit_growth(bytes_max);
+    }
+
+    /// Sets the state that further commits reach before they are acknowledged. Earlier commits
+    /// reach it too.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the disk refuses.
+    pub fn set_durability(&self, durability: Durability) -> Result<(), StoreError> {
+        let held = self.env.durability();
+        if held == durability {
+            return Ok(());
+        }
+        self.env.set_durability(durability);
+        if durability != Durability::NoSync {
+            self.env.sync(true)?;
+        }
+        Ok(())
+    }
+
     /// Returns true if the size of entries has a limit.
     #[must_use]
     pub fn limits_entries(&self) -> bool {

@@ -7,6 +7,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use fulgurite_conformance::{SUFFIX, TIMEOUT, fulgurite};
+use fulgurite_testkit::{Ended, run_fed};
 use rustix::process::{Pid, Signal};
 use tempfile::TempDir;
 
@@ -60,6 +61,20 @@ fn the_log_file_takes_the_place_of_standard_error_and_may_be_moved_away() {
     let pid = Pid::from_child(&child);
     rustix::process::kill_process(pid, Signal::HUP).expect("send a signal");
     until("the log goes on", || text("log").contains("read again"));
+    // Operations are logged or not from the next reload on.
+    let quiet = text("settings.toml").replace("operations = true", "operations = false");
+    std::fs::write(at("settings.toml"), &quiet).expect("write the settings");
+    rustix::process::kill_process(pid, Signal::HUP).expect("send a signal");
+    until("the second reload", || {
+        text("log").matches("read again").count() == 2
+    });
+    bind(&at("ldapi"));
+    std::fs::write(at("settings.toml"), quiet.replace("/log\"", "/log2\"")).expect("write");
+    rustix::process::kill_process(pid, Signal::HUP).expect("send a signal");
+    until("the log has another file", || {
+        text("log2").contains("read again")
+    });
+    assert!(!text("log").contains("BIND"), "{}", text("log"));
     rustix::process::kill_process(pid, Signal::TERM).expect("send a signal");
     assert!(child.wait().expect("the end").success());
     let mut said = String::new();
@@ -107,6 +122,28 @@ fn in_the_background_slapd_writes_to_the_log_of_the_system() {
     assert_eq!(lines("", &["-s", "0"]), Vec::<String>::new());
 }
 
+#[test]
+fn the_level_of_the_systems_log_changes_at_once() {
+    let allowed = Command::new("unshare").args(["-m", "true"]).status();
+    if !allowed.is_ok_and(|status| status.success()) {
+        println!("skipped: only root may have a /dev of its own");
+        return;
+    }
+    let starts = lines_during("loglevel none\n", &[], true, &|socket| {
+        bind(socket);
+        let socket = socket.display().to_string().replace('/', "%2F");
+        let mut modify = Command::new("ldapmodify");
+        modify.args(["-x", "-D", "cn=config", "-w", "c", "-H"]);
+        let change =
+            b"dn: cn=config\nchangetype: modify\nreplace: olcLogLevel\nolcLogLevel: stats\n";
+        let modify = modify.arg(format!("ldapi://{socket}"));
+        let outcome = run_fed(modify, change.to_vec(), TIMEOUT);
+        assert!(matches!(outcome.ended, Ended::Exit(0)), "{outcome:?}");
+    });
+    let binds = starts.iter().filter(|line| line.contains("BIND"));
+    assert_eq!(binds.count(), 1, "{starts:?}");
+}
+
 fn assert_lines(lines: &[String], priority: &str, name: &str, texts: &[&str]) {
     for text in texts {
         let line = lines.iter().find(|line| line.contains(text));
@@ -121,28 +158,49 @@ fn assert_lines(lines: &[String], priority: &str, name: &str, texts: &[&str]) {
 /// Returns the lines that slapd with these directives and options writes to the system's log during
 /// a bind.
 fn lines(directives: &str, options: &[&str]) -> Vec<String> {
+    lines_during(directives, options, false, &|_| ())
+}
+
+/// Returns the lines that slapd writes during a call with its socket and a bind. It reads a
+/// configuration directory if `by_directory`.
+fn lines_during(
+    directives: &str,
+    options: &[&str],
+    by_directory: bool,
+    during: &dyn Fn(&Path),
+) -> Vec<String> {
     let folder = TempDir::new().expect("make a directory");
     let at = |name: &str| folder.path().join(name);
     let log = UnixDatagram::bind(at("log")).expect("a socket for the log");
     log.set_nonblocking(true).expect("not to wait");
     std::fs::create_dir(at("db")).expect("make a directory");
     let configuration = format!(
-        "pidfile {}\n{directives}database mdb\nsuffix cn=x\ndirectory {}\n",
+        "pidfile {}\n{directives}database config\nrootpw c\ndatabase mdb\nsuffix cn=x\ndirectory {}\n",
         at("pid").display(),
         at("db").display()
     );
     std::fs::write(at("slapd.conf"), configuration).expect("write the configuration");
     let socket = at("ldapi").display().to_string().replace('/', "%2F");
+    let mut configuration = ["-f".into(), at("slapd.conf")];
+    if by_directory {
+        configuration = ["-F".into(), at("slapd.d")];
+        std::fs::create_dir(at("slapd.d")).expect("make a directory");
+        let mut convert = fulgurite();
+        convert.args(["slaptest", "-Q", "-u", "-f"]);
+        let convert = convert.arg(at("slapd.conf")).arg("-F").arg(at("slapd.d"));
+        assert!(convert.status().expect("slaptest").success());
+    }
     let status = Command::new("unshare")
         .args(["-m", "sh", "-c", WITH_LOG, "sh"])
         .arg(at("log"))
         .arg(fulgurite_conformance::program())
-        .args(["slapd", "-f"])
-        .arg(at("slapd.conf"))
+        .arg("slapd")
+        .args(configuration)
         .args(["-h", &format!("ldapi://{socket}")])
         .args(options)
         .status();
     assert!(status.expect("unshare").success());
+    during(&at("ldapi"));
     bind(&at("ldapi"));
     let pid = std::fs::read_to_string(at("pid")).expect("a process id");
     let pid = pid

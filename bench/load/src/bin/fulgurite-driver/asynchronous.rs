@@ -149,7 +149,7 @@ async fn converse<H: Handler>(stream: &mut TcpStream, server: &Server<H>) -> std
     let (back, mut mail) = mpsc::unbounded_channel();
     let mut session = Session::new(
         server.handler,
-        &server.settings.session,
+        Arc::new(server.settings.session.clone()),
         None,
         Arc::default(),
     );
