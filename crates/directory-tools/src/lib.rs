@@ -44,7 +44,7 @@ pub use import_check::{GroupRule, ImportCheck};
 pub use import_error::ImportError;
 pub use load::{LoadFailure, LoadSettings, LoadSummary, load, note_of_left_out};
 pub use missing_types::{MissingType, builtin_with, missing_types};
-pub use modify::{ChangeKind, ModifyEvent, ModifyOptions, modify};
+pub use modify::{ChangeKind, ModifyEvent, ModifyOptions, modify, modify_by};
 pub use openldap_import::{
     ImportEvent, ImportOptions, ImportSummary, import_and_check, import_openldap, suffixes_of,
 };

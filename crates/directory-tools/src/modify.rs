@@ -77,6 +77,26 @@ pub fn modify(
     options: &ModifyOptions,
     report: &mut dyn FnMut(ModifyEvent<'_>),
 ) -> Result<u64, LdifError> {
+    let mut apply = |update: &WriteRequest| {
+        let reply = directory
+            .apply(std::slice::from_ref(update))
+            .into_iter()
+            .next();
+        reply.map_or_else(LdapResult::success, |reply| reply.result)
+    };
+    modify_by(&mut apply, input, options, report)
+}
+
+/// Does the same by another way of applying one update.
+///
+/// # Errors
+/// As [`modify`].
+pub fn modify_by(
+    apply: &mut dyn FnMut(&WriteRequest) -> LdapResult,
+    input: impl BufRead,
+    options: &ModifyOptions,
+    report: &mut dyn FnMut(ModifyEvent<'_>),
+) -> Result<u64, LdifError> {
     let session = Session::of(Identity::User(Name::from(&options.by)));
     let mut reader = Reader::with_options(input, ReaderOptions::default());
     let mut refused = 0;
@@ -99,7 +119,10 @@ pub fn modify(
         let result = if options.dry_run {
             LdapResult::success()
         } else {
-            apply(directory, &session, &record)
+            let update = write_request(&session, &record);
+            update
+                .as_ref()
+                .map_or_else(LdapResult::success, &mut *apply)
         };
         if result.is_success() {
             report(ModifyEvent::Applied { kind, dn });
@@ -125,13 +148,6 @@ fn kind_of(record: &Record<'_>) -> ChangeKind {
         Action::Modify(_) => ChangeKind::Modify,
         Action::ModifyDn { .. } => ChangeKind::ModifyDn,
     }
-}
-
-fn apply(directory: &Directory, session: &Session, record: &Record<'_>) -> LdapResult {
-    let update = write_request(session, record);
-    let replies = directory.apply(update.as_slice());
-    let reply = replies.into_iter().next();
-    reply.map_or_else(LdapResult::success, |reply| reply.result)
 }
 
 /// Returns the record as the update that a client would send.

@@ -36,6 +36,10 @@ pub(crate) struct Migrate {
     /// Make the new server here: slapd.d, db1, db2 and so on, which must not exist
     #[arg(long, value_name = "DIR")]
     pub(crate) to: Option<PathBuf>,
+    /// Write the new configuration as fulgurite.toml with comments, not as slapd.d. LDAP clients
+    /// cannot change it then
+    #[arg(long)]
+    pub(crate) toml: bool,
     /// Go on without what is missing
     #[arg(long)]
     pub(crate) leave_out_missing: bool,

@@ -300,7 +300,7 @@ impl Import {
     }
 }
 
-/// Check or show the configuration
+/// Check, show or change the configuration
 #[derive(Debug, Args)]
 #[command(arg_required_else_help = true)]
 pub(crate) struct Config {
@@ -310,8 +310,67 @@ pub(crate) struct Config {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ConfigAction {
+    Apply(ApplyConfig),
     Check(CheckConfig),
+    Convert(ConvertConfig),
     Show(ShowConfig),
+    Undo(UndoConfig),
+}
+
+/// Change a configuration directory by records of LDIF, while no server uses it
+///
+/// The checks are those of a running server. Each record is applied as a whole, and the earlier
+/// files stay as a generation. A running server takes the same records from ldapmodify.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Example:\n  fulgurite config apply --dry-run -F /etc/ldap/slapd.d changes.ldif"
+)]
+pub(crate) struct ApplyConfig {
+    /// The configuration directory; else that of slapd's package
+    #[arg(short = 'F', long = "slapd-dir", value_name = "DIR")]
+    pub(crate) slapd_dir: Option<PathBuf>,
+    /// Change nothing; print the consequences that the changes would have in a running server
+    #[arg(long, short = 'n')]
+    pub(crate) dry_run: bool,
+    /// LDIF files; `-` is standard input
+    #[arg(value_name = "FILE", required = true)]
+    pub(crate) files: Vec<PathBuf>,
+}
+
+/// Print a configuration of slapd as a TOML file with comments
+///
+/// The file has the same settings, and contains the passwords.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Example:\n  fulgurite config convert -F /etc/ldap/slapd.d > /etc/fulgurite.toml"
+)]
+pub(crate) struct ConvertConfig {
+    /// A configuration directory of slapd; else that of its package
+    #[arg(short = 'F', long = "slapd-dir", value_name = "DIR")]
+    pub(crate) slapd_dir: Option<PathBuf>,
+    /// A configuration file of slapd
+    #[arg(
+        short = 'f',
+        long = "slapd-conf",
+        value_name = "FILE",
+        conflicts_with = "slapd_dir"
+    )]
+    pub(crate) slapd_conf: Option<PathBuf>,
+}
+
+/// Take back the last change of a configuration directory, while no server uses it
+///
+/// The last 50 states are kept, also those before changes by LDAP. A repeated call goes back
+/// further.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  fulgurite config undo -F /etc/ldap/slapd.d")]
+pub(crate) struct UndoConfig {
+    /// The configuration directory; else that of slapd's package
+    #[arg(short = 'F', long = "slapd-dir", value_name = "DIR")]
+    pub(crate) slapd_dir: Option<PathBuf>,
+    /// List the states that are kept, the newest first, and the entries that differ from the next
+    #[arg(long)]
+    pub(crate) list: bool,
 }
 
 /// Check a configuration, and report the line and a hint for each error

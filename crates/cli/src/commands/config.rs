@@ -1,21 +1,27 @@
 //! `fulgurite config` and `fulgurite check-config`.
 
 use std::io::{self, Write as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
 use fulgurite_config::{DatabaseChoice, Layer, Origin, Settings};
-use fulgurite_server::{check_settings, store_options};
+use fulgurite_server::{check_settings, check_tls, store_options};
 use fulgurite_store::{Store, StoreOptions};
 
-use super::unless_pipe_closed;
-use crate::arguments::tools::{CheckConfig, Config, ConfigAction, ConfigFlags, ShowConfig};
+use super::{config_changes, unless_pipe_closed};
+use crate::arguments::tools::{
+    CheckConfig, Config, ConfigAction, ConfigFlags, ConvertConfig, ShowConfig,
+};
 use crate::flags;
+use crate::slapd_places;
 
 pub(crate) fn run(command: Config) -> anyhow::Result<()> {
     match command.action {
+        ConfigAction::Apply(command) => config_changes::apply(&command),
+        ConfigAction::Undo(command) => config_changes::undo(&command),
         ConfigAction::Check(command) => check(command),
+        ConfigAction::Convert(command) => convert(&command),
         ConfigAction::Show(command) => show(command),
     }
 }
@@ -28,6 +34,7 @@ pub(crate) fn check(command: CheckConfig) -> anyhow::Result<()> {
         println!("{}: {kind}: {}", note.origin, note.text);
     }
     let schema = check_settings(&settings)?;
+    check_tls(&settings)?;
     if !command.no_stores {
         for database in settings.stores() {
             let directory = database.directory()?;
@@ -46,6 +53,22 @@ pub(crate) fn check(command: CheckConfig) -> anyhow::Result<()> {
     }
     println!("the configuration is valid");
     Ok(())
+}
+
+/// `config convert`: the configuration of slapd as TOML.
+fn convert(command: &ConvertConfig) -> anyhow::Result<()> {
+    let given = command
+        .slapd_dir
+        .as_deref()
+        .or(command.slapd_conf.as_deref());
+    let installed = || -> Option<&Path> { slapd_places::installed() };
+    let place = given.or_else(installed);
+    let place = place.context("slapd's configuration was not found: use -F DIR or -f FILE")?;
+    let layer = slapd_places::layer_at(place)?;
+    // A file that no server takes must not come out.
+    check_settings(&Settings::new(layer.clone())?)?;
+    let printed = io::stdout().lock().write_all(layer.to_toml().as_bytes());
+    unless_pipe_closed(printed.map_err(Into::into))
 }
 
 /// `config show`: the given settings, or all settings with `--resolved`.

@@ -4,6 +4,7 @@ pub(crate) mod access;
 pub(crate) mod auth;
 pub(crate) mod check;
 pub(crate) mod config;
+pub(crate) mod config_changes;
 pub(crate) mod dn;
 pub(crate) mod env;
 pub(crate) mod explain;

@@ -4,12 +4,14 @@ use std::sync::Arc;
 
 use fulgurite_config::Database;
 use fulgurite_directory::{DatabaseOptions, Directory, DirectoryOptions, RootAccount};
-use fulgurite_directory_tools::{ChangeKind, ModifyEvent, ModifyOptions, modify};
+use fulgurite_directory_tools::{ChangeKind, ModifyEvent, ModifyOptions, modify, modify_by};
 use fulgurite_ldap::ResultCode;
+use fulgurite_server::ConfigEditor;
 
 use super::context::{Access, Context};
 use super::failure::Failure;
 use super::slapadd::ChangeOptions;
+use crate::slapd_places;
 use fulgurite_terminal::getopt::CommandLine;
 
 /// The modifier's name if no root is configured.
@@ -17,6 +19,9 @@ const NOBODY: &str = "cn=slapmodify";
 
 pub(super) fn run(line: &CommandLine) -> Result<(), Failure> {
     let options = ChangeOptions::of(line)?;
+    if options.common.choice.is_configuration() && options.common.config_file.is_none() {
+        return change_configuration(&options);
+    }
     let context = Context::read(&options.common)?;
     let input = options.input()?;
     let databases = context.databases(&options.common)?;
@@ -35,6 +40,35 @@ pub(super) fn run(line: &CommandLine) -> Result<(), Failure> {
     let directory = open(&context, &options, databases, &root)?;
     let verbose = options.common.verbose;
     let refused = modify(&directory, input, &settings, &mut |event| {
+        report(event, verbose)
+    });
+    match refused {
+        Ok(0) => Ok(()),
+        Ok(_) => Err(Failure::Reported(1)),
+        Err(error) => Err(Failure::Message(error.to_string())),
+    }
+}
+
+/// Changes the configuration directory.
+fn change_configuration(options: &ChangeOptions) -> Result<(), Failure> {
+    let place = options.common.config_dir.as_deref();
+    let place = place.or_else(|| slapd_places::installed().filter(|place| place.is_dir()));
+    let bad = |error: &dyn std::fmt::Display| {
+        eprintln!("{error}");
+        Failure::Message("bad configuration directory!".to_owned())
+    };
+    let place = place.ok_or_else(|| bad(&"no configuration directory was found"))?;
+    let editor = ConfigEditor::open(place, options.dry_run);
+    let mut editor = editor.map_err(|error| bad(&error))?;
+    let settings = ModifyOptions {
+        by: editor.root(),
+        continue_on_error: options.common.continue_on_error,
+        dry_run: false,
+        from_line: options.from_line,
+    };
+    let verbose = options.common.verbose;
+    let mut change = |update: &_| editor.change(update).0.result;
+    let refused = modify_by(&mut change, options.input()?, &settings, &mut |event| {
         report(event, verbose)
     });
     match refused {

@@ -54,6 +54,18 @@ fn check_names_line_and_hint() {
         "{outcome:?}"
     );
 
+    let key = write(
+        "e.toml",
+        "suffix = \"dc=x\"\n[tls]\ncertificate = \"/nowhere/a.pem\"\nkey = \"/nowhere/a.key\"\n",
+    );
+    let outcome = check(&key);
+    assert!(!outcome.success());
+    assert!(
+        outcome.stderr.contains("cannot read the certificate")
+            && outcome.stderr.contains("/nowhere/a.pem"),
+        "{outcome:?}"
+    );
+
     let password = write(
         "d.toml",
         "suffix = \"dc=x\"\ndata = \"d\"\n[root]\ndn = \"cn=a\"\npassword = \"{NOSUCH}x\"\n",

@@ -9,9 +9,9 @@ use crate::data::{PASSWORD, ROOT, SUFFIX};
 use crate::stage::{Ran, Running, Stage, is_ours, ran};
 
 /// The root of the configuration.
-const ADMIN: (&str, &str) = ("cn=admin,cn=config", "conf");
+pub(crate) const ADMIN: (&str, &str) = ("cn=admin,cn=config", "conf");
 
-const DATABASE: &str = "olcDatabase={1}mdb,cn=config";
+pub(crate) const DATABASE: &str = "olcDatabase={1}mdb,cn=config";
 
 /// Attributes whose values differ in any case.
 const VOLATILE: [&str; 6] = [
@@ -24,7 +24,7 @@ const VOLATILE: [&str; 6] = [
 ];
 
 /// Makes a configuration directory as slapd's packages do, with slapd. Returns its path.
-fn configured(stage: &Stage) -> String {
+pub(crate) fn configured(stage: &Stage) -> String {
     let maker = Stage::with_original("configuring-maker");
     let root = stage.distribution();
     let includes: String = ["core", "cosine", "nis", "inetorgperson"]
@@ -375,7 +375,7 @@ const REMOVALS: &[Recipe] = &[
 ];
 
 /// Returns the code and the text of an answer.
-fn answer(ran: &Ran) -> String {
+pub(crate) fn answer(ran: &Ran) -> String {
     let kept = ran
         .err
         .lines()
@@ -385,7 +385,7 @@ fn answer(ran: &Ran) -> String {
     format!("{} {}", ran.status, kept.join("; "))
 }
 
-fn change(stage: &Stage, server: &Running<'_>, text: &str) -> String {
+pub(crate) fn change(stage: &Stage, server: &Running<'_>, text: &str) -> String {
     let text = text
         .replace('@', DATABASE)
         .replace("%/usr", &format!("{}/usr", stage.distribution()))
@@ -394,13 +394,13 @@ fn change(stage: &Stage, server: &Running<'_>, text: &str) -> String {
 }
 
 /// Returns the entries of the configuration without what always differs.
-fn tree(stage: &Stage, server: &Running<'_>) -> BTreeMap<String, Vec<String>> {
+pub(crate) fn tree(stage: &Stage, server: &Running<'_>) -> BTreeMap<String, Vec<String>> {
     let arguments = ["-LLL", "-o", "ldif-wrap=no", "-b", "cn=config", "*"];
     let text = server.client_as(ADMIN, "ldapsearch", &arguments, "").well();
     entries(stage, &text)
 }
 
-fn entries(stage: &Stage, text: &str) -> BTreeMap<String, Vec<String>> {
+pub(crate) fn entries(stage: &Stage, text: &str) -> BTreeMap<String, Vec<String>> {
     let own = stage.path("").display().to_string();
     let entries = text.split("\n\n").filter_map(|entry| {
         let mut lines = entry.trim().lines();
@@ -419,7 +419,7 @@ fn entries(stage: &Stage, text: &str) -> BTreeMap<String, Vec<String>> {
 }
 
 /// Returns the lines that only one of two trees has.
-fn differences(
+pub(crate) fn differences(
     ours: &BTreeMap<String, Vec<String>>,
     theirs: &BTreeMap<String, Vec<String>>,
 ) -> Vec<String> {
@@ -503,7 +503,7 @@ fn entries_come_and_go_as_in_slapd() {
 }
 
 /// The suffix entry and two persons.
-fn people(server: &Running<'_>, root: (&str, &str)) {
+pub(crate) fn people(server: &Running<'_>, root: (&str, &str)) {
     let entries = format!(
         "dn: {SUFFIX}\nobjectClass: dcObject\nobjectClass: organization\ndc: example\no: x\n\n\
          dn: cn=a,{SUFFIX}\nobjectClass: inetOrgPerson\ncn: a\nsn: a\nmail: a@example.com\n\n\

@@ -28,6 +28,7 @@ mod migration;
 mod names;
 mod overlays;
 mod passwords;
+mod reconfigured;
 mod records;
 mod references;
 mod rights;

@@ -12,7 +12,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use crate::data::{PASSWORD, ROOT, SUFFIX};
 
 /// How long anything may take.
-const PATIENCE: Duration = Duration::from_secs(60);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The result of a program.
 #[derive(Debug)]

@@ -8,6 +8,9 @@
 
 mod report;
 
+use std::fs::OpenOptions;
+use std::io::Write as _;
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -26,6 +29,9 @@ use crate::slapd_places;
 
 /// The folder of the new configuration.
 const CONFIG_FOLDER: &str = "slapd.d";
+
+/// The file of the new configuration, if TOML is wanted.
+const CONFIG_FILE: &str = "fulgurite.toml";
 
 pub(crate) fn run(command: Migrate) -> anyhow::Result<()> {
     let place = place_of(&command)?;
@@ -93,17 +99,19 @@ fn make(
 ) -> anyhow::Result<()> {
     let _lock = DataLock::take_or_make(to)?;
     let mut made = Unfinished::default();
-    let folder = to.join(CONFIG_FOLDER);
-    made.make(&folder)?;
+    let place = match command.toml {
+        true => made.take(&to.join(CONFIG_FILE))?,
+        false => made.make(&to.join(CONFIG_FOLDER))?,
+    };
     let mut directories = Vec::new();
     for (at, database) in stores(&mut layer).enumerate() {
         let data = to.join(format!("db{}", at + 1));
-        made.make(&data)?;
+        let data = made.make(&data)?;
         let data = data.canonicalize()?;
         database.storage.directory = Some(Sourced::new(Some(data.clone()), Origin::Flag("--to")));
         directories.push(data);
     }
-    let written = write_configuration(layer, &folder)?;
+    let written = write_configuration(layer, &place)?;
     let mut different = 0;
     for (database, data) in settings.stores().zip(&directories) {
         different += take_over(database, data, schema, command.quiet)?;
@@ -112,33 +120,46 @@ fn make(
     made.finish();
     println!(
         "{}: the configuration, with the new directories",
-        folder.display()
+        place.display()
     );
     if different > 0 {
         bail!("{different} entries differ from OpenLDAP's");
     }
-    println!(
-        "\nStop slapd, and start the new server:\n  fulgurite slapd -F {} -h 'ldap:/// ldapi:///'",
-        folder.display()
-    );
+    let start = match command.toml {
+        true => format!(
+            "fulgurite serve --config {} --listen ldap:///",
+            place.display()
+        ),
+        false => format!(
+            "fulgurite slapd -F {} -h 'ldap:/// ldapi:///'",
+            place.display()
+        ),
+    };
+    println!("\nStop slapd, and start the new server:\n  {start}");
     println!("Entries that slapd has changed after this copy are not in it.");
     Ok(())
 }
 
-/// Directories of a migration that has not ended. Dropping it removes them.
+/// Directories and files of a migration that has not ended. Dropping it removes them.
 #[derive(Default)]
 struct Unfinished(Vec<PathBuf>);
 
 impl Unfinished {
-    /// Makes a directory that must be new.
-    fn make(&mut self, directory: &Path) -> anyhow::Result<()> {
-        if directory.exists() {
-            bail!("{} exists already", directory.display());
-        }
-        std::fs::create_dir(directory)
+    /// Makes a directory that must be new, and returns it.
+    fn make(&mut self, directory: &Path) -> anyhow::Result<PathBuf> {
+        let directory = self.take(directory)?;
+        std::fs::create_dir(&directory)
             .with_context(|| format!("cannot create the directory {}", directory.display()))?;
-        self.0.push(directory.to_owned());
-        Ok(())
+        Ok(directory)
+    }
+
+    /// Takes a name that must be new, and returns it.
+    fn take(&mut self, path: &Path) -> anyhow::Result<PathBuf> {
+        if path.exists() {
+            bail!("{} exists already", path.display());
+        }
+        self.0.push(path.to_owned());
+        Ok(path.to_owned())
     }
 
     /// Keeps the directories.
@@ -149,9 +170,12 @@ impl Unfinished {
 
 impl Drop for Unfinished {
     fn drop(&mut self) {
-        for directory in &self.0 {
+        for made in &self.0 {
             // The error that ended the migration is the one to report.
-            let _ = std::fs::remove_dir_all(directory);
+            let _ = match made.is_dir() {
+                true => std::fs::remove_dir_all(made),
+                false => std::fs::remove_file(made),
+            };
         }
     }
 }
@@ -223,9 +247,19 @@ fn print_check(name: &str, data: &Path, check: &ImportCheck, has_groups: bool) {
 }
 
 /// Writes a configuration, and returns it as the server will read it.
-fn write_configuration(layer: Layer, folder: &Path) -> anyhow::Result<Settings> {
-    Settings::new(layer)?.write_config_dir(folder)?;
-    let written = Settings::new(Layer::from_config_dir(folder)?)?;
+fn write_configuration(layer: Layer, place: &Path) -> anyhow::Result<Settings> {
+    if place.is_dir() {
+        Settings::new(layer)?.write_config_dir(place)?;
+    } else {
+        let mut options = OpenOptions::new();
+        let mut file = options
+            .write(true)
+            .create_new(true)
+            .mode(0o600)
+            .open(place)?;
+        file.write_all(layer.to_toml().as_bytes())?;
+    }
+    let written = Settings::new(Layer::from_file(place)?)?;
     check_settings(&written)?;
     Ok(written)
 }
