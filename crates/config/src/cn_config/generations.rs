@@ -208,6 +208,9 @@ mod tests {
 
     fn first(folder: &Path) -> ConfigFiles {
         fs::write(folder.join("cn=config.ldif"), "dn: cn=config\ncn: 0\n").unwrap();
+        fs::create_dir(folder.join("cn=config")).unwrap();
+        let schema = folder.join("cn=config/cn=schema.ldif");
+        fs::write(schema, "dn: cn=schema\ncn: 0\n").unwrap();
         ConfigFiles::read(folder).unwrap()
     }
 
