@@ -513,41 +513,38 @@ impl<'a> Page<'a> {
     }
 
     /// Returns true if [`Page::check_nodes`] has nothing to complain of.
+    ///
+    /// A hot path: violations are negative numbers, collected by their sign without branches.
     fn has_sound_nodes(&self) -> bool {
-        let size = self.bytes.len();
+        let (size, upper) = (self.bytes.len() as i64, self.upper as i64);
         let is_branch = self.kind == PageKind::Branch;
-        let mut sum = 0;
-        let mut sound = true;
+        let (mut sum, mut violations, mut odd) = (0, 0, 0);
         for stored in self.offsets {
             let at = layout::to_page_offset(u16::from_le_bytes(*stored));
-            let Some(header) = self.bytes.get(at..).and_then(|node| node.first_chunk()) else {
+            let Some(header) = self.bytes.get(at..at + 8).and_then(|node| node.first_chunk()) else {
                 return false;
             };
             let word = u64::from_le_bytes(*header);
-            let (value_len, flags, key_len) = (
-                word as u32 as usize,
-                (word >> 32) as u16,
-                (word >> 48) as usize,
-            );
+            let (flags, key_len) = ((word >> 32) as u16, (word >> 48) as usize);
             let len = if is_branch {
                 layout::branch_node_len(key_len)
             } else {
-                let is_run = flags == NodeFlags::OVERFLOW;
-                sound &= (is_run || NodeFlags(flags).is_inline())
-                    && key_len.wrapping_sub(1) < crate::KEY_LEN_MAX;
-                layout::leaf_node_len(
-                    key_len,
-                    if is_run {
-                        layout::OVERFLOW_REF_LEN
-                    } else {
-                        value_len
-                    },
-                )
+                violations |= key_len as i64 - 1;
+                violations |= crate::KEY_LEN_MAX as i64 - key_len as i64;
+                let data_len = match flags {
+                    0 => word as u32 as usize,
+                    NodeFlags::OVERFLOW => layout::OVERFLOW_REF_LEN,
+                    flags if NodeFlags(flags).is_inline() => word as u32 as usize,
+                    _ => return false,
+                };
+                layout::leaf_node_len(key_len, data_len)
             };
-            sound &= at >= self.upper && at.is_multiple_of(2) && len <= size - at;
-            sum += len;
+            let at = at as i64;
+            violations |= (at - upper) | (size - at - len as i64);
+            odd |= at & 1;
+            sum += len as i64;
         }
-        sound && sum == size - self.upper
+        violations >= 0 && odd == 0 && sum == size - upper
     }
 
     #[cold]

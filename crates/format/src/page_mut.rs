@@ -44,6 +44,41 @@ impl NodeValue<'_> {
             _ => layout::leaf_node_len(key_len, self.data_len()),
         }
     }
+
+    /// A node with this value and a key.
+    #[must_use]
+    pub fn to_node(&self, key: &[u8]) -> Vec<u8> {
+        let mut node = vec![0; self.node_len(key.len())];
+        let done = self.write_node(&mut node, key);
+        debug_assert!(done.is_some(), "the node has its length");
+        node
+    }
+
+    /// Writes a node with this value and a key to where it has its length.
+    fn write_node(&self, node: &mut [u8], key: &[u8]) -> Option<()> {
+        let (word, data) = match self {
+            NodeValue::Child(child) => (child.0, None),
+            NodeValue::Data(data, flags) => (data.len() as u64 | u64::from(flags.0) << 32, Some(data)),
+            NodeValue::Reserved(len) => (*len as u64, None),
+            NodeValue::Overflow { len, .. } => {
+                (u64::from(*len) | u64::from(NodeFlags::OVERFLOW) << 32, None)
+            }
+        };
+        let header = word & 0xffff_ffff_ffff | (key.len() as u64) << 48;
+        if let NodeValue::Reserved(_) = self {
+            node.fill(0);
+        } else if let Some(padding) = node.last_mut() {
+            // All else is written.
+            *padding = 0;
+        }
+        put(node, 0, &header.to_le_bytes())?;
+        put(node, layout::NODE_HEADER_LEN, key)?;
+        let data_at = layout::data_at(key.len());
+        match self {
+            NodeValue::Overflow { first, .. } => put(node, data_at, &first.0.to_le_bytes()),
+            _ => data.map_or(Some(()), |data| put(node, data_at, data)),
+        }
+    }
 }
 
 /// A branch or leaf page that may be changed.
@@ -86,6 +121,49 @@ impl<'a> PageMut<'a> {
         };
         page.store_bounds();
         page
+    }
+
+    /// Makes a page of these nodes, in their order; of items, if they are packed. The first node of
+    /// a branch loses its key. Returns `false` if they do not fit. Only the free space is wiped.
+    #[must_use]
+    pub fn fill(bytes: &'a mut [u8], pgno: Pgno, kind: PageKind, nodes: &[&[u8]]) -> bool {
+        if let PageKind::Packed(_) = kind {
+            let mut page = Self::initialise(bytes, pgno, kind);
+            let mut items = nodes.iter().enumerate();
+            return items.all(|(index, item)| page.insert_node(index, item) == Ok(true));
+        }
+        let lower = layout::HEADER_LEN + 2 * nodes.len();
+        let mut upper = bytes.len();
+        for (index, node) in nodes.iter().enumerate() {
+            let keyless;
+            let node = match node.first_chunk() {
+                Some(header) if kind == PageKind::Branch && index == 0 => {
+                    keyless = layout::branch_child(*header).to_le_bytes();
+                    &keyless[..]
+                }
+                _ => *node,
+            };
+            let Some(at) = upper.checked_sub(node.len()).filter(|at| *at >= lower) else {
+                return false;
+            };
+            let offset = layout::from_page_offset(at).to_le_bytes();
+            let placed = put(bytes, at, node)
+                .and_then(|()| put(bytes, layout::HEADER_LEN + 2 * index, &offset));
+            debug_assert!(placed.is_some(), "nodes and offsets are in the page");
+            upper = at;
+        }
+        if let Some(gap) = bytes.get_mut(lower..upper) {
+            wipe(gap);
+        }
+        Self::renumber(bytes, pgno, kind);
+        let mut page = PageMut {
+            bytes,
+            kind,
+            count: nodes.len(),
+            upper,
+        };
+        page.store_bounds();
+        true
     }
 
     /// Checks the header of a page that is about to be changed.
@@ -224,36 +302,10 @@ impl<'a> PageMut<'a> {
         let Some(node) = self.open(index, len)? else {
             return Ok(false);
         };
-        let mut header = [0; 8];
-        let (value_len, flags) = match value {
-            NodeValue::Child(pgno) => {
-                header = pgno.0.to_le_bytes();
-                (None, 0)
-            }
-            NodeValue::Data(data, flags) => (Some(data.len() as u32), flags.0),
-            NodeValue::Reserved(len) => (Some(len as u32), 0),
-            NodeValue::Overflow { len, .. } => (Some(len), NodeFlags::OVERFLOW),
-        };
-        if let Some(value_len) = value_len {
-            header[..4].copy_from_slice(&value_len.to_le_bytes());
-            header[4..6].copy_from_slice(&flags.to_le_bytes());
-        }
-        header[6..].copy_from_slice(&(key.len() as u16).to_le_bytes());
-        let data_at = layout::data_at(key.len());
-        if let NodeValue::Reserved(_) = value {
-            node.fill(0);
-        } else if let Some(padding) = node.last_mut() {
-            // All else is written.
-            *padding = 0;
-        }
-        let done = put(node, 0, &header)
-            .and_then(|()| put(node, layout::NODE_HEADER_LEN, key))
-            .and_then(|()| match value {
-                NodeValue::Child(_) | NodeValue::Reserved(_) => Some(()),
-                NodeValue::Data(data, _) => put(node, data_at, data),
-                NodeValue::Overflow { first, .. } => put(node, data_at, &first.0.to_le_bytes()),
-            });
-        done.map(|()| true).ok_or(Malformed::Node(index))
+        value
+            .write_node(node, key)
+            .map(|()| true)
+            .ok_or(Malformed::Node(index))
     }
 
     /// Puts a record behind all others of a leaf; `false`, with nothing changed, if there is no
@@ -384,6 +436,22 @@ impl<'a> PageMut<'a> {
         let at = self.view().offset(index)?;
         let bytes = child.0.to_le_bytes();
         put(self.bytes, at, bytes.get(..6).unwrap_or(&bytes)).ok_or(Malformed::Node(index))
+    }
+
+    /// Stores a value over that of leaf entry `index`, which has the same length; `false`, with
+    /// nothing changed, if the old value is another kind of data or has another length.
+    /// # Errors
+    /// As [`Page::leaf`].
+    #[inline]
+    pub fn overwrite(&mut self, index: usize, value: &[u8]) -> Result<bool, Malformed> {
+        let page = self.view();
+        let node = page.leaf(index)?;
+        if node.flags.0 != 0 || node.data.len() != value.len() {
+            return Ok(false);
+        }
+        let at = page.offset(index)? + layout::data_at(node.key.len());
+        put(self.bytes, at, value).ok_or(Malformed::Node(index))?;
+        Ok(true)
     }
 
     /// The data of leaf entry `index`, for changing in place.

@@ -276,10 +276,15 @@ impl WriterPages<'_> {
     #[inline]
     pub(crate) fn will_store(&mut self) {
         if !self.stores {
-            self.stores = true;
-            if !self.environment.keep_room(self.last) {
-                self.reserved_free = RESERVE_PAGES as usize;
-            }
+            self.begin_storing();
+        }
+    }
+
+    #[inline(never)]
+    fn begin_storing(&mut self) {
+        self.stores = true;
+        if !self.environment.keep_room(self.last) {
+            self.reserved_free = RESERVE_PAGES as usize;
         }
     }
 }

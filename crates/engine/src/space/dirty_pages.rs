@@ -21,10 +21,27 @@ const UNUSED_RUN_BYTES_MAX: usize = 2 << 20;
 /// Tables are kept for the next transaction up to that capacity.
 const RETAINED_MAX: usize = 1 << 14;
 
+/// A private page, or a private overflow run, in memory.
+#[derive(Debug)]
+pub(super) struct DirtyPage {
+    pub(super) bytes: Box<[u8]>,
+    /// True if all nodes of the page were checked; since then it had only sound changes.
+    pub(super) is_checked: bool,
+}
+
+impl DirtyPage {
+    fn unchecked(bytes: Box<[u8]>) -> DirtyPage {
+        DirtyPage {
+            bytes,
+            is_checked: false,
+        }
+    }
+}
+
 /// Private pages and private overflow runs in memory, by the number of their first page.
 #[derive(Debug, Default)]
 pub(crate) struct DirtyPages {
-    buffers: FxHashMap<Pgno, Box<[u8]>>,
+    buffers: FxHashMap<Pgno, DirtyPage>,
     bytes: usize,
     /// Unused buffers, with their old contents.
     unused: Buffers,
@@ -53,28 +70,27 @@ impl DirtyPages {
 
     #[inline]
     pub(crate) fn get(&self, pgno: Pgno) -> Option<&[u8]> {
-        self.buffers.get(&pgno).map(|bytes| &**bytes)
+        self.buffers.get(&pgno).map(|page| &*page.bytes)
     }
 
     #[inline]
     pub(crate) fn get_mut(&mut self, pgno: Pgno) -> Option<&mut [u8]> {
-        self.buffers.get_mut(&pgno).map(|bytes| &mut **bytes)
+        self.buffers.get_mut(&pgno).map(|page| &mut *page.bytes)
     }
 
-    /// Returns the buffer of a page. If the page is not in memory, it copies the bytes that `load`
-    /// lends.
+    /// Returns a page. If the page is not in memory, it copies the bytes that `load` lends.
     #[inline]
-    pub(crate) fn get_mut_or_load<'a>(
+    pub(super) fn get_mut_or_load<'a>(
         &mut self,
         pgno: Pgno,
         load: impl FnOnce() -> Result<&'a [u8], Error>,
-    ) -> Result<&mut [u8], Error> {
+    ) -> Result<&mut DirtyPage, Error> {
         match self.buffers.entry(pgno) {
             Entry::Occupied(entry) => Ok(entry.into_mut()),
             Entry::Vacant(entry) => {
                 let bytes = copy_of(load()?, &mut self.unused.pages)?;
                 self.bytes += bytes.len();
-                Ok(entry.insert(bytes))
+                Ok(entry.insert(DirtyPage::unchecked(bytes)))
             }
         }
     }
@@ -86,14 +102,7 @@ impl DirtyPages {
             Some(unused) => unused,
             None => zeros(page_size)?.into(),
         };
-        self.bytes += bytes.len();
-        Ok(match self.buffers.entry(pgno) {
-            Entry::Occupied(mut entry) => {
-                self.bytes -= entry.insert(bytes).len();
-                entry.into_mut()
-            }
-            Entry::Vacant(entry) => entry.insert(bytes),
-        })
+        Ok(self.add(pgno, bytes))
     }
 
     /// Adds a copy of a tree page. Its free space is zeros, or as it was in the page.
@@ -111,14 +120,22 @@ impl DirtyPages {
             }
             None => copy_of(page, &mut self.unused.pages)?,
         };
+        Ok(self.add(pgno, bytes))
+    }
+
+    /// Adds a page with unchecked nodes; any old page of that number is dropped.
+    fn add(&mut self, pgno: Pgno, bytes: Box<[u8]>) -> &mut [u8] {
         self.bytes += bytes.len();
-        Ok(match self.buffers.entry(pgno) {
-            Entry::Occupied(mut entry) => {
-                self.bytes -= entry.insert(bytes).len();
-                entry.into_mut()
+        let page = match self.buffers.entry(pgno) {
+            Entry::Occupied(entry) => {
+                let page = entry.into_mut();
+                self.bytes -= page.bytes.len();
+                *page = DirtyPage::unchecked(bytes);
+                page
             }
-            Entry::Vacant(entry) => entry.insert(bytes),
-        })
+            Entry::Vacant(entry) => entry.insert(DirtyPage::unchecked(bytes)),
+        };
+        &mut page.bytes
     }
 
     /// Adds a run of `len` bytes that consists of these parts, and zeros.
@@ -148,30 +165,26 @@ impl DirtyPages {
 
     pub(crate) fn insert(&mut self, pgno: Pgno, bytes: Box<[u8]>) {
         debug_assert!(pgno >= Pgno::FIRST_DATA, "meta pages are never private");
-        self.bytes += bytes.len();
-        if let Some(old) = self.buffers.insert(pgno, bytes) {
-            self.bytes -= old.len();
-        }
+        self.add(pgno, bytes);
     }
 
     /// Adds a copy of the tree page `from` as page `to`; nothing if `from` is not in memory.
     pub(crate) fn copy(&mut self, from: Pgno, to: Pgno) -> Option<&mut [u8]> {
         debug_assert!(from != to, "a copy has its own number");
-        let old = self.buffers.get(&from)?;
+        let old = &*self.buffers.get(&from)?.bytes;
         let bytes = match self.unused.pages.pop() {
             Some(mut bytes) if bytes.len() == old.len() => {
                 bytes.copy_from_slice(old);
                 bytes
             }
-            _ => old.clone(),
+            _ => old.into(),
         };
-        self.insert(to, bytes);
-        self.buffers.get_mut(&to).map(|bytes| &mut **bytes)
+        Some(self.add(to, bytes))
     }
 
     /// Forgets the page or run that begins at `pgno`, without writing it.
     pub(crate) fn remove(&mut self, pgno: Pgno, page_size: usize) {
-        let Some(bytes) = self.buffers.remove(&pgno) else {
+        let Some(DirtyPage { bytes, .. }) = self.buffers.remove(&pgno) else {
             return;
         };
         debug_assert!(bytes.len() <= self.bytes, "the sum counts each buffer");
@@ -194,7 +207,7 @@ impl DirtyPages {
 
     /// Keeps the buffers for other pages, as many as may be.
     fn recycle_buffers(&mut self, page_size: usize) {
-        for (_, bytes) in self.buffers.drain() {
+        for (_, DirtyPage { bytes, .. }) in self.buffers.drain() {
             if bytes.len() == page_size {
                 if self.unused.pages.len() < pages_max(page_size) {
                     self.unused.pages.push(bytes);

@@ -1,6 +1,6 @@
 //! Records of the free list: reading them, and rewriting one of them.
 
-use fulgurite_format::{FreeRecord, Malformed, NodeValue, PageKind, PageMut, Pgno, Txnid, layout};
+use fulgurite_format::{FreeRecord, Malformed, NodeValue, PageKind, Pgno, Txnid, layout};
 
 use super::view::PageView;
 use super::writer_pages::WriterPages;
@@ -119,12 +119,10 @@ fn trim_record(
         },
         None => NodeValue::Reserved(len),
     };
-    pages.check_nodes(leaf.pgno, PageKind::Leaf)?;
-    let bytes = pages.page_mut(leaf.pgno)?;
-    let trimmed = PageMut::parse(bytes, leaf.pgno, PageKind::Leaf).and_then(|mut page| {
-        page.remove(leaf.index)?;
-        page.insert(leaf.index, key, value)
-    });
+    let mut page = pages.sound_page_mut(leaf.pgno, PageKind::Leaf)?;
+    let trimmed = page
+        .remove(leaf.index)
+        .and_then(|()| page.insert(leaf.index, key, value));
     match trimmed {
         Ok(true) => Ok(()),
         Ok(false) => Err(Error::BeyondEnd(leaf.pgno)),

@@ -310,7 +310,7 @@ fn save_in_one_round(pages: &mut WriterPages<'_>) -> Result<bool, Error> {
     pages.free = free;
     settle_loose(pages, !pages.taken.ids().is_empty())?;
     let leaf = tree::leaf_of(&path, &free)?;
-    pages.check_nodes(leaf.pgno, PageKind::Leaf)?;
+    pages.sound_page_mut(leaf.pgno, PageKind::Leaf)?;
     let Some(entries) = entries_after(pages, leaf, path.len() == 1)? else {
         pages.saving = false;
         return Ok(false);

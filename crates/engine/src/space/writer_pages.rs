@@ -5,7 +5,7 @@ use fulgurite_format::{
 };
 use rustc_hash::FxHashSet;
 
-use super::dirty_pages::DirtyPages;
+use super::dirty_pages::{DirtyPage, DirtyPages};
 use super::outer::OuterLevel;
 use super::pool::Pool;
 use super::reclaimed_records::ReclaimedRecords;
@@ -25,7 +25,8 @@ pub(crate) struct WriterPages<'env> {
     pub(super) environment: &'env Handle,
     /// The map, with the pages of the snapshot that the transaction began from.
     pub(super) window: Window<'env>,
-    /// A private page whose nodes were checked; since then it had only sound changes.
+    /// With a writable map, a private page whose nodes were checked; since then it had only sound
+    /// changes. Pages in memory have their own mark.
     checked: Pgno,
     /// The last page in use, by this transaction's lights.
     pub(crate) last: Pgno,
@@ -229,6 +230,7 @@ impl<'env> WriterPages<'env> {
     }
 
     /// Writes private pages to their places if too many are in memory. No page may be on loan.
+    #[inline]
     pub(crate) fn spill_if_full(&mut self) -> Result<(), Error> {
         if self.is_full() {
             return self.write_out();
@@ -271,6 +273,34 @@ impl<'env> WriterPages<'env> {
             self.dirty.insert(first, bytes);
         }
         Ok(())
+    }
+
+    /// Fails unless the innermost level took this page.
+    fn check_private(&self, pgno: Pgno) -> Result<(), Error> {
+        if self.is_private(pgno) {
+            return Ok(());
+        }
+        let what = Malformed::FreeRecord("a page in use is listed as free");
+        Err(Error::at(pgno)(what))
+    }
+
+    /// A private page, or a run of `len` bytes, in memory. One that was written early is fetched
+    /// back.
+    #[inline]
+    fn dirty_page(&mut self, first: Pgno, len: usize) -> Result<&mut DirtyPage, Error> {
+        if !self.outer.is_empty() {
+            // Pages of the surroundings may be in memory too.
+            self.check_private(first)?;
+        }
+        let (reclaimed, base_last) = (&self.reclaimed, self.base_last);
+        let mapping = self.environment.mapping();
+        self.dirty.get_mut_or_load(first, || {
+            if first <= base_last && !reclaimed.contains(&first) {
+                let what = Malformed::FreeRecord("a page in use is listed as free");
+                return Err(Error::at(first)(what));
+            }
+            mapping.run(first, len)
+        })
     }
 
     /// Copies a page in memory that surrounds the innermost level.
@@ -352,39 +382,32 @@ impl PagesMut for WriterPages<'_> {
 
     fn run_mut(&mut self, first: Pgno, len: usize) -> Result<&mut [u8], Error> {
         debug_assert!(len > 0);
-        let mapping = self.environment.mapping();
-        let private = || {
-            if first > self.base_last || self.reclaimed.contains(&first) {
-                return Ok(());
-            }
-            let what = Malformed::FreeRecord("a page in use is listed as free");
-            Err(Error::at(first)(what))
-        };
         if self.environment.has_writable_map() {
-            private()?;
-            return mapping.run_mut(first, len);
+            self.check_private(first)?;
+            return self.environment.mapping().run_mut(first, len);
         }
-        if !self.outer.is_empty() {
-            // Pages of the surroundings may be in memory too.
-            private()?;
-        }
-        // A page that was written early is fetched back.
-        self.dirty
-            .get_mut_or_load(first, || {
-                private()?;
-                mapping.run(first, len)
-            })?
+        self.dirty_page(first, len)?
+            .bytes
             .get_mut(..len)
             .ok_or_else(Error::beyond_end(first))
     }
 
-    fn check_nodes(&mut self, pgno: Pgno, kind: PageKind) -> Result<(), Error> {
-        if self.checked != pgno {
-            let page = self.view().tree_page(pgno, kind)?;
-            page.check_nodes().map_err(Error::at(pgno))?;
-            self.checked = pgno;
+    fn sound_page_mut(&mut self, pgno: Pgno, kind: PageKind) -> Result<PageMut<'_>, Error> {
+        if self.environment.has_writable_map() {
+            if self.checked != pgno {
+                let page = self.view().tree_page(pgno, kind)?;
+                page.check_nodes().map_err(Error::at(pgno))?;
+                self.checked = pgno;
+            }
+            return PageMut::parse(self.page_mut(pgno)?, pgno, kind).map_err(Error::at(pgno));
         }
-        Ok(())
+        let DirtyPage { bytes, is_checked } = self.dirty_page(pgno, self.page_size())?;
+        let page = PageMut::parse(bytes, pgno, kind).map_err(Error::at(pgno))?;
+        if !*is_checked {
+            page.view().check_nodes().map_err(Error::at(pgno))?;
+            *is_checked = true;
+        }
+        Ok(page)
     }
 
     fn allocate(&mut self, count: u64) -> Result<Pgno, Error> {

@@ -3,7 +3,9 @@
 use fulgurite_format::{Malformed, NodeValue, Page, PageKind, PageMut, Pgno, layout};
 
 use super::insert::insert_at;
-use super::items::{Item, balanced_cut, entries_min, fill, items_of, separator as separator_of};
+use super::items::{
+    balanced_cut, entries_min, entries_of, fill, new_entry, separator as separator_of, total_len,
+};
 use super::{Pages, PagesMut, Path, Tree};
 use crate::Error;
 
@@ -19,26 +21,32 @@ pub(crate) fn remove<P: PagesMut>(
     let Some(level) = path.len().checked_sub(1) else {
         return Ok(false);
     };
-    remove_at(pages, tree, path, level)?;
+    let rest = remove_at(pages, tree, path, level)?;
     tree.record.entries = tree.record.entries.saturating_sub(1);
-    rebalance(pages, tree, path, level)
+    rebalance(pages, tree, path, level, rest)
 }
 
+/// The contents of a page from which an entry was removed.
+#[derive(Debug, Clone, Copy)]
+struct PageRest {
+    entries: usize,
+    /// Bytes that they take.
+    used: usize,
+}
+
+/// Removes the entry at `path[level]`.
 fn remove_at<P: PagesMut>(
     pages: &mut P,
     tree: &Tree,
     path: &Path,
     level: usize,
-) -> Result<(), Error> {
+) -> Result<PageRest, Error> {
     debug_assert!(level < path.len(), "the path has the page");
-    let Some(step) = path.step(level) else {
-        return Ok(());
-    };
-    let kind = tree.kind_at(level);
-    pages.check_nodes(step.pgno, kind)?;
-    PageMut::parse(pages.page_mut(step.pgno)?, step.pgno, kind)
-        .and_then(|mut page| page.remove(step.index))
-        .map_err(Error::at(step.pgno))
+    let step = path.step(level).ok_or(Error::BeyondEnd(tree.record.root))?;
+    let mut page = pages.sound_page_mut(step.pgno, tree.kind_at(level))?;
+    page.remove(step.index).map_err(Error::at(step.pgno))?;
+    let (entries, used) = (page.view().len(), page.view().used_space());
+    Ok(PageRest { entries, used })
 }
 
 /// Repairs the page at `path[level]` if it is less than a quarter full. It merges the page with a
@@ -48,6 +56,7 @@ fn rebalance<P: PagesMut>(
     tree: &mut Tree,
     path: &mut Path,
     level: usize,
+    rest: PageRest,
 ) -> Result<bool, Error> {
     debug_assert!(path.len() <= usize::from(tree.record.depth));
     debug_assert!(level < path.len(), "the path has the page");
@@ -55,10 +64,7 @@ fn rebalance<P: PagesMut>(
         return Ok(false);
     };
     let kind = tree.kind_at(level);
-    let (entries, used) = {
-        let page = pages.view().tree_page(step.pgno, kind)?;
-        (page.len(), page.used_space())
-    };
+    let PageRest { entries, used } = rest;
     let Some(above) = level.checked_sub(1) else {
         return shrink_root(pages, tree, step.pgno, kind, entries);
     };
@@ -73,8 +79,8 @@ fn rebalance<P: PagesMut>(
         // Only the original's free list may have such branches: nothing to join with.
         if entries == 0 {
             release_page(pages, tree, step.pgno, kind)?;
-            remove_at(pages, tree, path, above)?;
-            rebalance(pages, tree, path, above)?;
+            let rest = remove_at(pages, tree, path, above)?;
+            rebalance(pages, tree, path, above, rest)?;
             return Ok(false);
         }
         return Ok(true);
@@ -134,23 +140,22 @@ fn join<P: PagesMut>(
     let left_page = Page::parse(&left_copy, left, kind).map_err(Error::at(left))?;
     let right_page = Page::parse(&right_copy, right, kind).map_err(Error::at(right))?;
 
-    let mut items = items_of(&left_page).map_err(Error::at(left))?;
-    let mut tail = items_of(&right_page).map_err(Error::at(right))?;
+    let mut entries = entries_of(&left_page, right_page.len()).map_err(Error::at(left))?;
+    let mut tail = entries_of(&right_page, 0).map_err(Error::at(right))?;
+    let first;
     if kind == PageKind::Branch
-        && let Some(first) = tail.first_mut()
+        && let Some(keyless) = tail.first_mut()
     {
         // The right page's first entry gets back the key that the branch above has for it.
         let child = right_page.child(0).map_err(Error::at(right))?;
-        *first = Item::New {
-            key: separator,
-            value: NodeValue::Child(child),
-        };
+        first = new_entry(kind, separator, NodeValue::Child(child));
+        *keyless = &first;
     }
-    items.append(&mut tail);
-    if total_len(&items, kind) + layout::HEADER_LEN <= left_copy.len() {
-        return merge(pages, tree, path, siblings, &items);
+    entries.append(&mut tail);
+    if total_len(&entries, kind) + layout::HEADER_LEN <= left_copy.len() {
+        return merge(pages, tree, path, siblings, &entries);
     }
-    share_entries(pages, tree, path, siblings, &items)
+    share_entries(pages, tree, path, siblings, &entries)
 }
 
 /// Puts all entries of both pages on the left one, and frees the right one.
@@ -159,17 +164,17 @@ fn merge<P: PagesMut>(
     tree: &mut Tree,
     path: &mut Path,
     siblings: Siblings,
-    items: &[Item<'_>],
+    entries: &[&[u8]],
 ) -> Result<(), Error> {
     debug_assert!(siblings.left != siblings.right, "two pages are merged");
     let Siblings { kind, above, .. } = siblings;
-    fill(pages, siblings.left, kind, items)?;
+    fill(pages, siblings.left, kind, entries)?;
     release_page(pages, tree, siblings.right, kind)?;
     if let Some(step) = path.step_mut(above) {
         step.index = siblings.right_index;
     }
-    remove_at(pages, tree, path, above)?;
-    rebalance(pages, tree, path, above)?;
+    let rest = remove_at(pages, tree, path, above)?;
+    rebalance(pages, tree, path, above, rest)?;
     Ok(())
 }
 
@@ -179,13 +184,13 @@ fn share_entries<P: PagesMut>(
     tree: &mut Tree,
     path: &mut Path,
     siblings: Siblings,
-    items: &[Item<'_>],
+    entries: &[&[u8]],
 ) -> Result<(), Error> {
     let Siblings { kind, above, .. } = siblings;
-    let cut = balanced_cut(items, kind, pages.view().page_size())
+    let cut = balanced_cut(entries, kind, pages.view().page_size())
         .ok_or_else(|| Error::at(siblings.right)(Malformed::NodeSum))?;
-    debug_assert!(0 < cut && cut < items.len(), "both pages keep entries");
-    let (head, tail) = items.split_at(cut);
+    debug_assert!(0 < cut && cut < entries.len(), "both pages keep entries");
+    let (head, tail) = entries.split_at(cut);
     let separator = separator_of(tree, kind, head, tail);
     fill(pages, siblings.left, kind, head)?;
     fill(pages, siblings.right, kind, tail)?;
@@ -196,10 +201,6 @@ fn share_entries<P: PagesMut>(
     let child = NodeValue::Child(siblings.right);
     insert_at(pages, tree, path, above, separator, child)?;
     Ok(())
-}
-
-fn total_len(items: &[Item<'_>], kind: PageKind) -> usize {
-    items.iter().map(|item| item.len(kind)).sum()
 }
 
 /// Makes a child private and repoints its parent, which is private already.

@@ -33,6 +33,12 @@ impl Tree {
         self.record.flags.has(DatabaseFlags::DUP_SORT)
     }
 
+    /// Returns true if each key has one value, and keys may have different lengths.
+    #[inline]
+    pub(crate) fn is_plain(&self) -> bool {
+        !self.has_duplicates() && self.order != KeyOrder::Integer
+    }
+
     /// Returns true if the values of a key have one size and are packed.
     pub(crate) const fn has_fixed_values(&self) -> bool {
         let flags = DatabaseFlags::DUP_SORT | DatabaseFlags::DUP_FIXED;

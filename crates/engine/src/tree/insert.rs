@@ -2,7 +2,7 @@
 
 use fulgurite_format::{Malformed, NodeValue, PageKind, PageMut, Pgno};
 
-use super::items::{Item, balanced_cut, entries_min, fill, items_of, separator};
+use super::items::{balanced_cut, entries_min, entries_of, fill, new_entry, separator};
 use super::{Pages, PagesMut, Path, Step, Tree};
 use crate::Error;
 
@@ -56,9 +56,9 @@ pub(crate) fn replace<P: PagesMut>(
     let Some(leaf) = path.leaf() else {
         return insert(pages, tree, path, key, value);
     };
-    pages.check_nodes(leaf.pgno, tree.leaf)?;
-    PageMut::parse(pages.page_mut(leaf.pgno)?, leaf.pgno, tree.leaf)
-        .and_then(|mut page| page.remove(leaf.index))
+    pages
+        .sound_page_mut(leaf.pgno, tree.leaf)?
+        .remove(leaf.index)
         .map_err(Error::at(leaf.pgno))?;
     insert_at(pages, tree, path, path.len() - 1, key, value)
 }
@@ -163,7 +163,10 @@ fn start_leaf<P: PagesMut>(
         tree.order.separator(below, key).to_vec()
     };
     let right = pages.allocate(1)?;
-    fill(pages, right, tree.leaf, &[Item::New { key, value }])?;
+    let fits = PageMut::initialise(pages.page_mut(right)?, right, tree.leaf)
+        .insert(0, key, value)
+        .map_err(Error::at(right))?;
+    debug_assert!(fits, "a page has room for an entry");
     Ok((right, separator))
 }
 
@@ -182,18 +185,19 @@ fn share<P: PagesMut>(
     let copy = pages.view().page(left.pgno)?.to_vec();
     let page =
         fulgurite_format::Page::parse(&copy, left.pgno, kind).map_err(Error::at(left.pgno))?;
-    let mut items = items_of(&page).map_err(Error::at(left.pgno))?;
-    items.insert(left.index, Item::New { key, value });
+    let new = new_entry(kind, key, value);
+    let mut entries = entries_of(&page, 1).map_err(Error::at(left.pgno))?;
+    entries.insert(left.index, &new);
     let least = entries_min(kind);
-    let grows_at_end = kind == PageKind::Branch && left.index + 1 == items.len();
-    let cut = if grows_at_end && items.len() > 2 * least {
-        Some(items.len() - least)
+    let grows_at_end = kind == PageKind::Branch && left.index + 1 == entries.len();
+    let cut = if grows_at_end && entries.len() > 2 * least {
+        Some(entries.len() - least)
     } else {
-        balanced_cut(&items, kind, copy.len())
+        balanced_cut(&entries, kind, copy.len())
     };
     let cut = cut.ok_or_else(|| Error::at(left.pgno)(Malformed::NodeSum))?;
-    debug_assert!(0 < cut && cut < items.len(), "both pages get entries");
-    let (head, tail) = items.split_at(cut);
+    debug_assert!(0 < cut && cut < entries.len(), "both pages get entries");
+    let (head, tail) = entries.split_at(cut);
     let right = pages.allocate(1)?;
     fill(pages, right, kind, tail)?;
     fill(pages, left.pgno, kind, head)?;

@@ -1,4 +1,5 @@
-//! Laying the entries of one page, or of two neighbours, out over two pages.
+//! Laying the entries of one page, or of two neighbours, out over two pages. An entry is the bytes of
+//! its node, or an item of a packed page.
 //!
 //! ```text
 //!   items:   e0 e1 e2 e3 e4 e5 e6      at = 4
@@ -12,71 +13,42 @@ use fulgurite_format::{Malformed, NodeValue, Page, PageKind, PageMut, Pgno, layo
 use super::{PagesMut, Tree};
 use crate::Error;
 
-/// An entry on its way into a page.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Item<'a> {
-    /// A node copied from a page, with its key.
-    Old { node: &'a [u8], key: &'a [u8] },
-    /// A node to be made.
-    New { key: &'a [u8], value: NodeValue<'a> },
+/// The entries of a page, in order, and room for that many more.
+pub(super) fn entries_of<'a>(page: &Page<'a>, more: usize) -> Result<Vec<&'a [u8]>, Malformed> {
+    let mut entries = Vec::with_capacity(page.len() + more);
+    for index in 0..page.len() {
+        entries.push(page.node_bytes(index)?);
+    }
+    Ok(entries)
 }
 
-impl<'a> Item<'a> {
-    pub(super) fn key(&self) -> &'a [u8] {
-        match self {
-            Item::Old { key, .. } | Item::New { key, .. } => key,
-        }
-    }
-
-    /// Bytes in a page of this kind, offset included.
-    pub(super) fn len(&self, kind: PageKind) -> usize {
-        if let PageKind::Packed(len) = kind {
-            return usize::from(len);
-        }
-        2 + match self {
-            Item::Old { node, .. } => node.len(),
-            Item::New { key, value } => value.node_len(key.len()),
-        }
-    }
-
-    fn place(
-        &self,
-        page: &mut PageMut<'_>,
-        index: usize,
-        kind: PageKind,
-    ) -> Result<bool, Malformed> {
-        match (self, kind) {
-            (Item::Old { node, .. }, PageKind::Branch) if index == 0 => {
-                page.insert(0, b"", NodeValue::Child(child_of(node)))
-            }
-            (Item::New { value, .. }, PageKind::Branch) if index == 0 => {
-                page.insert(0, b"", *value)
-            }
-            (Item::Old { node, .. }, _) => page.insert_node(index, node),
-            (Item::New { key, value }, _) => page.insert(index, key, *value),
-        }
+/// A new entry.
+pub(super) fn new_entry(kind: PageKind, key: &[u8], value: NodeValue<'_>) -> Vec<u8> {
+    match kind {
+        PageKind::Packed(_) => key.to_vec(),
+        PageKind::Branch | PageKind::Leaf => value.to_node(key),
     }
 }
 
-/// The child number in a branch node.
-fn child_of(node: &[u8]) -> Pgno {
-    debug_assert!(node.len() >= layout::NODE_HEADER_LEN);
-    Pgno(
-        node.first_chunk()
-            .map_or(u64::MAX, |header| layout::branch_child(*header)),
-    )
+/// The key of an entry.
+pub(super) fn key_of(kind: PageKind, entry: &[u8]) -> &[u8] {
+    match kind {
+        PageKind::Packed(_) => entry,
+        PageKind::Branch | PageKind::Leaf => Page::entry_key(entry).unwrap_or_default(),
+    }
 }
 
-/// The entries of a page, in order.
-pub(super) fn items_of<'a>(page: &Page<'a>) -> Result<Vec<Item<'a>>, Malformed> {
-    (0..page.len())
-        .map(|index| {
-            Ok(Item::Old {
-                node: page.node_bytes(index)?,
-                key: page.key(index)?,
-            })
-        })
-        .collect()
+/// Bytes that entries take in a page of this kind, offsets included.
+pub(super) fn total_len(entries: &[&[u8]], kind: PageKind) -> usize {
+    let nodes: usize = entries.iter().map(|entry| entry.len()).sum();
+    nodes + entries.len() * offset_len(kind)
+}
+
+const fn offset_len(kind: PageKind) -> usize {
+    match kind {
+        PageKind::Packed(_) => 0,
+        PageKind::Branch | PageKind::Leaf => 2,
+    }
 }
 
 /// Fewest entries a page keeps when there is a choice.
@@ -88,26 +60,25 @@ pub(super) const fn entries_min(kind: PageKind) -> usize {
 }
 
 /// Where to cut so that both sides fit a page and differ least in size; `None` if no cut fits.
-pub(super) fn balanced_cut(items: &[Item<'_>], kind: PageKind, page_size: usize) -> Option<usize> {
+pub(super) fn balanced_cut(entries: &[&[u8]], kind: PageKind, page_size: usize) -> Option<usize> {
     debug_assert!(page_size > layout::HEADER_LEN);
     let room = page_size - layout::HEADER_LEN;
-    let total: usize = items.iter().map(|item| item.len(kind)).sum();
-    let least = entries_min(kind);
+    let total = total_len(entries, kind);
+    let least = entries_min(kind).min(entries.len() / 2).max(1);
+    let allowed = least..=entries.len().saturating_sub(least);
     let mut left = 0;
     let mut best = None;
-    for (index, item) in items.iter().enumerate() {
+    for (index, entry) in entries.iter().enumerate() {
         let right = total - left;
-        let allowed = index >= least.min(items.len() / 2).max(1)
-            && items.len() - index >= least.min(items.len() / 2).max(1);
-        if allowed && left <= room && right <= room {
+        if allowed.contains(&index) && left <= room && right <= room {
             let difference = left.abs_diff(right);
             if best.is_none_or(|(smallest, _)| difference < smallest) {
                 best = Some((difference, index));
             }
         }
-        left += item.len(kind);
+        left += entry.len() + offset_len(kind);
     }
-    debug_assert!(best.is_none_or(|(_, index)| 0 < index && index < items.len()));
+    debug_assert!(best.is_none_or(|(_, index)| 0 < index && index < entries.len()));
     best.map(|(_, index)| index)
 }
 
@@ -116,14 +87,14 @@ pub(super) fn balanced_cut(items: &[Item<'_>], kind: PageKind, page_size: usize)
 pub(super) fn separator<'a>(
     tree: &Tree,
     kind: PageKind,
-    head: &[Item<'a>],
-    tail: &[Item<'a>],
+    head: &[&[u8]],
+    tail: &[&'a [u8]],
 ) -> &'a [u8] {
     debug_assert!(!tail.is_empty(), "the right page has entries");
-    let key = tail.first().map_or(&b""[..], Item::key);
+    let key = tail.first().map_or(&b""[..], |entry| key_of(kind, entry));
     match (kind, head.last()) {
         (PageKind::Leaf | PageKind::Packed(_), Some(below)) => {
-            tree.order.separator(below.key(), key)
+            tree.order.separator(key_of(kind, below), key)
         }
         _ => key,
     }
@@ -134,20 +105,11 @@ pub(super) fn fill<P: PagesMut>(
     pages: &mut P,
     pgno: Pgno,
     kind: PageKind,
-    items: &[Item<'_>],
+    entries: &[&[u8]],
 ) -> Result<(), Error> {
-    debug_assert!(!items.is_empty(), "a page has entries");
-    let mut page = PageMut::initialise(pages.page_mut(pgno)?, pgno, kind);
-    for (index, item) in items.iter().enumerate() {
-        if !item
-            .place(&mut page, index, kind)
-            .map_err(Error::at(pgno))?
-        {
-            return Err(Error::Corrupted {
-                page: pgno,
-                what: Malformed::NodeSum,
-            });
-        }
+    debug_assert!(!entries.is_empty(), "a page has entries");
+    if PageMut::fill(pages.page_mut(pgno)?, pgno, kind, entries) {
+        return Ok(());
     }
-    Ok(())
+    Err(Error::at(pgno)(Malformed::NodeSum))
 }

@@ -1,6 +1,8 @@
 //! The pages that trees are made of: two traits, to read them and to change them.
 
-use fulgurite_format::{LeafNode, Page, PageKind, Pgno, layout, write_overflow_header};
+use fulgurite_format::{
+    LeafNode, Page, PageKind, PageMut, Pgno, layout, write_overflow_header,
+};
 
 use super::path::Step;
 use crate::Error;
@@ -72,11 +74,12 @@ pub(crate) trait PagesMut {
     /// Makes sure that a tree page is private to the transaction; returns the number it has from
     /// now on.
     fn touch(&mut self, pgno: Pgno, kind: PageKind) -> Result<Pgno, Error>;
-    /// Checks all nodes of a private page before one is removed. Removal moves the other nodes, so
-    /// they must be sound. A page needs to be checked once.
-    fn check_nodes(&mut self, pgno: Pgno, kind: PageKind) -> Result<(), Error> {
-        let page = self.view().tree_page(pgno, kind)?;
-        page.check_nodes().map_err(Error::at(pgno))
+    /// A private page whose nodes were all checked: removal of a node moves the others, so they
+    /// must be sound. A page needs to be checked once.
+    fn sound_page_mut(&mut self, pgno: Pgno, kind: PageKind) -> Result<PageMut<'_>, Error> {
+        let page = PageMut::parse(self.page_mut(pgno)?, pgno, kind).map_err(Error::at(pgno))?;
+        page.view().check_nodes().map_err(Error::at(pgno))?;
+        Ok(page)
     }
     /// The bytes of a private page.
     fn page_mut(&mut self, pgno: Pgno) -> Result<&mut [u8], Error>;

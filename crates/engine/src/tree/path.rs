@@ -22,8 +22,8 @@ const INLINE_LEVELS: usize = 6;
 #[derive(Debug, Clone)]
 pub(crate) struct Path {
     len: usize,
-    /// True if all pages on the path are known to be private to the transaction.
-    is_private: bool,
+    /// So many pages from the root down are known to be private to the transaction.
+    private: usize,
     inline: [Step; INLINE_LEVELS],
     /// All steps, once there are more than the inline ones.
     deep: Option<Box<[Step; DEPTH_MAX as usize]>>,
@@ -38,7 +38,7 @@ impl Path {
     pub(crate) const fn new() -> Path {
         Path {
             len: 0,
-            is_private: false,
+            private: 0,
             inline: [Path::UNSET; INLINE_LEVELS],
             deep: None,
         }
@@ -63,7 +63,7 @@ impl Path {
     #[inline]
     pub(crate) fn clear(&mut self) {
         self.len = 0;
-        self.is_private = false;
+        self.private = 0;
     }
 
     /// Levels on the path; 0 in an empty tree.
@@ -79,7 +79,7 @@ impl Path {
     pub(crate) fn push(&mut self, step: Step) -> Result<(), Error> {
         debug_assert!(self.len <= usize::from(DEPTH_MAX));
         let len = self.len;
-        self.is_private = false;
+        self.private = 0;
         if let Some(slot) = self.room_mut().get_mut(len) {
             *slot = step;
             self.len += 1;
@@ -113,20 +113,24 @@ impl Path {
         Ok(())
     }
 
-    /// Returns true if [`Path::mark_private`] was called and the path was not changed since.
+    /// Returns how many pages from the root down are known to be private: those of the last
+    /// [`Path::mark_private`], unless the path was extended since.
     #[inline]
-    pub(crate) const fn is_private(&self) -> bool {
-        self.is_private
+    pub(crate) const fn private_levels(&self) -> usize {
+        self.private
     }
 
-    /// Notes that all pages on the path are private, for as long as the transaction, or its
-    /// innermost level, lasts.
-    pub(crate) const fn mark_private(&mut self) {
-        self.is_private = true;
+    /// Notes that so many pages from the root down are private, for as long as the transaction, or
+    /// its innermost level, lasts.
+    #[inline]
+    pub(crate) const fn mark_private(&mut self, levels: usize) {
+        debug_assert!(levels <= self.len, "pages on the path are private");
+        self.private = levels;
     }
 
     pub(crate) fn truncate(&mut self, len: usize) {
         self.len = self.len.min(len);
+        self.private = self.private.min(len);
     }
 
     #[inline]

@@ -200,7 +200,7 @@ fn find_checked<'p, P: Pages<'p>>(
 
 /// Finds the position of `key`: the path to the first leaf entry that is not smaller. It may be one
 /// behind the leaf's last entry. Tells whether the entry has exactly this key. In an empty tree the
-/// way is empty. A path that is seen to be private is marked as such.
+/// way is empty. Pages that are seen to be private are marked as such.
 pub(crate) fn seek<'p, P: Pages<'p>>(
     pages: P,
     tree: &Tree,
@@ -236,10 +236,11 @@ pub(crate) fn seek<'p, P: Pages<'p>>(
 fn seek_fast<'p, P: Pages<'p>>(pages: P, tree: &Tree, key: &[u8], path: &mut Path) -> Option<bool> {
     let sought = LexicalKey::of(key);
     let mut pgno = tree.record.root;
-    let mut is_private = true;
+    let (mut private, mut is_private) = (0, true);
     for _ in 1..tree.record.depth {
         let (bytes, is_marked) = pages.lend_marked(pgno)?;
         is_private &= is_marked;
+        private += usize::from(is_private);
         let page = Page::parse(bytes, pgno, PageKind::Branch).ok()?;
         let (index, exact) = page.position_of(1, &sought)?;
         let index = index - usize::from(!exact);
@@ -250,14 +251,13 @@ fn seek_fast<'p, P: Pages<'p>>(pages: P, tree: &Tree, key: &[u8], path: &mut Pat
         }
     }
     let (bytes, is_marked) = pages.lend_marked(pgno)?;
+    private += usize::from(is_private & is_marked);
     let page = Page::parse(bytes, pgno, tree.leaf).ok()?;
     prefetch_probes(bytes, &page);
     let (index, exact) = page.position_of(0, &sought)?;
     path.push(Step { pgno, index }).ok()?;
     debug_assert_eq!(path.len(), usize::from(tree.record.depth));
-    if is_private && is_marked {
-        path.mark_private();
-    }
+    path.mark_private(private);
     Some(exact)
 }
 
@@ -272,12 +272,17 @@ pub(crate) fn touch_path<P: PagesMut>(
     path: &mut Path,
 ) -> Result<(), Error> {
     debug_assert!(path.len() <= usize::from(tree.record.depth));
-    if path.is_private() {
-        return Ok(());
+    if path.private_levels() < path.len() {
+        prefetch_leaf_nodes(pages.view(), path);
+        touch_rest(pages, tree, path)?;
     }
-    prefetch_leaf_nodes(pages.view(), path);
+    Ok(())
+}
+
+/// Makes the pages of a path private that are not known to be.
+fn touch_rest<P: PagesMut>(pages: &mut P, tree: &mut Tree, path: &mut Path) -> Result<(), Error> {
     let mut copied = false;
-    for level in 0..path.len() {
+    for level in path.private_levels()..path.len() {
         let Some(step) = path.step(level) else { break };
         let touched = pages.touch(step.pgno, tree.kind_at(level))?;
         if touched == step.pgno {
@@ -301,7 +306,7 @@ pub(crate) fn touch_path<P: PagesMut>(
             step.pgno = touched;
         }
     }
-    path.mark_private();
+    path.mark_private(path.len());
     Ok(())
 }
 

@@ -168,7 +168,7 @@ impl WriteTxn<'_> {
         debug_assert!(!self.failed, "a failed transaction makes no change");
         debug_assert!(flags.has(PutFlags::CURRENT));
         let database = place.database();
-        let tree = self.checked_tree(database, key, value.len())?;
+        let mut tree = self.checked_tree(database, key, value.len())?;
         if tree.has_duplicates() {
             self.check_value(&tree, value)?;
         }
@@ -176,7 +176,7 @@ impl WriteTxn<'_> {
         if !tree.has_duplicates() {
             self.save_other_positions(database)?;
             let mut path = place.path().clone();
-            let good = self.store(database, tree, &mut path, true, key, value)?;
+            let good = self.store(database, &mut tree, &mut path, true, key, value)?;
             if good {
                 place.stand_on_path(self.pages(), &self.tree(database)?, path)?;
             } else {

@@ -52,16 +52,16 @@ impl WriteTxn<'_> {
                 self.put(database, key, value)?;
             }
             Edit::Store(value) => {
-                let tree = self.checked_tree(database, key, value.len())?;
+                let mut tree = self.checked_tree(database, key, value.len())?;
                 self.save_other_positions(database)?;
-                self.store(database, tree, &mut path, exact, key, value)?;
+                self.store(database, &mut tree, &mut path, exact, key, value)?;
             }
             Edit::Remove if !exact => {}
             Edit::Remove if self.has_cursors() => {
                 self.delete(database, key)?;
             }
             Edit::Remove => {
-                self.remove_key(database, tree, &mut path)?;
+                self.remove_key(database, &tree, &mut path)?;
             }
         }
         Ok(())

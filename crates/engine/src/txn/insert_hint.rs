@@ -23,10 +23,29 @@ impl WriteTxn<'_> {
         path: &mut Path,
         key: &[u8],
     ) -> Result<bool, Error> {
-        let pages = tree::PagesMut::view(&self.pages);
         let trees = self.trees.get_mut();
         if trees.tries_hint()
-            && let Some(hint) = trees.insert_hint(database)
+            && let Some(exact) = self.seek_at_hint(database, tree, path, key)?
+        {
+            return Ok(exact);
+        }
+        self.trees.get_mut().note_hint_use(false);
+        tree::seek(self.pages(), tree, key, path)
+    }
+
+    /// As [`tree::seek`], but looks only at the leaf of the record stored last. Returns `None` if
+    /// the key is elsewhere.
+    #[inline(never)]
+    fn seek_at_hint(
+        &mut self,
+        database: Database,
+        tree: &Tree,
+        path: &mut Path,
+        key: &[u8],
+    ) -> Result<Option<bool>, Error> {
+        let pages = tree::PagesMut::view(&self.pages);
+        let trees = self.trees.get_mut();
+        if let Some(hint) = trees.insert_hint(database)
             && let Some(leaf) = hint.path.leaf_mut()
         {
             let page = pages.tree_page(leaf.pgno, tree.leaf)?;
@@ -50,11 +69,10 @@ impl WriteTxn<'_> {
                 }
                 debug_assert!(index <= page.len());
                 trees.note_hint_use(true);
-                return Ok(exact);
+                return Ok(Some(exact));
             }
         }
-        trees.note_hint_use(false);
-        tree::seek(self.pages(), tree, key, path)
+        Ok(None)
     }
 
     /// Stores a record behind all others if only the last leaf is involved. Otherwise it changes
@@ -65,6 +83,9 @@ impl WriteTxn<'_> {
         key: &[u8],
         value: &[u8],
     ) -> Result<bool, Error> {
+        if self.trees.get_mut().last_leaf(database).is_none() {
+            return Ok(false);
+        }
         self.check_alive()?;
         let page_size = self.page_size();
         let fits = layout::leaf_node_len(key.len(), value.len()) <= layout::node_max(page_size)

@@ -1,6 +1,6 @@
 //! Storing records.
 
-use fulgurite_format::{NodeFlags, layout};
+use fulgurite_format::{LeafNode, NodeFlags, layout};
 
 use super::put_flags::{Put, PutFlags, Reservation};
 use super::snapshot::Sealed;
@@ -150,7 +150,21 @@ impl WriteTxn<'_> {
         value: &[u8],
         flags: PutFlags,
     ) -> Result<PutOutcome, Error> {
-        let tree = self.checked_tree(database, key, value.len())?;
+        let mut tree = self.checked_tree(database, key, value.len())?;
+        if flags.is_none() && tree.is_plain() {
+            // The common case, in fewer steps.
+            let exact = self.seek_from_hint(database, &tree, path, key)?;
+            self.save_other_positions(database)?;
+            if exact {
+                if self.overwrite(database, &mut tree, path, value)? {
+                    return Ok(PutOutcome::Stored(true));
+                }
+                // The leaf is private by now: as in the original, the attempt counts as a change.
+                self.check_plain_record(database, path)?;
+            }
+            let stored = self.store(database, &mut tree, path, exact, key, value);
+            return stored.map(PutOutcome::Stored);
+        }
         if tree.has_duplicates() {
             self.check_value(&tree, value)?;
         }
@@ -161,8 +175,27 @@ impl WriteTxn<'_> {
             return self.add_duplicate(database, tree, path, (key, value), flags);
         }
         self.save_other_positions(database)?;
-        self.store(database, tree, path, exact, key, value)
+        self.store(database, &mut tree, path, exact, key, value)
             .map(PutOutcome::Stored)
+    }
+
+    /// Stores a value over one of the same length. Otherwise it makes the path private, and returns
+    /// `false`.
+    #[inline]
+    fn overwrite(
+        &mut self,
+        database: Database,
+        tree: &mut Tree,
+        path: &mut Path,
+        value: &[u8],
+    ) -> Result<bool, Error> {
+        debug_assert!(!path.is_empty(), "the path leads to an entry");
+        self.failed = true;
+        self.pages.spill_if_full()?;
+        let done = value::overwrite_value(&mut self.pages, tree, path, value)?;
+        self.trees.get_mut().change_at(database, tree, path);
+        self.failed = false;
+        Ok(done)
     }
 
     /// Adds a value to a key that has some.
@@ -215,7 +248,7 @@ impl WriteTxn<'_> {
                 value::add_value(&mut txn.pages, &mut tree, path, at, key, value)?
             };
             if good {
-                txn.trees.get_mut().change_at(database, tree, path);
+                txn.trees.get_mut().change_at(database, &tree, path);
             } else {
                 txn.set_tree(database, tree);
             }
@@ -314,16 +347,11 @@ impl WriteTxn<'_> {
         let Some(leaf) = path.leaf().filter(|_| database == Database::MAIN) else {
             return Ok(());
         };
-        let node = self.pages().leaf_node(leaf)?;
-        if node.flags.0 == NodeFlags::SUB_TREE {
-            return Err(Error::WrongKind(
-                String::from_utf8_lossy(node.key).into_owned(),
-            ));
-        }
-        Ok(())
+        check_plain(database, &self.pages().leaf_node(leaf)?)
     }
 
     /// Checks a key and a value's length.
+    #[inline(always)]
     pub(super) fn checked_tree(
         &mut self,
         database: Database,
@@ -336,14 +364,8 @@ impl WriteTxn<'_> {
         }
         let tree = self.tree(database)?;
         let max = layout::key_max(self.page_size());
-        if key.is_empty() || key.len() > max {
-            return Err(Error::KeyLength {
-                len: key.len(),
-                max,
-            });
-        }
-        if u32::try_from(len).is_err() {
-            return Err(Error::ValueLength(len));
+        if key.is_empty() || key.len() > max || u32::try_from(len).is_err() {
+            return wrong_length(key, max, len);
         }
         check_key(tree.order, key)?;
         debug_assert!(self.lock.is_some(), "the right to write is held");
@@ -374,7 +396,7 @@ impl WriteTxn<'_> {
     pub(super) fn store(
         &mut self,
         database: Database,
-        mut tree: Tree,
+        tree: &mut Tree,
         path: &mut Path,
         exact: bool,
         key: &[u8],
@@ -386,15 +408,15 @@ impl WriteTxn<'_> {
         self.failed = true;
         self.pages.spill_if_full()?;
         let good = if tree.has_duplicates() {
-            tree::touch_path(&mut self.pages, &mut tree, path)?;
-            value::insert_first_value(&mut self.pages, &mut tree, path, key, value)?.is_some()
+            tree::touch_path(&mut self.pages, tree, path)?;
+            value::insert_first_value(&mut self.pages, tree, path, key, value)?.is_some()
         } else {
-            value::store_value(&mut self.pages, &mut tree, path, exact, key, value)?
+            value::store_value(&mut self.pages, tree, path, exact, key, value)?
         };
         if good {
             self.trees.get_mut().change_at(database, tree, path);
         } else {
-            self.trees.get_mut().change(database, tree);
+            self.trees.get_mut().change(database, *tree);
         }
         self.failed = false;
         Ok(good)
@@ -439,6 +461,28 @@ impl WriteTxn<'_> {
         self.failed = false;
         Ok(room)
     }
+}
+
+/// Refuses to touch the record of a named database as if it were a plain one.
+#[inline]
+pub(super) fn check_plain(database: Database, node: &LeafNode<'_>) -> Result<(), Error> {
+    if database == Database::MAIN && node.flags.0 == NodeFlags::SUB_TREE {
+        let name = String::from_utf8_lossy(node.key).into_owned();
+        return Err(Error::WrongKind(name));
+    }
+    Ok(())
+}
+
+/// Names the length that is wrong: of the key, or else of the value.
+#[cold]
+fn wrong_length(key: &[u8], max: usize, len: usize) -> Result<Tree, Error> {
+    if key.is_empty() || key.len() > max {
+        return Err(Error::KeyLength {
+            len: key.len(),
+            max,
+        });
+    }
+    Err(Error::ValueLength(len))
 }
 
 /// One behind a value.

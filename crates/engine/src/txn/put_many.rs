@@ -125,7 +125,7 @@ impl WriteTxn<'_> {
                 &values.before.record,
                 &values.inner.record,
             )?;
-            txn.trees.get_mut().change_at(database, tree, &path);
+            txn.trees.get_mut().change_at(database, &tree, &path);
             Ok(count)
         })
     }

@@ -2,6 +2,7 @@
 
 use fulgurite_format::NodeFlags;
 
+use super::put::check_plain;
 use super::snapshot::Sealed;
 use super::write::WriteTxn;
 use super::write_cursor::WriteCursor;
@@ -17,11 +18,12 @@ impl<'env> WriteTxn<'env> {
     /// [`Error::WrongKind`] if it names a database, see [`WriteTxn::drop_database`]; any other ends
     /// the transaction.
     pub fn delete(&mut self, database: Database, key: &[u8]) -> Result<bool, Error> {
-        let Some((tree, mut path)) = self.find(database, key)? else {
+        let mut path = Path::new();
+        let Some(tree) = self.find(database, key, &mut path)? else {
             return Ok(false);
         };
         if !self.has_cursors() {
-            self.remove_key(database, tree, &mut path)?;
+            self.remove_key(database, &tree, &mut path)?;
             return Ok(true);
         }
         self.delete_tracked(database, tree, path, None)
@@ -37,12 +39,14 @@ impl<'env> WriteTxn<'env> {
         key: &[u8],
         value: &[u8],
     ) -> Result<bool, Error> {
-        let Some((tree, mut path)) = self.find(database, key)? else {
+        let mut path = Path::new();
+        let Some(tree) = self.find(database, key, &mut path)? else {
             return Ok(false);
         };
         if !tree.has_duplicates() {
             return self.delete(database, key);
         }
+        self.check_plain_record(database, &path)?;
         let Some(leaf) = path.leaf() else {
             return Ok(false);
         };
@@ -205,7 +209,7 @@ impl<'env> WriteTxn<'env> {
         self.save_other_positions(database)?;
         let mut path = place.path().clone();
         let (whole_key, good) = match &value {
-            None => (true, self.remove_key(database, tree, &mut path)?),
+            None => (true, self.remove_key(database, &tree, &mut path)?),
             Some(_) => {
                 let at = place.value_at().ok_or(Error::CursorUnset)?;
                 match self.remove_one(database, tree, &mut path, at)? {
@@ -235,9 +239,8 @@ impl<'env> WriteTxn<'env> {
         debug_assert!(!self.failed, "a failed transaction makes no change");
         debug_assert!(!tree.has_duplicates() && !self.has_cursors());
         let database = place.database();
-        self.check_plain_record(database, place.path())?;
         place.save_key(self.pages())?;
-        let good = self.remove_key(database, tree, place.path_mut())?;
+        let good = self.remove_key(database, &tree, place.path_mut())?;
         let tree = self.tree(database)?;
         let pages = tree::PagesMut::view(&self.pages);
         if !good {
@@ -312,41 +315,47 @@ impl<'env> WriteTxn<'env> {
         self.delete_through(&mut place, value.is_none())
     }
 
-    /// The entry of a key that may be removed.
-    fn find(&mut self, database: Database, key: &[u8]) -> Result<Option<(Tree, Path)>, Error> {
+    /// Goes to the entry of a key. Returns its tree if there is one.
+    #[inline]
+    fn find(
+        &mut self,
+        database: Database,
+        key: &[u8],
+        path: &mut Path,
+    ) -> Result<Option<Tree>, Error> {
         self.check_alive()?;
         if database == Database::FREE_LIST {
             return Err(Error::ReadOnly);
         }
         let tree = self.tree(database)?;
-        let mut path = Path::new();
-        if key.is_empty() || !tree::seek(self.pages(), &tree, key, &mut path)? {
+        if key.is_empty() || !tree::seek(self.pages(), &tree, key, path)? {
             return Ok(None);
         }
-        self.check_plain_record(database, &path)?;
         debug_assert!(!path.is_empty(), "the path leads to an entry");
-        Ok(Some((tree, path)))
+        Ok(Some(tree))
     }
 
     /// Removes the entry a path leads to, with all values; returns true if the path is still valid.
+    /// Refuses to remove the record of a named database.
     pub(super) fn remove_key(
         &mut self,
         database: Database,
-        tree: Tree,
+        tree: &Tree,
         path: &mut Path,
     ) -> Result<bool, Error> {
         debug_assert!(!self.failed, "a failed transaction makes no change");
         debug_assert!(!path.is_empty(), "the path leads to an entry");
         let run = {
             let view = self.pages();
-            let leaf = tree::leaf_of(path, &tree)?;
+            let leaf = tree::leaf_of(path, tree)?;
             let node = view.leaf_node(leaf)?;
+            check_plain(database, &node)?;
             (node.flags.0 == NodeFlags::OVERFLOW)
                 .then(|| value::run_of(view, leaf.pgno, &node))
                 .transpose()?
         };
         self.guarded(|txn| {
-            let mut tree = tree;
+            let mut tree = *tree;
             txn.pages.spill_if_full()?;
             let good = if tree.has_duplicates() {
                 value::remove_values(&mut txn.pages, &mut tree, path)?

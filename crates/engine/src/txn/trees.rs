@@ -252,20 +252,20 @@ impl Trees {
     }
 
     /// Notes the new state of a tree in which a record was stored at the end of this path.
-    pub(super) fn change_at(&mut self, database: Database, tree: Tree, path: &Path) {
+    pub(super) fn change_at(&mut self, database: Database, tree: &Tree, path: &Path) {
         debug_assert_eq!(path.len(), usize::from(tree.record.depth));
         debug_assert!(
             !path.is_empty(),
             "a record was stored at the end of the path"
         );
         if !self.tries_hint() {
-            self.change(database, tree);
+            self.change(database, *tree);
             return;
         }
         let known = self.insert_hint(database);
         // An entry behind the last leaf is on a leaf that was made for it.
         let is_last = known.is_some_and(|hint| hint.is_last && path.cmp_leaves(&hint.path).is_ge());
-        self.change(database, tree);
+        self.change(database, *tree);
         let hint = self.insert_hint.get_or_insert_with(|| {
             Box::new(InsertHint {
                 database: None,

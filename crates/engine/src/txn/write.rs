@@ -454,10 +454,16 @@ impl<'env> WriteTxn<'env> {
     }
 
     /// Saves the positions of a database's other cursors before its tree changes.
+    #[inline]
     pub(super) fn save_other_positions(&mut self, database: Database) -> Result<(), Error> {
         if self.cursors.is_idle() {
             return Ok(());
         }
+        self.save_positions(database)
+    }
+
+    #[inline(never)]
+    fn save_positions(&mut self, database: Database) -> Result<(), Error> {
         let tree = self.tree(database)?;
         self.cursors.save_positions(self.pages(), &tree, database)
     }

@@ -29,6 +29,7 @@ pub(crate) fn store_value<P: PagesMut>(
     value: &[u8],
 ) -> Result<bool, Error> {
     debug_assert!(!key.is_empty());
+    tree::touch_path(pages, tree, path)?;
     match choose_destination(pages, tree, path, exact, key.len(), value.len())? {
         Destination::Same(place) => {
             leaf_data(pages, place)?.copy_from_slice(value);
@@ -46,6 +47,22 @@ pub(crate) fn store_value<P: PagesMut>(
     }
 }
 
+/// Stores a value over one of the same length, in the leaf that the path leads to. Otherwise it
+/// makes the path private, changes nothing, and returns `false`.
+#[inline]
+pub(crate) fn overwrite_value<P: PagesMut>(
+    pages: &mut P,
+    tree: &mut Tree,
+    path: &mut Path,
+    value: &[u8],
+) -> Result<bool, Error> {
+    tree::touch_path(pages, tree, path)?;
+    let leaf = tree::leaf_of(path, tree)?;
+    leaf_mut(pages, leaf.pgno)?
+        .overwrite(leaf.index, value)
+        .map_err(Error::at(leaf.pgno))
+}
+
 /// Gives `key` room for a value of `len` bytes, in place of its old value; the caller fills it.
 /// Otherwise as [`store_value`].
 pub(crate) fn place_value<'p, P: PagesMut>(
@@ -57,6 +74,7 @@ pub(crate) fn place_value<'p, P: PagesMut>(
     len: usize,
 ) -> Result<&'p mut [u8], Error> {
     debug_assert!(!key.is_empty());
+    tree::touch_path(pages, tree, path)?;
     let place = match choose_destination(pages, tree, path, exact, key.len(), len)? {
         Destination::Same(place) => place,
         Destination::Leaf => {
@@ -85,7 +103,7 @@ pub(crate) fn place_value<'p, P: PagesMut>(
     Err(Error::at(place.pgno)(Malformed::KeyOrder))
 }
 
-/// Makes the path private, frees the key's run, and decides where the new value goes.
+/// Frees the key's run, and decides where the new value goes. The path is private.
 fn choose_destination<P: PagesMut>(
     pages: &mut P,
     tree: &mut Tree,
@@ -94,13 +112,8 @@ fn choose_destination<P: PagesMut>(
     key_len: usize,
     len: usize,
 ) -> Result<Destination, Error> {
-    let old = if exact {
-        Some(old_node(pages, path)?)
-    } else {
-        None
-    };
-    tree::touch_path(pages, tree, path)?;
-    if let (Some(old), Some(leaf)) = (old, path.leaf()) {
+    if let Some(leaf) = path.leaf().filter(|_| exact) {
+        let old = old_node(pages, leaf)?;
         if old.run.is_none() && old.len == len {
             return Ok(Destination::Same(leaf));
         }
@@ -155,8 +168,7 @@ struct NodeSummary {
     len: usize,
 }
 
-fn old_node<P: PagesMut>(pages: &P, path: &Path) -> Result<NodeSummary, Error> {
-    let leaf = path.leaf().ok_or_else(Error::beyond_end(Pgno::NONE))?;
+fn old_node<P: PagesMut>(pages: &P, leaf: Step) -> Result<NodeSummary, Error> {
     let view = pages.view();
     let node = view.leaf_node(leaf)?;
     match node.flags.0 {
@@ -194,8 +206,11 @@ fn put_node<P: PagesMut>(
 }
 
 pub(crate) fn leaf_data<P: PagesMut>(pages: &mut P, place: Step) -> Result<&mut [u8], Error> {
-    let bytes = pages.page_mut(place.pgno)?;
-    PageMut::parse(bytes, place.pgno, PageKind::Leaf)
-        .and_then(|page| page.into_data(place.index))
+    leaf_mut(pages, place.pgno)?
+        .into_data(place.index)
         .map_err(Error::at(place.pgno))
+}
+
+fn leaf_mut<P: PagesMut>(pages: &mut P, pgno: Pgno) -> Result<PageMut<'_>, Error> {
+    PageMut::parse(pages.page_mut(pgno)?, pgno, PageKind::Leaf).map_err(Error::at(pgno))
 }
