@@ -59,14 +59,20 @@ pub const fn data_at(key_len: usize) -> usize {
 #[must_use]
 #[inline]
 pub const fn leaf_node_len(key_len: usize, data_len: usize) -> usize {
-    (data_at(key_len) + data_len).next_multiple_of(2)
+    even(data_at(key_len) + data_len)
+}
+
+/// Returns a length rounded up: nodes begin at even offsets.
+#[inline]
+const fn even(len: usize) -> usize {
+    (len + 1) & !1
 }
 
 /// Returns the length of a branch node, in bytes.
 #[must_use]
 #[inline]
 pub const fn branch_node_len(key_len: usize) -> usize {
-    (NODE_HEADER_LEN + key_len).next_multiple_of(2)
+    even(NODE_HEADER_LEN + key_len)
 }
 
 /// Returns the length of the largest node that stays in a leaf; a larger value moves to an overflow

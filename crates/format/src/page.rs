@@ -512,39 +512,53 @@ impl<'a> Page<'a> {
         self.find_unsound_node()
     }
 
-    /// Returns true if [`Page::check_nodes`] has nothing to complain of.
-    ///
-    /// A hot path: violations are negative numbers, collected by their sign without branches.
+    /// Returns true if [`Page::check_nodes`] has nothing to complain of. A hot path: removals from
+    /// leaves wait for it.
     fn has_sound_nodes(&self) -> bool {
-        let (size, upper) = (self.bytes.len() as i64, self.upper as i64);
-        let is_branch = self.kind == PageKind::Branch;
-        let (mut sum, mut violations, mut odd) = (0, 0, 0);
+        if self.kind == PageKind::Branch {
+            return self.are_sound(|word| Some(layout::branch_node_len((word >> 48) as usize)));
+        }
+        self.are_sound(|word| {
+            let (value_len, flags) = (word as u32 as usize, (word >> 32) as u16);
+            let key_len = (word >> 48) as usize;
+            if key_len.wrapping_sub(1) >= crate::KEY_LEN_MAX {
+                return None;
+            }
+            match flags {
+                0 => Some(layout::leaf_node_len(key_len, value_len)),
+                NodeFlags::OVERFLOW => {
+                    Some(layout::leaf_node_len(key_len, layout::OVERFLOW_REF_LEN))
+                }
+                flags if NodeFlags(flags).is_inline() => {
+                    Some(layout::leaf_node_len(key_len, value_len))
+                }
+                _ => None,
+            }
+        })
+    }
+
+    /// As [`Page::has_sound_nodes`]. `len_of` returns the length of a node with this header, if the
+    /// header makes sense.
+    #[inline(always)]
+    fn are_sound(&self, len_of: impl Fn(u64) -> Option<usize>) -> bool {
+        let size = self.bytes.len();
+        let (mut sum, mut odd) = (0, 0);
         for stored in self.offsets {
             let at = layout::to_page_offset(u16::from_le_bytes(*stored));
-            let Some(header) = self.bytes.get(at..at + 8).and_then(|node| node.first_chunk()) else {
+            let header = self.bytes.get(at..at + layout::NODE_HEADER_LEN);
+            let Some(header) = header.and_then(|header| header.first_chunk()) else {
                 return false;
             };
-            let word = u64::from_le_bytes(*header);
-            let (flags, key_len) = ((word >> 32) as u16, (word >> 48) as usize);
-            let len = if is_branch {
-                layout::branch_node_len(key_len)
-            } else {
-                violations |= key_len as i64 - 1;
-                violations |= crate::KEY_LEN_MAX as i64 - key_len as i64;
-                let data_len = match flags {
-                    0 => word as u32 as usize,
-                    NodeFlags::OVERFLOW => layout::OVERFLOW_REF_LEN,
-                    flags if NodeFlags(flags).is_inline() => word as u32 as usize,
-                    _ => return false,
-                };
-                layout::leaf_node_len(key_len, data_len)
+            let Some(len) = len_of(u64::from_le_bytes(*header)) else {
+                return false;
             };
-            let at = at as i64;
-            violations |= (at - upper) | (size - at - len as i64);
+            if at < self.upper || len > size - at {
+                return false;
+            }
             odd |= at & 1;
-            sum += len as i64;
+            sum += len;
         }
-        violations >= 0 && odd == 0 && sum == size - upper
+        odd == 0 && sum == size - self.upper
     }
 
     #[cold]
@@ -576,6 +590,11 @@ impl<'a> Page<'a> {
     #[inline(always)]
     pub(crate) const fn entries(&self) -> (&'a [u8], &'a [[u8; 2]]) {
         (self.bytes, self.offsets)
+    }
+
+    /// Returns the number in the header.
+    pub(crate) fn number(&self) -> u64 {
+        layout::header_pgno(self.bytes).unwrap_or_default()
     }
 
     /// Where the lowest node begins.

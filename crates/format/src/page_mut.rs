@@ -55,30 +55,40 @@ impl NodeValue<'_> {
     }
 
     /// Writes a node with this value and a key to where it has its length.
+    #[inline]
     fn write_node(&self, node: &mut [u8], key: &[u8]) -> Option<()> {
-        let (word, data) = match self {
-            NodeValue::Child(child) => (child.0, None),
-            NodeValue::Data(data, flags) => (data.len() as u64 | u64::from(flags.0) << 32, Some(data)),
-            NodeValue::Reserved(len) => (*len as u64, None),
-            NodeValue::Overflow { len, .. } => {
-                (u64::from(*len) | u64::from(NodeFlags::OVERFLOW) << 32, None)
-            }
-        };
-        let header = word & 0xffff_ffff_ffff | (key.len() as u64) << 48;
-        if let NodeValue::Reserved(_) = self {
-            node.fill(0);
-        } else if let Some(padding) = node.last_mut() {
-            // All else is written.
-            *padding = 0;
-        }
-        put(node, 0, &header.to_le_bytes())?;
-        put(node, layout::NODE_HEADER_LEN, key)?;
-        let data_at = layout::data_at(key.len());
         match self {
-            NodeValue::Overflow { first, .. } => put(node, data_at, &first.0.to_le_bytes()),
-            _ => data.map_or(Some(()), |data| put(node, data_at, data)),
+            NodeValue::Data(data, flags) => {
+                write_record(node, data.len() as u64 | u64::from(flags.0) << 32, key, data)
+            }
+            NodeValue::Child(child) => write_record(node, child.0 & 0xffff_ffff_ffff, key, &[]),
+            NodeValue::Reserved(len) => {
+                node.fill(0);
+                write_record(node, *len as u64, key, &[])
+            }
+            NodeValue::Overflow { first, len } => {
+                let word = u64::from(*len) | u64::from(NodeFlags::OVERFLOW) << 32;
+                write_record(node, word, key, &first.0.to_le_bytes())
+            }
         }
     }
+}
+
+/// Writes a node: the lower six bytes of its header as given, the key and the data.
+#[inline]
+pub(crate) fn write_record(node: &mut [u8], word: u64, key: &[u8], data: &[u8]) -> Option<()> {
+    let data_at = layout::data_at(key.len()) - layout::NODE_HEADER_LEN;
+    let (header, rest) = node.split_first_chunk_mut()?;
+    if let Some(padding) = rest.last_mut() {
+        // All else is written.
+        *padding = 0;
+    }
+    let (to_key, to_data) = rest.split_at_mut_checked(data_at)?;
+    let (to_key, to_data) = (to_key.get_mut(..key.len())?, to_data.get_mut(..data.len())?);
+    *header = (word | (key.len() as u64) << 48).to_le_bytes();
+    to_key.copy_from_slice(key);
+    to_data.copy_from_slice(data);
+    Some(())
 }
 
 /// A branch or leaf page that may be changed.
@@ -318,25 +328,11 @@ impl<'a> PageMut<'a> {
             return false;
         }
         let at = self.upper - len;
-        let data_at = layout::data_at(key.len()) - layout::NODE_HEADER_LEN;
         let node = self.bytes.get_mut(at..at + len);
-        let Some((header, rest)) = node.and_then(|node| node.split_first_chunk_mut()) else {
+        let written = node.and_then(|node| write_record(node, value.len() as u64, key, value));
+        if written.is_none() {
             return false;
-        };
-        if let Some(padding) = rest.last_mut() {
-            *padding = 0;
         }
-        let Some((to_key, to_value)) = rest.split_at_mut_checked(data_at) else {
-            return false;
-        };
-        let (Some(to_key), Some(to_value)) =
-            (to_key.get_mut(..key.len()), to_value.get_mut(..value.len()))
-        else {
-            return false;
-        };
-        *header = (value.len() as u64 | (key.len() as u64) << 48).to_le_bytes();
-        to_key.copy_from_slice(key);
-        to_value.copy_from_slice(value);
         let stored = layout::from_page_offset(at).to_le_bytes();
         if put(self.bytes, lower, &stored).is_none() {
             return false;
@@ -477,6 +473,39 @@ impl<'a> PageMut<'a> {
         Ok(at..at + node.data.len())
     }
 
+    /// Moves the part of the page from its lowest node up to `to` downwards, `by` bytes into the free
+    /// space, and makes the node of entry `entry` longer by so many. The caller rearranges the end
+    /// of what was moved, which is inside that node. All nodes are sound. Returns `false`, with
+    /// nothing changed, if there is no room.
+    pub(crate) fn lengthen(
+        &mut self,
+        entry: usize,
+        to: usize,
+        by: usize,
+    ) -> Result<bool, Malformed> {
+        debug_assert!(by.is_multiple_of(2), "nodes begin at even offsets");
+        let at = self.view().offset(entry)?;
+        let lower = layout::HEADER_LEN + 2 * self.count;
+        if lower + by > self.upper || to < at + layout::NODE_HEADER_LEN || to > self.bytes.len() {
+            return Ok(false);
+        }
+        let (upper, count) = (self.upper, self.count);
+        self.bytes.copy_within(upper..to, upper - by);
+        for stored in self.offsets_mut(count) {
+            let offset = layout::to_page_offset(u16::from_le_bytes(*stored));
+            let by = if offset <= at { by } else { 0 };
+            *stored = layout::from_page_offset(offset.wrapping_sub(by)).to_le_bytes();
+        }
+        self.upper = upper - by;
+        self.store_bounds();
+        let node = self.bytes.get_mut(at - by..);
+        let header: &mut [u8; 4] = node
+            .and_then(|node| node.first_chunk_mut())
+            .ok_or(Malformed::Node(entry))?;
+        *header = (u32::from_le_bytes(*header) + by as u32).to_le_bytes();
+        Ok(true)
+    }
+
     /// Makes room for a node of `len` bytes and its offset at `index`; the room keeps its old
     /// bytes. Returns `None` if there is not enough.
     fn open(&mut self, index: usize, len: usize) -> Result<Option<&mut [u8]>, Malformed> {
@@ -499,6 +528,11 @@ impl<'a> PageMut<'a> {
         self.store_bounds();
         let room = self.bytes.get_mut(at..at + len);
         room.map(Some).ok_or(Malformed::Node(index))
+    }
+
+    /// A part of the page.
+    pub(crate) fn bytes_mut(&mut self, part: Range<usize>) -> &mut [u8] {
+        self.bytes.get_mut(part).unwrap_or_default()
     }
 
     fn offsets_mut(&mut self, count: usize) -> &mut [[u8; 2]] {

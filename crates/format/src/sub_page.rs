@@ -1,7 +1,9 @@
 //! Sub-pages: the duplicates of one key as a little page inside the key's node. They are always
 //! just as long as their items need.
 
-use crate::{Malformed, NodeFlags, NodeValue, Page, PageKind, PageMut, Pgno, layout};
+use crate::bytes::put;
+use crate::page_mut::write_record;
+use crate::{Malformed, NodeFlags, NodeValue, Page, PageFlags, PageKind, PageMut, Pgno, layout};
 
 /// Bytes of a sub-page of this kind that holds that many items of that many bytes together.
 #[must_use]
@@ -47,6 +49,72 @@ pub fn sub_page_with(
 /// As [`Page::parse_sub`].
 pub fn sub_page_without(pgno: Pgno, page: &Page<'_>, index: usize) -> Result<Vec<u8>, Malformed> {
     rebuilt(pgno, page, Some(index), None)
+}
+
+impl PageMut<'_> {
+    /// Adds an item to the sub-page in the node of entry `entry`, at `index` among its items. The
+    /// nodes of the page are sound. Returns `false`, with nothing changed, if the item does not fit
+    /// there, or if the sub-page is packed, has free space or is unsound.
+    ///
+    /// ```text
+    ///   node   key | header | offsets | nodes            the nodes of the sub-page stay
+    ///   key | header | offsets + 1 | new node | nodes    all before them moves down
+    /// ```
+    /// # Errors
+    /// As [`Page::parse_sub`].
+    pub fn insert_in_sub_page(
+        &mut self,
+        entry: usize,
+        index: usize,
+        item: &[u8],
+    ) -> Result<bool, Malformed> {
+        let (page_size, pgno) = (self.view().entries().0.len(), self.view().number());
+        let page = self.view();
+        let node = page.leaf(entry)?;
+        let sub = Page::parse_sub(node.data)?;
+        let by = entry_len(PageKind::Leaf, item.len());
+        let node_len = layout::leaf_node_len(node.key.len(), node.data.len());
+        let fits = sub.kind() == PageKind::Leaf
+            && sub.free_space() == 0
+            && sub.check_nodes().is_ok()
+            && index <= sub.len()
+            && node.data.len().is_multiple_of(2)
+            && node_len + by <= layout::node_max(page_size);
+        let (count, start) = (sub.len(), page.offset(entry)? + layout::data_at(node.key.len()));
+        let nodes_at = start + layout::HEADER_LEN + 2 * count;
+        if !fits || !self.lengthen(entry, nodes_at, by)? {
+            return Ok(false);
+        }
+        let room = self.bytes_mut(start - by..nodes_at);
+        fill_opened(room, (count, by), index, item).ok_or(Malformed::Node(index))?;
+        let mark = PageFlags::LEAF | PageFlags::SUB_PAGE | PageFlags::DIRTY;
+        put(room, 0, &pgno.to_le_bytes())
+            .and_then(|()| put(room, layout::FLAGS_AT, &mark.to_le_bytes()))
+            .ok_or(Malformed::Truncated)?;
+        Ok(true)
+    }
+}
+
+/// Adds an item to a sub-page, given up to its lowest node. Its header and its offsets were moved
+/// down by `by` bytes.
+fn fill_opened(
+    room: &mut [u8],
+    (count, by): (usize, usize),
+    index: usize,
+    item: &[u8],
+) -> Option<()> {
+    let lower = layout::HEADER_LEN + 2 * (count + 1);
+    let new = layout::from_page_offset(lower).to_le_bytes();
+    put(room, layout::LOWER_AT, &new)?;
+    put(room, layout::UPPER_AT, &new)?;
+    let offsets = room.get_mut(layout::HEADER_LEN..lower)?.as_chunks_mut().0;
+    offsets.copy_within(index..count, index + 1);
+    for stored in offsets.iter_mut() {
+        let offset = layout::to_page_offset(u16::from_le_bytes(*stored));
+        *stored = layout::from_page_offset(offset.wrapping_add(by)).to_le_bytes();
+    }
+    *offsets.get_mut(index)? = new;
+    write_record(room.get_mut(lower..)?, 0, item, &[])
 }
 
 fn rebuilt(

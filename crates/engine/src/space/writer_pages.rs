@@ -35,6 +35,8 @@ pub(crate) struct WriterPages<'env> {
     pub(super) base_last: Pgno,
     pub(super) txnid: Txnid,
     pub(super) dirty: DirtyPages,
+    /// True if private pages are changed in a writable map, and not in memory.
+    stores_in_map: bool,
     /// True if spare buffers were taken.
     pub(super) has_buffers: bool,
     /// Pages up to `base_last` in private use: taken from the free list, or by a level from the
@@ -88,6 +90,7 @@ impl<'env> WriterPages<'env> {
             base_last: last,
             txnid,
             dirty: DirtyPages::default(),
+            stores_in_map: environment.has_writable_map(),
             has_buffers: false,
             reclaimed: FxHashSet::default(),
             outer: Vec::new(),
@@ -252,8 +255,7 @@ impl<'env> WriterPages<'env> {
         debug_assert!(!self.is_private(old), "a private page is changed in place");
         let own = self.allocate_pages(1)?;
         if own == old {
-            let what = Malformed::FreeRecord("a page in use is listed as free");
-            return Err(Error::Corrupted { page: old, what });
+            return Err(listed_in_use(old));
         }
         Ok(own)
     }
@@ -265,7 +267,7 @@ impl<'env> WriterPages<'env> {
             "only private pages get new contents"
         );
         self.forget_check(first);
-        if self.environment.has_writable_map() {
+        if self.stores_in_map {
             self.environment.before_change()?;
             let run = self.environment.mapping().run_mut(first, bytes.len())?;
             run.copy_from_slice(&bytes);
@@ -280,8 +282,7 @@ impl<'env> WriterPages<'env> {
         if self.is_private(pgno) {
             return Ok(());
         }
-        let what = Malformed::FreeRecord("a page in use is listed as free");
-        Err(Error::at(pgno)(what))
+        Err(listed_in_use(pgno))
     }
 
     /// A private page, or a run of `len` bytes, in memory. One that was written early is fetched
@@ -292,14 +293,13 @@ impl<'env> WriterPages<'env> {
             // Pages of the surroundings may be in memory too.
             self.check_private(first)?;
         }
-        let (reclaimed, base_last) = (&self.reclaimed, self.base_last);
-        let mapping = self.environment.mapping();
+        let (environment, base_last) = (self.environment, self.base_last);
+        let reclaimed = &self.reclaimed;
         self.dirty.get_mut_or_load(first, || {
             if first <= base_last && !reclaimed.contains(&first) {
-                let what = Malformed::FreeRecord("a page in use is listed as free");
-                return Err(Error::at(first)(what));
+                return Err(listed_in_use(first));
             }
-            mapping.run(first, len)
+            environment.mapping().run(first, len)
         })
     }
 
@@ -358,14 +358,16 @@ impl PagesMut for WriterPages<'_> {
         if !self.outer.is_empty() && self.dirty.get(pgno).is_some() {
             return self.touch_dirty(pgno, kind);
         }
-        let mapping = self.environment.mapping();
-        let old = mapping.run(pgno, mapping.page_size())?;
+        let old = match self.window.page(pgno) {
+            Some(page) => page,
+            None => self.environment.mapping().run(pgno, self.page_size())?,
+        };
         Page::parse(old, pgno, kind).map_err(Error::at(pgno))?;
         let own = self.allocate_copy(pgno)?;
         self.forget_check(own);
-        let copy = if self.environment.has_writable_map() {
+        let copy = if self.stores_in_map {
             self.environment.before_change()?;
-            let copy = mapping.run_mut(own, old.len())?;
+            let copy = self.environment.mapping().run_mut(own, old.len())?;
             copy.copy_from_slice(old);
             copy
         } else {
@@ -382,7 +384,7 @@ impl PagesMut for WriterPages<'_> {
 
     fn run_mut(&mut self, first: Pgno, len: usize) -> Result<&mut [u8], Error> {
         debug_assert!(len > 0);
-        if self.environment.has_writable_map() {
+        if self.stores_in_map {
             self.check_private(first)?;
             return self.environment.mapping().run_mut(first, len);
         }
@@ -393,7 +395,7 @@ impl PagesMut for WriterPages<'_> {
     }
 
     fn sound_page_mut(&mut self, pgno: Pgno, kind: PageKind) -> Result<PageMut<'_>, Error> {
-        if self.environment.has_writable_map() {
+        if self.stores_in_map {
             if self.checked != pgno {
                 let page = self.view().tree_page(pgno, kind)?;
                 page.check_nodes().map_err(Error::at(pgno))?;
@@ -414,7 +416,7 @@ impl PagesMut for WriterPages<'_> {
         debug_assert!(count > 0, "a run has pages");
         let first = self.allocate_pages(count)?;
         self.forget_check(first);
-        if self.environment.has_writable_map() {
+        if self.stores_in_map {
             self.environment.before_change()?;
         } else {
             let page_size = self.page_size();
@@ -442,7 +444,7 @@ impl PagesMut for WriterPages<'_> {
             .ok_or(Error::MapFull(u64::MAX))?;
         let mut header = [0; layout::HEADER_LEN];
         write_overflow_header(&mut header, first, count as u32);
-        if self.environment.has_writable_map() {
+        if self.stores_in_map {
             self.environment.before_change()?;
             let run = self.environment.mapping().run_mut(first, len)?;
             let (head, room) = run.split_at_mut(header.len());
@@ -495,6 +497,13 @@ impl PagesMut for WriterPages<'_> {
         }
         Ok(())
     }
+}
+
+/// A page that is not private was taken for a private one.
+#[cold]
+fn listed_in_use(page: Pgno) -> Error {
+    let what = Malformed::FreeRecord("a page in use is listed as free");
+    Error::Corrupted { page, what }
 }
 
 /// The free-list tree of a snapshot.

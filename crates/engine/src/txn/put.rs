@@ -210,6 +210,10 @@ impl WriteTxn<'_> {
         debug_assert!(!value.is_empty(), "a duplicate is a key");
         debug_assert!(!self.failed, "a failed transaction makes no change");
         debug_assert!(tree.has_duplicates() && !path.is_empty());
+        if flags.is_none() && !tree.has_fixed_values() && !tree.value_order.is_custom() {
+            self.save_other_positions(database)?;
+            return self.add_common(database, tree, path, key, value);
+        }
         let leaf = tree::leaf_of(path, &tree)?;
         let (at, exact) = if flags.has(PutFlags::APPEND_DUP) {
             let (at, last) = value::last_value(self.pages(), &tree, leaf)?;
@@ -256,6 +260,27 @@ impl WriteTxn<'_> {
         })
     }
 
+    /// Adds a value to a key that has some, in the common case.
+    fn add_common(
+        &mut self,
+        database: Database,
+        mut tree: Tree,
+        path: &mut Path,
+        key: &[u8],
+        value: &[u8],
+    ) -> Result<PutOutcome, Error> {
+        self.failed = true;
+        self.pages.spill_if_full()?;
+        let good = value::add_if_absent(&mut self.pages, &mut tree, path, key, value)?;
+        if good {
+            self.trees.get_mut().change_at(database, &tree, path);
+        } else {
+            self.trees.get_mut().change(database, tree);
+        }
+        self.failed = false;
+        Ok(PutOutcome::Stored(good))
+    }
+
     /// Finds the place for a key: whether it is there, or `None` if the flags forbid to store it.
     pub(super) fn find_position(
         &mut self,
@@ -279,7 +304,10 @@ impl WriteTxn<'_> {
             return Ok(None);
         }
         if exact {
-            if let Err(error) = self.check_plain_record(database, path) {
+            // Where keys have several values, no record describes a database.
+            if !tree.has_duplicates()
+                && let Err(error) = self.check_plain_record(database, path)
+            {
                 // As in the original, the attempt counts as a change.
                 self.touch(database, *tree, path)?;
                 return Err(error);

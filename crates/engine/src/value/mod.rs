@@ -1,9 +1,11 @@
 //! Values: in the leaf's node, in a run of overflow pages, or several of them under one key.
 
+mod add;
 mod duplicates;
 mod overflow;
 mod put;
 
+pub(crate) use add::add_if_absent;
 pub(crate) use duplicates::{
     NO_VALUE, Removal, ValueAt, Values, add_value, check_size, clear, count_of, first_value,
     inner_tree, inner_tree_like, insert_first_value, key_at, last_value, remove_value,
