@@ -489,15 +489,27 @@ impl<'a> Page<'a> {
         }
     }
 
+    /// As [`Page::node_len`] on a branch or leaf, by the node's header alone. The caller looks
+    /// whether the page has so many bytes.
+    #[inline]
+    fn header_node_len(&self, index: usize) -> Result<usize, Malformed> {
+        let (header, _) = self.node(index)?;
+        match self.kind {
+            PageKind::Branch => Ok(layout::branch_node_len(key_len(header))),
+            PageKind::Leaf | PageKind::Packed(_) => leaf_node_len(header, index),
+        }
+    }
+
     /// The bytes of entry `index`'s node, header included.
     /// # Errors
     /// As [`Page::node_len`]; [`Malformed::Node`] if the padding leaves the page.
+    #[inline]
     pub fn node_bytes(&self, index: usize) -> Result<&'a [u8], Malformed> {
         if let PageKind::Packed(_) = self.kind {
             return self.key(index);
         }
         let at = self.offset(index)?;
-        let len = self.node_len(index)?;
+        let len = self.header_node_len(index)?;
         self.bytes.get(at..at + len).ok_or(Malformed::Node(index))
     }
 
@@ -514,7 +526,7 @@ impl<'a> Page<'a> {
 
     /// Returns true if [`Page::check_nodes`] has nothing to complain of. A hot path: removals from
     /// leaves wait for it.
-    fn has_sound_nodes(&self) -> bool {
+    pub(crate) fn has_sound_nodes(&self) -> bool {
         if self.kind == PageKind::Branch {
             return self.are_sound(|word| Some(layout::branch_node_len((word >> 48) as usize)));
         }
@@ -562,7 +574,7 @@ impl<'a> Page<'a> {
     }
 
     #[cold]
-    fn find_unsound_node(&self) -> Result<(), Malformed> {
+    pub(crate) fn find_unsound_node(&self) -> Result<(), Malformed> {
         let mut sum = 0;
         for (index, stored) in self.offsets.iter().enumerate() {
             let at = layout::to_page_offset(u16::from_le_bytes(*stored));

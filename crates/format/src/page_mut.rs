@@ -58,9 +58,12 @@ impl NodeValue<'_> {
     #[inline]
     fn write_node(&self, node: &mut [u8], key: &[u8]) -> Option<()> {
         match self {
-            NodeValue::Data(data, flags) => {
-                write_record(node, data.len() as u64 | u64::from(flags.0) << 32, key, data)
-            }
+            NodeValue::Data(data, flags) => write_record(
+                node,
+                data.len() as u64 | u64::from(flags.0) << 32,
+                key,
+                data,
+            ),
             NodeValue::Child(child) => write_record(node, child.0 & 0xffff_ffff_ffff, key, &[]),
             NodeValue::Reserved(len) => {
                 node.fill(0);
@@ -290,6 +293,13 @@ impl<'a> PageMut<'a> {
         debug_assert!(done.is_some(), "a page is larger than its header");
     }
 
+    /// Size of the page in bytes.
+    #[must_use]
+    #[inline]
+    pub const fn size(&self) -> usize {
+        self.bytes.len()
+    }
+
     /// The page as it is now.
     #[must_use]
     pub fn view(&self) -> Page<'_> {
@@ -318,13 +328,13 @@ impl<'a> PageMut<'a> {
             .ok_or(Malformed::Node(index))
     }
 
-    /// Puts a record behind all others of a leaf; `false`, with nothing changed, if there is no
-    /// room for it. As [`PageMut::insert`], in fewer steps.
+    /// Inserts a record at `index` of a leaf; `false`, with nothing changed, if there is no room for
+    /// it or no such place. As [`PageMut::insert`], in fewer steps.
     #[inline]
-    pub fn push_record(&mut self, key: &[u8], value: &[u8]) -> bool {
+    pub fn insert_record(&mut self, index: usize, key: &[u8], value: &[u8]) -> bool {
         let len = layout::leaf_node_len(key.len(), value.len());
-        let lower = layout::HEADER_LEN + 2 * self.count;
-        if self.kind != PageKind::Leaf || lower + 2 + len > self.upper {
+        let (count, lower) = (self.count, layout::HEADER_LEN + 2 * self.count);
+        if self.kind != PageKind::Leaf || lower + 2 + len > self.upper || index > count {
             return false;
         }
         let at = self.upper - len;
@@ -333,9 +343,12 @@ impl<'a> PageMut<'a> {
         if written.is_none() {
             return false;
         }
-        let stored = layout::from_page_offset(at).to_le_bytes();
-        if put(self.bytes, lower, &stored).is_none() {
-            return false;
+        let offsets = self.offsets_mut(count + 1);
+        if index < count {
+            offsets.copy_within(index..count, index + 1);
+        }
+        if let Some(stored) = offsets.get_mut(index) {
+            *stored = layout::from_page_offset(at).to_le_bytes();
         }
         self.count += 1;
         self.upper = at;
@@ -393,7 +406,7 @@ impl<'a> PageMut<'a> {
         Ok(())
     }
 
-    /// Removes entry `index`, closes the gap, and zeroes the freed bytes.
+    /// Removes entry `index`, closes the gap, and zeroes the freed bytes. All nodes are sound.
     /// # Errors
     /// [`Malformed::Node`], and other errors of a damaged node.
     pub fn remove(&mut self, index: usize) -> Result<(), Malformed> {
@@ -555,5 +568,91 @@ impl<'a> PageMut<'a> {
         let done = put(self.bytes, layout::LOWER_AT, &lower.to_le_bytes())
             .and_then(|()| put(self.bytes, layout::UPPER_AT, &upper.to_le_bytes()));
         debug_assert!(done.is_some(), "a page is larger than its header");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PGNO: Pgno = Pgno(7);
+
+    #[test]
+    fn a_record_is_inserted_as_any_node() {
+        let (mut quick, mut general) = (vec![0xaa; 512], vec![0xaa; 512]);
+        let mut quick = PageMut::initialise(&mut quick, PGNO, PageKind::Leaf);
+        let mut general = PageMut::initialise(&mut general, PGNO, PageKind::Leaf);
+        assert!(
+            !quick.insert_record(1, b"key", b"value"),
+            "there is no entry 0"
+        );
+        for at in 0..40_u8 {
+            let (key, value) = (
+                vec![at; 1 + usize::from(at) % 5],
+                vec![at; usize::from(at) % 7],
+            );
+            let index = usize::from(at) * 7 % (quick.view().len() + 1);
+            let fitted = quick.insert_record(index, &key, &value);
+            let node = NodeValue::Data(&value, NodeFlags(0));
+            assert_eq!(general.insert(index, &key, node), Ok(fitted));
+            assert_eq!(quick.bytes, general.bytes);
+        }
+        assert!(quick.view().len() < 40, "the page became full");
+        quick.view().check_nodes().unwrap();
+    }
+
+    #[test]
+    fn a_page_is_filled_with_the_nodes_of_another() {
+        for kind in [PageKind::Leaf, PageKind::Branch, PageKind::Packed(6)] {
+            let mut bytes = vec![0xaa; 512];
+            let mut page = PageMut::initialise(&mut bytes, PGNO, kind);
+            for at in 0..12_u8 {
+                let value = match kind {
+                    PageKind::Branch => NodeValue::Child(Pgno(100 + u64::from(at))),
+                    _ => NodeValue::Data(b"odd", NodeFlags(0)),
+                };
+                assert!(page.insert(usize::from(at) / 2, &[at; 6], value).unwrap());
+            }
+            let page = page.view();
+            let nodes: Vec<_> = (0..12)
+                .map(|index| page.node_bytes(index).unwrap())
+                .collect();
+            let mut copy = vec![0xaa; 512];
+            assert!(PageMut::fill(&mut copy, Pgno(8), kind, &nodes));
+            let copy = Page::parse(&copy, Pgno(8), kind).unwrap();
+            copy.check_nodes().unwrap();
+            assert_eq!(copy.len(), 12);
+            for index in 0..12 {
+                let keyless = kind == PageKind::Branch && index == 0;
+                let key = page.key(index).unwrap();
+                assert_eq!(copy.key(index).unwrap(), if keyless { b"" } else { key });
+                assert_eq!(copy.child_if_sound(index), page.child_if_sound(index));
+            }
+            assert!(!PageMut::fill(&mut [0; 64], Pgno(8), kind, &nodes));
+        }
+    }
+
+    #[test]
+    fn both_checks_of_nodes_agree() {
+        for kind in [PageKind::Leaf, PageKind::Branch] {
+            let mut whole = vec![0; 256];
+            let mut page = PageMut::initialise(&mut whole, PGNO, kind);
+            for at in 0..6_u8 {
+                let value = match kind {
+                    PageKind::Branch => NodeValue::Child(Pgno(100 + u64::from(at))),
+                    _ => NodeValue::Data(b"some value", NodeFlags(0)),
+                };
+                assert!(page.insert(0, &[at; 5], value).unwrap());
+            }
+            for at in 12..whole.len() {
+                for change in [1, 2, 4, 0x80, 0xff] {
+                    let mut bytes = whole.clone();
+                    bytes[at] ^= change;
+                    if let Ok(page) = Page::parse(&bytes, PGNO, kind) {
+                        assert_eq!(page.has_sound_nodes(), page.find_unsound_node().is_ok());
+                    }
+                }
+            }
+        }
     }
 }

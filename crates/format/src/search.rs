@@ -277,15 +277,18 @@ fn narrow_bytes(bytes: &[u8], offsets: &[[u8; 2]], head: u64, second: u64) -> (u
             has_short = true;
             break;
         }
-        let (mut found, mut wanted) = (u64::from_be_bytes(*first), head);
-        if found == wanted {
+        let found = u64::from_be_bytes(*first);
+        let is_behind = if found == head {
             // Keys with a common beginning mostly differ in the eight bytes behind it.
-            (found, wanted) = (u64::from_be_bytes(*other), second);
-            if found == wanted {
+            let found = u64::from_be_bytes(*other);
+            if found == second {
                 break;
             }
-        }
-        rest = if found < wanted { behind } else { before };
+            found < second
+        } else {
+            found < head
+        };
+        rest = if is_behind { behind } else { before };
     }
     while has_short && let (before, [middle, behind @ ..]) = rest.split_at(rest.len() / 2) {
         let Some(is_behind) = is_behind(bytes, *middle, head, second) else {

@@ -25,15 +25,24 @@ const RETAINED_MAX: usize = 1 << 14;
 #[derive(Debug)]
 pub(super) struct DirtyPage {
     pub(super) bytes: Box<[u8]>,
-    /// True if all nodes of the page were checked; since then it had only sound changes.
-    pub(super) is_checked: bool,
+    pub(super) checked: Checked,
+}
+
+/// The parts of a private page that were checked; since then it had only sound changes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Checked {
+    Nothing,
+    /// All its nodes.
+    Nodes,
+    /// Also the nodes of all sub-pages in them.
+    SubPages,
 }
 
 impl DirtyPage {
     fn unchecked(bytes: Box<[u8]>) -> DirtyPage {
         DirtyPage {
             bytes,
-            is_checked: false,
+            checked: Checked::Nothing,
         }
     }
 }

@@ -5,7 +5,7 @@ use fulgurite_format::{
 };
 use rustc_hash::FxHashSet;
 
-use super::dirty_pages::{DirtyPage, DirtyPages};
+use super::dirty_pages::{Checked, DirtyPage, DirtyPages};
 use super::outer::OuterLevel;
 use super::pool::Pool;
 use super::reclaimed_records::ReclaimedRecords;
@@ -388,8 +388,12 @@ impl PagesMut for WriterPages<'_> {
             self.check_private(first)?;
             return self.environment.mapping().run_mut(first, len);
         }
-        self.dirty_page(first, len)?
-            .bytes
+        let page = self.dirty_page(first, len)?;
+        if page.checked == Checked::SubPages {
+            // Unchecked ones may come.
+            page.checked = Checked::Nodes;
+        }
+        page.bytes
             .get_mut(..len)
             .ok_or_else(Error::beyond_end(first))
     }
@@ -403,13 +407,29 @@ impl PagesMut for WriterPages<'_> {
             }
             return PageMut::parse(self.page_mut(pgno)?, pgno, kind).map_err(Error::at(pgno));
         }
-        let DirtyPage { bytes, is_checked } = self.dirty_page(pgno, self.page_size())?;
+        let DirtyPage { bytes, checked } = self.dirty_page(pgno, self.page_size())?;
         let page = PageMut::parse(bytes, pgno, kind).map_err(Error::at(pgno))?;
-        if !*is_checked {
+        if *checked == Checked::Nothing {
             page.view().check_nodes().map_err(Error::at(pgno))?;
-            *is_checked = true;
         }
+        *checked = Checked::Nodes;
         Ok(page)
+    }
+
+    fn sound_leaf_mut(&mut self, pgno: Pgno) -> Result<(PageMut<'_>, bool), Error> {
+        if self.stores_in_map {
+            return Ok((self.sound_page_mut(pgno, PageKind::Leaf)?, false));
+        }
+        let DirtyPage { bytes, checked } = self.dirty_page(pgno, self.page_size())?;
+        let page = PageMut::parse(bytes, pgno, PageKind::Leaf).map_err(Error::at(pgno))?;
+        if *checked == Checked::Nothing {
+            page.view().check_nodes().map_err(Error::at(pgno))?;
+            *checked = Checked::Nodes;
+        }
+        if *checked == Checked::Nodes && page.view().has_sound_sub_pages() {
+            *checked = Checked::SubPages;
+        }
+        Ok((page, *checked == Checked::SubPages))
     }
 
     fn allocate(&mut self, count: u64) -> Result<Pgno, Error> {

@@ -1,8 +1,6 @@
 //! The pages that trees are made of: two traits, to read them and to change them.
 
-use fulgurite_format::{
-    LeafNode, Page, PageKind, PageMut, Pgno, layout, write_overflow_header,
-};
+use fulgurite_format::{LeafNode, Page, PageKind, PageMut, Pgno, layout, write_overflow_header};
 
 use super::path::Step;
 use crate::Error;
@@ -80,6 +78,11 @@ pub(crate) trait PagesMut {
         let page = PageMut::parse(self.page_mut(pgno)?, pgno, kind).map_err(Error::at(pgno))?;
         page.view().check_nodes().map_err(Error::at(pgno))?;
         Ok(page)
+    }
+    /// As [`PagesMut::sound_page_mut`], of a leaf that is given no new nodes. Also returns true if
+    /// the nodes of all its sub-pages are known to be sound.
+    fn sound_leaf_mut(&mut self, pgno: Pgno) -> Result<(PageMut<'_>, bool), Error> {
+        Ok((self.sound_page_mut(pgno, PageKind::Leaf)?, false))
     }
     /// The bytes of a private page.
     fn page_mut(&mut self, pgno: Pgno) -> Result<&mut [u8], Error>;

@@ -114,7 +114,7 @@ impl WriteTxn<'_> {
         if !of_its_size || tree.order.compare(key, last).is_le() {
             return Ok(false);
         }
-        if page.push_record(key, value) {
+        if page.insert_record(count, key, value) {
             debug_assert!(count > 0, "the last leaf has entries");
             leaf.index = count;
             tree.record.entries = tree.record.entries.saturating_add(1);

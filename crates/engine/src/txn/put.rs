@@ -155,10 +155,10 @@ impl WriteTxn<'_> {
             // The common case, in fewer steps.
             let exact = self.seek_from_hint(database, &tree, path, key)?;
             self.save_other_positions(database)?;
+            if self.store_in_leaf(database, &mut tree, path, exact, key, value)? {
+                return Ok(PutOutcome::Stored(true));
+            }
             if exact {
-                if self.overwrite(database, &mut tree, path, value)? {
-                    return Ok(PutOutcome::Stored(true));
-                }
                 // The leaf is private by now: as in the original, the attempt counts as a change.
                 self.check_plain_record(database, path)?;
             }
@@ -179,21 +179,25 @@ impl WriteTxn<'_> {
             .map(PutOutcome::Stored)
     }
 
-    /// Stores a value over one of the same length. Otherwise it makes the path private, and returns
-    /// `false`.
+    /// Stores a record if only its leaf is involved. Otherwise it makes the path private, and
+    /// returns `false`.
     #[inline]
-    fn overwrite(
+    fn store_in_leaf(
         &mut self,
         database: Database,
         tree: &mut Tree,
         path: &mut Path,
+        exact: bool,
+        key: &[u8],
         value: &[u8],
     ) -> Result<bool, Error> {
-        debug_assert!(!path.is_empty(), "the path leads to an entry");
+        debug_assert!(!self.failed, "a failed transaction makes no change");
         self.failed = true;
         self.pages.spill_if_full()?;
-        let done = value::overwrite_value(&mut self.pages, tree, path, value)?;
-        self.trees.get_mut().change_at(database, tree, path);
+        let done = value::store_in_leaf(&mut self.pages, tree, path, exact, key, value)?;
+        if !path.is_empty() {
+            self.trees.get_mut().change_at(database, tree, path);
+        }
         self.failed = false;
         Ok(done)
     }

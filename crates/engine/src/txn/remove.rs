@@ -1,6 +1,6 @@
 //! Removing records, and moving cursors.
 
-use fulgurite_format::NodeFlags;
+use fulgurite_format::{NodeFlags, PageKind};
 
 use super::put::check_plain;
 use super::snapshot::Sealed;
@@ -316,7 +316,7 @@ impl<'env> WriteTxn<'env> {
     }
 
     /// Goes to the entry of a key. Returns its tree if there is one.
-    #[inline]
+    #[inline(always)]
     fn find(
         &mut self,
         database: Database,
@@ -348,11 +348,17 @@ impl<'env> WriteTxn<'env> {
         let run = {
             let view = self.pages();
             let leaf = tree::leaf_of(path, tree)?;
-            let node = view.leaf_node(leaf)?;
-            check_plain(database, &node)?;
-            (node.flags.0 == NodeFlags::OVERFLOW)
-                .then(|| value::run_of(view, leaf.pgno, &node))
-                .transpose()?
+            let page = view.tree_page(leaf.pgno, PageKind::Leaf)?;
+            let flags = page.node_flags(leaf.index).map_err(Error::at(leaf.pgno))?;
+            if flags.0 == 0 {
+                None
+            } else {
+                let node = view.leaf_node(leaf)?;
+                check_plain(database, &node)?;
+                (node.flags.0 == NodeFlags::OVERFLOW)
+                    .then(|| value::run_of(view, leaf.pgno, &node))
+                    .transpose()?
+            }
         };
         self.guarded(|txn| {
             let mut tree = *tree;

@@ -183,6 +183,17 @@ impl Trees {
         }
     }
 
+    /// As [`Trees::get`], of a database that can be changed.
+    #[inline]
+    fn get_mut(&mut self, database: Database) -> Option<&mut OpenTree> {
+        let index = self.index(database);
+        match self.named.get_mut(index) {
+            Some(open) => open.as_mut(),
+            None if database == Database::MAIN => self.main.as_mut(),
+            None => None,
+        }
+    }
+
     /// Where the tree of a named database is; for others somewhere behind them all.
     #[inline]
     fn index(&self, database: Database) -> usize {
@@ -259,7 +270,14 @@ impl Trees {
             "a record was stored at the end of the path"
         );
         if !self.tries_hint() {
-            self.change(database, *tree);
+            self.clear_hint();
+            match self.get_mut(database) {
+                Some(open) => {
+                    open.tree.record = tree.record;
+                    open.changed = true;
+                }
+                None => self.change(database, *tree),
+            }
             return;
         }
         let known = self.insert_hint(database);

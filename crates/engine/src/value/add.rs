@@ -1,8 +1,6 @@
 //! Adding a value to a key that has some: the hot path of databases with duplicates. The entry is
 //! looked at once, in the private leaf. Rare cases go to [`add_value`].
 
-use fulgurite_format::PageKind;
-
 use super::duplicates::{NO_VALUE, ValueAt, Values, add_value, store_inner, values_of};
 use crate::Error;
 use crate::tree::{self, Pages, PagesMut, Path, Tree};
@@ -32,11 +30,9 @@ pub(crate) fn add_if_absent<P: PagesMut>(
                 if exact {
                     return Ok(true);
                 }
-                let added = pages
-                    .sound_page_mut(leaf.pgno, PageKind::Leaf)?
-                    .insert_in_sub_page(leaf.index, index, value)
-                    .map_err(Error::at(leaf.pgno))?;
-                if added {
+                let (mut page, is_checked) = pages.sound_leaf_mut(leaf.pgno)?;
+                let added = page.insert_in_sub_page(leaf.index, index, value, is_checked);
+                if added.map_err(Error::at(leaf.pgno))? {
                     tree.record.entries = tree.record.entries.saturating_add(1);
                     return Ok(true);
                 }

@@ -285,7 +285,8 @@ pub(crate) fn store_inner<P: PagesMut>(
     after: &TreeRecord,
 ) -> Result<(), Error> {
     count_inner(tree, before, after);
-    let data = leaf_data(pages, leaf)?;
+    let (mut page, _) = pages.sound_leaf_mut(leaf.pgno)?;
+    let data = page.data_mut(leaf.index).map_err(Error::at(leaf.pgno))?;
     let record = after.to_bytes();
     if data.len() != record.len() {
         return Err(Error::at(leaf.pgno)(Malformed::TreeRecord));

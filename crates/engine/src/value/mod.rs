@@ -12,4 +12,4 @@ pub(crate) use duplicates::{
     remove_values, seek_value, store_inner, value_at, values_of,
 };
 pub(crate) use overflow::{release_value, run_of, value_of};
-pub(crate) use put::{leaf_data, overwrite_value, place_record, place_value, store_value};
+pub(crate) use put::{leaf_data, place_record, place_value, store_in_leaf, store_value};

@@ -47,20 +47,34 @@ pub(crate) fn store_value<P: PagesMut>(
     }
 }
 
-/// Stores a value over one of the same length, in the leaf that the path leads to. Otherwise it
-/// makes the path private, changes nothing, and returns `false`.
+/// Stores a record where only its leaf is involved: over a value of the same length, or in free
+/// space. Otherwise it makes the path private, changes nothing, and returns `false`. The path stays
+/// valid. A hot path.
 #[inline]
-pub(crate) fn overwrite_value<P: PagesMut>(
+pub(crate) fn store_in_leaf<P: PagesMut>(
     pages: &mut P,
     tree: &mut Tree,
     path: &mut Path,
+    exact: bool,
+    key: &[u8],
     value: &[u8],
 ) -> Result<bool, Error> {
     tree::touch_path(pages, tree, path)?;
-    let leaf = tree::leaf_of(path, tree)?;
-    leaf_mut(pages, leaf.pgno)?
-        .overwrite(leaf.index, value)
-        .map_err(Error::at(leaf.pgno))
+    let Some(leaf) = path.leaf() else {
+        return Ok(false);
+    };
+    let mut page = leaf_mut(pages, leaf.pgno)?;
+    if exact {
+        return page
+            .overwrite(leaf.index, value)
+            .map_err(Error::at(leaf.pgno));
+    }
+    let stays = layout::leaf_node_len(key.len(), value.len()) <= layout::node_max(page.size());
+    if stays && page.insert_record(leaf.index, key, value) {
+        tree.record.entries = tree.record.entries.saturating_add(1);
+        return Ok(true);
+    }
+    Ok(false)
 }
 
 /// Gives `key` room for a value of `len` bytes, in place of its old value; the caller fills it.
