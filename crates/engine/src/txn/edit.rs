@@ -34,7 +34,7 @@ impl WriteTxn<'_> {
         if database == Database::FREE_LIST {
             return Err(Error::ReadOnly.into());
         }
-        let tree = self.tree(database)?;
+        let mut tree = self.tree(database)?;
         if tree.has_duplicates() {
             return Err(Error::HasDuplicates.into());
         }
@@ -61,7 +61,7 @@ impl WriteTxn<'_> {
                 self.delete(database, key)?;
             }
             Edit::Remove => {
-                self.remove_key(database, &tree, &mut path)?;
+                self.remove_key(database, &mut tree, &mut path)?;
             }
         }
         Ok(())

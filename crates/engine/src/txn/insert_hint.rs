@@ -83,7 +83,7 @@ impl WriteTxn<'_> {
         key: &[u8],
         value: &[u8],
     ) -> Result<bool, Error> {
-        if self.trees.get_mut().last_leaf(database).is_none() {
+        if !self.trees.get_mut().knows_last_leaf(database) {
             return Ok(false);
         }
         self.check_alive()?;

@@ -172,6 +172,10 @@ impl WriteTxn<'_> {
             return Ok(PutOutcome::Exists);
         };
         if exact && tree.has_duplicates() {
+            if flags.is_none() && !tree.has_fixed_values() && !tree.value_order.is_custom() {
+                self.save_other_positions(database)?;
+                return self.add_common(database, &mut tree, path, key, value);
+            }
             return self.add_duplicate(database, tree, path, (key, value), flags);
         }
         self.save_other_positions(database)?;
@@ -214,10 +218,6 @@ impl WriteTxn<'_> {
         debug_assert!(!value.is_empty(), "a duplicate is a key");
         debug_assert!(!self.failed, "a failed transaction makes no change");
         debug_assert!(tree.has_duplicates() && !path.is_empty());
-        if flags.is_none() && !tree.has_fixed_values() && !tree.value_order.is_custom() {
-            self.save_other_positions(database)?;
-            return self.add_common(database, tree, path, key, value);
-        }
         let leaf = tree::leaf_of(path, &tree)?;
         let (at, exact) = if flags.has(PutFlags::APPEND_DUP) {
             let (at, last) = value::last_value(self.pages(), &tree, leaf)?;
@@ -268,18 +268,18 @@ impl WriteTxn<'_> {
     fn add_common(
         &mut self,
         database: Database,
-        mut tree: Tree,
+        tree: &mut Tree,
         path: &mut Path,
         key: &[u8],
         value: &[u8],
     ) -> Result<PutOutcome, Error> {
         self.failed = true;
         self.pages.spill_if_full()?;
-        let good = value::add_if_absent(&mut self.pages, &mut tree, path, key, value)?;
+        let good = value::add_if_absent(&mut self.pages, tree, path, key, value)?;
         if good {
-            self.trees.get_mut().change_at(database, &tree, path);
+            self.trees.get_mut().change_at(database, tree, path);
         } else {
-            self.trees.get_mut().change(database, tree);
+            self.trees.get_mut().change_record(database, tree);
         }
         self.failed = false;
         Ok(PutOutcome::Stored(good))
@@ -448,7 +448,7 @@ impl WriteTxn<'_> {
         if good {
             self.trees.get_mut().change_at(database, tree, path);
         } else {
-            self.trees.get_mut().change(database, *tree);
+            self.trees.get_mut().change_record(database, tree);
         }
         self.failed = false;
         Ok(good)

@@ -19,11 +19,11 @@ impl<'env> WriteTxn<'env> {
     /// the transaction.
     pub fn delete(&mut self, database: Database, key: &[u8]) -> Result<bool, Error> {
         let mut path = Path::new();
-        let Some(tree) = self.find(database, key, &mut path)? else {
+        let Some(mut tree) = self.find(database, key, &mut path)? else {
             return Ok(false);
         };
         if !self.has_cursors() {
-            self.remove_key(database, &tree, &mut path)?;
+            self.remove_key(database, &mut tree, &mut path)?;
             return Ok(true);
         }
         self.delete_tracked(database, tree, path, None)
@@ -179,7 +179,7 @@ impl<'env> WriteTxn<'env> {
     ) -> Result<bool, Error> {
         debug_assert!(!self.failed, "a failed transaction makes no change");
         let database = place.database();
-        let tree = self.tree(database)?;
+        let mut tree = self.tree(database)?;
         let is_alone = !self.has_cursors();
         place.restore_position(self.pages(), &tree)?;
         let current = place.go(self.pages(), &tree, Move::Current)?;
@@ -209,7 +209,7 @@ impl<'env> WriteTxn<'env> {
         self.save_other_positions(database)?;
         let mut path = place.path().clone();
         let (whole_key, good) = match &value {
-            None => (true, self.remove_key(database, &tree, &mut path)?),
+            None => (true, self.remove_key(database, &mut tree, &mut path)?),
             Some(_) => {
                 let at = place.value_at().ok_or(Error::CursorUnset)?;
                 match self.remove_one(database, tree, &mut path, at)? {
@@ -235,13 +235,12 @@ impl<'env> WriteTxn<'env> {
 
     /// Removes the record at a cursor position, in a tree of keys with one value each. No other
     /// cursor may have to be kept in step.
-    fn delete_alone(&mut self, place: &mut CursorPosition, tree: Tree) -> Result<bool, Error> {
+    fn delete_alone(&mut self, place: &mut CursorPosition, mut tree: Tree) -> Result<bool, Error> {
         debug_assert!(!self.failed, "a failed transaction makes no change");
         debug_assert!(!tree.has_duplicates() && !self.has_cursors());
         let database = place.database();
         place.save_key(self.pages())?;
-        let good = self.remove_key(database, &tree, place.path_mut())?;
-        let tree = self.tree(database)?;
+        let good = self.remove_key(database, &mut tree, place.path_mut())?;
         let pages = tree::PagesMut::view(&self.pages);
         if !good {
             place.seek_saved_key(pages, &tree)?;
@@ -340,7 +339,7 @@ impl<'env> WriteTxn<'env> {
     pub(super) fn remove_key(
         &mut self,
         database: Database,
-        tree: &Tree,
+        tree: &mut Tree,
         path: &mut Path,
     ) -> Result<bool, Error> {
         debug_assert!(!self.failed, "a failed transaction makes no change");
@@ -360,19 +359,18 @@ impl<'env> WriteTxn<'env> {
                     .transpose()?
             }
         };
-        self.guarded(|txn| {
-            let mut tree = *tree;
-            txn.pages.spill_if_full()?;
-            let good = if tree.has_duplicates() {
-                value::remove_values(&mut txn.pages, &mut tree, path)?
-            } else {
-                tree::touch_path(&mut txn.pages, &mut tree, path)?;
-                value::release_value(&mut txn.pages, &mut tree.record, run)?;
-                tree::remove(&mut txn.pages, &mut tree, path)?
-            };
-            txn.set_tree(database, tree);
-            Ok(good)
-        })
+        self.failed = true;
+        self.pages.spill_if_full()?;
+        let good = if tree.has_duplicates() {
+            value::remove_values(&mut self.pages, tree, path)?
+        } else {
+            tree::touch_path(&mut self.pages, tree, path)?;
+            value::release_value(&mut self.pages, &mut tree.record, run)?;
+            tree::remove(&mut self.pages, tree, path)?
+        };
+        self.trees.get_mut().change_record(database, tree);
+        self.failed = false;
+        Ok(good)
     }
 
     fn remove_one(

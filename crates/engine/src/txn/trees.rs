@@ -246,6 +246,20 @@ impl Trees {
         self.set(database, changed);
     }
 
+    /// As [`Trees::change`], of a tree that keeps its orders.
+    #[inline]
+    pub(super) fn change_record(&mut self, database: Database, tree: &Tree) {
+        self.clear_hint();
+        match self.get_mut(database) {
+            Some(open) => {
+                debug_assert!(open.tree.order == tree.order, "the order stays");
+                open.tree.record = tree.record;
+                open.changed = true;
+            }
+            None => self.change(database, *tree),
+        }
+    }
+
     /// Returns true if the insert hint is to be tried or noted. After many misses that is seldom.
     #[inline]
     pub(super) const fn tries_hint(&self) -> bool {
@@ -270,20 +284,13 @@ impl Trees {
             "a record was stored at the end of the path"
         );
         if !self.tries_hint() {
-            self.clear_hint();
-            match self.get_mut(database) {
-                Some(open) => {
-                    open.tree.record = tree.record;
-                    open.changed = true;
-                }
-                None => self.change(database, *tree),
-            }
+            self.change_record(database, tree);
             return;
         }
         let known = self.insert_hint(database);
         // An entry behind the last leaf is on a leaf that was made for it.
         let is_last = known.is_some_and(|hint| hint.is_last && path.cmp_leaves(&hint.path).is_ge());
-        self.change(database, *tree);
+        self.change_record(database, tree);
         let hint = self.insert_hint.get_or_insert_with(|| {
             Box::new(InsertHint {
                 database: None,
@@ -307,6 +314,14 @@ impl Trees {
             "the hint leads to a record"
         );
         hint
+    }
+
+    /// Returns true if there may be a hint that is known to lead to the last leaf.
+    #[inline]
+    pub(super) fn knows_last_leaf(&self, database: Database) -> bool {
+        self.insert_hint
+            .as_deref()
+            .is_some_and(|hint| hint.is_last && hint.database == Some(database))
     }
 
     /// Returns the hint with its tree, if it is known to lead to the last leaf.

@@ -142,6 +142,9 @@ fn delete(txn: CHandle<MDB_txn>, dbi: MDB_dbi, key: Val<'_>, data: Val<'_>) -> O
 #[inline(always)]
 pub(super) fn put_flags(flags: c_uint) -> PutFlags {
     let mut put = PutFlags::NONE;
+    if flags == 0 {
+        return put;
+    }
     for (flag, engine_flag) in [
         (MDB_NOOVERWRITE, PutFlags::NO_OVERWRITE),
         (MDB_NODUPDATA, PutFlags::NO_DUP_DATA),
