@@ -490,7 +490,7 @@ impl<'a> Page<'a> {
     }
 
     /// As [`Page::node_len`] on a branch or leaf, by the node's header alone. The caller looks
-    /// whether the page has so many bytes.
+    /// whether the page has all of it.
     #[inline]
     fn header_node_len(&self, index: usize) -> Result<usize, Malformed> {
         let (header, _) = self.node(index)?;

@@ -328,8 +328,8 @@ impl<'a> PageMut<'a> {
             .ok_or(Malformed::Node(index))
     }
 
-    /// Inserts a record at `index` of a leaf; `false`, with nothing changed, if there is no room for
-    /// it or no such place. As [`PageMut::insert`], in fewer steps.
+    /// As [`PageMut::insert`] for a record of a leaf, in fewer steps. Returns `false`, with nothing
+    /// changed, if there is no room or no such place.
     #[inline]
     pub fn insert_record(&mut self, index: usize, key: &[u8], value: &[u8]) -> bool {
         let len = layout::leaf_node_len(key.len(), value.len());
@@ -447,8 +447,8 @@ impl<'a> PageMut<'a> {
         put(self.bytes, at, bytes.get(..6).unwrap_or(&bytes)).ok_or(Malformed::Node(index))
     }
 
-    /// Stores a value over that of leaf entry `index`, which has the same length; `false`, with
-    /// nothing changed, if the old value is another kind of data or has another length.
+    /// Stores a value over that of leaf entry `index`, which has the same length. Returns `false`,
+    /// with nothing changed, if the entry has other data.
     /// # Errors
     /// As [`Page::leaf`].
     #[inline]
@@ -486,10 +486,9 @@ impl<'a> PageMut<'a> {
         Ok(at..at + node.data.len())
     }
 
-    /// Moves the part of the page from its lowest node up to `to` downwards, `by` bytes into the free
-    /// space, and makes the node of entry `entry` longer by so many. The caller rearranges the end
-    /// of what was moved, which is inside that node. All nodes are sound. Returns `false`, with
-    /// nothing changed, if there is no room.
+    /// Makes the node of entry `entry` longer by `by` bytes. The page from its lowest node up to
+    /// `to`, inside that node, moves down into the free space. The caller rearranges its end. All
+    /// nodes are sound. Returns `false`, with nothing changed, if there is no room.
     pub(crate) fn lengthen(
         &mut self,
         entry: usize,

@@ -67,9 +67,9 @@ impl Page<'_> {
 
 impl PageMut<'_> {
     /// Adds an item to the sub-page in the node of entry `entry`, at `index` among its items. The
-    /// nodes of the page are sound, and those of the sub-page if `is_checked`. Returns `false`, with
-    /// nothing changed, if the item does not fit there, or if the sub-page is packed, has free space
-    /// or is unsound.
+    /// nodes of the page are sound, and those of the sub-page if `is_checked`. Returns `false`,
+    /// with nothing changed, if the item does not fit there. The same holds for a sub-page that is
+    /// packed, unsound or has free space.
     ///
     /// ```text
     ///   node   key | header | offsets | nodes            the nodes of the sub-page stay

@@ -3,22 +3,13 @@
 /// Bytes that a processor fetches at a time, on the machines in use today.
 pub const CACHE_LINE: usize = 64;
 
-/// Lines that are asked for in one step of a loop.
-const GROUP: usize = 8;
-
 /// Asks for all cache lines that `bytes` lie in, as [`prefetch`] does for one.
 #[inline(always)]
 pub fn prefetch_lines(bytes: &[u8]) {
     let within = bytes.as_ptr().addr() % CACHE_LINE;
     let lines = (within + bytes.len()).div_ceil(CACHE_LINE);
     let first = bytes.as_ptr().wrapping_sub(within);
-    // In groups, so that the loop itself costs little.
-    for group in 0..lines / GROUP {
-        for line in 0..GROUP {
-            prefetch_at(first.wrapping_add((group * GROUP + line) * CACHE_LINE));
-        }
-    }
-    for line in lines / GROUP * GROUP..lines {
+    for line in 0..lines {
         prefetch_at(first.wrapping_add(line * CACHE_LINE));
     }
 }

@@ -1,6 +1,6 @@
 //! Records of the free list: reading them, and rewriting one of them.
 
-use fulgurite_format::{FreeRecord, Malformed, NodeValue, PageKind, Pgno, Txnid, layout};
+use fulgurite_format::{FreeRecord, LeafNode, Malformed, NodeValue, PageKind, Pgno, Txnid, layout};
 
 use super::view::PageView;
 use super::writer_pages::WriterPages;
@@ -17,12 +17,15 @@ pub(super) fn record_at(
     let node = view.leaf_node(leaf)?;
     let value = value::value_of(view, leaf.pgno, &node)?;
     let record = FreeRecord::parse(value, last).map_err(Error::at(leaf.pgno))?;
-    Ok((record_id(view, leaf)?, record))
+    Ok((id_of(leaf, &node)?, record))
 }
 
 /// The id of a record of the free list; its pages are not looked at, which may be many.
 pub(super) fn record_id(view: PageView<'_>, leaf: Step) -> Result<Txnid, Error> {
-    let node = view.leaf_node(leaf)?;
+    id_of(leaf, &view.leaf_node(leaf)?)
+}
+
+fn id_of(leaf: Step, node: &LeafNode<'_>) -> Result<Txnid, Error> {
     let key = <[u8; 8]>::try_from(node.key).map_err(|_| Error::Corrupted {
         page: leaf.pgno,
         what: Malformed::KeyLength {

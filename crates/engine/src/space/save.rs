@@ -20,6 +20,8 @@ use fulgurite_format::{
 };
 
 use super::free_records::{listed_twice, record_before, record_id, run_at, write_record};
+use super::pool::Pool;
+use super::reclaimed_records::ReclaimedRecords;
 use super::writer_pages::WriterPages;
 use crate::tree::{self, Pages, PagesMut, Path, Step};
 use crate::{Error, KeyOrder, value};
@@ -310,7 +312,6 @@ fn save_in_one_round(pages: &mut WriterPages<'_>) -> Result<bool, Error> {
     pages.free = free;
     settle_loose(pages, !pages.taken.ids().is_empty())?;
     let leaf = tree::leaf_of(&path, &free)?;
-    pages.sound_page_mut(leaf.pgno, PageKind::Leaf)?;
     let Some(entries) = entries_after(pages, leaf, path.len() == 1)? else {
         pages.saving = false;
         return Ok(false);
@@ -320,28 +321,36 @@ fn save_in_one_round(pages: &mut WriterPages<'_>) -> Result<bool, Error> {
     let pool = std::mem::take(&mut pages.pool);
     let taken = std::mem::take(&mut pages.taken);
     let own = pages.txnid();
-    let changed = PageMut::parse(pages.page_mut(leaf.pgno)?, leaf.pgno, PageKind::Leaf).and_then(
-        |mut page| {
-            let before = page.view().len();
-            for id in taken.ids() {
-                let (index, _) = record_index(&page.view(), *id)?;
-                page.remove(index)?;
-            }
-            if let Some(newest) = taken.newest().filter(|_| pool.len() > 0) {
-                let (index, _) = record_index(&page.view(), newest)?;
-                put_record(&mut page, index, newest, pool.pages())?;
-            }
-            let behind = page.view().len();
-            put_record(&mut page, behind, own, &freed)?;
-            Ok((before, page.view().len()))
-        },
-    );
-    let (before, after) = changed.map_err(Error::at(leaf.pgno))?;
+    let mut page = pages.sound_page_mut(leaf.pgno, PageKind::Leaf)?;
+    let before = page.view().len();
+    replace_records(&mut page, &taken, &pool, (own, freed.as_slice()))
+        .map_err(Error::at(leaf.pgno))?;
+    let after = page.view().len();
     debug_assert_eq!(after, entries);
     let others = pages.free.record.entries.saturating_sub(before as u64);
     pages.free.record.entries = others.saturating_add(after as u64);
     (pages.freed, pages.pool, pages.taken) = (freed, pool, taken);
     Ok(true)
+}
+
+/// Replaces the taken records on their leaf by the rest of them, and adds the record of this
+/// transaction.
+fn replace_records(
+    page: &mut PageMut<'_>,
+    taken: &ReclaimedRecords,
+    pool: &Pool,
+    (own, freed): (Txnid, &[Pgno]),
+) -> Result<(), Malformed> {
+    for id in taken.ids() {
+        let (index, _) = record_index(&page.view(), *id)?;
+        page.remove(index)?;
+    }
+    if let Some(newest) = taken.newest().filter(|_| pool.len() > 0) {
+        let (index, _) = record_index(&page.view(), newest)?;
+        put_record(page, index, newest, pool.pages())?;
+    }
+    let behind = page.view().len();
+    put_record(page, behind, own, freed)
 }
 
 /// Returns the number of entries on the leaf after the new records replace the taken ones. Returns

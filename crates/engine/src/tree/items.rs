@@ -1,5 +1,5 @@
-//! Laying the entries of one page, or of two neighbours, out over two pages. An entry is the bytes of
-//! its node, or an item of a packed page.
+//! Laying the entries of one page, or of two neighbours, out over two pages. An entry is the bytes
+//! of its node, or an item of a packed page.
 //!
 //! ```text
 //!   items:   e0 e1 e2 e3 e4 e5 e6      at = 4

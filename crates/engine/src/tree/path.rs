@@ -22,7 +22,7 @@ const INLINE_LEVELS: usize = 6;
 #[derive(Debug, Clone)]
 pub(crate) struct Path {
     len: usize,
-    /// So many pages from the root down are known to be private to the transaction.
+    /// Number of pages, from the root down, that are known to be private to the transaction.
     private: usize,
     inline: [Step; INLINE_LEVELS],
     /// All steps, once there are more than the inline ones.
@@ -113,15 +113,15 @@ impl Path {
         Ok(())
     }
 
-    /// Returns how many pages from the root down are known to be private: those of the last
-    /// [`Path::mark_private`], unless the path was extended since.
+    /// Returns how many pages from the root down are known to be private. None are after an
+    /// extension of the path.
     #[inline]
     pub(crate) const fn private_levels(&self) -> usize {
         self.private
     }
 
-    /// Notes that so many pages from the root down are private, for as long as the transaction, or
-    /// its innermost level, lasts.
+    /// Notes that this number of pages from the root down are private. They are for as long as the
+    /// transaction, or its innermost level, lasts.
     #[inline]
     pub(crate) const fn mark_private(&mut self, levels: usize) {
         debug_assert!(levels <= self.len, "pages on the path are private");
