@@ -45,7 +45,7 @@ pub use calendar::{civil_from_days, days_from_civil};
 pub use check::{CheckOptions, CheckedEntry, SchemaViolation, ViolationKind};
 pub use definition::{ClassKind, Usage};
 pub use description::{AttributeDescription, DescriptionError};
-pub use dn::{Ava, Dn, DnError, Rdn, normal_is_under};
+pub use dn::{Ava, Dn, DnError, Rdn, SiblingNames, normal_is_under};
 pub use entry::{Attribute, Entry};
 pub use filter::{Assertion, AttributeSelector, EntrySubject, Filter, FilterSubject, visit_dn};
 pub use matching::{

@@ -2,7 +2,7 @@
 //! below.
 
 use fulgurite_ldap::{LdapResult, ResultCode};
-use fulgurite_schema::{AttributeDescription, Dn, Schema, SchemaViolation, ViolationKind};
+use fulgurite_schema::{AttributeDescription, Dn, DnError, Schema, SchemaViolation, ViolationKind};
 use fulgurite_store::StoreError;
 
 /// The value of an operation, or the result that refuses it.
@@ -31,9 +31,14 @@ pub(crate) fn no_global_superior() -> LdapResult {
 
 /// Parses a name of a request.
 pub(crate) fn dn(schema: &Schema, text: &[u8]) -> OpResult<Dn> {
+    dn_by(text, |text| Dn::parse(schema, text))
+}
+
+/// Parses a name of a request with a parser of names.
+pub(crate) fn dn_by(text: &[u8], parse: impl FnOnce(&str) -> Result<Dn, DnError>) -> OpResult<Dn> {
     std::str::from_utf8(text)
         .ok()
-        .and_then(|text| Dn::parse(schema, text).ok())
+        .and_then(|text| parse(text).ok())
         // The empty text is the name of the root, but blanks alone are no name.
         .filter(|dn| text.is_empty() || !dn.is_root())
         .ok_or_else(|| refuse(ResultCode::InvalidDnSyntax, "invalid DN"))

@@ -80,7 +80,7 @@ impl Directory {
         self.require_password_policy(&decoded)?;
         let wants_control = decoded.password_policy;
         self.policy().permit_version(request.version)?;
-        let dn = result::dn(self.schema(), request.name)?;
+        let dn = snapshots.dn(self.schema(), request.name)?;
         match request.authentication {
             Authentication::Simple(password) => {
                 let own = || self.target(&dn).restrictions();

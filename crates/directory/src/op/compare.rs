@@ -92,7 +92,7 @@ impl Directory {
         )?;
         let session = acting.as_ref().unwrap_or(session);
         let asserted = Modifiers::resolve(self.schema(), &controls)?.assertion;
-        let dn = result::dn(self.schema(), request.dn)?;
+        let dn = snapshots.dn(self.schema(), request.dn)?;
         let assertion = self.prepare_assertion(request)?;
         let request = CompareTarget {
             dn,

@@ -1,8 +1,11 @@
-//! The cache of a worker thread: views of the stores, and attribute rights of recent searches.
+//! The cache of a worker thread: views of the stores, attribute rights of recent searches, and the
+//! parent of the last name.
 
 use fulgurite_access::RightsClass;
+use fulgurite_schema::{Dn, Schema, SiblingNames};
 use fulgurite_store::{Store, StoreError, View};
 
+use crate::core::result::{self, OpResult};
 use crate::rights::projection::AttributeRights;
 use crate::rights::selection::Selection;
 
@@ -23,6 +26,7 @@ pub struct Snapshots<'d> {
     )]
     views: Vec<Box<View<'d>>>,
     attribute_rights: Vec<CachedRights<'d>>,
+    names: Option<SiblingNames<'d>>,
 }
 
 /// Attribute rights with their key: store, rights class and selection. A store never renumbers
@@ -67,6 +71,15 @@ impl<'d> Snapshots<'d> {
             self.views.remove(0);
         }
         self.views.push(view);
+    }
+
+    /// Parses a name of a request. Names below the parent of the last one are parsed faster.
+    pub(crate) fn dn(&mut self, schema: &'d Schema, text: &[u8]) -> OpResult<Dn> {
+        let known = self.names.take_if(|names| names.are_of(schema));
+        let mut names = known.unwrap_or_else(|| SiblingNames::new(schema));
+        let dn = result::dn_by(text, |text| names.parse(text));
+        self.names = Some(names);
+        dn
     }
 
     /// Takes out the attribute rights of earlier searches with the same rights and selection.

@@ -44,7 +44,7 @@ pub(super) fn begin<'d>(
     // slapd parses the base first, too.
     let mut base = match directory.core().databases.suffix_written(request.base) {
         Some(suffix) => Cow::Borrowed(suffix),
-        None => Cow::Owned(result::dn(directory.schema(), request.base)?),
+        None => Cow::Owned(snapshots.dn(directory.schema(), request.base)?),
     };
     let kind = RequestKind::Operation(Operation::Search);
     let (controls, acting) = directory.controls_of(session, kind, controls)?;

@@ -3,6 +3,7 @@
 mod error;
 mod normal;
 mod scan;
+mod siblings;
 
 use std::ops::Range;
 
@@ -13,6 +14,7 @@ use crate::matching::split_uid;
 use crate::registry::{AttributeIndex, AttributeType, Schema};
 use normal::{Escapes, NormalWriter, escape_into};
 use scan::{RawAva, Scan};
+pub use siblings::SiblingNames;
 
 /// A distinguished name with its normal form, its pretty form, and its parts; leaf first, as
 /// written.
@@ -82,11 +84,16 @@ impl Dn {
     /// # Errors
     /// [`DnError`]; all of them mean invalidDNSyntax.
     pub fn parse(schema: &Schema, text: &str) -> Result<Dn, DnError> {
+        Dn::parse_with_room(schema, text, &Dn::root())
+    }
+
+    /// Parses as [`parse`](Self::parse) does, and reserves memory for a name above.
+    fn parse_with_room(schema: &Schema, text: &str, above: &Dn) -> Result<Dn, DnError> {
         // Mostly no form is longer than the text, so each needs one allocation.
         let mut dn = Dn::root();
-        dn.pretty.reserve(text.len());
-        dn.values.reserve(text.len());
-        let mut writer = NormalWriter::with_capacity(text.len());
+        dn.pretty.reserve(text.len() + 1 + above.pretty.len());
+        dn.values.reserve(text.len() + above.values.len());
+        let mut writer = NormalWriter::with_capacity(text.len() + 1 + above.normal.len());
         let mut scan = Scan::new(text);
         // The parts of an RDN that has several.
         let mut level: Vec<(&AttributeType, RawAva<'_>)> = Vec::new();
