@@ -6,7 +6,7 @@ use fulgurite_schema::{
     AttributeDescription, AttributeSelector, Dn, Entry, EntrySubject, Filter, FilterSubject,
     MatchingRule, Schema, Truth,
 };
-use fulgurite_store::{EntryView, NameLookup, View};
+use fulgurite_store::{EntryView, NameLookup, Values, View};
 
 use crate::core::database::Database;
 use crate::core::result::{self, OpResult, refuse};
@@ -40,6 +40,13 @@ struct PreparedAssertion {
     /// The normal forms, any of which matches. An object class has several, because derived classes
     /// imply it.
     normals: Vec<Box<[u8]>>,
+}
+
+/// An entry whose values are compared.
+struct ComparedEntry<'e, 's> {
+    view: &'e View<'s>,
+    entry: &'e EntryView<'e>,
+    rights: &'e EntryRights<'e>,
 }
 
 impl PreparedAssertion {
@@ -278,36 +285,66 @@ impl Directory {
         assertion: &PreparedAssertion,
     ) -> OpResult<LdapResult> {
         let asked = &assertion.description;
-        let mut outcome = LdapResult::new(ResultCode::NoSuchAttribute);
+        let place = ComparedEntry {
+            view,
+            entry,
+            rights,
+        };
+        let missing = || LdapResult::new(ResultCode::NoSuchAttribute);
+        if view.attributes().covers_itself(asked) {
+            // The usual case: no other attribute of the store is covered.
+            let values = entry.values(asked).ok_or_else(missing)?;
+            let matching = self.matching(&place, (asked, &values), assertion)?;
+            return matching
+                .map(|matching| compare_result(matching.into()))
+                .ok_or_else(missing);
+        }
+        let mut outcome = None;
         for held in entry.attributes() {
             let description = &held.info.description;
             if !asked.covers(self.schema(), description) {
                 continue;
             }
-            let may = |value: &[u8]| rights.value(description, value).allows(Rights::COMPARE);
-            if description != asked && !may(&assertion.value) {
+            let Some(matching) = self.matching(&place, (description, &held.values), assertion)?
+            else {
                 continue;
-            }
-            let mut values = held.values.iter().filter(|value| may(value)).peekable();
-            if values.peek().is_none() {
-                continue;
-            }
-            let is_found = held.values.are_overflow() && self.is_value(description, assertion);
-            let matching = if is_found {
-                let held = view.holds_value(entry.id(), description, &assertion.value);
-                held.map_err(|error| result::store(&error))?
-            } else {
-                values.any(|value| assertion.matches(self.schema(), value).is_true())
             };
-            outcome = compare_result(matching.into());
+            outcome = Some(compare_result(matching.into()));
             if matching {
                 break;
             }
         }
-        if outcome.code == ResultCode::NoSuchAttribute {
-            return Err(outcome);
+        outcome.ok_or_else(missing)
+    }
+
+    /// Returns true if one attribute of the entry has the asserted value. Returns `None` if the
+    /// requester may compare none of its values.
+    fn matching(
+        &self,
+        place: &ComparedEntry<'_, '_>,
+        (description, held): (&AttributeDescription, &Values<'_>),
+        assertion: &PreparedAssertion,
+    ) -> OpResult<Option<bool>> {
+        let may = |value: &[u8]| {
+            let rights = place.rights.value(description, value);
+            rights.allows(Rights::COMPARE)
+        };
+        if *description != assertion.description && !may(&assertion.value) {
+            return Ok(None);
         }
-        Ok(outcome)
+        let mut values = held.iter().filter(|value| may(value)).peekable();
+        if values.peek().is_none() {
+            return Ok(None);
+        }
+        let is_found = held.are_overflow() && self.is_value(description, assertion);
+        let matching = if is_found {
+            let id = place.entry.id();
+            let held = place.view.holds_value(id, description, &assertion.value);
+            held.map_err(|error| result::store(&error))?
+        } else {
+            values.any(|value| assertion.matches(self.schema(), value).is_true())
+        };
+        Ok(Some(matching))
     }
 
     /// Returns true if the assertion means one value in normal form, which the store can look up.
