@@ -99,9 +99,13 @@ pub fn kind(stored: &[u8]) -> String {
     let Ok((scheme, rest)) = split(stored) else {
         return "?".to_owned();
     };
+    let family = scheme.family();
+    if let Family::Cleartext | Family::Digest { .. } = family {
+        return ["{", scheme.name(), "}"].concat();
+    }
     let rest = String::from_utf8_lossy(rest);
     let mut parts = rest.split('$');
-    let parameters: Vec<&str> = match scheme.family() {
+    let parameters: Vec<&str> = match family {
         Family::Cleartext | Family::Digest { .. } => Vec::new(),
         Family::Pbkdf2(_) => parts.take(1).collect(),
         Family::Argon2 => parts.take(4).collect(),

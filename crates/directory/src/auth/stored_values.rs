@@ -84,9 +84,12 @@ impl<'d> Authenticator<'d> {
             return Ok(AuthValues::default());
         }
         let values = entry.values(attribute).into_iter().flatten();
+        let (mut names, mut name) = (view.take_dn_cache(), String::new());
+        entry.write_dn(&mut names, &mut name)?;
+        view.keep_dn_cache(names);
         Ok(AuthValues {
             values: values.map(<[u8]>::to_vec).collect(),
-            name: Some(view.dn(id)?),
+            name: Some(name),
         })
     }
 }
