@@ -2,6 +2,9 @@
 
 use crate::Tag;
 
+/// Length bytes of a container that is probably long: the form, and two bytes of the length.
+const LONG_RESERVED: usize = 3;
+
 /// Where an open container began; give it back to [`Writer::end`].
 #[derive(Debug)]
 #[must_use = "a container that is not ended has a wrong length"]
@@ -127,7 +130,7 @@ impl<'o> Writer<'o> {
     /// Begins a container that probably exceeds 127 bytes: up to 65,535 of contents are never
     /// moved.
     pub fn begin_long(&mut self, tag: Tag) -> Mark {
-        self.begin_reserving(tag, 3)
+        self.begin_reserving(tag, LONG_RESERVED)
     }
 
     fn begin_reserving(&mut self, tag: Tag, reserved: usize) -> Mark {
@@ -152,6 +155,16 @@ impl<'o> Writer<'o> {
             .len()
             .checked_sub(content_at)
             .expect("the container is still in the buffer");
+        // The usual case of a long container: no more bytes are needed than were reserved.
+        if mark.reserved == LONG_RESERVED
+            && let Ok(short) = u16::try_from(len)
+            && let Some(slot) = self.out.get_mut(mark.length_at..content_at)
+            && let [form, high, low] = slot
+        {
+            *form = 0x82;
+            [*high, *low] = short.to_be_bytes();
+            return;
+        }
         let needed = if len < 0x80 { 1 } else { 1 + length_bytes(len) };
         let width = needed.max(mark.reserved);
         if width > mark.reserved {

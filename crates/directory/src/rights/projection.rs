@@ -4,7 +4,7 @@ use fulgurite_access::{EntryRights, Rights};
 use fulgurite_ldap::encode::{self, EntryWriter};
 use fulgurite_ldap::{Control, MessageId};
 use fulgurite_schema::{AttributeDescription, AttributeIndex, Entry, Schema};
-use fulgurite_store::{AttributeInfo, EncodedHeader, EntryView, StoreError, Values, View};
+use fulgurite_store::{AttributeInfo, DnCache, EncodedHeader, EntryView, StoreError, Values, View};
 
 use super::value_filter::ValuesFilter;
 use crate::core::foundation::Core;
@@ -24,13 +24,17 @@ pub(crate) struct Projection {
 /// A stored entry to write, with the requester's rights.
 pub(crate) struct StoredEntry<'e, 's> {
     pub(crate) entry: &'e EntryView<'e>,
-    /// The DN in the form for display.
-    pub(crate) name: &'e str,
     pub(crate) view: &'e View<'s>,
     pub(crate) requester: RequesterRights<'e>,
     pub(crate) rights: EntryRights<'e>,
     /// The controls of the response.
     pub(crate) controls: &'e [Control<'e>],
+}
+
+/// What the entries of one search have in common.
+pub(crate) struct EntryCaches<'c> {
+    pub(crate) attribute_rights: &'c mut AttributeRights,
+    pub(crate) names: &'c mut DnCache,
 }
 
 /// The attributes of one store that a search returns, by their numbers there.
@@ -127,11 +131,14 @@ impl Projection {
         out: &mut Vec<u8>,
         id: MessageId,
         stored: &StoredEntry<'_, '_>,
-        attribute_rights: &mut AttributeRights,
+        caches: &mut EntryCaches<'_>,
     ) -> Result<(), StoreError> {
+        let EntryCaches {
+            attribute_rights,
+            names,
+        } = caches;
         let StoredEntry {
             entry,
-            name,
             view,
             requester,
             rights,
@@ -139,7 +146,9 @@ impl Projection {
         } = *stored;
         let schema = view.schema();
         let decisions = requester.decisions;
-        let mut writer = encode::search_entry(out, id, name.as_bytes());
+        let mut named = Ok(());
+        let mut writer = EntryWriter::begin(out, id, |out| named = entry.append_dn(names, out));
+        named?;
         let each = decisions.by_value().then_some(rights);
         let as_stored = each.is_none() && self.values.is_none() && !self.types_only;
         if as_stored && decisions.uniform() {

@@ -31,7 +31,7 @@ use crate::request::alias::{self, AliasResolution};
 use crate::request::referral;
 use crate::rights::computed::RequesterRights;
 use crate::rights::facts::{EntryFacts, EntrySource};
-use crate::rights::projection::{AttributeRights, StoredEntry};
+use crate::rights::projection::{AttributeRights, EntryCaches, StoredEntry};
 use crate::search::normal_names::NormalNames;
 
 /// The number of filter items that a candidate is tested against at the cost of one candidate.
@@ -102,7 +102,6 @@ pub(crate) struct DatabaseSearch<'d> {
     attribute_rights: AttributeRights,
     names: DnCache,
     normals: NormalNames,
-    name: String,
     normal: String,
 }
 
@@ -230,7 +229,6 @@ impl<'d> DatabaseSearch<'d> {
             attribute_rights,
             names,
             normals: NormalNames::default(),
-            name: String::new(),
             normal: String::new(),
         }))
     }
@@ -656,8 +654,6 @@ impl<'d> DatabaseSearch<'d> {
         if let Some(end) = output.full() {
             return Ok(CandidateOutcome::End(end));
         }
-        self.name.clear();
-        entry.write_dn(&mut self.names, &mut self.name)?;
         let facts = EntryFacts::new(self.core, view, EntrySource::Stored(*entry));
         let rights = facts.rights(&self.decisions, &self.normal);
         let requester = RequesterRights {
@@ -668,20 +664,22 @@ impl<'d> DatabaseSearch<'d> {
         let stored = StoredEntry {
             controls: &[],
             entry,
-            name: &self.name,
             view,
             requester,
             rights,
         };
-        let attribute_rights = &mut self.attribute_rights;
+        let mut caches = EntryCaches {
+            attribute_rights: &mut self.attribute_rights,
+            names: &mut self.names,
+        };
         if output.has_entry_controls() {
-            if let Some(end) = write_with_controls(stored, attribute_rights, output, out)? {
+            if let Some(end) = write_with_controls(stored, &mut caches, output, out)? {
                 return Ok(CandidateOutcome::End(end));
             }
         } else {
             output
                 .projection
-                .write_stored(out, output.id, &stored, attribute_rights)?;
+                .write_stored(out, output.id, &stored, &mut caches)?;
         }
         output.wrote(item);
         Ok(CandidateOutcome::Sent)
@@ -695,7 +693,7 @@ impl<'d> DatabaseSearch<'d> {
 #[cold]
 fn write_with_controls(
     stored: StoredEntry<'_, '_>,
-    attribute_rights: &mut AttributeRights,
+    caches: &mut EntryCaches<'_>,
     output: &Output,
     out: &mut Vec<u8>,
 ) -> Result<Option<SearchEnd>, StoreError> {
@@ -729,7 +727,7 @@ fn write_with_controls(
     let stored = StoredEntry { controls, ..stored };
     output
         .projection
-        .write_stored(out, output.id, &stored, attribute_rights)?;
+        .write_stored(out, output.id, &stored, caches)?;
     Ok(None)
 }
 

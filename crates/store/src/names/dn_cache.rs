@@ -25,14 +25,18 @@ impl DnCache {
         self.names.clear();
     }
 
+    pub(crate) fn holds(&self, id: EntryId) -> bool {
+        self.names.contains_key(&id)
+    }
+
     pub(crate) fn get(&self, id: EntryId) -> Option<&str> {
         self.names.get(&id).map(|name| &**name)
     }
 
-    pub(crate) fn put(&mut self, id: EntryId, name: &str) {
+    pub(crate) fn put(&mut self, id: EntryId, name: Box<str>) {
         if self.names.len() >= NAMES_MAX {
             self.names.clear();
         }
-        self.names.insert(id, name.into());
+        self.names.insert(id, name);
     }
 }

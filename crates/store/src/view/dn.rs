@@ -47,19 +47,37 @@ impl<T: Snapshot> View<'_, T> {
         cache: &mut DnCache,
         out: &mut String,
     ) -> Result<(), StoreError> {
-        let first = record.parent();
-        let known = cache.get(first).filter(|_| first != EntryId::ROOT);
-        out.reserve(record.rdn().len() + 1 + known.map_or(0, str::len));
+        let above = self.name_above(record, cache)?;
+        out.reserve(record.rdn().len() + 1 + above.map_or(0, str::len));
         push_rdn(out, record)?;
+        if let Some(above) = above {
+            out.push(',');
+            out.push_str(above);
+        }
+        Ok(())
+    }
+
+    /// Returns the name above a record; `None` for a suffix entry.
+    fn name_above<'c>(
+        &self,
+        record: &Record<'_>,
+        cache: &'c mut DnCache,
+    ) -> Result<Option<&'c str>, StoreError> {
+        let first = record.parent();
         if first == EntryId::ROOT {
-            return Ok(());
+            return Ok(None);
         }
-        out.push(',');
-        if let Some(name) = known {
-            out.push_str(name);
-            return Ok(());
+        if !cache.holds(first) {
+            let name = self.climb(first)?;
+            cache.put(first, name);
         }
-        let start = out.len();
+        Ok(cache.get(first))
+    }
+
+    /// Reads the name of an entry from record to record.
+    #[cold]
+    fn climb(&self, first: EntryId) -> Result<Box<str>, StoreError> {
+        let mut out = String::new();
         let (mut id, mut levels) = (first, 0);
         while id != EntryId::ROOT {
             levels += 1;
@@ -67,11 +85,10 @@ impl<T: Snapshot> View<'_, T> {
             if levels > 1 {
                 out.push(',');
             }
-            push_rdn(out, &record)?;
+            push_rdn(&mut out, &record)?;
             id = record.parent();
         }
-        cache.put(first, out.get(start..).unwrap_or_default());
-        Ok(())
+        Ok(out.into())
     }
 
     pub(crate) fn ancestor_record(
@@ -113,6 +130,21 @@ impl<T: Snapshot> NameSource for View<'_, T> {
         out: &mut String,
     ) -> Result<(), StoreError> {
         self.write_dn_of(record, cache, out)
+    }
+
+    fn append_dn_bytes(
+        &self,
+        record: &Record<'_>,
+        cache: &mut DnCache,
+        out: &mut Vec<u8>,
+    ) -> Result<(), StoreError> {
+        let above = self.name_above(record, cache)?;
+        out.extend_from_slice(record.rdn());
+        if let Some(above) = above {
+            out.push(b',');
+            out.extend_from_slice(above.as_bytes());
+        }
+        Ok(())
     }
 }
 

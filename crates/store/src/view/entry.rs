@@ -67,6 +67,13 @@ pub(crate) trait NameSource {
         cache: &mut DnCache,
         out: &mut String,
     ) -> Result<(), StoreError>;
+
+    fn append_dn_bytes(
+        &self,
+        record: &Record<'_>,
+        cache: &mut DnCache,
+        out: &mut Vec<u8>,
+    ) -> Result<(), StoreError>;
 }
 
 impl<'v> EntryView<'v> {
@@ -116,6 +123,14 @@ impl<'v> EntryView<'v> {
     /// [`StoreError`] if the engine fails or an ancestor's record is damaged.
     pub fn write_dn(&self, cache: &mut DnCache, out: &mut String) -> Result<(), StoreError> {
         self.names.append_dn(&self.record, cache, out)
+    }
+
+    /// As [`write_dn`](Self::write_dn), for a response. Only the names above are checked to be
+    /// text.
+    /// # Errors
+    /// As [`write_dn`](Self::write_dn).
+    pub fn append_dn(&self, cache: &mut DnCache, out: &mut Vec<u8>) -> Result<(), StoreError> {
+        self.names.append_dn_bytes(&self.record, cache, out)
     }
 
     /// Returns all attributes, user and operational, in stored order.
