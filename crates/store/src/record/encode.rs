@@ -1,5 +1,6 @@
 //! Encoding records.
 
+use super::in_order::InOrder;
 use super::layout::{
     ATTRIBUTES_MAX, HAS_OVERFLOW, HEADER_LEN, LONG_NAMES, PARENT_AT, PARENT_LEN, SAME_NAME,
     VERSION, WIDE_NUMBERS, WIDE_ROWS,
@@ -62,8 +63,9 @@ pub(crate) fn encode_over<V: AsRef<[u8]>>(
     out: &mut Vec<u8>,
 ) -> Result<(), StoreError> {
     let mut parts = Vec::with_capacity(source.attributes.len());
+    let mut stored = InOrder::of(before);
     for &(id, values) in &source.attributes {
-        let kept = || before.values(id).filter(|values| !values.are_overflow());
+        let mut kept = || stored.values(id).filter(|values| !values.are_overflow());
         parts.push((
             id,
             match values.is_empty() {

@@ -43,6 +43,7 @@
 //! anyway.
 
 mod encode;
+mod in_order;
 mod layout;
 mod overflow;
 mod reader;
@@ -51,6 +52,7 @@ mod row;
 mod values;
 
 pub(crate) use encode::{RecordSource, encode, encode_over, set_parent, without_values};
+pub(crate) use in_order::InOrder;
 pub(crate) use layout::OVERFLOW_BIT;
 pub(crate) use overflow::{OverflowLocation, OverflowSource};
 pub(crate) use reader::{Record, ids_of};

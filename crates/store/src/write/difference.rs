@@ -8,7 +8,7 @@ use rustc_hash::FxHashSet;
 use crate::attributes::AttributeTable;
 use crate::ids::AttributeId;
 use crate::index::{Index, Indexes, KeyMaker, TypedRecord, ValueSource, equality, key};
-use crate::record::{Record, Values};
+use crate::record::{InOrder, Record, Values};
 use fulgurite_schema::{AttributeIndex, Schema};
 
 /// Keys of the postings that lose and gain an entry, ascending.
@@ -102,15 +102,21 @@ fn changed<'a>(
     type_of: impl Fn(AttributeId) -> Option<AttributeIndex>,
 ) -> Vec<(AttributeIndex, ValuePair<'a>)> {
     let mut changed = Vec::new();
-    for id in new.ids() {
+    let mut olds = InOrder::of(old);
+    let mut stayed = 0;
+    for (id, after) in new.attributes() {
+        let before = olds.values(id);
+        stayed += usize::from(before.is_some());
         let Some(attribute) = type_of(id) else {
             continue;
         };
-        let (before, after) = (old.values(id), new.values(id));
-        let both = before.as_ref().zip(after.as_ref());
-        if !both.is_some_and(|(before, after)| before.same(after)) {
-            changed.push((attribute, (before, after)));
+        if !before.is_some_and(|before| before.same(&after)) {
+            changed.push((attribute, (before, Some(after))));
         }
+    }
+    debug_assert!(stayed <= old.len(), "an attribute occurs once");
+    if stayed == old.len() {
+        return changed;
     }
     for id in old.ids().filter(|id| new.values(*id).is_none()) {
         if let Some(attribute) = type_of(id) {
@@ -222,19 +228,20 @@ impl KeySharing<'_> {
     fn is_present(&self, index: AttributeId) -> bool {
         let mut indexes = self.indexes.list().iter();
         let index = indexes.find(|other| other.id == index);
-        index.is_some_and(|index| self.feeding(index).any(|values| !values.is_empty()))
+        let has_values = |id| {
+            let values = self.new.values(id);
+            values.is_some_and(|values| !values.is_empty())
+        };
+        index.is_some_and(|index| self.feeding(index).any(has_values))
     }
 
     /// Returns the attributes of the entry that are in an index.
-    fn feeding(&self, index: &Index) -> impl Iterator<Item = Values<'_>> {
+    fn feeding(&self, index: &Index) -> impl Iterator<Item = AttributeId> {
         let indexed = self.schema.attribute_at(index.attribute);
-        let feeds = |id: AttributeId| {
-            let attribute = self.table.get(id).map(|info| info.description.attribute);
-            attribute.is_some_and(|a| indexed.covers(a))
-        };
-        let rows = self.new.attributes();
-        rows.filter(move |(id, _)| feeds(*id))
-            .map(|(_, values)| values)
+        self.new.ids().filter(|id| {
+            let attribute = self.table.get(*id).map(|info| info.description.attribute);
+            attribute.is_some_and(|attribute| indexed.covers(attribute))
+        })
     }
 
     /// Returns true if more than one value of the entry may make a key. A key with the literal
