@@ -77,23 +77,20 @@ impl AttributeRow {
     /// Skips some rows and adds up the lengths of their values. `None` if there are fewer rows.
     #[inline]
     pub(super) fn pass(rows: &mut &[u8], count: u8) -> Option<u64> {
-        let mut values_len = 0_u64;
-        let mut left = usize::from(count);
-        while left > 0 {
+        let bytes = *rows;
+        let (mut at, mut values_len) = (0, 0_u64);
+        for _ in 0..count {
             // Most attributes have one value, and a row of one byte.
-            let short = rows.iter().take(left);
-            let mut passed = 0;
-            for len in short.take_while(|kind| **kind <= ONE_LEN_MAX) {
+            if let Some(len @ ..=ONE_LEN_MAX) = bytes.get(at) {
                 values_len += u64::from(*len);
-                passed += 1;
+                at += 1;
+                continue;
             }
-            *rows = rows.get(passed..)?;
-            left -= passed;
-            if left > 0 {
-                values_len += AttributeRow::take(rows)?.len() as u64;
-                left -= 1;
-            }
+            let mut rest = bytes.get(at..)?;
+            values_len += AttributeRow::take(&mut rest)?.len() as u64;
+            at = bytes.len() - rest.len();
         }
+        *rows = bytes.get(at..)?;
         Some(values_len)
     }
 
