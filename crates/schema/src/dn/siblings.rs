@@ -67,8 +67,8 @@ impl<'s> SiblingNames<'s> {
     }
 }
 
-/// Splits at the comma behind the first RDN. `None` without a comma, and if a character before it
-/// could make it a part of a value, or separate RDNs itself.
+/// Splits at the comma behind the first RDN. Returns `None` without a comma. The same holds if a
+/// character before it may quote it, or separates RDNs too.
 fn split_plain(text: &str) -> Option<(&str, &str)> {
     let is_special = |byte: &u8| matches!(byte, b',' | b';' | b'\\' | b'"' | b'#');
     let at = text.as_bytes().iter().position(is_special)?;
