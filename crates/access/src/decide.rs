@@ -16,7 +16,7 @@ use crate::evaluate::{Evaluation, NoTrace};
 use crate::facts::{Facts, NoFacts};
 use crate::requester::Requester;
 use crate::rights::Rights;
-use crate::rule::Part;
+use crate::rule::{Identity, Part};
 use crate::rules::Rules;
 use crate::subject::MatchResult;
 use crate::uniform_rights::UniformRights;
@@ -126,6 +126,12 @@ impl<'r> Decisions<'r> {
             return Some(RightsClass(None));
         }
         self.uniform.map(|rights| RightsClass(Some(rights)))
+    }
+
+    /// Returns the name of the requester in normal form; empty for an anonymous one.
+    #[must_use]
+    pub fn requester(&self) -> &str {
+        self.context.subject.name(Identity::Effective)
     }
 
     /// Returns true if the requester bypasses all rules.

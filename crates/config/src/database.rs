@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use fulgurite_policy::{DatabaseKind, OverlaySettings, OverlaySupport, find_overlay};
+use fulgurite_policy::{DatabaseKind, DynlistSet, OverlaySettings, OverlaySupport, find_overlay};
 
 use crate::index::{self, IndexSetting};
 use crate::table::{Content, ContentLayer, Policy, PolicyLayer, Storage, StorageLayer};
@@ -146,21 +146,25 @@ impl Database {
     }
 
     /// Returns the attribute of members, and the attribute that lists groups, of each overlay
-    /// `memberof`.
-    pub fn memberships(&self) -> impl Iterator<Item = (&str, &str)> {
+    /// `memberof`, and of each set of `dynlist` that lists groups.
+    pub fn memberships(&self) -> impl Iterator<Item = (String, String)> {
         let overlays = self.overlays.iter();
-        let own = overlays.filter(|overlay| overlay.name.eq_ignore_ascii_case("memberof"));
-        own.map(|overlay| {
-            let member = overlay.last("memberof-member-ad");
-            let member_of = overlay.last("memberof-memberof-ad");
-            (member.unwrap_or("member"), member_of.unwrap_or("memberOf"))
-        })
+        let own = overlays
+            .clone()
+            .filter(|overlay| overlay.name.eq_ignore_ascii_case("memberof"));
+        let own = own.map(|overlay| {
+            let name = |keyword, default: &str| overlay.last(keyword).unwrap_or(default).to_owned();
+            let member = name("memberof-member-ad", "member");
+            (member, name("memberof-memberof-ad", "memberOf"))
+        });
+        let items = overlays.flat_map(DynlistSet::of).flat_map(|set| set.items);
+        let listed = items.filter_map(|item| Some((item.attribute, item.member_of?)));
+        own.chain(listed)
     }
 
     /// Returns the attributes that overlays compute from groups.
     pub fn computed_attributes(&self) -> impl Iterator<Item = String> {
-        self.memberships()
-            .map(|(_, member_of)| member_of.to_owned())
+        self.memberships().map(|(_, member_of)| member_of)
     }
 
     /// Returns the overlays that the server has, in the order of the configuration. The others are

@@ -461,13 +461,14 @@ fn shared_options(options: &DirectoryOptions) -> SharedOptions<'_> {
     }
 }
 
-/// Hands the memberships of the features over to their databases. Returns the attributes.
+/// Hands the memberships and lists of the features over to their databases. Returns the attributes.
 fn take_memberships(features: &mut [Features], databases: &mut Databases) -> Vec<AttributeIndex> {
     let mut types = Vec::new();
     for (database, features) in databases.iter_mut().zip(features) {
         let memberships = std::mem::take(&mut features.memberships);
         types.extend(memberships.iter().map(|one| one.attribute.attribute));
         database.memberships = Memberships::new(memberships);
+        database.lists = features.lists.take();
     }
     types.sort_unstable();
     types.dedup();

@@ -11,6 +11,7 @@
 #![forbid(unsafe_code)]
 
 mod choice;
+mod dynlist;
 mod features;
 mod index;
 mod limits;
@@ -22,6 +23,7 @@ mod tls;
 pub use choice::{
     AuthzPolicy, BuiltinSchema, Choice, DatabaseKind, Durability, LogLevel, Subordinate, word_list,
 };
+pub use dynlist::{DynlistItem, DynlistSet};
 pub use features::{Allow, Disallow, FeatureSet, Require};
 pub use index::{IndexKind, IndexKinds, IndexSelection};
 pub use limits::{Limit, LimitsRule, SizeLimits, SortLimits, TimeLimits};

@@ -30,6 +30,8 @@ pub enum OverlayValue {
     EachWord,
     /// A value has all arguments of a line, and texts among them are in quotes.
     QuotedWords,
+    /// A value has its place and all arguments of a line, and URLs among them are in quotes.
+    OrderedWords,
 }
 
 /// A directive of an overlay.
@@ -77,7 +79,7 @@ pub struct Overlay {
 }
 
 use OverlaySupport::{BuiltIn, LeftOut, PerDatabase, Refused};
-use OverlayValue::{EachWord, QuotedWords, Text, Truth};
+use OverlayValue::{EachWord, OrderedWords, QuotedWords, Text, Truth};
 
 const fn row(
     name: &'static str,
@@ -198,8 +200,12 @@ pub const OVERLAYS: &[Overlay] = &[
     row(
         "dynlist",
         "olcDynListConfig",
-        Refused("dynamic groups would be empty"),
-        &[],
+        PerDatabase,
+        &[written(
+            OrderedWords,
+            "dynlist-attrset",
+            "olcDynListAttrSet",
+        )],
     ),
     row(
         "dyngroup",

@@ -4,7 +4,8 @@ use fulgurite_policy::{
     OverlayDirective, OverlayLine, OverlaySettings, OverlayValue, find_overlay, overlay_truth,
 };
 
-use super::entry::ConfigEntry;
+use super::entry::{ConfigEntry, numbered};
+use super::number::without_number;
 use crate::Sourced;
 use crate::value_tokens::{quoted_token, reads_as, split_value, value_text, value_token};
 
@@ -27,7 +28,11 @@ pub(super) fn entry(at: usize, overlay: &OverlaySettings, above: &str) -> Config
         let own = lines.filter(|line| line.directive == directive);
         // A line without a value is shown as its words. No file holds it.
         let shown = own.map(|line| values(line).unwrap_or_else(|| vec![line.arguments.join(" ")]));
-        entry.add(directive.olc, shown.flatten());
+        let shown = shown.flatten();
+        match directive.value {
+            OverlayValue::OrderedWords => entry.add(directive.olc, numbered(shown)),
+            _ => entry.add(directive.olc, shown),
+        }
     }
     entry
 }
@@ -41,6 +46,7 @@ pub(super) fn line(
     let arguments = match directive.value {
         // slapd reads a text with blanks only within quotes.
         OverlayValue::Text if !text.starts_with('"') => vec![text.to_owned()],
+        OverlayValue::OrderedWords => split_value(without_number(text)),
         _ => split_value(text),
     };
     let line = OverlayLine {
@@ -77,6 +83,14 @@ fn values(line: &OverlayLine) -> Option<Vec<String>> {
         OverlayValue::QuotedWords => {
             let words = arguments.iter().enumerate();
             let words: Option<Vec<_>> = words.map(|(at, word)| quoted_word(at, word)).collect();
+            words.map(|words| vec![words.join(" ")])
+        }
+        OverlayValue::OrderedWords => {
+            let words = arguments.iter().map(|word| match word.contains("://") {
+                true => quoted_token(word),
+                false => value_token(word),
+            });
+            let words: Option<Vec<_>> = words.collect();
             words.map(|words| vec![words.join(" ")])
         }
     }

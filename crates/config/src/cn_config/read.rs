@@ -211,6 +211,11 @@ impl FileEntry {
                 continue;
             }
             let origin = self.origin(*line);
+            let attribute = match attribute.as_str() {
+                // The name before slapd 2.5.
+                old if old.eq_ignore_ascii_case("olcDlAttrSet") => "olcDynListAttrSet",
+                attribute => attribute,
+            };
             match row.and_then(|row| row.directive(attribute)) {
                 Some(directive) => {
                     let value = Sourced::new(value.clone(), origin);

@@ -100,23 +100,37 @@ pub(crate) fn apply(
 
 /// Keeps a directive of an overlay that the database has. Returns false if there is none.
 fn obeyed_by_overlay(builder: &mut LayerBuilder, statement: &Statement) -> bool {
-    let Some(owner) = overlay_of(&statement.keyword) else {
+    let (keyword, arguments) = current_form(statement);
+    let Some(owner) = overlay_of(keyword) else {
         return false;
     };
     let mut overlays = builder.database().overlays.iter_mut().rev();
     let Some(overlay) = overlays.find(|overlay| overlay.name == owner.name) else {
         return false;
     };
-    let Some(directive) = owner.directive(&statement.keyword) else {
+    let Some(directive) = owner.directive(keyword) else {
         return false;
     };
     let line = OverlayLine {
         directive,
-        arguments: statement.arguments.clone(),
+        arguments,
     };
     let line = Sourced::new(line, statement.origin.clone());
     overlay.lines.push(line);
     true
+}
+
+/// Returns the keyword and the arguments of a directive in their present form. The old form
+/// `dynlist-attrpair MEMBER URL` is a set of groupOfURLs.
+fn current_form(statement: &Statement) -> (&str, Vec<String>) {
+    let arguments = statement.arguments.clone();
+    match (statement.keyword.as_str(), arguments.as_slice()) {
+        (old, [member, url]) if old.eq_ignore_ascii_case("dynlist-attrpair") => {
+            let class = "groupOfURLs".to_owned();
+            ("dynlist-attrset", vec![class, url.clone(), member.clone()])
+        }
+        (keyword, _) => (keyword, arguments),
+    }
 }
 
 /// Returns slapd's sentence about an unknown directive, with the nearest known one.

@@ -14,6 +14,7 @@ use crate::limits::{add_limit, limits_rule};
 use crate::quantity::parse_c_int;
 use crate::setting::Setting as _;
 use crate::statement::Statement;
+use crate::table::spec::own;
 use crate::{Note, Sourced};
 
 settings! {
@@ -29,6 +30,9 @@ settings! {
         "limits.time" time: TimeLimits = TimeLimits::up_to(Limit::At(3600))
             => slapd("timelimit", "olcTimeLimit", "<limit>").many().take(time_limit).flag(Flag::value("--time-limit", "SECONDS"))
                 .examples(&["\"soft=10 hard=60\""]);
+        /// Values that `dynlist` and the groups of an entry add to one entry. With more, the search
+        /// ends with sizeLimitExceeded behind that entry.
+        "limits.expanded" expanded: u32 = 100_000 => own();
         /// Operations that are refused: `bind`, `add`, `modify`, `rename`, `delete`, `search`,
         /// `compare`, `extended`, `read`, `write`, `all`, `extended=OID`.
         "restrict" restrict: Restrict = Restrict::default()

@@ -9,8 +9,8 @@ use fulgurite_schema::{Dn, Entry, EntrySubject, Filter};
 use fulgurite_store::Scope as StoreScope;
 use thiserror::Error;
 
-use super::authz_rules::{self, Rule};
 use super::state::Authenticator;
+use crate::core::authz_rules::{self, Rule};
 use crate::core::result::refuse;
 use crate::core::session::{Identity, Name, Session};
 use crate::generated::namespace::NamespaceTarget;

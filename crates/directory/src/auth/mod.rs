@@ -8,7 +8,6 @@
 //! ```
 
 mod again;
-mod authz_rules;
 mod check;
 mod claim;
 mod dummy_hash;

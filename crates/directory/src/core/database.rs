@@ -17,6 +17,7 @@ use fulgurite_schema::{AttributeSelector, Dn, Filter, Schema};
 use fulgurite_store::{EntryId, Scope, Store, StoreError, View};
 
 use crate::core::cookie::CookieKey;
+use crate::core::dynamic_lists::DynamicLists;
 use crate::core::error::OpenError;
 use crate::core::limits::{CompiledLimits, Limits};
 use crate::core::membership::Memberships;
@@ -63,6 +64,8 @@ pub struct DatabaseOptions {
     /// The number of candidates a search examines in one snapshot before it takes a newer one; 0
     /// for no bound. Updates cannot reuse pages that a snapshot holds.
     pub snapshot_candidates_max: u64,
+    /// The number of values that dynamic lists add to one entry at most.
+    pub expanded_max: usize,
 }
 
 /// The options that all databases share.
@@ -106,6 +109,9 @@ pub struct Database {
     pub(crate) snapshot_candidates_max: u64,
     /// The attributes that list groups. A feature sets them.
     pub(crate) memberships: Memberships,
+    /// The dynamic lists. A feature sets them.
+    pub(crate) lists: Option<Box<DynamicLists>>,
+    pub(crate) expanded_max: usize,
     /// Authenticates cookies of paged searches.
     pub(crate) cookie_key: CookieKey,
     /// The number of the thread that applies updates. It stays in the next configuration.
@@ -185,6 +191,7 @@ impl DatabaseOptions {
             add_content_acl: false,
             max_deref_depth: 15,
             snapshot_candidates_max: 10_000,
+            expanded_max: 100_000,
         }
     }
 }
@@ -221,6 +228,8 @@ impl Database {
             max_deref_depth: options.max_deref_depth,
             snapshot_candidates_max: options.snapshot_candidates_max,
             memberships: Memberships::default(),
+            lists: None,
+            expanded_max: options.expanded_max,
             // No state has this number.
             kinds: SpecialClassCache(AtomicU64::new(u64::MAX)),
         })

@@ -25,6 +25,17 @@ pub(crate) struct Membership {
     pub(crate) member: AttributeDescription,
     /// Matches groups.
     pub(crate) group: Filter<AttributeSelector>,
+    /// Present for the groups of `dynlist`. The requester must know them.
+    pub(crate) listed: Option<ListedGroups>,
+}
+
+/// The members of the groups of `dynlist`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ListedGroups {
+    /// The number of the set whose URLs find the members; `None` if values name them.
+    pub(crate) set: Option<usize>,
+    /// True if members of groups within groups count.
+    pub(crate) nested: bool,
 }
 
 /// The memberships of a database. Several may have one attribute, which then lists all their
@@ -49,6 +60,20 @@ impl Membership {
             normal: normal.into(),
         });
         Some(Filter::And(vec![names, self.group.clone()]))
+    }
+
+    /// Adds the groups that name a member.
+    pub(crate) fn add_groups(
+        &self,
+        view: &View<'_>,
+        member: &Dn,
+        groups: &mut Vec<EntryId>,
+    ) -> Result<(), StoreError> {
+        let Some(filter) = self.filter(view.schema(), member) else {
+            return Ok(());
+        };
+        let candidates = view.plan(EntryId::ROOT, Scope::Subtree, &filter)?;
+        self.collect(view, candidates, member, groups)
     }
 
     /// Adds the groups among candidates that name a member.
@@ -106,6 +131,17 @@ impl Memberships {
         self.of(attribute).next().is_some()
     }
 
+    /// Returns true if the attribute lists groups that all requesters know.
+    pub(crate) fn compute_for_all(&self, attribute: AttributeIndex) -> bool {
+        self.known_to_all(attribute).next().is_some()
+    }
+
+    /// Returns the memberships of an attribute that all requesters know.
+    fn known_to_all(&self, attribute: AttributeIndex) -> impl Iterator<Item = &Membership> {
+        self.of(attribute)
+            .filter(|membership| membership.listed.is_none())
+    }
+
     /// Returns the memberships of an attribute.
     pub(crate) fn of(&self, attribute: AttributeIndex) -> impl Iterator<Item = &Membership> {
         let list = self.0.iter();
@@ -123,8 +159,8 @@ impl Memberships {
         attributes
     }
 
-    /// Returns the names of the groups that an attribute of `member` lists, in the order of their
-    /// ids.
+    /// Returns the names of the groups that an attribute of `member` lists for all requesters, in
+    /// the order of their ids.
     ///
     /// Cost: a look-up in the index, and a climb for the name of each group. Without the index, it
     /// tests all groups.
@@ -135,12 +171,8 @@ impl Memberships {
         member: &Dn,
     ) -> Result<Vec<Vec<u8>>, StoreError> {
         let mut groups = Vec::new();
-        for membership in self.of(attribute) {
-            let Some(filter) = membership.filter(view.schema(), member) else {
-                continue;
-            };
-            let candidates = view.plan(EntryId::ROOT, Scope::Subtree, &filter)?;
-            membership.collect(view, candidates, member, &mut groups)?;
+        for membership in self.known_to_all(attribute) {
+            membership.add_groups(view, member, &mut groups)?;
         }
         names_of(view, groups)
     }
@@ -153,7 +185,7 @@ impl Memberships {
         member: &Dn,
     ) -> Result<Vec<Vec<u8>>, StoreError> {
         let mut groups = Vec::new();
-        for membership in self.of(attribute) {
+        for membership in self.known_to_all(attribute) {
             let Some(filter) = membership.filter(writer.schema(), member) else {
                 continue;
             };
@@ -182,7 +214,8 @@ impl Memberships {
     }
 }
 
-fn names_of<T: Snapshot>(
+/// Returns the names of groups, in the order of their ids.
+pub(crate) fn names_of<T: Snapshot>(
     view: &View<'_, T>,
     mut groups: Vec<EntryId>,
 ) -> Result<Vec<Vec<u8>>, StoreError> {

@@ -3,12 +3,14 @@
 //! [`foundation::Core`] holds the parts that every operation needs. Nothing here knows an
 //! operation.
 
+pub(crate) mod authz_rules;
 pub(crate) mod clock;
 pub(crate) mod connection;
 pub(crate) mod cookie;
 pub(crate) mod csn;
 pub(crate) mod database;
 pub(crate) mod databases;
+pub(crate) mod dynamic_lists;
 pub(crate) mod error;
 pub(crate) mod foundation;
 pub(crate) mod group_queue;

@@ -171,6 +171,7 @@ impl Directives {
                 class: found.index,
                 implied_by: closure.iter().map(|oid| oid.as_bytes().into()).collect(),
             },
+            listed: None,
         })
     }
 }

@@ -12,8 +12,8 @@
 //! | names | `search::begin`, `op::update`, `op::compare`: before `result::dn` parses a name | none (rwm) |
 //! | guard: [`guard_question`], [`guards`] | `write::ask_guards`, `write::password_policy`: rights are checked, the entry after the update is known | [`unique`], [`constraint`], [`password_policy`], [`memberof`] |
 //! | follow: [`name_change`] | `write::follow`: the change of a name is in the transaction | [`refint`], [`memberof`] |
-//! | present | `rights::computed::Computed`: the one table of computed attributes | [`memberof`] |
-//! | plan | `search::begin`: the parts and the order of a search; `search::member_items` | [`glue`], [`sssvlv`], [`memberof`] |
+//! | present | `rights::computed::Computed`: the one table of computed attributes; `rights::expansion`: values added to an entry | [`memberof`], [`dynlist`] |
+//! | plan | `search::begin`: the parts and the order of a search; `search::member_items`, `search::list_items` | [`glue`], [`sssvlv`], [`memberof`], [`dynlist`] |
 //! | bind: [`last_bind`] | `op::bind_policy`: around the check of a password; `op::bind_record`: a bind has succeeded | [`password_policy`], [`last_bind`] |
 //! | session | `OperationPolicy::permit_reading`, `op::update`: before any other request of a connection | [`password_policy`] |
 //! | record: [`auditlog`] | `write::audit`: the change is in the transaction; `op::batch` hands the records out after the commit | [`auditlog`] |
@@ -24,6 +24,7 @@
 pub(crate) mod auditlog;
 pub(crate) mod compilation;
 mod constraint;
+mod dynlist;
 pub(crate) mod glue;
 pub(crate) mod guard_question;
 mod guards;

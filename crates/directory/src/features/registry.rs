@@ -9,6 +9,7 @@ use fulgurite_schema::{Dn, Schema};
 use super::auditlog::AuditLog;
 use super::compilation::{Compilation, OverlayReport};
 use super::constraint::Constraint;
+use super::dynlist;
 use super::guards::Guard;
 use super::last_bind::BindTime;
 use super::memberof::MemberOf;
@@ -88,6 +89,15 @@ const FEATURES: &[Feature] = &[
                 .into_iter()
                 .for_each(|guard| features.add_guard(guard));
             features.refint.extend(overlay.refint);
+            Ok(())
+        },
+    },
+    Feature {
+        overlay: "dynlist",
+        compile: |compilation, settings, features| {
+            let (lists, memberships) = dynlist::compile(compilation, settings)?;
+            features.memberships.extend(memberships);
+            features.lists = Some(Box::new(lists));
             Ok(())
         },
     },

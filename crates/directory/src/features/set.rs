@@ -6,6 +6,7 @@ use super::last_bind::BindTime;
 use super::memberof::ExistingMembers;
 use super::password_policy::overlay::PasswordPolicy;
 use super::refint::Refint;
+use crate::core::dynamic_lists::DynamicLists;
 use crate::core::membership::Membership;
 use crate::request::change::Change;
 use fulgurite_schema::Schema;
@@ -19,6 +20,8 @@ pub(crate) struct Features {
     pub(crate) dropped_members: Vec<ExistingMembers>,
     /// The attributes that list groups, until the database takes them over.
     pub(crate) memberships: Vec<Membership>,
+    /// The dynamic lists, until the database takes them over.
+    pub(crate) lists: Option<Box<DynamicLists>>,
     /// References that follow renamed and deleted entries.
     pub(crate) refint: Vec<Refint>,
     /// The attributes that get the time of a successful bind.
@@ -42,6 +45,7 @@ pub(crate) static NO_FEATURES: Features = Features {
     guards: Vec::new(),
     dropped_members: Vec::new(),
     memberships: Vec::new(),
+    lists: None,
     refint: Vec::new(),
     bind_times: Vec::new(),
     audit_log: None,

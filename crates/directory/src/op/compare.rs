@@ -6,7 +6,7 @@ use fulgurite_schema::{
     AttributeDescription, AttributeSelector, Dn, Entry, EntrySubject, Filter, FilterSubject,
     MatchingRule, Schema, Truth,
 };
-use fulgurite_store::{EntryView, NameLookup, Values, View};
+use fulgurite_store::{EntryView, NameLookup, StoreError, Values, View};
 
 use crate::core::database::Database;
 use crate::core::result::{self, OpResult, refuse};
@@ -18,7 +18,9 @@ use crate::request::modifiers::Modifiers;
 use crate::request::referral::{Referrals, has_referrals};
 use crate::rights::assertion;
 use crate::rights::computed::{self, Computed, RequesterRights};
+use crate::rights::expansion::Expansion;
 use crate::rights::facts::{EntryFacts, EntrySource, UnstoredFacts};
+use crate::rights::list_entry::ListEntry;
 use crate::rights::snapshots::Snapshots;
 
 /// A resolved compare request.
@@ -230,9 +232,8 @@ impl Directory {
             found => referrals.resolve(view, decisions, dn, found),
         };
         let requester = RequesterRights {
-            core: self.core(),
-            database,
-            decisions,
+            stored_only: request.managed,
+            ..RequesterRights::new(self.core(), database, decisions)
         };
         let computed = requester.computed(&assertion.description);
         // Like slapd, refuse to compare entryDN and subschemaSubentry, even of missing entries.
@@ -269,8 +270,59 @@ impl Directory {
             let missing = || refusal(LdapResult::new(ResultCode::NoSuchAttribute));
             return truth.map(compare_result).ok_or_else(missing);
         }
-        self.outcome_of(view, &entry, &rights, assertion)
-            .map_err(refusal)
+        let outcome = self.outcome_of(view, &entry, &rights, assertion);
+        if database.lists.is_none() || outcome.as_ref().is_ok_and(is_true) {
+            return outcome.map_err(refusal);
+        }
+        let shown = self.shown_outcome(view, requester, &entry, (&rights, assertion))?;
+        // A stored value that differs and a list without the value are both false.
+        shown.map_or(outcome, Ok).map_err(refusal)
+    }
+
+    /// Compares what a dynamic list shows beside its stored values. `None` if it shows nothing of
+    /// the attribute.
+    fn shown_outcome(
+        &self,
+        view: &View<'_>,
+        requester: RequesterRights<'_>,
+        entry: &EntryView<'_>,
+        (rights, assertion): (&EntryRights<'_>, &PreparedAssertion),
+    ) -> OpResult<Option<LdapResult>> {
+        let failed = |error| result::store(&error);
+        let (schema, asked) = (self.schema(), &assertion.description);
+        let mut outcome = None;
+        for set in requester
+            .database
+            .lists
+            .iter()
+            .flat_map(|lists| &lists.sets)
+        {
+            if set.shows_names_in(asked.attribute) && asked.options().is_none() {
+                let list = ListEntry::read(requester, view, set, entry).map_err(failed)?;
+                if let Some(list) = list {
+                    let found = finds(view, requester, &list, assertion).map_err(failed)?;
+                    outcome = outcome.or(Some(false)).map(|before| before || found);
+                }
+            }
+        }
+        let wants = |shown: &AttributeDescription| asked.covers(schema, shown);
+        let lists_names = outcome.is_some();
+        let expansion = Expansion::begin(requester, view, entry, &wants).map_err(failed)?;
+        if let Some(mut expansion) = expansion.filter(|_| !lists_names) {
+            let expanded = expansion.run(requester, view, entry, &wants);
+            expanded.map_err(failed)?;
+            for added in expansion.into_attributes() {
+                let may = |value: &&Vec<u8>| {
+                    rights
+                        .value(&added.description, value)
+                        .allows(Rights::COMPARE)
+                };
+                let mut values = added.values.iter().filter(may);
+                let found = values.any(|value| assertion.matches(schema, value).is_true());
+                outcome = outcome.or(Some(false)).map(|before| before || found);
+            }
+        }
+        Ok(outcome.map(|found| compare_result(found.into())))
     }
 
     /// Compares the attributes that the description covers, in their order.
@@ -375,6 +427,31 @@ impl Directory {
         });
         Ok(compare_result(truth))
     }
+}
+
+/// Returns true if a list finds the entry that an assertion names.
+fn finds(
+    view: &View<'_>,
+    requester: RequesterRights<'_>,
+    list: &ListEntry,
+    assertion: &PreparedAssertion,
+) -> Result<bool, StoreError> {
+    for normal in &assertion.normals {
+        let Ok(name) = std::str::from_utf8(normal) else {
+            continue;
+        };
+        if let Some(id) = view.find_normal(name)?.entry()
+            && let Some(found) = view.entry(id)?
+            && list.finds(requester, view, &found, &view.resolved_dn(id)?)?
+        {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+fn is_true(result: &LdapResult) -> bool {
+    result.code == ResultCode::CompareTrue
 }
 
 fn compare_result(truth: Truth) -> LdapResult {

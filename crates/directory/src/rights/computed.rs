@@ -12,6 +12,7 @@ use crate::core::database::Database;
 use crate::core::foundation::Core;
 use crate::core::well_known_types::{SUBSCHEMA, WellKnownTypes};
 use crate::rights::disclosure;
+use crate::rights::group_walk::{self, GroupCache};
 
 /// The number of hidden children that are examined before an entry counts as having none.
 const CHILDREN_MAX: usize = 10_000;
@@ -23,6 +24,10 @@ pub(crate) struct RequesterRights<'a> {
     pub(crate) core: &'a Core,
     pub(crate) database: &'a Database,
     pub(crate) decisions: &'a Decisions<'a>,
+    /// True if dynamic lists show what is stored.
+    pub(crate) stored_only: bool,
+    /// The groups that the operation knows of.
+    pub(crate) cache: Option<&'a GroupCache>,
 }
 
 /// An attribute computed on reading.
@@ -107,9 +112,7 @@ impl Computed {
     ) -> Result<ComputedValues, StoreError> {
         let value = match self {
             Computed::Groups(attribute) => {
-                let name = view.resolved_dn(id)?;
-                let groups = &requester.database.memberships;
-                let names = groups.names(view, attribute, &name)?;
+                let names = requester.groups(view, attribute, id)?;
                 return Ok(ComputedValues::Several(names));
             }
             Computed::NumSubordinates => view.child_count(id)?.to_string().into_bytes(),
@@ -143,7 +146,50 @@ impl Computed {
     }
 }
 
-impl RequesterRights<'_> {
+impl<'a> RequesterRights<'a> {
+    /// Makes the rights for one operation without memory.
+    pub(crate) fn new(
+        core: &'a Core,
+        database: &'a Database,
+        decisions: &'a Decisions<'a>,
+    ) -> RequesterRights<'a> {
+        RequesterRights {
+            core,
+            database,
+            decisions,
+            stored_only: false,
+            cache: None,
+        }
+    }
+
+    /// Returns the names of the groups that an attribute lists. Stored values of an attribute that
+    /// clients may write count too.
+    fn groups(
+        self,
+        view: &View<'_>,
+        attribute: AttributeIndex,
+        id: EntryId,
+    ) -> Result<Vec<Vec<u8>>, StoreError> {
+        if self.database.lists.is_none() {
+            let name = view.resolved_dn(id)?;
+            return self.database.memberships.names(view, attribute, &name);
+        }
+        let mut names = group_walk::names(self, view, attribute, id)?;
+        let schema = view.schema();
+        if schema.attribute_at(attribute).no_user_modification {
+            return Ok(names);
+        }
+        let entry = view.entry(id)?;
+        let stored = entry.and_then(|entry| entry.plain_values(attribute));
+        let stored: Vec<Vec<u8>> = stored.into_iter().flatten().map(<[u8]>::to_vec).collect();
+        names.retain(|name| {
+            let normal = schema.normal_value(attribute, name);
+            let mut stored = stored.iter();
+            !stored.any(|stored| schema.normal_value(attribute, stored) == normal)
+        });
+        Ok([stored, names].concat())
+    }
+
     /// Returns the computed attribute of a description.
     pub(crate) fn computed(self, description: &AttributeDescription) -> Option<Computed> {
         let attribute = description.attribute;
@@ -178,8 +224,8 @@ pub(crate) fn whole_entry(
 ) -> Result<Entry, StoreError> {
     let mut entry = entry_without_groups(view, requester, id)?;
     let memberships = &requester.database.memberships;
-    memberships.complete(&mut entry, |attribute, name| {
-        memberships.names(view, attribute, name)
+    memberships.complete(&mut entry, |attribute, _| {
+        requester.groups(view, attribute, id)
     })?;
     Ok(entry)
 }

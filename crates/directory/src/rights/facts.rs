@@ -158,7 +158,7 @@ impl<'v, N: NeighbourReader> EntryFacts<'v, N> {
         };
         let dn = Dn::parse(&core.schema, &name).ok()?;
         let database = core.databases.database_of(&dn)?;
-        if !database.memberships.compute(attribute.attribute) {
+        if !database.memberships.compute_for_all(attribute.attribute) {
             return None;
         }
         let view = database.store.snapshot().ok();

@@ -6,8 +6,12 @@
 pub(crate) mod assertion;
 pub(crate) mod computed;
 pub(crate) mod disclosure;
+pub(crate) mod expansion;
 pub(crate) mod explain;
 pub(crate) mod facts;
+pub(crate) mod group_walk;
+pub(crate) mod list_entry;
+pub(crate) mod list_scan;
 pub(crate) mod projection;
 pub(crate) mod read_entry;
 pub(crate) mod selection;

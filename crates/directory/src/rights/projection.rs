@@ -3,7 +3,7 @@
 use fulgurite_access::{EntryRights, Rights};
 use fulgurite_ldap::encode::{self, EntryWriter};
 use fulgurite_ldap::{Control, MessageId};
-use fulgurite_schema::{AttributeDescription, AttributeIndex, Entry, Schema};
+use fulgurite_schema::{Attribute, AttributeDescription, AttributeIndex, Entry, Schema};
 use fulgurite_store::{AttributeInfo, DnCache, EncodedHeader, EntryView, StoreError, Values, View};
 
 use super::value_filter::ValuesFilter;
@@ -51,7 +51,11 @@ pub(crate) struct AttributeRights {
 
 impl Projection {
     pub(crate) fn new(core: &Core, selection: Selection, types_only: bool) -> Projection {
-        if selection.is_all_user() {
+        let is_user = |attribute: &AttributeIndex| {
+            let definition = core.schema.attribute_at(*attribute);
+            !definition.is_operational()
+        };
+        if selection.is_all_user() && !core.membership_types.iter().any(is_user) {
             return Projection {
                 selection,
                 types_only,
@@ -176,6 +180,64 @@ impl Projection {
                 self.write_values(&mut writer, schema, named, each, attribute.values.iter());
             }
         }
+        if !self.computed.is_empty() {
+            self.write_computed(&mut writer, stored)?;
+        }
+        writer.finish(controls);
+        Ok(())
+    }
+
+    /// Appends a stored entry with the values that a dynamic list adds.
+    pub(crate) fn write_expanded(
+        &self,
+        out: &mut Vec<u8>,
+        id: MessageId,
+        stored: &StoredEntry<'_, '_>,
+        added: Vec<Attribute>,
+    ) -> Result<(), StoreError> {
+        let (schema, rights) = (stored.view.schema(), stored.rights);
+        let mut entry = stored.entry.to_entry()?;
+        for Attribute {
+            description,
+            values,
+        } in added
+        {
+            for value in values {
+                entry.push(&description, value);
+            }
+        }
+        let mut writer = encode::search_entry(out, id, stored.name.as_bytes());
+        for attribute in &entry.attributes {
+            let description = &attribute.description;
+            if self.selection.selects(schema, description)
+                && stored.requester.computed(description).is_none()
+            {
+                let name = description.text(schema);
+                let values = attribute.values.iter().map(Vec::as_slice);
+                let named = (&*name, description);
+                self.write_values(&mut writer, schema, named, Some(rights), values);
+            }
+        }
+        self.write_computed(&mut writer, stored)?;
+        writer.finish(stored.controls);
+        Ok(())
+    }
+
+    /// Writes the computed attributes of an entry.
+    fn write_computed(
+        &self,
+        writer: &mut EntryWriter<'_>,
+        stored: &StoredEntry<'_, '_>,
+    ) -> Result<(), StoreError> {
+        let StoredEntry {
+            entry,
+            view,
+            requester,
+            rights,
+            ..
+        } = *stored;
+        let schema = view.schema();
+        let each = requester.decisions.by_value().then_some(rights);
         for &(computed, attribute) in &self.computed {
             let description = AttributeDescription::plain(attribute);
             if !computed.is_visible(requester) {
@@ -186,11 +248,10 @@ impl Projection {
                 let values = computed.values(requester, view, entry.id())?;
                 let values = values.as_slice().iter().map(Vec::as_slice);
                 if values.len() > 0 {
-                    self.write_values(&mut writer, schema, (name, &description), each, values);
+                    self.write_values(writer, schema, (name, &description), each, values);
                 }
             }
         }
-        writer.finish(controls);
         Ok(())
     }
 

@@ -93,9 +93,8 @@ impl<'a> BaseLookup<'a, '_> {
         };
         let filter = Filter::resolve(&core.schema, &assert.filter);
         let requester = RequesterRights {
-            core,
-            database: self.database,
-            decisions: self.decisions,
+            stored_only: self.query.controls.manage_dsa_it,
+            ..RequesterRights::new(core, self.database, self.decisions)
         };
         // The empty suffix is no entry that an assertion could be true of.
         if region.base == EntryId::ROOT {

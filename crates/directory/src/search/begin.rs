@@ -195,6 +195,7 @@ impl<'d> StoredSearch<'d, '_> {
                 && visible != SubentryVisibility::OnlySubentries,
             hides_referrals: controls.domain_scope && !controls.manage_dsa_it,
             visible,
+            stored_only: controls.manage_dsa_it,
         }
     }
 

@@ -20,6 +20,7 @@ use super::candidates::{CandidateScan, ScanSource, ScanStep};
 use super::chain::{ChainContext, ChainProgress, Chains};
 use super::dereference::EntryDereference;
 use super::filter::{KnownGroupNames, PreparedFilter, VisibleStoredEntry};
+use super::list_state::{ListState, PendingEntry, expansion};
 use super::member_items::{self, MemberItems};
 use super::output::{Output, SearchEnd};
 use super::regions::{REGIONS_MAX, Region, Regions, store_scope};
@@ -68,6 +69,8 @@ pub(crate) struct SearchSpec {
     /// True if referral objects are skipped.
     pub(crate) hides_referrals: bool,
     pub(crate) visible: SubentryVisibility,
+    /// True if dynamic lists show what is stored.
+    pub(crate) stored_only: bool,
 }
 
 /// The part of a search within one database.
@@ -96,6 +99,8 @@ pub(crate) struct DatabaseSearch<'d> {
     chains: Option<Box<Chains>>,
     /// The items of the filter about groups; `None` once they are part of the plan.
     member_items: Option<Box<MemberItems>>,
+    /// Present in a database with dynamic lists.
+    lists: Option<Box<ListState>>,
     /// The scan of aliases; `None` once it is done.
     aliases: Option<Box<CandidateScan>>,
     scan: CandidateScan,
@@ -193,15 +198,18 @@ impl<'d> DatabaseSearch<'d> {
         } = start;
         let wide = base.scope != Scope::Base;
         let subentries = spec.fit_to(core, database, &view, base)?;
+        let only = (!wide && !spec.deref).then_some(base.base);
+        let asked = (&*spec.filter, only);
+        let lists = ListState::of(database, view.schema(), asked, spec.stored_only);
         let requester = RequesterRights {
-            core,
-            database,
-            decisions: &decisions,
+            stored_only: spec.stored_only,
+            cache: lists.as_deref().map(|lists| &lists.cache),
+            ..RequesterRights::new(core, database, &decisions)
         };
         let tested = PreparedFilter::new(&spec.filter, &view, requester);
         let names = view.take_dn_cache();
         let reads = wide || spec.deref;
-        let member_items = MemberItems::of(&database.memberships, &spec.filter, &view, reads)?;
+        let member_items = MemberItems::of(requester, &spec.filter, &view, reads)?;
         Ok(Box::new(DatabaseSearch {
             core,
             database,
@@ -218,6 +226,7 @@ impl<'d> DatabaseSearch<'d> {
                 + MEMBERSHIP_COST * member_items::count(&database.memberships, &spec.filter),
             chains: Chains::of(&spec.filter).map(Box::new),
             member_items: member_items.map(Box::new),
+            lists,
             aliases: (spec.deref && wide).then(Box::default),
             planned: planned(&spec, &spec.filter, core),
             spec,
@@ -306,6 +315,12 @@ impl<'d> DatabaseSearch<'d> {
             }
             _ => CandidateOutcome::Skipped,
         };
+        if self.lists.is_some()
+            && let Some(end) = self.finish_expansion(&view, output, out)?
+        {
+            self.held = Some(SnapshotState::View(view));
+            return Ok(Some(end));
+        }
         self.held = Some(SnapshotState::View(view));
         Ok(match outcome {
             CandidateOutcome::End(end) => Some(end),
@@ -352,6 +367,9 @@ impl<'d> DatabaseSearch<'d> {
         bytes_end: usize,
         left: &mut usize,
     ) -> Result<Option<SearchEnd>, StoreError> {
+        if self.lists.is_some() && !self.resolve_lists(view, left)? {
+            return Ok(None);
+        }
         if let Some(end) = self.follow_chains(view, left)? {
             return Ok(Some(end));
         }
@@ -361,6 +379,14 @@ impl<'d> DatabaseSearch<'d> {
         }
         let mut walk = EntryWalk::new();
         while *left > 0 && out.len() < bytes_end {
+            if self.lists.is_some() {
+                if let Some(end) = self.continue_expansion(view, output, out, left)? {
+                    return Ok(Some(end));
+                }
+                if *left == 0 {
+                    break;
+                }
+            }
             let cost = self.candidate_cost;
             let source = ScanSource {
                 regions: &self.regions,
@@ -382,6 +408,147 @@ impl<'d> DatabaseSearch<'d> {
         }
         *left = 0;
         Ok(None)
+    }
+
+    /// Resolves the items of the filter about dynamic lists. Returns true at the end.
+    #[cold]
+    fn resolve_lists(&mut self, view: &View<'d>, left: &mut usize) -> Result<bool, StoreError> {
+        let Some(lists) = &mut self.lists else {
+            return Ok(true);
+        };
+        let Some(items) = &mut lists.items else {
+            return Ok(true);
+        };
+        let requester = RequesterRights {
+            cache: Some(&lists.cache),
+            ..RequesterRights::new(self.core, self.database, &self.decisions)
+        };
+        if !items.step(requester, view, left)? {
+            return Ok(false);
+        }
+        if let Some(items) = lists.items.take() {
+            let filter = items.resolved(&self.spec.filter);
+            self.spec.filter = Arc::new(filter);
+            self.planned = planned(&self.spec, &self.spec.filter, self.core);
+            self.tested = PreparedFilter::new(&self.spec.filter, view, self.requester());
+        }
+        Ok(true)
+    }
+
+    /// Continues to expand a dynamic list, and writes it at the end.
+    #[cold]
+    fn continue_expansion(
+        &mut self,
+        view: &View<'d>,
+        output: &mut Output,
+        out: &mut Vec<u8>,
+        left: &mut usize,
+    ) -> Result<Option<SearchEnd>, StoreError> {
+        let Some(lists) = &mut self.lists else {
+            return Ok(None);
+        };
+        let Some(mut pending) = lists.pending.take() else {
+            return Ok(None);
+        };
+        let Some(entry) = view.entry(pending.item.at.id)? else {
+            return Ok(None);
+        };
+        let selection = &output.projection.selection;
+        let wants =
+            |description: &AttributeDescription| selection.selects(view.schema(), description);
+        let requester = self.requester();
+        let step = pending
+            .expansion
+            .step(requester, view, (&entry, &wants), left)?;
+        if !step {
+            if let Some(lists) = &mut self.lists {
+                lists.pending = Some(pending);
+            }
+            return Ok(None);
+        }
+        if !self.decisions.uniform() {
+            self.normals.write(view, &entry, &mut self.normal)?;
+        }
+        let outcome = self.write_expanded(view, &entry, pending, output, out)?;
+        Ok(match outcome {
+            CandidateOutcome::End(end) => Some(end),
+            CandidateOutcome::Skipped | CandidateOutcome::Sent => None,
+        })
+    }
+
+    /// Expands a dynamic list of a sorted search in one step.
+    #[cold]
+    fn finish_expansion(
+        &mut self,
+        view: &View<'d>,
+        output: &mut Output,
+        out: &mut Vec<u8>,
+    ) -> Result<Option<SearchEnd>, StoreError> {
+        let is_pending = |lists: &ListState| lists.pending.is_some();
+        while self.lists.as_deref().is_some_and(is_pending) {
+            let mut left = usize::MAX;
+            if let Some(end) = self.continue_expansion(view, output, out, &mut left)? {
+                return Ok(Some(end));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Writes an entry whose expansion is complete.
+    #[cold]
+    fn write_expanded(
+        &mut self,
+        view: &View<'d>,
+        entry: &EntryView<'_>,
+        pending: PendingEntry,
+        output: &mut Output,
+        out: &mut Vec<u8>,
+    ) -> Result<CandidateOutcome, StoreError> {
+        if let Some(end) = output.full() {
+            return Ok(CandidateOutcome::End(end));
+        }
+        self.name.clear();
+        entry.write_dn(&mut self.names, &mut self.name)?;
+        let facts = EntryFacts::new(self.core, view, EntrySource::Stored(*entry));
+        let stored = StoredEntry {
+            controls: &[],
+            entry,
+            name: &self.name,
+            view,
+            requester: self.requester(),
+            rights: facts.rights(&self.decisions, &self.normal),
+        };
+        let exceeds = pending.expansion.exceeds();
+        let added = pending.expansion.into_attributes();
+        let projection = &output.projection;
+        projection.write_expanded(out, output.id, &stored, added)?;
+        output.wrote(pending.item);
+        Ok(match exceeds {
+            true => CandidateOutcome::End(output.end(ResultCode::SizeLimitExceeded)),
+            false => CandidateOutcome::Sent,
+        })
+    }
+
+    /// Writes an entry of a database with dynamic lists, or begins to expand it. `None` for an
+    /// entry that shows what is stored.
+    #[cold]
+    fn begin_expansion(
+        &mut self,
+        view: &View<'d>,
+        entry: &EntryView<'_>,
+        item: &SortItem,
+        output: &Output,
+    ) -> Result<bool, StoreError> {
+        let expansion = expansion(self.requester(), view, entry, &output.projection)?;
+        let (Some(lists), Some(expansion)) = (&mut self.lists, expansion) else {
+            return Ok(false);
+        };
+        debug_assert!(lists.pending.is_none(), "entries are written one by one");
+        lists.pending = Some(PendingEntry {
+            item: item.clone(),
+            expansion,
+        });
+        Ok(true)
     }
 
     /// Replaces the in-chain items of the filter by the entries they lead to.
@@ -427,7 +594,12 @@ impl<'d> DatabaseSearch<'d> {
             return Ok(());
         };
         let (memberships, filter) = (&self.database.memberships, &self.spec.filter);
-        if !items.step(memberships, filter, view, left)? {
+        let requester = RequesterRights {
+            stored_only: self.spec.stored_only,
+            cache: self.lists.as_deref().map(|lists| &lists.cache),
+            ..RequesterRights::new(self.core, self.database, &self.decisions)
+        };
+        if !items.step(requester, filter, view, left)? {
             return Ok(());
         }
         let members = Arc::new(items.planned(memberships, filter, view.schema()));
@@ -439,11 +611,6 @@ impl<'d> DatabaseSearch<'d> {
             let tested = items.tested(memberships, filter, |attribute| {
                 rights.attribute(attribute).allows(Rights::SEARCH)
             });
-            let requester = RequesterRights {
-                core: self.core,
-                database: self.database,
-                decisions: &self.decisions,
-            };
             self.tested = PreparedFilter::new(&tested, view, requester);
         }
         self.planned = planned(&self.spec, &members, self.core);
@@ -574,6 +741,8 @@ impl<'d> DatabaseSearch<'d> {
             core: self.core,
             database: self.database,
             decisions: &self.decisions,
+            stored_only: self.spec.stored_only,
+            cache: self.lists.as_deref().map(|lists| &lists.cache),
         }
     }
 
@@ -597,6 +766,8 @@ impl<'d> DatabaseSearch<'d> {
                 core: self.core,
                 database: self.database,
                 decisions: &self.decisions,
+                stored_only: self.spec.stored_only,
+                cache: self.lists.as_deref().map(|lists| &lists.cache),
             };
             self.tested.prepare(&self.spec.filter, view, requester);
         }
@@ -654,12 +825,17 @@ impl<'d> DatabaseSearch<'d> {
         if let Some(end) = output.full() {
             return Ok(CandidateOutcome::End(end));
         }
+        if self.lists.is_some() && self.begin_expansion(view, entry, &item, output)? {
+            return Ok(CandidateOutcome::Skipped);
+        }
         let facts = EntryFacts::new(self.core, view, EntrySource::Stored(*entry));
         let rights = facts.rights(&self.decisions, &self.normal);
         let requester = RequesterRights {
             core: self.core,
             database: self.database,
             decisions: &self.decisions,
+            stored_only: self.spec.stored_only,
+            cache: self.lists.as_deref().map(|lists| &lists.cache),
         };
         let stored = StoredEntry {
             controls: &[],
@@ -682,7 +858,19 @@ impl<'d> DatabaseSearch<'d> {
                 .write_stored(out, output.id, &stored, &mut caches)?;
         }
         output.wrote(item);
+        if self.lists.is_some() && self.has_too_many_groups() {
+            return Ok(CandidateOutcome::End(
+                output.end(ResultCode::SizeLimitExceeded),
+            ));
+        }
         Ok(CandidateOutcome::Sent)
+    }
+
+    /// Returns true if the entry written last has more groups than an entry may show.
+    #[cold]
+    fn has_too_many_groups(&self) -> bool {
+        let lists = self.lists.as_ref();
+        lists.is_some_and(|lists| lists.cache.exceeded.get())
     }
 }
 

@@ -10,6 +10,7 @@
 //! costs as much as the test of some candidates. The items with the fewest members come first, and
 //! each may leave too few candidates for the next one.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use fulgurite_schema::{
@@ -18,6 +19,9 @@ use fulgurite_schema::{
 use fulgurite_store::{EntryId, EntryView, Scope, StoreError, ValuesPosition, View};
 
 use crate::core::membership::{Membership, Memberships};
+use crate::rights::computed::RequesterRights;
+use crate::rights::list_entry::{ListEntry, knows_group};
+use crate::rights::list_scan::{ListScan, ListStep};
 
 /// The members that take as long to read as one candidate takes to test.
 const MEMBERS_PER_CANDIDATE: u64 = 4;
@@ -54,8 +58,17 @@ struct ItemKey {
 #[derive(Debug)]
 struct MemberItem {
     key: ItemKey,
-    groups: Vec<(EntryId, AttributeDescription)>,
+    groups: Vec<GroupMembers>,
     members: u64,
+}
+
+/// A source of the members of a group.
+#[derive(Clone, Debug)]
+enum GroupMembers {
+    /// The values of an attribute.
+    Values(EntryId, AttributeDescription),
+    /// The entries that a URL of the group finds, by its number.
+    Url(Arc<ListEntry>, usize),
 }
 
 /// An item whose members are being read.
@@ -66,7 +79,11 @@ struct MemberScan {
     groups_done: usize,
     /// The position in the values of the current group.
     position: ValuesPosition,
+    /// The search of the URL of the current group.
+    scan: Option<ListScan>,
     members: Vec<u64>,
+    /// The members that were asked for being groups; `None` if groups within groups do not count.
+    opened: Option<HashSet<u64>>,
 }
 
 /// The ids of the members of an item, ascending.
@@ -91,11 +108,12 @@ impl MemberItems {
     /// Returns the items of a filter; `None` if it has none about groups. Without `reads`, each
     /// candidate is tested.
     pub(crate) fn of(
-        memberships: &Memberships,
+        requester: RequesterRights<'_>,
         filter: &Filter<AttributeSelector>,
         view: &View<'_>,
         reads: bool,
     ) -> Result<Option<MemberItems>, StoreError> {
+        let memberships = &requester.database.memberships;
         if memberships.is_empty() || !mentions(memberships, filter) {
             return Ok(None);
         }
@@ -109,7 +127,7 @@ impl MemberItems {
         Ok(Some(MemberItems {
             state: view.state(),
             repeated: 0,
-            waiting: largest_first(memberships, &keys, view)?,
+            waiting: largest_first(requester, &keys, view)?,
             keys,
             current: None,
             found: Vec::new(),
@@ -120,17 +138,18 @@ impl MemberItems {
     /// this state, and some of `left` remains to plan in it.
     pub(crate) fn step(
         &mut self,
-        memberships: &Memberships,
+        requester: RequesterRights<'_>,
         filter: &Filter<AttributeSelector>,
         view: &View<'_>,
         left: &mut usize,
     ) -> Result<bool, StoreError> {
+        let memberships = &requester.database.memberships;
         if *left > 0 && view.state() != self.state {
-            self.begin_anew(memberships, view)?;
+            self.begin_anew(requester, view)?;
         }
         while *left > 0 {
             if let Some(scan) = &mut self.current {
-                if !scan.step(view, left)? {
+                if !scan.step(requester, view, left)? {
                     return Ok(false);
                 }
                 self.found
@@ -150,9 +169,11 @@ impl MemberItems {
                 }
             }
             self.current = Some(MemberScan {
+                opened: item.nests(requester).then(HashSet::new),
                 item,
                 groups_done: 0,
                 position: ValuesPosition::default(),
+                scan: None,
                 members: Vec::new(),
             });
         }
@@ -163,7 +184,11 @@ impl MemberItems {
     ///
     /// A plan leaves out what the sets lack, or have under `Not`. With sets of several states, an
     /// entry that moves from one group to another could be in neither.
-    fn begin_anew(&mut self, memberships: &Memberships, view: &View<'_>) -> Result<(), StoreError> {
+    fn begin_anew(
+        &mut self,
+        requester: RequesterRights<'_>,
+        view: &View<'_>,
+    ) -> Result<(), StoreError> {
         self.state = view.state();
         self.repeated += 1;
         if self.repeated > REPEATS_MAX {
@@ -171,7 +196,7 @@ impl MemberItems {
         }
         self.current = None;
         self.found.clear();
-        self.waiting = largest_first(memberships, &self.keys, view)?;
+        self.waiting = largest_first(requester, &self.keys, view)?;
         Ok(())
     }
 
@@ -220,7 +245,7 @@ impl MemberItems {
 
 impl MemberItem {
     fn of(
-        memberships: &Memberships,
+        requester: RequesterRights<'_>,
         key: ItemKey,
         view: &View<'_>,
     ) -> Result<MemberItem, StoreError> {
@@ -230,8 +255,8 @@ impl MemberItem {
             members: 0,
         };
         match item.key.normal.clone() {
-            Some(normal) => item.add_group(memberships, &normal, view)?,
-            None => item.add_groups(memberships, view)?,
+            Some(normal) => item.add_group(requester, &normal, view)?,
+            None => item.add_groups(requester, view)?,
         }
         Ok(item)
     }
@@ -239,7 +264,7 @@ impl MemberItem {
     /// Adds the group of a name.
     fn add_group(
         &mut self,
-        memberships: &Memberships,
+        requester: RequesterRights<'_>,
         normal: &[u8],
         view: &View<'_>,
     ) -> Result<(), StoreError> {
@@ -252,17 +277,39 @@ impl MemberItem {
         let Some(entry) = view.entry(id)? else {
             return Ok(());
         };
-        for membership in memberships.of(self.key.attribute) {
-            if membership.is_group(view.schema(), &entry) {
-                self.add(&entry, membership);
+        self.add_sources(requester, view, &entry, |_| true)
+    }
+
+    /// Adds the sources of members of an entry, if it is a group.
+    fn add_sources(
+        &mut self,
+        requester: RequesterRights<'_>,
+        view: &View<'_>,
+        entry: &EntryView<'_>,
+        counts: impl Fn(&Membership) -> bool,
+    ) -> Result<(), StoreError> {
+        let memberships = requester.database.memberships.of(self.key.attribute);
+        for membership in memberships.filter(|membership| counts(membership)) {
+            if membership.is_group(view.schema(), entry) {
+                self.add(requester, view, entry, membership)?;
             }
         }
         Ok(())
     }
 
+    /// Returns true if members of groups within groups count for one group.
+    fn nests(&self, requester: RequesterRights<'_>) -> bool {
+        let mut memberships = requester.database.memberships.of(self.key.attribute);
+        self.key.normal.is_some() && memberships.any(is_nested)
+    }
+
     /// Adds all groups. With too many of them, the item counts as too large to read.
-    fn add_groups(&mut self, memberships: &Memberships, view: &View<'_>) -> Result<(), StoreError> {
-        for membership in memberships.of(self.key.attribute) {
+    fn add_groups(
+        &mut self,
+        requester: RequesterRights<'_>,
+        view: &View<'_>,
+    ) -> Result<(), StoreError> {
+        for membership in requester.database.memberships.of(self.key.attribute) {
             let mut groups = view.plan(EntryId::ROOT, Scope::Subtree, &membership.group)?;
             if groups.count_max() > GROUPS_MAX {
                 self.members = u64::MAX;
@@ -270,41 +317,88 @@ impl MemberItem {
             }
             while let Some(entry) = groups.next_entry(view)? {
                 if membership.is_group(view.schema(), &entry) {
-                    self.add(&entry, membership);
+                    self.add(requester, view, &entry, membership)?;
                 }
             }
         }
         Ok(())
     }
 
-    fn add(&mut self, group: &EntryView<'_>, membership: &Membership) {
+    /// Adds the sources of members of a group, if the requester knows it.
+    fn add(
+        &mut self,
+        requester: RequesterRights<'_>,
+        view: &View<'_>,
+        group: &EntryView<'_>,
+        membership: &Membership,
+    ) -> Result<(), StoreError> {
+        if let Some(listed) = membership.listed {
+            if requester.stored_only || !knows_group(requester, view, group.id())? {
+                return Ok(());
+            }
+            if let Some(set) = listed.set {
+                return self.add_urls(requester, view, group, set);
+            }
+        }
         let values = group.values(&membership.member);
         self.members += values.map_or(0, |values| values.len() as u64);
-        self.groups.push((group.id(), membership.member.clone()));
+        let member = membership.member.clone();
+        self.groups.push(GroupMembers::Values(group.id(), member));
+        Ok(())
     }
+
+    /// Adds the URLs of a group.
+    fn add_urls(
+        &mut self,
+        requester: RequesterRights<'_>,
+        view: &View<'_>,
+        group: &EntryView<'_>,
+        set: usize,
+    ) -> Result<(), StoreError> {
+        let sets = requester.database.lists.as_ref().map(|lists| &lists.sets);
+        let Some(set) = sets.and_then(|sets| sets.get(set)) else {
+            return Ok(());
+        };
+        let Some(list) = ListEntry::read(requester, view, set, group)? else {
+            return Ok(());
+        };
+        let list = Arc::new(list);
+        for (number, url) in list.urls.iter().enumerate() {
+            let base = view.find_base(url.base.normal())?;
+            if let Some(base) = base.filter(|_| url.finds_members()) {
+                let planned = view.plan(base, url.scope, &url.filter)?;
+                self.members = self.members.saturating_add(planned.count_max());
+                self.groups
+                    .push(GroupMembers::Url(Arc::clone(&list), number));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn is_nested(membership: &Membership) -> bool {
+    membership.listed.is_some_and(|listed| listed.nested)
 }
 
 impl MemberScan {
     /// Reads members. Returns true at the end.
-    fn step(&mut self, view: &View<'_>, left: &mut usize) -> Result<bool, StoreError> {
-        while let Some((group, attribute)) = self.item.groups.get(self.groups_done) {
-            let entry = view.entry(*group)?;
-            let values = entry.and_then(|entry| entry.values(attribute));
-            let mut values = values.map(|values| values.iter_from(self.position));
-            while let Some(values) = &mut values {
-                if *left == 0 {
-                    return Ok(false);
+    fn step(
+        &mut self,
+        requester: RequesterRights<'_>,
+        view: &View<'_>,
+        left: &mut usize,
+    ) -> Result<bool, StoreError> {
+        while let Some(source) = self.item.groups.get(self.groups_done) {
+            let ended = match source.clone() {
+                GroupMembers::Values(group, attribute) => {
+                    self.read_values(requester, view, (group, &attribute), left)?
                 }
-                let Some(value) = values.next() else {
-                    break;
-                };
-                *left -= 1;
-                self.position = values.resume_position();
-                let normal = view.schema().normal_value(attribute.attribute, value);
-                if let Some(Ok(name)) = normal.as_deref().map(std::str::from_utf8) {
-                    let member = view.find_normal(name)?.entry();
-                    self.members.extend(member.map(|member| member.0));
+                GroupMembers::Url(list, number) => {
+                    self.read_found(requester, view, (&list, number), left)?
                 }
+            };
+            if !ended {
+                return Ok(false);
             }
             // A group without members costs something too.
             *left = left.saturating_sub(1);
@@ -312,6 +406,90 @@ impl MemberScan {
             self.position = ValuesPosition::default();
         }
         Ok(true)
+    }
+
+    /// Reads the values of a group. Returns true at the end.
+    fn read_values(
+        &mut self,
+        requester: RequesterRights<'_>,
+        view: &View<'_>,
+        (group, attribute): (EntryId, &AttributeDescription),
+        left: &mut usize,
+    ) -> Result<bool, StoreError> {
+        let entry = view.entry(group)?;
+        let values = entry.and_then(|entry| entry.values(attribute));
+        let mut values = values.map(|values| values.iter_from(self.position));
+        while let Some(values) = &mut values {
+            if *left == 0 {
+                return Ok(false);
+            }
+            let Some(value) = values.next() else {
+                break;
+            };
+            *left -= 1;
+            self.position = values.resume_position();
+            let normal = view.schema().normal_value(attribute.attribute, value);
+            if let Some(Ok(name)) = normal.as_deref().map(std::str::from_utf8)
+                && let Some(member) = view.find_normal(name)?.entry()
+            {
+                self.members.push(member.0);
+                self.open(requester, view, member)?;
+            }
+        }
+        Ok(true)
+    }
+
+    /// Reads the entries that a URL finds. Returns true at the end.
+    fn read_found(
+        &mut self,
+        requester: RequesterRights<'_>,
+        view: &View<'_>,
+        (list, number): (&ListEntry, usize),
+        left: &mut usize,
+    ) -> Result<bool, StoreError> {
+        let Some(url) = list.urls.get(number) else {
+            return Ok(true);
+        };
+        let scan = match self.scan.take() {
+            Some(scan) => Some(scan),
+            None => ListScan::begin(view, url, url.filter.clone())?,
+        };
+        let Some(mut scan) = scan else {
+            return Ok(true);
+        };
+        let decisions = list.decisions(requester);
+        loop {
+            match scan.next(requester, view, &decisions, left)? {
+                ListStep::Done => return Ok(true),
+                ListStep::Pause => {
+                    self.scan = Some(scan);
+                    return Ok(false);
+                }
+                ListStep::Entry(found) => {
+                    self.members.push(found.id().0);
+                    self.open(requester, view, found.id())?;
+                }
+            }
+        }
+    }
+
+    /// Adds the groups of a member that is a group itself.
+    fn open(
+        &mut self,
+        requester: RequesterRights<'_>,
+        view: &View<'_>,
+        member: EntryId,
+    ) -> Result<(), StoreError> {
+        let Some(opened) = &mut self.opened else {
+            return Ok(());
+        };
+        if !opened.insert(member.0) {
+            return Ok(());
+        }
+        match view.entry(member)? {
+            Some(entry) => self.item.add_sources(requester, view, &entry, is_nested),
+            None => Ok(()),
+        }
     }
 
     fn found(mut self) -> FoundMembers {
@@ -326,12 +504,12 @@ impl MemberScan {
 
 /// Returns the items to read, the largest group first.
 fn largest_first(
-    memberships: &Memberships,
+    requester: RequesterRights<'_>,
     keys: &[ItemKey],
     view: &View<'_>,
 ) -> Result<Vec<MemberItem>, StoreError> {
     let items = keys.iter().cloned();
-    let items = items.map(|key| MemberItem::of(memberships, key, view));
+    let items = items.map(|key| MemberItem::of(requester, key, view));
     let mut waiting = items.collect::<Result<Vec<_>, _>>()?;
     waiting.sort_by_key(|item| std::cmp::Reverse(item.members));
     Ok(waiting)
@@ -437,7 +615,7 @@ fn open(schema: &Schema, attribute: &AttributeDescription) -> Option<Filter<Attr
 }
 
 /// Returns a copy of a filter in which some items are replaced.
-fn rewritten(
+pub(super) fn rewritten(
     filter: &Filter<AttributeSelector>,
     replaced: &dyn Fn(&Filter<AttributeSelector>) -> Option<Filter<AttributeSelector>>,
 ) -> Filter<AttributeSelector> {

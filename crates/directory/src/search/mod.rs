@@ -19,6 +19,8 @@ mod database_search;
 mod dereference;
 mod filter;
 mod generated;
+mod list_items;
+mod list_state;
 mod member_items;
 mod normal_names;
 mod output;

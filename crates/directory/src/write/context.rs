@@ -365,11 +365,7 @@ impl<'d> Context<'_, 'd> {
     fn whole_entry(&mut self, id: EntryId) -> OpResult<Entry> {
         let failed = |error| result::store(&error);
         let memberships = &self.database.memberships;
-        let requester = RequesterRights {
-            core: self.core,
-            database: self.database,
-            decisions: &self.decisions,
-        };
+        let requester = RequesterRights::new(self.core, self.database, &self.decisions);
         let entry = computed::entry_without_groups(self.writer, requester, id);
         let mut entry = entry.map_err(failed)?;
         let completed = memberships.complete(&mut entry, |attribute, name| {

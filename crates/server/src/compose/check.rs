@@ -133,7 +133,7 @@ fn has_equality_index(schema: &Schema, database: &Database, name: &str) -> bool 
     let configured = database.indexes();
     let mut configured = configured.iter();
     let mut members = database.memberships().map(|(member, _)| member);
-    members.any(|member| index_of(member) == wanted)
+    members.any(|member| index_of(&member) == wanted)
         || configured.any(|index| {
             index.kinds.has(IndexKind::Equality) && index_of(&index.attribute) == wanted
         })

@@ -77,22 +77,23 @@ pub fn store_options(database: &Database) -> Result<StoreOptions, OpenError> {
     })
 }
 
-/// Returns the indexes of a store, with those that list the members of groups for `memberof`.
+/// Returns the indexes of a store, with those that list the members of groups for
+/// `memberof` and `dynlist`.
 fn indexes(database: &Database) -> Vec<IndexSpec> {
     let indexes = database.indexes().iter().map(convert::index).collect();
     with_members(database, indexes)
 }
 
-/// Adds the indexes that list the members of groups for `memberof`.
+/// Adds the indexes that list the members of groups for `memberof` and `dynlist`.
 fn with_members(database: &Database, mut indexes: Vec<IndexSpec>) -> Vec<IndexSpec> {
     for (attribute, _) in database.memberships() {
         let known = indexes
             .iter_mut()
-            .find(|index| index.attribute.eq_ignore_ascii_case(attribute));
+            .find(|index| index.attribute.eq_ignore_ascii_case(&attribute));
         match known {
             Some(index) => index.kinds.set(IndexKind::Equality, true),
             None => indexes.push(IndexSpec {
-                attribute: attribute.to_owned(),
+                attribute,
                 kinds: IndexKinds::of(&[IndexKind::Equality]),
             }),
         }
@@ -294,6 +295,7 @@ fn database_options(database: &Database, store: Arc<Store>) -> Result<DatabaseOp
         add_content_acl: *policy.add_content_acl,
         max_deref_depth: *policy.max_deref_depth,
         snapshot_candidates_max: (*database.storage.snapshot_entries).into(),
+        expanded_max: usize::try_from(*policy.expanded).unwrap_or(usize::MAX),
         ..DatabaseOptions::new(store)
     })
 }

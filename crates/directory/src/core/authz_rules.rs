@@ -16,7 +16,7 @@ use fulgurite_schema::{AttributeDescription, Dn, Schema};
 use regex::{Regex, RegexBuilder};
 
 /// One value.
-pub(super) enum Rule {
+pub(crate) enum Rule {
     Everybody,
     Dn {
         style: Style,
@@ -34,7 +34,7 @@ pub(super) enum Rule {
 
 /// The names around a base that a rule matches.
 #[derive(Clone, Copy)]
-pub(super) enum Style {
+pub(crate) enum Style {
     Exact,
     OneLevel,
     Children,
@@ -42,7 +42,7 @@ pub(super) enum Style {
 }
 
 impl Style {
-    pub(super) fn fits(self, base: &Dn, name: &Dn) -> bool {
+    pub(crate) fn fits(self, base: &Dn, name: &Dn) -> bool {
         match self {
             Style::Exact => name == base,
             Style::OneLevel => name.parent().is_some_and(|parent| parent == *base),
@@ -53,7 +53,7 @@ impl Style {
 }
 
 /// Parses a value; `None` for a value of no known form, which matches nothing.
-pub(super) fn parse(schema: &Schema, text: &str) -> Option<Rule> {
+pub(crate) fn parse(schema: &Schema, text: &str) -> Option<Rule> {
     // A number in braces keeps the values in order (X-ORDERED).
     let text = match text.strip_prefix('{').and_then(|rest| rest.split_once('}')) {
         Some((number, rest)) if number.bytes().all(|byte| byte.is_ascii_digit()) => rest,
