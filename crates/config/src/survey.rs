@@ -31,8 +31,8 @@ mod tests {
     use super::*;
     use crate::Settings;
 
-    const TEXT: &str = "database mdb\nsuffix dc=a\ndirectory /a\noverlay dynlist\n\
-        dynlist-attrset groupOfURLs memberURL\nnosuch 1\nindex cn eq\nsizelimit few\n\
+    const TEXT: &str = "database mdb\nsuffix dc=a\ndirectory /a\noverlay dds\n\
+        dds-max-ttl 1\nnosuch 1\nindex cn eq\nsizelimit few\n\
         database hdb\nsuffix dc=b\ncachesize 5\n\
         database mdb\nsuffix dc=c\ndirectory /c\nnosuch 2\n";
 
@@ -55,7 +55,7 @@ mod tests {
         let survey = Survey::of(&file).unwrap();
         let said = lines(&survey);
         let expected = [
-            "4: overlay \"dynlist\" is not built in",
+            "4: overlay \"dds\" is not built in",
             "6: unknown directive <nosuch>",
             "8: ",
             "9: <database> failed init (hdb)",
@@ -91,8 +91,8 @@ mod tests {
             "dn: olcDatabase={1}mdb\nolcSuffix: dc=a\nolcDbDirectory: /a\nolcNoSuch: 1\n",
         );
         write(
-            "cn=config/olcDatabase={1}mdb/olcOverlay={0}dynlist.ldif",
-            "dn: olcOverlay={0}dynlist\nolcDynListAttrSet: {0}groupOfURLs memberURL\n",
+            "cn=config/olcDatabase={1}mdb/olcOverlay={0}dds.ldif",
+            "dn: olcOverlay={0}dds\nolcDDSmaxTtl: 1\n",
         );
         write(
             "cn=config/olcDatabase={2}hdb.ldif",
@@ -101,7 +101,7 @@ mod tests {
         let survey = Survey::of(folder.path()).unwrap();
         let said = lines(&survey);
         assert_eq!(said.len(), 4, "{:?}", survey.refusals);
-        let parts = ["olcNoSuch", "dynlist", "(hdb)"];
+        let parts = ["olcNoSuch", "dds", "(hdb)"];
         for part in parts {
             assert!(said.iter().any(|text| text.contains(part)), "{said:?}");
         }

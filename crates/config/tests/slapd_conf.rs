@@ -173,10 +173,10 @@ fn a_whole_configuration() {
 #[test]
 fn overlays_that_would_change_answers_are_refused() {
     let database = "database mdb\nsuffix dc=x\n";
-    let error = refusal(&format!("{database}overlay dynlist\n"));
+    let error = refusal(&format!("{database}overlay dds\n"));
     assert_eq!(
         error,
-        "slapd.conf: line 3: overlay \"dynlist\" is not built in: dynamic groups would be empty"
+        "slapd.conf: line 3: overlay \"dds\" is not built in: dynamic entries would not expire"
     );
     assert_eq!(
         refusal(&format!("{database}overlay nosuch\n")),

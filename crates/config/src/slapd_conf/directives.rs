@@ -71,7 +71,7 @@ pub(crate) fn find(keyword: &str) -> Option<KnownDirective> {
 
 /// Obeys one statement. Errors are slapd's sentences, without the place.
 pub(crate) fn obey(builder: &mut LayerBuilder, statement: &Statement) -> Result<(), String> {
-    if obeyed_by_overlay(builder, statement) {
+    if obeyed_by_overlay(builder, statement)? {
         return Ok(());
     }
     let section = builder.section();
@@ -99,17 +99,26 @@ pub(crate) fn apply(
 }
 
 /// Keeps a directive of an overlay that the database has. Returns false if there is none.
-fn obeyed_by_overlay(builder: &mut LayerBuilder, statement: &Statement) -> bool {
-    let (keyword, arguments) = current_form(statement);
+fn obeyed_by_overlay(builder: &mut LayerBuilder, statement: &Statement) -> Result<bool, String> {
+    let is_pair = statement.keyword.eq_ignore_ascii_case(DYNLIST_PAIR);
+    let keyword = if is_pair {
+        "dynlist-attrset"
+    } else {
+        &statement.keyword
+    };
     let Some(owner) = overlay_of(keyword) else {
-        return false;
+        return Ok(false);
     };
     let mut overlays = builder.database().overlays.iter_mut().rev();
     let Some(overlay) = overlays.find(|overlay| overlay.name == owner.name) else {
-        return false;
+        return Ok(false);
     };
     let Some(directive) = owner.directive(keyword) else {
-        return false;
+        return Ok(false);
+    };
+    let arguments = match is_pair {
+        true => set_of_pair(&statement.arguments)?,
+        false => statement.arguments.clone(),
     };
     let line = OverlayLine {
         directive,
@@ -117,19 +126,22 @@ fn obeyed_by_overlay(builder: &mut LayerBuilder, statement: &Statement) -> bool 
     };
     let line = Sourced::new(line, statement.origin.clone());
     overlay.lines.push(line);
-    true
+    Ok(true)
 }
 
-/// Returns the keyword and the arguments of a directive in their present form. The old form
-/// `dynlist-attrpair MEMBER URL` is a set of groupOfURLs.
-fn current_form(statement: &Statement) -> (&str, Vec<String>) {
-    let arguments = statement.arguments.clone();
-    match (statement.keyword.as_str(), arguments.as_slice()) {
-        (old, [member, url]) if old.eq_ignore_ascii_case("dynlist-attrpair") => {
-            let class = "groupOfURLs".to_owned();
-            ("dynlist-attrset", vec![class, url.clone(), member.clone()])
-        }
-        (keyword, _) => (keyword, arguments),
+/// The old form of `dynlist-attrset`.
+const DYNLIST_PAIR: &str = "dynlist-attrpair";
+
+/// Returns the arguments of the present form: a set of groupOfURLs.
+fn set_of_pair(arguments: &[String]) -> Result<Vec<String>, String> {
+    match arguments {
+        [member, url] => Ok(vec!["groupOfURLs".to_owned(), url.clone(), member.clone()]),
+        [_, _, _, ..] => Err(format!(
+            "<{DYNLIST_PAIR}> extra cruft after <member-ad> <URL-ad>."
+        )),
+        _ => Err(format!(
+            "keyword <{DYNLIST_PAIR}> missing <member-ad> <URL-ad> argument"
+        )),
     }
 }
 

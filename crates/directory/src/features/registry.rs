@@ -287,8 +287,8 @@ mod tests {
     #[test]
     fn an_overlay_that_changes_answers_is_refused_and_others_are_left_out() {
         assert_eq!(
-            check(settings("dynlist", &[])),
-            Err("overlay \"dynlist\": dynamic groups would be empty".to_owned())
+            check(settings("dds", &[])),
+            Err("overlay \"dds\": dynamic entries would not expire".to_owned())
         );
         let unknown = OverlaySettings::new("nothing", Origin::Default);
         assert!(check(unknown).is_err());
@@ -625,6 +625,93 @@ mod tests {
             let line = format!("memberof-{words}");
             let line: Vec<&str> = line.split(' ').collect();
             assert_eq!(refusal("memberof", &line), text, "{words}");
+        }
+    }
+
+    #[test]
+    fn wrong_directives_of_dynlist_are_refused_in_slapds_words() {
+        let schema = SchemaBuilder::standard().builtin(Builtin::DynGroup);
+        let schema = schema.build().expect("the built-in schema resolves");
+        let suffix = Dn::parse(&schema, "dc=x").expect("a name");
+        let usage = "\"dynlist-attrset <oc> [uri] <URL-ad> [[<mapped-ad>:]<member-ad>[+<memberOf-ad>[@<static-oc>[*]] ...]\": ";
+        let missing = "keyword <dynlist-attrset> missing <group-oc> [uri] <URL-ad> <[mapped:]member-ad> [...]> argument";
+        for (words, text) in [
+            ("groupOfURLs", missing.to_owned()),
+            (
+                "x memberURL",
+                format!("{usage}unable to find ObjectClass \"x\"."),
+            ),
+            (
+                "groupOfURLs cn",
+                format!("{usage}AttributeDescription \"cn\" must be a subtype of \"labeledURI\"."),
+            ),
+            (
+                "groupOfURLs x",
+                format!("{usage}unable to find AttributeDescription \"x\"."),
+            ),
+            (
+                "groupOfURLs memberURL member x",
+                format!("{usage}unable to find AttributeDescription #1 \"x\""),
+            ),
+            (
+                "groupOfURLs memberURL a:b:c",
+                format!("{usage}unable to find mapped AttributeDescription #0 \"a:b:c\""),
+            ),
+            (
+                "groupOfURLs memberURL sn:x",
+                format!("{usage}unable to find AttributeDescription #0 \"sn:x\""),
+            ),
+            (
+                "groupOfURLs memberURL member+x",
+                format!("{usage}unable to find memberOf AttributeDescription #0 \"member+x\""),
+            ),
+            (
+                "groupOfURLs memberURL member+memberOf@x*",
+                format!("{usage}unable to find static-oc ObjectClass #0 \"member+memberOf@x\""),
+            ),
+            (
+                "groupOfURLs memberURL member+cn",
+                format!(
+                    "{usage}AttributeDescription \"cn\" must have DN (1.3.6.1.4.1.1466.115.121.1.12) or nameUID (1.3.6.1.4.1.1466.115.121.1.34) syntax."
+                ),
+            ),
+            (
+                "groupOfURLs ldap://host/dc=x memberURL",
+                format!("{usage}host not allowed in URI \"ldap://host/dc=x\"."),
+            ),
+            (
+                "groupOfURLs ldap:///dc=x?cn memberURL",
+                format!("{usage}attrs not allowed in URI \"ldap:///dc=x?cn\"."),
+            ),
+            (
+                "groupOfURLs ldap:///zz??sub memberURL",
+                format!("{usage}DN normalization failed in URI \"ldap:///zz??sub\"."),
+            ),
+            (
+                "groupOfURLs ldap:///dc=x??bad memberURL",
+                format!("{usage}unable to parse URI \"ldap:///dc=x??bad\"."),
+            ),
+            (
+                "groupOfURLs ldap:///dc=x??sub?(bad memberURL",
+                format!("{usage}filter parsing failed in URI \"ldap:///dc=x??sub?(bad\"."),
+            ),
+            ("groupOfURLs memberURL", "accepted".to_owned()),
+            (
+                "GROUPOFURLS MEMBERURL member+memberOf*",
+                "accepted".to_owned(),
+            ),
+            (
+                "labeledURIObject labeledURI uniqueMember+seeAlso@groupOfUniqueNames",
+                "accepted".to_owned(),
+            ),
+            ("groupOfURLs memberURL sn:cn mail", "accepted".to_owned()),
+        ] {
+            let mut line = vec!["dynlist-attrset"];
+            line.extend(words.split(' '));
+            let overlays = [settings("dynlist", &[&line])];
+            let report = check_overlays(&schema, std::slice::from_ref(&suffix), &overlays);
+            let outcome = report.map_or_else(|error| error.value, |_| "accepted".to_owned());
+            assert_eq!(outcome, text, "{words}");
         }
     }
 

@@ -250,7 +250,7 @@ fn collect(
 ) {
     match filter {
         Filter::And(parts) | Filter::Or(parts) => {
-            let mut parts = parts.iter();
+            let parts = parts.iter();
             parts.for_each(|part| collect(lists, schema, part, items));
         }
         Filter::Not(part) => collect(lists, schema, part, items),

@@ -11,6 +11,7 @@ mod controls;
 mod copied;
 mod databases;
 mod dereference;
+mod dynlist;
 mod empty_suffix;
 mod extended;
 mod group_changes;

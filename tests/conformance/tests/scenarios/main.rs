@@ -19,6 +19,7 @@ mod configuring_file;
 mod data;
 mod databases;
 mod dereferencing;
+mod dynlists;
 mod identity;
 mod import;
 mod indexing;

@@ -135,14 +135,14 @@ fn one_run_lists_everything_that_is_missing() {
     let database = stage.database("db", SUFFIX, "");
     stage.configure(&database);
     stage.add(&format!("{BASE}\n{PEOPLE}")).well();
-    let more = "overlay syncprov\noverlay dynlist\ndynlist-attrset groupOfURLs memberURL\n\
+    let more = "overlay syncprov\noverlay dds\ndds-max-ttl 90000\n\
         overlay translucent\nsizelimit few\n";
     stage.configure(&format!("{database}{more}"));
     let file = stage.text("slapd.conf");
     let said = migrate(&["-f", &file]).with_status(1);
     let lines = |begin: &str| said.lines().filter(|line| line.starts_with(begin)).count();
     assert_eq!((lines("missing"), lines("left out")), (3, 1), "{said}");
-    assert!(said.contains("dynamic groups would be empty"), "{said}");
+    assert!(said.contains("dynamic entries would not expire"), "{said}");
     assert!(said.contains("--leave-out-missing"), "{said}");
     let new = stage.text("new");
     migrate(&["-f", &file, "--to", &new]).with_status(1);
