@@ -9,7 +9,8 @@
 //! Upwards, each step looks one name up in the index of the attribute. Downwards is for an
 //! attribute that the database computes from groups, and for `memberOf` if no entry stores it. The
 //! walk follows the values that name members; without an overlay, `member` and `uniqueMember`. A
-//! walk visits each entry once, so circles end. It fails beyond [`FOUND_MAX`] entries. It passes
+//! walk visits each entry once, so circles end. It also follows the URLs of dynamic groups, both
+//! ways. It fails beyond [`FOUND_MAX`] entries. It passes
 //! through no entry whose attribute the requester may not search.
 
 use std::collections::BTreeSet;
@@ -20,13 +21,16 @@ use fulgurite_schema::{
     Assertion, AttributeDescription, AttributeIndex, AttributeSelector, Filter, FilterSubject,
     Schema,
 };
-use fulgurite_store::{EntryId, EntryView, EntryWalk, StoreError, View};
+use fulgurite_store::{EntryId, EntryView, EntryWalk, Scope, StoreError, View};
 
 use super::candidates::{CandidateScan, ScanSource, ScanStep};
 use super::regions::Regions;
 use crate::core::database::Database;
 use crate::core::foundation::Core;
+use crate::rights::computed::RequesterRights;
 use crate::rights::facts::{EntryFacts, EntrySource};
+use crate::rights::list_entry::{ListEntry, may_search};
+use crate::rights::list_scan::{ListScan, ListStep};
 use crate::search::normal_names::NormalNames;
 
 /// The number of entries that one walk may find.
@@ -41,6 +45,8 @@ pub(crate) struct ChainContext<'a, 'd> {
     pub(crate) database: &'a Database,
     pub(crate) view: &'a View<'d>,
     pub(crate) decisions: &'a Decisions<'d>,
+    /// True if dynamic lists show what is stored.
+    pub(crate) stored_only: bool,
 }
 
 /// The result of a step.
@@ -77,6 +83,8 @@ struct Up {
     /// The scan for the current name.
     now: Option<(Arc<Filter<AttributeSelector>>, CandidateScan)>,
     regions: Regions,
+    /// The dynamic groups whose members the attribute shows; `None` until they are read.
+    lists: Option<Vec<ListEntry>>,
     found: BTreeSet<u64>,
 }
 
@@ -87,7 +95,19 @@ struct Down {
     entries: Vec<EntryId>,
     /// The current entry, and the number of its values that are done.
     now: Option<(EntryId, usize)>,
+    /// The URLs of dynamic groups still to follow.
+    urls: Vec<UrlWalk>,
+    /// The entries whose URLs are known.
+    opened: BTreeSet<EntryId>,
     found: BTreeSet<u64>,
+}
+
+/// A URL of a dynamic group, by its number, and its search once it has begun.
+#[derive(Debug)]
+struct UrlWalk {
+    list: Arc<ListEntry>,
+    number: usize,
+    scan: Option<ListScan>,
 }
 
 /// An attribute whose values name members.
@@ -96,6 +116,8 @@ struct MemberAttribute {
     description: AttributeDescription,
     /// Matches groups; `None` if every entry is one.
     group: Option<Filter<AttributeSelector>>,
+    /// The number of the set whose URLs find members instead of values.
+    set: Option<usize>,
 }
 
 impl Chains {
@@ -174,6 +196,7 @@ impl Walk {
                 assertion,
                 now: None,
                 regions: Regions::whole(view)?,
+                lists: None,
                 found: BTreeSet::new(),
             }));
         }
@@ -186,6 +209,8 @@ impl Walk {
             attributes,
             entries: start.into_iter().collect(),
             now: None,
+            urls: Vec::new(),
+            opened: BTreeSet::new(),
             found: BTreeSet::new(),
         }))
     }
@@ -203,6 +228,7 @@ fn member_attributes(
         let attributes = memberships.map(|membership| MemberAttribute {
             description: membership.member.clone(),
             group: Some(membership.group.clone()),
+            set: membership.listed.and_then(|listed| listed.set),
         });
         return attributes.collect();
     }
@@ -217,6 +243,7 @@ fn member_attributes(
     let attributes = kinds.map(|kind| MemberAttribute {
         description: AttributeDescription::plain(kind.index),
         group: None,
+        set: None,
     });
     attributes.collect()
 }
@@ -233,6 +260,9 @@ impl Up {
             let Some(normal) = self.names.pop() else {
                 return Ok(true);
             };
+            if context.database.lists.is_some() {
+                self.add_lists(context, &normal, left)?;
+            }
             let direct = Assertion {
                 normal,
                 ..self.assertion.clone()
@@ -265,6 +295,41 @@ impl Up {
         }
         Ok(false)
     }
+
+    /// Adds the dynamic groups that find the entry of a name.
+    fn add_lists(
+        &mut self,
+        context: &ChainContext<'_, '_>,
+        normal: &[u8],
+        left: &mut usize,
+    ) -> Result<(), StoreError> {
+        let (view, requester) = (context.view, context.requester());
+        let attribute = &self.assertion.attribute;
+        if self.lists.is_none() {
+            self.lists = Some(context.groups_that_show(attribute)?);
+        }
+        let id = std::str::from_utf8(normal)
+            .ok()
+            .map(|name| view.find_normal(name));
+        let Some(id) = id.transpose()?.and_then(|found| found.entry()) else {
+            return Ok(());
+        };
+        let (Some(entry), name) = (view.entry(id)?, view.resolved_dn(id)?) else {
+            return Ok(());
+        };
+        for list in self.lists.iter().flatten() {
+            *left = left.saturating_sub(1);
+            if !self.found.contains(&list.id.0)
+                && list.finds(requester, view, &entry, &name)?
+                && may_search(requester, view, list.id, attribute)?
+            {
+                self.found.insert(list.id.0);
+                let name = view.resolved_dn(list.id)?;
+                self.names.push(name.normal().as_bytes().into());
+            }
+        }
+        Ok(())
+    }
 }
 
 impl Down {
@@ -275,6 +340,10 @@ impl Down {
         names: &mut NormalNames,
         left: &mut usize,
     ) -> Result<bool, StoreError> {
+        if let Some(walk) = self.urls.pop() {
+            self.follow_url(context, walk, left)?;
+            return Ok(false);
+        }
         let Some((id, followed)) = self.now.take() else {
             self.now = self.entries.pop().map(|id| (id, 0));
             return Ok(self.now.is_none());
@@ -284,7 +353,25 @@ impl Down {
         };
         let schema = context.view.schema();
         let mut at = 0;
-        for MemberAttribute { description, group } in &self.attributes {
+        let opens = context.database.lists.is_some() && self.opened.insert(id);
+        for MemberAttribute {
+            description,
+            group,
+            set,
+        } in &self.attributes
+        {
+            if let Some(set) = set {
+                if opens && let Some(list) = context.list(*set, &entry)? {
+                    let list = Arc::new(list);
+                    let walks = (0..list.urls.len()).map(|number| UrlWalk {
+                        list: Arc::clone(&list),
+                        number,
+                        scan: None,
+                    });
+                    self.urls.extend(walks);
+                }
+                continue;
+            }
             let is_group = group
                 .as_ref()
                 .is_none_or(|group| group.test::<dyn FilterSubject<_>>(schema, &entry).is_true());
@@ -312,6 +399,44 @@ impl Down {
         }
         Ok(false)
     }
+
+    /// Follows a URL until `left` is used up.
+    fn follow_url(
+        &mut self,
+        context: &ChainContext<'_, '_>,
+        mut walk: UrlWalk,
+        left: &mut usize,
+    ) -> Result<(), StoreError> {
+        let (view, requester) = (context.view, context.requester());
+        let url = walk.list.urls.get(walk.number);
+        let Some(url) = url.filter(|url| url.finds_members()) else {
+            return Ok(());
+        };
+        let scan = match walk.scan.take() {
+            Some(scan) => Some(scan),
+            None => ListScan::begin(view, url, url.filter.clone())?,
+        };
+        let Some(mut scan) = scan else {
+            return Ok(());
+        };
+        let list = Arc::clone(&walk.list);
+        let decisions = list.decisions(requester);
+        loop {
+            match scan.next(requester, view, &decisions, left)? {
+                ListStep::Done => return Ok(()),
+                ListStep::Pause => {
+                    walk.scan = Some(scan);
+                    self.urls.push(walk);
+                    return Ok(());
+                }
+                ListStep::Entry(found) => {
+                    if self.found.insert(found.id().0) {
+                        self.entries.push(found.id());
+                    }
+                }
+            }
+        }
+    }
 }
 
 /// Returns the entry that a value names.
@@ -330,6 +455,38 @@ fn named(
 }
 
 impl ChainContext<'_, '_> {
+    fn requester(&self) -> RequesterRights<'_> {
+        RequesterRights {
+            stored_only: self.stored_only,
+            ..RequesterRights::new(self.core, self.database, self.decisions)
+        }
+    }
+
+    /// Reads an entry as a dynamic group of a set.
+    fn list(&self, set: usize, entry: &EntryView<'_>) -> Result<Option<ListEntry>, StoreError> {
+        let lists = self.database.lists.as_ref();
+        match lists.and_then(|lists| lists.sets.get(set)) {
+            Some(set) => ListEntry::read(self.requester(), self.view, set, entry),
+            None => Ok(None),
+        }
+    }
+
+    /// Reads the dynamic groups whose members an attribute shows.
+    fn groups_that_show(
+        &self,
+        attribute: &AttributeDescription,
+    ) -> Result<Vec<ListEntry>, StoreError> {
+        let sets = self.database.lists.iter().flat_map(|lists| &lists.sets);
+        let mut groups = Vec::new();
+        for set in sets.filter(|set| set.shows_names_in(attribute.attribute)) {
+            let mut candidates = self.view.plan(EntryId::ROOT, Scope::Subtree, &set.class)?;
+            while let Some(entry) = candidates.next_entry(self.view)? {
+                groups.extend(ListEntry::read(self.requester(), self.view, set, &entry)?);
+            }
+        }
+        Ok(groups)
+    }
+
     /// Returns true if the requester may search the attribute of an entry, and writes the entry's
     /// normal form to `name`.
     fn may_search(

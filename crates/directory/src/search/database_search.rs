@@ -565,6 +565,7 @@ impl<'d> DatabaseSearch<'d> {
             database: self.database,
             view,
             decisions: &self.decisions,
+            stored_only: self.spec.stored_only,
         };
         let found = match chains.step(&ground, left)? {
             ChainProgress::Pause => return Ok(None),
