@@ -146,25 +146,30 @@ impl Database {
     }
 
     /// Returns the attribute of members, and the attribute that lists groups, of each overlay
-    /// `memberof`, and of each set of `dynlist` that lists groups.
+    /// `memberof`, and of each set of `dynlist` that lists static groups.
     pub fn memberships(&self) -> impl Iterator<Item = (String, String)> {
+        let sets = self.overlays.iter().flat_map(DynlistSet::of);
+        let items = sets.flat_map(|set| set.items);
+        let items = items.filter(|item| item.static_class.is_some());
+        let listed = items.filter_map(|item| Some((item.attribute, item.member_of?)));
+        self.stored_memberships().chain(listed)
+    }
+
+    /// Returns the same of each overlay `memberof`.
+    fn stored_memberships(&self) -> impl Iterator<Item = (String, String)> {
         let overlays = self.overlays.iter();
-        let own = overlays
-            .clone()
-            .filter(|overlay| overlay.name.eq_ignore_ascii_case("memberof"));
-        let own = own.map(|overlay| {
+        let own = overlays.filter(|overlay| overlay.name.eq_ignore_ascii_case("memberof"));
+        own.map(|overlay| {
             let name = |keyword, default: &str| overlay.last(keyword).unwrap_or(default).to_owned();
             let member = name("memberof-member-ad", "member");
             (member, name("memberof-memberof-ad", "memberOf"))
-        });
-        let items = overlays.flat_map(DynlistSet::of).flat_map(|set| set.items);
-        let listed = items.filter_map(|item| Some((item.attribute, item.member_of?)));
-        own.chain(listed)
+        })
     }
 
-    /// Returns the attributes that overlays compute from groups.
+    /// Returns the attributes whose values the overlay `memberof` of slapd stores, and this server
+    /// computes.
     pub fn computed_attributes(&self) -> impl Iterator<Item = String> {
-        self.memberships().map(|(_, member_of)| member_of)
+        self.stored_memberships().map(|(_, member_of)| member_of)
     }
 
     /// Returns the overlays that the server has, in the order of the configuration. The others are
