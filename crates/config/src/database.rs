@@ -145,8 +145,8 @@ impl Database {
         self.storage.kept_indexes()
     }
 
-    /// Returns the attribute of members, and the attribute that lists groups, of each overlay
-    /// `memberof`, and of each set of `dynlist` that lists static groups.
+    /// Returns the attributes of members and of groups, for each overlay `memberof` and each set of
+    /// `dynlist` with static groups.
     pub fn memberships(&self) -> impl Iterator<Item = (String, String)> {
         let sets = self.overlays.iter().flat_map(DynlistSet::of);
         let items = sets.flat_map(|set| set.items);

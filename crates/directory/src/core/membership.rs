@@ -159,8 +159,8 @@ impl Memberships {
         attributes
     }
 
-    /// Returns the names of the groups that an attribute of `member` lists for all requesters, in
-    /// the order of their ids.
+    /// Returns the names of the groups that an attribute of `member` lists for all requesters. They
+    /// are in the order of their ids.
     ///
     /// Cost: a look-up in the index, and a climb for the name of each group. Without the index, it
     /// tests all groups.

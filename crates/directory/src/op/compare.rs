@@ -17,10 +17,11 @@ use crate::request::controls::RequestKind;
 use crate::request::modifiers::Modifiers;
 use crate::request::referral::{Referrals, has_referrals};
 use crate::rights::assertion;
-use crate::rights::computed::{self, Computed, RequesterRights};
+use crate::rights::computed::{self, Computed};
 use crate::rights::expansion::Expansion;
 use crate::rights::facts::{EntryFacts, EntrySource, UnstoredFacts};
-use crate::rights::list_entry::ListEntry;
+use crate::rights::group_cache::ListEntry;
+use crate::rights::requester_rights::RequesterRights;
 use crate::rights::snapshots::Snapshots;
 
 /// A resolved compare request.
@@ -279,7 +280,7 @@ impl Directory {
         shown.map_or(outcome, Ok).map_err(refusal)
     }
 
-    /// Compares what a dynamic list shows beside its stored values. `None` if it shows nothing of
+    /// Compares what a dynamic list shows in addition to its stored values. `None` if it shows nothing of
     /// the attribute.
     fn shown_outcome(
         &self,

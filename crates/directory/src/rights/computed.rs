@@ -4,31 +4,16 @@
 //! [`Computed`] is the one table of them. Selection, filter, compare, sort, assertion, pre-read and
 //! post-read ask it.
 
-use fulgurite_access::Decisions;
 use fulgurite_schema::{AttributeDescription, AttributeIndex, Entry};
 use fulgurite_store::{EntryId, Snapshot, StoreError, View};
 
-use crate::core::database::Database;
-use crate::core::foundation::Core;
 use crate::core::well_known_types::{SUBSCHEMA, WellKnownTypes};
 use crate::rights::disclosure;
-use crate::rights::group_walk::{self, GroupCache};
+use crate::rights::group_walk;
+use crate::rights::requester_rights::RequesterRights;
 
 /// The number of hidden children that are examined before an entry counts as having none.
 const CHILDREN_MAX: usize = 10_000;
-
-/// The rights that a computed attribute depends on: it follows from neighbours that the requester
-/// may know of.
-#[derive(Clone, Copy)]
-pub(crate) struct RequesterRights<'a> {
-    pub(crate) core: &'a Core,
-    pub(crate) database: &'a Database,
-    pub(crate) decisions: &'a Decisions<'a>,
-    /// True if dynamic lists show what is stored.
-    pub(crate) stored_only: bool,
-    /// The groups that the operation knows of.
-    pub(crate) cache: Option<&'a GroupCache>,
-}
 
 /// An attribute computed on reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -146,22 +131,7 @@ impl Computed {
     }
 }
 
-impl<'a> RequesterRights<'a> {
-    /// Makes the rights for one operation without memory.
-    pub(crate) fn new(
-        core: &'a Core,
-        database: &'a Database,
-        decisions: &'a Decisions<'a>,
-    ) -> RequesterRights<'a> {
-        RequesterRights {
-            core,
-            database,
-            decisions,
-            stored_only: false,
-            cache: None,
-        }
-    }
-
+impl RequesterRights<'_> {
     /// Returns the names of the groups that an attribute lists. Stored values of an attribute that
     /// clients may write count too.
     fn groups(

@@ -17,10 +17,11 @@ use fulgurite_store::{EntryId, EntryView, StoreError, ValuesPosition, View};
 
 use crate::core::dynamic_lists::{ListUrl, ListValues};
 use crate::core::membership::Membership;
-use crate::rights::computed::RequesterRights;
 use crate::rights::facts::{EntryFacts, EntrySource};
-use crate::rights::list_entry::{ListEntry, knows_group};
+use crate::rights::group_cache::ListEntry;
+use crate::rights::list_entry::knows_group;
 use crate::rights::list_scan::{ListScan, ListStep};
+use crate::rights::requester_rights::RequesterRights;
 use crate::rights::selection::Selection;
 
 /// Tells if an attribute of the list is wanted.

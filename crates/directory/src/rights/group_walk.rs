@@ -1,5 +1,5 @@
-//! The walk from an entry to the groups that an attribute lists, with the requester's knowledge of
-//! the groups of `dynlist`.
+//! The walk from an entry to the groups that an attribute lists, as far as the requester knows
+//! those of `dynlist`.
 //!
 //! ```text
 //!   jane  --member of-->  staff, boss   --nested: groups that name these-->  all ...     each group once
@@ -8,41 +8,16 @@
 //! Groups with values come from the index of their attribute. A group with URLs is asked about the
 //! one entry, so no search runs. A search keeps what it learns in a [`GroupCache`].
 
-use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use fulgurite_schema::AttributeIndex;
 use fulgurite_store::{EntryId, Scope, StoreError, View};
-use rustc_hash::FxHashMap;
 
 use crate::core::membership::{ListedGroups, names_of};
-use crate::rights::computed::RequesterRights;
-use crate::rights::list_entry::{ListEntry, knows_group};
-
-/// The groups that one operation knows of, in one state of the store.
-#[derive(Debug, Default)]
-pub(crate) struct GroupCache {
-    known: RefCell<KnownGroups>,
-    /// True if an entry has more groups than it may list.
-    pub(crate) exceeded: Cell<bool>,
-}
-
-#[derive(Debug, Default)]
-struct KnownGroups {
-    state: Option<u64>,
-    /// The groups with URLs, for each attribute that lists them.
-    with_urls: Vec<(AttributeIndex, Arc<[UrlGroup]>)>,
-    /// The groups that name a group.
-    above: FxHashMap<(AttributeIndex, EntryId), Arc<[EntryId]>>,
-}
-
-/// A group whose members are found by URLs.
-#[derive(Debug)]
-struct UrlGroup {
-    nested: bool,
-    list: ListEntry,
-}
+use crate::rights::group_cache::{GroupCache, ListEntry, UrlGroup};
+use crate::rights::list_entry::knows_group;
+use crate::rights::requester_rights::RequesterRights;
 
 /// The groups to look for.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -184,18 +159,5 @@ impl Walk<'_, '_> {
         let mut known = self.cache.known.borrow_mut();
         known.with_urls.push((self.attribute, Arc::clone(&groups)));
         Ok(groups)
-    }
-}
-
-impl GroupCache {
-    /// Forgets what belongs to another state.
-    fn enter(&self, state: u64) {
-        let mut known = self.known.borrow_mut();
-        if known.state != Some(state) {
-            *known = KnownGroups {
-                state: Some(state),
-                ..KnownGroups::default()
-            };
-        }
     }
 }

@@ -14,18 +14,10 @@ use fulgurite_store::{EntryId, EntryView, StoreError, View};
 use crate::core::authz_rules::{self, Rule};
 use crate::core::dynamic_lists::{DynamicLists, ListSet, ListUrl};
 use crate::core::session::{Identity, Name, Session};
-use crate::rights::computed::RequesterRights;
 use crate::rights::facts::{EntryFacts, EntrySource};
+use crate::rights::group_cache::ListEntry;
+use crate::rights::requester_rights::RequesterRights;
 use crate::rights::visible_entry::visit_searchable;
-
-/// The list.
-#[derive(Debug)]
-pub(crate) struct ListEntry {
-    pub(crate) id: EntryId,
-    pub(crate) urls: Vec<ListUrl>,
-    /// The identity whose rights count; `None` for the requester.
-    identity: Option<Box<Session>>,
-}
 
 /// The decisions for the identity whose rights count.
 pub(crate) enum ListDecisions<'a> {
@@ -212,8 +204,8 @@ fn speaks_of(
     })
 }
 
-/// Returns true if a search with these rights finds an entry: it may be read, and the filter is
-/// true of what may be searched.
+/// Returns true if a search with these rights finds an entry. It may be read, and the filter is true
+/// of what may be searched.
 pub(crate) fn is_found(
     requester: RequesterRights<'_>,
     view: &View<'_>,

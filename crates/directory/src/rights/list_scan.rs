@@ -7,8 +7,8 @@ use fulgurite_schema::{AttributeSelector, Filter};
 use fulgurite_store::{Candidates, EntryView, EntryWalk, Planning, StoreError, View};
 
 use crate::core::dynamic_lists::ListUrl;
-use crate::rights::computed::RequesterRights;
 use crate::rights::list_entry::is_found;
+use crate::rights::requester_rights::RequesterRights;
 
 /// The position of the search.
 #[derive(Debug)]

@@ -8,7 +8,8 @@ use fulgurite_store::{AttributeInfo, DnCache, EncodedHeader, EntryView, StoreErr
 
 use super::value_filter::ValuesFilter;
 use crate::core::foundation::Core;
-use crate::rights::computed::{Computed, RequesterRights};
+use crate::rights::computed::Computed;
+use crate::rights::requester_rights::RequesterRights;
 use crate::rights::selection::Selection;
 
 /// The attributes and values that a search returns.

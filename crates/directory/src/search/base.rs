@@ -14,8 +14,9 @@ use crate::core::foundation::Core;
 use crate::core::result::{self, OpResult, require};
 use crate::request::alias::{self, AliasResolution};
 use crate::request::referral::{Referrals, has_referrals};
-use crate::rights::computed::{self, RequesterRights};
+use crate::rights::computed::{self};
 use crate::rights::facts::{EntryFacts, EntrySource};
+use crate::rights::requester_rights::RequesterRights;
 use crate::rights::{assertion, disclosure};
 
 /// Finds the base of a search.

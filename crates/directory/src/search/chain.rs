@@ -27,10 +27,11 @@ use super::candidates::{CandidateScan, ScanSource, ScanStep};
 use super::regions::Regions;
 use crate::core::database::Database;
 use crate::core::foundation::Core;
-use crate::rights::computed::RequesterRights;
 use crate::rights::facts::{EntryFacts, EntrySource};
-use crate::rights::list_entry::{ListEntry, may_search};
+use crate::rights::group_cache::ListEntry;
+use crate::rights::list_entry::may_search;
 use crate::rights::list_scan::{ListScan, ListStep};
+use crate::rights::requester_rights::RequesterRights;
 use crate::search::normal_names::NormalNames;
 
 /// The number of entries that one walk may find.

@@ -7,8 +7,8 @@ use fulgurite_schema::{AttributeDescription, Dn, Schema};
 use fulgurite_store::{EntryView, StoreError, View};
 
 use crate::core::result::{OpResult, refuse};
-use crate::rights::computed::RequesterRights;
 use crate::rights::facts::{EntryFacts, EntrySource};
+use crate::rights::requester_rights::RequesterRights;
 
 /// The number of values of one entry that are dereferenced at most. A connection's turn is bounded.
 const VALUES_MAX: usize = 1 << 16;

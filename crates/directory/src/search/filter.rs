@@ -15,8 +15,9 @@ use fulgurite_schema::{
 };
 use fulgurite_store::{EntryView, StoredSelector, View};
 
-use crate::rights::computed::{Computed, ComputedValues, RequesterRights};
+use crate::rights::computed::{Computed, ComputedValues};
 use crate::rights::facts::{EntryFacts, EntrySource};
+use crate::rights::requester_rights::RequesterRights;
 use crate::rights::visible_entry::visit_searchable;
 
 /// The source of the values of a filter item.

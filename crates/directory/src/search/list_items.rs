@@ -16,9 +16,10 @@ use fulgurite_store::{EntryId, Scope, StoreError, View};
 
 use super::member_items::rewritten;
 use crate::core::dynamic_lists::{DynamicLists, ListSet, ListUrl, ListValues};
-use crate::rights::computed::RequesterRights;
-use crate::rights::list_entry::{ListEntry, is_found, may_search};
+use crate::rights::group_cache::ListEntry;
+use crate::rights::list_entry::{is_found, may_search};
 use crate::rights::list_scan::{ListScan, ListStep};
+use crate::rights::requester_rights::RequesterRights;
 use crate::rights::selection::Selection;
 
 /// The number of items that lists are asked about at most. With more of them in a filter, only

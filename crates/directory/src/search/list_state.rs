@@ -6,10 +6,10 @@ use fulgurite_store::{EntryId, EntryView, StoreError, View};
 use super::list_items::ListItems;
 use super::sort::SortItem;
 use crate::core::database::Database;
-use crate::rights::computed::RequesterRights;
 use crate::rights::expansion::Expansion;
-use crate::rights::group_walk::GroupCache;
+use crate::rights::group_cache::GroupCache;
 use crate::rights::projection::Projection;
+use crate::rights::requester_rights::RequesterRights;
 
 /// The state of lists in a search.
 #[derive(Debug, Default)]

@@ -19,9 +19,10 @@ use fulgurite_schema::{
 use fulgurite_store::{EntryId, EntryView, Scope, StoreError, ValuesPosition, View};
 
 use crate::core::membership::{Membership, Memberships};
-use crate::rights::computed::RequesterRights;
-use crate::rights::list_entry::{ListEntry, knows_group};
+use crate::rights::group_cache::ListEntry;
+use crate::rights::list_entry::knows_group;
 use crate::rights::list_scan::{ListScan, ListStep};
+use crate::rights::requester_rights::RequesterRights;
 
 /// The members that take as long to read as one candidate takes to test.
 const MEMBERS_PER_CANDIDATE: u64 = 4;

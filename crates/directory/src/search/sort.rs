@@ -19,7 +19,7 @@ use fulgurite_schema::{AttributeDescription, Entry, MatchingRule, Schema};
 use fulgurite_store::{EntryId, EntryView, StoreError, View};
 
 use crate::core::result::refuse;
-use crate::rights::computed::RequesterRights;
+use crate::rights::requester_rights::RequesterRights;
 
 /// One resolved key of a request.
 #[derive(Clone, Debug)]
