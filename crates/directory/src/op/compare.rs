@@ -280,8 +280,8 @@ impl Directory {
         shown.map_or(outcome, Ok).map_err(refusal)
     }
 
-    /// Compares what a dynamic list shows in addition to its stored values. `None` if it shows nothing of
-    /// the attribute.
+    /// Compares what a dynamic list shows in addition to its stored values. `None` if it shows
+    /// nothing of the attribute.
     fn shown_outcome(
         &self,
         view: &View<'_>,

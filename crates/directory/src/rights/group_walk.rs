@@ -1,5 +1,5 @@
-//! The walk from an entry to the groups that an attribute lists, as far as the requester knows
-//! those of `dynlist`.
+//! The walk from an entry to the groups that an attribute lists. The requester must know those of
+//! `dynlist`.
 //!
 //! ```text
 //!   jane  --member of-->  staff, boss   --nested: groups that name these-->  all ...     each group once

@@ -204,8 +204,8 @@ fn speaks_of(
     })
 }
 
-/// Returns true if a search with these rights finds an entry. It may be read, and the filter is true
-/// of what may be searched.
+/// Returns true if a search with these rights finds an entry. It may be read, and the filter is
+/// true of what may be searched.
 pub(crate) fn is_found(
     requester: RequesterRights<'_>,
     view: &View<'_>,
