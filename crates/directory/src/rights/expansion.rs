@@ -428,6 +428,11 @@ fn url_sources(
         }
         ListValues::Attributes(pairs) => pairs.as_slice().into(),
     };
+    // As in slapd, a list that names attributes is expanded only for one of these.
+    let mut named = pairs.iter();
+    if !pairs.is_empty() && !named.any(|(shown, _)| wants(&AttributeDescription::plain(*shown))) {
+        return Vec::new();
+    }
     let urls = list.urls.iter().enumerate();
     let urls = urls.filter(|(_, url)| shows_wanted(view, url, &pairs, wants));
     let sources = urls.map(|(number, url)| {

@@ -236,6 +236,8 @@ fn values_are_shown_under_another_name() {
         |attribute: &str, value: &str| world.compare(&world.root(), DY, attribute, value).code;
     assert_eq!(compare("sn", "bob"), ResultCode::CompareTrue);
     assert_eq!(compare("cn", "bob"), ResultCode::CompareFalse);
+    assert_eq!(world.read(DY, &["uid"]).names(), [""; 0]);
+    assert_eq!(world.read(DY, &["sn", "uid"]).get("uid"), ["b"]);
     assert_eq!(world.names("(sn=bob)"), [DY]);
     assert_eq!(world.names("(title=*)"), [A]);
 }
