@@ -296,7 +296,7 @@ impl Expansion {
             let Some(set) = set.and_then(|set| lists.sets.get(set)) else {
                 continue;
             };
-            if let Some(list) = ListEntry::read(requester, view, set, group)?
+            if let Some(list) = ListEntry::read_as_group(requester, view, set, group)?
                 && knows_group(requester, view, group.id())?
             {
                 let shown = [nested.member.clone()];

@@ -147,7 +147,7 @@ impl Walk<'_, '_> {
             };
             let mut candidates = view.plan(EntryId::ROOT, Scope::Subtree, &set.class)?;
             while let Some(entry) = candidates.next_entry(view)? {
-                if let Some(list) = ListEntry::read(requester, view, set, &entry)?
+                if let Some(list) = ListEntry::read_as_group(requester, view, set, &entry)?
                     && knows_group(requester, view, entry.id())?
                 {
                     let nested = listed.nested;

@@ -467,7 +467,7 @@ impl ChainContext<'_, '_> {
     fn list(&self, set: usize, entry: &EntryView<'_>) -> Result<Option<ListEntry>, StoreError> {
         let lists = self.database.lists.as_ref();
         match lists.and_then(|lists| lists.sets.get(set)) {
-            Some(set) => ListEntry::read(self.requester(), self.view, set, entry),
+            Some(set) => ListEntry::read_as_group(self.requester(), self.view, set, entry),
             None => Ok(None),
         }
     }

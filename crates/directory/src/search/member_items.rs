@@ -360,7 +360,7 @@ impl MemberItem {
         let Some(set) = sets.and_then(|sets| sets.get(set)) else {
             return Ok(());
         };
-        let Some(list) = ListEntry::read(requester, view, set, group)? else {
+        let Some(list) = ListEntry::read_as_group(requester, view, set, group)? else {
             return Ok(());
         };
         let list = Arc::new(list);

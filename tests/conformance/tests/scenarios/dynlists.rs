@@ -346,11 +346,11 @@ fn rights_decide_as_in_slapd() {
                 for who in [("", ""), (a.as_str(), "pw"), (c.as_str(), "pw")] {
                     all.extend(answers(server, who));
                 }
-                // slapd does not ask for the identity of a group within a group.
-                if !requests.is_empty() {
-                    all.retain(|answer| !answer.contains("\"(cn=nest)\", \"member\""));
-                }
-                all
+                // slapd counts values in the order of their places.
+                let plain = all
+                    .iter()
+                    .map(|answer| answer.replace("dgAuthz: {0}", "dgAuthz: "));
+                plain.collect()
             },
         );
     }
