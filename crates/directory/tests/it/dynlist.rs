@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use ModifyOperation::{Add, Delete, Replace};
 use fulgurite_access::RuleText;
 use fulgurite_directory::Session;
+use fulgurite_ldap::control::{SortKey, SortRequest};
 use fulgurite_ldap::{LdapResult, ModifyOperation, ResultCode, Scope, oid};
 use fulgurite_schema::{Builtin, SchemaBuilder};
 use fulgurite_testkit::{Random, quick_or_long, seed};
@@ -498,6 +499,26 @@ fn pages_and_sorted_searches_show_lists_too() {
     let first = world.search(&world.root(), &paged);
     assert_eq!(first.dns(), [DY]);
     assert_eq!(first.entries[0].get("member"), [B]);
+    let order = SortRequest {
+        keys: vec![SortKey {
+            attribute: b"cn",
+            rule: None,
+            reverse: true,
+        }],
+    };
+    let mut sorted = asked(
+        TOP,
+        Scope::Subtree,
+        "(objectClass=groupOfURLs)",
+        &["member"],
+    );
+    sorted
+        .controls
+        .push((oid::SORT_REQUEST, true, Some(order.encode())));
+    let found = world.search(&world.root(), &sorted);
+    assert_eq!(found.dns(), [ODD, LIST, DY]);
+    assert_eq!(found.entries[0].get("member"), [C]);
+    assert_eq!(found.entries[2].get("member"), [B]);
 }
 
 /// The state of the model: all groups with their direct members.
