@@ -46,6 +46,7 @@ mod slapd_conf;
 mod statement;
 mod suggest;
 mod survey;
+mod syncrepl;
 mod table;
 mod tcp_buffer;
 mod tokens;
@@ -83,6 +84,7 @@ pub use setting::Value;
 pub use settings::Settings;
 pub use show::Shown;
 pub use survey::Survey;
+pub use syncrepl::SyncreplSetting;
 pub use table::{
     Content, ContentLayer, Directive, Flag, FlagForm, FlagGroup, Global, GlobalLayer, Info, Policy,
     PolicyLayer, Storage, StorageLayer, is_fixed, settings_info,

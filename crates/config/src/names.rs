@@ -3,6 +3,9 @@
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 
+use fulgurite_policy::Sourced;
+
+use crate::listen::ListenUrl;
 use crate::setting::{Setting, Value, number_text, text};
 use crate::tokens::{quoted, split_tokens};
 
@@ -51,12 +54,44 @@ impl ServerId {
         let [number, rest @ ..] = words else {
             return None;
         };
-        let id = crate::quantity::parse_c_int(number).and_then(|id| u16::try_from(id).ok());
+        // As in slapd, a leading zero means nothing, and letters make a number hexadecimal.
+        let hexadecimal = number.strip_prefix("0x").or(number.strip_prefix("0X"));
+        let id = match hexadecimal {
+            Some(digits) => u16::from_str_radix(digits, 16),
+            None => number.parse().or_else(|_| u16::from_str_radix(number, 16)),
+        };
+        let id = id.ok();
         id.filter(|id| *id <= 0xfff).map(|id| Self {
             id,
             url: rest.first().map(|url| (*url).to_owned()),
         })
     }
+}
+
+impl ServerId {
+    /// Returns this server's number: that of the URL which one of the listeners has, or the number
+    /// without a URL. Without either it is 0.
+    #[must_use]
+    pub fn own(all: &[Sourced<ServerId>], listen: &[Sourced<ListenUrl>]) -> u16 {
+        let is_ours = |server: &&Sourced<ServerId>| {
+            let url = server.url.as_ref();
+            let url = url.and_then(|url| url.parse::<ListenUrl>().ok());
+            url.is_some_and(|url| {
+                let mut listeners = listen.iter();
+                listeners.any(|own| is_same_address(&own.value, &url))
+            })
+        };
+        let own = all.iter().find(is_ours);
+        let plain = || all.iter().find(|server| server.url.is_none());
+        own.or_else(plain).map_or(0, |server| server.id)
+    }
+}
+
+fn is_same_address(one: &ListenUrl, other: &ListenUrl) -> bool {
+    one.scheme == other.scheme
+        && one.port == other.port
+        && one.path == other.path
+        && one.host.eq_ignore_ascii_case(&other.host)
 }
 
 impl Setting for ServerId {
@@ -190,5 +225,33 @@ impl Setting for SchemaPart {
 
     fn items(text: &str) -> Vec<String> {
         PathBuf::items(text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Origin;
+
+    #[test]
+    fn a_server_finds_its_number_by_its_listeners() {
+        let ids = ["1 ldap://a:3890", "2 ldap://B:389/", "3"];
+        let ids = ids.map(|text| {
+            let words: Vec<&str> = text.split(' ').collect();
+            let id = ServerId::from_tokens(&words).expect("a number");
+            Sourced::new(id, Origin::Default)
+        });
+        for (listen, number) in [("ldap://b", 2), ("ldap://a:3890", 1), ("ldap://a", 3)] {
+            let listen = Sourced::new(listen.parse().expect("a URL"), Origin::Default);
+            assert_eq!(ServerId::own(&ids, &[listen]), number);
+        }
+        assert_eq!(ServerId::own(&[], &[]), 0);
+    }
+
+    #[test]
+    fn numbers_are_read_as_slapd_reads_them() {
+        let read = |text| ServerId::from_tokens(&[text]).map(|server| server.id);
+        let numbers = ["010", "0x10", "abc", "4096", "x"].map(read);
+        assert_eq!(numbers, [Some(10), Some(16), Some(2748), None, None]);
     }
 }

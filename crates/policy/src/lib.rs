@@ -18,6 +18,7 @@ mod limits;
 mod origin;
 mod overlay;
 mod restrictions;
+mod syncrepl;
 mod tls;
 
 pub use choice::{
@@ -33,4 +34,8 @@ pub use overlay::{
     OverlayValue, find_overlay, overlay_of, overlay_truth,
 };
 pub use restrictions::{FactorError, Operations, Restrict, Restrictions, Security};
+pub use syncrepl::{
+    BindMethod, CertificateDemand, Credentials, Keepalive, RetryList, StartTls, SyncBind, SyncData,
+    SyncScope, SyncTls, Syncrepl,
+};
 pub use tls::{CrlCheck, TlsOptions, TlsVersion, VerifyClient};

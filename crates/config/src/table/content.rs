@@ -7,10 +7,10 @@ use fulgurite_policy::Subordinate;
 use super::flag::{Flag, FlagGroup};
 use super::group::settings;
 use super::spec::{own, slapd};
-use crate::argument_text::ArgumentText;
 use crate::secret::Secret;
 use crate::setting::Setting as _;
 use crate::statement::{Section, Statement};
+use crate::syncrepl::SyncreplSetting;
 use crate::{Note, Sourced};
 
 settings! {
@@ -43,13 +43,14 @@ settings! {
             => slapd("hidden", "olcHidden", "<on|off>").write(written_if_true);
         /// Show the database below `cn=Databases,cn=Monitor`.
         "monitoring" monitoring: bool = true => slapd("monitoring", "olcMonitoring", "<TRUE|FALSE>");
-        /// Several servers take updates of the database. Replication is not built yet.
+        /// Several servers take updates of the database, and each copies those of the others.
         "multi_provider" multi_provider: bool = false
             => slapd("multiprovider", "olcMultiProvider", "<on|off>").take(multi_provider).rank(2)
                 .write(written_if_true);
-        /// Name of the identity that a provider's updates come from. Replication is not built yet.
+        /// Name of the identity that a provider's updates come from. Nobody else may update the
+        /// database.
         "update_dn" update_dn: Option<String> = None
-            => slapd("updatedn", "olcUpdateDN", "<dn>").taking(0, Some(1)).whole().read(update_dn)
+            => slapd("updatedn", "olcUpdateDN", "<dn>").taking(0, Some(1)).whole().read_in(update_dn)
                 .examples(&["\"cn=replicator,dc=example,dc=com\""]);
         /// Keep the state of replication in an entry below the suffix. Replication is not built
         /// yet.
@@ -60,13 +61,12 @@ settings! {
         "suffix" suffixes: String
             => slapd("suffix", "olcSuffix", "<suffix>").taking(0, Some(1)).whole().take(suffix)
                 .flag(Flag::value("--suffix", "DN").of(FlagGroup::Suffix)).fixed().installed(&["\"dc=example,dc=com\""]);
-        /// URLs that updates are sent to. Replication is not built yet.
+        /// URLs that clients are sent to with their updates of a copy.
         "update_ref" update_refs: String
             => slapd("updateref", "olcUpdateRef", "<url>").take(update_ref).rank(2)
                 .examples(&["[\"ldap://provider.example.com\"]"]);
         /// Providers that the database is copied from, as after the word `syncrepl` of slapd.conf.
-        /// Replication is not built yet.
-        "syncrepl" syncrepl: ArgumentText
+        "syncrepl" syncrepl: SyncreplSetting
             => slapd("syncrepl", "olcSyncrepl", "<searchbase>").taking(0, None).numbered().take(syncrepl).rank(1)
                 .examples(&["[\"rid=1 provider=ldap://provider.example.com searchbase=\\\"dc=example,dc=com\\\"\"]"]);
     }
@@ -184,9 +184,12 @@ fn written_subordinate(subordinate: &Subordinate) -> Vec<String> {
     }
 }
 
-fn update_dn(statement: &Statement) -> Result<Option<String>, String> {
+fn update_dn(layer: &ContentLayer, statement: &Statement) -> Result<Option<String>, String> {
     if statement.section.is_frontend() {
         return Err("frontend database cannot be shadow.".to_owned());
+    }
+    if !layer.syncrepl.is_empty() {
+        return Err("<updatedn> database already shadowed".to_owned());
     }
     text_unless_empty(statement)
 }
@@ -206,12 +209,21 @@ fn syncrepl(
     if root.is_none_or(|root| root.value.is_none()) {
         return Err("rootDN must be defined before syncrepl may be used".to_owned());
     }
-    let text = ArgumentText::from_statement(statement);
+    let setting = SyncreplSetting::read_statement(statement)?;
+    let settings = &setting.settings;
+    let (rid, base) = (settings.rid, settings.local_base());
+    if settings.retry.is_none() {
+        let text = "no retry defined, using default";
+        let text = format!("syncrepl rid={rid:03} searchbase=\"{base}\": {text}");
+        notes.push(Note::new(&statement.origin, text));
+    }
+    let mut others = layer.syncrepl.iter();
+    if others.any(|other| other.value.settings.rid == rid) {
+        return Err(format!("syncrepl: two providers have rid={rid:03}"));
+    }
     layer
         .syncrepl
-        .push(Sourced::new(text, statement.origin.clone()));
-    let text = "syncrepl: this server does not copy others; the database stays as it is";
-    notes.push(Note::warning(&statement.origin, text.to_owned()));
+        .push(Sourced::new(setting, statement.origin.clone()));
     Ok(())
 }
 
@@ -230,7 +242,14 @@ fn update_ref(
     if !layer.is_shadow() {
         return Err("<updateref> must appear after syncrepl or updatedn".to_owned());
     }
-    let url = Sourced::new(statement.first().to_owned(), statement.origin.clone());
+    let url = statement.first();
+    let after_host = url
+        .split_once("://")
+        .and_then(|(_, rest)| rest.split_once('/'));
+    if after_host.is_some_and(|(_, path)| !path.is_empty()) {
+        return Err(format!("<{}> invalid URL ({url})", statement.keyword));
+    }
+    let url = Sourced::new(url.to_owned(), statement.origin.clone());
     layer.update_refs.push(url);
     Ok(())
 }
