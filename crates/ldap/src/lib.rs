@@ -25,6 +25,7 @@
 pub mod control;
 pub mod dn;
 pub mod encode;
+mod content_change;
 mod error;
 mod extended;
 mod filter;
@@ -42,6 +43,9 @@ mod update;
 mod url;
 mod values;
 
+pub use content_change::{
+    ContentAttribute, ContentChange, ContentEntry, LoggedKind, LoggedOperation,
+};
 pub use control::{Control, Controls};
 pub use error::{DecodeError, Fault};
 pub use extended::{CancelRequest, PasswordModifyRequest, generated_password};

@@ -130,6 +130,16 @@ impl ScramKeys {
     /// Cost: a few milliseconds.
     #[must_use]
     pub fn derive(hash: ScramHash, password: &[u8], salt: &[u8], iterations: u32) -> ScramKeys {
+        ScramKeys::derive_all(hash, password, salt, iterations).1
+    }
+
+    /// Derives the key of the client too, which no server stores.
+    pub(crate) fn derive_all(
+        hash: ScramHash,
+        password: &[u8],
+        salt: &[u8],
+        iterations: u32,
+    ) -> (Vec<u8>, ScramKeys) {
         // A password that SASLprep refuses is taken as it is, as other servers do.
         let prepared = std::str::from_utf8(password)
             .ok()
@@ -137,13 +147,14 @@ impl ScramKeys {
         let password = prepared.as_ref().map_or(password, |text| text.as_bytes());
         let salted = hash.salted_password(password, salt, iterations);
         let client_key = hash.hmac(&salted, b"Client Key");
-        ScramKeys {
+        let keys = ScramKeys {
             hash,
             iterations,
             salt: salt.to_vec(),
             stored_key: hash.hash(&client_key),
             server_key: hash.hmac(&salted, b"Server Key"),
-        }
+        };
+        (client_key, keys)
     }
 
     /// Derives the keys to store for a new password, with a random salt.

@@ -1,4 +1,4 @@
-//! SCRAM, the server's side (RFC 5802, RFC 7677). Client and server prove to each other that they
+//! SCRAM, both sides (RFC 5802, RFC 7677). Client and server prove to each other that they
 //! know the password, and neither sends it.
 //!
 //! ```text
@@ -12,8 +12,10 @@
 //! With `-PLUS` the proof covers data that is unique to the TLS layer. An attacker in the middle
 //! cannot pass it on.
 
+mod client;
 mod exchange;
 mod keys;
 
+pub use client::ScramClient;
 pub use exchange::{ChannelBinding, ClientFirst, ScramError, ServerFirst};
 pub use keys::{ScramHash, ScramKeys, ScramKeysError, salt_for};

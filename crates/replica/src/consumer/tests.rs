@@ -1,0 +1,1 @@
+//! Exchanges as slapd was recorded to make them.
