@@ -250,6 +250,12 @@ impl Directory {
         Ok(next)
     }
 
+    /// Returns the number of this server in CSNs.
+    #[must_use]
+    pub fn server_id(&self) -> u16 {
+        self.core.csn.server()
+    }
+
     /// Returns the schema.
     #[must_use]
     pub fn schema(&self) -> &Arc<Schema> {
@@ -372,6 +378,32 @@ impl Directory {
                 Err(result::no_global_superior())
             }
         }
+    }
+
+    /// Fails for an update of a copy that no client may update. `dn` is the name that a referral
+    /// gets.
+    pub(crate) fn refuse_shadow(
+        &self,
+        session: &Session,
+        database: &Database,
+        dn: Option<&Dn>,
+    ) -> OpResult {
+        if database.replication.takes_updates_of(session) {
+            return Ok(());
+        }
+        let own = DefaultReferral(database.replication.update_refs.clone());
+        let referral = match own.is_empty() {
+            true => &self.default_referral,
+            false => &own,
+        };
+        if referral.is_empty() {
+            let text = "shadow context; no update referral";
+            return Err(result::refuse(ResultCode::UnwillingToPerform, text));
+        }
+        Err(match dn {
+            Some(dn) => referral.result(dn, None, ResultCode::Referral),
+            None => referral.plain(),
+        })
     }
 
     /// Returns the default referral for a name outside all databases, or `without` if there is

@@ -37,6 +37,12 @@ impl CsnGenerator {
         }
     }
 
+    /// Returns the number of the server.
+    #[must_use]
+    pub fn server(&self) -> u16 {
+        self.server
+    }
+
     /// Continues after a number of this or another server.
     pub fn advance_past(&mut self, newest: Csn) {
         if (newest.time, newest.count) > (self.time, self.count) {

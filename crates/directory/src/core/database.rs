@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use fulgurite_access::{Decisions, RuleText, Rules, WithoutRules};
-use fulgurite_policy::{OverlaySettings, Restrictions, Subordinate};
+use fulgurite_policy::{OverlaySettings, Restrictions, Subordinate, Syncrepl};
 use fulgurite_schema::{AttributeSelector, Dn, Filter, Schema};
 use fulgurite_store::{EntryId, Scope, Store, StoreError, View};
 
@@ -21,6 +21,7 @@ use crate::core::dynamic_lists::DynamicLists;
 use crate::core::error::OpenError;
 use crate::core::limits::{CompiledLimits, Limits};
 use crate::core::membership::Memberships;
+use crate::core::replication::{Replication, ReplicationOptions};
 use crate::core::requester::decide;
 use crate::core::session::{Identity, Name, Session};
 use crate::core::well_known_types::WellKnownTypes;
@@ -53,6 +54,8 @@ pub struct DatabaseOptions {
     pub limits: Option<Limits>,
     /// The operations that this database refuses.
     pub restrictions: Restrictions,
+    /// The providers it is copied from.
+    pub replication: ReplicationOptions,
     /// True if entries record who created and changed them, and when.
     pub last_mod: bool,
     /// Seconds after which another successful bind is recorded; `None` to record none.
@@ -103,6 +106,7 @@ pub struct Database {
     pub(crate) rules: Rules,
     pub(crate) limits: CompiledLimits,
     pub(crate) restrictions: Restrictions,
+    pub(crate) replication: Replication,
     pub(crate) last_mod: bool,
     pub(crate) add_content_acl: bool,
     pub(crate) max_deref_depth: u32,
@@ -124,6 +128,7 @@ pub struct Database {
 pub(crate) struct SpecialClasses {
     pub(crate) referrals: bool,
     pub(crate) subentries: bool,
+    pub(crate) glue: bool,
 }
 
 /// The special classes of the state examined last. One atomic word holds the state's number and a
@@ -136,15 +141,18 @@ struct SpecialClassCache(AtomicU64);
 impl SpecialClassCache {
     fn of(&self, state: u64) -> Option<SpecialClasses> {
         let word = self.0.load(Ordering::Relaxed);
-        (word >> 2 == state).then_some(SpecialClasses {
+        (word >> 3 == state).then_some(SpecialClasses {
             referrals: word & 1 != 0,
             subentries: word & 2 != 0,
+            glue: word & 4 != 0,
         })
     }
 
     fn keep(&self, state: u64, kinds: SpecialClasses) {
-        let bits = u64::from(kinds.referrals) | u64::from(kinds.subentries) << 1;
-        self.0.store(state << 2 | bits, Ordering::Relaxed);
+        let bits = u64::from(kinds.referrals)
+            | u64::from(kinds.subentries) << 1
+            | u64::from(kinds.glue) << 2;
+        self.0.store(state << 3 | bits, Ordering::Relaxed);
     }
 }
 
@@ -186,6 +194,7 @@ impl DatabaseOptions {
             access: Vec::new(),
             limits: None,
             restrictions: Restrictions::default(),
+            replication: ReplicationOptions::default(),
             last_mod: true,
             last_bind_s: None,
             add_content_acl: false,
@@ -223,6 +232,7 @@ impl Database {
             subordinate: options.subordinate,
             hidden: options.hidden,
             restrictions: options.restrictions,
+            replication: Replication::open(schema, options.replication)?,
             last_mod: options.last_mod,
             add_content_acl: options.add_content_acl,
             max_deref_depth: options.max_deref_depth,
@@ -255,6 +265,7 @@ impl Database {
         let kinds = SpecialClasses {
             referrals: any(&types.referral_filter)?,
             subentries: any(&types.subentry_filter)?,
+            glue: any(&types.glue_filter)?,
         };
         self.kinds.keep(state, kinds);
         Ok(kinds)
@@ -276,6 +287,18 @@ impl Database {
     #[must_use]
     pub fn suffixes(&self) -> &[Dn] {
         self.store.suffixes()
+    }
+
+    /// Returns the providers that the database is copied from.
+    #[must_use]
+    pub fn consumers(&self) -> &[Syncrepl] {
+        &self.replication.consumers
+    }
+
+    /// Returns true if clients may update a copy.
+    #[must_use]
+    pub fn is_multi_provider(&self) -> bool {
+        self.replication.multi_provider
     }
 
     /// Returns the most specific suffix at or above the name.

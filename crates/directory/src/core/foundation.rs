@@ -43,6 +43,12 @@ impl SharedCsn {
         SharedCsn(Arc::new(Mutex::new(generator)))
     }
 
+    /// Returns the number of the server.
+    pub(crate) fn server(&self) -> u16 {
+        let generator = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        generator.server()
+    }
+
     /// Returns the next number.
     pub(crate) fn next(&self, now: Timestamp) -> Csn {
         let mut generator = self.0.lock().unwrap_or_else(PoisonError::into_inner);

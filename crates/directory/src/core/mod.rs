@@ -18,6 +18,7 @@ pub(crate) mod index_advice;
 pub(crate) mod limits;
 pub(crate) mod membership;
 pub(crate) mod notices;
+pub(crate) mod replication;
 pub(crate) mod requester;
 pub(crate) mod result;
 pub(crate) mod sasl_exchange;

@@ -33,6 +33,8 @@ pub(crate) struct WellKnownTypes {
     pub(crate) subentry_class: Vec<Box<str>>,
     /// Matches subentries.
     pub(crate) subentry_filter: Filter<AttributeSelector>,
+    /// Matches glue, which stands for parents that a copy does not have.
+    pub(crate) glue_filter: Filter<AttributeSelector>,
     pub(crate) user_password: AttributeDescription,
     /// `authPassword`: keys derived from passwords (RFC 3112, RFC 5803). Some schemas lack it.
     pub(crate) auth_password: Option<AttributeDescription>,
@@ -68,6 +70,7 @@ impl WellKnownTypes {
             aliased_object: find("aliasedObjectName").map(|found| found.attribute),
             subentry_class: class_names(schema, "subentry"),
             subentry_filter: class_filter(schema, &need("objectClass")?, "subentry"),
+            glue_filter: class_filter(schema, &need("objectClass")?, "glue"),
             user_password: need("userPassword")?,
             auth_password: find("authPassword"),
             structural_object_class: need("structuralObjectClass")?,
@@ -127,6 +130,13 @@ impl WellKnownTypes {
                     .any(|name| class.eq_ignore_ascii_case(name.as_bytes()))
             })
     }
+}
+
+/// Returns true for glue, which stands for a parent that a copy does not have.
+pub(crate) fn is_glue(types: &WellKnownTypes, entry: &EntryView<'_>) -> bool {
+    let classes = entry.plain_values(types.structural_object_class.attribute);
+    let mut classes = classes.into_iter().flat_map(|values| values.iter());
+    classes.any(|class| class.eq_ignore_ascii_case(b"glue"))
 }
 
 /// Returns every name and OID that makes an entry one of this class.

@@ -15,6 +15,7 @@ pub(crate) mod extended_step;
 pub(crate) mod modify;
 pub(crate) mod modify_dn;
 pub(crate) mod password_modify;
+mod replicate;
 mod start_tls;
 pub(crate) mod transaction;
 pub(crate) mod tree_update;

@@ -186,6 +186,7 @@ pub(crate) fn begin(
         Some(&database.restrictions),
         OperationKind::PasswordModify,
     )?;
+    directory.refuse_shadow(session, database, None)?;
     let passwords = stored_passwords(directory, session, database, &dn).map_err(hidden)?;
     let given = request.new_password.map(<[u8]>::to_vec);
     let value = given

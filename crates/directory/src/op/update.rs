@@ -102,6 +102,7 @@ impl Directory {
         let database = self.updatable(prepared.dn())?;
         self.policy()
             .permit_update(session, database, message.request.operation())?;
+        self.refuse_shadow(session, database, Some(prepared.dn()))?;
         Ok((database, prepared))
     }
 

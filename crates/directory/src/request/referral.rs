@@ -247,6 +247,13 @@ impl DefaultReferral {
         self.0.is_empty()
     }
 
+    /// Returns the URLs as they are configured.
+    pub(crate) fn plain(&self) -> LdapResult {
+        let mut result = LdapResult::new(ResultCode::Referral);
+        result.referrals.clone_from(&self.0);
+        result
+    }
+
     /// Returns the referral for a name outside all databases, or `without` if no URL is configured.
     pub(crate) fn result(&self, dn: &Dn, scope: Option<Scope>, without: ResultCode) -> LdapResult {
         if self.0.is_empty() {

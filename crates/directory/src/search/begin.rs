@@ -193,6 +193,7 @@ impl<'d> StoredSearch<'d, '_> {
             references: !controls.manage_dsa_it
                 && !controls.domain_scope
                 && visible != SubentryVisibility::OnlySubentries,
+            hides_glue: !controls.manage_dsa_it,
             hides_referrals: controls.domain_scope && !controls.manage_dsa_it,
             visible,
             stored_only: controls.manage_dsa_it,

@@ -29,6 +29,7 @@ use super::regions::{REGIONS_MAX, Region, Regions, store_scope};
 use super::sort::{self, EntryPosition, SortItem};
 use crate::core::database::Database;
 use crate::core::foundation::Core;
+use crate::core::well_known_types::is_glue;
 use crate::core::result::refuse;
 use crate::request::alias::{self, AliasResolution};
 use crate::request::referral;
@@ -70,6 +71,8 @@ pub(crate) struct SearchSpec {
     pub(crate) references: bool,
     /// True if referral objects are skipped.
     pub(crate) hides_referrals: bool,
+    /// True if glue is skipped.
+    pub(crate) hides_glue: bool,
     pub(crate) visible: SubentryVisibility,
     /// True if dynamic lists show what is stored.
     pub(crate) stored_only: bool,
@@ -173,6 +176,7 @@ impl SearchSpec {
         let referrals = wide && (self.deref || kinds.referrals && holds(&types.referral_filter)?);
         self.references &= referrals;
         self.hides_referrals &= referrals;
+        self.hides_glue &= kinds.glue || self.deref;
         Ok(match self.visible {
             SubentryVisibility::AsNamed => {
                 wide && (self.deref || kinds.subentries && holds(&types.subentry_filter)?)
@@ -642,6 +646,9 @@ impl<'d> DatabaseSearch<'d> {
             return Ok(MatchOutcome::NoMatch);
         }
         if self.subentries && !self.spec.visible.admits(types.is_subentry(entry)) {
+            return Ok(MatchOutcome::NoMatch);
+        }
+        if self.spec.hides_glue && is_glue(types, entry) {
             return Ok(MatchOutcome::NoMatch);
         }
         if self.spec.deref && entry.id() != self.base.base && types.is_alias(entry) {

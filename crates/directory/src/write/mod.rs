@@ -13,5 +13,6 @@ pub(crate) mod multi_value;
 pub(crate) mod ordered_values;
 pub(crate) mod password_policy;
 mod permission;
+pub(crate) mod replicated;
 pub(crate) mod request;
 pub(crate) mod stamp;

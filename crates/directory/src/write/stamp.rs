@@ -95,7 +95,8 @@ impl Stamp<'_> {
     }
 }
 
-fn uuid_v4(entropy: &dyn Entropy) -> String {
+/// Makes a UUID.
+pub(crate) fn uuid_v4(entropy: &dyn Entropy) -> String {
     let uuid = uuid::Builder::from_random_bytes(entropy.random()).into_uuid();
     let mut text = [0; uuid::fmt::Hyphenated::LENGTH];
     debug_assert_eq!(uuid.get_version_num(), 4, "the builder sets the version");

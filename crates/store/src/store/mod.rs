@@ -14,6 +14,7 @@ mod description;
 mod handle;
 mod options;
 mod secret;
+mod sync_key;
 mod tables;
 
 pub(crate) use databases::Databases;
@@ -22,4 +23,5 @@ pub(crate) use description::KEY_LAYOUT;
 pub(crate) use description::{Description, LAYOUT};
 pub use handle::Store;
 pub use options::StoreOptions;
+pub(crate) use sync_key::{PREFIX as SYNC_PREFIX, sync_key};
 pub(crate) use tables::StateTables;

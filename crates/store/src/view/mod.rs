@@ -20,6 +20,7 @@ mod greatest_value;
 mod lookup_cache;
 mod records;
 mod state;
+mod sync_rows;
 mod walk;
 
 pub use entry::{AttributeView, EntryView, Shape, ValueSelection};

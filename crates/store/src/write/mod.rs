@@ -13,6 +13,7 @@ mod pending_counts;
 mod placeholder;
 mod put_record;
 mod rename;
+mod sync_rows;
 mod writer;
 
 pub use modify_values::ValueChange;

@@ -369,3 +369,24 @@ fn an_entry_without_a_parent_can_be_removed_again() {
     assert_clean(&store);
     assert_eq!(contents(&store.snapshot().unwrap()).len(), 1);
 }
+
+#[test]
+fn rows_of_a_consumer_come_back_and_go() {
+    let store = create();
+    let mut writer = store.write().unwrap();
+    writer.put_sync_row(b"a/1", b"one").unwrap();
+    writer.put_sync_row(b"a/2", b"two").unwrap();
+    writer.put_sync_row(b"b/1", b"other").unwrap();
+    writer.delete_sync_row(b"a/1").unwrap();
+    writer.delete_sync_row(b"a/1").unwrap();
+    writer.commit().unwrap();
+    let mut rows = Vec::new();
+    let view = store.snapshot().unwrap();
+    view.sync_rows(b"a/", &mut |key, value| {
+        rows.push((key.to_vec(), value.to_vec()));
+        true
+    })
+    .unwrap();
+    assert_eq!(rows, [(b"a/2".to_vec(), b"two".to_vec())]);
+    assert_clean(&store);
+}

@@ -1,0 +1,65 @@
+//! The replication of a database: the providers it is copied from, and who may update it.
+
+use fulgurite_policy::Syncrepl;
+use fulgurite_schema::{Dn, Schema};
+
+use crate::core::error::OpenError;
+use crate::core::session::{Identity, Name, Session};
+
+/// The options of a database that is a copy.
+#[derive(Clone, Debug, Default)]
+pub struct ReplicationOptions {
+    /// The providers.
+    pub consumers: Vec<Syncrepl>,
+    /// URLs of a server that takes updates of the database.
+    pub update_refs: Vec<String>,
+    /// The identity that a provider's updates come from.
+    pub update_dn: Option<String>,
+    /// True if clients may update the copy.
+    pub multi_provider: bool,
+}
+
+/// The replication of an open database.
+#[derive(Debug, Default)]
+pub(crate) struct Replication {
+    pub(crate) consumers: Vec<Syncrepl>,
+    pub(crate) update_refs: Vec<String>,
+    update_dn: Option<Name>,
+    pub(crate) multi_provider: bool,
+}
+
+impl Replication {
+    pub(crate) fn open(
+        schema: &Schema,
+        options: ReplicationOptions,
+    ) -> Result<Replication, OpenError> {
+        let update_dn = options.update_dn.map(|dn| {
+            let parsed = Dn::parse(schema, &dn);
+            parsed
+                .map(|dn| Name::from(&dn))
+                .map_err(|source| OpenError::RootDn { dn, source })
+        });
+        Ok(Replication {
+            consumers: options.consumers,
+            update_refs: options.update_refs,
+            update_dn: update_dn.transpose()?,
+            multi_provider: options.multi_provider,
+        })
+    }
+
+    /// Returns true if the database takes no updates of clients.
+    pub(crate) fn is_shadow(&self) -> bool {
+        !self.multi_provider && (!self.consumers.is_empty() || self.update_dn.is_some())
+    }
+
+    /// Returns true if the database takes updates of this identity.
+    pub(crate) fn takes_updates_of(&self, session: &Session) -> bool {
+        if !self.is_shadow() {
+            return true;
+        }
+        match (&self.update_dn, session.identity()) {
+            (Some(name), Identity::User(user)) => name == user,
+            _ => false,
+        }
+    }
+}

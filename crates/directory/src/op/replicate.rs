@@ -1,0 +1,80 @@
+//! Changes of a copied content: a batch in one transaction, with the state that it reaches.
+
+use std::path::Path;
+
+use fulgurite_ldap::ContentChange;
+use fulgurite_store::{StoreError, View};
+
+use crate::core::database::Database;
+use crate::directory::Directory;
+use crate::write::replicated::applier::Applier;
+use crate::write::replicated::{
+    ContentError, ContentReport, CopiedContent, QuarantinedEntry, quarantined, state_of,
+};
+
+impl Directory {
+    /// Returns the database whose store is at a path.
+    #[must_use]
+    pub fn database_at(&self, store: &Path) -> Option<&Database> {
+        let mut databases = self.databases().iter();
+        databases.find(|database| database.store.path() == store)
+    }
+
+    /// Applies changes of a copied content in one transaction, and makes them durable.
+    ///
+    /// It waits for the store's writer lock and for the disk, so a thread of the consumer calls it.
+    ///
+    /// # Errors
+    /// [`ContentError::Store`], and then nothing is changed; [`ContentError::NoDatabase`].
+    pub fn apply_content(
+        &self,
+        store: &Path,
+        content: &mut CopiedContent,
+        changes: &[ContentChange],
+    ) -> Result<ContentReport, ContentError> {
+        let database = self.database_at(store).ok_or(ContentError::NoDatabase)?;
+        let mut writer = database.store.write()?;
+        let applier = Applier::new(self.core(), database, &mut writer, content);
+        let report = applier.run(changes)?;
+        writer.commit()?;
+        Ok(report)
+    }
+
+    /// Tries the entries in the quarantine of a database again.
+    ///
+    /// # Errors
+    /// As [`apply_content`](Self::apply_content).
+    pub fn retry_quarantined(
+        &self,
+        store: &Path,
+        content: &mut CopiedContent,
+    ) -> Result<(), ContentError> {
+        let database = self.database_at(store).ok_or(ContentError::NoDatabase)?;
+        if quarantined(&database.store.snapshot()?)?.is_empty() {
+            return Ok(());
+        }
+        let mut writer = database.store.write()?;
+        let mut applier = Applier::new(self.core(), database, &mut writer, content);
+        applier.retry_quarantined()?;
+        Ok(writer.commit()?)
+    }
+}
+
+impl Database {
+    /// Returns the state of the copy: the greatest change sequence number of each server.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the store fails.
+    pub fn content_state(&self) -> Result<Vec<String>, StoreError> {
+        let view: View<'_> = self.store.snapshot()?;
+        state_of(self, &view)
+    }
+
+    /// Returns the entries of a copy that could not be stored.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the store fails.
+    pub fn quarantined(&self) -> Result<Vec<QuarantinedEntry>, StoreError> {
+        quarantined(&self.store.snapshot()?)
+    }
+}

@@ -1,0 +1,200 @@
+//! A batch of changes on the writer.
+
+use std::collections::HashMap;
+
+use fulgurite_ldap::ContentChange;
+use fulgurite_ldap::control::EntryUuid;
+use fulgurite_schema::{Assertion, AttributeDescription, AttributeSelector, Filter};
+use fulgurite_store::{EntryId, Scope, Writer};
+
+use super::content::CopiedContent;
+use super::error::{ContentError, ContentResult};
+use super::reached;
+use crate::core::database::Database;
+use crate::core::foundation::Core;
+
+/// The outcome of a batch.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ContentReport {
+    /// Changes that have been stored.
+    pub applied: u64,
+    /// Entries that were put into the quarantine.
+    pub quarantined: u64,
+    /// The state that is stored now, if it has moved.
+    pub state: Option<Vec<String>>,
+    /// The reason why the rest of the batch was not applied: the log does not fit the copy.
+    pub lost_sync: Option<String>,
+    /// Sentences for the log.
+    pub warnings: Vec<String>,
+}
+
+/// The application of one batch.
+pub(crate) struct Applier<'a, 'd> {
+    pub(super) core: &'d Core,
+    pub(super) database: &'d Database,
+    pub(super) writer: &'a mut Writer<'d>,
+    pub(super) content: &'a mut CopiedContent,
+    /// `contextCSN`; `None` if the schema lacks it.
+    pub(super) context_csn: Option<AttributeDescription>,
+    /// Entries of the batch: the look-up before the first change, and what the batch did to them.
+    pub(super) known: HashMap<EntryUuid, Option<EntryId>>,
+    pub(super) report: ContentReport,
+}
+
+impl<'a, 'd> Applier<'a, 'd> {
+    pub(crate) fn new(
+        core: &'d Core,
+        database: &'d Database,
+        writer: &'a mut Writer<'d>,
+        content: &'a mut CopiedContent,
+    ) -> Applier<'a, 'd> {
+        Applier {
+            context_csn: reached::context_csn(&core.schema),
+            core,
+            database,
+            writer,
+            content,
+            known: HashMap::new(),
+            report: ContentReport::default(),
+        }
+    }
+
+    /// Applies the changes in their order. The caller commits.
+    ///
+    /// # Errors
+    /// [`ContentError::Store`], after which the transaction must not be committed.
+    pub(crate) fn run(mut self, changes: &[ContentChange]) -> Result<ContentReport, ContentError> {
+        self.look_up(changes)?;
+        let mut state = None;
+        for change in changes {
+            match self.apply(change, &mut state) {
+                Ok(()) => self.report.applied += 1,
+                Err(ContentError::Refused(reason)) => self.refuse(change, &reason)?,
+                Err(ContentError::LostSync(reason)) => {
+                    self.report.lost_sync = Some(reason);
+                    break;
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        if let Some(state) = state {
+            self.write_state(&state)?;
+            self.report.state = Some(state.iter().map(ToString::to_string).collect());
+        }
+        Ok(self.report)
+    }
+
+    fn apply(
+        &mut self,
+        change: &ContentChange,
+        state: &mut Option<reached::State>,
+    ) -> ContentResult {
+        match change {
+            ContentChange::BeginRefresh => {
+                self.content.named.clear();
+                Ok(())
+            }
+            ContentChange::Entry(entry) => self.entry_state(entry, state.as_ref()),
+            ContentChange::Delete { uuid, csn } => self.delete(uuid, csn.as_deref()),
+            ContentChange::Present(uuids) => self.name_present(uuids),
+            ContentChange::DropUnnamed { state } => self.drop_unnamed(state),
+            ContentChange::EndRefresh => {
+                self.drop_parked()?;
+                self.retry_quarantined()
+            }
+            ContentChange::Reached { csns, replaces } => {
+                let held = match state.take() {
+                    Some(held) => held,
+                    None => self.read_state()?,
+                };
+                *state = Some(held.with(csns, *replaces));
+                Ok(())
+            }
+            ContentChange::Operation(operation) => self.logged(operation),
+        }
+    }
+
+    /// Puts what cannot be stored into the quarantine.
+    fn refuse(&mut self, change: &ContentChange, reason: &str) -> ContentResult {
+        let ContentChange::Entry(entry) = change else {
+            self.report.warnings.push(reason.to_owned());
+            return Ok(());
+        };
+        let warning = format!("{} cannot be stored and waits in the quarantine: {reason}", entry.dn);
+        self.report.warnings.push(warning);
+        self.report.quarantined += 1;
+        // An older state of it stays, and belongs to the content.
+        if let Some(id) = self.entry_of(&entry.uuid)? {
+            self.content.named.insert(id);
+        }
+        self.quarantine(entry, reason)
+    }
+
+    /// Looks all UUIDs of a batch up before the first change. Later each look-up would write the
+    /// collected postings.
+    fn look_up(&mut self, changes: &[ContentChange]) -> ContentResult {
+        for change in changes {
+            match change {
+                ContentChange::Entry(entry) => drop(self.entry_of(&entry.uuid)?),
+                ContentChange::Delete { uuid, .. } => drop(self.entry_of(uuid)?),
+                ContentChange::Present(uuids) => {
+                    for uuid in uuids {
+                        self.entry_of(uuid)?;
+                    }
+                }
+                ContentChange::Operation(operation) => {
+                    if let Some(uuid) = &operation.uuid {
+                        self.entry_of(uuid)?;
+                    }
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the entry with a UUID.
+    pub(super) fn entry_of(&mut self, uuid: &EntryUuid) -> ContentResult<Option<EntryId>> {
+        if let Some(known) = self.known.get(uuid) {
+            return Ok(*known);
+        }
+        let found = self.search(uuid)?;
+        self.known.insert(*uuid, found);
+        Ok(found)
+    }
+
+    fn search(&mut self, uuid: &EntryUuid) -> ContentResult<Option<EntryId>> {
+        let schema = &self.core.schema;
+        let description = &self.core.types.entry_uuid;
+        let Some(rule) = schema.attribute_at(description.attribute).equality else {
+            return Err(ContentError::Refused("entryUUID has no equality rule".to_owned()));
+        };
+        let text = uuid::Uuid::from_bytes(*uuid).hyphenated().to_string();
+        let Ok(normal) = rule.normalise(&**schema, text.as_bytes()) else {
+            return Ok(None);
+        };
+        let filter = Filter::Equality(Assertion {
+            attribute: AttributeSelector::from(description.clone()),
+            rule,
+            normal: normal.into(),
+        });
+        let mut candidates = self.writer.plan(EntryId::ROOT, Scope::Subtree, &filter)?;
+        while let Some(entry) = candidates.next_entry(&**self.writer)? {
+            let values = entry.plain_values(description.attribute);
+            if values.is_some_and(|values| values.iter().any(|held| held == text.as_bytes())) {
+                return Ok(Some(entry.id()));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Marks entries as part of the content.
+    fn name_present(&mut self, uuids: &[EntryUuid]) -> ContentResult {
+        for uuid in uuids {
+            if let Some(id) = self.entry_of(uuid)? {
+                self.content.named.insert(id);
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,112 @@
+//! The content that a consumer copies: where it is, and which attributes it has.
+
+use fulgurite_ldap::FilterBuf;
+use fulgurite_policy::{SyncScope, Syncrepl};
+use fulgurite_schema::{AttributeDescription, AttributeSelector, Dn, Filter, Schema};
+use fulgurite_store::{EntryId, Scope};
+
+use super::named_entries::NamedEntries;
+use crate::rights::selection::Selection;
+
+/// The options of a copied content.
+#[derive(Clone, Copy, Debug)]
+pub struct ContentOptions<'o> {
+    /// The settings of the consumer.
+    pub settings: &'o Syncrepl,
+    /// True if clients may update the copy.
+    pub multi_provider: bool,
+}
+
+/// The content of one consumer, with what its present refresh has named.
+#[derive(Debug)]
+pub struct CopiedContent {
+    /// The number of the consumer.
+    pub(super) rid: u16,
+    /// The name at the top at the provider.
+    pub(super) remote_base: Dn,
+    /// The name at the top here.
+    pub(super) local_base: Dn,
+    pub(super) scope: Scope,
+    pub(super) filter: Filter<AttributeSelector>,
+    pub(super) selection: CopiedAttributes,
+    pub(super) is_checked: bool,
+    pub(super) multi_provider: bool,
+    pub(super) named: NamedEntries,
+    /// Entries that gave their name to another one, and wait for their own.
+    pub(super) parked: Vec<EntryId>,
+}
+
+/// The attributes that a consumer copies.
+#[derive(Debug)]
+pub(super) struct CopiedAttributes {
+    selected: Selection,
+    excluded: Selection,
+}
+
+impl CopiedContent {
+    /// Resolves names and filter; `None` if the schema does not know them.
+    #[must_use]
+    pub fn new(schema: &Schema, options: ContentOptions<'_>) -> Option<CopiedContent> {
+        let settings = options.settings;
+        let filter = FilterBuf::parse(&settings.filter).ok()?;
+        Some(CopiedContent {
+            rid: settings.rid,
+            remote_base: Dn::parse(schema, &settings.search_base).ok()?,
+            local_base: Dn::parse(schema, settings.local_base()).ok()?,
+            scope: match settings.scope {
+                SyncScope::Subtree => Scope::Subtree,
+                SyncScope::Base => Scope::Base,
+                SyncScope::One => Scope::OneLevel,
+                SyncScope::Subordinate => Scope::Subordinates,
+            },
+            filter: Filter::resolve(schema, &filter.filter()),
+            selection: CopiedAttributes::new(schema, settings),
+            is_checked: settings.schema_checking,
+            multi_provider: options.multi_provider,
+            named: NamedEntries::default(),
+            parked: Vec::new(),
+        })
+    }
+
+    /// Returns a name of the provider as it is here, and a name of another part as it is.
+    pub(super) fn local_name(&self, dn: &Dn) -> Dn {
+        if self.remote_base == self.local_base || !dn.is_within(&self.remote_base) {
+            return dn.clone();
+        }
+        let below = dn.depth() - self.remote_base.depth();
+        let rdns = (1..=below).map(|level| dn.ancestor(self.remote_base.depth() + level));
+        let leaves = rdns.filter_map(|ancestor| ancestor?.leaf());
+        leaves.fold(self.local_base.clone(), |above, leaf| above.child(&leaf))
+    }
+
+    /// Returns true if names differ here.
+    pub(super) fn is_massaged(&self) -> bool {
+        self.remote_base != self.local_base
+    }
+}
+
+impl CopiedAttributes {
+    fn new(schema: &Schema, settings: &Syncrepl) -> CopiedAttributes {
+        let list = |names: &[String]| {
+            let names: Vec<&[u8]> = names.iter().map(String::as_bytes).collect();
+            Selection::parse(schema, &names)
+        };
+        let all = ["*", "+"].map(str::to_owned);
+        let selected = match settings.attributes.is_empty() {
+            true => all.as_slice(),
+            false => settings.attributes.as_slice(),
+        };
+        CopiedAttributes {
+            selected: list(selected),
+            excluded: match settings.excluded.is_empty() {
+                true => Selection::default(),
+                false => list(&settings.excluded),
+            },
+        }
+    }
+
+    /// Returns true if the attribute of the copy is that of the provider.
+    pub(super) fn has(&self, schema: &Schema, description: &AttributeDescription) -> bool {
+        self.selected.selects(schema, description) && !self.excluded.selects(schema, description)
+    }
+}

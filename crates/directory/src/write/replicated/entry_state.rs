@@ -1,0 +1,198 @@
+//! The state of an entry: added, changed or renamed, whatever differs here.
+//!
+//! Entries are found by their UUID. A name that another entry has goes to the newcomer: a provider
+//! gives a name to one entry only. The other entry waits under a name of its own for its new state,
+//! or for its deletion. If clients may update the copy, the newer entry wins.
+
+use fulgurite_ldap::ContentEntry;
+use fulgurite_schema::{CheckedEntry, Dn, Entry};
+use fulgurite_store::EntryId;
+
+use super::applier::Applier;
+use super::error::{ContentResult, refused};
+use super::reached::State;
+
+impl Applier<'_, '_> {
+    /// Stores the state of an entry.
+    pub(super) fn entry_state(
+        &mut self,
+        given: &ContentEntry,
+        state: Option<&State>,
+    ) -> ContentResult {
+        let entry = self.incoming(given)?;
+        let found = self.entry_of(&given.uuid)?;
+        let id = match found {
+            Some(id) => self.change(id, entry)?,
+            None if self.was_deleted_here(&entry, state)? => return Ok(()),
+            None => self.add(entry)?,
+        };
+        self.known.insert(given.uuid, id.or(found));
+        if let Some(id) = id.or(found) {
+            self.content.named.insert(id);
+        }
+        self.release(&given.uuid)
+    }
+
+    /// Returns true if clients may update the copy, and have deleted an entry in this state.
+    fn was_deleted_here(&self, entry: &Entry, state: Option<&State>) -> ContentResult<bool> {
+        let csn = csn_of(self, entry);
+        if !self.content.multi_provider || csn.is_empty() {
+            return Ok(false);
+        }
+        match state {
+            Some(state) => Ok(state.covers(&csn)),
+            None => Ok(self.read_state()?.covers(&csn)),
+        }
+    }
+
+    /// Adds an entry. Returns `None` if an entry that wins has its name.
+    pub(super) fn add(&mut self, entry: Entry) -> ContentResult<Option<EntryId>> {
+        let csn = csn_of(self, &entry);
+        let dn = entry.dn.clone();
+        let taken = self.writer.find(&dn)?.entry();
+        if let Some(holder) = taken {
+            if self.is_glue(holder)? {
+                return self.take_over(holder, entry).map(Some);
+            }
+            if self.content.multi_provider {
+                let held = self.copy_of(holder)?;
+                if !wins(&csn, &csn_of(self, &held)) {
+                    let text = format!("{}: an older entry of the name is dropped", dn.pretty());
+                    self.report.warnings.push(text);
+                    return Ok(None);
+                }
+                return self.take_over(holder, entry).map(Some);
+            }
+            self.park(holder)?;
+        }
+        let checked = self.checked(entry)?;
+        let parent = self.parent_of(&dn, csn.as_bytes())?;
+        match self.writer.add(parent, &checked) {
+            Ok(id) => Ok(Some(id)),
+            Err(error) => {
+                self.remove_empty_glue(Some(parent))?;
+                Err(error.into())
+            }
+        }
+    }
+
+    /// Replaces the content of an entry, whose children stay.
+    fn take_over(&mut self, holder: EntryId, mut entry: Entry) -> ContentResult<EntryId> {
+        let held = self.copy_of(holder)?;
+        let uuid = held.values(self.core.types.entry_uuid.attribute).first();
+        let uuid = uuid.and_then(|text| uuid::Uuid::try_parse_ascii(text).ok());
+        if let Some(uuid) = uuid {
+            self.known.insert(uuid.into_bytes(), None);
+        }
+        self.keep_state(&mut entry, &held);
+        let checked = self.checked(entry)?;
+        self.writer.modify(holder, &checked)?;
+        Ok(holder)
+    }
+
+    /// Keeps the state of the copy in the suffix entry.
+    fn keep_state(&self, entry: &mut Entry, held: &Entry) {
+        if let Some(context) = &self.context_csn
+            && let Some(state) = held.attribute(context)
+        {
+            entry.set(context, state.values.clone());
+        }
+    }
+
+    /// Brings an entry into a new state, and under its name.
+    fn change(&mut self, id: EntryId, mut entry: Entry) -> ContentResult<Option<EntryId>> {
+        let held = self.copy_of(id)?;
+        let csn = csn_of(self, &entry);
+        if self.content.multi_provider && csn_of(self, &held) >= csn {
+            return Ok(Some(id));
+        }
+        self.keep_others(&mut entry, &held);
+        if entry.dn.normal() != held.dn.normal() {
+            self.rename(id, entry, &csn)?;
+            return Ok(Some(id));
+        }
+        let is_respelled = entry.dn.pretty() != held.dn.pretty();
+        let checked = self.checked(entry)?;
+        let parent = self.writer.parent(id)?;
+        match parent {
+            Some(parent) if is_respelled => self.writer.rename(id, parent, &checked)?,
+            _ if checked.entry().attributes == held.attributes => {}
+            _ => self.writer.modify(id, &checked)?,
+        }
+        Ok(Some(id))
+    }
+
+    pub(super) fn rename(&mut self, id: EntryId, entry: Entry, csn: &str) -> ContentResult {
+        let dn = entry.dn.clone();
+        let checked = self.checked(entry)?;
+        if let Some(holder) = self.writer.find(&dn)?.entry()
+            && holder != id
+        {
+            self.clear_name(holder, csn)?;
+        }
+        let old_parent = self.writer.parent(id)?;
+        let parent = self.parent_of(&dn, csn.as_bytes())?;
+        if parent == id || self.is_below(parent, id)? {
+            self.remove_empty_glue(Some(parent))?;
+            return refused(format!("{} would be below itself", dn.pretty()));
+        }
+        self.writer.rename(id, parent, &checked)?;
+        self.content.parked.retain(|parked| *parked != id);
+        if old_parent != Some(parent) {
+            self.remove_empty_glue(old_parent)?;
+        }
+        Ok(())
+    }
+
+    fn is_below(&self, id: EntryId, ancestor: EntryId) -> ContentResult<bool> {
+        Ok(id != EntryId::ROOT && self.writer.is_descendant(id, ancestor)?)
+    }
+
+    /// Frees the name of an entry for one that is renamed.
+    fn clear_name(&mut self, holder: EntryId, csn: &str) -> ContentResult {
+        if self.is_glue(holder)? && !self.writer.has_children(holder)? {
+            return Ok(self.writer.delete(holder)?);
+        }
+        if self.content.multi_provider {
+            let held = self.copy_of(holder)?;
+            if !wins(csn, &csn_of(self, &held)) {
+                return refused(format!("{} is the name of a newer entry", held.dn.pretty()));
+            }
+        }
+        self.park(holder)
+    }
+
+    /// Gives an entry a name of its own until the provider tells its new one.
+    fn park(&mut self, holder: EntryId) -> ContentResult {
+        let mut held = self.copy_of(holder)?;
+        let uuid = held.values(self.core.types.entry_uuid.attribute).first();
+        let uuid = uuid.map_or_else(
+            || format!("{}", holder.0),
+            |uuid| String::from_utf8_lossy(uuid).into_owned(),
+        );
+        let rdn = Dn::parse(&self.core.schema, &format!("entryUUID={uuid}"));
+        let (Ok(rdn), Some(above)) = (rdn, held.dn.parent()) else {
+            return refused(format!("{} cannot give its name away", held.dn.pretty()));
+        };
+        let Some(parent) = self.writer.parent(holder)? else {
+            return refused(format!("{} is the top of the copy", held.dn.pretty()));
+        };
+        held.dn = above.child(&rdn);
+        let checked = CheckedEntry::on_trust(held, &self.core.schema);
+        self.writer.rename(holder, parent, &checked)?;
+        self.content.parked.push(holder);
+        Ok(())
+    }
+}
+
+/// Returns the number of the last change of an entry; empty if it has none.
+pub(super) fn csn_of(applier: &Applier<'_, '_>, entry: &Entry) -> String {
+    let values = entry.values(applier.core.types.entry_csn.attribute);
+    let first = values.first();
+    first.map_or_else(String::new, |csn| String::from_utf8_lossy(csn).into_owned())
+}
+
+/// Returns true if a newcomer takes the name of another entry.
+fn wins(csn: &str, held: &str) -> bool {
+    csn > held
+}

@@ -1,0 +1,39 @@
+//! The reasons why a change of a copied content fails.
+
+use fulgurite_store::StoreError;
+
+/// A failure of a batch of changes.
+#[derive(Debug, thiserror::Error)]
+pub enum ContentError {
+    /// The store failed: nothing of the batch is stored.
+    #[error(transparent)]
+    Store(StoreError),
+    /// One entry cannot be stored. The batch goes on without it.
+    #[error("{0}")]
+    Refused(String),
+    /// A logged operation does not fit the copy. What came before it is stored.
+    #[error("{0}")]
+    LostSync(String),
+    /// The database is gone from the configuration.
+    #[error("the database is no longer configured")]
+    NoDatabase,
+}
+
+impl From<StoreError> for ContentError {
+    fn from(error: StoreError) -> ContentError {
+        match error {
+            StoreError::Engine(_) | StoreError::Damaged(_) | StoreError::Poisoned => {
+                ContentError::Store(error)
+            }
+            refusal => ContentError::Refused(refusal.to_string()),
+        }
+    }
+}
+
+/// The result of a change.
+pub(super) type ContentResult<T = ()> = Result<T, ContentError>;
+
+/// Returns a refusal.
+pub(super) fn refused<T>(text: impl Into<String>) -> ContentResult<T> {
+    Err(ContentError::Refused(text.into()))
+}

@@ -1,0 +1,117 @@
+//! An entry of a provider as an entry of this server.
+
+use fulgurite_ldap::{ContentAttribute, ContentEntry};
+use fulgurite_schema::{Attribute, CheckOptions, CheckedEntry, Dn, Entry};
+
+use super::applier::Applier;
+use super::error::{ContentError, ContentResult, refused};
+use crate::rights::computed::Computed;
+
+impl Applier<'_, '_> {
+    /// Makes an entry under its name here.
+    pub(super) fn incoming(&self, given: &ContentEntry) -> ContentResult<Entry> {
+        let schema = &self.core.schema;
+        let dn = self.name_of(&given.dn)?;
+        let mut entry = Entry::new(dn);
+        for attribute in &given.attributes {
+            if let Some(attribute) = self.attribute(attribute)? {
+                entry.attributes.push(attribute);
+            }
+        }
+        let uuid = uuid::Uuid::from_bytes(given.uuid).hyphenated().to_string();
+        entry.set(&self.core.types.entry_uuid, vec![uuid.into_bytes()]);
+        entry.drop_repeated_values(schema);
+        Ok(entry)
+    }
+
+    /// Returns the name of an entry here. It must be within the content and this database.
+    pub(super) fn name_of(&self, text: &str) -> ContentResult<Dn> {
+        let schema = &self.core.schema;
+        let remote = Dn::parse(schema, text);
+        let remote = remote.map_err(|error| ContentError::Refused(error.to_string()))?;
+        if !remote.is_within(&self.content.remote_base) {
+            return refused(format!("{text} is outside the search base"));
+        }
+        let dn = self.content.local_name(&remote);
+        let database = self.core.databases.database_of(&dn);
+        match database {
+            Some(database) if std::ptr::eq(database, self.database) => Ok(dn),
+            _ => refused(format!("{} is outside the database", dn.pretty())),
+        }
+    }
+
+    /// Returns an attribute to store; `None` for one that this server computes or does not copy.
+    pub(super) fn attribute(&self, given: &ContentAttribute) -> ContentResult<Option<Attribute>> {
+        let schema = &self.core.schema;
+        let description = schema.describe(given.description.as_bytes());
+        let description = description.map_err(|error| {
+            ContentError::Refused(format!("{}: {error}", given.description))
+        })?;
+        let kind = description.attribute;
+        let is_ours = Computed::of(&self.core.types, kind).is_some()
+            || self.database.memberships.compute(kind)
+            || self.context_csn.as_ref() == Some(&description);
+        if is_ours || given.values.is_empty() || !self.content.selection.has(schema, &description) {
+            return Ok(None);
+        }
+        let mut attribute = Attribute {
+            description,
+            values: given.values.clone(),
+        };
+        attribute.make_pretty(schema);
+        if self.content.is_massaged() && schema.attribute_at(kind).syntax.is_name() {
+            self.massage(&mut attribute);
+        }
+        Ok(Some(attribute))
+    }
+
+    /// Moves the names among values that are below the search base.
+    fn massage(&self, attribute: &mut Attribute) {
+        for value in &mut attribute.values {
+            if let Ok(dn) = Dn::parse_bytes(&self.core.schema, value)
+                && dn.is_within(&self.content.remote_base)
+            {
+                *value = self.content.local_name(&dn).pretty().into();
+            }
+        }
+    }
+
+    /// Adds the attributes of the held entry that the provider has no say in.
+    pub(super) fn keep_others(&self, entry: &mut Entry, held: &Entry) {
+        let schema = &self.core.schema;
+        for attribute in &held.attributes {
+            let is_state = self.context_csn.as_ref() == Some(&attribute.description);
+            let is_copied = self.content.selection.has(schema, &attribute.description);
+            if (is_state || !is_copied) && entry.attribute(&attribute.description).is_none() {
+                entry.attributes.push(attribute.clone());
+            }
+        }
+    }
+
+    /// Checks an entry as far as the settings want it, and puts values in order.
+    pub(super) fn checked(&self, mut entry: Entry) -> ContentResult<CheckedEntry> {
+        let (schema, types) = (&self.core.schema, &self.core.types);
+        for attribute in &mut entry.attributes {
+            let kind = attribute.description.attribute;
+            if self.core.sorted_values.contains(&kind) {
+                attribute.values.sort_by_cached_key(|value| {
+                    let normal = schema.normal_value(kind, value);
+                    normal.map(std::borrow::Cow::into_owned)
+                });
+            }
+        }
+        let mut checked = match self.content.is_checked {
+            true => schema
+                .check(entry, &CheckOptions::default())
+                .map_err(|violation| ContentError::Refused(violation.to_string()))?,
+            false => CheckedEntry::on_trust(entry, schema),
+        };
+        let class = &types.structural_object_class;
+        if checked.entry().attribute(class).is_none() {
+            let name = schema.object_class_at(checked.structural_class()).name();
+            let name = name.as_bytes().to_vec();
+            checked.set_operational(schema, class, vec![name]);
+        }
+        Ok(checked)
+    }
+}

@@ -1,0 +1,32 @@
+//! The second kind of update: a change of a copied content, as a provider tells it.
+//!
+//! ```text
+//!   ContentChange --> applier --+--> entry_state   add, change, rename by entryUUID; taken names
+//!     (a batch)                 |       `-> incoming   attributes by the schema, massage, selection
+//!                               +--> removal       delete, glue in place of parents, unnamed entries
+//!                               +--> logged        operations of an access log
+//!                               +--> reached       the state, in the same transaction
+//!                               `--> quarantine    entries that cannot be stored
+//! ```
+//!
+//! No rights are asked, no overlay judges or follows, and stamps come as they are. An entry that
+//! the store refuses waits in the quarantine, and the others go on.
+
+pub(crate) mod applier;
+mod content;
+mod entry_state;
+mod error;
+mod glue;
+mod incoming;
+mod logged;
+mod named_entries;
+mod quarantine;
+mod reached;
+mod removal;
+
+pub use applier::ContentReport;
+pub use content::{CopiedContent, ContentOptions};
+pub use error::ContentError;
+pub(crate) use quarantine::quarantined;
+pub use quarantine::QuarantinedEntry;
+pub(crate) use reached::state_of;

@@ -1,0 +1,186 @@
+//! Entries that could not be stored: one row for each, which is tried again.
+
+use std::borrow::Cow;
+
+use fulgurite_ldap::control::EntryUuid;
+use fulgurite_ldap::{ContentAttribute, ContentEntry};
+use fulgurite_store::{Snapshot, StoreError, View};
+
+use super::applier::Applier;
+use super::error::{ContentError, ContentResult};
+
+/// The prefix of the rows.
+const PREFIX: &[u8] = b"quarantine/";
+/// Entries that are kept at most. A provider that fills this is not one of our data.
+const ROWS_MAX: usize = 10_000;
+/// The version of a row.
+const VERSION: u8 = 1;
+
+/// An entry in the quarantine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct QuarantinedEntry {
+    /// The consumer that got it.
+    pub rid: u16,
+    /// The entry.
+    pub entry: ContentEntry,
+    /// The reason why it could not be stored.
+    pub reason: String,
+}
+
+fn key(uuid: &EntryUuid) -> Vec<u8> {
+    [PREFIX, uuid].concat()
+}
+
+/// Returns the entries of a database in the quarantine.
+pub(crate) fn quarantined<T: Snapshot>(
+    view: &View<'_, T>,
+) -> Result<Vec<QuarantinedEntry>, StoreError> {
+    let mut found = Vec::new();
+    view.sync_rows(PREFIX, &mut |key, value| {
+        let uuid = key.get(PREFIX.len()..).and_then(|key| key.try_into().ok());
+        found.extend(uuid.and_then(|uuid| decode(uuid, value)));
+        found.len() < ROWS_MAX
+    })?;
+    Ok(found)
+}
+
+impl Applier<'_, '_> {
+    /// Keeps an entry for another try.
+    pub(super) fn quarantine(&mut self, entry: &ContentEntry, reason: &str) -> ContentResult {
+        let mut rows = 0;
+        let view: &View<'_, _> = self.writer;
+        view.sync_rows(PREFIX, &mut |_, _| {
+            rows += 1;
+            rows < ROWS_MAX
+        })?;
+        if rows >= ROWS_MAX {
+            return Err(ContentError::LostSync("the quarantine is full".to_owned()));
+        }
+        let row = encode(self.content.rid, entry, reason);
+        Ok(self.writer.put_sync_row(&key(&entry.uuid), &row)?)
+    }
+
+    /// Forgets an entry that has been stored or deleted.
+    pub(super) fn release(&mut self, uuid: &EntryUuid) -> ContentResult {
+        Ok(self.writer.delete_sync_row(&key(uuid))?)
+    }
+
+    /// Tries the entries of this consumer in the quarantine again.
+    pub(crate) fn retry_quarantined(&mut self) -> ContentResult {
+        let view: &View<'_, _> = self.writer;
+        let rows = quarantined(view)?;
+        let rid = self.content.rid;
+        for row in rows.iter().filter(|row| row.rid == rid) {
+            match self.entry_state(&row.entry, None) {
+                Ok(()) | Err(ContentError::Refused(_)) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+}
+
+fn put(out: &mut Vec<u8>, bytes: &[u8]) {
+    let len = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
+    out.extend(len.to_le_bytes());
+    out.extend(bytes.iter().take(len as usize));
+}
+
+fn put_count(out: &mut Vec<u8>, count: usize) {
+    let count = u32::try_from(count).unwrap_or(u32::MAX);
+    out.extend(count.to_le_bytes());
+}
+
+fn encode(rid: u16, entry: &ContentEntry, reason: &str) -> Vec<u8> {
+    let mut out = vec![VERSION];
+    out.extend(rid.to_le_bytes());
+    put(&mut out, reason.as_bytes());
+    put(&mut out, entry.dn.as_bytes());
+    put_count(&mut out, entry.attributes.len());
+    for attribute in &entry.attributes {
+        put(&mut out, attribute.description.as_bytes());
+        put_count(&mut out, attribute.values.len());
+        for value in &attribute.values {
+            put(&mut out, value);
+        }
+    }
+    out
+}
+
+/// The rest of a row.
+struct RowReader<'r>(&'r [u8]);
+
+impl<'r> RowReader<'r> {
+    fn take(&mut self, len: usize) -> Option<&'r [u8]> {
+        let (taken, rest) = self.0.split_at_checked(len)?;
+        self.0 = rest;
+        Some(taken)
+    }
+
+    fn number(&mut self) -> Option<usize> {
+        let bytes = self.take(4)?.try_into().ok()?;
+        usize::try_from(u32::from_le_bytes(bytes)).ok()
+    }
+
+    fn bytes(&mut self) -> Option<&'r [u8]> {
+        let len = self.number()?;
+        self.take(len)
+    }
+
+    fn text(&mut self) -> Option<String> {
+        let bytes = self.bytes()?;
+        Some(String::from_utf8_lossy(bytes)).map(Cow::into_owned)
+    }
+}
+
+fn decode(uuid: EntryUuid, row: &[u8]) -> Option<QuarantinedEntry> {
+    let mut reader = RowReader(row);
+    let [VERSION] = reader.take(1)? else {
+        return None;
+    };
+    let rid = u16::from_le_bytes(reader.take(2)?.try_into().ok()?);
+    let (reason, dn) = (reader.text()?, reader.text()?);
+    let mut attributes = Vec::new();
+    for _ in 0..reader.number()? {
+        let description = reader.text()?;
+        let mut values = Vec::new();
+        for _ in 0..reader.number()? {
+            values.push(reader.bytes()?.to_vec());
+        }
+        attributes.push(ContentAttribute {
+            description,
+            values,
+        });
+    }
+    let entry = ContentEntry {
+        uuid,
+        dn,
+        attributes,
+    };
+    reader.0.is_empty().then_some(QuarantinedEntry {
+        rid,
+        entry,
+        reason,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_come_back_and_damaged_ones_do_not() {
+        let entry = ContentEntry {
+            uuid: [7; 16],
+            dn: "cn=x".to_owned(),
+            attributes: vec![ContentAttribute {
+                description: "cn".to_owned(),
+                values: vec![b"x".to_vec(), vec![0, 255]],
+            }],
+        };
+        let row = encode(9, &entry, "a reason");
+        let held = decode([7; 16], &row).expect("a row");
+        assert_eq!((held.rid, &held.entry, held.reason.as_str()), (9, &entry, "a reason"));
+        assert!((0..row.len()).all(|len| decode([7; 16], &row[..len]).is_none()));
+    }
+}

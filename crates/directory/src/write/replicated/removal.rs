@@ -1,0 +1,102 @@
+//! Entries that leave the content.
+
+use fulgurite_ldap::control::EntryUuid;
+use fulgurite_store::{EntryId, compile_filter};
+
+use super::applier::Applier;
+use super::entry_state::csn_of;
+use super::error::ContentResult;
+use super::reached::State;
+use crate::core::well_known_types::is_glue;
+
+impl Applier<'_, '_> {
+    /// Deletes the entry with a UUID, if it is here.
+    pub(super) fn delete(&mut self, uuid: &EntryUuid, csn: Option<&str>) -> ContentResult {
+        self.release(uuid)?;
+        let Some(id) = self.entry_of(uuid)? else {
+            return Ok(());
+        };
+        if self.content.multi_provider {
+            let held = self.copy_of(id)?;
+            // A change after the deletion wins.
+            if csn.is_some_and(|csn| csn_of(self, &held).as_str() > csn) {
+                return Ok(());
+            }
+        }
+        self.known.insert(*uuid, None);
+        self.remove(id)
+    }
+
+    /// Removes an entry. Glue takes its place if it has children.
+    pub(super) fn remove(&mut self, id: EntryId) -> ContentResult {
+        self.content.parked.retain(|parked| *parked != id);
+        if self.writer.has_children(id)? {
+            return self.turn_to_glue(id);
+        }
+        let parent = self.writer.parent(id)?;
+        self.writer.delete(id)?;
+        self.remove_empty_glue(parent)
+    }
+
+    /// Removes each entry of the content that the refresh has not named; `state` is that of the
+    /// provider.
+    pub(super) fn drop_unnamed(&mut self, state: &[String]) -> ContentResult {
+        let state = State::of(state);
+        let mut unnamed = self.unnamed(&state)?;
+        // Children come before their parents.
+        unnamed.sort_unstable_by_key(|(depth, id)| (std::cmp::Reverse(*depth), *id));
+        for (_, id) in unnamed {
+            let entry = self.copy_of(id)?;
+            let uuid = entry.values(self.core.types.entry_uuid.attribute).first();
+            let uuid = uuid.and_then(|text| uuid::Uuid::try_parse_ascii(text).ok());
+            if let Some(uuid) = uuid {
+                self.known.insert(uuid.into_bytes(), None);
+            }
+            self.remove(id)?;
+        }
+        Ok(())
+    }
+
+    /// Returns the entries that have not been named, each with its depth.
+    fn unnamed(&mut self, state: &State) -> ContentResult<Vec<(usize, EntryId)>> {
+        let Some(base) = self.writer.find(&self.content.local_base)?.entry() else {
+            return Ok(Vec::new());
+        };
+        let (schema, types) = (&self.core.schema, &self.core.types);
+        let (scope, filter) = (self.content.scope, self.content.filter.clone());
+        let mut candidates = self.writer.plan(base, scope, &filter)?;
+        let is_exact = candidates.is_exact();
+        let filter = compile_filter(&**self.writer, filter);
+        let mut unnamed = Vec::new();
+        while let Some(entry) = candidates.next_entry(&**self.writer)? {
+            let id = entry.id();
+            if self.content.named.contains(id) || is_glue(types, &entry) {
+                continue;
+            }
+            if !is_exact && !filter.test(schema, &entry).is_true() {
+                continue;
+            }
+            if self.content.multi_provider {
+                let values = entry.plain_values(types.entry_csn.attribute);
+                let csn = values.and_then(|values| values.iter().next());
+                let csn = csn.map(String::from_utf8_lossy);
+                // The provider does not know this change yet.
+                if csn.is_some_and(|csn| !state.covers(&csn)) {
+                    continue;
+                }
+            }
+            unnamed.push((self.writer.depth(id)?, id));
+        }
+        Ok(unnamed)
+    }
+
+    /// Removes entries that gave their name away and got no other one.
+    pub(super) fn drop_parked(&mut self) -> ContentResult {
+        for id in std::mem::take(&mut self.content.parked) {
+            if self.writer.entry(id)?.is_some() && !self.content.named.contains(id) {
+                self.remove(id)?;
+            }
+        }
+        Ok(())
+    }
+}
