@@ -10,6 +10,8 @@
 //!      |
 //!      +-------> tls        certificates, cipher suites, the TLS layer of a connection
 //!      |
+//!   replication  copies of other servers' databases: threads with outgoing connections
+//!
 //!   session    the protocol of one connection: bytes in, bytes out               no sockets
 //!      |
 //!   statistics counters that sessions and workers write and cn=Monitor reads
@@ -29,6 +31,8 @@
 mod admin;
 mod compose;
 mod driver;
+mod replication;
+mod replication_status;
 mod session;
 mod statistics;
 mod tls;

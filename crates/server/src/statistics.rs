@@ -15,6 +15,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use fulgurite_directory::Connection;
 use fulgurite_ldap::Operation;
 
+use crate::replication_status::ReplicationStatus;
+
 /// The counted operations, in the order of their entries.
 pub(crate) const OPERATIONS: [(&str, Operation); 10] = [
     ("Bind", Operation::Bind),
@@ -36,6 +38,8 @@ pub struct Statistics {
     /// Accepted connections; written by the acceptor.
     accepted: Counter,
     facts: Mutex<ServerInfo>,
+    /// The consumers of other servers.
+    replication: Arc<ReplicationStatus>,
 }
 
 /// Facts that do not change while a server runs.
@@ -126,6 +130,10 @@ impl Statistics {
     /// Sets the facts at the start of the server.
     pub(crate) fn begin(&self, facts: ServerInfo) {
         *lock(&self.facts) = facts;
+    }
+
+    pub(crate) fn replication(&self) -> Arc<ReplicationStatus> {
+        Arc::clone(&self.replication)
     }
 
     pub(crate) fn facts(&self) -> ServerInfo {

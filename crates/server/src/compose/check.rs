@@ -12,7 +12,7 @@ use fulgurite_config::{
 use fulgurite_policy::IndexKind;
 use fulgurite_schema::{Dn, Schema, SchemaError};
 
-use super::{convert, schema};
+use super::{convert, replication, schema};
 
 /// An error in the meaning of settings.
 #[derive(Debug, thiserror::Error)]
@@ -92,6 +92,7 @@ fn check_database(schema: &Arc<Schema>, database: &Database) -> Result<(), Check
     if let Some(name) = &update.value {
         check_dn(schema, "updatedn", name, &update.origin)?;
     }
+    replication::check(schema, database)?;
     check_directory(database)?;
     for index in &database.storage.indexes {
         check_index(schema, index)?;

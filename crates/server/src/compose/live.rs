@@ -17,6 +17,8 @@ use fulgurite_directory::{Directory, TreeRefusal, WriteReply, WriteRequest};
 use super::audit_files::AuditFiles;
 use super::configure::Configuration;
 use crate::admin::monitor::Monitor;
+use crate::replication::directory_source::DirectorySource;
+use crate::replication_status::ReplicationStatus;
 use crate::statistics::lock;
 
 /// The number of generations, after which the server needs a restart.
@@ -34,6 +36,8 @@ pub struct Live<'r> {
     /// that no update ends with definitions that are no longer in force.
     updating: RwLock<()>,
     monitor: Option<Arc<Monitor>>,
+    /// The states of the consumers of other servers.
+    pub(super) replication: Arc<ReplicationStatus>,
     /// The files of the logs of changes.
     pub(super) audit_files: AuditFiles,
 }
@@ -51,6 +55,7 @@ impl<'r> Live<'r> {
             reloading: Mutex::new(()),
             updating: RwLock::new(()),
             monitor: None,
+            replication: Arc::default(),
             audit_files: AuditFiles::default(),
         }
     }
@@ -65,6 +70,7 @@ impl<'r> Live<'r> {
     /// Sets the monitor whose figures are logged on request.
     #[must_use]
     pub fn with_monitor(mut self, monitor: Arc<Monitor>) -> Live<'r> {
+        self.replication = monitor.replication();
         self.monitor = Some(monitor);
         self
     }
@@ -160,6 +166,12 @@ impl<'r> Live<'r> {
             let _ = slot.set(Box::new(directory));
             self.newest.store(next, Ordering::Release);
         }
+    }
+}
+
+impl DirectorySource for Live<'_> {
+    fn newest(&self) -> &Directory {
+        self.current()
     }
 }
 

@@ -1,6 +1,7 @@
 //! [`Live`] as a handler: messages to operations of the newest directory, results to bytes.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use fulgurite_directory::{
@@ -14,6 +15,7 @@ use fulgurite_ldap::{
 
 use super::live::Live;
 use crate::admin::indexing;
+use crate::replication::runner;
 use crate::session::handler::{Handler, RunningSearch};
 
 /// Passwords for the hashing pool.
@@ -96,7 +98,18 @@ impl Handler for Live<'_> {
     }
 
     fn background(&self, pause: &dyn Fn(Duration) -> bool) {
-        indexing::run(&|| self.current().shared_stores(), pause);
+        let stop = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            let consumers = || runner::run(self, &self.replication, &stop);
+            let started = std::thread::Builder::new()
+                .name("replication".to_owned())
+                .spawn_scoped(scope, consumers);
+            if let Err(error) = started {
+                tracing::error!("no database is copied: no thread: {error}");
+            }
+            indexing::run(&|| self.current().shared_stores(), pause);
+            stop.store(true, Ordering::Relaxed);
+        });
     }
 
     fn begin_search<'h>(

@@ -6,7 +6,7 @@
 //!      |   seed                                         entries that must exist at the first start
 //!      |
 //!   reload and configure ---> open ---> check ---> convert            settings to a Directory
-//!                 |                     |
+//!                 |                     |   \-> replication: the directive syncrepl
 //!               schema              the words of the crates that act on the settings
 //!
 //!   editor ---> configure                                changes of a directory without a server
@@ -27,6 +27,7 @@ pub(crate) mod live;
 mod live_handler;
 pub(crate) mod open;
 mod reload;
+mod replication;
 pub(crate) mod schema;
 pub(crate) mod seed;
 pub(crate) mod service;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use fulgurite_config::{ConfigError, Database, DatabaseKind, Settings, Sourced, Subordinate};
+use fulgurite_config::{ConfigError, Database, DatabaseKind, ServerId, Settings, Sourced, Subordinate};
 use fulgurite_directory::{
     DatabaseOptions, Directory, DirectoryOptions, TreeOptions, TreeSource, WarningLog,
 };
@@ -11,7 +11,7 @@ use fulgurite_schema::{Schema, SchemaError};
 use fulgurite_store::{IndexKind, IndexKinds, IndexSpec, Store, StoreOptions};
 
 use super::check::{self, CheckError};
-use super::convert;
+use super::{convert, replication};
 use super::exposure::warn_if_exposed;
 use super::schema::{publish_the_same, schema};
 use crate::admin::config_tree::ConfigTree;
@@ -77,8 +77,8 @@ pub fn store_options(database: &Database) -> Result<StoreOptions, OpenError> {
     })
 }
 
-/// Returns the indexes of a store, with those that list the members of groups for
-/// `memberof` and `dynlist`.
+/// Returns the indexes of a store, with those that list the members of groups for `memberof` and
+/// `dynlist`, and that of a copy.
 fn indexes(database: &Database) -> Vec<IndexSpec> {
     let indexes = database.indexes().iter().map(convert::index).collect();
     with_members(database, indexes)
@@ -86,7 +86,10 @@ fn indexes(database: &Database) -> Vec<IndexSpec> {
 
 /// Adds the indexes that list the members of groups for `memberof` and `dynlist`.
 fn with_members(database: &Database, mut indexes: Vec<IndexSpec>) -> Vec<IndexSpec> {
-    for (attribute, _) in database.memberships() {
+    let members = database.memberships().map(|(member, _)| member);
+    // A consumer finds entries by their UUID.
+    let uuid = (!database.content.syncrepl.is_empty()).then_some("entryUUID");
+    for attribute in members.chain(uuid) {
         let known = indexes
             .iter_mut()
             .find(|index| index.attribute.eq_ignore_ascii_case(&attribute));
@@ -209,7 +212,6 @@ fn directory_options(
 ) -> Result<DirectoryOptions, OpenError> {
     let global = &settings.global;
     let texts = |list: &[Sourced<String>]| list.iter().map(|text| text.value.clone()).collect();
-    let first_id = global.server_ids.first();
     Ok(DirectoryOptions {
         access: convert::rules(&settings.frontend.access),
         without_rules: convert::without_rules(settings),
@@ -223,7 +225,7 @@ fn directory_options(
         sorted_values: global.sort_values.value.clone(),
         default_search_base: global.default_search_base.value.clone(),
         config: Some(config_options(settings)?),
-        server_id: first_id.map_or(0, |server| server.id),
+        server_id: ServerId::own(&global.server_ids, &global.listen),
         log: Arc::new(ServerLog),
         ..DirectoryOptions::new(schema, databases)
     })
@@ -290,6 +292,7 @@ fn database_options(database: &Database, store: Arc<Store>) -> Result<DatabaseOp
         access: convert::rules(&policy.access),
         limits: Some(convert::limits(policy)),
         restrictions: convert::restrictions(policy),
+        replication: replication::options(database),
         last_mod: *policy.last_mod,
         last_bind_s: policy.last_bind.then_some(*policy.last_bind_precision),
         add_content_acl: *policy.add_content_acl,
@@ -339,6 +342,13 @@ pub(super) fn config_options(settings: &Settings) -> Result<TreeOptions, OpenErr
     })
 }
 
+/// Returns true for a copy that clients may not update.
+fn is_shadow(database: &Database) -> bool {
+    let content = &database.content;
+    let is_copy = !content.syncrepl.is_empty() || content.update_dn.is_some();
+    is_copy && !*content.multi_provider
+}
+
 /// Returns all databases in the order of their numbers; the configuration is the first.
 fn monitored(settings: &Settings, stores: &[Arc<Store>]) -> Vec<MonitoredDatabase> {
     let mut stores = stores.iter();
@@ -362,6 +372,10 @@ fn monitored(settings: &Settings, stores: &[Arc<Store>]) -> Vec<MonitoredDatabas
             glued: *database.content.subordinate != Subordinate::No,
             read_only: *database.policy.read_only,
             shown: *database.content.monitoring,
+            shadow: is_shadow(database),
+            update_refs: (database.content.update_refs.iter())
+                .map(|url| url.value.clone())
+                .collect(),
         })
     })
     .collect()

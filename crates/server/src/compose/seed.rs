@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use fulgurite_auth::Scheme;
-use fulgurite_config::{ConfigError, Origin, SeedEntry, Settings};
+use fulgurite_config::{ConfigError, Origin, SeedEntry, ServerId, Settings};
 use fulgurite_directory::{Author, Directory, Importer, SystemClock, SystemEntropy};
 use fulgurite_schema::{AttributeDescription, Dn, Entry, Schema};
 use fulgurite_store::{EntryId, NameLookup, Store, StoreError};
@@ -134,10 +134,9 @@ fn author(settings: &Settings) -> Author {
     let root = settings
         .stores()
         .find_map(|database| database.content.root_dn.value.clone());
-    let server = settings.global.server_ids.first();
     Author {
         name: root.unwrap_or_default(),
-        server_id: server.map_or(0, |server| server.id),
+        server_id: ServerId::own(&settings.global.server_ids, &settings.global.listen),
         last_mod: true,
         computed: (settings.stores())
             .flat_map(|database| database.computed_attributes())

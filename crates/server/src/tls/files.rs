@@ -39,7 +39,7 @@ fn stamp(file: &Path) -> Option<(u64, SystemTime)> {
 }
 
 /// Reads the certificates of a file, at least one.
-pub(super) fn certificates(
+pub(crate) fn certificates(
     what: &'static str,
     file: &Path,
 ) -> Result<Vec<CertificateDer<'static>>, TlsError> {
@@ -59,7 +59,7 @@ pub(super) fn revocation_lists(
 }
 
 /// Reads the private key of a file.
-pub(super) fn key(file: &Path) -> Result<PrivateKeyDer<'static>, TlsError> {
+pub(crate) fn key(file: &Path) -> Result<PrivateKeyDer<'static>, TlsError> {
     let what = "key";
     let text = read(what, file)?;
     let unusable = |reason: String| TlsError::Unusable {
@@ -84,7 +84,7 @@ pub(super) fn key(file: &Path) -> Result<PrivateKeyDer<'static>, TlsError> {
 }
 
 /// Reads the certificates of all files of a folder, at least one.
-pub(super) fn certificates_in(folder: &Path) -> Result<Vec<CertificateDer<'static>>, TlsError> {
+pub(crate) fn certificates_in(folder: &Path) -> Result<Vec<CertificateDer<'static>>, TlsError> {
     let what = "folder of authorities";
     let files = files_in(folder).map_err(|source| TlsError::Unreadable {
         what,

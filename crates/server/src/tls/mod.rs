@@ -16,3 +16,5 @@ pub(crate) mod layer;
 pub(crate) mod reload;
 mod suites;
 mod verifier;
+
+pub(crate) use files::{certificates, certificates_in, key as private_key};

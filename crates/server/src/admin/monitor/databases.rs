@@ -109,7 +109,8 @@ impl Monitor {
         let mut entry = self
             .entry("monitoredObject", &name, ABOVE)
             .with("monitoredInfo", [kind])
-            .with("monitorIsShadow", ["FALSE"])
+            .with("monitorIsShadow", [truth(database.shadow)])
+            .with("monitorUpdateRef", database.update_refs.iter().cloned())
             .with(context, suffixes.clone())
             .with("monitorSuperiorDN", superior)
             .with("readOnly", [truth(database.read_only)])
@@ -128,6 +129,9 @@ impl Monitor {
         }
         let dn = entry.dn.clone();
         out.push(entry);
+        if let MonitoredKind::Store(store) = &database.kind {
+            self.consumers(store, &dn, out);
+        }
         if glue {
             out.push(
                 self.entry("monitoredObject", "Overlay 0", &dn)

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use fulgurite_directory::{Timestamp, TreeEntry};
 use fulgurite_store::Store;
 
+use crate::replication_status::ReplicationStatus;
 use crate::statistics::Statistics;
 
 /// The name of the top entry.
@@ -29,6 +30,10 @@ pub struct MonitoredDatabase {
     pub read_only: bool,
     /// True if the monitor shows it.
     pub shown: bool,
+    /// True if it is a copy that clients may not update.
+    pub shadow: bool,
+    /// The URLs that clients are sent to with updates.
+    pub update_refs: Vec<String>,
 }
 
 /// The backend of a database.
@@ -60,6 +65,11 @@ impl Monitor {
             statistics,
             databases,
         }
+    }
+
+    /// Returns the states of the consumers.
+    pub(crate) fn replication(&self) -> Arc<ReplicationStatus> {
+        self.statistics.replication()
     }
 
     /// Makes an entry with the attributes that every entry of the monitor has.

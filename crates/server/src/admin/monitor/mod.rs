@@ -11,6 +11,7 @@
 //! Each search generates the entries anew, and only those of the requested branch.
 
 mod connections;
+mod consumers;
 mod counters;
 mod databases;
 mod figures;

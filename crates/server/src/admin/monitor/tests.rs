@@ -15,6 +15,8 @@ fn monitor() -> (Monitor, Arc<Statistics>) {
         glued: false,
         read_only: false,
         shown: true,
+        shadow: false,
+        update_refs: Vec::new(),
     };
     let databases = vec![
         database(MonitoredKind::Config, "cn=config"),

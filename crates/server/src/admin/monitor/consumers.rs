@@ -1,0 +1,42 @@
+//! The consumers of a database, under the names that slapd gives them.
+
+use fulgurite_directory::TreeEntry;
+use fulgurite_store::Store;
+
+use super::figures::{Monitor, generalized};
+
+/// The time of an event that has not happened.
+const NEVER: &str = "00000101000000Z";
+
+fn time(ms: Option<u64>) -> String {
+    ms.map_or_else(|| NEVER.to_owned(), |ms| generalized(ms / 1000))
+}
+
+impl Monitor {
+    /// Adds an entry for each provider that the database is copied from.
+    pub(super) fn consumers(&self, store: &Store, above: &str, out: &mut Vec<TreeEntry>) {
+        for (rid, status) in self.replication().of(store.path()) {
+            let consumer = status.consumer;
+            let trouble = consumer.trouble.map(|text| format!("trouble: {text}"));
+            let facts = [
+                format!("applied: {}", status.applied),
+                format!("quarantined: {}", status.quarantined),
+                format!("refreshed: {}", consumer.refresh_entries),
+            ];
+            let facts = facts.into_iter().chain(trouble);
+            let name = format!("Consumer {rid:03}");
+            out.push(
+                self.entry("olmSyncReplInstance", &name, above)
+                    .with("olmSRProviderURIList", [status.provider])
+                    .with("olmSRConnection", [status.connection])
+                    .with("olmSRSyncPhase", [consumer.phase.as_str()])
+                    .with("olmSRNextConnect", [time(consumer.next_connect_ms)])
+                    .with("olmSRLastConnect", [time(consumer.last_connect_ms)])
+                    .with("olmSRLastContact", [time(consumer.last_contact_ms)])
+                    .with("olmSRLastCookieRcvd", [consumer.cookie_received])
+                    .with("olmSRLastCookieSent", [consumer.cookie_sent])
+                    .with("monitoredInfo", facts),
+            );
+        }
+    }
+}

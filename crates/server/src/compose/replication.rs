@@ -1,0 +1,107 @@
+//! The directive `syncrepl`: the check of its names, and its place in the options of a database.
+
+use std::sync::Arc;
+
+use fulgurite_config::{ConfigError, Database, SyncreplSetting};
+use fulgurite_directory::ReplicationOptions;
+use fulgurite_ldap::{FilterBuf, LdapUrl, Scheme};
+use fulgurite_policy::{BindMethod, StartTls, Syncrepl};
+use fulgurite_schema::{Dn, Schema};
+
+/// Checks the names, filters and attributes of the providers of a database.
+pub(super) fn check(schema: &Arc<Schema>, database: &Database) -> Result<(), ConfigError> {
+    let suffixes = database.content.suffixes.iter();
+    let suffixes = suffixes.filter_map(|suffix| Dn::parse(schema, suffix).ok());
+    let suffixes: Vec<Dn> = suffixes.collect();
+    for setting in &database.content.syncrepl {
+        let SyncreplSetting { settings, .. } = &setting.value;
+        let checked = check_one(schema, &suffixes, settings);
+        checked.map_err(|text| ConfigError::at(&setting.origin, text))?;
+        if sends_password_in_clear(settings) {
+            tracing::warn!(
+                "{}: syncrepl rid={:03}: the password travels without TLS: use starttls=critical or \
+                 ldaps",
+                setting.origin,
+                settings.rid
+            );
+        }
+    }
+    Ok(())
+}
+
+fn check_one(schema: &Schema, suffixes: &[Dn], settings: &Syncrepl) -> Result<(), String> {
+    let name = |what: &str, text: &str| {
+        let invalid = |_| format!("Invalid {what} DN \"{text}\": 21 (Invalid syntax).");
+        Dn::parse(schema, text).map_err(invalid)
+    };
+    let within = |what: &str, text: &str, dn: &Dn| {
+        let outside = || format!("{what} DN \"{text}\" is not within the database naming context.");
+        let mut suffixes = suffixes.iter();
+        let inside = suffixes.any(|suffix| dn.is_within(suffix));
+        inside.then_some(()).ok_or_else(outside)
+    };
+    let base = name("base", &settings.search_base)?;
+    match &settings.suffix_massage {
+        Some(text) => within("Massage", text, &name("massage", text)?)?,
+        None => within("Base", &settings.search_base, &base)?,
+    }
+    if let Some(log) = &settings.log_base {
+        name("logbase", log)?;
+    }
+    let filters = [
+        ("filter", Some(&settings.filter)),
+        ("logfilter", settings.log_filter.as_ref()),
+    ];
+    for (what, text) in filters {
+        let text = text.filter(|text| FilterBuf::parse(text).is_err());
+        if let Some(text) = text {
+            let (rid, base) = (settings.rid, settings.local_base());
+            return Err(format!(
+                "syncrepl rid={rid:03} searchbase=\"{base}\": unable to parse {what}=\"{text}\""
+            ));
+        }
+    }
+    let names = settings.attributes.iter().chain(&settings.excluded);
+    for name in names {
+        if !is_known(schema, name) {
+            return Err(format!("failed to add syncinfo: unknown attribute \"{name}\""));
+        }
+    }
+    Ok(())
+}
+
+fn is_known(schema: &Schema, name: &str) -> bool {
+    let class = name.strip_prefix(['@', '!']);
+    name == "*"
+        || name == "+"
+        || class.is_some_and(|class| schema.object_class(class).is_some())
+        || schema.describe(name.as_bytes()).is_ok()
+}
+
+fn sends_password_in_clear(settings: &Syncrepl) -> bool {
+    let is_plain = match settings.bind.method {
+        BindMethod::Simple => settings.bind.dn.is_some() && settings.bind.credentials.is_some(),
+        BindMethod::Sasl => {
+            let mechanism = settings.bind.mechanism.as_deref();
+            mechanism.is_some_and(|name| name.eq_ignore_ascii_case("PLAIN"))
+        }
+    };
+    let url = LdapUrl::parse(&settings.provider);
+    let is_open = url.is_ok_and(|url| url.scheme == Scheme::Ldap);
+    is_plain && is_open && settings.start_tls != StartTls::Critical
+}
+
+/// Returns the replication of a database.
+pub(super) fn options(database: &Database) -> ReplicationOptions {
+    let content = &database.content;
+    let consumers = content.syncrepl.iter();
+    let urls = content.update_refs.iter();
+    ReplicationOptions {
+        consumers: consumers
+            .map(|setting| setting.value.settings.clone())
+            .collect(),
+        update_refs: urls.map(|url| url.value.clone()).collect(),
+        update_dn: content.update_dn.value.clone(),
+        multi_provider: *content.multi_provider,
+    }
+}

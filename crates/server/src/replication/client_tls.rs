@@ -1,0 +1,119 @@
+//! TLS towards a provider.
+
+use std::sync::Arc;
+
+use fulgurite_policy::{CertificateDemand, SyncTls};
+use rustls::client::WebPkiServerVerifier;
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::crypto::CryptoProvider;
+use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::{
+    ClientConfig, ClientConnection, DigitallySignedStruct, Error, RootCertStore, SignatureScheme,
+};
+
+use crate::tls::error::TlsError;
+use crate::tls::{certificates, certificates_in, private_key};
+
+/// Begins TLS with a host.
+pub(super) fn connection(tls: &SyncTls, host: &str) -> Result<ClientConnection, String> {
+    let config = config(tls).map_err(|error| error.to_string())?;
+    let name = ServerName::try_from(host.trim_matches(['[', ']']).to_owned());
+    let name = name.map_err(|_| format!("\"{host}\" is no name of a host"))?;
+    ClientConnection::new(Arc::new(config), name).map_err(|error| error.to_string())
+}
+
+fn config(tls: &SyncTls) -> Result<ClientConfig, TlsError> {
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let refused = |error: Error| TlsError::Refused(error.to_string());
+    let wants_13 = tls.version_min.as_deref().is_some_and(|version| {
+        matches!(version, "3.4" | "1.3")
+    });
+    let versions: &[_] = match wants_13 {
+        true => &[&rustls::version::TLS13],
+        false => rustls::DEFAULT_VERSIONS,
+    };
+    let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
+        .with_protocol_versions(versions)
+        .map_err(refused)?;
+    let builder = builder
+        .dangerous()
+        .with_custom_certificate_verifier(verifier(tls, &provider)?);
+    let Some(file) = &tls.certificate_file else {
+        return Ok(builder.with_no_client_auth());
+    };
+    let chain = certificates("certificate", file)?;
+    let key = private_key(tls.key_file.as_ref().unwrap_or(file))?;
+    builder.with_client_auth_cert(chain, key).map_err(refused)
+}
+
+fn verifier(
+    tls: &SyncTls,
+    provider: &Arc<CryptoProvider>,
+) -> Result<Arc<dyn ServerCertVerifier>, TlsError> {
+    let demand = tls.demand.unwrap_or_default();
+    if matches!(demand, CertificateDemand::Never | CertificateDemand::Allow) {
+        return Ok(Arc::new(AnyCertificate(Arc::clone(provider))));
+    }
+    let mut roots = RootCertStore::empty();
+    if let Some(file) = &tls.ca_file {
+        for certificate in certificates("authorities", file)? {
+            roots.add(certificate).map_err(|error| TlsError::Unusable {
+                what: "authorities",
+                file: file.clone(),
+                reason: error.to_string(),
+            })?;
+        }
+    }
+    if let Some(folder) = &tls.ca_path {
+        roots.add_parsable_certificates(certificates_in(folder)?);
+    }
+    if roots.is_empty() {
+        let text = "there are no authorities to verify the provider (tls_cacert)";
+        return Err(TlsError::Refused(text.to_owned()));
+    }
+    WebPkiServerVerifier::builder_with_provider(Arc::new(roots), Arc::clone(provider))
+        .build()
+        .map(|verifier| verifier as Arc<dyn ServerCertVerifier>)
+        .map_err(|error| TlsError::Refused(error.to_string()))
+}
+
+/// Accepts every certificate, as `tls_reqcert=never` and `allow` want it.
+#[derive(Debug)]
+struct AnyCertificate(Arc<CryptoProvider>);
+
+impl ServerCertVerifier for AnyCertificate {
+    fn verify_server_cert(
+        &self,
+        _: &CertificateDer<'_>,
+        _: &[CertificateDer<'_>],
+        _: &ServerName<'_>,
+        _: &[u8],
+        _: UnixTime,
+    ) -> Result<ServerCertVerified, Error> {
+        Ok(ServerCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        let algorithms = &self.0.signature_verification_algorithms;
+        rustls::crypto::verify_tls12_signature(message, certificate, signature, algorithms)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        let algorithms = &self.0.signature_verification_algorithms;
+        rustls::crypto::verify_tls13_signature(message, certificate, signature, algorithms)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.0.signature_verification_algorithms.supported_schemes()
+    }
+}

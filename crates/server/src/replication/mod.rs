@@ -1,0 +1,18 @@
+//! Copies of other servers' databases: one thread for each `syncrepl`, with its connection.
+//!
+//! ```text
+//!   runner   starts and ends threads as the newest configuration says
+//!     `--> session   replica::Consumer <--messages-- stream (TCP, UNIX, TLS) <-- provider
+//!             |            `-- changes, gathered --> Directory::apply_content, one transaction
+//!             `--> ReplicationStatus    for cn=Monitor and the command
+//! ```
+//!
+//! The threads block on their sockets. A server has few providers, the changes of one are stored in
+//! their order, and a commit waits for the disk anyhow: an event loop would save nothing.
+
+mod client_tls;
+mod connect;
+pub(crate) mod directory_source;
+pub(crate) mod runner;
+mod session;
+mod stream;

@@ -1,0 +1,306 @@
+//! One consumer on its thread: it connects, reads, and stores what it gathers.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use fulgurite_directory::{
+    ContentError, ContentOptions, CopiedContent, Directory, Entropy as _, SystemEntropy,
+};
+use fulgurite_ldap::ResponseMessage;
+use fulgurite_policy::Syncrepl;
+use fulgurite_replica::{
+    BindSecrets, Consumer, ContentChange, Phase, Trouble, Turn, Vector,
+};
+use fulgurite_schema::Schema;
+
+use super::connect::connect;
+use super::directory_source::DirectorySource;
+use super::stream::ProviderStream;
+use crate::replication_status::{ReplicationStatus, SessionStatus};
+
+/// Changes of one transaction at most.
+const BATCH_CHANGES_MAX: usize = 512;
+/// Bytes of one transaction, about.
+const BATCH_BYTES_MAX: usize = 4 << 20;
+/// The time that a change waits for others.
+const BATCH_WAIT: Duration = Duration::from_millis(20);
+/// The time between looks at the wish to stop.
+const LOOK_EVERY: Duration = Duration::from_millis(250);
+/// The time between tries of the quarantine.
+const QUARANTINE_EVERY: Duration = Duration::from_secs(60);
+/// The time that a provider may take to read a request.
+const SEND_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// A consumer of one database.
+#[derive(Clone, Debug)]
+pub(super) struct SessionTask {
+    /// The folder of the store.
+    pub(super) store: PathBuf,
+    pub(super) settings: Syncrepl,
+    pub(super) multi_provider: bool,
+    /// Set when the consumer has to end.
+    pub(super) stop: Arc<AtomicBool>,
+}
+
+/// A running consumer.
+struct Session<'l> {
+    source: &'l dyn DirectorySource,
+    task: &'l SessionTask,
+    status: &'l ReplicationStatus,
+    consumer: Consumer,
+    content: CopiedContent,
+    schema: Arc<Schema>,
+    stream: Option<ProviderStream>,
+    pending: Vec<ContentChange>,
+    pending_bytes: usize,
+    pending_since: Option<Instant>,
+    tried_quarantine: Instant,
+    shown: SessionStatus,
+}
+
+/// Runs a consumer until it has to end.
+pub(super) fn run(source: &dyn DirectorySource, task: &SessionTask, status: &ReplicationStatus) {
+    let rid = task.settings.rid;
+    match Session::new(source, task, status) {
+        Some(mut session) => session.run(),
+        None => tracing::error!("syncrepl rid={rid:03}: the database cannot be read"),
+    }
+    status.forget(&task.store, rid);
+}
+
+fn now_ms() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    since.map_or(0, |since| u64::try_from(since.as_millis()).unwrap_or(0))
+}
+
+impl<'l> Session<'l> {
+    fn new(
+        source: &'l dyn DirectorySource,
+        task: &'l SessionTask,
+        status: &'l ReplicationStatus,
+    ) -> Option<Session<'l>> {
+        let directory = source.newest();
+        let database = directory.database_at(&task.store)?;
+        let stored = Vector::of(database.content_state().ok()?);
+        let options = ContentOptions {
+            settings: &task.settings,
+            multi_provider: task.multi_provider,
+        };
+        let schema = Arc::clone(directory.schema());
+        let server = task.multi_provider.then(|| directory.server_id());
+        Some(Session {
+            source,
+            task,
+            status,
+            consumer: Consumer::new(task.settings.clone(), stored, server),
+            content: CopiedContent::new(&schema, options)?,
+            schema,
+            stream: None,
+            pending: Vec::new(),
+            pending_bytes: 0,
+            pending_since: None,
+            tried_quarantine: Instant::now(),
+            shown: SessionStatus {
+                provider: task.settings.provider.clone(),
+                ..SessionStatus::default()
+            },
+        })
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.task.stop.load(Ordering::Relaxed)
+    }
+
+    /// Returns true if the configuration has another schema now: names are resolved anew.
+    fn is_outdated(&self) -> bool {
+        !Arc::ptr_eq(self.source.newest().schema(), &self.schema)
+    }
+
+    fn run(&mut self) {
+        while !self.is_stopped() && !self.is_outdated() {
+            let turn = self.consumer.turn(now_ms());
+            let done = match turn {
+                Turn::Connect { deadline_ms } => self.connect(deadline_ms),
+                Turn::Receive { deadline_ms } => self.receive(deadline_ms),
+                Turn::Wait { until_ms } => {
+                    self.wait(until_ms);
+                    Ok(())
+                }
+                Turn::Stop => {
+                    self.disconnect();
+                    std::thread::sleep(LOOK_EVERY);
+                    Ok(())
+                }
+            };
+            if let Err(trouble) = done {
+                self.fail(&trouble);
+            }
+            self.show();
+        }
+        // Without a commit the next session gets these changes again.
+        self.pending.clear();
+        self.disconnect();
+    }
+
+    fn connect(&mut self, deadline_ms: u64) -> Result<(), Trouble> {
+        let timeout = Duration::from_millis(deadline_ms.saturating_sub(now_ms()).max(1));
+        self.show();
+        let stream = connect(&self.task.settings, timeout)?;
+        self.shown.connection = stream.local();
+        self.stream = Some(stream);
+        let mut secrets = [0; 18];
+        let random = [SystemEntropy.random(), SystemEntropy.random()].concat();
+        secrets.iter_mut().zip(random).for_each(|(to, from)| *to = from);
+        self.consumer.connected(now_ms(), BindSecrets(secrets))?;
+        self.send()
+    }
+
+    fn send(&mut self) -> Result<(), Trouble> {
+        let bytes = self.consumer.take_output();
+        let Some(stream) = self.stream.as_mut().filter(|_| !bytes.is_empty()) else {
+            return Ok(());
+        };
+        stream.send(&bytes, SEND_TIMEOUT).map_err(lost)
+    }
+
+    /// Reads one message, or waits for a while. Stores what has been gathered when it is time.
+    fn receive(&mut self, deadline_ms: Option<u64>) -> Result<(), Trouble> {
+        let now = now_ms();
+        if deadline_ms.is_some_and(|deadline| deadline <= now) {
+            return Err(Trouble::Silence);
+        }
+        let mut wait = LOOK_EVERY;
+        if let Some(deadline) = deadline_ms {
+            wait = wait.min(Duration::from_millis(deadline - now));
+        }
+        if let Some(since) = self.pending_since {
+            wait = wait.min(BATCH_WAIT.saturating_sub(since.elapsed()));
+        }
+        let Some(stream) = &mut self.stream else {
+            return Err(Trouble::Connection("there is no connection".to_owned()));
+        };
+        let message = stream.receive(wait.max(Duration::from_millis(1)));
+        match message.map_err(lost) {
+            Ok(Some(bytes)) => {
+                let message = ResponseMessage::decode(bytes);
+                let message = message.map_err(|_| Trouble::Protocol("a malformed message"))?;
+                let taken = self.consumer.receive(&message, now);
+                self.gather();
+                if let Err(trouble) = taken {
+                    self.store()?;
+                    return Err(trouble);
+                }
+                self.send()?;
+            }
+            Ok(None) => {}
+            Err(trouble) => {
+                // Each change stands for itself: what has come is kept.
+                self.store()?;
+                return Err(trouble);
+            }
+        }
+        self.store_if_due()
+    }
+
+    fn gather(&mut self) {
+        let changes = self.consumer.take_changes();
+        if changes.is_empty() {
+            return;
+        }
+        self.pending_since.get_or_insert_with(Instant::now);
+        self.pending_bytes += changes.iter().map(ContentChange::bytes).sum::<usize>();
+        self.pending.extend(changes);
+    }
+
+    fn store_if_due(&mut self) -> Result<(), Trouble> {
+        let is_full =
+            self.pending.len() >= BATCH_CHANGES_MAX || self.pending_bytes >= BATCH_BYTES_MAX;
+        let is_late = self.pending_since.is_some_and(|since| since.elapsed() >= BATCH_WAIT);
+        let more = self.stream.as_ref().is_some_and(ProviderStream::is_ready);
+        let is_waiting = self.consumer.status().phase == Phase::Waiting;
+        if is_full || (is_late && !more) || is_waiting {
+            self.store()?;
+        }
+        if self.tried_quarantine.elapsed() >= QUARANTINE_EVERY {
+            self.tried_quarantine = Instant::now();
+            let directory = self.source.newest();
+            let tried = directory.retry_quarantined(&self.task.store, &mut self.content);
+            tried.map_err(|error| Trouble::Store(error.to_string()))?;
+            self.count_quarantined(directory);
+        }
+        Ok(())
+    }
+
+    /// Stores what has been gathered, in one transaction.
+    fn store(&mut self) -> Result<(), Trouble> {
+        let changes = std::mem::take(&mut self.pending);
+        (self.pending_bytes, self.pending_since) = (0, None);
+        if changes.is_empty() {
+            return Ok(());
+        }
+        if self.is_outdated() {
+            return Err(Trouble::Connection("the schema has changed".to_owned()));
+        }
+        let directory = self.source.newest();
+        let report = directory.apply_content(&self.task.store, &mut self.content, &changes);
+        let report = report.map_err(|error: ContentError| Trouble::Store(error.to_string()))?;
+        let rid = self.task.settings.rid;
+        for warning in &report.warnings {
+            tracing::warn!("syncrepl rid={rid:03}: {warning}");
+        }
+        self.shown.applied += report.applied;
+        if report.quarantined > 0 {
+            self.count_quarantined(directory);
+        }
+        if let Some(state) = report.state {
+            self.consumer.has_stored(Vector::of(state));
+        }
+        if let Some(reason) = report.lost_sync {
+            tracing::warn!("syncrepl rid={rid:03}: {reason}: reading the entries again");
+            self.disconnect();
+            self.consumer.lost_sync(now_ms());
+        }
+        Ok(())
+    }
+
+    fn count_quarantined(&mut self, directory: &Directory) {
+        let database = directory.database_at(&self.task.store);
+        let rows = database.and_then(|database| database.quarantined().ok());
+        let rid = self.task.settings.rid;
+        let own = rows.map(|rows| rows.iter().filter(|row| row.rid == rid).count() as u64);
+        self.shown.quarantined = own.unwrap_or(self.shown.quarantined);
+    }
+
+    fn wait(&mut self, until_ms: u64) {
+        self.disconnect();
+        let left = Duration::from_millis(until_ms.saturating_sub(now_ms()));
+        std::thread::sleep(left.min(LOOK_EVERY));
+    }
+
+    fn disconnect(&mut self) {
+        self.stream = None;
+        self.shown.connection.clear();
+    }
+
+    fn fail(&mut self, trouble: &Trouble) {
+        let rid = self.task.settings.rid;
+        tracing::warn!("syncrepl rid={rid:03}: {trouble}");
+        self.pending.clear();
+        (self.pending_bytes, self.pending_since) = (0, None);
+        self.disconnect();
+        let [jitter, ..] = SystemEntropy.random();
+        self.consumer.failed(trouble, now_ms(), jitter);
+    }
+
+    fn show(&mut self) {
+        self.shown.consumer.clone_from(self.consumer.status());
+        self.status
+            .set(&self.task.store, self.task.settings.rid, self.shown.clone());
+    }
+}
+
+fn lost(error: std::io::Error) -> Trouble {
+    Trouble::Connection(error.to_string())
+}
