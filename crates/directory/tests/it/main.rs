@@ -28,6 +28,7 @@ mod paging;
 mod password_policy;
 mod referral;
 mod refint;
+mod replicated;
 mod restrictions;
 mod sasl;
 mod search;

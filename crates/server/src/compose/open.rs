@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use fulgurite_config::{ConfigError, Database, DatabaseKind, ServerId, Settings, Sourced, Subordinate};
+use fulgurite_config::{ConfigError, Database, DatabaseKind, Global, ServerId, Settings, Sourced, Subordinate};
 use fulgurite_directory::{
     DatabaseOptions, Directory, DirectoryOptions, TreeOptions, TreeSource, WarningLog,
 };
@@ -165,7 +165,7 @@ pub(crate) fn open_with(
         .collect::<Result<Vec<_>, _>>()?;
     let databases = settings.stores().zip(&stores);
     let databases = databases
-        .map(|(database, store)| database_options(database, Arc::clone(store)))
+        .map(|(database, store)| database_options(&settings.global, database, Arc::clone(store)))
         .collect::<Result<Vec<_>, _>>()?;
     let monitor = statistics.map(|statistics| {
         let databases = monitored(settings, &stores);
@@ -282,7 +282,11 @@ fn add_member_indexes(database: &Database, store: &Store) -> Result<(), OpenErro
     Ok(())
 }
 
-fn database_options(database: &Database, store: Arc<Store>) -> Result<DatabaseOptions, OpenError> {
+fn database_options(
+    global: &Global,
+    database: &Database,
+    store: Arc<Store>,
+) -> Result<DatabaseOptions, OpenError> {
     let policy = &database.policy;
     Ok(DatabaseOptions {
         subordinate: *database.content.subordinate,
@@ -292,7 +296,7 @@ fn database_options(database: &Database, store: Arc<Store>) -> Result<DatabaseOp
         access: convert::rules(&policy.access),
         limits: Some(convert::limits(policy)),
         restrictions: convert::restrictions(policy),
-        replication: replication::options(database),
+        replication: replication::options(global, database),
         last_mod: *policy.last_mod,
         last_bind_s: policy.last_bind.then_some(*policy.last_bind_precision),
         add_content_acl: *policy.add_content_acl,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use fulgurite_config::{ConfigError, Database, SyncreplSetting};
+use fulgurite_config::{ConfigError, Database, Global, SyncreplSetting};
 use fulgurite_directory::ReplicationOptions;
 use fulgurite_ldap::{FilterBuf, LdapUrl, Scheme};
 use fulgurite_policy::{BindMethod, StartTls, Syncrepl};
@@ -92,16 +92,30 @@ fn sends_password_in_clear(settings: &Syncrepl) -> bool {
 }
 
 /// Returns the replication of a database.
-pub(super) fn options(database: &Database) -> ReplicationOptions {
+pub(super) fn options(global: &Global, database: &Database) -> ReplicationOptions {
     let content = &database.content;
     let consumers = content.syncrepl.iter();
     let urls = content.update_refs.iter();
     ReplicationOptions {
         consumers: consumers
-            .map(|setting| setting.value.settings.clone())
+            .map(|setting| with_own_tls(global, setting.value.settings.clone()))
             .collect(),
         update_refs: urls.map(|url| url.value.clone()).collect(),
         update_dn: content.update_dn.value.clone(),
         multi_provider: *content.multi_provider,
     }
+}
+
+/// Gives a consumer the server's own authorities and certificate, unless it has others.
+fn with_own_tls(global: &Global, mut settings: Syncrepl) -> Syncrepl {
+    let tls = &mut settings.tls;
+    if tls.ca_file.is_none() && tls.ca_path.is_none() {
+        tls.ca_file.clone_from(&global.tls_ca.value);
+        tls.ca_path.clone_from(&global.tls_ca_directory.value);
+    }
+    if tls.certificate_file.is_none() && tls.key_file.is_none() {
+        tls.certificate_file.clone_from(&global.tls_certificate.value);
+        tls.key_file.clone_from(&global.tls_key.value);
+    }
+    settings
 }

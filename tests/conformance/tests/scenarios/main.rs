@@ -16,6 +16,7 @@ mod certificates;
 mod changing;
 mod configuring;
 mod configuring_file;
+mod copies;
 mod data;
 mod databases;
 mod dereferencing;

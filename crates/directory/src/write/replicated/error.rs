@@ -14,6 +14,9 @@ pub enum ContentError {
     /// A logged operation does not fit the copy. What came before it is stored.
     #[error("{0}")]
     LostSync(String),
+    /// Too many entries wait in the quarantine: something else is wrong.
+    #[error("the quarantine is full")]
+    QuarantineFull,
     /// The database is gone from the configuration.
     #[error("the database is no longer configured")]
     NoDatabase,

@@ -8,6 +8,9 @@ use super::error::{ContentError, ContentResult, refused};
 use crate::core::well_known_types::is_glue;
 use crate::write::stamp::uuid_v4;
 
+/// Levels of glue that one entry gets at most.
+const LEVELS_MAX: usize = 64;
+
 impl Applier<'_, '_> {
     /// Returns the parent of a name, and makes it and those above it if they are missing.
     pub(super) fn parent_of(&mut self, dn: &Dn, csn: &[u8]) -> ContentResult<EntryId> {
@@ -31,6 +34,9 @@ impl Applier<'_, '_> {
             return refused(format!("{} is outside the database", dn.pretty()));
         };
         let begin = above.map_or(first, |(_, depth)| depth + 1);
+        if dn.depth() > begin + LEVELS_MAX {
+            return refused(format!("more than {LEVELS_MAX} parents are missing"));
+        }
         let mut parent = above.take().map_or(EntryId::ROOT, |(id, _)| id);
         for depth in begin..=dn.depth() {
             let Some(name) = dn.ancestor(depth) else {

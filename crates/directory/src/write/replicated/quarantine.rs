@@ -54,7 +54,7 @@ impl Applier<'_, '_> {
             rows < ROWS_MAX
         })?;
         if rows >= ROWS_MAX {
-            return Err(ContentError::LostSync("the quarantine is full".to_owned()));
+            return Err(ContentError::QuarantineFull);
         }
         let row = encode(self.content.rid, entry, reason);
         Ok(self.writer.put_sync_row(&key(&entry.uuid), &row)?)

@@ -1,0 +1,386 @@
+//! Changes of a copied content: names, glue, deletions, the quarantine and the state.
+
+use fulgurite_directory::{ContentOptions, CopiedContent};
+use fulgurite_ldap::{
+    ContentAttribute, ContentChange, ContentEntry, LoggedKind, LoggedOperation, ModifyOperation,
+    ResultCode,
+};
+use fulgurite_policy::Syncrepl;
+
+use crate::support::{TOP, World};
+
+fn csn(number: u32) -> String {
+    format!("20260101000000.{number:06}Z#000000#001#000000")
+}
+
+/// An empty database that is a copy.
+struct Copy {
+    world: World,
+    content: CopiedContent,
+    settings: Syncrepl,
+}
+
+impl Copy {
+    fn new(adjust: impl FnOnce(&mut Syncrepl), multi_provider: bool) -> Copy {
+        let mut settings = Syncrepl::new(1, "ldap://h", TOP);
+        adjust(&mut settings);
+        let world = World::empty(|options| {
+            let replication = &mut options.databases[0].replication;
+            replication.consumers = vec![settings.clone()];
+            replication.multi_provider = multi_provider;
+        });
+        let options = ContentOptions {
+            settings: &settings,
+            multi_provider,
+        };
+        let content = CopiedContent::new(world.directory.schema(), options);
+        Copy {
+            content: content.expect("sound settings"),
+            settings,
+            world,
+        }
+    }
+
+    fn plain() -> Copy {
+        Copy::new(|_| {}, false)
+    }
+
+    #[track_caller]
+    fn apply(&mut self, changes: &[ContentChange]) -> fulgurite_directory::ContentReport {
+        let store = self.world.store.path().to_owned();
+        let applied = self.world.directory.apply_content(&store, &mut self.content, changes);
+        applied.expect("a sound store")
+    }
+
+    fn names(&self) -> Vec<String> {
+        self.world.names("(objectClass=*)")
+    }
+
+    fn state(&self) -> Vec<String> {
+        let database = &self.world.directory.databases()[0];
+        database.content_state().expect("a sound store")
+    }
+}
+
+fn attribute(name: &str, values: &[&str]) -> ContentAttribute {
+    ContentAttribute {
+        description: name.to_owned(),
+        values: values.iter().map(|value| value.as_bytes().to_vec()).collect(),
+    }
+}
+
+fn unit(uuid: u8, dn: &str, number: u32) -> ContentChange {
+    let rdn = dn.split(',').next().expect("a name");
+    let (name, value) = rdn.split_once('=').expect("an RDN");
+    let (class, name) = match name {
+        "dc" => ("domain", "dc"),
+        _ => ("organizationalUnit", "ou"),
+    };
+    ContentChange::Entry(ContentEntry {
+        uuid: [uuid; 16],
+        dn: dn.to_owned(),
+        attributes: vec![
+            attribute("objectClass", &["top", class]),
+            attribute("structuralObjectClass", &[class]),
+            attribute(name, &[value]),
+            attribute("entryCSN", &[&csn(number)]),
+            attribute("hasSubordinates", &["TRUE"]),
+        ],
+    })
+}
+
+fn delete(uuid: u8) -> ContentChange {
+    ContentChange::Delete {
+        uuid: [uuid; 16],
+        csn: None,
+    }
+}
+
+fn reached(number: u32) -> ContentChange {
+    ContentChange::Reached {
+        csns: vec![csn(number)],
+        replaces: false,
+    }
+}
+
+fn drop_unnamed() -> ContentChange {
+    ContentChange::DropUnnamed {
+        state: vec![csn(99)],
+    }
+}
+
+#[test]
+fn entries_come_change_and_go_with_the_state() {
+    let mut copy = Copy::plain();
+    let a = format!("ou=a,{TOP}");
+    copy.apply(&[unit(1, TOP, 1), unit(2, &a, 2), reached(2)]);
+    assert_eq!(copy.names(), [TOP, &a]);
+    assert_eq!(copy.state(), [csn(2)]);
+    let entry = copy.world.read(&a, &["*", "+"]);
+    assert_eq!(entry.get("entryUUID"), ["02020202-0202-0202-0202-020202020202"]);
+    assert_eq!(entry.get("entryCSN"), [csn(2)]);
+    assert_eq!(entry.get("hasSubordinates"), ["FALSE"], "it is computed here");
+    let b = format!("ou=b,{TOP}");
+    copy.apply(&[unit(2, &b, 3), reached(3)]);
+    assert_eq!(copy.names(), [TOP, &b]);
+    assert_eq!(copy.world.read(&b, &["ou"]).get("ou"), ["b"]);
+    copy.apply(&[delete(2), delete(9), reached(4)]);
+    assert_eq!(copy.names(), [TOP]);
+    assert_eq!(copy.state(), [csn(4)]);
+    // An older state does not take the place of a newer one, except on purpose.
+    copy.apply(&[reached(1)]);
+    assert_eq!(copy.state(), [csn(4)]);
+    let csns = vec![csn(1)];
+    let replaces = true;
+    copy.apply(&[ContentChange::Reached { csns, replaces }]);
+    assert_eq!(copy.state(), [csn(1)]);
+}
+
+#[test]
+fn the_state_stays_when_its_entry_changes() {
+    let mut copy = Copy::plain();
+    copy.apply(&[unit(1, TOP, 1), reached(1)]);
+    copy.apply(&[unit(1, TOP, 2)]);
+    assert_eq!(copy.state(), [csn(1)]);
+}
+
+#[test]
+fn missing_parents_are_glue_until_they_come() {
+    let mut copy = Copy::plain();
+    let (a, b) = (format!("ou=a,{TOP}"), format!("ou=b,ou=a,{TOP}"));
+    copy.apply(&[unit(3, &b, 3), reached(3)]);
+    assert_eq!(copy.names(), [&*b], "glue is not shown");
+    assert_eq!(copy.state(), [csn(3)], "it has the state all the same");
+    copy.apply(&[unit(2, &a, 2), unit(1, TOP, 1)]);
+    assert_eq!(copy.names(), [TOP, &a, &b]);
+    assert_eq!(copy.state(), [csn(3)]);
+    // A parent that goes before its child becomes glue, which goes with the child.
+    copy.apply(&[delete(2)]);
+    assert_eq!(copy.names(), [TOP, &b]);
+    copy.apply(&[delete(3)]);
+    assert_eq!(copy.names(), [TOP]);
+    assert_eq!(copy.world.store.snapshot().unwrap().entry_count().unwrap(), 1);
+}
+
+#[test]
+fn names_can_be_swapped_with_what_is_below() {
+    let mut copy = Copy::plain();
+    let (a, b) = (format!("ou=a,{TOP}"), format!("ou=b,{TOP}"));
+    let below = format!("ou=c,{a}");
+    copy.apply(&[
+        unit(1, TOP, 1),
+        unit(2, &a, 2),
+        unit(3, &b, 3),
+        unit(4, &below, 4),
+    ]);
+    copy.apply(&[
+        ContentChange::BeginRefresh,
+        unit(3, &a, 5),
+        unit(2, &b, 6),
+        ContentChange::EndRefresh,
+    ]);
+    let moved = format!("ou=c,{b}");
+    assert_eq!(copy.names(), [TOP, &a, &b, &moved]);
+    assert_eq!(copy.world.read(&b, &["entryUUID"]).get("entryUUID")[0][..2], *"02");
+    // A holder that never gets another name is gone at the end of the refresh.
+    copy.apply(&[
+        ContentChange::BeginRefresh,
+        unit(5, &a, 7),
+        ContentChange::EndRefresh,
+    ]);
+    assert_eq!(copy.names(), [TOP, &a, &b, &moved]);
+    assert_eq!(copy.world.read(&a, &["entryUUID"]).get("entryUUID")[0][..2], *"05");
+    assert_eq!(copy.world.store.snapshot().unwrap().entry_count().unwrap(), 4);
+}
+
+#[test]
+fn what_a_refresh_does_not_name_is_dropped() {
+    let mut copy = Copy::plain();
+    let (a, b) = (format!("ou=a,{TOP}"), format!("ou=b,{TOP}"));
+    let (c, d) = (format!("ou=c,{a}"), format!("ou=d,{b}"));
+    copy.apply(&[
+        unit(1, TOP, 1),
+        unit(2, &a, 2),
+        unit(3, &b, 3),
+        unit(4, &c, 4),
+        unit(5, &d, 5),
+    ]);
+    // The parts of a refresh may be in several batches.
+    copy.apply(&[ContentChange::BeginRefresh, ContentChange::Present(vec![[1; 16], [5; 16]])]);
+    copy.apply(&[unit(6, &format!("ou=e,{TOP}"), 6), drop_unnamed(), ContentChange::EndRefresh]);
+    assert_eq!(copy.names(), [TOP, &d, &*format!("ou=e,{TOP}")]);
+}
+
+#[test]
+fn an_entry_that_cannot_be_stored_waits() {
+    let mut copy = Copy::new(|settings| settings.schema_checking = true, false);
+    let a = format!("ou=a,{TOP}");
+    let mut wrong = unit(2, &a, 2);
+    if let ContentChange::Entry(entry) = &mut wrong {
+        entry.attributes.push(attribute("noSuchType", &["x"]));
+    }
+    let mut other = unit(3, &format!("ou=b,{TOP}"), 3);
+    if let ContentChange::Entry(entry) = &mut other {
+        entry.attributes.push(attribute("sn", &["x"]));
+    }
+    let outside = unit(4, "dc=elsewhere", 4);
+    let c = format!("ou=c,{TOP}");
+    let report = copy.apply(&[unit(1, TOP, 1), wrong, other, outside, unit(5, &c, 5), reached(5)]);
+    assert_eq!((report.quarantined, report.warnings.len()), (3, 3), "{report:?}");
+    assert_eq!(copy.names(), [TOP, &c], "the others go on");
+    assert_eq!(copy.state(), [csn(5)]);
+    let database = &copy.world.directory.databases()[0];
+    let waiting = database.quarantined().expect("a sound store");
+    let reasons: Vec<&str> = waiting.iter().map(|row| row.reason.as_str()).collect();
+    assert_eq!(waiting.len(), 3);
+    assert!(reasons[0].contains("noSuchType"), "{reasons:?}");
+    assert!(reasons[1].contains("sn"), "{reasons:?}");
+    assert!(reasons[2].contains("outside"), "{reasons:?}");
+    // A newer state, or a deletion, ends the wait.
+    copy.apply(&[unit(2, &a, 6), delete(3), delete(4)]);
+    assert_eq!(copy.names(), [TOP, &a, &c]);
+    let database = &copy.world.directory.databases()[0];
+    assert!(database.quarantined().expect("a sound store").is_empty());
+}
+
+#[test]
+fn names_move_with_their_base() {
+    let adjust = |settings: &mut Syncrepl| {
+        settings.search_base = "dc=other,dc=org".to_owned();
+        settings.suffix_massage = Some(TOP.to_owned());
+        settings.excluded = vec!["description".to_owned()];
+    };
+    let mut copy = Copy::new(adjust, false);
+    let mut top = unit(1, "dc=other,dc=org", 1);
+    if let ContentChange::Entry(entry) = &mut top {
+        let within = "ou=a,dc=other,dc=org";
+        entry.attributes.push(attribute("seeAlso", &[within, "dc=elsewhere"]));
+        entry.attributes.push(attribute("description", &["not copied"]));
+    }
+    copy.apply(&[top, unit(2, "ou=a,dc=other,dc=org", 2)]);
+    let a = format!("ou=a,{TOP}");
+    assert_eq!(copy.names(), [TOP, &a]);
+    let entry = copy.world.read(TOP, &["*"]);
+    assert_eq!(entry.get("seeAlso"), [&a, "dc=elsewhere"]);
+    assert_eq!((entry.get("dc"), entry.get("description").len()), (vec!["other"], 0));
+}
+
+#[test]
+fn attributes_that_are_not_copied_stay() {
+    let mut copy = Copy::plain();
+    let mut top = unit(1, TOP, 1);
+    if let ContentChange::Entry(entry) = &mut top {
+        entry.attributes.push(attribute("description", &["ours"]));
+    }
+    copy.apply(&[top]);
+    copy.settings.excluded = vec!["description".to_owned()];
+    let options = ContentOptions {
+        settings: &copy.settings,
+        multi_provider: false,
+    };
+    let schema = copy.world.directory.schema();
+    copy.content = CopiedContent::new(schema, options).expect("sound settings");
+    copy.apply(&[unit(1, TOP, 2)]);
+    let entry = copy.world.read(TOP, &["*", "+"]);
+    assert_eq!((entry.get("description"), entry.get("entryCSN")), (vec!["ours"], vec![&*csn(2)]));
+}
+
+#[test]
+fn the_later_change_wins_where_clients_update_the_copy() {
+    let mut copy = Copy::new(|_| {}, true);
+    let a = format!("ou=a,{TOP}");
+    copy.apply(&[unit(1, TOP, 1), unit(2, &a, 9), reached(9)]);
+    copy.apply(&[unit(2, &format!("ou=older,{TOP}"), 5)]);
+    assert_eq!(copy.names(), [TOP, &a], "an older change does not undo a later one");
+    let csn_of = |number| ContentChange::Delete {
+        uuid: [2; 16],
+        csn: Some(csn(number)),
+    };
+    copy.apply(&[csn_of(5)]);
+    assert_eq!(copy.names(), [TOP, &a], "nor does an older deletion");
+    copy.apply(&[csn_of(10), reached(10)]);
+    copy.apply(&[unit(2, &a, 9)]);
+    assert_eq!(copy.names(), [TOP], "a deleted entry does not come back");
+    copy.apply(&[unit(2, &a, 11)]);
+    assert_eq!(copy.names(), [TOP, &a], "unless it was changed after that");
+    // What the provider cannot know yet stays.
+    let state = vec![csn(10)];
+    copy.apply(&[ContentChange::BeginRefresh, ContentChange::DropUnnamed { state }]);
+    assert!(copy.names().contains(&a));
+    let added = copy.world.add(
+        &copy.world.root(),
+        &format!("ou=new,{TOP}"),
+        &[("objectClass", "organizationalUnit"), ("ou", "new")],
+    );
+    assert!(added.is_success(), "{added:?}");
+}
+
+#[test]
+fn logged_operations_are_done_or_the_copy_is_read_again() {
+    let mut copy = Copy::plain();
+    let a = format!("ou=a,{TOP}");
+    copy.apply(&[unit(1, TOP, 1), unit(2, &a, 2)]);
+    let operation = |dn: &str, number, kind| {
+        ContentChange::Operation(LoggedOperation {
+            uuid: None,
+            dn: dn.to_owned(),
+            csn: csn(number),
+            kind,
+        })
+    };
+    let stamp = |number| (ModifyOperation::Replace, attribute("entryCSN", &[&csn(number)]));
+    let add = |value: &str| (ModifyOperation::Add, attribute("description", &[value]));
+    let report = copy.apply(&[
+        operation(&a, 3, LoggedKind::Modify(vec![add("x"), stamp(3)])),
+        operation(
+            &a,
+            4,
+            LoggedKind::Rename {
+                new_rdn: "ou=b".to_owned(),
+                delete_old_rdn: true,
+                new_superior: None,
+                changes: vec![stamp(4)],
+            },
+        ),
+        reached(4),
+    ]);
+    assert_eq!(report.lost_sync, None);
+    let b = format!("ou=b,{TOP}");
+    let entry = copy.world.read(&b, &["*", "+"]);
+    assert_eq!((entry.get("ou"), entry.get("description")), (vec!["b"], vec!["x"]));
+    assert_eq!(entry.get("entryCSN"), [csn(4)]);
+    let report = copy.apply(&[
+        operation(&b, 5, LoggedKind::Modify(vec![add("x"), stamp(5)])),
+        reached(5),
+    ]);
+    assert!(report.lost_sync.is_some(), "the value is there already");
+    assert_eq!(copy.state(), [csn(4)], "nothing behind it is stored");
+    copy.apply(&[operation(&b, 6, LoggedKind::Delete)]);
+    assert_eq!(copy.names(), [TOP]);
+}
+
+#[test]
+fn clients_get_the_referral_of_the_copy() {
+    let mut world = World::new();
+    let consumer = Syncrepl::new(1, "ldap://h", TOP);
+    let with = |urls: &[&str]| {
+        let urls: Vec<String> = urls.iter().map(|url| (*url).to_owned()).collect();
+        let consumer = consumer.clone();
+        move |options: &mut fulgurite_directory::DirectoryOptions| {
+            options.databases[0].replication.consumers = vec![consumer];
+            options.databases[0].replication.update_refs = urls;
+        }
+    };
+    world.reopen(with(&["ldap://one", "ldap://two:3890"]));
+    let refused = world.delete(&world.root(), &format!("ou=none,{TOP}"));
+    assert_eq!(refused.code, ResultCode::Referral);
+    let target = format!("ou=none,{TOP}");
+    let urls = [format!("ldap://one/{target}"), format!("ldap://two:3890/{target}")];
+    assert_eq!(refused.referrals, urls);
+    world.reopen(with(&[]));
+    let refused = world.delete(&world.root(), TOP);
+    assert_eq!(
+        (refused.code, refused.diagnostic.as_str()),
+        (ResultCode::UnwillingToPerform, "shadow context; no update referral")
+    );
+}
