@@ -41,7 +41,7 @@ pub use mechanism::{Mechanism, PlainMessage};
 pub use properties::{PropertyError, SecurityProperties};
 pub use scheme::{Cost, HashError, Scheme, SchemeError, cost, hash, hash_with};
 pub use scram::{
-    ChannelBinding, ClientFirst, ScramClient, ScramError, ScramHash, ScramKeys, ScramKeysError, ServerFirst,
-    salt_for,
+    ChannelBinding, ClientFirst, ScramClient, ScramError, ScramHash, ScramKeys, ScramKeysError,
+    ServerFirst, salt_for,
 };
 pub use verify::{clear_text, decoy, dummy_verify, kind, verify};

@@ -22,10 +22,10 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::unwrap_used))]
 
+mod content_change;
 pub mod control;
 pub mod dn;
 pub mod encode;
-mod content_change;
 mod error;
 mod extended;
 mod filter;

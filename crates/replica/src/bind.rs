@@ -37,12 +37,7 @@ impl fmt::Debug for Password {
 }
 
 /// Appends a bind request.
-fn request(
-    out: &mut Vec<u8>,
-    id: MessageId,
-    name: &str,
-    authentication: Authentication<'_>,
-) {
+fn request(out: &mut Vec<u8>, id: MessageId, name: &str, authentication: Authentication<'_>) {
     let bind = BindRequest {
         version: 3,
         name: name.as_bytes(),
@@ -88,7 +83,8 @@ impl Bind {
                 let mut known = ScramHash::ALL.into_iter();
                 let hash = known.find(|hash| hash.scheme() == name);
                 let hash = hash.ok_or_else(|| {
-                    let text = "is none of EXTERNAL, PLAIN, SCRAM-SHA-1, SCRAM-SHA-256, SCRAM-SHA-512";
+                    let text =
+                        "is none of EXTERNAL, PLAIN, SCRAM-SHA-1, SCRAM-SHA-256, SCRAM-SHA-512";
                     Trouble::Mechanism(format!("saslmech \"{mechanism}\" {text}"))
                 })?;
                 let client = ScramClient::new(hash, user, acting, &secrets.0);
@@ -148,9 +144,7 @@ impl Bind {
                 self.sasl(out, id, &answer);
                 Ok(false)
             }
-            (Some(_), true) => Err(Trouble::Mechanism(
-                "the provider proves nothing".to_owned(),
-            )),
+            (Some(_), true) => Err(Trouble::Mechanism("the provider proves nothing".to_owned())),
         }
     }
 }

@@ -131,10 +131,22 @@ mod tests {
         let some = |name: &str, operation, value: Option<&[u8]>| {
             Some((name.to_owned(), operation, value.map(<[u8]>::to_vec)))
         };
-        assert_eq!(read("description:+  two"), some("description", ModifyOperation::Add, Some(b" two")));
-        assert_eq!(read("title:="), some("title", ModifyOperation::Replace, None));
-        assert_eq!(read("x:# 5"), some("x", ModifyOperation::Increment, Some(b"5")));
-        assert_eq!(read("cn;lang-de:- a\nb: c"), some("cn;lang-de", ModifyOperation::Delete, Some(b"a\nb: c")));
+        assert_eq!(
+            read("description:+  two"),
+            some("description", ModifyOperation::Add, Some(b" two"))
+        );
+        assert_eq!(
+            read("title:="),
+            some("title", ModifyOperation::Replace, None)
+        );
+        assert_eq!(
+            read("x:# 5"),
+            some("x", ModifyOperation::Increment, Some(b"5"))
+        );
+        assert_eq!(
+            read("cn;lang-de:- a\nb: c"),
+            some("cn;lang-de", ModifyOperation::Delete, Some(b"a\nb: c"))
+        );
         for wrong in ["", ":", "cn", "cn:", "cn:?", "cn:+x", ":+ x"] {
             assert_eq!(read(wrong), None, "{wrong}");
         }

@@ -73,7 +73,8 @@ fn server_of(csn: &str) -> Option<u16> {
 /// digits for the server.
 fn long_form(csn: &str) -> Option<String> {
     let mut parts = csn.split('#');
-    let (time, count, server, change) = (parts.next()?, parts.next()?, parts.next()?, parts.next()?);
+    let (time, count, server, change) =
+        (parts.next()?, parts.next()?, parts.next()?, parts.next()?);
     let time = time.strip_suffix('Z')?;
     let (seconds, fraction) = time.split_once('.').unwrap_or((time, "000000"));
     let is_digits = |text: &str, len| text.len() == len && text.bytes().all(|b| b.is_ascii_digit());

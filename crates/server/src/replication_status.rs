@@ -44,6 +44,7 @@ impl ReplicationStatus {
     pub(crate) fn of(&self, store: &Path) -> Vec<(u16, SessionStatus)> {
         let all = self.lock();
         let own = all.iter().filter(|((path, _), _)| path == store);
-        own.map(|((_, rid), status)| (*rid, status.clone())).collect()
+        own.map(|((_, rid), status)| (*rid, status.clone()))
+            .collect()
     }
 }

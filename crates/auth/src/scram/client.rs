@@ -48,11 +48,7 @@ impl ScramClient {
     ///
     /// # Errors
     /// A clause about a message that is malformed or proves nothing.
-    pub fn answer(
-        &mut self,
-        message: &[u8],
-        password: &[u8],
-    ) -> Result<Option<Vec<u8>>, String> {
+    pub fn answer(&mut self, message: &[u8], password: &[u8]) -> Result<Option<Vec<u8>>, String> {
         let malformed = || "a message of SCRAM is malformed".to_owned();
         let text = str::from_utf8(message).map_err(|_| malformed())?;
         if let Some(expected) = &self.expected {
@@ -80,7 +76,11 @@ impl ScramClient {
         let signature = self.hash.hmac(&keys.server_key, signed.as_bytes());
         self.expected = Some(format!("v={}", STANDARD.encode(signature)));
         let signature = self.hash.hmac(&keys.stored_key, signed.as_bytes());
-        let proof: Vec<u8> = client_key.iter().zip(signature).map(|(a, b)| a ^ b).collect();
+        let proof: Vec<u8> = client_key
+            .iter()
+            .zip(signature)
+            .map(|(a, b)| a ^ b)
+            .collect();
         let proof = STANDARD.encode(proof);
         Ok(Some(format!("{without_proof},p={proof}").into_bytes()))
     }
@@ -101,7 +101,10 @@ mod tests {
             let mut client = ScramClient::new(hash, "a,b=c", "dn:cn=x", &[7; 18]);
             let first = ClientFirst::parse(&client.first(), false, ChannelBinding::default());
             let first = first.expect("a first message");
-            assert_eq!((first.user.as_str(), first.authorization_id.as_str()), ("a,b=c", "dn:cn=x"));
+            assert_eq!(
+                (first.user.as_str(), first.authorization_id.as_str()),
+                ("a,b=c", "dn:cn=x")
+            );
             let keys = ScramKeys::derive(hash, b"pencil", b"salt", 4096);
             let server = first.answer(b"salt", 4096, &[9; 18]);
             let proof = client.answer(server.message().as_bytes(), b"pencil");
@@ -114,9 +117,18 @@ mod tests {
 
     #[test]
     fn wrong_messages_are_errors() {
-        for message in ["", "r=x", "r=x,s=!,i=1", "r=other,s=AAAA,i=4096", "e=other-error"] {
+        for message in [
+            "",
+            "r=x",
+            "r=x,s=!,i=1",
+            "r=other,s=AAAA,i=4096",
+            "e=other-error",
+        ] {
             let mut client = ScramClient::new(ScramHash::Sha256, "u", "", &[7; 18]);
-            assert!(client.answer(message.as_bytes(), b"p").is_err(), "{message}");
+            assert!(
+                client.answer(message.as_bytes(), b"p").is_err(),
+                "{message}"
+            );
         }
         let mut client = ScramClient::new(ScramHash::Sha256, "u", "", &[7; 18]);
         let huge = format!("r={}x,s=AAAA,i=4000000000", client.nonce);

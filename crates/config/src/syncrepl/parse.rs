@@ -105,7 +105,10 @@ impl Reader {
             // All attributes are the default.
             "attrs" => {
                 syncrepl.attributes = list(value);
-                if syncrepl.attributes.iter().all(|name| name == "*" || name == "+")
+                if syncrepl
+                    .attributes
+                    .iter()
+                    .all(|name| name == "*" || name == "+")
                     && syncrepl.attributes.len() != 1
                 {
                     syncrepl.attributes.clear();

@@ -33,32 +33,81 @@ fn a_line_is_written_back_as_slapd_writes_it() {
 #[test]
 fn wrong_words_get_the_sentences_of_slapd() {
     for (more, error) in [
-        ("type=foo", "Error: parse_syncrepl_line: unknown sync type \"foo\"."),
-        ("rid=1000", "Error: parse_syncrepl_line: syncrepl id 1000 is out of range [0..999]."),
-        ("rid=x", "Error: parse_syncrepl_line: unable to parse syncrepl id \"x\"."),
+        (
+            "type=foo",
+            "Error: parse_syncrepl_line: unknown sync type \"foo\".",
+        ),
+        (
+            "rid=1000",
+            "Error: parse_syncrepl_line: syncrepl id 1000 is out of range [0..999].",
+        ),
+        (
+            "rid=x",
+            "Error: parse_syncrepl_line: unable to parse syncrepl id \"x\".",
+        ),
         ("provider=http://h", "<syncrepl> invalid URL http://h"),
-        ("interval=x", "Error: parse_syncrepl_line: invalid interval \"x\"."),
-        ("interval=1:2", "Error: parse_syncrepl_line: invalid interval \"1:2\", unable to parse hours."),
-        ("interval=1:00:00:x", "Error: parse_syncrepl_line: invalid interval \"1:00:00:x\", unable to parse seconds."),
+        (
+            "interval=x",
+            "Error: parse_syncrepl_line: invalid interval \"x\".",
+        ),
+        (
+            "interval=1:2",
+            "Error: parse_syncrepl_line: invalid interval \"1:2\", unable to parse hours.",
+        ),
+        (
+            "interval=1:00:00:x",
+            "Error: parse_syncrepl_line: invalid interval \"1:00:00:x\", unable to parse seconds.",
+        ),
         ("retry=60", "Error: incomplete syncrepl retry list."),
         ("retry=\"x 5\"", "Error: invalid retry interval \"x\" (#0)."),
-        ("retry=\"60 0\"", "Error: invalid initial retry number \"0\" (#0)."),
-        ("scope=foo", "Error: parse_syncrepl_line: unknown scope \"foo\"."),
+        (
+            "retry=\"60 0\"",
+            "Error: invalid initial retry number \"0\" (#0).",
+        ),
+        (
+            "scope=foo",
+            "Error: parse_syncrepl_line: unknown scope \"foo\".",
+        ),
         ("sizelimit=-1", "invalid size limit value \"-1\"."),
         ("timelimit=x", "invalid time limit value \"x\"."),
-        ("bindmethod=foo", "Error: parse_syncrepl_line: unable to parse \"bindmethod=foo\""),
-        ("keepalive=1:2", "Error: parse_syncrepl_line: unable to parse \"keepalive=1:2\""),
-        ("tls_crlcheck=foo", "Error: parse_syncrepl_line: unable to parse \"tls_crlcheck=foo\""),
+        (
+            "bindmethod=foo",
+            "Error: parse_syncrepl_line: unable to parse \"bindmethod=foo\"",
+        ),
+        (
+            "keepalive=1:2",
+            "Error: parse_syncrepl_line: unable to parse \"keepalive=1:2\"",
+        ),
+        (
+            "tls_crlcheck=foo",
+            "Error: parse_syncrepl_line: unable to parse \"tls_crlcheck=foo\"",
+        ),
         ("manageDSAit=2", "invalid manageDSAit value \"2\"."),
-        ("junk", "Error: parse_syncrepl_line: unable to parse \"junk\""),
+        (
+            "junk",
+            "Error: parse_syncrepl_line: unable to parse \"junk\"",
+        ),
         ("syncdata=changelog", "changelog schema problem (17)"),
-        ("syncdata=accesslog", "syncrepl: syncdata=accesslog needs a logbase"),
+        (
+            "syncdata=accesslog",
+            "syncrepl: syncdata=accesslog needs a logbase",
+        ),
     ] {
-        assert_eq!(parsed(&format!("{BASE} {more}")), Err(error.to_owned()), "{more}");
+        assert_eq!(
+            parsed(&format!("{BASE} {more}")),
+            Err(error.to_owned()),
+            "{more}"
+        );
     }
     let missing = "Error: Malformed \"syncrepl\" line in slapd config file, missing";
-    assert_eq!(parsed("rid=1"), Err(format!("{missing} provider searchbase.")));
-    assert_eq!(parsed("provider=ldap://h searchbase=dc=x"), Err(format!("{missing} rid.")));
+    assert_eq!(
+        parsed("rid=1"),
+        Err(format!("{missing} provider searchbase."))
+    );
+    assert_eq!(
+        parsed("provider=ldap://h searchbase=dc=x"),
+        Err(format!("{missing} rid."))
+    );
 }
 
 #[test]

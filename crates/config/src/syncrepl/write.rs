@@ -112,7 +112,11 @@ fn content(out: &mut String, syncrepl: &Syncrepl) {
     if !syncrepl.excluded.is_empty() {
         plain(out, "exattrs", Some(&syncrepl.excluded.join(",")));
     }
-    let checked = if syncrepl.schema_checking { "on" } else { "off" };
+    let checked = if syncrepl.schema_checking {
+        "on"
+    } else {
+        "off"
+    };
     plain(out, "schemachecking", Some(checked));
 }
 

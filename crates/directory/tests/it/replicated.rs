@@ -48,7 +48,10 @@ impl Copy {
     #[track_caller]
     fn apply(&mut self, changes: &[ContentChange]) -> fulgurite_directory::ContentReport {
         let store = self.world.store.path().to_owned();
-        let applied = self.world.directory.apply_content(&store, &mut self.content, changes);
+        let applied = self
+            .world
+            .directory
+            .apply_content(&store, &mut self.content, changes);
         applied.expect("a sound store")
     }
 
@@ -65,7 +68,10 @@ impl Copy {
 fn attribute(name: &str, values: &[&str]) -> ContentAttribute {
     ContentAttribute {
         description: name.to_owned(),
-        values: values.iter().map(|value| value.as_bytes().to_vec()).collect(),
+        values: values
+            .iter()
+            .map(|value| value.as_bytes().to_vec())
+            .collect(),
     }
 }
 
@@ -117,9 +123,16 @@ fn entries_come_change_and_go_with_the_state() {
     assert_eq!(copy.names(), [TOP, &a]);
     assert_eq!(copy.state(), [csn(2)]);
     let entry = copy.world.read(&a, &["*", "+"]);
-    assert_eq!(entry.get("entryUUID"), ["02020202-0202-0202-0202-020202020202"]);
+    assert_eq!(
+        entry.get("entryUUID"),
+        ["02020202-0202-0202-0202-020202020202"]
+    );
     assert_eq!(entry.get("entryCSN"), [csn(2)]);
-    assert_eq!(entry.get("hasSubordinates"), ["FALSE"], "it is computed here");
+    assert_eq!(
+        entry.get("hasSubordinates"),
+        ["FALSE"],
+        "it is computed here"
+    );
     let b = format!("ou=b,{TOP}");
     copy.apply(&[unit(2, &b, 3), reached(3)]);
     assert_eq!(copy.names(), [TOP, &b]);
@@ -154,12 +167,42 @@ fn missing_parents_are_glue_until_they_come() {
     copy.apply(&[unit(2, &a, 2), unit(1, TOP, 1)]);
     assert_eq!(copy.names(), [TOP, &a, &b]);
     assert_eq!(copy.state(), [csn(3)]);
-    // A parent that goes before its child becomes glue, which goes with the child.
-    copy.apply(&[delete(2)]);
+    // In a refresh a parent may go before its child, and is glue until the child goes or moves.
+    copy.apply(&[ContentChange::BeginRefresh, delete(2)]);
     assert_eq!(copy.names(), [TOP, &b]);
-    copy.apply(&[delete(3)]);
+    let moved = format!("ou=b,{TOP}");
+    copy.apply(&[unit(3, &moved, 4), ContentChange::EndRefresh]);
+    assert_eq!(copy.names(), [TOP, &moved]);
+    assert_eq!(
+        copy.world.store.snapshot().unwrap().entry_count().unwrap(),
+        2
+    );
+}
+
+#[test]
+fn what_leaves_with_its_parent_goes() {
+    let mut copy = Copy::plain();
+    let (a, b) = (format!("ou=a,{TOP}"), format!("ou=b,ou=a,{TOP}"));
+    copy.apply(&[unit(1, TOP, 1), unit(2, &a, 2), unit(3, &b, 3)]);
+    // slapd tells of the renamed parent only.
+    copy.apply(&[delete(2)]);
     assert_eq!(copy.names(), [TOP]);
-    assert_eq!(copy.world.store.snapshot().unwrap().entry_count().unwrap(), 1);
+    copy.apply(&[unit(2, &a, 2), unit(3, &b, 3)]);
+    copy.apply(&[
+        ContentChange::BeginRefresh,
+        delete(2),
+        ContentChange::EndRefresh,
+    ]);
+    assert_eq!(copy.names(), [TOP]);
+    assert_eq!(
+        copy.world.store.snapshot().unwrap().entry_count().unwrap(),
+        1
+    );
+    // Where only some entries are copied, a child may stay without its parent.
+    let some = |settings: &mut Syncrepl| settings.filter = "(ou=*)".to_owned();
+    let mut copy = Copy::new(some, false);
+    copy.apply(&[unit(2, &a, 2), unit(3, &b, 3), delete(2)]);
+    assert_eq!(copy.names(), [&*b]);
 }
 
 #[test]
@@ -181,7 +224,10 @@ fn names_can_be_swapped_with_what_is_below() {
     ]);
     let moved = format!("ou=c,{b}");
     assert_eq!(copy.names(), [TOP, &a, &b, &moved]);
-    assert_eq!(copy.world.read(&b, &["entryUUID"]).get("entryUUID")[0][..2], *"02");
+    assert_eq!(
+        copy.world.read(&b, &["entryUUID"]).get("entryUUID")[0][..2],
+        *"02"
+    );
     // A holder that never gets another name is gone at the end of the refresh.
     copy.apply(&[
         ContentChange::BeginRefresh,
@@ -189,8 +235,14 @@ fn names_can_be_swapped_with_what_is_below() {
         ContentChange::EndRefresh,
     ]);
     assert_eq!(copy.names(), [TOP, &a, &b, &moved]);
-    assert_eq!(copy.world.read(&a, &["entryUUID"]).get("entryUUID")[0][..2], *"05");
-    assert_eq!(copy.world.store.snapshot().unwrap().entry_count().unwrap(), 4);
+    assert_eq!(
+        copy.world.read(&a, &["entryUUID"]).get("entryUUID")[0][..2],
+        *"05"
+    );
+    assert_eq!(
+        copy.world.store.snapshot().unwrap().entry_count().unwrap(),
+        4
+    );
 }
 
 #[test]
@@ -206,8 +258,15 @@ fn what_a_refresh_does_not_name_is_dropped() {
         unit(5, &d, 5),
     ]);
     // The parts of a refresh may be in several batches.
-    copy.apply(&[ContentChange::BeginRefresh, ContentChange::Present(vec![[1; 16], [5; 16]])]);
-    copy.apply(&[unit(6, &format!("ou=e,{TOP}"), 6), drop_unnamed(), ContentChange::EndRefresh]);
+    copy.apply(&[
+        ContentChange::BeginRefresh,
+        ContentChange::Present(vec![[1; 16], [5; 16]]),
+    ]);
+    copy.apply(&[
+        unit(6, &format!("ou=e,{TOP}"), 6),
+        drop_unnamed(),
+        ContentChange::EndRefresh,
+    ]);
     assert_eq!(copy.names(), [TOP, &d, &*format!("ou=e,{TOP}")]);
 }
 
@@ -225,8 +284,19 @@ fn an_entry_that_cannot_be_stored_waits() {
     }
     let outside = unit(4, "dc=elsewhere", 4);
     let c = format!("ou=c,{TOP}");
-    let report = copy.apply(&[unit(1, TOP, 1), wrong, other, outside, unit(5, &c, 5), reached(5)]);
-    assert_eq!((report.quarantined, report.warnings.len()), (3, 3), "{report:?}");
+    let report = copy.apply(&[
+        unit(1, TOP, 1),
+        wrong,
+        other,
+        outside,
+        unit(5, &c, 5),
+        reached(5),
+    ]);
+    assert_eq!(
+        (report.quarantined, report.warnings.len()),
+        (3, 3),
+        "{report:?}"
+    );
     assert_eq!(copy.names(), [TOP, &c], "the others go on");
     assert_eq!(copy.state(), [csn(5)]);
     let database = &copy.world.directory.databases()[0];
@@ -254,15 +324,22 @@ fn names_move_with_their_base() {
     let mut top = unit(1, "dc=other,dc=org", 1);
     if let ContentChange::Entry(entry) = &mut top {
         let within = "ou=a,dc=other,dc=org";
-        entry.attributes.push(attribute("seeAlso", &[within, "dc=elsewhere"]));
-        entry.attributes.push(attribute("description", &["not copied"]));
+        entry
+            .attributes
+            .push(attribute("seeAlso", &[within, "dc=elsewhere"]));
+        entry
+            .attributes
+            .push(attribute("description", &["not copied"]));
     }
     copy.apply(&[top, unit(2, "ou=a,dc=other,dc=org", 2)]);
     let a = format!("ou=a,{TOP}");
     assert_eq!(copy.names(), [TOP, &a]);
     let entry = copy.world.read(TOP, &["*"]);
     assert_eq!(entry.get("seeAlso"), [&a, "dc=elsewhere"]);
-    assert_eq!((entry.get("dc"), entry.get("description").len()), (vec!["other"], 0));
+    assert_eq!(
+        (entry.get("dc"), entry.get("description").len()),
+        (vec!["other"], 0)
+    );
 }
 
 #[test]
@@ -282,7 +359,10 @@ fn attributes_that_are_not_copied_stay() {
     copy.content = CopiedContent::new(schema, options).expect("sound settings");
     copy.apply(&[unit(1, TOP, 2)]);
     let entry = copy.world.read(TOP, &["*", "+"]);
-    assert_eq!((entry.get("description"), entry.get("entryCSN")), (vec!["ours"], vec![&*csn(2)]));
+    assert_eq!(
+        (entry.get("description"), entry.get("entryCSN")),
+        (vec!["ours"], vec![&*csn(2)])
+    );
 }
 
 #[test]
@@ -291,7 +371,11 @@ fn the_later_change_wins_where_clients_update_the_copy() {
     let a = format!("ou=a,{TOP}");
     copy.apply(&[unit(1, TOP, 1), unit(2, &a, 9), reached(9)]);
     copy.apply(&[unit(2, &format!("ou=older,{TOP}"), 5)]);
-    assert_eq!(copy.names(), [TOP, &a], "an older change does not undo a later one");
+    assert_eq!(
+        copy.names(),
+        [TOP, &a],
+        "an older change does not undo a later one"
+    );
     let csn_of = |number| ContentChange::Delete {
         uuid: [2; 16],
         csn: Some(csn(number)),
@@ -305,7 +389,10 @@ fn the_later_change_wins_where_clients_update_the_copy() {
     assert_eq!(copy.names(), [TOP, &a], "unless it was changed after that");
     // What the provider cannot know yet stays.
     let state = vec![csn(10)];
-    copy.apply(&[ContentChange::BeginRefresh, ContentChange::DropUnnamed { state }]);
+    copy.apply(&[
+        ContentChange::BeginRefresh,
+        ContentChange::DropUnnamed { state },
+    ]);
     assert!(copy.names().contains(&a));
     let added = copy.world.add(
         &copy.world.root(),
@@ -328,7 +415,12 @@ fn logged_operations_are_done_or_the_copy_is_read_again() {
             kind,
         })
     };
-    let stamp = |number| (ModifyOperation::Replace, attribute("entryCSN", &[&csn(number)]));
+    let stamp = |number| {
+        (
+            ModifyOperation::Replace,
+            attribute("entryCSN", &[&csn(number)]),
+        )
+    };
     let add = |value: &str| (ModifyOperation::Add, attribute("description", &[value]));
     let report = copy.apply(&[
         operation(&a, 3, LoggedKind::Modify(vec![add("x"), stamp(3)])),
@@ -347,7 +439,10 @@ fn logged_operations_are_done_or_the_copy_is_read_again() {
     assert_eq!(report.lost_sync, None);
     let b = format!("ou=b,{TOP}");
     let entry = copy.world.read(&b, &["*", "+"]);
-    assert_eq!((entry.get("ou"), entry.get("description")), (vec!["b"], vec!["x"]));
+    assert_eq!(
+        (entry.get("ou"), entry.get("description")),
+        (vec!["b"], vec!["x"])
+    );
     assert_eq!(entry.get("entryCSN"), [csn(4)]);
     let report = copy.apply(&[
         operation(&b, 5, LoggedKind::Modify(vec![add("x"), stamp(5)])),
@@ -375,12 +470,18 @@ fn clients_get_the_referral_of_the_copy() {
     let refused = world.delete(&world.root(), &format!("ou=none,{TOP}"));
     assert_eq!(refused.code, ResultCode::Referral);
     let target = format!("ou=none,{TOP}");
-    let urls = [format!("ldap://one/{target}"), format!("ldap://two:3890/{target}")];
+    let urls = [
+        format!("ldap://one/{target}"),
+        format!("ldap://two:3890/{target}"),
+    ];
     assert_eq!(refused.referrals, urls);
     world.reopen(with(&[]));
     let refused = world.delete(&world.root(), TOP);
     assert_eq!(
         (refused.code, refused.diagnostic.as_str()),
-        (ResultCode::UnwillingToPerform, "shadow context; no update referral")
+        (
+            ResultCode::UnwillingToPerform,
+            "shadow context; no update referral"
+        )
     );
 }

@@ -61,7 +61,10 @@ impl Play {
         let (id, bytes) = self.request();
         self.search = id;
         let message = Message::decode(&bytes, &Limits::default()).expect("a search");
-        let control = message.controls.find(oid::SYNC_REQUEST).expect("the control");
+        let control = message
+            .controls
+            .find(oid::SYNC_REQUEST)
+            .expect("the control");
         assert!(!control.critical);
         assert!(message.controls.find(oid::MANAGE_DSA_IT).is_some());
         let request = SyncRequest::decode(control.value.expect("a value")).expect("sound");
@@ -124,7 +127,11 @@ impl Play {
             ContentChange::DropUnnamed { state } => format!("drop {}", state.join(";")),
             ContentChange::EndRefresh => "end".to_owned(),
             ContentChange::Reached { csns, replaces } => {
-                format!("reached {}{}", csns.join(";"), if replaces { " !" } else { "" })
+                format!(
+                    "reached {}{}",
+                    csns.join(";"),
+                    if replaces { " !" } else { "" }
+                )
             }
             ContentChange::Operation(operation) => format!("operation {}", operation.csn),
         });
@@ -148,7 +155,10 @@ const END: PhaseEnd<'static> = PhaseEnd {
 #[test]
 fn a_first_refresh_has_no_state_and_stores_it_at_the_end() {
     let (mut play, request) = Play::begin(settings(false), &[]);
-    assert_eq!((request.mode, request.cookie.as_str(), request.hint), (SyncMode::RefreshOnly, "rid=007", true));
+    assert_eq!(
+        (request.mode, request.cookie.as_str(), request.hint),
+        (SyncMode::RefreshOnly, "rid=007", true)
+    );
     play.entry(EntryState::Add, 1, None).expect("an entry");
     let cookie = cookie_of(CSN1);
     let done = SyncDone {
@@ -184,7 +194,8 @@ fn a_deletion_of_the_session_log_does_not_move_the_state() {
         uuids: vec![[9; 16]],
     };
     play.info(&SyncInfo::SyncIdSet(set)).expect("a set");
-    play.entry(EntryState::Add, 1, None).expect("an older change");
+    play.entry(EntryState::Add, 1, None)
+        .expect("an older change");
     let cookie = cookie_of(CSN3);
     let end = PhaseEnd {
         cookie: Some(&cookie),
@@ -192,7 +203,10 @@ fn a_deletion_of_the_session_log_does_not_move_the_state() {
     };
     play.info(&SyncInfo::RefreshDelete(end)).expect("the end");
     let (delete, reached) = (format!("delete 9 {CSN3}"), format!("reached {CSN3}"));
-    assert_eq!(play.changes(), ["begin", &delete, "entry 1", "end", &reached]);
+    assert_eq!(
+        play.changes(),
+        ["begin", &delete, "entry 1", "end", &reached]
+    );
 }
 
 #[test]
@@ -212,14 +226,23 @@ fn a_present_phase_drops_what_it_does_not_name() {
     };
     play.info(&SyncInfo::RefreshPresent(end)).expect("the end");
     let (drop, reached) = (format!("drop {CSN2}"), format!("reached {CSN2}"));
-    assert_eq!(play.changes(), ["begin", "present 2", "entry 2", &drop, "end", &reached]);
+    assert_eq!(
+        play.changes(),
+        ["begin", "present 2", "entry 2", &drop, "end", &reached]
+    );
     // Then each change as it happens.
     let cookie = cookie_of(CSN3);
-    play.entry(EntryState::Modify, 2, Some(&cookie)).expect("a change");
-    play.entry(EntryState::Delete, 1, Some(&cookie)).expect("a deletion");
-    play.info(&SyncInfo::NewCookie(&cookie)).expect("a change elsewhere");
+    play.entry(EntryState::Modify, 2, Some(&cookie))
+        .expect("a change");
+    play.entry(EntryState::Delete, 1, Some(&cookie))
+        .expect("a deletion");
+    play.info(&SyncInfo::NewCookie(&cookie))
+        .expect("a change elsewhere");
     let (delete, reached) = (format!("delete 1 {CSN3}"), format!("reached {CSN3}"));
-    assert_eq!(play.changes(), ["entry 2", &reached, &delete, &reached, &reached]);
+    assert_eq!(
+        play.changes(),
+        ["entry 2", &reached, &delete, &reached, &reached]
+    );
 }
 
 #[test]
@@ -267,7 +290,10 @@ fn the_log_follows_the_entries() {
         ..settings(true)
     };
     let (mut play, request) = Play::begin(log.clone(), &[]);
-    assert_eq!((request.base.as_str(), request.mode), ("dc=x", SyncMode::RefreshOnly));
+    assert_eq!(
+        (request.base.as_str(), request.mode),
+        ("dc=x", SyncMode::RefreshOnly)
+    );
     let cookie = cookie_of(CSN1);
     let done = SyncDone {
         cookie: Some(&cookie),
@@ -275,11 +301,18 @@ fn the_log_follows_the_entries() {
     };
     play.done(0, "", Some(done)).expect("the entries");
     let request = play.search();
-    assert_eq!((request.base.as_str(), request.mode), ("cn=log", SyncMode::RefreshAndPersist));
-    assert_eq!((request.cookie, request.hint), (format!("rid=007,csn={CSN1}"), false));
+    assert_eq!(
+        (request.base.as_str(), request.mode),
+        ("cn=log", SyncMode::RefreshAndPersist)
+    );
+    assert_eq!(
+        (request.cookie, request.hint),
+        (format!("rid=007,csn={CSN1}"), false)
+    );
     play.changes();
     // A cookie that is too old brings the entries again.
-    play.done(4096, "sync cookie is stale", None).expect("the entries");
+    play.done(4096, "sync cookie is stale", None)
+        .expect("the entries");
     assert_eq!(play.search().base, "dc=x");
     let (_, request) = Play::begin(log, &[CSN1]);
     assert_eq!(request.base, "cn=log");
@@ -301,7 +334,10 @@ fn wrong_messages_are_troubles() {
     encode::search_entry(&mut out, play.search, b"cn=a,dc=x").finish(&[]);
     assert!(play.hear(&out).is_err(), "an entry without a state");
     play.info(&SyncInfo::RefreshDelete(END)).expect("the end");
-    assert!(play.info(&SyncInfo::RefreshPresent(END)).is_err(), "a second end");
+    assert!(
+        play.info(&SyncInfo::RefreshPresent(END)).is_err(),
+        "a second end"
+    );
     assert_eq!(play.changes(), ["begin", "end"], "nothing is dropped");
     let own = Consumer::new(settings(true), Vector::default(), Some(1));
     let mut play = Play {

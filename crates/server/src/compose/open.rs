@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use fulgurite_config::{ConfigError, Database, DatabaseKind, Global, ServerId, Settings, Sourced, Subordinate};
+use fulgurite_config::{
+    ConfigError, Database, DatabaseKind, Global, ServerId, Settings, Sourced, Subordinate,
+};
 use fulgurite_directory::{
     DatabaseOptions, Directory, DirectoryOptions, TreeOptions, TreeSource, WarningLog,
 };
@@ -11,9 +13,9 @@ use fulgurite_schema::{Schema, SchemaError};
 use fulgurite_store::{IndexKind, IndexKinds, IndexSpec, Store, StoreOptions};
 
 use super::check::{self, CheckError};
-use super::{convert, replication};
 use super::exposure::warn_if_exposed;
 use super::schema::{publish_the_same, schema};
+use super::{convert, replication};
 use crate::admin::config_tree::ConfigTree;
 use crate::admin::monitor::{Monitor, MonitoredDatabase, MonitoredKind};
 use crate::statistics::Statistics;

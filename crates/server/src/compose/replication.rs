@@ -64,7 +64,9 @@ fn check_one(schema: &Schema, suffixes: &[Dn], settings: &Syncrepl) -> Result<()
     let names = settings.attributes.iter().chain(&settings.excluded);
     for name in names {
         if !is_known(schema, name) {
-            return Err(format!("failed to add syncinfo: unknown attribute \"{name}\""));
+            return Err(format!(
+                "failed to add syncinfo: unknown attribute \"{name}\""
+            ));
         }
     }
     Ok(())
@@ -114,7 +116,8 @@ fn with_own_tls(global: &Global, mut settings: Syncrepl) -> Syncrepl {
         tls.ca_path.clone_from(&global.tls_ca_directory.value);
     }
     if tls.certificate_file.is_none() && tls.key_file.is_none() {
-        tls.certificate_file.clone_from(&global.tls_certificate.value);
+        tls.certificate_file
+            .clone_from(&global.tls_certificate.value);
         tls.key_file.clone_from(&global.tls_key.value);
     }
     settings

@@ -25,9 +25,10 @@ pub(super) fn connection(tls: &SyncTls, host: &str) -> Result<ClientConnection, 
 fn config(tls: &SyncTls) -> Result<ClientConfig, TlsError> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let refused = |error: Error| TlsError::Refused(error.to_string());
-    let wants_13 = tls.version_min.as_deref().is_some_and(|version| {
-        matches!(version, "3.4" | "1.3")
-    });
+    let wants_13 = tls
+        .version_min
+        .as_deref()
+        .is_some_and(|version| matches!(version, "3.4" | "1.3"));
     let versions: &[_] = match wants_13 {
         true => &[&rustls::version::TLS13],
         false => rustls::DEFAULT_VERSIONS,

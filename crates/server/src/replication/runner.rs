@@ -73,12 +73,15 @@ fn wanted(directory: &Directory) -> Vec<SessionTask> {
     let databases = directory.databases().iter();
     let tasks = databases.flat_map(|database| {
         let store: PathBuf = Path::to_owned(database.store().path());
-        database.consumers().iter().map(move |settings| SessionTask {
-            store: store.clone(),
-            settings: settings.clone(),
-            multi_provider: database.is_multi_provider(),
-            stop: Arc::default(),
-        })
+        database
+            .consumers()
+            .iter()
+            .map(move |settings| SessionTask {
+                store: store.clone(),
+                settings: settings.clone(),
+                multi_provider: database.is_multi_provider(),
+                stop: Arc::default(),
+            })
     });
     tasks.collect()
 }

@@ -10,9 +10,7 @@ use fulgurite_directory::{
 };
 use fulgurite_ldap::ResponseMessage;
 use fulgurite_policy::Syncrepl;
-use fulgurite_replica::{
-    BindSecrets, Consumer, ContentChange, Phase, Trouble, Turn, Vector,
-};
+use fulgurite_replica::{BindSecrets, Consumer, ContentChange, Phase, Trouble, Turn, Vector};
 use fulgurite_schema::Schema;
 
 use super::connect::connect;
@@ -152,7 +150,10 @@ impl<'l> Session<'l> {
         self.stream = Some(stream);
         let mut secrets = [0; 18];
         let random = [SystemEntropy.random(), SystemEntropy.random()].concat();
-        secrets.iter_mut().zip(random).for_each(|(to, from)| *to = from);
+        secrets
+            .iter_mut()
+            .zip(random)
+            .for_each(|(to, from)| *to = from);
         self.consumer.connected(now_ms(), BindSecrets(secrets))?;
         self.send()
     }
@@ -217,7 +218,9 @@ impl<'l> Session<'l> {
     fn store_if_due(&mut self) -> Result<(), Trouble> {
         let is_full =
             self.pending.len() >= BATCH_CHANGES_MAX || self.pending_bytes >= BATCH_BYTES_MAX;
-        let is_late = self.pending_since.is_some_and(|since| since.elapsed() >= BATCH_WAIT);
+        let is_late = self
+            .pending_since
+            .is_some_and(|since| since.elapsed() >= BATCH_WAIT);
         let more = self.stream.as_ref().is_some_and(ProviderStream::is_ready);
         let is_waiting = self.consumer.status().phase == Phase::Waiting;
         if is_full || (is_late && !more) || is_waiting {

@@ -80,7 +80,9 @@ fn top() -> String {
 /// The entries of a dump, each with its lines sorted.
 fn entries(dump: &str) -> BTreeSet<String> {
     let unfolded = dump.replace("\n ", "");
-    let entries = unfolded.split("\n\n").filter(|entry| !entry.trim().is_empty());
+    let entries = unfolded
+        .split("\n\n")
+        .filter(|entry| !entry.trim().is_empty());
     entries
         .map(|entry| {
             let mut lines: Vec<&str> = entry.lines().filter(|line| !line.is_empty()).collect();
@@ -94,7 +96,10 @@ fn entries(dump: &str) -> BTreeSet<String> {
 fn state(server: &Running<'_>) -> String {
     let arguments = ["-LLL", "-b", SUFFIX, "-s", "base", "contextCSN"];
     let ran = server.client_as((ROOT, PASSWORD), "ldapsearch", &arguments, "");
-    let lines = ran.out.lines().filter(|line| line.starts_with("contextCSN"));
+    let lines = ran
+        .out
+        .lines()
+        .filter(|line| line.starts_with("contextCSN"));
     lines.collect::<Vec<_>>().join("\n")
 }
 
@@ -186,10 +191,13 @@ impl Updates {
         let (number, parent) = (self.next, self.some_parent());
         let name = format!("cn=n{number},{parent}");
         let cn = format!("n{number}");
-        let binary: Vec<u8> = (0..self.below(400)).map(|at| (at * 7 % 256) as u8).collect();
-        let mut attributes = vec![
-            PartialAttribute::new("objectClass", &[b"inetOrgPerson" as &[u8]]),
-        ];
+        let binary: Vec<u8> = (0..self.below(400))
+            .map(|at| (at * 7 % 256) as u8)
+            .collect();
+        let mut attributes = vec![PartialAttribute::new(
+            "objectClass",
+            &[b"inetOrgPerson" as &[u8]],
+        )];
         let values: [&[u8]; 1] = [cn.as_bytes()];
         attributes.push(PartialAttribute::new("cn", &values));
         attributes.push(PartialAttribute::new("sn", &values));
@@ -215,7 +223,10 @@ impl Updates {
         let big: [&[u8]; 1] = [large.as_bytes()];
         let changes = match self.below(5) {
             0 => vec![Change::replace("description", &one)],
-            1 => vec![Change::replace("description", &two), Change::replace("title", &one)],
+            1 => vec![
+                Change::replace("description", &two),
+                Change::replace("title", &one),
+            ],
             2 => vec![Change::replace("description", &[])],
             3 if !large.is_empty() => vec![Change::replace("carLicense", &big)],
             _ => vec![Change::replace("telephoneNumber", &[b"1 2 3" as &[u8]])],
@@ -340,7 +351,10 @@ fn a_copy_survives_the_death_of_either_side() {
 fn a_copy_sends_updates_to_its_provider() {
     let provider = Provider::new("shadow", "");
     let line = provider.syncrepl("type=refreshAndPersist");
-    let copy = consumer("shadow", &format!("{line}updateref ldap://provider.example:389\n"));
+    let copy = consumer(
+        "shadow",
+        &format!("{line}updateref ldap://provider.example:389\n"),
+    );
     let theirs = provider.start();
     let ours = copy.start();
     wait_for(&theirs, &ours, &copy);
@@ -349,17 +363,28 @@ fn a_copy_sends_updates_to_its_provider() {
     let target = format!("ldap://provider.example:389/ou=new,{SUFFIX}");
     assert!(refused.contains(&target), "{refused}");
     let refused = ours.client("ldapadd", &[], &entry).with_status(8);
-    assert!(refused.contains("modifications require authentication"), "{refused}");
+    assert!(
+        refused.contains("modifications require authentication"),
+        "{refused}"
+    );
     // Existence does not matter.
     let delete = format!("ou=none,{SUFFIX}");
-    let refused = ours.root("ldapdelete", &["-M", &delete], "").with_status(10);
-    assert!(refused.contains("ldap://provider.example:389/ou=none"), "{refused}");
+    let refused = ours
+        .root("ldapdelete", &["-M", &delete], "")
+        .with_status(10);
+    assert!(
+        refused.contains("ldap://provider.example:389/ou=none"),
+        "{refused}"
+    );
     ours.stop();
     theirs.stop();
     let alone = consumer("alone", &line);
     let ours = alone.start();
     let refused = ours.root("ldapadd", &[], &entry).with_status(53);
-    assert!(refused.contains("shadow context; no update referral"), "{refused}");
+    assert!(
+        refused.contains("shadow context; no update referral"),
+        "{refused}"
+    );
     ours.stop();
 }
 
@@ -378,14 +403,75 @@ fn a_part_of_the_tree_has_glue_above_it() {
     let found = |server: &Running<'_>| {
         let text = server.root("ldapsearch", &people, "").well();
         let lines = text.replace("\n ", "");
-        let lines = lines.lines().filter(|line| !line.starts_with("hasSubordinates"));
+        let lines = lines
+            .lines()
+            .filter(|line| !line.starts_with("hasSubordinates"));
         entries(&lines.collect::<Vec<_>>().join("\n"))
     };
     assert_eq!(found(&theirs), found(&ours));
-    let visible = ours.root("ldapsearch", &["-LLL", "-b", SUFFIX, "(ou=*)"], "").well();
+    let visible = ours
+        .root("ldapsearch", &["-LLL", "-b", SUFFIX, "(ou=*)"], "")
+        .well();
     assert_eq!(visible, "", "glue is not shown");
     drop(updates);
     ours.stop();
     theirs.stop();
     assert!(copy.cat().contains("structuralObjectClass: glue"));
+}
+
+/// A provider whose access log is followed, and a consumer of it.
+fn logged(label: &str) -> (Provider, Stage) {
+    let stage = Stage::with_original(&format!("{label}-provider"));
+    let log = "index entryCSN,objectClass,reqStart,reqResult eq\nlimits * size=unlimited\n\
+               overlay syncprov\nsyncprov-nopresent TRUE\nsyncprov-reloadhint TRUE\n";
+    let log = stage
+        .database("log", "cn=log", log)
+        .replace("rootpw secret\n", "");
+    let data = format!(
+        "{INDEXES}limits * size=unlimited\noverlay syncprov\nsyncprov-checkpoint 1 1\n\
+         overlay accesslog\nlogdb cn=log\nlogops writes\nlogsuccess TRUE\n"
+    );
+    let data = stage.database("db", SUFFIX, &data);
+    stage.configure(&format!(
+        "moduleload syncprov.so\nmoduleload accesslog.so\nserverID 1\n{log}{data}"
+    ));
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let port = listener.local_addr().expect("its number").port();
+    let provider = Provider { stage, port };
+    let file = provider.stage.file("top.ldif", &top());
+    provider
+        .stage
+        .tool("a", &["-b", SUFFIX, "-l", &file], "")
+        .well();
+    let line = provider.syncrepl(
+        "type=refreshAndPersist syncdata=accesslog logbase=cn=log \
+         logfilter=\"(&(objectClass=auditWriteObject)(reqResult=0))\"",
+    );
+    (provider, consumer(label, &line))
+}
+
+#[test]
+fn a_copy_follows_the_log_of_its_provider() {
+    let seed = seed("copies by log", 4533);
+    let (provider, copy) = logged("delta");
+    let theirs = provider.start();
+    let mut ours = copy.start();
+    wait_for(&theirs, &ours, &copy);
+    let mut updates = Updates::new(&provider, Random::new(seed));
+    for _ in 0..3 {
+        updates.run(40);
+        wait_for(&theirs, &ours, &copy);
+    }
+    ours.kill();
+    updates.run(20);
+    ours = copy.start();
+    wait_for(&theirs, &ours, &copy);
+    drop(updates);
+    ours.stop();
+    theirs.stop();
+    let theirs = provider.stage.tool("c", &["-b", SUFFIX], "").well();
+    let (theirs, ours) = (entries(&theirs), entries(&copy.cat()));
+    let log = copy.log();
+    assert_eq!(theirs, ours, "{log}");
+    assert!(!log.contains("reading the entries again"), "{log}");
 }

@@ -92,6 +92,8 @@ impl<'a, 'd> Applier<'a, 'd> {
         match change {
             ContentChange::BeginRefresh => {
                 self.content.named.clear();
+                self.content.glued.clear();
+                self.content.is_refreshing = true;
                 Ok(())
             }
             ContentChange::Entry(entry) => self.entry_state(entry, state.as_ref()),
@@ -99,7 +101,9 @@ impl<'a, 'd> Applier<'a, 'd> {
             ContentChange::Present(uuids) => self.name_present(uuids),
             ContentChange::DropUnnamed { state } => self.drop_unnamed(state),
             ContentChange::EndRefresh => {
+                self.content.is_refreshing = false;
                 self.drop_parked()?;
+                self.drop_below_glue()?;
                 self.retry_quarantined()
             }
             ContentChange::Reached { csns, replaces } => {
@@ -120,7 +124,10 @@ impl<'a, 'd> Applier<'a, 'd> {
             self.report.warnings.push(reason.to_owned());
             return Ok(());
         };
-        let warning = format!("{} cannot be stored and waits in the quarantine: {reason}", entry.dn);
+        let warning = format!(
+            "{} cannot be stored and waits in the quarantine: {reason}",
+            entry.dn
+        );
         self.report.warnings.push(warning);
         self.report.quarantined += 1;
         // An older state of it stays, and belongs to the content.
@@ -167,7 +174,9 @@ impl<'a, 'd> Applier<'a, 'd> {
         let schema = &self.core.schema;
         let description = &self.core.types.entry_uuid;
         let Some(rule) = schema.attribute_at(description.attribute).equality else {
-            return Err(ContentError::Refused("entryUUID has no equality rule".to_owned()));
+            return Err(ContentError::Refused(
+                "entryUUID has no equality rule".to_owned(),
+            ));
         };
         let text = uuid::Uuid::from_bytes(*uuid).hyphenated().to_string();
         let Ok(normal) = rule.normalise(&**schema, text.as_bytes()) else {

@@ -32,6 +32,12 @@ pub struct CopiedContent {
     pub(super) is_checked: bool,
     pub(super) multi_provider: bool,
     pub(super) named: NamedEntries,
+    /// True between the begin and the end of a refresh.
+    pub(super) is_refreshing: bool,
+    /// True if an entry without its parent cannot be part of the content.
+    pub(super) is_whole: bool,
+    /// Entries that became glue in the present refresh, because they had children.
+    pub(super) glued: Vec<EntryId>,
     /// Entries that gave their name to another one, and wait for their own.
     pub(super) parked: Vec<EntryId>,
 }
@@ -64,6 +70,9 @@ impl CopiedContent {
             is_checked: settings.schema_checking,
             multi_provider: options.multi_provider,
             named: NamedEntries::default(),
+            is_refreshing: false,
+            is_whole: is_everything(&settings.filter) && settings.scope == SyncScope::Subtree,
+            glued: Vec::new(),
             parked: Vec::new(),
         })
     }
@@ -83,6 +92,11 @@ impl CopiedContent {
     pub(super) fn is_massaged(&self) -> bool {
         self.remote_base != self.local_base
     }
+}
+
+/// Returns true for the filter that every entry matches.
+fn is_everything(filter: &str) -> bool {
+    filter.eq_ignore_ascii_case("(objectclass=*)")
 }
 
 impl CopiedAttributes {

@@ -102,7 +102,9 @@ impl Applier<'_, '_> {
     pub(super) fn copy_of(&self, id: EntryId) -> ContentResult<Entry> {
         let entry = self.writer.entry(id)?;
         let Some(entry) = entry else {
-            return Err(ContentError::from(fulgurite_store::StoreError::NoSuchEntry(id)));
+            return Err(ContentError::from(
+                fulgurite_store::StoreError::NoSuchEntry(id),
+            ));
         };
         Ok(entry.to_entry()?)
     }

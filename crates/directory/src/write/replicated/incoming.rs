@@ -44,9 +44,8 @@ impl Applier<'_, '_> {
     pub(super) fn attribute(&self, given: &ContentAttribute) -> ContentResult<Option<Attribute>> {
         let schema = &self.core.schema;
         let description = schema.describe(given.description.as_bytes());
-        let description = description.map_err(|error| {
-            ContentError::Refused(format!("{}: {error}", given.description))
-        })?;
+        let description = description
+            .map_err(|error| ContentError::Refused(format!("{}: {error}", given.description)))?;
         let kind = description.attribute;
         let is_ours = Computed::of(&self.core.types, kind).is_some()
             || self.database.memberships.compute(kind)

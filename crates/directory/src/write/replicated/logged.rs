@@ -101,8 +101,7 @@ impl Applier<'_, '_> {
         }
         let schema = &self.core.schema;
         let description = schema.describe(given.description.as_bytes());
-        let description =
-            description.map_err(|error| ContentError::Refused(error.to_string()))?;
+        let description = description.map_err(|error| ContentError::Refused(error.to_string()))?;
         let is_copied = self.content.selection.has(schema, &description);
         Ok(is_copied.then_some(Attribute {
             description,
@@ -136,7 +135,9 @@ impl Applier<'_, '_> {
             for ava in held.dn.rdn().into_iter().flat_map(|rdn| rdn.avas()) {
                 let description = AttributeDescription::plain(ava.attribute);
                 let normal = schema.normal_value(ava.attribute, ava.value);
-                let values = entry.attribute(&description).map(|held| held.values.clone());
+                let values = entry
+                    .attribute(&description)
+                    .map(|held| held.values.clone());
                 let mut values = values.unwrap_or_default();
                 values.retain(|value| schema.normal_value(ava.attribute, value) != normal);
                 entry.set(&description, values);

@@ -25,8 +25,8 @@ mod reached;
 mod removal;
 
 pub use applier::ContentReport;
-pub use content::{CopiedContent, ContentOptions};
+pub use content::{ContentOptions, CopiedContent};
 pub use error::ContentError;
-pub(crate) use quarantine::quarantined;
 pub use quarantine::QuarantinedEntry;
+pub(crate) use quarantine::quarantined;
 pub(crate) use reached::state_of;

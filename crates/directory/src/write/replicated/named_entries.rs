@@ -42,8 +42,16 @@ mod tests {
         for id in [0, 63, 64, 100_000] {
             named.insert(EntryId(id));
         }
-        assert!([0, 63, 64, 100_000].iter().all(|id| named.contains(EntryId(*id))));
-        assert!(![1, 65, 99_999, 1 << 40].iter().any(|id| named.contains(EntryId(*id))));
+        assert!(
+            [0, 63, 64, 100_000]
+                .iter()
+                .all(|id| named.contains(EntryId(*id)))
+        );
+        assert!(
+            ![1, 65, 99_999, 1 << 40]
+                .iter()
+                .any(|id| named.contains(EntryId(*id)))
+        );
         named.clear();
         assert!(!named.contains(EntryId(63)));
     }

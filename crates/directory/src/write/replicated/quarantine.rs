@@ -157,11 +157,10 @@ fn decode(uuid: EntryUuid, row: &[u8]) -> Option<QuarantinedEntry> {
         dn,
         attributes,
     };
-    reader.0.is_empty().then_some(QuarantinedEntry {
-        rid,
-        entry,
-        reason,
-    })
+    reader
+        .0
+        .is_empty()
+        .then_some(QuarantinedEntry { rid, entry, reason })
 }
 
 #[cfg(test)]
@@ -180,7 +179,10 @@ mod tests {
         };
         let row = encode(9, &entry, "a reason");
         let held = decode([7; 16], &row).expect("a row");
-        assert_eq!((held.rid, &held.entry, held.reason.as_str()), (9, &entry, "a reason"));
+        assert_eq!(
+            (held.rid, &held.entry, held.reason.as_str()),
+            (9, &entry, "a reason")
+        );
         assert!((0..row.len()).all(|len| decode([7; 16], &row[..len]).is_none()));
     }
 }

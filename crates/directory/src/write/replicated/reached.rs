@@ -98,7 +98,11 @@ impl Applier<'_, '_> {
         let id = self.entry_or_glue(&suffix, newest.as_bytes())?;
         debug_assert_ne!(id, EntryId::ROOT, "a suffix entry has an id");
         let mut entry = self.copy_of(id)?;
-        let values: Vec<Vec<u8>> = state.0.values().map(|csn| csn.clone().into_bytes()).collect();
+        let values: Vec<Vec<u8>> = state
+            .0
+            .values()
+            .map(|csn| csn.clone().into_bytes())
+            .collect();
         let held = entry.attribute(&context_csn);
         if held.is_some_and(|held| held.values == values) {
             return Ok(());

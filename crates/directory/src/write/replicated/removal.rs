@@ -24,7 +24,63 @@ impl Applier<'_, '_> {
             }
         }
         self.known.insert(*uuid, None);
+        self.remove_deleted(id)
+    }
+
+    /// Removes an entry that the provider has deleted.
+    ///
+    /// A provider deletes leaves. Children that are still here moved away before, and come later
+    /// in a refresh. After that they have left the content with their parent, which slapd does not
+    /// tell.
+    fn remove_deleted(&mut self, id: EntryId) -> ContentResult {
+        let left_together = self.content.is_whole && !self.content.multi_provider;
+        if !left_together || !self.writer.has_children(id)? {
+            return self.remove(id);
+        }
+        if self.content.is_refreshing {
+            self.content.glued.push(id);
+            return self.remove(id);
+        }
+        self.remove_below(id)?;
         self.remove(id)
+    }
+
+    /// Removes everything below an entry.
+    fn remove_below(&mut self, top: EntryId) -> ContentResult {
+        let mut below = self.writer.children(top)?;
+        let mut looked_at = 0;
+        while let Some(&id) = below.get(looked_at) {
+            looked_at += 1;
+            below.extend(self.writer.children(id)?);
+        }
+        // Parents come before their children in the list.
+        for id in below.into_iter().rev() {
+            self.forget_uuid(id)?;
+            self.writer.delete(id)?;
+        }
+        Ok(())
+    }
+
+    /// Notes that an entry is gone.
+    fn forget_uuid(&mut self, id: EntryId) -> ContentResult {
+        let entry = self.copy_of(id)?;
+        let uuid = entry.values(self.core.types.entry_uuid.attribute).first();
+        let uuid = uuid.and_then(|text| uuid::Uuid::try_parse_ascii(text).ok());
+        if let Some(uuid) = uuid {
+            self.known.insert(uuid.into_bytes(), None);
+        }
+        Ok(())
+    }
+
+    /// Removes what is below glue that the refresh has made, and that no entry has replaced.
+    pub(super) fn drop_below_glue(&mut self) -> ContentResult {
+        for id in std::mem::take(&mut self.content.glued) {
+            if self.writer.entry(id)?.is_some() && self.is_glue(id)? {
+                self.remove_below(id)?;
+                self.remove_empty_glue(Some(id))?;
+            }
+        }
+        Ok(())
     }
 
     /// Removes an entry. Glue takes its place if it has children.
@@ -46,12 +102,7 @@ impl Applier<'_, '_> {
         // Children come before their parents.
         unnamed.sort_unstable_by_key(|(depth, id)| (std::cmp::Reverse(*depth), *id));
         for (_, id) in unnamed {
-            let entry = self.copy_of(id)?;
-            let uuid = entry.values(self.core.types.entry_uuid.attribute).first();
-            let uuid = uuid.and_then(|text| uuid::Uuid::try_parse_ascii(text).ok());
-            if let Some(uuid) = uuid {
-                self.known.insert(uuid.into_bytes(), None);
-            }
+            self.forget_uuid(id)?;
             self.remove(id)?;
         }
         Ok(())
