@@ -49,6 +49,8 @@ fn main() -> ExitCode {
         Command::Env(command) => commands::env::run(command),
         // Its exit status is the result of the check.
         Command::Check(command) => return commands::check::run(command),
+        // So is this one.
+        Command::Replication(command) => return commands::replication::run(command),
         Command::Index(command) => commands::index::run(command),
         Command::Modify(command) => commands::modify::run(command),
         Command::Passwd(command) => commands::passwd::run(command),

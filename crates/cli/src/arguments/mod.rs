@@ -3,6 +3,7 @@
 pub(crate) mod check;
 pub(crate) mod env;
 pub(crate) mod migrate;
+pub(crate) mod replication;
 pub(crate) mod tools;
 
 use std::path::PathBuf;
@@ -52,6 +53,7 @@ pub(crate) enum Command {
     Import(tools::Import),
     Migrate(migrate::Migrate),
     Config(tools::Config),
+    Replication(replication::Replication),
 }
 
 /// Create a new directory from LDIF files

@@ -16,6 +16,7 @@ pub(crate) mod load;
 pub(crate) mod migrate;
 pub(crate) mod modify;
 pub(crate) mod passwd;
+pub(crate) mod replication;
 pub(crate) mod schema_check;
 pub(crate) mod serve;
 

@@ -180,6 +180,40 @@ fn missing_parents_are_glue_until_they_come() {
 }
 
 #[test]
+fn a_child_may_come_before_the_new_name_of_its_parent() {
+    let mut copy = Copy::plain();
+    let (a, b) = (format!("ou=a,{TOP}"), format!("ou=b,{TOP}"));
+    let old = format!("ou=c,{a}");
+    copy.apply(&[
+        unit(1, TOP, 1),
+        unit(2, &a, 2),
+        unit(3, &old, 3),
+        unit(4, &b, 4),
+    ]);
+    // ou=a is ou=new now, and ou=b has moved below it.
+    let new = format!("ou=new,{TOP}");
+    let (moved, kept) = (format!("ou=b,{new}"), format!("ou=c,{new}"));
+    copy.apply(&[
+        ContentChange::BeginRefresh,
+        unit(4, &moved, 6),
+        unit(2, &new, 5),
+        ContentChange::EndRefresh,
+    ]);
+    assert_eq!(copy.names(), [TOP, &new, &moved, &kept]);
+    // Parent and child change places: the child comes out first, at the provider.
+    let (out, below) = (format!("ou=b,{TOP}"), format!("ou=new,ou=b,{TOP}"));
+    copy.apply(&[
+        ContentChange::BeginRefresh,
+        unit(2, &below, 8),
+        unit(4, &out, 7),
+        ContentChange::EndRefresh,
+    ]);
+    assert_eq!(copy.names(), [TOP, &out, &below, &*format!("ou=c,{below}")]);
+    let view = copy.world.store.snapshot().unwrap();
+    assert_eq!(view.entry_count().unwrap(), 4);
+}
+
+#[test]
 fn what_leaves_with_its_parent_goes() {
     let mut copy = Copy::plain();
     let (a, b) = (format!("ou=a,{TOP}"), format!("ou=b,ou=a,{TOP}"));
@@ -387,7 +421,7 @@ fn the_later_change_wins_where_clients_update_the_copy() {
     assert_eq!(copy.names(), [TOP], "a deleted entry does not come back");
     copy.apply(&[unit(2, &a, 11)]);
     assert_eq!(copy.names(), [TOP, &a], "unless it was changed after that");
-    // What the provider cannot know yet stays.
+    // An entry that the provider cannot know yet stays.
     let state = vec![csn(10)];
     copy.apply(&[
         ContentChange::BeginRefresh,

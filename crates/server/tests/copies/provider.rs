@@ -20,7 +20,7 @@ use rustls::{ServerConfig, ServerConnection, StreamOwned};
 /// The password of the scripted provider.
 pub(crate) const PASSWORD: &str = "sesame";
 
-/// What a provider does with TLS.
+/// The use of TLS by a provider.
 pub(crate) enum Encryption {
     None,
     FromTheFirstByte(Arc<ServerConfig>),

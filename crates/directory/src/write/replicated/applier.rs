@@ -102,9 +102,9 @@ impl<'a, 'd> Applier<'a, 'd> {
             ContentChange::DropUnnamed { state } => self.drop_unnamed(state),
             ContentChange::EndRefresh => {
                 self.content.is_refreshing = false;
+                self.retry_quarantined()?;
                 self.drop_parked()?;
-                self.drop_below_glue()?;
-                self.retry_quarantined()
+                self.drop_below_glue()
             }
             ContentChange::Reached { csns, replaces } => {
                 let held = match state.take() {

@@ -125,21 +125,66 @@ impl Applier<'_, '_> {
     pub(super) fn rename(&mut self, id: EntryId, entry: Entry, csn: &str) -> ContentResult {
         let dn = entry.dn.clone();
         let checked = self.checked(entry)?;
-        if let Some(holder) = self.writer.find(&dn)?.entry()
-            && holder != id
-        {
-            self.clear_name(holder, csn)?;
-        }
         let old_parent = self.writer.parent(id)?;
         let parent = self.parent_of(&dn, csn.as_bytes())?;
         if parent == id || self.is_below(parent, id)? {
             self.remove_empty_glue(Some(parent))?;
             return refused(format!("{} would be below itself", dn.pretty()));
         }
+        let holder = self
+            .writer
+            .find(&dn)?
+            .entry()
+            .filter(|holder| *holder != id);
+        let glue = match holder {
+            Some(holder) if self.is_glue(holder)? => {
+                self.set_aside(holder)?;
+                Some(holder)
+            }
+            Some(holder) => {
+                self.clear_name(holder, csn)?;
+                None
+            }
+            None => None,
+        };
         self.writer.rename(id, parent, &checked)?;
         self.content.parked.retain(|parked| *parked != id);
-        if old_parent != Some(parent) {
-            self.remove_empty_glue(old_parent)?;
+        if let Some(glue) = glue {
+            self.move_children(glue, id)?;
+            self.writer.delete(glue)?;
+        }
+        match old_parent {
+            Some(old) if old != parent && self.writer.entry(old)?.is_some() => {
+                self.remove_empty_glue(Some(old))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Moves the children of glue below the entry that it stood for.
+    fn move_children(&mut self, from: EntryId, to: EntryId) -> ContentResult {
+        for child in self.writer.children(from)? {
+            let mut moved = self.copy_of(child)?;
+            let Some(leaf) = moved.dn.leaf() else {
+                continue;
+            };
+            moved.dn = self.copy_of(to)?.dn.child(&leaf);
+            let same = self.writer.find(&moved.dn)?.entry();
+            if let Some(same) = same.filter(|same| *same != child) {
+                if self.is_glue(child)? {
+                    self.move_children(child, same)?;
+                    self.writer.delete(child)?;
+                    continue;
+                }
+                if self.is_glue(same)? {
+                    self.move_children(same, child)?;
+                    self.writer.delete(same)?;
+                } else {
+                    self.park(same)?;
+                }
+            }
+            let checked = CheckedEntry::on_trust(moved, &self.core.schema);
+            self.writer.rename(child, to, &checked)?;
         }
         Ok(())
     }
@@ -150,9 +195,6 @@ impl Applier<'_, '_> {
 
     /// Frees the name of an entry for one that is renamed.
     fn clear_name(&mut self, holder: EntryId, csn: &str) -> ContentResult {
-        if self.is_glue(holder)? && !self.writer.has_children(holder)? {
-            return Ok(self.writer.delete(holder)?);
-        }
         if self.content.multi_provider {
             let held = self.copy_of(holder)?;
             if !wins(csn, &csn_of(self, &held)) {
@@ -164,6 +206,13 @@ impl Applier<'_, '_> {
 
     /// Gives an entry a name of its own until the provider tells its new one.
     fn park(&mut self, holder: EntryId) -> ContentResult {
+        self.set_aside(holder)?;
+        self.content.parked.push(holder);
+        Ok(())
+    }
+
+    /// Gives an entry a name that no other has.
+    fn set_aside(&mut self, holder: EntryId) -> ContentResult {
         let mut held = self.copy_of(holder)?;
         let uuid = held.values(self.core.types.entry_uuid.attribute).first();
         let uuid = uuid.map_or_else(
@@ -179,9 +228,7 @@ impl Applier<'_, '_> {
         };
         held.dn = above.child(&rdn);
         let checked = CheckedEntry::on_trust(held, &self.core.schema);
-        self.writer.rename(holder, parent, &checked)?;
-        self.content.parked.push(holder);
-        Ok(())
+        Ok(self.writer.rename(holder, parent, &checked)?)
     }
 }
 

@@ -11,7 +11,7 @@ pub enum ContentError {
     /// One entry cannot be stored. The batch goes on without it.
     #[error("{0}")]
     Refused(String),
-    /// A logged operation does not fit the copy. What came before it is stored.
+    /// A logged operation does not fit the copy. The changes before it are stored.
     #[error("{0}")]
     LostSync(String),
     /// Too many entries wait in the quarantine: something else is wrong.
