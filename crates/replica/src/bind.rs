@@ -106,7 +106,7 @@ impl Bind {
         request(out, id, "", authentication);
     }
 
-    /// Takes a response. Returns true at the end of the bind, and appends another request otherwise.
+    /// Takes a response. Returns true at the end of the bind, or appends another request.
     ///
     /// # Errors
     /// The refusal, or a message that is wrong.

@@ -573,7 +573,7 @@ impl Consumer {
         Ok(())
     }
 
-    /// Takes the refusal of a search. A provider that cannot continue is asked for everything, once.
+    /// Takes the refusal of a search. Asks a provider that cannot continue for everything, once.
     fn refused(&mut self, search: &Search, result: &LdapResult) -> Result<(), Trouble> {
         let cannot_continue = result.code.number() == REFRESH_REQUIRED;
         if search.source == Source::Log && cannot_continue {

@@ -28,8 +28,8 @@ impl Retry {
         self.failures = 0;
     }
 
-    /// Returns the pause after one more failure in milliseconds, up to a tenth shorter by `jitter`
-    /// of 0 to 255; `None` after the end of the list.
+    /// Returns the pause after one more failure in milliseconds; `None` after the end of the list.
+    /// It is up to a tenth shorter by `jitter` of 0 to 255.
     pub(crate) fn pause_ms(&mut self, jitter: u8) -> Option<u64> {
         let mut left = self.failures;
         self.failures += 1;

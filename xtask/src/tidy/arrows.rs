@@ -29,6 +29,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         ],
     ),
     ("client", &["ldap"]),
+    ("replica", &["auth", "ldap", "policy"]),
     // A directory of cn=config is LDIF.
     ("config", &["ldif", "policy"]),
     (
@@ -41,6 +42,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "ldap",
             "os",
             "policy",
+            "replica",
             "schema",
             "store",
         ],
@@ -68,6 +70,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "directory",
             "access",
             "auth",
+            "client",
             "schema",
             "ldap",
             "ldif",

@@ -70,7 +70,7 @@ fn consumers(command: &Status) -> anyhow::Result<Vec<Entry>> {
     let found = client.search(base, Scope::Subtree, filter, &["*", "+"])?;
     if !found.result.is_success() {
         bail!(
-            "cn=Monitor cannot be read: {}; add a database monitor, and rights to it",
+            "cn=Monitor cannot be read ({}): add a database monitor, and rights to it",
             found.result.code.name()
         );
     }

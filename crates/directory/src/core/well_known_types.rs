@@ -33,7 +33,7 @@ pub(crate) struct WellKnownTypes {
     pub(crate) subentry_class: Vec<Box<str>>,
     /// Matches subentries.
     pub(crate) subentry_filter: Filter<AttributeSelector>,
-    /// Matches glue, which stands for parents that a copy does not have.
+    /// Matches glue, which replaces parents that a copy does not have.
     pub(crate) glue_filter: Filter<AttributeSelector>,
     pub(crate) user_password: AttributeDescription,
     /// `authPassword`: keys derived from passwords (RFC 3112, RFC 5803). Some schemas lack it.
@@ -132,7 +132,7 @@ impl WellKnownTypes {
     }
 }
 
-/// Returns true for glue, which stands for a parent that a copy does not have.
+/// Returns true for glue, which replaces a parent that a copy does not have.
 pub(crate) fn is_glue(types: &WellKnownTypes, entry: &EntryView<'_>) -> bool {
     let classes = entry.plain_values(types.structural_object_class.attribute);
     let mut classes = classes.into_iter().flat_map(|values| values.iter());

@@ -168,7 +168,7 @@ fn a_first_refresh_has_no_state_and_stores_it_at_the_end() {
     play.done(0, "", Some(done)).expect("the end");
     let drop = format!("drop {CSN1}");
     let reached = format!("reached {CSN1}");
-    // Whatever is here and was not sent is gone: the provider knew no state.
+    // An entry that is here and was not sent is gone: the provider knew no state.
     assert_eq!(play.changes(), ["begin", "entry 1", &drop, "end", &reached]);
     assert_eq!(play.consumer.turn(1), Turn::Wait { until_ms: 10_001 });
     assert!(matches!(play.consumer.turn(10_001), Turn::Connect { .. }));

@@ -79,7 +79,7 @@ pub fn store_options(database: &Database) -> Result<StoreOptions, OpenError> {
     })
 }
 
-/// Returns the indexes of a store, with those that list the members of groups for `memberof` and
+/// Returns the indexes of a store. They include those of group members for `memberof` and
 /// `dynlist`, and that of a copy.
 fn indexes(database: &Database) -> Vec<IndexSpec> {
     let indexes = database.indexes().iter().map(convert::index).collect();
@@ -90,7 +90,7 @@ fn indexes(database: &Database) -> Vec<IndexSpec> {
 fn with_members(database: &Database, mut indexes: Vec<IndexSpec>) -> Vec<IndexSpec> {
     let members = database.memberships().map(|(member, _)| member);
     // A consumer finds entries by their UUID.
-    let uuid = (!database.content.syncrepl.is_empty()).then_some("entryUUID");
+    let uuid = (!database.content.syncrepl.is_empty()).then(|| "entryUUID".to_owned());
     for attribute in members.chain(uuid) {
         let known = indexes
             .iter_mut()

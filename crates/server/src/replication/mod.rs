@@ -7,8 +7,8 @@
 //!             `--> ReplicationStatus    for cn=Monitor and the command
 //! ```
 //!
-//! The threads block on their sockets. A server has few providers, the changes of one are stored in
-//! their order, and a commit waits for the disk anyhow: an event loop would save nothing.
+//! The threads block on their sockets. A server has few providers, and a commit waits for the disk
+//! anyhow. So an event loop would save nothing.
 
 mod client_tls;
 mod connect;

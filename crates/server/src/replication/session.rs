@@ -197,7 +197,7 @@ impl<'l> Session<'l> {
             }
             Ok(None) => {}
             Err(trouble) => {
-                // Each change stands for itself: what has come is kept.
+                // The changes that have come are complete, so they are kept.
                 self.store()?;
                 return Err(trouble);
             }

@@ -112,7 +112,7 @@ impl ProviderStream {
         connection: ClientConnection,
         timeout: Duration,
     ) -> io::Result<()> {
-        // Plain bytes behind the answer to StartTLS would be somebody else's.
+        // Plain bytes behind the answer to StartTLS would be of another sender.
         if self.taken < self.buffer.len() {
             return Err(io::Error::new(ErrorKind::InvalidData, "bytes before TLS"));
         }

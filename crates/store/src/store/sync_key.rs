@@ -1,6 +1,6 @@
 //! The keys of a consumer's rows.
 
-/// The rows are among those of the store's description, under keys of their own.
+/// The rows are among those of the store's description, with another prefix.
 pub(crate) const PREFIX: &[u8] = b"sync/";
 
 /// Returns the key of a row in the database of the description.

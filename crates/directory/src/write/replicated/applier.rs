@@ -9,7 +9,7 @@ use fulgurite_store::{EntryId, Scope, Writer};
 
 use super::content::CopiedContent;
 use super::error::{ContentError, ContentResult};
-use super::reached;
+use super::state::{self, State};
 use crate::core::database::Database;
 use crate::core::foundation::Core;
 
@@ -49,7 +49,7 @@ impl<'a, 'd> Applier<'a, 'd> {
         content: &'a mut CopiedContent,
     ) -> Applier<'a, 'd> {
         Applier {
-            context_csn: reached::context_csn(&core.schema),
+            context_csn: state::context_csn(&core.schema),
             core,
             database,
             writer,
@@ -79,16 +79,12 @@ impl<'a, 'd> Applier<'a, 'd> {
         }
         if let Some(state) = state {
             self.write_state(&state)?;
-            self.report.state = Some(state.iter().map(ToString::to_string).collect());
+            self.report.state = Some(state.csns());
         }
         Ok(self.report)
     }
 
-    fn apply(
-        &mut self,
-        change: &ContentChange,
-        state: &mut Option<reached::State>,
-    ) -> ContentResult {
+    fn apply(&mut self, change: &ContentChange, state: &mut Option<State>) -> ContentResult {
         match change {
             ContentChange::BeginRefresh => {
                 self.content.named.clear();

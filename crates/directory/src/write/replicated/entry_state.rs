@@ -1,7 +1,7 @@
 //! The state of an entry: added, changed or renamed, whatever differs here.
 //!
 //! Entries are found by their UUID. A name that another entry has goes to the newcomer: a provider
-//! gives a name to one entry only. The other entry waits under a name of its own for its new state,
+//! gives a name to one entry only. The other entry waits under another name for its new state,
 //! or for its deletion. If clients may update the copy, the newer entry wins.
 
 use fulgurite_ldap::ContentEntry;
@@ -10,7 +10,7 @@ use fulgurite_store::EntryId;
 
 use super::applier::Applier;
 use super::error::{ContentResult, refused};
-use super::reached::State;
+use super::state::State;
 
 impl Applier<'_, '_> {
     /// Stores the state of an entry.
@@ -204,7 +204,7 @@ impl Applier<'_, '_> {
         self.park(holder)
     }
 
-    /// Gives an entry a name of its own until the provider tells its new one.
+    /// Gives an entry another name until the provider tells its new one.
     fn park(&mut self, holder: EntryId) -> ContentResult {
         self.set_aside(holder)?;
         self.content.parked.push(holder);

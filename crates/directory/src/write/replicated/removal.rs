@@ -6,7 +6,7 @@ use fulgurite_store::{EntryId, compile_filter};
 use super::applier::Applier;
 use super::entry_state::csn_of;
 use super::error::ContentResult;
-use super::reached::State;
+use super::state::State;
 use crate::core::well_known_types::is_glue;
 
 impl Applier<'_, '_> {
