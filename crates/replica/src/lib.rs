@@ -12,8 +12,8 @@
 //!           bytes to send, changes of the content to store
 //! ```
 //!
-//! It knows no sockets, no store and no clock. The driver connects, reads and writes, and stores the
-//! changes in their order. A change of the state ([`ContentChange::Reached`]) is among them, so
+//! It knows no sockets, no store and no clock. The driver connects, reads and writes, and stores
+//! the changes in their order. A change of the state ([`ContentChange::Reached`]) is among them, so
 //! what it covers is stored before it. The consumer begins each session at the state that the
 //! driver says is stored.
 //!

@@ -19,8 +19,8 @@ pub(crate) enum ReplicationAction {
 
 /// Show the consumers of a running server, from its cn=Monitor
 ///
-/// Exit status: 0 all consumers follow their providers, 1 some do not at the moment. It is 2 if some
-/// have given up or have entries in the quarantine.
+/// Exit status: 0 all consumers follow their providers, 1 some do not at the moment. It is 2 if
+/// some have given up or have entries in the quarantine.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Example:\n  fulgurite replication status --url ldap://127.0.0.1:3890 --as cn=admin,dc=example,dc=com \\\n      --password-file /etc/fulgurite/password"

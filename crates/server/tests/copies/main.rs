@@ -28,12 +28,13 @@ impl Copy {
         let folder = tempfile::tempdir().expect("a folder");
         let store = folder.path().join("store");
         std::fs::create_dir(&store).expect("a folder");
+        // Lines of slapd.conf have no schema without files.
         let text = format!(
-            "database mdb\nsuffix dc=x\nrootdn cn=r,dc=x\ndirectory {}\nsyncrepl rid=1 \
-             searchbase=dc=x type=refreshAndPersist retry=\"0 +\" {line}\n",
+            "[[database]]\nsuffix = \"dc=x\"\nroot.dn = \"cn=r,dc=x\"\ndata = \"{}\"\nsyncrepl = \
+             ['rid=1 searchbase=dc=x type=refreshAndPersist retry=\"0 +\" {line}']\n",
             store.display()
         );
-        let layer = Layer::from_slapd_conf_text(&text, "a.conf".as_ref()).expect("readable");
+        let layer = Layer::from_toml(&text, "a.toml".as_ref()).expect("readable");
         let settings = Settings::new(layer).expect("sound");
         let live = Live::new(open_directory(&settings).expect("a directory"));
         Copy { folder, live }
