@@ -433,7 +433,7 @@ fn logged(label: &str) -> (Provider, Stage) {
     let log = "index entryCSN,reqStart,reqResult eq\nlimits * size=unlimited\n\
                overlay syncprov\nsyncprov-nopresent TRUE\nsyncprov-reloadhint TRUE\n";
     let log = stage
-        .database("log", "cn=log", log)
+        .database("logdb", "cn=log", log)
         .replace("rootpw secret\n", "");
     let data = format!(
         "{INDEXES}limits * size=unlimited\noverlay syncprov\nsyncprov-checkpoint 1 1\n\
