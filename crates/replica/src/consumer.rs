@@ -19,8 +19,12 @@ use crate::{cookie, log_entry};
 /// The result code of a provider that cannot continue at a cookie (e-syncRefreshRequired).
 const REFRESH_REQUIRED: u32 = 4096;
 
-/// Milliseconds to wait for a connection or a bind unless the settings say otherwise.
-const DEFAULT_TIMEOUT_MS: u64 = 60_000;
+/// Milliseconds to wait for a connection unless the settings say otherwise. A server that stops
+/// waits so long, too.
+const CONNECT_TIMEOUT_MS: u64 = 10_000;
+
+/// Milliseconds to wait for the end of a bind unless the settings say otherwise.
+const BIND_TIMEOUT_MS: u64 = 60_000;
 
 /// The position of a consumer in its life.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -196,7 +200,7 @@ impl Consumer {
     }
 
     fn begin(&mut self, now_ms: u64) -> Turn {
-        let deadline_ms = now_ms + timeout_ms(self.settings.network_timeout_s);
+        let deadline_ms = now_ms + timeout_ms(self.settings.network_timeout_s, CONNECT_TIMEOUT_MS);
         self.enter(Phase::Connecting, Some(deadline_ms));
         self.status.last_connect_ms = Some(now_ms);
         self.status.next_connect_ms = None;
@@ -237,7 +241,7 @@ impl Consumer {
         let id = self.take_id();
         let bind = Bind::begin(&self.settings.bind, secrets, id, &mut self.out)?;
         self.bind = Some(bind);
-        let deadline = now_ms + timeout_ms(self.settings.timeout_s);
+        let deadline = now_ms + timeout_ms(self.settings.timeout_s, BIND_TIMEOUT_MS);
         self.enter(Phase::Binding, Some(deadline));
         Ok(())
     }
@@ -596,9 +600,9 @@ fn value_of<'a>(controls: &Controls<'a>, oid: &str) -> Option<&'a [u8]> {
     control.value
 }
 
-fn timeout_ms(seconds: u32) -> u64 {
+fn timeout_ms(seconds: u32, default_ms: u64) -> u64 {
     match seconds {
-        0 => DEFAULT_TIMEOUT_MS,
+        0 => default_ms,
         seconds => u64::from(seconds) * 1000,
     }
 }
