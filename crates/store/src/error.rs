@@ -30,6 +30,9 @@ pub enum Damage {
     /// Overflow values.
     #[error("the overflow values of an attribute are malformed")]
     Values,
+    /// A record of the log of changes.
+    #[error("the log of changes is malformed")]
+    Changes,
     /// The table of attributes or the description of the store.
     #[error("the store's own description is malformed")]
     Description,
@@ -139,6 +142,14 @@ pub enum OpenError {
         found: String,
         /// The layout that this release reads.
         expected: &'static str,
+    },
+    /// The layout of the release before, opened for reading.
+    #[error(
+        "{path}: the layout is the one of an older release. Open it for writing once, as the server does"
+    )]
+    OlderLayout {
+        /// Directory of the store.
+        path: PathBuf,
     },
     /// The requested suffixes differ from the stored ones.
     #[error("{path}: holds {stored}, not {asked}")]

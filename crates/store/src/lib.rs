@@ -6,10 +6,11 @@
 //!   View  -->  names  index --> Candidates: ids   Writer  -->  pending postings    sorted runs
 //!                     |                |                       |                        |
 //!   EntryView  <--  records  <---------'                       v                        v
-//!   ================ engine: one environment, seven named databases, one transaction ====================
+//!   ================ engine: one environment, ten named databases, one transaction ====================
 //!   meta | values: overflow values, outside the records
 //!        | attributes: number -> description | entries: id -> record | names: parent, RDN -> id
 //!        | counts: id -> subordinates        | index: attribute, kind, value, chunk -> ids
+//!        | changes, change_csn, tombstones: the log of changes
 //! ```
 //!
 //! An entry is never decoded: filters, access checks and encoders read its record in the map. A
@@ -21,7 +22,7 @@
 //! this crate knows it.
 //!
 //! The folders from the bottom up: `names`, `idset` and `record` are structures of bytes.
-//! `overflow_values` and `index` are rows of the databases. `store` is the open store, and `view`
+//! `overflow_values`, `index` and `changes` are rows of the databases. `store` is the open store, and `view`
 //! reads one state of it. `plan`, `write`, `verify`, `reindex` and `load` work on views, and `open`
 //! creates and opens stores.
 
@@ -29,6 +30,7 @@
 
 mod attributes;
 mod bytes;
+mod changes;
 mod error;
 mod ids;
 mod idset;
@@ -49,6 +51,10 @@ mod write;
 pub use fulgurite::Durability;
 
 pub use attributes::{AttributeInfo, AttributeTable};
+pub use changes::{
+    ChangeKind, ChangeOperation, ChangeRecord, CsnVector, LogState, NewChange, NewOperation,
+    NewRename, PackedCsn, Retention, Tombstone,
+};
 pub use error::{Damage, OpenError, StoreError};
 pub use fulgurite::Snapshot;
 pub use ids::{AttributeId, EntryId};

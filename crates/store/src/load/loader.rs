@@ -277,6 +277,7 @@ impl<'s> Loader<'s> {
                 self.writer.add_children(parent, children);
             }
         }
+        self.writer.log_load()?;
         Ok(self.writer)
     }
 
@@ -294,6 +295,7 @@ impl<'s> Loader<'s> {
             write_counts(view, children)?;
         }
         progress(LoadProgress::Commit);
+        self.writer.log_load()?;
         self.writer.commit()?;
         Ok(self.loaded)
     }

@@ -8,6 +8,7 @@ use std::sync::atomic::AtomicU64;
 use super::environment::open_environment;
 use super::suffixes::usable_suffixes;
 use crate::attributes::AttributeTable;
+use crate::changes::SharedRetention;
 use crate::error::{OpenError, StoreError};
 use crate::index::{IndexSpec, IndexState, Indexes, ResolvedSpec, resolve};
 use crate::overflow_values::INLINE_MAX;
@@ -60,6 +61,7 @@ impl Store {
             entry_bytes_max: AtomicU64::new(options.entry_bytes_max.unwrap_or(u64::MAX)),
             inline_values_max: options.inline_values_max.unwrap_or(INLINE_MAX),
             suffixes,
+            retention: SharedRetention::default(),
             path: path.into(),
         })
     }

@@ -7,10 +7,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::environment::open_environment;
 use super::suffixes::stored_suffixes;
 use crate::attributes::{AttributeTable, TableError};
+use crate::changes::SharedRetention;
 use crate::error::{OpenError, StoreError};
 use crate::index::{IndexState, Indexes};
 use crate::overflow_values::INLINE_MAX;
-use crate::store::{Databases, Description, LAYOUT, StateTables, Store, StoreOptions};
+use crate::store::{
+    Databases, Description, LAYOUT, LAYOUT_BEFORE, StateTables, Store, StoreOptions, add_log,
+};
 use fulgurite::{Environment, Snapshot as _};
 use fulgurite_schema::Schema;
 
@@ -52,7 +55,9 @@ impl Store {
             inline_values_max: Some(self.inline_values_max),
             ..StoreOptions::default()
         };
-        Store::of_environment(Arc::clone(&self.env), &self.path, &options, schema)
+        let store = Store::of_environment(Arc::clone(&self.env), &self.path, &options, schema)?;
+        store.keep_changes(self.retention());
+        Ok(store)
     }
 
     fn of_environment(
@@ -68,7 +73,12 @@ impl Store {
         let description = Description::read(&env)
             .map_err(read)?
             .ok_or_else(|| not_a_store(&env, path))?;
-        if description.layout != LAYOUT {
+        if description.layout == LAYOUT_BEFORE {
+            if options.read_only {
+                return Err(OpenError::OlderLayout { path: path.into() });
+            }
+            add_log(&env).map_err(read)?;
+        } else if description.layout != LAYOUT {
             return Err(OpenError::Layout {
                 path: path.into(),
                 found: description.layout,
@@ -94,6 +104,7 @@ impl Store {
             entry_bytes_max: AtomicU64::new(options.entry_bytes_max.unwrap_or(u64::MAX)),
             inline_values_max: options.inline_values_max.unwrap_or(INLINE_MAX),
             suffixes,
+            retention: SharedRetention::default(),
             path: path.into(),
         };
         store.settle_indexes(&state, options)?;

@@ -13,6 +13,9 @@ pub(crate) struct Databases {
     pub(crate) counts: Database,
     pub(crate) index: Database,
     pub(crate) values: Database,
+    pub(crate) changes: Database,
+    pub(crate) change_csn: Database,
+    pub(crate) tombstones: Database,
 }
 
 impl Databases {
@@ -26,6 +29,14 @@ impl Databases {
         Databases::each(|name| Ok(txn.open_database(Some(name))?))
     }
 
+    /// Creates the databases that the layout before this one lacks.
+    pub(crate) fn create_missing(txn: &mut WriteTxn<'_>) -> Result<(), StoreError> {
+        for name in [CHANGES, CHANGE_CSN, TOMBSTONES] {
+            txn.create_database(name, KeyOrder::Lexical)?;
+        }
+        Ok(())
+    }
+
     fn each(
         mut database: impl FnMut(&str) -> Result<Database, StoreError>,
     ) -> Result<Databases, StoreError> {
@@ -37,12 +48,15 @@ impl Databases {
             counts: database("counts")?,
             index: database("index")?,
             values: database("values")?,
+            changes: database(CHANGES)?,
+            change_csn: database(CHANGE_CSN)?,
+            tombstones: database(TOMBSTONES)?,
         })
     }
 }
 
 /// Opens the database of the store's description; `None` if the environment holds no store.
-pub(crate) fn open_meta(txn: &ReadTxn<'_>) -> Result<Option<Database>, StoreError> {
+pub(crate) fn open_meta(txn: &impl Snapshot) -> Result<Option<Database>, StoreError> {
     match txn.open_database(Some(META)) {
         Ok(db) => Ok(Some(db)),
         Err(fulgurite::Error::NoDatabase(_)) => Ok(None),
@@ -52,3 +66,7 @@ pub(crate) fn open_meta(txn: &ReadTxn<'_>) -> Result<Option<Database>, StoreErro
 
 /// Name of the database of the store's description.
 const META: &str = "meta";
+
+const CHANGES: &str = "changes";
+const CHANGE_CSN: &str = "change_csn";
+const TOMBSTONES: &str = "tombstones";

@@ -1,12 +1,15 @@
 //! The store's description of itself: its layout and its suffixes.
 
-use super::databases::open_meta;
+use super::databases::{Databases, open_meta};
+use crate::changes::LogState;
 use crate::error::{Damage, StoreError};
 use fulgurite::{Database, Environment, Snapshot, WriteTxn};
 use fulgurite_schema::Dn;
 
 /// Layout of this release. It may change until the first release of the project.
-pub(crate) const LAYOUT: &str = "fulgurite-store 6";
+pub(crate) const LAYOUT: &str = "fulgurite-store 7";
+/// The layout before, which lacks the log of changes.
+pub(crate) const LAYOUT_BEFORE: &str = "fulgurite-store 6";
 pub(crate) const KEY_LAYOUT: &[u8] = b"layout";
 const KEY_SUFFIXES: &[u8] = b"suffixes";
 
@@ -45,4 +48,19 @@ impl Description {
         txn.put(meta, KEY_LAYOUT, LAYOUT.as_bytes())?;
         Ok(txn.put(meta, KEY_SUFFIXES, suffixes.join("\n").as_bytes())?)
     }
+}
+
+/// Brings a store of the layout before to this one: with a log that is empty, and a vector that
+/// follows from the entries.
+pub(crate) fn add_log(env: &Environment) -> Result<(), StoreError> {
+    let mut txn = env.write()?;
+    let meta = open_meta(&txn)?.ok_or(Damage::Description)?;
+    // Another process may have done it meanwhile.
+    if txn.get(meta, KEY_LAYOUT)? != Some(LAYOUT_BEFORE.as_bytes()) {
+        return Ok(());
+    }
+    Databases::create_missing(&mut txn)?;
+    LogState::write_pending(&mut txn, meta)?;
+    txn.put(meta, KEY_LAYOUT, LAYOUT.as_bytes())?;
+    Ok(txn.commit()?)
 }

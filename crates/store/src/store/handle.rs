@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::databases::Databases;
 use super::tables::StateTables;
+use crate::changes::{Retention, SharedRetention};
 use crate::error::StoreError;
 use fulgurite::{Durability, Environment};
 use fulgurite_schema::{Dn, Schema};
@@ -23,6 +24,7 @@ pub struct Store {
     /// Attributes with more values are stored outside the record.
     pub(crate) inline_values_max: usize,
     pub(crate) suffixes: Vec<Dn>,
+    pub(crate) retention: SharedRetention,
     pub(crate) path: PathBuf,
 }
 
@@ -113,6 +115,17 @@ impl Store {
             self.env.sync(true)?;
         }
         Ok(())
+    }
+
+    /// Sets how long the log keeps its records.
+    pub fn keep_changes(&self, retention: Retention) {
+        self.retention.set(retention);
+    }
+
+    /// Returns how long the log keeps its records.
+    #[must_use]
+    pub fn retention(&self) -> Retention {
+        self.retention.get()
     }
 
     /// Returns true if the size of entries has a limit.

@@ -20,7 +20,8 @@ mod tables;
 pub(crate) use databases::Databases;
 #[cfg(test)]
 pub(crate) use description::KEY_LAYOUT;
-pub(crate) use description::{Description, LAYOUT};
+pub(crate) use description::add_log;
+pub(crate) use description::{Description, LAYOUT, LAYOUT_BEFORE};
 pub use handle::Store;
 pub use options::StoreOptions;
 pub(crate) use sync_key::{PREFIX as SYNC_PREFIX, sync_key};

@@ -1,5 +1,6 @@
 //! The order of the checks.
 
+use super::changes::check_changes;
 use super::counts::check_counts;
 use super::expected::walk_entries;
 use super::names::check_names;
@@ -9,7 +10,7 @@ use super::values::check_values;
 use crate::error::StoreError;
 use crate::view::View;
 
-/// Compares every index, name and count of a view with its entries. An index that is being built is
+/// Compares every index, name and count of a view with its entries, and the log with itself. An index that is being built is
 /// compared as far as it is filled. An index that is being removed is not compared.
 ///
 /// Memory grows with the indexes, by some tens of bytes for each id in each posting. So this check
@@ -24,5 +25,6 @@ pub fn verify(view: &View<'_>) -> Result<Report, StoreError> {
     check_values(view, &mut report)?;
     report.postings = expected.postings.len() as u64;
     check_index(view, expected.postings, &mut report)?;
+    check_changes(view, &mut report)?;
     Ok(report)
 }

@@ -4,6 +4,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use super::pending_counts::PendingCounts;
+use crate::changes::LogWriter;
 use crate::error::{Damage, StoreError};
 use crate::ids::{AttributeId, EntryId};
 use crate::index::{IndexState, PendingPostings};
@@ -25,9 +26,10 @@ pub struct Writer<'s> {
     /// Set while changes are in progress. A failure of the engine in between must not be committed.
     poisoned: bool,
     /// True if the commit will make a new state.
-    pub(super) has_changed_entries: bool,
+    pub(crate) has_changed_entries: bool,
     /// True if that state will have other indexes.
     has_changed_indexes: bool,
+    pub(crate) log: LogWriter,
     /// Memory for a record and a key, reused by the next operation.
     pub(crate) record: Vec<u8>,
     pub(crate) key: Vec<u8>,
@@ -79,6 +81,7 @@ impl<'s> Writer<'s> {
             poisoned: false,
             has_changed_entries: false,
             has_changed_indexes: false,
+            log: LogWriter::default(),
             record: Vec::new(),
             key: Vec::new(),
         }
@@ -92,6 +95,7 @@ impl<'s> Writer<'s> {
     /// [`StoreError::Engine`]; nothing is changed then.
     pub fn commit(mut self) -> Result<(), StoreError> {
         self.flush()?;
+        self.flush_log()?;
         debug_assert!(
             self.postings.is_empty() && self.counts.is_empty(),
             "all is written"

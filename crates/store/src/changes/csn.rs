@@ -1,0 +1,180 @@
+//! A change sequence number in 18 bytes that sort like its text.
+
+use std::fmt;
+
+/// The number of digits: 20 of the time, 6 of the count, 3 of the server, 6 of the modification.
+const DIGITS: usize = 35;
+
+/// The place of the server's digits.
+const SERVER_AT: usize = 26;
+
+/// A change sequence number, digit by digit, so that it comes out as it came.
+///
+/// The order is the one of the text: time, count, server, modification.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PackedCsn([u8; PackedCsn::LEN]);
+
+impl PackedCsn {
+    /// Length in bytes.
+    pub const LEN: usize = 18;
+
+    /// Length of the text in bytes.
+    pub const TEXT_LEN: usize = "20260131235959.123456Z#000000#001#000000".len();
+
+    /// Reads the text, also in the shorter forms of old servers.
+    #[must_use]
+    pub fn parse(text: &[u8]) -> Option<PackedCsn> {
+        let mut parts = text.split(|&byte| byte == b'#');
+        let time = parts.next()?.strip_suffix(b"Z")?;
+        let (count, server, modification) = (parts.next()?, parts.next()?, parts.next()?);
+        if parts.next().is_some() {
+            return None;
+        }
+        let (seconds, fraction) = match time.split_at_checked(14)? {
+            (seconds, []) => (seconds, &b"000000"[..]),
+            (seconds, [b'.', fraction @ ..]) => (seconds, fraction),
+            _ => return None,
+        };
+        let decimal = |part: &[u8], len| part.len() == len && part.iter().all(u8::is_ascii_digit);
+        if !decimal(seconds, 14) || !decimal(fraction, 6) {
+            return None;
+        }
+        let mut digits = Digits::default();
+        digits.push(seconds, 14)?;
+        digits.push(fraction, 6)?;
+        digits.push(count, 6)?;
+        digits.push(server, 3)?;
+        digits.push(modification, 6)?;
+        Some(digits.packed)
+    }
+
+    /// Returns the number of these bytes, if they are one.
+    #[must_use]
+    pub fn from_bytes(bytes: &[u8]) -> Option<PackedCsn> {
+        let packed = PackedCsn(bytes.try_into().ok()?);
+        let is_decimal = (0..20).all(|at| packed.digit(at) < 10);
+        (is_decimal && packed.digit(DIGITS) == 0).then_some(packed)
+    }
+
+    /// Returns the bytes.
+    #[must_use]
+    pub const fn as_bytes(&self) -> &[u8; PackedCsn::LEN] {
+        &self.0
+    }
+
+    /// Returns the number of the server.
+    #[must_use]
+    pub fn server(&self) -> u16 {
+        let digits = (SERVER_AT..SERVER_AT + 3).map(|at| u16::from(self.digit(at)));
+        digits.fold(0, |number, digit| number << 4 | digit)
+    }
+
+    /// Returns the text.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let mut text = String::with_capacity(PackedCsn::TEXT_LEN);
+        for at in 0..DIGITS {
+            match at {
+                14 => text.push('.'),
+                20 => text.push_str("Z#"),
+                26 | 29 => text.push('#'),
+                _ => {}
+            }
+            text.extend(char::from_digit(u32::from(self.digit(at)), 16));
+        }
+        debug_assert_eq!(text.len(), PackedCsn::TEXT_LEN);
+        text
+    }
+
+    /// Returns the digit at a place; 0 behind the last.
+    fn digit(&self, at: usize) -> u8 {
+        let byte = self.0.get(at / 2).copied().unwrap_or_default();
+        if at.is_multiple_of(2) {
+            byte >> 4
+        } else {
+            byte & 15
+        }
+    }
+}
+
+/// Digits on their way into a number.
+struct Digits {
+    packed: PackedCsn,
+    at: usize,
+}
+
+impl Default for Digits {
+    fn default() -> Digits {
+        Digits {
+            packed: PackedCsn([0; PackedCsn::LEN]),
+            at: 0,
+        }
+    }
+}
+
+impl Digits {
+    /// Appends a part with zeros in front.
+    fn push(&mut self, part: &[u8], len: usize) -> Option<()> {
+        let zeros = len.checked_sub(part.len())?;
+        self.at += zeros;
+        for &byte in part {
+            let digit = u8::try_from(char::from(byte).to_digit(16)?).ok()?;
+            let shift = if self.at.is_multiple_of(2) { 4 } else { 0 };
+            *self.packed.0.get_mut(self.at / 2)? |= digit << shift;
+            self.at += 1;
+        }
+        (!part.is_empty()).then_some(())
+    }
+}
+
+impl fmt::Display for PackedCsn {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text())
+    }
+}
+
+impl fmt::Debug for PackedCsn {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn text_comes_back_and_sorts_the_same(
+            a in "[0-9]{14}\\.[0-9]{6}Z#[0-9a-f]{6}#[0-9a-f]{3}#[0-9a-f]{6}",
+            b in "[0-9]{14}\\.[0-9]{6}Z#[0-9a-f]{6}#[0-9a-f]{3}#[0-9a-f]{6}",
+        ) {
+            let packed = |text: &String| PackedCsn::parse(text.as_bytes()).unwrap();
+            prop_assert_eq!(packed(&a).text(), a.clone());
+            prop_assert_eq!(packed(&a).cmp(&packed(&b)), a.cmp(&b));
+            prop_assert_eq!(PackedCsn::from_bytes(packed(&a).as_bytes()), Some(packed(&a)));
+            prop_assert_eq!(format!("{:03x}", packed(&a).server()), &a[30..33]);
+        }
+
+        #[test]
+        fn any_text_has_an_answer(text in "[0-9a-fZ#.]{0,45}") {
+            let _ = PackedCsn::parse(text.as_bytes());
+        }
+    }
+
+    #[test]
+    fn old_forms_are_completed() {
+        let old = PackedCsn::parse(b"20070131235959Z#00000a#01#000000").unwrap();
+        assert_eq!(old.text(), "20070131235959.000000Z#00000a#001#000000");
+        for text in [
+            "",
+            "#",
+            "20070131235959Z",
+            "20070131235959Z#0#0",
+            "2007Z#0#0#0#0",
+        ] {
+            assert_eq!(PackedCsn::parse(text.as_bytes()), None, "{text}");
+        }
+    }
+}

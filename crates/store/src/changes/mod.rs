@@ -1,0 +1,37 @@
+//! The log of changes: a record of each change of an entry, in the commit of the change.
+//!
+//! ```text
+//!   changes       position             -> record: kind, CSN, entry, names, operations
+//!   change_csn    server, CSN          -> position
+//!   tombstones    0, entryUUID         -> CSN and position of the deletion, name
+//!                 1, server, CSN       -> entryUUID
+//!   meta          "changes"            -> LogState: positions, octets, vector, horizons
+//! ```
+//!
+//! Positions count the changes and are never reused. The *vector* has the greatest CSN of each
+//! server up to which the content is complete. It is written with the changes, so a crash cannot
+//! separate them. The *horizon* has the greatest CSN of each server that the log has dropped.
+//!
+//! A commit that appends drops old records too, twice as many at most. A bulk load writes one
+//! record, and drops the others: consumers from before it get everything.
+
+mod append;
+mod csn;
+mod read;
+mod record;
+mod retention;
+mod state;
+mod upgrade;
+mod vector;
+
+#[cfg(test)]
+mod tests;
+
+pub(crate) use append::LogWriter;
+pub use csn::PackedCsn;
+pub use read::Tombstone;
+pub use record::{ChangeKind, ChangeOperation, ChangeRecord, NewChange, NewOperation, NewRename};
+pub use retention::Retention;
+pub(crate) use retention::SharedRetention;
+pub use state::LogState;
+pub use vector::CsnVector;

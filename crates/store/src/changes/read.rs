@@ -1,0 +1,136 @@
+//! Reading the log in one state of the store.
+
+use super::append::{BY_CSN, csn_key, uuid_key};
+use super::csn::PackedCsn;
+use super::record::ChangeRecord;
+use super::state::LogState;
+use super::vector::CsnVector;
+use crate::error::{Damage, StoreError};
+use crate::view::View;
+use fulgurite::Snapshot;
+
+/// The memory of a deletion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tombstone<'v> {
+    /// The entryUUID.
+    pub uuid: [u8; 16],
+    /// The number of the deletion.
+    pub csn: PackedCsn,
+    /// Its position in the log.
+    pub position: u64,
+    /// The last name.
+    pub dn: &'v str,
+}
+
+impl<T: Snapshot> View<'_, T> {
+    /// Returns the state of the log.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub fn changes(&self) -> Result<LogState, StoreError> {
+        let state = LogState::read(&self.txn, self.store.dbs.meta)?;
+        Ok(state.unwrap_or_else(LogState::of_new))
+    }
+
+    /// Returns the record at a position, if there is one.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub fn change(&self, position: u64) -> Result<Option<ChangeRecord<'_>>, StoreError> {
+        let record = self
+            .txn
+            .get(self.store.dbs.changes, &position.to_be_bytes())?;
+        record.map(ChangeRecord::decode).transpose()
+    }
+
+    /// Returns the position of a change by its number.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub fn change_of(&self, csn: PackedCsn) -> Result<Option<u64>, StoreError> {
+        let position = self.txn.get(self.store.dbs.change_csn, &csn_key(csn))?;
+        let position = position.map(|bytes| bytes.try_into().map(u64::from_be_bytes));
+        Ok(position.transpose().map_err(|_| Damage::Changes)?)
+    }
+
+    /// Returns the positions of all changes that a vector does not cover, ascending; `None` if
+    /// there are more than `max`.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub fn changes_beyond(
+        &self,
+        vector: &CsnVector,
+        max: usize,
+    ) -> Result<Option<Vec<u64>>, StoreError> {
+        let mut positions = Vec::new();
+        let mut cursor = self.txn.cursor(self.store.dbs.change_csn)?;
+        let mut row = cursor.first()?;
+        while let Some((key, _)) = row {
+            let csn = key.get(2..).and_then(PackedCsn::from_bytes);
+            let server = csn.ok_or(Damage::Changes)?.server();
+            // The row of the vector's own number is covered.
+            if let Some(covered) = vector.of(server) {
+                row = cursor.seek_range(&csn_key(covered))?;
+                if row.is_some_and(|(key, _)| key == csn_key(covered)) {
+                    row = cursor.next()?;
+                }
+            }
+            while let Some((key, position)) = row
+                && key.starts_with(&server.to_be_bytes())
+            {
+                let position = position.try_into().map(u64::from_be_bytes);
+                positions.push(position.map_err(|_| Damage::Changes)?);
+                if positions.len() > max {
+                    return Ok(None);
+                }
+                row = cursor.next()?;
+            }
+        }
+        positions.sort_unstable();
+        Ok(Some(positions))
+    }
+
+    /// Returns the memory of the deletion of an entry.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub fn tombstone(&self, uuid: [u8; 16]) -> Result<Option<Tombstone<'_>>, StoreError> {
+        let Some(bytes) = self.txn.get(self.store.dbs.tombstones, &uuid_key(uuid))? else {
+            return Ok(None);
+        };
+        let parse = |mut bytes| {
+            let bytes = &mut bytes;
+            let csn = PackedCsn::from_bytes(crate::bytes::take(bytes, PackedCsn::LEN)?)?;
+            let position = crate::bytes::take(bytes, 8)?.try_into().ok()?;
+            crate::bytes::take(bytes, 8)?;
+            Some(Tombstone {
+                uuid,
+                csn,
+                position: u64::from_be_bytes(position),
+                dn: str::from_utf8(bytes).ok()?,
+            })
+        };
+        Ok(Some(parse(bytes).ok_or(Damage::Changes)?))
+    }
+
+    /// Returns the entries whose deletion a vector does not cover.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub fn deleted_beyond(&self, vector: &CsnVector) -> Result<Vec<[u8; 16]>, StoreError> {
+        let mut deleted = Vec::new();
+        let mut cursor = self.txn.cursor(self.store.dbs.tombstones)?;
+        let mut row = cursor.seek_range(&[BY_CSN])?;
+        while let Some((key, uuid)) = row {
+            let csn = key.get(3..).and_then(PackedCsn::from_bytes);
+            let uuid: Option<[u8; 16]> = uuid.try_into().ok();
+            let (csn, uuid) = csn.zip(uuid).ok_or(Damage::Changes)?;
+            if !vector.covers(csn) {
+                deleted.push(uuid);
+            }
+            row = cursor.next()?;
+        }
+        Ok(deleted)
+    }
+}

@@ -1,0 +1,330 @@
+//! The bytes of a record of the log.
+//!
+//! ```text
+//!   version  kind  flags  CSN  [previous CSN]  UUID  entry  time  session  [author]  DN  [new RDN [superior]]
+//!   number of operations, each: operator, attribute, number of values, values
+//! ```
+//! Lengths and numbers are LEB128. The author is left out if an operation sets modifiersName to it.
+
+use super::csn::PackedCsn;
+use crate::bytes::take;
+use crate::error::{Damage, StoreError};
+use crate::ids::EntryId;
+
+const VERSION: u8 = 1;
+
+const HAS_PREVIOUS: u8 = 1;
+const IS_UNORDERED: u8 = 2;
+const DELETES_OLD_RDN: u8 = 4;
+const HAS_SUPERIOR: u8 = 8;
+const AUTHOR_IS_MODIFIER: u8 = 16;
+
+/// The attribute that names the author.
+const MODIFIERS_NAME: &str = "modifiersName";
+
+/// The kind of a change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ChangeKind {
+    /// An entry was added.
+    Add,
+    /// Values of an entry changed.
+    Modify,
+    /// An entry has a new name.
+    Rename,
+    /// An entry was deleted.
+    Delete,
+    /// A bulk load, which is no single change.
+    Loaded,
+    /// An entry that only holds a place was added.
+    Glue,
+}
+
+impl ChangeKind {
+    const ALL: [ChangeKind; 6] = [
+        ChangeKind::Add,
+        ChangeKind::Modify,
+        ChangeKind::Rename,
+        ChangeKind::Delete,
+        ChangeKind::Loaded,
+        ChangeKind::Glue,
+    ];
+}
+
+/// A change to be recorded.
+#[derive(Clone, Debug)]
+pub struct NewChange<'a> {
+    /// The kind.
+    pub kind: ChangeKind,
+    /// The number of the change.
+    pub csn: PackedCsn,
+    /// The number of the entry's change before; `None` for a new entry.
+    pub previous: Option<PackedCsn>,
+    /// The entryUUID.
+    pub uuid: [u8; 16],
+    /// The entry.
+    pub entry: EntryId,
+    /// The time in microseconds since 1970.
+    pub time_us: u64,
+    /// The number of the connection.
+    pub session: u64,
+    /// The DN of the author; empty if anonymous.
+    pub author: &'a str,
+    /// The DN of the entry before the change.
+    pub dn: &'a str,
+    /// The new name of a rename.
+    pub rename: Option<NewRename<'a>>,
+    /// The changed attributes in their order.
+    pub operations: &'a [NewOperation<'a>],
+    /// True if CSNs of the same server do not ascend with positions here.
+    pub is_unordered: bool,
+}
+
+/// The new name of an entry, as requested.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NewRename<'a> {
+    /// The new RDN.
+    pub new_rdn: &'a str,
+    /// True if the values of the old RDN go.
+    pub deletes_old: bool,
+    /// The new superior, if it was given.
+    pub superior: Option<&'a str>,
+}
+
+/// A changed attribute.
+#[derive(Clone, Debug)]
+pub struct NewOperation<'a> {
+    /// The operator: `+`, `-`, `=` or `#`.
+    pub operator: u8,
+    /// The attribute's description.
+    pub attribute: std::borrow::Cow<'a, str>,
+    /// The values.
+    pub values: &'a [Vec<u8>],
+}
+
+/// A record of the log, borrowed from the map.
+#[derive(Clone, Copy, Debug)]
+pub struct ChangeRecord<'a> {
+    /// The kind.
+    pub kind: ChangeKind,
+    /// The number of the change.
+    pub csn: PackedCsn,
+    /// The number of the entry's change before.
+    pub previous: Option<PackedCsn>,
+    /// The entryUUID.
+    pub uuid: [u8; 16],
+    /// The entry at that time. Another entry may have the id now.
+    pub entry: EntryId,
+    /// The time in microseconds since 1970.
+    pub time_us: u64,
+    /// The number of the connection.
+    pub session: u64,
+    author: Option<&'a str>,
+    /// The DN of the entry before the change.
+    pub dn: &'a str,
+    /// The new name of a rename.
+    pub rename: Option<NewRename<'a>>,
+    /// True if CSNs of the same server do not ascend with positions here.
+    pub is_unordered: bool,
+    operations: &'a [u8],
+    operation_count: u64,
+}
+
+/// A changed attribute of a record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChangeOperation<'a> {
+    /// The operator: `+`, `-`, `=` or `#`.
+    pub operator: u8,
+    /// The attribute's description.
+    pub attribute: &'a str,
+    /// The values.
+    pub values: Vec<&'a [u8]>,
+}
+
+impl NewChange<'_> {
+    /// Appends the record.
+    pub(super) fn encode(&self, out: &mut Vec<u8>) {
+        let is_modifier = self.operations.iter().any(|operation| {
+            operation.attribute == MODIFIERS_NAME
+                && operation.values.first().map(Vec::as_slice) == Some(self.author.as_bytes())
+        });
+        let rename = self.rename.as_ref();
+        let flags = [
+            (self.previous.is_some(), HAS_PREVIOUS),
+            (self.is_unordered, IS_UNORDERED),
+            (
+                rename.is_some_and(|rename| rename.deletes_old),
+                DELETES_OLD_RDN,
+            ),
+            (
+                rename.is_some_and(|rename| rename.superior.is_some()),
+                HAS_SUPERIOR,
+            ),
+            (is_modifier, AUTHOR_IS_MODIFIER),
+        ];
+        let flags = flags.iter().filter(|(set, _)| *set);
+        let flags = flags.fold(0, |all, (_, bit)| all | bit);
+        out.extend_from_slice(&[VERSION, self.kind as u8, flags]);
+        out.extend_from_slice(self.csn.as_bytes());
+        if let Some(previous) = &self.previous {
+            out.extend_from_slice(previous.as_bytes());
+        }
+        out.extend_from_slice(&self.uuid);
+        put_number(out, self.entry.0);
+        put_number(out, self.time_us);
+        put_number(out, self.session);
+        if !is_modifier {
+            put_bytes(out, self.author.as_bytes());
+        }
+        put_bytes(out, self.dn.as_bytes());
+        if let Some(rename) = rename {
+            put_bytes(out, rename.new_rdn.as_bytes());
+            if let Some(superior) = rename.superior {
+                put_bytes(out, superior.as_bytes());
+            }
+        }
+        put_number(out, self.operations.len() as u64);
+        for operation in self.operations {
+            out.push(operation.operator);
+            put_bytes(out, operation.attribute.as_bytes());
+            put_number(out, operation.values.len() as u64);
+            let values = operation.values.iter();
+            values.for_each(|value| put_bytes(out, value));
+        }
+    }
+}
+
+impl<'a> ChangeRecord<'a> {
+    /// Reads a record.
+    pub(super) fn decode(bytes: &'a [u8]) -> Result<ChangeRecord<'a>, StoreError> {
+        Ok(ChangeRecord::parse(bytes).ok_or(Damage::Changes)?)
+    }
+
+    fn parse(mut bytes: &'a [u8]) -> Option<ChangeRecord<'a>> {
+        let bytes = &mut bytes;
+        let &[VERSION, kind, flags] = take(bytes, 3)? else {
+            return None;
+        };
+        let kind = *ChangeKind::ALL.get(usize::from(kind))?;
+        let csn = PackedCsn::from_bytes(take(bytes, PackedCsn::LEN)?)?;
+        let previous = match flags & HAS_PREVIOUS {
+            0 => None,
+            _ => Some(PackedCsn::from_bytes(take(bytes, PackedCsn::LEN)?)?),
+        };
+        let uuid = take(bytes, 16)?.try_into().ok()?;
+        let (entry, time_us, session) = (number(bytes)?, number(bytes)?, number(bytes)?);
+        let author = match flags & AUTHOR_IS_MODIFIER {
+            0 => Some(text(bytes)?),
+            _ => None,
+        };
+        let dn = text(bytes)?;
+        let rename = match kind {
+            ChangeKind::Rename => Some(NewRename {
+                new_rdn: text(bytes)?,
+                deletes_old: flags & DELETES_OLD_RDN != 0,
+                superior: match flags & HAS_SUPERIOR {
+                    0 => None,
+                    _ => Some(text(bytes)?),
+                },
+            }),
+            _ => None,
+        };
+        Some(ChangeRecord {
+            kind,
+            csn,
+            previous,
+            uuid,
+            entry: EntryId(entry),
+            time_us,
+            session,
+            author,
+            dn,
+            rename,
+            is_unordered: flags & IS_UNORDERED != 0,
+            operation_count: number(bytes)?,
+            operations: bytes,
+        })
+    }
+
+    /// Returns the changed attributes in their order.
+    ///
+    /// # Errors
+    /// [`StoreError::Damaged`].
+    pub fn operations(&self) -> Result<Vec<ChangeOperation<'a>>, StoreError> {
+        let mut bytes = self.operations;
+        let mut operations = Vec::new();
+        for _ in 0..self.operation_count {
+            operations.push(operation(&mut bytes).ok_or(Damage::Changes)?);
+        }
+        if bytes.is_empty() {
+            return Ok(operations);
+        }
+        Err(Damage::Changes.into())
+    }
+
+    /// Returns the DN of the author; empty if anonymous.
+    ///
+    /// # Errors
+    /// [`StoreError::Damaged`].
+    pub fn author(&self) -> Result<String, StoreError> {
+        if let Some(author) = self.author {
+            return Ok(author.to_owned());
+        }
+        let operations = self.operations()?;
+        let mut names = operations
+            .iter()
+            .filter(|op| op.attribute == MODIFIERS_NAME);
+        let name = names.find_map(|operation| operation.values.first());
+        let name = name.and_then(|name| str::from_utf8(name).ok());
+        Ok(name.ok_or(Damage::Changes)?.to_owned())
+    }
+}
+
+fn operation<'a>(bytes: &mut &'a [u8]) -> Option<ChangeOperation<'a>> {
+    let &[operator] = take(bytes, 1)? else {
+        return None;
+    };
+    let attribute = text(bytes)?;
+    let count = number(bytes)?;
+    let mut values = Vec::new();
+    for _ in 0..count {
+        let len = usize::try_from(number(bytes)?).ok()?;
+        values.push(take(bytes, len)?);
+    }
+    Some(ChangeOperation {
+        operator,
+        attribute,
+        values,
+    })
+}
+
+fn put_number(out: &mut Vec<u8>, mut number: u64) {
+    while number >= 0x80 {
+        out.push((number & 0x7f) as u8 | 0x80);
+        number >>= 7;
+    }
+    out.push(number as u8);
+}
+
+fn put_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
+    put_number(out, bytes.len() as u64);
+    out.extend_from_slice(bytes);
+}
+
+fn number(bytes: &mut &[u8]) -> Option<u64> {
+    let mut number = 0_u64;
+    for shift in (0..64).step_by(7) {
+        let &[byte] = take(bytes, 1)? else {
+            return None;
+        };
+        number |= u64::from(byte & 0x7f).checked_shl(shift)?;
+        if byte & 0x80 == 0 {
+            return Some(number);
+        }
+    }
+    None
+}
+
+fn text<'a>(bytes: &mut &'a [u8]) -> Option<&'a str> {
+    let len = usize::try_from(number(bytes)?).ok()?;
+    str::from_utf8(take(bytes, len)?).ok()
+}

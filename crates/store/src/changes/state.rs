@@ -1,0 +1,112 @@
+//! The state of the log, one row of `meta`.
+
+use super::vector::CsnVector;
+use crate::bytes::{take, u64_at};
+use crate::error::{Damage, StoreError};
+use fulgurite::{Database, Snapshot, WriteTxn};
+
+const KEY: &[u8] = b"changes";
+
+/// The first byte of the row.
+const VERSION: u8 = 1;
+
+const PENDING: u8 = 1;
+const SHOWN: u8 = 2;
+
+/// The state of the log of changes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LogState {
+    /// The position of the newest record; 0 before the first.
+    pub newest: u64,
+    /// The position of the oldest record that is kept; one more than `newest` without any.
+    pub oldest: u64,
+    /// Bytes of the records that are kept.
+    pub bytes: u64,
+    /// The greatest CSN of each server up to which the content is complete.
+    pub vector: CsnVector,
+    /// The greatest CSN of each server that the log does not have any more.
+    pub horizon: CsnVector,
+    /// The same for deletions.
+    pub tombstone_horizon: CsnVector,
+    /// True after a load, until the vector is computed from the entries.
+    pub is_pending: bool,
+    /// True if the vector is part of the exported content.
+    pub is_shown: bool,
+}
+
+impl LogState {
+    /// Returns the state of a store without changes.
+    pub(super) fn of_new() -> LogState {
+        LogState {
+            oldest: 1,
+            ..LogState::default()
+        }
+    }
+
+    /// Writes the state of a store whose entries are older than its log.
+    pub(crate) fn write_pending(txn: &mut WriteTxn<'_>, meta: Database) -> Result<(), StoreError> {
+        let state = LogState {
+            is_pending: true,
+            ..LogState::of_new()
+        };
+        state.write(txn, meta)
+    }
+
+    /// Returns the number of records that are kept.
+    #[must_use]
+    pub fn len(&self) -> u64 {
+        (self.newest + 1).saturating_sub(self.oldest)
+    }
+
+    /// Returns true without any record.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Reads the row; a store of an older layout has none.
+    pub(crate) fn read(
+        txn: &impl Snapshot,
+        meta: Database,
+    ) -> Result<Option<LogState>, StoreError> {
+        let Some(mut row) = txn.get(meta, KEY)? else {
+            return Ok(None);
+        };
+        Ok(Some(LogState::decode(&mut row).ok_or(Damage::Changes)?))
+    }
+
+    pub(super) fn write(&self, txn: &mut WriteTxn<'_>, meta: Database) -> Result<(), StoreError> {
+        let mut row = vec![VERSION];
+        let flag = |set: bool, bit: u8| if set { bit } else { 0 };
+        row.push(flag(self.is_pending, PENDING) | flag(self.is_shown, SHOWN));
+        for number in [self.newest, self.oldest, self.bytes] {
+            row.extend_from_slice(&number.to_le_bytes());
+        }
+        for vector in [&self.vector, &self.horizon, &self.tombstone_horizon] {
+            vector.encode(&mut row);
+        }
+        Ok(txn.put(meta, KEY, &row)?)
+    }
+
+    fn decode(row: &mut &[u8]) -> Option<LogState> {
+        let &[version, flags] = take(row, 2)? else {
+            return None;
+        };
+        if version != VERSION {
+            return None;
+        }
+        let mut number = || u64_at(take(row, 8)?, 0);
+        let (newest, oldest, bytes) = (number()?, number()?, number()?);
+        let state = LogState {
+            newest,
+            oldest,
+            bytes,
+            vector: CsnVector::decode(row)?,
+            horizon: CsnVector::decode(row)?,
+            tombstone_horizon: CsnVector::decode(row)?,
+            is_pending: flags & PENDING != 0,
+            is_shown: flags & SHOWN != 0,
+        };
+        (row.is_empty() && oldest >= 1 && oldest <= newest + 1).then_some(state)
+    }
+}

@@ -1,0 +1,362 @@
+//! The log with the changes it records: commits, aborts, retention, loads and older layouts.
+
+use super::*;
+use crate::testing::*;
+use crate::{EntryId, Store, StoreOptions, Writer};
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+
+fn csn(number: u64) -> PackedCsn {
+    csn_of(number, 1)
+}
+
+fn csn_of(number: u64, server: u16) -> PackedCsn {
+    let text = format!("20260131235959.{number:06}Z#000000#{server:03x}#000000");
+    PackedCsn::parse(text.as_bytes()).unwrap()
+}
+
+fn uuid(number: u64) -> [u8; 16] {
+    u128::from(number).to_be_bytes()
+}
+
+fn change(kind: ChangeKind, number: u64) -> NewChange<'static> {
+    NewChange {
+        kind,
+        csn: csn(number),
+        previous: None,
+        uuid: uuid(number),
+        entry: EntryId(number),
+        time_us: number,
+        session: 0,
+        author: "cn=root",
+        dn: "ou=a,dc=example,dc=com",
+        rename: None,
+        operations: &[],
+        is_unordered: false,
+    }
+}
+
+/// Logs a change of this server.
+fn log(writer: &mut Writer<'_>, kind: ChangeKind, number: u64) {
+    writer.log_change(&change(kind, number)).unwrap();
+    writer.raise_vector(csn(number)).unwrap();
+}
+
+fn commit_changes(store: &Store, numbers: std::ops::RangeInclusive<u64>) {
+    for number in numbers {
+        let mut writer = store.write().unwrap();
+        log(&mut writer, ChangeKind::Modify, number);
+        writer.commit().unwrap();
+    }
+}
+
+#[test]
+fn a_record_comes_back() {
+    let made = create();
+    let values = [
+        vec![b"cn=root".to_vec()],
+        vec![b"a\nb".to_vec(), Vec::new()],
+    ];
+    let operations = [
+        NewOperation {
+            operator: b'=',
+            attribute: "modifiersName".into(),
+            values: &values[0],
+        },
+        NewOperation {
+            operator: b'+',
+            attribute: "cn;lang-de".into(),
+            values: &values[1],
+        },
+        NewOperation {
+            operator: b'-',
+            attribute: "sn".into(),
+            values: &[],
+        },
+    ];
+    let written = NewChange {
+        previous: Some(csn(6)),
+        session: 300,
+        rename: Some(NewRename {
+            new_rdn: "ou=b",
+            deletes_old: true,
+            superior: Some("dc=example,dc=com"),
+        }),
+        operations: &operations,
+        is_unordered: true,
+        ..change(ChangeKind::Rename, 7)
+    };
+    let mut writer = made.write().unwrap();
+    writer.log_change(&written).unwrap();
+    writer.commit().unwrap();
+    let view = made.snapshot().unwrap();
+    let read = view.change(1).unwrap().unwrap();
+    assert_eq!(
+        (read.kind, read.csn, read.previous),
+        (ChangeKind::Rename, csn(7), Some(csn(6)))
+    );
+    assert_eq!(
+        (read.uuid, read.entry, read.time_us),
+        (uuid(7), EntryId(7), 7)
+    );
+    assert_eq!(
+        (read.session, read.dn, read.rename),
+        (300, written.dn, written.rename)
+    );
+    assert_eq!(
+        (read.author().unwrap().as_str(), read.is_unordered),
+        ("cn=root", true)
+    );
+    let operations = read.operations().unwrap();
+    let expected = [("modifiersName", 1), ("cn;lang-de", 2), ("sn", 0)];
+    let read: Vec<_> = operations
+        .iter()
+        .map(|op| (op.attribute, op.values.len()))
+        .collect();
+    assert_eq!(read, expected);
+    assert_eq!(operations[1].values, [&b"a\nb"[..], b""]);
+    assert_eq!(view.change_of(csn(7)).unwrap(), Some(1));
+    assert!(
+        view.changes().unwrap().vector.is_empty(),
+        "nothing has raised it"
+    );
+    drop(view);
+    assert_clean(&made.store);
+}
+
+#[test]
+fn an_aborted_change_leaves_no_record() {
+    let made = create();
+    commit_changes(&made.store, 1..=3);
+    let mut writer = made.write().unwrap();
+    log(&mut writer, ChangeKind::Modify, 4);
+    drop(writer);
+    let view = made.snapshot().unwrap();
+    let state = view.changes().unwrap();
+    assert_eq!((state.newest, state.vector.of(1)), (3, Some(csn(3))));
+    assert!(view.change(4).unwrap().is_none());
+    drop(view);
+    commit_changes(&made.store, 5..=5);
+    assert_eq!(
+        made.snapshot().unwrap().change(4).unwrap().unwrap().csn,
+        csn(5)
+    );
+}
+
+#[test]
+fn changes_beyond_a_vector_are_found_by_server() {
+    let made = create();
+    let mut writer = made.write().unwrap();
+    for (number, server) in [(1, 1), (2, 2), (3, 1), (1, 0), (5, 2), (4, 1)] {
+        let change = NewChange {
+            csn: csn_of(number, server),
+            ..change(ChangeKind::Modify, number)
+        };
+        writer.log_change(&change).unwrap();
+        writer.raise_vector(change.csn).unwrap();
+    }
+    writer.commit().unwrap();
+    let view = made.snapshot().unwrap();
+    let beyond = |known: &[(u64, u16)]| {
+        let known = known.iter().map(|&(number, server)| csn_of(number, server));
+        view.changes_beyond(&known.collect(), 10).unwrap().unwrap()
+    };
+    assert_eq!(beyond(&[]), [1, 2, 3, 4, 5, 6]);
+    assert_eq!(beyond(&[(3, 1), (2, 2)]), [4, 5, 6]);
+    assert_eq!(beyond(&[(2, 1), (9, 2), (1, 0)]), [3, 6]);
+    assert_eq!(beyond(&[(9, 0), (9, 1), (9, 2), (9, 3)]), [0; 0]);
+    assert_eq!(view.changes_beyond(&CsnVector::default(), 5).unwrap(), None);
+    let vector = view.changes().unwrap().vector;
+    assert_eq!(
+        vector.iter().collect::<Vec<_>>(),
+        [csn_of(1, 0), csn_of(4, 1), csn_of(5, 2)]
+    );
+}
+
+#[test]
+fn old_records_go_a_few_at_a_time() {
+    let made = create();
+    commit_changes(&made.store, 1..=100);
+    let bytes = made.snapshot().unwrap().changes().unwrap().bytes;
+    made.keep_changes(Retention {
+        bytes_max: bytes / 10,
+        ..Retention::default()
+    });
+    commit_changes(&made.store, 101..=101);
+    let state = made.snapshot().unwrap().changes().unwrap();
+    assert_eq!((state.oldest, state.horizon.of(1)), (3, Some(csn(2))));
+    commit_changes(&made.store, 102..=250);
+    let state = made.snapshot().unwrap().changes().unwrap();
+    assert_eq!(state.newest, 250);
+    assert!((5..=15).contains(&state.len()), "{state:?}");
+    assert_eq!(state.horizon.of(1), Some(csn(state.oldest - 1)));
+    assert_clean(&made.store);
+    made.keep_changes(Retention {
+        time_us_max: 2,
+        ..Retention::default()
+    });
+    commit_changes(&made.store, 251..=270);
+    let state = made.snapshot().unwrap().changes().unwrap();
+    assert_eq!(state.oldest, 268, "{state:?}");
+    made.keep_changes(Retention {
+        bytes_max: 0,
+        records_min: 8,
+        ..Retention::default()
+    });
+    commit_changes(&made.store, 271..=290);
+    assert_eq!(made.snapshot().unwrap().changes().unwrap().len(), 8);
+    assert_clean(&made.store);
+}
+
+#[test]
+fn deletions_are_remembered_until_they_are_old_or_undone() {
+    let made = create();
+    let mut writer = made.write().unwrap();
+    for number in 1..=3 {
+        log(&mut writer, ChangeKind::Delete, number);
+    }
+    // The third entry comes back.
+    let again = NewChange {
+        csn: csn(4),
+        ..change(ChangeKind::Add, 3)
+    };
+    writer.log_change(&again).unwrap();
+    writer.raise_vector(csn(4)).unwrap();
+    writer.commit().unwrap();
+    let view = made.snapshot().unwrap();
+    let tombstone = view.tombstone(uuid(2)).unwrap().unwrap();
+    assert_eq!(
+        (tombstone.csn, tombstone.position, tombstone.dn),
+        (csn(2), 2, change(ChangeKind::Add, 0).dn)
+    );
+    assert_eq!(view.tombstone(uuid(3)).unwrap(), None);
+    let beyond = |known| {
+        view.deleted_beyond(&CsnVector::from_iter([csn(known)]))
+            .unwrap()
+    };
+    assert_eq!(
+        (beyond(0), beyond(1)),
+        (vec![uuid(1), uuid(2)], vec![uuid(2)])
+    );
+    drop(view);
+    assert_clean(&made.store);
+    made.keep_changes(Retention {
+        tombstone_us_max: 10,
+        ..Retention::default()
+    });
+    commit_changes(&made.store, 12..=12);
+    let view = made.snapshot().unwrap();
+    assert_eq!(view.tombstone(uuid(1)).unwrap(), None);
+    assert!(view.tombstone(uuid(2)).unwrap().is_some());
+    assert_eq!(
+        view.changes().unwrap().tombstone_horizon.of(1),
+        Some(csn(1))
+    );
+    drop(view);
+    assert_clean(&made.store);
+}
+
+fn stamped(
+    schema: &fulgurite_schema::Schema,
+    name: &str,
+    csn: PackedCsn,
+) -> fulgurite_schema::CheckedEntry {
+    let text = csn.text();
+    entry(
+        schema,
+        name,
+        &[("objectClass", "organizationalUnit"), ("entryCSN", &text)],
+    )
+}
+
+#[test]
+fn an_older_layout_gets_a_log_and_the_vector_of_its_entries() {
+    let made = create_with(&options());
+    let schema = schema();
+    let mut writer = made.write().unwrap();
+    add(&mut writer, &suffix_entry(&schema));
+    for (number, server) in [(5, 1), (7, 1), (6, 2)] {
+        let name = format!("ou={number},dc=example,dc=com");
+        add(
+            &mut writer,
+            &stamped(&schema, &name, csn_of(number, server)),
+        );
+    }
+    // Nothing of the log is known to the layout before.
+    let dbs = writer.store().dbs;
+    let txn = &mut writer.view.txn;
+    txn.put(
+        dbs.meta,
+        crate::store::KEY_LAYOUT,
+        crate::store::LAYOUT_BEFORE.as_bytes(),
+    )
+    .unwrap();
+    for database in [dbs.changes, dbs.change_csn, dbs.tombstones] {
+        txn.drop_database(database).unwrap();
+    }
+    writer.commit().unwrap();
+    let TestStore { store, dir } = made;
+    drop(store);
+    let read_only = StoreOptions {
+        read_only: true,
+        ..options()
+    };
+    let refused = Store::open(dir.path(), &read_only, schema.clone()).map(drop);
+    assert!(
+        matches!(refused, Err(crate::OpenError::OlderLayout { .. })),
+        "{refused:?}"
+    );
+    let store = Store::open(dir.path(), &options(), schema).unwrap();
+    assert!(store.snapshot().unwrap().changes().unwrap().is_pending);
+    store.settle_changes().unwrap();
+    let state = store.snapshot().unwrap().changes().unwrap();
+    assert_eq!(
+        state.vector.iter().collect::<Vec<_>>(),
+        [csn_of(7, 1), csn_of(6, 2)]
+    );
+    assert_eq!((&state.horizon, state.is_pending), (&state.vector, false));
+    commit_changes(&store, 8..=9);
+    assert_eq!(store.snapshot().unwrap().changes().unwrap().newest, 2);
+    assert_clean(&store);
+}
+
+proptest! {
+    /// Commits and aborts at random: the log is the list of the committed changes.
+    #[test]
+    fn the_log_is_what_was_committed(
+        batches in proptest::collection::vec((1..6_u64, any::<bool>(), 0..4_usize), 1..30),
+    ) {
+        let made = create();
+        let (mut model, mut next) = (BTreeMap::new(), 0);
+        let mut vector = CsnVector::default();
+        for (len, commits, kind) in batches {
+            let kinds = [ChangeKind::Add, ChangeKind::Modify, ChangeKind::Delete, ChangeKind::Glue];
+            let mut writer = made.write().unwrap();
+            let mut batch = Vec::new();
+            for _ in 0..len {
+                next += 1;
+                let change = NewChange { csn: csn_of(next, (next % 3) as u16), ..change(kinds[kind], next) };
+                writer.log_change(&change).unwrap();
+                writer.raise_vector(change.csn).unwrap();
+                batch.push(change.csn);
+            }
+            if commits {
+                writer.commit().unwrap();
+                for csn in batch {
+                    model.insert(model.len() as u64 + 1, csn);
+                    vector.raise(csn);
+                }
+            }
+        }
+        let view = made.snapshot().unwrap();
+        let state = view.changes().unwrap();
+        prop_assert_eq!(state.newest, model.len() as u64);
+        prop_assert_eq!(&state.vector, &vector);
+        for (position, csn) in &model {
+            prop_assert_eq!(view.change(*position).unwrap().unwrap().csn, *csn);
+            prop_assert_eq!(view.change_of(*csn).unwrap(), Some(*position));
+        }
+        drop(view);
+        assert_clean(&made.store);
+    }
+}

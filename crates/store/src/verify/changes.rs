@@ -1,0 +1,55 @@
+//! The log of changes against itself.
+
+use super::report::Report;
+use crate::error::StoreError;
+use crate::view::View;
+use fulgurite::Snapshot;
+
+/// Checks that each record is found by its number, that the counts agree, and that each deletion
+/// is remembered twice.
+pub(super) fn check_changes(view: &View<'_>, report: &mut Report) -> Result<(), StoreError> {
+    let (state, dbs) = match view.changes() {
+        Ok(state) => (state, view.store.dbs),
+        Err(StoreError::Damaged(_)) => {
+            report.problem(|| "the state of the log of changes is malformed".to_owned());
+            return Ok(());
+        }
+        Err(error) => return Err(error),
+    };
+    let mut bytes = 0;
+    let mut cursor = view.txn.cursor(dbs.changes)?;
+    let mut row = cursor.first()?;
+    while let Some((key, value)) = row {
+        row = cursor.next()?;
+        let position = key.try_into().map_or(0, u64::from_be_bytes);
+        bytes += value.len() as u64;
+        if !(state.oldest..=state.newest).contains(&position) {
+            report.problem(|| format!("change {position}: is outside the log"));
+        }
+        match view.change(position) {
+            Ok(Some(change)) => {
+                if view.change_of(change.csn)?.is_none() {
+                    report.problem(|| format!("change {position}: is not found by its number"));
+                }
+                if change.operations().is_err() || change.author().is_err() {
+                    report.problem(|| format!("change {position}: is malformed"));
+                }
+            }
+            _ => report.problem(|| format!("change {position}: is malformed")),
+        }
+    }
+    if bytes != state.bytes {
+        report.problem(|| format!("the log of changes has {bytes} bytes, not {}", state.bytes));
+    }
+    let (by_uuid, by_csn) = (
+        view.txn.prefix(dbs.tombstones, &[0])?,
+        view.txn.prefix(dbs.tombstones, &[1])?,
+    );
+    if by_uuid.count() != by_csn.count() {
+        report.problem(|| "the deleted entries are not those of the deletions".to_owned());
+    }
+    if !state.vector.covers_all(&state.horizon) {
+        report.problem(|| "the log of changes ends behind its vector".to_owned());
+    }
+    Ok(())
+}
