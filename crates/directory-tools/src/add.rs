@@ -432,6 +432,9 @@ impl Adder<'_> {
                 if !target.newest.is_empty() {
                     write_context(&mut writer, target.newest)?;
                 }
+                if self.summary.added > 0 {
+                    writer.log_load()?;
+                }
                 writer.commit()?;
             }
         }

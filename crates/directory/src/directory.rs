@@ -7,7 +7,7 @@ use fulgurite_access::{RuleText, Rules, WithoutRules};
 use fulgurite_ldap::{Controls, LdapResult, ResultCode, Scope, oid};
 use fulgurite_policy::{Allow, Disallow, Restrictions, SortLimits, Subordinate};
 use fulgurite_schema::{AttributeIndex, Dn, Entry, Schema};
-use fulgurite_store::Store;
+use fulgurite_store::{Retention, Store};
 
 use crate::auth::{Auth, AuthOptions, Authenticator};
 use crate::core::clock::{Clock, Entropy, SystemClock, SystemEntropy};
@@ -34,6 +34,7 @@ use crate::request::controls::{self, OptionalControls, RequestKind};
 use crate::request::referral::DefaultReferral;
 use crate::request::restrictions::OperationPolicy;
 use crate::rights::explain::{self, ExplainError, ExplainTarget, RightsExplanation};
+use crate::sync::signal::{ChangeListener, ChangeSignal};
 use crate::write::request::{WriteReply, WriteRequest};
 
 /// The extended operations that the root DSE lists.
@@ -184,8 +185,15 @@ impl Directory {
             true => &[oid::PASSWORD_POLICY, oid::ACCOUNT_USABILITY],
             false => &[],
         };
-        let generated = generated(&mut options, &types, &databases, (rules, policies))?;
-        let csn = SharedCsn::new(options.server_id, &databases, &types);
+        let has_provider = |features: &Features| features.provider.is_some();
+        let providers = features
+            .iter()
+            .any(has_provider)
+            .then_some(oid::SYNC_REQUEST);
+        let listed = policies.iter().copied().chain(providers).collect();
+        settle_logs(&databases, &features)?;
+        let generated = generated(&mut options, &types, &databases, (rules, listed))?;
+        let csn = SharedCsn::new(options.server_id, &databases);
         let count = databases.as_slice().len();
         Ok(Directory {
             core: Core {
@@ -194,6 +202,7 @@ impl Directory {
                 sorted_values: sorted_values(&schema, &options.sorted_values),
                 membership_types,
                 csn,
+                changes: ChangeSignal::default(),
                 clock: options.clock,
                 entropy: Arc::clone(&options.entropy),
                 notices: Notices::new(options.log),
@@ -233,6 +242,7 @@ impl Directory {
         let mut next = Directory::open(options)?;
         next.auth = self.auth.with_options(next.auth.options);
         next.core.csn = self.core.csn.clone();
+        next.core.changes = self.core.changes.clone();
         next.search.sssvlv.slots = self.search.sssvlv.slots.clone();
         next.search.index_advice = self.search.index_advice.clone();
         next.search.cookie_key = self.search.cookie_key;
@@ -254,6 +264,22 @@ impl Directory {
     #[must_use]
     pub fn server_id(&self) -> u16 {
         self.core.csn.server()
+    }
+
+    /// Calls `listener` after each commit while a search waits for changes. It must be fast.
+    pub fn on_change(&self, listener: ChangeListener) {
+        self.core.changes.listen(listener);
+    }
+
+    /// Notes that another directory answers requests now. Searches that wait for changes end.
+    pub fn replaced(&self) {
+        self.core.changes.replaced();
+    }
+
+    /// Returns the number of searches that wait for changes.
+    #[must_use]
+    pub fn waiting_searches(&self) -> usize {
+        self.core.changes.searches()
     }
 
     /// Returns the schema.
@@ -450,11 +476,28 @@ fn open_databases(options: &mut DirectoryOptions) -> Result<Databases, OpenError
     Databases::new(databases.collect::<Result<_, _>>()?)
 }
 
+/// Brings the logs of changes up to date with their stores and with the configuration.
+fn settle_logs(databases: &Databases, features: &[Features]) -> Result<(), OpenError> {
+    for (database, features) in databases.iter().zip(features) {
+        let store = &database.store;
+        store.settle_changes().map_err(OpenError::Changes)?;
+        let Some(provider) = &features.provider else {
+            continue;
+        };
+        store.keep_changes(Retention {
+            records_min: provider.changes_min,
+            ..store.retention()
+        });
+        store.show_changes().map_err(OpenError::Changes)?;
+    }
+    Ok(())
+}
+
 fn generated(
     options: &mut DirectoryOptions,
     types: &WellKnownTypes,
     databases: &Databases,
-    (rules, policies): (Rules, &[&'static str]),
+    (rules, more_controls): (Rules, Vec<&'static str>),
 ) -> Result<Generated, OpenError> {
     let listed = databases
         .iter()
@@ -474,9 +517,7 @@ fn generated(
             .collect(),
         monitor: monitor.as_deref(),
         config: config.as_deref(),
-        controls: controls::supported()
-            .chain(policies.iter().copied())
-            .collect(),
+        controls: controls::supported().chain(more_controls).collect(),
         extensions: &EXTENDED_OPERATIONS,
         additions: &options.root_dse,
     };

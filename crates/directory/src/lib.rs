@@ -38,6 +38,7 @@ mod op;
 mod request;
 mod rights;
 mod search;
+mod sync;
 mod write;
 
 pub use auth::{AuthOptions, BindOutcome, PasswordCheck, UnknownIdentity};
@@ -81,6 +82,7 @@ pub use rights::selection::Selection;
 pub use rights::snapshots::Snapshots;
 pub use search::run::Quantum;
 pub use search::task::{Progress, SearchTask};
+pub use sync::signal::ChangeListener;
 pub use write::import::{Author, EntryCompleter, EntryStamps, Importer};
 pub use write::replicated::{
     ContentError, ContentOptions, ContentReport, CopiedContent, QuarantinedEntry,

@@ -141,13 +141,13 @@ pub const OVERLAYS: &[Overlay] = &[
     row(
         "syncprov",
         "olcSyncProvConfig",
-        LeftOut("other servers cannot copy this one"),
+        PerDatabase,
         &[
             word("syncprov-checkpoint", "olcSpCheckpoint"),
             word("syncprov-sessionlog", "olcSpSessionlog"),
             word("syncprov-sessionlog-source", "olcSpSessionlogSource"),
-            word("syncprov-nopresent", "olcSpNoPresent"),
-            word("syncprov-reloadhint", "olcSpReloadHint"),
+            written(Truth, "syncprov-nopresent", "olcSpNoPresent"),
+            written(Truth, "syncprov-reloadhint", "olcSpReloadHint"),
         ],
     ),
     row(

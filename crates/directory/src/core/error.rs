@@ -3,6 +3,7 @@
 use fulgurite_access::RuleError;
 use fulgurite_policy::Sourced;
 use fulgurite_schema::DnError;
+use fulgurite_store::StoreError;
 use thiserror::Error;
 
 /// The reason why a directory cannot be opened.
@@ -46,6 +47,9 @@ pub enum OpenError {
     /// An overlay that the server must not ignore, or one with a wrong directive.
     #[error("{}: {}", .0.origin, .0.value)]
     Overlay(Sourced<String>),
+    /// The log of changes of a database cannot be read or written.
+    #[error("log of changes: {0}")]
+    Changes(#[source] StoreError),
     /// The schema lacks an attribute type that the operations need.
     #[error("the schema does not define {0}, which the server needs")]
     SchemaLacks(&'static str),

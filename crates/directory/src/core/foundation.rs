@@ -10,6 +10,7 @@ use crate::core::database::Database;
 use crate::core::databases::Databases;
 use crate::core::notices::Notices;
 use crate::core::well_known_types::WellKnownTypes;
+use crate::sync::signal::ChangeSignal;
 
 /// Schema, databases, time and randomness: the parts that facts, rights and updates work with.
 pub(crate) struct Core {
@@ -25,41 +26,54 @@ pub(crate) struct Core {
     pub(crate) membership_types: Vec<AttributeIndex>,
     /// Shared with the directory of the next configuration.
     pub(crate) csn: SharedCsn,
+    /// Wakes searches that wait for changes. Shared likewise.
+    pub(crate) changes: ChangeSignal,
 }
 
 /// The generator of change sequence numbers; clones are the same one.
 #[derive(Clone)]
-pub(crate) struct SharedCsn(Arc<Mutex<CsnGenerator>>);
+pub(crate) struct SharedCsn {
+    server: u16,
+    generator: Arc<Mutex<CsnGenerator>>,
+}
 
 impl SharedCsn {
-    /// Starts after the newest number in the databases.
-    pub(crate) fn new(server_id: u16, databases: &Databases, types: &WellKnownTypes) -> SharedCsn {
+    /// Starts after the newest number that this server has given, as the databases know it.
+    ///
+    /// Numbers of other servers do not count: one whose clock is ahead would carry all others off.
+    pub(crate) fn new(server_id: u16, databases: &Databases) -> SharedCsn {
         let mut generator = CsnGenerator::new(server_id);
         for database in databases.iter() {
-            if let Some(newest) = newest_csn(database, types) {
+            if let Some(newest) = newest_csn(database, server_id) {
                 generator.advance_past(newest);
             }
         }
-        SharedCsn(Arc::new(Mutex::new(generator)))
+        SharedCsn {
+            server: server_id,
+            generator: Arc::new(Mutex::new(generator)),
+        }
     }
 
-    /// Returns the number of the server.
-    pub(crate) fn server(&self) -> u16 {
-        let generator = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        generator.server()
-    }
-
-    /// Returns the next number.
-    pub(crate) fn next(&self, now: Timestamp) -> Csn {
-        let mut generator = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+    /// Returns the next number, greater than `floor`.
+    pub(crate) fn next(&self, now: Timestamp, floor: Option<Csn>) -> Csn {
+        let mut generator = self
+            .generator
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        if let Some(floor) = floor {
+            generator.advance_past(floor);
+        }
         generator.next(now)
+    }
+
+    /// Returns the number of this server.
+    pub(crate) fn server(&self) -> u16 {
+        self.server
     }
 }
 
-/// Returns the greatest CSN in a database. A database without an index that holds it is served all
-/// the same.
-fn newest_csn(database: &Database, types: &WellKnownTypes) -> Option<Csn> {
-    let view = database.store.snapshot().ok()?;
-    let newest = view.greatest_value(types.entry_csn.attribute).ok()??;
-    Csn::parse(std::str::from_utf8(&newest).ok()?)
+/// Returns the greatest number of a server in a database.
+fn newest_csn(database: &Database, server: u16) -> Option<Csn> {
+    let changes = database.store.snapshot().ok()?.changes().ok()?;
+    Csn::parse(&changes.vector.of(server)?.text())
 }

@@ -41,6 +41,8 @@ pub(crate) struct WellKnownTypes {
     pub(crate) structural_object_class: AttributeDescription,
     pub(crate) entry_uuid: AttributeDescription,
     pub(crate) entry_csn: AttributeDescription,
+    /// `contextCSN`. Some schemas lack it.
+    pub(crate) context_csn: Option<AttributeDescription>,
     pub(crate) creators_name: AttributeDescription,
     pub(crate) create_timestamp: AttributeDescription,
     pub(crate) modifiers_name: AttributeDescription,
@@ -76,6 +78,7 @@ impl WellKnownTypes {
             structural_object_class: need("structuralObjectClass")?,
             entry_uuid: need("entryUUID")?,
             entry_csn: need("entryCSN")?,
+            context_csn: find("contextCSN"),
             creators_name: need("creatorsName")?,
             create_timestamp: need("createTimestamp")?,
             modifiers_name: need("modifiersName")?,

@@ -37,5 +37,6 @@ mod region;
 pub(crate) mod registry;
 pub(crate) mod set;
 pub(crate) mod sssvlv;
+pub(crate) mod syncprov;
 mod truth;
 mod unique;

@@ -17,6 +17,7 @@ use super::password_policy::overlay::PasswordPolicy;
 use super::refint::Refint;
 use super::set::Features;
 use super::sssvlv;
+use super::syncprov::Provider;
 use super::unique::Unique;
 use crate::core::error::OpenError;
 
@@ -117,6 +118,17 @@ const FEATURES: &[Feature] = &[
             }
             let policy = PasswordPolicy::compile(compilation, settings)?;
             features.password_policy = Some(policy);
+            Ok(())
+        },
+    },
+    Feature {
+        overlay: "syncprov",
+        compile: |compilation, settings, features| {
+            if features.provider.is_some() {
+                let text = "overlay_config(): overlay \"syncprov\" already in list".to_owned();
+                return Err(Sourced::new(text, settings.origin.clone()));
+            }
+            features.provider = Some(Provider::compile(compilation, settings)?);
             Ok(())
         },
     },

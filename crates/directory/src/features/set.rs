@@ -6,6 +6,7 @@ use super::last_bind::BindTime;
 use super::memberof::ExistingMembers;
 use super::password_policy::overlay::PasswordPolicy;
 use super::refint::Refint;
+use super::syncprov::Provider;
 use crate::core::dynamic_lists::DynamicLists;
 use crate::core::membership::Membership;
 use crate::request::change::Change;
@@ -28,6 +29,8 @@ pub(crate) struct Features {
     pub(crate) bind_times: Vec<BindTime>,
     pub(crate) audit_log: Option<AuditLog>,
     pub(crate) password_policy: Option<PasswordPolicy>,
+    /// The provider of content synchronisation.
+    pub(crate) provider: Option<Provider>,
     /// The number of guards that are asked before the password policy: those configured after it.
     pub(crate) guards_before_policy: usize,
 }
@@ -50,6 +53,7 @@ pub(crate) static NO_FEATURES: Features = Features {
     bind_times: Vec::new(),
     audit_log: None,
     password_policy: None,
+    provider: None,
     guards_before_policy: 0,
 };
 

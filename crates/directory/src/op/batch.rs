@@ -194,6 +194,7 @@ impl Directory {
         }
         if changed {
             writer.commit()?;
+            self.core().changes.committed();
         }
         for (item, request) in updates {
             item.end_restriction(&request.session);
@@ -233,6 +234,7 @@ impl Directory {
             now: self.core().clock.now(),
             returned: ResponseValues::default(),
             budget,
+            before: None,
             audit: Vec::new(),
             broken: false,
         };
@@ -317,6 +319,7 @@ impl Directory {
         }
         if let Some((_, writer)) = open {
             writer.commit().map_err(failed)?;
+            self.core().changes.committed();
         }
         Ok(audit)
     }

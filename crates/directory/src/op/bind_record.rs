@@ -83,6 +83,7 @@ pub(super) fn change_as_root(
     let schema = &context.core.schema;
     changes::apply(schema, &mut entry, &mut large, changes, false)?;
     let values = large.finish(&mut entry);
+    context.note_identity(id)?;
     context.stamp_as_root(&mut entry);
     let checked = context.check(entry, &options)?;
     let modified = if values.is_empty() {
@@ -92,5 +93,5 @@ pub(super) fn change_as_root(
     };
     modified.map_err(|error| context.failed(&error))?;
     context.record_modify(&dn, &[changes], checked.entry());
-    Ok(())
+    context.log_modify(id, &dn, &[changes], checked.entry())
 }

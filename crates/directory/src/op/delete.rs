@@ -54,9 +54,11 @@ pub(crate) fn run(context: &mut Context<'_, '_>, dn: &Dn) -> OpResult {
         ));
     }
     context.begin_change(Some(id))?;
+    context.note_identity(id)?;
     let deleted = context.writer.delete(id);
     deleted.map_err(|error| context.failed(&error))?;
     context.record_delete(dn);
+    context.log_delete(id, dn, context.before)?;
     context.follow_delete(dn)
 }
 
@@ -68,18 +70,16 @@ fn tree(context: &mut Context<'_, '_>, top: EntryId, top_dn: &Dn) -> OpResult {
         let dn = context.writer.resolved_dn(id);
         let dn = dn.map_err(|error| result::store(&error))?;
         context.require_removal(&dn)?;
-        if context.features.follows() || context.features.audit_log.is_some() {
-            dns.push(dn);
-        }
+        dns.push(dn);
     }
     context.begin_change(Some(top))?;
     // Parents come before their children in the list.
-    for &id in subtree_ids.iter().rev() {
+    for (&id, dn) in subtree_ids.iter().zip(&dns).rev() {
+        context.note_identity(id)?;
         let deleted = context.writer.delete(id);
         deleted.map_err(|error| context.failed(&error))?;
-    }
-    for dn in dns.iter().rev() {
         context.record_delete(dn);
+        context.log_delete(id, dn, context.before)?;
     }
     dns.iter().try_for_each(|dn| context.follow_delete(dn))
 }

@@ -77,6 +77,7 @@ pub(crate) fn run(
     changes::apply(schema, &mut entry, &mut large, state, permissive)?;
     let values = large.finish(&mut entry);
     context.guard_modify(id, changes, &entry, turn)?;
+    context.note_identity(id)?;
     context.stamp_change(&mut entry, changes.iter().map(|change| &change.attribute));
     let mut checked = context.check(entry, &options)?;
     context.note_structural_class(&mut checked);
@@ -90,7 +91,9 @@ pub(crate) fn run(
     // A password without keys derives changes without values.
     let has_keys = derived.iter().any(|keys| !keys.attribute.values.is_empty());
     let derived = if has_keys { derived } else { &[] };
-    context.record_modify(dn, &[changes, derived, state], checked.entry());
+    let changes = [changes, derived, state];
+    context.record_modify(dn, &changes, checked.entry());
+    context.log_modify(id, dn, &changes, checked.entry())?;
     context.end_change(id)
 }
 

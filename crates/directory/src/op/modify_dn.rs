@@ -111,6 +111,7 @@ pub(crate) fn run(context: &mut Context<'_, '_>, request: &Rename) -> OpResult {
     }
     require_values(context, dn, &entry.dn, &removed)?;
     context.guard_rename(id, dn, &entry)?;
+    context.note_identity(id)?;
     context.stamp_change(&mut entry, std::iter::empty());
     let checked = context.check(entry, &options)?;
     // Only a requester that may rename and name so learns of a hidden entry, because no other
@@ -121,12 +122,14 @@ pub(crate) fn run(context: &mut Context<'_, '_>, request: &Rename) -> OpResult {
     context.begin_change(Some(id))?;
     let renamed = context.writer.rename(id, parent, &checked);
     renamed.map_err(|error| context.failed(&error))?;
-    context.record_rename(&RecordedRename {
+    let recorded = RecordedRename {
         dn,
         new_rdn: &request.new_rdn,
         delete_old_rdn: request.delete_old_rdn,
         new_superior: request.new_superior.as_ref(),
-    });
+    };
+    context.record_rename(&recorded);
+    context.log_rename(id, &recorded, checked.entry())?;
     context.follow_rename(id, dn, &new_dn)?;
     context.end_change(id)
 }

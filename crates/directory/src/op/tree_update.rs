@@ -495,7 +495,7 @@ impl TreeChecker<'_> {
         let now = core.clock.now();
         Stamp {
             time: now,
-            csn: core.csn.next(now),
+            csn: core.csn.next(now, None),
             by: self.session.name(),
             kept: true,
         }

@@ -22,6 +22,8 @@ pub(crate) enum Computed {
     SubschemaSubentry,
     HasSubordinates,
     NumSubordinates,
+    /// The newest change of each server, at the top of a database.
+    ContextCsn,
     /// The names of groups: an attribute of the database's memberships.
     Groups(AttributeIndex),
 }
@@ -57,6 +59,7 @@ impl Computed {
             (Some(&types.subschema_subentry), Computed::SubschemaSubentry),
             (Some(&types.has_subordinates), Computed::HasSubordinates),
             (types.num_subordinates.as_ref(), Computed::NumSubordinates),
+            (types.context_csn.as_ref(), Computed::ContextCsn),
         ];
         all.into_iter()
             .find(|(description, _)| description.is_some_and(|d| d.attribute == attribute))
@@ -70,6 +73,7 @@ impl Computed {
             Computed::SubschemaSubentry => &types.subschema_subentry,
             Computed::HasSubordinates => &types.has_subordinates,
             Computed::NumSubordinates => types.num_subordinates.as_ref()?,
+            Computed::ContextCsn => types.context_csn.as_ref()?,
             Computed::Groups(attribute) => return Some(attribute),
         };
         Some(description.attribute)
@@ -100,6 +104,7 @@ impl Computed {
                 let names = requester.groups(view, attribute, id)?;
                 return Ok(ComputedValues::Several(names));
             }
+            Computed::ContextCsn => return Ok(ComputedValues::Several(context_csn(view, id)?)),
             Computed::NumSubordinates => view.child_count(id)?.to_string().into_bytes(),
             other => other.value_within(requester, view, id)?,
         };
@@ -126,7 +131,7 @@ impl Computed {
                 has_children.to_vec()
             }
             Computed::NumSubordinates => view.children(id)?.len().to_string().into_bytes(),
-            Computed::Groups(_) => Vec::new(),
+            Computed::Groups(_) | Computed::ContextCsn => Vec::new(),
         })
     }
 }
@@ -184,6 +189,18 @@ impl RequesterRights<'_> {
         })?;
         seen
     }
+}
+
+/// Returns the values of contextCSN. Only a top entry has them, and only of a database that other
+/// servers copy.
+fn context_csn(view: &View<'_>, id: EntryId) -> Result<Vec<Vec<u8>>, StoreError> {
+    let is_top = view.parent(id)?.is_none();
+    let changes = view.changes()?;
+    if !is_top || !changes.is_shown {
+        return Ok(Vec::new());
+    }
+    let numbers = changes.vector.iter();
+    Ok(numbers.map(|csn| csn.text().into_bytes()).collect())
 }
 
 /// Copies an entry with its computed attributes, except the number of children.

@@ -72,11 +72,19 @@ impl Projection {
             .attribute(&core.types)
             .filter(|attribute| selection.names(*attribute))
             .map(|attribute| (Computed::NumSubordinates, attribute));
+        let context = Computed::ContextCsn
+            .attribute(&core.types)
+            .filter(|attribute| selection.selects_type(&core.schema, *attribute))
+            .map(|attribute| (Computed::ContextCsn, attribute));
         let groups = core.membership_types.iter();
         let groups = groups
             .filter(|attribute| selection.selects_type(&core.schema, **attribute))
             .map(|attribute| (Computed::Groups(*attribute), *attribute));
-        let computed = everywhere.chain(counted).chain(groups).collect();
+        let computed = everywhere
+            .chain(counted)
+            .chain(context)
+            .chain(groups)
+            .collect();
         Projection {
             selection,
             types_only,

@@ -5,10 +5,14 @@ use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use fulgurite_ldap::{Controls, MessageId, Operation, ResultCode, Scope, SearchRequest};
+use fulgurite_ldap::control::SyncRequest;
+use fulgurite_ldap::{
+    Controls, LdapResult, MessageId, Operation, ResultCode, Scope, SearchRequest,
+};
 use fulgurite_schema::Dn;
 
 use super::base::BaseLookup;
+use super::chain::Chains;
 use super::database_search::{PartStart, SearchSpec, SubentryVisibility};
 use super::dereference::ResolvedDereference;
 use super::generated::GeneratedSearch;
@@ -22,13 +26,14 @@ use super::state::SearchState;
 use super::usability::AccountPolicies;
 use crate::core::cookie::CookieKey;
 use crate::core::database::Database;
-use crate::core::result::{self, OpResult};
+use crate::core::result::{self, OpResult, refuse};
 use crate::core::session::Session;
 use crate::directory::Directory;
 use crate::features::glue;
 use crate::generated::namespace::NamespaceTarget;
 use crate::request::controls::RequestKind;
 use crate::rights::snapshots::Snapshots;
+use crate::sync::start::{SyncPlan, SyncSearch, SyncStart};
 
 /// Begins a search.
 ///
@@ -63,6 +68,26 @@ pub(super) fn begin<'d>(
     }
     let (query, target) =
         SearchQuery::permitted(directory, session, (id, request), base, controls)?;
+    if let Some(request) = &query.controls.sync {
+        match target {
+            NamespaceTarget::Database(database)
+                if directory.features_of(database).provider.is_some() =>
+            {
+                let search = StoredSearch {
+                    directory,
+                    session,
+                    database,
+                    query: &query,
+                };
+                return search.synchronise(snapshots, request);
+            }
+            _ if query.controls.sync_critical => {
+                let text = "critical control unavailable in context";
+                return Err(refuse(ResultCode::UnavailableCriticalExtension, text));
+            }
+            _ => {}
+        }
+    }
     let hash = query.hash(directory, session, &target);
     let cookie_key = cookie_key(directory, &target);
     let page = match page(directory, &query, hash, cookie_key)? {
@@ -162,7 +187,11 @@ impl<'d> StoredSearch<'d, '_> {
             output.sorter = Some(Box::new(Sorter::new(bytes_max)));
             output.sort_keys = std::mem::take(&mut plan.keys);
         }
-        let waiting = self.glued_searches(&base);
+        // The log of a database knows nothing of those below it.
+        let waiting = match output.sync {
+            Some(_) => VecDeque::new(),
+            None => self.glued_searches(&base),
+        };
         let (rights_class, selection) = (decisions.rights_class(), &output.projection.selection);
         let attribute_rights =
             snapshots.take_attribute_rights(&database.store, rights_class, selection);
@@ -177,6 +206,75 @@ impl<'d> StoredSearch<'d, '_> {
         })
         .map_err(failed)?;
         Ok(SearchState::Run(run))
+    }
+
+    /// Begins the synchronisation of a consumer. Like slapd, it ignores pages and orders.
+    fn synchronise(
+        &self,
+        snapshots: &mut Snapshots<'d>,
+        request: &SyncRequest<'_>,
+    ) -> OpResult<SearchState<'d>> {
+        let (directory, database, query) = (self.directory, self.database, self.query);
+        let scope = query.request.scope;
+        if Chains::of(&query.filter).is_some() {
+            let text = "memberships in chain are not synchronised";
+            return Err(refuse(ResultCode::UnwillingToPerform, text));
+        }
+        let decisions = database.decisions(self.session);
+        let view = snapshots
+            .take(&database.store)
+            .map_err(|error| result::store(&error))?;
+        let lookup = BaseLookup {
+            core: directory.core(),
+            database,
+            view: &view,
+            decisions: &decisions,
+            query,
+        };
+        let is_whole = scope == Scope::Subtree && database.suffixes().contains(&query.base);
+        let planned = lookup.find().and_then(|found| {
+            let start = SyncStart::plan(&view, request, is_whole)?;
+            Ok(found.map(|(base, _)| (base.into_owned(), start)))
+        });
+        snapshots.give(view);
+        let Some((base, start)) = planned? else {
+            return Err(LdapResult::new(ResultCode::AliasProblem));
+        };
+        let full = match start.plan {
+            SyncPlan::Full(_) => {
+                let projection = query.projection(directory);
+                let mut output =
+                    Output::new(query.id, projection, query.limits, database.cookie_key);
+                output.sync = Some(Box::new(start.entries()));
+                match self.begin(snapshots, SortPlan::none(), output)? {
+                    SearchState::Run(run) => Some(run),
+                    other => return Ok(other),
+                }
+            }
+            _ => None,
+        };
+        let search = SyncSearch {
+            directory,
+            database,
+            id: query.id,
+            base,
+            scope,
+            filter: Arc::clone(&query.filter),
+            projection: query.projection(directory),
+            has_referrals: query.controls.manage_dsa_it,
+            size_max: query.limits.size_max,
+        };
+        let mut encoded = Vec::new();
+        Ok(
+            match start.begin(self.session, search, full, &mut encoded) {
+                Ok(run) => SearchState::Sync(run.after(encoded)),
+                Err(end) => SearchState::ready(CompleteOutput {
+                    encoded,
+                    entries: 0,
+                    end,
+                }),
+            },
+        )
     }
 
     /// Returns the specification that all parts of the search share.

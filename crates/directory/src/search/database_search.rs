@@ -37,6 +37,7 @@ use crate::rights::facts::{EntryFacts, EntrySource};
 use crate::rights::projection::{AttributeRights, EntryCaches, StoredEntry};
 use crate::rights::requester_rights::RequesterRights;
 use crate::search::normal_names::NormalNames;
+use crate::sync::entries::RefreshEntry;
 
 /// The number of filter items that a candidate is tested against at the cost of one candidate.
 const FILTER_WEIGHT_FREE: usize = 16;
@@ -717,7 +718,11 @@ impl<'d> DatabaseSearch<'d> {
             attribute_rights: &mut self.attribute_rights,
             names: &mut self.names,
         };
-        if output.has_entry_controls() {
+        if output.sync.is_some() {
+            if !write_synchronised(stored, &mut caches, output, out)? {
+                return Ok(CandidateOutcome::Skipped);
+            }
+        } else if output.has_entry_controls() {
             if let Some(end) = write_with_controls(stored, &mut caches, output, out)? {
                 return Ok(CandidateOutcome::End(end));
             }
@@ -779,6 +784,29 @@ fn write_with_controls(
         .projection
         .write_stored(out, output.id, &stored, caches)?;
     Ok(None)
+}
+
+/// Writes an entry of a full refresh with its state, or names it. Returns true if it is written.
+#[cold]
+fn write_synchronised(
+    stored: StoredEntry<'_, '_>,
+    caches: &mut EntryCaches<'_>,
+    output: &mut Output,
+    out: &mut Vec<u8>,
+) -> Result<bool, StoreError> {
+    let Some(entries) = &mut output.sync else {
+        return Ok(false);
+    };
+    let types = &stored.requester.core.types;
+    let RefreshEntry::Whole(value) = entries.of(types, stored.entry, (out, output.id)) else {
+        return Ok(false);
+    };
+    let controls = &[Control::with_value(oid::SYNC_STATE, false, &value)];
+    let stored = StoredEntry { controls, ..stored };
+    output
+        .projection
+        .write_stored(out, output.id, &stored, caches)?;
+    Ok(true)
 }
 
 /// Returns the filter to plan: with referral objects, if they are returned as references.

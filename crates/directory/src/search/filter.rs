@@ -118,7 +118,8 @@ impl PreparedFilter {
             }
             if let Some(computed) = requester.computed(&selector) {
                 plain = false;
-                if !computed.is_visible(requester) {
+                // Like slapd, no search finds the state of a database.
+                if !computed.is_visible(requester) || computed == Computed::ContextCsn {
                     return ValueSource::Hidden;
                 }
                 return ValueSource::Computed(computed, selector);

@@ -9,6 +9,7 @@ use super::usability::AccountPolicies;
 use crate::core::cookie::CookieKey;
 use crate::request::limits::SearchLimits;
 use crate::rights::projection::Projection;
+use crate::sync::entries::RefreshEntries;
 
 /// The end of a search.
 #[derive(Debug)]
@@ -67,6 +68,8 @@ pub(crate) struct Output {
     pub(crate) dereference: Option<Box<ResolvedDereference>>,
     /// The account usability control.
     pub(crate) usability: Option<Box<AccountPolicies>>,
+    /// The states of the entries of a full refresh.
+    pub(crate) sync: Option<Box<RefreshEntries>>,
     pub(crate) sent: u32,
     /// The start of the current step, by the clock of time limits.
     pub(crate) now_us: u64,
@@ -93,6 +96,7 @@ impl Output {
             sort_keys: Vec::new(),
             dereference: None,
             usability: None,
+            sync: None,
             sent: 0,
             now_us: 0,
             references: 0,

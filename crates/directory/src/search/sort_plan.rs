@@ -20,6 +20,17 @@ pub(crate) struct SortPlan {
     pub(crate) view: Option<vlv::ListView>,
 }
 
+impl SortPlan {
+    /// Returns the plan of a search without an order.
+    pub(crate) fn none() -> SortPlan {
+        SortPlan {
+            keys: Vec::new(),
+            state: SortState::None,
+            view: None,
+        }
+    }
+}
+
 /// The state of the sort control.
 pub(crate) enum SortState {
     None,
@@ -46,11 +57,7 @@ pub(super) fn sort_plan(
         if controls.vlv.is_some() {
             return Err(Box::new(view_without_order()));
         }
-        return Ok(SortPlan {
-            keys: Vec::new(),
-            state: SortState::None,
-            view: None,
-        });
+        return Ok(SortPlan::none());
     };
     let sssvlv = &directory.search_settings().sssvlv;
     let demanded = controls.sort_critical || controls.vlv.is_some();

@@ -4,10 +4,13 @@ use fulgurite_ldap::LdapResult;
 
 use super::output::{CompleteOutput, SearchEnd};
 use super::run::SearchRun;
+use crate::sync::run::SyncRun;
 
 /// A running search, or its end.
 pub(crate) enum SearchState<'d> {
     Run(Box<SearchRun<'d>>),
+    /// The synchronisation of a consumer.
+    Sync(Box<SyncRun<'d>>),
     /// The next step writes it. It is large and rare, and a state moves often.
     Ready(Box<CompleteOutput>),
     /// The search is done. Its reusable state remains.

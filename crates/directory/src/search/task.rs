@@ -12,12 +12,15 @@ use super::state::SearchState;
 use crate::core::session::Session;
 use crate::directory::Directory;
 use crate::rights::snapshots::Snapshots;
+use crate::sync::run::SyncProgress;
 
 /// The progress of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress {
     /// Another step is needed.
     More,
+    /// There is nothing to do until [`Directory::on_change`] tells of a change.
+    Waiting,
     /// The result has been written.
     Done,
 }
@@ -85,6 +88,21 @@ impl<'d> SearchTask<'d> {
                 out.extend_from_slice(&complete.encoded);
                 complete.end
             }
+            SearchState::Sync(mut run) => {
+                let progress = run.advance(out, quantum);
+                self.entries = run.sent;
+                self.worked = run.worked;
+                match progress {
+                    SyncProgress::End(end) => end,
+                    other => {
+                        self.state = SearchState::Sync(run);
+                        return match other {
+                            SyncProgress::Waiting => Progress::Waiting,
+                            _ => Progress::More,
+                        };
+                    }
+                }
+            }
             SearchState::Run(mut run) => {
                 let end = run.advance(out, quantum);
                 self.entries = run.output.sent;
@@ -111,8 +129,10 @@ impl<'d> SearchTask<'d> {
 
     /// Gives up the snapshot for a client that does not read. The next step takes a newer one.
     pub fn park(&mut self) {
-        if let SearchState::Run(run) = &mut self.state {
-            run.park();
+        match &mut self.state {
+            SearchState::Run(run) => run.park(),
+            SearchState::Sync(run) => run.park(),
+            SearchState::Ready(_) | SearchState::Done(_) => {}
         }
     }
 

@@ -179,7 +179,7 @@ impl Context<'_, '_> {
 }
 
 /// Returns true for the deletion of a password before the replacement of all.
-fn is_replaced(change: &Change, next: &Change, password: AttributeIndex) -> bool {
+pub(crate) fn is_replaced(change: &Change, next: &Change, password: AttributeIndex) -> bool {
     let description = &change.attribute.description;
     description.attribute == password
         && next.attribute.description == *description

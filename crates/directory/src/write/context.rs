@@ -22,6 +22,7 @@ use crate::rights::disclosure;
 use crate::rights::read_entry;
 use crate::rights::requester_rights::RequesterRights;
 use crate::rights::selection::Selection;
+use crate::write::change_log::EntryIdentity;
 use crate::write::multi_value::MultiValueAttributes;
 use crate::write::request::SHORT_BYTES_MAX;
 use crate::write::stamp::Stamp;
@@ -51,7 +52,9 @@ pub(crate) struct Context<'w, 'd> {
     /// The values of the response controls.
     pub(crate) returned: ResponseValues,
     pub(crate) budget: WorkBudget,
-    /// The records for the log of changes.
+    /// The entry as it was before the change.
+    pub(crate) before: Option<EntryIdentity>,
+    /// The records for the file of changes.
     pub(crate) audit: Vec<u8>,
     /// Set if the store failed during a change, or the update is too large. The transaction must
     /// not be committed then.
@@ -569,7 +572,7 @@ impl<'d> Context<'_, 'd> {
     pub(crate) fn stamp(&self) -> Stamp<'_> {
         Stamp {
             time: self.now,
-            csn: self.core.csn.next(self.now),
+            csn: self.next_csn(),
             by: self.session.name(),
             kept: self.database.last_mod,
         }

@@ -199,9 +199,11 @@ impl EntryCompleter {
 
     fn prepare(&self, entry: &mut Entry) {
         // Exports of other servers contain attributes that this server computes.
-        entry
-            .attributes
-            .retain(|held| Computed::of(&self.types, held.description.attribute).is_none());
+        entry.attributes.retain(|held| {
+            // The state of the database comes with its entries.
+            let computed = Computed::of(&self.types, held.description.attribute);
+            computed.is_none_or(|computed| computed == Computed::ContextCsn)
+        });
         entry.attributes.retain(|held| {
             let is_computed = self.computed.contains(&held.description.attribute);
             if is_computed {

@@ -4,6 +4,7 @@
 
 mod ask_guards;
 pub(crate) mod audit;
+pub(crate) mod change_log;
 pub(crate) mod changes;
 pub(crate) mod context;
 pub(crate) mod derived_keys;

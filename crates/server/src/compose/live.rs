@@ -165,6 +165,7 @@ impl<'r> Live<'r> {
         if let Some(slot) = self.generations.get(next) {
             let _ = slot.set(Box::new(directory));
             self.newest.store(next, Ordering::Release);
+            self.current().replaced();
         }
     }
 }

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use fulgurite_directory::{
-    BindOutcome, BindStep, Connection, ExtendedReply, ExtendedStep, PasswordChange, PasswordCheck,
-    Progress, Quantum, SearchTask, Session, Snapshots, UpdateStep, WriteRequest,
+    BindOutcome, BindStep, ChangeListener, Connection, ExtendedReply, ExtendedStep, PasswordChange,
+    PasswordCheck, Progress, Quantum, SearchTask, Session, Snapshots, UpdateStep, WriteRequest,
 };
 use fulgurite_ldap::{
     BindRequest, CompareRequest, Controls, ExtendedRequest, LdapResult, Message, MessageId,
@@ -110,6 +110,10 @@ impl Handler for Live<'_> {
             indexing::run(&|| self.current().shared_stores(), pause);
             stop.store(true, Ordering::Relaxed);
         });
+    }
+
+    fn on_change(&self, listener: ChangeListener) {
+        self.current().on_change(listener);
     }
 
     fn begin_search<'h>(

@@ -125,6 +125,7 @@ fn add_missing_to<'s>(
         writer.add(parent, &entry)?;
         added += 1;
     }
+    writer.log_load()?;
     writer.commit()?;
     Ok(added)
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use crossbeam_channel::{Receiver, Sender};
-use fulgurite_directory::Connection;
+use fulgurite_directory::{ChangeListener, Connection};
 use fulgurite_ldap::MessageId;
 use mio::{Poll, Token, Waker};
 
@@ -58,6 +58,8 @@ pub(super) struct WorkerHandle<H: Handler> {
     waker: Arc<Waker>,
     connections: Arc<AtomicUsize>,
     ended: Arc<AtomicBool>,
+    /// Set after a commit, until the worker has seen it.
+    changed: Arc<AtomicBool>,
 }
 
 impl<H: Handler> Clone for WorkerHandle<H> {
@@ -67,6 +69,7 @@ impl<H: Handler> Clone for WorkerHandle<H> {
             waker: Arc::clone(&self.waker),
             connections: Arc::clone(&self.connections),
             ended: Arc::clone(&self.ended),
+            changed: Arc::clone(&self.changed),
         }
     }
 }
@@ -83,6 +86,7 @@ impl<H: Handler> Inbox<H> {
             waker: Arc::new(waker),
             connections: Arc::default(),
             ended: Arc::default(),
+            changed: Arc::default(),
         };
         Ok(Inbox {
             poll,
@@ -93,6 +97,11 @@ impl<H: Handler> Inbox<H> {
 
     pub(super) fn handle(&self) -> WorkerHandle<H> {
         self.handle.clone()
+    }
+
+    /// Returns true once after each signal of the [listener](WorkerHandle::change_listener).
+    pub(super) fn has_changed(&self) -> bool {
+        self.handle.changed.swap(false, Ordering::SeqCst)
     }
 
     /// Notes that a connection has ended.
@@ -115,6 +124,18 @@ impl<H: Handler> WorkerHandle<H> {
         {
             tracing::error!("cannot wake a worker: {error}");
         }
+    }
+
+    /// Returns a function that wakes the worker for searches that wait.
+    pub(super) fn change_listener(&self) -> ChangeListener {
+        let (changed, waker) = (Arc::clone(&self.changed), Arc::clone(&self.waker));
+        Box::new(move || {
+            if !changed.swap(true, Ordering::SeqCst)
+                && let Err(error) = waker.wake()
+            {
+                tracing::error!("cannot wake a worker: {error}");
+            }
+        })
     }
 
     pub(super) fn hand_over(&self, accepted: NewConnection) {

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::Sender;
 use fulgurite_ldap::ResultCode;
 use mio::{Events, Interest, Token};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::connection::{Connection, NextStep};
 use super::context::ServerContext;
@@ -38,6 +38,8 @@ pub(super) struct Worker<'h, H: Handler> {
     turns_of_others: usize,
     to_hashing: Sender<hashing::QueuedCheck<H>>,
     connections: FxHashMap<ConnectionId, Connection<'h, H>>,
+    /// Connections with searches that wait for changes.
+    waiting: FxHashSet<ConnectionId>,
     run_queue: RunQueue,
     cache: H::Cache<'h>,
     statistics: Arc<WorkerStatistics>,
@@ -65,6 +67,7 @@ impl<'h, H: Handler> Worker<'h, H> {
             turns_of_others: 0,
             to_hashing,
             connections: FxHashMap::default(),
+            waiting: FxHashSet::default(),
             run_queue: RunQueue::default(),
             cache: H::Cache::default(),
             statistics: shared.statistics.worker(),
@@ -77,6 +80,8 @@ impl<'h, H: Handler> Worker<'h, H> {
     }
 
     pub(super) fn run(mut self) -> Result<(), ServerError> {
+        let listener = self.inbox.handle().change_listener();
+        self.shared.handler.on_change(listener);
         let mut events = Events::with_capacity(1024);
         while !(self.closing || self.draining && self.connections.is_empty()) {
             let timeout = self.timeout();
@@ -152,6 +157,9 @@ impl<'h, H: Handler> Worker<'h, H> {
     }
 
     fn read_inbox(&mut self, now: Instant) {
+        if self.inbox.has_changed() {
+            self.wake_searches();
+        }
         while let Ok(message) = self.inbox.messages.try_recv() {
             match message {
                 WorkerMessage::Connection(accepted) => self.adopt(accepted, now),
@@ -171,6 +179,17 @@ impl<'h, H: Handler> Worker<'h, H> {
                 }
                 WorkerMessage::Drain => self.drain(),
                 WorkerMessage::Close => self.close_all(now),
+            }
+        }
+    }
+
+    /// Lets all searches go on that wait for changes.
+    fn wake_searches(&mut self) {
+        let waiting = std::mem::take(&mut self.waiting);
+        for id in waiting {
+            if let Some(connection) = self.connections.get_mut(&id) {
+                connection.session.wake_searches();
+                self.schedule(id);
             }
         }
     }
@@ -246,6 +265,9 @@ impl<'h, H: Handler> Worker<'h, H> {
         }
         let turn = connection.session.turn_with(&mut self.cache);
         self.run_queue.worked(connection.session.worked());
+        if connection.session.has_waiting_searches() {
+            self.waiting.insert(id);
+        }
         self.send_jobs(id);
         let Some(connection) = self.connections.get_mut(&id) else {
             return;
@@ -340,6 +362,7 @@ impl<'h, H: Handler> Worker<'h, H> {
 
     fn close(&mut self, id: ConnectionId, reason: &str) {
         if self.connections.remove(&id).is_some() {
+            self.waiting.remove(&id);
             self.statistics.close(id as u64);
             self.inbox.forget_connection();
             if let Some(log) = self.shared.log_of(&self.live) {

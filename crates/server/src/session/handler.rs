@@ -7,7 +7,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use fulgurite_directory::{Connection, ExtendedStep, Progress};
+use fulgurite_directory::{ChangeListener, Connection, ExtendedStep, Progress};
 use fulgurite_ldap::{
     BindRequest, CompareRequest, Controls, ExtendedRequest, LdapResult, Message, MessageId,
     ResultCode, SearchRequest,
@@ -84,6 +84,9 @@ pub trait Handler: Sync {
     /// Runs background work on its own thread until the server ends. `pause` waits for the given
     /// time or less and returns true if the work may go on.
     fn background(&self, _pause: &dyn Fn(Duration) -> bool) {}
+
+    /// Calls `listener` whenever searches that wait may have something to do. It must be fast.
+    fn on_change(&self, _listener: ChangeListener) {}
 
     /// Begins a search. Its responses come from [`RunningSearch::advance`].
     fn begin_search<'h>(

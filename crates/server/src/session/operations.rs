@@ -41,6 +41,8 @@ pub(super) struct Operations<'h, H: Handler> {
     pub(super) output: Output,
     /// Round robin; the next search to run is in front.
     searches: VecDeque<SearchInProgress<H::Search<'h>>>,
+    /// Searches that wait for changes.
+    waiting: Vec<SearchInProgress<H::Search<'h>>>,
     /// In the order of their arrival. Responses of one writer keep it.
     updates: VecDeque<PendingOperation>,
     /// Bytes of the requests in `updates`.
@@ -116,6 +118,7 @@ impl<'h, H: Handler> Operations<'h, H> {
             identity: handler.connected(connection),
             output: Output::new(limits.output_bytes_max),
             searches: VecDeque::new(),
+            waiting: Vec::new(),
             updates: VecDeque::new(),
             update_bytes: 0,
             bind: None,
@@ -185,6 +188,7 @@ impl<'h, H: Handler> Operations<'h, H> {
 
     pub(super) fn outstanding(&self) -> usize {
         self.searches.len()
+            + self.waiting.len()
             + self.updates.len()
             + self.hashing.len()
             + usize::from(self.bind.is_some())
@@ -200,6 +204,7 @@ impl<'h, H: Handler> Operations<'h, H> {
 
     pub(super) fn contains(&self, id: MessageId) -> bool {
         self.searches.iter().any(|running| running.id == id)
+            || self.waiting.iter().any(|waiting| waiting.id == id)
             || self.updates.iter().any(|update| update.id == id)
             || self.hashing.iter().any(|(_, waiting)| waiting.id == id)
             || self.bind.as_ref().is_some_and(|(_, bind)| bind.id == id)
@@ -435,6 +440,13 @@ impl<'h, H: Handler> Operations<'h, H> {
                 }
                 Some(running)
             }
+            Progress::Waiting => {
+                if let Some(record) = &mut running.record {
+                    record.count_entries(self.output.since(mark));
+                }
+                self.waiting.push(running);
+                None
+            }
             Progress::Done => {
                 if let Some(meter) = &self.meter {
                     let (entries, references) = running.search.written();
@@ -491,6 +503,9 @@ impl<'h, H: Handler> Operations<'h, H> {
             let record = self.searches.remove(index).and_then(|found| found.record);
             return Ok((Operation::Search, record));
         }
+        if let Some(index) = self.waiting.iter().position(|waiting| waiting.id == id) {
+            return Ok((Operation::Search, self.waiting.remove(index).record));
+        }
         if let Some(index) = self.hashing.iter().position(|(_, begun)| begun.id == id) {
             let (_, begun) = self.hashing.remove(index);
             return Ok((begun.operation, begun.record));
@@ -531,8 +546,26 @@ impl<'h, H: Handler> Operations<'h, H> {
 
     /// Stops all searches without responses.
     pub(super) fn abandon_searches(&mut self) {
+        self.wake_searches();
         while let Some(running) = self.searches.front() {
             self.abandon(running.id);
+        }
+    }
+
+    /// Lets the searches go on that wait for changes.
+    pub(super) fn wake_searches(&mut self) {
+        self.searches.extend(self.waiting.drain(..));
+    }
+
+    /// Returns true if a search waits for changes.
+    pub(super) fn has_waiting_searches(&self) -> bool {
+        !self.waiting.is_empty()
+    }
+
+    /// Ends the searches that wait for changes, without responses.
+    pub(super) fn abandon_waiting(&mut self) {
+        while let Some(waiting) = self.waiting.first() {
+            self.abandon(waiting.id);
         }
     }
 

@@ -179,6 +179,7 @@ impl<'h, H: Handler> Session<'h, H> {
     /// disconnection.
     pub fn drain(&mut self) {
         self.draining = true;
+        self.operations.abandon_waiting();
     }
 
     /// Sends a notice of disconnection and closes. Updates that have begun are finished without a
@@ -203,6 +204,9 @@ impl<'h, H: Handler> Session<'h, H> {
         let begun_all = self.begin_requests(cache);
         // A search that ends makes room for waiting requests.
         let made_room = self.operations.run_searches(cache);
+        if self.draining {
+            self.operations.abandon_waiting();
+        }
         self.input
             .release(self.waiting.front().map(|waiting| waiting.span));
         if begun_all {
@@ -221,6 +225,16 @@ impl<'h, H: Handler> Session<'h, H> {
         } else {
             Turn::Waits
         }
+    }
+
+    /// Lets searches go on that wait for changes.
+    pub fn wake_searches(&mut self) {
+        self.operations.wake_searches();
+    }
+
+    /// Returns true if a search waits for changes.
+    pub fn has_waiting_searches(&self) -> bool {
+        self.operations.has_waiting_searches()
     }
 
     /// Returns the responses that are not sent yet.

@@ -6,7 +6,7 @@
 use fulgurite_ldap::control::{
     AccountUsability, Assert, ControlKind, Dereference, MatchedValues, PagedResults,
     PasswordPolicyResponse, ReadEntry, SearchOptions, SessionTracking, SortRequest, SortResponse,
-    Subentries, VlvRequest, VlvResponse,
+    Subentries, SyncDone, SyncRequest, VlvRequest, VlvResponse,
 };
 use fulgurite_ldap::{Control, Limits, Operation, ResultCode, oid};
 
@@ -20,6 +20,9 @@ pub(crate) struct RequestControls<'c> {
     pub(crate) manage_dsa_it: bool,
     /// One page of the entries (RFC 2696).
     pub(crate) paged: Option<PagedResults<'c>>,
+    /// The state of a consumer's copy (RFC 4533).
+    pub(crate) sync: Option<SyncRequest<'c>>,
+    pub(crate) sync_critical: bool,
     /// The order of the entries (RFC 2891).
     pub(crate) sort: Option<SortRequest<'c>>,
     pub(crate) sort_critical: bool,
@@ -215,6 +218,16 @@ pub const CONTROLS: &[ControlRow] = &[
     })
     .listed()
     .of_backend(),
+    // The root DSE lists it if a database has a provider.
+    ControlRow::on(SEARCH, SyncRequest::KIND, |to, kind, control| {
+        let value = control
+            .value
+            .ok_or_else(|| value::wrong(kind, "value is absent"))?;
+        to.sync_critical = control.critical;
+        to.sync = Some(value::sync_request(kind, value)?);
+        Ok(())
+    })
+    .answered_by(SyncDone::KIND),
     ControlRow::on(SEARCH, SortRequest::KIND, |to, kind, control| {
         let value = value::required(kind, control)?;
         to.sort_critical = control.critical;

@@ -1,6 +1,6 @@
 //! Checks of a control's value that many rows of the table share.
 
-use fulgurite_ldap::control::{ControlKind, ReadEntry};
+use fulgurite_ldap::control::{ControlKind, ReadEntry, SyncRequest};
 use fulgurite_ldap::{Control, Fault, LdapResult, ResultCode};
 
 use crate::core::result::{OpResult, refuse};
@@ -51,5 +51,13 @@ pub(super) fn selection<'c>(
     Ok(ReadEntrySelection {
         critical: control.critical,
         attributes,
+    })
+}
+
+/// Decodes the state of a consumer's copy, with the errors of slapd.
+pub(super) fn sync_request<'c>(kind: &ControlKind, value: &'c [u8]) -> OpResult<SyncRequest<'c>> {
+    SyncRequest::decode(value).map_err(|fault| match fault {
+        Fault::OutOfRange { .. } => wrong(kind, ": unknown update mode"),
+        _ => wrong(kind, ": mode decoding error"),
     })
 }

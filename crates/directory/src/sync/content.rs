@@ -1,0 +1,274 @@
+//! The content that a consumer asked for: scope, filter, selection and rights, asked about single
+//! entries.
+
+use std::sync::Arc;
+
+use fulgurite_access::{Decisions, Rights};
+use fulgurite_ldap::control::{EntryState, SyncState};
+use fulgurite_ldap::{MessageId, Scope, encode};
+use fulgurite_schema::{AttributeSelector, Dn, Filter};
+use fulgurite_store::{DnCache, EntryId, EntryView, StoreError, View};
+
+use super::entries::{is_glue, state_control};
+use crate::core::database::Database;
+use crate::core::foundation::Core;
+use crate::rights::computed::RequesterRights;
+use crate::rights::facts::{EntryFacts, EntrySource};
+use crate::rights::projection::{AttributeRights, Projection, StoredEntry};
+use crate::search::filter::{KnownGroupNames, PreparedFilter, VisibleStoredEntry};
+use crate::search::normal_names::NormalNames;
+use crate::write::change_log::EntryIdentity;
+
+/// The content of a consumer.
+pub(super) struct Content<'d> {
+    pub(super) core: &'d Core,
+    pub(super) database: &'d Database,
+    pub(super) decisions: Decisions<'d>,
+    pub(super) id: MessageId,
+    pub(super) base: Dn,
+    pub(super) scope: Scope,
+    pub(super) filter: Arc<Filter<AttributeSelector>>,
+    pub(super) projection: Projection,
+    /// True if referral objects are entries of the content.
+    pub(super) has_referrals: bool,
+    state: ContentState,
+}
+
+/// The part that belongs to one view.
+#[derive(Default)]
+struct ContentState {
+    tested: Option<PreparedFilter>,
+    base: Option<EntryId>,
+    attribute_rights: AttributeRights,
+    names: DnCache,
+    normals: NormalNames,
+    name: String,
+    normal: String,
+}
+
+/// The parts of a content that the request decides.
+pub(super) struct ContentRequest {
+    pub(super) id: MessageId,
+    pub(super) base: Dn,
+    pub(super) scope: Scope,
+    pub(super) filter: Arc<Filter<AttributeSelector>>,
+    pub(super) projection: Projection,
+    pub(super) has_referrals: bool,
+}
+
+impl<'d> Content<'d> {
+    pub(super) fn new(
+        core: &'d Core,
+        database: &'d Database,
+        decisions: Decisions<'d>,
+        request: ContentRequest,
+    ) -> Content<'d> {
+        let ContentRequest {
+            id,
+            base,
+            scope,
+            filter,
+            projection,
+            has_referrals,
+        } = request;
+        Content {
+            core,
+            database,
+            decisions,
+            id,
+            base,
+            scope,
+            filter,
+            projection,
+            has_referrals,
+            state: ContentState::default(),
+        }
+    }
+
+    /// Prepares for the entries of a view. Returns false if the base is gone.
+    pub(super) fn enter(&mut self, view: &View<'d>) -> Result<bool, StoreError> {
+        self.state = ContentState {
+            tested: Some(PreparedFilter::new(&self.filter, view, self.requester())),
+            base: match self.base.is_root() {
+                true => Some(EntryId::ROOT),
+                false => view.find(&self.base)?.entry(),
+            },
+            ..ContentState::default()
+        };
+        Ok(self.state.base.is_some())
+    }
+
+    /// Frees what belongs to the view.
+    pub(super) fn leave(&mut self) {
+        self.state = ContentState::default();
+    }
+
+    fn requester(&self) -> RequesterRights<'_> {
+        RequesterRights {
+            core: self.core,
+            database: self.database,
+            decisions: &self.decisions,
+        }
+    }
+
+    /// Returns true if a name is in the scope.
+    pub(super) fn has_name(&self, dn: &Dn) -> bool {
+        match self.scope {
+            Scope::Base => *dn == self.base,
+            Scope::One => dn.parent().is_some_and(|parent| parent == self.base),
+            Scope::Subtree => self.covers_tree(dn),
+            Scope::Children => self.covers_tree(dn) && *dn != self.base,
+        }
+    }
+
+    /// Returns true if the scope has the entries below this name.
+    pub(super) fn covers_tree(&self, dn: &Dn) -> bool {
+        let is_deep = matches!(self.scope, Scope::Subtree | Scope::Children);
+        is_deep && dn.is_within(&self.base)
+    }
+
+    /// Returns true if the scope reaches below its first level.
+    pub(super) fn is_deep(&self) -> bool {
+        matches!(self.scope, Scope::Subtree | Scope::Children)
+    }
+
+    /// Returns true if the requester may know names of entries that it may not read any more.
+    pub(super) fn shows_names(&self) -> bool {
+        self.decisions.uniform()
+    }
+
+    /// Returns an entry of this UUID, if the content has it.
+    pub(super) fn find<'v>(
+        &mut self,
+        view: &'v View<'d>,
+        id: EntryId,
+        uuid: Option<[u8; 16]>,
+    ) -> Result<Option<(EntryView<'v>, [u8; 16])>, StoreError> {
+        let Some(entry) = view.entry(id)? else {
+            return Ok(None);
+        };
+        let identity = EntryIdentity::of(&self.core.types, &entry);
+        let identity = identity.filter(|found| uuid.is_none_or(|uuid| found.uuid == uuid));
+        let Some(identity) = identity else {
+            return Ok(None);
+        };
+        let has_it = self.has_place(view, &entry)? && self.matches(view, &entry)?;
+        Ok(has_it.then_some((entry, identity.uuid)))
+    }
+
+    fn has_place(&self, view: &View<'d>, entry: &EntryView<'_>) -> Result<bool, StoreError> {
+        let Some(base) = self.state.base else {
+            return Ok(false);
+        };
+        let id = entry.id();
+        let below = || match base {
+            EntryId::ROOT => Ok(true),
+            base => view.is_descendant(id, base),
+        };
+        Ok(match self.scope {
+            Scope::Base => id == base,
+            Scope::One => entry.parent().unwrap_or(EntryId::ROOT) == base,
+            Scope::Subtree => id == base || below()?,
+            Scope::Children => id != base && below()?,
+        })
+    }
+
+    /// Tests an entry, whatever its place.
+    pub(super) fn matches(
+        &mut self,
+        view: &View<'d>,
+        entry: &EntryView<'_>,
+    ) -> Result<bool, StoreError> {
+        let (types, uniform) = (&self.core.types, self.decisions.uniform());
+        let mut tested = self.state.tested.take();
+        if let Some(tested) = &mut tested {
+            tested.prepare(&self.filter, view, self.requester());
+        }
+        if !uniform {
+            let mut normal = std::mem::take(&mut self.state.normal);
+            self.state.normals.write(view, entry, &mut normal)?;
+            self.state.normal = normal;
+        }
+        let facts = EntryFacts::new(self.core, view, EntrySource::Stored(*entry));
+        let rights = facts.rights(&self.decisions, &self.state.normal);
+        let hidden = is_glue(types, entry)
+            || entry.is_placeholder()
+            || self.scope != Scope::Base && types.is_subentry(entry)
+            || !self.has_referrals && types.is_referral(entry);
+        let mut admitted = false;
+        if !hidden && rights.entry().allows(Rights::READ) {
+            let visible = VisibleStoredEntry {
+                entry: *entry,
+                view,
+                rights,
+                requester: self.requester(),
+                check: !uniform,
+                by_value: self.decisions.by_value(),
+                groups: KnownGroupNames::default(),
+            };
+            admitted = tested
+                .as_ref()
+                .is_some_and(|tested| tested.admits(view.schema(), &visible));
+        }
+        drop(facts);
+        self.state.tested = tested;
+        Ok(admitted)
+    }
+
+    /// Writes an entry that was [found](Self::find), under another name if one is given.
+    pub(super) fn write(
+        &mut self,
+        view: &View<'d>,
+        entry: &EntryView<'_>,
+        (state, other_name): (&SyncState<'_>, Option<&str>),
+        out: &mut Vec<u8>,
+    ) -> Result<(), StoreError> {
+        let mut name = std::mem::take(&mut self.state.name);
+        name.clear();
+        match other_name {
+            Some(other) => name.push_str(other),
+            None => entry.write_dn(&mut self.state.names, &mut name)?,
+        }
+        if !self.decisions.uniform() {
+            let mut normal = std::mem::take(&mut self.state.normal);
+            self.state.normals.write(view, entry, &mut normal)?;
+            self.state.normal = normal;
+        }
+        let facts = EntryFacts::new(self.core, view, EntrySource::Stored(*entry));
+        let mut attribute_rights = std::mem::take(&mut self.state.attribute_rights);
+        let value = state.encode();
+        let stored = StoredEntry {
+            controls: &[state_control(&value)],
+            entry,
+            name: &name,
+            view,
+            requester: self.requester(),
+            rights: facts.rights(&self.decisions, &self.state.normal),
+        };
+        let written = self
+            .projection
+            .write_stored(out, self.id, &stored, &mut attribute_rights);
+        drop(facts);
+        self.state.attribute_rights = attribute_rights;
+        self.state.name = name;
+        written
+    }
+
+    /// Writes that an entry has left the content.
+    pub(super) fn write_gone(
+        &self,
+        uuid: [u8; 16],
+        dn: &str,
+        cookie: Option<&[u8]>,
+        out: &mut Vec<u8>,
+    ) {
+        let state = SyncState {
+            state: EntryState::Delete,
+            entry_uuid: uuid,
+            cookie,
+        };
+        let name = if self.shows_names() { dn } else { "" };
+        let value = state.encode();
+        encode::search_entry(out, self.id, name.as_bytes()).finish(&[state_control(&value)]);
+    }
+}

@@ -1,0 +1,62 @@
+//! Vectors as cookies.
+
+use fulgurite_ldap::control::SyncCookie;
+use fulgurite_store::{CsnVector, PackedCsn};
+
+/// The fixed parts of the cookies of one search.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct CookieForm {
+    /// The number that the consumer gave its replication.
+    pub(super) rid: u16,
+    /// The number of this server; 0 if it has none.
+    pub(super) server: u16,
+}
+
+/// The cookie of a request.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct RequestCookie {
+    pub(super) rid: u16,
+    /// The number of the consumer's server, if it sends one.
+    pub(super) server: Option<u16>,
+    /// The state of the consumer's copy; empty if it has none.
+    pub(super) vector: CsnVector,
+}
+
+impl RequestCookie {
+    /// Reads a cookie. Like slapd, it takes text that is no cookie as none.
+    pub(super) fn parse(cookie: Option<&[u8]>) -> RequestCookie {
+        let Some(parsed) = cookie.and_then(SyncCookie::parse) else {
+            return RequestCookie::default();
+        };
+        let numbers = parsed.csns.iter();
+        let numbers = numbers.filter_map(|csn| PackedCsn::parse(csn.as_bytes()));
+        RequestCookie {
+            rid: parsed.rid,
+            server: parsed.sid,
+            vector: numbers.collect(),
+        }
+    }
+}
+
+impl CookieForm {
+    /// Returns the cookie of a vector.
+    pub(super) fn vector(self, vector: &CsnVector) -> Vec<u8> {
+        self.cookie(vector.iter())
+    }
+
+    /// Returns the cookie with one number.
+    pub(super) fn number(self, csn: PackedCsn) -> Vec<u8> {
+        self.cookie(std::iter::once(csn))
+    }
+
+    fn cookie(self, numbers: impl Iterator<Item = PackedCsn>) -> Vec<u8> {
+        let texts: Vec<String> = numbers.map(|csn| csn.text()).collect();
+        let cookie = SyncCookie {
+            rid: self.rid,
+            sid: Some(self.server).filter(|server| *server != 0),
+            csns: texts.iter().map(String::as_str).collect(),
+            ..SyncCookie::default()
+        };
+        cookie.encode()
+    }
+}

@@ -1,0 +1,94 @@
+//! The entries of a full refresh: an ordinary search whose entries carry their state.
+
+use fulgurite_ldap::control::{EntryState, SyncIdSet, SyncInfo, SyncState};
+use fulgurite_ldap::{Control, MessageId, oid};
+use fulgurite_store::{CsnVector, EntryView};
+
+use crate::core::well_known_types::WellKnownTypes;
+use crate::write::change_log::EntryIdentity;
+
+/// The number of entries in one set.
+const SET_LEN: usize = 256;
+
+/// The part of a search's output that a full refresh adds.
+#[derive(Debug, Default)]
+pub(crate) struct RefreshEntries {
+    /// The consumer's vector, if unchanged entries are only named.
+    covered: Option<CsnVector>,
+    /// Unchanged entries to be named.
+    present: Vec<[u8; 16]>,
+}
+
+/// The way in which a full refresh tells an entry.
+pub(crate) enum RefreshEntry {
+    /// Not at all: it cannot be identified, or is none of this server.
+    Nothing,
+    /// By its UUID alone.
+    Present,
+    /// As a whole, with this control value.
+    Whole(Vec<u8>),
+}
+
+impl RefreshEntries {
+    /// Makes a refresh that only names the entries which `covered` covers.
+    pub(crate) fn new(covered: Option<CsnVector>) -> RefreshEntries {
+        RefreshEntries {
+            covered,
+            present: Vec::new(),
+        }
+    }
+
+    /// Decides about an entry that matches.
+    pub(crate) fn of(
+        &mut self,
+        types: &WellKnownTypes,
+        entry: &EntryView<'_>,
+        (out, id): (&mut Vec<u8>, MessageId),
+    ) -> RefreshEntry {
+        let identity = EntryIdentity::of(types, entry);
+        let Some(identity) = identity.filter(|_| !is_glue(types, entry)) else {
+            return RefreshEntry::Nothing;
+        };
+        let covered = self.covered.as_ref();
+        let is_covered =
+            covered.is_some_and(|covered| identity.csn.is_some_and(|csn| covered.covers(csn)));
+        if is_covered {
+            self.present.push(identity.uuid);
+            if self.present.len() >= SET_LEN {
+                self.flush(out, id);
+            }
+            return RefreshEntry::Present;
+        }
+        let state = SyncState {
+            state: EntryState::Add,
+            entry_uuid: identity.uuid,
+            cookie: None,
+        };
+        RefreshEntry::Whole(state.encode())
+    }
+
+    /// Writes the set of entries that are named but not yet written.
+    pub(crate) fn flush(&mut self, out: &mut Vec<u8>, id: MessageId) {
+        if self.present.is_empty() {
+            return;
+        }
+        let set = SyncIdSet {
+            cookie: None,
+            refresh_deletes: false,
+            uuids: std::mem::take(&mut self.present),
+        };
+        SyncInfo::SyncIdSet(set).write(out, id);
+    }
+}
+
+/// Returns true for an entry that only holds the place of a missing one.
+pub(super) fn is_glue(types: &WellKnownTypes, entry: &EntryView<'_>) -> bool {
+    let classes = entry.values(&types.structural_object_class);
+    let class = classes.and_then(|classes| classes.first());
+    class.is_some_and(|class| class.eq_ignore_ascii_case(b"glue"))
+}
+
+/// Returns the control with an entry's state.
+pub(super) fn state_control(value: &[u8]) -> Control<'_> {
+    Control::with_value(oid::SYNC_STATE, false, value)
+}

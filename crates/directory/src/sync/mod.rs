@@ -1,0 +1,30 @@
+//! The provider of content synchronisation (RFC 4533): searches that bring a consumer up to date,
+//! and then go on.
+//!
+//! ```text
+//!   cookie: the consumer's vector
+//!     |-- covered by the log ----> log refresh:   each entry changed since, as it is now
+//!     `-- none, too old ---------> full refresh:  every entry, or only its UUID if it is unchanged
+//!                                       |
+//!                          mode 1: done |  mode 3: persist stage, woken after commits
+//! ```
+//!
+//! A search in the persist stage has no queue. It is a position in the store's log of changes, and
+//! pins no snapshot while it waits. A refresh by the log and the persist stage are the same: a
+//! *batch* of records, and for each changed entry one message about its newest state.
+//!
+//! ```text
+//! start      from the request to a stage        run      the stages, one bounded step at a time
+//! cookie     vectors as text                    batch    the changed entries, and their order
+//! content    what the consumer asked for        send     one changed entry as messages
+//! entries    entries of a full refresh          signal   wakes the searches that wait
+//! ```
+
+mod batch;
+mod content;
+mod cookie;
+pub(crate) mod entries;
+pub(crate) mod run;
+mod send;
+pub(crate) mod signal;
+pub(crate) mod start;

@@ -1,0 +1,386 @@
+//! The stages of a synchronisation, one bounded step at a time.
+
+use fulgurite_ldap::control::{PhaseEnd, SyncDone, SyncInfo};
+use fulgurite_ldap::{LdapResult, ResultCode, oid};
+use fulgurite_schema::AttributeIndex;
+use fulgurite_store::{ChangeRecord, CsnVector, StoreError, View};
+
+use super::batch::{Batch, BatchRules};
+use super::content::Content;
+use super::cookie::CookieForm;
+use super::send::{Sender, Stage};
+use super::signal::WaitingSearch;
+use crate::core::result;
+use crate::search::output::SearchEnd;
+use crate::search::run::{Quantum, SearchRun};
+
+/// The number of changes that one batch names at most. Behind it follows another one.
+const BATCH_MAX: u64 = 65_536;
+
+/// The number of entries of a refresh after which the consumer is told how far it has come.
+const COOKIE_EVERY: u32 = 1_000;
+
+/// A search with the Sync Request control.
+pub(crate) struct SyncRun<'d> {
+    pub(super) content: Content<'d>,
+    pub(super) form: CookieForm,
+    /// The number of the consumer's server. Its own changes are not sent in the persist stage.
+    pub(super) own_server: Option<u16>,
+    /// Present if the search goes on after the refresh.
+    pub(super) waiting: Option<WaitingSearch>,
+    pub(super) size_max: Option<u32>,
+    /// The attributes of the filter; `None` if any attribute may matter.
+    pub(super) filter_types: Option<Vec<AttributeIndex>>,
+    pub(super) phase: Phase<'d>,
+    /// The state of the consumer's copy, as it was told.
+    pub(super) told: CsnVector,
+    pub(super) place: LogPlace,
+    pub(super) work: Option<BatchWork<'d>>,
+    pub(crate) sent: u32,
+    pub(crate) worked: usize,
+    pub(super) told_at: u32,
+    /// Messages to be written first.
+    pub(super) before: Vec<u8>,
+}
+
+/// A stage.
+pub(super) enum Phase<'d> {
+    /// Every entry, by an ordinary search.
+    Full {
+        search: Box<SearchRun<'d>>,
+        /// The state that the consumer has afterwards.
+        vector: CsnVector,
+        /// True if the consumer had no copy, so that nothing is to be deleted.
+        is_first: bool,
+    },
+    /// The entries changed since the cookie.
+    Log,
+    /// Each change as it happens.
+    Persist,
+}
+
+/// The part of the log that is not sent yet.
+#[derive(Debug, Default)]
+pub(super) struct LogPlace {
+    /// Positions up to `after`, ascending.
+    pub(super) rest: Vec<u64>,
+    /// All records behind this position.
+    pub(super) after: u64,
+}
+
+/// A batch on its way, with the view that it was read from.
+pub(super) struct BatchWork<'d> {
+    view: Box<View<'d>>,
+    batch: Batch,
+    next: usize,
+    /// The content's state at the end of the batch.
+    vector: CsnVector,
+    newest: u64,
+}
+
+/// The progress of a step.
+pub(crate) enum SyncProgress {
+    More,
+    /// Nothing to do until the next commit.
+    Waiting,
+    End(SearchEnd),
+}
+
+impl<'d> SyncRun<'d> {
+    /// Adds messages that come first.
+    pub(crate) fn after(mut self: Box<Self>, before: Vec<u8>) -> Box<Self> {
+        self.before = before;
+        self
+    }
+
+    /// Works for one quantum.
+    pub(crate) fn advance(&mut self, out: &mut Vec<u8>, quantum: Quantum) -> SyncProgress {
+        self.worked = 0;
+        out.append(&mut self.before);
+        let step = self.step(out, quantum);
+        step.unwrap_or_else(|error| SyncProgress::End(SearchEnd::plain(result::store(&error))))
+    }
+
+    /// Gives up the snapshot. The rest of the batch is read again.
+    pub(crate) fn park(&mut self) {
+        if let Phase::Full { search, .. } = &mut self.phase {
+            search.park();
+        }
+        if let Some(work) = self.work.take() {
+            self.place.rest = work.batch.rest().collect();
+            self.place.after = work.newest;
+            self.content.leave();
+        }
+    }
+
+    fn step(&mut self, out: &mut Vec<u8>, quantum: Quantum) -> Result<SyncProgress, StoreError> {
+        if let Phase::Full { .. } = self.phase {
+            return self.step_full(out, quantum);
+        }
+        let bytes_end = out.len().saturating_add(quantum.bytes_max);
+        while self.worked < quantum.candidates_max && out.len() < bytes_end {
+            if self.work.is_none() {
+                if self
+                    .waiting
+                    .as_ref()
+                    .is_some_and(WaitingSearch::is_outdated)
+                {
+                    return Ok(SyncProgress::End(self.done(&self.told.clone())));
+                }
+                match self.begin_batch(out)? {
+                    Begun::Batch => {}
+                    Begun::Nothing => return Ok(self.idle(out)),
+                    Begun::Lost => return Ok(SyncProgress::End(refresh_required())),
+                }
+            }
+            if let Some(end) = self.send_next(out)? {
+                return Ok(SyncProgress::End(end));
+            }
+        }
+        Ok(SyncProgress::More)
+    }
+
+    fn step_full(
+        &mut self,
+        out: &mut Vec<u8>,
+        quantum: Quantum,
+    ) -> Result<SyncProgress, StoreError> {
+        let Phase::Full {
+            search,
+            vector,
+            is_first,
+        } = &mut self.phase
+        else {
+            return Ok(SyncProgress::More);
+        };
+        let end = search.advance(out, quantum);
+        self.worked = search.worked;
+        self.sent = search.output.sent;
+        let Some(end) = end else {
+            return Ok(SyncProgress::More);
+        };
+        if end.result.code != ResultCode::Success {
+            return Ok(SyncProgress::End(end));
+        }
+        if let Some(entries) = &mut search.output.sync {
+            entries.flush(out, self.content.id);
+        }
+        let (vector, is_first) = (std::mem::take(vector), *is_first);
+        self.told = vector;
+        let cookie = self.form.vector(&self.told);
+        Ok(self.end_refresh(out, Some(&cookie), is_first))
+    }
+
+    /// Ends the refresh. With `deletes`, the consumer knows all deletions.
+    fn end_refresh(
+        &mut self,
+        out: &mut Vec<u8>,
+        cookie: Option<&[u8]>,
+        deletes: bool,
+    ) -> SyncProgress {
+        if self.waiting.is_none() {
+            return SyncProgress::End(done(cookie, deletes));
+        }
+        let end = PhaseEnd {
+            cookie,
+            refresh_done: true,
+        };
+        let info = match deletes {
+            true => SyncInfo::RefreshDelete(end),
+            false => SyncInfo::RefreshPresent(end),
+        };
+        info.write(out, self.content.id);
+        self.phase = Phase::Persist;
+        SyncProgress::More
+    }
+
+    /// Tells the consumer how far it has come, and waits.
+    fn idle(&mut self, out: &mut Vec<u8>) -> SyncProgress {
+        if let Phase::Log = self.phase {
+            let cookie = self.form.vector(&self.told);
+            return self.end_refresh(out, Some(&cookie), true);
+        }
+        self.content.leave();
+        SyncProgress::Waiting
+    }
+
+    /// Returns the end of a search that goes on elsewhere, or not at all.
+    fn done(&self, vector: &CsnVector) -> SearchEnd {
+        done(Some(&self.form.vector(vector)), true)
+    }
+
+    /// Reads the next part of the log.
+    fn begin_batch(&mut self, out: &mut Vec<u8>) -> Result<Begun, StoreError> {
+        let view = Box::new(self.content.database.store.snapshot()?);
+        let state = view.changes()?;
+        let place = &self.place;
+        if place.rest.is_empty() && place.after >= state.newest {
+            self.tell(out, &state.vector);
+            return Ok(Begun::Nothing);
+        }
+        if place.after < state.newest && place.after + 1 < state.oldest {
+            return Ok(Begun::Lost);
+        }
+        let newest = state.newest.min(place.after.saturating_add(BATCH_MAX));
+        let mut positions = place.rest.clone();
+        positions.extend(place.after + 1..=newest);
+        let filter_types = &self.filter_types;
+        let touches_filter = |record: &ChangeRecord<'_>| {
+            let Some(types) = filter_types else {
+                return Ok(true);
+            };
+            let operations = record.operations()?;
+            let mut changed = operations.iter();
+            Ok(changed.any(|operation| {
+                let described = view.schema().describe(operation.attribute.as_bytes());
+                described.map_or(true, |described| types.contains(&described.attribute))
+            }))
+        };
+        let rules = BatchRules {
+            schema: view.schema(),
+            own_server: self.own_server,
+            touches_filter: &touches_filter,
+        };
+        let Some(batch) = Batch::read(&view, &positions, &rules)? else {
+            return Ok(Begun::Lost);
+        };
+        self.worked += positions.len() / 8;
+        if !self.content.enter(&view)? {
+            // The base is gone, and with it the content.
+            return Ok(Begun::Lost);
+        }
+        // Before the newest position, only what the records say is known.
+        let vector = match newest == state.newest {
+            true => state.vector,
+            false => self.told.clone(),
+        };
+        self.work = Some(BatchWork {
+            view,
+            batch,
+            next: 0,
+            vector,
+            newest,
+        });
+        Ok(Begun::Batch)
+    }
+
+    /// Sends the next entry of the batch, or ends it.
+    fn send_next(&mut self, out: &mut Vec<u8>) -> Result<Option<SearchEnd>, StoreError> {
+        let Some(work) = &mut self.work else {
+            return Ok(None);
+        };
+        self.worked += 1;
+        let before = self.told.clone();
+        if work.next >= work.batch.entries.len() {
+            work.batch.pass(work.next, &mut self.told);
+            let (vector, newest) = (std::mem::take(&mut work.vector), work.newest);
+            self.work = None;
+            self.content.leave();
+            self.place = LogPlace {
+                rest: Vec::new(),
+                after: newest,
+            };
+            match self.phase {
+                Phase::Persist => {
+                    self.told = before;
+                    self.tell(out, &vector);
+                }
+                _ => self.told.raise_all(&vector),
+            }
+            return Ok(None);
+        }
+        work.batch.pass(work.next + 1, &mut self.told);
+        let number = work.next;
+        work.next += 1;
+        if self.size_max.is_some_and(|max| self.sent >= max) {
+            let result = LdapResult::new(ResultCode::SizeLimitExceeded);
+            return Ok(Some(SearchEnd::plain(result)));
+        }
+        let stage = match self.phase {
+            Phase::Persist => Stage::Persist,
+            _ => Stage::Refresh,
+        };
+        let cookie = self.entry_cookie(&before, stage, number);
+        let Some(work) = &mut self.work else {
+            return Ok(None);
+        };
+        let len = out.len();
+        let mut sender = Sender {
+            content: &mut self.content,
+            batch: &mut work.batch,
+            view: &work.view,
+            stage,
+            sent: 0,
+            worked: 0,
+        };
+        sender.send(number, cookie.as_deref(), out)?;
+        let (sent, worked) = (sender.sent, sender.worked);
+        self.sent += sent;
+        self.worked += worked;
+        // Without its message, the cookie is told later.
+        if stage == Stage::Persist && out.len() == len {
+            self.told = before;
+        } else if stage == Stage::Refresh
+            && self.sent >= self.told_at + COOKIE_EVERY
+            && self.told != before
+        {
+            self.told_at = self.sent;
+            let cookie = self.form.vector(&self.told);
+            SyncInfo::NewCookie(&cookie).write(out, self.content.id);
+        }
+        Ok(None)
+    }
+
+    /// Returns the cookie for the message of an entry: one number if only one has moved.
+    fn entry_cookie(&self, before: &CsnVector, stage: Stage, number: usize) -> Option<Vec<u8>> {
+        if self.told == *before {
+            return None;
+        }
+        if stage == Stage::Refresh {
+            // Like slapd, only deletions carry one. Whole entries come in their order anyway.
+            let entry = self.work.as_ref()?.batch.entries.get(number)?;
+            return entry.is_deleted.then(|| self.form.vector(&self.told));
+        }
+        let mut moved = self.told.iter().filter(|csn| !before.covers(*csn));
+        match (moved.next(), moved.next()) {
+            (Some(only), None) => Some(self.form.number(only)),
+            _ => Some(self.form.vector(&self.told)),
+        }
+    }
+
+    /// Tells the consumer a state that no entry has told.
+    fn tell(&mut self, out: &mut Vec<u8>, vector: &CsnVector) {
+        if !matches!(self.phase, Phase::Persist) || self.told.covers_all(vector) {
+            return;
+        }
+        self.told.raise_all(vector);
+        let cookie = self.form.vector(&self.told);
+        SyncInfo::NewCookie(&cookie).write(out, self.content.id);
+    }
+}
+
+/// The outcome of reading the log.
+enum Begun {
+    Batch,
+    Nothing,
+    /// The log does not reach back so far.
+    Lost,
+}
+
+/// Returns the end of a refresh in mode 1.
+pub(super) fn done(cookie: Option<&[u8]>, deletes: bool) -> SearchEnd {
+    let done = SyncDone {
+        cookie,
+        refresh_deletes: deletes,
+    };
+    let mut end = SearchEnd::plain(LdapResult::success());
+    end.controls.push((oid::SYNC_DONE, done.encode()));
+    end
+}
+
+/// Returns the end of a search whose consumer must begin anew.
+pub(super) fn refresh_required() -> SearchEnd {
+    let text = "sync cookie is stale";
+    let code = ResultCode::ESyncRefreshRequired;
+    SearchEnd::plain(LdapResult::with_diagnostic(code, text))
+}

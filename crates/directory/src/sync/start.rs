@@ -1,0 +1,208 @@
+//! From the request of a consumer to the first stage.
+
+use fulgurite_ldap::control::{PhaseEnd, SyncInfo, SyncMode, SyncRequest};
+use fulgurite_ldap::{LdapResult, ResultCode};
+use fulgurite_schema::{AttributeIndex, AttributeSelector, Dn, Filter, Schema};
+use fulgurite_store::{CsnVector, LogState, View};
+
+use super::content::{Content, ContentRequest};
+use super::cookie::{CookieForm, RequestCookie};
+use super::entries::RefreshEntries;
+use super::run::{LogPlace, Phase, SyncRun, done};
+use crate::core::database::Database;
+use crate::core::result::{self, OpResult, refuse};
+use crate::core::session::Session;
+use crate::directory::Directory;
+use crate::search::output::SearchEnd;
+use crate::search::run::SearchRun;
+
+/// The number of changes that one log refresh names at most. Above it, everything is sent.
+const CHANGES_MAX: usize = 1_000_000;
+
+/// The first stage, by what the log knows about the consumer's state.
+pub(crate) enum SyncPlan {
+    /// Nothing has changed.
+    Nothing,
+    /// The changes at these positions.
+    Log(Vec<u64>),
+    /// Every entry. Those that the vector covers are only named.
+    Full(Option<CsnVector>),
+}
+
+/// A request of a consumer, and the answer of the log.
+pub(crate) struct SyncStart {
+    cookie: RequestCookie,
+    persists: bool,
+    state: LogState,
+    pub(crate) plan: SyncPlan,
+}
+
+/// The search that the request describes.
+pub(crate) struct SyncSearch<'d> {
+    pub(crate) directory: &'d Directory,
+    pub(crate) database: &'d Database,
+    pub(crate) id: u32,
+    pub(crate) base: Dn,
+    pub(crate) scope: fulgurite_ldap::Scope,
+    pub(crate) filter: std::sync::Arc<Filter<AttributeSelector>>,
+    pub(crate) projection: crate::rights::projection::Projection,
+    pub(crate) has_referrals: bool,
+    pub(crate) size_max: Option<u32>,
+}
+
+impl SyncStart {
+    /// Plans the refresh for a request.
+    ///
+    /// # Errors
+    /// unwillingToPerform for a consumer that knows more than this server.
+    pub(crate) fn plan(
+        view: &View<'_>,
+        request: &SyncRequest<'_>,
+        is_whole_tree: bool,
+    ) -> OpResult<SyncStart> {
+        let failed = |error| result::store(&error);
+        let cookie = RequestCookie::parse(request.cookie);
+        let state = view.changes().map_err(failed)?;
+        let known = &cookie.vector;
+        let is_newer = |held: fulgurite_store::PackedCsn| {
+            known.of(held.server()).is_some_and(|csn| csn > held)
+        };
+        if state.vector.iter().any(is_newer) {
+            let text = "consumer state is newer than provider!";
+            return Err(refuse(ResultCode::UnwillingToPerform, text));
+        }
+        let lacks = |held: fulgurite_store::PackedCsn| known.of(held.server()).is_none();
+        let plan = if state.vector.iter().any(lacks) || state.vector.is_empty() {
+            SyncPlan::Full(None)
+        } else if known.covers_all(&state.vector) {
+            SyncPlan::Nothing
+        } else if known.covers_all(&state.horizon) {
+            match view.changes_beyond(known, CHANGES_MAX).map_err(failed)? {
+                Some(positions) => SyncPlan::Log(positions),
+                None => SyncPlan::Full(Some(known.clone()).filter(|_| is_whole_tree)),
+            }
+        } else {
+            // An entry may have entered another scope without a change of its own.
+            SyncPlan::Full(Some(known.clone()).filter(|_| is_whole_tree))
+        };
+        Ok(SyncStart {
+            persists: request.mode == SyncMode::RefreshAndPersist,
+            cookie,
+            state,
+            plan,
+        })
+    }
+
+    /// Returns the part of a search's output that a full refresh adds.
+    pub(crate) fn entries(&self) -> RefreshEntries {
+        RefreshEntries::new(match &self.plan {
+            SyncPlan::Full(covered) => covered.clone(),
+            _ => None,
+        })
+    }
+
+    /// Begins the first stage. A full refresh brings the search of all entries.
+    ///
+    /// # Errors
+    /// The end of a search that is done at once. `out` may have messages before it.
+    pub(crate) fn begin<'d>(
+        self,
+        session: &Session,
+        search: SyncSearch<'d>,
+        full: Option<Box<SearchRun<'d>>>,
+        out: &mut Vec<u8>,
+    ) -> Result<Box<SyncRun<'d>>, SearchEnd> {
+        let core = search.directory.core();
+        let filter_types = filter_types(&core.schema, &search.filter);
+        let content = ContentRequest {
+            id: search.id,
+            base: search.base,
+            scope: search.scope,
+            filter: search.filter,
+            projection: search.projection,
+            has_referrals: search.has_referrals,
+        };
+        let decisions = search.database.decisions(session);
+        let content = Content::new(core, search.database, decisions, content);
+        let form = CookieForm {
+            rid: self.cookie.rid,
+            server: core.csn.server(),
+        };
+        let newest = self.state.newest;
+        let vector = self.state.vector;
+        let is_first = self.cookie.vector.is_empty();
+        let (phase, told, rest) = match (self.plan, full) {
+            (SyncPlan::Nothing, _) if !self.persists => return Err(done(None, true)),
+            (SyncPlan::Nothing, _) => {
+                let end = PhaseEnd {
+                    cookie: None,
+                    refresh_done: true,
+                };
+                SyncInfo::RefreshDelete(end).write(out, search.id);
+                (Phase::Persist, vector, Vec::new())
+            }
+            (SyncPlan::Log(positions), _) => (Phase::Log, self.cookie.vector, positions),
+            (SyncPlan::Full(_), Some(search)) => {
+                let phase = Phase::Full {
+                    search,
+                    vector,
+                    is_first,
+                };
+                (phase, CsnVector::default(), Vec::new())
+            }
+            (SyncPlan::Full(_), None) => {
+                return Err(SearchEnd::plain(LdapResult::new(ResultCode::Other)));
+            }
+        };
+        Ok(Box::new(SyncRun {
+            content,
+            form,
+            own_server: self.cookie.server,
+            waiting: self.persists.then(|| core.changes.register()),
+            size_max: search.size_max,
+            filter_types,
+            phase,
+            told,
+            place: LogPlace {
+                rest,
+                after: newest,
+            },
+            work: None,
+            sent: 0,
+            worked: 0,
+            told_at: 0,
+            before: Vec::new(),
+        }))
+    }
+}
+
+/// Returns the attribute types whose changes may change what a filter says; `None` for all.
+fn filter_types(
+    schema: &Schema,
+    filter: &Filter<AttributeSelector>,
+) -> Option<Vec<AttributeIndex>> {
+    let mut types = vec![schema.object_class_attribute()];
+    let mut is_known = true;
+    let _ = filter.clone().map(&mut |selector: AttributeSelector| {
+        let named = schema.attribute_at(selector.attribute);
+        types.extend(&named.subtypes);
+        types.push(selector.attribute);
+        selector
+    });
+    collect(filter, &mut is_known);
+    is_known.then_some(types)
+}
+
+/// Clears `is_known` if the filter looks at more than attributes that it names.
+fn collect(filter: &Filter<AttributeSelector>, is_known: &mut bool) {
+    match filter {
+        Filter::And(items) | Filter::Or(items) => {
+            items.iter().for_each(|item| collect(item, is_known));
+        }
+        Filter::Not(item) => collect(item, is_known),
+        Filter::Extensible { .. } | Filter::InChain { .. } | Filter::Entries(_) => {
+            *is_known = false;
+        }
+        _ => {}
+    }
+}

@@ -1,0 +1,267 @@
+//! The record of each change in the store's log, from which other servers are kept up to date.
+//!
+//! A change without a new entryCSN is no change to other servers: they compare these. So features
+//! that follow another change, as in slapd, leave no record.
+
+use std::borrow::Cow;
+
+use fulgurite_ldap::ModifyOperation;
+use fulgurite_schema::{Attribute, AttributeDescription, Dn, Entry};
+use fulgurite_store::{
+    ChangeKind, EntryId, EntryView, NewChange, NewOperation, NewRename, PackedCsn, Snapshot, View,
+};
+
+use crate::core::csn::Csn;
+use crate::core::result::{self, OpResult};
+use crate::core::session::Name;
+use crate::core::well_known_types::WellKnownTypes;
+use crate::request::change::Change;
+use crate::write::audit::{RecordedRename, is_replaced};
+use crate::write::context::Context;
+
+/// The UUID of an entry, and the number of its last change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct EntryIdentity {
+    pub(crate) uuid: [u8; 16],
+    pub(crate) csn: Option<PackedCsn>,
+}
+
+impl EntryIdentity {
+    /// Reads the identity of a stored entry; `None` without a UUID.
+    pub(crate) fn of(types: &WellKnownTypes, entry: &EntryView<'_>) -> Option<EntryIdentity> {
+        let first = |description: &AttributeDescription| entry.values(description)?.first();
+        Some(EntryIdentity {
+            uuid: parse_uuid(first(&types.entry_uuid)?)?,
+            csn: first(&types.entry_csn).and_then(PackedCsn::parse),
+        })
+    }
+
+    /// Does the same for an entry of a view.
+    pub(crate) fn find<T: Snapshot>(
+        types: &WellKnownTypes,
+        view: &View<'_, T>,
+        id: EntryId,
+    ) -> OpResult<Option<EntryIdentity>> {
+        let entry = view.entry(id).map_err(|error| result::store(&error))?;
+        Ok(entry.and_then(|entry| EntryIdentity::of(types, &entry)))
+    }
+}
+
+/// Reads the text of a UUID.
+pub(crate) fn parse_uuid(text: &[u8]) -> Option<[u8; 16]> {
+    let uuid = uuid::Uuid::try_parse_ascii(text).ok()?;
+    Some(uuid.into_bytes())
+}
+
+/// The part of a change that only some kinds have.
+struct ChangeDetails<'c> {
+    kind: ChangeKind,
+    csn: PackedCsn,
+    dn: &'c Dn,
+    rename: Option<NewRename<'c>>,
+    operations: &'c [NewOperation<'c>],
+}
+
+impl Context<'_, '_> {
+    /// Reads the identity of the entry that the update changes. Later stamps exceed its number, as
+    /// other servers would drop the change otherwise.
+    pub(crate) fn note_identity(&mut self, id: EntryId) -> OpResult {
+        self.before = match self.database.last_mod {
+            true => EntryIdentity::find(&self.core.types, self.writer, id)?,
+            false => None,
+        };
+        Ok(())
+    }
+
+    /// Logs an entry that has been added.
+    pub(crate) fn log_add(&mut self, id: EntryId, entry: &Entry) -> OpResult {
+        let (schema, types) = (&self.core.schema, &self.core.types);
+        let first = |description| Some(entry.attribute(description)?.values.first()?.as_slice());
+        let uuid = first(&types.entry_uuid).and_then(parse_uuid);
+        let Some((uuid, csn)) = uuid.zip(first(&types.entry_csn).and_then(PackedCsn::parse)) else {
+            return Ok(());
+        };
+        let operations = entry.attributes.iter().map(|held| NewOperation {
+            operator: b'+',
+            attribute: held.description.text(schema),
+            values: &held.values,
+        });
+        let details = ChangeDetails {
+            kind: ChangeKind::Add,
+            csn,
+            dn: &entry.dn,
+            rename: None,
+            operations: &operations.collect::<Vec<_>>(),
+        };
+        self.before = Some(EntryIdentity { uuid, csn: None });
+        self.log(id, &details)
+    }
+
+    /// Logs changes of an entry, and the stamps of `after` that no change sets.
+    pub(crate) fn log_modify(
+        &mut self,
+        id: EntryId,
+        dn: &Dn,
+        changes: &[&[Change]],
+        after: &Entry,
+    ) -> OpResult {
+        let Some(csn) = self.new_number(after) else {
+            return Ok(());
+        };
+        let (schema, types) = (&self.core.schema, &self.core.types);
+        let password = types.user_password.attribute;
+        let changes: Vec<&Change> = changes.iter().copied().flatten().collect();
+        let mut operations = Vec::with_capacity(changes.len() + 3);
+        for (at, change) in changes.iter().enumerate() {
+            // The password modify operation verifies the old password by a delete.
+            let next = changes.get(at + 1);
+            if next.is_some_and(|next| is_replaced(change, next, password)) {
+                continue;
+            }
+            operations.push(NewOperation {
+                operator: operator(change.operation),
+                attribute: change.attribute.description.text(schema),
+                values: &change.attribute.values,
+            });
+        }
+        let is_set = |description: &AttributeDescription| {
+            let mut changes = changes.iter();
+            changes.any(|change| change.attribute.description == *description)
+        };
+        let stamps = stamps(types, after).filter(|stamp| !is_set(&stamp.description));
+        operations.extend(stamps.map(|stamp| replacement(stamp, stamp.description.text(schema))));
+        let details = ChangeDetails {
+            kind: ChangeKind::Modify,
+            csn,
+            dn,
+            rename: None,
+            operations: &operations,
+        };
+        self.log(id, &details)
+    }
+
+    /// Logs a new name.
+    pub(crate) fn log_rename(
+        &mut self,
+        id: EntryId,
+        rename: &RecordedRename<'_>,
+        after: &Entry,
+    ) -> OpResult {
+        let Some(csn) = self.new_number(after) else {
+            return Ok(());
+        };
+        let (schema, types) = (&self.core.schema, &self.core.types);
+        let operations = stamps(types, after);
+        let operations = operations.map(|stamp| replacement(stamp, stamp.description.text(schema)));
+        let details = ChangeDetails {
+            kind: ChangeKind::Rename,
+            csn,
+            dn: rename.dn,
+            rename: Some(NewRename {
+                new_rdn: rename.new_rdn.pretty(),
+                deletes_old: rename.delete_old_rdn,
+                superior: rename.new_superior.map(Dn::pretty),
+            }),
+            operations: &operations.collect::<Vec<_>>(),
+        };
+        self.log(id, &details)
+    }
+
+    /// Logs that an entry of this identity has been deleted.
+    pub(crate) fn log_delete(
+        &mut self,
+        id: EntryId,
+        dn: &Dn,
+        identity: Option<EntryIdentity>,
+    ) -> OpResult {
+        if identity.is_none() {
+            return Ok(());
+        }
+        self.before = identity;
+        let csn = self.next_csn().text();
+        let Some(csn) = PackedCsn::parse(csn.as_bytes()) else {
+            return Ok(());
+        };
+        let details = ChangeDetails {
+            kind: ChangeKind::Delete,
+            csn,
+            dn,
+            rename: None,
+            operations: &[],
+        };
+        self.log(id, &details)
+    }
+
+    /// Returns a new number, greater than the one of the entry that changes.
+    pub(crate) fn next_csn(&self) -> Csn {
+        let before = self.before.and_then(|identity| identity.csn);
+        let before = before.filter(|csn| csn.server() != self.core.csn.server());
+        let floor = before.and_then(|csn| Csn::parse(&csn.text()));
+        self.core.csn.next(self.now, floor)
+    }
+
+    /// Returns the number of the change that led to `after`; `None` if it has none of its own.
+    fn new_number(&self, after: &Entry) -> Option<PackedCsn> {
+        let before = self.before?;
+        let csn = after.attribute(&self.core.types.entry_csn)?;
+        let csn = PackedCsn::parse(csn.values.first()?)?;
+        (before.csn != Some(csn)).then_some(csn)
+    }
+
+    fn log(&mut self, id: EntryId, details: &ChangeDetails<'_>) -> OpResult {
+        let Some(before) = self.before else {
+            return Ok(());
+        };
+        let author = self.session.identity().name();
+        let change = NewChange {
+            kind: details.kind,
+            csn: details.csn,
+            previous: before.csn,
+            uuid: before.uuid,
+            entry: id,
+            time_us: self.now.0,
+            session: self.session.connection().id,
+            author: author.map_or("", Name::pretty),
+            dn: details.dn.pretty(),
+            rename: details.rename,
+            operations: details.operations,
+            is_unordered: false,
+        };
+        let logged = self.writer.log_change(&change);
+        let raised = logged.and_then(|()| self.writer.raise_vector(details.csn));
+        raised.map_err(|error| {
+            let result = self.failed(&error);
+            self.broken = true;
+            result
+        })
+    }
+}
+
+/// Returns the stamps of a changed entry.
+fn stamps<'e>(types: &WellKnownTypes, after: &'e Entry) -> impl Iterator<Item = &'e Attribute> {
+    let stamps = [
+        &types.entry_csn,
+        &types.modifiers_name,
+        &types.modify_timestamp,
+    ];
+    stamps
+        .into_iter()
+        .filter_map(|stamp| after.attribute(stamp))
+}
+
+fn replacement<'a>(attribute: &'a Attribute, name: Cow<'a, str>) -> NewOperation<'a> {
+    NewOperation {
+        operator: b'=',
+        attribute: name,
+        values: &attribute.values,
+    }
+}
+
+const fn operator(operation: ModifyOperation) -> u8 {
+    match operation {
+        ModifyOperation::Add => b'+',
+        ModifyOperation::Delete => b'-',
+        ModifyOperation::Replace => b'=',
+        ModifyOperation::Increment => b'#',
+    }
+}
