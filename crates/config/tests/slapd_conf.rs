@@ -67,6 +67,7 @@ checkpoint 512 5
 restrict add extended=1.3.6.1.1.8
 overlay syncprov
 syncprov-checkpoint 100 10
+overlay valsort
 
 database monitor
 database config
@@ -161,7 +162,7 @@ fn a_whole_configuration() {
 
     let warnings: Vec<_> = settings.notes.iter().filter(|note| note.warning).collect();
     assert_eq!(warnings.len(), 1, "{warnings:?}");
-    assert!(warnings[0].text.contains("syncprov"), "{warnings:?}");
+    assert!(warnings[0].text.contains("valsort"), "{warnings:?}");
     assert!(
         settings
             .notes

@@ -515,13 +515,17 @@ fn write_context(
     if entry.attributes.is_empty() {
         return Ok(());
     }
-    if let Some(held) = entry.attribute(&description) {
-        for csn in &held.values {
-            let server = csn.split(|byte| *byte == b'#').nth(2).unwrap_or_default();
-            let slot = newest.entry(server.to_vec()).or_default();
-            if *csn > *slot {
-                slot.clone_from(csn);
-            }
+    let held = entry.attribute(&description);
+    let mut held = held.map_or_else(Vec::new, |held| held.values.clone());
+    let changes = writer.log_state()?;
+    if changes.is_shown {
+        held.extend(changes.vector.iter().map(|csn| csn.text().into_bytes()));
+    }
+    for csn in &held {
+        let server = csn.split(|byte| *byte == b'#').nth(2).unwrap_or_default();
+        let slot = newest.entry(server.to_vec()).or_default();
+        if *csn > *slot {
+            slot.clone_from(csn);
         }
     }
     entry.set(&description, newest.into_values().collect());

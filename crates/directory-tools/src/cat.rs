@@ -9,6 +9,7 @@ use fulgurite_ldif::{Writer, WriterOptions};
 use fulgurite_schema::{AttributeSelector, Dn, Filter};
 use fulgurite_store::{AllEntries, DnCache, EntryId, EntryView, Store, View, compile_filter};
 
+use crate::context::{CONTEXT_CSN, Context};
 use crate::export::ExportError;
 
 /// The choice of entries, and the form in which they are written.
@@ -67,11 +68,12 @@ pub fn cat(
     let mut count = 0;
     for store in stores {
         let view = store.snapshot()?;
+        let context = Context::of(&view)?;
         each_entry(&view, options, &mut |entry, name| {
             if options.ids {
                 writer.comment(&format!("id={:08x}", entry.id().0))?;
             }
-            write_entry(&mut writer, name, entry)?;
+            write_entry(&mut writer, name, entry, context.values(entry))?;
             count += 1;
             Ok(())
         })?;
@@ -139,6 +141,7 @@ fn write_entry(
     writer: &mut Writer<impl Write>,
     name: &str,
     entry: &EntryView<'_>,
+    context: &[String],
 ) -> io::Result<()> {
     writer.name(name)?;
     for attribute in entry.attributes() {
@@ -151,6 +154,9 @@ fn write_entry(
                 writer.value(text, value)?;
             }
         }
+    }
+    for value in context {
+        writer.value(CONTEXT_CSN, value.as_bytes())?;
     }
     writer.end()
 }

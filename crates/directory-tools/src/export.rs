@@ -8,6 +8,8 @@ use fulgurite_store::{
 };
 use thiserror::Error;
 
+use crate::context::{CONTEXT_CSN, Context};
+
 /// Why an export failed.
 #[derive(Debug, Error)]
 pub enum ExportError {
@@ -28,6 +30,7 @@ pub enum ExportError {
 pub fn export(store: &Store, output: impl Write) -> Result<u64, ExportError> {
     let view = store.snapshot()?;
     let mut writer = Writer::new(output);
+    let context = Context::of(&view)?;
     let mut entries = Export::new(&view);
     let (mut names, mut name) = (DnCache::new(), String::new());
     let mut order = Order::of(view.attributes());
@@ -42,7 +45,8 @@ pub fn export(store: &Store, output: impl Write) -> Result<u64, ExportError> {
         entry.write_dn(&mut names, &mut name)?;
         attributes.clear();
         attributes.extend(entry.attributes());
-        write_entry(&mut writer, &name, &attributes, &mut order)?;
+        let context = context.values(&entry);
+        write_entry(&mut writer, &name, (&attributes, context), &mut order)?;
         count += 1;
     }
     writer.into_inner()?.flush()?;
@@ -102,7 +106,7 @@ impl Order {
 fn write_entry(
     writer: &mut Writer<impl Write>,
     name: &str,
-    attributes: &[AttributeView<'_>],
+    (attributes, context): (&[AttributeView<'_>], &[String]),
     order: &mut Order,
 ) -> io::Result<()> {
     writer.name(name)?;
@@ -113,6 +117,9 @@ fn write_entry(
         for value in attribute.values {
             writer.value(&attribute.info.text, value)?;
         }
+    }
+    for value in context {
+        writer.value(CONTEXT_CSN, value.as_bytes())?;
     }
     writer.end()
 }

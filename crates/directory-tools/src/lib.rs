@@ -23,6 +23,7 @@
 
 mod add;
 mod cat;
+mod context;
 mod explain;
 mod export;
 mod generate;

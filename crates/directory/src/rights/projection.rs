@@ -30,6 +30,8 @@ pub(crate) struct StoredEntry<'e, 's> {
     pub(crate) rights: EntryRights<'e>,
     /// The controls of the response.
     pub(crate) controls: &'e [Control<'e>],
+    /// The name to show instead of the stored one.
+    pub(crate) other_name: Option<&'e str>,
 }
 
 /// What the entries of one search have in common.
@@ -156,11 +158,15 @@ impl Projection {
             requester,
             rights,
             controls,
+            other_name,
         } = *stored;
         let schema = view.schema();
         let decisions = requester.decisions;
         let mut named = Ok(());
-        let mut writer = EntryWriter::begin(out, id, |out| named = entry.append_dn(names, out));
+        let mut writer = EntryWriter::begin(out, id, |out| match other_name {
+            Some(name) => out.extend_from_slice(name.as_bytes()),
+            None => named = entry.append_dn(names, out),
+        });
         named?;
         let each = decisions.by_value().then_some(rights);
         let as_stored = each.is_none() && self.values.is_none() && !self.types_only;

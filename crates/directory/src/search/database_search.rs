@@ -709,6 +709,7 @@ impl<'d> DatabaseSearch<'d> {
         };
         let stored = StoredEntry {
             controls: &[],
+            other_name: None,
             entry,
             view,
             requester,

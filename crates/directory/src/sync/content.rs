@@ -14,7 +14,7 @@ use crate::core::database::Database;
 use crate::core::foundation::Core;
 use crate::rights::computed::RequesterRights;
 use crate::rights::facts::{EntryFacts, EntrySource};
-use crate::rights::projection::{AttributeRights, Projection, StoredEntry};
+use crate::rights::projection::{AttributeRights, EntryCaches, Projection, StoredEntry};
 use crate::search::filter::{KnownGroupNames, PreparedFilter, VisibleStoredEntry};
 use crate::search::normal_names::NormalNames;
 use crate::write::change_log::EntryIdentity;
@@ -223,12 +223,6 @@ impl<'d> Content<'d> {
         (state, other_name): (&SyncState<'_>, Option<&str>),
         out: &mut Vec<u8>,
     ) -> Result<(), StoreError> {
-        let mut name = std::mem::take(&mut self.state.name);
-        name.clear();
-        match other_name {
-            Some(other) => name.push_str(other),
-            None => entry.write_dn(&mut self.state.names, &mut name)?,
-        }
         if !self.decisions.uniform() {
             let mut normal = std::mem::take(&mut self.state.normal);
             self.state.normals.write(view, entry, &mut normal)?;
@@ -240,17 +234,22 @@ impl<'d> Content<'d> {
         let stored = StoredEntry {
             controls: &[state_control(&value)],
             entry,
-            name: &name,
+            other_name,
             view,
             requester: self.requester(),
             rights: facts.rights(&self.decisions, &self.state.normal),
         };
+        let mut names = std::mem::take(&mut self.state.names);
+        let mut caches = EntryCaches {
+            attribute_rights: &mut attribute_rights,
+            names: &mut names,
+        };
         let written = self
             .projection
-            .write_stored(out, self.id, &stored, &mut attribute_rights);
+            .write_stored(out, self.id, &stored, &mut caches);
         drop(facts);
         self.state.attribute_rights = attribute_rights;
-        self.state.name = name;
+        self.state.names = names;
         written
     }
 

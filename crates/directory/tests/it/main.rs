@@ -36,5 +36,6 @@ mod situations;
 mod snapshots;
 mod special;
 mod support;
+mod sync;
 mod trees;
 mod update;

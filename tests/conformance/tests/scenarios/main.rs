@@ -33,6 +33,7 @@ mod passwords;
 mod reconfigured;
 mod records;
 mod references;
+mod replication;
 mod rights;
 mod searching;
 mod stage;
