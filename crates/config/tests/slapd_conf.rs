@@ -247,6 +247,7 @@ fn cn_config_has_the_settings_of_the_file() {
             "olcDatabase={0}config,cn=config",
             "olcDatabase={1}mdb,cn=config",
             "olcOverlay={0}syncprov,olcDatabase={1}mdb,cn=config",
+            "olcOverlay={1}valsort,olcDatabase={1}mdb,cn=config",
             "olcDatabase={2}monitor,cn=config",
         ]
     );

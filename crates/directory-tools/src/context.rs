@@ -24,7 +24,7 @@ impl Context {
         if self.0.is_empty() || entry.parent().is_some() {
             return &[];
         }
-        // After a load the record has values of its own, until a server opens the store.
+        // After a load the record itself has values, until a server opens the store.
         let mut attributes = entry.attributes();
         match attributes.any(|held| &*held.info.text == CONTEXT_CSN) {
             true => &[],

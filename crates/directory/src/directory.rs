@@ -10,6 +10,7 @@ use fulgurite_schema::{AttributeIndex, Dn, Entry, Schema};
 use fulgurite_store::{Retention, Store};
 
 use crate::auth::{Auth, AuthOptions, Authenticator};
+use crate::core::change_signal::{ChangeListener, ChangeSignal};
 use crate::core::clock::{Clock, Entropy, SystemClock, SystemEntropy};
 use crate::core::cookie::{CookieKey, random_key};
 use crate::core::database::{Database, DatabaseOptions, SharedOptions};
@@ -34,7 +35,6 @@ use crate::request::controls::{self, OptionalControls, RequestKind};
 use crate::request::referral::DefaultReferral;
 use crate::request::restrictions::OperationPolicy;
 use crate::rights::explain::{self, ExplainError, ExplainTarget, RightsExplanation};
-use crate::sync::signal::{ChangeListener, ChangeSignal};
 use crate::write::request::{WriteReply, WriteRequest};
 
 /// The extended operations that the root DSE lists.

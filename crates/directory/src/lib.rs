@@ -38,7 +38,6 @@ mod op;
 mod request;
 mod rights;
 mod search;
-mod sync;
 mod write;
 
 pub use auth::{AuthOptions, BindOutcome, PasswordCheck, UnknownIdentity};
@@ -47,6 +46,7 @@ pub use fulgurite_access::{
     Explanation, Level, Outcome, Rights, RuleError, RuleText, Step, WithoutRules,
 };
 
+pub use crate::core::change_signal::ChangeListener;
 pub use crate::core::clock::{Clock, Entropy, SystemClock, SystemEntropy, Timestamp};
 pub use crate::core::connection::{
     ChannelBindings, Connection, EndPoint, PeerCredentials, Strength, TlsFacts,
@@ -82,7 +82,6 @@ pub use rights::selection::Selection;
 pub use rights::snapshots::Snapshots;
 pub use search::run::Quantum;
 pub use search::task::{Progress, SearchTask};
-pub use sync::signal::ChangeListener;
 pub use write::import::{Author, EntryCompleter, EntryStamps, Importer};
 pub use write::replicated::{
     ContentError, ContentOptions, ContentReport, CopiedContent, QuarantinedEntry,

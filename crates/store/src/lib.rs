@@ -21,8 +21,8 @@
 //! schema has checked. The layout may change until the project's first release; nothing outside
 //! this crate knows it.
 //!
-//! The folders from the bottom up: `names`, `idset` and `record` are structures of bytes.
-//! `overflow_values`, `index` and `changes` are rows of the databases. `store` is the open store, and `view`
+//! The folders from the bottom up: `names`, `idset`, `record` and `changes` are structures of bytes.
+//! `overflow_values` and `index` are rows of the databases. `store` is the open store, and `view`
 //! reads one state of it. `plan`, `write`, `verify`, `reindex` and `load` work on views, and `open`
 //! creates and opens stores.
 
@@ -53,7 +53,7 @@ pub use fulgurite::Durability;
 pub use attributes::{AttributeInfo, AttributeTable};
 pub use changes::{
     ChangeKind, ChangeOperation, ChangeRecord, CsnVector, LogState, NewChange, NewOperation,
-    NewRename, PackedCsn, Retention, Tombstone,
+    NewRename, PackedCsn, Retention,
 };
 pub use error::{Damage, OpenError, StoreError};
 pub use fulgurite::Snapshot;
@@ -71,7 +71,7 @@ pub use store::{Store, StoreOptions};
 pub use verify::{Report, verify};
 pub use view::{
     AllEntries, AttributeView, EntryView, EntryWalk, Export, NameLookup, ParkedView, Shape,
-    StoredSelector, ValueSelection, View, compile_filter,
+    StoredSelector, Tombstone, ValueSelection, View, compile_filter,
 };
 pub use write::{ValueChange, Writer};
 

@@ -4,13 +4,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use fulgurite_schema::{AttributeIndex, Schema};
 
+use crate::core::change_signal::ChangeSignal;
 use crate::core::clock::{Clock, Entropy, Timestamp};
 use crate::core::csn::{Csn, CsnGenerator};
 use crate::core::database::Database;
 use crate::core::databases::Databases;
 use crate::core::notices::Notices;
 use crate::core::well_known_types::WellKnownTypes;
-use crate::sync::signal::ChangeSignal;
 
 /// Schema, databases, time and randomness: the parts that facts, rights and updates work with.
 pub(crate) struct Core {

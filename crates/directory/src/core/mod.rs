@@ -4,6 +4,7 @@
 //! operation.
 
 pub(crate) mod authz_rules;
+pub(crate) mod change_signal;
 pub(crate) mod clock;
 pub(crate) mod connection;
 pub(crate) mod cookie;
@@ -11,6 +12,7 @@ pub(crate) mod csn;
 pub(crate) mod database;
 pub(crate) mod databases;
 pub(crate) mod dynamic_lists;
+pub(crate) mod entry_identity;
 pub(crate) mod error;
 pub(crate) mod foundation;
 pub(crate) mod group_queue;

@@ -221,7 +221,8 @@ impl Projection {
                 entry.push(&description, value);
             }
         }
-        let mut writer = encode::search_entry(out, id, stored.name.as_bytes());
+        let name = stored.other_name.unwrap_or_default();
+        let mut writer = encode::search_entry(out, id, name.as_bytes());
         for attribute in &entry.attributes {
             let description = &attribute.description;
             if self.selection.selects(schema, description)

@@ -33,7 +33,7 @@ use crate::features::glue;
 use crate::generated::namespace::NamespaceTarget;
 use crate::request::controls::RequestKind;
 use crate::rights::snapshots::Snapshots;
-use crate::sync::start::{SyncPlan, SyncSearch, SyncStart};
+use crate::search::sync::start::{SyncPlan, SyncSearch, SyncStart};
 
 /// Begins a search.
 ///

@@ -37,7 +37,7 @@ use crate::rights::facts::{EntryFacts, EntrySource};
 use crate::rights::projection::{AttributeRights, EntryCaches, StoredEntry};
 use crate::rights::requester_rights::RequesterRights;
 use crate::search::normal_names::NormalNames;
-use crate::sync::entries::RefreshEntry;
+use crate::search::sync::entries::RefreshEntry;
 
 /// The number of filter items that a candidate is tested against at the cost of one candidate.
 const FILTER_WEIGHT_FREE: usize = 16;

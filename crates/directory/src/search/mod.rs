@@ -32,6 +32,7 @@ mod sort;
 mod sort_plan;
 mod sorted_entries;
 mod state;
+pub(crate) mod sync;
 pub(crate) mod task;
 mod usability;
 mod vlv;

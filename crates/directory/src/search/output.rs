@@ -9,7 +9,7 @@ use super::usability::AccountPolicies;
 use crate::core::cookie::CookieKey;
 use crate::request::limits::SearchLimits;
 use crate::rights::projection::Projection;
-use crate::sync::entries::RefreshEntries;
+use crate::search::sync::entries::RefreshEntries;
 
 /// The end of a search.
 #[derive(Debug)]

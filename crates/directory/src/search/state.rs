@@ -4,7 +4,7 @@ use fulgurite_ldap::LdapResult;
 
 use super::output::{CompleteOutput, SearchEnd};
 use super::run::SearchRun;
-use crate::sync::run::SyncRun;
+use crate::search::sync::run::SyncRun;
 
 /// A running search, or its end.
 pub(crate) enum SearchState<'d> {

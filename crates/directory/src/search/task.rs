@@ -12,7 +12,7 @@ use super::state::SearchState;
 use crate::core::session::Session;
 use crate::directory::Directory;
 use crate::rights::snapshots::Snapshots;
-use crate::sync::run::SyncProgress;
+use crate::search::sync::run::SyncProgress;
 
 /// The progress of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

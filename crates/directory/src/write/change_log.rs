@@ -7,51 +7,16 @@ use std::borrow::Cow;
 
 use fulgurite_ldap::ModifyOperation;
 use fulgurite_schema::{Attribute, AttributeDescription, Dn, Entry};
-use fulgurite_store::{
-    ChangeKind, EntryId, EntryView, NewChange, NewOperation, NewRename, PackedCsn, Snapshot, View,
-};
+use fulgurite_store::{ChangeKind, EntryId, NewChange, NewOperation, NewRename, PackedCsn};
 
 use crate::core::csn::Csn;
-use crate::core::result::{self, OpResult};
+use crate::core::entry_identity::{EntryIdentity, parse_uuid};
+use crate::core::result::OpResult;
 use crate::core::session::Name;
 use crate::core::well_known_types::WellKnownTypes;
 use crate::request::change::Change;
 use crate::write::audit::{RecordedRename, is_replaced};
 use crate::write::context::Context;
-
-/// The UUID of an entry, and the number of its last change.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct EntryIdentity {
-    pub(crate) uuid: [u8; 16],
-    pub(crate) csn: Option<PackedCsn>,
-}
-
-impl EntryIdentity {
-    /// Reads the identity of a stored entry; `None` without a UUID.
-    pub(crate) fn of(types: &WellKnownTypes, entry: &EntryView<'_>) -> Option<EntryIdentity> {
-        let first = |description: &AttributeDescription| entry.values(description)?.first();
-        Some(EntryIdentity {
-            uuid: parse_uuid(first(&types.entry_uuid)?)?,
-            csn: first(&types.entry_csn).and_then(PackedCsn::parse),
-        })
-    }
-
-    /// Does the same for an entry of a view.
-    pub(crate) fn find<T: Snapshot>(
-        types: &WellKnownTypes,
-        view: &View<'_, T>,
-        id: EntryId,
-    ) -> OpResult<Option<EntryIdentity>> {
-        let entry = view.entry(id).map_err(|error| result::store(&error))?;
-        Ok(entry.and_then(|entry| EntryIdentity::of(types, &entry)))
-    }
-}
-
-/// Reads the text of a UUID.
-pub(crate) fn parse_uuid(text: &[u8]) -> Option<[u8; 16]> {
-    let uuid = uuid::Uuid::try_parse_ascii(text).ok()?;
-    Some(uuid.into_bytes())
-}
 
 /// The part of a change that only some kinds have.
 struct ChangeDetails<'c> {
@@ -200,7 +165,7 @@ impl Context<'_, '_> {
         self.core.csn.next(self.now, floor)
     }
 
-    /// Returns the number of the change that led to `after`; `None` if it has none of its own.
+    /// Returns the number of the change that led to `after`; `None` if that left it as it was.
     fn new_number(&self, after: &Entry) -> Option<PackedCsn> {
         let before = self.before?;
         let csn = after.attribute(&self.core.types.entry_csn)?;

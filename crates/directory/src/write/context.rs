@@ -8,6 +8,7 @@ use fulgurite_store::{EntryId, NameLookup, StoreError, ValueSelection, View, Wri
 use crate::auth::AuthOptions;
 use crate::core::clock::Timestamp;
 use crate::core::database::Database;
+use crate::core::entry_identity::EntryIdentity;
 use crate::core::foundation::Core;
 use crate::core::result::{self, OpResult, refuse, require};
 use crate::core::session::Session;
@@ -22,7 +23,6 @@ use crate::rights::disclosure;
 use crate::rights::read_entry;
 use crate::rights::requester_rights::RequesterRights;
 use crate::rights::selection::Selection;
-use crate::write::change_log::EntryIdentity;
 use crate::write::multi_value::MultiValueAttributes;
 use crate::write::request::SHORT_BYTES_MAX;
 use crate::write::stamp::Stamp;

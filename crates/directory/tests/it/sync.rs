@@ -1,6 +1,6 @@
 //! The provider of content synchronisation, against a consumer in a few lines.
 //!
-//! The consumer is strict where slapd's is: it takes no name that another entry holds, and deletes
+//! The consumer is strict where slapd's is. It takes no name that another entry holds, and deletes
 //! no entry with others below it.
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -3,7 +3,7 @@
 use fulgurite_ber::{Reader, Tag, Writer};
 
 use super::sync_state::{EntryUuid, uuid};
-use crate::{Fault, MessageId, encode, oid};
+use crate::Fault;
 
 const NEW_COOKIE: Tag = Tag::context(0);
 const REFRESH_DELETE: Tag = Tag::context(1).constructed();
@@ -44,7 +44,7 @@ pub struct SyncIdSet<'a> {
 }
 
 impl<'a> SyncInfo<'a> {
-    /// Decodes the value of an intermediate response named [`oid::SYNC_INFO`].
+    /// Decodes the value of an intermediate response named [`SYNC_INFO`](crate::oid::SYNC_INFO).
     ///
     /// # Errors
     /// A [`Fault`] for anything but the choice of RFC 4533.
@@ -81,11 +81,6 @@ impl<'a> SyncInfo<'a> {
             SyncInfo::SyncIdSet(set) => set.encode(&mut writer),
         }
         out
-    }
-
-    /// Appends the whole message: an intermediate response without controls.
-    pub fn write(&self, out: &mut Vec<u8>, id: MessageId) {
-        encode::intermediate(out, id, Some(oid::SYNC_INFO), Some(&self.encode()), &[]);
     }
 }
 
@@ -153,7 +148,7 @@ impl<'a> SyncIdSet<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Response, ResponseMessage};
+    use crate::{Response, ResponseMessage, encode, oid};
     use proptest::prelude::*;
 
     const DONE: PhaseEnd<'static> = PhaseEnd {
@@ -171,7 +166,7 @@ mod tests {
     #[test]
     fn a_message_is_an_intermediate_response() {
         let (info, mut out) = (SyncInfo::NewCookie(b"rid=001"), Vec::new());
-        info.write(&mut out, 7);
+        encode::sync_info(&mut out, 7, &info);
         let message = ResponseMessage::decode(&out).unwrap();
         let Response::Intermediate { name, value } = message.response else {
             panic!("{message:?}");

@@ -7,6 +7,7 @@ mod entry;
 
 use fulgurite_ber::{Tag, Writer};
 
+use crate::control::SyncInfo;
 use crate::operation::{EXTENDED_RESPONSE, INTERMEDIATE, SEARCH_REFERENCE};
 use crate::{
     Control, LdapResult, MESSAGE_ID_MAX, MessageId, Operation, Request, ResultCode, control, oid,
@@ -116,6 +117,11 @@ pub fn intermediate(
             optional(writer, Tag::context(1), value);
         });
     });
+}
+
+/// Appends a Sync Info message (RFC 4533 section 2.5), an intermediate response.
+pub fn sync_info(out: &mut Vec<u8>, id: MessageId, info: &SyncInfo<'_>) {
+    intermediate(out, id, Some(oid::SYNC_INFO), Some(&info.encode()), &[]);
 }
 
 /// Appends a search result reference: LDAP URLs, at least one.

@@ -12,24 +12,21 @@
 //! server up to which the content is complete. It is written with the changes, so a crash cannot
 //! separate them. The *horizon* has the greatest CSN of each server that the log has dropped.
 //!
-//! A commit that appends drops old records too, twice as many at most. A bulk load writes one
+//! Appending is in `write`, reading in `view`. A commit that appends drops old records too, twice as many at most. A bulk load writes one
 //! record, and drops the others: consumers from before it get everything.
 
-mod append;
 mod csn;
-mod read;
+mod key;
 mod record;
 mod retention;
 mod state;
-mod upgrade;
 mod vector;
 
 #[cfg(test)]
 mod tests;
 
-pub(crate) use append::LogWriter;
 pub use csn::PackedCsn;
-pub use read::Tombstone;
+pub(crate) use key::{BY_CSN, csn_key, tombstone_key, uuid_key};
 pub use record::{ChangeKind, ChangeOperation, ChangeRecord, NewChange, NewOperation, NewRename};
 pub use retention::Retention;
 pub(crate) use retention::SharedRetention;

@@ -142,7 +142,7 @@ pub struct ChangeOperation<'a> {
 
 impl NewChange<'_> {
     /// Appends the record.
-    pub(super) fn encode(&self, out: &mut Vec<u8>) {
+    pub(crate) fn encode(&self, out: &mut Vec<u8>) {
         let is_modifier = self.operations.iter().any(|operation| {
             operation.attribute == MODIFIERS_NAME
                 && operation.values.first().map(Vec::as_slice) == Some(self.author.as_bytes())
@@ -195,7 +195,7 @@ impl NewChange<'_> {
 
 impl<'a> ChangeRecord<'a> {
     /// Reads a record.
-    pub(super) fn decode(bytes: &'a [u8]) -> Result<ChangeRecord<'a>, StoreError> {
+    pub(crate) fn decode(bytes: &'a [u8]) -> Result<ChangeRecord<'a>, StoreError> {
         Ok(ChangeRecord::parse(bytes).ok_or(Damage::Changes)?)
     }
 

@@ -36,7 +36,7 @@ pub struct LogState {
 
 impl LogState {
     /// Returns the state of a store without changes.
-    pub(super) fn of_new() -> LogState {
+    pub(crate) fn of_new() -> LogState {
         LogState {
             oldest: 1,
             ..LogState::default()
@@ -75,7 +75,7 @@ impl LogState {
         Ok(Some(LogState::decode(&mut row).ok_or(Damage::Changes)?))
     }
 
-    pub(super) fn write(&self, txn: &mut WriteTxn<'_>, meta: Database) -> Result<(), StoreError> {
+    pub(crate) fn write(&self, txn: &mut WriteTxn<'_>, meta: Database) -> Result<(), StoreError> {
         let mut row = vec![VERSION];
         let flag = |set: bool, bit: u8| if set { bit } else { 0 };
         row.push(flag(self.is_pending, PENDING) | flag(self.is_shown, SHOWN));

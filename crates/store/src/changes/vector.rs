@@ -72,7 +72,7 @@ impl CsnVector {
     }
 
     /// Appends the stored form: the length, and the numbers.
-    pub(super) fn encode(&self, out: &mut Vec<u8>) {
+    pub(crate) fn encode(&self, out: &mut Vec<u8>) {
         let len = u16::try_from(self.0.len()).unwrap_or(u16::MAX);
         out.extend_from_slice(&len.to_le_bytes());
         let stored = self.0.iter().take(usize::from(len));
@@ -80,7 +80,7 @@ impl CsnVector {
     }
 
     /// Takes the stored form off the front of `bytes`.
-    pub(super) fn decode(bytes: &mut &[u8]) -> Option<CsnVector> {
+    pub(crate) fn decode(bytes: &mut &[u8]) -> Option<CsnVector> {
         let len = crate::bytes::u16_at(crate::bytes::take(bytes, 2)?, 0)?;
         let mut vector = CsnVector::default();
         for _ in 0..len {

@@ -3,6 +3,7 @@
 mod create;
 mod environment;
 mod existing;
+mod settle;
 mod suffixes;
 
 #[cfg(test)]

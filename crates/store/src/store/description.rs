@@ -50,8 +50,8 @@ impl Description {
     }
 }
 
-/// Brings a store of the layout before to this one: with a log that is empty, and a vector that
-/// follows from the entries.
+/// Brings a store of the layout before to this one. Its log is empty, and its vector follows from
+/// the entries.
 pub(crate) fn add_log(env: &Environment) -> Result<(), StoreError> {
     let mut txn = env.write()?;
     let meta = open_meta(&txn)?.ok_or(Damage::Description)?;

@@ -7,9 +7,11 @@
 //! entry           EntryView: an entry, undecoded  filter_subject a filter tested against it
 //! walk, export    entries in order of ids; parents before children
 //! lookup_cache    answers that stay valid for one snapshot
+//! changes         the log of changes
 //! greatest_value  the last key of an equality index
 //! ```
 
+mod changes;
 mod children;
 mod dn;
 mod entry;
@@ -23,6 +25,7 @@ mod state;
 mod sync_rows;
 mod walk;
 
+pub use changes::Tombstone;
 pub use entry::{AttributeView, EntryView, Shape, ValueSelection};
 pub use export::Export;
 pub use filter_subject::{StoredSelector, compile_filter};

@@ -7,6 +7,8 @@
 mod add;
 mod delete;
 mod difference;
+mod log;
+mod log_writer;
 mod modify;
 mod modify_values;
 mod pending_counts;

@@ -3,8 +3,8 @@
 use std::ops::Deref;
 use std::sync::Arc;
 
+use super::log_writer::LogWriter;
 use super::pending_counts::PendingCounts;
-use crate::changes::LogWriter;
 use crate::error::{Damage, StoreError};
 use crate::ids::{AttributeId, EntryId};
 use crate::index::{IndexState, PendingPostings};
@@ -29,7 +29,7 @@ pub struct Writer<'s> {
     pub(crate) has_changed_entries: bool,
     /// True if that state will have other indexes.
     has_changed_indexes: bool,
-    pub(crate) log: LogWriter,
+    pub(super) log: LogWriter,
     /// Memory for a record and a key, reused by the next operation.
     pub(crate) record: Vec<u8>,
     pub(crate) key: Vec<u8>,

@@ -1,5 +1,5 @@
-//! Our server as a provider, and Debian's slapd as its consumer: equal dumps after random changes,
-//! and after our server was killed among them.
+//! Our server as a provider, and Debian's slapd as its consumer. Their dumps are equal after random
+//! changes, and after our server was killed among them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::TcpListener;

@@ -121,13 +121,13 @@ impl<'d> DatabaseSearch<'d> {
         if let Some(end) = output.full() {
             return Ok(CandidateOutcome::End(end));
         }
-        self.name.clear();
-        entry.write_dn(&mut self.names, &mut self.name)?;
+        let mut name = String::new();
+        entry.write_dn(&mut self.names, &mut name)?;
         let facts = EntryFacts::new(self.core, view, EntrySource::Stored(*entry));
         let stored = StoredEntry {
             controls: &[],
             entry,
-            name: &self.name,
+            other_name: Some(&name),
             view,
             requester: self.requester(),
             rights: facts.rights(&self.decisions, &self.normal),

@@ -1,12 +1,9 @@
 //! Reading the log in one state of the store.
 
-use super::append::{BY_CSN, csn_key, uuid_key};
-use super::csn::PackedCsn;
-use super::record::ChangeRecord;
-use super::state::LogState;
-use super::vector::CsnVector;
+use super::state::View;
+use super::walk::AllEntries;
+use crate::changes::{BY_CSN, ChangeRecord, CsnVector, LogState, PackedCsn, csn_key, uuid_key};
 use crate::error::{Damage, StoreError};
-use crate::view::View;
 use fulgurite::Snapshot;
 
 /// The memory of a deletion.
@@ -21,6 +18,9 @@ pub struct Tombstone<'v> {
     /// The last name.
     pub dn: &'v str,
 }
+
+/// The attribute with the number of an entry's last change.
+const ENTRY_CSN: &str = "entryCSN";
 
 impl<T: Snapshot> View<'_, T> {
     /// Returns the state of the log.
@@ -132,5 +132,25 @@ impl<T: Snapshot> View<'_, T> {
             row = cursor.next()?;
         }
         Ok(deleted)
+    }
+
+    /// Returns the greatest entryCSN of each server.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub fn vector_of_entries(&self) -> Result<CsnVector, StoreError> {
+        let mut vector = CsnVector::default();
+        let Some(attribute) = self.schema().attribute(ENTRY_CSN) else {
+            return Ok(vector);
+        };
+        let mut entries = AllEntries::of(self)?;
+        while let Some(entry) = entries.next()? {
+            let values = entry.plain_values(attribute.index);
+            let csn = values.and_then(|values| PackedCsn::parse(values.first()?));
+            if let Some(csn) = csn {
+                vector.raise(csn);
+            }
+        }
+        Ok(vector)
     }
 }

@@ -1,11 +1,11 @@
 //! The entries of a full refresh: an ordinary search whose entries carry their state.
 
 use fulgurite_ldap::control::{EntryState, SyncIdSet, SyncInfo, SyncState};
-use fulgurite_ldap::{Control, MessageId, oid};
+use fulgurite_ldap::{Control, MessageId, encode, oid};
 use fulgurite_store::{CsnVector, EntryView};
 
+use crate::core::entry_identity::EntryIdentity;
 use crate::core::well_known_types::WellKnownTypes;
-use crate::write::change_log::EntryIdentity;
 
 /// The number of entries in one set.
 const SET_LEN: usize = 256;
@@ -77,7 +77,7 @@ impl RefreshEntries {
             refresh_deletes: false,
             uuids: std::mem::take(&mut self.present),
         };
-        SyncInfo::SyncIdSet(set).write(out, id);
+        encode::sync_info(out, id, &SyncInfo::SyncIdSet(set));
     }
 }
 

@@ -1,5 +1,5 @@
-//! One changed entry as messages: itself, after those that must come first, and the entries below
-//! it that enter or leave the content with it.
+//! One changed entry as messages. Those that must come first precede it. The entries below it may
+//! enter or leave the content with it.
 
 use fulgurite_ldap::control::{EntryState, SyncState};
 use fulgurite_schema::Dn;
@@ -294,7 +294,7 @@ impl<'d> Sender<'_, 'd> {
         )
     }
 
-    /// Sends the entries below one that moved, except those with a message of their own.
+    /// Sends the entries below one that moved, except those that the batch has.
     fn send_below(
         &mut self,
         top: EntryId,
@@ -342,7 +342,7 @@ impl<'d> Sender<'_, 'd> {
             return Ok(());
         };
         let types = &self.content.core.types;
-        let Some(identity) = crate::write::change_log::EntryIdentity::of(types, &entry) else {
+        let Some(identity) = crate::core::entry_identity::EntryIdentity::of(types, &entry) else {
             return Ok(());
         };
         if !self.batch.has(identity.uuid) && self.content.matches(self.view, &entry)? {

@@ -1,7 +1,7 @@
 //! From the request of a consumer to the first stage.
 
 use fulgurite_ldap::control::{PhaseEnd, SyncInfo, SyncMode, SyncRequest};
-use fulgurite_ldap::{LdapResult, ResultCode};
+use fulgurite_ldap::{LdapResult, ResultCode, encode};
 use fulgurite_schema::{AttributeIndex, AttributeSelector, Dn, Filter, Schema};
 use fulgurite_store::{CsnVector, LogState, View};
 
@@ -82,7 +82,7 @@ impl SyncStart {
                 None => SyncPlan::Full(Some(known.clone()).filter(|_| is_whole_tree)),
             }
         } else {
-            // An entry may have entered another scope without a change of its own.
+            // An entry may have entered another scope unchanged.
             SyncPlan::Full(Some(known.clone()).filter(|_| is_whole_tree))
         };
         Ok(SyncStart {
@@ -138,7 +138,7 @@ impl SyncStart {
                     cookie: None,
                     refresh_done: true,
                 };
-                SyncInfo::RefreshDelete(end).write(out, search.id);
+                encode::sync_info(out, search.id, &SyncInfo::RefreshDelete(end));
                 (Phase::Persist, vector, Vec::new())
             }
             (SyncPlan::Log(positions), _) => (Phase::Log, self.cookie.vector, positions),

@@ -1,17 +1,11 @@
 //! Stores that have no log yet, and vectors that follow from the entries.
 
-use super::csn::PackedCsn;
-use super::vector::CsnVector;
+use crate::changes::{CsnVector, PackedCsn};
 use crate::error::StoreError;
 use crate::store::Store;
-use crate::view::{AllEntries, View};
 use crate::write::Writer;
-use fulgurite::Snapshot;
 use fulgurite_schema::{AttributeDescription, CheckedEntry};
 use std::sync::Arc;
-
-/// The attribute with the number of an entry's last change.
-const ENTRY_CSN: &str = "entryCSN";
 
 /// The attribute with the state of a whole database.
 const CONTEXT_CSN: &str = "contextCSN";
@@ -95,27 +89,5 @@ impl Writer<'_> {
             self.modify(id, &CheckedEntry::on_trust(entry, &schema))?;
         }
         Ok((!vector.is_empty()).then_some(vector))
-    }
-}
-
-impl<T: Snapshot> View<'_, T> {
-    /// Returns the greatest entryCSN of each server.
-    ///
-    /// # Errors
-    /// [`StoreError`].
-    pub fn vector_of_entries(&self) -> Result<CsnVector, StoreError> {
-        let mut vector = CsnVector::default();
-        let Some(attribute) = self.schema().attribute(ENTRY_CSN) else {
-            return Ok(vector);
-        };
-        let mut entries = AllEntries::of(self)?;
-        while let Some(entry) = entries.next()? {
-            let values = entry.plain_values(attribute.index);
-            let csn = values.and_then(|values| PackedCsn::parse(values.first()?));
-            if let Some(csn) = csn {
-                vector.raise(csn);
-            }
-        }
-        Ok(vector)
     }
 }

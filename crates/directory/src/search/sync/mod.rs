@@ -10,14 +10,14 @@
 //! ```
 //!
 //! A search in the persist stage has no queue. It is a position in the store's log of changes, and
-//! pins no snapshot while it waits. A refresh by the log and the persist stage are the same: a
-//! *batch* of records, and for each changed entry one message about its newest state.
+//! pins no snapshot while it waits. A refresh by the log and the persist stage work alike. Both read
+//! a *batch* of records, and send one message for each changed entry, about its newest state.
 //!
 //! ```text
 //! start      from the request to a stage        run      the stages, one bounded step at a time
 //! cookie     vectors as text                    batch    the changed entries, and their order
 //! content    what the consumer asked for        send     one changed entry as messages
-//! entries    entries of a full refresh          signal   wakes the searches that wait
+//! entries    entries of a full refresh
 //! ```
 
 mod batch;
@@ -26,5 +26,4 @@ mod cookie;
 pub(crate) mod entries;
 pub(crate) mod run;
 mod send;
-pub(crate) mod signal;
 pub(crate) mod start;

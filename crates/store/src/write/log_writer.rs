@@ -1,153 +1,26 @@
-//! Appending to the log, and dropping its old end, in the commit of the changes.
+//! The tables of the log in a writer's transaction: appending, and dropping the old end.
 
-use super::csn::PackedCsn;
-use super::record::{ChangeKind, ChangeRecord, NewChange};
-use super::state::LogState;
-use super::vector::CsnVector;
+use crate::changes::{
+    BY_CSN, ChangeKind, ChangeRecord, LogState, NewChange, PackedCsn, csn_key, tombstone_key,
+    uuid_key,
+};
 use crate::error::{Damage, StoreError};
-use crate::view::View;
-use crate::write::Writer;
 use fulgurite::{Snapshot, WriteTxn};
 
 /// The log in a writer's transaction.
 #[derive(Default)]
 pub(crate) struct LogWriter {
     /// Read at the first change.
-    state: Option<LogState>,
-    has_changed: bool,
+    pub(super) state: Option<LogState>,
+    pub(super) has_changed: bool,
     appended: u64,
     /// The time of the newest change, in microseconds.
     now_us: u64,
     record: Vec<u8>,
 }
 
-/// Returns the key of a change or a deletion by its number.
-pub(super) fn csn_key(csn: PackedCsn) -> [u8; 2 + PackedCsn::LEN] {
-    let mut key = [0; 2 + PackedCsn::LEN];
-    let (server, number) = key.split_at_mut(2);
-    server.copy_from_slice(&csn.server().to_be_bytes());
-    number.copy_from_slice(csn.as_bytes());
-    key
-}
-
-/// The first byte of the keys of tombstones by entryUUID.
-pub(super) const BY_UUID: u8 = 0;
-/// The first byte of the keys of tombstones by CSN.
-pub(super) const BY_CSN: u8 = 1;
-
-pub(super) fn uuid_key(uuid: [u8; 16]) -> [u8; 17] {
-    let mut key = [BY_UUID; 17];
-    key[1..].copy_from_slice(&uuid);
-    key
-}
-
-pub(super) fn tombstone_key(csn: PackedCsn) -> [u8; 3 + PackedCsn::LEN] {
-    let mut key = [BY_CSN; 3 + PackedCsn::LEN];
-    key[1..].copy_from_slice(&csn_key(csn));
-    key
-}
-
-impl Writer<'_> {
-    /// Records a change that this writer has made. The commit writes both.
-    ///
-    /// The vector stays as it is, see [`raise_vector`](Self::raise_vector).
-    ///
-    /// # Errors
-    /// [`StoreError::Engine`]; the writer cannot commit then.
-    pub fn log_change(&mut self, change: &NewChange<'_>) -> Result<(), StoreError> {
-        self.log_state()?;
-        self.apply(|writer| {
-            let View { txn, store, .. } = &mut writer.view;
-            writer.log.append(txn, store, change)
-        })
-    }
-
-    /// Notes that the content is complete up to a change of its server.
-    ///
-    /// # Errors
-    /// [`StoreError::Engine`].
-    pub fn raise_vector(&mut self, csn: PackedCsn) -> Result<(), StoreError> {
-        let raised = self.log_state()?.vector.raise(csn);
-        self.log.has_changed |= raised;
-        self.has_changed_entries |= raised;
-        Ok(())
-    }
-
-    /// Replaces the vector. The log and the memory of deletions say nothing about the content
-    /// before, so they are unusable for consumers of older states.
-    ///
-    /// # Errors
-    /// [`StoreError::Engine`].
-    pub fn reset_vector(&mut self, vector: CsnVector) -> Result<(), StoreError> {
-        let state = self.log_state()?;
-        state.horizon.raise_all(&vector);
-        state.tombstone_horizon.raise_all(&vector);
-        state.vector = vector;
-        state.is_pending = false;
-        self.log.has_changed = true;
-        self.has_changed_entries = true;
-        Ok(())
-    }
-
-    /// Sets if the vector is part of the exported content.
-    ///
-    /// # Errors
-    /// [`StoreError::Engine`].
-    pub fn show_vector(&mut self, shown: bool) -> Result<(), StoreError> {
-        let state = self.log_state()?;
-        let has_changed = state.is_shown != shown;
-        state.is_shown = shown;
-        self.log.has_changed |= has_changed;
-        Ok(())
-    }
-
-    /// Records a bulk load: one record, and a vector that is computed when a server opens the
-    /// store.
-    ///
-    /// # Errors
-    /// [`StoreError::Engine`].
-    pub fn log_load(&mut self) -> Result<(), StoreError> {
-        let state = self.log_state()?;
-        state.newest += 1;
-        state.is_pending = true;
-        self.log.has_changed = true;
-        self.apply(|writer| {
-            let View { txn, store, .. } = &mut writer.view;
-            writer.log.drop_all(txn, store)
-        })
-    }
-
-    /// Returns the state of the log with the changes of this writer.
-    ///
-    /// # Errors
-    /// [`StoreError::Engine`].
-    pub fn log_state(&mut self) -> Result<&mut LogState, StoreError> {
-        if self.log.state.is_none() {
-            let read = LogState::read(&self.view.txn, self.view.store.dbs.meta)?;
-            self.log.state = Some(read.unwrap_or_else(LogState::of_new));
-        }
-        Ok(self.log.state.get_or_insert_with(LogState::of_new))
-    }
-
-    /// Writes the state, and drops records that are too old.
-    pub(crate) fn flush_log(&mut self) -> Result<(), StoreError> {
-        if !self.log.has_changed {
-            return Ok(());
-        }
-        self.apply(|writer| {
-            let View { txn, store, .. } = &mut writer.view;
-            writer.log.trim(txn, store)?;
-            if let Some(state) = &writer.log.state {
-                state.write(txn, store.dbs.meta)?;
-            }
-            writer.log.has_changed = false;
-            Ok(())
-        })
-    }
-}
-
 impl LogWriter {
-    fn append(
+    pub(super) fn append(
         &mut self,
         txn: &mut WriteTxn<'_>,
         store: &crate::Store,
@@ -181,7 +54,11 @@ impl LogWriter {
     }
 
     /// Drops records beyond the retention, twice as many as were appended at most.
-    fn trim(&mut self, txn: &mut WriteTxn<'_>, store: &crate::Store) -> Result<(), StoreError> {
+    pub(super) fn trim(
+        &mut self,
+        txn: &mut WriteTxn<'_>,
+        store: &crate::Store,
+    ) -> Result<(), StoreError> {
         let retention = store.retention.get();
         let Some(state) = &mut self.state else {
             return Ok(());
@@ -211,7 +88,11 @@ impl LogWriter {
     }
 
     /// Drops all records, but not the positions that they had.
-    fn drop_all(&mut self, txn: &mut WriteTxn<'_>, store: &crate::Store) -> Result<(), StoreError> {
+    pub(super) fn drop_all(
+        &mut self,
+        txn: &mut WriteTxn<'_>,
+        store: &crate::Store,
+    ) -> Result<(), StoreError> {
         let state = self.state.get_or_insert_with(LogState::of_new);
         txn.clear_database(store.dbs.changes)?;
         txn.clear_database(store.dbs.change_csn)?;

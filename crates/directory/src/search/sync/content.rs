@@ -11,13 +11,13 @@ use fulgurite_store::{DnCache, EntryId, EntryView, StoreError, View};
 
 use super::entries::{is_glue, state_control};
 use crate::core::database::Database;
+use crate::core::entry_identity::EntryIdentity;
 use crate::core::foundation::Core;
 use crate::rights::computed::RequesterRights;
 use crate::rights::facts::{EntryFacts, EntrySource};
 use crate::rights::projection::{AttributeRights, EntryCaches, Projection, StoredEntry};
 use crate::search::filter::{KnownGroupNames, PreparedFilter, VisibleStoredEntry};
 use crate::search::normal_names::NormalNames;
-use crate::write::change_log::EntryIdentity;
 
 /// The content of a consumer.
 pub(super) struct Content<'d> {

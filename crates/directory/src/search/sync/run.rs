@@ -1,7 +1,7 @@
 //! The stages of a synchronisation, one bounded step at a time.
 
 use fulgurite_ldap::control::{PhaseEnd, SyncDone, SyncInfo};
-use fulgurite_ldap::{LdapResult, ResultCode, oid};
+use fulgurite_ldap::{LdapResult, ResultCode, encode, oid};
 use fulgurite_schema::AttributeIndex;
 use fulgurite_store::{ChangeRecord, CsnVector, StoreError, View};
 
@@ -9,7 +9,7 @@ use super::batch::{Batch, BatchRules};
 use super::content::Content;
 use super::cookie::CookieForm;
 use super::send::{Sender, Stage};
-use super::signal::WaitingSearch;
+use crate::core::change_signal::WaitingSearch;
 use crate::core::result;
 use crate::search::output::SearchEnd;
 use crate::search::run::{Quantum, SearchRun};
@@ -17,7 +17,7 @@ use crate::search::run::{Quantum, SearchRun};
 /// The number of changes that one batch names at most. Behind it follows another one.
 const BATCH_MAX: u64 = 65_536;
 
-/// The number of entries of a refresh after which the consumer is told how far it has come.
+/// The number of entries of a refresh after which a cookie tells how far the consumer has come.
 const COOKIE_EVERY: u32 = 1_000;
 
 /// A search with the Sync Request control.
@@ -189,7 +189,7 @@ impl<'d> SyncRun<'d> {
             true => SyncInfo::RefreshDelete(end),
             false => SyncInfo::RefreshPresent(end),
         };
-        info.write(out, self.content.id);
+        encode::sync_info(out, self.content.id, &info);
         self.phase = Phase::Persist;
         SyncProgress::More
     }
@@ -317,7 +317,7 @@ impl<'d> SyncRun<'d> {
         let (sent, worked) = (sender.sent, sender.worked);
         self.sent += sent;
         self.worked += worked;
-        // Without its message, the cookie is told later.
+        // Without its message, a later one tells the cookie.
         if stage == Stage::Persist && out.len() == len {
             self.told = before;
         } else if stage == Stage::Refresh
@@ -326,7 +326,7 @@ impl<'d> SyncRun<'d> {
         {
             self.told_at = self.sent;
             let cookie = self.form.vector(&self.told);
-            SyncInfo::NewCookie(&cookie).write(out, self.content.id);
+            encode::sync_info(out, self.content.id, &SyncInfo::NewCookie(&cookie));
         }
         Ok(None)
     }
@@ -355,7 +355,7 @@ impl<'d> SyncRun<'d> {
         }
         self.told.raise_all(vector);
         let cookie = self.form.vector(&self.told);
-        SyncInfo::NewCookie(&cookie).write(out, self.content.id);
+        encode::sync_info(out, self.content.id, &SyncInfo::NewCookie(&cookie));
     }
 }
 

@@ -1,9 +1,9 @@
-//! A batch: the entries that a part of the log names, each once, in an order that a consumer can
-//! follow.
+//! A batch: the entries that a part of the log names, each once. A consumer can follow their order.
 //!
 //! An entry has the place of its last new name, or else of its last change. A consumer knows each
-//! entry by its *held* name, which it had before the part. So three things come first: a renamed
-//! parent, the holder of a name that another entry takes, and what leaves a deleted parent.
+//! entry by its *held* name, which it had before the part. A renamed parent
+//! comes first, and so does the holder of a name that another entry takes. What leaves a deleted
+//! parent comes before it.
 
 use fulgurite_schema::{Dn, Schema};
 use fulgurite_store::{ChangeKind, ChangeRecord, CsnVector, EntryId, PackedCsn, StoreError, View};
@@ -211,7 +211,7 @@ impl Batch {
         below.iter().find(is_unsent).copied()
     }
 
-    /// Returns true if an entry has a message of its own in this batch.
+    /// Returns true if an entry has a message in this batch.
     pub(super) fn has(&self, uuid: [u8; 16]) -> bool {
         self.by_uuid.contains_key(&uuid)
     }

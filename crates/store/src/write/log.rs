@@ -1,0 +1,109 @@
+//! The log of changes, as a writer's operations use it.
+
+use super::writer::Writer;
+use crate::changes::{CsnVector, LogState, NewChange, PackedCsn};
+use crate::error::StoreError;
+use crate::view::View;
+
+impl Writer<'_> {
+    /// Records a change that this writer has made. The commit writes both.
+    ///
+    /// The vector stays as it is, see [`raise_vector`](Self::raise_vector).
+    ///
+    /// # Errors
+    /// [`StoreError::Engine`]; the writer cannot commit then.
+    pub fn log_change(&mut self, change: &NewChange<'_>) -> Result<(), StoreError> {
+        self.log_state()?;
+        self.apply(|writer| {
+            let View { txn, store, .. } = &mut writer.view;
+            writer.log.append(txn, store, change)
+        })
+    }
+
+    /// Notes that the content is complete up to a change of its server.
+    ///
+    /// # Errors
+    /// [`StoreError::Engine`].
+    pub fn raise_vector(&mut self, csn: PackedCsn) -> Result<(), StoreError> {
+        let raised = self.log_state_mut()?.vector.raise(csn);
+        self.log.has_changed |= raised;
+        self.has_changed_entries |= raised;
+        Ok(())
+    }
+
+    /// Replaces the vector. The log and the memory of deletions say nothing about the content
+    /// before, so consumers of older states cannot use them.
+    ///
+    /// # Errors
+    /// [`StoreError::Engine`].
+    pub fn reset_vector(&mut self, vector: CsnVector) -> Result<(), StoreError> {
+        let state = self.log_state_mut()?;
+        state.horizon.raise_all(&vector);
+        state.tombstone_horizon.raise_all(&vector);
+        state.vector = vector;
+        state.is_pending = false;
+        self.log.has_changed = true;
+        self.has_changed_entries = true;
+        Ok(())
+    }
+
+    /// Sets if the vector is part of the exported content.
+    ///
+    /// # Errors
+    /// [`StoreError::Engine`].
+    pub fn show_vector(&mut self, shown: bool) -> Result<(), StoreError> {
+        let state = self.log_state_mut()?;
+        let has_changed = state.is_shown != shown;
+        state.is_shown = shown;
+        self.log.has_changed |= has_changed;
+        Ok(())
+    }
+
+    /// Records a bulk load: one record, and a vector that is computed when a server opens the
+    /// store.
+    ///
+    /// # Errors
+    /// [`StoreError::Engine`].
+    pub fn log_load(&mut self) -> Result<(), StoreError> {
+        let state = self.log_state_mut()?;
+        state.newest += 1;
+        state.is_pending = true;
+        self.log.has_changed = true;
+        self.apply(|writer| {
+            let View { txn, store, .. } = &mut writer.view;
+            writer.log.drop_all(txn, store)
+        })
+    }
+
+    /// Returns the state of the log with the changes of this writer.
+    ///
+    /// # Errors
+    /// [`StoreError::Engine`].
+    pub fn log_state(&mut self) -> Result<&LogState, StoreError> {
+        self.log_state_mut().map(|state| &*state)
+    }
+
+    fn log_state_mut(&mut self) -> Result<&mut LogState, StoreError> {
+        if self.log.state.is_none() {
+            let read = LogState::read(&self.view.txn, self.view.store.dbs.meta)?;
+            self.log.state = Some(read.unwrap_or_else(LogState::of_new));
+        }
+        Ok(self.log.state.get_or_insert_with(LogState::of_new))
+    }
+
+    /// Writes the state, and drops records that are too old.
+    pub(crate) fn flush_log(&mut self) -> Result<(), StoreError> {
+        if !self.log.has_changed {
+            return Ok(());
+        }
+        self.apply(|writer| {
+            let View { txn, store, .. } = &mut writer.view;
+            writer.log.trim(txn, store)?;
+            if let Some(state) = &writer.log.state {
+                state.write(txn, store.dbs.meta)?;
+            }
+            writer.log.has_changed = false;
+            Ok(())
+        })
+    }
+}
