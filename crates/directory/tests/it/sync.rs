@@ -578,11 +578,11 @@ fn change(world: &World, random: &mut Random, round: usize) {
         }
         _ if entries.is_empty() => {}
         3 => {
-            world.delete(&root, random.pick(&entries));
+            world.delete(&root, &random.pick(&entries).clone());
         }
         4 | 5 => {
             let changes = [(ModifyOperation::Replace, "description", &[&*value][..])];
-            world.modify(&root, random.pick(&entries), &changes);
+            world.modify(&root, &random.pick(&entries).clone(), &changes);
         }
         number => {
             let dn = random.pick(&entries);

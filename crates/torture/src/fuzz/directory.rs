@@ -1,6 +1,7 @@
 //! Texts and messages of the directory.
 
 use fulgurite_directory::{CONTROLS, ControlRow};
+use fulgurite_ldap::control::{SyncCookie, SyncInfo, SyncState};
 use fulgurite_ldap::{
     CancelRequest, FilterBuf, LdapUrl, Limits, Message, PasswordModifyRequest, ResponseMessage, dn,
     encode, frame,
@@ -88,4 +89,11 @@ pub fn ldap_controls(bytes: &[u8]) {
     }
     let _ = PasswordModifyRequest::decode(Some(bytes));
     let _ = CancelRequest::decode(bytes);
+    let _ = SyncState::decode(bytes);
+    if let Ok(info) = SyncInfo::decode(bytes) {
+        assert_eq!(SyncInfo::decode(&info.encode()), Ok(info));
+    }
+    if let Some(cookie) = SyncCookie::parse(bytes) {
+        assert_eq!(SyncCookie::parse(&cookie.encode()), Some(cookie));
+    }
 }

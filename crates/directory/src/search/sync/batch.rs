@@ -18,10 +18,6 @@ pub(super) struct ChangedEntry {
     pub(super) place: u64,
     /// The name at the consumer; `None` if it has no such entry.
     pub(super) held: Option<Dn>,
-    /// The newest name in the log.
-    pub(super) last: Dn,
-    /// A name between both, if it was renamed twice.
-    pub(super) between: Option<Dn>,
     /// True if it is new or has a new name.
     pub(super) is_named: bool,
     /// True if the last change is its deletion.
@@ -54,6 +50,8 @@ pub(super) struct Batch {
     holders: FxHashMap<String, usize>,
     /// By the held name of a deleted entry: those that the consumer has below it.
     below: FxHashMap<String, Vec<usize>>,
+    /// The entries that are new or renamed, by their names at this point of the log.
+    names: FxHashMap<String, (usize, Dn)>,
     records: Vec<Passed>,
     /// The first record that the consumer's state does not include.
     next_record: usize,
@@ -93,6 +91,7 @@ impl Batch {
                 batch.add(position, &record, rules)?;
             }
         }
+        batch.names = FxHashMap::default();
         batch.order();
         Ok(Some(batch))
     }
@@ -123,14 +122,13 @@ impl Batch {
         let is_own = rules.own_server == Some(record.csn.server());
         let next = self.entries.len();
         let at = *self.by_uuid.entry(record.uuid).or_insert(next);
+        let held = (!is_new).then(|| self.held_name(&before)).flatten();
         match self.entries.get_mut(at) {
             None => self.entries.push(ChangedEntry {
                 uuid: record.uuid,
                 id: record.entry,
                 place: position,
-                held: (!is_new).then_some(before),
-                last: after,
-                between: None,
+                held,
                 is_named,
                 is_deleted: record.kind == ChangeKind::Delete,
                 may_leave,
@@ -140,11 +138,6 @@ impl Batch {
             }),
             Some(entry) => {
                 let is_deleted = record.kind == ChangeKind::Delete;
-                if is_named && entry.is_named {
-                    entry.between = Some(std::mem::replace(&mut entry.last, after));
-                } else {
-                    entry.last = after;
-                }
                 if is_named || is_deleted || !entry.is_named {
                     entry.place = position;
                 }
@@ -155,7 +148,53 @@ impl Batch {
                 entry.is_own &= is_own;
             }
         }
+        if is_named || record.kind == ChangeKind::Delete {
+            self.follow_name(at, &before, (!is_new).then_some(&after));
+            if record.kind != ChangeKind::Delete {
+                self.names.insert(after.normal().to_owned(), (at, after));
+            }
+        }
         Ok(())
+    }
+
+    /// Returns the name that the consumer has for an entry of this name in the log; `None` if it
+    /// came with an entry that is new.
+    fn held_name(&self, name: &Dn) -> Option<Dn> {
+        let mut below = vec![name.leaf()?];
+        let mut above = name.parent();
+        while let Some(ancestor) = above {
+            if let Some((at, _)) = self.names.get(ancestor.normal()) {
+                let held = self.entries.get(*at)?.held.clone()?;
+                return Some(below.iter().rev().fold(held, |above, rdn| above.child(rdn)));
+            }
+            above = ancestor.parent();
+            below.extend(ancestor.leaf());
+        }
+        Some(name.clone())
+    }
+
+    /// Updates the names of changed entries after a rename to `after`, or a deletion.
+    fn follow_name(&mut self, at: usize, before: &Dn, after: Option<&Dn>) {
+        let is_it = |known: &(usize, Dn)| known.0 == at;
+        if self.names.get(before.normal()).is_some_and(is_it) {
+            self.names.remove(before.normal());
+        }
+        let Some(after) = after.filter(|after| *after != before) else {
+            return;
+        };
+        let moved = self.names.extract_if(|_, (_, name)| name.is_under(before));
+        let moved: Vec<(usize, Dn)> = moved.map(|(_, known)| known).collect();
+        for (at, name) in moved {
+            let mut below = Vec::new();
+            let mut rest = Some(name);
+            while let Some(name) = rest.filter(|name| name != before) {
+                below.extend(name.leaf());
+                rest = name.parent();
+            }
+            let name = below.iter().rev();
+            let name = name.fold(after.clone(), |above, rdn| above.child(rdn));
+            self.names.insert(name.normal().to_owned(), (at, name));
+        }
     }
 
     /// Orders the entries by their places, and notes who holds which name.

@@ -121,13 +121,7 @@ impl<'d> Sender<'_, 'd> {
             }
         }
         debug_assert!(!holders.is_empty(), "parents alone make no cycle");
-        let mut easy = None;
-        for &(number, len) in &holders {
-            if easy.is_none() && self.steps_aside_easily(number)? {
-                easy = Some((number, len));
-            }
-        }
-        let Some((number, len)) = easy.or(holders.first().copied()) else {
+        let Some((number, len)) = holders.first().copied() else {
             stack.pop();
             return Ok(());
         };
@@ -138,20 +132,6 @@ impl<'d> Sender<'_, 'd> {
             }
         }
         Ok(())
-    }
-
-    /// Returns true if a deletion, or a name between, takes no other entry along.
-    fn steps_aside_easily(&self, number: usize) -> Result<bool, StoreError> {
-        let Some(entry) = self.batch.entries.get(number) else {
-            return Ok(false);
-        };
-        Ok(self.free_name(entry).is_some() || !self.view.has_children(entry.id)?)
-    }
-
-    /// Returns a name that the entry has had, and that no other holds.
-    fn free_name<'e>(&self, entry: &'e ChangedEntry) -> Option<&'e Dn> {
-        let between = entry.between.as_ref();
-        between.filter(|name| self.batch.holder(name.normal()).is_none())
     }
 
     /// Returns an unsent entry that must come before this one.
@@ -182,35 +162,48 @@ impl<'d> Sender<'_, 'd> {
         Ok(holder.map(|holder| waiting(holder, true)))
     }
 
-    /// Frees the name that an entry holds at the consumer. The entry itself is sent later.
+    /// Frees the name that an entry holds at the consumer: it gets another one for a moment.
+    ///
+    /// A deletion would not do. slapd refuses it if the consumer has entries below.
     fn step_aside(&mut self, number: usize, out: &mut Vec<u8>) -> Result<(), StoreError> {
         let Some(entry) = self.batch.entries.get(number).cloned() else {
             return Ok(());
         };
-        let name = self.free_name(&entry);
-        let name = name.map(|name| name.pretty().to_owned());
         let found = self.content.find(self.view, entry.id, Some(entry.uuid))?;
-        match (found, name) {
-            // A deleted leaf comes back as a whole. Entries below another would hang in the air.
-            (Some((found, uuid)), Some(name)) if self.view.has_children(entry.id)? => {
-                let state = SyncState {
-                    state: self.changed(),
-                    entry_uuid: uuid,
-                    cookie: None,
-                };
-                let state = (&state, Some(name.as_str()));
-                self.content.write(self.view, &found, state, out)?;
-            }
-            _ => {
-                let held = entry.held.as_ref().map_or("", Dn::pretty);
-                self.content.write_gone(entry.uuid, held, None, out);
-            }
+        let mut aside = None;
+        if let Some((found, uuid)) = found {
+            let name = self.name_aside(&entry)?;
+            let state = SyncState {
+                state: self.changed(),
+                entry_uuid: uuid,
+                cookie: None,
+            };
+            let state = (&state, Some(name.pretty()));
+            self.content.write(self.view, &found, state, out)?;
+            aside = Some(name);
+        } else {
+            let held = entry.held.as_ref().map_or("", Dn::pretty);
+            self.content.write_gone(entry.uuid, held, None, out);
         }
         self.sent += 1;
         if let Some(entry) = self.batch.entries.get_mut(number) {
-            entry.held = None;
+            entry.held = aside;
         }
         Ok(())
+    }
+
+    /// Returns a name below the base that no entry has: the UUID, as a value of the attribute that
+    /// names the entry if its syntax permits it.
+    fn name_aside(&self, entry: &ChangedEntry) -> Result<Dn, StoreError> {
+        let schema = self.view.schema();
+        let uuid = uuid::Uuid::from_bytes(entry.uuid).hyphenated().to_string();
+        let name = self.view.resolved_dn(entry.id)?;
+        let ava = name.rdn().and_then(|rdn| rdn.avas().next());
+        let own = ava.map(|ava| schema.attribute_at(ava.attribute).name());
+        let mut names = own.into_iter().chain(["cn"]);
+        let rdn = names.find_map(|name| Dn::parse(schema, &format!("{name}={uuid}")).ok());
+        let rdn = rdn.unwrap_or_else(Dn::root);
+        Ok(self.content.base.child(&rdn))
     }
 
     /// Returns the state of an entry that the consumer has in another form.
