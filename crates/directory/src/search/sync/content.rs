@@ -13,7 +13,7 @@ use super::entries::{is_glue, state_control};
 use crate::core::database::Database;
 use crate::core::entry_identity::EntryIdentity;
 use crate::core::foundation::Core;
-use crate::rights::computed::RequesterRights;
+use crate::rights::requester_rights::RequesterRights;
 use crate::rights::facts::{EntryFacts, EntrySource};
 use crate::rights::projection::{AttributeRights, EntryCaches, Projection, StoredEntry};
 use crate::search::filter::{KnownGroupNames, PreparedFilter, VisibleStoredEntry};
