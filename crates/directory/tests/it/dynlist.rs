@@ -502,7 +502,7 @@ fn pages_and_sorted_searches_show_lists_too() {
     let order = SortRequest {
         keys: vec![SortKey {
             attribute: b"cn",
-            rule: None,
+            rule: Some(b"caseIgnoreOrderingMatch"),
             reverse: true,
         }],
     };
