@@ -1,7 +1,5 @@
 //! Entries that could not be stored: one row for each, which is tried again.
 
-use std::borrow::Cow;
-
 use fulgurite_ldap::control::EntryUuid;
 use fulgurite_ldap::{ContentAttribute, ContentEntry};
 use fulgurite_store::{Snapshot, StoreError, View};
@@ -129,7 +127,7 @@ impl<'r> RowReader<'r> {
 
     fn text(&mut self) -> Option<String> {
         let bytes = self.bytes()?;
-        Some(String::from_utf8_lossy(bytes)).map(Cow::into_owned)
+        Some(String::from_utf8_lossy(bytes).into_owned())
     }
 }
 
