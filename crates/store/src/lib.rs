@@ -21,10 +21,10 @@
 //! schema has checked. The layout may change until the project's first release; nothing outside
 //! this crate knows it.
 //!
-//! The folders from the bottom up: `names`, `idset`, `record` and `changes` are structures of bytes.
-//! `overflow_values` and `index` are rows of the databases. `store` is the open store, and `view`
-//! reads one state of it. `plan`, `write`, `verify`, `reindex` and `load` work on views, and `open`
-//! creates and opens stores.
+//! The folders from the bottom up: `names`, `idset`, `record` and `changes` are structures of
+//! bytes. `overflow_values` and `index` are rows of the databases. `store` is the open store, and
+//! `view` reads one state of it. `plan`, `write`, `verify`, `reindex` and `load` work on views, and
+//! `open` creates and opens stores.
 
 #![forbid(unsafe_code)]
 

@@ -12,8 +12,9 @@
 //! server up to which the content is complete. It is written with the changes, so a crash cannot
 //! separate them. The *horizon* has the greatest CSN of each server that the log has dropped.
 //!
-//! Appending is in `write`, reading in `view`. A commit that appends drops old records too, twice as many at most. A bulk load writes one
-//! record, and drops the others: consumers from before it get everything.
+//! Appending is in `write`, reading in `view`. A commit that appends drops old records too, twice
+//! as many at most. A bulk load writes one record, and drops the others. Consumers from before it
+//! get everything.
 
 mod csn;
 mod key;

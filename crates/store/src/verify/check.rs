@@ -10,9 +10,9 @@ use super::values::check_values;
 use crate::error::StoreError;
 use crate::view::View;
 
-/// Compares every index, name and count of a view with its entries, and the log with itself. An index
-/// that is being built is compared as far as it is filled. An index that is being removed is not
-/// compared.
+/// Compares every index, name and count of a view with its entries, and the log with itself. An
+/// index that is being built is compared as far as it is filled. An index that is being removed is
+/// not compared.
 ///
 /// Memory grows with the indexes, by some tens of bytes for each id in each posting. So this check
 /// is for tests and for stores of moderate size.

@@ -32,7 +32,7 @@ impl Writer<'_> {
     }
 
     /// Replaces the vector. The log and the memory of deletions say nothing about the content
-    /// before, so consumers of older states cannot use them.
+    /// before. So consumers of older states cannot use them.
     ///
     /// # Errors
     /// [`StoreError::Engine`].

@@ -2,8 +2,8 @@
 //!
 //! An entry has the place of its last new name, or else of its last change. A consumer knows each
 //! entry by its *held* name, which it had before the part. A renamed parent
-//! comes first, and so does the holder of a name that another entry takes. What leaves a deleted
-//! parent comes before it.
+//! comes first, and so does the holder of a name that another entry takes. Entries that leave a
+//! deleted parent precede its deletion.
 
 use fulgurite_schema::{Dn, Schema};
 use fulgurite_store::{ChangeKind, ChangeRecord, CsnVector, EntryId, PackedCsn, StoreError, View};
@@ -157,8 +157,8 @@ impl Batch {
         Ok(())
     }
 
-    /// Returns the name that the consumer has for an entry of this name in the log; `None` if it
-    /// came with an entry that is new.
+    /// Returns the name at the consumer of an entry that has this name in the log. `None` if it
+    /// came with a new entry.
     fn held_name(&self, name: &Dn) -> Option<Dn> {
         let mut below = vec![name.leaf()?];
         let mut above = name.parent();

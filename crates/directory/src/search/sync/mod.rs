@@ -10,8 +10,8 @@
 //! ```
 //!
 //! A search in the persist stage has no queue. It is a position in the store's log of changes, and
-//! pins no snapshot while it waits. A refresh by the log and the persist stage work alike. Both read
-//! a *batch* of records, and send one message for each changed entry, about its newest state.
+//! pins no snapshot while it waits. A log refresh and the persist stage work alike. Both read a
+//! *batch* of records, and send one message for each changed entry, about its newest state.
 //!
 //! ```text
 //! start      from the request to a stage        run      the stages, one bounded step at a time

@@ -192,8 +192,8 @@ impl<'d> Sender<'_, 'd> {
         Ok(())
     }
 
-    /// Returns a name below the base that no entry has: the UUID, as a value of the attribute that
-    /// names the entry if its syntax permits it.
+    /// Returns a name below the base that no entry has. It is the UUID, if possible as a value of
+    /// the attribute that names the entry.
     fn name_aside(&self, entry: &ChangedEntry) -> Result<Dn, StoreError> {
         let schema = self.view.schema();
         let uuid = uuid::Uuid::from_bytes(entry.uuid).hyphenated().to_string();
