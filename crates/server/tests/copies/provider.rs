@@ -190,6 +190,6 @@ pub(crate) fn end(id: MessageId, number: usize) -> Vec<u8> {
         refresh_done: true,
     };
     let mut out = Vec::new();
-    SyncInfo::RefreshPresent(end).write(&mut out, id);
+    encode::sync_info(&mut out, id, &SyncInfo::RefreshPresent(end));
     out
 }

@@ -13,9 +13,9 @@ use super::entries::{is_glue, state_control};
 use crate::core::database::Database;
 use crate::core::entry_identity::EntryIdentity;
 use crate::core::foundation::Core;
-use crate::rights::requester_rights::RequesterRights;
 use crate::rights::facts::{EntryFacts, EntrySource};
 use crate::rights::projection::{AttributeRights, EntryCaches, Projection, StoredEntry};
+use crate::rights::requester_rights::RequesterRights;
 use crate::search::filter::{KnownGroupNames, PreparedFilter, VisibleStoredEntry};
 use crate::search::normal_names::NormalNames;
 
@@ -42,7 +42,6 @@ struct ContentState {
     attribute_rights: AttributeRights,
     names: DnCache,
     normals: NormalNames,
-    name: String,
     normal: String,
 }
 
@@ -104,10 +103,10 @@ impl<'d> Content<'d> {
     }
 
     fn requester(&self) -> RequesterRights<'_> {
+        // A copy has the stored values, not those of dynamic lists.
         RequesterRights {
-            core: self.core,
-            database: self.database,
-            decisions: &self.decisions,
+            stored_only: true,
+            ..RequesterRights::new(self.core, self.database, &self.decisions)
         }
     }
 
@@ -230,6 +229,7 @@ impl<'d> Content<'d> {
         }
         let facts = EntryFacts::new(self.core, view, EntrySource::Stored(*entry));
         let mut attribute_rights = std::mem::take(&mut self.state.attribute_rights);
+        let mut names = std::mem::take(&mut self.state.names);
         let value = state.encode();
         let stored = StoredEntry {
             controls: &[state_control(&value)],
@@ -239,7 +239,6 @@ impl<'d> Content<'d> {
             requester: self.requester(),
             rights: facts.rights(&self.decisions, &self.state.normal),
         };
-        let mut names = std::mem::take(&mut self.state.names);
         let mut caches = EntryCaches {
             attribute_rights: &mut attribute_rights,
             names: &mut names,
