@@ -34,7 +34,7 @@ pub(crate) struct StoredEntry<'e, 's> {
     pub(crate) other_name: Option<&'e str>,
 }
 
-/// What the entries of one search have in common.
+/// The memory that the entries of one search share.
 pub(crate) struct EntryCaches<'c> {
     pub(crate) attribute_rights: &'c mut AttributeRights,
     pub(crate) names: &'c mut DnCache,

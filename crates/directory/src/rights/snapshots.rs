@@ -1,5 +1,4 @@
-//! The cache of a worker thread: views of the stores, attribute rights of recent searches, and the
-//! parent of the last name.
+//! The cache of a worker thread: views of the stores, attribute rights, the parent of a name.
 
 use fulgurite_access::RightsClass;
 use fulgurite_schema::{Dn, Schema, SiblingNames};

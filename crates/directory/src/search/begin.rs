@@ -271,7 +271,7 @@ impl<'d> StoredSearch<'d, '_> {
                 Err(end) => SearchState::ready(CompleteOutput {
                     encoded,
                     entries: 0,
-                    end,
+                    end: *end,
                 }),
             },
         )

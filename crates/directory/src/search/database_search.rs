@@ -8,19 +8,20 @@
 //! at the next candidate. Entries are returned as they are at that time, and exact plans are no
 //! longer trusted.
 
+mod entry_controls;
 mod lists;
 
 use std::convert::Infallible;
 use std::sync::Arc;
 
 use fulgurite_access::{Decisions, Rights, RightsClass};
-use fulgurite_ldap::{Control, LdapResult, ResultCode, Scope, oid};
+use fulgurite_ldap::{LdapResult, ResultCode, Scope};
 use fulgurite_schema::{AttributeDescription, AttributeSelector, Filter};
 use fulgurite_store::{DnCache, EntryView, EntryWalk, ParkedView, StoreError, View};
 
+use self::entry_controls::{write_synchronised, write_with_controls};
 use super::candidates::{CandidateScan, ScanSource, ScanStep};
 use super::chain::{ChainContext, ChainProgress, Chains};
-use super::dereference::EntryDereference;
 use super::filter::{KnownGroupNames, PreparedFilter, VisibleStoredEntry};
 use super::list_state::ListState;
 use super::member_items::{self, MemberItems};
@@ -37,7 +38,6 @@ use crate::rights::facts::{EntryFacts, EntrySource};
 use crate::rights::projection::{AttributeRights, EntryCaches, StoredEntry};
 use crate::rights::requester_rights::RequesterRights;
 use crate::search::normal_names::NormalNames;
-use crate::search::sync::entries::RefreshEntry;
 
 /// The number of filter items that a candidate is tested against at the cost of one candidate.
 const FILTER_WEIGHT_FREE: usize = 16;
@@ -740,74 +740,6 @@ impl<'d> DatabaseSearch<'d> {
         }
         Ok(CandidateOutcome::Sent)
     }
-}
-
-/// Writes an entry with the answers to the controls that are about each entry.
-///
-/// Returns the search's end if the entry has too many values. This is a separate function, because
-/// the path of other entries runs for each entry of a scan.
-#[cold]
-fn write_with_controls(
-    stored: StoredEntry<'_, '_>,
-    caches: &mut EntryCaches<'_>,
-    output: &Output,
-    out: &mut Vec<u8>,
-) -> Result<Option<SearchEnd>, StoreError> {
-    let dereferenced = match &output.dereference {
-        None => EntryDereference::Nothing,
-        Some(dereference) => {
-            dereference.of_entry(stored.view, stored.entry, stored.requester, stored.rights)?
-        }
-    };
-    let mut controls = Vec::new();
-    match &dereferenced {
-        EntryDereference::Nothing => {}
-        EntryDereference::Value(value) => {
-            controls.push(Control::with_value(oid::DEREFERENCE, false, value));
-        }
-        EntryDereference::TooMany => {
-            let text = "an entry has too many values to dereference";
-            let mut end = output.end(ResultCode::AdminLimitExceeded);
-            end.result = refuse(ResultCode::AdminLimitExceeded, text);
-            return Ok(Some(end));
-        }
-    }
-    let usability = match &output.usability {
-        None => None,
-        Some(policies) => policies.usability_of(&stored),
-    };
-    if let Some(value) = &usability {
-        controls.push(Control::with_value(oid::ACCOUNT_USABILITY, false, value));
-    }
-    let controls = &*controls;
-    let stored = StoredEntry { controls, ..stored };
-    output
-        .projection
-        .write_stored(out, output.id, &stored, caches)?;
-    Ok(None)
-}
-
-/// Writes an entry of a full refresh with its state, or names it. Returns true if it is written.
-#[cold]
-fn write_synchronised(
-    stored: StoredEntry<'_, '_>,
-    caches: &mut EntryCaches<'_>,
-    output: &mut Output,
-    out: &mut Vec<u8>,
-) -> Result<bool, StoreError> {
-    let Some(entries) = &mut output.sync else {
-        return Ok(false);
-    };
-    let types = &stored.requester.core.types;
-    let RefreshEntry::Whole(value) = entries.of(types, stored.entry, (out, output.id)) else {
-        return Ok(false);
-    };
-    let controls = &[Control::with_value(oid::SYNC_STATE, false, &value)];
-    let stored = StoredEntry { controls, ..stored };
-    output
-        .projection
-        .write_stored(out, output.id, &stored, caches)?;
-    Ok(true)
 }
 
 /// Returns the filter to plan: with referral objects, if they are returned as references.

@@ -86,7 +86,7 @@ impl Play {
 
     fn info(&mut self, info: &SyncInfo<'_>) -> Result<(), Trouble> {
         let mut out = Vec::new();
-        info.write(&mut out, self.search);
+        encode::sync_info(&mut out, self.search, info);
         self.hear(&out)
     }
 

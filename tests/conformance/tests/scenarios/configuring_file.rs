@@ -20,10 +20,8 @@ fn changes_of_a_file_end_with_the_server() {
     let text = "dn: cn=config\nchangetype: modify\nreplace: olcIdleTimeout\nolcIdleTimeout: 5\n";
     server.client_as(root, "ldapmodify", &[], text).well();
     assert!(timeout(&server));
-    let index = format!(
-        "dn: olcDatabase={{1}}mdb,cn=config\nchangetype: modify\nadd: olcDbIndex\nolcDbIndex: mail eq\n"
-    );
-    server.client_as(root, "ldapmodify", &[], &index).well();
+    let index = "dn: olcDatabase={1}mdb,cn=config\nchangetype: modify\nadd: olcDbIndex\nolcDbIndex: mail eq\n";
+    server.client_as(root, "ldapmodify", &[], index).well();
     server.stop();
     let server = stage.start();
     assert!(!timeout(&server));

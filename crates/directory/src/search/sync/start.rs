@@ -111,7 +111,7 @@ impl SyncStart {
         search: SyncSearch<'d>,
         full: Option<Box<SearchRun<'d>>>,
         out: &mut Vec<u8>,
-    ) -> Result<Box<SyncRun<'d>>, SearchEnd> {
+    ) -> Result<Box<SyncRun<'d>>, Box<SearchEnd>> {
         let core = search.directory.core();
         let filter_types = filter_types(&core.schema, &search.filter);
         let content = ContentRequest {
@@ -132,7 +132,7 @@ impl SyncStart {
         let vector = self.state.vector;
         let is_first = self.cookie.vector.is_empty();
         let (phase, told, rest) = match (self.plan, full) {
-            (SyncPlan::Nothing, _) if !self.persists => return Err(done(None, true)),
+            (SyncPlan::Nothing, _) if !self.persists => return Err(Box::new(done(None, true))),
             (SyncPlan::Nothing, _) => {
                 let end = PhaseEnd {
                     cookie: None,
@@ -151,7 +151,8 @@ impl SyncStart {
                 (phase, CsnVector::default(), Vec::new())
             }
             (SyncPlan::Full(_), None) => {
-                return Err(SearchEnd::plain(LdapResult::new(ResultCode::Other)));
+                let end = SearchEnd::plain(LdapResult::new(ResultCode::Other));
+                return Err(Box::new(end));
             }
         };
         Ok(Box::new(SyncRun {
