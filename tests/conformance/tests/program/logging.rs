@@ -172,7 +172,8 @@ fn lines_during(
     let folder = TempDir::new().expect("make a directory");
     let at = |name: &str| folder.path().join(name);
     let log = UnixDatagram::bind(at("log")).expect("a socket for the log");
-    log.set_nonblocking(true).expect("not to wait");
+    // The socket holds few lines, and a server waits for room like any other program.
+    let reading = std::thread::spawn(move || read_lines(&log));
     std::fs::create_dir(at("db")).expect("make a directory");
     let configuration = format!(
         "pidfile {}\n{directives}database config\nrootpw c\ndatabase mdb\nsuffix cn=x\ndirectory {}\n",
@@ -211,9 +212,16 @@ fn lines_during(
         .expect("a process id");
     rustix::process::kill_process(pid, Signal::TERM).expect("send a signal");
     until("slapd ends", || !at("pid").exists());
+    let end = UnixDatagram::unbound().expect("a socket");
+    end.send_to(b"", at("log")).expect("send the end");
+    reading.join().expect("the lines")
+}
+
+/// Reads lines up to an empty one.
+fn read_lines(log: &UnixDatagram) -> Vec<String> {
     let mut lines = Vec::new();
     let mut line = [0; 4096];
-    while let Ok(len) = log.recv(&mut line) {
+    while let Ok(len @ 1..) = log.recv(&mut line) {
         lines.push(String::from_utf8_lossy(&line[..len]).into_owned());
     }
     lines
