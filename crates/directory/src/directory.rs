@@ -481,13 +481,14 @@ fn settle_logs(databases: &Databases, features: &[Features]) -> Result<(), OpenE
     for (database, features) in databases.iter().zip(features) {
         let store = &database.store;
         store.settle_changes().map_err(OpenError::Changes)?;
-        let Some(provider) = &features.provider else {
+        if let Some(provider) = &features.provider {
+            store.keep_changes(Retention {
+                records_min: provider.changes_min,
+                ..store.retention()
+            });
+        } else if database.consumers().is_empty() {
             continue;
-        };
-        store.keep_changes(Retention {
-            records_min: provider.changes_min,
-            ..store.retention()
-        });
+        }
         store.show_changes().map_err(OpenError::Changes)?;
     }
     Ok(())

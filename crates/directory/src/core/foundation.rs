@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use fulgurite_schema::{AttributeIndex, Schema};
+use fulgurite_store::PackedCsn;
 
 use crate::core::change_signal::ChangeSignal;
 use crate::core::clock::{Clock, Entropy, Timestamp};
@@ -64,6 +65,16 @@ impl SharedCsn {
             generator.advance_past(floor);
         }
         generator.next(now)
+    }
+
+    /// Continues after a number that this server has given before, as another one knows it.
+    pub(crate) fn continue_after(&self, own: PackedCsn) {
+        debug_assert_eq!(own.server(), self.server, "clocks of others do not count");
+        let generator = self.generator.lock();
+        if let Some(own) = Csn::parse(&own.text()) {
+            let mut generator = generator.unwrap_or_else(PoisonError::into_inner);
+            generator.advance_past(own);
+        }
     }
 
     /// Returns the number of this server.

@@ -34,9 +34,10 @@ impl Directory {
     ) -> Result<ContentReport, ContentError> {
         let database = self.database_at(store).ok_or(ContentError::NoDatabase)?;
         let mut writer = database.store.write()?;
-        let applier = Applier::new(self.core(), database, &mut writer, content);
+        let applier = Applier::new(self.core(), database, &mut writer, content)?;
         let report = applier.run(changes)?;
         writer.commit()?;
+        self.core().changes.committed();
         Ok(report)
     }
 
@@ -54,9 +55,11 @@ impl Directory {
             return Ok(());
         }
         let mut writer = database.store.write()?;
-        let mut applier = Applier::new(self.core(), database, &mut writer, content);
+        let mut applier = Applier::new(self.core(), database, &mut writer, content)?;
         applier.retry_quarantined()?;
-        Ok(writer.commit()?)
+        writer.commit()?;
+        self.core().changes.committed();
+        Ok(())
     }
 }
 
@@ -67,7 +70,7 @@ impl Database {
     /// [`StoreError`] if the store fails.
     pub fn content_state(&self) -> Result<Vec<String>, StoreError> {
         let view: View<'_> = self.store.snapshot()?;
-        state_of(self, &view)
+        state_of(&view)
     }
 
     /// Returns the entries of a copy that could not be stored.

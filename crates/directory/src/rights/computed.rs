@@ -191,8 +191,8 @@ impl RequesterRights<'_> {
     }
 }
 
-/// Returns the values of contextCSN. Only a top entry has them, and only of a database that other
-/// servers copy.
+/// Returns the values of contextCSN. Only a top entry has them, and only of a database that is
+/// a copy or that other servers copy.
 fn context_csn(view: &View<'_>, id: EntryId) -> Result<Vec<Vec<u8>>, StoreError> {
     let is_top = view.parent(id)?.is_none();
     let changes = view.changes()?;

@@ -233,7 +233,9 @@ impl<'d> StoredSearch<'d, '_> {
         };
         let is_whole = scope == Scope::Subtree && database.suffixes().contains(&query.base);
         let planned = lookup.find().and_then(|found| {
-            let start = SyncStart::plan(&view, request, is_whole)?;
+            let server = directory.core().csn.server();
+            let sole_server = database.is_multi_provider().then_some(server);
+            let start = SyncStart::plan(&view, request, (is_whole, sole_server))?;
             Ok(found.map(|(base, _)| (base.into_owned(), start)))
         });
         snapshots.give(view);

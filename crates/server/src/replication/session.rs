@@ -154,6 +154,11 @@ impl<'l> Session<'l> {
             .iter_mut()
             .zip(random)
             .for_each(|(to, from)| *to = from);
+        // Clients and other consumers may have moved the state meanwhile.
+        let database = self.source.newest().database_at(&self.task.store);
+        if let Some(Ok(state)) = database.map(|database| database.content_state()) {
+            self.consumer.has_stored(Vector::of(state));
+        }
         self.consumer.connected(now_ms(), BindSecrets(secrets))?;
         self.send()
     }

@@ -69,6 +69,24 @@ impl PackedCsn {
         digits.fold(0, |number, digit| number << 4 | digit)
     }
 
+    /// Returns the next number: the modification is one more. No server gives it to a change.
+    #[must_use]
+    pub fn successor(&self) -> PackedCsn {
+        let mut next = *self;
+        // The last digit is the upper half of its byte.
+        for at in (SERVER_AT + 3..DIGITS).rev() {
+            let digit = self.digit(at) + 1;
+            let shift = if at.is_multiple_of(2) { 4 } else { 0 };
+            if let Some(byte) = next.0.get_mut(at / 2) {
+                *byte = *byte & !(15 << shift) | (digit & 15) << shift;
+            }
+            if digit <= 15 {
+                return next;
+            }
+        }
+        *self
+    }
+
     /// Returns the text.
     #[must_use]
     pub fn text(&self) -> String {
@@ -161,6 +179,27 @@ mod tests {
         fn any_text_has_an_answer(text in "[0-9a-fZ#.]{0,45}") {
             let _ = PackedCsn::parse(text.as_bytes());
         }
+    }
+
+    #[test]
+    fn a_successor_is_greater_and_of_the_same_change() {
+        let number = |tail: &str| {
+            let text = format!("20070131235959.000000Z#00000a#0fe#{tail}");
+            PackedCsn::parse(text.as_bytes()).unwrap()
+        };
+        for (tail, next) in [
+            ("000000", "000001"),
+            ("00000f", "000010"),
+            ("0fffff", "100000"),
+        ] {
+            assert_eq!(number(tail).successor(), number(next));
+            assert!(number(tail).successor() > number(tail));
+        }
+        assert_eq!(
+            number("ffffff").successor(),
+            number("ffffff"),
+            "there is no other"
+        );
     }
 
     #[test]

@@ -2,15 +2,18 @@
 //!
 //! ```text
 //!   changes       position             -> record: kind, CSN, entry, names, operations
-//!   change_csn    server, CSN          -> position
+//!   change_csn    server, CSN, position   -> nothing
 //!   tombstones    0, entryUUID         -> CSN and position of the deletion, name
-//!                 1, server, CSN       -> entryUUID
+//!                 1, server, CSN, entryUUID -> nothing
 //!   meta          "changes"            -> LogState: positions, octets, vector, horizons
 //! ```
 //!
 //! Positions count the changes and are never reused. The *vector* has the greatest CSN of each
 //! server up to which the content is complete. It is written with the changes, so a crash cannot
 //! separate them. The *horizon* has the greatest CSN of each server that the log has dropped.
+//!
+//! Changes of other servers may share a number, and may come out of order. See `is_unordered` of
+//! [`NewChange`].
 //!
 //! Appending is in `write`, reading in `view`. A commit that appends drops old records too, twice
 //! as many at most. A bulk load writes one record, and drops the others. Consumers from before it
@@ -27,7 +30,9 @@ mod vector;
 mod tests;
 
 pub use csn::PackedCsn;
-pub(crate) use key::{BY_CSN, csn_key, tombstone_key, uuid_key};
+pub(crate) use key::{
+    BY_CSN, change_key, change_of_key, csn_key, tombstone_key, tombstone_of_key, uuid_key,
+};
 pub use record::{ChangeKind, ChangeOperation, ChangeRecord, NewChange, NewOperation, NewRename};
 pub use retention::Retention;
 pub(crate) use retention::SharedRetention;

@@ -75,7 +75,7 @@ pub struct NewChange<'a> {
     pub rename: Option<NewRename<'a>>,
     /// The changed attributes in their order.
     pub operations: &'a [NewOperation<'a>],
-    /// True if CSNs of the same server do not ascend with positions here.
+    /// True if other changes up to its number may follow, so that no state can end with it.
     pub is_unordered: bool,
 }
 
@@ -123,7 +123,7 @@ pub struct ChangeRecord<'a> {
     pub dn: &'a str,
     /// The new name of a rename.
     pub rename: Option<NewRename<'a>>,
-    /// True if CSNs of the same server do not ascend with positions here.
+    /// True if other changes up to its number may follow, so that no state can end with it.
     pub is_unordered: bool,
     operations: &'a [u8],
     operation_count: u64,

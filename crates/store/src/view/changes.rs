@@ -2,7 +2,10 @@
 
 use super::state::View;
 use super::walk::AllEntries;
-use crate::changes::{BY_CSN, ChangeRecord, CsnVector, LogState, PackedCsn, csn_key, uuid_key};
+use crate::changes::{
+    BY_CSN, ChangeRecord, CsnVector, LogState, PackedCsn, change_of_key, csn_key, tombstone_of_key,
+    uuid_key,
+};
 use crate::error::{Damage, StoreError};
 use fulgurite::Snapshot;
 
@@ -43,14 +46,18 @@ impl<T: Snapshot> View<'_, T> {
         record.map(ChangeRecord::decode).transpose()
     }
 
-    /// Returns the position of a change by its number.
+    /// Returns the position of the first change with a number.
     ///
     /// # Errors
     /// [`StoreError`].
     pub fn change_of(&self, csn: PackedCsn) -> Result<Option<u64>, StoreError> {
-        let position = self.txn.get(self.store.dbs.change_csn, &csn_key(csn))?;
-        let position = position.map(|bytes| bytes.try_into().map(u64::from_be_bytes));
-        Ok(position.transpose().map_err(|_| Damage::Changes)?)
+        let mut cursor = self.txn.cursor(self.store.dbs.change_csn)?;
+        let row = cursor.seek_range(&csn_key(csn))?;
+        let Some((key, _)) = row.filter(|(key, _)| key.starts_with(&csn_key(csn))) else {
+            return Ok(None);
+        };
+        let (_, position) = change_of_key(key).ok_or(Damage::Changes)?;
+        Ok(Some(position))
     }
 
     /// Returns the positions of all changes that a vector does not cover, ascending; `None` if
@@ -67,20 +74,19 @@ impl<T: Snapshot> View<'_, T> {
         let mut cursor = self.txn.cursor(self.store.dbs.change_csn)?;
         let mut row = cursor.first()?;
         while let Some((key, _)) = row {
-            let csn = key.get(2..).and_then(PackedCsn::from_bytes);
-            let server = csn.ok_or(Damage::Changes)?.server();
-            // The row of the vector's own number is covered.
+            let server = change_of_key(key).ok_or(Damage::Changes)?.0.server();
+            // The rows of the vector's own number are covered.
             if let Some(covered) = vector.of(server) {
                 row = cursor.seek_range(&csn_key(covered))?;
-                if row.is_some_and(|(key, _)| key == csn_key(covered)) {
+                while row.is_some_and(|(key, _)| key.starts_with(&csn_key(covered))) {
                     row = cursor.next()?;
                 }
             }
-            while let Some((key, position)) = row
+            while let Some((key, _)) = row
                 && key.starts_with(&server.to_be_bytes())
             {
-                let position = position.try_into().map(u64::from_be_bytes);
-                positions.push(position.map_err(|_| Damage::Changes)?);
+                let (_, position) = change_of_key(key).ok_or(Damage::Changes)?;
+                positions.push(position);
                 if positions.len() > max {
                     return Ok(None);
                 }
@@ -122,10 +128,8 @@ impl<T: Snapshot> View<'_, T> {
         let mut deleted = Vec::new();
         let mut cursor = self.txn.cursor(self.store.dbs.tombstones)?;
         let mut row = cursor.seek_range(&[BY_CSN])?;
-        while let Some((key, uuid)) = row {
-            let csn = key.get(3..).and_then(PackedCsn::from_bytes);
-            let uuid: Option<[u8; 16]> = uuid.try_into().ok();
-            let (csn, uuid) = csn.zip(uuid).ok_or(Damage::Changes)?;
+        while let Some((key, _)) = row {
+            let (csn, uuid) = tombstone_of_key(key).ok_or(Damage::Changes)?;
             if !vector.covers(csn) {
                 deleted.push(uuid);
             }

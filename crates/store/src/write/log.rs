@@ -47,6 +47,23 @@ impl Writer<'_> {
         Ok(())
     }
 
+    /// Puts a state in place of a newer one. No consumer can go on from a state before, so the log
+    /// loses its records.
+    ///
+    /// # Errors
+    /// [`StoreError::Engine`].
+    pub fn rewind_vector(&mut self, vector: CsnVector) -> Result<(), StoreError> {
+        self.reset_vector(vector)?;
+        self.apply(|writer| {
+            let View { txn, store, .. } = &mut writer.view;
+            writer.log.drop_all(txn, store)
+        })?;
+        let state = self.log_state_mut()?;
+        state.horizon = state.vector.clone();
+        state.tombstone_horizon = state.vector.clone();
+        Ok(())
+    }
+
     /// Sets if the vector is part of the exported content.
     ///
     /// # Errors

@@ -1,8 +1,8 @@
 //! The tables of the log in a writer's transaction: appending, and dropping the old end.
 
 use crate::changes::{
-    BY_CSN, ChangeKind, ChangeRecord, LogState, NewChange, PackedCsn, csn_key, tombstone_key,
-    uuid_key,
+    BY_CSN, ChangeKind, ChangeRecord, LogState, NewChange, PackedCsn, change_key, tombstone_key,
+    tombstone_of_key, uuid_key,
 };
 use crate::error::{Damage, StoreError};
 use fulgurite::{Snapshot, WriteTxn};
@@ -31,18 +31,21 @@ impl LogWriter {
         change.encode(&mut self.record);
         state.newest += 1;
         state.bytes += self.record.len() as u64;
+        let key = change_key(change.csn, state.newest);
         let position = state.newest.to_be_bytes();
         debug_assert!(matches!(txn.get(dbs.changes, &position), Ok(None)));
         txn.put(dbs.changes, &position, &self.record)?;
-        txn.put(dbs.change_csn, &csn_key(change.csn), &position)?;
+        txn.put(dbs.change_csn, &key, &[])?;
         match change.kind {
             ChangeKind::Delete => {
+                forget_tombstone(txn, store, change.uuid)?;
                 let mut tombstone = change.csn.as_bytes().to_vec();
                 tombstone.extend_from_slice(&position);
                 tombstone.extend_from_slice(&change.time_us.to_le_bytes());
                 tombstone.extend_from_slice(change.dn.as_bytes());
                 txn.put(dbs.tombstones, &uuid_key(change.uuid), &tombstone)?;
-                txn.put(dbs.tombstones, &tombstone_key(change.csn), &change.uuid)?;
+                let by_csn = tombstone_key(change.csn, change.uuid);
+                txn.put(dbs.tombstones, &by_csn, &[])?;
             }
             ChangeKind::Add => forget_tombstone(txn, store, change.uuid)?,
             _ => {}
@@ -67,7 +70,8 @@ impl LogWriter {
             if state.oldest >= state.newest || state.len() <= retention.records_min {
                 break;
             }
-            let key = state.oldest.to_be_bytes();
+            let position = state.oldest;
+            let key = position.to_be_bytes();
             let Some(bytes) = txn.get(store.dbs.changes, &key)? else {
                 // A load leaves positions without a record.
                 state.oldest += 1;
@@ -79,7 +83,8 @@ impl LogWriter {
                 break;
             }
             let (csn, len) = (record.csn, bytes.len() as u64);
-            drop_record(txn, store, &key, csn)?;
+            txn.delete(store.dbs.changes, &key)?;
+            txn.delete(store.dbs.change_csn, &change_key(csn, position))?;
             state.horizon.raise(csn);
             state.bytes = state.bytes.saturating_sub(len);
             state.oldest += 1;
@@ -103,20 +108,6 @@ impl LogWriter {
     }
 }
 
-fn drop_record(
-    txn: &mut WriteTxn<'_>,
-    store: &crate::Store,
-    position: &[u8; 8],
-    csn: PackedCsn,
-) -> Result<(), StoreError> {
-    txn.delete(store.dbs.changes, position)?;
-    let key = csn_key(csn);
-    if txn.get(store.dbs.change_csn, &key)? == Some(position) {
-        txn.delete(store.dbs.change_csn, &key)?;
-    }
-    Ok(())
-}
-
 fn forget_tombstone(
     txn: &mut WriteTxn<'_>,
     store: &crate::Store,
@@ -130,7 +121,7 @@ fn forget_tombstone(
         .get(..PackedCsn::LEN)
         .and_then(PackedCsn::from_bytes);
     let csn = csn.ok_or(Damage::Changes)?;
-    txn.delete(store.dbs.tombstones, &tombstone_key(csn))?;
+    txn.delete(store.dbs.tombstones, &tombstone_key(csn, uuid))?;
     txn.delete(store.dbs.tombstones, &key)?;
     Ok(())
 }
@@ -149,19 +140,17 @@ fn trim_tombstones(
         let prefix = [BY_CSN, high, low];
         let mut cursor = txn.cursor(store.dbs.tombstones)?;
         let first = cursor.seek_range(&prefix)?;
-        let Some((key, uuid)) = first.filter(|(key, _)| key.starts_with(&prefix)) else {
+        let Some((key, _)) = first.filter(|(key, _)| key.starts_with(&prefix)) else {
             continue;
         };
-        let csn = key.get(3..).and_then(PackedCsn::from_bytes);
-        let uuid: Option<[u8; 16]> = uuid.try_into().ok();
-        let (csn, uuid) = csn.zip(uuid).ok_or(Damage::Changes)?;
+        let (csn, uuid) = tombstone_of_key(key).ok_or(Damage::Changes)?;
         let tombstone = txn.get(store.dbs.tombstones, &uuid_key(uuid))?;
         let deleted_us =
             tombstone.and_then(|bytes| crate::bytes::u64_at(bytes, PackedCsn::LEN + 8));
         let age_us = now_us.saturating_sub(deleted_us.ok_or(Damage::Changes)?);
         if age_us > age_us_max {
             txn.delete(store.dbs.tombstones, &uuid_key(uuid))?;
-            txn.delete(store.dbs.tombstones, &tombstone_key(csn))?;
+            txn.delete(store.dbs.tombstones, &tombstone_key(csn, uuid))?;
             state.tombstone_horizon.raise(csn);
         }
     }

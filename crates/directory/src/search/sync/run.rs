@@ -348,12 +348,15 @@ impl<'d> SyncRun<'d> {
         }
     }
 
-    /// Tells the consumer a state that no entry has told.
+    /// Tells the consumer a state that no entry has told. The end of a refresh tells it otherwise.
     fn tell(&mut self, out: &mut Vec<u8>, vector: &CsnVector) {
-        if !matches!(self.phase, Phase::Persist) || self.told.covers_all(vector) {
+        if self.told.covers_all(vector) {
             return;
         }
         self.told.raise_all(vector);
+        if !matches!(self.phase, Phase::Persist) {
+            return;
+        }
         let cookie = self.form.vector(&self.told);
         encode::sync_info(out, self.content.id, &SyncInfo::NewCookie(&cookie));
     }

@@ -54,18 +54,21 @@ impl SyncStart {
     /// Plans the refresh for a request.
     ///
     /// # Errors
-    /// unwillingToPerform for a consumer that knows more than this server.
+    /// unwillingToPerform for a consumer that knows more than this server, or only more of the
+    /// changes of `sole_server`.
     pub(crate) fn plan(
         view: &View<'_>,
         request: &SyncRequest<'_>,
-        is_whole_tree: bool,
+        (is_whole_tree, sole_server): (bool, Option<u16>),
     ) -> OpResult<SyncStart> {
         let failed = |error| result::store(&error);
         let cookie = RequestCookie::parse(request.cookie);
         let state = view.changes().map_err(failed)?;
         let known = &cookie.vector;
+        // A provider among several is behind others in what they have changed.
         let is_newer = |held: fulgurite_store::PackedCsn| {
-            known.of(held.server()).is_some_and(|csn| csn > held)
+            sole_server.is_none_or(|server| server == held.server())
+                && known.of(held.server()).is_some_and(|csn| csn > held)
         };
         if state.vector.iter().any(is_newer) {
             let text = "consumer state is newer than provider!";
@@ -74,10 +77,12 @@ impl SyncStart {
         let lacks = |held: fulgurite_store::PackedCsn| known.of(held.server()).is_none();
         let plan = if state.vector.iter().any(lacks) || state.vector.is_empty() {
             SyncPlan::Full(None)
-        } else if known.covers_all(&state.vector) {
-            SyncPlan::Nothing
         } else if known.covers_all(&state.horizon) {
+            // A copy has changes that the vector does not cover yet.
             match view.changes_beyond(known, CHANGES_MAX).map_err(failed)? {
+                Some(positions) if positions.is_empty() && known.covers_all(&state.vector) => {
+                    SyncPlan::Nothing
+                }
                 Some(positions) => SyncPlan::Log(positions),
                 None => SyncPlan::Full(Some(known.clone()).filter(|_| is_whole_tree)),
             }

@@ -4,12 +4,12 @@ use std::collections::HashMap;
 
 use fulgurite_ldap::ContentChange;
 use fulgurite_ldap::control::EntryUuid;
-use fulgurite_schema::{Assertion, AttributeDescription, AttributeSelector, Filter};
-use fulgurite_store::{EntryId, Scope, Writer};
+use fulgurite_schema::{Assertion, AttributeSelector, Filter};
+use fulgurite_store::{CsnVector, EntryId, Scope, StoreError, Writer};
 
 use super::content::CopiedContent;
 use super::error::{ContentError, ContentResult};
-use super::state::{self, State};
+use super::reached::{texts_of, vector_of};
 use crate::core::database::Database;
 use crate::core::foundation::Core;
 
@@ -34,29 +34,38 @@ pub(crate) struct Applier<'a, 'd> {
     pub(super) database: &'d Database,
     pub(super) writer: &'a mut Writer<'d>,
     pub(super) content: &'a mut CopiedContent,
-    /// `contextCSN`; `None` if the schema lacks it.
-    pub(super) context_csn: Option<AttributeDescription>,
+    /// The vector of the store.
+    pub(super) vector: CsnVector,
+    pub(super) has_reached: bool,
+    /// The state that the copy has right after the present change, if the next one says so.
+    pub(super) reached_next: CsnVector,
     /// Entries of the batch: the look-up before the first change, and what the batch did to them.
     pub(super) known: HashMap<EntryUuid, Option<EntryId>>,
     pub(super) report: ContentReport,
 }
 
 impl<'a, 'd> Applier<'a, 'd> {
+    /// Reads the state of the copy.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the store fails.
     pub(crate) fn new(
         core: &'d Core,
         database: &'d Database,
         writer: &'a mut Writer<'d>,
         content: &'a mut CopiedContent,
-    ) -> Applier<'a, 'd> {
-        Applier {
-            context_csn: state::context_csn(&core.schema),
+    ) -> Result<Applier<'a, 'd>, StoreError> {
+        Ok(Applier {
+            vector: writer.log_state()?.vector.clone(),
+            has_reached: false,
+            reached_next: CsnVector::default(),
             core,
             database,
             writer,
             content,
             known: HashMap::new(),
             report: ContentReport::default(),
-        }
+        })
     }
 
     /// Applies the changes in their order. The caller commits.
@@ -65,9 +74,12 @@ impl<'a, 'd> Applier<'a, 'd> {
     /// [`ContentError::Store`], after which the transaction must not be committed.
     pub(crate) fn run(mut self, changes: &[ContentChange]) -> Result<ContentReport, ContentError> {
         self.look_up(changes)?;
-        let mut state = None;
-        for change in changes {
-            match self.apply(change, &mut state) {
+        for (at, change) in changes.iter().enumerate() {
+            self.reached_next = match changes.get(at + 1) {
+                Some(ContentChange::Reached { csns, .. }) => vector_of(csns),
+                _ => CsnVector::default(),
+            };
+            match self.apply(change) {
                 Ok(()) => self.report.applied += 1,
                 Err(ContentError::Refused(reason)) => self.refuse(change, &reason)?,
                 Err(ContentError::LostSync(reason)) => {
@@ -77,14 +89,13 @@ impl<'a, 'd> Applier<'a, 'd> {
                 Err(error) => return Err(error),
             }
         }
-        if let Some(state) = state {
-            self.write_state(&state)?;
-            self.report.state = Some(state.csns());
+        if self.has_reached {
+            self.report.state = Some(texts_of(&self.vector));
         }
         Ok(self.report)
     }
 
-    fn apply(&mut self, change: &ContentChange, state: &mut Option<State>) -> ContentResult {
+    fn apply(&mut self, change: &ContentChange) -> ContentResult {
         match change {
             ContentChange::BeginRefresh => {
                 self.content.named.clear();
@@ -92,7 +103,7 @@ impl<'a, 'd> Applier<'a, 'd> {
                 self.content.is_refreshing = true;
                 Ok(())
             }
-            ContentChange::Entry(entry) => self.entry_state(entry, state.as_ref()),
+            ContentChange::Entry(entry) => self.entry_state(entry),
             ContentChange::Delete { uuid, csn } => self.delete(uuid, csn.as_deref()),
             ContentChange::Present(uuids) => self.name_present(uuids),
             ContentChange::DropUnnamed { state } => self.drop_unnamed(state),
@@ -102,14 +113,7 @@ impl<'a, 'd> Applier<'a, 'd> {
                 self.drop_parked()?;
                 self.drop_below_glue()
             }
-            ContentChange::Reached { csns, replaces } => {
-                let held = match state.take() {
-                    Some(held) => held,
-                    None => self.read_state()?,
-                };
-                *state = Some(held.with(csns, *replaces));
-                Ok(())
-            }
+            ContentChange::Reached { csns, replaces } => self.reach(csns, *replaces),
             ContentChange::Operation(operation) => self.logged(operation),
         }
     }

@@ -5,25 +5,21 @@
 //! or for its deletion. If clients may update the copy, the newer entry wins.
 
 use fulgurite_ldap::ContentEntry;
+use fulgurite_ldap::control::EntryUuid;
 use fulgurite_schema::{CheckedEntry, Dn, Entry};
-use fulgurite_store::EntryId;
+use fulgurite_store::{EntryId, PackedCsn};
 
 use super::applier::Applier;
 use super::error::{ContentResult, refused};
-use super::state::State;
 
 impl Applier<'_, '_> {
     /// Stores the state of an entry.
-    pub(super) fn entry_state(
-        &mut self,
-        given: &ContentEntry,
-        state: Option<&State>,
-    ) -> ContentResult {
+    pub(super) fn entry_state(&mut self, given: &ContentEntry) -> ContentResult {
         let entry = self.incoming(given)?;
         let found = self.entry_of(&given.uuid)?;
         let id = match found {
             Some(id) => self.change(id, entry)?,
-            None if self.was_deleted_here(&entry, state)? => return Ok(()),
+            None if self.was_deleted(&given.uuid, &entry)? => return self.release(&given.uuid),
             None => self.add(entry)?,
         };
         self.known.insert(given.uuid, id.or(found));
@@ -33,16 +29,19 @@ impl Applier<'_, '_> {
         self.release(&given.uuid)
     }
 
-    /// Returns true if clients may update the copy, and have deleted an entry in this state.
-    fn was_deleted_here(&self, entry: &Entry, state: Option<&State>) -> ContentResult<bool> {
-        let csn = csn_of(self, entry);
-        if !self.content.multi_provider || csn.is_empty() {
+    /// Returns true if clients may update the copy, and a later change than this one was a deletion.
+    fn was_deleted(&mut self, uuid: &EntryUuid, entry: &Entry) -> ContentResult<bool> {
+        let csn = PackedCsn::parse(csn_of(self, entry).as_bytes());
+        let Some(csn) = csn.filter(|_| self.content.multi_provider) else {
             return Ok(false);
+        };
+        if let Some(tombstone) = self.writer.tombstone(*uuid)? {
+            return Ok(tombstone.csn >= csn);
         }
-        match state {
-            Some(state) => Ok(state.covers(&csn)),
-            None => Ok(self.read_state()?.covers(&csn)),
-        }
+        // The memory of a deletion ends. A state from before it is not news.
+        let forgotten = &self.writer.log_state()?.tombstone_horizon;
+        let may_be = forgotten.iter().any(|deletion| deletion > csn);
+        Ok(may_be && self.vector.covers(csn))
     }
 
     /// Adds an entry. Returns `None` if an entry that wins has its name.
@@ -68,7 +67,10 @@ impl Applier<'_, '_> {
         let checked = self.checked(entry)?;
         let parent = self.parent_of(&dn, csn.as_bytes())?;
         match self.writer.add(parent, &checked) {
-            Ok(id) => Ok(Some(id)),
+            Ok(id) => {
+                self.log_add(id, checked.entry())?;
+                Ok(Some(id))
+            }
             Err(error) => {
                 self.remove_empty_glue(Some(parent))?;
                 Err(error.into())
@@ -77,26 +79,19 @@ impl Applier<'_, '_> {
     }
 
     /// Replaces the content of an entry, whose children stay.
-    fn take_over(&mut self, holder: EntryId, mut entry: Entry) -> ContentResult<EntryId> {
+    fn take_over(&mut self, holder: EntryId, entry: Entry) -> ContentResult<EntryId> {
         let held = self.copy_of(holder)?;
         let uuid = held.values(self.core.types.entry_uuid.attribute).first();
         let uuid = uuid.and_then(|text| uuid::Uuid::try_parse_ascii(text).ok());
         if let Some(uuid) = uuid {
             self.known.insert(uuid.into_bytes(), None);
         }
-        self.keep_state(&mut entry, &held);
+        let csn = PackedCsn::parse(csn_of(self, &entry).as_bytes());
         let checked = self.checked(entry)?;
         self.writer.modify(holder, &checked)?;
+        self.log_delete(holder, &held, csn)?;
+        self.log_add(holder, checked.entry())?;
         Ok(holder)
-    }
-
-    /// Keeps the state of the copy in the suffix entry.
-    fn keep_state(&self, entry: &mut Entry, held: &Entry) {
-        if let Some(context) = &self.context_csn
-            && let Some(state) = held.attribute(context)
-        {
-            entry.set(context, state.values.clone());
-        }
     }
 
     /// Brings an entry into a new state, and under its name.
@@ -116,14 +111,16 @@ impl Applier<'_, '_> {
         let parent = self.writer.parent(id)?;
         match parent {
             Some(parent) if is_respelled => self.writer.rename(id, parent, &checked)?,
-            _ if checked.entry().attributes == held.attributes => {}
+            _ if checked.entry().attributes == held.attributes => return Ok(Some(id)),
             _ => self.writer.modify(id, &checked)?,
         }
+        self.log_change(id, &held, checked.entry())?;
         Ok(Some(id))
     }
 
     pub(super) fn rename(&mut self, id: EntryId, entry: Entry, csn: &str) -> ContentResult {
         let dn = entry.dn.clone();
+        let held = self.copy_of(id)?;
         let checked = self.checked(entry)?;
         let old_parent = self.writer.parent(id)?;
         let parent = self.parent_of(&dn, csn.as_bytes())?;
@@ -148,6 +145,7 @@ impl Applier<'_, '_> {
             None => None,
         };
         self.writer.rename(id, parent, &checked)?;
+        self.log_change(id, &held, checked.entry())?;
         self.content.parked.retain(|parked| *parked != id);
         if let Some(glue) = glue {
             self.move_children(glue, id)?;
@@ -206,9 +204,11 @@ impl Applier<'_, '_> {
 
     /// Gives an entry another name until the provider tells its new one.
     fn park(&mut self, holder: EntryId) -> ContentResult {
+        let held = self.copy_of(holder)?;
         self.set_aside(holder)?;
         self.content.parked.push(holder);
-        Ok(())
+        let aside = self.copy_of(holder)?;
+        self.log_change(holder, &held, &aside)
     }
 
     /// Gives an entry a name that no other has.

@@ -69,22 +69,17 @@ impl Applier<'_, '_> {
         Ok(entry.is_some_and(|entry| is_glue(&self.core.types, &entry)))
     }
 
-    /// Puts glue in the place of an entry whose children stay. It keeps the state of the copy.
+    /// Puts glue in the place of an entry whose children stay.
     pub(super) fn turn_to_glue(&mut self, id: EntryId) -> ContentResult {
         let held = self.copy_of(id)?;
         let csn = held.attribute(&self.core.types.entry_csn);
         let csn = csn.and_then(|csn| csn.values.first());
-        let mut glue = self.glue(held.dn.clone(), &csn.cloned().unwrap_or_default());
-        if let Some(context) = &self.context_csn
-            && let Some(state) = held.attribute(context)
-        {
-            glue.set_operational(&self.core.schema, context, state.values.clone());
-        }
+        let glue = self.glue(held.dn.clone(), &csn.cloned().unwrap_or_default());
         Ok(self.writer.modify(id, &glue)?)
     }
 
-    /// Removes glue without children, and then that above it. The suffix stays, because it has the
-    /// state of the copy.
+    /// Removes glue without children, and then that above it. The suffix stays, because it shows
+    /// the state of the copy.
     pub(super) fn remove_empty_glue(&mut self, id: Option<EntryId>) -> ContentResult {
         let mut next = id;
         while let Some(id) = next.filter(|id| *id != EntryId::ROOT) {

@@ -48,8 +48,7 @@ impl Applier<'_, '_> {
             .map_err(|error| ContentError::Refused(format!("{}: {error}", given.description)))?;
         let kind = description.attribute;
         let is_ours = Computed::of(&self.core.types, kind).is_some()
-            || self.database.memberships.compute(kind)
-            || self.context_csn.as_ref() == Some(&description);
+            || self.database.memberships.compute(kind);
         if is_ours || given.values.is_empty() || !self.content.selection.has(schema, &description) {
             return Ok(None);
         }
@@ -79,9 +78,8 @@ impl Applier<'_, '_> {
     pub(super) fn keep_others(&self, entry: &mut Entry, held: &Entry) {
         let schema = &self.core.schema;
         for attribute in &held.attributes {
-            let is_state = self.context_csn.as_ref() == Some(&attribute.description);
             let is_copied = self.content.selection.has(schema, &attribute.description);
-            if (is_state || !is_copied) && entry.attribute(&attribute.description).is_none() {
+            if !is_copied && entry.attribute(&attribute.description).is_none() {
                 entry.attributes.push(attribute.clone());
             }
         }

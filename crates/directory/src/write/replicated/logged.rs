@@ -5,7 +5,7 @@
 
 use fulgurite_ldap::{ContentAttribute, LoggedKind, LoggedOperation, ModifyOperation};
 use fulgurite_schema::{Attribute, AttributeDescription, Dn, Entry};
-use fulgurite_store::EntryId;
+use fulgurite_store::{EntryId, PackedCsn};
 
 use super::applier::Applier;
 use super::entry_state::csn_of;
@@ -40,7 +40,9 @@ impl Applier<'_, '_> {
                 self.logged_add(dn, attributes)
             }
             (LoggedKind::Add(_), Some(_)) => lost(&dn, "the new entry exists"),
-            (LoggedKind::Delete, Some(id)) => self.remove(id),
+            (LoggedKind::Delete, Some(id)) => {
+                self.remove(id, PackedCsn::parse(operation.csn.as_bytes()))
+            }
             // It is what the log says.
             (LoggedKind::Delete, None) => Ok(()),
             (_, None) => lost(&dn, "no such entry"),
@@ -49,9 +51,10 @@ impl Applier<'_, '_> {
                 if self.is_older(&held, &operation.csn) {
                     return Ok(());
                 }
-                let entry = self.changed(held, list)?;
+                let entry = self.changed(held.clone(), list)?;
                 let checked = self.checked(entry)?;
-                Ok(self.writer.modify(id, &checked)?)
+                self.writer.modify(id, &checked)?;
+                self.log_change(id, &held, checked.entry())
             }
             (LoggedKind::Rename { .. }, Some(id)) => self.logged_rename(id, operation),
         }

@@ -5,7 +5,8 @@
 //!     (a batch)                 |       `-> incoming   attributes by the schema, massage, selection
 //!                               +--> removal       delete, glue in place of parents, unnamed entries
 //!                               +--> logged        operations of an access log
-//!                               +--> reached       the state, in the same transaction
+//!                               +--> reached       the store's vector, in the same transaction
+//!                               +--> change_record the log of changes, for consumers of this server
 //!                               `--> quarantine    entries that cannot be stored
 //! ```
 //!
@@ -13,6 +14,7 @@
 //! the store refuses waits in the quarantine, and the others go on.
 
 pub(crate) mod applier;
+mod change_record;
 mod content;
 mod entry_state;
 mod error;
@@ -23,11 +25,10 @@ mod named_entries;
 mod quarantine;
 mod reached;
 mod removal;
-mod state;
 
 pub use applier::ContentReport;
 pub use content::{ContentOptions, CopiedContent};
 pub use error::ContentError;
 pub use quarantine::QuarantinedEntry;
 pub(crate) use quarantine::quarantined;
-pub(crate) use state::state_of;
+pub(crate) use reached::state_of;

@@ -69,7 +69,7 @@ impl Applier<'_, '_> {
         let rows = quarantined(view)?;
         let rid = self.content.rid;
         for row in rows.iter().filter(|row| row.rid == rid) {
-            match self.entry_state(&row.entry, None) {
+            match self.entry_state(&row.entry) {
                 Ok(()) | Err(ContentError::Refused(_)) => {}
                 Err(error) => return Err(error),
             }

@@ -1,38 +1,60 @@
-//! Stores the state of a copy, in the transaction of the changes that it covers.
+//! The state of a copy: the vector of the store, which moves with the changes that it covers.
 
-use fulgurite_schema::CheckedEntry;
-use fulgurite_store::{EntryId, View};
+use fulgurite_store::{CsnVector, EntryId, PackedCsn, Snapshot, StoreError, View};
 
 use super::applier::Applier;
 use super::error::ContentResult;
-use super::state::{State, state_of};
 
 impl Applier<'_, '_> {
-    /// Returns the stored state.
-    pub(super) fn read_state(&self) -> ContentResult<State> {
-        let view: &View<'_, _> = self.writer;
-        Ok(State::of(&state_of(self.database, view)?))
+    /// Moves the vector: up, or to where a provider is that has lost changes.
+    pub(super) fn reach(&mut self, csns: &[String], replaces: bool) -> ContentResult {
+        let numbers = vector_of(csns);
+        let is_behind = |held: PackedCsn| {
+            let number = numbers.of(held.server());
+            number.is_some_and(|csn| csn < held)
+        };
+        if replaces && self.vector.iter().any(is_behind) {
+            let others = self.vector.iter();
+            let others = others.filter(|held| numbers.of(held.server()).is_none());
+            self.vector = others.chain(numbers.iter()).collect();
+            self.writer.rewind_vector(self.vector.clone())?;
+        }
+        for csn in numbers.iter() {
+            self.vector.raise(csn);
+            self.writer.raise_vector(csn)?;
+        }
+        let own = numbers.of(self.core.csn.server());
+        if let Some(own) = own.filter(|_| self.content.multi_provider) {
+            self.core.csn.continue_after(own);
+        }
+        self.has_reached = true;
+        self.show_state()
     }
 
-    /// Stores the state. A missing suffix entry becomes glue.
-    pub(super) fn write_state(&mut self, state: &State) -> ContentResult {
-        let Some(context_csn) = self.context_csn.clone() else {
+    /// Makes a missing suffix entry glue, because it shows the state.
+    fn show_state(&mut self) -> ContentResult {
+        let suffix = self.database.suffixes().first().cloned();
+        let Some((suffix, newest)) = suffix.zip(self.vector.iter().max()) else {
             return Ok(());
         };
-        let Some(suffix) = self.database.suffixes().first().cloned() else {
-            return Ok(());
-        };
-        let newest = state.newest();
-        let id = self.entry_or_glue(&suffix, newest.as_bytes())?;
+        let id = self.entry_or_glue(&suffix, newest.text().as_bytes())?;
         debug_assert_ne!(id, EntryId::ROOT, "a suffix entry has an id");
-        let mut entry = self.copy_of(id)?;
-        let values = state.values();
-        let held = entry.attribute(&context_csn);
-        if held.is_some_and(|held| held.values == values) {
-            return Ok(());
-        }
-        entry.set(&context_csn, values);
-        let checked = CheckedEntry::on_trust(entry, &self.core.schema);
-        Ok(self.writer.modify(id, &checked)?)
+        Ok(())
     }
+}
+
+/// Returns the vector of some numbers. A text that is none is left out.
+pub(super) fn vector_of(csns: &[String]) -> CsnVector {
+    let numbers = csns.iter().map(String::as_bytes);
+    numbers.filter_map(PackedCsn::parse).collect()
+}
+
+/// Returns the numbers of a vector as texts.
+pub(super) fn texts_of(vector: &CsnVector) -> Vec<String> {
+    vector.iter().map(|csn| csn.text()).collect()
+}
+
+/// Returns the state of a database.
+pub(crate) fn state_of<T: Snapshot>(view: &View<'_, T>) -> Result<Vec<String>, StoreError> {
+    Ok(texts_of(&view.changes()?.vector))
 }

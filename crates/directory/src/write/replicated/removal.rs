@@ -1,20 +1,21 @@
 //! Entries that leave the content.
 
 use fulgurite_ldap::control::EntryUuid;
-use fulgurite_store::{EntryId, compile_filter};
+use fulgurite_store::{CsnVector, EntryId, PackedCsn, compile_filter};
 
 use super::applier::Applier;
 use super::entry_state::csn_of;
 use super::error::ContentResult;
-use super::state::State;
+use super::reached::vector_of;
 use crate::core::well_known_types::is_glue;
 
 impl Applier<'_, '_> {
     /// Deletes the entry with a UUID, if it is here.
     pub(super) fn delete(&mut self, uuid: &EntryUuid, csn: Option<&str>) -> ContentResult {
         self.release(uuid)?;
+        let number = csn.and_then(|csn| PackedCsn::parse(csn.as_bytes()));
         let Some(id) = self.entry_of(uuid)? else {
-            return Ok(());
+            return self.log_unknown(uuid, number);
         };
         if self.content.multi_provider {
             let held = self.copy_of(id)?;
@@ -24,7 +25,7 @@ impl Applier<'_, '_> {
             }
         }
         self.known.insert(*uuid, None);
-        self.remove_deleted(id)
+        self.remove_deleted(id, number)
     }
 
     /// Removes an entry that the provider has deleted.
@@ -32,21 +33,21 @@ impl Applier<'_, '_> {
     /// A provider deletes leaves. Children that are still here moved away before, and come later
     /// in a refresh. After that they have left the content with their parent, which slapd does not
     /// tell.
-    fn remove_deleted(&mut self, id: EntryId) -> ContentResult {
+    fn remove_deleted(&mut self, id: EntryId, csn: Option<PackedCsn>) -> ContentResult {
         let left_together = self.content.is_whole && !self.content.multi_provider;
         if !left_together || !self.writer.has_children(id)? {
-            return self.remove(id);
+            return self.remove(id, csn);
         }
         if self.content.is_refreshing {
             self.content.glued.push(id);
-            return self.remove(id);
+            return self.remove(id, csn);
         }
-        self.remove_below(id)?;
-        self.remove(id)
+        self.remove_below(id, csn)?;
+        self.remove(id, csn)
     }
 
     /// Removes everything below an entry.
-    fn remove_below(&mut self, top: EntryId) -> ContentResult {
+    fn remove_below(&mut self, top: EntryId, csn: Option<PackedCsn>) -> ContentResult {
         let mut below = self.writer.children(top)?;
         let mut looked_at = 0;
         while let Some(&id) = below.get(looked_at) {
@@ -56,6 +57,8 @@ impl Applier<'_, '_> {
         // Parents come before their children in the list.
         for id in below.into_iter().rev() {
             self.forget_uuid(id)?;
+            let entry = self.copy_of(id)?;
+            self.log_delete(id, &entry, csn)?;
             self.writer.delete(id)?;
         }
         Ok(())
@@ -76,7 +79,7 @@ impl Applier<'_, '_> {
     pub(super) fn drop_below_glue(&mut self) -> ContentResult {
         for id in std::mem::take(&mut self.content.glued) {
             if self.writer.entry(id)?.is_some() && self.is_glue(id)? {
-                self.remove_below(id)?;
+                self.remove_below(id, None)?;
                 self.remove_empty_glue(Some(id))?;
             }
         }
@@ -84,7 +87,9 @@ impl Applier<'_, '_> {
     }
 
     /// Removes an entry. Glue takes its place if it has children.
-    pub(super) fn remove(&mut self, id: EntryId) -> ContentResult {
+    pub(super) fn remove(&mut self, id: EntryId, csn: Option<PackedCsn>) -> ContentResult {
+        let entry = self.copy_of(id)?;
+        self.log_delete(id, &entry, csn)?;
         self.content.parked.retain(|parked| *parked != id);
         if self.writer.has_children(id)? {
             return self.turn_to_glue(id);
@@ -97,19 +102,19 @@ impl Applier<'_, '_> {
     /// Removes each entry of the content that the refresh has not named; `state` is that of the
     /// provider.
     pub(super) fn drop_unnamed(&mut self, state: &[String]) -> ContentResult {
-        let state = State::of(state);
+        let state = vector_of(state);
         let mut unnamed = self.unnamed(&state)?;
         // Children come before their parents.
         unnamed.sort_unstable_by_key(|(depth, id)| (std::cmp::Reverse(*depth), *id));
         for (_, id) in unnamed {
             self.forget_uuid(id)?;
-            self.remove(id)?;
+            self.remove(id, None)?;
         }
         Ok(())
     }
 
     /// Returns the entries that have not been named, each with its depth.
-    fn unnamed(&mut self, state: &State) -> ContentResult<Vec<(usize, EntryId)>> {
+    fn unnamed(&mut self, state: &CsnVector) -> ContentResult<Vec<(usize, EntryId)>> {
         let Some(base) = self.writer.find(&self.content.local_base)?.entry() else {
             return Ok(Vec::new());
         };
@@ -130,9 +135,9 @@ impl Applier<'_, '_> {
             if self.content.multi_provider {
                 let values = entry.plain_values(types.entry_csn.attribute);
                 let csn = values.and_then(|values| values.iter().next());
-                let csn = csn.map(String::from_utf8_lossy);
+                let csn = csn.and_then(PackedCsn::parse);
                 // The provider does not know this change yet.
-                if csn.is_some_and(|csn| !state.covers(&csn)) {
+                if csn.is_some_and(|csn| !state.covers(csn)) {
                     continue;
                 }
             }
@@ -145,7 +150,7 @@ impl Applier<'_, '_> {
     pub(super) fn drop_parked(&mut self) -> ContentResult {
         for id in std::mem::take(&mut self.content.parked) {
             if self.writer.entry(id)?.is_some() && !self.content.named.contains(id) {
-                self.remove(id)?;
+                self.remove(id, None)?;
             }
         }
         Ok(())

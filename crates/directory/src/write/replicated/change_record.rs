@@ -1,0 +1,217 @@
+//! The record of each replicated change in the store's log, from which other servers are kept up
+//! to date. Glue has none.
+//!
+//! A record has the number that the change got at its origin. If the vector covers that number, no
+//! consumer of this server would look for the record. Then it has the *successor* of the greatest
+//! number, as has a deletion of which the provider tells no number. A consumer takes no successor
+//! for a state, because these records are unordered.
+
+use std::borrow::Cow;
+
+use fulgurite_ldap::control::EntryUuid;
+use fulgurite_schema::{Attribute, Dn, Entry};
+use fulgurite_store::{ChangeKind, EntryId, NewChange, NewOperation, NewRename, PackedCsn};
+
+use super::applier::Applier;
+use super::error::ContentResult;
+use crate::core::entry_identity::{EntryIdentity, parse_uuid};
+
+/// The parts of a record that depend on the kind of the change.
+struct RecordParts<'r> {
+    kind: ChangeKind,
+    id: EntryId,
+    /// The entry before the change.
+    identity: EntryIdentity,
+    /// The number at the origin.
+    csn: Option<PackedCsn>,
+    author: &'r str,
+    dn: &'r str,
+    rename: Option<NewRename<'r>>,
+    operations: &'r [NewOperation<'r>],
+}
+
+impl Applier<'_, '_> {
+    /// Logs an entry that has been added.
+    pub(super) fn log_add(&mut self, id: EntryId, entry: &Entry) -> ContentResult {
+        let Some(identity) = self.identity_of(entry) else {
+            return Ok(());
+        };
+        let schema = &self.core.schema;
+        let operations = entry.attributes.iter().map(|held| NewOperation {
+            operator: b'+',
+            attribute: held.description.text(schema),
+            values: &held.values,
+        });
+        let operations: Vec<_> = operations.collect();
+        let author = self.author_of(entry);
+        self.log(&RecordParts {
+            kind: ChangeKind::Add,
+            id,
+            identity: EntryIdentity {
+                csn: None,
+                ..identity
+            },
+            csn: identity.csn,
+            author: &author,
+            dn: entry.dn.pretty(),
+            rename: None,
+            operations: &operations,
+        })
+    }
+
+    /// Logs other values or another name of an entry.
+    pub(super) fn log_change(
+        &mut self,
+        id: EntryId,
+        before: &Entry,
+        after: &Entry,
+    ) -> ContentResult {
+        let identity = self.identity_of(before);
+        let Some((identity, now)) = identity.zip(self.identity_of(after)) else {
+            return Ok(());
+        };
+        let schema = &self.core.schema;
+        let operations = differences(before, after);
+        let operations = operations.map(|(attribute, values)| NewOperation {
+            operator: b'=',
+            attribute: attribute.description.text(schema),
+            values,
+        });
+        let operations: Vec<NewOperation<'_>> = operations.collect();
+        let is_renamed = before.dn.pretty() != after.dn.pretty();
+        let leaf = after.dn.leaf().filter(|_| is_renamed);
+        let superior = after.dn.parent();
+        let superior = superior.filter(|above| before.dn.parent().as_ref() != Some(above));
+        let author = self.author_of(after);
+        self.log(&RecordParts {
+            kind: match is_renamed {
+                true => ChangeKind::Rename,
+                false => ChangeKind::Modify,
+            },
+            id,
+            identity,
+            csn: now.csn,
+            author: &author,
+            dn: before.dn.pretty(),
+            rename: leaf.as_ref().map(|leaf| NewRename {
+                new_rdn: leaf.pretty(),
+                deletes_old: true,
+                superior: superior.as_ref().map(Dn::pretty),
+            }),
+            operations: &operations,
+        })
+    }
+
+    /// Logs that an entry goes; `csn` numbers its deletion, if the provider says so.
+    pub(super) fn log_delete(
+        &mut self,
+        id: EntryId,
+        entry: &Entry,
+        csn: Option<PackedCsn>,
+    ) -> ContentResult {
+        let Some(identity) = self.identity_of(entry) else {
+            return Ok(());
+        };
+        let dn = entry.dn.pretty();
+        self.log_deletion(id, identity, dn, csn.or(identity.csn))
+    }
+
+    /// Logs the deletion of an entry that has never been here. Another provider may still send it.
+    pub(super) fn log_unknown(
+        &mut self,
+        uuid: &EntryUuid,
+        csn: Option<PackedCsn>,
+    ) -> ContentResult {
+        let csn = csn.filter(|csn| self.content.multi_provider && !self.vector.covers(*csn));
+        let known = self.writer.tombstone(*uuid)?.map(|known| known.csn);
+        if csn.is_none() || known >= csn {
+            return Ok(());
+        }
+        let identity = EntryIdentity {
+            uuid: *uuid,
+            csn: None,
+        };
+        self.log_deletion(EntryId::ROOT, identity, "", csn)
+    }
+
+    fn log_deletion(
+        &mut self,
+        id: EntryId,
+        identity: EntryIdentity,
+        dn: &str,
+        csn: Option<PackedCsn>,
+    ) -> ContentResult {
+        self.log(&RecordParts {
+            kind: ChangeKind::Delete,
+            id,
+            identity,
+            csn,
+            author: "",
+            dn,
+            rename: None,
+            operations: &[],
+        })
+    }
+
+    fn log(&mut self, parts: &RecordParts<'_>) -> ContentResult {
+        let number = parts.csn.filter(|csn| !self.vector.covers(*csn));
+        let newest = self.vector.iter().max();
+        let Some(csn) = number.or(newest.map(|csn| csn.successor())) else {
+            return Ok(());
+        };
+        debug_assert!(!self.vector.covers(csn), "consumers would not look for it");
+        let change = NewChange {
+            kind: parts.kind,
+            csn,
+            previous: parts.identity.csn,
+            uuid: parts.identity.uuid,
+            entry: parts.id,
+            time_us: self.core.clock.now().0,
+            session: 0,
+            author: parts.author,
+            dn: parts.dn,
+            rename: parts.rename,
+            operations: parts.operations,
+            is_unordered: number.is_none_or(|csn| !self.reached_next.covers(csn)),
+        };
+        Ok(self.writer.log_change(&change)?)
+    }
+
+    /// Returns the identity of an entry; `None` for glue.
+    fn identity_of(&self, entry: &Entry) -> Option<EntryIdentity> {
+        let types = &self.core.types;
+        let first = |attribute| entry.values(attribute).first();
+        let class = first(types.structural_object_class.attribute);
+        if class.is_some_and(|class| class.eq_ignore_ascii_case(b"glue")) {
+            return None;
+        }
+        let csn = first(types.entry_csn.attribute);
+        Some(EntryIdentity {
+            uuid: parse_uuid(first(types.entry_uuid.attribute)?)?,
+            csn: csn.and_then(|csn| PackedCsn::parse(csn)),
+        })
+    }
+
+    fn author_of(&self, entry: &Entry) -> String {
+        let author = entry.values(self.core.types.modifiers_name.attribute);
+        let author = author
+            .first()
+            .map_or(Cow::Borrowed(""), |name| String::from_utf8_lossy(name));
+        author.into_owned()
+    }
+}
+
+/// Returns the attributes that differ, with their values afterwards.
+fn differences<'e>(
+    before: &'e Entry,
+    after: &'e Entry,
+) -> impl Iterator<Item = (&'e Attribute, &'e [Vec<u8>])> {
+    let gone = before.attributes.iter();
+    let gone = gone.filter(|held| after.attribute(&held.description).is_none());
+    let set = after.attributes.iter().filter(|new| {
+        let held = before.attribute(&new.description);
+        held.is_none_or(|held| held.values != new.values)
+    });
+    let set = set.map(|new| (new, new.values.as_slice()));
+    gone.map(|held| (held, &[][..])).chain(set)
+}
