@@ -1,30 +1,37 @@
 //! Changes of a copied content: names, glue, deletions, the quarantine and the state.
 
-use fulgurite_directory::{ContentOptions, CopiedContent};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use fulgurite_directory::{ContentOptions, CopiedContent, OverlaySettings};
 use fulgurite_ldap::{
     ContentAttribute, ContentChange, ContentEntry, LoggedKind, LoggedOperation, ModifyOperation,
     ResultCode,
 };
-use fulgurite_policy::Syncrepl;
+use fulgurite_policy::{Origin, Syncrepl};
+use fulgurite_store::ChangeKind;
 
 use crate::support::{TOP, World};
 
-fn csn(number: u32) -> String {
+pub(crate) fn csn(number: u32) -> String {
     format!("20260101000000.{number:06}Z#000000#001#000000")
 }
 
-/// An empty database that is a copy.
-struct Copy {
-    world: World,
-    content: CopiedContent,
+/// An empty database that is a copy, and a provider of its own.
+pub(crate) struct Copy {
+    pub(crate) world: World,
+    pub(crate) content: CopiedContent,
     settings: Syncrepl,
 }
 
 impl Copy {
-    fn new(adjust: impl FnOnce(&mut Syncrepl), multi_provider: bool) -> Copy {
+    pub(crate) fn new(adjust: impl FnOnce(&mut Syncrepl), multi_provider: bool) -> Copy {
         let mut settings = Syncrepl::new(1, "ldap://h", TOP);
         adjust(&mut settings);
         let world = World::empty(|options| {
+            options.server_id = 2;
+            let overlay = OverlaySettings::new("syncprov", Origin::Default);
+            options.databases[0].overlays = vec![overlay];
             let replication = &mut options.databases[0].replication;
             replication.consumers = vec![settings.clone()];
             replication.multi_provider = multi_provider;
@@ -41,7 +48,7 @@ impl Copy {
         }
     }
 
-    fn plain() -> Copy {
+    pub(crate) fn plain() -> Copy {
         Copy::new(|_| {}, false)
     }
 
@@ -65,6 +72,18 @@ impl Copy {
     }
 }
 
+/// Returns the records of the log: kind, number of the change, entry, and if it is unordered.
+fn records(copy: &Copy) -> Vec<(ChangeKind, String, u8, bool)> {
+    let view = copy.world.store.snapshot().expect("a snapshot");
+    let newest = view.changes().expect("a log").newest;
+    let records = (1..=newest).filter_map(|position| view.change(position).expect("a log"));
+    let records = records.map(|record| {
+        let csn = record.csn.text();
+        (record.kind, csn, record.uuid[0], record.is_unordered)
+    });
+    records.collect()
+}
+
 fn attribute(name: &str, values: &[&str]) -> ContentAttribute {
     ContentAttribute {
         description: name.to_owned(),
@@ -75,7 +94,7 @@ fn attribute(name: &str, values: &[&str]) -> ContentAttribute {
     }
 }
 
-fn unit(uuid: u8, dn: &str, number: u32) -> ContentChange {
+pub(crate) fn unit(uuid: u8, dn: &str, number: u32) -> ContentChange {
     let rdn = dn.split(',').next().expect("a name");
     let (name, value) = rdn.split_once('=').expect("an RDN");
     let (class, name) = match name {
@@ -95,14 +114,14 @@ fn unit(uuid: u8, dn: &str, number: u32) -> ContentChange {
     })
 }
 
-fn delete(uuid: u8) -> ContentChange {
+pub(crate) fn delete(uuid: u8) -> ContentChange {
     ContentChange::Delete {
         uuid: [uuid; 16],
         csn: None,
     }
 }
 
-fn reached(number: u32) -> ContentChange {
+pub(crate) fn reached(number: u32) -> ContentChange {
     ContentChange::Reached {
         csns: vec![csn(number)],
         replaces: false,
@@ -518,4 +537,145 @@ fn clients_get_the_referral_of_the_copy() {
             "shadow context; no update referral"
         )
     );
+}
+
+#[test]
+fn each_change_is_logged_with_its_own_number() {
+    use ChangeKind::{Add, Delete, Modify, Rename};
+    let mut copy = Copy::plain();
+    let (a, b) = (format!("ou=a,{TOP}"), format!("ou=b,{TOP}"));
+    let below = format!("ou=c,ou=glue,{TOP}");
+    // The order of a refresh says nothing about numbers before its end.
+    copy.apply(&[
+        ContentChange::BeginRefresh,
+        unit(2, &a, 4),
+        unit(1, TOP, 2),
+        unit(3, &below, 3),
+        ContentChange::EndRefresh,
+        reached(4),
+    ]);
+    copy.apply(&[unit(2, &b, 5), reached(5)]);
+    let mut changed = unit(2, &b, 6);
+    if let ContentChange::Entry(entry) = &mut changed {
+        entry.attributes.push(attribute("description", &["x"]));
+    }
+    copy.apply(&[changed.clone(), reached(6)]);
+    copy.apply(&[changed, reached(6)]);
+    let deletion = ContentChange::Delete {
+        uuid: [2; 16],
+        csn: Some(csn(7)),
+    };
+    copy.apply(&[deletion, reached(7)]);
+    // Nobody tells the number of this deletion. Consumers have to find it all the same.
+    copy.apply(&[delete(3)]);
+    let late = csn(7).replace("#000000#001#000000", "#000000#001#000001");
+    assert_eq!(
+        records(&copy),
+        [
+            (Add, csn(4), 2, true),
+            (Add, csn(2), 1, true),
+            (Add, csn(3), 3, true),
+            (Rename, csn(5), 2, false),
+            (Modify, csn(6), 2, false),
+            (Delete, csn(7), 2, false),
+            (Delete, late, 3, true),
+        ],
+        "neither glue nor unchanged entries have records"
+    );
+    let view = copy.world.store.snapshot().unwrap();
+    let tombstone = view.tombstone([2; 16]).unwrap().expect("a memory");
+    assert_eq!((tombstone.csn.text(), tombstone.dn), (csn(7), &*b));
+    let record = view.change(5).unwrap().unwrap();
+    let operations = record.operations().unwrap();
+    let names: Vec<&str> = operations.iter().map(|one| one.attribute).collect();
+    assert_eq!(names, ["entryCSN", "description"]);
+    let report = fulgurite_store::verify(&copy.world.store.snapshot().unwrap()).unwrap();
+    assert!(report.is_clean(), "{:?}", report.problems);
+}
+
+#[test]
+fn the_state_is_the_vector_and_is_shown() {
+    let mut copy = Copy::plain();
+    copy.apply(&[unit(1, TOP, 1), reached(3)]);
+    let entry = copy.world.read(TOP, &["contextCSN"]);
+    assert_eq!(entry.get("contextCSN"), [csn(3)]);
+    let view = copy.world.store.snapshot().unwrap();
+    let vector = view.changes().unwrap().vector;
+    assert_eq!(
+        vector.iter().map(|csn| csn.text()).collect::<Vec<_>>(),
+        [csn(3)]
+    );
+    let top = view.children(fulgurite_store::EntryId::ROOT).unwrap()[0];
+    let stored = view.entry(top).unwrap().unwrap().to_entry().unwrap();
+    let context = copy
+        .world
+        .directory
+        .schema()
+        .describe(b"contextCSN")
+        .unwrap();
+    assert_eq!(stored.attribute(&context), None, "no entry has it");
+}
+
+#[test]
+fn a_state_from_before_a_deletion_is_dropped() {
+    let mut copy = Copy::new(|_| {}, true);
+    let (a, b) = (format!("ou=a,{TOP}"), format!("ou=b,{TOP}"));
+    let deletion = |uuid, number| ContentChange::Delete {
+        uuid: [uuid; 16],
+        csn: Some(csn(number)),
+    };
+    copy.apply(&[unit(1, TOP, 1), unit(2, &a, 2), reached(2)]);
+    // The first has been here, the second has not.
+    copy.apply(&[deletion(2, 8), deletion(3, 9)]);
+    copy.apply(&[unit(2, &a, 7), unit(3, &b, 9)]);
+    assert_eq!(copy.names(), [TOP], "the deletions are later");
+    copy.apply(&[unit(2, &a, 10), unit(3, &b, 10), reached(10)]);
+    assert_eq!(copy.names(), [TOP, &a, &b], "the changes are later");
+    // A deletion by a client here is one, too.
+    assert!(copy.world.delete(&copy.world.root(), &a).is_success());
+    copy.apply(&[unit(2, &a, 11)]);
+    assert_eq!(copy.names(), [TOP, &b]);
+}
+
+#[test]
+fn changes_of_clients_move_the_number_of_this_server_alone() {
+    let mut copy = Copy::new(|_| {}, true);
+    copy.apply(&[unit(1, TOP, 1), reached(1)]);
+    let new = format!("ou=new,{TOP}");
+    let attributes = [("objectClass", "organizationalUnit"), ("ou", "new")];
+    let added = copy.world.add(&copy.world.root(), &new, &attributes);
+    assert!(added.is_success(), "{added:?}");
+    let own = copy.world.read(&new, &["entryCSN"]).get("entryCSN")[0].to_owned();
+    assert!(own.contains("#002#"), "{own}");
+    assert_eq!(copy.state(), [csn(1), own]);
+    // A number of ours that another server still knows is not given again.
+    let ahead = "20990101000000.000000Z#000000#002#000000".to_owned();
+    let csns = vec![ahead.clone()];
+    let replaces = false;
+    copy.apply(&[ContentChange::Reached { csns, replaces }]);
+    assert!(copy.world.delete(&copy.world.root(), &new).is_success());
+    let state = copy.state();
+    assert!(state[0] == csn(1) && state[1] > ahead, "{state:?}");
+}
+
+#[test]
+fn a_commit_of_a_copy_wakes_listeners() {
+    let mut copy = Copy::plain();
+    let woken = Arc::new(AtomicUsize::new(0));
+    let seen = Arc::clone(&woken);
+    copy.world.directory.on_change(Box::new(move || {
+        seen.fetch_add(1, Ordering::SeqCst);
+    }));
+    copy.apply(&[unit(1, TOP, 1), reached(1)]);
+    assert_eq!(woken.load(Ordering::SeqCst), 0, "nobody waits");
+    crate::sync::while_a_search_waits(&copy.world, || {
+        let store = copy.world.store.path().to_owned();
+        let changes = [unit(2, &format!("ou=a,{TOP}"), 2), reached(2)];
+        let applied = copy
+            .world
+            .directory
+            .apply_content(&store, &mut copy.content, &changes);
+        applied.expect("a sound store");
+    });
+    assert_eq!(woken.load(Ordering::SeqCst), 1);
 }

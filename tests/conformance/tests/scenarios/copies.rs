@@ -483,3 +483,196 @@ fn a_copy_follows_the_log_of_its_provider() {
     assert_eq!(theirs, ours, "{log}");
     assert!(!log.contains("reading the entries again"), "{log}");
 }
+
+/// A server of ours that has a provider, and is one.
+struct Node {
+    stage: Stage,
+    url: String,
+}
+
+impl Node {
+    fn new(label: &str) -> Node {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
+        let address = listener.local_addr().expect("its number");
+        Node {
+            stage: Stage::new(label),
+            url: format!("ldap://{address}/"),
+        }
+    }
+
+    /// Configures the node with the number of its server, if it has one, and lines of its database.
+    fn configure(&self, number: Option<u16>, lines: &str) {
+        let module = self.stage.distribution();
+        let number = number.map_or_else(String::new, |number| format!("serverID {number}\n"));
+        let lines = format!("{INDEXES}limits * size=unlimited\n{lines}");
+        let database = self.stage.database("db", SUFFIX, &lines);
+        self.stage.configure(&format!(
+            "modulepath {module}/usr/lib/ldap\nmoduleload syncprov.so\n{number}{database}"
+        ));
+    }
+
+    fn start(&self) -> Running<'_> {
+        self.stage.start_at(&[&self.url])
+    }
+}
+
+/// Returns the line of a consumer of a provider.
+fn consumer_of(url: &str, rid: u16) -> String {
+    format!(
+        "syncrepl rid={rid} provider={url} searchbase=\"{SUFFIX}\" bindmethod=simple \
+         binddn=\"{ROOT}\" credentials={PASSWORD} retry=\"1 +\" type=refreshAndPersist\n"
+    )
+}
+
+#[test]
+fn a_copy_is_a_provider_for_others() {
+    let seed = seed("cascade", 4533);
+    for last_is_ours in [false, true] {
+        let label = format!("cascade-{last_is_ours}");
+        println!("seed {seed}, {label}");
+        let provider = Provider::new(&label, "syncprov-checkpoint 1 1\n");
+        let middle = Node::new(&format!("{label}-middle"));
+        let line = provider.syncrepl("type=refreshAndPersist");
+        middle.configure(None, &format!("{line}overlay syncprov\n"));
+        let last = match last_is_ours {
+            true => Stage::new(&format!("{label}-last")),
+            false => Stage::with_original(&format!("{label}-last")),
+        };
+        let lines = format!("{INDEXES}{}", consumer_of(&middle.url, 8));
+        last.configure(&last.database("db", SUFFIX, &lines));
+        let theirs = provider.start();
+        let mut updates = Updates::new(&provider, Random::new(seed));
+        updates.run(40);
+        let mut ours = middle.start();
+        let behind = last.start();
+        wait_for(&theirs, &behind, &last);
+        for round in 0..4 {
+            updates.run(30);
+            if round % 2 == 1 {
+                ours.kill();
+                updates.run(15);
+                ours = middle.start();
+            }
+            wait_for(&theirs, &behind, &last);
+        }
+        // A consumer that was away gets what the log of the copy has.
+        behind.stop();
+        updates.run(30);
+        wait_for(&theirs, &ours, &middle.stage);
+        let behind = last.start();
+        wait_for(&theirs, &behind, &last);
+        drop(updates);
+        behind.stop();
+        ours.stop();
+        theirs.stop();
+        assert_equal(&provider.stage, &middle.stage);
+        assert_equal(&provider.stage, &last);
+    }
+}
+
+/// Updates of one of several providers, in a part of the tree of its own, and of shared entries.
+fn write_at(server: &Running<'_>, node: usize, round: u32) {
+    let own = format!("ou={},{SUFFIX}", ["a", "b"][node]);
+    let mut text = String::new();
+    for number in 0..6 {
+        let name = format!("cn=n{round}-{number},{own}");
+        text += &format!("dn: {name}\nchangetype: add\nobjectClass: person\nsn: {number}\n\n");
+    }
+    text += &format!("dn: cn=n{round}-1,{own}\nchangetype: delete\n\n");
+    text += &format!(
+        "dn: cn=n{round}-2,{own}\nchangetype: modrdn\nnewrdn: cn=r{round}\ndeleteoldrdn: 1\n\
+         newsuperior: ou=c,{SUFFIX}\n\n"
+    );
+    // The later of both changes wins at each server.
+    text += &format!(
+        "dn: ou=c,{SUFFIX}\nchangetype: modify\nreplace: description\n\
+         description: {node} {round}\n-\n\n"
+    );
+    server.root("ldapmodify", &[], &text).well();
+}
+
+/// Two providers of each other, where `other_is_ours` says which server the second is.
+fn two_providers(label: &str, other_is_ours: bool) {
+    let mut nodes = [
+        Node::new(&format!("{label}-1")),
+        Node::new(&format!("{label}-2")),
+    ];
+    if !other_is_ours {
+        nodes[1].stage = Stage::with_original(&format!("{label}-2"));
+    }
+    for (at, number) in [(0, 1), (1, 2)] {
+        let lines = consumer_of(&nodes[1 - at].url, 10 + number);
+        let more = "multiprovider on\noverlay syncprov\nsyncprov-checkpoint 1 1\n";
+        nodes[at].configure(Some(number), &format!("{lines}{more}"));
+    }
+    let file = nodes[0].stage.file("top.ldif", &top());
+    let added = nodes[0]
+        .stage
+        .tool("a", &["-w", "-S", "1", "-l", &file], "");
+    added.well();
+    let (mut one, mut two) = (nodes[0].start(), nodes[1].start());
+    wait_for(&one, &two, &nodes[1].stage);
+    for round in 0..4 {
+        write_at(&one, 0, 2 * round);
+        write_at(&two, 1, 2 * round);
+        match round {
+            1 => {
+                one.kill();
+                write_at(&two, 1, 2 * round + 1);
+                one = nodes[0].start();
+            }
+            2 => {
+                two.stop();
+                write_at(&one, 0, 2 * round + 1);
+                two = nodes[1].start();
+            }
+            _ => {}
+        }
+        wait_for(&one, &two, &nodes[1].stage);
+    }
+    assert!(state(&one).contains("#001#") && state(&one).contains("#002#"));
+    one.stop();
+    two.stop();
+    assert_equal(&nodes[0].stage, &nodes[1].stage);
+}
+
+#[test]
+fn two_of_our_servers_are_providers_of_each_other() {
+    two_providers("both-ours", true);
+}
+
+#[test]
+fn our_server_and_slapd_are_providers_of_each_other() {
+    two_providers("mixed", false);
+}
+
+#[test]
+fn a_dump_of_a_copy_continues_where_it_was() {
+    let seed = seed("dumped copy", 4533);
+    let provider = Provider::new(
+        "dumped",
+        "syncprov-checkpoint 1 1\nsyncprov-sessionlog 1000\n",
+    );
+    let line = provider.syncrepl("type=refreshAndPersist");
+    let before = Stage::with_original("dumped-before");
+    before.configure(&before.database("db", SUFFIX, &format!("{INDEXES}{line}")));
+    let theirs = provider.start();
+    let mut updates = Updates::new(&provider, Random::new(seed));
+    updates.run(60);
+    let slapd = before.start();
+    wait_for(&theirs, &slapd, &before);
+    slapd.stop();
+    let dump = before.cat();
+    let context = dump.lines().find(|line| line.starts_with("contextCSN: "));
+    let context = context.expect("the state of the copy").to_owned();
+    let after = consumer("dumped", &line);
+    after.add(&dump).well();
+    assert!(after.cat().contains(&context), "{context}");
+    updates.run(20);
+    let ours = after.start();
+    wait_for(&theirs, &ours, &after);
+    drop(updates);
+    ours.stop();
+    theirs.stop();
+    assert_equal(&provider.stage, &after);
+}
