@@ -580,7 +580,7 @@ fn write_at(server: &Running<'_>, node: usize, round: u32) {
     }
     text += &format!("dn: cn=n{round}-1,{own}\nchangetype: delete\n\n");
     text += &format!(
-        "dn: cn=n{round}-2,{own}\nchangetype: modrdn\nnewrdn: cn=r{round}\ndeleteoldrdn: 1\n\
+        "dn: cn=n{round}-2,{own}\nchangetype: modrdn\nnewrdn: cn=r{node}-{round}\ndeleteoldrdn: 1\n\
          newsuperior: ou=c,{SUFFIX}\n\n"
     );
     // The later of both changes wins at each server.
