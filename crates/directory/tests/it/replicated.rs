@@ -17,7 +17,7 @@ pub(crate) fn csn(number: u32) -> String {
     format!("20260101000000.{number:06}Z#000000#001#000000")
 }
 
-/// An empty database that is a copy, and a provider of its own.
+/// An empty database that is a copy and a provider.
 pub(crate) struct Copy {
     pub(crate) world: World,
     pub(crate) content: CopiedContent,

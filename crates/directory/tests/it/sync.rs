@@ -744,7 +744,7 @@ fn a_copy_provides_what_it_gets() {
         }
     };
     follow(world, "first", 2);
-    // A refresh that has not ended: no cookie tells its numbers, and nothing is told twice or lost.
+    // A refresh that has not ended: no cookie tells its numbers.
     let below = format!("ou=c,ou=glue,{TOP}");
     apply(
         world,
@@ -756,7 +756,7 @@ fn a_copy_provides_what_it_gets() {
     follow(world, "still in it", 2);
     apply(world, content, &[ContentChange::EndRefresh, reached(9)]);
     follow(world, "after it", 9);
-    // Names are swapped, and an entry goes of whose deletion no number is told.
+    // Names are swapped, and an entry goes by a deletion without a number.
     let unnumbered = ContentChange::Delete {
         uuid: [4; 16],
         csn: None,

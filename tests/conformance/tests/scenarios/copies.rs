@@ -570,7 +570,7 @@ fn a_copy_is_a_provider_for_others() {
     }
 }
 
-/// Updates of one of several providers, in a part of the tree of its own, and of shared entries.
+/// Updates of one of several providers, in its part of the tree and of a shared entry.
 fn write_at(server: &Running<'_>, node: usize, round: u32) {
     let own = format!("ou={},{SUFFIX}", ["a", "b"][node]);
     let mut text = String::new();

@@ -87,6 +87,11 @@ impl Batch {
             let csn = record.csn;
             batch.is_ascending &= !record.is_unordered && seen.raise(csn);
             batch.records.push(Passed { position, csn });
+        }
+        for &position in positions {
+            let Some(record) = view.change(position)? else {
+                return Ok(None);
+            };
             if !matches!(record.kind, ChangeKind::Loaded | ChangeKind::Glue) {
                 batch.add(position, &record, rules)?;
             }
@@ -122,7 +127,9 @@ impl Batch {
         let is_own = rules.own_server == Some(record.csn.server());
         let next = self.entries.len();
         let at = *self.by_uuid.entry(record.uuid).or_insert(next);
-        let held = (!is_new).then(|| self.held_name(&before)).flatten();
+        // No cookie tells of unordered changes, so a consumer may have a new entry from before.
+        let is_unknown = is_new && self.is_ascending;
+        let held = (!is_unknown).then(|| self.held_name(&before)).flatten();
         match self.entries.get_mut(at) {
             None => self.entries.push(ChangedEntry {
                 uuid: record.uuid,

@@ -9,7 +9,7 @@ use fulgurite_store::{CsnVector, EntryId, Scope, StoreError, Writer};
 
 use super::content::CopiedContent;
 use super::error::{ContentError, ContentResult};
-use super::reached::{texts_of, vector_of};
+use super::state::{texts_of, vector_of};
 use crate::core::database::Database;
 use crate::core::foundation::Core;
 

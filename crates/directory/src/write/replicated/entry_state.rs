@@ -29,7 +29,7 @@ impl Applier<'_, '_> {
         self.release(&given.uuid)
     }
 
-    /// Returns true if clients may update the copy, and a later change than this one was a deletion.
+    /// Returns true if clients may update the copy, and a deletion is later than this state.
     fn was_deleted(&mut self, uuid: &EntryUuid, entry: &Entry) -> ContentResult<bool> {
         let csn = PackedCsn::parse(csn_of(self, entry).as_bytes());
         let Some(csn) = csn.filter(|_| self.content.multi_provider) else {

@@ -25,10 +25,11 @@ mod named_entries;
 mod quarantine;
 mod reached;
 mod removal;
+mod state;
 
 pub use applier::ContentReport;
 pub use content::{ContentOptions, CopiedContent};
 pub use error::ContentError;
 pub use quarantine::QuarantinedEntry;
 pub(crate) use quarantine::quarantined;
-pub(crate) use reached::state_of;
+pub(crate) use state::state_of;

@@ -1,9 +1,10 @@
 //! The state of a copy: the vector of the store, which moves with the changes that it covers.
 
-use fulgurite_store::{CsnVector, EntryId, PackedCsn, Snapshot, StoreError, View};
+use fulgurite_store::{EntryId, PackedCsn};
 
 use super::applier::Applier;
 use super::error::ContentResult;
+use super::state::vector_of;
 
 impl Applier<'_, '_> {
     /// Moves the vector: up, or to where a provider is that has lost changes.
@@ -41,20 +42,4 @@ impl Applier<'_, '_> {
         debug_assert_ne!(id, EntryId::ROOT, "a suffix entry has an id");
         Ok(())
     }
-}
-
-/// Returns the vector of some numbers. A text that is none is left out.
-pub(super) fn vector_of(csns: &[String]) -> CsnVector {
-    let numbers = csns.iter().map(String::as_bytes);
-    numbers.filter_map(PackedCsn::parse).collect()
-}
-
-/// Returns the numbers of a vector as texts.
-pub(super) fn texts_of(vector: &CsnVector) -> Vec<String> {
-    vector.iter().map(|csn| csn.text()).collect()
-}
-
-/// Returns the state of a database.
-pub(crate) fn state_of<T: Snapshot>(view: &View<'_, T>) -> Result<Vec<String>, StoreError> {
-    Ok(texts_of(&view.changes()?.vector))
 }

@@ -6,7 +6,7 @@ use fulgurite_store::{CsnVector, EntryId, PackedCsn, compile_filter};
 use super::applier::Applier;
 use super::entry_state::csn_of;
 use super::error::ContentResult;
-use super::reached::vector_of;
+use super::state::vector_of;
 use crate::core::well_known_types::is_glue;
 
 impl Applier<'_, '_> {
