@@ -24,6 +24,7 @@ use crate::core::membership::Memberships;
 use crate::core::notices::{NoLog, Notices, WarningLog};
 use crate::core::result::{self, OpResult};
 use crate::core::session::Session;
+use crate::core::value_order::ValueOrders;
 use crate::core::well_known_types::WellKnownTypes;
 use crate::features::registry;
 use crate::features::set::{Features, NO_FEATURES};
@@ -543,6 +544,7 @@ fn take_memberships(features: &mut [Features], databases: &mut Databases) -> Vec
         types.extend(memberships.iter().map(|one| one.attribute.attribute));
         database.memberships = Memberships::new(memberships);
         database.lists = features.lists.take();
+        database.value_orders = ValueOrders::new(std::mem::take(&mut features.value_orders));
     }
     types.sort_unstable();
     types.dedup();

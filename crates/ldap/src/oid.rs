@@ -66,6 +66,8 @@ pub const TREE_DELETE: &str = "1.2.840.113556.1.4.805";
 pub const RELAX: &str = "1.3.6.1.4.1.4203.666.5.12";
 /// Dereference control (draft-masarati-ldap-deref).
 pub const DEREFERENCE: &str = "1.3.6.1.4.1.4203.666.5.16";
+/// Control of OpenLDAP's overlay valsort: values in their stored order.
+pub const VALUE_ORDER: &str = "1.3.6.1.4.1.4203.666.5.14";
 /// Account usability control, of Sun.
 pub const ACCOUNT_USABILITY: &str = "1.3.6.1.4.1.42.2.27.9.5.8";
 /// Password policy control (draft-behera-ldap-password-policy).

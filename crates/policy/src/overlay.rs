@@ -32,6 +32,8 @@ pub enum OverlayValue {
     QuotedWords,
     /// A value has its place and all arguments of a line, and URLs among them are in quotes.
     OrderedWords,
+    /// A value has all arguments of a line, the second in quotes.
+    QuotedSecond,
 }
 
 /// A directive of an overlay.
@@ -79,7 +81,7 @@ pub struct Overlay {
 }
 
 use OverlaySupport::{BuiltIn, LeftOut, PerDatabase, Refused};
-use OverlayValue::{EachWord, OrderedWords, QuotedWords, Text, Truth};
+use OverlayValue::{EachWord, OrderedWords, QuotedSecond, QuotedWords, Text, Truth};
 
 const fn row(
     name: &'static str,
@@ -174,8 +176,8 @@ pub const OVERLAYS: &[Overlay] = &[
     row(
         "valsort",
         "olcValSortConfig",
-        LeftOut("values come in the order in which they were stored"),
-        &[word("valsort-attr", "olcValSortAttr")],
+        PerDatabase,
+        &[written(QuotedSecond, "valsort-attr", "olcValSortAttr")],
     ),
     row(
         "memberof",

@@ -85,6 +85,14 @@ fn values(line: &OverlayLine) -> Option<Vec<String>> {
             let words: Option<Vec<_>> = words.map(|(at, word)| quoted_word(at, word)).collect();
             words.map(|words| vec![words.join(" ")])
         }
+        OverlayValue::QuotedSecond => {
+            let words = arguments.iter().enumerate().map(|(at, word)| match at {
+                1 => quoted_token(word),
+                _ => value_token(word),
+            });
+            let words: Option<Vec<_>> = words.collect();
+            words.map(|words| vec![words.join(" ")])
+        }
         OverlayValue::OrderedWords => {
             let words = arguments.iter().map(|word| match word.contains("://") {
                 true => quoted_token(word),
@@ -172,6 +180,12 @@ mod tests {
                 &["l", "uri", "ldap:///dc=x?cn?sub?(cn=*)"],
             ),
             ("syncprov", "olcSpCheckpoint", "100 10", &["100", "10"]),
+            (
+                "valsort",
+                "olcValSortAttr",
+                "title \"ou=my p,dc=x\" weighted alpha-descend",
+                &["title", "ou=my p,dc=x", "weighted", "alpha-descend"],
+            ),
         ] {
             let line = read(overlay, olc, value);
             assert_eq!(line.arguments, arguments, "{value}");
@@ -229,6 +243,7 @@ mod tests {
                 ("unique", "olcUniqueURI"),
                 ("unique", "olcUniqueIgnore"),
                 ("syncprov", "olcSpCheckpoint"),
+                ("valsort", "olcValSortAttr"),
             ] {
                 let directive = find_overlay(overlay).and_then(|row| row.directive(olc));
                 let directive = directive.expect(olc);

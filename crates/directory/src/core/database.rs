@@ -24,6 +24,7 @@ use crate::core::membership::Memberships;
 use crate::core::replication::{Replication, ReplicationOptions};
 use crate::core::requester::decide;
 use crate::core::session::{Identity, Name, Session};
+use crate::core::value_order::ValueOrders;
 use crate::core::well_known_types::WellKnownTypes;
 
 /// The root account of a database.
@@ -116,6 +117,8 @@ pub struct Database {
     /// The dynamic lists. A feature sets them.
     pub(crate) lists: Option<Box<DynamicLists>>,
     pub(crate) expanded_max: usize,
+    /// The order in which values are shown. A feature sets it.
+    pub(crate) value_orders: ValueOrders,
     /// Authenticates cookies of paged searches.
     pub(crate) cookie_key: CookieKey,
     /// The number of the thread that applies updates. It stays in the next configuration.
@@ -240,6 +243,7 @@ impl Database {
             memberships: Memberships::default(),
             lists: None,
             expanded_max: options.expanded_max,
+            value_orders: ValueOrders::default(),
             // No state has this number.
             kinds: SpecialClassCache(AtomicU64::new(u64::MAX)),
         })

@@ -26,4 +26,5 @@ pub(crate) mod result;
 pub(crate) mod sasl_exchange;
 pub(crate) mod session;
 pub(crate) mod transaction_queue;
+pub(crate) mod value_order;
 pub(crate) mod well_known_types;

@@ -10,9 +10,9 @@
 //! | point | place | features |
 //! | --- | --- | --- |
 //! | names | `search::begin`, `op::update`, `op::compare`: before `result::dn` parses a name | none (rwm) |
-//! | guard: [`guard_question`], [`guards`] | `write::ask_guards`, `write::password_policy`: rights are checked, the entry after the update is known | [`unique`], [`constraint`], [`password_policy`], [`memberof`] |
+//! | guard: [`guard_question`], [`guards`] | `write::ask_guards`, `write::password_policy`: rights are checked, the entry after the update is known | [`unique`], [`constraint`], [`password_policy`], [`memberof`], [`valsort`] |
 //! | follow: [`name_change`] | `write::follow`: the change of a name is in the transaction | [`refint`], [`memberof`] |
-//! | present | `rights::computed::Computed`: the one table of computed attributes; `rights::expansion`: values added to an entry | [`memberof`], [`dynlist`] |
+//! | present | `rights::computed::Computed`: the one table of computed attributes; `rights::expansion`: values added to an entry; `rights::projection`: their order | [`memberof`], [`dynlist`], [`valsort`] |
 //! | plan | `search::begin`: the parts and the order of a search; `search::member_items`, `search::list_items` | [`glue`], [`sssvlv`], [`memberof`], [`dynlist`] |
 //! | bind: [`last_bind`] | `op::bind_policy`: around the check of a password; `op::bind_record`: a bind has succeeded | [`password_policy`], [`last_bind`] |
 //! | session | `OperationPolicy::permit_reading`, `op::update`: before any other request of a connection | [`password_policy`] |
@@ -40,3 +40,4 @@ pub(crate) mod sssvlv;
 pub(crate) mod syncprov;
 mod truth;
 mod unique;
+pub(crate) mod valsort;

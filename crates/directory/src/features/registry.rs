@@ -19,6 +19,7 @@ use super::set::Features;
 use super::sssvlv;
 use super::syncprov::Provider;
 use super::unique::Unique;
+use super::valsort;
 use crate::core::error::OpenError;
 
 /// Compiles the directives of an overlay. An error is a sentence with its place.
@@ -129,6 +130,15 @@ const FEATURES: &[Feature] = &[
                 return Err(Sourced::new(text, settings.origin.clone()));
             }
             features.provider = Some(Provider::compile(compilation, settings)?);
+            Ok(())
+        },
+    },
+    Feature {
+        overlay: "valsort",
+        compile: |compilation, settings, features| {
+            let orders = valsort::compile(compilation, settings)?;
+            features.weights.extend(valsort::weights(&orders));
+            features.value_orders.extend(orders);
             Ok(())
         },
     },

@@ -7,8 +7,10 @@ use super::memberof::ExistingMembers;
 use super::password_policy::overlay::PasswordPolicy;
 use super::refint::Refint;
 use super::syncprov::Provider;
+use super::valsort::Weights;
 use crate::core::dynamic_lists::DynamicLists;
 use crate::core::membership::Membership;
+use crate::core::value_order::ValueOrder;
 use crate::request::change::Change;
 use fulgurite_schema::Schema;
 
@@ -23,6 +25,10 @@ pub(crate) struct Features {
     pub(crate) memberships: Vec<Membership>,
     /// The dynamic lists, until the database takes them over.
     pub(crate) lists: Option<Box<DynamicLists>>,
+    /// The order in which values are shown, until the database takes it over.
+    pub(crate) value_orders: Vec<ValueOrder>,
+    /// The attributes whose values must have weights.
+    pub(crate) weights: Vec<Weights>,
     /// References that follow renamed and deleted entries.
     pub(crate) refint: Vec<Refint>,
     /// The attributes that get the time of a successful bind.
@@ -49,6 +55,8 @@ pub(crate) static NO_FEATURES: Features = Features {
     dropped_members: Vec::new(),
     memberships: Vec::new(),
     lists: None,
+    value_orders: Vec::new(),
+    weights: Vec::new(),
     refint: Vec::new(),
     bind_times: Vec::new(),
     audit_log: None,

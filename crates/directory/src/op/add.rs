@@ -58,6 +58,7 @@ pub(crate) fn run(context: &mut Context<'_, '_>, mut entry: Entry) -> OpResult {
     let place = place(context, &dn)?;
     require_rights(context, checked.entry())?;
     context.require_management(&dn, checked.entry().attributes.iter())?;
+    context.require_weights(&dn, checked.entry().attributes.iter())?;
     if place.taken {
         return Err(exists());
     }

@@ -63,6 +63,7 @@ pub(crate) fn run(
     let asserted = context.require_assertion(id);
     context.guarded(dn, id, asserted)?;
     context.guarded(dn, id, require_rights(context, dn, changes))?;
+    context.require_weights(dn, changes.iter().map(|change| &change.attribute))?;
     let remaining = context.drop_members(id, changes)?;
     let changes = remaining.as_deref().unwrap_or(changes);
     let turn = guard_before_policy(context, id, dn, changes)?;

@@ -19,6 +19,8 @@ pub(crate) struct Projection {
     types_only: bool,
     /// The filter for values; `None` for all values.
     values: Option<ValuesFilter>,
+    /// True if values come in the order of the database's settings.
+    ordered: bool,
     computed: Vec<(Computed, AttributeIndex)>,
 }
 
@@ -63,6 +65,7 @@ impl Projection {
                 selection,
                 types_only,
                 values: None,
+                ordered: false,
                 computed: Vec::new(),
             };
         }
@@ -91,6 +94,7 @@ impl Projection {
             selection,
             types_only,
             values: None,
+            ordered: false,
             computed,
         }
     }
@@ -98,6 +102,12 @@ impl Projection {
     /// Restricts the projection to matching values, and to attributes that have one.
     pub(crate) fn only(mut self, values: Option<ValuesFilter>) -> Projection {
         self.values = values;
+        self
+    }
+
+    /// Shows values in the order of the database's settings, or as they are stored.
+    pub(crate) fn ordered(mut self, ordered: bool) -> Projection {
+        self.ordered = ordered;
         self
     }
 
@@ -148,6 +158,9 @@ impl Projection {
         stored: &StoredEntry<'_, '_>,
         caches: &mut EntryCaches<'_>,
     ) -> Result<(), StoreError> {
+        if self.reorders(stored) {
+            return self.write_expanded(out, id, stored, Vec::new());
+        }
         let EntryCaches {
             attribute_rights,
             names,
@@ -202,7 +215,14 @@ impl Projection {
         Ok(())
     }
 
-    /// Appends a stored entry with the values that a dynamic list adds.
+    /// Returns true if values of the entry may come in another order than the stored one.
+    fn reorders(&self, stored: &StoredEntry<'_, '_>) -> bool {
+        let orders = &stored.requester.database.value_orders;
+        !orders.is_empty() && self.ordered && orders.concern(stored.entry)
+    }
+
+    /// Appends a stored entry with the values that a dynamic list adds, in the order of the
+    /// database's settings.
     pub(crate) fn write_expanded(
         &self,
         out: &mut Vec<u8>,
@@ -221,7 +241,14 @@ impl Projection {
                 entry.push(&description, value);
             }
         }
-        let name = stored.other_name.unwrap_or_default();
+        if self.ordered {
+            stored
+                .requester
+                .database
+                .value_orders
+                .apply(schema, &mut entry);
+        }
+        let name = stored.other_name.unwrap_or(entry.dn.pretty());
         let mut writer = encode::search_entry(out, id, name.as_bytes());
         for attribute in &entry.attributes {
             let description = &attribute.description;

@@ -80,7 +80,10 @@ impl<'r, 'c> SearchQuery<'r, 'c> {
         let values = self.controls.matched_values.as_ref();
         let values = values.filter(|_| !self.request.types_only);
         let values = values.and_then(|control| ValuesFilter::resolve(&core.schema, control));
-        Projection::new(core, selection, self.request.types_only).only(values)
+        let stored_values = self.controls.stored_values || self.controls.sync.is_some();
+        Projection::new(core, selection, self.request.types_only)
+            .only(values)
+            .ordered(!stored_values)
     }
 
     /// Returns the hash of the search for its cookies.

@@ -44,6 +44,16 @@ impl Context<'_, '_> {
         Ok(Some(remaining))
     }
 
+    /// Refuses values without the weight that the database's order of values needs.
+    pub(crate) fn require_weights<'a>(
+        &self,
+        dn: &Dn,
+        attributes: impl Iterator<Item = &'a Attribute> + Clone,
+    ) -> OpResult {
+        let mut weights = self.features.weights.iter();
+        weights.try_for_each(|weights| weights.check(dn, attributes.clone()))
+    }
+
     /// Asks the guards of a turn about an entry to add.
     pub(crate) fn guard_add(&mut self, entry: &Entry, turn: GuardTurn) -> OpResult {
         if self.features.guards_of(turn).is_empty() {

@@ -39,3 +39,4 @@ mod support;
 mod sync;
 mod trees;
 mod update;
+mod valsort;

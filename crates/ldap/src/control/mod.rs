@@ -25,6 +25,7 @@ mod sync_done;
 mod sync_info;
 mod sync_request;
 mod sync_state;
+mod value_order;
 mod vlv;
 
 pub use account_usability::AccountUsability;
@@ -46,4 +47,5 @@ pub use sync_done::SyncDone;
 pub use sync_info::{PhaseEnd, SyncIdSet, SyncInfo};
 pub use sync_request::{SyncMode, SyncRequest};
 pub use sync_state::{EntryState, EntryUuid, SyncState};
+pub use value_order::ValueOrderRequest;
 pub use vlv::{VlvRequest, VlvResponse, VlvTarget};

@@ -28,6 +28,7 @@ mod loading;
 mod memberships;
 mod migration;
 mod names;
+mod ordered_values;
 mod overlays;
 mod passwords;
 mod reconfigured;

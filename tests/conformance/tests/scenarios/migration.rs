@@ -135,7 +135,7 @@ fn one_run_lists_everything_that_is_missing() {
     let database = stage.database("db", SUFFIX, "");
     stage.configure(&database);
     stage.add(&format!("{BASE}\n{PEOPLE}")).well();
-    let more = "overlay valsort\noverlay dds\ndds-max-ttl 90000\n\
+    let more = "overlay accesslog\nlogdb cn=log\noverlay dds\ndds-max-ttl 90000\n\
         overlay translucent\nsizelimit few\n";
     stage.configure(&format!("{database}{more}"));
     let file = stage.text("slapd.conf");

@@ -6,7 +6,7 @@
 use fulgurite_ldap::control::{
     AccountUsability, Assert, ControlKind, Dereference, MatchedValues, PagedResults,
     PasswordPolicyResponse, ReadEntry, SearchOptions, SessionTracking, SortRequest, SortResponse,
-    Subentries, SyncDone, SyncRequest, VlvRequest, VlvResponse,
+    Subentries, SyncDone, SyncRequest, ValueOrderRequest, VlvRequest, VlvResponse,
 };
 use fulgurite_ldap::{Control, Limits, Operation, ResultCode, oid};
 
@@ -34,6 +34,8 @@ pub(crate) struct RequestControls<'c> {
     pub(crate) subentries: Option<Subentries>,
     /// The attributes whose values name entries, and what to return of those.
     pub(crate) dereference: Option<Dereference<'c>>,
+    /// Values come in their stored form and order.
+    pub(crate) stored_values: bool,
     /// The client wants to know which accounts can be used.
     pub(crate) account_usability: bool,
     /// The filter that must be true of the entry (RFC 4528).
@@ -266,6 +268,16 @@ pub const CONTROLS: &[ControlRow] = &[
         Ok(())
     })
     .listed(),
+    // slapd hides it, too.
+    ControlRow::on(SEARCH, ValueOrderRequest::KIND, |to, kind, control| {
+        let value = value::required(kind, control)?;
+        let decoded = ValueOrderRequest::decode(value).map_err(|_| {
+            let text = "valSort control: flag decoding error";
+            refuse(ResultCode::ProtocolError, text)
+        });
+        to.stored_values = decoded?.stored;
+        Ok(())
+    }),
     ControlRow::on(ON_ENTRIES, Assert::KIND, |to, kind, control| {
         let value = value::required(kind, control)?;
         to.assertion = Some(value::decoded(kind, Assert::decode(value))?);
