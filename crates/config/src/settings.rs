@@ -67,7 +67,7 @@ impl Settings {
         }
         let mut notes = layer.notes;
         notes.extend(ignored_settings::notes(&global));
-        let settings = Settings {
+        let mut settings = Settings {
             global,
             config: config_database(layer.config).resolve(&layer.frontend),
             frontend: layer.frontend.resolve(),
@@ -80,6 +80,11 @@ impl Settings {
             notes,
         };
         settings.refuse_conflicts()?;
+        let logs = settings
+            .access_logs()
+            .flat_map(|log| log.content.suffixes.first());
+        let logs: Vec<Note> = logs.map(note_of_log).collect();
+        settings.notes.extend(logs);
         Ok(settings)
     }
 
@@ -87,6 +92,38 @@ impl Settings {
     pub fn stores(&self) -> impl Iterator<Item = &Database> {
         let stores = self.databases.iter();
         stores.filter(|database| database.kind == DatabaseKind::Mdb)
+    }
+
+    /// Returns the databases whose stores the server opens, in their order: all with a store but
+    /// those that an overlay `accesslog` names.
+    pub fn served_stores(&self) -> impl Iterator<Item = &Database> {
+        self.stores()
+            .filter(|database| !self.is_access_log(database))
+    }
+
+    /// Returns the databases that an overlay `accesslog` names. The server shows the log of changes
+    /// in their place.
+    pub fn access_logs(&self) -> impl Iterator<Item = &Database> {
+        self.stores()
+            .filter(|database| self.is_access_log(database))
+    }
+
+    /// Returns true if an overlay `accesslog` of another database names this one.
+    #[must_use]
+    pub fn is_access_log(&self, database: &Database) -> bool {
+        let suffixes = database.content.suffixes.iter();
+        let suffixes: Vec<String> = suffixes.map(|suffix| plain_name(suffix)).collect();
+        let mut others = self
+            .stores()
+            .filter(|other| !std::ptr::eq(*other, database));
+        others.any(|other| {
+            let overlays = other.overlays.iter();
+            let mut logs = overlays.filter(|overlay| overlay.name == "accesslog");
+            logs.any(|log| {
+                let name = log.last("logdb").map(plain_name);
+                name.is_some_and(|name| suffixes.contains(&name))
+            })
+        })
     }
 
     /// Returns the first database that has a store. Most configurations have one only.
@@ -198,6 +235,25 @@ fn databases(
         *place = first.over(std::mem::take(place));
     }
     declared
+}
+
+/// Returns the note that no store of a log of changes is opened.
+fn note_of_log(suffix: &Sourced<String>) -> Note {
+    let text = format!(
+        "suffix {:?}: the overlay accesslog shows the log of changes there; the store of this database is not opened",
+        suffix.value
+    );
+    Note::new(&suffix.origin, text)
+}
+
+/// Returns a name in lower case, without blanks around its parts. A configuration has no schema yet
+/// that could compare names.
+fn plain_name(name: &str) -> String {
+    let parts = name.split(',').map(|rdn| {
+        let words = rdn.split('=').map(str::trim);
+        words.collect::<Vec<_>>().join("=")
+    });
+    parts.collect::<Vec<_>>().join(",").to_lowercase()
 }
 
 #[cfg(test)]

@@ -285,3 +285,22 @@ fn a_written_directory_reads_back_as_the_same_tree() {
         "files were overwritten"
     );
 }
+
+#[test]
+fn the_database_of_a_log_of_changes_is_not_served() {
+    let settings = settings(
+        "database mdb\nsuffix \"cn=Log, o=x\"\ndirectory /l\nrootdn cn=l\n\
+         database mdb\nsuffix dc=x\ndirectory /x\noverlay accesslog\nlogdb \"CN=log,o = x\"\n",
+    );
+    let suffixes = |databases: Vec<&fulgurite_config::Database>| -> Vec<String> {
+        let suffixes = databases.iter().map(|database| database.suffix());
+        suffixes
+            .map(|suffix| suffix.expect("one").to_owned())
+            .collect()
+    };
+    assert_eq!(suffixes(settings.served_stores().collect()), ["dc=x"]);
+    assert_eq!(suffixes(settings.access_logs().collect()), ["cn=Log, o=x"]);
+    assert_eq!(settings.stores().count(), 2);
+    let mut notes = settings.notes.iter();
+    assert!(notes.any(|note| note.text.contains("is not opened") && !note.warning));
+}

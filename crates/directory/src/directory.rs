@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use fulgurite_access::{RuleText, Rules, WithoutRules};
 use fulgurite_ldap::{Controls, LdapResult, ResultCode, Scope, oid};
-use fulgurite_policy::{Allow, Disallow, Restrictions, SortLimits, Subordinate};
+use fulgurite_policy::{Allow, Disallow, Restrictions, SortLimits, Sourced, Subordinate};
 use fulgurite_schema::{AttributeIndex, Dn, Entry, Schema};
 use fulgurite_store::{Retention, Store};
 
@@ -26,12 +26,13 @@ use crate::core::result::{self, OpResult};
 use crate::core::session::Session;
 use crate::core::value_order::ValueOrders;
 use crate::core::well_known_types::WellKnownTypes;
+use crate::features::accesslog::MISSING;
 use crate::features::registry;
 use crate::features::set::{Features, NO_FEATURES};
 use crate::features::sssvlv::Sssvlv;
 use crate::generated::namespace::{Generated, NamespaceTarget};
 use crate::generated::root_dse::GeneratedContent;
-use crate::generated::tree::{Tree, TreeOptions};
+use crate::generated::tree::{AccessLogOptions, Tree, TreeOptions};
 use crate::request::controls::{self, OptionalControls, RequestKind};
 use crate::request::referral::DefaultReferral;
 use crate::request::restrictions::OperationPolicy;
@@ -80,6 +81,8 @@ pub struct DirectoryOptions {
     pub monitor: Option<TreeOptions>,
     /// The database `cn=config`.
     pub config: Option<TreeOptions>,
+    /// The trees that show logs of changes. Overlays of the databases name them.
+    pub access_logs: Vec<AccessLogOptions>,
     /// The limits of sorted searches, unless overlays of the databases set others.
     pub sort_limits: SortLimits,
     /// The key of the cookies of paged searches. Without it, each store's own
@@ -146,6 +149,7 @@ impl DirectoryOptions {
             root_dse: Vec::new(),
             monitor: None,
             config: None,
+            access_logs: Vec::new(),
             sort_limits: SortLimits::default(),
             cookie_key: None,
             server_id: 0,
@@ -193,7 +197,8 @@ impl Directory {
             .then_some(oid::SYNC_REQUEST);
         let listed = policies.iter().copied().chain(providers).collect();
         settle_logs(&databases, &features)?;
-        let generated = generated(&mut options, &types, &databases, (rules, listed))?;
+        let logs = open_logs(&mut options, &databases, &features)?;
+        let generated = generated(&mut options, &types, &databases, (rules, listed, logs))?;
         let csn = SharedCsn::new(options.server_id, &databases);
         let count = databases.as_slice().len();
         Ok(Directory {
@@ -482,12 +487,15 @@ fn settle_logs(databases: &Databases, features: &[Features]) -> Result<(), OpenE
     for (database, features) in databases.iter().zip(features) {
         let store = &database.store;
         store.settle_changes().map_err(OpenError::Changes)?;
+        let mut retention = Retention::default();
+        if let Some(age) = features.access_log.as_ref().and_then(|log| log.keep_us) {
+            retention.time_us_max = age;
+        }
         if let Some(provider) = &features.provider {
-            store.keep_changes(Retention {
-                records_min: provider.changes_min,
-                ..store.retention()
-            });
-        } else if database.consumers().is_empty() {
+            retention.records_min = provider.changes_min;
+        }
+        store.keep_changes(retention);
+        if features.provider.is_none() && database.consumers().is_empty() {
             continue;
         }
         store.show_changes().map_err(OpenError::Changes)?;
@@ -495,11 +503,54 @@ fn settle_logs(databases: &Databases, features: &[Features]) -> Result<(), OpenE
     Ok(())
 }
 
+/// Opens the trees that show logs of changes. Fails if an overlay names a tree that does not exist.
+fn open_logs(
+    options: &mut DirectoryOptions,
+    databases: &Databases,
+    features: &[Features],
+) -> Result<Vec<Tree>, OpenError> {
+    let schema = Arc::clone(&options.schema);
+    let wanted = std::mem::take(&mut options.access_logs).into_iter();
+    let named = wanted.map(|log| match Dn::parse(&schema, &log.suffix) {
+        Ok(suffix) => Ok((log, suffix)),
+        Err(source) => Err(OpenError::RootDn {
+            dn: log.suffix,
+            source,
+        }),
+    });
+    let named: Vec<(AccessLogOptions, Dn)> = named.collect::<Result<_, _>>()?;
+    for log in features
+        .iter()
+        .filter_map(|features| features.access_log.as_ref())
+    {
+        if !named.iter().any(|(_, suffix)| *suffix == log.suffix.value) {
+            let text = MISSING.to_owned();
+            return Err(OpenError::Overlay(Sourced::new(
+                text,
+                log.suffix.origin.clone(),
+            )));
+        }
+    }
+    let shared = shared_options(options);
+    let opened = named.into_iter().map(|(log, suffix)| {
+        let shows = |features: &Features| {
+            let settings = features.access_log.as_ref();
+            settings.is_some_and(|settings| settings.suffix.value == suffix)
+        };
+        let pairs = databases.iter().zip(features);
+        let stores = pairs.filter(|(_, features)| shows(features));
+        let stores = stores.map(|(database, _)| database.shared_store());
+        let stores = stores.collect();
+        Tree::open_log((log, suffix), stores, &shared)
+    });
+    opened.collect()
+}
+
 fn generated(
     options: &mut DirectoryOptions,
     types: &WellKnownTypes,
     databases: &Databases,
-    (rules, more_controls): (Rules, Vec<&'static str>),
+    (rules, more_controls, logs): (Rules, Vec<&'static str>, Vec<Tree>),
 ) -> Result<Generated, OpenError> {
     let listed = databases
         .iter()
@@ -507,6 +558,7 @@ fn generated(
     let context =
         |tree: &Option<TreeOptions>| tree.as_ref().map(|tree| tree.source.suffix().to_owned());
     let (monitor, config) = (context(&options.monitor), context(&options.config));
+    let log_suffixes: Vec<Dn> = logs.iter().map(|log| log.suffix.clone()).collect();
     let trees = [options.monitor.take(), options.config.take()];
     let shared = shared_options(options);
     let trees = trees.into_iter().flatten();
@@ -515,6 +567,7 @@ fn generated(
         started: options.clock.now(),
         naming_contexts: listed
             .flat_map(Database::suffixes)
+            .chain(&log_suffixes)
             .map(Dn::pretty)
             .collect(),
         monitor: monitor.as_deref(),
@@ -523,7 +576,8 @@ fn generated(
         extensions: &EXTENDED_OPERATIONS,
         additions: &options.root_dse,
     };
-    let trees = trees.collect::<Result<_, _>>()?;
+    let mut trees: Vec<Tree> = trees.collect::<Result<_, _>>()?;
+    trees.extend(logs);
     Generated::new(&options.schema, types, &content, trees, rules)
 }
 

@@ -70,7 +70,7 @@ pub use fulgurite_policy::{
     Allow, Disallow, Limit, LimitsRule, Operations, OverlayLine, OverlaySettings, Require,
     Restrict, Restrictions, Security, SizeLimits, SortLimits, Sourced, Subordinate, TimeLimits,
 };
-pub use generated::tree::{SentCounter, TreeEntry, TreeOptions, TreeSource};
+pub use generated::tree::{AccessLogOptions, SentCounter, TreeEntry, TreeOptions, TreeSource};
 pub use op::begin_update::UpdateStep;
 pub use op::bind::BindStep;
 pub use op::extended_step::{ExtendedReply, ExtendedStep};

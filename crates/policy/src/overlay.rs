@@ -10,8 +10,6 @@ pub enum OverlaySupport {
     BuiltIn,
     /// The server has the feature, for a single database.
     PerDatabase,
-    /// The data mean the same without the overlay; the text names the missing feature.
-    LeftOut(&'static str),
     /// Answers or rules would differ without the overlay, so the configuration is refused; the text
     /// says how.
     Refused(&'static str),
@@ -80,7 +78,7 @@ pub struct Overlay {
     pub directives: &'static [OverlayDirective],
 }
 
-use OverlaySupport::{BuiltIn, LeftOut, PerDatabase, Refused};
+use OverlaySupport::{BuiltIn, PerDatabase, Refused};
 use OverlayValue::{EachWord, OrderedWords, QuotedSecond, QuotedWords, Text, Truth};
 
 const fn row(
@@ -155,15 +153,15 @@ pub const OVERLAYS: &[Overlay] = &[
     row(
         "accesslog",
         "olcAccessLogConfig",
-        LeftOut("no log of accesses is written"),
+        PerDatabase,
         &[
-            word("logdb", "olcAccessLogDB"),
-            word("logops", "olcAccessLogOps"),
-            word("logbase", "olcAccessLogBase"),
-            word("logold", "olcAccessLogOld"),
-            word("logoldattr", "olcAccessLogOldAttr"),
+            written(Text, "logdb", "olcAccessLogDB"),
+            written(EachWord, "logops", "olcAccessLogOps"),
+            written(QuotedSecond, "logbase", "olcAccessLogBase"),
+            written(Text, "logold", "olcAccessLogOld"),
+            written(EachWord, "logoldattr", "olcAccessLogOldAttr"),
             word("logpurge", "olcAccessLogPurge"),
-            word("logsuccess", "olcAccessLogSuccess"),
+            written(Truth, "logsuccess", "olcAccessLogSuccess"),
         ],
     ),
     row(

@@ -17,7 +17,7 @@ pub(crate) fn run(command: Serve) -> anyhow::Result<()> {
         .map(|suffix| suffix.value.clone())
         .collect();
     let mut locks = Vec::new();
-    for database in settings.stores() {
+    for database in settings.served_stores() {
         locks.push(DataLock::take_or_make(database.directory()?)?);
         if database.content.root_dn.is_none() {
             tracing::info!("no root name is set: only the access rules allow changes");

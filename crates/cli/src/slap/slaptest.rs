@@ -36,7 +36,7 @@ pub(super) fn run(line: &CommandLine) -> Result<(), Failure> {
         written.map_err(|error| Failure::Message(error.to_string()))?;
     }
     if !without_stores {
-        for database in context.settings.stores() {
+        for database in context.settings.served_stores() {
             if context.open(database, Access::Read).is_err() {
                 eprintln!("slap_startup failed (test would succeed using the -u switch)");
                 return Err(Failure::Reported(1));

@@ -248,9 +248,6 @@ fn overlay(builder: &mut LayerBuilder, statement: &Statement) -> Result<(), Stri
         Some(OverlaySupport::Refused(reason)) => {
             return Err(format!("overlay \"{name}\" is not built in: {reason}"));
         }
-        Some(OverlaySupport::LeftOut(reason)) => {
-            builder.warn(origin, format!("overlay \"{name}\" is left out: {reason}"));
-        }
         Some(OverlaySupport::PerDatabase) if builder.section().is_frontend() => {
             return Err(format!(
                 "overlay \"{name}\" serves one database: write it after \"database mdb\", once for each"

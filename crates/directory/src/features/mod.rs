@@ -17,10 +17,12 @@
 //! | bind: [`last_bind`] | `op::bind_policy`: around the check of a password; `op::bind_record`: a bind has succeeded | [`password_policy`], [`last_bind`] |
 //! | session | `OperationPolicy::permit_reading`, `op::update`: before any other request of a connection | [`password_policy`] |
 //! | record: [`auditlog`] | `write::audit`: the change is in the transaction; `op::batch` hands the records out after the commit | [`auditlog`] |
+//! | log: [`accesslog`] | `generated::access_log`: the store's log of changes as entries | [`accesslog`] |
 //!
 //! A point gets code with its first feature. Guards are asked in reverse order of the
 //! configuration, as in slapd.
 
+pub(crate) mod accesslog;
 pub(crate) mod auditlog;
 pub(crate) mod compilation;
 mod constraint;

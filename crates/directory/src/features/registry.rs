@@ -6,6 +6,7 @@
 use fulgurite_policy::{OverlaySettings, OverlaySupport, SortLimits, Sourced, find_overlay};
 use fulgurite_schema::{Dn, Schema};
 
+use super::accesslog::AccessLogSettings;
 use super::auditlog::AuditLog;
 use super::compilation::{Compilation, OverlayReport};
 use super::constraint::Constraint;
@@ -100,6 +101,13 @@ const FEATURES: &[Feature] = &[
             let (lists, memberships) = dynlist::compile(compilation, settings)?;
             features.memberships.extend(memberships);
             features.lists = Some(Box::new(lists));
+            Ok(())
+        },
+    },
+    Feature {
+        overlay: "accesslog",
+        compile: |compilation, settings, features| {
+            features.access_log = Some(AccessLogSettings::compile(compilation, settings)?);
             Ok(())
         },
     },
@@ -212,7 +220,6 @@ fn compile_overlay(
     };
     let overlay = find_overlay(&settings.name).ok_or_else(|| refused("no such overlay"))?;
     match overlay.support {
-        OverlaySupport::LeftOut(_) => return Ok(()),
         OverlaySupport::Refused(reason) => return Err(refused(reason)),
         OverlaySupport::BuiltIn | OverlaySupport::PerDatabase => {}
     }
@@ -307,15 +314,89 @@ mod tests {
     }
 
     #[test]
-    fn an_overlay_that_changes_answers_is_refused_and_others_are_left_out() {
+    fn an_overlay_that_changes_answers_is_refused() {
         assert_eq!(
             check(settings("dds", &[])),
             Err("overlay \"dds\": dynamic entries would not expire".to_owned())
         );
         let unknown = OverlaySettings::new("nothing", Origin::Default);
         assert!(check(unknown).is_err());
-        let log = settings("accesslog", &[&["logsuccess", "TRUE"]]);
-        assert_eq!(check(log), Ok(OverlayReport::default()));
+    }
+
+    #[test]
+    fn wrong_directives_of_accesslog_are_refused_in_slapds_words() {
+        let base: &[&str] = &["logdb", "cn=log"];
+        for (words, text) in [
+            (
+                &["logdb", "bad"][..],
+                "<logdb> invalid DN 21 (Invalid syntax)",
+            ),
+            (
+                &["logdb", "cn=log", "x"],
+                "<logdb> extra cruft after <suffix>.",
+            ),
+            (
+                &["logops", "writes", "foo"],
+                "<logops> handler exited with 1!",
+            ),
+            (&["logbase", "foo", "dc=x"], "logbase invalid ops: foo"),
+            (
+                &["logbase", "writes|bind", "bad"],
+                "logbase invalid DN: bad",
+            ),
+            (
+                &["logoldattr", "cn", "x"],
+                "logoldattr <x>: attribute type undefined",
+            ),
+            (
+                &["logpurge", "07:00"],
+                "keyword <logpurge> missing <age> <interval> argument",
+            ),
+            (
+                &["logpurge", "7+7:0", "01:00"],
+                "<logpurge> handler exited with 1!",
+            ),
+            (
+                &["logpurge", "123456+00:00", "01:00"],
+                "<logpurge> handler exited with 1!",
+            ),
+            (
+                &["logpurge", "00:61", "00:10", "x"],
+                "<logpurge> extra cruft after <age> <interval>.",
+            ),
+            (&["logsuccess", "maybe"], "<logsuccess> invalid value"),
+        ] {
+            let refused = check(settings("accesslog", &[base, words]));
+            assert_eq!(refused, Err(text.to_owned()), "{words:?}");
+        }
+        let missing = "accesslog: \"logdb <suffix>\" missing or invalid.";
+        assert_eq!(check(settings("accesslog", &[])), Err(missing.to_owned()));
+    }
+
+    #[test]
+    fn what_the_log_does_not_have_gets_a_warning() {
+        let warnings = |lines: &[&[&str]]| -> Vec<String> {
+            let lines = [&[&["logdb", "cn=log"][..]], lines].concat();
+            let report = check(settings("accesslog", &lines)).expect("accepted");
+            report.warnings.into_iter().map(|one| one.value).collect()
+        };
+        let quiet: &[&str] = &["logsuccess", "TRUE"];
+        assert_eq!(warnings(&[quiet, &["logops", "writes", "add"]]), [""; 0]);
+        assert_eq!(
+            warnings(&[
+                quiet,
+                &["logops", "writes", "session", "READS"],
+                &["logold", "(cn=*)"]
+            ]),
+            [
+                "accesslog: logops session reads: only updates are logged",
+                "accesslog: logold: old values are not logged"
+            ]
+        );
+        assert_eq!(
+            warnings(&[&["logpurge", "7+00:00", "01:00"]]),
+            ["accesslog: refused operations are not logged: write logsuccess TRUE"]
+        );
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The features of a database, compiled once for each configuration.
 
+use super::accesslog::AccessLogSettings;
 use super::auditlog::AuditLog;
 use super::guards::Guard;
 use super::last_bind::BindTime;
@@ -34,6 +35,8 @@ pub(crate) struct Features {
     /// The attributes that get the time of a successful bind.
     pub(crate) bind_times: Vec<BindTime>,
     pub(crate) audit_log: Option<AuditLog>,
+    /// The name that the log of changes is shown under.
+    pub(crate) access_log: Option<AccessLogSettings>,
     pub(crate) password_policy: Option<PasswordPolicy>,
     /// The provider of content synchronisation.
     pub(crate) provider: Option<Provider>,
@@ -60,6 +63,7 @@ pub(crate) static NO_FEATURES: Features = Features {
     refint: Vec::new(),
     bind_times: Vec::new(),
     audit_log: None,
+    access_log: None,
     password_policy: None,
     provider: None,
     guards_before_policy: 0,

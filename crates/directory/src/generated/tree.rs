@@ -10,13 +10,15 @@ use fulgurite_access::{Decisions, RuleText, Rules};
 use fulgurite_ldap::{LdapResult, ResultCode};
 use fulgurite_policy::Restrictions;
 use fulgurite_schema::{AttributeDescription, Dn, Entry, Schema};
+use fulgurite_store::Store;
 
 use crate::core::database::{Root, RootAccount, SharedOptions};
 use crate::core::error::OpenError;
 use crate::core::limits::{CompiledLimits, Limits};
 use crate::core::requester::decide;
-use crate::core::result::refuse;
+use crate::core::result::{self, OpResult, refuse};
 use crate::core::session::Session;
+use crate::generated::access_log::AccessLog;
 
 /// The options of a database of generated entries.
 #[derive(Clone)]
@@ -75,6 +77,42 @@ pub(crate) struct GeneratedEntry {
     counter: Option<(AttributeDescription, SentCounter)>,
 }
 
+/// The options of the tree that shows logs of changes (slapd's overlay `accesslog`). The overlays of
+/// databases name it.
+#[derive(Clone, Debug)]
+pub struct AccessLogOptions {
+    /// The name at the top.
+    pub suffix: String,
+    /// The account that passes every rule and limit. It is the author of all entries.
+    pub root: Option<RootAccount>,
+    /// Access rules. The directory's rules follow them.
+    pub access: Vec<RuleText>,
+    /// The limits of searches; `None` for the directory's limits.
+    pub limits: Option<Limits>,
+    /// The operations that it refuses.
+    pub restrictions: Restrictions,
+}
+
+impl AccessLogOptions {
+    /// Makes options with every value at its default.
+    #[must_use]
+    pub fn new(suffix: impl Into<String>) -> AccessLogOptions {
+        AccessLogOptions {
+            suffix: suffix.into(),
+            root: None,
+            access: Vec::new(),
+            limits: None,
+            restrictions: Restrictions::default(),
+        }
+    }
+}
+
+/// The origin of the entries of a tree.
+enum TreeContent {
+    Source(Arc<dyn TreeSource>),
+    Log(AccessLog),
+}
+
 /// A database of generated entries that is open.
 pub(crate) struct Tree {
     pub(crate) suffix: Dn,
@@ -83,7 +121,7 @@ pub(crate) struct Tree {
     pub(crate) limits: CompiledLimits,
     pub(crate) restrictions: Restrictions,
     pub(crate) refusal: Option<String>,
-    source: Arc<dyn TreeSource>,
+    content: TreeContent,
 }
 
 impl TreeOptions {
@@ -161,8 +199,36 @@ impl Tree {
             limits: shared.limits(options.limits)?,
             restrictions: options.restrictions,
             refusal: options.refusal,
-            source: options.source,
+            content: TreeContent::Source(options.source),
         })
+    }
+
+    /// Opens the tree of the logs of some stores.
+    pub(crate) fn open_log(
+        (options, suffix): (AccessLogOptions, Dn),
+        stores: Vec<Arc<Store>>,
+        shared: &SharedOptions<'_>,
+    ) -> Result<Tree, OpenError> {
+        let author = options.root.as_ref().map(|root| root.dn.clone());
+        let root = options.root;
+        let root = root.map(|account| Root::resolve(shared.schema, account));
+        Ok(Tree {
+            rules: shared.rules(&options.access)?,
+            root: root.transpose()?,
+            limits: shared.limits(options.limits)?,
+            restrictions: options.restrictions,
+            refusal: Some("the log of changes cannot be modified".to_owned()),
+            content: TreeContent::Log(AccessLog::new(suffix.clone(), stores, author)),
+            suffix,
+        })
+    }
+
+    /// Returns the logs of changes that the tree shows.
+    pub(crate) fn log(&self) -> Option<&AccessLog> {
+        match &self.content {
+            TreeContent::Source(_) => None,
+            TreeContent::Log(log) => Some(log),
+        }
     }
 
     pub(crate) fn is_root(&self, session: &Session) -> bool {
@@ -179,24 +245,51 @@ impl Tree {
         refuse(ResultCode::UnwillingToPerform, text)
     }
 
-    /// Returns the entries at, below and above a base; each entry follows its superior.
-    pub(crate) fn entries(&self, schema: &Schema, base: &Dn) -> Vec<GeneratedEntry> {
-        let made = self.source.entries(base.normal());
-        let resolved = made.into_iter().filter_map(|entry| resolve(schema, entry));
-        let mut entries: Vec<GeneratedEntry> = resolved.collect();
-        finish(schema, &mut entries);
-        entries
+    /// Returns the entries at, below and above a base; each entry follows its superior. Of a log of
+    /// changes it returns the entries at and above only.
+    pub(crate) fn entries(&self, schema: &Schema, base: &Dn) -> OpResult<Vec<GeneratedEntry>> {
+        match &self.content {
+            TreeContent::Source(source) => Ok(entries_of(&**source, schema, base)),
+            TreeContent::Log(log) => {
+                let top = log.top(schema).map_err(|error| result::store(&error))?;
+                let below = match *base == log.suffix {
+                    true => None,
+                    false => log
+                        .find(schema, base)
+                        .map_err(|error| result::store(&error))?,
+                };
+                let entries = [Some(top), below].into_iter().flatten();
+                Ok(entries.map(GeneratedEntry::plain).collect())
+            }
+        }
     }
 
     /// Returns one entry.
-    pub(crate) fn entry(&self, schema: &Schema, dn: &Dn) -> Option<Entry> {
-        let entries = self.entries(schema, dn).into_iter();
+    pub(crate) fn entry(&self, schema: &Schema, dn: &Dn) -> OpResult<Option<Entry>> {
+        let entries = self.entries(schema, dn)?.into_iter();
         let mut entries = entries.map(|made| made.entry);
-        entries.find(|entry| entry.dn == *dn)
+        Ok(entries.find(|entry| entry.dn == *dn))
     }
 }
 
+/// Returns the entries of a source, with computed attributes.
+fn entries_of(source: &dyn TreeSource, schema: &Schema, base: &Dn) -> Vec<GeneratedEntry> {
+    let made = source.entries(base.normal());
+    let resolved = made.into_iter().filter_map(|entry| resolve(schema, entry));
+    let mut entries: Vec<GeneratedEntry> = resolved.collect();
+    finish(schema, &mut entries);
+    entries
+}
+
 impl GeneratedEntry {
+    /// Returns an entry without a counter.
+    pub(crate) fn plain(entry: Entry) -> GeneratedEntry {
+        GeneratedEntry {
+            entry,
+            counter: None,
+        }
+    }
+
     /// Adds the entries and bytes that the search has sent so far to the counter.
     pub(crate) fn count_sent(&mut self, entries: u32, bytes: usize) {
         if let Some((attribute, counter)) = &self.counter {

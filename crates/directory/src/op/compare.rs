@@ -124,7 +124,7 @@ impl Directory {
                 self.compare_generated(&decisions, &request, &generated.subschema)
             }
             NamespaceTarget::Tree(tree) => {
-                let entry = tree.entry(self.schema(), &request.dn);
+                let entry = tree.entry(self.schema(), &request.dn)?;
                 let entry = entry.ok_or_else(|| LdapResult::new(ResultCode::NoSuchObject))?;
                 self.compare_generated(&tree.decisions(session), &request, &entry)
             }

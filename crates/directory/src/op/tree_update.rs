@@ -171,7 +171,7 @@ impl Directory {
             .permit_configuration(session, &tree.restrictions, kind)
             .is_ok();
         let access = self.schema().describe(ACCESS);
-        let entry = tree.entry(self.schema(), &dn);
+        let entry = tree.entry(self.schema(), &dn).ok().flatten();
         let (Some(entry), Ok(access)) = (entry.filter(|_| is_permitted), access) else {
             return false;
         };
@@ -384,7 +384,7 @@ impl TreeChecker<'_> {
         self.require_assertion(&entry)?;
         self.require_taking(dn, &entry, Rights::DELETE)?;
         let schema = self.directory.schema();
-        let mut entries = self.tree.entries(schema, dn).into_iter();
+        let mut entries = self.tree.entries(schema, dn)?.into_iter();
         if entries.any(|other| other.entry.dn.is_under(dn)) {
             return Err(LdapResult::new(ResultCode::NotAllowedOnNonLeaf));
         }
@@ -413,7 +413,7 @@ impl TreeChecker<'_> {
     /// Returns the entry without its computed attributes.
     fn entry(&self, dn: &Dn) -> OpResult<Entry> {
         let core = self.directory.core();
-        let entries = self.tree.entries(&core.schema, dn);
+        let entries = self.tree.entries(&core.schema, dn)?;
         let mut entries: Vec<Entry> = entries.into_iter().map(|made| made.entry).collect();
         if let Some(at) = entries.iter().position(|entry| entry.dn == *dn) {
             let mut entry = entries.swap_remove(at);

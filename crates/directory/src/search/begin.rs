@@ -16,6 +16,7 @@ use super::chain::Chains;
 use super::database_search::{PartStart, SearchSpec, SubentryVisibility};
 use super::dereference::ResolvedDereference;
 use super::generated::GeneratedSearch;
+use super::log_walk::LogWalk;
 use super::output::{CompleteOutput, Output};
 use super::page::{Page, SearchHash};
 use super::query::SearchQuery;
@@ -118,6 +119,13 @@ pub(super) fn begin<'d>(
         query: &query,
         projection,
     };
+    if let NamespaceTarget::Tree(tree) = target
+        && let Some(log) = tree.log()
+        && *query.base == log.suffix
+        && request.scope != Scope::Base
+    {
+        return LogWalk::begin(directory, (tree, log), search, plan).map(SearchState::Log);
+    }
     search.target(&target, plan).map(SearchState::ready)
 }
 

@@ -90,7 +90,7 @@ impl GeneratedSearch<'_> {
     fn tree(&self, tree: &Tree, plan: SortPlan) -> OpResult<CompleteOutput> {
         let (query, core) = (self.query, self.directory.core());
         let decisions = tree.decisions(self.session);
-        let mut entries = tree.entries(&core.schema, &query.base);
+        let mut entries = tree.entries(&core.schema, &query.base)?;
         self.require_base(&decisions, &entries)?;
         let (mut sorted, _slot) = self.sorted_entries(plan);
         let size_max = query.limits.size_max;
@@ -134,7 +134,11 @@ impl GeneratedSearch<'_> {
     }
 
     /// Fails unless the base exists and the requester may search from it.
-    fn require_base(&self, decisions: &Decisions<'_>, entries: &[GeneratedEntry]) -> OpResult {
+    pub(super) fn require_base(
+        &self,
+        decisions: &Decisions<'_>,
+        entries: &[GeneratedEntry],
+    ) -> OpResult {
         let (base, core) = (&*self.query.base, self.directory.core());
         let all = entries.iter().map(|generated| &generated.entry);
         let at_base = all.clone().find(|entry| entry.dn == *base);
@@ -173,7 +177,7 @@ impl GeneratedSearch<'_> {
 
     /// Returns the sorter of a sorted search, and the state that holds its slot until the search
     /// ends.
-    fn sorted_entries(&self, plan: SortPlan) -> (Option<SortedEntries>, SortState) {
+    pub(super) fn sorted_entries(&self, plan: SortPlan) -> (Option<SortedEntries>, SortState) {
         let bytes_max = self.directory.search_settings().sssvlv.limits.bytes_max;
         let sorted = match plan.state {
             SortState::Requested { .. } => {

@@ -21,6 +21,7 @@ pub(crate) mod filter;
 mod generated;
 mod list_items;
 mod list_state;
+mod log_walk;
 mod member_items;
 pub(crate) mod normal_names;
 pub(crate) mod output;

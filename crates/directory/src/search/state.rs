@@ -2,6 +2,7 @@
 
 use fulgurite_ldap::LdapResult;
 
+use super::log_walk::LogWalk;
 use super::output::{CompleteOutput, SearchEnd};
 use super::run::SearchRun;
 use crate::search::sync::run::SyncRun;
@@ -9,6 +10,8 @@ use crate::search::sync::run::SyncRun;
 /// A running search, or its end.
 pub(crate) enum SearchState<'d> {
     Run(Box<SearchRun<'d>>),
+    /// A search of logs of changes.
+    Log(Box<LogWalk<'d>>),
     /// The synchronisation of a consumer.
     Sync(Box<SyncRun<'d>>),
     /// The next step writes it. It is large and rare, and a state moves often.

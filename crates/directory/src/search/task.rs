@@ -88,6 +88,17 @@ impl<'d> SearchTask<'d> {
                 out.extend_from_slice(&complete.encoded);
                 complete.end
             }
+            SearchState::Log(mut walk) => {
+                let end = walk.advance(out, quantum);
+                self.entries = walk.sent;
+                self.examined = walk.examined;
+                self.worked = walk.worked;
+                let Some(end) = end else {
+                    self.state = SearchState::Log(walk);
+                    return Progress::More;
+                };
+                end
+            }
             SearchState::Sync(mut run) => {
                 let progress = run.advance(out, quantum);
                 self.entries = run.sent;
@@ -132,7 +143,8 @@ impl<'d> SearchTask<'d> {
         match &mut self.state {
             SearchState::Run(run) => run.park(),
             SearchState::Sync(run) => run.park(),
-            SearchState::Ready(_) | SearchState::Done(_) => {}
+            // It holds no snapshot between its steps.
+            SearchState::Log(_) | SearchState::Ready(_) | SearchState::Done(_) => {}
         }
     }
 

@@ -1,6 +1,7 @@
 //! Every operation, on a real store.
 
 mod access;
+mod accesslog;
 mod acting;
 mod aliases;
 mod auditlog;

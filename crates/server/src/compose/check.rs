@@ -76,6 +76,11 @@ pub(crate) fn check_names(settings: &Settings, schema: &Arc<Schema>) -> Result<(
     check_policy(schema, &settings.frontend)?;
     for database in settings.databases.iter().chain([&settings.config]) {
         check_database(schema, database)?;
+        if settings.is_access_log(database) {
+            warn_of_overlays(database);
+        } else {
+            check_overlays(schema, database)?;
+        }
     }
     check_suffixes(settings, schema)
 }
@@ -99,8 +104,18 @@ fn check_database(schema: &Arc<Schema>, database: &Database) -> Result<(), Check
     }
     check_policy(schema, &database.policy)?;
     convert::root(database)?;
-    check_overlays(schema, database)?;
     Ok(())
+}
+
+/// Warns of the overlays of a log of changes, which have no effect.
+fn warn_of_overlays(database: &Database) {
+    for overlay in &database.overlays {
+        let text = match overlay.name.as_str() {
+            "syncprov" => "a log of changes has no consumers: let them copy the database itself",
+            _ => "it has no effect on a log of changes",
+        };
+        tracing::warn!("{}: overlay {}: {text}", overlay.origin, overlay.name);
+    }
 }
 
 /// Checks the directives of overlays. Warns of attributes that they look up without an index.

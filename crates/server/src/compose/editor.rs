@@ -129,7 +129,7 @@ fn directory(settings: &Settings, schema: Arc<Schema>) -> Result<Directory, Open
 
 /// Fails if an existing store does not fit, or if a new one has no folder.
 fn check_stores(settings: &Settings, schema: &Arc<Schema>) -> Result<(), OpenError> {
-    for database in settings.stores() {
+    for database in settings.served_stores() {
         let folder = database.directory()?;
         if !Store::exists(folder) {
             if !folder.is_dir() {

@@ -7,7 +7,8 @@ use fulgurite_config::{
     ConfigError, Database, DatabaseKind, Global, ServerId, Settings, Sourced, Subordinate,
 };
 use fulgurite_directory::{
-    DatabaseOptions, Directory, DirectoryOptions, TreeOptions, TreeSource, WarningLog,
+    AccessLogOptions, DatabaseOptions, Directory, DirectoryOptions, TreeOptions, TreeSource,
+    WarningLog,
 };
 use fulgurite_schema::{Schema, SchemaError};
 use fulgurite_store::{IndexKind, IndexKinds, IndexSpec, Store, StoreOptions};
@@ -162,10 +163,10 @@ pub(crate) fn open_with(
 ) -> Result<(Directory, Option<Arc<Monitor>>), OpenError> {
     check::check_names(settings, &schema)?;
     let stores = settings
-        .stores()
+        .served_stores()
         .map(|database| store(database, &schema, plan))
         .collect::<Result<Vec<_>, _>>()?;
-    let databases = settings.stores().zip(&stores);
+    let databases = settings.served_stores().zip(&stores);
     let databases = databases
         .map(|(database, store)| database_options(&settings.global, database, Arc::clone(store)))
         .collect::<Result<Vec<_>, _>>()?;
@@ -185,7 +186,7 @@ pub(crate) fn open_with(
 /// Sets limits and durability, and requests the indexes of a directory whose stores were open
 /// before.
 pub(crate) fn apply_to_stores(settings: &Settings, directory: &Directory) -> Result<(), OpenError> {
-    for (database, open) in settings.stores().zip(directory.databases()) {
+    for (database, open) in settings.served_stores().zip(directory.databases()) {
         let store = open.shared_store();
         let storage = &database.storage;
         store.limit_entries(*storage.entry_bytes_max);
@@ -196,7 +197,7 @@ pub(crate) fn apply_to_stores(settings: &Settings, directory: &Directory) -> Res
             source,
         })?;
     }
-    for (database, open) in settings.stores().zip(directory.databases()) {
+    for (database, open) in settings.served_stores().zip(directory.databases()) {
         let store = open.shared_store();
         if database.names_indexes() {
             store.request_indexes(&indexes(database))?;
@@ -227,6 +228,7 @@ fn directory_options(
         sorted_values: global.sort_values.value.clone(),
         default_search_base: global.default_search_base.value.clone(),
         config: Some(config_options(settings)?),
+        access_logs: access_logs(settings)?,
         server_id: ServerId::own(&global.server_ids, &global.listen),
         log: Arc::new(ServerLog),
         ..DirectoryOptions::new(schema, databases)
@@ -332,6 +334,21 @@ fn monitor_options(
     }))
 }
 
+/// Returns the options of the trees that show logs of changes.
+fn access_logs(settings: &Settings) -> Result<Vec<AccessLogOptions>, OpenError> {
+    let logs = settings.access_logs().map(|database| {
+        let policy = &database.policy;
+        Ok(AccessLogOptions {
+            root: convert::root(database)?,
+            access: convert::rules(&policy.access),
+            limits: Some(convert::limits(policy)),
+            restrictions: convert::restrictions(policy),
+            ..AccessLogOptions::new(database.suffix()?)
+        })
+    });
+    logs.collect()
+}
+
 /// Returns the options of the database `cn=config`.
 pub(super) fn config_options(settings: &Settings) -> Result<TreeOptions, OpenError> {
     let policy = &settings.config.policy;
@@ -365,6 +382,8 @@ fn monitored(settings: &Settings, stores: &[Arc<Store>]) -> Vec<MonitoredDatabas
     };
     all.filter_map(|database| {
         let (kind, suffixes) = match database.kind {
+            // No store is open for a log of changes.
+            DatabaseKind::Mdb if settings.is_access_log(database) => return None,
             DatabaseKind::Mdb => (
                 MonitoredKind::Store(Arc::clone(stores.next()?)),
                 suffixes(database),

@@ -37,15 +37,28 @@ pub(super) fn completed(settings: &Settings) -> Result<Schema, SchemaError> {
     with_builtin(settings, &added)
 }
 
-/// Adds the definitions of password policies where a database has them. A configuration of slapd
-/// 2.4 has its own.
+/// Adds the definitions of password policies and of logs of changes where a database has them. A
+/// configuration of slapd 2.4 has its own of policies.
 fn with_builtin(settings: &Settings, added: &[Builtin]) -> Result<Schema, SchemaError> {
-    if settings.stores().any(has_password_policy)
-        && let Ok(schema) = build(settings, &[added, &[Builtin::PasswordPolicy]].concat())
-    {
-        return Ok(schema);
+    let mut added = added.to_vec();
+    for (overlay, part) in [
+        ("accesslog", Builtin::AccessLog),
+        ("ppolicy", Builtin::PasswordPolicy),
+    ] {
+        if settings
+            .stores()
+            .any(|database| has_overlay(database, overlay))
+        {
+            added.push(part);
+        }
     }
-    build(settings, added)
+    while !added.is_empty() {
+        match build(settings, &added) {
+            Ok(schema) => return Ok(schema),
+            Err(_) => added.pop(),
+        };
+    }
+    build(settings, &added)
 }
 
 fn build(settings: &Settings, added: &[Builtin]) -> Result<Schema, SchemaError> {
@@ -90,9 +103,9 @@ fn build(settings: &Settings, added: &[Builtin]) -> Result<Schema, SchemaError> 
     builder.build()
 }
 
-fn has_password_policy(database: &Database) -> bool {
+fn has_overlay(database: &Database, name: &str) -> bool {
     let mut overlays = database.overlays.iter();
-    overlays.any(|overlay| overlay.name.eq_ignore_ascii_case("ppolicy"))
+    overlays.any(|overlay| overlay.name.eq_ignore_ascii_case(name))
 }
 
 /// Returns true if cn=config shows directives of the database's overlays.

@@ -12,6 +12,7 @@
 
 #![forbid(unsafe_code)]
 
+mod access_log;
 mod certificates;
 mod changing;
 mod configuring;

@@ -135,9 +135,9 @@ fn one_run_lists_everything_that_is_missing() {
     let database = stage.database("db", SUFFIX, "");
     stage.configure(&database);
     stage.add(&format!("{BASE}\n{PEOPLE}")).well();
-    let more = "overlay accesslog\nlogdb cn=log\noverlay dds\ndds-max-ttl 90000\n\
+    let more = "overlay dds\ndds-max-ttl 90000\n\
         overlay translucent\nsizelimit few\n";
-    stage.configure(&format!("{database}{more}"));
+    stage.configure(&format!("moduleload nothing.so\n{database}{more}"));
     let file = stage.text("slapd.conf");
     let said = migrate(&["-f", &file]).with_status(1);
     let lines = |begin: &str| said.lines().filter(|line| line.starts_with(begin)).count();
