@@ -94,8 +94,8 @@ impl Settings {
         stores.filter(|database| database.kind == DatabaseKind::Mdb)
     }
 
-    /// Returns the databases whose stores the server opens, in their order: all with a store but
-    /// those that an overlay `accesslog` names.
+    /// Returns the databases whose stores the server opens, in their order. It opens none that an
+    /// overlay `accesslog` names.
     pub fn served_stores(&self) -> impl Iterator<Item = &Database> {
         self.stores()
             .filter(|database| !self.is_access_log(database))

@@ -137,8 +137,8 @@ pub(crate) fn split_weight(value: &[u8]) -> Result<(i64, &[u8]), WeightError> {
     Ok((weight, rest))
 }
 
-/// Reads a number at the beginning of a text as C's `strtol` does, with its prefixes of octal and
-/// hexadecimal numbers. Returns 0 and the whole text if there is none.
+/// Reads a number at the beginning of a text as C's `strtol` does, with its prefixes `0` and `0x`.
+/// Returns 0 and the whole text if there is none.
 fn leading_number(text: &[u8]) -> (i64, &[u8]) {
     let is_space = |byte: &u8| byte.is_ascii_whitespace() || *byte == 0x0b;
     let spaces = text.iter().take_while(|byte| is_space(byte)).count();

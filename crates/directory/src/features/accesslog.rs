@@ -1,4 +1,4 @@
-//! The log of changes under a name of its own (slapd's overlay `accesslog`): its directives.
+//! The log of changes under its own name (slapd's overlay `accesslog`): the directives.
 //!
 //! The store's log has every update that succeeded, and `generated::access_log` shows it. It has no
 //! other operations and no old values. Directives that ask for these get a warning.

@@ -244,7 +244,7 @@ impl AuditEntry<'_> {
 
 /// Returns the changes of a record in slapd's notation, one value each.
 ///
-/// A colon stands between two changes of the same kind and attribute.
+/// A colon comes between two changes of the same kind and attribute.
 fn modifications(record: &ChangeRecord<'_>) -> Result<Vec<Vec<u8>>, StoreError> {
     let operations = record.operations()?;
     let mut texts = Vec::new();

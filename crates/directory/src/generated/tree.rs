@@ -77,7 +77,7 @@ pub(crate) struct GeneratedEntry {
     counter: Option<(AttributeDescription, SentCounter)>,
 }
 
-/// The options of the tree that shows logs of changes (slapd's overlay `accesslog`). The overlays of
+/// The options of a tree that shows logs of changes (slapd's overlay `accesslog`). Overlays of
 /// databases name it.
 #[derive(Clone, Debug)]
 pub struct AccessLogOptions {
