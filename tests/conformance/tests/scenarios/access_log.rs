@@ -208,7 +208,9 @@ fn rules_of_the_logs_database_hold_and_its_store_stays_closed() {
     let stage = Stage::new("accesslog-rules");
     let log = "overlay syncprov\nsyncprov-nopresent TRUE\nsyncprov-reloadhint TRUE\n\
         access to * by dn.exact=cn=a,dc=example,dc=com read by * none\n";
-    let log = stage.database("log", "cn=log", log);
+    let log = stage
+        .database("logdb", "cn=log", log)
+        .replace("rootpw secret\n", "");
     let lines = "overlay accesslog\nlogdb cn=log\nlogops writes session\n";
     let data = stage.database("db", SUFFIX, &format!("access to * by * write\n{lines}"));
     stage.configure(&format!("{log}{data}"));
@@ -225,6 +227,6 @@ fn rules_of_the_logs_database_hold_and_its_store_stays_closed() {
     let seen = server.client_as(user, "ldapsearch", &search, "").well();
     assert!(seen.contains("reqDN: cn=a,dc=example,dc=com"), "{seen}");
     server.stop();
-    let mut files = std::fs::read_dir(stage.path("log")).expect("the folder of the log");
+    let mut files = std::fs::read_dir(stage.path("logdb")).expect("the folder of the log");
     assert!(files.next().is_none(), "the store of the log was made");
 }

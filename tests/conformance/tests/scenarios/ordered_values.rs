@@ -41,7 +41,7 @@ x121Address: 10
 x121Address: 9
 x121Address: 100 1
 seeAlso: cn=b,dc=x
-seeAlso: CN=A, dc=x
+seeAlso: cn=A,dc=x
 seeAlso: cn=a,dc=b
 l: b
 l: A
@@ -198,9 +198,10 @@ fn directives_are_written_to_a_configuration_directory() {
             valsort-attr description dc=x alpha-ascend\n";
         let database = stage.database("db", SUFFIX, lines);
         stage.configure(&format!("moduleload valsort.so\n{database}"));
+        stage.add(DATA).well();
         let folder = stage.text("slapd.d");
         std::fs::create_dir(&folder).expect("make a folder");
-        stage.tool("t", &["-F", &folder, "-u"], "").with_status(0);
+        stage.tool("t", &["-F", &folder], "").with_status(0);
         let overlays = std::path::Path::new(&folder).join("cn=config/olcDatabase={1}mdb");
         let file = overlays.join("olcOverlay={0}valsort.ldif");
         let text = std::fs::read_to_string(file).expect("the overlay's file");
