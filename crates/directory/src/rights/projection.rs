@@ -230,7 +230,6 @@ impl Projection {
         stored: &StoredEntry<'_, '_>,
         added: Vec<Attribute>,
     ) -> Result<(), StoreError> {
-        let (schema, rights) = (stored.view.schema(), stored.rights);
         let mut entry = stored.entry.to_entry()?;
         for Attribute {
             description,
@@ -246,8 +245,20 @@ impl Projection {
                 .requester
                 .database
                 .value_orders
-                .apply(schema, &mut entry);
+                .apply(stored.view.schema(), &mut entry);
         }
+        self.write_loose(out, id, stored, &entry)
+    }
+
+    /// Appends an entry in place of a stored one, under the other name.
+    pub(crate) fn write_loose(
+        &self,
+        out: &mut Vec<u8>,
+        id: MessageId,
+        stored: &StoredEntry<'_, '_>,
+        entry: &Entry,
+    ) -> Result<(), StoreError> {
+        let (schema, rights) = (stored.view.schema(), stored.rights);
         let name = stored.other_name.unwrap_or(entry.dn.pretty());
         let mut writer = encode::search_entry(out, id, name.as_bytes());
         for attribute in &entry.attributes {

@@ -4,6 +4,11 @@
 //! entry by its *held* name, which it had before the part. A renamed parent
 //! comes first, and so does the holder of a name that another entry takes. Entries that leave a
 //! deleted parent precede its deletion.
+//!
+//! A name moves with the entries above it, and the consumer moves them one by one. So names are
+//! compared as *keys*: the part below the nearest changed entry, behind that entry's *anchor*. A
+//! consumer whose refresh broke off may have newer states than its cookie says. So each name that
+//! an entry had in the part counts as one that it may hold.
 
 use fulgurite_schema::{Dn, Schema};
 use fulgurite_store::{ChangeKind, ChangeRecord, CsnVector, EntryId, PackedCsn, StoreError, View};
@@ -18,12 +23,26 @@ pub(super) struct ChangedEntry {
     pub(super) place: u64,
     /// The name at the consumer; `None` if it has no such entry.
     pub(super) held: Option<Dn>,
+    /// The names that the part gave to it, each as it was at that time.
+    pub(super) names: Vec<Dn>,
+    /// The first part of the keys of the entries below it.
+    anchor: Dn,
+    /// The keys of all names by which the consumer may know it.
+    keys: Vec<Dn>,
+    /// The position from which its name is in doubt, of this entry and all behind it in the batch.
+    since: u64,
+    /// True if more than one record is about it.
+    pub(super) is_repeated: bool,
+    /// True if it has given up its name for a moment, and holds one that no other entry takes.
+    pub(super) is_aside: bool,
     /// True if it is new or has a new name.
     pub(super) is_named: bool,
     /// True if the last change is its deletion.
     pub(super) is_deleted: bool,
     /// True if a change touches an attribute of the filter.
     pub(super) may_leave: bool,
+    /// True if the filter may have hidden it from the consumer.
+    pub(super) may_enter: bool,
     /// True if all changes come from the consumer's own server.
     pub(super) is_own: bool,
     /// True once the consumer knows its newest state.
@@ -46,9 +65,9 @@ pub(super) struct Batch {
     pub(super) entries: Vec<ChangedEntry>,
     by_uuid: FxHashMap<[u8; 16], usize>,
     by_id: FxHashMap<EntryId, usize>,
-    /// By the held name, in normal form.
-    holders: FxHashMap<String, usize>,
-    /// By the held name of a deleted entry: those that the consumer has below it.
+    /// The renamed and the deleted entries, by the keys of their names in normal form.
+    holders: FxHashMap<String, Vec<usize>>,
+    /// By the anchor of a deleted entry: those that the consumer may have below it.
     below: FxHashMap<String, Vec<usize>>,
     /// The entries that are new or renamed, by their names at this point of the log.
     names: FxHashMap<String, (usize, Dn)>,
@@ -123,61 +142,96 @@ impl Batch {
         };
         let is_new = record.kind == ChangeKind::Add;
         let is_named = is_new || record.kind == ChangeKind::Rename;
-        let may_leave = record.kind != ChangeKind::Modify || (rules.touches_filter)(record)?;
+        let may_enter = is_new || (rules.touches_filter)(record)?;
+        let may_leave = record.kind != ChangeKind::Modify || may_enter;
         let is_own = rules.own_server == Some(record.csn.server());
         let next = self.entries.len();
         let at = *self.by_uuid.entry(record.uuid).or_insert(next);
+        let (key, is_held) = self.key(&before);
         // No cookie tells of unordered changes, so a consumer may have a new entry from before.
         let is_unknown = is_new && self.is_ascending;
-        let held = (!is_unknown).then(|| self.held_name(&before)).flatten();
+        let held = (is_held && !is_unknown).then(|| key.clone());
+        let is_deleted = record.kind == ChangeKind::Delete;
+        let moves = is_named || is_deleted;
         match self.entries.get_mut(at) {
             None => self.entries.push(ChangedEntry {
                 uuid: record.uuid,
                 id: record.entry,
                 place: position,
+                names: Vec::new(),
+                anchor: match is_unknown {
+                    true => new_anchor(rules.schema, record.uuid),
+                    false => key.clone(),
+                },
+                keys: vec![key],
+                since: position,
+                is_repeated: false,
+                is_aside: false,
                 held,
                 is_named,
-                is_deleted: record.kind == ChangeKind::Delete,
+                is_deleted,
                 may_leave,
+                may_enter,
                 is_own,
                 is_sent: false,
                 waits: false,
             }),
             Some(entry) => {
-                let is_deleted = record.kind == ChangeKind::Delete;
-                if is_named || is_deleted || !entry.is_named {
+                if !entry.is_named && !entry.is_deleted {
+                    entry.since = position;
+                }
+                if moves || !entry.is_named {
                     entry.place = position;
                 }
                 entry.id = record.entry;
+                entry.is_repeated = true;
                 entry.is_named |= is_named;
                 entry.is_deleted = is_deleted;
                 entry.may_leave |= may_leave;
+                entry.may_enter |= may_enter;
                 entry.is_own &= is_own;
             }
         }
-        if is_named || record.kind == ChangeKind::Delete {
+        if moves {
             self.follow_name(at, &before, (!is_new).then_some(&after));
-            if record.kind != ChangeKind::Delete {
-                self.names.insert(after.normal().to_owned(), (at, after));
+            if !is_deleted {
+                self.take_name(at, after);
             }
         }
         Ok(())
     }
 
-    /// Returns the name at the consumer of an entry that has this name in the log. `None` if it
-    /// came with a new entry.
-    fn held_name(&self, name: &Dn) -> Option<Dn> {
-        let mut below = vec![name.leaf()?];
+    /// Returns the key of a name at this point of the log. If the second value is true, it is the
+    /// name at the consumer. Else the name came with a new entry.
+    fn key(&self, name: &Dn) -> (Dn, bool) {
+        let mut below = Vec::from_iter(name.leaf());
         let mut above = name.parent();
         while let Some(ancestor) = above {
-            if let Some((at, _)) = self.names.get(ancestor.normal()) {
-                let held = self.entries.get(*at)?.held.clone()?;
-                return Some(below.iter().rev().fold(held, |above, rdn| above.child(rdn)));
+            let known = self.names.get(ancestor.normal());
+            if let Some(known) = known.and_then(|(at, _)| self.entries.get(*at)) {
+                let anchor = known.anchor.clone();
+                let key = below
+                    .iter()
+                    .rev()
+                    .fold(anchor, |above, rdn| above.child(rdn));
+                return (key, known.held.is_some());
             }
             above = ancestor.parent();
             below.extend(ancestor.leaf());
         }
-        Some(name.clone())
+        (name.clone(), true)
+    }
+
+    /// Notes that an entry has this name from now on.
+    fn take_name(&mut self, at: usize, name: Dn) {
+        let (key, _) = self.key(&name);
+        if let Some(entry) = self.entries.get_mut(at) {
+            if !entry.keys.contains(&key) {
+                entry.keys.push(key);
+            }
+            entry.names.push(name.clone());
+        }
+        self.names.insert(name.normal().to_owned(), (at, name));
     }
 
     /// Updates the names of changed entries after a rename to `after`, or a deletion.
@@ -207,26 +261,48 @@ impl Batch {
     /// Orders the entries by their places, and notes who holds which name.
     fn order(&mut self) {
         self.entries.sort_unstable_by_key(|entry| entry.place);
+        let mut since = u64::MAX;
+        for entry in self.entries.iter_mut().rev() {
+            since = since.min(entry.since);
+            entry.since = since;
+        }
         let deleted = self.entries.iter().filter(|entry| entry.is_deleted);
-        let deleted = deleted.filter_map(|entry| Some(entry.held.as_ref()?.normal().to_owned()));
+        let deleted = deleted.map(|entry| entry.anchor.normal().to_owned());
         let deleted: FxHashSet<String> = deleted.collect();
         for (at, entry) in self.entries.iter().enumerate() {
             self.by_uuid.insert(entry.uuid, at);
-            self.by_id.insert(entry.id, at);
-            let Some(held) = &entry.held else { continue };
-            self.holders.insert(held.normal().to_owned(), at);
-            if !(entry.is_named || entry.is_deleted) || deleted.is_empty() {
+            if !entry.is_deleted {
+                self.by_id.insert(entry.id, at);
+            }
+            if !(entry.is_named || entry.is_deleted) {
                 continue;
             }
-            let mut above = held.parent();
-            while let Some(name) = above.filter(|name| !name.is_root()) {
-                if deleted.contains(name.normal()) {
-                    let below = self.below.entry(name.normal().to_owned());
-                    below.or_default().push(at);
+            for key in &entry.keys {
+                let holders = self.holders.entry(key.normal().to_owned());
+                holders.or_default().push(at);
+                let mut above = key.parent().filter(|_| !deleted.is_empty());
+                while let Some(name) = above.filter(|name| !name.is_root()) {
+                    if deleted.contains(name.normal()) {
+                        let below = self.below.entry(name.normal().to_owned());
+                        below.or_default().push(at);
+                    }
+                    above = name.parent();
                 }
-                above = name.parent();
             }
         }
+    }
+
+    /// Takes the entries that only the consumer's own server has changed as sent.
+    pub(super) fn skip_own(&mut self) {
+        for entry in &mut self.entries {
+            entry.is_sent |= entry.is_own;
+        }
+    }
+
+    /// Returns the first part of the keys of the names below an entry.
+    pub(super) fn anchor(&self, id: EntryId) -> Option<&Dn> {
+        let entry = self.entries.get(*self.by_id.get(&id)?)?;
+        Some(&entry.anchor)
     }
 
     /// Returns the number of an unsent entry that has changed its name, by its id.
@@ -236,25 +312,25 @@ impl Batch {
         (entry.is_named && !entry.is_sent).then_some(at)
     }
 
-    /// Returns the number of the unsent entry that holds a name at the consumer.
-    pub(super) fn holder(&self, name: &str) -> Option<usize> {
-        let at = *self.holders.get(name)?;
-        let entry = self.entries.get(at)?;
-        let holds = entry
-            .held
-            .as_ref()
-            .is_some_and(|held| held.normal() == name);
-        (holds && !entry.is_sent).then_some(at)
+    /// Returns the number of an unsent entry that may hold a name at the consumer, and is not
+    /// `asker`.
+    pub(super) fn holder(&self, key: &Dn, asker: usize) -> Option<usize> {
+        let holders = self.holders.get(key.normal())?;
+        self.first_in_place(holders, asker)
     }
 
-    /// Returns an unsent entry that the consumer has below a name.
-    pub(super) fn unsent_below(&self, name: &str) -> Option<usize> {
-        let below = self.below.get(name)?;
-        let is_unsent = |at: &&usize| {
-            let entry = self.entries.get(**at);
-            entry.is_some_and(|entry| !entry.is_sent && !entry.waits && entry.held.is_some())
+    /// Returns an unsent entry that the consumer may have below a deleted one.
+    pub(super) fn unsent_below(&self, deleted: usize) -> Option<usize> {
+        let anchor = &self.entries.get(deleted)?.anchor;
+        self.first_in_place(self.below.get(anchor.normal())?, deleted)
+    }
+
+    fn first_in_place(&self, numbers: &[usize], asker: usize) -> Option<usize> {
+        let is_in_place = |at: &usize| {
+            let entry = self.entries.get(*at);
+            *at != asker && entry.is_some_and(|entry| !entry.is_sent && !entry.is_aside)
         };
-        below.iter().find(is_unsent).copied()
+        numbers.iter().copied().find(is_in_place)
     }
 
     /// Returns true if an entry has a message in this batch.
@@ -262,15 +338,21 @@ impl Batch {
         self.by_uuid.contains_key(&uuid)
     }
 
+    /// Returns an entry of the batch whose message is not sent yet.
+    pub(super) fn unsent(&mut self, uuid: [u8; 16]) -> Option<&mut ChangedEntry> {
+        let entry = self.entries.get_mut(*self.by_uuid.get(&uuid)?)?;
+        (!entry.is_sent).then_some(entry)
+    }
+
     /// Raises `told` to the state of a consumer that has all entries before number `next`. It stays
     /// as it is if no point within the batch can be named.
     pub(super) fn pass(&mut self, next: usize, told: &mut CsnVector) {
-        let place = self.entries.get(next).map_or(u64::MAX, |entry| entry.place);
-        if !self.is_ascending && place != u64::MAX {
+        let since = self.entries.get(next).map_or(u64::MAX, |entry| entry.since);
+        if !self.is_ascending && since != u64::MAX {
             return;
         }
         while let Some(record) = self.records.get(self.next_record)
-            && record.position < place
+            && record.position < since
         {
             if self.is_ascending {
                 told.raise(record.csn);
@@ -284,4 +366,10 @@ impl Batch {
         let rest = self.records.get(self.next_record..).unwrap_or_default();
         rest.iter().map(|record| record.position)
     }
+}
+
+/// Returns the anchor of an entry that the consumer does not have. No entry's name ends with it.
+fn new_anchor(schema: &Schema, uuid: [u8; 16]) -> Dn {
+    let uuid = uuid::Uuid::from_bytes(uuid).hyphenated();
+    Dn::parse(schema, &format!("entryUUID={uuid}")).unwrap_or_else(|_| Dn::root())
 }

@@ -6,13 +6,14 @@ use std::sync::Arc;
 use fulgurite_access::{Decisions, Rights};
 use fulgurite_ldap::control::{EntryState, SyncState};
 use fulgurite_ldap::{MessageId, Scope, encode};
-use fulgurite_schema::{AttributeSelector, Dn, Filter};
+use fulgurite_schema::{AttributeDescription, AttributeSelector, Dn, Entry, Filter};
 use fulgurite_store::{DnCache, EntryId, EntryView, StoreError, View};
 
 use super::entries::{is_glue, state_control};
 use crate::core::database::Database;
 use crate::core::entry_identity::EntryIdentity;
 use crate::core::foundation::Core;
+use crate::core::well_known_types::WellKnownTypes;
 use crate::rights::facts::{EntryFacts, EntrySource};
 use crate::rights::projection::{AttributeRights, EntryCaches, Projection, StoredEntry};
 use crate::rights::requester_rights::RequesterRights;
@@ -214,12 +215,35 @@ impl<'d> Content<'d> {
         Ok(admitted)
     }
 
-    /// Writes an entry that was [found](Self::find), under another name if one is given.
+    /// Writes an entry that was [found](Self::find).
     pub(super) fn write(
         &mut self,
         view: &View<'d>,
         entry: &EntryView<'_>,
-        (state, other_name): (&SyncState<'_>, Option<&str>),
+        state: &SyncState<'_>,
+        out: &mut Vec<u8>,
+    ) -> Result<(), StoreError> {
+        self.write_named(view, entry, (state, None), out)
+    }
+
+    /// Writes an entry under another name, and with an older entryCSN. Else slapd would not take
+    /// the message with its own name. It passes over what has the entryCSN of its copy. The
+    /// entry has the value of the other name, which the next rename takes away.
+    pub(super) fn write_aside(
+        &mut self,
+        view: &View<'d>,
+        entry: &EntryView<'_>,
+        (state, name): (&SyncState<'_>, &Dn),
+        out: &mut Vec<u8>,
+    ) -> Result<(), StoreError> {
+        self.write_named(view, entry, (state, Some(name)), out)
+    }
+
+    fn write_named(
+        &mut self,
+        view: &View<'d>,
+        entry: &EntryView<'_>,
+        (state, other_name): (&SyncState<'_>, Option<&Dn>),
         out: &mut Vec<u8>,
     ) -> Result<(), StoreError> {
         if !self.decisions.uniform() {
@@ -234,7 +258,7 @@ impl<'d> Content<'d> {
         let stored = StoredEntry {
             controls: &[state_control(&value)],
             entry,
-            other_name,
+            other_name: other_name.map(Dn::pretty),
             view,
             requester: self.requester(),
             rights: facts.rights(&self.decisions, &self.state.normal),
@@ -243,9 +267,13 @@ impl<'d> Content<'d> {
             attribute_rights: &mut attribute_rights,
             names: &mut names,
         };
-        let written = self
-            .projection
-            .write_stored(out, self.id, &stored, &mut caches);
+        let written = match other_name {
+            None => self
+                .projection
+                .write_stored(out, self.id, &stored, &mut caches),
+            Some(name) => entry_aside(&self.core.types, entry, name)
+                .and_then(|entry| self.projection.write_loose(out, self.id, &stored, &entry)),
+        };
         drop(facts);
         self.state.attribute_rights = attribute_rights;
         self.state.names = names;
@@ -268,5 +296,96 @@ impl<'d> Content<'d> {
         let name = if self.shows_names() { dn } else { "" };
         let value = state.encode();
         encode::search_entry(out, self.id, name.as_bytes()).finish(&[state_control(&value)]);
+    }
+}
+
+/// Returns the entry as it would be under another name, with an entryCSN just below its own.
+fn entry_aside(
+    types: &WellKnownTypes,
+    entry: &EntryView<'_>,
+    name: &Dn,
+) -> Result<Entry, StoreError> {
+    let mut entry = entry.to_entry()?;
+    for attribute in &mut entry.attributes {
+        if attribute.description == types.entry_csn {
+            attribute.values.iter_mut().for_each(|csn| earlier_csn(csn));
+        }
+    }
+    for ava in name.rdn().into_iter().flat_map(|rdn| rdn.avas()) {
+        let description = AttributeDescription::plain(ava.attribute);
+        entry
+            .attributes
+            .retain(|attribute| attribute.description != description);
+        entry.push(&description, ava.value.to_vec());
+    }
+    Ok(entry)
+}
+
+/// Turns a number into the greatest one of the same server below it.
+///
+/// It stays as it is if it is the first of its hour.
+fn earlier_csn(csn: &mut [u8]) {
+    const TEXT: &[u8] = b"??????????5959.999999Z#ffffff#???#ffffff";
+    let is_csn = csn.len() == TEXT.len();
+    let mut digits = csn
+        .iter_mut()
+        .zip(TEXT)
+        .filter(|(_, last)| last.is_ascii_hexdigit());
+    if !is_csn || digits.all(|(digit, _)| *digit == b'0') {
+        return;
+    }
+    for (digit, last) in csn.iter_mut().zip(TEXT).rev() {
+        match (*last, *digit) {
+            (b'?' | b'.' | b'Z' | b'#', _) => {}
+            (last, b'0') => *digit = last,
+            (_, b'a') => {
+                *digit = b'9';
+                return;
+            }
+            _ => {
+                *digit -= 1;
+                return;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::earlier_csn;
+
+    #[test]
+    fn the_number_before() {
+        let before = |csn: &str| {
+            let mut csn = csn.as_bytes().to_vec();
+            earlier_csn(&mut csn);
+            String::from_utf8(csn).unwrap()
+        };
+        let pairs = [
+            (
+                "20261126140905.039503Z#000000#001#00000a",
+                "20261126140905.039503Z#000000#001#000009",
+            ),
+            (
+                "20261126140905.039503Z#000001#001#000000",
+                "20261126140905.039503Z#000000#001#ffffff",
+            ),
+            (
+                "20261126140905.039503Z#000000#00a#000000",
+                "20261126140905.039502Z#ffffff#00a#ffffff",
+            ),
+            (
+                "20261126140900.000000Z#000000#001#000000",
+                "20261126140859.999999Z#ffffff#001#ffffff",
+            ),
+            (
+                "20261126140000.000000Z#000000#001#000000",
+                "20261126140000.000000Z#000000#001#000000",
+            ),
+            ("none", "none"),
+        ];
+        for (csn, expected) in pairs {
+            assert_eq!(before(csn), expected);
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use fulgurite_ldap::control::{PhaseEnd, SyncDone, SyncInfo};
 use fulgurite_ldap::{LdapResult, ResultCode, encode, oid};
-use fulgurite_schema::AttributeIndex;
+use fulgurite_schema::{AttributeIndex, Dn};
 use fulgurite_store::{ChangeRecord, CsnVector, StoreError, View};
 
 use super::batch::{Batch, BatchRules};
@@ -229,6 +229,15 @@ impl<'d> SyncRun<'d> {
             let Some(types) = filter_types else {
                 return Ok(true);
             };
+            if let Some(rename) = &record.rename {
+                let names = [record.dn, rename.new_rdn];
+                let names = names.map(|name| Dn::parse(view.schema(), name));
+                let rdns = names.iter().flatten().filter_map(Dn::rdn);
+                let mut named = rdns.flat_map(|rdn| rdn.avas());
+                if named.any(|ava| types.contains(&ava.attribute)) {
+                    return Ok(true);
+                }
+            }
             let operations = record.operations()?;
             let mut changed = operations.iter();
             Ok(changed.any(|operation| {
@@ -241,9 +250,12 @@ impl<'d> SyncRun<'d> {
             own_server: self.own_server,
             touches_filter: &touches_filter,
         };
-        let Some(batch) = Batch::read(&view, &positions, &rules)? else {
+        let Some(mut batch) = Batch::read(&view, &positions, &rules)? else {
             return Ok(Begun::Lost);
         };
+        if let Phase::Persist = self.phase {
+            batch.skip_own();
+        }
         self.worked += positions.len() / 8;
         if !self.content.enter(&view)? {
             // The base is gone, and with it the content.

@@ -33,8 +33,8 @@ pub(super) struct Sender<'a, 'd> {
 #[derive(Clone, Copy, Debug)]
 struct Waiting {
     number: usize,
-    /// True if the one before waits for its name.
-    is_holder: bool,
+    /// True if the one before can go on as soon as this one has another name.
+    can_step_aside: bool,
 }
 
 /// The way of the entries below one that moved.
@@ -44,7 +44,8 @@ enum Descendants {
     Enter,
     /// They have left it.
     Leave,
-    /// They are in it under new names, which no other message tells.
+    /// They are in it under new names, which no other message tells. slapd takes no message whose
+    /// entryCSN it has, so they leave the content and enter it again.
     Follow,
 }
 
@@ -59,7 +60,7 @@ impl<'d> Sender<'_, 'd> {
     ) -> Result<(), StoreError> {
         let mut stack = vec![Waiting {
             number,
-            is_holder: false,
+            can_step_aside: false,
         }];
         while let Some(&Waiting {
             number: current, ..
@@ -110,18 +111,25 @@ impl<'d> Sender<'_, 'd> {
         let mut begin = stack.iter();
         let begin = begin.position(|waiting| waiting.number == first.number);
         let begin = begin.unwrap_or_default();
-        // An entry gives up its name only for one that waits for just that name.
-        let mut holders: Vec<(usize, usize)> = Vec::new();
-        if first.is_holder {
-            holders.push((first.number, stack.len()));
-        }
-        for (at, waiting) in stack.iter().enumerate().skip(begin + 1) {
-            if waiting.is_holder {
-                holders.push((waiting.number, at));
+        let last = (first, stack.len());
+        let cycle = stack.iter().enumerate().skip(begin + 1);
+        let cycle = cycle.map(|(at, waiting)| (*waiting, at));
+        let mut chosen = None;
+        for (waiting, len) in std::iter::once(last).chain(cycle) {
+            if !waiting.can_step_aside {
+                continue;
+            }
+            // Deletions would leave the entries below without a parent.
+            let is_here = self.is_here(waiting.number)?;
+            if chosen.is_none() || is_here {
+                chosen = Some((waiting.number, len));
+            }
+            if is_here {
+                break;
             }
         }
-        debug_assert!(!holders.is_empty(), "parents alone make no cycle");
-        let Some((number, len)) = holders.first().copied() else {
+        debug_assert!(chosen.is_some(), "parents alone make no cycle");
+        let Some((number, len)) = chosen else {
             stack.pop();
             return Ok(());
         };
@@ -134,17 +142,25 @@ impl<'d> Sender<'_, 'd> {
         Ok(())
     }
 
+    /// Returns true if the content has an entry of the batch.
+    fn is_here(&mut self, number: usize) -> Result<bool, StoreError> {
+        let Some(entry) = self.batch.entries.get(number) else {
+            return Ok(false);
+        };
+        let found = self.content.find(self.view, entry.id, Some(entry.uuid))?;
+        Ok(found.is_some())
+    }
+
     /// Returns an unsent entry that must come before this one.
     fn first(&self, entry: &ChangedEntry, number: usize) -> Result<Option<Waiting>, StoreError> {
-        let waiting = |number, is_holder| Waiting { number, is_holder };
+        let waiting = |number, can_step_aside| Waiting {
+            number,
+            can_step_aside,
+        };
         let stored = self.view.entry(entry.id)?;
-        let is_here = stored.is_some() && !entry.is_deleted;
-        if !is_here {
-            let held = entry.held.as_ref();
-            let below = held.and_then(|held| self.batch.unsent_below(held.normal()));
-            return Ok(below
-                .filter(|below| *below != number)
-                .map(|below| waiting(below, false)));
+        if stored.is_none() || entry.is_deleted {
+            let below = self.batch.unsent_below(number);
+            return Ok(below.map(|below| waiting(below, true)));
         }
         let mut above = self.view.parent(entry.id)?;
         while let Some(id) = above {
@@ -156,10 +172,27 @@ impl<'d> Sender<'_, 'd> {
         if !entry.is_named {
             return Ok(None);
         }
-        let name = self.view.resolved_dn(entry.id)?;
-        let holder = self.batch.holder(name.normal());
-        let holder = holder.filter(|holder| *holder != number);
+        let holder = self.batch.holder(&self.key(entry.id)?, number);
         Ok(holder.map(|holder| waiting(holder, true)))
+    }
+
+    /// Returns the key of an entry's name.
+    fn key(&self, id: EntryId) -> Result<Dn, StoreError> {
+        let name = self.view.resolved_dn(id)?;
+        let mut below = Vec::from_iter(name.leaf());
+        let mut rest = name.parent();
+        let mut above = self.view.parent(id)?;
+        while let Some(id) = above {
+            if let Some(anchor) = self.batch.anchor(id) {
+                let below = below.iter().rev();
+                return Ok(below.fold(anchor.clone(), |above, rdn| above.child(rdn)));
+            }
+            let Some(name) = rest else { break };
+            below.extend(name.leaf());
+            rest = name.parent();
+            above = self.view.parent(id)?;
+        }
+        Ok(name)
     }
 
     /// Frees the name that an entry holds at the consumer: it gets another one for a moment.
@@ -170,24 +203,25 @@ impl<'d> Sender<'_, 'd> {
             return Ok(());
         };
         let found = self.content.find(self.view, entry.id, Some(entry.uuid))?;
-        let mut aside = None;
-        if let Some((found, uuid)) = found {
-            let name = self.name_aside(&entry)?;
-            let state = SyncState {
-                state: self.changed(),
-                entry_uuid: uuid,
-                cookie: None,
-            };
-            let state = (&state, Some(name.pretty()));
-            self.content.write(self.view, &found, state, out)?;
-            aside = Some(name);
-        } else {
-            let held = entry.held.as_ref().map_or("", Dn::pretty);
-            self.content.write_gone(entry.uuid, held, None, out);
-        }
+        let Some((found, uuid)) = found else {
+            self.send_one(&entry, None, out)?;
+            if let Some(entry) = self.batch.entries.get_mut(number) {
+                entry.is_sent = true;
+            }
+            return Ok(());
+        };
+        let name = self.name_aside(&entry)?;
+        let state = SyncState {
+            state: self.changed(),
+            entry_uuid: uuid,
+            cookie: None,
+        };
+        self.content
+            .write_aside(self.view, &found, (&state, &name), out)?;
         self.sent += 1;
         if let Some(entry) = self.batch.entries.get_mut(number) {
-            entry.held = aside;
+            entry.held = Some(name);
+            entry.is_aside = true;
         }
         Ok(())
     }
@@ -221,15 +255,12 @@ impl<'d> Sender<'_, 'd> {
         cookie: Option<&[u8]>,
         out: &mut Vec<u8>,
     ) -> Result<(), StoreError> {
-        if entry.is_own && self.stage == Stage::Persist {
-            return Ok(());
-        }
-        let was_in = entry.held.as_ref();
-        let was_in = was_in.is_some_and(|held| self.content.has_name(held));
+        let held = entry.held.as_ref();
+        let was_in = held.is_some_and(|held| self.content.has_name(held));
         let found = self.content.find(self.view, entry.id, Some(entry.uuid))?;
         let descendants = self.descendants(entry, found.is_some())?;
-        if descendants == Some(Descendants::Leave) {
-            self.send_below(entry.id, Descendants::Leave, out)?;
+        if let Some(way @ (Descendants::Leave | Descendants::Follow)) = descendants {
+            self.send_below(entry.id, way, out)?;
         }
         match found {
             Some((stored, uuid)) => {
@@ -242,23 +273,28 @@ impl<'d> Sender<'_, 'd> {
                     entry_uuid: uuid,
                     cookie,
                 };
-                self.content
-                    .write(self.view, &stored, (&state, None), out)?;
+                self.content.write(self.view, &stored, &state, out)?;
                 self.sent += 1;
             }
-            None if was_in && entry.may_leave => {
-                let held = entry.held.as_ref().map_or("", Dn::pretty);
-                self.content.write_gone(entry.uuid, held, cookie, out);
+            None if entry.may_leave && (was_in || self.may_have_been_in(entry)) => {
+                let name = entry.held.as_ref().or(entry.names.last());
+                let name = name.map_or("", Dn::pretty);
+                self.content.write_gone(entry.uuid, name, cookie, out);
                 self.sent += 1;
             }
             None => {}
         }
         match descendants {
-            Some(way @ (Descendants::Enter | Descendants::Follow)) => {
-                self.send_below(entry.id, way, out)
+            Some(Descendants::Enter | Descendants::Follow) => {
+                self.send_below(entry.id, Descendants::Enter, out)
             }
             _ => Ok(()),
         }
+    }
+
+    /// Returns true if the consumer may have got the entry in a refresh that broke off.
+    fn may_have_been_in(&self, entry: &ChangedEntry) -> bool {
+        entry.is_repeated && entry.names.iter().any(|name| self.content.has_name(name))
     }
 
     /// Returns the way of the entries below a renamed one, if the consumer cannot know it.
@@ -274,20 +310,21 @@ impl<'d> Sender<'_, 'd> {
             return Ok(None);
         }
         let name = self.view.resolved_dn(entry.id)?;
-        Ok(
-            match (
-                self.content.covers_tree(held),
-                self.content.covers_tree(&name),
-            ) {
-                (false, true) => Some(Descendants::Enter),
-                (true, false) => Some(Descendants::Leave),
-                (true, true) if !is_in && *held != name => Some(Descendants::Follow),
-                _ => None,
-            },
-        )
+        let is_covered = self.content.covers_tree(&name);
+        let mut others = entry.names.iter().chain([held]);
+        let has_moved = others.clone().any(|other| *other != name);
+        let was_covered = others.any(|other| *other != name && self.content.covers_tree(other));
+        Ok(match (self.content.covers_tree(held), is_covered) {
+            (false, true) if was_covered => Some(Descendants::Follow),
+            (false, true) => Some(Descendants::Enter),
+            (_, false) if was_covered => Some(Descendants::Leave),
+            (true, true) if (!is_in || entry.may_enter) && has_moved => Some(Descendants::Follow),
+            _ => None,
+        })
     }
 
-    /// Sends the entries below one that moved, except those that the batch has.
+    /// Sends the entries below one that moved: added if they enter, else deleted. Those that the
+    /// batch has are added by it.
     fn send_below(
         &mut self,
         top: EntryId,
@@ -301,11 +338,11 @@ impl<'d> Sender<'_, 'd> {
             ids.extend(self.view.children(id)?);
         }
         self.worked += ids.len();
-        if way == Descendants::Leave {
+        if way != Descendants::Enter {
             ids.reverse();
         }
         for id in ids {
-            if way == Descendants::Leave {
+            if way != Descendants::Enter {
                 self.send_leaving(id, out)?;
                 continue;
             }
@@ -316,14 +353,11 @@ impl<'d> Sender<'_, 'd> {
                 continue;
             }
             let state = SyncState {
-                state: match way {
-                    Descendants::Enter => EntryState::Add,
-                    _ => self.changed(),
-                },
+                state: EntryState::Add,
                 entry_uuid: uuid,
                 cookie: None,
             };
-            self.content.write(self.view, &entry, (&state, None), out)?;
+            self.content.write(self.view, &entry, &state, out)?;
             self.sent += 1;
         }
         Ok(())
@@ -338,7 +372,18 @@ impl<'d> Sender<'_, 'd> {
         let Some(identity) = crate::core::entry_identity::EntryIdentity::of(types, &entry) else {
             return Ok(());
         };
-        if !self.batch.has(identity.uuid) && self.content.matches(self.view, &entry)? {
+        // A change of it in this batch does not tell the consumer about the move. Its record has
+        // a name from after the move.
+        let matches = self.content.matches(self.view, &entry)?;
+        let is_known = match self.batch.unsent(identity.uuid) {
+            Some(unsent) => matches || unsent.may_leave,
+            None => matches && !self.batch.has(identity.uuid),
+        };
+        if is_known {
+            if let Some(unsent) = self.batch.unsent(identity.uuid) {
+                unsent.held = None;
+                unsent.names.clear();
+            }
             let name = self.view.dn(id)?;
             self.content.write_gone(identity.uuid, &name, None, out);
             self.sent += 1;

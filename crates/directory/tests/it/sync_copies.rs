@@ -1,0 +1,164 @@
+//! Copies that provide others with what they get, and providers that lose changes.
+
+use fulgurite_directory::{CopiedContent, Progress, Quantum};
+use fulgurite_ldap::control::SyncMode;
+use fulgurite_ldap::{ContentChange, ResultCode};
+
+use crate::replicated::{Copy, csn, reached, unit};
+use crate::support::*;
+use crate::sync::*;
+
+#[test]
+fn a_copy_provides_what_it_gets() {
+    let mut copy = Copy::plain();
+    let apply = |world: &World, content: &mut CopiedContent, changes: &[ContentChange]| {
+        let store = world.store.path().to_owned();
+        let applied = world.directory.apply_content(&store, content, changes);
+        applied.expect("a sound store");
+    };
+    let (world, content) = (&copy.world, &mut copy.content);
+    let (a, b) = (format!("ou=a,{TOP}"), format!("ou=b,{TOP}"));
+    apply(
+        world,
+        content,
+        &[unit(1, TOP, 1), unit(2, &a, 2), reached(2)],
+    );
+    let (mut persisting, mut polling) = (Consumer::new(&EVERYTHING), Consumer::new(&EVERYTHING));
+    refresh(world, &EVERYTHING, &mut polling);
+    let mode = SyncMode::RefreshAndPersist;
+    let mut task = begin(world, &EVERYTHING, &mut persisting, mode);
+    let mut follow = |world: &World, label: &str, state: u32| {
+        run(&mut task, &mut persisting, Quantum::default());
+        assert_equal(world, &EVERYTHING, &persisting, label);
+        refresh(world, &EVERYTHING, &mut polling);
+        assert_equal(world, &EVERYTHING, &polling, label);
+        for consumer in [&persisting, &polling] {
+            let cookie = String::from_utf8_lossy(consumer.cookie.as_deref().unwrap());
+            assert!(cookie.ends_with(&csn(state)), "{label}: {cookie}");
+        }
+    };
+    follow(world, "first", 2);
+    // A refresh that has not ended: no cookie tells its numbers.
+    let below = format!("ou=c,ou=glue,{TOP}");
+    apply(
+        world,
+        content,
+        &[ContentChange::BeginRefresh, unit(2, &b, 9), unit(3, &a, 5)],
+    );
+    follow(world, "in a refresh", 2);
+    apply(world, content, &[unit(4, &format!("ou=d,{a}"), 7)]);
+    follow(world, "still in it", 2);
+    apply(world, content, &[ContentChange::EndRefresh, reached(9)]);
+    follow(world, "after it", 9);
+    // Names are swapped, and an entry goes by a deletion without a number.
+    let unnumbered = ContentChange::Delete {
+        uuid: [4; 16],
+        csn: None,
+    };
+    let swapped = [unit(3, &b, 10), reached(10), unit(2, &a, 11), reached(11)];
+    apply(world, content, &swapped);
+    follow(world, "swapped", 11);
+    apply(world, content, &[unnumbered]);
+    follow(world, "an unnumbered deletion", 11);
+    // The state moves without a change of the content.
+    apply(world, content, &[reached(12)]);
+    follow(world, "nothing else", 12);
+    // Glue is no content. A strict consumer would miss the parent.
+    persisting.is_strict = false;
+    polling.is_strict = false;
+    apply(world, content, &[unit(5, &below, 13), reached(13)]);
+    let found = world.names("(objectClass=*)");
+    run(&mut task, &mut persisting, Quantum::default());
+    refresh(world, &EVERYTHING, &mut polling);
+    for consumer in [&persisting, &polling] {
+        let mut names: Vec<&str> = consumer.copies.values().map(|copy| &*copy.dn).collect();
+        names.sort_unstable();
+        let mut found: Vec<&str> = found.iter().map(String::as_str).collect();
+        found.sort_unstable();
+        assert_eq!(names, found, "{:?}", consumer.seen);
+    }
+}
+
+#[test]
+fn a_provider_that_lost_changes_makes_consumers_begin_anew() {
+    let mut copy = Copy::plain();
+    let store = copy.world.store.path().to_owned();
+    let mut consumer = Consumer::new(&EVERYTHING);
+    let changes = [
+        unit(1, TOP, 1),
+        unit(2, &format!("ou=a,{TOP}"), 5),
+        reached(5),
+    ];
+    let (world, content) = (&copy.world, &mut copy.content);
+    world
+        .directory
+        .apply_content(&store, content, &changes)
+        .unwrap();
+    let mode = SyncMode::RefreshAndPersist;
+    let mut task = begin(world, &EVERYTHING, &mut consumer, mode);
+    run(&mut task, &mut consumer, Quantum::default());
+    let csns = vec![csn(3)];
+    let back = [
+        ContentChange::BeginRefresh,
+        unit(1, TOP, 1),
+        ContentChange::DropUnnamed {
+            state: csns.clone(),
+        },
+        ContentChange::EndRefresh,
+        ContentChange::Reached {
+            csns,
+            replaces: true,
+        },
+    ];
+    world
+        .directory
+        .apply_content(&store, content, &back)
+        .unwrap();
+    let progress = run(&mut task, &mut consumer, Quantum::default());
+    assert_eq!(progress, Progress::Done);
+    assert_eq!(consumer.result, Some(ResultCode::ESyncRefreshRequired));
+    assert_eq!(
+        refresh(world, &EVERYTHING, &mut consumer),
+        ResultCode::UnwillingToPerform,
+        "the consumer is ahead"
+    );
+    consumer.cookie = None;
+    refresh(world, &EVERYTHING, &mut consumer);
+    assert!(
+        fulgurite_store::verify(&world.store.snapshot().unwrap())
+            .unwrap()
+            .is_clean()
+    );
+}
+
+#[test]
+fn one_of_several_providers_is_behind_in_the_changes_of_others() {
+    let mut copy = Copy::new(|_| {}, true);
+    let store = copy.world.store.path().to_owned();
+    let (world, content) = (&copy.world, &mut copy.content);
+    let changes = [unit(1, TOP, 1), reached(1)];
+    world
+        .directory
+        .apply_content(&store, content, &changes)
+        .unwrap();
+    let ask = |cookie: String| {
+        let mut consumer = Consumer::new(&EVERYTHING);
+        consumer.cookie = Some(cookie.into_bytes());
+        refresh(world, &EVERYTHING, &mut consumer)
+    };
+    assert_eq!(
+        ask(format!("rid=001,sid=001,csn={}", csn(4))),
+        ResultCode::Success
+    );
+    let new = format!("ou=new,{TOP}");
+    describe(world, TOP, &new);
+    let own = csn(9)
+        .replace("20260101", "20990101")
+        .replace("#001#", "#002#");
+    let both = format!("rid=001,sid=001,csn={};{own}", csn(4));
+    assert_eq!(
+        ask(both),
+        ResultCode::UnwillingToPerform,
+        "in its own it is not"
+    );
+}
