@@ -19,25 +19,18 @@ const NUMERIC_SYNTAXES: [&str; 2] = [
 pub(crate) struct Weights(Vec<(AttributeDescription, Dn)>);
 
 impl Weights {
-    /// Refuses values of an entry without a weight. Like slapd, it is asked about values to delete,
-    /// and not about new names.
+    /// Refuses values of an entry without a weight, in the order of the directives. Like slapd, it
+    /// is asked about values to delete, and not about new names.
     pub(crate) fn check<'a>(
         &self,
         dn: &Dn,
-        attributes: impl Iterator<Item = &'a Attribute>,
+        attributes: impl Iterator<Item = &'a Attribute> + Clone,
     ) -> OpResult {
-        for given in attributes {
-            let mut rules = self.0.iter();
-            let is_weighted = rules
-                .any(|(attribute, base)| *attribute == given.description && dn.is_within(base));
-            if !is_weighted {
-                continue;
-            }
-            let text = match given
-                .values
-                .iter()
-                .find_map(|value| split_weight(value).err())
-            {
+        for (attribute, _) in self.0.iter().filter(|(_, base)| dn.is_within(base)) {
+            let attributes = attributes.clone();
+            let given = attributes.filter(|given| given.description == *attribute);
+            let mut values = given.flat_map(|given| &given.values);
+            let text = match values.find_map(|value| split_weight(value).err()) {
                 None => continue,
                 Some(WeightError::Missing) => "weight missing from attribute",
                 Some(WeightError::Malformed) => "weight is misformatted",

@@ -124,7 +124,7 @@ fn found(server: &Running<'_>, options: &[&str]) -> String {
 
 fn history(stage: &Stage) -> Vec<String> {
     let log = stage
-        .database("log", "cn=log", "")
+        .database("logdb", "cn=log", "")
         .replace("rootpw secret\n", "");
     let lines = "overlay accesslog\nlogdb cn=log\nlogops writes\nlogsuccess TRUE\n\
         logpurge 07:00 01:00\n";
