@@ -209,6 +209,34 @@ fn old_records_go_a_few_at_a_time() {
 }
 
 #[test]
+fn large_records_push_out_as_many_bytes_of_small_ones() {
+    let made = create();
+    commit_changes(&made.store, 1..=200);
+    let bytes_max = made.snapshot().unwrap().changes().unwrap().bytes;
+    made.keep_changes(Retention {
+        bytes_max,
+        ..Retention::default()
+    });
+    let dn = format!(
+        "cn={},dc=example,dc=com",
+        "x".repeat(bytes_max as usize / 4)
+    );
+    for number in 201..=204 {
+        let mut writer = made.write().unwrap();
+        let large = NewChange {
+            dn: &dn,
+            ..change(ChangeKind::Modify, number)
+        };
+        writer.log_change(&large).unwrap();
+        writer.raise_vector(large.csn).unwrap();
+        writer.commit().unwrap();
+        let bytes = made.snapshot().unwrap().changes().unwrap().bytes;
+        assert!(bytes <= bytes_max, "{bytes} of {bytes_max}");
+    }
+    assert_clean(&made.store);
+}
+
+#[test]
 fn deletions_are_remembered_until_they_are_old_or_undone() {
     let made = create();
     let mut writer = made.write().unwrap();

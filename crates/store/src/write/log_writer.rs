@@ -14,6 +14,7 @@ pub(crate) struct LogWriter {
     pub(super) state: Option<LogState>,
     pub(super) has_changed: bool,
     appended: u64,
+    appended_bytes: u64,
     /// The time of the newest change, in microseconds.
     now_us: u64,
     record: Vec<u8>,
@@ -52,6 +53,7 @@ impl LogWriter {
         }
         self.has_changed = true;
         self.appended += 1;
+        self.appended_bytes += self.record.len() as u64;
         self.now_us = self.now_us.max(change.time_us);
         Ok(())
     }
@@ -66,7 +68,12 @@ impl LogWriter {
         let Some(state) = &mut self.state else {
             return Ok(());
         };
-        for _ in 0..2 * std::mem::take(&mut self.appended) {
+        // Small records may be old and large ones new, so neither measure alone bounds the log.
+        let records = 2 * std::mem::take(&mut self.appended);
+        let bytes = 2 * std::mem::take(&mut self.appended_bytes);
+        let (mut dropped, mut dropped_bytes) = (0, 0);
+        while dropped < records || dropped_bytes < bytes {
+            dropped += 1;
             if state.oldest >= state.newest || state.len() <= retention.records_min {
                 break;
             }
@@ -88,8 +95,10 @@ impl LogWriter {
             state.horizon.raise(csn);
             state.bytes = state.bytes.saturating_sub(len);
             state.oldest += 1;
+            dropped_bytes += len;
         }
-        trim_tombstones(txn, store, state, self.now_us, retention.tombstone_us_max)
+        let forgotten_before_us = self.now_us.saturating_sub(retention.tombstone_us_max);
+        trim_tombstones(txn, store, state, (forgotten_before_us, records + 1))
     }
 
     /// Drops all records, but not the positions that they had.
@@ -126,33 +135,46 @@ fn forget_tombstone(
     Ok(())
 }
 
-/// Forgets the oldest deletion of each server if it is too old.
+/// Forgets the oldest deletions of each server from before a time, up to a number.
 fn trim_tombstones(
     txn: &mut WriteTxn<'_>,
     store: &crate::Store,
     state: &mut LogState,
-    now_us: u64,
-    age_us_max: u64,
+    (before_us, count_max): (u64, u64),
 ) -> Result<(), StoreError> {
     let servers: Vec<u16> = state.vector.iter().map(|csn| csn.server()).collect();
     for server in servers {
-        let [high, low] = server.to_be_bytes();
-        let prefix = [BY_CSN, high, low];
-        let mut cursor = txn.cursor(store.dbs.tombstones)?;
-        let first = cursor.seek_range(&prefix)?;
-        let Some((key, _)) = first.filter(|(key, _)| key.starts_with(&prefix)) else {
-            continue;
-        };
-        let (csn, uuid) = tombstone_of_key(key).ok_or(Damage::Changes)?;
-        let tombstone = txn.get(store.dbs.tombstones, &uuid_key(uuid))?;
-        let deleted_us =
-            tombstone.and_then(|bytes| crate::bytes::u64_at(bytes, PackedCsn::LEN + 8));
-        let age_us = now_us.saturating_sub(deleted_us.ok_or(Damage::Changes)?);
-        if age_us > age_us_max {
-            txn.delete(store.dbs.tombstones, &uuid_key(uuid))?;
-            txn.delete(store.dbs.tombstones, &tombstone_key(csn, uuid))?;
-            state.tombstone_horizon.raise(csn);
+        for _ in 0..count_max {
+            if !forget_oldest(txn, store, state, (server, before_us))? {
+                break;
+            }
         }
     }
     Ok(())
+}
+
+/// Forgets the oldest deletion of a server if it is from before a time. Returns true if so.
+fn forget_oldest(
+    txn: &mut WriteTxn<'_>,
+    store: &crate::Store,
+    state: &mut LogState,
+    (server, before_us): (u16, u64),
+) -> Result<bool, StoreError> {
+    let [high, low] = server.to_be_bytes();
+    let prefix = [BY_CSN, high, low];
+    let mut cursor = txn.cursor(store.dbs.tombstones)?;
+    let first = cursor.seek_range(&prefix)?;
+    let Some((key, _)) = first.filter(|(key, _)| key.starts_with(&prefix)) else {
+        return Ok(false);
+    };
+    let (csn, uuid) = tombstone_of_key(key).ok_or(Damage::Changes)?;
+    let tombstone = txn.get(store.dbs.tombstones, &uuid_key(uuid))?;
+    let deleted_us = tombstone.and_then(|bytes| crate::bytes::u64_at(bytes, PackedCsn::LEN + 8));
+    if deleted_us.ok_or(Damage::Changes)? >= before_us {
+        return Ok(false);
+    }
+    txn.delete(store.dbs.tombstones, &uuid_key(uuid))?;
+    txn.delete(store.dbs.tombstones, &tombstone_key(csn, uuid))?;
+    state.tombstone_horizon.raise(csn);
+    Ok(true)
 }
