@@ -146,7 +146,7 @@ mod tests {
     fn urls_have_a_region_a_filter_and_attributes() {
         let schema = Schema::standard();
         let dn = |text: &str| Dn::parse(&schema, text).expect(text);
-        let found = url("ldap:///ou=p,dc=x?mail,cn?sub?(cn=a b) label").expect("a URL");
+        let found = url("ldap:///ou=p,dc=x?mail,cn?sub?(cn=a%20b) label").expect("a URL");
         assert_eq!(found.attributes, ["mail", "cn"]);
         assert!(!found.finds_members());
         assert!(found.contains(&dn("ou=p,dc=x")) && found.contains(&dn("cn=a,ou=p,dc=x")));

@@ -214,7 +214,7 @@ mod tests {
             ("LDAP_PASSWORDS", "lovelace"),
         ]);
         let start = || add_missing(&settings, &open_directory(&settings).unwrap());
-        assert_eq!(start().unwrap(), 4);
+        assert_eq!(start().unwrap(), 5);
         assert_eq!(start().unwrap(), 0);
         let unit = "dn: ou=more,dc=example,dc=org\nobjectClass: organizationalUnit\nou: more\n";
         std::fs::write(ldif.join("10-more.ldif"), unit).unwrap();

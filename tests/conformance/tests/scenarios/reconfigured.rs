@@ -220,7 +220,7 @@ fn changes_without_a_server() {
     for line in [
         "olcDatabase={1}mdb,cn=config: at once",
         "cn=config: at the next start: threads (\"3\" instead of",
-        "line 11: cn=config: refused: 80",
+        "line 11: cn=config: refused: other (80)",
         "<olcLogLevel> unknown level",
         "cn={4}own,cn=schema,cn=config: at once",
     ] {
