@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use fulgurite::{
-    Database, Durability, Environment, Error, KeyOrder, Multimap, Snapshot, ValueKind,
+    CustomOrder, Database, Durability, Environment, Error, KeyOrder, Multimap, Snapshot, ValueKind,
 };
 use fulgurite_testkit::{Random, Scratch, quick_or_long, seed};
 
@@ -126,4 +126,27 @@ fn refuses_a_database_of_another_kind() {
     assert_eq!(map.count(&txn, b"key").unwrap(), 1);
     assert_eq!(Database::from(map), map.database());
     txn.commit().unwrap();
+}
+
+/// A key that is equal in the order of the program is stored as it was given last, as in LMDB.
+#[test]
+fn an_equal_key_of_a_custom_order_is_stored_as_given() {
+    let scratch = Scratch::new("multimap-equal-keys");
+    let environment = Environment::options().open(scratch.path()).unwrap();
+    let without_case = CustomOrder {
+        call: |_, a, b| a.to_ascii_lowercase().cmp(&b.to_ascii_lowercase()),
+        context: 0,
+    };
+    let mut txn = environment.write().unwrap();
+    let (keys, values) = (
+        KeyOrder::Custom(without_case),
+        ValueKind::Any(KeyOrder::Lexical),
+    );
+    let map = txn.create_multimap("pairs", keys, values).unwrap();
+    for (key, value) in [(b"abc", b"1"), (b"abc", b"2"), (b"ABC", b"3")] {
+        txn.put(map.database(), key, value).unwrap();
+    }
+    let mut cursor = txn.cursor(map.database()).unwrap();
+    let first = cursor.first().unwrap().expect("a record");
+    assert_eq!(first.0, b"ABC");
 }

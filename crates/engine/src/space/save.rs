@@ -391,7 +391,8 @@ fn entries_after(
         room -= len;
         entries += 1;
     }
-    let used = page_size - layout::HEADER_LEN - room;
+    // The nodes of a damaged leaf may claim more than the page. The change checks them next.
+    let used = page_size.saturating_sub(layout::HEADER_LEN + room);
     Ok((entries > 0 && (is_root || used >= page_size / 4)).then_some(entries))
 }
 

@@ -152,7 +152,9 @@ fn write(txn: &mut WriteTxn<'_>, meta: &Meta, replaced: &Meta) -> Result<(), Err
     } else {
         txn.pages.write_out()?;
     }
-    if environment.durability() != Durability::NoSync {
+    // Another thread may change it, and a durable meta page never precedes its pages.
+    let durability = environment.durability();
+    if durability != Durability::NoSync {
         environment.flush(waits)?;
     }
     // The free list may have been read as zeros.
@@ -161,7 +163,7 @@ fn write(txn: &mut WriteTxn<'_>, meta: &Meta, replaced: &Meta) -> Result<(), Err
         page: meta.txnid.0 % META_PAGES,
         new: meta,
         old: replaced,
-        durable: environment.durability() == Durability::Full,
+        durable: durability == Durability::Full,
         waits,
     })
 }

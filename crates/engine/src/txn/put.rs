@@ -172,7 +172,9 @@ impl WriteTxn<'_> {
             return Ok(PutOutcome::Exists);
         };
         if exact && tree.has_duplicates() {
-            if flags.is_none() && !tree.has_fixed_values() && !tree.value_order.is_custom() {
+            // A key that is equal in a custom order replaces the bytes of the old one.
+            let is_plain = !tree.order.is_custom() && !tree.value_order.is_custom();
+            if flags.is_none() && !tree.has_fixed_values() && is_plain {
                 self.save_other_positions(database)?;
                 return self.add_common(database, &mut tree, path, key, value);
             }
