@@ -128,7 +128,7 @@ fn refuses_a_database_of_another_kind() {
     txn.commit().unwrap();
 }
 
-/// A key that is equal in the order of the program is stored as it was given last, as in LMDB.
+/// A key that is equal in a custom order is stored as it was given last, as in LMDB.
 #[test]
 fn an_equal_key_of_a_custom_order_is_stored_as_given() {
     let scratch = Scratch::new("multimap-equal-keys");
