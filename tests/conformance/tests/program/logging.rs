@@ -116,7 +116,7 @@ fn in_the_background_slapd_writes_to_the_log_of_the_system() {
     let starts = lines("loglevel none\n", &["-s", "256"]);
     assert_lines(&starts, "<167>", " slapd[", &stats[..1]);
     assert!(
-        !starts.iter().any(|line| line.contains(" BIND dn=")),
+        !starts.iter().any(|line| line.contains("BIND")),
         "{starts:?}"
     );
     assert_eq!(lines("", &["-s", "0"]), Vec::<String>::new());
@@ -140,7 +140,7 @@ fn the_level_of_the_systems_log_changes_at_once() {
         let outcome = run_fed(modify, change.to_vec(), TIMEOUT);
         assert!(matches!(outcome.ended, Ended::Exit(0)), "{outcome:?}");
     });
-    let binds = starts.iter().filter(|line| line.contains("BIND"));
+    let binds = starts.iter().filter(|line| line.contains(" BIND dn="));
     assert_eq!(binds.count(), 1, "{starts:?}");
 }
 
