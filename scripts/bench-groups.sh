@@ -8,6 +8,7 @@
 #   --large N       members of one more group: 100000
 #   --asked N       how often a short question is asked: 1000
 #   --limit N       seconds after which a question is given up: 120
+#   --with NAMES    contenders: "ours-memberof ours-dynlist slapd-memberof slapd-dynlist"
 #   --disk FOLDER   folder for the databases: build/bench-groups
 #
 # The contenders are ours and slapd with overlay memberof, and both with overlay dynlist. Overlay
@@ -18,7 +19,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-people=1000000 groups=10000 large=100000 asked=1000 limit=120 disk=build/bench-groups
+people=1000000 groups=10000 large=100000 asked=1000 limit=120 with= disk=build/bench-groups
 while [ $# -gt 0 ]; do
     case $1 in
         --people) people=$2 ;;
@@ -26,6 +27,7 @@ while [ $# -gt 0 ]; do
         --large) large=$2 ;;
         --asked) asked=$2 ;;
         --limit) limit=$2 ;;
+        --with) with=$2 ;;
         --disk) disk=$2 ;;
         *) sed -n '2,/^set/s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
     esac
@@ -158,7 +160,7 @@ ask() { # NAME PROGRAM OVERLAY
         taskset -c 0 "$program" serve --config "$folder/slapd.conf" --log-level error --listen "$uri" &
     fi
     server=$!
-    until (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; do sleep 0.05; done
+    until ldapsearch -x -H "$uri" -b '' -s base 1.1 > "$disk/answer" 2>&1; do sleep 0.05; done
     local bind=(-x -H "$uri" -D "$root_dn" -w "$password") read=(ldapsearch -LLL -o ldif-wrap=no)
     read+=("${bind[@]}")
     question "$name" "memberOf of a member, \`(uid=u)\`" "$asked" "$asked" '^dn:' "${read[@]}" -b "$suffix" -f "$disk/uids" '(uid=%s)' memberOf
@@ -195,6 +197,7 @@ contenders=("ours-memberof $ours memberof" "ours-dynlist $ours dynlist")
 [ ! -x "$slapd_root/usr/sbin/slapd" ] || contenders+=("slapd-memberof slapd memberof" "slapd-dynlist slapd dynlist")
 for contender in "${contenders[@]}"; do
     read -r name program overlay <<< "$contender"
+    [[ -z "$with" || " $with " = *" $name "* ]] || continue
     echo "bench: load $name" >&2
     fill "$name" "$program" "$overlay"
     ask "$name" "$program" "$overlay"

@@ -7,12 +7,11 @@ use rustls::client::WebPkiServerVerifier;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::CryptoProvider;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
-use rustls::{
-    ClientConfig, ClientConnection, DigitallySignedStruct, Error, RootCertStore, SignatureScheme,
-};
+use rustls::{ClientConfig, ClientConnection, DigitallySignedStruct, Error, SignatureScheme};
 
+use crate::tls::authorities::authorities;
 use crate::tls::error::TlsError;
-use crate::tls::{certificates, certificates_in, private_key};
+use crate::tls::{certificates, private_key};
 
 /// Begins TLS with a host.
 pub(super) fn connection(tls: &SyncTls, host: &str) -> Result<ClientConnection, String> {
@@ -55,19 +54,7 @@ fn verifier(
     if matches!(demand, CertificateDemand::Never | CertificateDemand::Allow) {
         return Ok(Arc::new(AnyCertificate(Arc::clone(provider))));
     }
-    let mut roots = RootCertStore::empty();
-    if let Some(file) = &tls.ca_file {
-        for certificate in certificates("authorities", file)? {
-            roots.add(certificate).map_err(|error| TlsError::Unusable {
-                what: "authorities",
-                file: file.clone(),
-                reason: error.to_string(),
-            })?;
-        }
-    }
-    if let Some(folder) = &tls.ca_path {
-        roots.add_parsable_certificates(certificates_in(folder)?);
-    }
+    let roots = authorities(tls.ca_file.as_deref(), tls.ca_path.as_deref())?;
     if roots.is_empty() {
         let text = "there are no authorities to verify the provider (tls_cacert)";
         return Err(TlsError::Refused(text.to_owned()));

@@ -84,7 +84,7 @@ pub(crate) fn key(file: &Path) -> Result<PrivateKeyDer<'static>, TlsError> {
 }
 
 /// Reads the certificates of all files of a folder, at least one.
-pub(crate) fn certificates_in(folder: &Path) -> Result<Vec<CertificateDer<'static>>, TlsError> {
+pub(super) fn certificates_in(folder: &Path) -> Result<Vec<CertificateDer<'static>>, TlsError> {
     let what = "folder of authorities";
     let files = files_in(folder).map_err(|source| TlsError::Unreadable {
         what,

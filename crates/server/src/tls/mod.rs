@@ -7,6 +7,7 @@
 //!     '--- Tls::refresh -'
 //! ```
 
+pub(crate) mod authorities;
 mod certificate;
 pub(crate) mod context;
 pub(crate) mod error;
@@ -17,4 +18,4 @@ pub(crate) mod reload;
 mod suites;
 mod verifier;
 
-pub(crate) use files::{certificates, certificates_in, key as private_key};
+pub(crate) use files::{certificates, key as private_key};

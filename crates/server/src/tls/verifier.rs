@@ -7,8 +7,9 @@ use rustls::client::danger::HandshakeSignatureValid;
 use rustls::pki_types::{CertificateDer, UnixTime};
 use rustls::server::danger::{ClientCertVerified, ClientCertVerifier};
 use rustls::server::{ParsedCertificate, WebPkiClientVerifier};
-use rustls::{DigitallySignedStruct, DistinguishedName, Error, RootCertStore, SignatureScheme};
+use rustls::{DigitallySignedStruct, DistinguishedName, Error, SignatureScheme};
 
+use super::authorities::authorities;
 use super::error::TlsError;
 use super::files;
 
@@ -20,10 +21,11 @@ pub(super) fn verifier(
     if options.verify_client == VerifyClient::Never {
         return Ok(None);
     }
-    let roots = Arc::new(authorities(options)?);
+    let roots = authorities(options.ca_file.as_deref(), options.ca_path.as_deref())?;
     if roots.is_empty() {
         return Err(TlsError::NoAuthorities);
     }
+    let roots = Arc::new(roots);
     let mut builder = WebPkiClientVerifier::builder_with_provider(roots, Arc::clone(provider));
     if let Some(file) = &options.crl_file {
         builder = builder.with_crls(files::revocation_lists(file)?);
@@ -44,24 +46,6 @@ pub(super) fn verifier(
     } else {
         strict
     }))
-}
-
-fn authorities(options: &TlsOptions) -> Result<RootCertStore, TlsError> {
-    let mut roots = RootCertStore::empty();
-    if let Some(file) = &options.ca_file {
-        for certificate in files::certificates("authorities", file)? {
-            roots.add(certificate).map_err(|error| TlsError::Unusable {
-                what: "authorities",
-                file: file.clone(),
-                reason: error.to_string(),
-            })?;
-        }
-    }
-    if let Some(folder) = &options.ca_path {
-        // Folders of authorities often contain a certificate that the library cannot parse.
-        roots.add_parsable_certificates(files::certificates_in(folder)?);
-    }
-    Ok(roots)
 }
 
 /// Accepts every certificate. [`is_trusted`] checks it again, and an invalid one gives no
