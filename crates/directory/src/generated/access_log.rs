@@ -50,6 +50,14 @@ impl AccessLog {
         self.stores.get(number).map(|store| &**store)
     }
 
+    /// Returns the store, if the tree shows the log of one only.
+    pub(crate) fn sole_store(&self) -> Option<&Store> {
+        match self.stores.as_slice() {
+            [store] => Some(store),
+            _ => None,
+        }
+    }
+
     /// Returns the entry at the top.
     pub(crate) fn top(&self, schema: &Schema) -> Result<Entry, StoreError> {
         let (mut vector, mut dropped, mut has_records) =
@@ -283,7 +291,7 @@ fn uuid_text(uuid: [u8; 16]) -> String {
 }
 
 /// Returns an identity of the entry of a record, always the same one (RFC 9562, version 8).
-fn own_uuid(at: LogPosition, record: &ChangeRecord<'_>) -> [u8; 16] {
+pub(crate) fn own_uuid(at: LogPosition, record: &ChangeRecord<'_>) -> [u8; 16] {
     let mut uuid = [0; 16];
     let (high, low) = uuid.split_at_mut(8);
     high.copy_from_slice(&(record.time_us << 12).to_be_bytes());

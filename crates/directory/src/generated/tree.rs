@@ -91,6 +91,8 @@ pub struct AccessLogOptions {
     pub limits: Option<Limits>,
     /// The operations that it refuses.
     pub restrictions: Restrictions,
+    /// True if consumers may follow it (slapd's overlay `syncprov` of the log's database).
+    pub provides: bool,
 }
 
 impl AccessLogOptions {
@@ -103,6 +105,7 @@ impl AccessLogOptions {
             access: Vec::new(),
             limits: None,
             restrictions: Restrictions::default(),
+            provides: false,
         }
     }
 }
@@ -121,6 +124,8 @@ pub(crate) struct Tree {
     pub(crate) limits: CompiledLimits,
     pub(crate) restrictions: Restrictions,
     pub(crate) refusal: Option<String>,
+    /// True if consumers may follow the log that it shows.
+    provides: bool,
     content: TreeContent,
 }
 
@@ -199,6 +204,7 @@ impl Tree {
             limits: shared.limits(options.limits)?,
             restrictions: options.restrictions,
             refusal: options.refusal,
+            provides: false,
             content: TreeContent::Source(options.source),
         })
     }
@@ -218,6 +224,7 @@ impl Tree {
             limits: shared.limits(options.limits)?,
             restrictions: options.restrictions,
             refusal: Some("the log of changes cannot be modified".to_owned()),
+            provides: options.provides,
             content: TreeContent::Log(AccessLog::new(suffix.clone(), stores, author)),
             suffix,
         })
@@ -229,6 +236,11 @@ impl Tree {
             TreeContent::Source(_) => None,
             TreeContent::Log(log) => Some(log),
         }
+    }
+
+    /// Returns the logs of changes that consumers may follow here.
+    pub(crate) fn provided_log(&self) -> Option<&AccessLog> {
+        self.log().filter(|_| self.provides)
     }
 
     pub(crate) fn is_root(&self, session: &Session) -> bool {

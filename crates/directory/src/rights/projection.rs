@@ -351,6 +351,18 @@ impl Projection {
         schema: &Schema,
         rights: EntryRights<'_>,
     ) {
+        self.write_unstored_with((out, id), entry, schema, rights, &[]);
+    }
+
+    /// Does the same with controls.
+    pub(crate) fn write_unstored_with(
+        &self,
+        (out, id): (&mut Vec<u8>, MessageId),
+        entry: &Entry,
+        schema: &Schema,
+        rights: EntryRights<'_>,
+        controls: &[Control<'_>],
+    ) {
         let name = entry.dn.pretty().as_bytes();
         let mut writer = encode::search_entry(out, id, name);
         let selected = entry
@@ -364,7 +376,7 @@ impl Projection {
             let named = (&*name, description);
             self.write_values(&mut writer, schema, named, Some(rights), values);
         }
-        writer.finish(&[]);
+        writer.finish(controls);
     }
 
     fn shows(

@@ -32,8 +32,10 @@ use crate::core::session::Session;
 use crate::directory::Directory;
 use crate::features::glue;
 use crate::generated::namespace::NamespaceTarget;
+use crate::generated::tree::{GeneratedEntry, Tree};
 use crate::request::controls::RequestKind;
 use crate::rights::snapshots::Snapshots;
+use crate::search::sync::log_content::{LogContent, LogSearch};
 use crate::search::sync::start::{SyncPlan, SyncSearch, SyncStart};
 
 /// Begins a search.
@@ -82,6 +84,9 @@ pub(super) fn begin<'d>(
                 };
                 return search.synchronise(snapshots, request);
             }
+            NamespaceTarget::Tree(tree) if is_followed(tree, &query) => {
+                return follow_log((directory, session), &query, tree, request);
+            }
             _ if query.controls.sync_critical => {
                 let text = "critical control unavailable in context";
                 return Err(refuse(ResultCode::UnavailableCriticalExtension, text));
@@ -127,6 +132,44 @@ pub(super) fn begin<'d>(
         return LogWalk::begin(directory, (tree, log), search, plan).map(SearchState::Log);
     }
     search.target(&target, plan).map(SearchState::ready)
+}
+
+/// Returns true if a consumer may follow the log that a tree shows.
+fn is_followed(tree: &Tree, query: &SearchQuery<'_, '_>) -> bool {
+    let log = tree.provided_log();
+    log.is_some_and(|log| *query.base == log.suffix && query.request.scope != Scope::Base)
+}
+
+/// Begins the synchronisation of a consumer that repeats the operations of a log.
+fn follow_log<'d>(
+    (directory, session): (&'d Directory, &Session),
+    query: &SearchQuery<'_, '_>,
+    tree: &'d Tree,
+    request: &SyncRequest<'_>,
+) -> OpResult<SearchState<'d>> {
+    let core = directory.core();
+    let Some(log) = tree.provided_log() else {
+        return Err(LdapResult::new(ResultCode::Other));
+    };
+    let top = log
+        .top(&core.schema)
+        .map_err(|error| result::store(&error))?;
+    let search = GeneratedSearch {
+        directory,
+        session,
+        query,
+        projection: query.projection(directory),
+    };
+    let decisions = tree.decisions(session);
+    search.require_base(&decisions, &[GeneratedEntry::plain(top)])?;
+    let search = LogSearch {
+        id: query.id,
+        decisions,
+        filter: Arc::clone(&query.filter),
+        projection: search.projection,
+        size_max: query.limits.size_max,
+    };
+    LogContent::begin(core, log, search, request).map(SearchState::LogContent)
 }
 
 /// Returns the key of the cookies of searches that begin at the target.

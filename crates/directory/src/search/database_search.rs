@@ -405,10 +405,16 @@ impl<'d> DatabaseSearch<'d> {
                 return Ok(Some(output.end(ResultCode::AdminLimitExceeded)));
             }
             match next {
-                ScanStep::Entry(entry) => match self.candidate(view, &entry, output, out)? {
-                    CandidateOutcome::Skipped | CandidateOutcome::Sent => {}
-                    CandidateOutcome::End(end) => return Ok(Some(end)),
-                },
+                ScanStep::Entry(entry) => {
+                    let outcome = match &output.sync {
+                        None => self.candidate((view, &entry), self.scan.is_exact(), output, out)?,
+                        Some(_) => self.candidate_in_order(view, &entry, output, out)?,
+                    };
+                    match outcome {
+                        CandidateOutcome::Skipped | CandidateOutcome::Sent => {}
+                        CandidateOutcome::End(end) => return Ok(Some(end)),
+                    }
+                }
                 ScanStep::Pause => *left = 0,
                 ScanStep::Exhausted => return Ok(None),
             }
@@ -528,15 +534,58 @@ impl<'d> DatabaseSearch<'d> {
         Ok(None)
     }
 
-    /// Tests one candidate and passes it to the output if it matches.
-    fn candidate(
+    /// Does the same as [`candidate`](Self::candidate) in a full refresh, where parents come
+    /// first. Candidates come by ids, and an entry that has moved may have a greater one above it.
+    #[cold]
+    fn candidate_in_order(
         &mut self,
         view: &View<'d>,
         entry: &EntryView<'_>,
         output: &mut Output,
         out: &mut Vec<u8>,
     ) -> Result<CandidateOutcome, StoreError> {
-        match self.test_entry(view, entry, self.scan.is_exact())? {
+        let Some(refresh) = &mut output.sync else {
+            return Ok(CandidateOutcome::Skipped);
+        };
+        if refresh.came_early(entry.id()) {
+            return Ok(CandidateOutcome::Skipped);
+        }
+        let (top, scope) = (self.base.base, self.base.scope);
+        let has_above = self.regions.len() == 1 && entry.id() != top;
+        let mut next = match scope {
+            Scope::Subtree | Scope::Children if has_above => entry.parent(),
+            _ => None,
+        };
+        let mut early = Vec::new();
+        while let Some(id) = next.filter(|id| scope == Scope::Subtree || *id != top) {
+            if id < entry.id() || !refresh.comes_early(id) {
+                break;
+            }
+            early.push(id);
+            next = if id == top { None } else { view.parent(id)? };
+        }
+        while let Some(id) = early.pop() {
+            let Some(above) = view.entry(id)? else {
+                continue;
+            };
+            let outcome = self.candidate((view, &above), false, output, out)?;
+            if let CandidateOutcome::End(_) = outcome {
+                return Ok(outcome);
+            }
+        }
+        self.candidate((view, entry), self.scan.is_exact(), output, out)
+    }
+
+    /// Tests one candidate and passes it to the output if it matches. With `exact` the plan
+    /// guarantees that the filter is true of it.
+    fn candidate(
+        &mut self,
+        (view, entry): (&View<'d>, &EntryView<'_>),
+        exact: bool,
+        output: &mut Output,
+        out: &mut Vec<u8>,
+    ) -> Result<CandidateOutcome, StoreError> {
+        match self.test_entry(view, entry, exact)? {
             MatchOutcome::NoMatch => return Ok(CandidateOutcome::Skipped),
             MatchOutcome::Reference(urls) => {
                 // The next page continues behind the last entry of this one, and meets the

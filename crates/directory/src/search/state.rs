@@ -5,6 +5,7 @@ use fulgurite_ldap::LdapResult;
 use super::log_walk::LogWalk;
 use super::output::{CompleteOutput, SearchEnd};
 use super::run::SearchRun;
+use crate::search::sync::log_content::LogContent;
 use crate::search::sync::run::SyncRun;
 
 /// A running search, or its end.
@@ -12,6 +13,8 @@ pub(crate) enum SearchState<'d> {
     Run(Box<SearchRun<'d>>),
     /// A search of logs of changes.
     Log(Box<LogWalk<'d>>),
+    /// The synchronisation of a consumer with a log of changes.
+    LogContent(Box<LogContent<'d>>),
     /// The synchronisation of a consumer.
     Sync(Box<SyncRun<'d>>),
     /// The next step writes it. It is large and rare, and a state moves often.

@@ -99,6 +99,18 @@ impl<'d> SearchTask<'d> {
                 };
                 end
             }
+            SearchState::LogContent(mut run) => {
+                let progress = run.advance(out, quantum);
+                self.entries = run.sent;
+                self.worked = run.worked;
+                match progress {
+                    SyncProgress::End(end) => end,
+                    other => {
+                        self.state = SearchState::LogContent(run);
+                        return progress_of(&other);
+                    }
+                }
+            }
             SearchState::Sync(mut run) => {
                 let progress = run.advance(out, quantum);
                 self.entries = run.sent;
@@ -107,10 +119,7 @@ impl<'d> SearchTask<'d> {
                     SyncProgress::End(end) => end,
                     other => {
                         self.state = SearchState::Sync(run);
-                        return match other {
-                            SyncProgress::Waiting => Progress::Waiting,
-                            _ => Progress::More,
-                        };
+                        return progress_of(&other);
                     }
                 }
             }
@@ -144,7 +153,10 @@ impl<'d> SearchTask<'d> {
             SearchState::Run(run) => run.park(),
             SearchState::Sync(run) => run.park(),
             // It holds no snapshot between its steps.
-            SearchState::Log(_) | SearchState::Ready(_) | SearchState::Done(_) => {}
+            SearchState::Log(_)
+            | SearchState::LogContent(_)
+            | SearchState::Ready(_)
+            | SearchState::Done(_) => {}
         }
     }
 
@@ -213,6 +225,14 @@ impl<'d> SearchTask<'d> {
             .map(|(oid, value)| Control::with_value(oid, false, value))
             .collect();
         encode::result(out, self.id, Operation::Search, &end.result, &controls);
+    }
+}
+
+/// Returns the progress of a search that is not at its end.
+fn progress_of(progress: &SyncProgress) -> Progress {
+    match progress {
+        SyncProgress::Waiting => Progress::Waiting,
+        SyncProgress::More | SyncProgress::End(_) => Progress::More,
     }
 }
 

@@ -38,6 +38,7 @@ mod snapshots;
 mod special;
 mod support;
 mod sync;
+mod sync_consumer;
 mod sync_copies;
 mod trees;
 mod update;

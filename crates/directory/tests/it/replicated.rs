@@ -668,7 +668,7 @@ fn a_commit_of_a_copy_wakes_listeners() {
     }));
     copy.apply(&[unit(1, TOP, 1), reached(1)]);
     assert_eq!(woken.load(Ordering::SeqCst), 0, "nobody waits");
-    crate::sync::while_a_search_waits(&copy.world, || {
+    crate::sync_consumer::while_a_search_waits(&copy.world, || {
         let store = copy.world.store.path().to_owned();
         let changes = [unit(2, &format!("ou=a,{TOP}"), 2), reached(2)];
         let applied = copy

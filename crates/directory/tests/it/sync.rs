@@ -1,339 +1,16 @@
 //! The provider of content synchronisation, against a consumer in a few lines.
-//!
-//! The consumer is strict where slapd's is. It takes no name that another entry holds, and deletes
-//! no entry with others below it. It passes over an entry that has the entryCSN of its copy.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
-use fulgurite_directory::{OverlaySettings, Progress, Quantum, SearchTask};
-use fulgurite_ldap::control::{EntryState, SyncDone, SyncInfo, SyncMode, SyncRequest, SyncState};
-use fulgurite_ldap::{ModifyOperation, Request, Response, ResponseMessage, ResultCode, Scope, oid};
+use fulgurite_directory::{OverlaySettings, Progress, Quantum};
+use fulgurite_ldap::control::{SyncMode, SyncRequest};
+use fulgurite_ldap::{ModifyOperation, ResultCode, Scope, oid};
 use fulgurite_policy::Origin;
 use fulgurite_store::Retention;
 use fulgurite_testkit::Random;
 
 use crate::support::*;
-
-pub(crate) type Uuid = [u8; 16];
-
-pub(crate) fn world() -> World {
-    World::with(|options| {
-        options.server_id = 1;
-        let overlay = OverlaySettings::new("syncprov", Origin::Default);
-        options.databases[0].overlays = vec![overlay];
-    })
-}
-
-/// An entry as a consumer has it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Copied {
-    pub(crate) dn: String,
-    pub(crate) attributes: BTreeMap<String, BTreeSet<String>>,
-}
-
-/// The content that a consumer asks for.
-#[derive(Clone)]
-pub(crate) struct Wanted {
-    base: &'static str,
-    scope: Scope,
-    filter: &'static str,
-}
-
-pub(crate) const EVERYTHING: Wanted = Wanted {
-    base: TOP,
-    scope: Scope::Subtree,
-    filter: "(objectClass=*)",
-};
-
-impl Wanted {
-    fn search(&self) -> Asked {
-        let attributes = ["*", "entryUUID", "entryCSN", "creatorsName"];
-        asked(self.base, self.scope, self.filter, &attributes)
-    }
-
-    fn is_everything(&self) -> bool {
-        self.base == TOP && self.scope == Scope::Subtree && self.filter == EVERYTHING.filter
-    }
-}
-
-/// A consumer.
-#[derive(Default)]
-pub(crate) struct Consumer {
-    pub(crate) copies: BTreeMap<Uuid, Copied>,
-    pub(crate) cookie: Option<Vec<u8>>,
-    /// The entries named in this refresh.
-    pub(crate) named: BTreeSet<Uuid>,
-    pub(crate) is_refreshing: bool,
-    /// True in the first refresh. It is in order of ids, and slapd makes places for parents.
-    pub(crate) is_first: bool,
-    /// Texts of the messages, for failures and for tests of their order.
-    pub(crate) seen: Vec<String>,
-    pub(crate) result: Option<ResultCode>,
-    pub(crate) is_strict: bool,
-}
-
-impl Consumer {
-    pub(crate) fn new(wanted: &Wanted) -> Consumer {
-        Consumer {
-            is_strict: wanted.is_everything(),
-            ..Consumer::default()
-        }
-    }
-
-    fn begin(&mut self) {
-        self.named.clear();
-        self.is_refreshing = true;
-        self.is_first = self.cookie.is_none();
-        self.result = None;
-        self.seen.clear();
-    }
-
-    /// Applies the messages in `bytes`.
-    fn take(&mut self, bytes: &mut Vec<u8>) {
-        let all = std::mem::take(bytes);
-        let mut rest = all.as_slice();
-        while !rest.is_empty() {
-            let len = fulgurite_ldap::frame(rest, usize::MAX).unwrap().unwrap();
-            let (pdu, behind) = rest.split_at(len);
-            rest = behind;
-            self.message(&ResponseMessage::decode(pdu).unwrap());
-        }
-    }
-
-    fn message(&mut self, message: &ResponseMessage<'_>) {
-        match &message.response {
-            Response::SearchEntry(entry) => {
-                let control = message.controls.find(oid::SYNC_STATE).expect("a state");
-                let state = SyncState::decode(control.value.unwrap()).unwrap();
-                let dn = String::from_utf8(entry.dn.to_vec()).unwrap();
-                self.seen.push(format!("{:?} {dn}", state.state));
-                let mut attributes: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-                for attribute in &entry.attributes {
-                    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-                    let values = attribute.values.iter().map(text).collect();
-                    attributes.insert(text(attribute.description), values);
-                }
-                self.entry(&state, Copied { dn, attributes });
-                self.keep(state.cookie);
-            }
-            Response::Intermediate { name, value } => {
-                assert_eq!(*name, Some(oid::SYNC_INFO.as_bytes()));
-                match SyncInfo::decode(value.unwrap()).unwrap() {
-                    SyncInfo::NewCookie(cookie) => {
-                        self.seen.push("newcookie".to_owned());
-                        self.keep(Some(cookie));
-                    }
-                    SyncInfo::RefreshDelete(end) => self.end_refresh(true, end.cookie),
-                    SyncInfo::RefreshPresent(end) => self.end_refresh(false, end.cookie),
-                    SyncInfo::SyncIdSet(set) => {
-                        assert!(!set.refresh_deletes, "deletions come as entries");
-                        self.seen.push(format!("present {}", set.uuids.len()));
-                        self.named.extend(&set.uuids);
-                        self.keep(set.cookie);
-                    }
-                }
-            }
-            Response::SearchDone(result) => {
-                self.result = Some(result.code);
-                let Some(control) = message.controls.find(oid::SYNC_DONE) else {
-                    return;
-                };
-                let done = SyncDone::decode(control.value.unwrap()).unwrap();
-                self.end_refresh(done.refresh_deletes, done.cookie);
-            }
-            other => panic!("{other:?}"),
-        }
-    }
-
-    fn entry(&mut self, state: &SyncState<'_>, copy: Copied) {
-        let uuid = state.entry_uuid;
-        self.named.insert(uuid);
-        if state.state == EntryState::Delete {
-            let Some(gone) = self.copies.remove(&uuid) else {
-                return;
-            };
-            let below = format!(",{}", gone.dn);
-            let child = self.copies.values().find(|held| held.dn.ends_with(&below));
-            let is_free = child.is_none() || !self.is_strict;
-            assert!(is_free, "{child:?} hangs in the air: {:#?}", self.seen);
-            return;
-        }
-        let mut holders = self.copies.iter();
-        let holder = holders.find(|(held, other)| **held != uuid && other.dn == copy.dn);
-        assert!(holder.is_none(), "{} is taken: {:#?}", copy.dn, self.seen);
-        let parent = copy.dn.split_once(',').map_or("", |(_, parent)| parent);
-        let mut copies = self.copies.values();
-        let has_parent = copy.dn == TOP || copies.any(|held| held.dn == parent);
-        assert!(
-            has_parent || !self.is_strict || self.is_first,
-            "{} has no parent: {:#?}",
-            copy.dn,
-            self.seen
-        );
-        let csn = copy.attributes.get("entryCSN");
-        let known = self.copies.get(&uuid);
-        if known.is_some_and(|known| csn.is_some() && known.attributes.get("entryCSN") == csn) {
-            return;
-        }
-        let before = self.copies.insert(uuid, copy.clone());
-        if let Some(before) = before.filter(|before| before.dn != copy.dn) {
-            let (old, new) = (format!(",{}", before.dn), format!(",{}", copy.dn));
-            for held in self.copies.values_mut() {
-                if let Some(front) = held.dn.strip_suffix(&old) {
-                    held.dn = format!("{front}{new}");
-                }
-            }
-        }
-    }
-
-    fn end_refresh(&mut self, deletes: bool, cookie: Option<&[u8]>) {
-        assert!(self.is_refreshing);
-        self.is_refreshing = false;
-        self.seen.push(format!("end {deletes}"));
-        if !deletes {
-            self.copies.retain(|uuid, _| self.named.contains(uuid));
-        }
-        self.keep(cookie);
-    }
-
-    fn keep(&mut self, cookie: Option<&[u8]>) {
-        if let Some(cookie) = cookie {
-            // A consumer merges what a cookie tells into its state.
-            let vector = |cookie: &[u8]| -> BTreeMap<String, String> {
-                let cookie = String::from_utf8(cookie.to_vec()).unwrap();
-                let numbers = cookie.split_once("csn=").map_or("", |(_, numbers)| numbers);
-                let numbers = numbers.split(';').filter(|number| !number.is_empty());
-                let by_server = |csn: &str| (csn[30..33].to_owned(), csn.to_owned());
-                numbers.map(by_server).collect()
-            };
-            let mut all = self.cookie.as_deref().map(vector).unwrap_or_default();
-            all.extend(vector(cookie));
-            let numbers: Vec<String> = all.into_values().collect();
-            self.cookie = Some(format!("rid=007,csn={}", numbers.join(";")).into_bytes());
-        }
-    }
-}
-
-pub(crate) fn begin<'d>(
-    world: &'d World,
-    wanted: &Wanted,
-    consumer: &mut Consumer,
-    mode: SyncMode,
-) -> SearchTask<'d> {
-    consumer.begin();
-    let request = SyncRequest {
-        mode,
-        cookie: consumer.cookie.as_deref(),
-        reload_hint: true,
-    };
-    let mut search = wanted.search();
-    search.controls = vec![
-        (oid::MANAGE_DSA_IT, true, None),
-        (oid::SYNC_REQUEST, true, Some(request.encode())),
-    ];
-    let pdu = search.pdu();
-    let message = decode(&pdu);
-    let Request::Search(request) = &message.request else {
-        unreachable!()
-    };
-    let directory = &world.directory;
-    directory.begin_search(&world.root(), message.id, request, &message.controls)
-}
-
-/// Begins a refresh and lets the connection break after a few steps.
-fn break_off(world: &World, wanted: &Wanted, consumer: &mut Consumer, random: &mut Random) {
-    let mut task = begin(world, wanted, consumer, SyncMode::RefreshOnly);
-    let mut out = Vec::new();
-    let small = Quantum {
-        candidates_max: random.between(1, 4),
-        bytes_max: random.between(1, 900),
-    };
-    for _ in 0..random.between(1, 5) {
-        if task.advance(&mut out, small) != Progress::More {
-            break;
-        }
-        if random.chance(20) {
-            task.park();
-            for _ in 0..random.between(1, 4) {
-                change(world, random, 0);
-            }
-        }
-    }
-    consumer.take(&mut out);
-}
-
-/// Advances until the search waits or ends.
-pub(crate) fn run(
-    task: &mut SearchTask<'_>,
-    consumer: &mut Consumer,
-    quantum: Quantum,
-) -> Progress {
-    let mut out = Vec::new();
-    loop {
-        let progress = task.advance(&mut out, quantum);
-        consumer.take(&mut out);
-        if progress != Progress::More {
-            return progress;
-        }
-    }
-}
-
-pub(crate) fn refresh(world: &World, wanted: &Wanted, consumer: &mut Consumer) -> ResultCode {
-    let mut task = begin(world, wanted, consumer, SyncMode::RefreshOnly);
-    assert_eq!(run(&mut task, consumer, Quantum::default()), Progress::Done);
-    consumer.result.expect("a result")
-}
-
-/// The content as a search finds it.
-pub(crate) fn content(world: &World, wanted: &Wanted) -> BTreeMap<String, Copied> {
-    let found = world.search(&world.root(), &wanted.search());
-    let entries = found.entries.into_iter().map(|entry| {
-        let uuid = entry.get("entryUUID").concat();
-        let attributes = entry.attributes.into_iter();
-        let attributes = attributes.map(|(name, values)| (name, values.into_iter().collect()));
-        let copy = Copied {
-            dn: entry.dn,
-            attributes: attributes.collect(),
-        };
-        (uuid, copy)
-    });
-    entries.collect()
-}
-
-#[track_caller]
-pub(crate) fn assert_equal(world: &World, wanted: &Wanted, consumer: &Consumer, label: &str) {
-    let copies = consumer.copies.values();
-    let copies: BTreeMap<String, Copied> = copies
-        .map(|copy| {
-            let uuid = copy.attributes["entryUUID"].iter().next().unwrap();
-            (uuid.clone(), copy.clone())
-        })
-        .collect();
-    let expected = content(world, wanted);
-    for (uuid, copy) in &expected {
-        assert_eq!(
-            copies.get(uuid),
-            Some(copy),
-            "{label}: {:#?}",
-            consumer.seen
-        );
-    }
-    for (uuid, copy) in &copies {
-        let extra = (!expected.contains_key(uuid)).then_some(copy);
-        assert_eq!(extra, None, "{label}: {:#?}", consumer.seen);
-    }
-}
-
-pub(crate) fn describe(world: &World, dn: &str, value: &str) {
-    let changes = [(ModifyOperation::Replace, "description", &[value][..])];
-    let result = world.modify(&world.root(), dn, &changes);
-    assert_eq!(code(&result), ResultCode::Success, "{dn}");
-}
-
-pub(crate) fn rename(world: &World, dn: &str, rdn: &str, superior: Option<&str>) {
-    let result = world.rename(&world.root(), dn, rdn, true, superior);
-    assert_eq!(code(&result), ResultCode::Success, "{dn} {rdn} {result:?}");
-}
+use crate::sync_consumer::*;
 
 #[test]
 fn a_consumer_gets_everything_and_then_the_changes() {
@@ -343,7 +20,7 @@ fn a_consumer_gets_everything_and_then_the_changes() {
         refresh(&world, &EVERYTHING, &mut consumer),
         ResultCode::Success
     );
-    assert_eq!(consumer.seen.last().unwrap(), "end true");
+    assert_eq!(consumer.seen.last().unwrap(), "end false");
     assert_equal(&world, &EVERYTHING, &consumer, "first");
     refresh(&world, &EVERYTHING, &mut consumer);
     assert_eq!(consumer.seen, ["end true"], "nothing has changed");
@@ -360,6 +37,51 @@ fn a_consumer_gets_everything_and_then_the_changes() {
         ]
     );
     assert_equal(&world, &EVERYTHING, &consumer, "second");
+}
+
+#[test]
+fn a_deletion_while_a_first_refresh_breaks_off_is_told() {
+    let world = world();
+    let mut consumer = Consumer::new(&EVERYTHING);
+    let mut task = begin(&world, &EVERYTHING, &mut consumer, SyncMode::RefreshOnly);
+    let small = Quantum {
+        candidates_max: 1,
+        bytes_max: 1,
+    };
+    let mut out = Vec::new();
+    while !consumer.copies.values().any(|copy| copy.dn == JOHN) {
+        assert_eq!(task.advance(&mut out, small), Progress::More);
+        consumer.take(&mut out);
+    }
+    drop(task);
+    world.delete(&world.root(), JOHN);
+    refresh(&world, &EVERYTHING, &mut consumer);
+    assert_equal(&world, &EVERYTHING, &consumer, "again");
+}
+
+#[test]
+fn a_first_refresh_names_parents_first() {
+    let world = world();
+    let unit = "ou=new,dc=example,dc=com";
+    let inner = format!("ou=inner,{unit}");
+    for name in [unit, &inner] {
+        world.add(&world.root(), name, &[("objectClass", "organizationalUnit")]);
+    }
+    rename(&world, PEOPLE, "ou=people", Some(&inner));
+    for scope in [Scope::Subtree, Scope::Children] {
+        // The consumer refuses an entry whose parent it does not have.
+        let wanted = Wanted {
+            scope,
+            ..EVERYTHING
+        };
+        let mut consumer = Consumer::new(&wanted);
+        refresh(&world, &wanted, &mut consumer);
+        assert_equal(&world, &wanted, &consumer, "first");
+        let at = |name: &str| consumer.seen.iter().position(|seen| seen.ends_with(name));
+        let people = format!("Add ou=people,{inner}");
+        assert!(at(&format!("Add {inner}")) < at(&people), "{:?}", consumer.seen);
+        assert!(at(&people).is_some());
+    }
 }
 
 #[test]
@@ -645,6 +367,28 @@ fn change(world: &World, random: &mut Random, round: usize) {
 
 const BASE: &str = "ou=a,dc=example,dc=com";
 
+/// Begins a refresh and lets the connection break after a few steps.
+fn break_off(world: &World, wanted: &Wanted, consumer: &mut Consumer, random: &mut Random) {
+    let mut task = begin(world, wanted, consumer, SyncMode::RefreshOnly);
+    let mut out = Vec::new();
+    let small = Quantum {
+        candidates_max: random.between(1, 4),
+        bytes_max: random.between(1, 900),
+    };
+    for _ in 0..random.between(1, 5) {
+        if task.advance(&mut out, small) != Progress::More {
+            break;
+        }
+        if random.chance(20) {
+            task.park();
+            for _ in 0..random.between(1, 4) {
+                change(world, random, 0);
+            }
+        }
+    }
+    consumer.take(&mut out);
+}
+
 fn random_contents() -> Vec<Wanted> {
     vec![
         EVERYTHING,
@@ -719,8 +463,10 @@ fn random_history(seed: u64, wanted: &Wanted) {
             _ => run(running, &mut persisting, small),
         };
         if progress == Progress::Done {
-            // The base is gone, or it never was.
-            persisting = Consumer::new(wanted);
+            // The base is gone, or it never was. Perhaps another entry gets its name.
+            if random.chance(50) {
+                persisting = Consumer::new(wanted);
+            }
             task = None;
         } else {
             assert_equal(&world, wanted, &persisting, &label);
@@ -728,20 +474,15 @@ fn random_history(seed: u64, wanted: &Wanted) {
                 task = None;
             }
         }
-        // Only a refresh from the log leaves a consumer that can go on.
-        if wanted.is_everything() && poller.cookie.is_some() && random.chance(30) {
+        // A first refresh moves no entry whose number has not changed, and a part of the tree may
+        // lack the one above it that has.
+        if (wanted.is_everything() || poller.cookie.is_some()) && random.chance(30) {
             break_off(&world, wanted, &mut poller, &mut random);
-            if poller
-                .result
-                .is_some_and(|result| result != ResultCode::Success)
-            {
-                poller = Consumer::new(wanted);
-            }
         }
         if random.chance(50) || is_last {
             if refresh(&world, wanted, &mut poller) == ResultCode::Success {
                 assert_equal(&world, wanted, &poller, &format!("{label}, polled"));
-            } else {
+            } else if random.chance(50) {
                 poller = Consumer::new(wanted);
             }
         }
@@ -756,14 +497,4 @@ fn consumers_equal_the_provider_after_random_changes() {
             random_history(seed, &wanted);
         }
     }
-}
-
-/// Does something while a search is in the persist stage.
-pub(crate) fn while_a_search_waits(world: &World, doing: impl FnOnce()) {
-    let mut consumer = Consumer::new(&EVERYTHING);
-    let mode = SyncMode::RefreshAndPersist;
-    let mut task = begin(world, &EVERYTHING, &mut consumer, mode);
-    let progress = run(&mut task, &mut consumer, Quantum::default());
-    assert_eq!(progress, Progress::Waiting);
-    doing();
 }

@@ -6,7 +6,7 @@ use fulgurite_ldap::{ContentChange, ResultCode};
 
 use crate::replicated::{Copy, csn, reached, unit};
 use crate::support::*;
-use crate::sync::*;
+use crate::sync_consumer::*;
 
 #[test]
 fn a_copy_provides_what_it_gets() {

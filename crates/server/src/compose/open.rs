@@ -343,6 +343,9 @@ fn access_logs(settings: &Settings) -> Result<Vec<AccessLogOptions>, OpenError> 
             access: convert::rules(&policy.access),
             limits: Some(convert::limits(policy)),
             restrictions: convert::restrictions(policy),
+            provides: database
+                .served_overlays()
+                .any(|overlay| overlay.name.eq_ignore_ascii_case("syncprov")),
             ..AccessLogOptions::new(database.suffix()?)
         })
     });

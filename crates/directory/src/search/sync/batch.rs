@@ -23,7 +23,8 @@ pub(super) struct ChangedEntry {
     pub(super) place: u64,
     /// The name at the consumer; `None` if it has no such entry.
     pub(super) held: Option<Dn>,
-    /// The names that the part gave to it, each as it was at that time.
+    /// The names that the part gave to it, each as it was at that time. For a consumer of a part
+    /// of the tree, all names that records have of it.
     pub(super) names: Vec<Dn>,
     /// The first part of the keys of the entries below it.
     anchor: Dn,
@@ -37,6 +38,8 @@ pub(super) struct ChangedEntry {
     pub(super) is_aside: bool,
     /// True if it is new or has a new name.
     pub(super) is_named: bool,
+    /// True if a record renames it.
+    pub(super) is_renamed: bool,
     /// True if the last change is its deletion.
     pub(super) is_deleted: bool,
     /// True if a change touches an attribute of the filter.
@@ -83,8 +86,18 @@ pub(super) struct BatchRules<'r> {
     pub(super) schema: &'r Schema,
     /// Changes of this server are the consumer's own.
     pub(super) own_server: Option<u16>,
+    /// True if the consumer has the whole tree.
+    pub(super) is_whole: bool,
     /// Returns true if changes of attributes with these names may change what the filter says.
     pub(super) touches_filter: &'r dyn Fn(&ChangeRecord<'_>) -> Result<bool, StoreError>,
+}
+
+impl ChangedEntry {
+    fn note(&mut self, name: &Dn) {
+        if self.names.last() != Some(name) {
+            self.names.push(name.clone());
+        }
+    }
 }
 
 impl Batch {
@@ -169,6 +182,7 @@ impl Batch {
                 is_aside: false,
                 held,
                 is_named,
+                is_renamed: record.kind == ChangeKind::Rename,
                 is_deleted,
                 may_leave,
                 may_enter,
@@ -186,11 +200,16 @@ impl Batch {
                 entry.id = record.entry;
                 entry.is_repeated = true;
                 entry.is_named |= is_named;
+                entry.is_renamed |= record.kind == ChangeKind::Rename;
                 entry.is_deleted = is_deleted;
                 entry.may_leave |= may_leave;
                 entry.may_enter |= may_enter;
                 entry.is_own &= is_own;
             }
+        }
+        if let Some(entry) = self.entries.get_mut(at).filter(|_| !rules.is_whole) {
+            entry.note(&before);
+            entry.note(&after);
         }
         if moves {
             self.follow_name(at, &before, (!is_new).then_some(&after));
@@ -229,7 +248,7 @@ impl Batch {
             if !entry.keys.contains(&key) {
                 entry.keys.push(key);
             }
-            entry.names.push(name.clone());
+            entry.note(&name);
         }
         self.names.insert(name.normal().to_owned(), (at, name));
     }
@@ -333,15 +352,9 @@ impl Batch {
         numbers.iter().copied().find(is_in_place)
     }
 
-    /// Returns true if an entry has a message in this batch.
-    pub(super) fn has(&self, uuid: [u8; 16]) -> bool {
-        self.by_uuid.contains_key(&uuid)
-    }
-
-    /// Returns an entry of the batch whose message is not sent yet.
-    pub(super) fn unsent(&mut self, uuid: [u8; 16]) -> Option<&mut ChangedEntry> {
-        let entry = self.entries.get_mut(*self.by_uuid.get(&uuid)?)?;
-        (!entry.is_sent).then_some(entry)
+    /// Returns an entry of the batch.
+    pub(super) fn entry(&self, uuid: [u8; 16]) -> Option<&ChangedEntry> {
+        self.entries.get(*self.by_uuid.get(&uuid)?)
     }
 
     /// Raises `told` to the state of a consumer that has all entries before number `next`. It stays

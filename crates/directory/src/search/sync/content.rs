@@ -32,6 +32,8 @@ pub(super) struct Content<'d> {
     pub(super) projection: Projection,
     /// True if referral objects are entries of the content.
     pub(super) has_referrals: bool,
+    /// True if it is the whole tree, so that a consumer can follow each rename.
+    pub(super) is_whole: bool,
     state: ContentState,
 }
 
@@ -71,7 +73,15 @@ impl<'d> Content<'d> {
             projection,
             has_referrals,
         } = request;
+        let object_class = core.schema.object_class_attribute();
+        let has_all = match &*filter {
+            Filter::Present(selector) => selector.attribute == object_class,
+            Filter::Constant(truth) => truth.is_true(),
+            _ => false,
+        };
+        let is_top = scope == Scope::Subtree && database.suffixes().contains(&base);
         Content {
+            is_whole: is_top && has_all && has_referrals && decisions.uniform(),
             core,
             database,
             decisions,
@@ -125,6 +135,11 @@ impl<'d> Content<'d> {
     pub(super) fn covers_tree(&self, dn: &Dn) -> bool {
         let is_deep = matches!(self.scope, Scope::Subtree | Scope::Children);
         is_deep && dn.is_within(&self.base)
+    }
+
+    /// Returns true if a rename from or to this name may move entries of the scope.
+    pub(super) fn concerns(&self, dn: &Dn) -> bool {
+        dn.is_within(&self.base) || self.base.is_within(dn)
     }
 
     /// Returns true if the scope reaches below its first level.

@@ -16,6 +16,8 @@ pub(super) struct CookieForm {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct RequestCookie {
     pub(super) rid: u16,
+    /// True if the consumer has a copy or begins one, and no other server changes it.
+    pub(super) is_of_copy: bool,
     /// The number of the consumer's server, if it sends one.
     pub(super) server: Option<u16>,
     /// The state of the consumer's copy; empty if it has none.
@@ -32,6 +34,7 @@ impl RequestCookie {
         let numbers = numbers.filter_map(|csn| PackedCsn::parse(csn.as_bytes()));
         RequestCookie {
             rid: parsed.rid,
+            is_of_copy: parsed.sid.is_none(),
             server: parsed.sid,
             vector: numbers.collect(),
         }

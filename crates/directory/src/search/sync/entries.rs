@@ -2,7 +2,8 @@
 
 use fulgurite_ldap::control::{EntryState, SyncIdSet, SyncInfo, SyncState};
 use fulgurite_ldap::{Control, MessageId, encode, oid};
-use fulgurite_store::{CsnVector, EntryView};
+use fulgurite_store::{CsnVector, EntryId, EntryView};
+use rustc_hash::FxHashSet;
 
 use crate::core::entry_identity::EntryIdentity;
 use crate::core::well_known_types::WellKnownTypes;
@@ -17,6 +18,8 @@ pub(crate) struct RefreshEntries {
     covered: Option<CsnVector>,
     /// Unchanged entries to be named.
     present: Vec<[u8; 16]>,
+    /// The entries that came before their turn, because others are below them.
+    early: FxHashSet<EntryId>,
 }
 
 /// The way in which a full refresh tells an entry.
@@ -35,7 +38,18 @@ impl RefreshEntries {
         RefreshEntries {
             covered,
             present: Vec::new(),
+            early: FxHashSet::default(),
         }
+    }
+
+    /// Notes that an entry comes before its turn. Returns false if it came already.
+    pub(crate) fn comes_early(&mut self, id: EntryId) -> bool {
+        self.early.insert(id)
+    }
+
+    /// Returns true if an entry came before its turn.
+    pub(crate) fn came_early(&self, id: EntryId) -> bool {
+        self.early.contains(&id)
     }
 
     /// Decides about an entry that matches.

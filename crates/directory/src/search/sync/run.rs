@@ -8,6 +8,7 @@ use fulgurite_store::{ChangeRecord, CsnVector, StoreError, View};
 use super::batch::{Batch, BatchRules};
 use super::content::Content;
 use super::cookie::CookieForm;
+use super::rearrange::{self, Rearrangement};
 use super::send::{Sender, Stage};
 use crate::core::change_signal::WaitingSearch;
 use crate::core::result;
@@ -36,6 +37,8 @@ pub(crate) struct SyncRun<'d> {
     pub(super) told: CsnVector,
     pub(super) place: LogPlace,
     pub(super) work: Option<BatchWork<'d>>,
+    /// The messages of a batch whose snapshot was given up.
+    pub(super) unsent: Rearrangement,
     pub(crate) sent: u32,
     pub(crate) worked: usize,
     pub(super) told_at: u32,
@@ -50,13 +53,22 @@ pub(super) enum Phase<'d> {
         search: Box<SearchRun<'d>>,
         /// The state that the consumer has afterwards.
         vector: CsnVector,
-        /// True if the consumer had no copy, so that nothing is to be deleted.
+        /// True if the consumer has no copy, so that nothing is to be deleted.
         is_first: bool,
     },
     /// The entries changed since the cookie.
     Log,
     /// Each change as it happens.
     Persist,
+}
+
+impl Phase<'_> {
+    fn stage(&self) -> Stage {
+        match self {
+            Phase::Persist => Stage::Persist,
+            _ => Stage::Refresh,
+        }
+    }
 }
 
 /// The part of the log that is not sent yet.
@@ -72,6 +84,8 @@ pub(super) struct LogPlace {
 pub(super) struct BatchWork<'d> {
     view: Box<View<'d>>,
     batch: Batch,
+    /// Present if names have moved. Its messages replace those of the batch.
+    rearrangement: Option<Rearrangement>,
     next: usize,
     /// The content's state at the end of the batch.
     vector: CsnVector,
@@ -101,14 +115,23 @@ impl<'d> SyncRun<'d> {
         step.unwrap_or_else(|error| SyncProgress::End(SearchEnd::plain(result::store(&error))))
     }
 
-    /// Gives up the snapshot. The rest of the batch is read again.
+    /// Gives up the snapshot. The rest of the batch is read again. A rearrangement goes on, as a
+    /// part of the next one.
     pub(crate) fn park(&mut self) {
         if let Phase::Full { search, .. } = &mut self.phase {
             search.park();
         }
         if let Some(work) = self.work.take() {
-            self.place.rest = work.batch.rest().collect();
-            self.place.after = work.newest;
+            self.place = LogPlace {
+                rest: match work.rearrangement {
+                    None => work.batch.rest().collect(),
+                    Some(rearrangement) => {
+                        self.unsent = rearrangement;
+                        Vec::new()
+                    }
+                },
+                after: work.newest,
+            };
             self.content.leave();
         }
     }
@@ -214,7 +237,8 @@ impl<'d> SyncRun<'d> {
         let view = Box::new(self.content.database.store.snapshot()?);
         let state = view.changes()?;
         let place = &self.place;
-        if place.rest.is_empty() && place.after >= state.newest {
+        let is_complete = place.rest.is_empty() && self.unsent.is_empty();
+        if is_complete && place.after >= state.newest {
             self.tell(out, &state.vector);
             return Ok(Begun::Nothing);
         }
@@ -248,6 +272,7 @@ impl<'d> SyncRun<'d> {
         let rules = BatchRules {
             schema: view.schema(),
             own_server: self.own_server,
+            is_whole: self.content.is_whole,
             touches_filter: &touches_filter,
         };
         let Some(mut batch) = Batch::read(&view, &positions, &rules)? else {
@@ -261,6 +286,7 @@ impl<'d> SyncRun<'d> {
             // The base is gone, and with it the content.
             return Ok(Begun::Lost);
         }
+        let rearrangement = self.rearrange(&batch, &view)?;
         // Before the newest position, only what the records say is known.
         let vector = match newest == state.newest {
             true => state.vector,
@@ -269,11 +295,29 @@ impl<'d> SyncRun<'d> {
         self.work = Some(BatchWork {
             view,
             batch,
+            rearrangement,
             next: 0,
             vector,
             newest,
         });
         Ok(Begun::Batch)
+    }
+
+    /// Plans the messages of a batch in which names have moved.
+    fn rearrange(
+        &mut self,
+        batch: &Batch,
+        view: &View<'d>,
+    ) -> Result<Option<Rearrangement>, StoreError> {
+        let content = &mut self.content;
+        if self.unsent.is_empty() && !rearrange::is_needed(batch, content, view)? {
+            return Ok(None);
+        }
+        let unsent = std::mem::take(&mut self.unsent);
+        let stage = self.phase.stage();
+        let planned = Rearrangement::plan(unsent, batch, (content, view), stage)?;
+        self.worked += planned.len();
+        Ok(Some(planned))
     }
 
     /// Sends the next entry of the batch, or ends it.
@@ -283,8 +327,12 @@ impl<'d> SyncRun<'d> {
         };
         self.worked += 1;
         let before = self.told.clone();
-        if work.next >= work.batch.entries.len() {
-            work.batch.pass(work.next, &mut self.told);
+        let is_done = match &work.rearrangement {
+            Some(rearrangement) => rearrangement.is_empty(),
+            None => work.next >= work.batch.entries.len(),
+        };
+        if is_done {
+            work.batch.pass(usize::MAX, &mut self.told);
             let (vector, newest) = (std::mem::take(&mut work.vector), work.newest);
             self.work = None;
             self.content.leave();
@@ -301,17 +349,19 @@ impl<'d> SyncRun<'d> {
             }
             return Ok(None);
         }
-        work.batch.pass(work.next + 1, &mut self.told);
-        let number = work.next;
-        work.next += 1;
         if self.size_max.is_some_and(|max| self.sent >= max) {
             let result = LdapResult::new(ResultCode::SizeLimitExceeded);
             return Ok(Some(SearchEnd::plain(result)));
         }
-        let stage = match self.phase {
-            Phase::Persist => Stage::Persist,
-            _ => Stage::Refresh,
-        };
+        if let Some(rearrangement) = &mut work.rearrangement {
+            rearrangement.send_next(&mut self.content, &work.view, out)?;
+            self.sent += 1;
+            return Ok(None);
+        }
+        work.batch.pass(work.next + 1, &mut self.told);
+        let number = work.next;
+        work.next += 1;
+        let stage = self.phase.stage();
         let cookie = self.entry_cookie(&before, stage, number);
         let Some(work) = &mut self.work else {
             return Ok(None);

@@ -1,5 +1,4 @@
-//! One changed entry as messages. Those that must come first precede it. The entries below it may
-//! enter or leave the content with it.
+//! One changed entry as messages. Those that must come first precede it.
 
 use fulgurite_ldap::control::{EntryState, SyncState};
 use fulgurite_schema::Dn;
@@ -35,18 +34,6 @@ struct Waiting {
     number: usize,
     /// True if the one before can go on as soon as this one has another name.
     can_step_aside: bool,
-}
-
-/// The way of the entries below one that moved.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Descendants {
-    /// They have entered the content.
-    Enter,
-    /// They have left it.
-    Leave,
-    /// They are in it under new names, which no other message tells. slapd takes no message whose
-    /// entryCSN it has, so they leave the content and enter it again.
-    Follow,
 }
 
 impl<'d> Sender<'_, 'd> {
@@ -257,12 +244,7 @@ impl<'d> Sender<'_, 'd> {
     ) -> Result<(), StoreError> {
         let held = entry.held.as_ref();
         let was_in = held.is_some_and(|held| self.content.has_name(held));
-        let found = self.content.find(self.view, entry.id, Some(entry.uuid))?;
-        let descendants = self.descendants(entry, found.is_some())?;
-        if let Some(way @ (Descendants::Leave | Descendants::Follow)) = descendants {
-            self.send_below(entry.id, way, out)?;
-        }
-        match found {
+        match self.content.find(self.view, entry.id, Some(entry.uuid))? {
             Some((stored, uuid)) => {
                 let state = SyncState {
                     state: if was_in {
@@ -284,110 +266,11 @@ impl<'d> Sender<'_, 'd> {
             }
             None => {}
         }
-        match descendants {
-            Some(Descendants::Enter | Descendants::Follow) => {
-                self.send_below(entry.id, Descendants::Enter, out)
-            }
-            _ => Ok(()),
-        }
+        Ok(())
     }
 
     /// Returns true if the consumer may have got the entry in a refresh that broke off.
     fn may_have_been_in(&self, entry: &ChangedEntry) -> bool {
         entry.is_repeated && entry.names.iter().any(|name| self.content.has_name(name))
-    }
-
-    /// Returns the way of the entries below a renamed one, if the consumer cannot know it.
-    fn descendants(
-        &self,
-        entry: &ChangedEntry,
-        is_in: bool,
-    ) -> Result<Option<Descendants>, StoreError> {
-        let (Some(held), true) = (&entry.held, entry.is_named && self.content.is_deep()) else {
-            return Ok(None);
-        };
-        if self.view.entry(entry.id)?.is_none() || !self.view.has_children(entry.id)? {
-            return Ok(None);
-        }
-        let name = self.view.resolved_dn(entry.id)?;
-        let is_covered = self.content.covers_tree(&name);
-        let mut others = entry.names.iter().chain([held]);
-        let has_moved = others.clone().any(|other| *other != name);
-        let was_covered = others.any(|other| *other != name && self.content.covers_tree(other));
-        Ok(match (self.content.covers_tree(held), is_covered) {
-            (false, true) if was_covered => Some(Descendants::Follow),
-            (false, true) => Some(Descendants::Enter),
-            (_, false) if was_covered => Some(Descendants::Leave),
-            (true, true) if (!is_in || entry.may_enter) && has_moved => Some(Descendants::Follow),
-            _ => None,
-        })
-    }
-
-    /// Sends the entries below one that moved: added if they enter, else deleted. Those that the
-    /// batch has are added by it.
-    fn send_below(
-        &mut self,
-        top: EntryId,
-        way: Descendants,
-        out: &mut Vec<u8>,
-    ) -> Result<(), StoreError> {
-        let mut ids = self.view.children(top)?;
-        let mut next = 0;
-        while let Some(&id) = ids.get(next) {
-            next += 1;
-            ids.extend(self.view.children(id)?);
-        }
-        self.worked += ids.len();
-        if way != Descendants::Enter {
-            ids.reverse();
-        }
-        for id in ids {
-            if way != Descendants::Enter {
-                self.send_leaving(id, out)?;
-                continue;
-            }
-            let Some((entry, uuid)) = self.content.find(self.view, id, None)? else {
-                continue;
-            };
-            if self.batch.has(uuid) {
-                continue;
-            }
-            let state = SyncState {
-                state: EntryState::Add,
-                entry_uuid: uuid,
-                cookie: None,
-            };
-            self.content.write(self.view, &entry, &state, out)?;
-            self.sent += 1;
-        }
-        Ok(())
-    }
-
-    /// Sends that an entry has left the content with the one above it.
-    fn send_leaving(&mut self, id: EntryId, out: &mut Vec<u8>) -> Result<(), StoreError> {
-        let Some(entry) = self.view.entry(id)? else {
-            return Ok(());
-        };
-        let types = &self.content.core.types;
-        let Some(identity) = crate::core::entry_identity::EntryIdentity::of(types, &entry) else {
-            return Ok(());
-        };
-        // A change of it in this batch does not tell the consumer about the move. Its record has
-        // a name from after the move.
-        let matches = self.content.matches(self.view, &entry)?;
-        let is_known = match self.batch.unsent(identity.uuid) {
-            Some(unsent) => matches || unsent.may_leave,
-            None => matches && !self.batch.has(identity.uuid),
-        };
-        if is_known {
-            if let Some(unsent) = self.batch.unsent(identity.uuid) {
-                unsent.held = None;
-                unsent.names.clear();
-            }
-            let name = self.view.dn(id)?;
-            self.content.write_gone(identity.uuid, &name, None, out);
-            self.sent += 1;
-        }
-        Ok(())
     }
 }

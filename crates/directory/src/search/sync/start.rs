@@ -8,6 +8,7 @@ use fulgurite_store::{CsnVector, LogState, View};
 use super::content::{Content, ContentRequest};
 use super::cookie::{CookieForm, RequestCookie};
 use super::entries::RefreshEntries;
+use super::rearrange::Rearrangement;
 use super::run::{LogPlace, Phase, SyncRun, done};
 use crate::core::database::Database;
 use crate::core::result::{self, OpResult, refuse};
@@ -71,8 +72,7 @@ impl SyncStart {
                 && known.of(held.server()).is_some_and(|csn| csn > held)
         };
         if state.vector.iter().any(is_newer) {
-            let text = "consumer state is newer than provider!";
-            return Err(refuse(ResultCode::UnwillingToPerform, text));
+            return Err(newer_consumer());
         }
         let lacks = |held: fulgurite_store::PackedCsn| known.of(held.server()).is_none();
         let plan = if state.vector.iter().any(lacks) || state.vector.is_empty() {
@@ -135,7 +135,8 @@ impl SyncStart {
         };
         let newest = self.state.newest;
         let vector = self.state.vector;
-        let is_first = self.cookie.vector.is_empty();
+        // A copy without a state may have entries of a first refresh that broke off.
+        let is_first = self.cookie.vector.is_empty() && !self.cookie.is_of_copy;
         let (phase, told, rest) = match (self.plan, full) {
             (SyncPlan::Nothing, _) if !self.persists => return Err(Box::new(done(None, true))),
             (SyncPlan::Nothing, _) => {
@@ -174,12 +175,19 @@ impl SyncStart {
                 after: newest,
             },
             work: None,
+            unsent: Rearrangement::default(),
             sent: 0,
             worked: 0,
             told_at: 0,
             before: Vec::new(),
         }))
     }
+}
+
+/// Returns slapd's refusal of a consumer that knows more than its provider.
+pub(super) fn newer_consumer() -> LdapResult {
+    let text = "consumer state is newer than provider!";
+    refuse(ResultCode::UnwillingToPerform, text)
 }
 
 /// Returns the attribute types whose changes may change what a filter says; `None` for all.

@@ -1,0 +1,328 @@
+//! A consumer of content synchronisation in a few lines, for tests of the provider.
+//!
+//! It is strict where slapd's is. It takes no name that another entry holds, and deletes
+//! no entry with others below it. It passes over an entry that has the entryCSN of its copy.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use fulgurite_directory::{OverlaySettings, Progress, Quantum, SearchTask};
+use fulgurite_ldap::control::{EntryState, SyncDone, SyncInfo, SyncMode, SyncRequest, SyncState};
+use fulgurite_ldap::{ModifyOperation, Request, Response, ResponseMessage, ResultCode, Scope, oid};
+use fulgurite_policy::Origin;
+
+use crate::support::*;
+
+pub(crate) type Uuid = [u8; 16];
+
+pub(crate) fn world() -> World {
+    World::with(|options| {
+        options.server_id = 1;
+        let overlay = OverlaySettings::new("syncprov", Origin::Default);
+        options.databases[0].overlays = vec![overlay];
+    })
+}
+
+/// An entry as a consumer has it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Copied {
+    pub(crate) dn: String,
+    pub(crate) attributes: BTreeMap<String, BTreeSet<String>>,
+}
+
+/// The content that a consumer asks for.
+#[derive(Clone)]
+pub(crate) struct Wanted {
+    pub(crate) base: &'static str,
+    pub(crate) scope: Scope,
+    pub(crate) filter: &'static str,
+}
+
+pub(crate) const EVERYTHING: Wanted = Wanted {
+    base: TOP,
+    scope: Scope::Subtree,
+    filter: "(objectClass=*)",
+};
+
+impl Wanted {
+    fn search(&self) -> Asked {
+        let attributes = ["*", "entryUUID", "entryCSN", "creatorsName"];
+        asked(self.base, self.scope, self.filter, &attributes)
+    }
+
+    pub(crate) fn is_everything(&self) -> bool {
+        self.base == TOP && self.scope == Scope::Subtree && self.filter == EVERYTHING.filter
+    }
+}
+
+/// A consumer.
+#[derive(Default)]
+pub(crate) struct Consumer {
+    pub(crate) copies: BTreeMap<Uuid, Copied>,
+    pub(crate) cookie: Option<Vec<u8>>,
+    /// The entries named in this refresh.
+    pub(crate) named: BTreeSet<Uuid>,
+    pub(crate) is_refreshing: bool,
+    /// True in the first refresh. If an earlier one broke off, a newcomer takes the name of an entry
+    /// that this one has not told yet, as at slapd.
+    pub(crate) is_first: bool,
+    /// Texts of the messages, for failures and for tests of their order.
+    pub(crate) seen: Vec<String>,
+    pub(crate) result: Option<ResultCode>,
+    pub(crate) is_strict: bool,
+}
+
+impl Consumer {
+    pub(crate) fn new(wanted: &Wanted) -> Consumer {
+        Consumer {
+            is_strict: wanted.is_everything(),
+            ..Consumer::default()
+        }
+    }
+
+    fn begin(&mut self) {
+        self.named.clear();
+        self.is_refreshing = true;
+        self.is_first = self.cookie.is_none();
+        self.result = None;
+        self.seen.clear();
+    }
+
+    /// Applies the messages in `bytes`.
+    pub(crate) fn take(&mut self, bytes: &mut Vec<u8>) {
+        let all = std::mem::take(bytes);
+        let mut rest = all.as_slice();
+        while !rest.is_empty() {
+            let len = fulgurite_ldap::frame(rest, usize::MAX).unwrap().unwrap();
+            let (pdu, behind) = rest.split_at(len);
+            rest = behind;
+            self.message(&ResponseMessage::decode(pdu).unwrap());
+        }
+    }
+
+    fn message(&mut self, message: &ResponseMessage<'_>) {
+        match &message.response {
+            Response::SearchEntry(entry) => {
+                let control = message.controls.find(oid::SYNC_STATE).expect("a state");
+                let state = SyncState::decode(control.value.unwrap()).unwrap();
+                let dn = String::from_utf8(entry.dn.to_vec()).unwrap();
+                self.seen.push(format!("{:?} {dn}", state.state));
+                let mut attributes: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+                for attribute in &entry.attributes {
+                    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+                    let values = attribute.values.iter().map(text).collect();
+                    attributes.insert(text(attribute.description), values);
+                }
+                self.entry(&state, Copied { dn, attributes });
+                self.keep(state.cookie);
+            }
+            Response::Intermediate { name, value } => {
+                assert_eq!(*name, Some(oid::SYNC_INFO.as_bytes()));
+                match SyncInfo::decode(value.unwrap()).unwrap() {
+                    SyncInfo::NewCookie(cookie) => {
+                        self.seen.push("newcookie".to_owned());
+                        self.keep(Some(cookie));
+                    }
+                    SyncInfo::RefreshDelete(end) => self.end_refresh(true, end.cookie),
+                    SyncInfo::RefreshPresent(end) => self.end_refresh(false, end.cookie),
+                    SyncInfo::SyncIdSet(set) => {
+                        assert!(!set.refresh_deletes, "deletions come as entries");
+                        self.seen.push(format!("present {}", set.uuids.len()));
+                        self.named.extend(&set.uuids);
+                        self.keep(set.cookie);
+                    }
+                }
+            }
+            Response::SearchDone(result) => {
+                self.result = Some(result.code);
+                let Some(control) = message.controls.find(oid::SYNC_DONE) else {
+                    return;
+                };
+                let done = SyncDone::decode(control.value.unwrap()).unwrap();
+                self.end_refresh(done.refresh_deletes, done.cookie);
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn entry(&mut self, state: &SyncState<'_>, copy: Copied) {
+        let uuid = state.entry_uuid;
+        self.named.insert(uuid);
+        if state.state == EntryState::Delete {
+            let Some(gone) = self.copies.remove(&uuid) else {
+                return;
+            };
+            let below = format!(",{}", gone.dn);
+            let child = self.copies.values().find(|held| held.dn.ends_with(&below));
+            let is_free = child.is_none() || !self.is_strict;
+            assert!(is_free, "{child:?} hangs in the air: {:#?}", self.seen);
+            return;
+        }
+        let mut holders = self.copies.iter();
+        let holder = holders.find(|(held, other)| **held != uuid && other.dn == copy.dn);
+        let holder = holder.map(|(held, _)| *held);
+        if let Some(stale) = holder.filter(|held| self.is_first && !self.named.contains(held)) {
+            self.copies.remove(&stale);
+        } else {
+            assert!(holder.is_none(), "{} is taken: {:#?}", copy.dn, self.seen);
+        }
+        let parent = copy.dn.split_once(',').map_or("", |(_, parent)| parent);
+        let mut copies = self.copies.values();
+        let has_parent = copy.dn == TOP || copies.any(|held| held.dn == parent);
+        assert!(
+            has_parent || !self.is_strict,
+            "{} has no parent: {:#?}",
+            copy.dn,
+            self.seen
+        );
+        let csn = copy.attributes.get("entryCSN");
+        let known = self.copies.get(&uuid);
+        if known.is_some_and(|known| csn.is_some() && known.attributes.get("entryCSN") == csn) {
+            return;
+        }
+        let before = self.copies.insert(uuid, copy.clone());
+        if let Some(before) = before.filter(|before| before.dn != copy.dn) {
+            let (old, new) = (format!(",{}", before.dn), format!(",{}", copy.dn));
+            for held in self.copies.values_mut() {
+                if let Some(front) = held.dn.strip_suffix(&old) {
+                    held.dn = format!("{front}{new}");
+                }
+            }
+        }
+    }
+
+    fn end_refresh(&mut self, deletes: bool, cookie: Option<&[u8]>) {
+        assert!(self.is_refreshing);
+        self.is_refreshing = false;
+        self.seen.push(format!("end {deletes}"));
+        if !deletes {
+            self.copies.retain(|uuid, _| self.named.contains(uuid));
+        }
+        self.keep(cookie);
+    }
+
+    fn keep(&mut self, cookie: Option<&[u8]>) {
+        if let Some(cookie) = cookie {
+            // A consumer merges what a cookie tells into its state.
+            let vector = |cookie: &[u8]| -> BTreeMap<String, String> {
+                let cookie = String::from_utf8(cookie.to_vec()).unwrap();
+                let numbers = cookie.split_once("csn=").map_or("", |(_, numbers)| numbers);
+                let numbers = numbers.split(';').filter(|number| !number.is_empty());
+                let by_server = |csn: &str| (csn[30..33].to_owned(), csn.to_owned());
+                numbers.map(by_server).collect()
+            };
+            let mut all = self.cookie.as_deref().map(vector).unwrap_or_default();
+            all.extend(vector(cookie));
+            let numbers: Vec<String> = all.into_values().collect();
+            self.cookie = Some(format!("rid=007,csn={}", numbers.join(";")).into_bytes());
+        }
+    }
+}
+
+pub(crate) fn begin<'d>(
+    world: &'d World,
+    wanted: &Wanted,
+    consumer: &mut Consumer,
+    mode: SyncMode,
+) -> SearchTask<'d> {
+    consumer.begin();
+    let request = SyncRequest {
+        mode,
+        cookie: consumer.cookie.as_deref().or(Some(b"rid=007")),
+        reload_hint: true,
+    };
+    let mut search = wanted.search();
+    search.controls = vec![
+        (oid::MANAGE_DSA_IT, true, None),
+        (oid::SYNC_REQUEST, true, Some(request.encode())),
+    ];
+    let pdu = search.pdu();
+    let message = decode(&pdu);
+    let Request::Search(request) = &message.request else {
+        unreachable!()
+    };
+    let directory = &world.directory;
+    directory.begin_search(&world.root(), message.id, request, &message.controls)
+}
+
+/// Advances until the search waits or ends.
+pub(crate) fn run(
+    task: &mut SearchTask<'_>,
+    consumer: &mut Consumer,
+    quantum: Quantum,
+) -> Progress {
+    let mut out = Vec::new();
+    loop {
+        let progress = task.advance(&mut out, quantum);
+        consumer.take(&mut out);
+        if progress != Progress::More {
+            return progress;
+        }
+    }
+}
+
+pub(crate) fn refresh(world: &World, wanted: &Wanted, consumer: &mut Consumer) -> ResultCode {
+    let mut task = begin(world, wanted, consumer, SyncMode::RefreshOnly);
+    assert_eq!(run(&mut task, consumer, Quantum::default()), Progress::Done);
+    consumer.result.expect("a result")
+}
+
+/// The content as a search finds it.
+pub(crate) fn content(world: &World, wanted: &Wanted) -> BTreeMap<String, Copied> {
+    let found = world.search(&world.root(), &wanted.search());
+    let entries = found.entries.into_iter().map(|entry| {
+        let uuid = entry.get("entryUUID").concat();
+        let attributes = entry.attributes.into_iter();
+        let attributes = attributes.map(|(name, values)| (name, values.into_iter().collect()));
+        let copy = Copied {
+            dn: entry.dn,
+            attributes: attributes.collect(),
+        };
+        (uuid, copy)
+    });
+    entries.collect()
+}
+
+#[track_caller]
+pub(crate) fn assert_equal(world: &World, wanted: &Wanted, consumer: &Consumer, label: &str) {
+    let copies = consumer.copies.values();
+    let copies: BTreeMap<String, Copied> = copies
+        .map(|copy| {
+            let uuid = copy.attributes["entryUUID"].iter().next().unwrap();
+            (uuid.clone(), copy.clone())
+        })
+        .collect();
+    let expected = content(world, wanted);
+    for (uuid, copy) in &expected {
+        assert_eq!(
+            copies.get(uuid),
+            Some(copy),
+            "{label}: {:#?}",
+            consumer.seen
+        );
+    }
+    for (uuid, copy) in &copies {
+        let extra = (!expected.contains_key(uuid)).then_some(copy);
+        assert_eq!(extra, None, "{label}: {:#?}", consumer.seen);
+    }
+}
+
+pub(crate) fn describe(world: &World, dn: &str, value: &str) {
+    let changes = [(ModifyOperation::Replace, "description", &[value][..])];
+    let result = world.modify(&world.root(), dn, &changes);
+    assert_eq!(code(&result), ResultCode::Success, "{dn}");
+}
+
+pub(crate) fn rename(world: &World, dn: &str, rdn: &str, superior: Option<&str>) {
+    let result = world.rename(&world.root(), dn, rdn, true, superior);
+    assert_eq!(code(&result), ResultCode::Success, "{dn} {rdn} {result:?}");
+}
+
+/// Does something while a search is in the persist stage.
+pub(crate) fn while_a_search_waits(world: &World, doing: impl FnOnce()) {
+    let mut consumer = Consumer::new(&EVERYTHING);
+    let mode = SyncMode::RefreshAndPersist;
+    let mut task = begin(world, &EVERYTHING, &mut consumer, mode);
+    let progress = run(&mut task, &mut consumer, Quantum::default());
+    assert_eq!(progress, Progress::Waiting);
+    doing();
+}
