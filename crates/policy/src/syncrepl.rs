@@ -206,6 +206,35 @@ choice! {
 }
 
 impl Syncrepl {
+    /// Returns the attributes to ask for: those of the settings, and with them, as in slapd, those
+    /// that no copy can do without.
+    #[must_use]
+    pub fn copied_attributes(&self) -> Vec<String> {
+        const CLASS: &str = "structuralObjectClass";
+        if self.attributes.is_empty() {
+            return ["*", "+"].map(str::to_owned).to_vec();
+        }
+        let is = |name: &String, other: &str| name.eq_ignore_ascii_case(other);
+        let mut names = self.attributes.clone();
+        let has_operational = names.iter().any(|name| name == "+");
+        if !has_operational {
+            names.retain(|name| !is(name, CLASS));
+        }
+        let mut add = |name: &str| {
+            if !names.iter().any(|held| held == "*" || is(held, name)) {
+                names.push(name.to_owned());
+            }
+        };
+        add("objectClass");
+        if !has_operational {
+            names.push(CLASS.to_owned());
+            if !names.iter().any(|name| is(name, "entryCSN")) {
+                names.push("entryCSN".to_owned());
+            }
+        }
+        names
+    }
+
     /// Returns a consumer with every value at its default.
     #[must_use]
     pub fn new(rid: u16, provider: &str, search_base: &str) -> Syncrepl {

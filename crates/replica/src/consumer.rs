@@ -608,4 +608,6 @@ fn timeout_ms(seconds: u32, default_ms: u64) -> u64 {
 }
 
 #[cfg(test)]
+mod hostile;
+#[cfg(test)]
 mod tests;

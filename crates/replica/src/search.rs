@@ -84,13 +84,5 @@ fn attributes(settings: &Syncrepl, source: Source) -> Vec<String> {
     if source == Source::Log {
         return LOG_ATTRIBUTES.map(str::to_owned).to_vec();
     }
-    if settings.attributes.is_empty() {
-        return ["*", "+"].map(str::to_owned).to_vec();
-    }
-    let mut attributes = settings.attributes.clone();
-    let has_uuid = |name: &String| name == "+" || name.eq_ignore_ascii_case("entryUUID");
-    if !attributes.iter().any(has_uuid) {
-        attributes.push("entryUUID".to_owned());
-    }
-    attributes
+    settings.copied_attributes()
 }

@@ -299,6 +299,18 @@ fn names_can_be_swapped_with_what_is_below() {
 }
 
 #[test]
+fn the_top_entry_can_be_another_one() {
+    let mut copy = Copy::plain();
+    let a = format!("ou=a,{TOP}");
+    copy.apply(&[unit(1, TOP, 1), unit(2, &a, 2)]);
+    copy.apply(&[ContentChange::BeginRefresh, unit(3, TOP, 3), unit(2, &a, 2)]);
+    copy.apply(&[drop_unnamed(), ContentChange::EndRefresh]);
+    assert_eq!(copy.names(), [TOP, &a]);
+    let top = copy.world.read(TOP, &["entryUUID"]);
+    assert_eq!(top.get("entryUUID")[0][..2], *"03");
+}
+
+#[test]
 fn what_a_refresh_does_not_name_is_dropped() {
     let mut copy = Copy::plain();
     let (a, b) = (format!("ou=a,{TOP}"), format!("ou=b,{TOP}"));

@@ -28,14 +28,14 @@ fn cookie_of(csn: &str) -> Vec<u8> {
 }
 
 /// A consumer with the provider's side of its connection.
-struct Play {
-    consumer: Consumer,
+pub(super) struct Play {
+    pub(super) consumer: Consumer,
     search: MessageId,
 }
 
 impl Play {
     /// Binds, and reads the search request.
-    fn begin(settings: Syncrepl, stored: &[&str]) -> (Play, SyncRequestOf) {
+    pub(super) fn begin(settings: Syncrepl, stored: &[&str]) -> (Play, SyncRequestOf) {
         let mut consumer = Consumer::new(settings, Vector::of(stored), None);
         assert!(matches!(consumer.turn(0), Turn::Connect { .. }));
         consumer.connected(0, SECRETS).expect("a bind");
@@ -49,6 +49,11 @@ impl Play {
         play.hear(&out).expect("bound");
         let request = play.search();
         (play, request)
+    }
+
+    /// Returns the number of the search under way.
+    pub(super) fn search_id(&self) -> MessageId {
+        self.consumer.search.as_ref().map_or(self.search, |search| search.id)
     }
 
     fn request(&mut self) -> (MessageId, Vec<u8>) {
@@ -140,7 +145,7 @@ impl Play {
 }
 
 #[derive(Debug, PartialEq, Eq)]
-struct SyncRequestOf {
+pub(super) struct SyncRequestOf {
     mode: SyncMode,
     cookie: String,
     hint: bool,

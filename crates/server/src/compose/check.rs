@@ -107,13 +107,11 @@ fn check_database(schema: &Arc<Schema>, database: &Database) -> Result<(), Check
     Ok(())
 }
 
-/// Warns of the overlays of a log of changes, which have no effect.
+/// Warns of the overlays of a log of changes that have no effect.
 fn warn_of_overlays(database: &Database) {
-    for overlay in &database.overlays {
-        let text = match overlay.name.as_str() {
-            "syncprov" => "a log of changes has no consumers: let them copy the database itself",
-            _ => "it has no effect on a log of changes",
-        };
+    let overlays = database.overlays.iter();
+    for overlay in overlays.filter(|overlay| overlay.name != "syncprov") {
+        let text = "it has no effect on a log of changes";
         tracing::warn!("{}: overlay {}: {text}", overlay.origin, overlay.name);
     }
 }

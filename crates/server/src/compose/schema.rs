@@ -38,17 +38,17 @@ pub(super) fn completed(settings: &Settings) -> Result<Schema, SchemaError> {
 }
 
 /// Adds the definitions of password policies and of logs of changes where a database has them. A
-/// configuration of slapd 2.4 has its own of policies.
+/// configuration of slapd 2.4 has its own of policies. The database of a log may have its indexes
+/// before another one has the overlay.
 fn with_builtin(settings: &Settings, added: &[Builtin]) -> Result<Schema, SchemaError> {
     let mut added = added.to_vec();
     for (overlay, part) in [
         ("accesslog", Builtin::AccessLog),
         ("ppolicy", Builtin::PasswordPolicy),
     ] {
-        if settings
-            .stores()
-            .any(|database| has_overlay(database, overlay))
-        {
+        let is_log = |database: &Database| part == Builtin::AccessLog && indexes_log(database);
+        let mut databases = settings.stores();
+        if databases.any(|database| has_overlay(database, overlay) || is_log(database)) {
             added.push(part);
         }
     }
@@ -101,6 +101,15 @@ fn build(settings: &Settings, added: &[Builtin]) -> Result<Schema, SchemaError> 
         }
     }
     builder.build()
+}
+
+/// Returns true for an index of an attribute that only logs of changes have.
+fn indexes_log(database: &Database) -> bool {
+    let mut indexes = database.storage.indexes.iter();
+    indexes.any(|index| {
+        let names = ["reqStart", "reqEnd", "reqResult", "reqDN", "reqEntryUUID"];
+        names.iter().any(|name| index.attribute.eq_ignore_ascii_case(name))
+    })
 }
 
 fn has_overlay(database: &Database, name: &str) -> bool {

@@ -111,9 +111,16 @@ impl<'l> Session<'l> {
         self.task.stop.load(Ordering::Relaxed)
     }
 
-    /// Returns true if the configuration has another schema now: names are resolved anew.
+    /// Returns true if the configuration has another schema now, so that names are resolved anew, or
+    /// another consumer.
     fn is_outdated(&self) -> bool {
-        !Arc::ptr_eq(self.source.newest().schema(), &self.schema)
+        let directory = self.source.newest();
+        let database = directory.database_at(&self.task.store);
+        let is_wanted = database.is_some_and(|database| {
+            let is_same = database.is_multi_provider() == self.task.multi_provider;
+            is_same && database.consumers().contains(&self.task.settings)
+        });
+        !is_wanted || !Arc::ptr_eq(directory.schema(), &self.schema)
     }
 
     fn run(&mut self) {
@@ -249,7 +256,7 @@ impl<'l> Session<'l> {
             return Ok(());
         }
         if self.is_outdated() {
-            return Err(Trouble::Connection("the schema has changed".to_owned()));
+            return Err(Trouble::Connection("the configuration has changed".to_owned()));
         }
         let directory = self.source.newest();
         let report = directory.apply_content(&self.task.store, &mut self.content, &changes);

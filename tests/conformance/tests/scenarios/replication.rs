@@ -175,11 +175,15 @@ fn change(server: &Running<'_>, history: &mut History) {
 }
 
 fn histories(label: &str, mode: &str) {
-    if !is_ours() {
-        return;
+    if is_ours() {
+        follow(&provider(label), label, mode);
     }
+}
+
+/// Lets slapd follow a provider through random changes.
+fn follow(provider: &Stage, label: &str, mode: &str) {
     let url = free_url();
-    let (provider, consumer) = (provider(label), consumer(label, &url, mode));
+    let consumer = consumer(label, &url, mode);
     let mut history = History {
         random: Random::new(seed(label, 7)),
         names: vec![format!("ou=a,{SUFFIX}")],
@@ -187,25 +191,25 @@ fn histories(label: &str, mode: &str) {
     };
     let mut ours = Some(provider.start_at(&[&url]));
     let slapd = consumer.start();
-    wait_until_equal(&provider, &consumer, "first");
+    wait_until_equal(provider, &consumer, "first");
     for round in 0..quick_or_long(6, 60) {
         let server = ours.take().unwrap_or_else(|| provider.start_at(&[&url]));
         change(&server, &mut history);
         if round % 2 == 1 {
             server.kill();
         } else {
-            wait_until_equal(&provider, &consumer, &format!("{label}, round {round}"));
+            wait_until_equal(provider, &consumer, &format!("{label}, round {round}"));
             ours = Some(server);
         }
     }
     let server = ours.take().unwrap_or_else(|| provider.start_at(&[&url]));
-    wait_until_equal(&provider, &consumer, label);
+    wait_until_equal(provider, &consumer, label);
     // A consumer that was away.
     slapd.stop();
     change(&server, &mut history);
     change(&server, &mut history);
     let slapd = consumer.start();
-    wait_until_equal(&provider, &consumer, &format!("{label}, away"));
+    wait_until_equal(provider, &consumer, &format!("{label}, away"));
     slapd.stop();
     server.stop();
 }
@@ -218,6 +222,32 @@ fn slapd_follows_our_server_in_the_persist_stage() {
 #[test]
 fn slapd_follows_our_server_by_polling() {
     histories("refresh", "type=refreshOnly interval=00:00:00:01");
+}
+
+/// Returns a provider that shows its log to consumers.
+fn delta_provider(label: &str) -> Stage {
+    let stage = Stage::new(&format!("{label}-provider"));
+    let module = stage.distribution();
+    let log = "overlay syncprov\nsyncprov-nopresent TRUE\nsyncprov-reloadhint TRUE\n";
+    let log = stage.database("logdb", "cn=log", log);
+    let lines = "index entryUUID,entryCSN eq\noverlay syncprov\noverlay accesslog\n\
+        logdb cn=log\nlogops writes\nlogsuccess TRUE\n";
+    let data = stage.database("db", SUFFIX, lines);
+    stage.configure(&format!(
+        "modulepath {module}/usr/lib/ldap\nmoduleload syncprov.so\nmoduleload accesslog.so\n\
+         serverID 1\n{data}{log}"
+    ));
+    stage.add(TOP).well();
+    stage
+}
+
+#[test]
+fn slapd_repeats_the_operations_of_our_log() {
+    if is_ours() {
+        let mode = "type=refreshAndPersist syncdata=accesslog logbase=\"cn=log\" \
+            logfilter=\"(&(objectClass=auditWriteObject)(reqResult=0))\"";
+        follow(&delta_provider("delta"), "delta", mode);
+    }
 }
 
 #[test]

@@ -105,13 +105,8 @@ impl CopiedAttributes {
             let names: Vec<&[u8]> = names.iter().map(String::as_bytes).collect();
             Selection::parse(schema, &names)
         };
-        let all = ["*", "+"].map(str::to_owned);
-        let selected = match settings.attributes.is_empty() {
-            true => all.as_slice(),
-            false => settings.attributes.as_slice(),
-        };
         CopiedAttributes {
-            selected: list(selected),
+            selected: list(&settings.copied_attributes()),
             excluded: match settings.excluded.is_empty() {
                 true => Selection::default(),
                 false => list(&settings.excluded),

@@ -62,6 +62,10 @@ impl Applier<'_, '_> {
                 }
                 return self.take_over(holder, entry).map(Some);
             }
+            // The top of the tree has no place to wait in.
+            if self.writer.parent(holder)?.is_none() {
+                return self.take_over(holder, entry).map(Some);
+            }
             self.park(holder)?;
         }
         let checked = self.checked(entry)?;

@@ -19,7 +19,11 @@ impl Applier<'_, '_> {
             }
         }
         let uuid = uuid::Uuid::from_bytes(given.uuid).hyphenated().to_string();
-        entry.set(&self.core.types.entry_uuid, vec![uuid.into_bytes()]);
+        let types = &self.core.types;
+        match entry.attributes.iter_mut().find(|held| held.description == types.entry_uuid) {
+            Some(held) => held.values = vec![uuid.into_bytes()],
+            None => entry.set(&types.entry_uuid, vec![uuid.into_bytes()]),
+        }
         entry.drop_repeated_values(schema);
         Ok(entry)
     }
