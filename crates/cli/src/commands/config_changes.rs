@@ -60,13 +60,15 @@ pub(crate) fn undo(command: &UndoConfig) -> anyhow::Result<()> {
     }
     let _lock = lock(&folder)?;
     let files = ConfigFiles::read(&folder)?;
+    // A crash may have interrupted a change.
+    files.settle()?;
     let Some((number, previous)) = files.previous()? else {
         bail!("{}: no earlier state is kept", folder.display());
     };
     check_config_files(&previous).context("the earlier state cannot be used any more")?;
     let generations = files.generations()?;
     if let Some(error) = files.return_to(number, &previous)? {
-        bail!("the earlier state is back, but may be lost in a crash: {error}");
+        bail!("the earlier state is back, but not all of it is on disk: {error}");
     }
     let undone = generations.iter().filter(|one| one.number >= number);
     for name in undone.flat_map(|one| &one.changed) {

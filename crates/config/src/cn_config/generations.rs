@@ -4,6 +4,7 @@
 //!   DIR/.generations/000041/cn=config.ldif, cn=config/...     before the change 41
 //!                    making   links are being made            left by a crash: removed
 //!                    ready    complete, the change follows    left by a crash: kept if the files changed
+//!                    leaving  a state that is forgotten       left by a crash: removed
 //! ```
 //!
 //! A change replaces files and never writes into them. So a state is a folder of hard links, which
@@ -21,6 +22,9 @@ use crate::ConfigError;
 
 /// The folder of the earlier states.
 const FOLDER: &str = ".generations";
+
+/// The name of a state while it is removed.
+const LEAVING: &str = "leaving";
 
 /// Earlier states that are kept.
 const GENERATIONS_MAX: usize = 50;
@@ -42,7 +46,7 @@ impl ConfigFiles {
     pub fn generations(&self) -> Result<Vec<Generation>, ConfigError> {
         let mut after = self.relative_texts();
         let mut generations = Vec::new();
-        for number in self.numbers().into_iter().rev() {
+        for number in self.readable_numbers()?.into_iter().rev() {
             let files = self.generation(number)?;
             let texts = files.relative_texts();
             generations.push(Generation {
@@ -59,7 +63,7 @@ impl ConfigFiles {
     /// # Errors
     /// [`ConfigError::Unreadable`].
     pub fn previous(&self) -> Result<Option<(u64, ConfigFiles)>, ConfigError> {
-        for number in self.numbers().into_iter().rev() {
+        for number in self.readable_numbers()?.into_iter().rev() {
             let files = self.generation(number)?;
             if files.relative_texts() != self.relative_texts() {
                 return Ok(Some((number, files.moved_to(self.directory()))));
@@ -69,7 +73,7 @@ impl ConfigFiles {
     }
 
     /// Replaces these files on disk by those of an earlier state, and forgets that state. Returns
-    /// the error of a flush.
+    /// the error of a flush, or of a state that could not be forgotten.
     ///
     /// # Errors
     /// [`WriteError`]; the files on disk are these.
@@ -78,12 +82,22 @@ impl ConfigFiles {
         number: u64,
         files: &ConfigFiles,
     ) -> Result<Option<WriteError>, WriteError> {
+        let numbers = self.numbers().map_err(|cause| self.folder_error(cause))?;
         let flushed = self.exchange_files(files)?;
-        for newer in self.numbers().into_iter().filter(|one| *one >= number) {
-            // One that stays is the same as the files, and the next call passes it over.
-            let _ = fs::remove_dir_all(self.numbered(newer));
-        }
-        Ok(flushed)
+        // The newest goes first: those that a crash leaves are older than the files, or the same.
+        let mut newer = numbers.into_iter().rev().filter(|one| *one >= number);
+        let forgotten = newer.try_for_each(|one| self.forget(one));
+        Ok(flushed.or(forgotten.err().map(|cause| self.folder_error(cause))))
+    }
+
+    /// Brings the earlier states in order if a crash has interrupted a change. The caller holds the
+    /// lock of the directory.
+    ///
+    /// # Errors
+    /// [`WriteError`].
+    pub fn settle(&self) -> Result<(), WriteError> {
+        let settled = self.settle_generation();
+        settled.map_err(|cause| self.folder_error(cause))
     }
 
     /// Makes a state of these files, ready for a change of them.
@@ -113,30 +127,56 @@ impl ConfigFiles {
         flush(self.directory())
     }
 
-    /// Gives the state that is ready its number if the files on disk differ from it. Removes what a
-    /// crash has left.
+    /// Gives the state that is ready its number, unless the files on disk are the same. Removes what
+    /// a crash has left.
     pub(super) fn settle_generation(&self) -> io::Result<()> {
-        let (making, ready) = (self.place("making"), self.place("ready"));
-        if making.exists() {
-            fs::remove_dir_all(&making)?;
+        let ready = self.place("ready");
+        for left in [self.place("making"), self.place(LEAVING)] {
+            if left.exists() {
+                fs::remove_dir_all(&left)?;
+            }
         }
         if !ready.exists() {
             return Ok(());
         }
         let held = ConfigFiles::read(&ready).map(|files| files.relative_texts());
         let on_disk = ConfigFiles::read(self.directory()).map(|files| files.relative_texts());
-        match (held, on_disk) {
-            (Ok(held), Ok(on_disk)) if held != on_disk => {}
-            _ => return fs::remove_dir_all(&ready),
+        // What cannot be read may be another state.
+        if let (Ok(held), Ok(on_disk)) = (held, on_disk)
+            && held == on_disk
+        {
+            return self.remove_at_once(&ready);
         }
-        let numbers = self.numbers();
+        let numbers = self.numbers()?;
         let number = numbers.last().map_or(1, |last| last + 1);
         fs::rename(&ready, self.numbered(number))?;
         let gone = (numbers.len() + 1).saturating_sub(GENERATIONS_MAX);
-        for number in numbers.into_iter().take(gone) {
-            fs::remove_dir_all(self.numbered(number))?;
-        }
+        let mut gone = numbers.into_iter().take(gone);
+        gone.try_for_each(|number| self.forget(number))?;
         flush(&self.directory().join(FOLDER))
+    }
+
+    /// Removes a state.
+    fn forget(&self, number: u64) -> io::Result<()> {
+        self.remove_at_once(&self.numbered(number))
+    }
+
+    /// Removes a folder so that a crash leaves all of it, or nothing that counts as a state.
+    fn remove_at_once(&self, folder: &Path) -> io::Result<()> {
+        let leaving = self.place(LEAVING);
+        if leaving.exists() {
+            fs::remove_dir_all(&leaving)?;
+        }
+        fs::rename(folder, &leaving)?;
+        flush(&self.directory().join(FOLDER))?;
+        fs::remove_dir_all(leaving)
+    }
+
+    pub(super) fn folder_error(&self, cause: io::Error) -> WriteError {
+        WriteError {
+            path: self.directory().join(FOLDER),
+            cause,
+        }
     }
 
     fn place(&self, name: &str) -> PathBuf {
@@ -148,13 +188,30 @@ impl ConfigFiles {
     }
 
     /// Returns the numbers of the states, ascending.
-    fn numbers(&self) -> Vec<u64> {
-        let folder = fs::read_dir(self.directory().join(FOLDER));
-        let names = folder.into_iter().flatten().filter_map(Result::ok);
-        let numbers = names.filter_map(|file| file.file_name().to_str()?.parse().ok());
-        let mut numbers: Vec<u64> = numbers.collect();
+    fn numbers(&self) -> io::Result<Vec<u64>> {
+        let folder = match fs::read_dir(self.directory().join(FOLDER)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            folder => folder?,
+        };
+        let mut numbers = Vec::new();
+        for file in folder {
+            numbers.extend(
+                file?
+                    .file_name()
+                    .to_str()
+                    .and_then(|name| name.parse::<u64>().ok()),
+            );
+        }
         numbers.sort_unstable();
-        numbers
+        Ok(numbers)
+    }
+
+    fn readable_numbers(&self) -> Result<Vec<u64>, ConfigError> {
+        self.numbers().map_err(|cause| ConfigError::Unreadable {
+            what: "folder of earlier states",
+            path: self.directory().join(FOLDER),
+            cause,
+        })
     }
 
     fn generation(&self, number: u64) -> Result<ConfigFiles, ConfigError> {
@@ -255,8 +312,77 @@ mod tests {
             held.replace_by(&next).unwrap();
             held = next;
         }
-        assert_eq!(held.numbers().len(), GENERATIONS_MAX);
-        assert_eq!(held.numbers().first(), Some(&6));
+        let numbers = held.numbers().unwrap();
+        assert_eq!(
+            (numbers.len(), numbers.first()),
+            (GENERATIONS_MAX, Some(&6))
+        );
+    }
+
+    #[test]
+    fn an_undo_after_a_crash_goes_back_one_state() {
+        let folder = tempfile::tempdir().unwrap();
+        let first = first(folder.path());
+        let (second, third) = (with(&first, "1"), with(&first, "2"));
+        first.replace_by(&second).unwrap();
+        // The crash comes after the change, before its state has a number.
+        second.begin_generation().unwrap();
+        second.exchange_files(&third).unwrap();
+        third.settle().unwrap();
+        let (number, previous) = third.previous().unwrap().unwrap();
+        assert_eq!((number, &previous), (2, &second));
+    }
+
+    #[test]
+    fn states_are_removed_at_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut states = vec![first(folder.path())];
+        for value in ["1", "2", "3"] {
+            let next = with(&states[0], value);
+            states.last().unwrap().replace_by(&next).unwrap();
+            states.push(next);
+        }
+        let last = &states[3];
+        // The crash comes while a state is removed.
+        fs::rename(last.numbered(3), last.place(LEAVING)).unwrap();
+        fs::remove_file(last.place(LEAVING).join("cn=config.ldif")).unwrap();
+        last.settle().unwrap();
+        assert!(!last.place(LEAVING).exists());
+        assert_eq!(last.generations().unwrap().len(), 2);
+        // The files are those of the state 2, so an undo forgets the states 1 and 2.
+        last.exchange_files(&states[1]).unwrap();
+        let (number, files) = states[1].previous().unwrap().unwrap();
+        assert_eq!((number, &files), (1, &states[0]));
+        // A state that cannot be removed ends it before older ones go.
+        let stuck = states[1].numbered(2);
+        let removed = fs::remove_dir_all(&stuck).and_then(|()| fs::write(&stuck, "x"));
+        removed.unwrap();
+        let failed = states[1].return_to(number, &files).unwrap();
+        assert!(failed.is_some(), "a file is no folder of a state");
+        assert!(states[0].numbered(1).is_dir());
+    }
+
+    #[test]
+    fn a_state_stays_if_a_folder_cannot_be_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let files = first(folder.path());
+        files.begin_generation().unwrap();
+        let next = with(&files, "1");
+        files.exchange_files(&next).unwrap();
+        // A folder in the place of a file cannot be read.
+        let top = folder.path().join("cn=config.ldif");
+        let aside = folder.path().join("aside");
+        fs::rename(&top, &aside).unwrap();
+        fs::create_dir(&top).unwrap();
+        next.settle().unwrap();
+        fs::remove_dir(&top).unwrap();
+        fs::rename(&aside, &top).unwrap();
+        assert_eq!(next.previous().unwrap(), Some((1, files)));
+        // Without the list of states, no number is given out.
+        let states = next.place("");
+        fs::rename(&states, &aside).unwrap();
+        fs::write(next.directory().join(FOLDER), "no folder").unwrap();
+        assert!(next.generations().is_err() && next.previous().is_err());
     }
 
     #[test]

@@ -33,17 +33,14 @@ impl ConfigFiles {
     /// # Errors
     /// [`WriteError`]; the files on disk are the old ones.
     pub fn replace_by(&self, next: &ConfigFiles) -> Result<Option<WriteError>, WriteError> {
-        let fail = |cause| WriteError {
-            path: self.directory().join(".generations"),
-            cause,
-        };
         if next.is_in_memory() || self == next {
             return Ok(None);
         }
-        self.begin_generation().map_err(fail)?;
+        let begun = self.begin_generation();
+        begun.map_err(|cause| self.folder_error(cause))?;
         let flushed = self.exchange_files(next);
         // The change is made. A state without a number gets it before the next change.
-        let settled = self.settle_generation().map_err(fail).err();
+        let settled = self.settle().err();
         Ok(flushed?.or(settled))
     }
 
