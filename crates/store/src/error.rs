@@ -143,14 +143,6 @@ pub enum OpenError {
         /// The layout that this release reads.
         expected: &'static str,
     },
-    /// The layout of the release before, opened for reading.
-    #[error(
-        "{path}: the layout is the one of an older release. Open it for writing once, as the server does"
-    )]
-    OlderLayout {
-        /// Directory of the store.
-        path: PathBuf,
-    },
     /// The requested suffixes differ from the stored ones.
     #[error("{path}: holds {stored}, not {asked}")]
     Suffixes {

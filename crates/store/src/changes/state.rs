@@ -45,11 +45,15 @@ impl LogState {
 
     /// Writes the state of a store whose entries are older than its log.
     pub(crate) fn write_pending(txn: &mut WriteTxn<'_>, meta: Database) -> Result<(), StoreError> {
-        let state = LogState {
+        LogState::of_older().write(txn, meta)
+    }
+
+    /// Returns the state of a store whose entries are older than its log.
+    pub(crate) fn of_older() -> LogState {
+        LogState {
             is_pending: true,
             ..LogState::of_new()
-        };
-        state.write(txn, meta)
+        }
     }
 
     /// Returns the number of records that are kept.

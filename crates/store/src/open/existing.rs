@@ -53,6 +53,8 @@ impl Store {
             rdn_hash_bits_ignored: !self.rdn_hash_mask,
             entry_bytes_max: Some(self.entry_bytes_max.load(Ordering::Relaxed)),
             inline_values_max: Some(self.inline_values_max),
+            // Without a log, the other handle was opened for reading only.
+            read_only: !self.dbs.has_log,
             ..StoreOptions::default()
         };
         let store = Store::of_environment(Arc::clone(&self.env), &self.path, &options, schema)?;
@@ -73,11 +75,13 @@ impl Store {
         let description = Description::read(&env)
             .map_err(read)?
             .ok_or_else(|| not_a_store(&env, path))?;
+        let mut has_log = true;
         if description.layout == LAYOUT_BEFORE {
-            if options.read_only {
-                return Err(OpenError::OlderLayout { path: path.into() });
+            // A reader takes the store as it is.
+            has_log = !options.read_only;
+            if has_log {
+                add_log(&env).map_err(read)?;
             }
-            add_log(&env).map_err(read)?;
         } else if description.layout != LAYOUT {
             return Err(OpenError::Layout {
                 path: path.into(),
@@ -86,7 +90,8 @@ impl Store {
             });
         }
         let suffixes = stored_suffixes(path, &schema, &description, &options.suffixes)?;
-        let (dbs, state, table) = read_tables(&env, &schema).map_err(|error| match error {
+        let tables = read_tables(&env, &schema, has_log);
+        let (dbs, state, table) = tables.map_err(|error| match error {
             TableError::Store(source) => read(source),
             TableError::Undefined(attribute) => OpenError::SchemaLacks {
                 path: path.into(),
@@ -150,9 +155,10 @@ fn not_a_store(env: &Environment, path: &Path) -> OpenError {
 fn read_tables(
     env: &Environment,
     schema: &Schema,
+    has_log: bool,
 ) -> Result<(Databases, IndexState, AttributeTable), TableError> {
     let txn = env.read()?;
-    let dbs = Databases::open(&txn)?;
+    let dbs = Databases::open(&txn, has_log)?;
     let table = AttributeTable::load(&txn, dbs.attributes, schema)?;
     let state = IndexState::read(&txn, dbs.meta)?;
     Ok((dbs, state, table))

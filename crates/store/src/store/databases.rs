@@ -16,17 +16,22 @@ pub(crate) struct Databases {
     pub(crate) changes: Database,
     pub(crate) change_csn: Database,
     pub(crate) tombstones: Database,
+    /// False for a store of the layout before that is only read. The three fields above have no
+    /// meaning then.
+    pub(crate) has_log: bool,
 }
 
 impl Databases {
     /// Creates all databases.
     pub(crate) fn create(txn: &mut WriteTxn<'_>) -> Result<Databases, StoreError> {
-        Databases::each(|name| Ok(txn.create_database(name, KeyOrder::Lexical)?))
+        Databases::each(true, |name| {
+            Ok(txn.create_database(name, KeyOrder::Lexical)?)
+        })
     }
 
-    /// Opens all databases.
-    pub(crate) fn open(txn: &ReadTxn<'_>) -> Result<Databases, StoreError> {
-        Databases::each(|name| Ok(txn.open_database(Some(name))?))
+    /// Opens all databases; without those of the log if the store has none.
+    pub(crate) fn open(txn: &ReadTxn<'_>, has_log: bool) -> Result<Databases, StoreError> {
+        Databases::each(has_log, |name| Ok(txn.open_database(Some(name))?))
     }
 
     /// Creates the databases that the layout before this one lacks.
@@ -38,19 +43,28 @@ impl Databases {
     }
 
     fn each(
+        has_log: bool,
         mut database: impl FnMut(&str) -> Result<Database, StoreError>,
     ) -> Result<Databases, StoreError> {
+        let meta = database(META)?;
+        let mut of_log = |name| match has_log {
+            true => database(name),
+            false => Ok(meta),
+        };
+        let (changes, change_csn) = (of_log(CHANGES)?, of_log(CHANGE_CSN)?);
+        let tombstones = of_log(TOMBSTONES)?;
         Ok(Databases {
-            meta: database(META)?,
+            meta,
             attributes: database("attributes")?,
             entries: database("entries")?,
             names: database("names")?,
             counts: database("counts")?,
             index: database("index")?,
             values: database("values")?,
-            changes: database(CHANGES)?,
-            change_csn: database(CHANGE_CSN)?,
-            tombstones: database(TOMBSTONES)?,
+            changes,
+            change_csn,
+            tombstones,
+            has_log,
         })
     }
 }

@@ -16,6 +16,9 @@ pub(super) fn check_changes(view: &View<'_>, report: &mut Report) -> Result<(), 
         }
         Err(error) => return Err(error),
     };
+    if !dbs.has_log {
+        return Ok(());
+    }
     let mut bytes = 0;
     let mut cursor = view.txn.cursor(dbs.changes)?;
     let mut row = cursor.first()?;

@@ -26,11 +26,15 @@ pub struct Tombstone<'v> {
 const ENTRY_CSN: &str = "entryCSN";
 
 impl<T: Snapshot> View<'_, T> {
-    /// Returns the state of the log.
+    /// Returns the state of the log. A store of the layout before, opened for reading, has none: its
+    /// vector is still to be computed.
     ///
     /// # Errors
     /// [`StoreError`].
     pub fn changes(&self) -> Result<LogState, StoreError> {
+        if !self.store.dbs.has_log {
+            return Ok(LogState::of_older());
+        }
         let state = LogState::read(&self.txn, self.store.dbs.meta)?;
         Ok(state.unwrap_or_else(LogState::of_new))
     }
@@ -40,6 +44,9 @@ impl<T: Snapshot> View<'_, T> {
     /// # Errors
     /// [`StoreError`].
     pub fn change(&self, position: u64) -> Result<Option<ChangeRecord<'_>>, StoreError> {
+        if !self.store.dbs.has_log {
+            return Ok(None);
+        }
         let record = self
             .txn
             .get(self.store.dbs.changes, &position.to_be_bytes())?;
@@ -51,6 +58,9 @@ impl<T: Snapshot> View<'_, T> {
     /// # Errors
     /// [`StoreError`].
     pub fn change_of(&self, csn: PackedCsn) -> Result<Option<u64>, StoreError> {
+        if !self.store.dbs.has_log {
+            return Ok(None);
+        }
         let mut cursor = self.txn.cursor(self.store.dbs.change_csn)?;
         let row = cursor.seek_range(&csn_key(csn))?;
         let Some((key, _)) = row.filter(|(key, _)| key.starts_with(&csn_key(csn))) else {
@@ -71,6 +81,9 @@ impl<T: Snapshot> View<'_, T> {
         max: usize,
     ) -> Result<Option<Vec<u64>>, StoreError> {
         let mut positions = Vec::new();
+        if !self.store.dbs.has_log {
+            return Ok(Some(positions));
+        }
         let mut cursor = self.txn.cursor(self.store.dbs.change_csn)?;
         let mut row = cursor.first()?;
         while let Some((key, _)) = row {
@@ -102,6 +115,9 @@ impl<T: Snapshot> View<'_, T> {
     /// # Errors
     /// [`StoreError`].
     pub fn tombstone(&self, uuid: [u8; 16]) -> Result<Option<Tombstone<'_>>, StoreError> {
+        if !self.store.dbs.has_log {
+            return Ok(None);
+        }
         let Some(bytes) = self.txn.get(self.store.dbs.tombstones, &uuid_key(uuid))? else {
             return Ok(None);
         };
@@ -126,6 +142,9 @@ impl<T: Snapshot> View<'_, T> {
     /// [`StoreError`].
     pub fn deleted_beyond(&self, vector: &CsnVector) -> Result<Vec<[u8; 16]>, StoreError> {
         let mut deleted = Vec::new();
+        if !self.store.dbs.has_log {
+            return Ok(deleted);
+        }
         let mut cursor = self.txn.cursor(self.store.dbs.tombstones)?;
         let mut row = cursor.seek_range(&[BY_CSN])?;
         while let Some((key, _)) = row {
