@@ -167,3 +167,28 @@ fn a_growing_map_takes_a_size_as_a_step() {
         "{fitted} values of a page each"
     );
 }
+
+/// A set bound of growth holds, whatever the size of the map and later openings say.
+#[test]
+fn a_bound_of_growth_holds() {
+    let directory = tempfile::tempdir().unwrap();
+    let open = |bytes| {
+        let options = Environment::options().durability(Durability::NoSync);
+        options.map_bytes_max(bytes).open(directory.path()).unwrap()
+    };
+    let used = |environment: &Environment| (environment.info().unwrap().last_page + 1) * 4096;
+    let environment = open(1 << 30);
+    // The map is larger than the bound, the file is not.
+    environment.set_map_size(8 << 20).unwrap();
+    environment.limit_growth(2 << 20);
+    fill(&environment);
+    assert!(used(&environment) <= 2 << 20, "{}", used(&environment));
+    // A second handle of the process wishes for more.
+    let other = open(1 << 30);
+    environment.limit_growth(12 << 20);
+    let third = open(1 << 30);
+    fill(&third);
+    let bytes = used(&other);
+    assert!((11 << 20..=12 << 20).contains(&bytes), "{bytes}");
+    assert_eq!(environment.info().unwrap().map_bytes_max, 12 << 20);
+}

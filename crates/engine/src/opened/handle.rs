@@ -379,14 +379,13 @@ impl Handle {
             return (size.bytes(), size.bytes());
         }
         let bytes = size.bytes().max(meta.map_size);
-        (bytes, size.bytes_max.load(Ordering::Relaxed).max(bytes))
+        (bytes, size.bound().max(bytes))
     }
 
     /// Sets the bound of an environment that grows by itself, see
     /// [`crate::Environment::limit_growth`].
     pub(crate) fn limit_growth(&self, bytes: u64) {
-        let size = &self.shared.size;
-        size.bytes_max.store(bytes, Ordering::Relaxed);
+        self.shared.size.set_limit(bytes);
     }
 
     /// Writes back the system's dirty pages of the data file.

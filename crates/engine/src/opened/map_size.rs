@@ -34,8 +34,10 @@ pub(super) const SIZE_MAX: u64 = i64::MAX as u64;
 pub(super) struct MapSize {
     pub(super) bytes: AtomicU64,
     is_exact: bool,
-    /// The bound of the growing regime.
+    /// The bound of the growing regime: the largest of those that the handles were opened with.
     pub(super) bytes_max: AtomicU64,
+    /// The bound that the program has set since, which no opening raises.
+    limit: AtomicU64,
     /// Held while the mapping is replaced.
     replacing: Mutex<()>,
 }
@@ -53,6 +55,7 @@ impl MapSize {
             bytes: AtomicU64::new(bytes.clamp(used, SIZE_MAX)),
             is_exact,
             bytes_max: AtomicU64::new(bytes_max),
+            limit: AtomicU64::new(u64::MAX),
             replacing: Mutex::new(()),
         }
     }
@@ -63,6 +66,28 @@ impl MapSize {
 
     pub(super) const fn is_exact(&self) -> bool {
         self.is_exact
+    }
+
+    /// Returns the bound of the growing regime.
+    pub(super) fn bound(&self) -> u64 {
+        self.bytes_max.load(Ordering::Relaxed).min(self.limit())
+    }
+
+    /// Returns the bound that the program has set.
+    pub(super) fn limit(&self) -> u64 {
+        self.limit.load(Ordering::Relaxed)
+    }
+
+    /// Sets the bound of the growing regime.
+    pub(super) fn set_limit(&self, bytes: u64) {
+        self.bytes_max.store(bytes, Ordering::Relaxed);
+        self.limit.store(bytes, Ordering::Relaxed);
+    }
+
+    /// Raises the bound of the growing regime.
+    pub(super) fn raise_limit(&self, bytes: u64) {
+        self.bytes_max.fetch_max(bytes, Ordering::Relaxed);
+        self.limit.fetch_max(bytes, Ordering::Relaxed);
     }
 
     pub(super) fn replacing(&self) -> MutexGuard<'_, ()> {

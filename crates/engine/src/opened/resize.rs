@@ -45,6 +45,11 @@ impl Shared {
             .filter(|needed| *needed <= SIZE_MAX)
             .ok_or(Error::MapFull(size))?;
         let reserve = stores.then(|| DiskRoom::reserve(self.mapping.page_size()));
+        // The map may be larger already, and the file is not.
+        let limit = self.size.limit();
+        if !self.size.is_exact() && needed.saturating_add(reserve.unwrap_or(0)) > limit {
+            return Err(Error::MapFull(limit));
+        }
         // LMDB leaves the last page of its map alone.
         let spare = u64::from(self.size.is_exact()) * self.mapping.page_size() as u64;
         let size = if needed + spare <= size {
@@ -88,7 +93,7 @@ impl Shared {
 
     /// The size that the map grows to, so that `needed` bytes fit, and a reserve below its bound.
     fn grow(&self, size: u64, needed: u64, reserve: u64) -> Result<u64, Error> {
-        let bound = self.size.bytes_max.load(Ordering::Relaxed);
+        let bound = self.size.bound();
         if self.size.is_exact() || needed.saturating_add(reserve) > bound {
             return Err(Error::MapFull(if self.size.is_exact() {
                 size
@@ -114,7 +119,7 @@ impl Shared {
         } else {
             self.size.bytes()
         };
-        self.size.bytes_max.fetch_max(wanted, Ordering::Relaxed);
+        self.size.raise_limit(wanted);
         self.resize_to(wanted.clamp(least, SIZE_MAX))
     }
 
