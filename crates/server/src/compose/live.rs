@@ -174,6 +174,10 @@ impl DirectorySource for Live<'_> {
     fn newest(&self) -> &Directory {
         self.current()
     }
+
+    fn newest_for_changes(&self) -> (&Directory, RwLockReadGuard<'_, ()>) {
+        self.current_for_updates()
+    }
 }
 
 impl std::fmt::Debug for Live<'_> {

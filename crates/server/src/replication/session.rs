@@ -240,7 +240,10 @@ impl<'l> Session<'l> {
         }
         if self.tried_quarantine.elapsed() >= QUARANTINE_EVERY {
             self.tried_quarantine = Instant::now();
-            let directory = self.source.newest();
+            let (directory, _definitions) = self.source.newest_for_changes();
+            if self.is_outdated() {
+                return Ok(());
+            }
             let tried = directory.retry_quarantined(&self.task.store, &mut self.content);
             tried.map_err(|error| Trouble::Store(error.to_string()))?;
             self.count_quarantined(directory);
@@ -255,11 +258,13 @@ impl<'l> Session<'l> {
         if changes.is_empty() {
             return Ok(());
         }
+        // A change of the definitions looks for entries that use them, and must see these.
+        let (directory, definitions) = self.source.newest_for_changes();
         if self.is_outdated() {
             return Err(Trouble::Connection("the configuration has changed".to_owned()));
         }
-        let directory = self.source.newest();
         let report = directory.apply_content(&self.task.store, &mut self.content, &changes);
+        drop(definitions);
         let report = report.map_err(|error: ContentError| Trouble::Store(error.to_string()))?;
         let rid = self.task.settings.rid;
         for warning in &report.warnings {
@@ -318,4 +323,89 @@ impl<'l> Session<'l> {
 
 fn lost(error: std::io::Error) -> Trouble {
     Trouble::Connection(error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{RwLock, RwLockReadGuard, mpsc};
+
+    use fulgurite_config::{Layer, Settings};
+    use fulgurite_ldap::{ContentAttribute, ContentEntry};
+
+    use super::*;
+    use crate::compose::open::open_directory;
+
+    struct Source {
+        directory: Directory,
+        updating: RwLock<()>,
+    }
+
+    impl DirectorySource for Source {
+        fn newest(&self) -> &Directory {
+            &self.directory
+        }
+
+        fn newest_for_changes(&self) -> (&Directory, RwLockReadGuard<'_, ()>) {
+            (&self.directory, self.updating.read().unwrap())
+        }
+    }
+
+    fn top() -> ContentChange {
+        let attributes = [("objectClass", "domain"), ("dc", "x")];
+        let attributes = attributes.map(|(description, value)| ContentAttribute {
+            description: description.to_owned(),
+            values: vec![value.as_bytes().to_vec()],
+        });
+        ContentChange::Entry(ContentEntry {
+            uuid: Default::default(),
+            dn: "dc=x".to_owned(),
+            attributes: attributes.into(),
+        })
+    }
+
+    #[test]
+    fn a_batch_waits_for_a_change_of_the_definitions() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = folder.path().to_owned();
+        let text = format!(
+            "[[database]]\nsuffix = \"dc=x\"\ndata = \"{}\"\nsyncrepl = ['rid=1 \
+             provider=ldap://127.0.0.1:9 searchbase=dc=x retry=\"60 +\"']\n",
+            store.display()
+        );
+        let layer = Layer::from_toml(&text, "a.toml".as_ref()).unwrap();
+        let settings = Settings::new(layer).unwrap();
+        let source = Source {
+            directory: open_directory(&settings).unwrap(),
+            updating: RwLock::new(()),
+        };
+        let database = settings.stores().next().unwrap();
+        let task = SessionTask {
+            store: store.clone(),
+            settings: database.content.syncrepl[0].value.settings.clone(),
+            multi_provider: false,
+            stop: Arc::default(),
+        };
+        let entries = || {
+            let database = source.directory.database_at(&store).unwrap();
+            database.store().snapshot().unwrap().entry_count().unwrap()
+        };
+        let status = ReplicationStatus::default();
+        let (begun, begin) = mpsc::channel();
+        let changing = source.updating.write().unwrap();
+        std::thread::scope(|scope| {
+            let consumer = scope.spawn(|| {
+                let mut session = Session::new(&source, &task, &status).unwrap();
+                session.pending = vec![ContentChange::BeginRefresh, top()];
+                begun.send(()).unwrap();
+                session.store().unwrap();
+            });
+            begin.recv().unwrap();
+            // A batch that did not wait would be there soon.
+            std::thread::sleep(Duration::from_millis(300));
+            assert!(!consumer.is_finished());
+            assert_eq!(entries(), 0);
+            drop(changing);
+        });
+        assert_eq!(entries(), 1);
+    }
 }
