@@ -85,6 +85,16 @@ impl Client {
         self.sender.send(request, controls)
     }
 
+    /// See [`Sender::queue`].
+    pub(crate) fn queue(&mut self, request: &Request<'_>) -> u32 {
+        self.sender.queue(request, &[])
+    }
+
+    /// See [`Sender::flush`].
+    pub(crate) fn flush(&mut self) -> Result<(), ClientError> {
+        self.sender.flush()
+    }
+
     /// See [`Sender::send_raw`].
     ///
     /// # Errors

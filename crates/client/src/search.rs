@@ -69,6 +69,26 @@ impl Client {
         Ok(outcome)
     }
 
+    /// Sends a search of the whole tree for each filter, all in one write. Returns their ids;
+    /// [`Client::receive_for`] takes the responses.
+    ///
+    /// # Errors
+    /// [`ClientError::Filter`]; otherwise as [`crate::Sender::send`].
+    pub fn send_searches(
+        &mut self,
+        base: &str,
+        filters: &[String],
+    ) -> Result<Vec<u32>, ClientError> {
+        let mut ids = Vec::with_capacity(filters.len());
+        for filter in filters {
+            let filter = FilterBuf::parse(filter)?;
+            let request = search_request(base, Scope::Subtree, &filter, &[]);
+            ids.push(self.queue(&Request::Search(request)));
+        }
+        self.flush()?;
+        Ok(ids)
+    }
+
     /// Begins a search whose responses are taken one by one.
     ///
     /// # Errors

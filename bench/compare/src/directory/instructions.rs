@@ -15,12 +15,13 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context as _, bail, ensure};
-use fulgurite_client::{Change, Client, ResultCode, Scope};
+use fulgurite_client::{Change, Client, Response, ResultCode, Scope};
 
 use super::callgrind::{CountedServer, Dump, PATIENCE};
 use super::contender::Contender;
 use super::data_set::DataSet;
 use super::people::{self, PASSWORD, ROOT_DN, ROOT_PASSWORD, SUFFIX};
+use super::pieces::{self, Piece};
 use super::server::{Installed, free_port};
 use super::table::EVERYTHING;
 use crate::count::Count;
@@ -31,6 +32,9 @@ use crate::workload::data::scattered;
 /// People in the directory.
 const PEOPLE: u64 = 10_000;
 
+/// Pieces of names. Each part of a count has all of them, because their costs differ.
+const PIECES: u64 = 200;
+
 /// A kind of request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Operation {
@@ -40,8 +44,12 @@ enum Operation {
     Base,
     /// A search of the whole tree for a uid that nobody has.
     Missing,
+    /// Eight searches for one uid each, sent in one write.
+    UidPipelined,
     /// A search of the whole tree for six characters of one cn.
     Substring,
+    /// A search of the whole tree for a piece of a cn among the staff.
+    Pieces,
     /// A comparison of a mail address with the stored one.
     Compare,
     /// A bind as one of the people.
@@ -61,6 +69,8 @@ struct Question {
     requests: u64,
     /// Divides the price of a request: the entries of a scan.
     parts: u64,
+    /// The data set that is asked.
+    data: DataSet,
 }
 
 const fn ask(name: &'static str, operation: Operation) -> Question {
@@ -69,14 +79,28 @@ const fn ask(name: &'static str, operation: Operation) -> Question {
         operation,
         requests: 500,
         parts: 1,
+        data: DataSet::People,
     }
 }
 
+/// Requests that are sent in one write.
+const PIPELINED: u64 = 8;
+
 const QUESTIONS: &[Question] = &[
     ask("uid", Operation::Uid),
+    Question {
+        requests: 60,
+        parts: PIPELINED,
+        ..ask("uid-pipelined", Operation::UidPipelined)
+    },
     ask("base", Operation::Base),
     ask("missing", Operation::Missing),
     ask("substring", Operation::Substring),
+    Question {
+        requests: PIECES,
+        data: DataSet::Staff,
+        ..ask("substring-pieces", Operation::Pieces)
+    },
     ask("compare", Operation::Compare),
     ask("bind", Operation::Bind),
     Question {
@@ -119,30 +143,45 @@ impl ServerCounting {
             ensure!(is_known, "there is no operation {name} of the server");
         }
         let mut folders = Folders::new(&self.memory, &self.memory)?;
-        let folder = folders.fresh(Medium::Memory)?;
+        let mut counts = Vec::new();
+        for data in [DataSet::People, DataSet::Staff] {
+            let is_asked = |question: &&Question| {
+                let is_named = self.only.iter().any(|one| one == question.name);
+                question.data == data && (self.only.is_empty() || is_named)
+            };
+            let questions: Vec<&Question> = QUESTIONS.iter().filter(is_asked).collect();
+            if !questions.is_empty() {
+                let folder = folders.fresh(Medium::Memory)?;
+                counts.extend(self.count_in(data, &questions, &folder)?);
+            }
+        }
+        Ok(counts)
+    }
+
+    /// Counts questions to a server with one data set.
+    fn count_in(
+        &self,
+        data: DataSet,
+        questions: &[&Question],
+        folder: &Path,
+    ) -> anyhow::Result<Vec<Count>> {
         let ldif = folder.join("people.ldif");
-        people::write(PEOPLE, false, &mut BufWriter::new(File::create(&ldif)?))?;
-        self.load(&folder, &ldif)?;
-        let mut server = self.serve(&folder)?;
-        let counts = QUESTIONS
-            .iter()
-            .filter(|question| {
-                self.only.is_empty() || self.only.iter().any(|one| one == question.name)
-            })
-            .map(|question| {
-                let instructions = question
-                    .instructions(&mut server)
-                    .with_context(|| question.name)?;
-                Ok(Count {
-                    workload: question.name.to_owned(),
-                    instructions,
-                })
-            })
-            .collect::<anyhow::Result<Vec<_>>>()?;
+        data.write(PEOPLE, &mut BufWriter::new(File::create(&ldif)?))?;
+        self.load(folder, &ldif)?;
+        let mut server = self.serve(folder)?;
+        let mut counts = Vec::new();
+        for question in questions {
+            let instructions = question.instructions(&mut server);
+            counts.push(Count {
+                workload: question.name.to_owned(),
+                instructions: instructions.with_context(|| question.name)?,
+            });
+        }
         server.stop()?;
         if let Some(keep) = &self.keep {
-            fs::create_dir_all(keep)?;
-            server.keep(keep)?;
+            let keep = keep.join(data.stem());
+            fs::create_dir_all(&keep)?;
+            server.keep(&keep)?;
         }
         Ok(counts)
     }
@@ -195,13 +234,20 @@ impl Question {
             let bound = client.bind(ROOT_DN, ROOT_PASSWORD.as_bytes())?;
             ensure!(bound.is_success(), "cannot bind: {bound:?}");
         }
+        let requests = self.requests;
+        let pieces = match self.operation {
+            Operation::Pieces => pieces::pieces(PEOPLE, usize::try_from(requests)?),
+            _ => Vec::new(),
+        };
         let mut counted = |requests: std::ops::Range<u64>| {
             for number in requests {
-                self.operation.ask(&mut client, number)?;
+                match self.operation {
+                    Operation::Pieces => find_piece(&mut client, &pieces, number)?,
+                    operation => operation.ask(&mut client, number)?,
+                }
             }
             server.counted()
         };
-        let requests = self.requests;
         counted(0..requests)?;
         Ok((
             counted(requests..2 * requests)?,
@@ -278,6 +324,8 @@ impl Operation {
         let dn = people::dn(person);
         let code = match self {
             Operation::Uid => return find(client, &format!("(uid=user.{person})"), &dn),
+            Operation::UidPipelined => return find_pipelined(client, number),
+            Operation::Pieces => bail!("pieces are asked one by one"),
             Operation::Substring => {
                 return find(client, &format!("(cn=*{}*)", people::word(person)), &dn);
             }
@@ -326,6 +374,50 @@ fn find(client: &mut Client, filter: &str, dn: &str) -> anyhow::Result<()> {
         "{filter} does not find {dn} alone: {:?}",
         found.result
     );
+    Ok(())
+}
+
+/// Searches for the piece of a request.
+fn find_piece(client: &mut Client, pieces: &[Piece], number: u64) -> anyhow::Result<()> {
+    let at = usize::try_from(number)? % pieces.len().max(1);
+    let piece = pieces.get(at).context("there is no piece")?;
+    let filter = format!("(cn=*{}*)", escaped(&piece.text));
+    let found = client.search(SUFFIX, Scope::Subtree, &filter, &[])?;
+    ensure!(
+        found.entries.len() == piece.matches,
+        "{filter} finds {} entries instead of {}: {:?}",
+        found.entries.len(),
+        piece.matches,
+        found.result
+    );
+    Ok(())
+}
+
+/// Writes a text as a part of a filter (RFC 4515).
+fn escaped(text: &str) -> String {
+    text.replace('(', "\\28").replace(')', "\\29")
+}
+
+/// Sends several searches for one uid each in one write, and takes all answers.
+fn find_pipelined(client: &mut Client, number: u64) -> anyhow::Result<()> {
+    let numbers = (0..PIPELINED).map(|at| number * PIPELINED + at);
+    let people: Vec<u64> = numbers.map(|number| scattered(number, PEOPLE)).collect();
+    let filters: Vec<String> = people
+        .iter()
+        .map(|person| format!("(uid=user.{person})"))
+        .collect();
+    let ids = client.send_searches(SUFFIX, &filters)?;
+    for (id, person) in ids.into_iter().zip(people) {
+        let message = client.receive_for(id)?;
+        let dn = people::dn(person);
+        let is_right =
+            matches!(&message.response, Response::SearchEntry(entry) if entry.dn == dn.as_bytes());
+        ensure!(is_right, "{dn}: {:?}", message.response);
+        let message = client.receive_for(id)?;
+        let is_end =
+            matches!(&message.response, Response::SearchDone(result) if result.is_success());
+        ensure!(is_end, "{dn}: {:?}", message.response);
+    }
     Ok(())
 }
 

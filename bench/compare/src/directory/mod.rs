@@ -19,6 +19,7 @@ mod ds389;
 mod duty;
 pub(crate) mod instructions;
 mod people;
+mod pieces;
 mod plan;
 mod server;
 mod slapd_conf;

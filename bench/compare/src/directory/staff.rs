@@ -86,12 +86,28 @@ pub(crate) fn write(people: u64, out: &mut impl Write) -> io::Result<()> {
     Ok(())
 }
 
-/// A group; the first one is `cn=big`. Sizes fall with the number.
-fn group(number: u64, people: u64, out: &mut impl Write) -> io::Result<()> {
-    let name = match number {
+/// The cn values of each entry that has some.
+pub(super) fn cns(people: u64) -> impl Iterator<Item = Vec<String>> {
+    let of_person = |number| {
+        let values = Person::new(number).values().into_iter();
+        let cns = values.filter(|(name, _)| *name == "cn");
+        cns.map(|(_, cn)| cn).collect()
+    };
+    let of_groups = (0..groups(people)).map(|number| vec![group_name(number)]);
+    (0..people).map(of_person).chain(of_groups)
+}
+
+/// The first group is `cn=big`.
+fn group_name(number: u64) -> String {
+    match number {
         0 => "big".to_owned(),
         _ => format!("team {} {number}", Numbers::new(number, 9).family()),
-    };
+    }
+}
+
+/// A group. Sizes fall with the number.
+fn group(number: u64, people: u64, out: &mut impl Write) -> io::Result<()> {
+    let name = group_name(number);
     writeln!(
         out,
         "dn: cn={name},ou=groups,{SUFFIX}\nobjectClass: groupOfNames\ncn: {name}"
