@@ -18,6 +18,7 @@ mod der;
 mod form;
 mod invalid;
 mod names;
+mod needle;
 mod numbers;
 mod octet_string;
 mod oids;

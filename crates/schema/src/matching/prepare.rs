@@ -68,6 +68,32 @@ impl AsciiProfile {
     }
 }
 
+/// Copies a value that is prepared already, but for its case, into a buffer of the caller. Returns
+/// false for values that do not fit, have odd spaces or are not all printable ASCII.
+///
+/// No loop ends early, so that the compiler handles sixteen bytes at a time.
+#[inline]
+fn fold_plain(value: &[u8], case: Case, buffer: &mut [u8; SHORT]) -> bool {
+    let Some(out) = buffer.get_mut(..value.len()) else {
+        return false;
+    };
+    let mut odd = 0;
+    for (to, &b) in out.iter_mut().zip(value) {
+        odd |= u8::from(b.wrapping_sub(b' ') >= 0x5f);
+        *to = match case {
+            Case::Ignore => b.to_ascii_lowercase(),
+            Case::Exact => b,
+        };
+    }
+    let ([first, behind @ ..], [.., last]) = (value, value) else {
+        return false;
+    };
+    for (a, b) in value.iter().zip(behind) {
+        odd |= u8::from(*a == b' ') & u8::from(*b == b' ');
+    }
+    odd == 0 && *first != b' ' && *last != b' '
+}
+
 /// Prepares into a buffer of the caller, as [`prepare`] does. Returns `None` for values that do not
 /// fit or are not all printable ASCII.
 pub(crate) fn prepare_short<'b>(
@@ -75,6 +101,15 @@ pub(crate) fn prepare_short<'b>(
     case: Case,
     buffer: &'b mut [u8; SHORT],
 ) -> Option<&'b [u8]> {
+    if fold_plain(value, case, buffer) {
+        return buffer.get(..value.len());
+    }
+    prepare_odd(value, case, buffer)
+}
+
+/// As [`prepare_short`], for values with odd spaces.
+#[inline(never)]
+fn prepare_odd<'b>(value: &[u8], case: Case, buffer: &'b mut [u8; SHORT]) -> Option<&'b [u8]> {
     if value.len() > SHORT || !value.iter().all(|b| (0x20..0x7f).contains(b)) {
         return None;
     }
@@ -227,6 +262,7 @@ fn is_combining(c: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     fn ignore(text: &str) -> Result<String, InvalidValue> {
         prepare(text.as_bytes(), Case::Ignore).map(|v| String::from_utf8(v.into_owned()).unwrap())
@@ -299,6 +335,20 @@ mod tests {
             prepare_short(&[b'a'; SHORT + 1], Case::Exact, &mut [0; SHORT]),
             None
         );
+    }
+
+    proptest! {
+        #[test]
+        fn any_short_value_is_prepared_alike(value in "[ aAz~0\u{7f}\u{e9}]{0,40}", exact: bool) {
+            let case = if exact { Case::Exact } else { Case::Ignore };
+            let mut buffer = [0; SHORT];
+            let short = prepare_short(value.as_bytes(), case, &mut buffer);
+            let is_printable = value.bytes().all(|b| (0x20..0x7f).contains(&b));
+            prop_assert_eq!(short.is_some(), is_printable, "{:?}", value);
+            if let Some(short) = short {
+                prop_assert_eq!(Ok(short), prepare(value.as_bytes(), case).as_deref());
+            }
+        }
     }
 
     #[test]

@@ -1,8 +1,7 @@
 //! Substrings assertions (RFC 4518, section 2.6: initial, any and final variants).
 
-use memchr::memmem;
-
 use super::invalid::InvalidValue;
+use super::needle::Needle;
 use super::prepare::compact;
 
 /// Prepares one piece of a substrings assertion for the normal forms of a family of rules.
@@ -28,7 +27,7 @@ pub struct SubstringAssertion {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Pieces {
     initial: Option<Box<[u8]>>,
-    any: Vec<Box<[u8]>>,
+    any: Vec<Needle>,
     final_: Option<Box<[u8]>>,
 }
 
@@ -51,7 +50,7 @@ impl SubstringAssertion {
     /// Returns the pieces that the normal form must contain, in this order and without overlap,
     /// without outer spaces.
     pub fn any(&self) -> impl Iterator<Item = &[u8]> {
-        self.pieces.any.iter().map(|piece| &**piece)
+        self.pieces.any.iter().map(Needle::bytes)
     }
 
     /// Returns the required end of the normal form, without outer spaces.
@@ -115,10 +114,10 @@ impl Pieces {
             return false;
         };
         for piece in &self.any {
-            let Some(at) = memmem::find(rest, piece) else {
+            let Some(behind) = piece.behind_first_in(rest) else {
                 return false;
             };
-            rest = rest.get(at + piece.len()..).unwrap_or(b"");
+            rest = behind;
         }
         true
     }
@@ -127,7 +126,7 @@ impl Pieces {
         let piece = piece.into_boxed_slice();
         match place {
             Position::Initial => self.initial = Some(piece),
-            Position::Any => self.any.push(piece),
+            Position::Any => self.any.push(Needle::new(piece)),
             Position::Final => self.final_ = Some(piece),
         }
     }
