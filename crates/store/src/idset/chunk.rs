@@ -83,6 +83,40 @@ impl<'a> Chunk<'a> {
         Ok(())
     }
 
+    /// Replaces `out` by the positions, ascending.
+    pub(crate) fn positions(&self, out: &mut Vec<u16>) -> Result<(), Damage> {
+        out.clear();
+        if self.kind != ARRAY {
+            return self.for_each(|low| out.push(low));
+        }
+        out.extend(self.numbers());
+        let ascend = out.is_sorted_by(|a, b| a < b);
+        let within = out
+            .last()
+            .is_some_and(|last| usize::from(*last) < CHUNK_IDS);
+        if ascend && within {
+            Ok(())
+        } else {
+            Err(Damage::Posting)
+        }
+    }
+
+    /// Keeps those of ascending positions that the chunk has.
+    pub(crate) fn retain(&self, positions: &mut Vec<u16>) {
+        debug_assert!(positions.is_sorted(), "positions ascend");
+        if self.kind == BITMAP {
+            // One look at a word, without the search of other forms.
+            let words = self.content.as_chunks::<8>().0;
+            return positions.retain(|low| {
+                let word = words.get(usize::from(*low) / 64);
+                let word = word.map_or(0, |word| u64::from_le_bytes(*word));
+                (word >> (low % 64)) & 1 == 1
+            });
+        }
+        let mut members = self.members();
+        positions.retain(|low| members.contains(*low));
+    }
+
     /// Replaces `out` by the array with one position inserted or removed. It copies the bytes and
     /// decodes none. Returns false if this is no array, or if another form of the result is
     /// shorter.

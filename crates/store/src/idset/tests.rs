@@ -53,6 +53,19 @@ proptest! {
     }
 
     #[test]
+    fn positions_of_two_chunks_meet_as_sets(a in positions(), b in positions()) {
+        prop_assume!(!a.is_empty() && !b.is_empty());
+        let (mut a_bytes, mut b_bytes) = (Vec::new(), Vec::new());
+        encode(&bits(&a), &mut a_bytes);
+        encode(&bits(&b), &mut b_bytes);
+        let mut met = Vec::new();
+        Chunk::parse(&a_bytes).unwrap().positions(&mut met).unwrap();
+        prop_assert_eq!(&met, &a.iter().copied().collect::<Vec<_>>());
+        Chunk::parse(&b_bytes).unwrap().retain(&mut met);
+        prop_assert_eq!(met, a.intersection(&b).copied().collect::<Vec<_>>());
+    }
+
+    #[test]
     fn bitmaps_combine_as_sets(a in positions(), b in positions()) {
         let with = |f: fn(&mut Bitmap, &Bitmap)| {
             let mut left = bits(&a);

@@ -9,6 +9,8 @@ use fulgurite::{Cursor, Database, Snapshot};
 
 /// Chunks read at most to measure a posting; 256 of them cover two million entries.
 const CHUNKS_COUNTED_MAX: usize = 256;
+/// Chunks for which memory is reserved if one is not all; 16 of them cover 130,000 entries.
+const CHUNKS_EXPECTED: usize = 15;
 /// Number of ids up to which a posting is read when it is measured.
 pub(crate) const FEW: usize = 16;
 
@@ -105,7 +107,12 @@ pub(crate) fn measure<'k, 't>(
         posting.len += chunk.len() as u64;
         match posting.first {
             None => posting.first = Some((number, chunk)),
-            Some(_) => posting.rest.push((number, chunk)),
+            Some(_) => {
+                if posting.rest.is_empty() {
+                    posting.rest.reserve(CHUNKS_EXPECTED);
+                }
+                posting.rest.push((number, chunk));
+            }
         }
         row = cursor.next()?;
     }
@@ -138,12 +145,60 @@ impl<'k, 't> MeasuredPosting<'k, 't> {
 
     /// Reads the ids of a posting that was counted.
     pub(crate) fn ids(&self) -> Result<Vec<EntryId>, StoreError> {
+        self.ids_in(&[])
+    }
+
+    /// Reads the ids of a posting that was counted, as far as they may be in the other postings.
+    ///
+    /// It takes one chunk after the other, so it asks each posting about few positions.
+    pub(crate) fn ids_in(
+        &self,
+        others: &[MeasuredPosting<'_, 't>],
+    ) -> Result<Vec<EntryId>, StoreError> {
         debug_assert!(self.is_complete, "all of the chunks are known");
-        let mut ids = Vec::with_capacity(usize::try_from(self.len).unwrap_or_default());
+        let room = match others {
+            [] => usize::try_from(self.len).unwrap_or_default(),
+            _ => 0,
+        };
+        let mut ids = Vec::with_capacity(room);
+        let mut positions = Vec::new();
         for (number, chunk) in self.chunks() {
-            chunk.for_each(|low| ids.push(join(*number, low)))?;
+            chunk.positions(&mut positions)?;
+            for other in others {
+                match other.chunk(*number) {
+                    Some(chunk) => chunk.retain(&mut positions),
+                    None if other.is_complete => positions.clear(),
+                    None => {}
+                }
+                if positions.is_empty() {
+                    break;
+                }
+            }
+            ids.extend(positions.iter().map(|low| join(*number, *low)));
         }
+        debug_assert!(ids.is_sorted(), "ids ascend");
         Ok(ids)
+    }
+
+    /// Returns the chunk of a number, if it was visited.
+    fn chunk(&self, number: u32) -> Option<&Chunk<'t>> {
+        match &self.first {
+            Some((first, chunk)) if *first == number => return Some(chunk),
+            _ => {}
+        }
+        // Most postings with several chunks have all of them.
+        let (first, _) = self.rest.first()?;
+        let at = number.checked_sub(*first)? as usize;
+        match self.rest.get(at) {
+            Some((found, chunk)) if *found == number => return Some(chunk),
+            _ => {}
+        }
+        let at = self
+            .rest
+            .binary_search_by_key(&number, |(number, _)| *number);
+        at.ok()
+            .and_then(|at| self.rest.get(at))
+            .map(|(_, chunk)| chunk)
     }
 
     /// Keeps the ids that may be in the posting. It decodes no chunk.

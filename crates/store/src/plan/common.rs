@@ -56,15 +56,11 @@ impl<T: Snapshot> Builder<'_, '_, T> {
         }
         debug_assert!(measured.len() <= MEASURED_MAX, "few postings are measured");
         measured.sort_by_key(MeasuredPosting::len);
-        let Some(rarest) = measured.first().filter(|rarest| is_readable(rarest)) else {
-            return Ok(self.read_later(measured));
+        let (rarest, others) = match measured.as_slice() {
+            [rarest, others @ ..] if is_readable(rarest) => (rarest, others),
+            _ => return Ok(self.read_later(measured)),
         };
-        let mut ids = rarest.ids()?;
-        for posting in measured.iter().skip(1) {
-            if ids.len() > TESTED_SOONER {
-                posting.retain(&mut ids);
-            }
-        }
+        let mut ids = rarest.ids_in(others)?;
         let mut in_vain = 0;
         while ids.len() > TESTED_SOONER.max(in_vain * CANDIDATES_PER_POSTING)
             && let Some(key) = keys.next()
