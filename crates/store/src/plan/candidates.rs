@@ -132,6 +132,10 @@ impl Candidates {
         quantum: &mut usize,
     ) -> Result<Option<EntryView<'v>>, StoreError> {
         while *quantum > 0 {
+            if let Term::Ids(ids) = &self.term {
+                let next = ids.partition_point(|id| *id < self.from);
+                walk.look_ahead(view, ids.get(next..).unwrap_or_default())?;
+            }
             let Some(id) = self.next_id(view)? else {
                 return Ok(None);
             };
