@@ -4,7 +4,9 @@ use fulgurite_access::{EntryRights, Rights};
 use fulgurite_ldap::encode::{self, EntryWriter};
 use fulgurite_ldap::{Control, MessageId};
 use fulgurite_schema::{Attribute, AttributeDescription, AttributeIndex, Entry, Schema};
-use fulgurite_store::{AttributeInfo, DnCache, EncodedHeader, EntryView, StoreError, Values, View};
+use fulgurite_store::{
+    AttributeInfo, DnCache, EncodedHeader, EntryView, Shape, StoreError, Values, View,
+};
 
 use super::value_filter::ValuesFilter;
 use crate::core::foundation::Core;
@@ -48,10 +50,41 @@ pub(crate) struct EntryCaches<'c> {
 #[derive(Debug, Default)]
 pub(crate) struct AttributeRights {
     by_number: Vec<Option<bool>>,
-    /// The shape of the previous entry. Most entries have the shape of their neighbour.
+    /// The shapes met last. Most entries have the shape of their neighbour.
+    shapes: Vec<ShapeHeaders>,
+    /// The shape of the previous entry.
+    last: usize,
+}
+
+/// A shape of entries.
+#[derive(Debug, Default)]
+struct ShapeHeaders {
     shape: Vec<u8>,
-    /// The encoded header of each attribute of that shape, or a mark that hides it.
+    /// The encoded header of each attribute, or a mark that hides it.
     heads: Vec<EncodedHeader>,
+}
+
+/// The number of shapes whose headers are remembered. People of one class mostly differ in the
+/// attributes that they lack.
+const SHAPES_MAX: usize = 16;
+
+impl AttributeRights {
+    /// Remembers the headers of a shape, in place of an old one. Returns its position.
+    fn remember(&mut self, shape: Shape<'_>, heads: Vec<EncodedHeader>) -> usize {
+        let new = ShapeHeaders {
+            shape: shape.bytes().to_vec(),
+            heads,
+        };
+        if self.shapes.len() < SHAPES_MAX {
+            self.shapes.push(new);
+            return self.shapes.len() - 1;
+        }
+        let oldest = (self.last + 1) % SHAPES_MAX;
+        if let Some(slot) = self.shapes.get_mut(oldest) {
+            *slot = new;
+        }
+        oldest
+    }
 }
 
 impl Projection {
@@ -319,10 +352,29 @@ impl Projection {
         (requester, rights): (RequesterRights<'_>, EntryRights<'_>),
     ) -> &'r [EncodedHeader] {
         let shape = entry.shape();
-        if attribute_rights.shape == shape.bytes() {
-            return &attribute_rights.heads;
+        let is_it = |known: &ShapeHeaders| known.shape == shape.bytes();
+        let last = attribute_rights.shapes.get(attribute_rights.last);
+        if !last.is_some_and(is_it) {
+            let known = attribute_rights.shapes.iter().position(is_it);
+            attribute_rights.last = known.unwrap_or_else(|| {
+                let heads = self.new_heads(attribute_rights, shape, view, (requester, rights));
+                attribute_rights.remember(shape, heads)
+            });
         }
-        let mut heads = Vec::with_capacity(attribute_rights.heads.len());
+        let last = attribute_rights.shapes.get(attribute_rights.last);
+        last.map_or(&[][..], |known| &known.heads)
+    }
+
+    /// Makes the headers of the attributes of a shape.
+    #[inline(never)]
+    fn new_heads(
+        &self,
+        attribute_rights: &mut AttributeRights,
+        shape: Shape<'_>,
+        view: &View<'_>,
+        (requester, rights): (RequesterRights<'_>, EntryRights<'_>),
+    ) -> Vec<EncodedHeader> {
+        let mut heads = Vec::with_capacity(shape.bytes().len());
         for number in shape.iter() {
             let info = view.attributes().get(number);
             let shown = |info: &&AttributeInfo| {
@@ -336,10 +388,7 @@ impl Projection {
         // Attributes behind the last visible one are not visited.
         let last = heads.iter().rposition(|head| !head.is_hidden());
         heads.truncate(last.map_or(0, |last| last + 1));
-        attribute_rights.shape.clear();
-        attribute_rights.shape.extend_from_slice(shape.bytes());
-        attribute_rights.heads = heads;
-        &attribute_rights.heads
+        heads
     }
 
     /// Appends an entry that no store holds.

@@ -113,6 +113,48 @@ fn selected_attributes_and_types_only() {
     );
 }
 
+/// More shapes than a search remembers, and each comes again.
+#[test]
+fn entries_of_many_shapes_show_their_own_attributes() {
+    const OPTIONAL: [&str; 6] = ["mail", "title", "l", "st", "street", "userPassword"];
+    let world = World::new();
+    let own = |number: usize| {
+        let has = move |(bit, _): &(usize, &&str)| number >> bit & 1 == 1;
+        OPTIONAL
+            .iter()
+            .enumerate()
+            .filter(has)
+            .map(|(_, name)| *name)
+    };
+    for number in 0..100 {
+        let dn = format!("cn=shape {number},{PEOPLE}");
+        let value = format!("own {number}");
+        let mut attributes = vec![("objectClass", "inetOrgPerson"), ("sn", "shape")];
+        attributes.extend(own(number).map(|name| (name, value.as_str())));
+        let added = world.add(&world.root(), &dn, &attributes);
+        assert_eq!(code(&added), ResultCode::Success, "{dn}");
+    }
+    let everything = ["*"].as_slice();
+    for wanted in [everything, &["cn", "l", "mail"]] {
+        let asked = asked(PEOPLE, Scope::One, "(sn=shape)", wanted);
+        let found = world.search(&Session::new(), &asked);
+        assert_eq!(found.entries.len(), 100);
+        for entry in &found.entries {
+            let cn = entry.get("cn").concat();
+            let number = cn.trim_start_matches("shape ");
+            let shown = |name: &&str| wanted == everything || wanted.contains(name);
+            let own: Vec<&str> = own(number.parse().unwrap()).filter(shown).collect();
+            let always = ["cn", "sn", "objectClass"].into_iter().filter(shown);
+            let mut expected: Vec<&str> = own.iter().copied().chain(always).collect();
+            expected.sort_unstable();
+            assert_eq!(entry.names(), expected, "{cn}");
+            for name in own {
+                assert_eq!(entry.get(name), [format!("own {number}")], "{cn}");
+            }
+        }
+    }
+}
+
 #[test]
 fn size_limits_stop_after_the_exact_number() {
     let world = World::with(|options| options.limits.size = SizeLimits::up_to(Limit::At(4)));
