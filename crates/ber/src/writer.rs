@@ -123,16 +123,19 @@ impl<'o> Writer<'o> {
     }
 
     /// Begins a container of unknown, probably short contents.
+    #[inline]
     pub fn begin(&mut self, tag: Tag) -> Mark {
         self.begin_reserving(tag, 1)
     }
 
     /// Begins a container that probably exceeds 127 bytes: up to 65,535 of contents are never
     /// moved.
+    #[inline]
     pub fn begin_long(&mut self, tag: Tag) -> Mark {
         self.begin_reserving(tag, LONG_RESERVED)
     }
 
+    #[inline]
     fn begin_reserving(&mut self, tag: Tag, reserved: usize) -> Mark {
         let head = [tag.0, 0, 0, 0];
         let length_at = self.out.len() + 1;
@@ -148,6 +151,7 @@ impl<'o> Writer<'o> {
     ///
     /// # Panics
     /// If the contents have 4 GiB or more, or the buffer was cut before the container.
+    #[inline]
     pub fn end(&mut self, mark: Mark) {
         let content_at = mark.length_at + mark.reserved;
         let len = self
@@ -155,16 +159,21 @@ impl<'o> Writer<'o> {
             .len()
             .checked_sub(content_at)
             .expect("the container is still in the buffer");
-        // The usual case of a long container: no more bytes are needed than were reserved.
-        if mark.reserved == LONG_RESERVED
-            && let Ok(short) = u16::try_from(len)
-            && let Some(slot) = self.out.get_mut(mark.length_at..content_at)
-            && let [form, high, low] = slot
-        {
-            *form = 0x82;
-            [*high, *low] = short.to_be_bytes();
-            return;
+        // The usual cases: no more bytes are needed than were reserved.
+        match self.out.get_mut(mark.length_at..content_at) {
+            Some([form, high, low]) if len <= usize::from(u16::MAX) => {
+                let [.., second, first] = len.to_be_bytes();
+                (*form, *high, *low) = (0x82, second, first);
+            }
+            Some([only]) if len < 0x80 => *only = len.to_le_bytes()[0],
+            _ => self.end_longer(&mark, len),
         }
+    }
+
+    /// Ends a container whose length may need more bytes than were reserved.
+    #[inline(never)]
+    fn end_longer(&mut self, mark: &Mark, len: usize) {
+        let content_at = mark.length_at + mark.reserved;
         let needed = if len < 0x80 { 1 } else { 1 + length_bytes(len) };
         let width = needed.max(mark.reserved);
         if width > mark.reserved {
@@ -195,6 +204,7 @@ impl<'o> Writer<'o> {
     }
 
     /// Writes an element whose contents are appended to the buffer by `fill`.
+    #[inline]
     pub fn primitive_with(&mut self, tag: Tag, fill: impl FnOnce(&mut Vec<u8>)) {
         let mark = self.begin(tag);
         fill(self.out);

@@ -95,6 +95,8 @@ pub(crate) struct DatabaseSearch<'d> {
     planned: Arc<Filter<AttributeSelector>>,
     /// True if candidates must be tested for being subentries.
     subentries: bool,
+    /// True if each entry that matches the filter is returned as it is.
+    returns_all: bool,
     tested: PreparedFilter,
     /// The cost of a candidate in a quantum.
     candidate_cost: usize,
@@ -158,6 +160,11 @@ enum MatchOutcome {
 }
 
 impl SearchSpec {
+    /// Returns true if some entries are skipped, followed or returned as references.
+    fn has_special_entries(&self) -> bool {
+        self.deref || self.references || self.hides_referrals || self.hides_glue
+    }
+
     /// Forgets referral objects if there are none. Returns true if candidates must be tested for
     /// being subentries.
     fn fit_to(
@@ -214,6 +221,11 @@ impl<'d> DatabaseSearch<'d> {
             ..RequesterRights::new(core, database, &decisions)
         };
         let tested = PreparedFilter::new(&spec.filter, &view, requester);
+        let returns_all = decisions.uniform() && !subentries && !spec.has_special_entries() && {
+            let facts = EntryFacts::new(core, &*view, EntrySource::Missing);
+            let rights = facts.rights(&decisions, "");
+            rights.entry().allows(Rights::READ)
+        };
         let names = view.take_dn_cache();
         let reads = wide || spec.deref;
         let member_items = MemberItems::of(requester, &spec.filter, &view, reads)?;
@@ -238,6 +250,7 @@ impl<'d> DatabaseSearch<'d> {
             planned: planned(&spec, &spec.filter, core),
             spec,
             subentries,
+            returns_all,
             tested,
             planned_here: true,
             regions: Regions::new(base.base, base.scope),
@@ -677,6 +690,9 @@ impl<'d> DatabaseSearch<'d> {
         let types = &self.core.types;
         let uniform = self.decisions.uniform();
         let exact = exact && !self.spec.references && self.planned_here && self.tested.plain;
+        if exact && self.returns_all {
+            return Ok(MatchOutcome::Entry);
+        }
         if !exact {
             let requester = RequesterRights {
                 core: self.core,

@@ -46,12 +46,14 @@ struct OpenAttribute {
 
 impl<'o> EntryWriter<'o> {
     /// Begins an entry whose DN text `dn` appends to the buffer.
+    #[inline]
     pub fn begin(out: &'o mut Vec<u8>, id: MessageId, dn: impl FnOnce(&mut Vec<u8>)) -> Self {
         Self::open(out, id, |writer| {
             writer.primitive_with(Tag::OCTET_STRING, dn);
         })
     }
 
+    #[inline]
     fn open(out: &'o mut Vec<u8>, id: MessageId, dn: impl FnOnce(&mut Writer<'_>)) -> Self {
         let mut writer = Writer::new(out);
         let start = writer.position();
@@ -172,6 +174,7 @@ impl<'o> EntryWriter<'o> {
     }
 
     /// Ends the entry: it is now in the buffer, ready to be sent.
+    #[inline]
     pub fn finish(mut self, controls: &[Control<'_>]) {
         self.end_attribute();
         if let Some([message, operation, list]) = self.containers.take() {
