@@ -1,26 +1,30 @@
-//! The differences that are known: `accepted.txt`.
+//! The differences that are known: `accepted.txt`, and `overlays/accepted.txt`.
 
-use crate::compare::Difference;
+/// A difference as its fields.
+pub(crate) trait Fields {
+    /// The names of the fields.
+    const NAMES: &'static [&'static str];
 
-const TEXT: &str = include_str!("accepted.txt");
+    /// Returns true if a field fits.
+    fn fits(&self, field: &str, is_match: &dyn Fn(&str) -> bool) -> bool;
+}
 
-/// All lines of the file.
+/// All lines of a file.
 pub(crate) struct Accepted {
     lines: Vec<Line>,
 }
 
 struct Line {
     number: usize,
-    /// `operation`, `what`, `theirs`, `ours`, `request` or `lines`, and the pattern it has to
-    /// match.
+    /// Names of fields, and the patterns that they have to match.
     conditions: Vec<(String, String)>,
 }
 
 impl Accepted {
-    /// Reads the file; a line without a reason is a mistake.
-    pub(crate) fn read() -> Accepted {
+    /// Reads the text of a file; a line without a reason is a mistake.
+    pub(crate) fn read<D: Fields>(text: &str) -> Accepted {
         let mut lines = Vec::new();
-        for (at, line) in TEXT.lines().enumerate() {
+        for (at, line) in text.lines().enumerate() {
             if line.trim().is_empty() || line.starts_with('#') {
                 continue;
             }
@@ -37,7 +41,7 @@ impl Accepted {
                     panic!("accepted.txt:{}: {condition:?} is no condition", at + 1)
                 });
                 assert!(
-                    ["operation", "what", "theirs", "ours", "request", "lines"].contains(&field),
+                    D::NAMES.contains(&field),
                     "accepted.txt:{}: no field {field:?}",
                     at + 1
                 );
@@ -52,21 +56,9 @@ impl Accepted {
     }
 
     /// The number of the line that explains a difference.
-    pub(crate) fn line_for(&self, difference: &Difference) -> Option<usize> {
+    pub(crate) fn line_for(&self, difference: &impl Fields) -> Option<usize> {
         let holds = |(field, pattern): &(String, String)| {
-            if field == "lines" {
-                let both = difference.theirs.lines().skip(1);
-                let mut both = both.chain(difference.ours.lines().skip(1));
-                return both.all(|line| matches(pattern, line));
-            }
-            let text = match field.as_str() {
-                "operation" => difference.operation,
-                "what" => difference.what,
-                "theirs" => &difference.theirs,
-                "ours" => &difference.ours,
-                _ => &difference.request,
-            };
-            matches(pattern, text)
+            difference.fits(field, &|text| matches(pattern, text))
         };
         let line = self
             .lines

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{self, Write as _};
 
+use crate::accepted::Fields;
 use crate::conversation::{Answer, Attributes};
 
 /// Attributes that each server sets for itself: that they are there is compared, not their values.
@@ -41,6 +42,26 @@ pub(crate) struct Difference {
     pub(crate) theirs: String,
     pub(crate) ours: String,
     pub(crate) request: String,
+}
+
+impl Fields for Difference {
+    const NAMES: &'static [&'static str] =
+        &["operation", "what", "theirs", "ours", "request", "lines"];
+
+    /// `lines` are those that only one of the answers has; all must fit.
+    fn fits(&self, field: &str, is_match: &dyn Fn(&str) -> bool) -> bool {
+        match field {
+            "operation" => is_match(self.operation),
+            "what" => is_match(self.what),
+            "theirs" => is_match(&self.theirs),
+            "ours" => is_match(&self.ours),
+            "lines" => {
+                let theirs = self.theirs.lines().skip(1);
+                theirs.chain(self.ours.lines().skip(1)).all(is_match)
+            }
+            _ => is_match(&self.request),
+        }
+    }
 }
 
 impl Difference {

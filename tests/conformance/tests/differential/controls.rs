@@ -53,7 +53,7 @@ impl Control {
     }
 }
 
-fn fixed(oid: &str, critical: bool, value: Option<Vec<u8>>) -> Control {
+pub(crate) fn fixed(oid: &str, critical: bool, value: Option<Vec<u8>>) -> Control {
     Control::Fixed {
         oid: oid.to_owned(),
         critical,

@@ -20,10 +20,11 @@ const RESPONSE_MAX: usize = 64 << 20;
 const PAGES_MAX: usize = 200;
 const PAGED_RESULTS: &str = "1.2.840.113556.1.4.319";
 const SORT_RESPONSE: &str = "1.2.840.113556.1.4.474";
+const PASSWORD_POLICY: &str = "1.3.6.1.4.1.42.2.27.8.5.1";
 const READ_ENTRY: [&str; 2] = ["1.3.6.1.1.13.1", "1.3.6.1.1.13.2"];
 
-/// Attributes of an entry with their values, names in small letters.
-pub(crate) type Attributes = BTreeMap<String, BTreeSet<Vec<u8>>>;
+/// Attributes of an entry with their values in the order of the answer, names in small letters.
+pub(crate) type Attributes = BTreeMap<String, Vec<Vec<u8>>>;
 
 /// The answer of a server.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -57,6 +58,12 @@ impl Clients {
         }
     }
 
+    /// Closes the connections of sessions.
+    pub(crate) fn end_sessions(&mut self) {
+        self.connections
+            .retain(|who, _| !matches!(who, Requester::Session(_)));
+    }
+
     /// Returns true if the server listens.
     pub(crate) fn is_alive(&self) -> bool {
         TcpStream::connect(self.address).is_ok()
@@ -73,8 +80,8 @@ impl Clients {
     }
 
     fn converse(&mut self, request: &Request) -> Option<Answer> {
-        // A bind changes the identity, so it has a separate connection.
-        if request.operation == "bind" {
+        // A bind changes the identity, so it has a separate connection, except in a session.
+        if request.operation == "bind" && !matches!(request.who, Requester::Session(_)) {
             return Connection::open(self.address)?.converse(request);
         }
         let who = request.who;
@@ -110,7 +117,7 @@ impl Connection {
     fn bound(address: SocketAddr, who: Requester) -> Option<Connection> {
         let mut connection = Connection::open(address)?;
         let (dn, password) = match who {
-            Requester::Anonymous => return Some(connection),
+            Requester::Anonymous | Requester::Session(_) => return Some(connection),
             Requester::User => (USER_DN, USER_PASSWORD),
             Requester::Root => (ROOT_DN, ROOT_PASSWORD),
         };
@@ -306,8 +313,27 @@ fn said_by(oid: &str, value: &[u8]) -> (String, Option<Vec<u8>>) {
             }
             (format!("{dn} {lines:?}"), None)
         }
+        PASSWORD_POLICY => (password_policy(&inner(value)), None),
         _ => (value.escape_ascii().to_string(), None),
     }
+}
+
+/// Returns warning and error of the password policy response.
+fn password_policy(parts: &[u8]) -> String {
+    let number = |octets: &[u8]| {
+        octets
+            .iter()
+            .fold(0u64, |all, octet| all << 8 | u64::from(*octet))
+    };
+    let mut said = Vec::new();
+    for (tag, content) in elements(parts) {
+        match (tag, elements(content).first()) {
+            (0xa0, Some((0x80, seconds))) => said.push(format!("expires in {}", number(seconds))),
+            (0xa0, Some((0x81, logins))) => said.push(format!("{} grace logins", number(logins))),
+            _ => said.push(format!("error {}", number(content))),
+        }
+    }
+    said.join(", ")
 }
 
 fn text(octets: impl AsRef<[u8]>) -> String {

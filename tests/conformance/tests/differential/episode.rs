@@ -12,7 +12,7 @@ use crate::conversation::{Answer, Clients};
 use crate::filters::Filter;
 use crate::names::Name;
 use crate::requests::{Effect, Generator, Request, Requester};
-use crate::servers::Server;
+use crate::servers::{Server, Setup};
 
 /// Entries at the beginning, and requests.
 const ENTRIES: usize = 12;
@@ -87,8 +87,9 @@ impl fmt::Display for Counts {
 impl Duel {
     /// Starts both servers with their files in folders of that name.
     pub(crate) fn start(scratch: &Scratch, folder: &str) -> Duel {
-        let reference = Server::slapd(&scratch.join(&format!("{folder}-slapd")));
-        let tested = Server::tested(&scratch.join(&format!("{folder}-ours")));
+        let setup = Setup::plain();
+        let reference = Server::slapd(&scratch.join(&format!("{folder}-slapd")), &setup);
+        let tested = Server::tested(&scratch.join(&format!("{folder}-ours")), &setup);
         Duel {
             is_verbose: false,
             differences: Vec::new(),

@@ -29,6 +29,7 @@ mod conversation;
 mod episode;
 mod filters;
 mod names;
+mod overlays;
 mod requests;
 mod servers;
 mod values;
@@ -38,6 +39,7 @@ use std::collections::BTreeMap;
 use fulgurite_testkit::{Scratch, quick_or_long, seed};
 
 use accepted::Accepted;
+use compare::Difference;
 use episode::Duel;
 
 /// Differences printed in full.
@@ -46,7 +48,7 @@ const SHOWN: usize = 200;
 #[test]
 fn random_operations_get_the_same_answers() {
     let scratch = Scratch::new("differential");
-    let accepted = Accepted::read();
+    let accepted = Accepted::read::<Difference>(include_str!("accepted.txt"));
     let mut duel = Duel::start(&scratch, "first");
     if let Some(episode) = number("FULGURITE_DIFF_EPISODE") {
         duel.is_verbose = true;
@@ -92,7 +94,7 @@ fn random_operations_get_the_same_answers() {
     );
 }
 
-fn number(variable: &str) -> Option<usize> {
+pub(crate) fn number(variable: &str) -> Option<usize> {
     let text = std::env::var(variable).ok()?;
     Some(
         text.parse()

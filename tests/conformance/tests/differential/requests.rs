@@ -16,6 +16,8 @@ pub(crate) enum Requester {
     Anonymous,
     User,
     Root,
+    /// A connection whose identity changes with its binds.
+    Session(u8),
 }
 
 /// One request.

@@ -20,7 +20,7 @@ pub(crate) const USER_PASSWORD: &str = "ada secret";
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The first content of both databases.
-const DATA: &str = "\
+pub(crate) const DATA: &str = "\
 dn: dc=example,dc=org
 objectClass: organization
 objectClass: dcObject
@@ -104,6 +104,27 @@ access to *
   by anonymous read
 ";
 
+/// The files with which both servers begin.
+pub(crate) struct Setup {
+    /// Returns slapd.conf; given are Debian's files and the folder of the databases.
+    pub(crate) configuration: fn(&Path, &Path) -> String,
+    /// Folders of databases, below that of all.
+    pub(crate) databases: Vec<String>,
+    /// The content of the first database.
+    pub(crate) ldif: String,
+}
+
+impl Setup {
+    /// One database without overlays but sssvlv.
+    pub(crate) fn plain() -> Setup {
+        Setup {
+            configuration: text,
+            databases: Vec::new(),
+            ldif: DATA.to_owned() + &everything(),
+        }
+    }
+}
+
 /// A server of this test; it ends with the value.
 pub(crate) struct Server {
     process: Child,
@@ -112,7 +133,7 @@ pub(crate) struct Server {
 
 impl Server {
     /// Debian's slapd from `build/slapd`.
-    pub(crate) fn slapd(folder: &Path) -> Server {
+    pub(crate) fn slapd(folder: &Path, setup: &Setup) -> Server {
         let root = slapd_root();
         let library = fs::read_dir(root.join("usr/lib"))
             .expect("slapd's libraries")
@@ -125,29 +146,37 @@ impl Server {
             command.env("LD_LIBRARY_PATH", &library);
             command
         };
-        Self::start(folder, &root, command)
+        Self::start(folder, setup, &root, command)
     }
 
     /// The server under test: ours, unless the test itself is tested.
-    pub(crate) fn tested(folder: &Path) -> Server {
+    pub(crate) fn tested(folder: &Path, setup: &Setup) -> Server {
         if std::env::var("FULGURITE_TEST_PEERS").as_deref() == Ok("slapd") {
-            return Self::slapd(folder);
+            return Self::slapd(folder, setup);
         }
         let command = |tool: &str| {
             let mut command = Command::new(fulgurite_conformance::program());
             command.arg(tool);
             command
         };
-        Self::start(folder, &slapd_root(), command)
+        Self::start(folder, setup, &slapd_root(), command)
     }
 
-    fn start(folder: &Path, root: &Path, command: impl Fn(&str) -> Command) -> Server {
+    fn start(
+        folder: &Path,
+        setup: &Setup,
+        root: &Path,
+        command: impl Fn(&str) -> Command,
+    ) -> Server {
         let data = folder.join("data");
         fs::create_dir_all(&data).expect("make the folder");
+        for database in &setup.databases {
+            fs::create_dir(data.join(database)).expect("make the folder of a database");
+        }
         let configuration = folder.join("slapd.conf");
-        fs::write(&configuration, text(root, &data)).expect("write slapd.conf");
+        fs::write(&configuration, (setup.configuration)(root, &data)).expect("write slapd.conf");
         let ldif = folder.join("data.ldif");
-        fs::write(&ldif, DATA.to_owned() + &everything()).expect("write the data");
+        fs::write(&ldif, &setup.ldif).expect("write the data");
         let mut load = command("slapadd");
         load.args(["-q", "-f"])
             .arg(&configuration)
