@@ -420,7 +420,9 @@ impl<'d> DatabaseSearch<'d> {
             match next {
                 ScanStep::Entry(entry) => {
                     let outcome = match &output.sync {
-                        None => self.candidate((view, &entry), self.scan.is_exact(), output, out)?,
+                        None => {
+                            self.candidate((view, &entry), self.scan.is_exact(), output, out)?
+                        }
                         Some(_) => self.candidate_in_order(view, &entry, output, out)?,
                     };
                     match outcome {

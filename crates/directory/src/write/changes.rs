@@ -157,7 +157,8 @@ pub(crate) fn apply(
     Ok(())
 }
 
-fn count(operation: ModifyOperation, values: usize) -> OpResult {
+/// Checks the number of values of a change.
+pub(crate) fn count(operation: ModifyOperation, values: usize) -> OpResult {
     let text = match (operation, values) {
         (ModifyOperation::Add, 0) => "modify/add operation requires values",
         (ModifyOperation::Increment, 0) => "modify/increment operation requires value",

@@ -43,7 +43,10 @@ fn mutated(random: &mut Random, text: &[u8]) -> Vec<u8> {
 fn cookie(random: &mut Random, newest: &str) -> Vec<u8> {
     let seeds = [
         format!("rid=001,csn={newest}"),
-        format!("rid=001,sid=00f,csn={newest};{}", newest.replace("#001#", "#002#")),
+        format!(
+            "rid=001,sid=00f,csn={newest};{}",
+            newest.replace("#001#", "#002#")
+        ),
         format!("rid=999,csn=20200101000000.000000Z#000000#001#000000,delcsn={newest}"),
         "rid=001".to_owned(),
         String::new(),
@@ -162,7 +165,9 @@ fn kind(random: &mut Random) -> LoggedKind {
     let changes = attributes(random);
     let mut modified = |changes: Vec<ContentAttribute>| -> Vec<_> {
         let changes = changes.into_iter();
-        changes.map(|change| (*random.pick(&kinds), change)).collect()
+        changes
+            .map(|change| (*random.pick(&kinds), change))
+            .collect()
     };
     let changes = modified(changes);
     match random.below(4) {

@@ -65,7 +65,11 @@ fn a_first_refresh_names_parents_first() {
     let unit = "ou=new,dc=example,dc=com";
     let inner = format!("ou=inner,{unit}");
     for name in [unit, &inner] {
-        world.add(&world.root(), name, &[("objectClass", "organizationalUnit")]);
+        world.add(
+            &world.root(),
+            name,
+            &[("objectClass", "organizationalUnit")],
+        );
     }
     rename(&world, PEOPLE, "ou=people", Some(&inner));
     for scope in [Scope::Subtree, Scope::Children] {
@@ -79,7 +83,11 @@ fn a_first_refresh_names_parents_first() {
         assert_equal(&world, &wanted, &consumer, "first");
         let at = |name: &str| consumer.seen.iter().position(|seen| seen.ends_with(name));
         let people = format!("Add ou=people,{inner}");
-        assert!(at(&format!("Add {inner}")) < at(&people), "{:?}", consumer.seen);
+        assert!(
+            at(&format!("Add {inner}")) < at(&people),
+            "{:?}",
+            consumer.seen
+        );
         assert!(at(&people).is_some());
     }
 }

@@ -22,7 +22,10 @@ fn settings(has_log: bool) -> Syncrepl {
 
 /// Returns bytes that are nearly a cookie.
 fn cookie() -> impl Strategy<Value = Vec<u8>> {
-    let seed = format!("rid=007,sid=001,csn={CSN};{},delcsn={CSN}", CSN.replace("#001#", "#002#"));
+    let seed = format!(
+        "rid=007,sid=001,csn={CSN};{},delcsn={CSN}",
+        CSN.replace("#001#", "#002#")
+    );
     let edits = proptest::collection::vec((0..seed.len(), any::<u8>(), 0..4_u8), 0..4);
     edits.prop_map(move |edits| {
         let mut bytes = seed.clone().into_bytes();
@@ -32,7 +35,11 @@ fn cookie() -> impl Strategy<Value = Vec<u8>> {
                 0 => bytes.truncate(at),
                 1 => bytes.insert(at, byte),
                 2 => bytes.extend_from_within(..at),
-                _ => bytes.iter_mut().skip(at).take(1).for_each(|held| *held = byte),
+                _ => bytes
+                    .iter_mut()
+                    .skip(at)
+                    .take(1)
+                    .for_each(|held| *held = byte),
             }
         }
         bytes
@@ -63,7 +70,11 @@ fn sync_info() -> impl Strategy<Value = Vec<u8>> {
         let len = bytes.len().max(1);
         for edit in 0..usize::from(edits) {
             let at = (usize::from(at) + edit * 7) % len;
-            bytes.iter_mut().skip(at).take(1).for_each(|held| *held = byte);
+            bytes
+                .iter_mut()
+                .skip(at)
+                .take(1)
+                .for_each(|held| *held = byte);
         }
         bytes
     })
@@ -74,7 +85,10 @@ fn sync_info() -> impl Strategy<Value = Vec<u8>> {
 enum Sent {
     Info(Vec<u8>),
     Bytes(Vec<u8>),
-    Entry { state: Vec<u8>, modification: Vec<u8> },
+    Entry {
+        state: Vec<u8>,
+        modification: Vec<u8>,
+    },
     Done(Vec<u8>, u32),
 }
 
@@ -108,7 +122,10 @@ fn sent() -> impl Strategy<Value = Sent> {
             state,
             modification
         }),
-        (bytes(), prop_oneof![Just(0), Just(53), Just(4096), any::<u32>()])
+        (
+            bytes(),
+            prop_oneof![Just(0), Just(53), Just(4096), any::<u32>()]
+        )
             .prop_map(|(value, code)| Sent::Done(value, code)),
     ]
 }

@@ -53,7 +53,10 @@ impl Play {
 
     /// Returns the number of the search under way.
     pub(super) fn search_id(&self) -> MessageId {
-        self.consumer.search.as_ref().map_or(self.search, |search| search.id)
+        self.consumer
+            .search
+            .as_ref()
+            .map_or(self.search, |search| search.id)
     }
 
     fn request(&mut self) -> (MessageId, Vec<u8>) {

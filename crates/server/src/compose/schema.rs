@@ -108,7 +108,9 @@ fn indexes_log(database: &Database) -> bool {
     let mut indexes = database.storage.indexes.iter();
     indexes.any(|index| {
         let names = ["reqStart", "reqEnd", "reqResult", "reqDN", "reqEntryUUID"];
-        names.iter().any(|name| index.attribute.eq_ignore_ascii_case(name))
+        names
+            .iter()
+            .any(|name| index.attribute.eq_ignore_ascii_case(name))
     })
 }
 

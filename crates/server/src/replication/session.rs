@@ -261,7 +261,9 @@ impl<'l> Session<'l> {
         // A change of the definitions looks for entries that use them, and must see these.
         let (directory, definitions) = self.source.newest_for_changes();
         if self.is_outdated() {
-            return Err(Trouble::Connection("the configuration has changed".to_owned()));
+            return Err(Trouble::Connection(
+                "the configuration has changed".to_owned(),
+            ));
         }
         let report = directory.apply_content(&self.task.store, &mut self.content, &changes);
         drop(definitions);

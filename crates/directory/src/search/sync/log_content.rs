@@ -154,9 +154,9 @@ impl<'d> LogContent<'d> {
             };
             self.worked += 1;
             // Records that came out of order would look old to the consumer.
-            let record = view.change(position)?.filter(|record| {
-                !record.is_unordered && record.kind != ChangeKind::Loaded
-            });
+            let record = view
+                .change(position)?
+                .filter(|record| !record.is_unordered && record.kind != ChangeKind::Loaded);
             let Some(record) = record else {
                 return Ok(SyncProgress::End(refresh_required()));
             };

@@ -50,21 +50,26 @@ struct Planned<'a, 'd> {
 
 /// Returns true if the ordinary messages of a batch would not do.
 ///
-/// They do if each renamed entry takes those below it along at the consumer, and if no other entry
-/// of the batch has had a name of it, or one below.
+/// They do if the consumer has the whole tree. Else each renamed entry has to take those below it
+/// along at the consumer, and no other entry of the batch may have had its name, or one below.
 pub(super) fn is_needed<'d>(
     batch: &Batch,
     content: &mut Content<'d>,
     view: &View<'d>,
 ) -> Result<bool, StoreError> {
     let moved = moved(batch, content);
-    if !moved.iter().any(|is_moved| *is_moved) {
+    if content.is_whole || !moved.iter().any(|is_moved| *is_moved) {
         return Ok(false);
     }
     if names_meet(batch, &moved) {
         return Ok(true);
     }
-    for (entry, _) in batch.entries.iter().zip(&moved).filter(|(_, moved)| **moved) {
+    for (entry, _) in batch
+        .entries
+        .iter()
+        .zip(&moved)
+        .filter(|(_, moved)| **moved)
+    {
         let has_children = is_there(entry, content, view)? && view.has_children(entry.id)?;
         if has_children && !takes_along(entry, content, view)? {
             return Ok(true);
@@ -95,16 +100,23 @@ fn names_meet(batch: &Batch, moved: &[bool]) -> bool {
             }
         }
     }
-    batch.entries.iter().flat_map(|entry| &entry.names).any(|name| {
-        let mut above = name.parent();
-        while let Some(ancestor) = above.filter(|ancestor| !ancestor.is_root()) {
-            if holders.get(ancestor.normal()).is_some_and(|(_, moved)| *moved) {
-                return true;
+    batch
+        .entries
+        .iter()
+        .flat_map(|entry| &entry.names)
+        .any(|name| {
+            let mut above = name.parent();
+            while let Some(ancestor) = above.filter(|ancestor| !ancestor.is_root()) {
+                if holders
+                    .get(ancestor.normal())
+                    .is_some_and(|(_, moved)| *moved)
+                {
+                    return true;
+                }
+                above = ancestor.parent();
             }
-            above = ancestor.parent();
-        }
-        false
-    })
+            false
+        })
 }
 
 /// Returns true if the view has the entry: its id may be that of a newer one.
@@ -158,7 +170,12 @@ impl Rearrangement {
                 Move::Enter { uuid, id, .. } => planned.enter(uuid, id)?,
             }
         }
-        for (entry, _) in batch.entries.iter().zip(&moved).filter(|(_, moved)| **moved) {
+        for (entry, _) in batch
+            .entries
+            .iter()
+            .zip(&moved)
+            .filter(|(_, moved)| **moved)
+        {
             if is_there(entry, planned.content, view)? {
                 planned.move_tree(entry.id)?;
             }

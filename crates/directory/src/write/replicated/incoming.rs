@@ -14,13 +14,22 @@ impl Applier<'_, '_> {
         let dn = self.name_of(&given.dn)?;
         let mut entry = Entry::new(dn);
         for attribute in &given.attributes {
-            if let Some(attribute) = self.attribute(attribute)? {
-                entry.attributes.push(attribute);
+            let Some(attribute) = self.attribute(attribute)? else {
+                continue;
+            };
+            // A record has each attribute once, whatever a provider sends.
+            match entry.attribute_mut(&attribute.description) {
+                Some(held) => held.values.extend(attribute.values),
+                None => entry.attributes.push(attribute),
             }
         }
         let uuid = uuid::Uuid::from_bytes(given.uuid).hyphenated().to_string();
         let types = &self.core.types;
-        match entry.attributes.iter_mut().find(|held| held.description == types.entry_uuid) {
+        match entry
+            .attributes
+            .iter_mut()
+            .find(|held| held.description == types.entry_uuid)
+        {
             Some(held) => held.values = vec![uuid.into_bytes()],
             None => entry.set(&types.entry_uuid, vec![uuid.into_bytes()]),
         }

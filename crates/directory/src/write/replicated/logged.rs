@@ -82,6 +82,9 @@ impl Applier<'_, '_> {
         let schema = &self.core.schema;
         let mut resolved = Vec::with_capacity(list.len());
         for (operation, attribute) in list {
+            if changes::count(*operation, attribute.values.len()).is_err() {
+                return lost(&entry.dn, "a change with a wrong number of values");
+            }
             if let Some(attribute) = self.logged_attribute(attribute)? {
                 resolved.push(Change {
                     operation: *operation,
