@@ -206,8 +206,8 @@ choice! {
 }
 
 impl Syncrepl {
-    /// Returns the attributes to ask for: those of the settings, and with them, as in slapd, those
-    /// that no copy can do without.
+    /// Returns the attributes to ask for: those of the settings, and as in slapd those that each
+    /// copy needs.
     #[must_use]
     pub fn copied_attributes(&self) -> Vec<String> {
         const CLASS: &str = "structuralObjectClass";

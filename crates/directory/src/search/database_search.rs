@@ -10,6 +10,7 @@
 
 mod entry_controls;
 mod lists;
+mod refresh_order;
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -547,48 +548,6 @@ impl<'d> DatabaseSearch<'d> {
             }
         }
         Ok(None)
-    }
-
-    /// Does the same as [`candidate`](Self::candidate) in a full refresh, where parents come
-    /// first. Candidates come by ids, and an entry that has moved may have a greater one above it.
-    #[cold]
-    fn candidate_in_order(
-        &mut self,
-        view: &View<'d>,
-        entry: &EntryView<'_>,
-        output: &mut Output,
-        out: &mut Vec<u8>,
-    ) -> Result<CandidateOutcome, StoreError> {
-        let Some(refresh) = &mut output.sync else {
-            return Ok(CandidateOutcome::Skipped);
-        };
-        if refresh.came_early(entry.id()) {
-            return Ok(CandidateOutcome::Skipped);
-        }
-        let (top, scope) = (self.base.base, self.base.scope);
-        let has_above = self.regions.len() == 1 && entry.id() != top;
-        let mut next = match scope {
-            Scope::Subtree | Scope::Children if has_above => entry.parent(),
-            _ => None,
-        };
-        let mut early = Vec::new();
-        while let Some(id) = next.filter(|id| scope == Scope::Subtree || *id != top) {
-            if id < entry.id() || !refresh.comes_early(id) {
-                break;
-            }
-            early.push(id);
-            next = if id == top { None } else { view.parent(id)? };
-        }
-        while let Some(id) = early.pop() {
-            let Some(above) = view.entry(id)? else {
-                continue;
-            };
-            let outcome = self.candidate((view, &above), false, output, out)?;
-            if let CandidateOutcome::End(_) = outcome {
-                return Ok(outcome);
-            }
-        }
-        self.candidate((view, entry), self.scan.is_exact(), output, out)
     }
 
     /// Tests one candidate and passes it to the output if it matches. With `exact` the plan

@@ -482,8 +482,8 @@ fn random_history(seed: u64, wanted: &Wanted) {
                 task = None;
             }
         }
-        // A first refresh moves no entry whose number has not changed, and a part of the tree may
-        // lack the one above it that has.
+        // A first refresh moves no entry whose number has not changed. A part of the tree may lack
+        // the entry above, whose number has.
         if (wanted.is_everything() || poller.cookie.is_some()) && random.chance(30) {
             break_off(&world, wanted, &mut poller, &mut random);
         }

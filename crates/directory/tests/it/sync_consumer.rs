@@ -62,8 +62,8 @@ pub(crate) struct Consumer {
     /// The entries named in this refresh.
     pub(crate) named: BTreeSet<Uuid>,
     pub(crate) is_refreshing: bool,
-    /// True in the first refresh. If an earlier one broke off, a newcomer takes the name of an entry
-    /// that this one has not told yet, as at slapd.
+    /// True in the first refresh. An earlier one may have broken off. As at slapd, a newcomer then
+    /// takes the name of an entry that has not come yet.
     pub(crate) is_first: bool,
     /// Texts of the messages, for failures and for tests of their order.
     pub(crate) seen: Vec<String>,

@@ -111,8 +111,8 @@ impl<'l> Session<'l> {
         self.task.stop.load(Ordering::Relaxed)
     }
 
-    /// Returns true if the configuration has another schema now, so that names are resolved anew, or
-    /// another consumer.
+    /// Returns true if the configuration has another schema now, or another consumer. Names are
+    /// resolved anew then.
     fn is_outdated(&self) -> bool {
         let directory = self.source.newest();
         let database = directory.database_at(&self.task.store);

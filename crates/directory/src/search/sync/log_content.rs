@@ -78,8 +78,8 @@ impl<'d> LogContent<'d> {
     /// Begins the search.
     ///
     /// # Errors
-    /// e-syncRefreshRequired for a consumer that lacks more than the log has, and
-    /// unwillingToPerform for one that knows more, or for the logs of several databases.
+    /// e-syncRefreshRequired for a consumer that lacks more than the log has. unwillingToPerform
+    /// for one that knows more, or for the logs of several databases.
     pub(crate) fn begin(
         core: &'d Core,
         log: &'d AccessLog,
