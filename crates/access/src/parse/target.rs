@@ -9,6 +9,10 @@ use crate::names::{NameSet, Style};
 use crate::pattern::Pattern;
 use crate::rule::{AttributeSet, Target, ValueTest};
 
+/// The refusal of selectors that came with OpenLDAP 2.7.
+const OF_2_7: &str = "op= and control= of OpenLDAP 2.7 are not supported: select by dn, filter= and attrs=, \
+     and the kinds of operations by the rights after \"by\"";
+
 impl Parser<'_> {
     pub(super) fn target(&mut self) -> ParseResult<Target> {
         let mut names = None;
@@ -63,6 +67,7 @@ impl Parser<'_> {
                     })?;
                     target.value = Some(self.value(&keyed, attribute)?);
                 }
+                "op" | "control" => return Err(error_at(word.at, OF_2_7)),
                 _ => return Err(error_at(word.at, expected)),
             }
         }

@@ -30,3 +30,16 @@ fn rules_are_accepted_and_refused_as_by_slapd() {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
+
+#[test]
+fn selectors_of_a_later_release_are_refused_by_name() {
+    let schema = Arc::new(SchemaBuilder::standard().build().expect("a schema"));
+    for text in ["to op=add by * read", "to attrs=cn control=1.2.3 by * read"] {
+        let parsed = Rules::parse(&schema, [&RuleText::from(text)], WithoutRules::default());
+        let error = parsed.expect_err("refused").to_string();
+        assert!(
+            error.contains("op= and control= of OpenLDAP 2.7"),
+            "{error}"
+        );
+    }
+}
