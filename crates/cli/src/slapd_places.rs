@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use fulgurite_config::{ConfigError, Layer, Settings};
+use fulgurite_config::{ConfigError, Layer, Settings, Survey};
 
 /// Configuration directories: Debian's, and those of other systems.
 const CONFIG_DIRS: [&str; 2] = ["/etc/ldap/slapd.d", "/etc/openldap/slapd.d"];
@@ -20,6 +20,17 @@ pub(crate) fn layer_at(place: &Path) -> Result<Layer, ConfigError> {
     } else {
         Layer::from_slapd_conf(place)
     }
+}
+
+/// Does the same, and takes databases of the backends hdb and bdb.
+///
+/// # Errors
+/// As [`layer_at`].
+pub(crate) fn old_layer_at(place: &Path) -> Result<Layer, ConfigError> {
+    layer_at(place).or_else(|error| match Survey::of(place) {
+        Ok(survey) if survey.refusals.is_empty() => Ok(survey.layer),
+        _ => Err(error),
+    })
 }
 
 /// Returns the configuration that slapd would use without a flag: a directory, or else a file.
@@ -49,7 +60,7 @@ fn with_database<'p>(
 ) -> Option<PathBuf> {
     let wanted = directory.canonicalize().ok()?;
     for place in places.filter(|place| place.exists()) {
-        match layer_at(place).and_then(Settings::new) {
+        match old_layer_at(place).and_then(Settings::new) {
             Ok(settings) => {
                 let mut directories = settings.stores().filter_map(|store| store.directory().ok());
                 if directories.any(|one| one.canonicalize().is_ok_and(|one| one == wanted)) {

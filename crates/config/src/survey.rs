@@ -33,7 +33,7 @@ mod tests {
 
     const TEXT: &str = "database mdb\nsuffix dc=a\ndirectory /a\noverlay dds\n\
         dds-max-ttl 1\nnosuch 1\nindex cn eq\nsizelimit few\n\
-        database hdb\nsuffix dc=b\ncachesize 5\n\
+        database ldbm\nsuffix dc=b\ncachesize 5\n\
         database mdb\nsuffix dc=c\ndirectory /c\nnosuch 2\n";
 
     fn lines(survey: &Survey) -> Vec<String> {
@@ -58,7 +58,7 @@ mod tests {
             "4: overlay \"dds\" is not built in",
             "6: unknown directive <nosuch>",
             "8: ",
-            "9: <database> failed init (hdb)",
+            "9: <database> failed init (ldbm)",
             // Directives of what is refused are refused with it.
             "15: unknown directive <nosuch>",
         ];
@@ -95,17 +95,93 @@ mod tests {
             "dn: olcOverlay={0}dds\nolcDDSmaxTtl: 1\n",
         );
         write(
-            "cn=config/olcDatabase={2}hdb.ldif",
-            "dn: olcDatabase={2}hdb\nolcSuffix: dc=b\nolcDbDirectory: /b\n",
+            "cn=config/olcDatabase={2}ldbm.ldif",
+            "dn: olcDatabase={2}ldbm\nolcSuffix: dc=b\nolcDbDirectory: /b\n",
         );
         let survey = Survey::of(folder.path()).unwrap();
         let said = lines(&survey);
         assert_eq!(said.len(), 4, "{:?}", survey.refusals);
-        let parts = ["olcNoSuch", "dds", "(hdb)"];
+        let parts = ["olcNoSuch", "dds", "(ldbm)"];
         for part in parts {
             assert!(said.iter().any(|text| text.contains(part)), "{said:?}");
         }
         let settings = Settings::new(survey.layer).unwrap();
         assert_eq!(settings.stores().count(), 1);
+    }
+
+    #[test]
+    fn databases_of_hdb_and_bdb_are_taken() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("slapd.conf");
+        let text = "moduleload back_hdb\nbackend hdb\ndatabase hdb\nsuffix dc=b\ndirectory /b\n\
+            cachesize 5\ndbconfig set_cachesize 0 268435456 1\ncheckpoint 512 30\nindex cn eq\n\
+            database bdb\nsuffix dc=c\ndirectory /c\ndbpagesize id2entry 16\n\
+            database mdb\nsuffix dc=d\ndirectory /d\ncachesize 5\n";
+        std::fs::write(&file, text).unwrap();
+        let survey = Survey::of(&file).unwrap();
+        let said = lines(&survey);
+        assert_eq!(said.len(), 1, "{said:?}");
+        assert!(
+            said[0].starts_with("16: unknown directive <cachesize>"),
+            "{said:?}"
+        );
+        let settings = Settings::new(survey.layer).unwrap();
+        assert!(
+            !settings.notes.iter().any(|note| note.warning),
+            "{:?}",
+            settings.notes
+        );
+        let suffixes = settings
+            .stores()
+            .map(|store| store.suffix().unwrap().to_owned());
+        assert_eq!(suffixes.collect::<Vec<_>>(), ["dc=b", "dc=c", "dc=d"]);
+        assert_eq!(settings.first_store().unwrap().indexes().len(), 1);
+        // A server does not take them.
+        assert!(Layer::from_slapd_conf(&file).is_err());
+
+        let write = |name: &str, text: &str| {
+            let path = folder.path().join("slapd.d").join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        };
+        write("cn=config.ldif", "dn: cn=config\nobjectClass: olcGlobal\n");
+        write(
+            "cn=config/olcDatabase={1}hdb.ldif",
+            "dn: olcDatabase={1}hdb\nobjectClass: olcHdbConfig\nolcSuffix: dc=b\nolcDbDirectory: \
+             /b\nolcDbConfig: {0}set_cachesize 0 268435456 1\nolcDbCacheSize: 1000\n\
+             olcDbPageSize: id2entry 16\nolcDbIndex: cn eq\nolcDbShmKey: 0\n",
+        );
+        let survey = Survey::of(&folder.path().join("slapd.d")).unwrap();
+        assert!(survey.refusals.is_empty(), "{:?}", survey.refusals);
+        let settings = Settings::new(survey.layer).unwrap();
+        assert_eq!(settings.first_store().unwrap().indexes().len(), 1);
+    }
+
+    #[test]
+    fn a_restriction_of_a_later_release_is_never_ignored() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: &str| {
+            let path = folder.path().join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(&path, text).unwrap();
+            path
+        };
+        let file = "database mdb\nsuffix dc=a\ndirectory /a\nrestrictop add 1.2.3\n";
+        let file = write("slapd.conf", file);
+        let of_file = Layer::from_slapd_conf(&file).unwrap_err();
+        write(
+            "d/cn=config.ldif",
+            "dn: cn=config\nobjectClass: olcGlobal\n",
+        );
+        write(
+            "d/cn=config/olcDatabase={1}mdb.ldif",
+            "dn: olcDatabase={1}mdb\nolcSuffix: dc=a\nolcDbDirectory: /a\nolcRestrictOp: add\n",
+        );
+        let of_directory = Layer::from_config_dir(&folder.path().join("d")).unwrap_err();
+        for error in [of_file, of_directory] {
+            let text = error.to_string();
+            let advice = "of OpenLDAP 2.7 and not supported: <restrict> refuses whole operations";
+            assert!(text.contains(advice), "{text}");
+        }
     }
 }

@@ -20,6 +20,19 @@ pub struct Attribute {
     pub values: Vec<Vec<u8>>,
 }
 
+/// One entry.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// Its id.
+    pub id: u64,
+    /// The id of its parent; 0 for a topmost entry.
+    pub parent: u64,
+    /// Its name.
+    pub name: String,
+    /// Its attributes, operational ones included, in their order.
+    pub attributes: Vec<Attribute>,
+}
+
 const HEADER_WORDS: usize = 4;
 const WORD_LEN: usize = 4;
 const TOP: u32 = 1 << 31;

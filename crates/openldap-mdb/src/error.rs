@@ -1,4 +1,4 @@
-//! Errors of reading a database of the mdb backend.
+//! Errors of reading a database.
 
 use std::path::PathBuf;
 
@@ -31,6 +31,9 @@ pub enum OpenError {
         /// The engine's error.
         source: fulgurite::Error,
     },
+    /// A database of hdb or bdb cannot be read.
+    #[error(transparent)]
+    Bdb(#[from] BdbError),
     /// The table of attribute descriptions is damaged.
     #[error("{path}: the table of attribute descriptions is damaged at number {number}")]
     Attributes {
@@ -38,6 +41,51 @@ pub enum OpenError {
         path: PathBuf,
         /// The number.
         number: u32,
+    },
+}
+
+/// The reading of hdb's and bdb's databases failed.
+#[derive(Debug, Error)]
+pub enum BdbError {
+    /// The program that reads the files is not installed.
+    #[error(
+        "{path} is a database of slapd's old backends hdb and bdb. The program db5.3_dump reads it: install Debian's package db5.3-util. Or run on the old server: slapcat -b SUFFIX -l data.ldif, and load data.ldif with fulgurite slapadd"
+    )]
+    NoReader {
+        /// The directory of the database.
+        path: PathBuf,
+    },
+    /// A server has the files open, or has not closed them.
+    #[error(
+        "{path}: the old slapd has not closed the database. Stop slapd. If it does not run, start it and stop it once, so that it repairs the files"
+    )]
+    NotClosed {
+        /// The directory of the database.
+        path: PathBuf,
+    },
+    /// The files have changed while they were read.
+    #[error("{path}: the database has changed while it was read: stop slapd, and begin again")]
+    Changed {
+        /// The directory of the database.
+        path: PathBuf,
+    },
+    /// The system refuses.
+    #[error("{path}: {source}")]
+    System {
+        /// The file.
+        path: PathBuf,
+        /// The system's error.
+        source: std::io::Error,
+    },
+    /// The program that reads the files has failed, or prints another form.
+    #[error(
+        "{path}: db5.3_dump cannot read it: {reason}. Run on the old server: slapcat -b SUFFIX -l data.ldif, and load data.ldif with fulgurite slapadd"
+    )]
+    Dump {
+        /// The file.
+        path: PathBuf,
+        /// The reason.
+        reason: String,
     },
 }
 
@@ -64,6 +112,9 @@ pub enum EntryFault {
     /// The engine cannot read on.
     #[error(transparent)]
     Engine(#[from] fulgurite::Error),
+    /// The files of hdb or bdb cannot be read on.
+    #[error(transparent)]
+    Bdb(#[from] BdbError),
     /// The record is shorter than it claims, or its parts do not fit.
     #[error("its record is damaged: {0}")]
     Record(&'static str),

@@ -1,4 +1,5 @@
-//! Reads the databases of OpenLDAP's mdb backend, releases 2.4 to 2.6, directly from their files.
+//! Reads the databases of OpenLDAP. Those of the mdb backend, releases 2.4 to 2.6, are read
+//! directly, those of hdb and bdb through `db5.3_dump`.
 //!
 //! ```text
 //!   data.mdb, opened read-only, also while its server runs; one snapshot keeps everything consistent
@@ -7,6 +8,8 @@
 //!   id2e  id -> entry: attribute numbers, lengths, values
 //!   id2v  id, attribute number -> values of an attribute that has very many
 //!       \-----> Dump: one Entry after the other, in order of ids
+//!
+//!   id2entry.bdb, dn2id.bdb of a server that has ended     db5.3_dump --rows--> Dump
 //! ```
 //!
 //! This crate knows no schema: it returns names and values as they were written. Unreadable data is
@@ -17,12 +20,14 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::unwrap_used))]
 
+mod bdb;
 mod entry;
 mod error;
+mod mdb;
 mod names;
 mod source;
 mod words;
 
-pub use entry::Attribute;
+pub use entry::{Attribute, Entry};
 pub use error::{EntryFault, OpenError, ReadError};
-pub use source::{Dump, Entry, Source};
+pub use source::{Dump, Source};

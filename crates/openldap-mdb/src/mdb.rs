@@ -1,4 +1,4 @@
-//! A database that is read, and the dump of its entries.
+//! A database of the mdb backend that is read, and the dump of its entries.
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use fulgurite::{CustomOrder, Database, Environment, ReadTxn, Snapshot};
 
-use crate::entry::{Attribute, FieldValues, fields, outside_value};
+use crate::entry::{Attribute, Entry, FieldValues, fields, outside_value};
 use crate::error::{EntryFault, OpenError, ReadError};
 use crate::names::{Names, next_named};
 use crate::words::{id_of, u32_at};
@@ -16,26 +16,13 @@ use crate::words::{id_of, u32_at};
 const FAILURES_MAX: u32 = 1 << 16;
 
 /// A database of the mdb backend, open for reading.
-pub struct Source {
+pub(crate) struct MdbSource {
     env: Environment,
     path: PathBuf,
 }
 
-/// One entry.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
-    /// Its id.
-    pub id: u64,
-    /// The id of its parent; 0 for a topmost entry.
-    pub parent: u64,
-    /// Its name.
-    pub name: String,
-    /// Its attributes, operational ones included, in their order.
-    pub attributes: Vec<Attribute>,
-}
-
 /// The entries of one snapshot.
-pub struct Dump<'s> {
+pub(crate) struct MdbDump<'s> {
     txn: ReadTxn<'s>,
     databases: Databases,
     /// Attribute descriptions by number, from 1.
@@ -57,7 +44,7 @@ struct Databases {
     values: Option<Database>,
 }
 
-impl Source {
+impl MdbSource {
     /// Opens the database in a directory.
     ///
     /// It changes nothing except a reader slot in the lock file, which pins the snapshot. A server
@@ -65,13 +52,13 @@ impl Source {
     ///
     /// # Errors
     /// [`OpenError::Environment`].
-    pub fn open(path: &Path) -> Result<Source, OpenError> {
+    pub(crate) fn open(path: &Path) -> Result<MdbSource, OpenError> {
         let env = Environment::options().read_only(true).open(path);
         let env = env.map_err(|source| OpenError::Environment {
             path: path.to_owned(),
             source,
         })?;
-        Ok(Source {
+        Ok(MdbSource {
             env,
             path: path.to_owned(),
         })
@@ -81,7 +68,7 @@ impl Source {
     ///
     /// # Errors
     /// [`OpenError`].
-    pub fn dump(&self) -> Result<Dump<'_>, OpenError> {
+    pub(crate) fn dump(&self) -> Result<MdbDump<'_>, OpenError> {
         let engine = |source| OpenError::Engine {
             path: self.path.clone(),
             source,
@@ -109,7 +96,7 @@ impl Source {
             values: open("id2v")?,
         };
         let descriptions = self.descriptions(&txn, attributes)?;
-        Ok(Dump {
+        Ok(MdbDump {
             txn,
             databases,
             descriptions,
@@ -157,17 +144,16 @@ fn by_id_and_number(_: usize, a: &[u8], b: &[u8]) -> Ordering {
     parts(a).cmp(&parts(b))
 }
 
-impl Dump<'_> {
+impl MdbDump<'_> {
     /// Begins again with the first entry of the same snapshot.
-    pub fn rewind(&mut self) {
+    pub(crate) fn rewind(&mut self) {
         self.next = Some(1);
         self.failures = 0;
         self.orphans = None;
     }
 
     /// Returns the attribute descriptions that entries may have.
-    #[must_use]
-    pub fn descriptions(&self) -> &[String] {
+    pub(crate) fn descriptions(&self) -> &[String] {
         &self.descriptions
     }
 
@@ -175,23 +161,15 @@ impl Dump<'_> {
     ///
     /// # Errors
     /// [`EntryFault::Engine`].
-    pub fn len(&self) -> Result<u64, EntryFault> {
+    pub(crate) fn len(&self) -> Result<u64, EntryFault> {
         Ok(self.txn.stat(self.databases.entries)?.entries)
-    }
-
-    /// Returns true if there is no entry.
-    ///
-    /// # Errors
-    /// [`EntryFault::Engine`].
-    pub fn is_empty(&self) -> Result<bool, EntryFault> {
-        Ok(self.len()? == 0)
     }
 
     /// Returns the names of the topmost entries.
     ///
     /// # Errors
     /// [`ReadError`].
-    pub fn suffixes(&mut self) -> Result<Vec<String>, ReadError> {
+    pub(crate) fn suffixes(&mut self) -> Result<Vec<String>, ReadError> {
         let mut suffixes = Vec::new();
         let failed = |fault| ReadError {
             id: 0,
@@ -229,7 +207,7 @@ impl Dump<'_> {
     ///
     /// # Errors
     /// [`ReadError`].
-    pub fn next_entry(&mut self) -> Result<Option<Entry>, ReadError> {
+    pub(crate) fn next_entry(&mut self) -> Result<Option<Entry>, ReadError> {
         let Some(id) = self.next_id()? else {
             return self.next_orphan();
         };
@@ -382,17 +360,17 @@ impl Dump<'_> {
     }
 }
 
-impl std::fmt::Debug for Source {
+impl std::fmt::Debug for MdbSource {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Source")
+        f.debug_struct("MdbSource")
             .field("path", &self.path)
             .finish_non_exhaustive()
     }
 }
 
-impl std::fmt::Debug for Dump<'_> {
+impl std::fmt::Debug for MdbDump<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Dump")
+        f.debug_struct("MdbDump")
             .field("next", &self.next)
             .finish_non_exhaustive()
     }
@@ -425,7 +403,7 @@ mod tests {
 
     /// Returns the number of errors before the end.
     fn errors(folder: &TempDir) -> u32 {
-        let source = Source::open(folder.path()).expect("a source");
+        let source = MdbSource::open(folder.path()).expect("a source");
         let mut dump = source.dump().expect("a dump");
         let mut errors = 0;
         while dump.next_entry().transpose().is_some() {

@@ -287,7 +287,7 @@ impl Import {
         slapd: Option<&Path>,
         suffix: &str,
     ) -> Result<Settings, ConfigError> {
-        let layer = slapd.map(slapd_places::layer_at).transpose()?;
+        let layer = slapd.map(slapd_places::old_layer_at).transpose()?;
         let layer = layer.unwrap_or_default();
         let file = self.flags.config.as_deref().map(Layer::from_file);
         let mut lower = layer.over(file.transpose()?.unwrap_or_default());
@@ -320,7 +320,8 @@ pub(crate) enum ConfigAction {
 /// Change a configuration directory by records of LDIF, while no server uses it
 ///
 /// The checks are those of a running server. Each record is applied as a whole, and the earlier
-/// files stay as a generation. A running server takes the same records from ldapmodify.
+/// files stay as a generation. A running server takes the same records from ldapmodify, and this
+/// command then names the call.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Example:\n  fulgurite config apply --dry-run -F /etc/ldap/slapd.d changes.ldif"

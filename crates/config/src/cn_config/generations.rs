@@ -127,8 +127,8 @@ impl ConfigFiles {
         flush(self.directory())
     }
 
-    /// Gives the state that is ready its number, unless the files on disk are the same. Removes what
-    /// a crash has left.
+    /// Gives the state that is ready its number, unless the files on disk are the same. Removes
+    /// what a crash has left.
     pub(super) fn settle_generation(&self) -> io::Result<()> {
         let ready = self.place("ready");
         for left in [self.place("making"), self.place(LEAVING)] {
@@ -141,7 +141,7 @@ impl ConfigFiles {
         }
         let held = ConfigFiles::read(&ready).map(|files| files.relative_texts());
         let on_disk = ConfigFiles::read(self.directory()).map(|files| files.relative_texts());
-        // What cannot be read may be another state.
+        // Files that cannot be read may be another state.
         if let (Ok(held), Ok(on_disk)) = (held, on_disk)
             && held == on_disk
         {

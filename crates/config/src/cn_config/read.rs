@@ -7,7 +7,7 @@ use super::file_entry::FileEntry;
 use super::files::ConfigFiles;
 use super::number::{number_of, without_number};
 use super::overlay;
-use crate::slapd_conf::{KnownDirective, LayerBuilder, apply, directives, obey};
+use crate::slapd_conf::{KnownDirective, LayerBuilder, apply, berkeley, directives, obey, refusal};
 use crate::statement::{Section, Statement};
 use crate::survey::Survey;
 use crate::table::Directive;
@@ -89,6 +89,9 @@ impl ConfigFiles {
         match kind {
             "frontend" => builder.enter_frontend(),
             "config" => builder.begin_config(origin),
+            old if builder.collects() && berkeley::is_backend(old) => {
+                builder.begin_berkeley(origin)
+            }
             other => {
                 let kind = DatabaseKind::parse(other).map_err(|hint| {
                     let text = format!("<olcDatabase> failed init ({other}): {hint}");
@@ -123,6 +126,9 @@ impl FileEntry {
     fn obey(&self, builder: &mut LayerBuilder) -> Result<(), ConfigError> {
         let mut sorted = Vec::new();
         for (at, (name, value, line)) in self.values.iter().enumerate() {
+            if builder.is_in_berkeley() && berkeley::is_setting(name) {
+                continue;
+            }
             match find_attribute(name) {
                 Some((place, known)) => {
                     let rank = known.directive.rank;
@@ -130,7 +136,16 @@ impl FileEntry {
                     sorted.push(((rank, place, number), known, at));
                 }
                 None if is_bookkeeping(name) => {}
-                None => builder.unknown_attribute(&self.origin(*line), name),
+                None => {
+                    let origin = self.origin(*line);
+                    match refusal(name) {
+                        Some(reason) => {
+                            let text = format!("{name}: {reason}");
+                            builder.settle(Err(ConfigError::at(&origin, text)))?;
+                        }
+                        None => builder.unknown_attribute(&origin, name),
+                    }
+                }
             }
         }
         // Without numbers, values of one attribute stay in the order of the file.

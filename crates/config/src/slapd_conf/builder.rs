@@ -26,6 +26,8 @@ pub(crate) struct LayerBuilder {
     declared: bool,
     /// Errors of the statements so far, if reading goes on after an error.
     refusals: Option<Vec<ConfigError>>,
+    /// Numbers of the databases that hdb or bdb has served.
+    berkeley: Vec<usize>,
     /// Receives settings of the frontend that have no meaning there.
     unused: DatabaseLayer,
 }
@@ -47,6 +49,7 @@ impl LayerBuilder {
             position: Position::Frontend,
             declared: false,
             refusals: None,
+            berkeley: Vec::new(),
             unused: DatabaseLayer::default(),
         }
     }
@@ -143,6 +146,17 @@ impl LayerBuilder {
         self.layer.databases.push(database);
         self.declared = true;
         self.position = Position::Database(self.layer.databases.len() - 1);
+    }
+
+    /// Begins a database of hdb or bdb, as one of mdb.
+    pub(crate) fn begin_berkeley(&mut self, origin: Origin) {
+        self.berkeley.push(self.layer.databases.len());
+        self.begin_database(DatabaseKind::Mdb, origin);
+    }
+
+    /// Returns true in a database of hdb or bdb.
+    pub(crate) fn is_in_berkeley(&self) -> bool {
+        matches!(self.position, Position::Database(number) if self.berkeley.contains(&number))
     }
 
     /// Returns the database that statements are about; outside of databases, one that has no

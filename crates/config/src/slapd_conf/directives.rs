@@ -2,6 +2,7 @@
 
 use fulgurite_policy::{DatabaseKind, OverlayLine, OverlaySupport, find_overlay, overlay_of};
 
+use super::berkeley;
 use super::builder::LayerBuilder;
 use crate::Sourced;
 use crate::argument_text::ArgumentText;
@@ -72,6 +73,9 @@ pub(crate) fn find(keyword: &str) -> Option<KnownDirective> {
 /// Obeys one statement. Errors are slapd's sentences, without the place.
 pub(crate) fn obey(builder: &mut LayerBuilder, statement: &Statement) -> Result<(), String> {
     if obeyed_by_overlay(builder, statement)? {
+        return Ok(());
+    }
+    if builder.is_in_berkeley() && berkeley::is_setting(&statement.keyword) {
         return Ok(());
     }
     let section = builder.section();
@@ -145,6 +149,15 @@ fn set_of_pair(arguments: &[String]) -> Result<Vec<String>, String> {
     }
 }
 
+/// Returns the refusal of a directive or an attribute that would take rights away. Nobody may
+/// believe it in force.
+pub(crate) fn refusal(name: &str) -> Option<&'static str> {
+    let is_refused =
+        name.eq_ignore_ascii_case("restrictop") || name.eq_ignore_ascii_case("olcRestrictOp");
+    is_refused
+        .then_some("It is of OpenLDAP 2.7 and not supported: <restrict> refuses whole operations.")
+}
+
 /// Returns slapd's sentence about an unknown directive, with the nearest known one.
 fn unknown(section: Section, keyword: &str) -> String {
     let place = match section {
@@ -155,12 +168,17 @@ fn unknown(section: Section, keyword: &str) -> String {
     let near = nearest(keyword, directives().map(|known| known.directive.keyword));
     let near = near.filter(|near| !near.eq_ignore_ascii_case(keyword));
     let hint = near.map(|near| format!(" Did you mean <{near}>?"));
+    let hint = refusal(keyword).map(|reason| format!(" {reason}")).or(hint);
     let hint = hint.unwrap_or_default();
     format!("unknown directive <{keyword}> {place}.{hint}")
 }
 
 fn backend(builder: &mut LayerBuilder, statement: &Statement) -> Result<(), String> {
     match statement.first() {
+        old if builder.collects() && berkeley::is_backend(old) => {
+            builder.begin_backend();
+            Ok(())
+        }
         "mdb" | "monitor" | "config" | "frontend" => {
             builder.begin_backend();
             Ok(())
@@ -182,6 +200,7 @@ fn database(builder: &mut LayerBuilder, statement: &Statement) -> Result<(), Str
         }
         "config" => builder.begin_config(origin),
         "mdb" => builder.begin_database(DatabaseKind::Mdb, origin),
+        old if builder.collects() && berkeley::is_backend(old) => builder.begin_berkeley(origin),
         "monitor" => {
             let mut others = builder.layer.databases.iter();
             if others.any(|other| other.kind == DatabaseKind::Monitor) {
@@ -225,7 +244,7 @@ fn module_load(builder: &mut LayerBuilder, statement: &Statement) -> Result<(), 
     let value = ArgumentText::from_statement(statement).olc().concat();
     let loaded = Sourced::new(value, origin.clone());
     builder.layer.modules.push(loaded);
-    if MODULES.contains(&module) {
+    if MODULES.contains(&module) || (builder.collects() && berkeley::is_module(module)) {
         builder.note(origin, format!("{name} is built in"));
     } else if find_overlay(module).is_some() {
         let text = format!("{name}: overlays are built in or not available");

@@ -9,11 +9,12 @@
 //! Names, attribute types and access rules depend on the schema, so this reader does not check
 //! them. The texts keep their lines for the messages of the crates that do.
 
+pub(crate) mod berkeley;
 mod builder;
 mod directives;
 mod lines;
 mod reader;
 
 pub(crate) use builder::LayerBuilder;
-pub(crate) use directives::{KnownDirective, apply, directives, find, obey};
+pub(crate) use directives::{KnownDirective, apply, directives, find, obey, refusal};
 pub(crate) use lines::logical_lines;

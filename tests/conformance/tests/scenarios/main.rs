@@ -13,10 +13,12 @@
 #![forbid(unsafe_code)]
 
 mod access_log;
+mod berkeley;
 mod certificates;
 mod changing;
 mod configuring;
 mod configuring_file;
+mod configuring_twice;
 mod copies;
 mod data;
 mod databases;
