@@ -35,21 +35,43 @@ pub enum Verdict {
     Damaged,
 }
 
-/// Checks an environment and writes the findings.
+/// The result of a check of the records, by the program that has made them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ContentReport {
+    /// The work that was done, as a sentence.
+    pub summary: String,
+    /// A sentence for each problem.
+    pub problems: Vec<String>,
+}
+
+/// Checks the pages of an environment.
 /// # Errors
-/// [`ToolError::Check`] if it could not be checked, [`ToolError::Output`].
-pub fn check(settings: &CheckSettings, output: &mut dyn Write) -> Result<Verdict, ToolError> {
+/// [`ToolError::Check`] if they could not be checked.
+pub fn check_pages(settings: &CheckSettings) -> Result<CheckedEnvironment, ToolError> {
     let bar = PageBar::new(settings.progress);
     let checked = check_environment(&settings.path, &settings.options, &mut |done, pages| {
         bar.update(done, pages);
     })?;
     drop(bar);
+    Ok(checked)
+}
+
+/// Writes the findings of a check of pages, and those of a check of the records if there was one.
+/// # Errors
+/// [`ToolError::Output`].
+pub fn write_check(
+    checked: &CheckedEnvironment,
+    content: Option<&ContentReport>,
+    settings: &CheckSettings,
+    output: &mut dyn Write,
+) -> Result<Verdict, ToolError> {
     if settings.json {
-        writeln!(output, "{:#}", to_json(&checked))?;
+        writeln!(output, "{:#}", to_json(checked, content))?;
     } else {
-        write_text(&checked, settings.quiet, output)?;
+        write_text(checked, content, settings.quiet, output)?;
     }
-    Ok(match checked.report.is_sound() {
+    let problems = content.map_or(0, |content| content.problems.len());
+    Ok(match checked.report.is_sound() && problems == 0 {
         true => Verdict::Sound,
         false => Verdict::Damaged,
     })
@@ -70,7 +92,12 @@ pub(crate) fn access_text(access: &Access) -> String {
     }
 }
 
-fn write_text(checked: &CheckedEnvironment, quiet: bool, output: &mut dyn Write) -> io::Result<()> {
+fn write_text(
+    checked: &CheckedEnvironment,
+    content: Option<&ContentReport>,
+    quiet: bool,
+    output: &mut dyn Write,
+) -> io::Result<()> {
     let report = &checked.report;
     if !quiet {
         write_head(checked, output)?;
@@ -82,6 +109,10 @@ fn write_text(checked: &CheckedEnvironment, quiet: bool, output: &mut dyn Write)
     if untold > 0 {
         writeln!(output, "and {untold} more")?;
     }
+    let problems = content.map_or(&[][..], |content| &content.problems);
+    for problem in problems {
+        writeln!(output, "{problem}")?;
+    }
     if quiet {
         return Ok(());
     }
@@ -89,7 +120,10 @@ fn write_text(checked: &CheckedEnvironment, quiet: bool, output: &mut dyn Write)
         writeln!(output, "note: {note}")?;
     }
     writeln!(output, "{}", previous_text(&report.previous))?;
-    match report.findings_total {
+    if let Some(content) = content {
+        writeln!(output, "{}", content.summary)?;
+    }
+    match report.findings_total + problems.len() as u64 {
         0 => writeln!(output, "sound"),
         count => writeln!(output, "{count} finding(s)"),
     }
@@ -136,13 +170,16 @@ fn previous_text(previous: &PreviousSnapshot) -> String {
     }
 }
 
-fn to_json(checked: &CheckedEnvironment) -> Value {
+fn to_json(checked: &CheckedEnvironment, content: Option<&ContentReport>) -> Value {
     let report = &checked.report;
     let access = match &checked.access {
         Access::Pinned => json!({"pinned": true}),
         Access::NoLockFile => json!({"pinned": false, "reason": "no lock file"}),
         Access::Unpinned(reason) => json!({"pinned": false, "reason": reason}),
     };
+    let problems = content.map_or(0, |content| content.problems.len());
+    let content =
+        content.map(|content| json!({"summary": content.summary, "problems": content.problems}));
     json!({
         "data": checked.data.display().to_string(),
         "access": access,
@@ -164,7 +201,8 @@ fn to_json(checked: &CheckedEnvironment) -> Value {
         "findings_total": report.findings_total,
         "notes": report.notes,
         "previous": previous_json(report),
-        "sound": report.is_sound(),
+        "content": content,
+        "sound": report.is_sound() && problems == 0,
     })
 }
 

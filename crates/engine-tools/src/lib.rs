@@ -21,11 +21,11 @@ pub use backup::{
     BackupEntry, BackupError, BackupKind, BackupOutcome, RestoreReport, backup, list_backups,
     restore, verify_backups,
 };
-pub use check::{CheckSettings, Verdict, check};
+pub use check::{CheckSettings, ContentReport, Verdict, check_pages, write_check};
 pub use compact::{CompactOptions, CompactOutcome, compact};
 pub use copy::{CopyReport, copy};
 pub use error::ToolError;
-pub use fulgurite::check::CheckOptions;
+pub use fulgurite::check::{Access, CheckOptions, CheckedEnvironment};
 pub(crate) use open::data_file;
 pub use open::{open_read_only, options_for};
 pub use progress::Progress;

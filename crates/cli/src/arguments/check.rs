@@ -4,13 +4,21 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::tools::ConfigFlags;
+
 /// Check an environment for damage, and salvage the data of a damaged one
 ///
 /// Checks every page of the newest snapshot, then the pages that only the previous snapshot uses.
 /// The check covers page numbers, kinds and bounds, the order of keys and values, separators and
 /// counts. It also covers overflow pages, duplicates and the free list, and that each page has
-/// exactly one use. The file format has no checksums, so the check cannot find changed bytes inside
+/// exactly one use. The file format has no checksums, so this part cannot find changed bytes inside
 /// keys and values.
+///
+/// In a store of a directory, the check then reads every entry. It compares them with the tree of
+/// names, the counts and each index, and the log of changes with itself. This needs memory for each
+/// posting of an index. The schema is that of --config, -f or -F, or of slapd's installed
+/// configuration with this directory. Without these it has all built-in definitions. --pages-only
+/// leaves this part out.
 ///
 /// Works on a directory's store and on any environment of LMDB 0.9, while other programs may write
 /// to it. The check takes a reader slot and changes nothing else. If the lock file is missing or
@@ -45,6 +53,11 @@ pub(crate) struct Check {
     /// Check this snapshot instead of the newest; it must be one of the two in the file
     #[arg(long, value_name = "TRANSACTION", conflicts_with = "repair")]
     pub(crate) snapshot: Option<u64>,
+    /// Check no entries of a store, only pages
+    #[arg(long)]
+    pub(crate) pages_only: bool,
+    #[command(flatten)]
+    pub(crate) config: ConfigFlags,
     /// Write one JSON object
     #[arg(long)]
     pub(crate) json: bool,

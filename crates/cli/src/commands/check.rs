@@ -3,8 +3,11 @@
 use std::io::{self, BufWriter, Write as _};
 use std::process::ExitCode;
 
-use fulgurite_engine_tools::{CheckOptions, CheckSettings, Verdict, check, repair};
+use fulgurite_engine_tools::{
+    CheckOptions, CheckSettings, Verdict, check_pages, repair, write_check,
+};
 
+use super::check_store::StoreCheck;
 use super::{one_line, unless_pipe_closed};
 use crate::arguments::check::Check;
 
@@ -30,6 +33,8 @@ fn verdict(command: Check) -> anyhow::Result<Verdict> {
     if let Some(txnid) = command.snapshot {
         options = options.snapshot(txnid);
     }
+    // Entries are read in the newest snapshot.
+    let entries = !command.pages_only && command.snapshot.is_none();
     let settings = CheckSettings {
         path: command.path,
         options,
@@ -39,10 +44,23 @@ fn verdict(command: Check) -> anyhow::Result<Verdict> {
     };
     let mut output = BufWriter::new(io::stdout().lock());
     let done = match &command.repair {
-        None => check(&settings, &mut output),
-        Some(to) => repair(&settings, to, &mut output),
+        None => {
+            let checked = check_pages(&settings)?;
+            let store = StoreCheck::of(&checked, &command.config);
+            let content = store.filter(|_| entries).map(StoreCheck::run).transpose();
+            let report = content.as_ref().ok().and_then(Option::as_ref);
+            let written = write_check(&checked, report, &settings, &mut output);
+            written
+                .map_err(Into::into)
+                .and_then(|verdict| match content {
+                    // Damage that was found is the more important result.
+                    Err(error) if verdict == Verdict::Sound => Err(error),
+                    _ => Ok(verdict),
+                })
+        }
+        Some(to) => repair(&settings, to, &mut output).map_err(Into::into),
     };
     // Print the findings also if the tool failed later.
     unless_pipe_closed(output.flush().map_err(Into::into))?;
-    Ok(done?)
+    done
 }

@@ -3,6 +3,7 @@
 pub(crate) mod access;
 pub(crate) mod auth;
 pub(crate) mod check;
+mod check_store;
 pub(crate) mod config;
 pub(crate) mod config_changes;
 pub(crate) mod dn;

@@ -19,7 +19,9 @@ pub(super) fn open_environment(
     path: &Path,
     options: &StoreOptions,
 ) -> Result<Environment, OpenError> {
-    let mut open = Environment::options().read_only(options.read_only);
+    let mut open = Environment::options()
+        .read_only(options.read_only)
+        .no_lock(options.no_lock);
     if let Some(durability) = options.durability {
         open = open.durability(durability);
     }

@@ -15,6 +15,8 @@ pub struct StoreOptions {
     pub indexes: Option<Vec<IndexSpec>>,
     /// True to open without the right to write, which works while a server runs.
     pub read_only: bool,
+    /// True to use no lock file, for a store that no process changes meanwhile.
+    pub no_lock: bool,
     /// The time at which commits reach the disk.
     pub durability: Option<Durability>,
     /// Number of concurrent views at most; `None` means the engine's default.

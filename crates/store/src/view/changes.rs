@@ -26,8 +26,8 @@ pub struct Tombstone<'v> {
 const ENTRY_CSN: &str = "entryCSN";
 
 impl<T: Snapshot> View<'_, T> {
-    /// Returns the state of the log. A store of the layout before, opened for reading, has none: its
-    /// vector is still to be computed.
+    /// Returns the state of the log. A store of the layout before, opened for reading, has none:
+    /// its vector is still to be computed.
     ///
     /// # Errors
     /// [`StoreError`].

@@ -30,6 +30,87 @@ fn a_store_is_sound_beside_its_server_too() {
     assert_eq!((status(&file), text(&file).as_str()), (0, ""));
 }
 
+/// Deletes the first record of a database of a store.
+fn delete_first(data: &Path, database: &str) {
+    use fulgurite::Snapshot as _;
+    let environment = fulgurite::Environment::options().open(data).expect("open");
+    let mut txn = environment.write().expect("the writer");
+    let database = txn.open_database(Some(database)).expect("a database");
+    let key = {
+        let mut cursor = txn.cursor(database).expect("a cursor");
+        cursor
+            .first()
+            .expect("readable")
+            .expect("a record")
+            .0
+            .to_vec()
+    };
+    txn.delete(database, &key).expect("delete");
+    txn.commit().expect("commit");
+}
+
+#[test]
+fn entries_are_compared_with_their_indexes_and_names() {
+    for (database, finding) in [("index", "index"), ("names", "entry"), ("counts", "count")] {
+        let loaded = LoadedStore::generated(20);
+        let sound = run(&["check", loaded.data_str()]);
+        assert_eq!(status(&sound), 0, "{sound:?}");
+        assert!(text(&sound).contains("\nentries: "), "{sound:?}");
+        delete_first(&loaded.data(), database);
+        let damaged = run(&["check", "--quiet", loaded.data_str()]);
+        assert_eq!(status(&damaged), 1, "{database}: {damaged:?}");
+        assert!(text(&damaged).contains(finding), "{database}: {damaged:?}");
+        let json = run(&["check", "--json", loaded.data_str()]);
+        let value: serde_json::Value = serde_json::from_slice(&json.stdout).expect("JSON");
+        assert_eq!((status(&json), &value["sound"]), (1, &false.into()));
+        let problems = value["content"]["problems"].as_array();
+        assert!(problems.is_some_and(|all| !all.is_empty()), "{value}");
+        let pages = run(&["check", "--pages-only", loaded.data_str()]);
+        assert_eq!(status(&pages), 0, "{pages:?}");
+        // A copy without a lock file gets none.
+        let copy = loaded.root.path().join("copy");
+        std::fs::create_dir(&copy).expect("a folder");
+        let file = |folder: &Path| folder.join("data.mdb");
+        std::fs::copy(file(&loaded.data()), file(&copy)).expect("a copy");
+        assert_eq!(status(&run(&["check", path(&copy)])), 1);
+        assert_eq!(std::fs::read_dir(&copy).expect("list").count(), 1);
+    }
+}
+
+#[test]
+fn a_schema_that_lacks_an_attribute_is_asked_for() {
+    let scratch = Scratch::new("check-schema");
+    let folder = |name: &str| scratch.join(name);
+    std::fs::create_dir_all(folder("data")).expect("a folder");
+    let schema = folder("own.schema");
+    let own = "attributetype ( 1.3.6.1.4.1.99999.1 NAME 'own' EQUALITY caseIgnoreMatch SYNTAX \
+         1.3.6.1.4.1.1466.115.121.1.15 )\nobjectclass ( 1.3.6.1.4.1.99999.2 NAME 'owner' AUXILIARY \
+         MAY own )\n";
+    std::fs::write(&schema, own).expect("a file");
+    let ldif = folder("own.ldif");
+    let entry = "dn: dc=x\nobjectClass: domain\nobjectClass: owner\ndc: x\nown: y\n";
+    std::fs::write(&ldif, entry).expect("a file");
+    let config = folder("own.toml");
+    let text = format!(
+        "schema = [\"{}\"]\n[[database]]\nsuffix = \"dc=x\"\ndata = \"{}\"\n",
+        path(&schema),
+        path(&folder("data"))
+    );
+    std::fs::write(&config, text).expect("a file");
+    let loaded = run(&["load", "--config", path(&config), path(&ldif)]);
+    assert!(loaded.status.success(), "{loaded:?}");
+    let data = folder("data");
+    let unknown = run(&["check", path(&data)]);
+    assert_eq!(status(&unknown), 2, "{unknown:?}");
+    let sentence = String::from_utf8_lossy(&unknown.stderr).into_owned();
+    assert!(
+        sentence.contains("--config FILE, -f FILE or -F DIR"),
+        "{sentence}"
+    );
+    let known = run(&["check", "--config", path(&config), path(&data)]);
+    assert_eq!(status(&known), 0, "{known:?}");
+}
+
 #[test]
 fn an_environment_that_the_original_writes_to_is_checked() {
     let scratch = Scratch::new("check-live");
