@@ -20,7 +20,10 @@ pub(crate) fn apply(command: &ApplyConfig) -> anyhow::Result<()> {
     let folder = folder(command.slapd_dir.as_deref())?;
     let _lock = match command.dry_run {
         true => None,
-        false => Some(lock(&folder)?),
+        false => {
+            let lock = DataLock::take(&folder);
+            Some(lock.with_context(|| in_use(&command.files))?)
+        }
     };
     let mut editor = ConfigEditor::open(&folder, command.dry_run)?;
     let options = ModifyOptions {
@@ -58,7 +61,8 @@ pub(crate) fn undo(command: &UndoConfig) -> anyhow::Result<()> {
     if command.list {
         return list(&ConfigFiles::read(&folder)?);
     }
-    let _lock = lock(&folder)?;
+    let _lock = DataLock::take(&folder)
+        .context("a running server holds its configuration: stop it, undo, and start it again")?;
     let files = ConfigFiles::read(&folder)?;
     // A crash may have interrupted a change.
     files.settle()?;
@@ -97,10 +101,16 @@ fn folder(given: Option<&Path>) -> anyhow::Result<PathBuf> {
     Ok(folder.to_owned())
 }
 
-/// Locks the directory. A running server holds the lock.
-fn lock(folder: &Path) -> anyhow::Result<DataLock> {
-    DataLock::take(folder)
-        .context("a running server takes changes from ldapmodify, as in docs/cn-config.md")
+/// Returns the advice for a directory whose server runs and holds the lock.
+fn in_use(files: &[PathBuf]) -> String {
+    let commands = files.iter().map(|file| match file.as_os_str() == "-" {
+        true => "ldapmodify -Y EXTERNAL -H ldapi:///".to_owned(),
+        false => format!("ldapmodify -Y EXTERNAL -H ldapi:/// -f {}", file.display()),
+    });
+    format!(
+        "a running server takes changes itself, at once: {} (with -e '!noop' it only tries them)",
+        commands.collect::<Vec<_>>().join(" && ")
+    )
 }
 
 fn print_event(file: &Path, event: &ModifyEvent<'_>, consequences: &Consequences, trial: bool) {

@@ -242,7 +242,14 @@ fn changes_without_a_server() {
     let server = stage.start_by_directory(&folder);
     assert!(tree(&stage, &server)["dn: cn=config"].contains(&"olcIdleTimeout: 9".to_owned()));
     let refused = config(&["undo"], "").with_status(1);
-    assert!(refused.contains("is in use"), "{refused}");
+    assert!(
+        refused.contains("is in use") && refused.contains("stop it, undo, and start it again"),
+        "{refused}"
+    );
+    let refused = config(&["apply", &modify], "").with_status(1);
+    let advice = format!("ldapmodify -Y EXTERNAL -H ldapi:/// -f {modify} (with -e '!noop'");
+    assert!(refused.contains(&advice), "{refused}");
+    config(&["apply", "--dry-run", &modify], "").well();
     change(
         &stage,
         &server,
