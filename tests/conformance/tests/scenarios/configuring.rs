@@ -63,9 +63,9 @@ pub(crate) fn configured(stage: &Stage) -> String {
 }
 
 /// A change: its label and its LDIF, in which `@` is the database and `%` a folder of the stage.
-type Recipe = (&'static str, &'static str);
+pub(crate) type Recipe = (&'static str, &'static str);
 
-const CHANGES: &[Recipe] = &[
+pub(crate) const CHANGES: &[Recipe] = &[
     (
         "log level",
         "dn: cn=config\nchangetype: modify\nreplace: olcLogLevel\nolcLogLevel: stats\n",
@@ -236,7 +236,7 @@ const CHANGES: &[Recipe] = &[
     ),
 ];
 
-const ADDITIONS: &[Recipe] = &[
+pub(crate) const ADDITIONS: &[Recipe] = &[
     (
         "schema",
         "dn: cn=own,cn=schema,cn=config\nchangetype: add\nobjectClass: olcSchemaConfig\ncn: own\n\
@@ -341,7 +341,7 @@ const ADDITIONS: &[Recipe] = &[
     ),
 ];
 
-const REMOVALS: &[Recipe] = &[
+pub(crate) const REMOVALS: &[Recipe] = &[
     (
         "overlay moved",
         "dn: olcOverlay={2}refint,@\nchangetype: modrdn\nnewrdn: olcOverlay={1}refint\ndeleteoldrdn: 1\n",
@@ -442,7 +442,7 @@ pub(crate) fn differences(
 }
 
 /// Plays the recipes on both servers and compares.
-fn compare(label: &str, parts: &[&[Recipe]]) {
+pub(crate) fn compare(label: &str, parts: &[&[Recipe]]) {
     let (ours, theirs) = (
         Stage::new(&format!("configuring-{label}")),
         Stage::with_original(&format!("configuring-{label}-slapd")),
