@@ -19,7 +19,18 @@ impl Layer {
     /// Returns the first suffix of each declared database with a store.
     pub fn store_suffixes(&self) -> impl Iterator<Item = &str> {
         let stores = self.databases.iter().filter(|database| is_store(database));
+        let stores = stores.filter(|database| !self.is_access_log(database));
         stores.map(suffix_of)
+    }
+
+    /// Returns true if an overlay `accesslog` names the database. It has no store then.
+    fn is_access_log(&self, database: &DatabaseLayer) -> bool {
+        let own = self.first.overlays.iter();
+        let all = own.chain(self.databases.iter().flat_map(|one| &one.overlays));
+        let mut names = all
+            .filter(|overlay| overlay.name == "accesslog")
+            .filter_map(|overlay| overlay.last("logdb"));
+        names.any(|name| same_name(name, suffix_of(database)))
     }
 
     /// Returns the settings of flags above those of `lower`.

@@ -75,7 +75,16 @@ impl Variables {
 }
 
 /// Variables that have an effect, besides those of `PLAIN` and of certificates.
-const USED: [&str; 44] = [
+const USED: [&str; 54] = [
+    "LDAP_ACCESSLOG_ADMIN_PASSWORD",
+    "LDAP_ACCESSLOG_ADMIN_PASSWORD_FILE",
+    "LDAP_ACCESSLOG_ADMIN_USERNAME",
+    "LDAP_ACCESSLOG_DB",
+    "LDAP_ACCESSLOG_LOGOLD",
+    "LDAP_ACCESSLOG_LOGOLDATTR",
+    "LDAP_ACCESSLOG_LOGOPS",
+    "LDAP_ACCESSLOG_LOGPURGE",
+    "LDAP_ACCESSLOG_LOGSUCCESS",
     "LDAP_ADD_SCHEMAS",
     "LDAP_ADMIN_PASSWORD",
     "LDAP_ADMIN_PASSWORD_FILE",
@@ -91,6 +100,7 @@ const USED: [&str; 44] = [
     "LDAP_CONFIG_PASSWORD",
     "LDAP_CONFIG_PASSWORD_FILE",
     "LDAP_DOMAIN",
+    "LDAP_ENABLE_ACCESSLOG",
     "LDAP_ENABLE_SYNCPROV",
     "LDAP_ENABLE_TLS",
     "LDAP_EXTRA_SCHEMAS",
@@ -123,20 +133,17 @@ const USED: [&str; 44] = [
 ];
 
 /// Variables that ask for a feature that the server lacks, with the reason.
-const MISSING: [(&str, &str); 4] = [
+const MISSING: [(&str, &str); 3] = [
     ("LDAP_REPLICATION", NO_COPIES),
     ("LDAP_REPLICATION_HOSTS", NO_COPIES),
-    (
-        "LDAP_ENABLE_ACCESSLOG",
-        "the server writes no log of accesses",
-    ),
     (
         "LDAP_ENABLE_PROXYPROTO",
         "the server does not read the PROXY protocol, so it listens without it",
     ),
 ];
 
-const NO_COPIES: &str = "this server does not copy others; replication is left out";
+const NO_COPIES: &str =
+    "replication by this variable is left out; use syncrepl in a file of settings";
 
 /// Reads the images' variables.
 pub(crate) fn read(variables: &Variables) -> Result<Layer, ConfigError> {
@@ -449,7 +456,56 @@ fn bitnami_overlays(layer: &mut Layer, variables: &Variables) -> Result<(), Conf
         ];
         overlays.push(overlay("syncprov", &lines, &origin));
     }
+    overlays.extend(bitnami_access_log(layer, variables)?);
     set_overlays(layer, &overlays)
+}
+
+/// The directives of the log of changes, with Bitnami's variables and their defaults.
+const ACCESS_LOG: [(&str, &str, &str); 6] = [
+    ("logdb", "LDAP_ACCESSLOG_DB", "cn=accesslog"),
+    ("logops", "LDAP_ACCESSLOG_LOGOPS", "writes"),
+    ("logsuccess", "LDAP_ACCESSLOG_LOGSUCCESS", "TRUE"),
+    ("logpurge", "LDAP_ACCESSLOG_LOGPURGE", "07+00:00 01+00:00"),
+    ("logold", "LDAP_ACCESSLOG_LOGOLD", "(objectClass=*)"),
+    ("logoldattr", "LDAP_ACCESSLOG_LOGOLDATTR", "objectClass"),
+];
+
+/// Adds the database that shows the log of changes, and returns its overlay. The root of the data
+/// may read it. A root of the log has a password only if a variable says it.
+fn bitnami_access_log(
+    layer: &mut Layer,
+    variables: &Variables,
+) -> Result<Option<WrittenOverlay>, ConfigError> {
+    let wanted = variables.get("LDAP_ENABLE_ACCESSLOG");
+    let Some((_, origin)) = wanted.filter(|(value, _)| truth(value)) else {
+        return Ok(None);
+    };
+    let word = |name, usual| variables.get(name).map_or(usual, |(value, _)| value);
+    let lines = ACCESS_LOG.map(|(keyword, name, usual)| match keyword {
+        // A filter is one argument.
+        "logold" => format!("{keyword} \"{}\"", word(name, usual)),
+        _ => format!("{keyword} {}", word(name, usual)),
+    });
+    let suffix = word("LDAP_ACCESSLOG_DB", "cn=accesslog").to_owned();
+    let admin = escaped(word("LDAP_ACCESSLOG_ADMIN_USERNAME", "admin"));
+    let mut log = DatabaseLayer {
+        origin: Some(origin.clone()),
+        ..DatabaseLayer::default()
+    };
+    let root = Some(format!("cn={admin},{suffix}"));
+    log.content.root_dn = Some(Sourced::new(root, origin.clone()));
+    let password = variables.secret(
+        "LDAP_ACCESSLOG_ADMIN_PASSWORD",
+        "LDAP_ACCESSLOG_ADMIN_PASSWORD_FILE",
+    )?;
+    if let Some((password, origin)) = password {
+        log.content.root_password = Some(Sourced::new(Some(Secret(password)), origin));
+    }
+    log.content.suffixes = vec![Sourced::new(suffix, origin.clone())];
+    let monitor = layer.databases.first();
+    log.policy.access = monitor.map_or_else(Vec::new, |monitor| monitor.policy.access.clone());
+    layer.databases.push(log);
+    Ok(Some(overlay("accesslog", &lines, &origin)))
 }
 
 /// Adds the overlays of osixia's image.

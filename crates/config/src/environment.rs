@@ -332,6 +332,17 @@ mod tests {
                     "syncprov",
                     vec!["syncprov-checkpoint", "syncprov-sessionlog"]
                 ),
+                (
+                    "accesslog",
+                    vec![
+                        "logdb",
+                        "logops",
+                        "logsuccess",
+                        "logpurge",
+                        "logold",
+                        "logoldattr"
+                    ]
+                ),
             ]
         );
         assert_eq!(settings.global.password_hash.value, ["{SSHA}"]);
@@ -361,7 +372,6 @@ mod tests {
             said("without effect: KEEP_EXISTING_CONFIG, LDAP_ULIMIT_NOFILES"),
             1
         );
-        assert_eq!(said("log of accesses"), 1);
         assert_eq!(said("PROXY protocol"), 1);
         let wrong = read(&[
             ("LDAP_ROOT", "dc=x"),

@@ -36,7 +36,7 @@ pub(crate) fn check(command: CheckConfig) -> anyhow::Result<()> {
     let schema = check_settings(&settings)?;
     check_tls(&settings)?;
     if !command.no_stores {
-        for database in settings.stores() {
+        for database in settings.served_stores() {
             let directory = database.directory()?;
             if !Store::exists(directory) {
                 println!("note: no store exists in {} yet", directory.display());

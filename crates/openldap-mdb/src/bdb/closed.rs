@@ -26,7 +26,7 @@ pub(super) fn require_closed(folder: &Path) -> Result<(), BdbError> {
     };
     let mut slots = bytes.chunks(SLOT_LEN).skip(1);
     // The file may come from a machine of the other byte order.
-    let is_slot = |slot| {
+    let is_slot = |slot: &[u8]| {
         [MAGIC, MAGIC.swap_bytes()]
             .map(Some)
             .contains(&u32_at(slot, 0))

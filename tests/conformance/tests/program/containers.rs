@@ -37,6 +37,8 @@ fn the_databases_of_bitnami_have_their_numbers() {
         ("LDAP_PASSWORDS", "a,b"),
         ("LDAP_CONFIGURE_PPOLICY", "yes"),
         ("LDAP_PPOLICY_HASH_CLEARTEXT", "yes"),
+        ("LDAP_ENABLE_ACCESSLOG", "yes"),
+        ("LDAP_ACCESSLOG_ADMIN_PASSWORD", "log"),
     ];
     let config = ("cn=admin,cn=config", "conf");
     let names = ["-b", "cn=config", "(olcDatabase=*)", "1.1"];
@@ -58,6 +60,15 @@ fn the_databases_of_bitnami_have_their_numbers() {
         ("cn=bob,ou=users,dc=example,dc=org", "b"),
         &["-b", "", "-s", "base"],
     );
+    // The log of changes, for its own root and that of the data.
+    let log = ["-b", "cn=accesslog", "-s", "base", "1.1"];
+    for who in [
+        ("cn=admin,cn=accesslog", "log"),
+        ("cn=admin,dc=example,dc=org", "one"),
+    ] {
+        let found = search(&server, who, &log);
+        assert!(found.contains("dn: cn=accesslog"), "{found}");
+    }
     server.stop();
     // The second start adds nothing; the new password counts.
     variables[1].1 = "two";
