@@ -9,6 +9,7 @@ use std::cmp::Reverse;
 use std::collections::VecDeque;
 
 use fulgurite_ldap::control::{EntryState, SyncState};
+use fulgurite_schema::Dn;
 use fulgurite_store::{EntryId, StoreError, View};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -71,21 +72,62 @@ pub(super) fn is_needed<'d>(
         .filter(|(_, moved)| **moved)
     {
         let has_children = is_there(entry, content, view)? && view.has_children(entry.id)?;
-        if has_children && !takes_along(entry, content, view)? {
+        let is_within_reach = concerns(entry, content);
+        if is_within_reach && has_children && !takes_along(entry, content, view)? {
             return Ok(true);
         }
     }
     Ok(false)
 }
 
-/// Returns for each entry of the batch whether a rename of it concerns the content.
+/// Returns for each entry of the batch whether a rename of it may move entries of the content.
+///
+/// An entry that has left the content may have been renamed out there, with entries below it that
+/// the consumer still has. So renamed entries move together if one has had a name above the other.
 fn moved(batch: &Batch, content: &Content<'_>) -> Vec<bool> {
+    let renamed = |entry: &ChangedEntry| entry.is_renamed && !entry.is_sent;
     let entries = batch.entries.iter();
-    let moved = entries.map(|entry| {
-        let mut names = entry.names.iter();
-        entry.is_renamed && !entry.is_sent && names.any(|name| content.concerns(name))
-    });
-    moved.collect()
+    let mut moved: Vec<bool> = entries
+        .map(|entry| renamed(entry) && concerns(entry, content))
+        .collect();
+    let mut is_growing = moved.contains(&true);
+    while is_growing {
+        is_growing = false;
+        let (mut names, mut above) = (FxHashSet::default(), FxHashSet::default());
+        for (entry, _) in batch
+            .entries
+            .iter()
+            .zip(&moved)
+            .filter(|(_, moved)| **moved)
+        {
+            for name in &entry.names {
+                names.insert(name.normal().to_owned());
+                above.extend(ancestors(name).map(|ancestor| ancestor.normal().to_owned()));
+            }
+        }
+        for (entry, is_moved) in batch.entries.iter().zip(&mut moved) {
+            if *is_moved || !renamed(entry) {
+                continue;
+            }
+            *is_moved = entry.names.iter().any(|name| {
+                above.contains(name.normal())
+                    || names.contains(name.normal())
+                    || ancestors(name).any(|ancestor| names.contains(ancestor.normal()))
+            });
+            is_growing |= *is_moved;
+        }
+    }
+    moved
+}
+
+fn concerns(entry: &ChangedEntry, content: &Content<'_>) -> bool {
+    entry.names.iter().any(|name| content.concerns(name))
+}
+
+/// Returns the names above a name, without the root.
+fn ancestors(name: &Dn) -> impl Iterator<Item = Dn> {
+    let next = |name: &Dn| name.parent().filter(|parent| !parent.is_root());
+    std::iter::successors(next(name), move |name| next(name))
 }
 
 /// Returns true if an entry has had the name of a moved one, or a name below it.
@@ -100,23 +142,9 @@ fn names_meet(batch: &Batch, moved: &[bool]) -> bool {
             }
         }
     }
-    batch
-        .entries
-        .iter()
-        .flat_map(|entry| &entry.names)
-        .any(|name| {
-            let mut above = name.parent();
-            while let Some(ancestor) = above.filter(|ancestor| !ancestor.is_root()) {
-                if holders
-                    .get(ancestor.normal())
-                    .is_some_and(|(_, moved)| *moved)
-                {
-                    return true;
-                }
-                above = ancestor.parent();
-            }
-            false
-        })
+    let mut names = batch.entries.iter().flat_map(|entry| &entry.names);
+    let is_moved = |name: Dn| holders.get(name.normal()).is_some_and(|(_, moved)| *moved);
+    names.any(|name| ancestors(name).any(is_moved))
 }
 
 /// Returns true if the view has the entry: its id may be that of a newer one.
