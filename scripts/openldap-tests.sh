@@ -48,12 +48,12 @@ export PRESERVE=no SYNCMODE=rp USERDATA=no LDAPNOINIT=true SLAPD_BASEPORT=${PORT
 export AC_mdb=yes AC_WITH_SASL=yes AC_WITH_TLS=yes AC_TLS_TYPE=openssl
 export AC_WITH_MODULES_ENABLED=no AC_ACI_ENABLED=acino AC_LIBS_DYNAMIC=libyes AC_lloadd=lloaddno
 # conf.sh turns comments into directives where one of these is empty.
-for missing in ldap meta asyncmeta relay sql accesslog argon2 autoca dds dynlist homedir nestgroup \
-    otp pcache remoteauth retcode rwm syncprov translucent valsort; do
+for missing in ldap meta asyncmeta relay sql argon2 autoca dds dynlist homedir nestgroup \
+    otp pcache remoteauth retcode rwm translucent valsort; do
     export "AC_$missing=${missing}no"
 done
 export RDBMS=rdbmsno RELAY=no
-for overlay in auditlog constraint deref memberof ppolicy refint unique; do
+for overlay in accesslog auditlog constraint deref memberof ppolicy refint syncprov unique; do
     export "AC_$overlay=${overlay}yes"
 done
 for overlay in ${WITH:-}; do export "AC_$overlay=${overlay}yes"; done

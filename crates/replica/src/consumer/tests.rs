@@ -402,3 +402,33 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_copy_asks_for_what_it_needs_as_slapd_does() {
+    let asked = |attributes: &str| {
+        let names = attributes.split_whitespace().map(str::to_owned);
+        let settings = Syncrepl {
+            attributes: names.collect(),
+            ..Syncrepl::new(1, "ldap://h", "dc=x")
+        };
+        settings.copied_attributes().join(" ")
+    };
+    // Each line is a request that slapd made.
+    for (attributes, expected) in [
+        ("", "* +"),
+        ("* +", "* +"),
+        ("*", "* structuralObjectClass entryCSN"),
+        ("+", "+ objectClass"),
+        ("cn sn", "cn sn objectClass structuralObjectClass entryCSN"),
+        (
+            "o entryUUID",
+            "o entryUUID objectClass structuralObjectClass entryCSN",
+        ),
+        (
+            "structuralObjectClass o",
+            "o objectClass structuralObjectClass entryCSN",
+        ),
+    ] {
+        assert_eq!(asked(attributes), expected, "{attributes}");
+    }
+}
