@@ -15,7 +15,7 @@ pub(crate) struct Provider {
 impl Provider {
     /// Compiles the directives. An error is slapd's sentence.
     pub(super) fn compile(
-        compilation: &Compilation<'_>,
+        compilation: &mut Compilation<'_>,
         settings: &OverlaySettings,
     ) -> Result<Provider, Sourced<String>> {
         let mut provider = Provider::default();
@@ -26,10 +26,11 @@ impl Provider {
                     provider.changes_min = count;
                 }),
                 "syncprov-sessionlog-source" => check_source(compilation, line),
-                "syncprov-nopresent" => match truth(line) {
-                    Ok(true) => Err(NO_PRESENT.to_owned()),
-                    other => other.map(drop),
-                },
+                "syncprov-nopresent" => truth(line).map(|is_wanted| {
+                    if is_wanted {
+                        compilation.warn(NO_PRESENT.to_owned(), &line.origin);
+                    }
+                }),
                 _ => truth(line).map(drop),
             };
             compiled.map_err(|text| Sourced::new(text, line.origin.clone()))?;
@@ -38,9 +39,9 @@ impl Provider {
     }
 }
 
-/// The reason against a setting with which slapd forgets deletions.
-const NO_PRESENT: &str = "syncprov-nopresent: only a log of accesses can do without, and it needs \
-    no provider of its own";
+/// The remark on a setting with which slapd would never tell of some deletions.
+const NO_PRESENT: &str = "syncprov-nopresent: it has no effect outside a log of accesses, because \
+    consumers would not learn of deletions";
 
 fn check_checkpoint(line: &OverlayLine) -> Result<(), String> {
     let [operations, minutes] = line.arguments.as_slice() else {
