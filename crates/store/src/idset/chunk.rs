@@ -16,6 +16,9 @@ use super::position::CHUNK_IDS;
 use crate::bytes::{u16_at, u64_at};
 use crate::error::Damage;
 
+/// The cost of a search in an array, in positions that are unpacked.
+const SEARCH_COST: usize = 8;
+
 /// The content of a chunk as stored. Positions out of order or outside the chunk are an error.
 pub(super) enum Content<'a> {
     Array(Result<Vec<u16>, Damage>),
@@ -104,17 +107,28 @@ impl<'a> Chunk<'a> {
     /// Keeps those of ascending positions that the chunk has.
     pub(crate) fn retain(&self, positions: &mut Vec<u16>) {
         debug_assert!(positions.is_sorted(), "positions ascend");
-        if self.kind == BITMAP {
-            // One look at a word, without the search of other forms.
-            let words = self.content.as_chunks::<8>().0;
-            return positions.retain(|low| {
-                let word = words.get(usize::from(*low) / 64);
-                let word = word.map_or(0, |word| u64::from_le_bytes(*word));
-                (word >> (low % 64)) & 1 == 1
-            });
+        match self.kind {
+            BITMAP => {
+                let words = self.content.as_chunks::<8>().0;
+                positions.retain(|low| {
+                    let word = words.get(usize::from(*low) / 64);
+                    let word = word.map_or(0, |word| u64::from_le_bytes(*word));
+                    (word >> (low % 64)) & 1 == 1
+                });
+            }
+            // A search for each position would cost more than to unpack the array.
+            ARRAY if positions.len() * SEARCH_COST > self.len() => {
+                let mut bits = Bitmap::new();
+                self.numbers().for_each(|low| {
+                    bits.insert(low);
+                });
+                positions.retain(|low| bits.contains(*low));
+            }
+            _ => {
+                let mut members = self.members();
+                positions.retain(|low| members.contains(*low));
+            }
         }
-        let mut members = self.members();
-        positions.retain(|low| members.contains(*low));
     }
 
     /// Replaces `out` by the array with one position inserted or removed. It copies the bytes and

@@ -132,7 +132,9 @@ impl Candidates {
         quantum: &mut usize,
     ) -> Result<Option<EntryView<'v>>, StoreError> {
         while *quantum > 0 {
-            if let Term::Ids(ids) = &self.term {
+            if walk.is_behind()
+                && let Term::Ids(ids) = &self.term
+            {
                 let next = ids.partition_point(|id| *id < self.from);
                 walk.look_ahead(view, ids.get(next..).unwrap_or_default())?;
             }

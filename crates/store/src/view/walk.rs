@@ -37,6 +37,12 @@ impl<'v> EntryWalk<'v> {
         EntryWalk::default()
     }
 
+    /// Returns true if no entry is looked up in advance.
+    #[inline]
+    pub(crate) fn is_behind(&self) -> bool {
+        self.ahead.is_empty()
+    }
+
     /// Looks up the first of some entries that will be asked for in this order, unless such
     /// entries are left.
     pub(crate) fn look_ahead<T: Snapshot>(
