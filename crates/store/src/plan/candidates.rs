@@ -136,7 +136,8 @@ impl Candidates {
                 && let Term::Ids(ids) = &self.term
             {
                 let next = ids.partition_point(|id| *id < self.from);
-                walk.look_ahead(view, ids.get(next..).unwrap_or_default())?;
+                let end = ids.len().min(next.saturating_add(*quantum));
+                walk.look_ahead(view, ids.get(next..end).unwrap_or_default())?;
             }
             let Some(id) = self.next_id(view)? else {
                 return Ok(None);
