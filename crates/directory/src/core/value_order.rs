@@ -13,6 +13,9 @@ use std::cmp::Ordering;
 use fulgurite_schema::{AttributeDescription, AttributeIndex, Dn, Entry, Schema};
 use fulgurite_store::EntryView;
 
+/// The syntax of integers. Their normal form is no text.
+const INTEGER_SYNTAX: &str = "1.3.6.1.4.1.1466.115.121.1.27";
+
 /// The order of the values of one attribute below one name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ValueOrder {
@@ -106,9 +109,11 @@ impl SortedValue {
     fn new(schema: &Schema, attribute: AttributeIndex, weight: i64, value: &[u8]) -> SortedValue {
         let normal = schema.normal_value(attribute, value);
         let normal = normal.map_or_else(|| value.to_vec(), |normal| normal.into_owned());
+        let is_integer = schema.attribute_at(attribute).syntax.oid == INTEGER_SYNTAX;
+        let digits = if is_integer { value } else { normal.as_slice() };
         SortedValue {
             weight,
-            number: leading_number(&normal).0,
+            number: leading_number(digits).0,
             normal,
             value: value.to_vec(),
         }
@@ -243,6 +248,8 @@ mod tests {
         let (up, down) = (Some((true, false)), Some((true, true)));
         assert_eq!(sorted("x121Address", false, up, numbers), "-1|9|10|1 00");
         assert_eq!(sorted("x121Address", false, down, numbers), "1 00|10|9|-1");
+        let integers = "10|9|100|-1|-20";
+        assert_eq!(sorted("uidNumber", false, up, integers), "-20|-1|9|10|100");
     }
 
     #[test]

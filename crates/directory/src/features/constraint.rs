@@ -6,7 +6,7 @@ use fulgurite_policy::{OverlayLine, OverlaySettings, Sourced};
 use fulgurite_schema::{
     Attribute, AttributeDescription, AttributeSelector, Dn, EntrySubject, Filter, Schema,
 };
-use fulgurite_store::View;
+use fulgurite_store::{Snapshot, View};
 
 use super::compilation::Compilation;
 use super::guard_question::{GuardContext, GuardRefusal, GuardedUpdate};
@@ -17,6 +17,9 @@ use crate::rights::facts::{EntryFacts, EntrySource};
 /// The arguments of the directive, in slapd's words.
 const ARGUMENTS: &str =
     "<attribute[list]> (regex|negregex|uri|set|size|count) <value> [<restrict URI>]>";
+
+/// The attribute with the name of an entry, which no entry stores.
+const ENTRY_DN: &[u8] = b"entryDN";
 
 /// The feature: its rules, in the order of the configuration.
 #[derive(Debug)]
@@ -80,7 +83,7 @@ impl Constraint {
         let rules: Vec<ConstraintRule> = rules.collect::<Result<_, _>>()?;
         for rule in &rules {
             if let ValueTest::Listed(list) | ValueTest::Unlisted(list) = &rule.test {
-                for attribute in &list.attributes {
+                for attribute in list.stored_attributes(compilation.schema) {
                     compilation.note_lookup(attribute.attribute, &settings.origin);
                 }
             }
@@ -298,10 +301,41 @@ impl ValueList {
         })
     }
 
+    /// The attributes that entries store: all but `entryDN`.
+    fn stored_attributes(&self, schema: &Schema) -> impl Iterator<Item = &AttributeDescription> {
+        let entry_dn = schema.describe(ENTRY_DN).ok();
+        let mut attributes = self.attributes.iter();
+        std::iter::from_fn(move || {
+            attributes.find(|attribute| Some(*attribute) != entry_dn.as_ref())
+        })
+    }
+
+    /// Returns true if the value names an entry of the list.
+    fn names_entry<T: Snapshot>(
+        &self,
+        view: &View<'_, T>,
+        value: &[u8],
+    ) -> Result<bool, GuardRefusal> {
+        let schema = view.schema();
+        let Ok(dn) = Dn::parse_bytes(schema, value) else {
+            return Ok(false);
+        };
+        let id = match self.region.contains(&dn) {
+            true => view.find_base(dn.normal())?,
+            false => None,
+        };
+        let Some(entry) = id.map(|id| view.entry(id)).transpose()?.flatten() else {
+            return Ok(false);
+        };
+        let filter = self.filter.as_ref();
+        Ok(filter.is_none_or(|filter| filter.filter.test(schema, &entry).is_true()))
+    }
+
     /// Returns true if an entry of the list has the value.
     fn has(&self, context: &mut GuardContext<'_, '_>, value: &[u8]) -> Result<bool, GuardRefusal> {
         let schema = &context.core.schema;
-        let items = self.attributes.iter().map(|attribute| {
+        let has_names = self.attributes.contains(&context.core.types.entry_dn);
+        let items = self.stored_attributes(schema).map(|attribute| {
             let name = attribute.text(schema);
             let attribute = name.as_bytes();
             Filter::resolve(
@@ -317,10 +351,14 @@ impl ValueList {
         let mut bases = self.region.bases.iter();
         let database = bases.find_map(|base| context.core.databases.database_of(base));
         match database {
-            Some(database) if std::ptr::eq(database, context.database) => {
-                context.finds(&self.region, &filter, None)
+            Some(database) if std::ptr::eq(database, context.database) => Ok(has_names
+                && self.names_entry(context.writer, value)?
+                || context.finds(&self.region, &filter, None)?),
+            Some(database) => {
+                let view = database.store.snapshot()?;
+                Ok(has_names && self.names_entry(&view, value)?
+                    || self.is_elsewhere(&view, &filter)?)
             }
-            Some(database) => self.is_elsewhere(&database.store.snapshot()?, &filter),
             None => Ok(false),
         }
     }

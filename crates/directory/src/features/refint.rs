@@ -147,6 +147,10 @@ impl Refint {
         if within.is_some_and(|filter| !filter.test(view.schema(), entry).is_true()) {
             return Ok(changes);
         }
+        // As in slapd, groups stay as they are if the new name is the old one.
+        if within.is_some() && change.new == Some(change.old) {
+            return Ok(changes);
+        }
         for description in &self.attributes {
             let Some(values) = entry.values(description) else {
                 continue;

@@ -35,6 +35,15 @@ pub(crate) enum WorkBudget {
     Unlimited,
 }
 
+/// The attributes of a password's state that the relax control opens, as in slapd: all but
+/// `pwdLastSuccess`.
+const MANAGEABLE_STATE: [&str; 5] = [
+    "1.3.6.1.4.1.42.2.27.8.1.16",
+    "1.3.6.1.4.1.42.2.27.8.1.19",
+    "1.3.6.1.4.1.42.2.27.8.1.20",
+    "1.3.6.1.4.1.42.2.27.8.1.21",
+    "1.3.6.1.4.1.42.2.27.8.1.33",
+];
 /// The OID of `memberOf`.
 const MEMBER_OF: &str = "1.2.840.113556.1.2.102";
 
@@ -416,7 +425,9 @@ impl<'d> Context<'_, 'd> {
             }
             let text = if !self.modifiers.relaxed {
                 "no user modification allowed"
-            } else if !is_manageable(types, attribute) {
+            } else if !is_manageable(types, attribute)
+                && !MANAGEABLE_STATE.contains(&&*definition.oid)
+            {
                 "no-user-modification attribute not manageable"
             } else {
                 continue;

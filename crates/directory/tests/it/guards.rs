@@ -577,6 +577,20 @@ fn lists_sets_and_restrictions() {
 }
 
 #[test]
+fn a_list_of_names_has_the_entries_below_its_base() {
+    let list = "uri~ldap:///ou=people,dc=example,dc=com?entryDN?one?(objectClass=person)";
+    let world = constraint(&[&format!("manager~{list}"), &format!("seeAlso,o~{list}")]);
+    let change = |name: &str, value: &str| modify(&world, JANE, &[(Replace, name, &[value])]);
+    assert_ok(&change("manager", "UID=John, ou=people,dc=example,dc=com"));
+    let text = "modify breaks constraint on manager";
+    assert_breaks(&change("manager", PEOPLE), text);
+    assert_breaks(&change("manager", &format!("uid=missing,{PEOPLE}")), text);
+    assert_ok(&change("seeAlso", JANE));
+    assert_breaks(&change("o", "John"), "modify breaks constraint on o");
+    assert_ok(&add(&world, "m", &[("manager", JOHN)]));
+}
+
+#[test]
 fn the_guard_configured_last_refuses_first() {
     let rules = overlay("constraint", &["constraint_attribute mail~regex~^x"]);
     let domains = overlay("unique", &["unique_uri ldap:///?mail?sub"]);

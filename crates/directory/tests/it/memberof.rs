@@ -479,6 +479,10 @@ fn members_follow_their_entries() {
         ("member", JANE),
     ];
     assert_ok(&world.add(&world.root(), &device, &attributes));
+    assert_ok(&world.rename(&world.root(), JANE, "uid=jane", true, None));
+    let read = world.read(GROUP, &["member", "modifiersName"]);
+    assert_eq!(read.get("member"), [JANE, JOHN]);
+    assert_ne!(read.get("modifiersName"), ["cn=me"]);
     assert_ok(&world.rename(&world.root(), JANE, "uid=j", true, None));
     let renamed = JANE.replace("jane", "j");
     let read = world.read(GROUP, &["member", "modifiersName"]);

@@ -106,8 +106,9 @@ access to *
 
 /// The files with which both servers begin.
 pub(crate) struct Setup {
-    /// Returns slapd.conf; given are Debian's files and the folder of the databases.
-    pub(crate) configuration: fn(&Path, &Path) -> String,
+    /// Returns slapd.conf. Given are Debian's files, the folder of the databases, and true for
+    /// Debian's slapd.
+    pub(crate) configuration: fn(&Path, &Path, bool) -> String,
     /// Folders of databases, below that of all.
     pub(crate) databases: Vec<String>,
     /// The content of the first database.
@@ -118,7 +119,7 @@ impl Setup {
     /// One database without overlays but sssvlv.
     pub(crate) fn plain() -> Setup {
         Setup {
-            configuration: text,
+            configuration: |root, data, _| text(root, data),
             databases: Vec::new(),
             ldif: DATA.to_owned() + &everything(),
         }
@@ -146,7 +147,7 @@ impl Server {
             command.env("LD_LIBRARY_PATH", &library);
             command
         };
-        Self::start(folder, setup, &root, command)
+        Self::start(folder, setup, true, command)
     }
 
     /// The server under test: ours, unless the test itself is tested.
@@ -159,13 +160,13 @@ impl Server {
             command.arg(tool);
             command
         };
-        Self::start(folder, setup, &slapd_root(), command)
+        Self::start(folder, setup, false, command)
     }
 
     fn start(
         folder: &Path,
         setup: &Setup,
-        root: &Path,
+        is_original: bool,
         command: impl Fn(&str) -> Command,
     ) -> Server {
         let data = folder.join("data");
@@ -174,7 +175,8 @@ impl Server {
             fs::create_dir(data.join(database)).expect("make the folder of a database");
         }
         let configuration = folder.join("slapd.conf");
-        fs::write(&configuration, (setup.configuration)(root, &data)).expect("write slapd.conf");
+        let text = (setup.configuration)(&slapd_root(), &data, is_original);
+        fs::write(&configuration, text).expect("write slapd.conf");
         let ldif = folder.join("data.ldif");
         fs::write(&ldif, &setup.ldif).expect("write the data");
         let mut load = command("slapadd");

@@ -11,9 +11,9 @@ use crate::conversation::{Answer, Clients};
 use crate::requests::{Request, Requester};
 use crate::servers::Server;
 
+use super::explained::{States, explanation};
 use super::findings::{Entries, Finding, by_name, parts};
 use super::material::Material;
-use super::memberships::{States, explanation};
 use super::passwords::{Ask, Passwords};
 use super::requests::{REPLACE, add, delete, everything, modify, rename, search};
 use super::worlds::{CONTAINERS, Style, WORLDS, World, setup};
@@ -259,10 +259,11 @@ impl Arena {
         let (old, new) = (name(*bell), name(*bell + 1));
         *bell += 1;
         let rdn = new.split(',').next().unwrap_or_default().to_owned();
-        let answer = self
-            .theirs
-            .ask(&rename(Requester::Root, &old, &rdn, true, None))?;
-        assert_eq!(answer.code, Some(0), "{old}: {answer:?}");
+        let ring = rename(Requester::Root, &old, &rdn, true, None);
+        for clients in [&mut self.theirs, &mut self.ours] {
+            let answer = clients.ask(&ring)?;
+            assert_eq!(answer.code, Some(0), "{old}: {answer:?}");
+        }
         let watch = format!("cn=watch,{}", world.suffix());
         let look = search(Requester::Root, &watch, 0, everything(), &["owner"]);
         let begun = Instant::now();

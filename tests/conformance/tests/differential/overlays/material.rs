@@ -63,7 +63,6 @@ impl Material<'_> {
             0 => String::new(),
             1 => format!("cn=missing,{}", self.world.suffix()),
             2 => self.existing().unwrap_or_default(),
-            3 => "dc=example,dc=org".to_owned(),
             _ => format!("ou=people,{}", self.world.suffix()),
         };
         let scope = ["sub", "sub", "one", "base", "", "children"][self.random.below(6)];

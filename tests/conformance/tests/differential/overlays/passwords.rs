@@ -10,8 +10,8 @@ use crate::controls::fixed;
 use crate::conversation::Attributes;
 use crate::requests::{Request, Requester};
 
+use super::explained::States;
 use super::findings::earlier;
-use super::memberships::States;
 use super::requests::{
     ADD, Change, DELETE, REPLACE, add, delete, everything, modify, request, search,
 };

@@ -25,7 +25,12 @@ pub(crate) fn modify(who: Requester, dn: &str, changes: &[Change]) -> Request {
     let mut list = Vec::new();
     for (operation, name, values) in changes {
         let word = ["add", "delete", "replace", "increment"][*operation as usize];
-        text += &format!("\n    {word} {name}: {}", values.join(" | "));
+        let shown = if values.is_empty() {
+            "(none)".to_owned()
+        } else {
+            values.join(" | ")
+        };
+        text += &format!("\n    {word} {name}: {shown}");
         let values: Vec<Vec<u8>> = values.iter().map(octets).collect();
         list.push(sequence(&[
             enumerated(*operation),

@@ -295,7 +295,13 @@ pub(crate) fn setup() -> Setup {
     }
 }
 
-fn configuration(root: &Path, data: &Path) -> String {
+/// slapd gets no indexes of the attributes in question. It loses entries of an index if one request
+/// removes and adds the same value.
+fn configuration(root: &Path, data: &Path, is_original: bool) -> String {
+    let indexes = match is_original {
+        true => "objectClass",
+        false => "objectClass,member,uniqueMember,manager,owner,seeAlso,mail,title,uid",
+    };
     let (root, data) = (root.display(), data.display());
     let mut text = String::new();
     for name in ["core", "cosine", "inetorgperson", "nis", "dyngroup"] {
@@ -330,7 +336,7 @@ fn configuration(root: &Path, data: &Path) -> String {
         let _ = write!(
             text,
             "database mdb\nmaxsize 67108864\ndbnosync\nsuffix \"{suffix}\"\nrootdn \"{ROOT_DN}\"\n\
-             directory {data}/{}\nindex objectClass,member,uniqueMember,manager,owner,mail,uid eq\n{}",
+             directory {data}/{}\nindex {indexes} eq\n{}",
             world.name,
             world.overlays.replace("SUFFIX", &suffix)
         );
