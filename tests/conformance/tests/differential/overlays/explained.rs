@@ -30,6 +30,7 @@ pub(crate) fn explanation(
     }
     match finding.what.as_str() {
         "attribute pwdhistory" => history(finding),
+        "attribute pwdfailuretime" => failures(world, states, finding),
         what if what.starts_with("attribute ") => below(world, finding),
         _ => None,
     }
@@ -85,6 +86,19 @@ fn history(finding: &Finding) -> Option<&'static str> {
     let is_near = |pair: &[i64]| pair[1] - pair[0] <= 1;
     (theirs.len() == ours.len() && ours.windows(2).any(is_near))
         .then_some("pwdHistory: of passwords changed within a second, slapd drops another one")
+}
+
+/// Explains failures that a bind leaves in an entry for which no policy is in effect.
+fn failures(world: &World, states: &States, finding: &Finding) -> Option<&'static str> {
+    let entry = states.ours.get(&finding.dn)?;
+    let named = entry
+        .get("pwdpolicysubentry")
+        .and_then(|values| values.first());
+    let default = format!("cn=default,ou=other,{}", world.suffix());
+    let policy = named.map_or(default, |name| String::from_utf8_lossy(name).into_owned());
+    let is_bind = finding.request.contains(": bind ");
+    (is_bind && finding.theirs.is_empty() && !states.ours.contains_key(&policy))
+        .then_some("pwdFailureTime: slapd removes failures at a bind also without a policy")
 }
 
 /// Returns names in a text of values.
