@@ -58,7 +58,7 @@ impl Material<'_> {
     }
 
     /// An URL of a dynamic group or list.
-    pub(crate) fn url(&mut self) -> String {
+    pub(crate) fn url(&mut self, selects: bool) -> String {
         let base = match self.random.below(8) {
             0 => String::new(),
             1 => format!("cn=missing,{}", self.world.suffix()),
@@ -74,11 +74,10 @@ impl Material<'_> {
             4 => "(&(objectClass=person)(|(uid=p1)(uid=p2)(uid=p3)))".to_owned(),
             _ => format!("(title={})", self.value("title")),
         };
-        let has_lists = self.world.name == "dynlist-lists";
-        let attributes = match self.random.below(if has_lists { 4 } else { 12 }) {
-            0 => "mail,title",
-            1 if has_lists => "mail",
-            2 if has_lists => "title,description",
+        let attributes = match self.random.below(4) {
+            0 if selects => "mail,title",
+            1 if selects => "mail",
+            2 if selects => "title,description",
             _ => "",
         };
         let host = if self.random.chance(4) { "host" } else { "" };
@@ -110,7 +109,8 @@ impl Material<'_> {
                     name
                 }
             }
-            "memberURL" | "labeledURI" => self.url(),
+            "memberURL" => self.url(self.world.name == "dynlist-lists"),
+            "labeledURI" => self.url(false),
             "mail" => {
                 let name = ["a", "b", "c", "d", "A", "E1", "toolong"][self.random.below(7)];
                 format!("{name}@x.org")
@@ -129,6 +129,12 @@ impl Material<'_> {
     /// Some values of an attribute, each once.
     pub(crate) fn values(&mut self, attribute: &str, count: usize) -> Vec<String> {
         let mut values: Vec<String> = Vec::new();
+        // slapd mixes the mapped attributes of several lists up.
+        let count = if attribute == "labeledURI" {
+            count.min(1)
+        } else {
+            count
+        };
         for _ in 0..count {
             let value = self.value(attribute);
             let same = |known: &String| known.to_lowercase() == value.to_lowercase();

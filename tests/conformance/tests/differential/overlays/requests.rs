@@ -179,6 +179,11 @@ impl Material<'_> {
                 attribute = *self.random.pick(self.world.attributes);
             }
             let operation = [ADD, ADD, ADD, DELETE, DELETE, REPLACE, REPLACE][self.random.below(7)];
+            let operation = if attribute == "labeledURI" {
+                REPLACE
+            } else {
+                operation
+            };
             let count = match operation {
                 ADD => self.random.between(1, 2),
                 DELETE => [0, 1, 1, 1, 2][self.random.below(5)],
