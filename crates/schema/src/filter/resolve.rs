@@ -35,7 +35,7 @@ impl Filter<AttributeSelector> {
 fn item_of(schema: &Schema, item: &ldap::Filter<'_>) -> Option<Filter<AttributeSelector>> {
     match item {
         ldap::Filter::Present(attribute) => Some(Filter::Present(schema.describe(attribute).ok()?)),
-        ldap::Filter::Equality(assertion) => equality(schema, assertion),
+        ldap::Filter::Equality(assertion) => equality(schema, assertion, Places::Ignored),
         ldap::Filter::Approximate(assertion) => approximate(schema, assertion),
         ldap::Filter::GreaterOrEqual(assertion) => {
             compared(schema, assertion, |attribute| attribute.ordering).map(Filter::GreaterOrEqual)
@@ -61,7 +61,19 @@ fn item_of(schema: &Schema, item: &ldap::Filter<'_>) -> Option<Filter<AttributeS
     }
 }
 
-fn equality(schema: &Schema, assertion: &ldap::Assertion<'_>) -> Option<Filter<AttributeSelector>> {
+/// How places count in values that carry them: `{0}first`, `{1}second`.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Places {
+    Ignored,
+    /// As in slapd, in an extensible match.
+    Counted,
+}
+
+fn equality(
+    schema: &Schema,
+    assertion: &ldap::Assertion<'_>,
+    places: Places,
+) -> Option<Filter<AttributeSelector>> {
     let attribute = schema.describe(assertion.attribute).ok()?;
     if names_classes(schema, &attribute) {
         let class = schema.object_class_by_bytes(assertion.value)?;
@@ -76,18 +88,44 @@ fn equality(schema: &Schema, assertion: &ldap::Assertion<'_>) -> Option<Filter<A
             implied_by,
         });
     }
-    let rule = schema.attribute_at(attribute.attribute).equality?;
-    asserted(schema, attribute, rule, assertion.value).map(Filter::Equality)
+    let kind = schema.attribute_at(attribute.attribute);
+    if places == Places::Ignored
+        && let Some(rule) = kind.ordered_equality()
+    {
+        return by_rule(schema, attribute, rule, assertion.value);
+    }
+    asserted(schema, attribute, kind.equality?, assertion.value).map(Filter::Equality)
+}
+
+/// Returns an item whose rule clients need not name.
+fn by_rule(
+    schema: &Schema,
+    attribute: AttributeSelector,
+    rule: &'static MatchingRule,
+    value: &[u8],
+) -> Option<Filter<AttributeSelector>> {
+    let normal = rule.normalise_assertion(schema, value).ok()?;
+    Some(Filter::Extensible {
+        attribute_type: Some(attribute.attribute),
+        attribute: Some(attribute),
+        rule,
+        normal: normal.into(),
+        dn_attributes: false,
+    })
 }
 
 /// Resolves `~=`: by sound if values are words, by the rule's approximate rule if it has one,
-/// otherwise by equality.
+/// otherwise by equality. Values that carry their places in an order are compared by equality.
 fn approximate(
     schema: &Schema,
     assertion: &ldap::Assertion<'_>,
 ) -> Option<Filter<AttributeSelector>> {
     let attribute = schema.describe(assertion.attribute).ok()?;
-    match schema.attribute_at(attribute.attribute).equality {
+    let kind = schema.attribute_at(attribute.attribute);
+    if let Some(rule) = kind.ordered_equality() {
+        return by_rule(schema, attribute, rule, assertion.value);
+    }
+    match kind.equality {
         Some(rule) if rule.compares_sounds() => {
             rule.normalise_assertion(schema, assertion.value).ok()?;
             Some(Filter::Approximate {
@@ -97,17 +135,8 @@ fn approximate(
             })
         }
         Some(rule) => match rule.approximate() {
-            Some(rule) => {
-                let normal = rule.normalise_assertion(schema, assertion.value).ok()?;
-                Some(Filter::Extensible {
-                    attribute_type: Some(attribute.attribute),
-                    attribute: Some(attribute),
-                    rule,
-                    normal: normal.into(),
-                    dn_attributes: false,
-                })
-            }
-            None => equality(schema, assertion),
+            Some(rule) => by_rule(schema, attribute, rule, assertion.value),
+            None => equality(schema, assertion, Places::Ignored),
         },
         None => None,
     }
@@ -160,7 +189,7 @@ fn extensible_of(
             attribute: text,
             value: extensible.value,
         };
-        return equality(schema, &assertion);
+        return equality(schema, &assertion, Places::Counted);
     }
     let attribute_type = attribute
         .as_ref()

@@ -22,6 +22,7 @@ mod needle;
 mod numbers;
 mod octet_string;
 mod oids;
+mod places;
 mod prepare;
 mod resolver;
 mod rule;

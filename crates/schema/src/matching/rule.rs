@@ -39,6 +39,8 @@ pub struct MatchingRule {
     pub(crate) published: bool,
     /// The rule by which `~=` compares values, if it is neither this rule nor the sound of words.
     pub(super) approximate: Option<&'static MatchingRule>,
+    /// The rule by which `=` compares values that carry their places in an order.
+    pub(super) ordered: Option<&'static MatchingRule>,
 }
 
 /// The purpose of a rule.
@@ -85,6 +87,12 @@ impl MatchingRule {
     /// `None` if sound or equality decides.
     pub(crate) fn approximate(&self) -> Option<&'static MatchingRule> {
         self.approximate
+    }
+
+    /// Returns the rule by which `=` compares values that carry their places in an order. Their
+    /// attributes have this equality rule.
+    pub(crate) fn ordered(&self) -> Option<&'static MatchingRule> {
+        self.ordered
     }
 
     /// Returns true if normal forms are text that people can read.

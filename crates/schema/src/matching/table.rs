@@ -2,7 +2,7 @@
 
 use super::form::{Form, Normalise, Test};
 use super::rule::{IN_CHAIN, MatchingRule, RuleKind};
-use super::{approximate, certificate, names, numbers, octet_string, oids, text, time};
+use super::{approximate, certificate, names, numbers, octet_string, oids, places, text, time};
 
 /// Returns an equality rule with the functions of its family.
 const fn equality(
@@ -22,6 +22,7 @@ const fn equality(
         applicable: &[],
         published: true,
         approximate: None,
+        ordered: None,
     }
 }
 
@@ -90,6 +91,14 @@ impl MatchingRule {
         }
     }
 
+    /// Sets the rule by which `=` compares values that carry their places in an order.
+    const fn ordered_by(self, rule: &'static MatchingRule) -> MatchingRule {
+        MatchingRule {
+            ordered: Some(rule),
+            ..self
+        }
+    }
+
     /// Returns a rule by name or OID, in any case.
     #[must_use]
     pub fn find(name_or_oid: &str) -> Option<&'static MatchingRule> {
@@ -146,6 +155,24 @@ static UNIQUE_MEMBER_APPROXIMATE: MatchingRule = equality(
 )
 .tested_by(Test::Normal(names::same_name_and_perhaps_uid));
 
+/// caseIgnoreMatch for values that carry their places in an order. Clients cannot name it.
+static ORDERED_IGNORE: MatchingRule = equality(
+    "2.5.13.2",
+    "caseIgnoreMatch",
+    DIRECTORY_STRING,
+    &text::CASE_IGNORE,
+)
+.tested_by(Test::Normal(places::same_without_place));
+
+/// The same of caseExactMatch.
+static ORDERED_EXACT: MatchingRule = equality(
+    "2.5.13.5",
+    "caseExactMatch",
+    DIRECTORY_STRING,
+    &text::CASE_EXACT,
+)
+.tested_by(Test::Normal(places::same_without_place));
+
 /// Every rule, in order of publication. A new rule is one row here and the functions of its
 /// family's file.
 pub(super) static RULES: &[MatchingRule] = &[
@@ -163,6 +190,7 @@ pub(super) static RULES: &[MatchingRule] = &[
         DIRECTORY_STRING,
         &text::CASE_IGNORE,
     )
+    .ordered_by(&ORDERED_IGNORE)
     .applied_to(NARROWER_STRINGS),
     ordering(
         "2.5.13.3",
@@ -183,6 +211,7 @@ pub(super) static RULES: &[MatchingRule] = &[
         DIRECTORY_STRING,
         &text::CASE_EXACT,
     )
+    .ordered_by(&ORDERED_EXACT)
     .applied_to(NARROWER_STRINGS),
     ordering(
         "2.5.13.6",

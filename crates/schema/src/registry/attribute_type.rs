@@ -52,6 +52,8 @@ pub struct AttributeType {
     pub(crate) hidden: bool,
     /// RFC 4512 text as published in the subschema.
     pub(crate) published: String,
+    /// True if values, or the names of entries below one parent, carry places in an order.
+    pub(crate) is_ordered: bool,
 }
 
 impl AttributeType {
@@ -73,6 +75,11 @@ impl AttributeType {
     #[must_use]
     pub fn has_ordered_values(&self) -> bool {
         self.published.contains("X-ORDERED 'VALUES'")
+    }
+
+    /// Returns the rule of `=` for values that carry their places in an order; `None` for others.
+    pub(crate) fn ordered_equality(&self) -> Option<&'static MatchingRule> {
+        self.equality.filter(|_| self.is_ordered)?.ordered()
     }
 
     /// Returns true if `other` is this type or derives from it.

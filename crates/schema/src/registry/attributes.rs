@@ -126,6 +126,7 @@ fn resolve_one(
         usage: text.usage,
         key_name: name.to_ascii_lowercase(),
         hidden: origin == Origin::Hidden,
+        is_ordered: text.to_string().contains("X-ORDERED '"),
         published: text.to_string(),
     })
 }

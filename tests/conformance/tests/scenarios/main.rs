@@ -31,6 +31,7 @@ mod loading;
 mod memberships;
 mod migration;
 mod names;
+mod ordered_filters;
 mod ordered_values;
 mod overlays;
 mod passwords;
