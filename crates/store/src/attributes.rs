@@ -6,6 +6,7 @@
 
 use rustc_hash::FxHashMap;
 
+use crate::bind_state;
 use crate::error::{Damage, StoreError};
 use crate::ids::AttributeId;
 use fulgurite::{Database, Snapshot};
@@ -31,6 +32,8 @@ pub struct AttributeTable {
     by_description: FxHashMap<AttributeDescription, AttributeId>,
     /// By attribute type: the descriptions of it and its subtypes, with any options.
     by_type: FxHashMap<AttributeIndex, Vec<AttributeId>>,
+    /// The descriptions of which binds change the values.
+    of_binds: Vec<AttributeId>,
 }
 
 /// Why a table cannot be read.
@@ -124,6 +127,18 @@ impl AttributeTable {
         self.by_type.get(&attribute).map_or(&[], Vec::as_slice)
     }
 
+    /// Returns true if binds change the values of this description. Most stores have none.
+    #[inline]
+    pub(crate) fn is_of_binds(&self, id: AttributeId) -> bool {
+        self.of_binds.contains(&id)
+    }
+
+    /// Returns true if binds change the values of some description.
+    #[inline]
+    pub(crate) fn has_some_of_binds(&self) -> bool {
+        !self.of_binds.is_empty()
+    }
+
     /// Returns all descriptions in order of their numbers.
     pub fn iter(&self) -> impl Iterator<Item = &AttributeInfo> {
         self.infos.iter()
@@ -142,6 +157,9 @@ impl AttributeTable {
         while let Some(attribute) = above {
             self.by_type.entry(attribute).or_default().push(id);
             above = schema.attribute_at(attribute).superior;
+        }
+        if bind_state::holds(schema, &description) {
+            self.of_binds.push(id);
         }
         let text = description.text(schema).into();
         let operational = schema.attribute_at(description.attribute).is_operational();

@@ -6,11 +6,12 @@
 //!   View  -->  names  index --> Candidates: ids   Writer  -->  pending postings    sorted runs
 //!                     |                |                       |                        |
 //!   EntryView  <--  records  <---------'                       v                        v
-//!   ================ engine: one environment, ten named databases, one transaction ====================
+//!   ================ engine: one environment, eleven named databases, one transaction =================
 //!   meta | values: overflow values, outside the records
 //!        | attributes: number -> description | entries: id -> record | names: parent, RDN -> id
 //!        | counts: id -> subordinates        | index: attribute, kind, value, chunk -> ids
 //!        | changes, change_csn, tombstones: the log of changes
+//!        | bind_state: id -> the values that binds have changed
 //! ```
 //!
 //! An entry is never decoded: filters, access checks and encoders read its record in the map. A
@@ -29,6 +30,7 @@
 #![forbid(unsafe_code)]
 
 mod attributes;
+mod bind_state;
 mod bytes;
 mod changes;
 mod error;
@@ -51,6 +53,7 @@ mod write;
 pub use fulgurite::Durability;
 
 pub use attributes::{AttributeInfo, AttributeTable};
+pub use bind_state::BIND_STATE_ATTRIBUTES;
 pub use changes::{
     ChangeKind, ChangeOperation, ChangeRecord, CsnVector, LogState, NewChange, NewOperation,
     NewRename, PackedCsn, Retention,

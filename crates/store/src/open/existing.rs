@@ -12,7 +12,8 @@ use crate::error::{OpenError, StoreError};
 use crate::index::{IndexState, Indexes};
 use crate::overflow_values::INLINE_MAX;
 use crate::store::{
-    Databases, Description, LAYOUT, LAYOUT_BEFORE, StateTables, Store, StoreOptions, add_log,
+    Databases, Description, LAYOUT, LAYOUT_BEFORE, StateTables, Store, StoreOptions,
+    add_bind_state, add_log,
 };
 use fulgurite::{Environment, Snapshot as _};
 use fulgurite_schema::Schema;
@@ -88,6 +89,9 @@ impl Store {
                 found: description.layout,
                 expected: LAYOUT,
             });
+        }
+        if !options.read_only {
+            add_bind_state(&env).map_err(read)?;
         }
         let suffixes = stored_suffixes(path, &schema, &description, &options.suffixes)?;
         let tables = read_tables(&env, &schema, has_log);

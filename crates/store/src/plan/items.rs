@@ -30,6 +30,19 @@ impl<T: Snapshot> Builder<'_, '_, T> {
         if let Some(planned) = self.without_index(selector, item)? {
             return Ok(planned);
         }
+        let planned = self.of_records(selector, item)?;
+        match self.bind_states_of(selector)? {
+            0 => Ok(planned),
+            count => self.with_bind_states(planned, count),
+        }
+    }
+
+    /// Plans an item about the values of records.
+    fn of_records(
+        &self,
+        selector: &AttributeSelector,
+        item: &Filter<AttributeSelector>,
+    ) -> Result<TermPlan, StoreError> {
         if let Some(index) = self.view.indexes.of(selector.attribute)
             && let Some(planned) = self.by_index(index, item)?
         {
@@ -42,6 +55,32 @@ impl<T: Snapshot> Builder<'_, '_, T> {
             | Filter::Substrings { .. } => self.present_inexact(selector),
             _ => Ok(self.everything(false)),
         }
+    }
+
+    /// Returns the number of bind states that may have values of an attribute.
+    fn bind_states_of(&self, selector: &AttributeSelector) -> Result<u64, StoreError> {
+        let table = self.view.attributes();
+        let of_type = table.of_type(selector.attribute);
+        match of_type.iter().any(|id| table.is_of_binds(*id)) {
+            true => self.view.bind_state_count(),
+            false => Ok(0),
+        }
+    }
+
+    /// Adds the entries with a bind state to a plan. No index knows their values.
+    fn with_bind_states(&self, planned: TermPlan, count: u64) -> Result<TermPlan, StoreError> {
+        if matches!(planned.term, Term::All) || count > self.total / 2 {
+            return Ok(self.everything(false));
+        }
+        let ids = Term::Set(self.view.bind_state_ids()?);
+        Ok(TermPlan {
+            term: match planned.term {
+                Term::Nothing => ids,
+                term => Term::Or(vec![term, ids]),
+            },
+            exact: false,
+            count_max: self.total.min(planned.count_max.saturating_add(count)),
+        })
     }
 
     /// Plans the items that need no index. `None` for all others.

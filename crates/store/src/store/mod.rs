@@ -17,7 +17,7 @@ mod secret;
 mod sync_key;
 mod tables;
 
-pub(crate) use databases::Databases;
+pub(crate) use databases::{Databases, add_bind_state};
 #[cfg(test)]
 pub(crate) use description::KEY_LAYOUT;
 pub(crate) use description::add_log;

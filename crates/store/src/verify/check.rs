@@ -1,5 +1,6 @@
 //! The order of the checks.
 
+use super::bind_state::check_bind_states;
 use super::changes::check_changes;
 use super::counts::check_counts;
 use super::expected::walk_entries;
@@ -27,5 +28,6 @@ pub fn verify(view: &View<'_>) -> Result<Report, StoreError> {
     report.postings = expected.postings.len() as u64;
     check_index(view, expected.postings, &mut report)?;
     check_changes(view, &mut report)?;
+    check_bind_states(view, &mut report)?;
     Ok(report)
 }

@@ -33,7 +33,7 @@ pub(super) fn walk_entries(
             }
             Err(error) => return Err(error),
         };
-        if entry.attributes().count() != entry.record().attributes().count() {
+        if entry.recorded_attributes().count() != entry.record().attributes().count() {
             report.problem(|| format!("entry {id}: holds an attribute of unknown number"));
         }
         let parent = entry.record().parent();

@@ -1,5 +1,6 @@
 //! The whole check of a store: names, values, counts and indexes against the entries.
 
+mod bind_state;
 mod changes;
 mod check;
 mod counts;

@@ -1,6 +1,6 @@
 //! The names of entries: from record to record up to the suffix.
 
-use super::entry::NameSource;
+use super::entry::EntrySurroundings;
 use super::lookup_cache::LookupCache;
 use super::state::View;
 use crate::error::{Damage, StoreError};
@@ -122,7 +122,11 @@ impl View<'_> {
     }
 }
 
-impl<T: Snapshot> NameSource for View<'_, T> {
+impl<T: Snapshot> EntrySurroundings for View<'_, T> {
+    fn bind_state(&self, id: EntryId) -> Option<Record<'_>> {
+        View::bind_state(self, id).ok().flatten()
+    }
+
     fn append_dn(
         &self,
         record: &Record<'_>,

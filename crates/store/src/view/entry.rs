@@ -15,7 +15,9 @@ pub struct EntryView<'v> {
     pub(super) record: Record<'v>,
     pub(super) attributes: &'v AttributeTable,
     pub(super) schema: &'v Schema,
-    names: &'v dyn NameSource,
+    surroundings: &'v dyn EntrySurroundings,
+    /// False if only the record counts.
+    has_bind_state: bool,
 }
 
 /// One attribute of an [`EntryView`].
@@ -59,8 +61,11 @@ impl<'v> Shape<'v> {
     }
 }
 
-/// A state of the store that knows the names of entries.
-pub(crate) trait NameSource {
+/// A state of the store that knows the names of entries, and their bind states.
+pub(crate) trait EntrySurroundings {
+    /// Returns the bind state of an entry; `None` also if it is damaged.
+    fn bind_state(&self, id: EntryId) -> Option<Record<'_>>;
+
     fn append_dn(
         &self,
         record: &Record<'_>,
@@ -82,14 +87,15 @@ impl<'v> EntryView<'v> {
         record: Record<'v>,
         attributes: &'v AttributeTable,
         schema: &'v Schema,
-        names: &'v dyn NameSource,
+        surroundings: &'v dyn EntrySurroundings,
     ) -> EntryView<'v> {
         EntryView {
             id,
             record,
             attributes,
             schema,
-            names,
+            surroundings,
+            has_bind_state: true,
         }
     }
 
@@ -122,7 +128,7 @@ impl<'v> EntryView<'v> {
     /// # Errors
     /// [`StoreError`] if the engine fails or an ancestor's record is damaged.
     pub fn write_dn(&self, cache: &mut DnCache, out: &mut String) -> Result<(), StoreError> {
-        self.names.append_dn(&self.record, cache, out)
+        self.surroundings.append_dn(&self.record, cache, out)
     }
 
     /// As [`write_dn`](Self::write_dn), for a response. Only the names above are checked to be
@@ -130,20 +136,64 @@ impl<'v> EntryView<'v> {
     /// # Errors
     /// As [`write_dn`](Self::write_dn).
     pub fn append_dn(&self, cache: &mut DnCache, out: &mut Vec<u8>) -> Result<(), StoreError> {
-        self.names.append_dn_bytes(&self.record, cache, out)
+        self.surroundings.append_dn_bytes(&self.record, cache, out)
     }
 
-    /// Returns all attributes, user and operational, in stored order.
+    /// Returns the entry as updates have left it, without its bind state.
+    #[must_use]
+    pub fn without_bind_state(self) -> EntryView<'v> {
+        EntryView {
+            has_bind_state: false,
+            ..self
+        }
+    }
+
+    /// Returns true if binds have changed values of the entry. Then [`shape`](Self::shape) and
+    /// [`append_attributes`](Self::append_attributes) do not know all values.
+    #[must_use]
+    pub fn has_bind_state(&self) -> bool {
+        self.bind_state().is_some()
+    }
+
+    fn bind_state(&self) -> Option<Record<'v>> {
+        let is_possible = self.has_bind_state && self.attributes.has_some_of_binds();
+        is_possible
+            .then(|| self.surroundings.bind_state(self.id))
+            .flatten()
+    }
+
+    /// Returns all attributes, user and operational, in stored order. Those of the bind state are
+    /// the last ones.
     pub fn attributes(&self) -> impl Iterator<Item = AttributeView<'v>> + use<'v> {
-        let table = self.attributes;
-        let attributes = self.record.attributes().enumerate();
-        attributes.filter_map(move |(position, (id, values))| {
-            Some(AttributeView {
-                info: table.get(id)?,
-                values,
-                position,
+        self.attributes_with(self.bind_state())
+    }
+
+    /// Returns the attributes of the record, without the bind state.
+    pub fn recorded_attributes(&self) -> impl Iterator<Item = AttributeView<'v>> + use<'v> {
+        self.attributes_with(None)
+    }
+
+    fn attributes_with(
+        &self,
+        row: Option<Record<'v>>,
+    ) -> impl Iterator<Item = AttributeView<'v>> + use<'v> {
+        let (table, len) = (self.attributes, self.record.len());
+        let is_recorded = move |(_, (id, _)): &(usize, (AttributeId, Values<'v>))| {
+            row.is_none_or(|row| row.values(*id).is_none())
+        };
+        let recorded = self.record.attributes().enumerate().filter(is_recorded);
+        let of_binds = row.into_iter().flat_map(|row| row.attributes());
+        let of_binds = of_binds.filter(|(_, values)| !values.is_empty());
+        let of_binds = of_binds.enumerate().map(move |(at, held)| (len + at, held));
+        recorded
+            .chain(of_binds)
+            .filter_map(move |(position, (id, values))| {
+                Some(AttributeView {
+                    info: table.get(id)?,
+                    values,
+                    position,
+                })
             })
-        })
     }
 
     /// Returns the numbers of its attributes, in stored order.
@@ -175,12 +225,18 @@ impl<'v> EntryView<'v> {
     /// Returns the values of exactly this description.
     #[must_use]
     pub fn values(&self, description: &AttributeDescription) -> Option<Values<'v>> {
-        self.record.values(self.attributes.find(description)?)
+        self.values_of(self.attributes.find(description)?)
     }
 
     /// Returns the values of the description of this number.
     #[must_use]
+    #[inline]
     pub fn values_of(&self, id: AttributeId) -> Option<Values<'v>> {
+        if self.attributes.is_of_binds(id)
+            && let Some(values) = self.bind_state().and_then(|row| row.values(id))
+        {
+            return Some(values).filter(|values| !values.is_empty());
+        }
         self.record.values(id)
     }
 
@@ -217,8 +273,11 @@ impl<'v> EntryView<'v> {
     ) -> Result<Entry, StoreError> {
         let mut entry = Entry::new(dn.clone());
         entry.attributes.reserve(self.record.len() + 1);
-        for (id, values) in self.record.attributes() {
-            let info = self.attributes.get(id).ok_or(Damage::Attribute)?;
+        let is_known = |id| self.attributes.get(id).is_some();
+        if !self.record.ids().all(is_known) {
+            return Err(Damage::Attribute.into());
+        }
+        for AttributeView { info, values, .. } in self.attributes() {
             let some = match wanted(&info.description, &values) {
                 ValueSelection::All => usize::MAX,
                 ValueSelection::First => 1,
@@ -243,7 +302,7 @@ impl<'v> EntryView<'v> {
         visit: &mut dyn FnMut(&[u8]) -> Truth,
     ) -> Truth {
         let mut truth = Truth::False;
-        for values in ids.iter().filter_map(|id| self.record.values(*id)) {
+        for values in ids.iter().filter_map(|id| self.values_of(*id)) {
             for value in values {
                 truth = truth.or(visit(value));
                 if truth.is_true() {

@@ -40,7 +40,7 @@ impl FilterSubject<StoredSelector> for EntryView<'_> {
         attribute
             .ids
             .iter()
-            .any(|id| self.record.values(*id).is_some_and(|v| !v.is_empty()))
+            .any(|id| self.values_of(*id).is_some_and(|v| !v.is_empty()))
             .into()
     }
 

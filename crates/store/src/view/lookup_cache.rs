@@ -22,6 +22,8 @@ pub(crate) struct LookupCache {
     last: RefCell<NamedEntry>,
     counts: Cell<Option<(EntryId, Counts)>>,
     total: Cell<Option<u64>>,
+    /// The number of entries with a bind state.
+    bind_states: Cell<Option<u64>>,
     names: RefCell<DnCache>,
 }
 
@@ -98,6 +100,15 @@ impl LookupCache {
 
     pub(crate) fn remember_total(&self, total: u64) {
         self.total.set(Some(total));
+    }
+
+    /// Returns the number of entries with a bind state.
+    pub(crate) fn bind_states(&self) -> Option<u64> {
+        self.bind_states.get()
+    }
+
+    pub(crate) fn remember_bind_states(&self, count: u64) {
+        self.bind_states.set(Some(count));
     }
 
     pub(crate) fn take_dn_cache(&self) -> DnCache {

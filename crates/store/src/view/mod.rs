@@ -7,10 +7,12 @@
 //! entry           EntryView: an entry, undecoded  filter_subject a filter tested against it
 //! walk, export    entries in order of ids; parents before children
 //! lookup_cache    answers that stay valid for one snapshot
+//! bind_state      the values that binds have changed
 //! changes         the log of changes
 //! greatest_value  the last key of an equality index
 //! ```
 
+mod bind_state;
 mod changes;
 mod children;
 mod dn;

@@ -49,6 +49,7 @@ impl Writer<'_> {
             writer.remove_name(parent, &rdn_normal, id)?;
             writer.has_changed_entries = true;
             writer.view.txn.delete(store.dbs.entries, &id.key())?;
+            writer.clear_bind_state(id)?;
             if has_overflow_values {
                 overflow_values::clear_entry(&mut writer.view.txn, store.dbs.values, id)?;
             }

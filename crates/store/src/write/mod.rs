@@ -5,6 +5,7 @@
 //! at commit.
 
 mod add;
+mod bind_state;
 mod delete;
 mod difference;
 mod log;
@@ -22,5 +23,7 @@ pub use modify_values::ValueChange;
 pub use writer::Writer;
 pub(crate) use writer::{NumberedAttributes, name_below};
 
+#[cfg(test)]
+mod bind_state_tests;
 #[cfg(test)]
 mod tests;

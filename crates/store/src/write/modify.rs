@@ -1,5 +1,6 @@
 //! Changing an entry's attributes.
 
+use super::bind_state::KeptBindState;
 use super::difference::{Difference, KnownChanges};
 use super::writer::Writer;
 use crate::error::{Damage, StoreError};
@@ -19,7 +20,9 @@ impl Writer<'_> {
     /// [`StoreError::Damaged`] for an attribute that cannot stay; the store is unchanged then.
     pub fn modify(&mut self, id: EntryId, new: &CheckedEntry) -> Result<(), StoreError> {
         self.check_not_poisoned()?;
-        let attributes = self.number(new.entry())?;
+        let mut attributes = self.number(new.entry())?;
+        let kept = self.kept_bind_state(id, &attributes)?;
+        kept.keep(&mut attributes);
         let stays = |(id, values): &(AttributeId, &[Vec<u8>])| values.is_empty().then_some(*id);
         let skipped = attributes.iter().filter_map(stays).collect();
         let mut encoded = std::mem::take(&mut self.record);
@@ -56,32 +59,37 @@ impl Writer<'_> {
         self.apply(|writer| {
             writer.record_postings(id, difference);
             writer.put_record_over(id, &encoded, may_have_overflow)?;
+            writer.put_kept(id, &kept)?;
             writer.record = encoded;
             writer.flush_if_full()
         })
     }
 
+    /// Encodes the next record of an entry. Its bind state follows with
+    /// [`put_kept`](Self::put_kept).
     pub(super) fn encode(
         &mut self,
+        id: EntryId,
         parent: EntryId,
-        rdn_normal: &[u8],
-        rdn: &[u8],
+        (rdn_normal, rdn): (&str, &str),
         entry: &CheckedEntry,
-    ) -> Result<Vec<u8>, StoreError> {
-        let attributes = self.number(entry.entry())?;
+    ) -> Result<(Vec<u8>, KeptBindState), StoreError> {
+        let mut attributes = self.number(entry.entry())?;
+        let kept = self.kept_bind_state(id, &attributes)?;
+        kept.keep(&mut attributes);
         let mut encoded = std::mem::take(&mut self.record);
         record::encode(
             &RecordSource {
                 parent,
-                rdn_normal,
-                rdn,
+                rdn_normal: rdn_normal.as_bytes(),
+                rdn: rdn.as_bytes(),
                 attributes,
                 overflow: &[],
             },
             &mut encoded,
         )?;
         self.view.store.check_size(&encoded)?;
-        Ok(encoded)
+        Ok((encoded, kept))
     }
 
     /// Replaces a record, and records the difference in the indexes.

@@ -49,6 +49,8 @@ impl Writer<'_> {
             .map(|change| self.length_after(&record, change));
         let lengths = lengths.collect::<Result<Vec<(AttributeId, u32)>, StoreError>>()?;
         let mut attributes = self.number(new.entry())?;
+        let kept = self.kept_bind_state(id, &attributes)?;
+        kept.keep(&mut attributes);
         for (id, len) in &lengths {
             match attributes.iter_mut().find(|(number, _)| number == id) {
                 _ if *len == 0 => attributes.retain(|(number, _)| number != id),
@@ -70,6 +72,7 @@ impl Writer<'_> {
             let changed =
                 changed.map(|(change, (number, _))| writer.change_rows(id, *number, change));
             let changed = changed.collect::<Result<Vec<AppliedChange>, StoreError>>()?;
+            writer.put_kept(id, &kept)?;
             writer.replace_around(id, encoded, changes, &changed)
         })
     }

@@ -35,7 +35,8 @@ impl Writer<'_> {
         }
         let parent = held.parent();
         let (rdn_normal, rdn) = name_below(dn, parent)?;
-        let encoded = self.encode(parent, rdn_normal.as_bytes(), rdn.as_bytes(), entry)?;
+        let (encoded, kept) = self.encode(id, parent, (rdn_normal, rdn), entry)?;
+        debug_assert!(kept.is_empty(), "nobody binds as a placeholder");
         self.apply(|writer| writer.replace_record(id, encoded))
     }
 

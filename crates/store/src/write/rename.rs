@@ -22,7 +22,7 @@ impl Writer<'_> {
         let record = self.view.record(id)?.ok_or(StoreError::NoSuchEntry(id))?;
         let (old_parent, old_normal) = (record.parent(), record.rdn_normal().to_vec());
         let (rdn_normal, rdn) = self.check_move(id, old_parent, new_parent, new)?;
-        let encoded = self.encode(new_parent, rdn_normal.as_bytes(), rdn.as_bytes(), new)?;
+        let (encoded, kept) = self.encode(id, new_parent, (rdn_normal, rdn), new)?;
         debug_assert_ne!(id, new_parent, "no entry is its own parent");
         self.apply(|writer| {
             if old_parent != new_parent {
@@ -37,6 +37,7 @@ impl Writer<'_> {
             }
             writer.remove_name(old_parent, &old_normal, id)?;
             writer.insert_name(new_parent, rdn_normal.as_bytes(), id)?;
+            writer.put_kept(id, &kept)?;
             writer.replace_record(id, encoded)
         })
     }
