@@ -7,7 +7,6 @@ use fulgurite_schema::Dn;
 
 use crate::core::sasl_exchange::Exchange;
 use crate::core::session::{Identity, Method, Session};
-use crate::features::auditlog::AuditText;
 
 /// The protocol version of the server.
 const VERSION: u8 = 3;
@@ -30,6 +29,8 @@ pub struct BindOutcome {
     authenticated: Option<Arc<Dn>>,
     /// The judgement of a password policy.
     pub(crate) policy: PolicyAnswer,
+    /// True if the time of a success is stored, as far as it must be.
+    pub(crate) is_recorded: bool,
 }
 
 /// The judgement of a password policy about a bind.
@@ -39,8 +40,6 @@ pub(crate) struct PolicyAnswer {
     pub(crate) controls: Vec<(&'static str, Vec<u8>)>,
     /// True if the connection may only change its password.
     pub(crate) must_change: bool,
-    /// The records of the changed state, for the log of changes.
-    pub(crate) audit: Option<AuditText>,
 }
 
 impl BindOutcome {
@@ -54,6 +53,7 @@ impl BindOutcome {
             exchange: None,
             authenticated: None,
             policy: PolicyAnswer::default(),
+            is_recorded: false,
         }
     }
 
@@ -84,11 +84,6 @@ impl BindOutcome {
         self.authenticated.as_deref()
     }
 
-    /// Returns the records for the log of changes. The caller writes them before it answers.
-    pub fn take_audit(&mut self) -> Option<AuditText> {
-        self.policy.audit.take()
-    }
-
     pub(crate) fn in_progress(credentials: Vec<u8>, exchange: Arc<Exchange>) -> BindOutcome {
         BindOutcome {
             credentials: Some(credentials),
@@ -101,7 +96,8 @@ impl BindOutcome {
     pub fn finish(self, session: &mut Session, id: MessageId, out: &mut Vec<u8>) {
         session.authenticated(self.identity, self.method);
         session.set_exchange(self.exchange);
-        session.set_unrecorded_bind(self.authenticated);
+        let unrecorded = self.authenticated.filter(|_| !self.is_recorded);
+        session.set_unrecorded_bind(unrecorded);
         if self.result.is_success() {
             session.bound(self.version);
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use fulgurite_schema::{
     AttributeDescription, AttributeIndex, AttributeSelector, Entry, Filter, Schema, Truth,
 };
-use fulgurite_store::EntryView;
+use fulgurite_store::{BIND_STATE_ATTRIBUTES, EntryView};
 
 use crate::core::error::OpenError;
 
@@ -52,6 +52,8 @@ pub(crate) struct WellKnownTypes {
     pub(crate) has_subordinates: AttributeDescription,
     /// Some schemas lack it.
     pub(crate) num_subordinates: Option<AttributeDescription>,
+    /// The attributes of bind states, as far as the schema has them.
+    pub(crate) of_binds: Vec<AttributeIndex>,
 }
 
 impl WellKnownTypes {
@@ -87,7 +89,13 @@ impl WellKnownTypes {
             subschema_subentry: need("subschemaSubentry")?,
             has_subordinates: need("hasSubordinates")?,
             num_subordinates: find("numSubordinates"),
+            of_binds: of_binds(schema),
         })
+    }
+
+    /// Returns true for an attribute of bind states.
+    pub(crate) fn is_of_binds(&self, description: &AttributeDescription) -> bool {
+        description.options().is_none() && self.of_binds.contains(&description.attribute)
     }
 
     /// Returns true if the entry is of the class `referral`.
@@ -140,6 +148,12 @@ pub(crate) fn is_glue(types: &WellKnownTypes, entry: &EntryView<'_>) -> bool {
     let classes = entry.plain_values(types.structural_object_class.attribute);
     let mut classes = classes.into_iter().flat_map(|values| values.iter());
     classes.any(|class| class.eq_ignore_ascii_case(b"glue"))
+}
+
+fn of_binds(schema: &Schema) -> Vec<AttributeIndex> {
+    let names = BIND_STATE_ATTRIBUTES.iter();
+    let known = names.filter_map(|name| schema.attribute(name));
+    known.map(|attribute| attribute.index).collect()
 }
 
 /// Returns every name and OID that makes an entry one of this class.

@@ -1,7 +1,6 @@
 //! The time of the last successful bind (slapd's setting `lastbind`, and its overlay of that name).
 //!
-//! A successful bind of an entry causes an update of the entry. The client gets its answer without
-//! waiting for that update. Binds by SASL count too.
+//! A successful bind changes the bind state of its entry. Binds by SASL count too.
 
 use fulgurite_policy::{OverlaySettings, Sourced};
 use fulgurite_schema::AttributeDescription;

@@ -187,13 +187,17 @@ impl Directory {
         budget: WorkBudget,
         updates: &mut [(&mut BatchItem<'d>, &WriteRequest)],
     ) -> Result<(), StoreError> {
-        let mut changed = false;
+        let (mut changed, mut has_news) = (false, false);
         for (item, request) in &mut *updates {
             self.run(database, (&mut writer, budget), &request.session, item)?;
             changed |= item.result.is_success();
+            // A bind changes nothing that other servers copy.
+            has_news |= item.result.is_success() && !matches!(item.response, ResponseForm::None);
         }
         if changed {
             writer.commit()?;
+        }
+        if has_news {
             self.core().changes.committed();
         }
         for (item, request) in updates {

@@ -1,30 +1,31 @@
 //! The point `bind`: a password policy judges a bind before and after the check of the password.
+//! A successful bind is recorded.
 //!
 //! ```text
 //!   state in a snapshot: locked? -> refused, without a look at the password
 //!   the password is checked -> verdict, on the state of now
-//!   the verdict changes the state -> the writer judges once more, and the answer waits for the disk
+//!   the bind state changes -> the writer judges once more, and the answer waits for the disk
 //! ```
 //!
-//! The last judgement sees the state of all binds before. So parallel guesses all count.
+//! The last judgement sees the state of all binds before. So parallel guesses all count. The writer
+//! changes the bind state only: a bind changes no entry, and other servers do not learn of it.
 
 use std::sync::Arc;
 
 use fulgurite_ldap::control::{PasswordPolicyResponse, PasswordWarning};
 use fulgurite_ldap::{LdapResult, ResultCode, oid};
 use fulgurite_schema::Dn;
-use fulgurite_store::NameLookup;
+use fulgurite_store::{EntryId, NameLookup};
 
 use crate::auth::{BindOutcome, PasswordCheck, PolicedBind, PolicyAnswer};
 use crate::core::database::Database;
 use crate::core::result::{self, OpResult, refuse};
 use crate::core::session::Session;
 use crate::directory::Directory;
-use crate::features::auditlog::AuditText;
 use crate::features::password_policy::bind_verdict::{self, BindVerdict};
 use crate::features::password_policy::overlay::PasswordPolicy;
-use crate::op::bind_record;
-use crate::request::change::Change;
+use crate::features::set::Features;
+use crate::op::bind_record::{self, BindStateChange};
 use crate::request::controls::RequestControls;
 use crate::write::context::Context;
 use crate::write::password_policy::{self, PolicySubject};
@@ -43,14 +44,19 @@ impl Directory {
     }
 }
 
-/// Returns the bind to judge, if the database of the name has policies. The root has none.
+/// Returns the bind to judge or to record; `None` if its database does neither. The root has no
+/// policies.
 pub(super) fn policed(
     directory: &Directory,
     dn: &Dn,
     session: &Session,
     wants_control: bool,
 ) -> Option<Box<PolicedBind>> {
-    database_and_overlay(directory, dn)?;
+    let database = directory.core().databases.database_of(dn)?;
+    let features = directory.features_of(database);
+    if overlay_of(features, database, dn).is_none() && features.bind_times.is_empty() {
+        return None;
+    }
     Some(Box::new(PolicedBind {
         dn: dn.clone(),
         session: session.clone(),
@@ -85,7 +91,7 @@ pub(super) fn unless_locked(directory: &Directory, outcome: BindOutcome) -> OpRe
     })
 }
 
-/// Checks the password and judges the bind.
+/// Checks the password, judges the bind and records it.
 pub(super) fn run(
     directory: &Directory,
     policed: &PolicedBind,
@@ -101,10 +107,14 @@ fn judged(
 ) -> OpResult<BindOutcome> {
     let authenticator = directory.authenticator();
     // The settings may have changed since the bind began.
-    let Some((database, overlay)) = database_and_overlay(directory, &policed.dn) else {
+    let Some(database) = directory.core().databases.database_of(&policed.dn) else {
         return Ok(check.verify(authenticator));
     };
+    let overlay = overlay_of(directory.features_of(database), database, &policed.dn);
     let judge = |is_right| {
+        let Some(overlay) = overlay else {
+            return Ok(None);
+        };
         let subject = read(directory, database, overlay, &policed.dn)?;
         let now = directory.core().clock.now();
         let subject = subject.filter(|subject| subject.has_password);
@@ -115,8 +125,7 @@ fn judged(
         Ok::<_, LdapResult>(verdict)
     };
     // A locked name is refused without a look at the password.
-    let before = judge(false)?;
-    if let Some(verdict) = before.filter(|verdict| verdict.is_locked) {
+    if let Some(verdict) = judge(false)?.filter(|verdict| verdict.is_locked) {
         let mut outcome = BindOutcome::invalid_credentials();
         outcome.policy = answer(overlay, policed, &verdict);
         return Ok(outcome);
@@ -131,28 +140,54 @@ fn judged(
         is_allowed: true,
         ..BindVerdict::default()
     });
-    let mut audit = None;
-    if !verdict.changes.is_empty() && may_record(directory, database, overlay) {
+    if must_record(directory, database, policed, is_right, &verdict)? {
         let attempt = Arc::new(BindAttempt::new(policed.dn.clone(), is_right));
-        audit = record_attempt(directory, database, policed, &attempt);
+        record_attempt(directory, database, policed, &attempt);
         verdict = attempt.verdict().unwrap_or(verdict);
     }
     if is_right && !verdict.is_allowed {
         outcome = BindOutcome::invalid_credentials();
     }
+    let name = outcome.authenticated();
+    outcome.is_recorded = name.is_some_and(|name| name.normal() == policed.dn.normal());
     outcome.policy = answer(overlay, policed, &verdict);
-    outcome.policy.audit = audit;
     Ok(outcome)
 }
 
-/// Returns true if binds may change the state of passwords.
-fn may_record(directory: &Directory, database: &Database, overlay: &PasswordPolicy) -> bool {
-    let is_read_only = directory.policy().restrictions.read_only || database.restrictions.read_only;
-    !overlay.disable_write && !is_read_only
+/// Returns true if the bind changes the bind state of its name.
+fn must_record(
+    directory: &Directory,
+    database: &Database,
+    policed: &PolicedBind,
+    is_right: bool,
+    verdict: &BindVerdict,
+) -> OpResult<bool> {
+    let features = directory.features_of(database);
+    if directory.is_read_only(database) {
+        return Ok(false);
+    }
+    let overlay = overlay_of(features, database, &policed.dn);
+    if !verdict.changes.is_empty() && overlay.is_some_and(|overlay| !overlay.disable_write) {
+        return Ok(true);
+    }
+    if !is_right || !verdict.is_allowed || features.bind_times.is_empty() {
+        return Ok(false);
+    }
+    let failed = |error| result::store(&error);
+    let view = database.store.snapshot().map_err(failed)?;
+    let NameLookup::Entry(id) = view.find(&policed.dn).map_err(failed)? else {
+        return Ok(false);
+    };
+    let now = directory.core().clock.now();
+    let entry = view.entry(id).map_err(failed)?;
+    Ok(entry.is_some_and(|entry| {
+        let mut due = bind_record::due_times(features, &entry, now);
+        due.next().is_some()
+    }))
 }
 
-/// Hands a bind to the writer, which judges it. Returns the records for the log of changes. Binds
-/// of several threads share a commit.
+/// Hands a bind to the writer, which judges and records it. Binds of several threads share a
+/// commit.
 ///
 /// As in slapd, a failure changes no answer: a full disk locks nobody out. The log names it.
 fn record_attempt(
@@ -160,25 +195,35 @@ fn record_attempt(
     database: &Database,
     policed: &PolicedBind,
     attempt: &Arc<BindAttempt>,
-) -> Option<AuditText> {
+) {
     let request = WriteRequest::attempt(&policed.session, Arc::clone(attempt));
-    let queue = directory.attempts_of(database)?;
+    let Some(queue) = directory.attempts_of(database) else {
+        return;
+    };
     let reply = queue.ask(request, |requests: Vec<WriteRequest>| {
         directory.apply(&requests)
-    })?;
-    let result = &reply.result;
+    });
+    let Some(result) = reply.map(|reply| reply.result) else {
+        return;
+    };
     if !matches!(result.code, ResultCode::Success | ResultCode::NoOperation) {
         let core = directory.core();
-        core.notices.warn(&*core.clock, "ppolicy: record", || {
+        core.notices.warn(&*core.clock, "bind: record", || {
             let (dn, code, text) = (policed.dn.pretty(), result.code, &result.diagnostic);
-            format!("ppolicy: the bind of {dn:?} is not recorded: {code:?} {text:?}")
+            format!("the bind of {dn:?} is not recorded: {code:?} {text:?}")
         });
     }
-    reply.audit
 }
 
 /// Returns the controls of the response, and the restriction of the connection.
-fn answer(overlay: &PasswordPolicy, policed: &PolicedBind, verdict: &BindVerdict) -> PolicyAnswer {
+fn answer(
+    overlay: Option<&PasswordPolicy>,
+    policed: &PolicedBind,
+    verdict: &BindVerdict,
+) -> PolicyAnswer {
+    let Some(overlay) = overlay else {
+        return PolicyAnswer::default();
+    };
     let is_hidden = verdict.is_locked && !overlay.use_lockout;
     let mut controls = Vec::new();
     if policed.wants_control {
@@ -201,7 +246,6 @@ fn answer(overlay: &PasswordPolicy, policed: &PolicedBind, verdict: &BindVerdict
     PolicyAnswer {
         controls,
         must_change: verdict.must_change,
-        audit: None,
     }
 }
 
@@ -210,10 +254,19 @@ fn database_and_overlay<'d>(
     dn: &Dn,
 ) -> Option<(&'d Database, &'d PasswordPolicy)> {
     let database = directory.core().databases.database_of(dn)?;
-    let overlay = directory.features_of(database).password_policy.as_ref()?;
+    let overlay = overlay_of(directory.features_of(database), database, dn)?;
+    Some((database, overlay))
+}
+
+/// Returns the policies that are about a name. None are about the root.
+fn overlay_of<'f>(
+    features: &'f Features,
+    database: &Database,
+    dn: &Dn,
+) -> Option<&'f PasswordPolicy> {
     let root = database.root.as_ref();
     let is_root = root.is_some_and(|root| root.name.normal() == dn.normal());
-    (!is_root).then_some((database, overlay))
+    features.password_policy.as_ref().filter(|_| !is_root)
 }
 
 /// Reads rules and state of a name in a snapshot; `None` if there is no entry.
@@ -236,25 +289,39 @@ fn read(
 /// # Errors
 /// noOperation if nothing changes. No client gets the result.
 pub(super) fn record(context: &mut Context<'_, '_>, attempt: &BindAttempt) -> OpResult {
-    let nothing = || LdapResult::new(ResultCode::NoOperation);
-    let Some(overlay) = &context.features.password_policy else {
-        return Err(nothing());
-    };
     let NameLookup::Entry(id) = context.find(&attempt.dn)? else {
-        return Err(nothing());
+        return Err(LdapResult::new(ResultCode::NoOperation));
     };
+    let mut changes = Vec::new();
+    if let Some(overlay) = overlay_of(context.features, context.database, &attempt.dn) {
+        changes = judge_attempt(context, overlay, attempt, id)?;
+    }
+    let verdict = attempt.verdict();
+    if attempt.is_right && verdict.is_none_or(|verdict| verdict.is_allowed) {
+        changes.extend(bind_record::due(context, id)?);
+    }
+    bind_record::change(context, id, &changes)
+}
+
+/// Judges a bind on the state of the writer. Returns what it changes.
+fn judge_attempt(
+    context: &Context<'_, '_>,
+    overlay: &PasswordPolicy,
+    attempt: &BindAttempt,
+    id: EntryId,
+) -> OpResult<Vec<BindStateChange>> {
     let subject = password_policy::subject(context.core, context.writer, overlay, id)?;
     let subject = subject.filter(|subject| subject.has_password);
     let Some((rules, state)) = subject.and_then(|subject| Some((subject.rules?, subject.state)))
     else {
-        return Err(nothing());
+        return Ok(Vec::new());
     };
     let mut verdict = bind_verdict::judge(&rules, &state, attempt.is_right, context.now);
-    let changes = std::mem::take(&mut verdict.changes).into_iter();
-    let changes: Vec<Change> = changes.map(|change| overlay.types.change(change)).collect();
+    let changes = std::mem::take(&mut verdict.changes);
     attempt.set_verdict(verdict);
-    if changes.is_empty() {
-        return Err(nothing());
+    if overlay.disable_write {
+        return Ok(Vec::new());
     }
-    bind_record::change_as_root(context, id, &changes)
+    let changes = changes.into_iter();
+    Ok(changes.map(|change| overlay.types.values(change)).collect())
 }

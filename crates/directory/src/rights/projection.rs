@@ -5,7 +5,7 @@ use fulgurite_ldap::encode::{self, EntryWriter};
 use fulgurite_ldap::{Control, MessageId};
 use fulgurite_schema::{Attribute, AttributeDescription, AttributeIndex, Entry, Schema};
 use fulgurite_store::{
-    AttributeInfo, DnCache, EncodedHeader, EntryView, Shape, StoreError, Values, View,
+    AttributeInfo, AttributeView, DnCache, EncodedHeader, EntryView, Shape, StoreError, Values, View,
 };
 
 use super::value_filter::ValuesFilter;
@@ -24,6 +24,8 @@ pub(crate) struct Projection {
     /// True if values come in the order of the database's settings.
     ordered: bool,
     computed: Vec<(Computed, AttributeIndex)>,
+    /// True if it has attributes of bind states.
+    has_bind_state: bool,
 }
 
 /// A stored entry to write, with the requester's rights.
@@ -93,6 +95,11 @@ impl Projection {
             let definition = core.schema.attribute_at(*attribute);
             !definition.is_operational()
         };
+        let of_binds = core.types.of_binds.iter();
+        let mut of_binds =
+            of_binds.filter(|of_binds| !selection.is_all_user() || is_user(of_binds));
+        let has_bind_state =
+            of_binds.any(|of_binds| selection.selects_type(&core.schema, *of_binds));
         if selection.is_all_user() && !core.membership_types.iter().any(is_user) {
             return Projection {
                 selection,
@@ -100,6 +107,7 @@ impl Projection {
                 values: None,
                 ordered: false,
                 computed: Vec::new(),
+                has_bind_state,
             };
         }
         let everywhere = Computed::OPERATIONAL
@@ -129,6 +137,7 @@ impl Projection {
             values: None,
             ordered: false,
             computed,
+            has_bind_state,
         }
     }
 
@@ -208,6 +217,7 @@ impl Projection {
         } = *stored;
         let schema = view.schema();
         let decisions = requester.decisions;
+        let has_bind_state = self.has_bind_state && entry.has_bind_state();
         let mut named = Ok(());
         let mut writer = EntryWriter::begin(out, id, |out| match other_name {
             Some(name) => out.extend_from_slice(name.as_bytes()),
@@ -216,10 +226,10 @@ impl Projection {
         named?;
         let each = decisions.by_value().then_some(rights);
         let as_stored = each.is_none() && self.values.is_none() && !self.types_only;
-        if as_stored && decisions.uniform() {
+        if as_stored && decisions.uniform() && !has_bind_state {
             let heads = self.heads(attribute_rights, entry, view, (requester, rights));
             if !writer.encoded_by(|out| entry.append_attributes(heads, out)) {
-                for attribute in entry.attributes() {
+                for attribute in entry.recorded_attributes() {
                     if heads
                         .get(attribute.position)
                         .is_some_and(|head| !head.is_hidden())
@@ -229,16 +239,19 @@ impl Projection {
                 }
             }
         } else {
-            for attribute in entry.attributes() {
+            let mut write = |attribute: AttributeView<'_>| {
                 if !self.shows(attribute_rights, schema, attribute.info, requester, rights) {
-                    continue;
+                    return;
                 }
                 if as_stored {
-                    write_whole(&mut writer, attribute.info, &attribute.values);
-                    continue;
+                    return write_whole(&mut writer, attribute.info, &attribute.values);
                 }
                 let named = (&*attribute.info.text, &attribute.info.description);
                 self.write_values(&mut writer, schema, named, each, attribute.values.iter());
+            };
+            match has_bind_state {
+                true => entry.attributes().for_each(&mut write),
+                false => entry.recorded_attributes().for_each(&mut write),
             }
         }
         if !self.computed.is_empty() {

@@ -83,8 +83,16 @@ impl Context<'_, '_> {
             if next.is_some_and(|next| is_replaced(change, next, password)) {
                 continue;
             }
+            let attribute = &change.attribute;
+            // A consumer that lacks such values must be able to follow.
+            let is_deletion = change.operation == ModifyOperation::Delete;
+            let is_unlock = is_deletion && attribute.values.is_empty();
+            let operation = match is_unlock && types.is_of_binds(&attribute.description) {
+                true => ModifyOperation::Replace,
+                false => change.operation,
+            };
             operations.push(NewOperation {
-                operator: operator(change.operation),
+                operator: operator(operation),
                 attribute: change.attribute.description.text(schema),
                 values: &change.attribute.values,
             });

@@ -487,15 +487,6 @@ impl<'d> Context<'_, 'd> {
         }
     }
 
-    /// Stamps an entry that the server itself changes, with the root as the author.
-    pub(crate) fn stamp_as_root(&self, entry: &mut Entry) {
-        let stamp = Stamp {
-            by: self.root_name(),
-            ..self.stamp()
-        };
-        stamp.modify(entry, &self.core.types, &[]);
-    }
-
     /// Checks an entry against the schema and sorts values where configured.
     pub(crate) fn check(&self, mut entry: Entry, options: &CheckOptions) -> OpResult<CheckedEntry> {
         let (schema, types) = (&self.core.schema, &self.core.types);

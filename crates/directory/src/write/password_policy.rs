@@ -66,9 +66,11 @@ pub(crate) fn subject<'s, T: Snapshot>(
     overlay: &PasswordPolicy,
     id: EntryId,
 ) -> OpResult<Option<PolicySubject>> {
-    let Some(entry) = view.entry(id).map_err(|error| result::store(&error))? else {
+    let failed = |error| result::store(&error);
+    let Some(entry) = view.entry(id).map_err(failed)? else {
         return Ok(None);
     };
+    view.check_bind_state(id).map_err(failed)?;
     let named = entry.values(&overlay.types.policy);
     let named = named.and_then(|values| values.first());
     let keys = core.types.auth_password.as_ref();

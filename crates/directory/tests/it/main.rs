@@ -7,6 +7,7 @@ mod aliases;
 mod auditlog;
 mod batch;
 mod bind;
+mod bind_state;
 mod chain;
 mod controls;
 mod copied;

@@ -3,12 +3,13 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use fulgurite_directory::{ContentOptions, CopiedContent, OverlaySettings};
+use fulgurite_directory::{ContentOptions, CopiedContent, DirectoryOptions, OverlaySettings};
 use fulgurite_ldap::{
     ContentAttribute, ContentChange, ContentEntry, LoggedKind, LoggedOperation, ModifyOperation,
     ResultCode,
 };
 use fulgurite_policy::{Origin, Syncrepl};
+use fulgurite_schema::{Builtin, SchemaBuilder};
 use fulgurite_store::ChangeKind;
 
 use crate::support::{TOP, World};
@@ -28,14 +29,17 @@ impl Copy {
     pub(crate) fn new(adjust: impl FnOnce(&mut Syncrepl), multi_provider: bool) -> Copy {
         let mut settings = Syncrepl::new(1, "ldap://h", TOP);
         adjust(&mut settings);
-        let world = World::empty(|options| {
+        let schema = SchemaBuilder::standard().builtin(Builtin::PasswordPolicy);
+        let schema = Arc::new(schema.build().expect("the built-in schema resolves"));
+        let adjust = |options: &mut DirectoryOptions| {
             options.server_id = 2;
             let overlay = OverlaySettings::new("syncprov", Origin::Default);
             options.databases[0].overlays = vec![overlay];
             let replication = &mut options.databases[0].replication;
             replication.consumers = vec![settings.clone()];
             replication.multi_provider = multi_provider;
-        });
+        };
+        let world = World::empty_with_schema(schema, adjust, |_| {});
         let options = ContentOptions {
             settings: &settings,
             multi_provider,
@@ -690,4 +694,76 @@ fn a_commit_of_a_copy_wakes_listeners() {
         applied.expect("a sound store");
     });
     assert_eq!(woken.load(Ordering::SeqCst), 1);
+}
+
+/// The state of a user at the provider: its number, its password, its title and the time of a bind.
+fn user(number: u32, password: &str, title: &str, last: &str) -> ContentChange {
+    ContentChange::Entry(ContentEntry {
+        uuid: [2; 16],
+        dn: format!("ou=a,{TOP}"),
+        attributes: vec![
+            attribute("objectClass", &["organizationalUnit"]),
+            attribute("structuralObjectClass", &["organizationalUnit"]),
+            attribute("ou", &["a"]),
+            attribute("entryCSN", &[&csn(number)]),
+            attribute("userPassword", &[password]),
+            attribute("description", &[title]),
+            attribute("pwdLastSuccess", &[last]),
+        ],
+    })
+}
+
+#[test]
+fn a_copy_keeps_what_its_own_binds_have_changed() {
+    let mut copy = Copy::plain();
+    let name = format!("ou=a,{TOP}");
+    let day = |day: u32| format!("202601{day:02}000000Z");
+    let bind = |copy: &Copy, value: &str| {
+        let world = &copy.world;
+        world.change_bind_state(&name, "pwdLastSuccess", value);
+    };
+    let last = |copy: &Copy| {
+        let read = copy.world.read(&name, &["pwdLastSuccess", "description"]);
+        let text = |name: &str| read.get(name).join(" ");
+        (text("pwdLastSuccess"), text("description"))
+    };
+    let seen = |day: String, title: &str| (day, title.to_owned());
+    copy.apply(&[unit(1, TOP, 1), user(2, "x", "one", &day(1))]);
+    assert_eq!(last(&copy), seen(day(1), "one"));
+    bind(&copy, &day(5));
+    let locked = "pwdAccountLockedTime";
+    copy.world.change_bind_state(&name, locked, &day(5));
+    let is_locked = |copy: &Copy| !copy.world.read(&name, &[locked]).get(locked).is_empty();
+    let log = records(&copy).len();
+    // The same state once more changes nothing, and another change of the entry keeps the time.
+    copy.apply(&[user(2, "x", "one", &day(1))]);
+    assert_eq!(records(&copy).len(), log);
+    assert!(is_locked(&copy));
+    copy.apply(&[user(3, "x", "two", &day(1))]);
+    assert_eq!(last(&copy), seen(day(5), "two"));
+    assert!(!is_locked(&copy), "any change ends a lock");
+    copy.apply(&[user(4, "x", "three", &day(3))]);
+    assert_eq!(
+        last(&copy),
+        seen(day(3), "three"),
+        "the provider changed it"
+    );
+    bind(&copy, &day(6));
+    copy.apply(&[user(5, "y", "three", &day(3))]);
+    assert_eq!(last(&copy), seen(day(3), "three"), "a new password ends it");
+    // A logged deletion fits, whatever binds have made of the attribute here.
+    bind(&copy, &day(7));
+    for number in [6, 7] {
+        let deletion = (ModifyOperation::Delete, attribute("pwdLastSuccess", &[]));
+        let stamp = attribute("entryCSN", &[&csn(number)]);
+        let stamp = (ModifyOperation::Replace, stamp);
+        let report = copy.apply(&[ContentChange::Operation(LoggedOperation {
+            uuid: None,
+            dn: name.clone(),
+            csn: csn(number),
+            kind: LoggedKind::Modify(vec![deletion, stamp]),
+        })]);
+        assert_eq!(report.lost_sync, None);
+        assert_eq!(last(&copy), seen(String::new(), "three"));
+    }
 }

@@ -244,6 +244,38 @@ impl World {
     }
 
     /// Adds entries given as `dn: ...` and attribute lines, with empty lines between entries.
+    /// Gives an attribute of an entry another value, as a bind does.
+    pub(crate) fn change_bind_state(&self, dn: &str, name: &str, value: &str) {
+        let mut writer = self.store.write().expect("nobody else writes");
+        let schema = writer.schema();
+        let dn = fulgurite_schema::Dn::parse(schema, dn).expect("a name");
+        let description = schema.describe(name.as_bytes()).expect("a type");
+        let id = writer.find(&dn).expect("a sound store").entry();
+        let changes = [(description, vec![value.as_bytes().to_vec()])];
+        let changed = writer.change_bind_state(id.expect("an entry"), &changes);
+        changed.expect("a change");
+        writer.commit().expect("a commit");
+    }
+
+    /// Gives an entry values without a request, as a load does.
+    pub(crate) fn change_entry(&self, dn: &str, values: &[(&str, &str)]) {
+        let mut writer = self.store.write().expect("nobody else writes");
+        let schema = writer.schema();
+        let dn = fulgurite_schema::Dn::parse(schema, dn).expect("a name");
+        let id = writer.find(&dn).expect("a sound store").entry();
+        let id = id.expect("an entry");
+        let stored = writer.entry(id).expect("a sound store");
+        let stored = stored.expect("an entry").to_entry();
+        let mut entry = stored.expect("a sound record");
+        for (name, value) in values {
+            let description = schema.describe(name.as_bytes()).expect("a type");
+            entry.push(&description, value.as_bytes().to_vec());
+        }
+        let checked = fulgurite_schema::CheckedEntry::on_trust(entry, schema);
+        writer.modify(id, &checked).expect("a change");
+        writer.commit().expect("a commit");
+    }
+
     pub(crate) fn load(&self, text: &str) {
         for record in text
             .split("\n\n")

@@ -506,3 +506,31 @@ fn consumers_equal_the_provider_after_random_changes() {
         }
     }
 }
+
+#[test]
+fn consumers_get_no_bind_state() {
+    let world = World::empty(|options| {
+        options.server_id = 1;
+        options.databases[0].overlays = vec![OverlaySettings::new("syncprov", Origin::Default)];
+    });
+    let root = world.root();
+    world.add(&root, TOP, &[("objectClass", "domain")]);
+    world.add(&root, BASE, &[("objectClass", "organizationalUnit")]);
+    let last = "pwdLastSuccess";
+    world.change_bind_state(BASE, last, "20260101000000Z");
+    assert_eq!(world.read(BASE, &["+"]).get(last), ["20260101000000Z"]);
+    let mut consumer = Consumer::new(&EVERYTHING);
+    for title in ["one", "two"] {
+        refresh(&world, &EVERYTHING, &mut consumer);
+        let mut copies = consumer.copies.values();
+        let copy = copies.find(|copy| copy.dn == BASE).expect("a copy");
+        assert!(copy.attributes.contains_key("entryCSN"), "{title}");
+        assert!(!copy.attributes.contains_key(last), "{title}");
+        let change = [(ModifyOperation::Replace, "description", &[title][..])];
+        world.modify(&root, BASE, &change);
+    }
+    // A persisting search learns of changes only.
+    let newest = world.read(TOP, &["contextCSN"]);
+    world.change_bind_state(BASE, last, "20260102000000Z");
+    assert_eq!(world.read(TOP, &["contextCSN"]), newest);
+}

@@ -199,11 +199,7 @@ impl Handler for Live<'_> {
 
     fn check_password(&self, check: PasswordWork) -> PasswordResult {
         match check {
-            PasswordWork::Bind(check) => {
-                let mut outcome = check.run(self.current());
-                self.audit_files.write(outcome.take_audit().iter());
-                PasswordResult::Bind(outcome)
-            }
+            PasswordWork::Bind(check) => PasswordResult::Bind(check.run(self.current())),
             PasswordWork::Change(change) => PasswordResult::Change(change.run()),
         }
     }

@@ -1,4 +1,4 @@
-//! The state of a password in the entry of its user, and its changes.
+//! The state of a password, in the entry of its user and in its bind state, and its changes.
 
 use fulgurite_ldap::ModifyOperation;
 use fulgurite_schema::{Attribute, AttributeDescription, Schema};
@@ -102,6 +102,11 @@ impl StateTypes {
             StateAttribute::LastSuccess => &self.last_success,
             StateAttribute::LockedUntil => &self.locked_until,
         }
+    }
+
+    /// Returns the attribute of a change, and its new values.
+    pub(crate) fn values(&self, change: StateChange) -> (AttributeDescription, Vec<Vec<u8>>) {
+        (self.description(change.attribute).clone(), change.values)
     }
 
     /// Returns a change of the state as a change of the entry.

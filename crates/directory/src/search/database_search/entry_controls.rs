@@ -70,7 +70,13 @@ pub(super) fn write_synchronised(
         return Ok(false);
     };
     let controls = &[Control::with_value(oid::SYNC_STATE, false, &value)];
-    let stored = StoredEntry { controls, ..stored };
+    // Each server has its own binds.
+    let entry = &stored.entry.without_bind_state();
+    let stored = StoredEntry {
+        controls,
+        entry,
+        ..stored
+    };
     output
         .projection
         .write_stored(out, output.id, &stored, caches)?;

@@ -270,6 +270,8 @@ impl<'d> Content<'d> {
         let mut attribute_rights = std::mem::take(&mut self.state.attribute_rights);
         let mut names = std::mem::take(&mut self.state.names);
         let value = state.encode();
+        // Each server has its own binds.
+        let entry = &entry.without_bind_state();
         let stored = StoredEntry {
             controls: &[state_control(&value)],
             entry,

@@ -106,6 +106,7 @@ impl Applier<'_, '_> {
             return Ok(Some(id));
         }
         self.keep_others(&mut entry, &held);
+        self.keep_bind_state(id, &mut entry, &held)?;
         if entry.dn.normal() != held.dn.normal() {
             self.rename(id, entry, &csn)?;
             return Ok(Some(id));

@@ -2,10 +2,15 @@
 
 use fulgurite_ldap::{ContentAttribute, ContentEntry};
 use fulgurite_schema::{Attribute, CheckOptions, CheckedEntry, Dn, Entry};
+use fulgurite_store::{EntryId, EntryView};
 
 use super::applier::Applier;
+use super::entry_state::csn_of;
 use super::error::{ContentError, ContentResult, refused};
 use crate::rights::computed::Computed;
+
+/// The time of a lock.
+const LOCK: &str = "pwdAccountLockedTime";
 
 impl Applier<'_, '_> {
     /// Makes an entry under its name here.
@@ -96,6 +101,43 @@ impl Applier<'_, '_> {
                 entry.attributes.push(attribute.clone());
             }
         }
+    }
+
+    /// Keeps what binds at this server have changed, unless the provider has changed the same
+    /// attribute or the password. A lock ends with the next change of the entry, as in slapd.
+    /// Otherwise nobody could end one that has no duration.
+    pub(super) fn keep_bind_state(
+        &self,
+        id: EntryId,
+        entry: &mut Entry,
+        held: &Entry,
+    ) -> ContentResult {
+        let (schema, types) = (&self.core.schema, &self.core.types);
+        let password = types.user_password.attribute;
+        let Some(stored) = self.writer.entry(id)?.filter(EntryView::has_bind_state) else {
+            return Ok(());
+        };
+        if entry.values(password) != held.values(password) {
+            return Ok(());
+        }
+        let stored = stored.without_bind_state();
+        let has_changed = csn_of(self, entry) != csn_of(self, held);
+        let mut kept = types.of_binds.clone();
+        kept.retain(|attribute| {
+            let recorded = stored.plain_values(*attribute).into_iter().flatten();
+            let is = |values: &[Vec<u8>]| recorded.clone().eq(values.iter().map(Vec::as_slice));
+            let is_lock = schema.attribute_at(*attribute).name() == LOCK;
+            is(entry.values(*attribute))
+                && !is(held.values(*attribute))
+                && !(is_lock && has_changed)
+        });
+        let is_kept = |held: &Attribute| {
+            types.is_of_binds(&held.description) && kept.contains(&held.description.attribute)
+        };
+        entry.attributes.retain(|given| !is_kept(given));
+        let own = held.attributes.iter().filter(|held| is_kept(held));
+        entry.attributes.extend(own.cloned());
+        Ok(())
     }
 
     /// Checks an entry as far as the settings want it, and puts values in order.

@@ -93,11 +93,16 @@ impl Applier<'_, '_> {
             }
         }
         let mut large = MultiValueAttributes::none();
-        let applied = changes::apply(schema, &mut entry, &mut large, &resolved, false);
-        match applied {
-            Ok(()) => Ok(entry),
-            Err(result) => lost(&entry.dn, &format!("result {}", result.code.number())),
+        for change in &resolved {
+            // Binds here have changed these values in another way.
+            let permissive = self.core.types.is_of_binds(&change.attribute.description);
+            let change = std::slice::from_ref(change);
+            let applied = changes::apply(schema, &mut entry, &mut large, change, permissive);
+            if let Err(result) = applied {
+                return lost(&entry.dn, &format!("result {}", result.code.number()));
+            }
         }
+        Ok(entry)
     }
 
     /// Returns a changed attribute, which may have no values.
