@@ -16,7 +16,7 @@ use crate::features::password_policy::change_rules::{
 use crate::features::password_policy::history;
 use crate::features::password_policy::overlay::{PasswordPolicy, PolicyRefusal};
 use crate::features::password_policy::rules::PolicyRules;
-use crate::features::password_policy::state::PasswordState;
+use crate::features::password_policy::state::{PasswordState, StateAttribute, StateChange};
 use crate::request::change::Change;
 use crate::request::restrictions::password_change_required;
 use crate::rights::facts::NeighbourReader;
@@ -144,9 +144,10 @@ impl Context<'_, '_> {
         let overlay = features.password_policy.as_ref();
         let is_password = |change: &Change| change.attribute.description == *password;
         let Some(overlay) = overlay.filter(|_| touched.any(is_password)) else {
+            let ended = overlay.map(|overlay| self.end_of_lock(id, overlay, changes));
             return Ok(JudgedChanges {
                 changes: Cow::Borrowed(changes),
-                state: Vec::new(),
+                state: ended.transpose()?.flatten().into_iter().collect(),
             });
         };
         self.require_time_for_hashes()?;
@@ -185,6 +186,30 @@ impl Context<'_, '_> {
             changes: Cow::Owned(rewritten),
             state: state.collect(),
         })
+    }
+
+    /// Returns the change of the failures that the end of a lock causes. As in slapd, they go with
+    /// a deleted lock, and not with a replaced one.
+    fn end_of_lock(
+        &self,
+        id: EntryId,
+        overlay: &PasswordPolicy,
+        changes: &[Change],
+    ) -> OpResult<Option<Change>> {
+        let types = &overlay.types;
+        let ends = |change: &Change| {
+            change.operation == ModifyOperation::Delete
+                && change.attribute.description == types.locked
+        };
+        let sets = |change: &Change| change.attribute.description == types.failures;
+        if !changes.iter().any(ends) || changes.iter().any(sets) {
+            return Ok(None);
+        }
+        let entry = self.writer.entry(id);
+        let entry = entry.map_err(|error| result::store(&error))?;
+        let failures = entry.and_then(|entry| entry.values(&types.failures));
+        let ended = || types.change(StateChange::remove(StateAttribute::Failures));
+        Ok(failures.map(|_| ended()))
     }
 
     /// Returns the facts that the rules look at.

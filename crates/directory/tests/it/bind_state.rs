@@ -65,6 +65,7 @@ fn an_administrator_ends_a_lock_by_an_ordinary_change() {
     let after = entry_and_log(&world, JANE);
     assert_ne!(after.0, entry, "it has new stamps");
     assert_eq!(after.1, newest + 1);
+    assert_eq!(count(&world, "pwdFailureTime"), 0, "as in slapd");
     assert_eq!(jane(&world, "jane's"), accepted("3000"));
     // A lock for ever is a value of the entry. Binds do not end it.
     let forever = &["000001010000Z"][..];
