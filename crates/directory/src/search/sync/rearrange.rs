@@ -127,7 +127,7 @@ fn concerns(entry: &ChangedEntry, content: &Content<'_>) -> bool {
 /// Returns the names above a name, without the root.
 fn ancestors(name: &Dn) -> impl Iterator<Item = Dn> {
     let next = |name: &Dn| name.parent().filter(|parent| !parent.is_root());
-    std::iter::successors(next(name), move |name| next(name))
+    std::iter::successors(next(name), next)
 }
 
 /// Returns true if an entry has had the name of a moved one, or a name below it.
