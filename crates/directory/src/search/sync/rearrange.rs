@@ -52,7 +52,7 @@ struct Planned<'a, 'd> {
 /// Returns true if the ordinary messages of a batch would not do.
 ///
 /// They do if the consumer has the whole tree. Else each renamed entry has to take those below it
-/// along at the consumer, and no other entry of the batch may have had its name, or one below.
+/// along. No other entry of the batch may have had its name, or one below.
 pub(super) fn is_needed<'d>(
     batch: &Batch,
     content: &mut Content<'d>,
@@ -82,8 +82,8 @@ pub(super) fn is_needed<'d>(
 
 /// Returns for each entry of the batch whether a rename of it may move entries of the content.
 ///
-/// An entry that has left the content may have been renamed out there, with entries below it that
-/// the consumer still has. So renamed entries move together if one has had a name above the other.
+/// An entry that has left the content may be renamed out there, and the consumer still has what is
+/// below it. So renamed entries move together if one has had a name above the other.
 fn moved(batch: &Batch, content: &Content<'_>) -> Vec<bool> {
     let renamed = |entry: &ChangedEntry| entry.is_renamed && !entry.is_sent;
     let entries = batch.entries.iter();
