@@ -165,6 +165,7 @@ impl ChangePlan {
         let files = held.files.as_ref().ok_or_else(|| unwilling(NO_FILES))?;
         let change = resolve(schema, held, change)?;
         let is_new = matches!(change, ConfigChange::Add(_));
+        refuse_duplicates(files, &change)?;
         let (new_files, name) = files.changed(change).map_err(refusal)?;
         let layer = new_files.layer().map_err(config_refusal)?;
         let before = if is_new { None } else { Some(&**files) };
@@ -179,6 +180,45 @@ impl ChangePlan {
             wanted,
         })
     }
+}
+
+/// The attributes with definitions that have numbers, and slapd's word for one.
+const DEFINITIONS: [(&str, &str); 2] = [
+    ("olcAttributeTypes", "attributeType"),
+    ("olcObjectClasses", "objectClass"),
+];
+
+/// Fails as slapd does if a new entry defines what another entry of the directory defines. It may
+/// define what is only built in, because files of older releases do.
+fn refuse_duplicates(files: &ConfigFiles, change: &ConfigChange) -> Result<(), TreeRefusal> {
+    let ConfigChange::Add(new) = change else {
+        return Ok(());
+    };
+    for (attribute, word) in DEFINITIONS {
+        let numbers = |entry: &ConfigEntry| -> Vec<String> {
+            let all = entry.attributes.iter();
+            let all = all.filter(|(name, _)| name.eq_ignore_ascii_case(attribute));
+            let values = all.flat_map(|(_, values)| values);
+            values.filter_map(|value| number_of(value)).collect()
+        };
+        let wanted = numbers(new);
+        if wanted.is_empty() {
+            continue;
+        }
+        let held = files.entries().map_err(config_refusal)?;
+        let held: Vec<String> = held.iter().flat_map(numbers).collect();
+        if let Some(number) = wanted.iter().find(|number| held.contains(number)) {
+            let text = format!("{attribute}: Duplicate {word}: \"{number}\"");
+            return Err(TreeRefusal::Failed(text));
+        }
+    }
+    Ok(())
+}
+
+/// Returns the number of a definition, such as `{0}( 1.2.3 NAME 'x' )`.
+fn number_of(definition: &str) -> Option<String> {
+    let (_, inside) = definition.split_once('(')?;
+    Some(inside.split_whitespace().next()?.to_owned())
 }
 
 /// Returns the change of the files. Attributes that the schema lacks stay in their entry.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::report::Report;
 use crate::error::{Damage, StoreError};
-use crate::ids::EntryId;
+use crate::ids::{AttributeId, EntryId};
 use crate::idset::{Bitmap, Chunk, join};
 use crate::index::{IndexStage, IndexState, KeyRange, chunk_key, definition_of};
 use crate::view::View;
@@ -51,20 +51,18 @@ pub(super) fn check_index(
         }
         let chunk = decode_chunk(key, value);
         let Ok((posting, ids, counted)) = chunk else {
-            report.problem(|| format!("the posting at {} is malformed", key.escape_ascii()));
+            report.problem(|| format!("{} is malformed", posting_name(view, key)));
             continue;
         };
         if counted != ids.len() {
-            report.problem(|| format!("the posting at {} counts itself wrong", key.escape_ascii()));
+            report.problem(|| format!("{} counts itself wrong", posting_name(view, key)));
         }
         let wanted = expected.entry(posting.to_vec()).or_default();
         for id in ids {
             if !wanted.remove(&id) {
                 report.problem(|| {
-                    format!(
-                        "{} lists entry {id}, which is not of it",
-                        posting.escape_ascii()
-                    )
+                    let name = posting_name(view, posting);
+                    format!("{name} lists entry {id}, which is not of it")
                 });
             }
         }
@@ -74,10 +72,28 @@ pub(super) fn check_index(
             continue;
         }
         for id in ids {
-            report.problem(|| format!("{} does not list entry {id}", posting.escape_ascii()));
+            report.problem(|| {
+                let name = posting_name(view, &posting);
+                format!("{name} does not list entry {id}")
+            });
         }
     }
     Ok(())
+}
+
+/// Returns the words for a posting: its attribute, then the rest of its key.
+fn posting_name(view: &View<'_>, key: &[u8]) -> String {
+    let (number, rest) = key.split_at_checked(2).unwrap_or((key, &[]));
+    let id = AttributeId::from_key(number);
+    let rest = rest.escape_ascii();
+    match id.map(|id| (id, view.attributes().get(id))) {
+        Some((AttributeId::ENTRIES, _)) => format!("the list of all entries ({rest})"),
+        Some((_, Some(info))) => format!("the index of {}, key {rest},", info.text),
+        _ => format!(
+            "the index of an unknown attribute, key {},",
+            key.escape_ascii()
+        ),
+    }
 }
 
 fn decode_chunk<'k>(

@@ -51,7 +51,11 @@ fn delete_first(data: &Path, database: &str) {
 
 #[test]
 fn entries_are_compared_with_their_indexes_and_names() {
-    for (database, finding) in [("index", "index"), ("names", "entry"), ("counts", "count")] {
+    for (database, finding) in [
+        ("index", "the list of all entries"),
+        ("names", "entry"),
+        ("counts", "count"),
+    ] {
         let loaded = LoadedStore::generated(20);
         let sound = run(&["check", loaded.data_str()]);
         assert_eq!(status(&sound), 0, "{sound:?}");

@@ -8,7 +8,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 use std::process::Command;
 
-use crate::stage::{Ran, ran};
+use crate::stage::{Ran, Stage, ran};
 
 const SUFFIX: &str = "dc=example,dc=com";
 
@@ -53,12 +53,16 @@ impl Old {
         let script = old.path("bin/db5.3_dump");
         fs::write(&script, "#!/bin/sh\nexec /bin/cat \"$1\"\n").expect("a file");
         fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).expect("a mode");
+        // The configuration brings its own definitions, as that of slapd's package does.
+        let stage = Stage::new("berkeley");
+        let schema = PathBuf::from(stage.distribution()).join("etc/ldap/schema");
         let text = format!(
-            "include core.schema\ninclude cosine.schema\ninclude inetorgperson.schema\n\
-             moduleload back_{0}\ndatabase {0}\nsuffix {SUFFIX}\nrootdn cn=admin,{SUFFIX}\n\
+            "include {2}/core.schema\ninclude {2}/cosine.schema\n\
+             include {2}/inetorgperson.schema\nmoduleload back_{0}\ndatabase {0}\nsuffix {SUFFIX}\nrootdn cn=admin,{SUFFIX}\n\
              directory {1}\ncachesize 5\ndbconfig set_cachesize 0 1048576 1\nindex uid eq\n",
             recorded.backend,
-            old.text("db")
+            old.text("db"),
+            schema.display()
         );
         fs::write(old.path("slapd.conf"), text).expect("a file");
         old
