@@ -99,7 +99,9 @@ fn databases_are_copied_and_compared() {
         assert!(said.contains(&copied), "{said}");
         let config = old.text("new/slapd.d");
         let ours = old.run("bin", &["slapcat", "-F", &config]).well();
-        assert_eq!(ours, recorded.slapcat);
+        // Releases fold long lines at other columns.
+        let unfolded = |text: &str| text.replace("\n ", "");
+        assert_eq!(unfolded(&ours), unfolded(recorded.slapcat));
         // With the schema and the indexes of the configuration.
         let (conf, from, data) = (old.text("slapd.conf"), old.text("db"), old.text("data"));
         let flags = ["import", "--from", &from, "--data", &data, "-f", &conf];
