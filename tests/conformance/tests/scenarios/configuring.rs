@@ -341,7 +341,7 @@ pub(crate) const ADDITIONS: &[Recipe] = &[
     ),
 ];
 
-pub(crate) const REMOVALS: &[Recipe] = &[
+const REMOVALS: &[Recipe] = &[
     (
         "overlay moved",
         "dn: olcOverlay={2}refint,@\nchangetype: modrdn\nnewrdn: olcOverlay={1}refint\ndeleteoldrdn: 1\n",

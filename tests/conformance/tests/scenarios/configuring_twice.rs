@@ -1,18 +1,13 @@
 //! Recipes that run a second time, as roles of Ansible and scripts do at each start.
 
 use crate::configuring::{
-    ADDITIONS, CHANGES, DATABASE, REMOVALS, change, compare, configured, differences, tree,
+    ADDITIONS, CHANGES, DATABASE, change, compare, configured, differences, tree,
 };
 use crate::stage::Stage;
 
 #[test]
 fn values_change_twice_as_in_slapd() {
     compare("values-twice", &[CHANGES, CHANGES]);
-}
-
-#[test]
-fn entries_come_and_go_twice_as_in_slapd() {
-    compare("entries-twice", &[ADDITIONS, ADDITIONS, REMOVALS, REMOVALS]);
 }
 
 /// The recipes whose second run finds its work done.
