@@ -233,10 +233,9 @@ pub(crate) const WORLDS: &[World] = &[
     },
     World {
         name: "dynlist-lists",
-        overlays: "overlay dynlist\ndynlist-attrset groupOfURLs memberURL\n\
-            dynlist-attrset labeledURIObject labeledURI description:title mail\n",
+        overlays: "overlay dynlist\ndynlist-attrset groupOfURLs memberURL\n",
         kinds: &[Person, Person, Person, UrlGroup, UrlGroup, Unit],
-        attributes: &["title", "mail", "description", "memberURL", "labeledURI"],
+        attributes: &["title", "mail", "description", "memberURL"],
         ..ALL
     },
     World {
