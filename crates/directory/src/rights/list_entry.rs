@@ -76,8 +76,6 @@ impl ListEntry {
         let mut urls = Vec::new();
         for value in entry.values(&set.url).into_iter().flatten() {
             match ListUrl::parse(schema, value) {
-                // A base outside of the database finds nothing, also if it is above the database.
-                Some(url) if view.find_base(url.base.normal())?.is_none() => {}
                 Some(url) => urls.push(url),
                 None => warn_of_url(requester, view, entry, value)?,
             }

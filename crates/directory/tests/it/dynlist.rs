@@ -275,24 +275,6 @@ fn filters_and_compares_find_members_of_dynamic_groups() {
 }
 
 #[test]
-fn a_base_above_the_database_finds_no_members() {
-    let world = world(&["groupOfURLs memberURL member+memberOf"]);
-    let group = format!("cn=above,{TOP}");
-    let attributes = [
-        ("objectClass", "groupOfURLs"),
-        ("cn", "above"),
-        ("memberURL", "ldap:///??sub?(sn=b)"),
-        ("memberURL", "ldap:///dc=com??children?(sn=b)"),
-    ];
-    let added = world.add(&world.root(), &group, &attributes);
-    assert_eq!(added, LdapResult::success());
-    assert_eq!(shown(&world, &group, &["member"], "member"), [""; 0]);
-    assert_eq!(world.names(&format!("(member={B})")), [DY]);
-    assert_eq!(world.names(&format!("(memberOf={group})")), [""; 0]);
-    assert_eq!(shown(&world, B, &["memberOf"], "memberOf"), [DY]);
-}
-
-#[test]
 fn entries_list_the_groups_that_find_or_name_them() {
     let groups = |world: &World, dn: &str| shown(world, dn, &["memberOf"], "memberOf");
     let dynamic = world(&["groupOfURLs memberURL member+memberOf"]);
