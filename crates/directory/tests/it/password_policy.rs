@@ -783,38 +783,3 @@ fn without_the_overlay_a_critical_control_is_unknown() {
     let listed = found.entries[0].get("supportedControl");
     assert!(!listed.contains(&oid::PASSWORD_POLICY));
 }
-
-/// As in slapd, the relax control opens the state, but not the time of the last success.
-#[test]
-fn the_relax_control_opens_the_state() {
-    let world = world(&[], &[]);
-    let relaxed = |name: &str, value: &str| {
-        let change: (ModifyOperation, &str, &[&str]) = (ModifyOperation::Replace, name, &[value]);
-        let relax = Control {
-            oid: oid::RELAX.as_bytes(),
-            critical: true,
-            value: None,
-        };
-        let request = modify_pdu(JANE, &[change]);
-        world.write(&world.root(), &pdu(&decode(&request).request, &[relax]))
-    };
-    for (name, value) in [
-        ("pwdChangedTime", "20200101000000Z"),
-        ("pwdFailureTime", "20200101000000.5Z"),
-        (
-            "pwdHistory",
-            "20200101000000Z#1.3.6.1.4.1.1466.115.121.1.40#1#x",
-        ),
-        ("pwdGraceUseTime", "20200101000000Z"),
-        ("pwdAccountTmpLockoutEnd", "20200101000000Z"),
-    ] {
-        assert_eq!(relaxed(name, value), LdapResult::success(), "{name}");
-        assert_eq!(world.read(JANE, &[name]).get(name), [value]);
-        let change: (ModifyOperation, &str, &[&str]) = (ModifyOperation::Replace, name, &[]);
-        let result = world.modify(&world.root(), JANE, &[change]);
-        assert_eq!(result.code, ResultCode::ConstraintViolation, "{name}");
-    }
-    let refused = relaxed("pwdLastSuccess", "20200101000000Z");
-    let text = "pwdLastSuccess: no-user-modification attribute not manageable";
-    assert_eq!(refused.diagnostic, text);
-}

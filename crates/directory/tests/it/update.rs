@@ -178,3 +178,32 @@ fn values_of_an_obsolete_type_can_only_go_as_a_whole() {
     assert!(modify((Delete, "old", &[])).is_success());
     assert!(world.read(dn, &[]).get("old").is_empty());
 }
+
+/// As in slapd, the relax control opens the state, but not the time of the last success.
+#[test]
+fn the_relax_control_opens_the_state() {
+    let world = crate::password_policy::world(&[], &[]);
+    let relaxed_change = |name: &str, value: &str| {
+        let change: (ModifyOperation, &str, &[&str]) = (Replace, name, &[value]);
+        relaxed(&world, &modify_pdu(JANE, &[change]))
+    };
+    for (name, value) in [
+        ("pwdChangedTime", "20200101000000Z"),
+        ("pwdFailureTime", "20200101000000.5Z"),
+        (
+            "pwdHistory",
+            "20200101000000Z#1.3.6.1.4.1.1466.115.121.1.40#1#x",
+        ),
+        ("pwdGraceUseTime", "20200101000000Z"),
+        ("pwdAccountTmpLockoutEnd", "20200101000000Z"),
+    ] {
+        assert_eq!(relaxed_change(name, value), LdapResult::success(), "{name}");
+        assert_eq!(world.read(JANE, &[name]).get(name), [value]);
+        let change: (ModifyOperation, &str, &[&str]) = (Replace, name, &[]);
+        let result = world.modify(&world.root(), JANE, &[change]);
+        assert_eq!(result.code, ResultCode::ConstraintViolation, "{name}");
+    }
+    let refused = relaxed_change("pwdLastSuccess", "20200101000000Z");
+    let text = "pwdLastSuccess: no-user-modification attribute not manageable";
+    assert_eq!(refused.diagnostic, text);
+}

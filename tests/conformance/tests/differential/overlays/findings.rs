@@ -126,7 +126,7 @@ pub(crate) fn by_name(answer: &Answer) -> Entries {
     answer.entries.iter().cloned().collect()
 }
 
-/// Returns true if controls are the same, apart from the seconds of a warning.
+/// Returns true if controls are the same, but for the seconds of a warning.
 fn same_controls(theirs: &BTreeMap<String, String>, ours: &BTreeMap<String, String>) -> bool {
     let seconds = |text: &str| text.strip_prefix("expires in ")?.parse::<i64>().ok();
     theirs.len() == ours.len()
@@ -193,7 +193,7 @@ fn shown(name: &str, values: &[Vec<u8>]) -> Vec<String> {
     values.collect()
 }
 
-/// Returns true if the values are the same apart from their times, and these are near.
+/// Returns true if the values are the same but for their times, and these are near.
 fn are_near(theirs: &[String], ours: &[String]) -> bool {
     let split = |values: &[String]| {
         let mut split: Vec<(String, i64)> =

@@ -30,7 +30,7 @@ pub(crate) enum Style {
 /// A database with overlays.
 pub(crate) struct World {
     pub(crate) name: &'static str,
-    /// The lines of the overlays. `SUFFIX` stands for the suffix.
+    /// The lines of the overlays. `SUFFIX` means the suffix.
     overlays: &'static str,
     pub(crate) style: Style,
     pub(crate) kinds: &'static [Kind],
