@@ -58,9 +58,9 @@ fn membership(states: &States, finding: &Finding) -> Option<&'static str> {
     }
 }
 
-/// Explains values at or below a name that is gone. The overlay refint of slapd changes those below
-/// even if the entry had no descendants. Its memberof-refint never does, and leaves groups alone
-/// that move with the name.
+/// Explains values at or below a name that is gone. The overlay refint of slapd changes those
+/// below even if the entry had no descendants. Its memberof-refint never does, and leaves groups
+/// alone that move with the name.
 fn below(world: &World, finding: &Finding) -> Option<&'static str> {
     let (_, text) = finding.request.split_once(": ")?;
     let rename = text.strip_prefix("modrdn \"");
@@ -83,8 +83,8 @@ fn below(world: &World, finding: &Finding) -> Option<&'static str> {
     is_left.then_some("memberof-refint: slapd does not follow renames of whole subtrees")
 }
 
-/// Explains the passwords that are kept. Of those changed within a second, slapd chooses by time. It
-/// drops all if the policy keeps none.
+/// Explains the passwords that are kept. Of those changed within a second, slapd chooses by time.
+/// It drops all if the policy keeps none.
 fn history(world: &World, states: &States, finding: &Finding) -> Option<&'static str> {
     let keeps = |policy: &Attributes| policy.contains_key("pwdinhistory");
     if finding.theirs.is_empty() && !policy_of(world, states, &finding.dn).is_some_and(keeps) {
