@@ -69,7 +69,8 @@ fn below(world: &World, finding: &Finding) -> Option<&'static str> {
     let (old, entry) = (normal(old), normal(&finding.dn));
     let below = format!(",{old}");
     let rdn = new.split('"').nth(1).map(normal).unwrap_or_default();
-    let has_moved = entry.starts_with(&rdn) || entry.contains(&format!(",{rdn},"));
+    let is_below_new = entry.starts_with(&rdn) || entry.contains(&format!(",{rdn},"));
+    let has_moved = rename.is_some() && is_below_new;
     let (theirs, ours) = (names_in(&finding.theirs), names_in(&finding.ours));
     let are_below = |these: &BTreeSet<String>, others: &BTreeSet<String>, is_old: bool| {
         let mut only = these.difference(others).peekable();
@@ -165,16 +166,12 @@ fn groups_of(dn: &str, entries: &Entries) -> BTreeSet<String> {
     let dn = normal(dn);
     let is_group = |entry: &Attributes| {
         let has = |class: &str| {
-            let classes = entry.get("objectclass").into_iter().flatten();
-            classes
-                .into_iter()
-                .any(|value| value.eq_ignore_ascii_case(class.as_bytes()))
+            let mut classes = entry.get("objectclass").into_iter().flatten();
+            classes.any(|value| value.eq_ignore_ascii_case(class.as_bytes()))
         };
         let names = |attribute: &str| {
-            let values = entry.get(attribute).into_iter().flatten();
-            values
-                .into_iter()
-                .any(|value| normal(&String::from_utf8_lossy(value)) == dn)
+            let mut values = entry.get(attribute).into_iter().flatten();
+            values.any(|value| normal(&String::from_utf8_lossy(value)) == dn)
         };
         (has("groupOfNames") || has("team")) && names("member")
             || has("groupOfUniqueNames") && names("uniquemember")
