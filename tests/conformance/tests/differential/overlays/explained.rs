@@ -101,7 +101,9 @@ fn history(world: &World, states: &States, finding: &Finding) -> Option<&'static
     };
     let (theirs, ours) = (times(&finding.theirs), times(&finding.ours));
     let is_near = |pair: &[i64]| pair[1] - pair[0] <= 1;
-    (theirs.len() == ours.len() && ours.windows(2).any(is_near))
+    let mut pairs = theirs.iter().zip(&ours);
+    let is_same = pairs.all(|(theirs, ours)| (theirs - ours).abs() <= 1);
+    (theirs.len() == ours.len() && (is_same || ours.windows(2).any(is_near)))
         .then_some("pwdHistory: of passwords changed within a second, slapd drops another one")
 }
 
