@@ -5,7 +5,8 @@ use fulgurite_ldap::encode::{self, EntryWriter};
 use fulgurite_ldap::{Control, MessageId};
 use fulgurite_schema::{Attribute, AttributeDescription, AttributeIndex, Entry, Schema};
 use fulgurite_store::{
-    AttributeInfo, AttributeView, DnCache, EncodedHeader, EntryView, Shape, StoreError, Values, View,
+    AttributeInfo, AttributeView, DnCache, EncodedHeader, EntryView, Shape, StoreError, Values,
+    View,
 };
 
 use super::value_filter::ValuesFilter;
