@@ -123,6 +123,12 @@ impl Environment {
         self.handle.limit_growth(bytes);
     }
 
+    /// Returns the size in bytes that the data file may grow to.
+    #[must_use]
+    pub fn map_bytes_max(&self) -> u64 {
+        self.handle.map_bytes_max()
+    }
+
     /// Makes all commits so far durable; for environments opened with less than
     /// [`Durability::Full`]. Without `force` it does nothing in a [`Durability::NoSync`]
     /// environment, as in LMDB.

@@ -382,6 +382,15 @@ impl Handle {
         (bytes, size.bound().max(bytes))
     }
 
+    /// Returns the size that the map can grow to, in bytes.
+    pub(crate) fn map_bytes_max(&self) -> u64 {
+        let size = &self.shared.size;
+        match size.is_exact() {
+            true => size.bytes(),
+            false => size.bytes_max.load(Ordering::Relaxed).max(size.bytes()),
+        }
+    }
+
     /// Sets the bound of an environment that grows by itself, see
     /// [`crate::Environment::limit_growth`].
     pub(crate) fn limit_growth(&self, bytes: u64) {

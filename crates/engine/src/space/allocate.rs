@@ -17,6 +17,9 @@ const RUN_SEARCH_MAX: usize = 1 << 14;
 /// After that many fresh pages a writer looks again whether old readers have gone.
 const READERS_CHECK_PAGES: u64 = 256;
 
+/// Number of pages that a usual small transaction changes.
+const USUAL_PAGES: usize = 14;
+
 impl WriterPages<'_> {
     /// Moves pages of reusable free-list records to the pool, until it has `wanted` more or the
     /// records end. Returns how many it moved.
@@ -231,12 +234,22 @@ impl WriterPages<'_> {
         Ok(())
     }
 
+    /// Makes room for the pages of a usual small transaction, at its first page. So lists and
+    /// tables do not grow in steps.
+    fn reserve_lists(&mut self) {
+        self.dirty.reserve(USUAL_PAGES);
+        self.reclaimed.reserve(USUAL_PAGES);
+        self.freed.reserve(USUAL_PAGES);
+        self.pool.reserve(2 * USUAL_PAGES);
+    }
+
     pub(super) fn allocate_pages(&mut self, count: u64) -> Result<Pgno, Error> {
         debug_assert!(count > 0, "a run has pages");
         if !self.has_buffers {
             self.has_buffers = true;
             let page_size = self.page_size();
             self.dirty.take_buffers(page_size);
+            self.reserve_lists();
         }
         if count == 1
             && let Some(pgno) = self.loose.pop()

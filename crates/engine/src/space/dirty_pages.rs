@@ -132,6 +132,11 @@ impl DirtyPages {
         Ok(self.add(pgno, bytes))
     }
 
+    /// Makes room for a number of pages.
+    pub(super) fn reserve(&mut self, pages: usize) {
+        self.buffers.reserve(pages);
+    }
+
     /// Adds a page with unchecked nodes; any old page of that number is dropped.
     fn add(&mut self, pgno: Pgno, bytes: Box<[u8]>) -> &mut [u8] {
         self.bytes += bytes.len();

@@ -21,6 +21,11 @@ impl Pool {
         self.pages.is_empty() && !self.unsettled && self.no_run_of.is_none()
     }
 
+    /// Makes room for a number of pages.
+    pub(crate) fn reserve(&mut self, pages: usize) {
+        self.pages.reserve(pages);
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.pages.len()
     }

@@ -36,6 +36,9 @@ pub(super) struct Trees {
     loaded: Vec<(Database, Tree)>,
 }
 
+/// Number of named databases for whose trees room is made at once.
+const NAMED_ROOM: usize = 8;
+
 /// After this number of consecutive misses, the writer tries the insert hint only every
 /// `MISSES_MAX`th put.
 const MISSES_MAX: u32 = 16;
@@ -226,6 +229,9 @@ impl Trees {
         }
         let index = self.index(database);
         if self.named.len() <= index {
+            if self.named.capacity() == 0 {
+                self.named.reserve_exact(NAMED_ROOM.max(index + 1));
+            }
             self.named.resize(index + 1, None);
         }
         if let Some(slot) = self.named.get_mut(index) {

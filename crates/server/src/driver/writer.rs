@@ -101,9 +101,9 @@ pub(super) fn run<H: Handler>(handler: &H, queue: &Queue<H::Update>, workers: &[
     let mut origins = Vec::new();
     let mut before = PreviousBatch::default();
     while let Ok(first) = queue.receiver.recv() {
-        let mut updates = Vec::new();
         let batch = before.gather(&queue.receiver, first);
         let taken = batch.len();
+        let mut updates = Vec::with_capacity(taken);
         let begun = Instant::now();
         for QueuedUpdate { origin, update } in batch {
             if origin.token.begin() {

@@ -16,6 +16,9 @@ pub(crate) struct SplitRecord {
 /// Moves the attributes of more than `inline_max` values out of a record that contains them. `None`
 /// if there is no such attribute. Overflow values stay where they are.
 pub(crate) fn split(whole: &Record<'_>, inline_max: usize) -> Result<Option<SplitRecord>, Damage> {
+    if whole.has_few_values(inline_max) {
+        return Ok(None);
+    }
     let attributes: Vec<AttributeId> = whole
         .attributes()
         .filter(|(_, values)| values.len() > inline_max && !values.are_overflow())

@@ -17,6 +17,9 @@ const SAME_MIN: usize = 8;
 /// Attributes with more values than this are not searched for an equal value.
 const SOUGHT_MAX: usize = 16;
 
+/// Length of a usual record in bytes, for which room is made at once.
+const USUAL_LEN: usize = 900;
+
 /// The content of a record.
 pub(crate) struct RecordSource<'a, V = Vec<u8>> {
     pub(crate) parent: EntryId,
@@ -62,6 +65,8 @@ pub(crate) fn encode_over<V: AsRef<[u8]>>(
     source: &RecordSource<'_, V>,
     out: &mut Vec<u8>,
 ) -> Result<(), StoreError> {
+    out.clear();
+    out.reserve(USUAL_LEN);
     let mut parts = Vec::with_capacity(source.attributes.len());
     let mut stored = InOrder::of(before);
     for &(id, values) in &source.attributes {
@@ -263,12 +268,19 @@ fn write_rows<V: AsRef<[u8]>>(
     out: &mut Vec<u8>,
 ) -> Option<()> {
     let rows: Vec<AttributeRow> = parts.iter().map(|(_, held)| held.row()).collect();
-    let row_of = |place: usize| {
+    let has_elements = rows
+        .iter()
+        .any(|row| matches!(row, AttributeRow::Elements(..)));
+    let mut lengths = LengthSet::default();
+    let mut row_of = |place: usize| {
         let row = *rows.get(place)?;
         if !matches!(row, AttributeRow::One(SAME_MIN..)) {
             return Some(row);
         }
         let value = parts.get(place)?.1.single()?;
+        if !lengths.insert(value.len()) && !has_elements {
+            return Some(row);
+        }
         let mut before = rows.iter().zip(parts).take(place).enumerate();
         let same = before.find_map(|(at, (there, (_, held)))| match there {
             AttributeRow::One(len) => {
@@ -297,6 +309,20 @@ fn write_rows<V: AsRef<[u8]>>(
         }
     }
     Some(())
+}
+
+/// Lengths of values, less a multiple of 64.
+#[derive(Default)]
+struct LengthSet(u64);
+
+impl LengthSet {
+    /// Adds a length. Returns false if no equal one was there.
+    fn insert(&mut self, len: usize) -> bool {
+        let bit = 1 << (len % 64);
+        let may_be_there = self.0 & bit != 0;
+        self.0 |= bit;
+        may_be_there
+    }
 }
 
 /// As [`write_rows`], for a record with wide rows.

@@ -52,7 +52,6 @@ mod row;
 mod values;
 
 pub(crate) use encode::{RecordSource, encode, encode_over, set_parent, without_values};
-pub(crate) use in_order::InOrder;
 pub(crate) use layout::OVERFLOW_BIT;
 pub(crate) use overflow::{OverflowLocation, OverflowSource};
 pub(crate) use reader::{Record, ids_of};

@@ -234,6 +234,11 @@ impl<'a> Record<'a> {
         self.flags & HAS_OVERFLOW != 0
     }
 
+    /// Returns true if it is easily seen that no attribute has more than `max` values.
+    pub(crate) fn has_few_values(&self, max: usize) -> bool {
+        !self.is_wide() && max > 0 && AttributeRow::have_few_values(self.rows(), self.len(), max)
+    }
+
     /// Checks the whole record, for verification. Each attribute occurs once, is found, and has the
     /// number of values that it announces.
     pub(crate) fn is_sound(&self) -> bool {

@@ -94,6 +94,22 @@ impl AttributeRow {
         Some(values_len)
     }
 
+    /// Returns true if none of some rows has more than `max` values, which is at least one.
+    pub(super) fn have_few_values(mut rows: &[u8], count: usize, max: usize) -> bool {
+        for _ in 0..count {
+            if let [0..=ONE_LEN_MAX, rest @ ..] = rows {
+                rows = rest;
+                continue;
+            }
+            match AttributeRow::take(&mut rows) {
+                Some(AttributeRow::One(_) | AttributeRow::Same(..)) => {}
+                Some(AttributeRow::Elements(values, _)) if values <= max => {}
+                _ => return false,
+            }
+        }
+        true
+    }
+
     /// Appends the row; `None` for numbers that are too large.
     pub(super) fn put(self, out: &mut Vec<u8>) -> Option<()> {
         let number = |number| u32::try_from(number).ok();

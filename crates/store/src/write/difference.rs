@@ -8,7 +8,7 @@ use rustc_hash::FxHashSet;
 use crate::attributes::AttributeTable;
 use crate::ids::AttributeId;
 use crate::index::{Index, Indexes, KeyMaker, TypedRecord, ValueSource, equality, key};
-use crate::record::{InOrder, Record, Values};
+use crate::record::{Record, Values};
 use fulgurite_schema::{AttributeIndex, Schema};
 
 /// Keys of the postings that lose and gain an entry, ascending.
@@ -102,24 +102,22 @@ fn changed<'a>(
     type_of: impl Fn(AttributeId) -> Option<AttributeIndex>,
 ) -> Vec<(AttributeIndex, ValuePair<'a>)> {
     let mut changed = Vec::new();
-    let mut olds = InOrder::of(old);
-    let mut stayed = 0;
-    for (id, after) in new.attributes() {
-        let before = olds.values(id);
-        stayed += usize::from(before.is_some());
+    for id in new.ids() {
         let Some(attribute) = type_of(id) else {
             continue;
         };
-        if !before.is_some_and(|before| before.same(&after)) {
-            changed.push((attribute, (before, Some(after))));
+        let (before, after) = (old.values(id), new.values(id));
+        let stays = before
+            .zip(after)
+            .is_some_and(|(one, other)| one.same(&other));
+        if !stays {
+            changed.push((attribute, (before, after)));
         }
     }
-    debug_assert!(stayed <= old.len(), "an attribute occurs once");
-    if stayed == old.len() {
-        return changed;
-    }
-    for id in old.ids().filter(|id| new.values(*id).is_none()) {
-        if let Some(attribute) = type_of(id) {
+    for id in old.ids() {
+        if let Some(attribute) = type_of(id)
+            && new.values(id).is_none()
+        {
             changed.push((attribute, (old.values(id), None)));
         }
     }
