@@ -188,6 +188,12 @@ pub enum OpenError {
 }
 
 impl StoreError {
+    /// Returns true if the file cannot grow, and no reader is the reason.
+    #[must_use]
+    pub fn lacks_room(&self) -> bool {
+        matches!(self, StoreError::Engine(fulgurite::Error::MapFull(_)))
+    }
+
     /// Returns true if the store is full: no page is free, and the file cannot grow.
     #[must_use]
     pub fn is_full(&self) -> bool {

@@ -10,7 +10,7 @@
 //!   meta | values: overflow values, outside the records
 //!        | attributes: number -> description | entries: id -> record | names: parent, RDN -> id
 //!        | counts: id -> subordinates        | index: attribute, kind, value, chunk -> ids
-//!        | changes, change_csn, tombstones: the log of changes
+//!        | changes, change_csn, tombstones: the log of changes; its state is in the main tree
 //!        | bind_state: id -> the values that binds have changed
 //! ```
 //!

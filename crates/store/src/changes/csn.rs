@@ -24,6 +24,31 @@ impl PackedCsn {
     /// Reads the text, also in the shorter forms of old servers.
     #[must_use]
     pub fn parse(text: &[u8]) -> Option<PackedCsn> {
+        PackedCsn::parse_usual(text).or_else(|| PackedCsn::parse_any(text))
+    }
+
+    /// Reads the text if it has the usual length, and digits in lower case.
+    fn parse_usual(text: &[u8]) -> Option<PackedCsn> {
+        let text: &[u8; PackedCsn::TEXT_LEN] = text.try_into().ok()?;
+        let mut packed = [0; PackedCsn::LEN];
+        let mut at = 0;
+        for (place, &byte) in text.iter().enumerate() {
+            let digit = match (place, byte) {
+                (14, b'.') | (21, b'Z') | (22 | 29 | 33, b'#') => continue,
+                (14 | 21 | 22 | 29 | 33, _) => return None,
+                (_, b'0'..=b'9') => byte - b'0',
+                (23.., b'a'..=b'f') => byte - b'a' + 10,
+                _ => return None,
+            };
+            let shift = if at % 2 == 0 { 4 } else { 0 };
+            *packed.get_mut(at / 2)? |= digit << shift;
+            at += 1;
+        }
+        debug_assert_eq!(at, DIGITS, "each digit has its place");
+        Some(PackedCsn(packed))
+    }
+
+    fn parse_any(text: &[u8]) -> Option<PackedCsn> {
         let mut parts = text.split(|&byte| byte == b'#');
         let time = parts.next()?.strip_suffix(b"Z")?;
         let (count, server, modification) = (parts.next()?, parts.next()?, parts.next()?);
@@ -52,7 +77,8 @@ impl PackedCsn {
     #[must_use]
     pub fn from_bytes(bytes: &[u8]) -> Option<PackedCsn> {
         let packed = PackedCsn(bytes.try_into().ok()?);
-        let is_decimal = (0..20).all(|at| packed.digit(at) < 10);
+        let (time, _) = packed.0.split_first_chunk::<10>()?;
+        let is_decimal = time.iter().all(|pair| pair >> 4 < 10 && pair & 15 < 10);
         (is_decimal && packed.digit(DIGITS) == 0).then_some(packed)
     }
 
@@ -170,6 +196,7 @@ mod tests {
         ) {
             let packed = |text: &String| PackedCsn::parse(text.as_bytes()).unwrap();
             prop_assert_eq!(packed(&a).text(), a.clone());
+            prop_assert_eq!(PackedCsn::parse_any(a.as_bytes()), Some(packed(&a)));
             prop_assert_eq!(packed(&a).cmp(&packed(&b)), a.cmp(&b));
             prop_assert_eq!(PackedCsn::from_bytes(packed(&a).as_bytes()), Some(packed(&a)));
             prop_assert_eq!(format!("{:03x}", packed(&a).server()), &a[30..33]);
@@ -177,7 +204,8 @@ mod tests {
 
         #[test]
         fn any_text_has_an_answer(text in "[0-9a-fZ#.]{0,45}") {
-            let _ = PackedCsn::parse(text.as_bytes());
+            let parsed = PackedCsn::parse(text.as_bytes());
+            prop_assert_eq!(parsed, PackedCsn::parse_any(text.as_bytes()));
         }
     }
 

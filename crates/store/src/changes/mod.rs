@@ -2,15 +2,18 @@
 //!
 //! ```text
 //!   changes       position             -> record: kind, CSN, entry, names, operations
-//!   change_csn    server, CSN, position   -> nothing
+//!   change_csn    server, CSN, position   -> nothing; only records in no chain
 //!   tombstones    0, entryUUID         -> CSN and position of the deletion, name
 //!                 1, server, CSN, entryUUID -> nothing
-//!   meta          "changes"            -> LogState: positions, octets, vector, horizons
+//!   main tree     "changes.state"      -> LogState: positions, bytes, vector, horizons, chains
 //! ```
 //!
 //! Positions count the changes and are never reused. The *vector* has the greatest CSN of each
 //! server up to which the content is complete. It is written with the changes, so a crash cannot
 //! separate them. The *horizon* has the greatest CSN of each server that the log has dropped.
+//! A *chain* has the records of a server whose numbers ascend; see [`chain`].
+//!
+//! The state is next to the records of the named databases, whose page each commit writes anyway.
 //!
 //! Changes of other servers may share a number, and may come out of order. See `is_unordered` of
 //! [`NewChange`].
@@ -19,6 +22,7 @@
 //! as many at most. A bulk load writes one record, and drops the others. Consumers from before it
 //! get everything.
 
+mod chain;
 mod csn;
 mod key;
 mod record;
@@ -29,6 +33,7 @@ mod vector;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use chain::{ChainEnd, Chains};
 pub use csn::PackedCsn;
 pub(crate) use key::{
     BY_CSN, change_key, change_of_key, csn_key, tombstone_key, tombstone_of_key, uuid_key,

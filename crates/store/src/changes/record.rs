@@ -1,10 +1,11 @@
 //! The bytes of a record of the log.
 //!
 //! ```text
-//!   version  kind  flags  CSN  [previous CSN]  UUID  entry  time  session  [author]  DN  [new RDN [superior]]
+//!   version  kind  flags  CSN  [previous CSN]  [back]  UUID  entry  time  session  [author]  DN  [new RDN [superior]]
 //!   number of operations, each: operator, attribute, number of values, values
 //! ```
 //! Lengths and numbers are LEB128. The author is left out if an operation sets modifiersName to it.
+//! `back` is the distance to the record before in the chain, or 0.
 
 use super::csn::PackedCsn;
 use crate::bytes::take;
@@ -18,6 +19,7 @@ const IS_UNORDERED: u8 = 2;
 const DELETES_OLD_RDN: u8 = 4;
 const HAS_SUPERIOR: u8 = 8;
 const AUTHOR_IS_MODIFIER: u8 = 16;
+const IS_CHAINED: u8 = 32;
 
 /// The attribute that names the author.
 const MODIFIERS_NAME: &str = "modifiersName";
@@ -125,6 +127,8 @@ pub struct ChangeRecord<'a> {
     pub rename: Option<NewRename<'a>>,
     /// True if other changes up to its number may follow, so that no state can end with it.
     pub is_unordered: bool,
+    /// The distance to the record before in the chain, or 0; `None` in no chain.
+    pub(crate) back: Option<u64>,
     operations: &'a [u8],
     operation_count: u64,
 }
@@ -141,8 +145,8 @@ pub struct ChangeOperation<'a> {
 }
 
 impl NewChange<'_> {
-    /// Appends the record.
-    pub(crate) fn encode(&self, out: &mut Vec<u8>) {
+    /// Appends the record, with the distance to the one before in the chain if it is in one.
+    pub(crate) fn encode(&self, back: Option<u64>, out: &mut Vec<u8>) {
         let is_modifier = self.operations.iter().any(|operation| {
             operation.attribute == MODIFIERS_NAME
                 && operation.values.first().map(Vec::as_slice) == Some(self.author.as_bytes())
@@ -160,6 +164,7 @@ impl NewChange<'_> {
                 HAS_SUPERIOR,
             ),
             (is_modifier, AUTHOR_IS_MODIFIER),
+            (back.is_some(), IS_CHAINED),
         ];
         let flags = flags.iter().filter(|(set, _)| *set);
         let flags = flags.fold(0, |all, (_, bit)| all | bit);
@@ -167,6 +172,9 @@ impl NewChange<'_> {
         out.extend_from_slice(self.csn.as_bytes());
         if let Some(previous) = &self.previous {
             out.extend_from_slice(previous.as_bytes());
+        }
+        if let Some(back) = back {
+            put_number(out, back);
         }
         out.extend_from_slice(&self.uuid);
         put_number(out, self.entry.0);
@@ -194,12 +202,8 @@ impl NewChange<'_> {
 }
 
 impl<'a> ChangeRecord<'a> {
-    /// Reads a record.
-    pub(crate) fn decode(bytes: &'a [u8]) -> Result<ChangeRecord<'a>, StoreError> {
-        Ok(ChangeRecord::parse(bytes).ok_or(Damage::Changes)?)
-    }
-
-    fn parse(mut bytes: &'a [u8]) -> Option<ChangeRecord<'a>> {
+    /// Reads a record; `None` if it is damaged.
+    pub(crate) fn decode(mut bytes: &'a [u8]) -> Option<ChangeRecord<'a>> {
         let bytes = &mut bytes;
         let &[VERSION, kind, flags] = take(bytes, 3)? else {
             return None;
@@ -209,6 +213,10 @@ impl<'a> ChangeRecord<'a> {
         let previous = match flags & HAS_PREVIOUS {
             0 => None,
             _ => Some(PackedCsn::from_bytes(take(bytes, PackedCsn::LEN)?)?),
+        };
+        let back = match flags & IS_CHAINED {
+            0 => None,
+            _ => Some(number(bytes)?),
         };
         let uuid = take(bytes, 16)?.try_into().ok()?;
         let (entry, time_us, session) = (number(bytes)?, number(bytes)?, number(bytes)?);
@@ -240,6 +248,7 @@ impl<'a> ChangeRecord<'a> {
             dn,
             rename,
             is_unordered: flags & IS_UNORDERED != 0,
+            back,
             operation_count: number(bytes)?,
             operations: bytes,
         })

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// The size and the age up to which changes are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Retention {
-    /// Bytes of records; older ones go.
+    /// Bytes of records; older ones go. See also [`Store::limit_log`](crate::Store::limit_log).
     pub bytes_max: u64,
     /// The number of records that stay, however large they are.
     pub records_min: u64,
@@ -37,14 +37,17 @@ pub(crate) struct SharedRetention {
     tombstone_us_max: AtomicU64,
 }
 
-impl Default for SharedRetention {
-    fn default() -> SharedRetention {
-        SharedRetention::new(Retention::default())
-    }
-}
-
 impl SharedRetention {
-    pub(crate) fn new(retention: Retention) -> SharedRetention {
+    /// Returns the default one, but with another number of bytes if it is given.
+    pub(crate) fn of_bytes(bytes_max: Option<u64>) -> SharedRetention {
+        let default = Retention::default();
+        SharedRetention::new(Retention {
+            bytes_max: bytes_max.unwrap_or(default.bytes_max),
+            ..default
+        })
+    }
+
+    fn new(retention: Retention) -> SharedRetention {
         SharedRetention {
             bytes_max: AtomicU64::new(retention.bytes_max),
             records_min: AtomicU64::new(retention.records_min),

@@ -1,14 +1,23 @@
-//! The state of the log, one row of `meta`.
+//! The state of the log, one row of the main tree.
 
+use super::chain::Chains;
 use super::vector::CsnVector;
 use crate::bytes::{take, u64_at};
 use crate::error::{Damage, StoreError};
 use fulgurite::{Database, Snapshot, WriteTxn};
 
-const KEY: &[u8] = b"changes";
+const KEY: &[u8] = b"changes.state";
+
+/// The key of the row in the table `meta`, where stores from before the chains have it.
+const KEY_BEFORE: &[u8] = b"changes";
 
 /// The first byte of the row.
-const VERSION: u8 = 1;
+const VERSION: u8 = 2;
+/// The first byte of a row without chains.
+const WITHOUT_CHAINS: u8 = 1;
+
+/// Length of the row of a store with one server, in bytes.
+const ROW_LEN: usize = 160;
 
 const PENDING: u8 = 1;
 const SHOWN: u8 = 2;
@@ -32,6 +41,9 @@ pub struct LogState {
     pub is_pending: bool,
     /// True if the vector is part of the exported content.
     pub is_shown: bool,
+    pub(crate) chains: Chains,
+    /// True if the row is still where stores from before the chains have it.
+    is_in_meta: bool,
 }
 
 impl LogState {
@@ -73,14 +85,23 @@ impl LogState {
         txn: &impl Snapshot,
         meta: Database,
     ) -> Result<Option<LogState>, StoreError> {
-        let Some(mut row) = txn.get(meta, KEY)? else {
+        let (row, is_in_meta) = match txn.get(Database::MAIN, KEY)? {
+            Some(row) => (Some(row), false),
+            None => (txn.get(meta, KEY_BEFORE)?, true),
+        };
+        let Some(mut row) = row else {
             return Ok(None);
         };
-        Ok(Some(LogState::decode(&mut row).ok_or(Damage::Changes)?))
+        let state = LogState::decode(&mut row).ok_or(Damage::Changes)?;
+        Ok(Some(LogState {
+            is_in_meta,
+            ..state
+        }))
     }
 
     pub(crate) fn write(&self, txn: &mut WriteTxn<'_>, meta: Database) -> Result<(), StoreError> {
-        let mut row = vec![VERSION];
+        let mut row = Vec::with_capacity(ROW_LEN);
+        row.push(VERSION);
         let flag = |set: bool, bit: u8| if set { bit } else { 0 };
         row.push(flag(self.is_pending, PENDING) | flag(self.is_shown, SHOWN));
         for number in [self.newest, self.oldest, self.bytes] {
@@ -89,14 +110,18 @@ impl LogState {
         for vector in [&self.vector, &self.horizon, &self.tombstone_horizon] {
             vector.encode(&mut row);
         }
-        Ok(txn.put(meta, KEY, &row)?)
+        self.chains.encode(&mut row);
+        if self.is_in_meta {
+            txn.delete(meta, KEY_BEFORE)?;
+        }
+        Ok(txn.put(Database::MAIN, KEY, &row)?)
     }
 
     fn decode(row: &mut &[u8]) -> Option<LogState> {
         let &[version, flags] = take(row, 2)? else {
             return None;
         };
-        if version != VERSION {
+        if !matches!(version, VERSION | WITHOUT_CHAINS) {
             return None;
         }
         let mut number = || u64_at(take(row, 8)?, 0);
@@ -110,6 +135,11 @@ impl LogState {
             tombstone_horizon: CsnVector::decode(row)?,
             is_pending: flags & PENDING != 0,
             is_shown: flags & SHOWN != 0,
+            chains: match version {
+                WITHOUT_CHAINS => Chains::default(),
+                _ => Chains::decode(row)?,
+            },
+            is_in_meta: false,
         };
         (row.is_empty() && oldest >= 1 && oldest <= newest + 1).then_some(state)
     }

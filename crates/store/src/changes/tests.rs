@@ -2,7 +2,8 @@
 
 use super::*;
 use crate::testing::*;
-use crate::{EntryId, Store, StoreOptions, Writer};
+use crate::{EntryId, Store, StoreError, StoreOptions, View, Writer};
+use fulgurite::{Database, Snapshot as _};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -49,6 +50,32 @@ fn commit_changes(store: &Store, numbers: std::ops::RangeInclusive<u64>) {
         log(&mut writer, ChangeKind::Modify, number);
         writer.commit().unwrap();
     }
+}
+
+/// Returns the positions of all records.
+fn beyond_all(view: &View<'_>) -> Vec<u64> {
+    let none = CsnVector::default();
+    view.changes_beyond(&none, 1000).unwrap().unwrap()
+}
+
+/// Replaces the record at a position by bytes that are none.
+fn damage_record(store: &Store, position: u64) {
+    let mut writer = store.write().unwrap();
+    let key = position.to_be_bytes();
+    let len = writer
+        .view
+        .txn
+        .get(store.dbs.changes, &key)
+        .unwrap()
+        .unwrap()
+        .len();
+    let damaged = vec![0xff; len];
+    writer
+        .view
+        .txn
+        .put(store.dbs.changes, &key, &damaged)
+        .unwrap();
+    writer.commit().unwrap();
 }
 
 #[test]
@@ -116,7 +143,7 @@ fn a_record_comes_back() {
         .collect();
     assert_eq!(read, expected);
     assert_eq!(operations[1].values, [&b"a\nb"[..], b""]);
-    assert_eq!(view.change_of(csn(7)).unwrap(), Some(1));
+    assert_eq!(beyond_all(&view), [1]);
     assert!(
         view.changes().unwrap().vector.is_empty(),
         "nothing has raised it"
@@ -285,6 +312,249 @@ fn deletions_are_remembered_until_they_are_old_or_undone() {
     assert_clean(&made.store);
 }
 
+#[test]
+fn commits_drop_a_damaged_record() {
+    let made = create();
+    commit_changes(&made.store, 1..=6);
+    // A record in no chain has a row by its number.
+    let mut writer = made.write().unwrap();
+    let late = NewChange {
+        csn: csn(2),
+        is_unordered: true,
+        ..change(ChangeKind::Modify, 7)
+    };
+    writer.log_change(&late).unwrap();
+    writer.commit().unwrap();
+    damage_record(&made.store, 1);
+    damage_record(&made.store, 7);
+    commit_changes(&made.store, 8..=8);
+    let state = made.snapshot().unwrap().changes().unwrap();
+    assert_eq!((state.oldest, state.newest), (2, 8), "it goes at once");
+    assert_eq!(
+        state.horizon.of(1),
+        Some(csn(6)),
+        "consumers of that state go on, all before read the entries"
+    );
+    made.keep_changes(Retention {
+        bytes_max: 0,
+        ..Retention::default()
+    });
+    commit_changes(&made.store, 9..=14);
+    let view = made.snapshot().unwrap();
+    let state = view.changes().unwrap();
+    assert_eq!((state.len(), state.oldest), (1, 14));
+    assert!(state.horizon.covers(csn(13)));
+    assert_eq!(beyond_all(&view), [14]);
+    drop(view);
+    assert_clean(&made.store);
+}
+
+#[test]
+fn a_damaged_record_in_a_chain_leaves_everything_to_a_refresh() {
+    let made = create();
+    commit_changes(&made.store, 1..=6);
+    damage_record(&made.store, 4);
+    let view = made.snapshot().unwrap();
+    let beyond = |known| {
+        let known = CsnVector::from_iter([csn(known)]);
+        view.changes_beyond(&known, 100).unwrap()
+    };
+    assert_eq!((beyond(4), beyond(2)), (None, None));
+    assert_eq!(beyond(5), Some(vec![6]));
+    assert!(view.change(4).unwrap().is_none());
+}
+
+#[test]
+fn commits_drop_damaged_memories_of_deletions() {
+    let made = create();
+    let mut writer = made.write().unwrap();
+    (1..=3).for_each(|number| log(&mut writer, ChangeKind::Delete, number));
+    writer.commit().unwrap();
+    let mut writer = made.write().unwrap();
+    let dbs = made.store.dbs;
+    let txn = &mut writer.view.txn;
+    txn.put(dbs.tombstones, &uuid_key(uuid(1)), b"x").unwrap();
+    txn.put(dbs.tombstones, &uuid_key(uuid(2)), b"x").unwrap();
+    // Shorter than a number.
+    txn.put(dbs.tombstones, &[BY_CSN, 0, 1, 0], &[]).unwrap();
+    writer.commit().unwrap();
+    // The entry of a damaged one comes back.
+    let mut writer = made.write().unwrap();
+    log(&mut writer, ChangeKind::Add, 2);
+    writer.commit().unwrap();
+    for number in 4..=8 {
+        commit_changes(&made.store, number..=number);
+    }
+    let view = made.snapshot().unwrap();
+    assert_eq!(view.tombstone(uuid(1)).unwrap(), None);
+    assert!(view.tombstone(uuid(3)).unwrap().is_some());
+    let state = view.changes().unwrap();
+    assert!(state.tombstone_horizon.covers(csn(2)), "{state:?}");
+    drop(view);
+    assert_clean(&made.store);
+}
+
+/// Makes the log one of the layout without chains: all records have a row by their number.
+fn forget_chains(store: &Store, numbers: std::ops::RangeInclusive<u64>) {
+    let mut writer = store.write().unwrap();
+    let (dbs, txn) = (store.dbs, &mut writer.view.txn);
+    let mut bytes = 0;
+    for number in numbers {
+        let mut record = Vec::new();
+        change(ChangeKind::Modify, number).encode(None, &mut record);
+        bytes += record.len() as u64;
+        txn.put(dbs.changes, &number.to_be_bytes(), &record)
+            .unwrap();
+        txn.put(dbs.change_csn, &change_key(csn(number), number), &[])
+            .unwrap();
+    }
+    let mut state = LogState::read(txn, dbs.meta).unwrap().unwrap();
+    (state.bytes, state.chains) = (bytes, Chains::default());
+    state.write(txn, dbs.meta).unwrap();
+    let key = b"changes.state";
+    let mut row = txn.get(Database::MAIN, key).unwrap().unwrap().to_vec();
+    row.truncate(row.len() - 2);
+    row[0] = 1;
+    txn.delete(Database::MAIN, key).unwrap();
+    txn.put(dbs.meta, b"changes", &row).unwrap();
+    writer.commit().unwrap();
+}
+
+#[test]
+fn a_log_without_chains_goes_on_with_them() {
+    let made = create();
+    commit_changes(&made.store, 1..=4);
+    forget_chains(&made.store, 1..=4);
+    assert_clean(&made.store);
+    commit_changes(&made.store, 5..=6);
+    let view = made.snapshot().unwrap();
+    assert_eq!(beyond_all(&view), [1, 2, 3, 4, 5, 6]);
+    let known = CsnVector::from_iter([csn(3)]);
+    assert_eq!(
+        view.changes_beyond(&known, 100).unwrap(),
+        Some(vec![4, 5, 6])
+    );
+    assert_eq!(view.changes().unwrap().vector.of(1), Some(csn(6)));
+    drop(view);
+    assert_clean(&made.store);
+}
+
+#[test]
+fn a_load_never_lowers_the_vector() {
+    let made = create();
+    let schema = schema();
+    let mut writer = made.write().unwrap();
+    add(&mut writer, &suffix_entry(&schema));
+    add(
+        &mut writer,
+        &stamped(&schema, "ou=5,dc=example,dc=com", csn(5)),
+    );
+    // The entry of the newest change is gone, and with it its number.
+    log(&mut writer, ChangeKind::Delete, 9);
+    writer.commit().unwrap();
+    let mut writer = made.write().unwrap();
+    add(
+        &mut writer,
+        &stamped(&schema, "ou=6,dc=example,dc=com", csn_of(6, 2)),
+    );
+    writer.log_load().unwrap();
+    writer.commit().unwrap();
+    made.settle_changes().unwrap();
+    let state = made.snapshot().unwrap().changes().unwrap();
+    assert_eq!(
+        state.vector.iter().collect::<Vec<_>>(),
+        [csn(9), csn_of(6, 2)]
+    );
+    assert_eq!((&state.horizon, state.is_pending), (&state.vector, false));
+}
+
+/// A store that can grow to a size in MiB.
+fn create_small(mebibytes: u64) -> TestStore {
+    create_with(&StoreOptions {
+        map_bytes_max: Some(mebibytes << 20),
+        durability: Some(fulgurite::Durability::NoSync),
+        ..options()
+    })
+}
+
+fn commit_long(store: &Store, number: u64) -> Result<(), StoreError> {
+    let dn = format!("cn={},dc=example,dc=com", "x".repeat(700));
+    let long = NewChange {
+        dn: &dn,
+        ..change(ChangeKind::Modify, number)
+    };
+    let mut writer = store.write()?;
+    writer.log_change(&long)?;
+    writer.raise_vector(long.csn)?;
+    writer.commit()
+}
+
+#[test]
+fn the_log_alone_does_not_fill_a_small_store() {
+    let made = create_small(2);
+    for number in 1..=6000 {
+        commit_long(&made.store, number).unwrap();
+    }
+    let state = made.snapshot().unwrap().changes().unwrap();
+    assert!(state.bytes <= (2 << 20) / 4, "{state:?}");
+    assert!(state.len() > 100, "{state:?}");
+    made.limit_log(64 << 10);
+    for number in 6001..=6800 {
+        commit_long(&made.store, number).unwrap();
+    }
+    let state = made.snapshot().unwrap().changes().unwrap();
+    assert!(state.bytes <= 64 << 10, "{state:?}");
+    assert_clean(&made.store);
+}
+
+#[test]
+fn the_log_gives_its_room_to_entries() {
+    let made = create_small(2);
+    let schema = schema();
+    let mut writer = made.write().unwrap();
+    add(&mut writer, &suffix_entry(&schema));
+    writer.commit().unwrap();
+    for number in 1..=500 {
+        commit_long(&made.store, number).unwrap();
+    }
+    let before = made.snapshot().unwrap().changes().unwrap().bytes;
+    let text = "x".repeat(2000);
+    let text = text.as_str();
+    let (mut rooms, mut number) = (0, 0);
+    let is_full = loop {
+        number += 1;
+        let name = format!("ou={number},dc=example,dc=com");
+        let values = [("objectClass", "organizationalUnit"), ("description", text)];
+        let entry = entry(&schema, &name, &values);
+        let added = made.write().and_then(|mut writer| {
+            let parent = parent_of(&*writer, &entry.entry().dn);
+            writer.add(parent, &entry)?;
+            let change = change(ChangeKind::Add, 500 + number);
+            writer.log_change(&change)?;
+            writer.raise_vector(change.csn)?;
+            writer.commit()
+        });
+        match added {
+            Ok(()) => {}
+            Err(error) if error.lacks_room() => match made.make_room() {
+                Ok(true) => {
+                    rooms += 1;
+                    // It is to be tried again.
+                    number -= 1;
+                }
+                full => break full,
+            },
+            Err(error) => panic!("entry {number}: {error}"),
+        }
+        assert!(number < 5000, "the store is small");
+    };
+    assert!(matches!(is_full, Ok(false)), "{is_full:?} after {rooms}");
+    assert!(rooms > 0, "the log had {before} bytes");
+    let state = made.snapshot().unwrap().changes().unwrap();
+    assert_eq!(state.len(), 1, "nothing of the log is left: {state:?}");
+    assert_clean(&made.store);
+}
+
 fn stamped(
     schema: &fulgurite_schema::Schema,
     name: &str,
@@ -373,6 +643,46 @@ fn an_older_layout_gets_a_log_and_the_vector_of_its_entries() {
 }
 
 proptest! {
+    /// Changes of several servers, in any order: those beyond any vector are found.
+    #[test]
+    fn changes_beyond_any_vector_are_found(
+        made in proptest::collection::vec((0..40_u64, 0..3_u16), 1..60),
+        known in proptest::collection::vec((0..40_u64, 0..3_u16), 0..3),
+        dropped in 0..20_u64,
+    ) {
+        let store = create();
+        let known: CsnVector = known.iter().map(|&(number, server)| csn_of(number, server)).collect();
+        let mut expected = Vec::new();
+        for (position, &(number, server)) in (1..).zip(&made) {
+            let change = NewChange {
+                csn: csn_of(number, server),
+                is_unordered: true,
+                ..change(ChangeKind::Modify, position)
+            };
+            let mut writer = store.write().unwrap();
+            writer.log_change(&change).unwrap();
+            writer.commit().unwrap();
+            if !known.covers(change.csn) {
+                expected.push(position);
+            }
+        }
+        let mut writer = store.write().unwrap();
+        let mut bytes = 0;
+        for position in 1..=dropped.min(made.len() as u64 - 1) {
+            bytes += writer.view.txn.get(store.dbs.changes, &position.to_be_bytes()).unwrap().unwrap().len() as u64;
+        }
+        writer.log_state().unwrap();
+        writer.log.shrink(&mut writer.view.txn, &store.store, bytes).unwrap();
+        writer.log.has_changed = true;
+        writer.commit().unwrap();
+        let view = store.snapshot().unwrap();
+        let oldest = view.changes().unwrap().oldest;
+        expected.retain(|position| *position >= oldest);
+        prop_assert_eq!(view.changes_beyond(&known, 100).unwrap(), Some(expected));
+        drop(view);
+        assert_clean(&store.store);
+    }
+
     /// Commits and aborts at random: the log is the list of the committed changes.
     #[test]
     fn the_log_is_what_was_committed(
@@ -406,7 +716,6 @@ proptest! {
         prop_assert_eq!(&state.vector, &vector);
         for (position, csn) in &model {
             prop_assert_eq!(view.change(*position).unwrap().unwrap().csn, *csn);
-            prop_assert_eq!(view.change_of(*csn).unwrap(), Some(*position));
         }
         drop(view);
         assert_clean(&made.store);

@@ -113,7 +113,7 @@ impl Store {
             entry_bytes_max: AtomicU64::new(options.entry_bytes_max.unwrap_or(u64::MAX)),
             inline_values_max: options.inline_values_max.unwrap_or(INLINE_MAX),
             suffixes,
-            retention: SharedRetention::default(),
+            retention: SharedRetention::of_bytes(options.log_bytes_max),
             path: path.into(),
         };
         store.settle_indexes(&state, options)?;

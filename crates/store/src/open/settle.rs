@@ -28,13 +28,15 @@ impl Store {
         };
         // Another process may have done it meanwhile.
         if writer.log_state()?.is_pending {
-            let vector = match writer.take_context()? {
+            let mut vector = match writer.take_context()? {
                 Some(vector) => {
                     writer.show_vector(true)?;
                     vector
                 }
                 None => writer.vector_of_entries()?,
             };
+            // Deletions leave no number in the entries, and a load may bring an older state.
+            vector.raise_all(&writer.log_state()?.vector);
             writer.reset_vector(vector)?;
             writer.commit()?;
         }

@@ -11,6 +11,9 @@ use crate::error::StoreError;
 use fulgurite::{Durability, Environment};
 use fulgurite_schema::{Dn, Schema};
 
+/// The log of changes has this part of the bytes that the data file may grow to, at most.
+const LOG_SHARE: u64 = 4;
+
 /// A directory's entries, names and indexes in one engine environment. Share it by reference or in
 /// an `Arc`.
 pub struct Store {
@@ -120,6 +123,21 @@ impl Store {
     /// Sets how long the log keeps its records.
     pub fn keep_changes(&self, retention: Retention) {
         self.retention.set(retention);
+    }
+
+    /// Sets the bytes of records that the log keeps at most. A quarter of the bytes that the data
+    /// file may grow to is a bound, too.
+    pub fn limit_log(&self, bytes_max: u64) {
+        self.retention.set(Retention {
+            bytes_max,
+            ..self.retention.get()
+        });
+    }
+
+    /// Returns the bytes of records that the log keeps at most.
+    pub(crate) fn log_bytes_max(&self) -> u64 {
+        let share = self.env.map_bytes_max() / LOG_SHARE;
+        self.retention.get().bytes_max.min(share)
     }
 
     /// Returns how long the log keeps its records.

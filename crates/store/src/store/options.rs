@@ -23,6 +23,9 @@ pub struct StoreOptions {
     pub readers_max: Option<u32>,
     /// Size of the file in bytes at most; `None` means the engine's default.
     pub map_bytes_max: Option<u64>,
+    /// Bytes of records that the log of changes keeps at most, see
+    /// [`Store::limit_log`](crate::Store::limit_log); `None` means the default.
+    pub log_bytes_max: Option<u64>,
     /// Permissions of new files, before the process's mask; `None` means the engine's default.
     pub file_mode: Option<u32>,
     /// Size of a record in bytes at most, see

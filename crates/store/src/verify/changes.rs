@@ -1,6 +1,7 @@
 //! The log of changes against itself.
 
 use super::report::Report;
+use crate::changes::{ChainEnd, Chains};
 use crate::error::StoreError;
 use crate::view::View;
 use fulgurite::Snapshot;
@@ -19,7 +20,7 @@ pub(super) fn check_changes(view: &View<'_>, report: &mut Report) -> Result<(), 
     if !dbs.has_log {
         return Ok(());
     }
-    let mut bytes = 0;
+    let (mut bytes, mut chains) = (0, Chains::default());
     let mut cursor = view.txn.cursor(dbs.changes)?;
     let mut row = cursor.first()?;
     while let Some((key, value)) = row {
@@ -31,7 +32,15 @@ pub(super) fn check_changes(view: &View<'_>, report: &mut Report) -> Result<(), 
         }
         match view.change(position) {
             Ok(Some(change)) => {
-                if view.change_of(change.csn)?.is_none() {
+                let is_found = match change.back {
+                    Some(back) => {
+                        let is_behind_all = position.saturating_sub(back) < state.oldest;
+                        let before = chains.append(change.csn, position);
+                        before == Some(back) || before == Some(0) && is_behind_all
+                    }
+                    None => view.has_number(change.csn, position)?,
+                };
+                if !is_found {
                     report.problem(|| format!("change {position}: is not found by its number"));
                 }
                 if change.operations().is_err() || change.author().is_err() {
@@ -40,6 +49,11 @@ pub(super) fn check_changes(view: &View<'_>, report: &mut Report) -> Result<(), 
             }
             _ => report.problem(|| format!("change {position}: is malformed")),
         }
+    }
+    let is_end = |end: ChainEnd| state.chains.iter().any(|known| known == end);
+    if !chains.iter().all(is_end) {
+        report
+            .problem(|| "the chains of the log of changes do not end with its records".to_owned());
     }
     if bytes != state.bytes {
         report.problem(|| format!("the log of changes has {bytes} bytes, not {}", state.bytes));

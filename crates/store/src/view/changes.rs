@@ -3,8 +3,8 @@
 use super::state::View;
 use super::walk::AllEntries;
 use crate::changes::{
-    BY_CSN, ChangeRecord, CsnVector, LogState, PackedCsn, change_of_key, csn_key, tombstone_of_key,
-    uuid_key,
+    BY_CSN, ChainEnd, ChangeRecord, CsnVector, LogState, PackedCsn, change_key, change_of_key,
+    csn_key, tombstone_of_key, uuid_key,
 };
 use crate::error::{Damage, StoreError};
 use fulgurite::Snapshot;
@@ -39,10 +39,11 @@ impl<T: Snapshot> View<'_, T> {
         Ok(state.unwrap_or_else(LogState::of_new))
     }
 
-    /// Returns the record at a position, if there is one.
+    /// Returns the record at a position. `None` if there is none, or a damaged one. Readers treat
+    /// both like a record that the log has dropped.
     ///
     /// # Errors
-    /// [`StoreError`].
+    /// [`StoreError::Engine`].
     pub fn change(&self, position: u64) -> Result<Option<ChangeRecord<'_>>, StoreError> {
         if !self.store.dbs.has_log {
             return Ok(None);
@@ -50,28 +51,22 @@ impl<T: Snapshot> View<'_, T> {
         let record = self
             .txn
             .get(self.store.dbs.changes, &position.to_be_bytes())?;
-        record.map(ChangeRecord::decode).transpose()
+        Ok(record.and_then(ChangeRecord::decode))
     }
 
-    /// Returns the position of the first change with a number.
+    /// Returns true if a change in no chain is found by its number.
     ///
     /// # Errors
     /// [`StoreError`].
-    pub fn change_of(&self, csn: PackedCsn) -> Result<Option<u64>, StoreError> {
-        if !self.store.dbs.has_log {
-            return Ok(None);
-        }
-        let mut cursor = self.txn.cursor(self.store.dbs.change_csn)?;
-        let row = cursor.seek_range(&csn_key(csn))?;
-        let Some((key, _)) = row.filter(|(key, _)| key.starts_with(&csn_key(csn))) else {
-            return Ok(None);
-        };
-        let (_, position) = change_of_key(key).ok_or(Damage::Changes)?;
-        Ok(Some(position))
+    pub(crate) fn has_number(&self, csn: PackedCsn, position: u64) -> Result<bool, StoreError> {
+        let row = self
+            .txn
+            .get(self.store.dbs.change_csn, &change_key(csn, position))?;
+        Ok(row.is_some())
     }
 
-    /// Returns the positions of all changes that a vector does not cover, ascending; `None` if
-    /// there are more than `max`.
+    /// Returns the positions of all changes that a vector does not cover, ascending. `None` if
+    /// there are more than `max`, or if a record is damaged.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -84,6 +79,65 @@ impl<T: Snapshot> View<'_, T> {
         if !self.store.dbs.has_log {
             return Ok(Some(positions));
         }
+        let state = self.changes()?;
+        for end in state.chains.iter() {
+            if !self.chain_beyond(end, state.oldest, vector, (&mut positions, max))? {
+                return Ok(None);
+            }
+        }
+        if !self.rows_beyond(state.oldest, vector, (&mut positions, max))? {
+            return Ok(None);
+        }
+        positions.sort_unstable();
+        Ok(Some(positions))
+    }
+
+    /// Appends the positions of the records of a chain that a vector does not cover. Returns false
+    /// if there are too many, or if the chain is broken.
+    fn chain_beyond(
+        &self,
+        end: ChainEnd,
+        oldest: u64,
+        vector: &CsnVector,
+        (positions, max): (&mut Vec<u64>, usize),
+    ) -> Result<bool, StoreError> {
+        if vector.covers(end.csn) {
+            return Ok(true);
+        }
+        let (mut position, mut beyond) = (end.position, None);
+        while position >= oldest {
+            let record = match self.change(position)? {
+                Some(record) if record.csn.server() == end.csn.server() => record,
+                _ => return Ok(false),
+            };
+            let is_sound = beyond.is_none_or(|beyond| record.csn < beyond);
+            let Some(back) = record.back.filter(|back| is_sound && *back <= position) else {
+                return Ok(false);
+            };
+            if vector.covers(record.csn) {
+                break;
+            }
+            positions.push(position);
+            if positions.len() > max {
+                return Ok(false);
+            }
+            if back == 0 {
+                break;
+            }
+            beyond = Some(record.csn);
+            position -= back;
+        }
+        Ok(true)
+    }
+
+    /// Appends the positions of the records in no chain that a vector does not cover. Returns false
+    /// if there are too many.
+    fn rows_beyond(
+        &self,
+        oldest: u64,
+        vector: &CsnVector,
+        (positions, max): (&mut Vec<u64>, usize),
+    ) -> Result<bool, StoreError> {
         let mut cursor = self.txn.cursor(self.store.dbs.change_csn)?;
         let mut row = cursor.first()?;
         while let Some((key, _)) = row {
@@ -99,15 +153,14 @@ impl<T: Snapshot> View<'_, T> {
                 && key.starts_with(&server.to_be_bytes())
             {
                 let (_, position) = change_of_key(key).ok_or(Damage::Changes)?;
-                positions.push(position);
+                positions.extend((position >= oldest).then_some(position));
                 if positions.len() > max {
-                    return Ok(None);
+                    return Ok(false);
                 }
                 row = cursor.next()?;
             }
         }
-        positions.sort_unstable();
-        Ok(Some(positions))
+        Ok(true)
     }
 
     /// Returns the memory of the deletion of an entry.

@@ -3,7 +3,37 @@
 use super::writer::Writer;
 use crate::changes::{CsnVector, LogState, NewChange, PackedCsn};
 use crate::error::StoreError;
+use crate::store::Store;
 use crate::view::View;
+
+/// Bytes of records that are dropped at least to make room.
+const DROPPED_MIN: u64 = 64 << 10;
+
+impl Store {
+    /// Drops the oldest records of the log, to make room for other data in a full store. Returns
+    /// false if it had none to drop: the store is full without its log.
+    ///
+    /// # Errors
+    /// [`StoreError::Engine`], for instance if even a deletion finds no room.
+    pub fn make_room(&self) -> Result<bool, StoreError> {
+        let mut dropped = 0;
+        // The pages that a commit frees are in use again two commits later.
+        for _ in 0..2 {
+            let mut writer = self.write()?;
+            let bytes = (writer.log_state()?.bytes / 4).max(DROPPED_MIN);
+            dropped += writer.apply(|writer| {
+                let View { txn, store, .. } = &mut writer.view;
+                writer.log.shrink(txn, store, bytes)
+            })?;
+            if dropped == 0 {
+                return Ok(false);
+            }
+            writer.log.has_changed = true;
+            writer.commit()?;
+        }
+        Ok(true)
+    }
+}
 
 impl Writer<'_> {
     /// Records a change that this writer has made. The commit writes both.

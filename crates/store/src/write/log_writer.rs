@@ -1,18 +1,21 @@
 //! The tables of the log in a writer's transaction: appending, and dropping the old end.
 
 use crate::changes::{
-    BY_CSN, ChangeKind, ChangeRecord, LogState, NewChange, PackedCsn, change_key, tombstone_key,
-    tombstone_of_key, uuid_key,
+    BY_CSN, ChangeKind, ChangeRecord, LogState, NewChange, PackedCsn, change_key, change_of_key,
+    tombstone_key, tombstone_of_key, uuid_key,
 };
-use crate::error::{Damage, StoreError};
+use crate::error::StoreError;
 use fulgurite::{Snapshot, WriteTxn};
+
+/// Length of a usual record in bytes.
+const RECORD_ROOM: usize = 480;
 
 /// The log in a writer's transaction.
 #[derive(Default)]
 pub(crate) struct LogWriter {
     /// Read at the first change.
     pub(super) state: Option<LogState>,
-    pub(super) has_changed: bool,
+    pub(crate) has_changed: bool,
     appended: u64,
     appended_bytes: u64,
     /// The time of the newest change, in microseconds.
@@ -28,15 +31,19 @@ impl LogWriter {
         change: &NewChange<'_>,
     ) -> Result<(), StoreError> {
         let (dbs, state) = (&store.dbs, self.state.get_or_insert_with(LogState::of_new));
-        self.record.clear();
-        change.encode(&mut self.record);
         state.newest += 1;
+        let back = state.chains.append(change.csn, state.newest);
+        self.record.clear();
+        self.record.reserve(RECORD_ROOM);
+        change.encode(back, &mut self.record);
         state.bytes += self.record.len() as u64;
-        let key = change_key(change.csn, state.newest);
         let position = state.newest.to_be_bytes();
         debug_assert!(matches!(txn.get(dbs.changes, &position), Ok(None)));
         txn.put(dbs.changes, &position, &self.record)?;
-        txn.put(dbs.change_csn, &key, &[])?;
+        if back.is_none() {
+            let key = change_key(change.csn, state.newest);
+            txn.put(dbs.change_csn, &key, &[])?;
+        }
         match change.kind {
             ChangeKind::Delete => {
                 forget_tombstone(txn, store, change.uuid)?;
@@ -64,7 +71,8 @@ impl LogWriter {
         txn: &mut WriteTxn<'_>,
         store: &crate::Store,
     ) -> Result<(), StoreError> {
-        let retention = store.retention.get();
+        let retention = store.retention();
+        let bytes_max = store.log_bytes_max();
         let Some(state) = &mut self.state else {
             return Ok(());
         };
@@ -72,33 +80,42 @@ impl LogWriter {
         let records = 2 * std::mem::take(&mut self.appended);
         let bytes = 2 * std::mem::take(&mut self.appended_bytes);
         let (mut dropped, mut dropped_bytes) = (0, 0);
+        let now_us = self.now_us;
         while dropped < records || dropped_bytes < bytes {
             dropped += 1;
-            if state.oldest >= state.newest || state.len() <= retention.records_min {
+            if state.len() <= retention.records_min {
                 break;
             }
-            let position = state.oldest;
-            let key = position.to_be_bytes();
-            let Some(bytes) = txn.get(store.dbs.changes, &key)? else {
-                // A load leaves positions without a record.
-                state.oldest += 1;
-                continue;
+            let is_due = |state: &LogState, record: &ChangeRecord<'_>| {
+                let age_us = now_us.saturating_sub(record.time_us);
+                state.bytes > bytes_max || age_us > retention.time_us_max
             };
-            let record = ChangeRecord::decode(bytes)?;
-            let age_us = self.now_us.saturating_sub(record.time_us);
-            if state.bytes <= retention.bytes_max && age_us <= retention.time_us_max {
+            let Some(len) = drop_oldest(txn, store, state, is_due)? else {
                 break;
-            }
-            let (csn, len) = (record.csn, bytes.len() as u64);
-            txn.delete(store.dbs.changes, &key)?;
-            txn.delete(store.dbs.change_csn, &change_key(csn, position))?;
-            state.horizon.raise(csn);
-            state.bytes = state.bytes.saturating_sub(len);
-            state.oldest += 1;
+            };
             dropped_bytes += len;
         }
         let forgotten_before_us = self.now_us.saturating_sub(retention.tombstone_us_max);
         trim_tombstones(txn, store, state, (forgotten_before_us, records + 1))
+    }
+
+    /// Drops the oldest records, of `bytes` together, to make room for others. The newest record
+    /// stays. Returns the bytes of the dropped ones.
+    pub(crate) fn shrink(
+        &mut self,
+        txn: &mut WriteTxn<'_>,
+        store: &crate::Store,
+        bytes: u64,
+    ) -> Result<u64, StoreError> {
+        let state = self.state.get_or_insert_with(LogState::of_new);
+        let mut dropped = 0;
+        while dropped < bytes {
+            let Some(len) = drop_oldest(txn, store, state, |_, _| true)? else {
+                break;
+            };
+            dropped += len;
+        }
+        Ok(dropped)
     }
 
     /// Drops all records, but not the positions that they had.
@@ -110,11 +127,83 @@ impl LogWriter {
         let state = self.state.get_or_insert_with(LogState::of_new);
         txn.clear_database(store.dbs.changes)?;
         txn.clear_database(store.dbs.change_csn)?;
+        state.chains.clear();
         state.oldest = state.newest + 1;
         state.bytes = 0;
         state.horizon.raise_all(&state.vector.clone());
         Ok(())
     }
+}
+
+/// Drops the oldest record if it is due. Returns its bytes; `None` if it stays. The newest record
+/// always stays.
+///
+/// A damaged record goes at once. The horizon is then the committed vector, so that consumers from
+/// before read the entries again.
+fn drop_oldest(
+    txn: &mut WriteTxn<'_>,
+    store: &crate::Store,
+    state: &mut LogState,
+    is_due: impl FnOnce(&LogState, &ChangeRecord<'_>) -> bool,
+) -> Result<Option<u64>, StoreError> {
+    let position = state.oldest;
+    if position >= state.newest {
+        return Ok(None);
+    }
+    let key = position.to_be_bytes();
+    let bytes = match txn.get(store.dbs.changes, &key) {
+        Ok(Some(bytes)) => bytes,
+        Ok(None) => {
+            // A load leaves positions without a record.
+            state.oldest += 1;
+            return Ok(Some(0));
+        }
+        // A repair of the file is needed to drop more. Changes go on.
+        Err(fulgurite::Error::Corrupted { .. }) => return Ok(None),
+        Err(error) => return Err(error.into()),
+    };
+    let len = bytes.len() as u64;
+    let row = match ChangeRecord::decode(bytes) {
+        Some(record) if !is_due(state, &record) => return Ok(None),
+        Some(record) => {
+            state.horizon.raise(record.csn);
+            let is_chained = record.back.is_some();
+            (!is_chained).then(|| change_key(record.csn, position))
+        }
+        None => {
+            let committed = LogState::read(txn, store.dbs.meta)?;
+            let committed = committed.unwrap_or_else(|| state.clone());
+            state.horizon.raise_all(&committed.vector);
+            row_of(txn, store, position)?
+        }
+    };
+    txn.delete(store.dbs.changes, &key)?;
+    if let Some(row) = row {
+        txn.delete(store.dbs.change_csn, &row)?;
+    }
+    state.bytes = state.bytes.saturating_sub(len);
+    state.oldest += 1;
+    Ok(Some(len))
+}
+
+/// Returns the key of a record in no chain by its position. It looks at all of these records.
+#[cold]
+fn row_of(
+    txn: &WriteTxn<'_>,
+    store: &crate::Store,
+    position: u64,
+) -> Result<Option<[u8; 10 + PackedCsn::LEN]>, StoreError> {
+    let mut cursor = txn.cursor(store.dbs.change_csn)?;
+    let mut row = cursor.first()?;
+    while let Some((key, _)) = row {
+        if let Some((_, at)) = change_of_key(key)
+            && at == position
+        {
+            return Ok(key.try_into().ok());
+        }
+        row = cursor.next()?;
+    }
+    Ok(None)
 }
 
 fn forget_tombstone(
@@ -129,8 +218,10 @@ fn forget_tombstone(
     let csn = tombstone
         .get(..PackedCsn::LEN)
         .and_then(PackedCsn::from_bytes);
-    let csn = csn.ok_or(Damage::Changes)?;
-    txn.delete(store.dbs.tombstones, &tombstone_key(csn, uuid))?;
+    // A damaged one has left its other row, which goes when it is old.
+    if let Some(csn) = csn {
+        txn.delete(store.dbs.tombstones, &tombstone_key(csn, uuid))?;
+    }
     txn.delete(store.dbs.tombstones, &key)?;
     Ok(())
 }
@@ -167,10 +258,17 @@ fn forget_oldest(
     let Some((key, _)) = first.filter(|(key, _)| key.starts_with(&prefix)) else {
         return Ok(false);
     };
-    let (csn, uuid) = tombstone_of_key(key).ok_or(Damage::Changes)?;
+    let Some((csn, uuid)) = tombstone_of_key(key) else {
+        // Nobody knows which deletion it was.
+        let key = key.to_vec();
+        txn.delete(store.dbs.tombstones, &key)?;
+        state.tombstone_horizon.raise_all(&state.vector);
+        return Ok(true);
+    };
     let tombstone = txn.get(store.dbs.tombstones, &uuid_key(uuid))?;
     let deleted_us = tombstone.and_then(|bytes| crate::bytes::u64_at(bytes, PackedCsn::LEN + 8));
-    if deleted_us.ok_or(Damage::Changes)? >= before_us {
+    // Without a time, it is older than any.
+    if deleted_us.is_some_and(|deleted_us| deleted_us >= before_us) {
         return Ok(false);
     }
     txn.delete(store.dbs.tombstones, &uuid_key(uuid))?;

@@ -25,11 +25,13 @@ pub struct Writer<'s> {
     last_id: Option<EntryId>,
     /// Set while changes are in progress. A failure of the engine in between must not be committed.
     poisoned: bool,
+    /// The size of the file, if a change failed because it cannot grow.
+    full_at: Option<u64>,
     /// True if the commit will make a new state.
     pub(crate) has_changed_entries: bool,
     /// True if that state will have other indexes.
     has_changed_indexes: bool,
-    pub(super) log: LogWriter,
+    pub(crate) log: LogWriter,
     /// Memory for a record and a key, reused by the next operation.
     pub(crate) record: Vec<u8>,
     pub(crate) key: Vec<u8>,
@@ -79,6 +81,7 @@ impl<'s> Writer<'s> {
             counts: PendingCounts::default(),
             last_id: None,
             poisoned: false,
+            full_at: None,
             has_changed_entries: false,
             has_changed_indexes: false,
             log: LogWriter::default(),
@@ -164,9 +167,24 @@ impl<'s> Writer<'s> {
     ) -> Result<R, StoreError> {
         self.check_not_poisoned()?;
         self.poisoned = true;
-        let result = change(self)?;
-        self.poisoned = false;
-        Ok(result)
+        let result = change(self);
+        match &result {
+            Ok(_) => self.poisoned = false,
+            Err(StoreError::Engine(fulgurite::Error::MapFull(bytes))) => {
+                self.full_at = Some(*bytes);
+            }
+            Err(_) => {}
+        }
+        result
+    }
+
+    /// Returns the reason why the writer cannot commit after a failed change.
+    #[must_use]
+    pub fn failure(&self) -> StoreError {
+        match self.full_at {
+            Some(bytes) => StoreError::Engine(fulgurite::Error::MapFull(bytes)),
+            None => StoreError::Poisoned,
+        }
     }
 
     pub(super) fn check_not_poisoned(&self) -> Result<(), StoreError> {
