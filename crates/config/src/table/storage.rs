@@ -36,6 +36,10 @@ settings! {
         "storage.map_bytes_max" map_bytes_max: u64 = 1 << 40
             => mdb("maxsize", "olcDbMaxSize", "<size>").flag(Flag::value("--map-bytes-max", "BYTES").of(FlagGroup::Store))
                 .read(|statement| statement.unsigned_long("unsigned long").map(|size| size.max(1 << 20)));
+        /// Bytes of the log of changes, from which consumers catch up. The oldest changes go first.
+        /// The log has at most a quarter of `storage.map_bytes_max`, and gives its room to entries.
+        "storage.log_bytes_max" log_bytes_max: u64 = 256 << 20
+            => own().flag(Flag::value("--log-bytes-max", "BYTES"));
         /// Reader slots of all processes together; the server takes more if it needs them.
         "storage.readers_max" readers_max: u32 = 126
             => mdb("maxreaders", "olcDbMaxReaders", "<num>").fixed();

@@ -74,6 +74,7 @@ pub fn store_options(database: &Database) -> Result<StoreOptions, OpenError> {
         durability: Some(convert::durability(*storage.durability)),
         readers_max: Some((*storage.readers_max).max(READERS_MIN)),
         map_bytes_max: Some(*storage.map_bytes_max),
+        log_bytes_max: Some(*storage.log_bytes_max),
         file_mode: Some(storage.mode.value.0),
         entry_bytes_max: *storage.entry_bytes_max,
         ..StoreOptions::default()
@@ -191,6 +192,7 @@ pub(crate) fn apply_to_stores(settings: &Settings, directory: &Directory) -> Res
         let storage = &database.storage;
         store.limit_entries(*storage.entry_bytes_max);
         store.limit_growth(*storage.map_bytes_max);
+        store.limit_log(*storage.log_bytes_max);
         let set = store.set_durability(convert::durability(*storage.durability));
         set.map_err(|source| fulgurite_store::OpenError::Read {
             path: store.path().to_owned(),
