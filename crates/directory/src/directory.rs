@@ -487,7 +487,10 @@ fn settle_logs(databases: &Databases, features: &[Features]) -> Result<(), OpenE
     for (database, features) in databases.iter().zip(features) {
         let store = &database.store;
         store.settle_changes().map_err(OpenError::Changes)?;
-        let mut retention = Retention::default();
+        let mut retention = Retention {
+            bytes_max: store.retention().bytes_max,
+            ..Retention::default()
+        };
         if let Some(age) = features.access_log.as_ref().and_then(|log| log.keep_us) {
             retention.time_us_max = age;
         }

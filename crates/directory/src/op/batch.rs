@@ -12,6 +12,7 @@
 //! Then each update runs once more in a transaction that it does not share. The transaction of a
 //! client (RFC 5805) is never shared.
 
+use std::cell::Cell;
 use std::sync::Arc;
 
 use fulgurite_ldap::{
@@ -137,7 +138,17 @@ impl Directory {
             let writer = database.store.write()?;
             self.run_all(database, writer, WorkBudget::Unlimited, updates)
         };
-        let Err(error) = run(updates) else {
+        let mut result = run(updates);
+        // The log of changes gives its room to the entries.
+        while result.as_ref().is_err_and(StoreError::lacks_room)
+            && database.store.make_room().unwrap_or(false)
+        {
+            for update in &mut *updates {
+                *update.0 = self.item(update.1);
+            }
+            result = run(updates);
+        }
+        let Err(error) = result else {
             return;
         };
         if let [(item, _)] = updates {
@@ -239,6 +250,7 @@ impl Directory {
             returned: ResponseValues::default(),
             budget,
             before: None,
+            read_identity: Cell::new(None),
             audit: Vec::new(),
             broken: false,
         };
@@ -247,7 +259,7 @@ impl Directory {
             Err(result) => result,
         };
         if context.broken {
-            return Err(StoreError::Poisoned);
+            return Err(context.writer.failure());
         }
         item.returned = context.returned;
         let (log, text) = (&context.features.audit_log, context.audit);
@@ -266,7 +278,14 @@ impl Directory {
         id: MessageId,
         updates: &[UpdateBuf],
     ) -> WriteReply {
-        let (result, blamed, audit) = match self.run_transaction(session, updates) {
+        let mut full = None;
+        let mut ran = self.run_transaction(session, updates, &mut full);
+        while let Some(database) = full.take()
+            && database.store.make_room().unwrap_or(false)
+        {
+            ran = self.run_transaction(session, updates, &mut full);
+        }
+        let (result, blamed, audit) = match ran {
             Ok(audit) => (LdapResult::success(), None, audit),
             Err((result, blamed)) => (result, blamed, None),
         };
@@ -281,11 +300,12 @@ impl Directory {
     }
 
     /// Does the same, and returns the records for the log of changes. An error comes with the id of
-    /// the update that caused it.
-    fn run_transaction(
-        &self,
+    /// the update that caused it. `full` becomes the database that lacks room for them.
+    fn run_transaction<'d>(
+        &'d self,
         session: &Session,
         updates: &[UpdateBuf],
+        full: &mut Option<&'d Database>,
     ) -> Result<Option<AuditText>, (LdapResult, Option<MessageId>)> {
         let mut audit: Option<AuditText> = None;
         let failed = |error: StoreError| (result::store(&error), None);
@@ -310,6 +330,7 @@ impl Directory {
                 session,
                 &mut item,
             ) {
+                *full = error.lacks_room().then_some(database);
                 item.fail(&error);
             }
             if !item.result.is_success() {
@@ -321,8 +342,11 @@ impl Directory {
                 (all, more) => *all = all.take().or(more),
             }
         }
-        if let Some((_, writer)) = open {
-            writer.commit().map_err(failed)?;
+        if let Some((database, writer)) = open {
+            writer.commit().map_err(|error| {
+                *full = error.lacks_room().then_some(database);
+                failed(error)
+            })?;
             self.core().changes.committed();
         }
         Ok(audit)

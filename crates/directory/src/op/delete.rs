@@ -66,16 +66,20 @@ pub(crate) fn run(context: &mut Context<'_, '_>, dn: &Dn) -> OpResult {
 fn tree(context: &mut Context<'_, '_>, top: EntryId, top_dn: &Dn) -> OpResult {
     let subtree_ids = subtree(context, top)?;
     let mut dns = vec![top_dn.clone()];
+    // A damaged record is to be found before anything is deleted.
+    let mut identities = vec![context.identity(top)?];
     for &id in subtree_ids.iter().skip(1) {
         let dn = context.writer.resolved_dn(id);
         let dn = dn.map_err(|error| result::store(&error))?;
         context.require_removal(&dn)?;
         dns.push(dn);
+        identities.push(context.identity(id)?);
     }
     context.begin_change(Some(top))?;
     // Parents come before their children in the list.
-    for (&id, dn) in subtree_ids.iter().zip(&dns).rev() {
-        context.note_identity(id)?;
+    let deleted = subtree_ids.iter().zip(&dns).zip(identities);
+    for ((&id, dn), identity) in deleted.rev() {
+        context.before = identity;
         let deleted = context.writer.delete(id);
         deleted.map_err(|error| context.failed(&error))?;
         context.record_delete(dn);

@@ -78,7 +78,7 @@ pub(crate) fn run(
     changes::apply(schema, &mut entry, &mut large, state, permissive)?;
     let values = large.finish(&mut entry);
     context.guard_modify(id, changes, &entry, turn)?;
-    context.note_identity(id)?;
+    context.note_copied_identity(id)?;
     context.stamp_change(&mut entry, changes.iter().map(|change| &change.attribute));
     let mut checked = context.check(entry, &options)?;
     context.note_structural_class(&mut checked);

@@ -35,8 +35,18 @@ impl Directory {
         let database = self.database_at(store).ok_or(ContentError::NoDatabase)?;
         let mut writer = database.store.write()?;
         let applier = Applier::new(self.core(), database, &mut writer, content)?;
-        let report = applier.run(changes)?;
-        writer.commit()?;
+        let report = applier.run(changes);
+        let report = report.and_then(|report| {
+            writer.commit()?;
+            Ok(report)
+        });
+        if let Err(ContentError::Store(error)) = &report
+            && error.lacks_room()
+        {
+            // The log of changes gives its room to the entries: the next try finds it.
+            let _ = database.store.make_room();
+        }
+        let report = report?;
         self.core().changes.committed();
         Ok(report)
     }

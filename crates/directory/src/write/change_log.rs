@@ -31,11 +31,26 @@ impl Context<'_, '_> {
     /// Reads the identity of the entry that the update changes. Later stamps exceed its number, as
     /// other servers would drop the change otherwise.
     pub(crate) fn note_identity(&mut self, id: EntryId) -> OpResult {
-        self.before = match self.database.last_mod {
-            true => EntryIdentity::find(&self.core.types, self.writer, id)?,
-            false => None,
-        };
+        self.before = self.identity(id)?;
         Ok(())
+    }
+
+    /// Does the same for the entry that [`copy_for`](Self::copy_for) has copied last. Nothing may
+    /// have changed it since.
+    pub(crate) fn note_copied_identity(&mut self, id: EntryId) -> OpResult {
+        match self.read_identity.take() {
+            Some((copied, identity)) if copied == id => self.before = identity,
+            _ => self.note_identity(id)?,
+        }
+        Ok(())
+    }
+
+    /// Returns the identity of an entry, if the database has identities.
+    pub(crate) fn identity(&self, id: EntryId) -> OpResult<Option<EntryIdentity>> {
+        match self.database.last_mod {
+            true => EntryIdentity::find(&self.core.types, self.writer, id),
+            false => Ok(None),
+        }
     }
 
     /// Logs an entry that has been added.

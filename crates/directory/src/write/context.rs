@@ -1,5 +1,7 @@
 //! The context of one update on the writer: lookups, checks and stamps.
 
+use std::cell::Cell;
+
 use fulgurite_access::{Decisions, Rights};
 use fulgurite_ldap::{LdapResult, ModifyOperation, ResultCode};
 use fulgurite_schema::{Attribute, AttributeIndex, CheckOptions, CheckedEntry, Dn, Entry};
@@ -63,6 +65,8 @@ pub(crate) struct Context<'w, 'd> {
     pub(crate) budget: WorkBudget,
     /// The entry as it was before the change.
     pub(crate) before: Option<EntryIdentity>,
+    /// The identity of the entry that was copied last.
+    pub(crate) read_identity: Cell<Option<(EntryId, Option<EntryIdentity>)>>,
     /// The records for the file of changes.
     pub(crate) audit: Vec<u8>,
     /// Set if the store failed during a change, or the update is too large. The transaction must
@@ -221,6 +225,10 @@ impl<'d> Context<'_, 'd> {
         let view: &View<'_, _> = self.writer;
         let entry = view.entry(id).map_err(failed)?;
         let entry = entry.ok_or_else(|| failed(StoreError::NoSuchEntry(id)))?;
+        if self.database.last_mod {
+            let identity = EntryIdentity::of(&self.core.types, &entry);
+            self.read_identity.set(Some((id, identity)));
+        }
         let large = if whole || view.store().limits_entries() {
             MultiValueAttributes::none()
         } else {

@@ -23,6 +23,7 @@ mod hostile_sync;
 mod interrupted;
 mod large;
 mod last_bind;
+mod log_room;
 mod mapping;
 mod memberof;
 mod operational;

@@ -1,0 +1,119 @@
+//! The log of changes and the store's own troubles: a full file, and damaged records.
+
+use ResultCode::{Success, UnwillingToPerform};
+use fulgurite_ldap::{Control, ModifyOperation, ResultCode, oid};
+use fulgurite_store::{Durability, EntryId, Snapshot as _};
+
+use crate::controls::tree_delete;
+use crate::support::{
+    JANE, PEOPLE, World, add_pdu, code, decode, delete_pdu, modify_pdu, pdu, write_request,
+};
+
+/// A world whose file can grow to two MiB.
+fn small() -> World {
+    let world = World::empty_with_store(
+        |_| {},
+        |options| {
+            options.map_bytes_max = Some(2 << 20);
+            options.durability = Some(Durability::NoSync);
+        },
+    );
+    world.load_example();
+    world
+}
+
+fn describe(world: &World, text: &str) -> ResultCode {
+    let change: (ModifyOperation, &str, &[&str]) =
+        (ModifyOperation::Replace, "description", &[text]);
+    code(&world.write(&world.root(), &modify_pdu(JANE, &[change])))
+}
+
+fn log_bytes(world: &World) -> u64 {
+    world.store.snapshot().unwrap().changes().unwrap().bytes
+}
+
+#[test]
+fn modifies_never_fill_a_small_store() {
+    let world = small();
+    for number in 0..3000 {
+        let text = format!("{number} {}", "x".repeat(1000));
+        assert_eq!(describe(&world, &text), Success, "{number}");
+    }
+    let bytes = log_bytes(&world);
+    assert!((100_000..=(2 << 20) / 4).contains(&bytes), "{bytes}");
+}
+
+#[test]
+fn entries_take_the_room_of_the_log() {
+    let world = small();
+    for number in 0..500 {
+        let text = format!("{number} {}", "x".repeat(1000));
+        assert_eq!(describe(&world, &text), Success, "{number}");
+    }
+    let before = log_bytes(&world);
+    let text = "x".repeat(3000);
+    let text = text.as_str();
+    let root = world.root();
+    let mut added = 0;
+    loop {
+        let name = format!("ou={added},dc=example,dc=com");
+        let unit = [("objectClass", "organizationalUnit"), ("description", text)];
+        let result = world.write(&root, &add_pdu(&name, &unit));
+        if code(&result) != Success {
+            break;
+        }
+        added += 1;
+        assert!(added < 1000, "the store is small");
+    }
+    let after = log_bytes(&world);
+    assert!(after < 8 << 10, "of {before} bytes, {after} are left");
+    // A full store takes deletions, which are logged.
+    for number in 0..5 {
+        let name = format!("ou={number},dc=example,dc=com");
+        assert_eq!(code(&world.write(&root, &delete_pdu(&name))), Success);
+    }
+    assert_eq!(describe(&world, "the log is no obstacle"), Success);
+}
+
+/// Cuts the record of an entry behind its names.
+fn damage_entry(world: &World, dn: &str) {
+    let id = {
+        let view = world.store.snapshot().unwrap();
+        let dn = fulgurite_schema::Dn::parse(view.schema(), dn).unwrap();
+        view.find(&dn).unwrap().entry().unwrap()
+    };
+    let EntryId(number) = id;
+    let mut txn = world.store.environment().write().unwrap();
+    let entries = txn.open_database(Some("entries")).unwrap();
+    let record = txn.get(entries, &number.to_be_bytes()).unwrap().unwrap();
+    let record = record[..record.len() - 1].to_vec();
+    txn.put(entries, &number.to_be_bytes(), &record).unwrap();
+    txn.commit().unwrap();
+}
+
+#[test]
+fn a_damaged_top_of_a_subtree_keeps_the_whole_subtree() {
+    let world = World::new();
+    let root = world.root();
+    let names = world.names("(uid=*)");
+    assert!(names.len() > 1, "there are entries below it");
+    let before = world.store.snapshot().unwrap().entry_count().unwrap();
+    damage_entry(&world, PEOPLE);
+    let delete = tree_delete(PEOPLE);
+    let controls = [
+        Control::new(oid::TREE_DELETE, true),
+        Control::new(oid::MANAGE_DSA_IT, true),
+    ];
+    let delete = pdu(&decode(&delete).request, &controls);
+    let other = add_pdu(
+        "ou=other,dc=example,dc=com",
+        &[("objectClass", "organizationalUnit")],
+    );
+    let requests = [write_request(&root, &delete), write_request(&root, &other)];
+    let replies = world.directory.apply(&requests);
+    assert_ne!(replies[0].result.code, Success);
+    assert_ne!(replies[0].result.code, UnwillingToPerform);
+    assert_eq!(replies[1].result.code, Success, "{:?}", replies[1].result);
+    let kept = world.store.snapshot().unwrap().entry_count().unwrap();
+    assert_eq!(kept, before + 1, "nothing is deleted");
+}
