@@ -5,9 +5,7 @@ use fulgurite_ldap::{Control, ModifyOperation, ResultCode, oid};
 use fulgurite_store::{Durability, EntryId, Snapshot as _};
 
 use crate::controls::tree_delete;
-use crate::support::{
-    JANE, PEOPLE, World, add_pdu, code, decode, delete_pdu, modify_pdu, pdu, write_request,
-};
+use crate::support::{JANE, PEOPLE, World, add_pdu, code, decode, modify_pdu, pdu, write_request};
 
 /// A world whose file can grow to two MiB.
 fn small() -> World {
@@ -67,12 +65,6 @@ fn entries_take_the_room_of_the_log() {
     }
     let after = log_bytes(&world);
     assert!(after < 8 << 10, "of {before} bytes, {after} are left");
-    // A full store takes deletions, which are logged.
-    for number in 0..5 {
-        let name = format!("ou={number},dc=example,dc=com");
-        assert_eq!(code(&world.write(&root, &delete_pdu(&name))), Success);
-    }
-    assert_eq!(describe(&world, "the log is no obstacle"), Success);
 }
 
 /// Cuts the record of an entry behind its names.
