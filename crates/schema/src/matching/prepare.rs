@@ -68,52 +68,30 @@ impl AsciiProfile {
     }
 }
 
-/// Bytes that are folded at once.
-const BLOCK: usize = 16;
-
 /// Copies a value that is prepared already, but for its case, into a buffer of the caller. Returns
 /// false for values that do not fit, have odd spaces or are not all printable ASCII.
 ///
-/// It folds whole blocks and never ends early, so that the compiler needs few instructions for each
-/// block. The bytes behind the value are signs that change nothing.
+/// No loop ends early, so that the compiler handles sixteen bytes at a time.
 #[inline]
 fn fold_plain(value: &[u8], case: Case, buffer: &mut [u8; SHORT]) -> bool {
-    let end = value.len().next_multiple_of(BLOCK);
-    let ([first, ..], [.., last]) = (value, value) else {
+    let Some(out) = buffer.get_mut(..value.len()) else {
         return false;
     };
-    // One more byte is looked at behind the last block.
-    let Some(filled) = buffer.get_mut(..=end) else {
-        return false;
-    };
-    let (copy, behind) = filled.split_at_mut(value.len());
-    copy.copy_from_slice(value);
-    behind.fill(b'-');
-    // One for each byte of a block, so that they are added up once.
-    let mut odd = [0; BLOCK];
-    for at in (0..end).step_by(BLOCK) {
-        let Some(&pairs) = buffer
-            .get(at..)
-            .and_then(|from| from.first_chunk::<{ BLOCK + 1 }>())
-        else {
-            return false;
+    let mut odd = 0;
+    for (to, &b) in out.iter_mut().zip(value) {
+        odd |= u8::from(b.wrapping_sub(b' ') >= 0x5f);
+        *to = match case {
+            Case::Ignore => b.to_ascii_lowercase(),
+            Case::Exact => b,
         };
-        let Some(block) = buffer
-            .get_mut(at..)
-            .and_then(|from| from.first_chunk_mut::<BLOCK>())
-        else {
-            return false;
-        };
-        let [_, next @ ..] = pairs;
-        for ((to, next), odd) in block.iter_mut().zip(next).zip(&mut odd) {
-            *odd |= u8::from(to.wrapping_sub(b' ') >= 0x5f);
-            *odd |= u8::from(*to == b' ') & u8::from(next == b' ');
-            if case == Case::Ignore {
-                *to = to.to_ascii_lowercase();
-            }
-        }
     }
-    odd == [0; BLOCK] && *first != b' ' && *last != b' '
+    let ([first, behind @ ..], [.., last]) = (value, value) else {
+        return false;
+    };
+    for (a, b) in value.iter().zip(behind) {
+        odd |= u8::from(*a == b' ') & u8::from(*b == b' ');
+    }
+    odd == 0 && *first != b' ' && *last != b' '
 }
 
 /// Prepares into a buffer of the caller, as [`prepare`] does. Returns `None` for values that do not
