@@ -82,7 +82,7 @@ pub(super) fn is_needed<'d>(
 
 /// Returns for each entry of the batch whether a rename of it may move entries of the content.
 ///
-/// An entry that has left the content may be renamed out there, and the consumer still has what is
+/// An entry that has left the content may be renamed out there. The consumer still has the entries
 /// below it. So renamed entries move together if one has had a name above the other.
 fn moved(batch: &Batch, content: &Content<'_>) -> Vec<bool> {
     let renamed = |entry: &ChangedEntry| entry.is_renamed && !entry.is_sent;
