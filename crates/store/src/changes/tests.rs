@@ -585,7 +585,6 @@ fn read_without_log(store: &Store, known: PackedCsn) {
     let state = view.changes().unwrap();
     assert_eq!((state.is_pending, state.is_empty()), (true, true));
     assert!(view.change(1).unwrap().is_none());
-    assert_eq!(view.change_of(known).unwrap(), None);
     let nothing = CsnVector::default();
     assert_eq!(view.changes_beyond(&nothing, 9).unwrap(), Some(Vec::new()));
     assert_eq!(view.tombstone([0; 16]).unwrap(), None);
