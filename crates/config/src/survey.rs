@@ -122,7 +122,7 @@ mod tests {
         let said = lines(&survey);
         assert_eq!(said.len(), 1, "{said:?}");
         assert!(
-            said[0].starts_with("16: unknown directive <cachesize>"),
+            said[0].starts_with("17: unknown directive <cachesize>"),
             "{said:?}"
         );
         let settings = Settings::new(survey.layer).unwrap();

@@ -13,7 +13,7 @@ pub struct Source(Backend);
 
 #[derive(Debug)]
 enum Backend {
-    Mdb(MdbSource),
+    Mdb(Box<MdbSource>),
     Bdb(BdbSource),
 }
 
@@ -38,7 +38,7 @@ impl Source {
     pub fn open(path: &Path) -> Result<Source, OpenError> {
         Ok(Source(match BdbSource::is_at(path) {
             true => Backend::Bdb(BdbSource::open(path)?),
-            false => Backend::Mdb(MdbSource::open(path)?),
+            false => Backend::Mdb(Box::new(MdbSource::open(path)?)),
         }))
     }
 

@@ -2,6 +2,7 @@
 //! changes, and after our server was killed among them.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
 use std::net::TcpListener;
 use std::time::{Duration, Instant};
 
@@ -228,8 +229,13 @@ fn slapd_follows_our_server_by_polling() {
 fn delta_provider(label: &str) -> Stage {
     let stage = Stage::new(&format!("{label}-provider"));
     let module = stage.distribution();
-    let log = "overlay syncprov\nsyncprov-nopresent TRUE\nsyncprov-reloadhint TRUE\n";
-    let log = stage.database("logdb", "cn=log", log);
+    let folder = stage.path("logdb");
+    fs::create_dir_all(&folder).expect("make the log's folder");
+    let log = format!(
+        "database mdb\nsuffix cn=log\nrootdn \"{ROOT}\"\ndirectory {}\n\
+         overlay syncprov\nsyncprov-nopresent TRUE\nsyncprov-reloadhint TRUE\n",
+        folder.display()
+    );
     let lines = "index entryUUID,entryCSN eq\noverlay syncprov\noverlay accesslog\n\
         logdb cn=log\nlogops writes\nlogsuccess TRUE\n";
     let data = stage.database("db", SUFFIX, lines);
