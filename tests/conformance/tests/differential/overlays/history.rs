@@ -373,8 +373,11 @@ fn dump(world: &World) -> Request {
     request
 }
 
+/// A name, and attributes with their values.
+type NewEntry = (String, Vec<(String, Vec<String>)>);
+
 /// The entries that stay in a world.
-fn first_entries(world: &World) -> Vec<(String, Vec<(String, Vec<String>)>)> {
+fn first_entries(world: &World) -> Vec<NewEntry> {
     let suffix = world.suffix();
     let entry = |dn: &str, class: &str, more: &[(&str, &str)]| {
         let (naming, id) = dn
