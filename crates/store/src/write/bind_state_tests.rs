@@ -266,7 +266,10 @@ fn verification_finds_a_bind_state_of_no_entry_and_a_malformed_one() {
     let sound = view.txn.get(db, &id.key()).unwrap().unwrap().to_vec();
     drop(view);
     let missing = "entry 999: has a bind state and does not exist".to_owned();
-    assert_eq!(problems(EntryId(999), &sound), [missing.clone()]);
+    assert_eq!(
+        problems(EntryId(999), &sound),
+        std::slice::from_ref(&missing)
+    );
     let malformed = format!("entry {id}: its bind state is malformed");
     assert_eq!(problems(id, b"xyz"), [malformed, missing]);
 }
