@@ -254,8 +254,8 @@ impl Arena {
     }
 
     /// Waits until slapd has changed the references of all renamed and deleted entries. It does so
-    /// in the order of the requests, so the last reference tells. Now and then its task sleeps until
-    /// the next request. So there is more than one.
+    /// in the order of the requests, so the last reference tells. Now and then its task sleeps
+    /// until the next request. So there is more than one.
     fn wait_for_references(&mut self, world: &'static World) -> Option<()> {
         for _ in 0..RINGS {
             let new = self.ring(world)?;
