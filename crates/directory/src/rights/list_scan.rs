@@ -4,8 +4,11 @@ use std::sync::Arc;
 
 use fulgurite_access::Decisions;
 use fulgurite_schema::{AttributeSelector, Filter};
-use fulgurite_store::{Candidates, EntryView, EntryWalk, Planning, StoreError, View};
+use fulgurite_store::{
+    Candidates, EntryId, EntryView, EntryWalk, Planning, Scope, StoreError, View,
+};
 
+use crate::core::database::Database;
 use crate::core::dynamic_lists::ListUrl;
 use crate::rights::list_entry::is_found;
 use crate::rights::requester_rights::RequesterRights;
@@ -33,6 +36,30 @@ pub(crate) enum ListStep<'v> {
     Done,
 }
 
+/// Returns the region in which a URL finds members. It is the whole database if its base is above
+/// it. `None` if there is no such entry.
+///
+/// # Errors
+/// [`StoreError`].
+pub(crate) fn members_region(
+    database: &Database,
+    view: &View<'_>,
+    url: &ListUrl,
+) -> Result<Option<(EntryId, Scope)>, StoreError> {
+    if let Some(base) = view.find_base(url.base.normal())? {
+        return Ok(Some((base, url.scope)));
+    }
+    let Some(suffix) = database.suffixes().iter().find(|top| url.contains(top)) else {
+        return Ok(None);
+    };
+    let scope = match url.scope {
+        Scope::OneLevel => Scope::Base,
+        _ => Scope::Subtree,
+    };
+    let top = view.find_base(suffix.normal())?;
+    Ok(top.map(|top| (top, scope)))
+}
+
 impl ListScan {
     /// Begins the search; `filter` replaces that of the URL. `None` if its base is no entry of the
     /// database.
@@ -41,13 +68,22 @@ impl ListScan {
         url: &ListUrl,
         filter: Filter<AttributeSelector>,
     ) -> Result<Option<ListScan>, StoreError> {
-        let filter = Arc::new(filter);
         let base = view.find_base(url.base.normal())?;
-        Ok(base.map(|base| ListScan {
+        Ok(base.map(|base| ListScan::begin_in(view, (base, url.scope), filter)))
+    }
+
+    /// Begins the search in a region.
+    pub(crate) fn begin_in(
+        view: &View<'_>,
+        (base, scope): (EntryId, Scope),
+        filter: Filter<AttributeSelector>,
+    ) -> ListScan {
+        let filter = Arc::new(filter);
+        ListScan {
             state: view.state(),
-            stage: Stage::Planning(Box::new(view.begin_plan(base, url.scope, &filter))),
+            stage: Stage::Planning(Box::new(view.begin_plan(base, scope, &filter))),
             filter,
-        }))
+        }
     }
 
     /// Returns the next entry that the search finds with these rights.

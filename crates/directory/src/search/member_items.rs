@@ -21,7 +21,7 @@ use fulgurite_store::{EntryId, EntryView, Scope, StoreError, ValuesPosition, Vie
 use crate::core::membership::{Membership, Memberships};
 use crate::rights::group_cache::ListEntry;
 use crate::rights::list_entry::knows_group;
-use crate::rights::list_scan::{ListScan, ListStep};
+use crate::rights::list_scan::{ListScan, ListStep, members_region};
 use crate::rights::requester_rights::RequesterRights;
 
 /// The members that take as long to read as one candidate takes to test.
@@ -365,9 +365,9 @@ impl MemberItem {
         };
         let list = Arc::new(list);
         for (number, url) in list.urls.iter().enumerate() {
-            let base = view.find_base(url.base.normal())?;
-            if let Some(base) = base.filter(|_| url.finds_members()) {
-                let planned = view.plan(base, url.scope, &url.filter)?;
+            let region = members_region(requester.database, view, url)?;
+            if let Some((base, scope)) = region.filter(|_| url.finds_members()) {
+                let planned = view.plan(base, scope, &url.filter)?;
                 self.members = self.members.saturating_add(planned.count_max());
                 self.groups
                     .push(GroupMembers::Url(Arc::clone(&list), number));
@@ -453,7 +453,8 @@ impl MemberScan {
         };
         let scan = match self.scan.take() {
             Some(scan) => Some(scan),
-            None => ListScan::begin(view, url, url.filter.clone())?,
+            None => members_region(requester.database, view, url)?
+                .map(|region| ListScan::begin_in(view, region, url.filter.clone())),
         };
         let Some(mut scan) = scan else {
             return Ok(true);

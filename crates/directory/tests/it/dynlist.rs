@@ -275,6 +275,35 @@ fn filters_and_compares_find_members_of_dynamic_groups() {
 }
 
 #[test]
+fn a_base_above_the_database_finds_members_for_member_of_only() {
+    let world = world(&["groupOfURLs memberURL member+memberOf"]);
+    let above = ["ldap:///??sub?(sn=b)", "ldap:///dc=com??children?(sn=b)"];
+    for (name, url) in ["all", "com"].into_iter().zip(above) {
+        let group = format!("cn={name},{TOP}");
+        let attributes = [
+            ("objectClass", "groupOfURLs"),
+            ("cn", name),
+            ("memberURL", url),
+        ];
+        let added = world.add(&world.root(), &group, &attributes);
+        assert_eq!(added, LdapResult::success());
+        assert_eq!(shown(&world, &group, &["member"], "member"), [""; 0]);
+        assert_eq!(world.names(&format!("(memberOf={group})")), [B]);
+        let groups = shown(&world, B, &["memberOf"], "memberOf");
+        assert!(groups.contains(&group), "{groups:?}");
+    }
+    let group = format!("cn=one,{TOP}");
+    let attributes = [
+        ("objectClass", "groupOfURLs"),
+        ("cn", "one"),
+        ("memberURL", "ldap:///dc=com??one?(objectClass=*)"),
+    ];
+    let added = world.add(&world.root(), &group, &attributes);
+    assert_eq!(added, LdapResult::success());
+    assert_eq!(world.names(&format!("(memberOf={group})")), [TOP]);
+}
+
+#[test]
 fn entries_list_the_groups_that_find_or_name_them() {
     let groups = |world: &World, dn: &str| shown(world, dn, &["memberOf"], "memberOf");
     let dynamic = world(&["groupOfURLs memberURL member+memberOf"]);
