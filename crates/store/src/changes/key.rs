@@ -22,9 +22,11 @@ pub(crate) fn change_key(csn: PackedCsn, position: u64) -> [u8; 10 + PackedCsn::
 
 /// Returns the number and the position in such a key.
 pub(crate) fn change_of_key(key: &[u8]) -> Option<(PackedCsn, u64)> {
-    let (number, position) = key.get(2..)?.split_at_checked(PackedCsn::LEN)?;
+    let (server, rest) = key.split_at_checked(2)?;
+    let (number, position) = rest.split_at_checked(PackedCsn::LEN)?;
     let position = u64::from_be_bytes(position.try_into().ok()?);
-    Some((PackedCsn::from_bytes(number)?, position))
+    let csn = PackedCsn::from_bytes(number)?;
+    (server == csn.server().to_be_bytes()).then_some((csn, position))
 }
 
 /// The first byte of the keys of tombstones by entryUUID.

@@ -141,6 +141,9 @@ impl LogState {
             },
             is_in_meta: false,
         };
-        (row.is_empty() && oldest >= 1 && oldest <= newest + 1).then_some(state)
+        let is_sound = newest < u64::MAX
+            && (1..=newest + 1).contains(&oldest)
+            && state.chains.iter().all(|end| end.position <= newest);
+        (row.is_empty() && is_sound).then_some(state)
     }
 }

@@ -649,6 +649,37 @@ fn an_older_layout_gets_a_log_and_the_vector_of_its_entries() {
     assert_clean(&store);
 }
 
+#[test]
+fn a_lost_state_of_the_log_is_computed_from_the_entries() {
+    let made = create_with(&options());
+    let schema = schema();
+    let mut writer = made.write().unwrap();
+    add(&mut writer, &suffix_entry(&schema));
+    let entry = stamped(&schema, "ou=5,dc=example,dc=com", csn_of(5, 1));
+    add(&mut writer, &entry);
+    writer.commit().unwrap();
+    commit_changes(&made.store, 3..=4);
+    // As after mdb_dump -a, which leaves the main database out.
+    let mut writer = made.write().unwrap();
+    let txn = &mut writer.view.txn;
+    assert!(
+        txn.delete(fulgurite::Database::MAIN, b"changes.state")
+            .unwrap()
+    );
+    writer.commit().unwrap();
+    let TestStore { store, dir } = made;
+    drop(store);
+    let store = Store::open(dir.path(), &options(), schema).unwrap();
+    assert!(store.snapshot().unwrap().changes().unwrap().is_pending);
+    store.settle_changes().unwrap();
+    let state = store.snapshot().unwrap().changes().unwrap();
+    assert!(state.vector.covers(csn_of(5, 1)), "{state:?}");
+    assert_eq!((&state.horizon, state.is_pending), (&state.vector, false));
+    assert_clean(&store);
+    commit_changes(&store, 8..=9);
+    assert_clean(&store);
+}
+
 proptest! {
     /// Changes of several servers, in any order: those beyond any vector are found.
     #[test]

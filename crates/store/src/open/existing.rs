@@ -13,7 +13,7 @@ use crate::index::{IndexState, Indexes};
 use crate::overflow_values::INLINE_MAX;
 use crate::store::{
     Databases, Description, LAYOUT, LAYOUT_BEFORE, StateTables, Store, StoreOptions,
-    add_bind_state, add_log,
+    add_bind_state, add_log, recover_log,
 };
 use fulgurite::{Environment, Snapshot as _};
 use fulgurite_schema::Schema;
@@ -102,6 +102,9 @@ impl Store {
                 attribute,
             },
         })?;
+        if !options.read_only {
+            recover_log(&env, &dbs).map_err(read)?;
+        }
         let indexes = Indexes::of_state(&schema, &state, &table);
         let indexes = indexes.map_err(|damage| read(damage.into()))?;
         let store = Store {

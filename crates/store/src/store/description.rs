@@ -50,6 +50,27 @@ impl Description {
     }
 }
 
+/// Begins the log anew in a store with entries and no state of the log. A dump of the named
+/// databases alone leaves it so. The vector follows from the entries.
+pub(crate) fn recover_log(env: &Environment, dbs: &Databases) -> Result<(), StoreError> {
+    let txn = env.read()?;
+    let is_new = txn.cursor(dbs.entries)?.first()?.is_none();
+    if is_new || LogState::read(&txn, dbs.meta)?.is_some() {
+        return Ok(());
+    }
+    drop(txn);
+    let mut txn = env.write()?;
+    // Another process may have done it meanwhile.
+    if LogState::read(&txn, dbs.meta)?.is_some() {
+        return Ok(());
+    }
+    for database in [dbs.changes, dbs.change_csn] {
+        txn.clear_database(database)?;
+    }
+    LogState::write_pending(&mut txn, dbs.meta)?;
+    Ok(txn.commit()?)
+}
+
 /// Brings a store of the layout before to this one. Its log is empty, and its vector follows from
 /// the entries.
 pub(crate) fn add_log(env: &Environment) -> Result<(), StoreError> {

@@ -59,8 +59,17 @@ impl Writer<'_> {
         id: EntryId,
         attributes: &NumberedAttributes<'_>,
     ) -> Result<KeptBindState, StoreError> {
-        let Some(row) = self.view.bind_state(id)? else {
-            return Ok(KeptBindState::default());
+        let row = match self.view.bind_state(id) {
+            Ok(Some(row)) => row,
+            Ok(None) => return Ok(KeptBindState::default()),
+            // The update removes a damaged row, so that it can mend the entry.
+            Err(StoreError::Damaged(_)) => {
+                return Ok(KeptBindState {
+                    recorded: Vec::new(),
+                    rest: Some(Vec::new()),
+                });
+            }
+            Err(error) => return Err(error),
         };
         let record = self.view.record(id)?.ok_or(StoreError::NoSuchEntry(id))?;
         let (mut recorded, mut rest) = (Vec::new(), Vec::new());
@@ -92,11 +101,11 @@ impl Writer<'_> {
         }
     }
 
-    /// Removes the bind state of an entry that goes.
+    /// Removes the bind state of an entry that goes, also a damaged one.
     pub(super) fn clear_bind_state(&mut self, id: EntryId) -> Result<(), StoreError> {
-        match self.view.bind_state(id)? {
-            None => Ok(()),
-            Some(_) => self.put_bind_state(id, None),
+        match self.view.bind_state_count()? {
+            0 => Ok(()),
+            _ => self.put_bind_state(id, None),
         }
     }
 
@@ -104,11 +113,14 @@ impl Writer<'_> {
         // A store that is open for writing has the database.
         let db = self.view.store.dbs.bind_state;
         let db = db.ok_or(fulgurite::Error::ReadOnly)?;
-        self.has_changed_entries = true;
-        match row {
-            Some(row) => self.view.txn.put(db, &id.key(), row)?,
-            None => drop(self.view.txn.delete(db, &id.key())?),
-        }
+        let has_changed = match row {
+            Some(row) => {
+                self.view.txn.put(db, &id.key(), row)?;
+                true
+            }
+            None => self.view.txn.delete(db, &id.key())?,
+        };
+        self.has_changed_entries |= has_changed;
         Ok(())
     }
 }
