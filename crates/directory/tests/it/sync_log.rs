@@ -80,6 +80,8 @@ impl<'c> Following<'c> {
 struct Heard {
     texts: Vec<String>,
     cookie: String,
+    /// Number of records that came without a cookie.
+    silent: usize,
 }
 
 impl Heard {
@@ -101,11 +103,14 @@ impl Heard {
                     let value = held.and_then(|held| held.values.first());
                     String::from_utf8_lossy(value.unwrap_or_default()).into_owned()
                 };
+                match state.cookie {
+                    None => self.silent += 1,
+                    Some(cookie) => assert_eq!(
+                        String::from_utf8_lossy(cookie),
+                        format!("rid=007,sid=001,csn={}", text("entryCSN"))
+                    ),
+                }
                 self.cookie(state.cookie);
-                assert_eq!(
-                    self.cookie,
-                    format!("rid=007,sid=001,csn={}", text("entryCSN"))
-                );
                 self.texts
                     .push(format!("{} {}", text("reqType"), text("reqDN")));
             }
@@ -167,6 +172,7 @@ fn a_consumer_gets_each_operation_once_and_in_order() {
     describe(&world, JANE, "two");
     let mut task = Following::at(&cookie).begin(&world);
     let (heard, progress) = run(&mut task);
+    assert_eq!(heard.silent, 0);
     assert_eq!(progress, Progress::Waiting);
     let modify = format!("modify {JANE}");
     assert_eq!(heard.texts, [&modify, &modify, "end"]);
@@ -231,6 +237,10 @@ fn a_log_that_does_not_reach_back_asks_for_a_refresh() {
     };
     let (heard, _) = run(&mut reload.begin(&world));
     assert_eq!(heard.texts.last().unwrap(), "Success Some(false)");
+    // A consumer that loses the connection must not know a state without the records before.
+    assert_eq!(heard.silent, heard.texts.len() - 1, "{heard:?}");
+    let known = newest(&world).replace("rid=007,", "rid=007,sid=001,");
+    assert_eq!(heard.cookie, known);
 }
 
 #[test]

@@ -228,11 +228,13 @@ impl<'d> LogContent<'d> {
         if !search.admits(core, &entry, rights) {
             return Ok(());
         }
-        let cookie = self.form.number(record.csn);
+        // Records are missing before a reload. So its end alone tells how far it reaches.
+        let tells = self.refresh_end.as_ref().is_none_or(|end| end.is_complete);
+        let cookie = tells.then(|| self.form.number(record.csn));
         let state = SyncState {
             state: EntryState::Add,
             entry_uuid: own_uuid(at, record),
-            cookie: Some(&cookie),
+            cookie: cookie.as_deref(),
         };
         let value = state.encode();
         let controls = &[state_control(&value)];
@@ -240,7 +242,9 @@ impl<'d> LogContent<'d> {
         search
             .projection
             .write_unstored_with(target, &entry, &core.schema, rights, controls);
-        self.told.raise(record.csn);
+        if tells {
+            self.told.raise(record.csn);
+        }
         self.sent += 1;
         Ok(())
     }
@@ -276,9 +280,9 @@ fn refresh(
             is_complete: true,
         }));
     }
-    let all = (state.oldest..=state.newest).collect();
-    Ok(reload.then_some(LogRefresh {
-        positions: all,
+    let reloads = reload && state.len() <= RECORDS_MAX as u64;
+    Ok(reloads.then(|| LogRefresh {
+        positions: (state.oldest..=state.newest).collect(),
         is_complete: false,
     }))
 }
