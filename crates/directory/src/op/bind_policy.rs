@@ -140,7 +140,8 @@ fn judged(
         is_allowed: true,
         ..BindVerdict::default()
     });
-    if must_record(directory, database, policed, is_right, &verdict)? {
+    // A failure of the store changes no answer.
+    if must_record(directory, database, policed, is_right, &verdict).unwrap_or(false) {
         let attempt = Arc::new(BindAttempt::new(policed.dn.clone(), is_right));
         record_attempt(directory, database, policed, &attempt);
         verdict = attempt.verdict().unwrap_or(verdict);

@@ -9,6 +9,8 @@ use crate::names::own_row;
 
 /// Levels of parents at which a chain counts as a cycle. No directory is that deep.
 const DEPTH_MAX: usize = 10_000;
+/// The length of a name, in bytes, that is taken for a circle.
+const NAME_MAX: usize = 1 << 16;
 
 /// The names of a database.
 #[derive(Debug)]
@@ -108,6 +110,9 @@ fn named(tree: &HashMap<u64, (Box<str>, u64)>, id: u64) -> Result<(String, u64),
         name.push(',');
         name.push_str(rdn);
         above = *next;
+        if name.len() > NAME_MAX {
+            break;
+        }
     }
     Err(EntryFault::Parents)
 }

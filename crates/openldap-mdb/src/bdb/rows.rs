@@ -125,6 +125,7 @@ impl Rows {
 
     /// Waits for the end of the program, which must be without an error.
     fn finish(&mut self) -> Result<Option<Row>, BdbError> {
+        let _ = std::io::copy(&mut self.output, &mut std::io::sink());
         let status = self.child.wait();
         match status.is_ok_and(|status| status.success()) {
             true => Ok(None),
