@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use fulgurite_directory::{OverlaySettings, Progress, Quantum};
+use fulgurite_directory::{OverlaySettings, Progress, Quantum, Session};
 use fulgurite_ldap::control::{SyncMode, SyncRequest};
 use fulgurite_ldap::{ModifyOperation, ResultCode, Scope, oid};
 use fulgurite_policy::Origin;
@@ -503,6 +503,40 @@ fn consumers_equal_the_provider_after_random_changes() {
         for wanted in random_contents() {
             random_history(seed, &wanted);
         }
+    }
+}
+
+#[test]
+fn entries_below_a_name_that_hides_them_leave() {
+    let world = World::with(|options| {
+        options.server_id = 1;
+        let overlay = OverlaySettings::new("syncprov", Origin::Default);
+        options.databases[0].overlays = vec![overlay];
+        let rules = [
+            "access to dn.subtree=\"ou=hidden,dc=example,dc=com\" by * none",
+            "access to * by * read",
+        ];
+        options.access = rules.iter().map(|&rule| rule.into()).collect();
+    });
+    let mut consumer = Consumer::new(&EVERYTHING);
+    let anonymous = Session::new();
+    let has_jane = |consumer: &Consumer| consumer.copies.values().any(|copy| copy.dn == JANE);
+    for (new_rdn, is_shown) in [
+        ("ou=people", true),
+        ("ou=hidden", false),
+        ("ou=people", true),
+    ] {
+        let old = format!("{},{TOP}", if is_shown { "ou=hidden" } else { "ou=people" });
+        world.rename(&world.root(), &old, new_rdn, true, None);
+        let mode = (&mut consumer, SyncMode::RefreshOnly);
+        let mut task = begin_as(&anonymous, &world, &EVERYTHING, mode);
+        run(&mut task, &mut consumer, Quantum::default());
+        assert_eq!(
+            has_jane(&consumer),
+            is_shown,
+            "{new_rdn}: {:#?}",
+            consumer.seen
+        );
     }
 }
 

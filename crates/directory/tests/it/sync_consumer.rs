@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use fulgurite_directory::{OverlaySettings, Progress, Quantum, SearchTask};
+use fulgurite_directory::{OverlaySettings, Progress, Quantum, SearchTask, Session};
 use fulgurite_ldap::control::{EntryState, SyncDone, SyncInfo, SyncMode, SyncRequest, SyncState};
 use fulgurite_ldap::{ModifyOperation, Request, Response, ResponseMessage, ResultCode, Scope, oid};
 use fulgurite_policy::Origin;
@@ -225,6 +225,16 @@ pub(crate) fn begin<'d>(
     consumer: &mut Consumer,
     mode: SyncMode,
 ) -> SearchTask<'d> {
+    begin_as(&world.root(), world, wanted, (consumer, mode))
+}
+
+/// Begins a search of another requester than the root.
+pub(crate) fn begin_as<'d>(
+    session: &Session,
+    world: &'d World,
+    wanted: &Wanted,
+    (consumer, mode): (&mut Consumer, SyncMode),
+) -> SearchTask<'d> {
     consumer.begin();
     let request = SyncRequest {
         mode,
@@ -242,7 +252,7 @@ pub(crate) fn begin<'d>(
         unreachable!()
     };
     let directory = &world.directory;
-    directory.begin_search(&world.root(), message.id, request, &message.controls)
+    directory.begin_search(session, message.id, request, &message.controls)
 }
 
 /// Advances until the search waits or ends.

@@ -169,7 +169,9 @@ fn takes_along<'d>(
         // The scope has nothing below them.
         return Ok(names.all(|name| content.has_name(name)));
     }
-    let was_in = !entry.may_enter && names.all(|name| content.covers_tree(name));
+    // Rights may follow names, so that entries below have become hidden or visible.
+    let has_same_rights = content.shows_names();
+    let was_in = has_same_rights && !entry.may_enter && names.all(|name| content.covers_tree(name));
     Ok(was_in && content.find(view, entry.id, Some(entry.uuid))?.is_some())
 }
 
@@ -274,6 +276,7 @@ impl Planned<'_, '_> {
     /// Plans that a moved entry and all below it leave, and those of the content come again.
     fn move_tree(&mut self, top: EntryId) -> Result<(), StoreError> {
         let mut ids = vec![top];
+        let has_same_rights = self.content.shows_names();
         while let Some(id) = ids.pop() {
             let Some(entry) = self.view.entry(id)? else {
                 continue;
@@ -284,7 +287,8 @@ impl Planned<'_, '_> {
             };
             let uuid = identity.uuid;
             let matches = self.content.matches(self.view, &entry)?;
-            if matches || self.batch.entry(uuid).is_some_and(|entry| entry.may_leave) {
+            let may_leave = self.batch.entry(uuid).is_some_and(|entry| entry.may_leave);
+            if matches || may_leave || !has_same_rights {
                 self.leave(uuid, self.view.depth(id)?, self.view.dn(id)?);
             }
             if matches && self.content.find(self.view, id, Some(uuid))?.is_some() {
