@@ -140,8 +140,12 @@ fn judged(
         is_allowed: true,
         ..BindVerdict::default()
     });
-    // A failure of the store changes no answer.
-    if must_record(directory, database, policed, is_right, &verdict).unwrap_or(false) {
+    let must_record = must_record(directory, database, policed, is_right, &verdict);
+    // A failure of the store changes no answer, as below.
+    if must_record.unwrap_or_else(|result| {
+        warn_of_loss(directory, policed, &result);
+        false
+    }) {
         let attempt = Arc::new(BindAttempt::new(policed.dn.clone(), is_right));
         record_attempt(directory, database, policed, &attempt);
         verdict = attempt.verdict().unwrap_or(verdict);
@@ -208,12 +212,16 @@ fn record_attempt(
         return;
     };
     if !matches!(result.code, ResultCode::Success | ResultCode::NoOperation) {
-        let core = directory.core();
-        core.notices.warn(&*core.clock, "bind: record", || {
-            let (dn, code, text) = (policed.dn.pretty(), result.code, &result.diagnostic);
-            format!("the bind of {dn:?} is not recorded: {code:?} {text:?}")
-        });
+        warn_of_loss(directory, policed, &result);
     }
+}
+
+fn warn_of_loss(directory: &Directory, policed: &PolicedBind, result: &LdapResult) {
+    let core = directory.core();
+    core.notices.warn(&*core.clock, "bind: record", || {
+        let (dn, code, text) = (policed.dn.pretty(), result.code, &result.diagnostic);
+        format!("the bind of {dn:?} is not recorded: {code:?} {text:?}")
+    });
 }
 
 /// Returns the controls of the response, and the restriction of the connection.

@@ -17,7 +17,8 @@
 //! start      from the request to a stage        run      the stages, one bounded step at a time
 //! cookie     vectors as text                    batch    the changed entries, and their order
 //! content    what the consumer asked for        send     one changed entry as messages
-//! entries    entries of a full refresh             rearrange  a batch in which names moved, for a part of the tree
+//! entries    entries of a full refresh
+//! rearrange    a batch in which names moved, for a part of the tree
 //! log_content  the records of a log of changes, for a consumer that repeats operations
 //! ```
 
