@@ -130,7 +130,24 @@ fn log_of(stage: &Stage) -> String {
 
 /// Compares the dumps of two stopped servers.
 fn assert_equal(provider: &Stage, consumer: &Stage) {
-    let (theirs, ours) = (entries(&provider.cat()), entries(&consumer.cat()));
+    assert_equal_dumps(&provider.cat(), &consumer.cat(), consumer);
+}
+
+/// Compares the dumps of two stopped servers, but for the vectors.
+///
+/// A slapd that is provider and consumer stores its vector with each cookie that it gets. Such a
+/// store can replace a newer CSN of its own by an older one. So compare [`state`] before the stop.
+fn assert_equal_content(provider: &Stage, consumer: &Stage) {
+    let content = |dump: String| {
+        let lines = dump.lines().filter(|line| !line.starts_with("contextCSN:"));
+        lines.collect::<Vec<_>>().join("\n")
+    };
+    assert_equal_dumps(&content(provider.cat()), &content(consumer.cat()), consumer);
+}
+
+/// Compares two dumps, the second of which is that of `consumer`.
+fn assert_equal_dumps(provider: &str, dump: &str, consumer: &Stage) {
+    let (theirs, ours) = (entries(provider), entries(dump));
     let missing: Vec<_> = theirs.difference(&ours).collect();
     let extra: Vec<_> = ours.difference(&theirs).collect();
     assert!(
@@ -633,7 +650,10 @@ fn two_providers(label: &str, other_is_ours: bool) {
     assert!(state(&one).contains("#001#") && state(&one).contains("#002#"));
     one.stop();
     two.stop();
-    assert_equal(&nodes[0].stage, &nodes[1].stage);
+    assert_equal_content(&nodes[0].stage, &nodes[1].stage);
+    if other_is_ours {
+        assert_equal(&nodes[0].stage, &nodes[1].stage);
+    }
 }
 
 #[test]
