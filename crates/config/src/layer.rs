@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use fulgurite_policy::OverlaySettings;
+
 use crate::database::DatabaseLayer;
 use crate::setting::Value;
 use crate::suggest::nearest;
@@ -19,6 +21,8 @@ pub struct Layer {
     pub global: GlobalLayer,
     /// The rules of all databases.
     pub frontend: PolicyLayer,
+    /// The overlays of all databases.
+    pub frontend_overlays: Vec<OverlaySettings>,
     /// Settings of a database that the source does not declare. They go to the first one with a
     /// store.
     pub first: DatabaseLayer,
@@ -140,6 +144,10 @@ impl Layer {
         Layer {
             global: self.global.over(lower.global),
             frontend: self.frontend.over(lower.frontend),
+            frontend_overlays: match self.frontend_overlays.is_empty() {
+                true => lower.frontend_overlays,
+                false => self.frontend_overlays,
+            },
             first: self.first.over(lower.first),
             databases: if self.databases.is_empty() {
                 lower.databases

@@ -17,6 +17,7 @@
 #![forbid(unsafe_code)]
 
 mod argument_text;
+mod chain;
 mod choice;
 mod cn_config;
 mod container;
@@ -34,6 +35,7 @@ mod limits;
 mod listen;
 mod names;
 mod note;
+mod provider_link;
 mod quantity;
 mod root_dse;
 mod secret;
@@ -56,6 +58,7 @@ mod toml_write;
 mod value_tokens;
 
 pub use argument_text::ArgumentText;
+pub use chain::Chain;
 pub use choice::DatabaseChoice;
 pub use cn_config::{
     ConfigAddError, ConfigAddition, ConfigChange, ConfigChangeError, ConfigEntry, ConfigFiles,

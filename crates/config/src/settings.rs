@@ -11,7 +11,7 @@ use crate::layer::Layer;
 use crate::listen::ListenUrl;
 use crate::{ConfigFiles, Database, DatabaseLayer, Global, GlobalLayer, Policy};
 use crate::{Note, SeedEntry, Sourced};
-use fulgurite_policy::DatabaseKind;
+use fulgurite_policy::{DatabaseKind, OverlaySettings};
 
 /// All settings, with defaults.
 #[derive(Clone, Debug)]
@@ -20,6 +20,8 @@ pub struct Settings {
     pub global: Global,
     /// Rules of all databases. Its access rules follow those of each database.
     pub frontend: Policy,
+    /// The overlays of all databases.
+    pub frontend_overlays: Vec<OverlaySettings>,
     /// The databases in the order of the configuration, without `cn=config`.
     pub databases: Vec<Database>,
     /// The configuration as entries.
@@ -71,6 +73,7 @@ impl Settings {
             global,
             config: config_database(layer.config).resolve(&layer.frontend),
             frontend: layer.frontend.resolve(),
+            frontend_overlays: layer.frontend_overlays,
             databases,
             slapd: layer.slapd,
             seeds: layer.seeds,

@@ -233,7 +233,7 @@ impl Directory {
             },
             default_referral: DefaultReferral(options.referral),
             attempts: (0..count).map(|_| GroupQueue::default()).collect(),
-            next_writer: Arc::new(AtomicUsize::new(count)),
+            next_writer: Arc::new(AtomicUsize::new(2 * count)),
         })
     }
 
@@ -259,8 +259,10 @@ impl Directory {
             if let Some(same) = databases.find(|same| same.store.path() == path) {
                 database.cookie_key = same.cookie_key;
                 database.writer = same.writer;
+                database.forwarder = same.forwarder;
             } else {
-                database.writer = self.next_writer.fetch_add(1, Ordering::Relaxed);
+                database.writer = self.next_writer.fetch_add(2, Ordering::Relaxed);
+                database.forwarder = database.writer + 1;
             }
         }
         Ok(next)
@@ -476,9 +478,14 @@ fn open_databases(options: &mut DirectoryOptions) -> Result<Databases, OpenError
         // A read-only store has no key. Its cookies end with this server.
         None => store.secret(random).unwrap_or_else(|_| random()),
     };
-    let databases = databases
-        .enumerate()
-        .map(|(number, database)| Database::open(number, database, &shared, cookie_key));
+    let count = databases.len();
+    let databases = databases.enumerate().map(|(number, database)| {
+        let database = Database::open(number, database, &shared, cookie_key);
+        database.map(|mut database| {
+            database.forwarder = count + number;
+            database
+        })
+    });
     Databases::new(databases.collect::<Result<_, _>>()?)
 }
 

@@ -56,7 +56,7 @@ pub use crate::core::database::{Database, DatabaseOptions, RootAccount};
 pub use crate::core::error::OpenError;
 pub use crate::core::limits::Limits;
 pub use crate::core::notices::WarningLog;
-pub use crate::core::replication::ReplicationOptions;
+pub use crate::core::replication::{Forwarding, ReplicationOptions};
 pub use crate::core::session::{Identity, Method, Name, Session};
 pub use directory::{Directory, DirectoryOptions};
 pub use features::auditlog::AuditText;
@@ -82,6 +82,7 @@ pub use rights::selection::Selection;
 pub use rights::snapshots::Snapshots;
 pub use search::run::Quantum;
 pub use search::task::{Progress, SearchTask};
+pub use write::forwarded::ForwardedUpdate;
 pub use write::import::{Author, EntryCompleter, EntryStamps, Importer};
 pub use write::replicated::{
     ContentError, ContentOptions, ContentReport, CopiedContent, QuarantinedEntry,

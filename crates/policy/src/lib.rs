@@ -17,6 +17,7 @@ mod index;
 mod limits;
 mod origin;
 mod overlay;
+mod provider_link;
 mod restrictions;
 mod syncrepl;
 mod tls;
@@ -33,9 +34,10 @@ pub use overlay::{
     OVERLAYS, Overlay, OverlayDirective, OverlayLine, OverlaySettings, OverlaySupport,
     OverlayValue, find_overlay, overlay_of, overlay_truth,
 };
-pub use restrictions::{FactorError, Operations, Restrict, Restrictions, Security};
-pub use syncrepl::{
-    BindMethod, CertificateDemand, Credentials, Keepalive, RetryList, StartTls, SyncBind, SyncData,
-    SyncScope, SyncTls, Syncrepl,
+pub use provider_link::{
+    BindMethod, CertificateDemand, Credentials, Keepalive, ProviderLink, StartTls, SyncBind,
+    SyncTls,
 };
+pub use restrictions::{FactorError, Operations, Restrict, Restrictions, Security};
+pub use syncrepl::{RetryList, SyncData, SyncScope, Syncrepl};
 pub use tls::{CrlCheck, TlsOptions, TlsVersion, VerifyClient};

@@ -301,8 +301,18 @@ pub const OVERLAYS: &[Overlay] = &[
     row(
         "chain",
         "olcChainConfig",
-        Refused("referrals would not be followed"),
-        &[],
+        BuiltIn,
+        &[
+            written(Truth, "chain-cache-uri", "olcChainCacheURI"),
+            word("chain-max-depth", "olcChainMaxReferralDepth"),
+            written(Truth, "chain-return-error", "olcChainReturnError"),
+            // The entries below the overlay, one for each server, have these.
+            written(Text, "chain-uri", "olcDbURI"),
+            word("chain-tls", "olcDbStartTLS"),
+            word("chain-idassert-bind", "olcDbIDAssertBind"),
+            written(Text, "chain-idassert-authzfrom", "olcDbIDAssertAuthzFrom"),
+            written(Truth, "chain-rebind-as-user", "olcDbRebindAsUser"),
+        ],
     ),
     row(
         "pbind",

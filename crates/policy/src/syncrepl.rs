@@ -1,17 +1,13 @@
 //! The providers that a database is copied from.
 
-use std::fmt;
-use std::path::PathBuf;
-
 use crate::choice::choice;
+use crate::provider_link::ProviderLink;
 
 /// One provider of a database (`syncrepl`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Syncrepl {
     /// The number of this consumer, 0 to 999, which cookies name.
     pub rid: u16,
-    /// The URL of the provider: `ldap`, `ldaps` or `ldapi`.
-    pub provider: String,
     /// The name at the top of what is copied, at the provider.
     pub search_base: String,
     /// The name that takes the place of the search base here.
@@ -44,20 +40,8 @@ pub struct Syncrepl {
     pub strict_refresh: bool,
     /// Write what a refresh brings without waiting for the disk.
     pub lazy_commit: bool,
-    /// The way to say who we are.
-    pub bind: SyncBind,
-    /// The use of StartTLS.
-    pub start_tls: StartTls,
-    /// The demands on the provider's certificate.
-    pub tls: SyncTls,
-    /// Seconds to wait for a connection and for answers while connecting; 0 for the default.
-    pub network_timeout_s: u32,
-    /// Seconds to wait for the answer of a bind; 0 for the default.
-    pub timeout_s: u32,
-    /// Milliseconds that sent data may stay unacknowledged; 0 for the system's.
-    pub tcp_user_timeout_ms: u32,
-    /// Probes of an idle connection.
-    pub keepalive: Keepalive,
+    /// The connection to the provider.
+    pub link: ProviderLink,
     /// The form in which changes come.
     pub data: SyncData,
     /// The database of the access log.
@@ -73,73 +57,6 @@ pub struct RetryList {
     pub steps: Vec<(u64, Option<u32>)>,
 }
 
-/// The identity of a consumer.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct SyncBind {
-    /// Simple or SASL.
-    pub method: BindMethod,
-    /// The name for a simple bind; none for an anonymous one.
-    pub dn: Option<String>,
-    /// The password.
-    pub credentials: Option<Credentials>,
-    /// The mechanism of SASL.
-    pub mechanism: Option<String>,
-    /// The name of the user for SASL.
-    pub user: Option<String>,
-    /// The identity to act for.
-    pub authorization: Option<String>,
-    /// The realm of SASL, which none of our mechanisms has.
-    pub realm: Option<String>,
-    /// Properties of security layers, which none of our mechanisms has.
-    pub properties: Option<String>,
-}
-
-/// A password. No form for display shows it.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Credentials(pub String);
-
-impl fmt::Debug for Credentials {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Credentials")
-    }
-}
-
-/// TLS towards a provider.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct SyncTls {
-    /// Our certificate.
-    pub certificate_file: Option<PathBuf>,
-    /// Its key.
-    pub key_file: Option<PathBuf>,
-    /// Authorities that verify the provider's certificate.
-    pub ca_file: Option<PathBuf>,
-    /// A folder of such files.
-    pub ca_path: Option<PathBuf>,
-    /// The demand on the certificate.
-    pub demand: Option<CertificateDemand>,
-    /// The word of `tls_reqsan`, which is kept: the name must always be in the certificate.
-    pub san: Option<String>,
-    /// The suites, which are kept: all that are known are offered.
-    pub cipher_suite: Option<String>,
-    /// The oldest version, as written.
-    pub version_min: Option<String>,
-    /// The name of a curve, which is kept.
-    pub curve: Option<String>,
-    /// The word of `tls_crlcheck`, which is kept.
-    pub crl_check: Option<String>,
-}
-
-/// Probes of an idle connection; a number of 0 leaves it to the system.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Keepalive {
-    /// Seconds without traffic before the first probe.
-    pub idle_s: u32,
-    /// Probes without an answer that end the connection.
-    pub probes: u32,
-    /// Seconds between probes.
-    pub interval_s: u32,
-}
-
 choice! {
     /// How far below the search base a copy reaches.
     SyncScope {
@@ -152,45 +69,6 @@ choice! {
         One = "one" | "onelevel",
         /// Everything below the base, without it.
         Subordinate = "subordinate" | "subord" | "children",
-    }
-}
-
-choice! {
-    /// The way of a bind.
-    BindMethod {
-        /// By name and password.
-        #[default]
-        Simple = "simple",
-        /// By a mechanism of SASL.
-        Sasl = "sasl",
-    }
-}
-
-choice! {
-    /// The use of StartTLS.
-    StartTls {
-        /// None.
-        #[default]
-        No = "no",
-        /// If the provider has it.
-        Yes = "yes",
-        /// Always: without it there is no connection.
-        Critical = "critical",
-    }
-}
-
-choice! {
-    /// The demand on a provider's certificate.
-    CertificateDemand {
-        /// It must be valid.
-        #[default]
-        Demand = "demand" | "hard" | "true",
-        /// It may be anything.
-        Never = "never",
-        /// It may be anything, but is looked at.
-        Allow = "allow",
-        /// It must be valid if there is one, which there always is.
-        Try = "try",
     }
 }
 
@@ -240,7 +118,6 @@ impl Syncrepl {
     pub fn new(rid: u16, provider: &str, search_base: &str) -> Syncrepl {
         Syncrepl {
             rid,
-            provider: provider.to_owned(),
             search_base: search_base.to_owned(),
             suffix_massage: None,
             filter: "(objectclass=*)".to_owned(),
@@ -257,13 +134,7 @@ impl Syncrepl {
             manage_dsa_it: true,
             strict_refresh: false,
             lazy_commit: false,
-            bind: SyncBind::default(),
-            start_tls: StartTls::default(),
-            tls: SyncTls::default(),
-            network_timeout_s: 0,
-            timeout_s: 0,
-            tcp_user_timeout_ms: 0,
-            keepalive: Keepalive::default(),
+            link: ProviderLink::new(provider),
             data: SyncData::default(),
             log_base: None,
             log_filter: None,

@@ -20,9 +20,9 @@ impl fmt::Debug for BindSecrets {
     }
 }
 
-/// A bind under way.
+/// A bind under way, simple or by a mechanism of SASL.
 #[derive(Debug)]
-pub(crate) struct Bind {
+pub struct Bind {
     mechanism: String,
     scram: Option<ScramClient>,
     password: Password,
@@ -51,7 +51,7 @@ impl Bind {
     ///
     /// # Errors
     /// [`Trouble::Mechanism`] for a mechanism that is not known.
-    pub(crate) fn begin(
+    pub fn begin(
         settings: &SyncBind,
         secrets: BindSecrets,
         id: MessageId,
@@ -110,7 +110,7 @@ impl Bind {
     ///
     /// # Errors
     /// The refusal, or a message that is wrong.
-    pub(crate) fn respond(
+    pub fn respond(
         &mut self,
         result: &LdapResult,
         credentials: Option<&[u8]>,

@@ -200,7 +200,8 @@ impl Consumer {
     }
 
     fn begin(&mut self, now_ms: u64) -> Turn {
-        let deadline_ms = now_ms + timeout_ms(self.settings.network_timeout_s, CONNECT_TIMEOUT_MS);
+        let deadline_ms =
+            now_ms + timeout_ms(self.settings.link.network_timeout_s, CONNECT_TIMEOUT_MS);
         self.enter(Phase::Connecting, Some(deadline_ms));
         self.status.last_connect_ms = Some(now_ms);
         self.status.next_connect_ms = None;
@@ -239,9 +240,9 @@ impl Consumer {
         self.search = None;
         self.next_id = 1;
         let id = self.take_id();
-        let bind = Bind::begin(&self.settings.bind, secrets, id, &mut self.out)?;
+        let bind = Bind::begin(&self.settings.link.bind, secrets, id, &mut self.out)?;
         self.bind = Some(bind);
-        let deadline = now_ms + timeout_ms(self.settings.timeout_s, BIND_TIMEOUT_MS);
+        let deadline = now_ms + timeout_ms(self.settings.link.timeout_s, BIND_TIMEOUT_MS);
         self.enter(Phase::Binding, Some(deadline));
         Ok(())
     }

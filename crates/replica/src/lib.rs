@@ -30,7 +30,7 @@ mod search;
 mod trouble;
 mod vector;
 
-pub use bind::BindSecrets;
+pub use bind::{Bind, BindSecrets};
 pub use consumer::{Consumer, ConsumerStatus, Phase, Turn};
 /// The changes that a consumer hands out.
 pub use fulgurite_ldap::ContentChange;

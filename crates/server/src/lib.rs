@@ -10,7 +10,10 @@
 //!      |
 //!      +-------> tls        certificates, cipher suites, the TLS layer of a connection
 //!      |
-//!   replication  copies of other servers' databases: threads with outgoing connections
+//!   replication  copies of other servers' databases: a thread for each provider
+//!   forwarding   updates of copies that other servers make
+//!      |
+//!      +-------> outgoing   connections to other servers
 //!
 //!   session    the protocol of one connection: bytes in, bytes out               no sockets
 //!      |
@@ -31,6 +34,8 @@
 mod admin;
 mod compose;
 mod driver;
+mod forwarding;
+mod outgoing;
 mod replication;
 mod replication_status;
 mod session;

@@ -6,10 +6,9 @@ use super::entry::{ConfigEntry, numbered};
 use super::number::without_number;
 use super::overlay;
 use super::values;
-use crate::database::Database;
 use crate::names::SchemaPart;
 use crate::{Origin, Settings, Sourced};
-use fulgurite_policy::DatabaseKind;
+use fulgurite_policy::{DatabaseKind, OverlaySettings};
 
 impl Settings {
     /// Returns the tree below `cn=config`, every entry after the one above it.
@@ -27,11 +26,14 @@ impl Settings {
         ));
         entries.extend(schema(&self.global.schema));
         entries.push(values::frontend(self));
+        entries.extend(overlays(&self.frontend_overlays, "{-1}frontend"));
         entries.push(values::database(&self.config, "{0}config", secrets));
         for (at, database) in self.databases.iter().enumerate() {
             let name = format!("{{{}}}{}", at + 1, database.kind.as_str());
             entries.push(values::database(database, &name, secrets));
-            entries.extend(overlays(database, &name));
+            if database.kind == DatabaseKind::Mdb {
+                entries.extend(overlays(&database.overlays, &name));
+            }
         }
         entries
     }
@@ -101,12 +103,9 @@ fn definitions(name: &str, parts: &[&SchemaPart]) -> ConfigEntry {
     entry
 }
 
-fn overlays(database: &Database, above: &str) -> Vec<ConfigEntry> {
-    if database.kind != DatabaseKind::Mdb {
-        return Vec::new();
-    }
-    let overlays = database.overlays.iter().enumerate();
+fn overlays(overlays: &[OverlaySettings], above: &str) -> Vec<ConfigEntry> {
+    let overlays = overlays.iter().enumerate();
     overlays
-        .map(|(at, settings)| overlay::entry(at, settings, above))
+        .flat_map(|(at, settings)| overlay::entries(at, settings, above))
         .collect()
 }

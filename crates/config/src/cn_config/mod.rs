@@ -13,6 +13,7 @@
 //! Attributes use the directives of the settings table, as slapd.conf does.
 
 mod add;
+mod chained_server;
 mod changes;
 mod entries;
 mod entry;

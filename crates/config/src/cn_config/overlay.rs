@@ -4,6 +4,7 @@ use fulgurite_policy::{
     OverlayDirective, OverlayLine, OverlaySettings, OverlayValue, find_overlay, overlay_truth,
 };
 
+use super::chained_server;
 use super::entry::{ConfigEntry, numbered};
 use super::number::without_number;
 use crate::Sourced;
@@ -12,8 +13,22 @@ use crate::value_tokens::{quoted_token, reads_as, split_value, value_text, value
 /// The class of all entries of overlays.
 const OVERLAY_CLASS: &str = "olcOverlayConfig";
 
-/// Returns the entry of an overlay below its database; `at` is its number.
-pub(super) fn entry(at: usize, overlay: &OverlaySettings, above: &str) -> ConfigEntry {
+/// Returns the entry of an overlay below its database, and those below it; `at` is its number.
+pub(super) fn entries(at: usize, overlay: &OverlaySettings, above: &str) -> Vec<ConfigEntry> {
+    let own = overlay.lines.iter().map(|line| &line.value);
+    let own = own.filter(|line| !chained_server::has(line.directive));
+    let entry = entry(at, overlay, own, above);
+    let below = chained_server::entries(overlay, &entry.dn);
+    [entry].into_iter().chain(below).collect()
+}
+
+/// Returns the entry of an overlay with some of its directives.
+fn entry<'l>(
+    at: usize,
+    overlay: &OverlaySettings,
+    lines: impl Iterator<Item = &'l OverlayLine> + Clone,
+    above: &str,
+) -> ConfigEntry {
     let name = format!("{{{at}}}{}", overlay.name);
     let dn = format!("olcOverlay={name},olcDatabase={above},cn=config");
     let row = find_overlay(&overlay.name);
@@ -24,17 +39,19 @@ pub(super) fn entry(at: usize, overlay: &OverlaySettings, above: &str) -> Config
     };
     let mut entry = ConfigEntry::new(dn, &classes, "olcOverlay", &name);
     for directive in row.into_iter().flat_map(|row| row.directives) {
-        let lines = overlay.lines.iter().map(|line| &line.value);
-        let own = lines.filter(|line| line.directive == directive);
-        // A line without a value is shown as its words. No file holds it.
-        let shown = own.map(|line| values(line).unwrap_or_else(|| vec![line.arguments.join(" ")]));
-        let shown = shown.flatten();
+        let own = lines.clone().filter(|line| line.directive == directive);
+        let shown = own.flat_map(shown);
         match directive.value {
             OverlayValue::OrderedWords => entry.add(directive.olc, numbered(shown)),
             _ => entry.add(directive.olc, shown),
         }
     }
     entry
+}
+
+/// Returns the values of a directive. A line without one is shown as its words; no file holds it.
+pub(super) fn shown(line: &OverlayLine) -> Vec<String> {
+    values(line).unwrap_or_else(|| vec![line.arguments.join(" ")])
 }
 
 /// Reads a value as a directive.

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use super::chained_server;
 use super::file_entry::FileEntry;
 use super::files::ConfigFiles;
 use super::number::{number_of, without_number};
@@ -106,6 +107,9 @@ impl ConfigFiles {
         entry.obey(builder)?;
         for overlay in self.below(entry)? {
             overlay.obey_as_overlay(builder)?;
+            for server in self.below(&overlay)? {
+                server.obey_as_chained_server(builder)?;
+            }
         }
         Ok(())
     }
@@ -238,6 +242,30 @@ impl FileEntry {
                     builder.push_overlay_line(line);
                 }
                 None => builder.unknown_attribute(&origin, attribute),
+            }
+        }
+        Ok(())
+    }
+}
+
+impl FileEntry {
+    /// Obeys an entry below an overlay, which only `chain` has.
+    fn obey_as_chained_server(&self, builder: &mut LayerBuilder) -> Result<(), ConfigError> {
+        let is_chain = builder
+            .overlays()
+            .last()
+            .is_some_and(|overlay| overlay.name == "chain");
+        if !is_chain {
+            builder.unknown_attribute(&self.origin(self.line), &self.dn);
+            return Ok(());
+        }
+        let (lines, unknown) = chained_server::lines(self);
+        for line in lines {
+            builder.push_overlay_line(line);
+        }
+        for (attribute, line) in unknown {
+            if !is_bookkeeping(&attribute) {
+                builder.unknown_attribute(&self.origin(line), &attribute);
             }
         }
         Ok(())

@@ -91,6 +91,7 @@ impl Settings {
             }
         }
         let overlays = databases.clone().flat_map(|database| &database.overlays);
+        let overlays = overlays.chain(&self.frontend_overlays);
         let mut lines = overlays.flat_map(|overlay| &overlay.lines);
         if let Some(line) = lines.find(|line| !overlay::has_values(&line.value)) {
             return Some((line.directive.olc, &line.origin));

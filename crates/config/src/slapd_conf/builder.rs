@@ -193,15 +193,23 @@ impl LayerBuilder {
         outcome
     }
 
-    /// Adds an overlay to the database.
+    /// Returns the overlays that statements are about: those of the database, or of all databases.
+    pub(crate) fn overlays(&mut self) -> &mut Vec<OverlaySettings> {
+        match self.position {
+            Position::Frontend | Position::Backend => &mut self.layer.frontend_overlays,
+            Position::Config | Position::Database(_) => &mut self.database().overlays,
+        }
+    }
+
+    /// Adds an overlay.
     pub(crate) fn push_overlay(&mut self, name: &str, origin: &Origin) {
         let overlay = OverlaySettings::new(name, origin.clone());
-        self.database().overlays.push(overlay);
+        self.overlays().push(overlay);
     }
 
     /// Adds a directive to the overlay added last.
     pub(crate) fn push_overlay_line(&mut self, line: Sourced<OverlayLine>) {
-        if let Some(overlay) = self.database().overlays.last_mut() {
+        if let Some(overlay) = self.overlays().last_mut() {
             overlay.lines.push(line);
         }
     }

@@ -113,7 +113,7 @@ fn obeyed_by_overlay(builder: &mut LayerBuilder, statement: &Statement) -> Resul
     let Some(owner) = overlay_of(keyword) else {
         return Ok(false);
     };
-    let mut overlays = builder.database().overlays.iter_mut().rev();
+    let mut overlays = builder.overlays().iter_mut().rev();
     let Some(overlay) = overlays.find(|overlay| overlay.name == owner.name) else {
         return Ok(false);
     };
@@ -274,7 +274,7 @@ fn overlay(builder: &mut LayerBuilder, statement: &Statement) -> Result<(), Stri
         }
         Some(OverlaySupport::BuiltIn | OverlaySupport::PerDatabase) => {}
     }
-    let mut others = builder.database().overlays.iter();
+    let mut others = builder.overlays().iter();
     if others.any(|other| other.name == name) && !REPEATED.contains(&name.as_str()) {
         return Err(format!(
             "overlay_config(): overlay \"{name}\" already in list"

@@ -1,13 +1,9 @@
 //! Reads the words of `syncrepl`. Errors are slapd's sentences.
 
-use std::path::PathBuf;
-
-use fulgurite_policy::{
-    BindMethod, CertificateDemand, Choice, Credentials, Keepalive, StartTls, SyncData, SyncScope,
-    Syncrepl,
-};
+use fulgurite_policy::{Choice as _, SyncData, SyncScope, Syncrepl};
 
 use super::retry;
+use crate::provider_link::parse::{self as link, unreadable};
 
 /// Reads the words of one provider.
 pub(super) fn parse(words: &[String]) -> Result<Syncrepl, String> {
@@ -24,19 +20,6 @@ pub(super) fn parse(words: &[String]) -> Result<Syncrepl, String> {
 struct Reader {
     syncrepl: Syncrepl,
     has_rid: bool,
-}
-
-/// Returns the sentence about a word that cannot be read.
-fn unreadable(word: &str) -> String {
-    format!("Error: parse_syncrepl_line: unable to parse \"{word}\"")
-}
-
-fn number(word: &str, value: &str) -> Result<u32, String> {
-    value.parse().map_err(|_| unreadable(word))
-}
-
-fn choice<C: Choice>(word: &str, value: &str) -> Result<C, String> {
-    C::from_word(&value.to_ascii_lowercase()).map_err(|_| unreadable(word))
 }
 
 fn limit(what: &str, value: &str) -> Result<u32, String> {
@@ -67,9 +50,7 @@ impl Reader {
         };
         let known = self.content(&key, word, value)?
             || self.schedule(&key, value)?
-            || self.identity(&key, word, value)?
-            || self.connection(&key, word, value)?
-            || self.tls(&key, word, value)?;
+            || link::word(&mut self.syncrepl.link, &key, word, value)?;
         match known {
             true => Ok(()),
             false => Err(unreadable(word)),
@@ -97,7 +78,7 @@ impl Reader {
                 syncrepl.rid = rid(value)?;
                 self.has_rid = true;
             }
-            "provider" => syncrepl.provider = provider(value)?,
+            "provider" => syncrepl.link.url = provider(value)?,
             "searchbase" => value.clone_into(&mut syncrepl.search_base),
             "suffixmassage" => syncrepl.suffix_massage = Some(value.to_owned()),
             "filter" => value.clone_into(&mut syncrepl.filter),
@@ -162,63 +143,11 @@ impl Reader {
         Ok(true)
     }
 
-    fn identity(&mut self, key: &str, word: &str, value: &str) -> Result<bool, String> {
-        let bind = &mut self.syncrepl.bind;
-        let text = Some(value.to_owned());
-        match key {
-            "bindmethod" => bind.method = choice::<BindMethod>(word, value)?,
-            "binddn" => bind.dn = text.filter(|text| !text.is_empty()),
-            "credentials" => bind.credentials = text.map(Credentials),
-            "saslmech" => bind.mechanism = text,
-            "authcid" => bind.user = text,
-            "authzid" => bind.authorization = text,
-            "realm" => bind.realm = text,
-            "secprops" => bind.properties = text,
-            _ => return Ok(false),
-        }
-        Ok(true)
-    }
-
-    fn connection(&mut self, key: &str, word: &str, value: &str) -> Result<bool, String> {
-        let syncrepl = &mut self.syncrepl;
-        match key {
-            "starttls" => syncrepl.start_tls = choice::<StartTls>(word, value)?,
-            "network-timeout" => syncrepl.network_timeout_s = number(word, value)?,
-            "timeout" => syncrepl.timeout_s = number(word, value)?,
-            "tcp-user-timeout" => syncrepl.tcp_user_timeout_ms = number(word, value)?,
-            "keepalive" => syncrepl.keepalive = keepalive(word, value)?,
-            _ => return Ok(false),
-        }
-        Ok(true)
-    }
-
-    fn tls(&mut self, key: &str, word: &str, value: &str) -> Result<bool, String> {
-        let tls = &mut self.syncrepl.tls;
-        let (path, text) = (Some(PathBuf::from(value)), Some(value.to_owned()));
-        match key {
-            "tls_cert" => tls.certificate_file = path,
-            "tls_key" => tls.key_file = path,
-            "tls_cacert" => tls.ca_file = path,
-            "tls_cacertdir" => tls.ca_path = path,
-            "tls_reqcert" => tls.demand = Some(choice::<CertificateDemand>(word, value)?),
-            "tls_reqsan" => tls.san = text,
-            "tls_cipher_suite" => tls.cipher_suite = text,
-            "tls_protocol_min" => tls.version_min = text,
-            "tls_ecname" => tls.curve = text,
-            "tls_crlcheck" => match value {
-                "none" | "peer" | "all" => tls.crl_check = text,
-                _ => return Err(unreadable(word)),
-            },
-            _ => return Ok(false),
-        }
-        Ok(true)
-    }
-
     fn finish(self) -> Result<Syncrepl, String> {
         let syncrepl = self.syncrepl;
         let missing: Vec<&str> = [
             ("rid", self.has_rid),
-            ("provider", !syncrepl.provider.is_empty()),
+            ("provider", !syncrepl.link.url.is_empty()),
             ("searchbase", !syncrepl.search_base.is_empty()),
         ]
         .into_iter()
@@ -268,17 +197,5 @@ fn data(value: &str) -> Result<SyncData, String> {
         "changelog" => Err("changelog schema problem (17)".to_owned()),
         value => SyncData::parse(value)
             .map_err(|_| format!("syncrepl: syncdata={value} is not known to this server")),
-    }
-}
-
-fn keepalive(word: &str, value: &str) -> Result<Keepalive, String> {
-    let numbers: Result<Vec<u32>, _> = value.split(':').map(str::parse).collect();
-    match numbers.as_deref() {
-        Ok([idle_s, probes, interval_s]) => Ok(Keepalive {
-            idle_s: *idle_s,
-            probes: *probes,
-            interval_s: *interval_s,
-        }),
-        _ => Err(unreadable(word)),
     }
 }

@@ -1,21 +1,17 @@
 //! Writes a provider as slapd writes it back: each keyword in its order, text in quotes.
 
-use fulgurite_policy::{BindMethod, Credentials, SyncData, SyncTls, Syncrepl};
+use fulgurite_policy::{SyncData, Syncrepl};
+
+use crate::provider_link::write::{self, plain, quoted};
 
 /// Returns the value of `olcSyncrepl`.
 pub(super) fn write(syncrepl: &Syncrepl) -> String {
-    let mut out = format!("rid={:03} provider={}", syncrepl.rid, syncrepl.provider);
-    bind(&mut out, syncrepl);
-    let keepalive = syncrepl.keepalive;
-    out.push_str(&format!(
-        " keepalive={}:{}:{} tcp-user-timeout={} starttls={}",
-        keepalive.idle_s,
-        keepalive.probes,
-        keepalive.interval_s,
-        syncrepl.tcp_user_timeout_ms,
-        syncrepl.start_tls.as_str()
-    ));
-    tls(&mut out, &syncrepl.tls);
+    let link = &syncrepl.link;
+    let mut out = format!("rid={:03} provider={}", syncrepl.rid, link.url);
+    write::bind(&mut out, link);
+    write::keepalive(&mut out, link);
+    out.push_str(&format!(" starttls={}", link.start_tls.as_str()));
+    write::tls(&mut out, &link.tls);
     content(&mut out, syncrepl);
     schedule(&mut out, syncrepl);
     if syncrepl.size_limit > 0 {
@@ -38,62 +34,6 @@ pub(super) fn write(syncrepl: &Syncrepl) -> String {
         out.push_str(" manageDSAit=0");
     }
     out
-}
-
-fn quoted(out: &mut String, key: &str, value: Option<&String>) {
-    if let Some(value) = value {
-        out.push_str(&format!(" {key}=\"{value}\""));
-    }
-}
-
-fn plain(out: &mut String, key: &str, value: Option<&str>) {
-    if let Some(value) = value {
-        out.push_str(&format!(" {key}={value}"));
-    }
-}
-
-fn bind(out: &mut String, syncrepl: &Syncrepl) {
-    let bind = &syncrepl.bind;
-    out.push_str(&format!(
-        " bindmethod={} timeout={} network-timeout={}",
-        bind.method.as_str(),
-        syncrepl.timeout_s,
-        syncrepl.network_timeout_s
-    ));
-    if bind.method == BindMethod::Sasl {
-        plain(out, "saslmech", bind.mechanism.as_deref());
-        plain(out, "realm", bind.realm.as_deref());
-        plain(out, "secprops", bind.properties.as_deref());
-        quoted(out, "authcid", bind.user.as_ref());
-        quoted(out, "authzid", bind.authorization.as_ref());
-    }
-    quoted(out, "binddn", bind.dn.as_ref());
-    let password = bind.credentials.as_ref().map(|Credentials(text)| text);
-    quoted(out, "credentials", password);
-    if bind.method == BindMethod::Simple {
-        plain(out, "saslmech", bind.mechanism.as_deref());
-        plain(out, "realm", bind.realm.as_deref());
-        plain(out, "secprops", bind.properties.as_deref());
-        quoted(out, "authcid", bind.user.as_ref());
-        quoted(out, "authzid", bind.authorization.as_ref());
-    }
-}
-
-fn tls(out: &mut String, tls: &SyncTls) {
-    let path = |path: &Option<std::path::PathBuf>| {
-        let path = path.as_ref();
-        path.map(|path| path.display().to_string())
-    };
-    quoted(out, "tls_cert", path(&tls.certificate_file).as_ref());
-    quoted(out, "tls_key", path(&tls.key_file).as_ref());
-    quoted(out, "tls_cacert", path(&tls.ca_file).as_ref());
-    quoted(out, "tls_cacertdir", path(&tls.ca_path).as_ref());
-    plain(out, "tls_reqcert", tls.demand.map(|demand| demand.as_str()));
-    plain(out, "tls_reqsan", tls.san.as_deref());
-    quoted(out, "tls_cipher_suite", tls.cipher_suite.as_ref());
-    quoted(out, "tls_protocol_min", tls.version_min.as_ref());
-    quoted(out, "tls_ecname", tls.curve.as_ref());
-    plain(out, "tls_crlcheck", tls.crl_check.as_deref());
 }
 
 fn content(out: &mut String, syncrepl: &Syncrepl) {

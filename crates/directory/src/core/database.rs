@@ -21,7 +21,7 @@ use crate::core::dynamic_lists::DynamicLists;
 use crate::core::error::OpenError;
 use crate::core::limits::{CompiledLimits, Limits};
 use crate::core::membership::Memberships;
-use crate::core::replication::{Replication, ReplicationOptions};
+use crate::core::replication::{Forwarding, Replication, ReplicationOptions};
 use crate::core::requester::decide;
 use crate::core::session::{Identity, Name, Session};
 use crate::core::value_order::ValueOrders;
@@ -123,6 +123,8 @@ pub struct Database {
     pub(crate) cookie_key: CookieKey,
     /// The number of the thread that applies updates. It stays in the next configuration.
     pub(crate) writer: usize,
+    /// The number of the thread that forwards updates of a copy.
+    pub(crate) forwarder: usize,
     kinds: SpecialClassCache,
 }
 
@@ -227,6 +229,7 @@ impl Database {
         Ok(Database {
             number,
             writer: number,
+            forwarder: number,
             rules: shared.rules(&options.access)?,
             root: root.transpose()?,
             limits: shared.limits(options.limits)?,
@@ -303,6 +306,14 @@ impl Database {
     #[must_use]
     pub fn is_multi_provider(&self) -> bool {
         self.replication.multi_provider
+    }
+
+    /// Returns the servers that clients' updates of a copy go to, if they are forwarded.
+    #[must_use]
+    pub fn forwarding(&self) -> Option<&Forwarding> {
+        let replication = &self.replication;
+        let forwarding = replication.forwarding.as_ref();
+        forwarding.filter(|_| replication.is_shadow())
     }
 
     /// Returns the most specific suffix at or above the name.

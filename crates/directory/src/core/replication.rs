@@ -1,6 +1,6 @@
 //! The replication of a database: the providers it is copied from, and who may update it.
 
-use fulgurite_policy::Syncrepl;
+use fulgurite_policy::{ProviderLink, Syncrepl};
 use fulgurite_schema::{Dn, Schema};
 
 use crate::core::error::OpenError;
@@ -17,6 +17,17 @@ pub struct ReplicationOptions {
     pub update_dn: Option<String>,
     /// True if clients may update the copy.
     pub multi_provider: bool,
+    /// The servers that clients' updates of the copy go to, if they are forwarded.
+    pub forwarding: Option<Forwarding>,
+}
+
+/// The forwarding of updates of a copy.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Forwarding {
+    /// The servers to ask, in this order, until one of them can be reached.
+    pub links: Vec<ProviderLink>,
+    /// Answer with the other server's error. Otherwise the client gets the referral for it.
+    pub return_error: bool,
 }
 
 /// The replication of an open database.
@@ -26,6 +37,7 @@ pub(crate) struct Replication {
     pub(crate) update_refs: Vec<String>,
     update_dn: Option<Name>,
     pub(crate) multi_provider: bool,
+    pub(crate) forwarding: Option<Forwarding>,
 }
 
 impl Replication {
@@ -44,6 +56,7 @@ impl Replication {
             update_refs: options.update_refs,
             update_dn: update_dn.transpose()?,
             multi_provider: options.multi_provider,
+            forwarding: options.forwarding,
         })
     }
 

@@ -55,6 +55,11 @@ const FEATURES: &[Feature] = &[
             Ok(())
         },
     },
+    // The options of a copy have the servers that its updates go to.
+    Feature {
+        overlay: "chain",
+        compile: |_, _, _| Ok(()),
+    },
     // Searches of all databases take the control.
     Feature {
         overlay: "deref",

@@ -65,6 +65,9 @@ impl Directory {
     /// own. Updates that no database takes belong to the first.
     #[must_use]
     pub fn writer_of(&self, request: &WriteRequest) -> usize {
+        if let WriteWork::Forward(update) = &request.work {
+            return update.writer;
+        }
         self.database_of(request)
             .map_or(0, |database| database.writer)
     }
@@ -85,6 +88,7 @@ impl Directory {
             WriteWork::Password(update) => databases.database_of(&update.dn),
             WriteWork::Bind(name) => databases.database_of(name),
             WriteWork::Attempt(attempt) => databases.database_of(&attempt.dn),
+            WriteWork::Forward(_) => None,
         }
     }
 
@@ -360,6 +364,13 @@ impl Directory {
             WriteWork::Attempt(attempt) => {
                 let prepared = PreparedUpdate::Attempt(Arc::clone(attempt));
                 self.bind_item(&attempt.dn, prepared)
+            }
+            WriteWork::Forward(update) => {
+                let form = match update.operation() {
+                    Operation::Extended => ResponseForm::Extended(None),
+                    operation => ResponseForm::Result(operation),
+                };
+                BatchItem::refused(update.id, form, update.referral.clone())
             }
             // `apply` runs transactions separately.
             WriteWork::Transaction(id, _) => BatchItem::refused(

@@ -30,6 +30,11 @@ impl Directory {
             return UpdateStep::Answered(refuse(ResultCode::ProtocolError, "not an update"));
         };
         if message.controls.find(oid::TRANSACTION).is_none() {
+            match self.forward(session, message, &update) {
+                Some(Ok(request)) => return UpdateStep::Write(request),
+                Some(Err(result)) => return UpdateStep::Answered(result),
+                None => {}
+            }
             return UpdateStep::Write(WriteRequest::update(session, update));
         }
         let operation = message.request.operation();

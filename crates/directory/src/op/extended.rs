@@ -23,10 +23,12 @@ impl Directory {
         controls: &Controls<'_>,
     ) -> ExtendedStep {
         extended(self, session, id, request, controls).unwrap_or_else(|result| {
-            ExtendedStep::Done(ExtendedReply {
+            let forwarded = self.forward_password(session, id, request, (controls, &result));
+            let reply = ExtendedReply {
                 result,
                 value: None,
-            })
+            };
+            forwarded.map_or(ExtendedStep::Done(reply), ExtendedStep::Update)
         })
     }
 }

@@ -12,6 +12,7 @@ pub(crate) mod compare;
 pub(crate) mod delete;
 pub(crate) mod extended;
 pub(crate) mod extended_step;
+pub(crate) mod forward;
 pub(crate) mod modify;
 pub(crate) mod modify_dn;
 pub(crate) mod password_modify;

@@ -213,6 +213,12 @@ pub(crate) fn begin(
     }))
 }
 
+/// Returns the name whose password a request changes; `None` for a request that is wrong.
+pub(crate) fn target(directory: &Directory, session: &Session, value: Option<&[u8]>) -> Option<Dn> {
+    let request = PasswordModifyRequest::decode(value).ok()?;
+    subject(directory, session, request.user_identity).ok()
+}
+
 /// Returns the name whose password changes: the one in the request, with or without `dn:`, or the
 /// requester's own.
 fn subject(directory: &Directory, session: &Session, identity: Option<&[u8]>) -> OpResult<Dn> {

@@ -9,6 +9,7 @@ pub(crate) mod changes;
 pub(crate) mod context;
 pub(crate) mod derived_keys;
 mod follow;
+pub(crate) mod forwarded;
 pub(crate) mod import;
 pub(crate) mod multi_value;
 pub(crate) mod ordered_values;

@@ -11,6 +11,7 @@ use crate::features::auditlog::AuditText;
 use crate::features::password_policy::bind_verdict::BindVerdict;
 use crate::features::password_policy::change_rules::Comparisons;
 use crate::request::change::Change;
+use crate::write::forwarded::ForwardedUpdate;
 
 /// The bytes of a request, or of an entry it changes, up to which an update is short.
 pub(crate) const SHORT_BYTES_MAX: usize = 16 * 1024;
@@ -34,6 +35,8 @@ pub(crate) enum WriteWork {
     Bind(Dn),
     /// The judgement of a bind, whose state the writer changes.
     Attempt(Arc<BindAttempt>),
+    /// An update that another server has to make.
+    Forward(Arc<ForwardedUpdate>),
 }
 
 /// A bind that the writer judges.
@@ -188,11 +191,31 @@ impl WriteRequest {
         }
     }
 
+    /// Makes a request to let another server make an update.
+    pub(crate) fn forward(session: &Session, update: Arc<ForwardedUpdate>) -> WriteRequest {
+        WriteRequest {
+            session: session.clone(),
+            work: WriteWork::Forward(update),
+        }
+    }
+
+    /// Returns the update if another server has to make it. Then [`Directory::apply`] answers a
+    /// referral.
+    ///
+    /// [`Directory::apply`]: crate::Directory::apply
+    #[must_use]
+    pub fn forwarded(&self) -> Option<&ForwardedUpdate> {
+        match &self.work {
+            WriteWork::Forward(update) => Some(update),
+            _ => None,
+        }
+    }
+
     /// Returns true if the request itself is small.
     pub(crate) fn is_short(&self) -> bool {
         match &self.work {
             WriteWork::Update(update) => update.bytes() <= SHORT_BYTES_MAX,
-            WriteWork::Transaction(..) => false,
+            WriteWork::Transaction(..) | WriteWork::Forward(_) => false,
             WriteWork::Password(_) | WriteWork::Bind(_) | WriteWork::Attempt(_) => true,
         }
     }

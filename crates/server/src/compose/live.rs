@@ -17,6 +17,7 @@ use fulgurite_directory::{Directory, TreeRefusal, WriteReply, WriteRequest};
 use super::audit_files::AuditFiles;
 use super::configure::Configuration;
 use crate::admin::monitor::Monitor;
+use crate::forwarding::Forwarders;
 use crate::replication::directory_source::DirectorySource;
 use crate::replication_status::ReplicationStatus;
 use crate::statistics::lock;
@@ -38,6 +39,8 @@ pub struct Live<'r> {
     monitor: Option<Arc<Monitor>>,
     /// The states of the consumers of other servers.
     pub(super) replication: Arc<ReplicationStatus>,
+    /// The connections that updates of copies go out on.
+    pub(super) forwarders: Forwarders,
     /// The files of the logs of changes.
     pub(super) audit_files: AuditFiles,
 }
@@ -56,6 +59,7 @@ impl<'r> Live<'r> {
             updating: RwLock::new(()),
             monitor: None,
             replication: Arc::default(),
+            forwarders: Forwarders::default(),
             audit_files: AuditFiles::default(),
         }
     }

@@ -5,8 +5,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use fulgurite_directory::{
-    BindOutcome, BindStep, ChangeListener, Connection, ExtendedReply, ExtendedStep, PasswordChange,
-    PasswordCheck, Progress, Quantum, SearchTask, Session, Snapshots, UpdateStep, WriteRequest,
+    BindOutcome, BindStep, ChangeListener, Connection, ExtendedReply, ExtendedStep,
+    ForwardedUpdate, PasswordChange, PasswordCheck, Progress, Quantum, SearchTask, Session,
+    Snapshots, UpdateStep, WriteRequest,
 };
 use fulgurite_ldap::{
     BindRequest, CompareRequest, Controls, ExtendedRequest, LdapResult, Message, MessageId,
@@ -250,10 +251,18 @@ impl Handler for Live<'_> {
         let mut responses = Vec::with_capacity(updates.len());
         let mut rest = updates.as_slice();
         while !rest.is_empty() {
+            let forwarded: Vec<_> = rest.iter().map_while(WriteRequest::forwarded).collect();
+            if !forwarded.is_empty() {
+                responses.extend(self.forward(&forwarded));
+                rest = rest.get(forwarded.len()..).unwrap_or_default();
+                continue;
+            }
             // Updates after one of the configuration see the next generation.
             let (directory, definitions) = self.current_for_updates();
             let mut of_entries = rest.iter();
-            let of_entries = of_entries.position(|update| directory.is_tree_update(update));
+            let of_entries = of_entries.position(|update| {
+                directory.is_tree_update(update) || update.forwarded().is_some()
+            });
             let (of_entries, others) = rest.split_at(of_entries.unwrap_or(rest.len()));
             let replies = directory.apply(of_entries);
             drop(definitions);
@@ -261,7 +270,9 @@ impl Handler for Live<'_> {
             self.audit_files.write(records);
             responses.extend(replies.into_iter().map(|reply| reply.bytes));
             rest = others;
-            if let Some((update, others)) = others.split_first() {
+            let of_tree = others.split_first();
+            let of_tree = of_tree.filter(|(update, _)| update.forwarded().is_none());
+            if let Some((update, others)) = of_tree {
                 responses.push(self.change_configuration(update).bytes);
                 rest = others;
             }
@@ -273,12 +284,28 @@ impl Handler for Live<'_> {
         let (directory, _definitions) = self.current_for_updates_at_once()?;
         if updates
             .iter()
-            .any(|update| directory.is_tree_update(update))
+            .any(|update| directory.is_tree_update(update) || update.forwarded().is_some())
         {
             return None;
         }
         let replies = directory.apply_at_once(updates)?;
         Some(replies.into_iter().map(|reply| reply.bytes).collect())
+    }
+}
+
+impl Live<'_> {
+    /// Lets other servers make updates. Those of one copy go out together.
+    fn forward(&self, updates: &[&ForwardedUpdate]) -> Vec<Vec<u8>> {
+        let directory = self.current();
+        let of_one_copy = updates.chunk_by(|one, next| one.store() == next.store());
+        let forward = |updates: &[&ForwardedUpdate]| {
+            let copy = updates.first().map(|update| update.store());
+            match copy.and_then(|store| directory.database_at(store)) {
+                Some(copy) => self.forwarders.forward(copy, updates),
+                None => updates.iter().map(|update| update.referred()).collect(),
+            }
+        };
+        of_one_copy.flat_map(forward).collect()
     }
 }
 

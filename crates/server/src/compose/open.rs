@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use fulgurite_config::{
-    ConfigError, Database, DatabaseKind, Global, ServerId, Settings, Sourced, Subordinate,
+    ConfigError, Database, DatabaseKind, ServerId, Settings, Sourced, Subordinate,
 };
 use fulgurite_directory::{
     AccessLogOptions, DatabaseOptions, Directory, DirectoryOptions, TreeOptions, TreeSource,
@@ -169,7 +169,7 @@ pub(crate) fn open_with(
         .collect::<Result<Vec<_>, _>>()?;
     let databases = settings.served_stores().zip(&stores);
     let databases = databases
-        .map(|(database, store)| database_options(&settings.global, database, Arc::clone(store)))
+        .map(|(database, store)| database_options(settings, database, Arc::clone(store)))
         .collect::<Result<Vec<_>, _>>()?;
     let monitor = statistics.map(|statistics| {
         let databases = monitored(settings, &stores);
@@ -289,7 +289,7 @@ fn add_member_indexes(database: &Database, store: &Store) -> Result<(), OpenErro
 }
 
 fn database_options(
-    global: &Global,
+    settings: &Settings,
     database: &Database,
     store: Arc<Store>,
 ) -> Result<DatabaseOptions, OpenError> {
@@ -302,7 +302,7 @@ fn database_options(
         access: convert::rules(&policy.access),
         limits: Some(convert::limits(policy)),
         restrictions: convert::restrictions(policy),
-        replication: replication::options(global, database),
+        replication: replication::options(settings, database)?,
         last_mod: *policy.last_mod,
         last_bind_s: policy.last_bind.then_some(*policy.last_bind_precision),
         add_content_acl: *policy.add_content_acl,

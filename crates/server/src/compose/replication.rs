@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use fulgurite_config::{ConfigError, Database, Global, SyncreplSetting};
-use fulgurite_directory::ReplicationOptions;
+use fulgurite_config::{Chain, ConfigError, Database, Global, Settings, Sourced, SyncreplSetting};
+use fulgurite_directory::{Forwarding, ReplicationOptions};
 use fulgurite_ldap::{FilterBuf, LdapUrl, Scheme};
-use fulgurite_policy::{BindMethod, StartTls, Syncrepl};
+use fulgurite_policy::{BindMethod, OverlaySettings, ProviderLink, StartTls, Syncrepl};
 use fulgurite_schema::{Dn, Schema};
 
 /// Checks the names, filters and attributes of the providers of a database.
@@ -81,36 +81,77 @@ fn is_known(schema: &Schema, name: &str) -> bool {
 }
 
 fn sends_password_in_clear(settings: &Syncrepl) -> bool {
-    let is_plain = match settings.bind.method {
-        BindMethod::Simple => settings.bind.dn.is_some() && settings.bind.credentials.is_some(),
+    let is_plain = match settings.link.bind.method {
+        BindMethod::Simple => {
+            settings.link.bind.dn.is_some() && settings.link.bind.credentials.is_some()
+        }
         BindMethod::Sasl => {
-            let mechanism = settings.bind.mechanism.as_deref();
+            let mechanism = settings.link.bind.mechanism.as_deref();
             mechanism.is_some_and(|name| name.eq_ignore_ascii_case("PLAIN"))
         }
     };
-    let url = LdapUrl::parse(&settings.provider);
+    let url = LdapUrl::parse(&settings.link.url);
     let is_open = url.is_ok_and(|url| url.scheme == Scheme::Ldap);
-    is_plain && is_open && settings.start_tls != StartTls::Critical
+    is_plain && is_open && settings.link.start_tls != StartTls::Critical
 }
 
 /// Returns the replication of a database.
-pub(super) fn options(global: &Global, database: &Database) -> ReplicationOptions {
-    let content = &database.content;
+///
+/// # Errors
+/// [`ConfigError`] for a wrong directive of an overlay `chain`.
+pub(super) fn options(
+    settings: &Settings,
+    database: &Database,
+) -> Result<ReplicationOptions, ConfigError> {
+    let (global, content) = (&settings.global, &database.content);
     let consumers = content.syncrepl.iter();
     let urls = content.update_refs.iter();
-    ReplicationOptions {
+    Ok(ReplicationOptions {
+        forwarding: forwarding(settings, database)?,
         consumers: consumers
             .map(|setting| with_own_tls(global, setting.value.settings.clone()))
             .collect(),
         update_refs: urls.map(|url| url.value.clone()).collect(),
         update_dn: content.update_dn.value.clone(),
         multi_provider: *content.multi_provider,
-    }
+    })
+}
+
+/// Returns the servers that clients' updates go to: those of the referral, as far as an overlay
+/// `chain` has an identity there.
+fn forwarding(settings: &Settings, database: &Database) -> Result<Option<Forwarding>, ConfigError> {
+    let is_chain = |overlay: &&OverlaySettings| overlay.name.eq_ignore_ascii_case("chain");
+    let own = database.overlays.iter().find(is_chain);
+    let general = settings.frontend_overlays.iter().find(is_chain);
+    let Some(overlay) = own.or(general) else {
+        return Ok(None);
+    };
+    let chain = Chain::read(overlay)?;
+    let own: &[Sourced<String>] = &database.content.update_refs;
+    let urls = match own.is_empty() {
+        true => &settings.global.referrals,
+        false => own,
+    };
+    let links = urls.iter().filter_map(|url| chain.link(url));
+    let links = links.map(|mut link| {
+        add_own_tls(&settings.global, &mut link);
+        link
+    });
+    let links: Vec<ProviderLink> = links.collect();
+    Ok((!links.is_empty()).then_some(Forwarding {
+        links,
+        return_error: chain.return_error,
+    }))
 }
 
 /// Gives a consumer the server's own authorities and certificate, unless it has others.
 fn with_own_tls(global: &Global, mut settings: Syncrepl) -> Syncrepl {
-    let tls = &mut settings.tls;
+    add_own_tls(global, &mut settings.link);
+    settings
+}
+
+fn add_own_tls(global: &Global, link: &mut ProviderLink) {
+    let tls = &mut link.tls;
     if tls.ca_file.is_none() && tls.ca_path.is_none() {
         tls.ca_file.clone_from(&global.tls_ca.value);
         tls.ca_path.clone_from(&global.tls_ca_directory.value);
@@ -120,5 +161,4 @@ fn with_own_tls(global: &Global, mut settings: Syncrepl) -> Syncrepl {
             .clone_from(&global.tls_certificate.value);
         tls.key_file.clone_from(&global.tls_key.value);
     }
-    settings
 }

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   runner   starts and ends threads as the newest configuration says
-//!     `--> session   replica::Consumer <--messages-- stream (TCP, UNIX, TLS) <-- provider
+//!     `--> session   replica::Consumer <--messages-- outgoing::stream <-- provider
 //!             |            `-- changes, gathered --> Directory::apply_content, one transaction
 //!             `--> ReplicationStatus    for cn=Monitor and the command
 //! ```
@@ -10,9 +10,6 @@
 //! The threads block on their sockets. A server has few providers, and a commit waits for the disk
 //! anyhow. So an event loop would save nothing.
 
-mod client_tls;
-mod connect;
 pub(crate) mod directory_source;
 pub(crate) mod runner;
 mod session;
-mod stream;

@@ -13,9 +13,9 @@ use fulgurite_policy::Syncrepl;
 use fulgurite_replica::{BindSecrets, Consumer, ContentChange, Phase, Trouble, Turn, Vector};
 use fulgurite_schema::Schema;
 
-use super::connect::connect;
 use super::directory_source::DirectorySource;
-use super::stream::ProviderStream;
+use crate::outgoing::connect::connect;
+use crate::outgoing::stream::ProviderStream;
 use crate::replication_status::{ReplicationStatus, SessionStatus};
 
 /// Changes of one transaction at most.
@@ -101,7 +101,7 @@ impl<'l> Session<'l> {
             pending_since: None,
             tried_quarantine: Instant::now(),
             shown: SessionStatus {
-                provider: task.settings.provider.clone(),
+                provider: task.settings.link.url.clone(),
                 ..SessionStatus::default()
             },
         })
@@ -152,7 +152,9 @@ impl<'l> Session<'l> {
     fn connect(&mut self, deadline_ms: u64) -> Result<(), Trouble> {
         let timeout = Duration::from_millis(deadline_ms.saturating_sub(now_ms()).max(1));
         self.show();
-        let stream = connect(&self.task.settings, timeout)?;
+        let settings = &self.task.settings;
+        let user = format!("syncrepl rid={:03}", settings.rid);
+        let stream = connect(&settings.link, &user, timeout).map_err(Trouble::Connection)?;
         self.shown.connection = stream.local();
         self.stream = Some(stream);
         let mut secrets = [0; 18];

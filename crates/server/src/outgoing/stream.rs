@@ -6,6 +6,8 @@ use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
 use fulgurite_ldap::frame;
+use rustix::io::Errno;
+use rustix::net::{RecvFlags, recv};
 use rustls::{ClientConnection, StreamOwned};
 
 /// Bytes of a message at most: entries may have large values.
@@ -15,13 +17,13 @@ const READ_BYTES: usize = 64 << 10;
 
 /// The socket.
 #[derive(Debug)]
-pub(super) enum Socket {
+pub(crate) enum Socket {
     Tcp(TcpStream),
     Unix(UnixStream),
 }
 
 /// A connection.
-pub(super) struct ProviderStream {
+pub(crate) struct ProviderStream {
     layer: Layer,
     buffer: Vec<u8>,
     /// Bytes of the buffer that have been handed out.
@@ -86,7 +88,7 @@ impl Socket {
 }
 
 impl ProviderStream {
-    pub(super) fn new(socket: Socket) -> ProviderStream {
+    pub(crate) fn new(socket: Socket) -> ProviderStream {
         ProviderStream {
             layer: Layer::Plain(socket),
             buffer: Vec::new(),
@@ -102,12 +104,12 @@ impl ProviderStream {
         }
     }
 
-    pub(super) fn local(&self) -> String {
+    pub(crate) fn local(&self) -> String {
         self.socket().map(Socket::local).unwrap_or_default()
     }
 
     /// Encrypts what follows, and waits for the end of the handshake.
-    pub(super) fn encrypt(
+    pub(crate) fn encrypt(
         &mut self,
         connection: ClientConnection,
         timeout: Duration,
@@ -130,7 +132,7 @@ impl ProviderStream {
     }
 
     /// Writes all bytes.
-    pub(super) fn send(&mut self, bytes: &[u8], timeout: Duration) -> io::Result<()> {
+    pub(crate) fn send(&mut self, bytes: &[u8], timeout: Duration) -> io::Result<()> {
         if let Some(socket) = self.socket() {
             socket.set_timeouts(timeout, timeout)?;
         }
@@ -144,14 +146,27 @@ impl ProviderStream {
         }
     }
 
+    /// Returns true if the other side has sent nothing, and has not closed the connection.
+    pub(crate) fn is_quiet(&self) -> bool {
+        let flags = RecvFlags::PEEK | RecvFlags::DONTWAIT;
+        let mut byte = [0];
+        let received = match self.socket() {
+            Some(Socket::Tcp(socket)) => recv(socket, &mut byte, flags),
+            Some(Socket::Unix(socket)) => recv(socket, &mut byte, flags),
+            None => return false,
+        };
+        let is_empty = matches!(received, Err(Errno::AGAIN));
+        is_empty && self.taken == self.buffer.len()
+    }
+
     /// Returns true if a whole message is in the buffer.
-    pub(super) fn is_ready(&self) -> bool {
+    pub(crate) fn is_ready(&self) -> bool {
         let held = self.buffer.get(self.taken..).unwrap_or_default();
         matches!(frame(held, MESSAGE_BYTES_MAX), Ok(Some(_)))
     }
 
     /// Returns the next message; `None` if none comes in time.
-    pub(super) fn receive(&mut self, timeout: Duration) -> io::Result<Option<&[u8]>> {
+    pub(crate) fn receive(&mut self, timeout: Duration) -> io::Result<Option<&[u8]>> {
         let deadline = Instant::now() + timeout;
         loop {
             let held = self.buffer.get(self.taken..).unwrap_or_default();

@@ -7,21 +7,25 @@ use std::time::{Duration, Instant};
 
 use fulgurite_config::{ListenScheme, ListenUrl};
 use fulgurite_ldap::{ExtendedRequest, Request, Response, ResponseMessage, encode, oid};
-use fulgurite_policy::{Keepalive, StartTls, Syncrepl};
-use fulgurite_replica::Trouble;
+use fulgurite_policy::{Keepalive, ProviderLink, StartTls};
 
 use super::client_tls;
 use super::stream::{ProviderStream, Socket};
 
-/// Connects to the provider, with TLS as the settings want it.
-pub(super) fn connect(settings: &Syncrepl, timeout: Duration) -> Result<ProviderStream, Trouble> {
-    let failed = |reason: String| {
-        let provider = &settings.provider;
-        Trouble::Connection(format!("{provider}: {reason}"))
-    };
+/// Connects to the provider, with TLS as the settings want it. Warnings name the `user` of the
+/// connection.
+///
+/// # Errors
+/// The reason, with the URL.
+pub(crate) fn connect(
+    settings: &ProviderLink,
+    user: &str,
+    timeout: Duration,
+) -> Result<ProviderStream, String> {
+    let failed = |reason: String| format!("{}: {reason}", settings.url);
     let deadline = Instant::now() + timeout;
     let left = || deadline.saturating_duration_since(Instant::now());
-    let url = provider_url(&settings.provider).map_err(failed)?;
+    let url = provider_url(&settings.url).map_err(failed)?;
     let mut stream = match url.scheme {
         ListenScheme::Ldapi => {
             let socket = UnixStream::connect(&url.path);
@@ -39,7 +43,7 @@ pub(super) fn connect(settings: &Syncrepl, timeout: Duration) -> Result<Provider
         let done = stream.encrypt(tls, left());
         done.map_err(|error| failed(format!("TLS: {error}")))?;
     } else if settings.start_tls != StartTls::No {
-        start_tls(&mut stream, settings, &url, left()).map_err(failed)?;
+        start_tls(&mut stream, (settings, user), &url, left()).map_err(failed)?;
     }
     Ok(stream)
 }
@@ -56,7 +60,7 @@ fn provider_url(text: &str) -> Result<ListenUrl, String> {
     bare.parse()
 }
 
-fn tcp(url: &ListenUrl, settings: &Syncrepl, deadline: Instant) -> io::Result<TcpStream> {
+fn tcp(url: &ListenUrl, settings: &ProviderLink, deadline: Instant) -> io::Result<TcpStream> {
     let host = match url.host.as_str() {
         "" => "localhost",
         host => host,
@@ -102,7 +106,7 @@ fn keep_alive(socket: &TcpStream, keepalive: Keepalive) -> io::Result<()> {
 /// Asks for TLS. Without it, `starttls=yes` goes on in clear, as in slapd.
 fn start_tls(
     stream: &mut ProviderStream,
-    settings: &Syncrepl,
+    (settings, user): (&ProviderLink, &str),
     url: &ListenUrl,
     timeout: Duration,
 ) -> Result<(), String> {
@@ -126,8 +130,7 @@ fn start_tls(
         return match settings.start_tls {
             StartTls::Critical => Err(refusal),
             _ => {
-                let rid = settings.rid;
-                tracing::warn!("syncrepl rid={rid:03}: {refusal}; going on in clear");
+                tracing::warn!("{user}: {refusal}; going on in clear");
                 Ok(())
             }
         };

@@ -1,0 +1,117 @@
+//! The forwarders of all copies, and the answers that their clients get.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use fulgurite_directory::{Database, ForwardedUpdate, Forwarding};
+use fulgurite_replica::Vector;
+use rustc_hash::FxHashMap;
+
+use super::connection::Connection;
+use crate::statistics::lock;
+
+/// Updates that one connection carries at once.
+const TOGETHER_MAX: usize = 64;
+/// The time that an answer waits for the copy to have the change.
+const COPY_WAIT: Duration = Duration::from_secs(2);
+/// The time between looks at the state of the copy.
+const LOOK_EVERY: Duration = Duration::from_millis(2);
+
+/// The forwarders of all copies, by the folders of their stores.
+#[derive(Default)]
+pub(crate) struct Forwarders(Mutex<FxHashMap<PathBuf, Arc<Mutex<Forwarder>>>>);
+
+/// The connection of one copy.
+#[derive(Default)]
+struct Forwarder(Option<Connection>);
+
+impl Forwarders {
+    /// Lets another server make updates of one copy, and returns their responses in their order.
+    ///
+    /// It waits for the other server, and for the copy to have the changes.
+    pub(crate) fn forward(&self, copy: &Database, updates: &[&ForwardedUpdate]) -> Vec<Vec<u8>> {
+        let Some(forwarding) = copy.forwarding() else {
+            return updates.iter().map(|update| update.referred()).collect();
+        };
+        let forwarder = self.of(copy.store().path());
+        let mut forwarder = lock(&forwarder);
+        let together = updates.chunks(TOGETHER_MAX);
+        together
+            .flat_map(|updates| forwarder.forward(copy, forwarding, updates))
+            .collect()
+    }
+
+    fn of(&self, store: &Path) -> Arc<Mutex<Forwarder>> {
+        let mut forwarders = lock(&self.0);
+        Arc::clone(forwarders.entry(store.to_owned()).or_default())
+    }
+}
+
+impl Forwarder {
+    fn forward(
+        &mut self,
+        copy: &Database,
+        forwarding: &Forwarding,
+        updates: &[&ForwardedUpdate],
+    ) -> Vec<Vec<u8>> {
+        let Some(mut connection) = self.connection(forwarding) else {
+            let unreached = |update: &&ForwardedUpdate| match forwarding.return_error {
+                true => update.failed(),
+                false => update.referred(),
+            };
+            return updates.iter().map(unreached).collect();
+        };
+        let (answers, is_whole) = connection.ask(updates);
+        let has_changed = answers.iter().flatten().any(|answer| answer.is_success);
+        if has_changed && is_whole {
+            wait_for_copy(copy, &mut connection);
+        }
+        if is_whole {
+            self.0 = Some(connection);
+        }
+        let answered = answers.into_iter().zip(updates);
+        answered
+            .map(|(answer, update)| match answer {
+                Some(answer) if answer.is_success || forwarding.return_error => answer.bytes,
+                Some(_) => update.referred(),
+                // The other server may have made it. A referral would make a client repeat it.
+                None => update.failed(),
+            })
+            .collect()
+    }
+
+    /// Takes the connection, or opens a new one to the first server that can be reached.
+    fn connection(&mut self, forwarding: &Forwarding) -> Option<Connection> {
+        let held = self.0.take();
+        if let Some(held) = held.filter(|held| held.serves(&forwarding.links)) {
+            return Some(held);
+        }
+        forwarding.links.iter().find_map(|link| {
+            let opened = Connection::open(link);
+            opened
+                .inspect_err(|reason| tracing::warn!("chain: {}: {reason}", link.url))
+                .ok()
+        })
+    }
+}
+
+/// Waits until the copy has what the provider has now, or for [`COPY_WAIT`]. So a client that has
+/// changed an entry through the copy finds it changed there.
+fn wait_for_copy(copy: &Database, connection: &mut Connection) {
+    let mut consumers = copy.consumers().iter();
+    let Some(consumer) = consumers.find(|consumer| consumer.persist) else {
+        return;
+    };
+    let Some(wanted) = connection.state(&consumer.search_base) else {
+        return;
+    };
+    let deadline = Instant::now() + COPY_WAIT;
+    while Instant::now() < deadline {
+        let held = copy.content_state().map(Vector::of).unwrap_or_default();
+        if wanted.csns().all(|csn| held.covers(csn)) {
+            return;
+        }
+        std::thread::sleep(LOOK_EVERY);
+    }
+}
