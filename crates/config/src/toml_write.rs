@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use fulgurite_policy::OverlaySettings;
+
 use crate::database::DatabaseLayer;
 use crate::document::comment;
 use crate::setting::{quoted, toml_list};
@@ -44,8 +46,14 @@ impl Layer {
         self.global.each_toml(&mut write);
         self.frontend.each_toml(&mut write);
         database(&mut out, &self.first, None);
+        let mut general = self.frontend_overlays.iter();
+        let chain = general.find(|overlay| overlay.name == "chain");
         for one in &self.databases {
             database(&mut out, one, Some(one.kind.as_str()));
+            // A file has overlays of databases only.
+            if let Some(chain) = chain.filter(|_| is_chained(one)) {
+                overlay(&mut out, chain, "database.overlay");
+            }
         }
         if self.config.origin.is_some() {
             database(&mut out, &self.config, Some("config"));
@@ -76,15 +84,25 @@ fn database(out: &mut String, database: &DatabaseLayer, kind: Option<&str>) {
     } else {
         "overlay"
     };
-    for overlay in &database.overlays {
-        let lines = overlay.lines.iter();
-        let lines: Vec<String> = lines.map(|line| toml_overlay::line(&line.value)).collect();
-        let name = quoted(&overlay.name);
-        let _ = write!(out, "\n[[{table}]]\nname = {name}\n");
-        if !lines.is_empty() {
-            let lines: Vec<String> = lines.iter().map(|line| quoted(line)).collect();
-            let _ = writeln!(out, "lines = [\n    {},\n]", lines.join(",\n    "));
-        }
+    for settings in &database.overlays {
+        overlay(out, settings, table);
+    }
+}
+
+/// Returns true for a copy that has no overlay `chain` yet.
+fn is_chained(database: &DatabaseLayer) -> bool {
+    let mut own = database.overlays.iter();
+    !database.content.syncrepl.is_empty() && !own.any(|overlay| overlay.name == "chain")
+}
+
+fn overlay(out: &mut String, overlay: &OverlaySettings, table: &str) {
+    let lines = overlay.lines.iter();
+    let lines: Vec<String> = lines.map(|line| toml_overlay::line(&line.value)).collect();
+    let name = quoted(&overlay.name);
+    let _ = write!(out, "\n[[{table}]]\nname = {name}\n");
+    if !lines.is_empty() {
+        let lines: Vec<String> = lines.iter().map(|line| quoted(line)).collect();
+        let _ = writeln!(out, "lines = [\n    {},\n]", lines.join(",\n    "));
     }
 }
 

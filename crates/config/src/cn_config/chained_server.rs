@@ -1,6 +1,6 @@
 //! The entries below an overlay `chain`: one for each server, and one for all others.
 
-use fulgurite_policy::{OverlayDirective, OverlayLine, OverlaySettings, find_overlay};
+use fulgurite_policy::{OverlayLine, OverlaySettings, find_overlay};
 
 use super::entry::ConfigEntry;
 use super::file_entry::FileEntry;
@@ -11,7 +11,7 @@ use crate::Sourced;
 const URI: &str = "olcDbURI";
 
 /// Attributes of slapd's entries that have no meaning here, because only updates are passed on.
-const UNUSED: [&str; 16] = [
+const UNUSED: [&str; 17] = [
     "olcDbACLBind",
     "olcDbCancel",
     "olcDbChaseReferrals",
@@ -28,19 +28,12 @@ const UNUSED: [&str; 16] = [
     "olcDbSessionTrackingRequest",
     "olcDbSingleConn",
     "olcDbTFSupport",
+    "olcDbUseTemporaryConn",
 ];
-
-/// One more of them, which has too long a name for the line.
-const TEMPORARY: &str = "olcDbUseTemporaryConn";
-
-/// Returns true for a directive of a server.
-pub(super) fn has(directive: &OverlayDirective) -> bool {
-    directive.olc.starts_with("olcDb")
-}
 
 /// Returns true for an attribute of a server that has no meaning here.
 pub(super) fn is_unused(attribute: &str) -> bool {
-    let mut names = UNUSED.iter().chain([&TEMPORARY]);
+    let mut names = UNUSED.iter();
     names.any(|name| name.eq_ignore_ascii_case(attribute))
 }
 
@@ -49,13 +42,16 @@ pub(super) fn entries(overlay: &OverlaySettings, above: &str) -> Vec<ConfigEntry
     if !overlay.name.eq_ignore_ascii_case("chain") {
         return Vec::new();
     }
-    // As in slapd, the first is about all others, even if nothing is said about them.
+    // As in slapd, the first is about all other servers. It may be empty.
     let mut servers: Vec<Vec<&OverlayLine>> = vec![Vec::new()];
     for line in overlay.lines.iter().map(|line| &line.value) {
         if line.directive.olc == URI {
             servers.push(Vec::new());
         }
-        if let Some(server) = servers.last_mut().filter(|_| has(line.directive)) {
+        if let Some(server) = servers
+            .last_mut()
+            .filter(|_| overlay::is_below(line.directive))
+        {
             server.push(line);
         }
     }
@@ -74,19 +70,16 @@ pub(super) fn entries(overlay: &OverlaySettings, above: &str) -> Vec<ConfigEntry
         .collect()
 }
 
-/// Returns the directives of the entry of a server, that of its URL first, and the names and lines
-/// of attributes that are unknown.
-pub(super) fn lines(
-    entry: &FileEntry,
-) -> (
-    Vec<Sourced<fulgurite_policy::OverlayLine>>,
-    Vec<(String, usize)>,
-) {
+/// The directives of a server, and the names and lines of unknown attributes.
+type ServerLines = (Vec<Sourced<OverlayLine>>, Vec<(String, usize)>);
+
+/// Returns the directives of the entry of a server, that of its URL first.
+pub(super) fn lines(entry: &FileEntry) -> ServerLines {
     let row = find_overlay("chain");
     let (mut known, mut unknown) = (Vec::new(), Vec::new());
     for (attribute, value, line) in &entry.values {
         let directive = row.and_then(|row| row.directive(attribute));
-        match directive.filter(|directive| has(directive)) {
+        match directive.filter(|directive| overlay::is_below(directive)) {
             Some(directive) => {
                 let value = Sourced::new(value.clone(), entry.origin(*line));
                 known.push(overlay::line(directive, &value));

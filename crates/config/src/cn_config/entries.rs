@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use super::chained_server;
 use super::entry::{ConfigEntry, numbered};
 use super::number::without_number;
 use super::overlay;
@@ -106,6 +107,10 @@ fn definitions(name: &str, parts: &[&SchemaPart]) -> ConfigEntry {
 fn overlays(overlays: &[OverlaySettings], above: &str) -> Vec<ConfigEntry> {
     let overlays = overlays.iter().enumerate();
     overlays
-        .flat_map(|(at, settings)| overlay::entries(at, settings, above))
+        .flat_map(|(at, settings)| {
+            let entry = overlay::entry(at, settings, above);
+            let below = chained_server::entries(settings, &entry.dn);
+            [entry].into_iter().chain(below)
+        })
         .collect()
 }

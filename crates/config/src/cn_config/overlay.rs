@@ -4,7 +4,6 @@ use fulgurite_policy::{
     OverlayDirective, OverlayLine, OverlaySettings, OverlayValue, find_overlay, overlay_truth,
 };
 
-use super::chained_server;
 use super::entry::{ConfigEntry, numbered};
 use super::number::without_number;
 use crate::Sourced;
@@ -13,22 +12,10 @@ use crate::value_tokens::{quoted_token, reads_as, split_value, value_text, value
 /// The class of all entries of overlays.
 const OVERLAY_CLASS: &str = "olcOverlayConfig";
 
-/// Returns the entry of an overlay below its database, and those below it; `at` is its number.
-pub(super) fn entries(at: usize, overlay: &OverlaySettings, above: &str) -> Vec<ConfigEntry> {
-    let own = overlay.lines.iter().map(|line| &line.value);
-    let own = own.filter(|line| !chained_server::has(line.directive));
-    let entry = entry(at, overlay, own, above);
-    let below = chained_server::entries(overlay, &entry.dn);
-    [entry].into_iter().chain(below).collect()
-}
-
-/// Returns the entry of an overlay with some of its directives.
-fn entry<'l>(
-    at: usize,
-    overlay: &OverlaySettings,
-    lines: impl Iterator<Item = &'l OverlayLine> + Clone,
-    above: &str,
-) -> ConfigEntry {
+/// Returns the entry of an overlay below its database; `at` is its number.
+pub(super) fn entry(at: usize, overlay: &OverlaySettings, above: &str) -> ConfigEntry {
+    let lines = overlay.lines.iter().map(|line| &line.value);
+    let lines = lines.filter(|line| !is_below(line.directive));
     let name = format!("{{{at}}}{}", overlay.name);
     let dn = format!("olcOverlay={name},olcDatabase={above},cn=config");
     let row = find_overlay(&overlay.name);
@@ -47,6 +34,11 @@ fn entry<'l>(
         }
     }
     entry
+}
+
+/// Returns true for a directive that an entry below the overlay has.
+pub(super) fn is_below(directive: &OverlayDirective) -> bool {
+    directive.olc.starts_with("olcDb")
 }
 
 /// Returns the values of a directive. A line without one is shown as its words; no file holds it.

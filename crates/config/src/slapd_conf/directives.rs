@@ -223,7 +223,9 @@ fn database(builder: &mut LayerBuilder, statement: &Statement) -> Result<(), Str
 }
 
 /// Modules whose features are built in.
-const MODULES: [&str; 10] = [
+const MODULES: [&str; 11] = [
+    // It has the overlay chain.
+    "back_ldap",
     "back_mdb",
     "back_monitor",
     "back_ldif",

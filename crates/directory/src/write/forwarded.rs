@@ -79,8 +79,8 @@ impl ForwardedUpdate {
         }
     }
 
-    /// Returns the response for the client from that of the other server; `None` if that is no
-    /// result of the update. As in slapd, the name of the matched entry is left out.
+    /// Returns the response for the client; `None` if the other server has sent no result of the
+    /// update. As in slapd, the name of the matched entry is left out.
     #[must_use]
     pub fn response(&self, message: &ResponseMessage<'_>) -> Option<Vec<u8>> {
         let mut result = message.response.result()?.clone();

@@ -117,8 +117,8 @@ pub(super) fn options(
     })
 }
 
-/// Returns the servers that clients' updates go to: those of the referral, as far as an overlay
-/// `chain` has an identity there.
+/// Returns the servers that clients' updates go to. They are those of the referral for which an
+/// overlay `chain` has an identity.
 fn forwarding(settings: &Settings, database: &Database) -> Result<Option<Forwarding>, ConfigError> {
     let is_chain = |overlay: &&OverlaySettings| overlay.name.eq_ignore_ascii_case("chain");
     let own = database.overlays.iter().find(is_chain);

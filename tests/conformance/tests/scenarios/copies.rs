@@ -135,8 +135,8 @@ fn assert_equal(provider: &Stage, consumer: &Stage) {
 
 /// Compares the dumps of two stopped servers, but for the vectors.
 ///
-/// A slapd that is provider and consumer stores its vector with each cookie that it gets. Such a
-/// store can replace a newer CSN of its own by an older one. So compare [`state`] before the stop.
+/// A slapd that is provider and consumer stores its vector with each cookie that it gets. This can
+/// replace its newest CSN by an older one. So compare [`state`] before the stop.
 fn assert_equal_content(provider: &Stage, consumer: &Stage) {
     let content = |dump: String| {
         let lines = dump.lines().filter(|line| !line.starts_with("contextCSN:"));

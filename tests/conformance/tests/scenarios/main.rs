@@ -15,6 +15,7 @@
 mod access_log;
 mod berkeley;
 mod certificates;
+mod chaining;
 mod changing;
 mod configuring;
 mod configuring_file;

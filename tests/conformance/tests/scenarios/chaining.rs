@@ -1,0 +1,276 @@
+//! Updates of a copy that go to its provider in the name of the client (`overlay chain`).
+
+use std::net::TcpListener;
+use std::time::Instant;
+
+use crate::data::{PASSWORD, ROOT, SUFFIX};
+use crate::stage::{PATIENCE, Ran, Running, Stage};
+
+const ADA: &str = "cn=ada,dc=example,dc=com";
+const BOB: &str = "cn=bob,dc=example,dc=com";
+const PROXY: &str = "cn=proxy,dc=example,dc=com";
+
+/// A provider that lets the proxy act for everybody.
+fn provider(label: &str, is_ours: bool) -> Stage {
+    let label = format!("chain-{label}-provider");
+    let stage = match is_ours {
+        true => Stage::new(&label),
+        false => Stage::with_original(&label),
+    };
+    let more = format!(
+        "index entryCSN,entryUUID eq\nlimits * size=unlimited\n\
+         access to attrs=userPassword by self write by anonymous auth\n\
+         access to * by dn.exact=\"{ADA}\" write by * read\noverlay syncprov\n"
+    );
+    let database = stage.database("db", SUFFIX, &more);
+    stage.configure(&format!(
+        "moduleload syncprov.so\nauthz-policy to\nserverID 1\n{database}"
+    ));
+    let mut entries = format!(
+        "dn: {SUFFIX}\nobjectClass: dcObject\nobjectClass: organization\ndc: example\no: Example\n\n"
+    );
+    for name in ["ada", "bob", "proxy"] {
+        entries += &format!(
+            "dn: cn={name},{SUFFIX}\nobjectClass: person\nsn: {name}\nuserPassword: {name}-secret\n"
+        );
+        if name == "proxy" {
+            entries += &format!("authzTo: dn.subtree:{SUFFIX}\n");
+        }
+        entries += "\n";
+    }
+    stage.add(&entries).well();
+    stage
+}
+
+/// A copy of the provider at a port, with directives of its overlay `chain`.
+fn copy(label: &str, port: u16, is_ours: bool, chain: &str) -> Stage {
+    let label = format!("chain-{label}-copy");
+    let stage = match is_ours {
+        true => Stage::new(&label),
+        false => Stage::with_original(&label),
+    };
+    let more = format!(
+        "index entryCSN,entryUUID eq\naccess to attrs=userPassword by anonymous auth\n\
+         access to * by * read\n\
+         syncrepl rid=7 provider=ldap://127.0.0.1:{port} searchbase=\"{SUFFIX}\" bindmethod=simple \
+         binddn=\"{ROOT}\" credentials={PASSWORD} retry=\"1 +\" type=refreshAndPersist\n\
+         updateref ldap://127.0.0.1:{port}\n"
+    );
+    let database = stage.database("db", SUFFIX, &more);
+    stage.configure(&format!(
+        "moduleload back_ldap.so\noverlay chain\nchain-uri ldap://127.0.0.1:{port}\n{chain}{database}"
+    ));
+    stage
+}
+
+fn identity() -> String {
+    format!(
+        "chain-idassert-bind bindmethod=simple binddn=\"{PROXY}\" credentials=proxy-secret mode=self\n"
+    )
+}
+
+fn free_port() -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    listener.local_addr().expect("its number").port()
+}
+
+fn serve(stage: &Stage, port: u16) -> Running<'_> {
+    let running = stage.start_at(&[&format!("ldap://127.0.0.1:{port}/")]);
+    let begun = Instant::now();
+    while std::net::TcpStream::connect(("127.0.0.1", port)).is_err() {
+        assert!(begun.elapsed() < PATIENCE, "the provider does not listen");
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    running
+}
+
+/// Waits until a search of the copy finds something.
+fn wait_for(copy: &Running<'_>, filter: &str) {
+    let begun = Instant::now();
+    let arguments = ["-LLL", "-b", SUFFIX, filter, "1.1"];
+    while copy
+        .client("ldapsearch", &arguments, "")
+        .out
+        .trim()
+        .is_empty()
+    {
+        assert!(begun.elapsed() < PATIENCE, "the copy has no {filter}");
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+}
+
+fn shown(ran: &Ran, port: u16) -> String {
+    let text = format!("{} {}{}", ran.status, ran.out, ran.err);
+    // The control's value has lengths in another form.
+    let lines = text
+        .lines()
+        .filter(|line| !line.starts_with("control: ") && !line.starts_with(' '));
+    let text = lines.collect::<Vec<_>>().join("\n");
+    text.replace(&port.to_string(), "PORT")
+}
+
+/// Updates through a copy, and what clients see of them.
+fn updates(provider: &Running<'_>, copy: &Running<'_>, port: u16) -> Vec<String> {
+    let as_ada = |program, arguments: &[&str], text: &str| {
+        copy.client_as((ADA, "ada-secret"), program, arguments, text)
+    };
+    let mut seen = Vec::new();
+    let mut add = |ran: Ran| seen.push(shown(&ran, port));
+    let person = |name: &str| format!("dn: cn={name},{SUFFIX}\nobjectClass: person\nsn: {name}\n");
+    add(as_ada("ldapadd", &[], &person("one")));
+    add(as_ada("ldapadd", &[], &person("one")));
+    add(as_ada("ldapadd", &["-e", "postread=sn"], &person("two")));
+    let change = |name: &str, value: &str| {
+        format!(
+            "dn: cn={name},{SUFFIX}\nchangetype: modify\nreplace: description\ndescription: {value}\n"
+        )
+    };
+    add(as_ada("ldapmodify", &[], &change("two", "by ada")));
+    add(as_ada("ldapmodify", &[], &change("nobody", "by ada")));
+    add(copy.client_as(
+        (BOB, "bob-secret"),
+        "ldapmodify",
+        &[],
+        &change("two", "by bob"),
+    ));
+    add(copy.client("ldapmodify", &[], &change("two", "by nobody")));
+    add(as_ada(
+        "ldapmodify",
+        &[],
+        &format!("dn: cn=one,{SUFFIX}\nchangetype: modrdn\nnewrdn: cn=three\ndeleteoldrdn: 1\n"),
+    ));
+    add(as_ada("ldapdelete", &[&format!("cn=two,{SUFFIX}")], ""));
+    add(as_ada("ldapdelete", &[&format!("cn=two,{SUFFIX}")], ""));
+    add(copy.client_as((BOB, "bob-secret"), "ldappasswd", &["-s", "bob-new"], ""));
+    add(provider.client_as((BOB, "bob-new"), "ldapwhoami", &[], ""));
+    // The provider knows who it was.
+    let who = [
+        "-LLL",
+        "-b",
+        SUFFIX,
+        "(cn=three)",
+        "creatorsName",
+        "modifiersName",
+    ];
+    add(provider.client("ldapsearch", &who, ""));
+    seen
+}
+
+#[test]
+fn updates_reach_the_provider_as_through_slapd() {
+    let mut seen = Vec::new();
+    for (label, provider_is_ours, copy_is_ours) in [
+        ("slapd", false, false),
+        ("ours", false, true),
+        ("both-ours", true, true),
+    ] {
+        let port = free_port();
+        let above = provider(label, provider_is_ours);
+        let lines = format!("{}chain-return-error TRUE\n", identity());
+        let below = copy(label, port, copy_is_ours, &lines);
+        let theirs = serve(&above, port);
+        let ours = below.start();
+        wait_for(&ours, "(cn=proxy)");
+        seen.push(updates(&theirs, &ours, port));
+        theirs.stop();
+        let entry = format!("dn: cn=four,{SUFFIX}\nobjectClass: person\nsn: four\n");
+        let lost = ours.client_as((ADA, "ada-secret"), "ldapadd", &[], &entry);
+        let lost = lost.with_status(52);
+        assert!(lost.contains("Proxy operation retry failed"), "{lost}");
+        // The provider comes back, and with it updates.
+        let theirs = serve(&above, port);
+        ours.client_as((ADA, "ada-secret"), "ldapadd", &[], &entry)
+            .well();
+        ours.stop();
+        theirs.stop();
+    }
+    assert_eq!(seen[0], seen[1]);
+    assert_eq!(seen[0], seen[2]);
+}
+
+#[test]
+fn a_client_finds_its_changes_in_the_copy_at_once() {
+    let port = free_port();
+    let above = provider("reads", false);
+    let below = copy("reads", port, true, &identity());
+    let theirs = serve(&above, port);
+    let ours = below.start();
+    wait_for(&ours, "(cn=proxy)");
+    for number in 0..20 {
+        let entry = format!("dn: cn=n{number},{SUFFIX}\nobjectClass: person\nsn: x\n");
+        ours.client_as((ADA, "ada-secret"), "ldapadd", &[], &entry)
+            .well();
+        let found = ours.client(
+            "ldapsearch",
+            &["-LLL", "-b", SUFFIX, &format!("(cn=n{number})")],
+            "",
+        );
+        assert!(found.well().contains("sn: x"), "entry {number}");
+    }
+    ours.stop();
+    theirs.stop();
+}
+
+#[test]
+fn without_return_error_a_failure_is_the_referral() {
+    for copy_is_ours in [false, true] {
+        let port = free_port();
+        let label = format!("refer-{copy_is_ours}");
+        let above = provider(&label, false);
+        let below = copy(&label, port, copy_is_ours, &identity());
+        let theirs = serve(&above, port);
+        let ours = below.start();
+        wait_for(&ours, "(cn=proxy)");
+        let target = format!("ldap://127.0.0.1:{port}/{ADA}");
+        let entry = format!("dn: {ADA}\nobjectClass: person\nsn: ada\n");
+        let refused = ours.client_as((ADA, "ada-secret"), "ldapadd", &[], &entry);
+        assert!(refused.with_status(10).contains(&target));
+        theirs.stop();
+        let refused = ours.client_as((ADA, "ada-secret"), "ldapadd", &[], &entry);
+        assert!(refused.with_status(10).contains(&target));
+        ours.stop();
+    }
+}
+
+#[test]
+fn the_overlay_is_in_the_configuration_directory_as_slapd_writes_it() {
+    let port = free_port();
+    let mut trees = Vec::new();
+    for is_ours in [false, true] {
+        let lines = format!(
+            "{}chain-uri ldap://127.0.0.1:{}\nchain-tls start\nchain-return-error TRUE\n",
+            identity(),
+            port + 1
+        );
+        let stage = copy(&format!("tree-{is_ours}"), port, is_ours, &lines);
+        let top = format!(
+            "dn: {SUFFIX}\nobjectClass: organization\nobjectClass: dcObject\no: x\ndc: example\n"
+        );
+        stage.add(&top).well();
+        let folder = stage.text("slapd.d");
+        std::fs::create_dir(&folder).expect("a folder");
+        let file = stage.text("slapd.conf");
+        stage.tool("t", &["-f", &file, "-F", &folder], "").well();
+        let cat =
+            stage.tool_by_directory("c", &folder, &["-n0", "-a", "(objectClass=olcChainConfig)"]);
+        let cat = cat.well();
+        assert!(cat.contains("olcChainReturnError: TRUE"), "{cat}");
+        let servers = stage.tool_by_directory(
+            "c",
+            &folder,
+            &["-n0", "-a", "(objectClass=olcChainDatabase)"],
+        );
+        let servers = servers.well().replace("\n ", "");
+        let names: Vec<String> = servers
+            .lines()
+            .filter(|line| line.starts_with("dn:") || line.starts_with("olcDbURI:"))
+            .map(|line| line.replace('"', ""))
+            .collect();
+        trees.push(names);
+        // Our server starts from the folder that either of them has written.
+        let checker = Stage::new(&format!("tree-check-{is_ours}"));
+        checker.tool_by_directory("t", &folder, &["-u"]).well();
+    }
+    assert_eq!(trees[0], trees[1]);
+    assert_eq!(trees[0].len(), 5, "{trees:?}");
+}
