@@ -14,6 +14,8 @@ use fulgurite_schema::{Dn, Schema};
 use fulgurite_store::{ChangeKind, ChangeRecord, CsnVector, EntryId, PackedCsn, StoreError, View};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::name_tree::NameTree;
+
 /// An entry that has changed.
 #[derive(Clone, Debug)]
 pub(super) struct ChangedEntry {
@@ -73,7 +75,7 @@ pub(super) struct Batch {
     /// By the anchor of a deleted entry: those that the consumer may have below it.
     below: FxHashMap<String, Vec<usize>>,
     /// The entries that are new or renamed, by their names at this point of the log.
-    names: FxHashMap<String, (usize, Dn)>,
+    names: NameTree,
     records: Vec<Passed>,
     /// The first record that the consumer's state does not include.
     next_record: usize,
@@ -128,7 +130,7 @@ impl Batch {
                 batch.add(position, &record, rules)?;
             }
         }
-        batch.names = FxHashMap::default();
+        batch.names = NameTree::default();
         batch.order();
         Ok(Some(batch))
     }
@@ -223,20 +225,12 @@ impl Batch {
     /// Returns the key of a name at this point of the log. If the second value is true, it is the
     /// name at the consumer. Else the name came with a new entry.
     fn key(&self, name: &Dn) -> (Dn, bool) {
-        let mut below = Vec::from_iter(name.leaf());
-        let mut above = name.parent();
-        while let Some(ancestor) = above {
-            let known = self.names.get(ancestor.normal());
-            if let Some(known) = known.and_then(|(at, _)| self.entries.get(*at)) {
-                let anchor = known.anchor.clone();
-                let key = below
-                    .iter()
-                    .rev()
-                    .fold(anchor, |above, rdn| above.child(rdn));
-                return (key, known.held.is_some());
-            }
-            above = ancestor.parent();
-            below.extend(ancestor.leaf());
+        if let Some((at, below)) = self.names.nearest_above(name)
+            && let Some(known) = self.entries.get(at)
+        {
+            let levels = below.iter().rev();
+            let key = levels.fold(known.anchor.clone(), |above, rdn| above.child(rdn));
+            return (key, known.held.is_some());
         }
         (name.clone(), true)
     }
@@ -250,30 +244,14 @@ impl Batch {
             }
             entry.note(&name);
         }
-        self.names.insert(name.normal().to_owned(), (at, name));
+        self.names.insert(&name, at);
     }
 
     /// Updates the names of changed entries after a rename to `after`, or a deletion.
     fn follow_name(&mut self, at: usize, before: &Dn, after: Option<&Dn>) {
-        let is_it = |known: &(usize, Dn)| known.0 == at;
-        if self.names.get(before.normal()).is_some_and(is_it) {
-            self.names.remove(before.normal());
-        }
-        let Some(after) = after.filter(|after| *after != before) else {
-            return;
-        };
-        let moved = self.names.extract_if(|_, (_, name)| name.is_under(before));
-        let moved: Vec<(usize, Dn)> = moved.map(|(_, known)| known).collect();
-        for (at, name) in moved {
-            let mut below = Vec::new();
-            let mut rest = Some(name);
-            while let Some(name) = rest.filter(|name| name != before) {
-                below.extend(name.leaf());
-                rest = name.parent();
-            }
-            let name = below.iter().rev();
-            let name = name.fold(after.clone(), |above, rdn| above.child(rdn));
-            self.names.insert(name.normal().to_owned(), (at, name));
+        self.names.remove(before, at);
+        if let Some(after) = after.filter(|after| *after != before) {
+            self.names.move_below(before, after);
         }
     }
 

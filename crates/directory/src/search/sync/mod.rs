@@ -19,6 +19,8 @@
 //! content    what the consumer asked for        send     one changed entry as messages
 //! entries    entries of a full refresh
 //! rearrange    a batch in which names moved, for a part of the tree
+//! kinship      the entries that move together
+//! name_tree    the names that new and renamed entries have, at one point of the log
 //! log_content  the records of a log of changes, for a consumer that repeats operations
 //! ```
 
@@ -26,7 +28,9 @@ mod batch;
 mod content;
 mod cookie;
 pub(crate) mod entries;
+mod kinship;
 pub(crate) mod log_content;
+mod name_tree;
 mod rearrange;
 pub(crate) mod run;
 mod send;

@@ -15,6 +15,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::batch::{Batch, ChangedEntry};
 use super::content::Content;
+use super::kinship::Kinship;
 use super::send::Stage;
 use crate::core::entry_identity::EntryIdentity;
 
@@ -47,6 +48,8 @@ struct Planned<'a, 'd> {
     entering: Vec<(usize, EntryId, [u8; 16])>,
     left: FxHashSet<[u8; 16]>,
     entered: FxHashSet<[u8; 16]>,
+    /// The entries of trees that have moved, so that a tree within another is not walked again.
+    walked: FxHashSet<EntryId>,
 }
 
 /// Returns true if the ordinary messages of a batch would not do.
@@ -58,8 +61,11 @@ pub(super) fn is_needed<'d>(
     content: &mut Content<'d>,
     view: &View<'d>,
 ) -> Result<bool, StoreError> {
+    if content.is_whole {
+        return Ok(false);
+    }
     let moved = moved(batch, content);
-    if content.is_whole || !moved.iter().any(|is_moved| *is_moved) {
+    if !moved.contains(&true) {
         return Ok(false);
     }
     if names_meet(batch, &moved) {
@@ -90,33 +96,23 @@ fn moved(batch: &Batch, content: &Content<'_>) -> Vec<bool> {
     let mut moved: Vec<bool> = entries
         .map(|entry| renamed(entry) && concerns(entry, content))
         .collect();
-    let mut is_growing = moved.contains(&true);
-    while is_growing {
-        is_growing = false;
-        let (mut names, mut above) = (FxHashSet::default(), FxHashSet::default());
-        for (entry, _) in batch
-            .entries
-            .iter()
-            .zip(&moved)
-            .filter(|(_, moved)| **moved)
-        {
-            for name in &entry.names {
-                names.insert(name.normal().to_owned());
-                above.extend(ancestors(name).map(|ancestor| ancestor.normal().to_owned()));
-            }
-        }
-        for (entry, is_moved) in batch.entries.iter().zip(&mut moved) {
-            if *is_moved || !renamed(entry) {
-                continue;
-            }
-            *is_moved = entry.names.iter().any(|name| {
-                above.contains(name.normal())
-                    || names.contains(name.normal())
-                    || ancestors(name).any(|ancestor| names.contains(ancestor.normal()))
-            });
-            is_growing |= *is_moved;
+    let seeds = moved.iter().enumerate();
+    let seeds = seeds.filter_map(|(at, is_moved)| is_moved.then_some(at));
+    let seeds: Vec<usize> = seeds.collect();
+    if seeds.is_empty() {
+        return moved;
+    }
+    let mut kinship = Kinship::default();
+    for (at, entry) in batch.entries.iter().enumerate() {
+        if renamed(entry) {
+            entry.names.iter().for_each(|name| kinship.note(at, name));
         }
     }
+    kinship.spread(seeds, |at| {
+        if let Some(is_moved) = moved.get_mut(at) {
+            *is_moved = true;
+        }
+    });
     moved
 }
 
@@ -192,6 +188,7 @@ impl Rearrangement {
             entering: Vec::new(),
             left: FxHashSet::default(),
             entered: FxHashSet::default(),
+            walked: FxHashSet::default(),
         };
         let mut moves = VecDeque::new();
         for waiting in before.moves {
@@ -278,6 +275,9 @@ impl Planned<'_, '_> {
         let mut ids = vec![top];
         let has_same_rights = self.content.shows_names();
         while let Some(id) = ids.pop() {
+            if !self.walked.insert(id) {
+                continue;
+            }
             let Some(entry) = self.view.entry(id)? else {
                 continue;
             };
