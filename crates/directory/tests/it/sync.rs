@@ -567,3 +567,58 @@ fn consumers_get_no_bind_state() {
     world.change_bind_state(BASE, last, "20260102000000Z");
     assert_eq!(world.read(TOP, &["contextCSN"]), newest);
 }
+#[test]
+fn deletions_tell_no_more_than_a_search() {
+    // The rules, a filter, and the names that a persisting search and a refresh tell.
+    let cases = [
+        ("access to * by * search", "(objectClass=*)", None, Some("")),
+        (
+            "access to * by * read",
+            "(objectClass=*)",
+            Some(JOHN),
+            Some(JOHN),
+        ),
+        ("access to * by * read", "(sn=*)", Some(JOHN), Some(JOHN)),
+        (
+            "access to attrs=sn by * auth\naccess to * by * read",
+            "(sn=*)",
+            Some(""),
+            Some(""),
+        ),
+    ];
+    for (rules, filter, persisting, refreshed) in cases {
+        let world = World::with(|options| {
+            options.server_id = 1;
+            let overlay = OverlaySettings::new("syncprov", Origin::Default);
+            options.databases[0].overlays = vec![overlay];
+            options.access = rules.lines().map(|rule| rule.into()).collect();
+        });
+        let wanted = Wanted {
+            filter,
+            ..EVERYTHING
+        };
+        let anonymous = Session::new();
+        let mut consumer = Consumer::new(&wanted);
+        let modes = [SyncMode::RefreshAndPersist, SyncMode::RefreshOnly];
+        let [mut task, _] = modes.map(|mode| {
+            let mut task = begin_as(&anonymous, &world, &wanted, (&mut consumer, mode));
+            run(&mut task, &mut consumer, Quantum::default());
+            task
+        });
+        let cookie = consumer.cookie.clone();
+        consumer.seen.clear();
+        world.delete(&world.root(), JOHN);
+        let told = |consumer: &Consumer| {
+            let mut seen = consumer.seen.iter();
+            seen.find_map(|seen| seen.strip_prefix("Delete ").map(str::to_owned))
+        };
+        run(&mut task, &mut consumer, Quantum::default());
+        assert_eq!(told(&consumer).as_deref(), persisting, "{rules} {filter}");
+        consumer.cookie = cookie;
+        let mode = (&mut consumer, SyncMode::RefreshOnly);
+        let mut task = begin_as(&anonymous, &world, &wanted, mode);
+        run(&mut task, &mut consumer, Quantum::default());
+        assert_eq!(told(&consumer).as_deref(), refreshed, "{rules} {filter}");
+    }
+}
+

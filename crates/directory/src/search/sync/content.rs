@@ -42,6 +42,9 @@ pub(super) struct Content<'d> {
 struct ContentState {
     tested: Option<PreparedFilter>,
     base: Option<EntryId>,
+    may_have_any: bool,
+    /// True if entries that leave are named.
+    shows_names: bool,
     attribute_rights: AttributeRights,
     names: DnCache,
     normals: NormalNames,
@@ -97,12 +100,15 @@ impl<'d> Content<'d> {
 
     /// Prepares for the entries of a view. Returns false if the base is gone.
     pub(super) fn enter(&mut self, view: &View<'d>) -> Result<bool, StoreError> {
+        let (may_have_any, shows_names) = self.visible_entries(view);
         self.state = ContentState {
             tested: Some(PreparedFilter::new(&self.filter, view, self.requester())),
             base: match self.base.is_root() {
                 true => Some(EntryId::ROOT),
                 false => view.find(&self.base)?.entry(),
             },
+            may_have_any,
+            shows_names,
             ..ContentState::default()
         };
         Ok(self.state.base.is_some())
@@ -147,9 +153,36 @@ impl<'d> Content<'d> {
         matches!(self.scope, Scope::Subtree | Scope::Children)
     }
 
-    /// Returns true if the requester may know names of entries that it may not read any more.
-    pub(super) fn shows_names(&self) -> bool {
+    /// Returns true if the rights to an entry do not follow its name or its values.
+    pub(super) fn has_same_rights(&self) -> bool {
         self.decisions.uniform()
+    }
+
+    /// Returns true if the requester may read some entry.
+    pub(super) fn may_have_any(&self) -> bool {
+        self.state.may_have_any
+    }
+
+    /// Decides for all entries of a view. The first value is false if the requester may read none.
+    /// The second is true if a search would show the name of any entry that matches. The
+    /// requester may then know the names of entries that are gone.
+    fn visible_entries(&self, view: &View<'d>) -> (bool, bool) {
+        if !self.decisions.uniform() {
+            return (true, false);
+        }
+        let facts = EntryFacts::new(self.core, view, EntrySource::Missing);
+        let rights = facts.rights(&self.decisions, "");
+        let mut may_test = true;
+        let _ = (*self.filter)
+            .clone()
+            .map(&mut |selector: AttributeSelector| {
+                let description = AttributeDescription::plain(selector.attribute);
+                may_test &= rights.attribute(&description).allows(Rights::SEARCH);
+                selector
+            });
+        let may_read = rights.entry().allows(Rights::READ);
+        let shows_names = may_read && may_test && !self.decisions.by_value();
+        (may_read, shows_names)
     }
 
     /// Returns an entry of this UUID, if the content has it.
@@ -310,7 +343,7 @@ impl<'d> Content<'d> {
             entry_uuid: uuid,
             cookie,
         };
-        let name = if self.shows_names() { dn } else { "" };
+        let name = if self.state.shows_names { dn } else { "" };
         let value = state.encode();
         encode::search_entry(out, self.id, name.as_bytes()).finish(&[state_control(&value)]);
     }

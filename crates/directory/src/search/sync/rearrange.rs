@@ -166,7 +166,7 @@ fn takes_along<'d>(
         return Ok(names.all(|name| content.has_name(name)));
     }
     // Rights may follow names, so that entries below have become hidden or visible.
-    let has_same_rights = content.shows_names();
+    let has_same_rights = content.has_same_rights();
     let was_in = has_same_rights && !entry.may_enter && names.all(|name| content.covers_tree(name));
     Ok(was_in && content.find(view, entry.id, Some(entry.uuid))?.is_some())
 }
@@ -273,7 +273,7 @@ impl Planned<'_, '_> {
     /// Plans that a moved entry and all below it leave, and those of the content come again.
     fn move_tree(&mut self, top: EntryId) -> Result<(), StoreError> {
         let mut ids = vec![top];
-        let has_same_rights = self.content.shows_names();
+        let has_same_rights = self.content.has_same_rights();
         while let Some(id) = ids.pop() {
             if !self.walked.insert(id) {
                 continue;
@@ -318,6 +318,9 @@ impl Planned<'_, '_> {
 
     /// Appends the messages: children leave before their parents, and enter after them.
     fn append(mut self, stage: Stage, moves: &mut VecDeque<Move>) {
+        if stage == Stage::Persist && !self.content.may_have_any() {
+            self.leaving.clear();
+        }
         self.leaving.sort_unstable();
         self.entering.sort_unstable();
         let leaving = self.leaving.into_iter();

@@ -258,6 +258,8 @@ impl<'d> Sender<'_, 'd> {
                 self.content.write(self.view, &stored, &state, out)?;
                 self.sent += 1;
             }
+            // A consumer that may read nothing now has read it before this search, if at all.
+            None if self.stage == Stage::Persist && !self.content.may_have_any() => {}
             None if entry.may_leave && (was_in || self.may_have_been_in(entry)) => {
                 let name = entry.held.as_ref().or(entry.names.last());
                 let name = name.map_or("", Dn::pretty);
