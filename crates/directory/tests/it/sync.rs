@@ -92,6 +92,46 @@ fn a_first_refresh_names_parents_first() {
 }
 
 #[test]
+fn a_first_refresh_names_parents_first_below_a_skipped_entry() {
+    let world = world();
+    let add = |name: &str, uid: &str| {
+        let classes = ("objectClass", "organizationalUnit");
+        let account = [classes, ("objectClass", "uidObject"), ("uid", uid)];
+        let attributes = if uid.is_empty() {
+            &account[..1]
+        } else {
+            &account
+        };
+        world.add(&world.root(), name, attributes);
+    };
+    let (middle, new) = (format!("ou=middle,{TOP}"), format!("ou=new,{TOP}"));
+    add(&middle, "");
+    add(&format!("ou=below,{middle}"), "below");
+    add(&new, "above");
+    // The filter passes over the middle one, whose id is the least.
+    rename(&world, &middle, "ou=middle", Some(&new));
+    let wanted = Wanted {
+        filter: "(objectClass=uidObject)",
+        ..EVERYTHING
+    };
+    let mut consumer = Consumer::new(&wanted);
+    refresh(&world, &wanted, &mut consumer);
+    assert_equal(&world, &wanted, &consumer, "first");
+    let at = |name: &str| {
+        consumer
+            .seen
+            .iter()
+            .position(|seen| seen == &format!("Add {name}"))
+    };
+    let below = at(&format!("ou=below,ou=middle,{new}"));
+    assert!(
+        at(&new).is_some() && at(&new) < below,
+        "{:?}",
+        consumer.seen
+    );
+}
+
+#[test]
 fn the_persist_stage_tells_each_change() {
     let world = world();
     let mut consumer = Consumer::new(&EVERYTHING);
@@ -541,33 +581,6 @@ fn entries_below_a_name_that_hides_them_leave() {
 }
 
 #[test]
-fn consumers_get_no_bind_state() {
-    let world = World::empty(|options| {
-        options.server_id = 1;
-        options.databases[0].overlays = vec![OverlaySettings::new("syncprov", Origin::Default)];
-    });
-    let root = world.root();
-    world.add(&root, TOP, &[("objectClass", "domain")]);
-    world.add(&root, BASE, &[("objectClass", "organizationalUnit")]);
-    let last = "pwdLastSuccess";
-    world.change_bind_state(BASE, last, "20260101000000Z");
-    assert_eq!(world.read(BASE, &["+"]).get(last), ["20260101000000Z"]);
-    let mut consumer = Consumer::new(&EVERYTHING);
-    for title in ["one", "two"] {
-        refresh(&world, &EVERYTHING, &mut consumer);
-        let mut copies = consumer.copies.values();
-        let copy = copies.find(|copy| copy.dn == BASE).expect("a copy");
-        assert!(copy.attributes.contains_key("entryCSN"), "{title}");
-        assert!(!copy.attributes.contains_key(last), "{title}");
-        let change = [(ModifyOperation::Replace, "description", &[title][..])];
-        world.modify(&root, BASE, &change);
-    }
-    // A persisting search learns of changes only.
-    let newest = world.read(TOP, &["contextCSN"]);
-    world.change_bind_state(BASE, last, "20260102000000Z");
-    assert_eq!(world.read(TOP, &["contextCSN"]), newest);
-}
-#[test]
 fn deletions_tell_no_more_than_a_search() {
     // The rules, a filter, and the names that a persisting search and a refresh tell.
     let cases = [
@@ -622,3 +635,30 @@ fn deletions_tell_no_more_than_a_search() {
     }
 }
 
+#[test]
+fn consumers_get_no_bind_state() {
+    let world = World::empty(|options| {
+        options.server_id = 1;
+        options.databases[0].overlays = vec![OverlaySettings::new("syncprov", Origin::Default)];
+    });
+    let root = world.root();
+    world.add(&root, TOP, &[("objectClass", "domain")]);
+    world.add(&root, BASE, &[("objectClass", "organizationalUnit")]);
+    let last = "pwdLastSuccess";
+    world.change_bind_state(BASE, last, "20260101000000Z");
+    assert_eq!(world.read(BASE, &["+"]).get(last), ["20260101000000Z"]);
+    let mut consumer = Consumer::new(&EVERYTHING);
+    for title in ["one", "two"] {
+        refresh(&world, &EVERYTHING, &mut consumer);
+        let mut copies = consumer.copies.values();
+        let copy = copies.find(|copy| copy.dn == BASE).expect("a copy");
+        assert!(copy.attributes.contains_key("entryCSN"), "{title}");
+        assert!(!copy.attributes.contains_key(last), "{title}");
+        let change = [(ModifyOperation::Replace, "description", &[title][..])];
+        world.modify(&root, BASE, &change);
+    }
+    // A persisting search learns of changes only.
+    let newest = world.read(TOP, &["contextCSN"]);
+    world.change_bind_state(BASE, last, "20260102000000Z");
+    assert_eq!(world.read(TOP, &["contextCSN"]), newest);
+}

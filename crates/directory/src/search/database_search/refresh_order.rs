@@ -31,12 +31,19 @@ impl<'d> DatabaseSearch<'d> {
             Scope::Subtree | Scope::Children if has_above => entry.parent(),
             _ => None,
         };
+        let settled = refresh.settle_below(next);
         let mut early = Vec::new();
         while let Some(id) = next.filter(|id| scope == Scope::Subtree || *id != top) {
-            if id < entry.id() || !refresh.comes_early(id) {
+            if Some(id) == settled {
                 break;
             }
-            early.push(id);
+            // One with a lesser id has come, or the filter passes over it. Those above may follow.
+            if id > entry.id() {
+                if !refresh.comes_early(id) {
+                    break;
+                }
+                early.push(id);
+            }
             next = if id == top { None } else { view.parent(id)? };
         }
         while let Some(id) = early.pop() {

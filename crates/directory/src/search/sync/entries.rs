@@ -20,6 +20,8 @@ pub(crate) struct RefreshEntries {
     present: Vec<[u8; 16]>,
     /// The entries that came before their turn, because others are below them.
     early: FxHashSet<EntryId>,
+    /// The parent of the entry before. All above that entry has come.
+    settled: Option<EntryId>,
 }
 
 /// The way in which a full refresh tells an entry.
@@ -39,7 +41,14 @@ impl RefreshEntries {
             covered,
             present: Vec::new(),
             early: FxHashSet::default(),
+            settled: None,
         }
+    }
+
+    /// Notes the parent of the next entry. Returns the one of the entry before: the way up from
+    /// there needs no second look.
+    pub(crate) fn settle_below(&mut self, parent: Option<EntryId>) -> Option<EntryId> {
+        std::mem::replace(&mut self.settled, parent)
     }
 
     /// Notes that an entry comes before its turn. Returns false if it came already.
