@@ -168,6 +168,74 @@ fn a_growing_map_takes_a_size_as_a_step() {
     );
 }
 
+/// Deletes all that [`fill`] has put, one record in each transaction.
+fn delete_all(environment: &Environment, count: u32) -> Result<(), Error> {
+    (0..count).try_for_each(|number| {
+        let mut txn = environment.write()?;
+        assert!(txn.delete(Database::MAIN, &number.to_be_bytes())?);
+        txn.commit()
+    })
+}
+
+/// Records can go from a file that is full, or larger than its bound.
+#[test]
+fn a_full_file_keeps_room_for_deletions() {
+    let open = |directory: &tempfile::TempDir, bytes| {
+        let options = Environment::options().durability(Durability::NoSync);
+        options.map_bytes_max(bytes).open(directory.path()).unwrap()
+    };
+    for way in ["full", "bound", "opened"] {
+        let directory = tempfile::tempdir().unwrap();
+        let mut environment = open(&directory, 4 << 20);
+        let count = fill(&environment);
+        let used = environment.info().unwrap().last_page * 4096;
+        match way {
+            "bound" => environment.limit_growth(1 << 20),
+            "opened" => {
+                drop(environment);
+                environment = open(&directory, 1 << 20);
+            }
+            _ => {}
+        }
+        let bound = environment.map_bytes_max();
+        assert!((used..used + (1 << 19)).contains(&bound), "{way}: {bound}");
+        delete_all(&environment, count).expect(way);
+        // The deletions have not used up what later ones need.
+        let count = fill(&environment);
+        assert!(count > 500, "{way}: {count}");
+        delete_all(&environment, count).expect(way);
+        let bytes = environment.info().unwrap().last_page * 4096;
+        assert!(bytes <= bound, "{way}: {bytes} of {bound}");
+    }
+}
+
+/// A transaction that puts a record to delete many uses the room that is kept for deletions.
+#[test]
+fn the_reserve_is_for_transactions_that_ask_for_it() {
+    let directory = tempfile::tempdir().unwrap();
+    let options = Environment::options().durability(Durability::NoSync);
+    let options = options.map_bytes_max(2 << 20);
+    let environment = options.open(directory.path()).unwrap();
+    fill(&environment);
+    // One in each transaction, without a page that comes free in between.
+    let put = |key: u8, uses_reserve: bool| {
+        let mut txn = environment.write().unwrap();
+        if uses_reserve {
+            txn.use_reserve();
+        }
+        txn.put(Database::MAIN, &[9, key], &[1; 9000])?;
+        txn.commit()
+    };
+    let mut key = 0;
+    while put(key, false).is_ok() {
+        key += 1;
+    }
+    assert!(matches!(put(200, false), Err(Error::MapFull(_))));
+    put(200, true).unwrap();
+    put(201, true).unwrap();
+    assert!(matches!(put(202, false), Err(Error::MapFull(_))));
+}
+
 /// A set bound of growth holds, whatever the size of the map and later openings say.
 #[test]
 fn a_bound_of_growth_holds() {

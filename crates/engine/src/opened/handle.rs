@@ -7,6 +7,7 @@ use std::sync::{Arc, MutexGuard};
 
 use fulgurite_format::{META_PAGES, Meta, Pgno, Txnid};
 
+use super::RESERVE_PAGES;
 use super::durable::MetaReplacement;
 use super::failed_search::FailedSearch;
 use super::registry::RegisteredEnvironment;
@@ -202,10 +203,14 @@ impl Handle {
     }
 
     /// Keeps room behind the last page for transactions that only delete, before anything is
-    /// stored. Returns `false` if the disk has none.
+    /// stored. Returns the number of pages that are missing: below the bound, or on the disk.
     #[inline]
-    pub(crate) fn keep_room(&self, last: Pgno) -> bool {
-        self.shared.disk_room.is_settled() || self.shared.keep_room(last)
+    pub(crate) fn keep_room(&self, last: Pgno) -> u64 {
+        let missing = self.shared.missing_reserve(last);
+        if missing == 0 && !(self.shared.disk_room.is_settled() || self.shared.keep_room(last)) {
+            return RESERVE_PAGES;
+        }
+        missing
     }
 
     /// Finds room for the pages behind `before` up to `last`, and lets the map grow if it may. A
@@ -379,22 +384,18 @@ impl Handle {
             return (size.bytes(), size.bytes());
         }
         let bytes = size.bytes().max(meta.map_size);
-        (bytes, size.bound().max(bytes))
+        (bytes, size.growth_bound())
     }
 
     /// Returns the size that the map can grow to, in bytes.
     pub(crate) fn map_bytes_max(&self) -> u64 {
-        let size = &self.shared.size;
-        match size.is_exact() {
-            true => size.bytes(),
-            false => size.bytes_max.load(Ordering::Relaxed).max(size.bytes()),
-        }
+        self.shared.size.growth_bound()
     }
 
     /// Sets the bound of an environment that grows by itself, see
     /// [`crate::Environment::limit_growth`].
     pub(crate) fn limit_growth(&self, bytes: u64) {
-        self.shared.size.set_limit(bytes);
+        self.shared.limit_growth(bytes);
     }
 
     /// Writes back the system's dirty pages of the data file.

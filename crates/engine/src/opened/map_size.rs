@@ -44,9 +44,14 @@ pub(super) struct MapSize {
 
 impl MapSize {
     /// Returns the initial size, for a file that stores the size `stored` and uses `used` bytes.
-    pub(super) fn new(rule: MapRule, stored: u64, used: u64) -> MapSize {
+    ///
+    /// A bound below the used bytes leaves a `reserve` behind them, in which deletions find room.
+    pub(super) fn new(rule: MapRule, stored: u64, used: u64, reserve: u64) -> MapSize {
         let stored = if stored == 0 { MAP_SIZE_NEW } else { stored };
         let (bytes, is_exact, bytes_max) = match rule {
+            MapRule::Grows(bytes_max) if bytes_max < used => {
+                (stored, false, used.saturating_add(reserve))
+            }
             MapRule::Grows(bytes_max) => (stored, false, bytes_max),
             MapRule::Exact(0) => (stored, true, 0),
             MapRule::Exact(bytes) => (bytes, true, 0),
@@ -71,6 +76,17 @@ impl MapSize {
     /// Returns the bound of the growing regime.
     pub(super) fn bound(&self) -> u64 {
         self.bytes_max.load(Ordering::Relaxed).min(self.limit())
+    }
+
+    /// Returns the bytes that the file may grow to: up to the map, or up to the bound.
+    pub(super) fn growth_bound(&self) -> u64 {
+        match self.is_exact() {
+            true => self.bytes(),
+            false => {
+                let opened = self.bytes_max.load(Ordering::Relaxed);
+                opened.max(self.bytes()).min(self.limit())
+            }
+        }
     }
 
     /// Returns the bound that the program has set.

@@ -124,7 +124,12 @@ impl OpenRequest<'_> {
         // durable. So the file is written again, unchanged.
         let again = alone && files::is_fresh(&base.meta) && !self.options.read_only;
         let used = (base.meta.last.0 + 1).saturating_mul(base.meta.page_size() as u64);
-        let size = MapSize::new(self.options.map, base.meta.map_size, used);
+        let size = MapSize::new(
+            self.options.map,
+            base.meta.map_size,
+            used,
+            DiskRoom::reserve(base.meta.page_size()),
+        );
         let map = self.reserve(&file, &base, &size, used)?;
         if base.is_new {
             base.meta.map_size = size.bytes();

@@ -7,7 +7,7 @@ use fulgurite_format::{Meta, Pgno};
 use fulgurite_os::{DataFile, Map};
 
 use super::Mapping;
-use super::disk_room::DiskRoom;
+use super::disk_room::{DiskRoom, RESERVE_PAGES};
 use super::map_size::{GROWTH_MAX, GROWTH_MIN, SIZE_MAX};
 use super::options::MapRule;
 use super::shared::Shared;
@@ -46,7 +46,7 @@ impl Shared {
             .ok_or(Error::MapFull(size))?;
         let reserve = stores.then(|| DiskRoom::reserve(self.mapping.page_size()));
         // The map may be larger already, and the file is not.
-        let limit = self.size.limit();
+        let limit = self.size.growth_bound();
         if !self.size.is_exact() && needed.saturating_add(reserve.unwrap_or(0)) > limit {
             return Err(Error::MapFull(limit));
         }
@@ -74,6 +74,28 @@ impl Shared {
             .take(file, from, needed, reserve, is_mapped)?;
         self.size.bytes.fetch_max(size, Ordering::Relaxed);
         Ok(())
+    }
+
+    /// Returns the number of pages of the reserve that have no place below the bound. Earlier
+    /// deletions have used it, or the bound is close to the pages in use.
+    #[inline]
+    pub(super) fn missing_reserve(&self, last: Pgno) -> u64 {
+        if self.size.is_exact() {
+            return 0;
+        }
+        let bound = self.size.growth_bound() / self.mapping.page_size() as u64;
+        let end = last.0.saturating_add(1).saturating_add(RESERVE_PAGES);
+        end.saturating_sub(bound).min(RESERVE_PAGES)
+    }
+
+    /// Sets the bound of the growing regime, see [`crate::Environment::limit_growth`].
+    pub(super) fn limit_growth(&self, bytes: u64) {
+        let page_size = self.mapping.page_size();
+        let used = self.published_meta().map_or(0, |meta| meta.last.0 + 1);
+        let least = used
+            .saturating_mul(page_size as u64)
+            .saturating_add(DiskRoom::reserve(page_size));
+        self.size.set_limit(bytes.max(least));
     }
 
     /// Takes the reserve behind the last page, if the last close gave it back. Returns `false` if

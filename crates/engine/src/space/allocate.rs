@@ -295,9 +295,22 @@ impl WriterPages<'_> {
 
     #[inline(never)]
     fn begin_storing(&mut self) {
-        self.stores = true;
-        if !self.environment.keep_room(self.last) {
-            self.reserved_free = RESERVE_PAGES as usize;
+        if self.uses_reserve {
+            return;
         }
+        self.stores = true;
+        let missing = self.environment.keep_room(self.last);
+        debug_assert!(
+            missing <= RESERVE_PAGES,
+            "the reserve is all that can be missing"
+        );
+        self.reserved_free = usize::try_from(missing).unwrap_or(usize::MAX);
+    }
+
+    /// The transaction may use the reserve from now on, although it stores something.
+    pub(crate) fn use_reserve(&mut self) {
+        self.uses_reserve = true;
+        self.stores = false;
+        self.reserved_free = 0;
     }
 }

@@ -68,6 +68,8 @@ pub(crate) struct WriterPages<'env> {
     /// True if the transaction stores anything. It then leaves the reserve to transactions that
     /// only delete.
     pub(super) stores: bool,
+    /// True if the transaction may use the reserve, whatever it stores.
+    pub(super) uses_reserve: bool,
     /// Number of free pages that it leaves alone, because the disk has no reserve.
     pub(super) reserved_free: usize,
     /// While the free list is being saved nothing more is taken from it.
@@ -104,6 +106,7 @@ impl<'env> WriterPages<'env> {
             readers_checked_at: None,
             consulted_at: None,
             stores: false,
+            uses_reserve: false,
             reserved_free: 0,
             saving: false,
             snapshot_last: last,
@@ -130,6 +133,7 @@ impl<'env> WriterPages<'env> {
         self.readers_checked_at = None;
         self.consulted_at = None;
         self.stores = false;
+        self.uses_reserve = false;
         self.reserved_free = 0;
         self.saving = false;
         self.is_forced = false;
@@ -145,7 +149,7 @@ impl<'env> WriterPages<'env> {
             && self.oldest.is_none()
             && self.readers_checked_at.is_none()
             && self.consulted_at.is_none()
-            && !(self.stores || self.saving || self.is_forced)
+            && !(self.stores || self.uses_reserve || self.saving || self.is_forced)
             && self.dirty.is_empty()
             && self.reclaimed.is_empty()
             && self.outer.is_empty()

@@ -361,6 +361,12 @@ impl<'env> WriteTxn<'env> {
         self.pages.txnid()
     }
 
+    /// Lets the transaction use the pages that are kept for deletions, although it stores something.
+    /// For a transaction that frees more pages than it takes, before it stores anything.
+    pub fn use_reserve(&mut self) {
+        self.pages.use_reserve();
+    }
+
     /// Undoes everything, as dropping does.
     pub fn abort(self) {
         drop(self);
