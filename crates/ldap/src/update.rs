@@ -148,6 +148,30 @@ impl UpdateBuf {
         };
         request + self.controls.len()
     }
+
+    /// Returns true for a delete request.
+    #[must_use]
+    pub fn is_delete(&self) -> bool {
+        matches!(self.request, RequestBuf::Delete { .. })
+    }
+
+    /// The number of bytes of the values that it gives to an entry.
+    #[must_use]
+    pub fn new_bytes(&self) -> usize {
+        match &self.request {
+            RequestBuf::Add { attributes, .. } => {
+                attributes.iter().map(AttributeBuf::value_bytes).sum()
+            }
+            RequestBuf::Modify { changes, .. } => {
+                let stores = |operation| {
+                    matches!(operation, ModifyOperation::Add | ModifyOperation::Replace)
+                };
+                let changes = changes.iter().filter(|(operation, _)| stores(*operation));
+                changes.map(|(_, attribute)| attribute.value_bytes()).sum()
+            }
+            RequestBuf::Delete { .. } | RequestBuf::ModifyDn { .. } => 0,
+        }
+    }
 }
 
 impl AttributeBuf {
@@ -163,6 +187,11 @@ impl AttributeBuf {
             description: &self.description,
             values: Values::from_validated(&self.values),
         }
+    }
+
+    fn value_bytes(&self) -> usize {
+        let values = Values::from_validated(&self.values);
+        values.iter().map(<[u8]>::len).sum()
     }
 
     fn bytes(&self) -> usize {

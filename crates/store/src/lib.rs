@@ -76,7 +76,7 @@ pub use view::{
     AllEntries, AttributeView, EntryView, EntryWalk, Export, NameLookup, ParkedView, Shape,
     StoredSelector, Tombstone, ValueSelection, View, compile_filter,
 };
-pub use write::{ValueChange, Writer};
+pub use write::{RoomFor, ValueChange, Writer};
 
 #[cfg(test)]
 mod testing;

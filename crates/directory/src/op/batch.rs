@@ -19,7 +19,7 @@ use fulgurite_ldap::{
     Control, LdapResult, MessageId, Operation, ResultCode, UpdateBuf, encode, failed_update, oid,
 };
 use fulgurite_schema::Dn;
-use fulgurite_store::{StoreError, Writer};
+use fulgurite_store::{RoomFor, StoreError, Writer};
 
 use crate::core::database::Database;
 use crate::core::result::{self, refuse};
@@ -138,33 +138,53 @@ impl Directory {
         database: &'d Database,
         updates: &mut [(&mut BatchItem<'d>, &WriteRequest)],
     ) {
-        let run = |updates: &mut [(&mut BatchItem<'d>, &WriteRequest)]| {
-            let writer = database.store.write()?;
-            self.run_all(database, writer, WorkBudget::Unlimited, updates)
-        };
-        let mut result = run(updates);
-        // The log of changes gives its room to the entries.
-        while result.as_ref().is_err_and(StoreError::lacks_room)
-            && database.store.make_room().unwrap_or(false)
-        {
-            for update in &mut *updates {
-                *update.0 = self.item(update.1);
-            }
-            result = run(updates);
-        }
-        let Err(error) = result else {
+        let Err(error) = self.run_committed(database, false, updates) else {
             return;
         };
-        if let [(item, _)] = updates {
-            item.fail(&error);
+        if let [update] = updates {
+            let result = self.retry_with_room(database, update, error);
+            result.unwrap_or_else(|error| update.0.fail(&error));
             return;
         }
         for update in updates {
             *update.0 = self.item(update.1);
-            if let Err(error) = run(std::slice::from_mut(update)) {
-                update.0.fail(&error);
-            }
+            self.apply_to(database, std::slice::from_mut(update));
         }
+    }
+
+    fn run_committed<'d>(
+        &'d self,
+        database: &'d Database,
+        uses_reserve: bool,
+        updates: &mut [(&mut BatchItem<'d>, &WriteRequest)],
+    ) -> Result<(), StoreError> {
+        let mut writer = database.store.write()?;
+        if uses_reserve {
+            writer.use_reserve();
+        }
+        self.run_all(database, writer, WorkBudget::Unlimited, updates)
+    }
+
+    /// Runs an update again, if it failed because the store is full. The log of changes gives its
+    /// room, and a deletion finds the room that is kept for it.
+    fn retry_with_room<'d>(
+        &'d self,
+        database: &'d Database,
+        update: &mut (&mut BatchItem<'d>, &WriteRequest),
+        error: StoreError,
+    ) -> Result<(), StoreError> {
+        let mut result = Err(error);
+        let purpose = room_for(database, update.1.updates());
+        let is_deletion = purpose == RoomFor::Deletion;
+        let mut uses_reserve = is_deletion;
+        while result.as_ref().is_err_and(StoreError::lacks_room)
+            && (std::mem::take(&mut uses_reserve)
+                || database.store.make_room(purpose).unwrap_or(false))
+        {
+            *update.0 = self.item(update.1);
+            result = self.run_committed(database, is_deletion, std::slice::from_mut(update));
+        }
+        result
     }
 
     /// Applies updates of one database as [`apply`](Self::apply) does, on a worker thread.
@@ -283,11 +303,16 @@ impl Directory {
         updates: &[UpdateBuf],
     ) -> WriteReply {
         let mut full = None;
-        let mut ran = self.run_transaction(session, updates, &mut full);
-        while let Some(database) = full.take()
-            && database.store.make_room().unwrap_or(false)
-        {
-            ran = self.run_transaction(session, updates, &mut full);
+        let mut ran = self.run_transaction(session, updates, (&mut full, false));
+        let mut may_use_reserve = true;
+        while let Some(database) = full.take() {
+            let purpose = room_for(database, updates);
+            let is_deletion = purpose == RoomFor::Deletion;
+            let is_first = is_deletion && std::mem::take(&mut may_use_reserve);
+            if !is_first && !database.store.make_room(purpose).unwrap_or(false) {
+                break;
+            }
+            ran = self.run_transaction(session, updates, (&mut full, is_deletion));
         }
         let (result, blamed, audit) = match ran {
             Ok(audit) => (LdapResult::success(), None, audit),
@@ -309,7 +334,7 @@ impl Directory {
         &'d self,
         session: &Session,
         updates: &[UpdateBuf],
-        full: &mut Option<&'d Database>,
+        (full, uses_reserve): (&mut Option<&'d Database>, bool),
     ) -> Result<Option<AuditText>, (LdapResult, Option<MessageId>)> {
         let mut audit: Option<AuditText> = None;
         let failed = |error: StoreError| (result::store(&error), None);
@@ -326,7 +351,13 @@ impl Directory {
                     return Err((refuse(ResultCode::AffectsMultipleDsas, text), blamed));
                 }
                 Some(open) => open,
-                None => open.insert((database, database.store.write().map_err(failed)?)),
+                None => {
+                    let mut writer = database.store.write().map_err(failed)?;
+                    if uses_reserve {
+                        writer.use_reserve();
+                    }
+                    open.insert((database, writer))
+                }
             };
             if let Err(error) = self.run(
                 database,
@@ -494,6 +525,17 @@ impl<'d> BatchItem<'d> {
             audit: self.audit,
         }
     }
+}
+
+/// Returns the room that updates need in a full store. The entries get the new values, and the log
+/// does too.
+fn room_for(database: &Database, updates: &[UpdateBuf]) -> RoomFor {
+    if !updates.is_empty() && updates.iter().all(UpdateBuf::is_delete) {
+        return RoomFor::Deletion;
+    }
+    let copies = 1 + u64::from(database.last_mod);
+    let bytes = updates.iter().map(UpdateBuf::new_bytes).sum::<usize>();
+    RoomFor::Storing(copies.saturating_mul(bytes as u64))
 }
 
 impl ResponseValues {

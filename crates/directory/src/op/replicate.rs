@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use fulgurite_ldap::ContentChange;
-use fulgurite_store::{StoreError, View};
+use fulgurite_store::{RoomFor, StoreError, View};
 
 use crate::core::database::Database;
 use crate::directory::Directory;
@@ -34,6 +34,9 @@ impl Directory {
     ) -> Result<ContentReport, ContentError> {
         let database = self.database_at(store).ok_or(ContentError::NoDatabase)?;
         let mut writer = database.store.write()?;
+        if changes.iter().all(is_deletion) {
+            writer.use_reserve();
+        }
         let applier = Applier::new(self.core(), database, &mut writer, content)?;
         let report = applier.run(changes);
         let report = report.and_then(|report| {
@@ -44,7 +47,7 @@ impl Directory {
             && error.lacks_room()
         {
             // The log of changes gives its room to the entries: the next try finds it.
-            let _ = database.store.make_room();
+            let _ = database.store.make_room(RoomFor::Storing(0));
         }
         let report = report?;
         self.core().changes.committed();
@@ -71,6 +74,14 @@ impl Directory {
         self.core().changes.committed();
         Ok(())
     }
+}
+
+/// Returns true for a change that stores no entry.
+fn is_deletion(change: &ContentChange) -> bool {
+    !matches!(
+        change,
+        ContentChange::Entry(_) | ContentChange::Operation(_)
+    )
 }
 
 impl Database {

@@ -211,6 +211,18 @@ impl WriteRequest {
         }
     }
 
+    /// Returns the updates that clients have sent.
+    pub(crate) fn updates(&self) -> &[UpdateBuf] {
+        match &self.work {
+            WriteWork::Update(update) => std::slice::from_ref(update),
+            WriteWork::Transaction(_, updates) => updates,
+            WriteWork::Password(_)
+            | WriteWork::Bind(_)
+            | WriteWork::Attempt(_)
+            | WriteWork::Forward(_) => &[],
+        }
+    }
+
     /// Returns true if the request itself is small.
     pub(crate) fn is_short(&self) -> bool {
         match &self.work {

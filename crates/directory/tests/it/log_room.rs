@@ -5,7 +5,9 @@ use fulgurite_ldap::{Control, ModifyOperation, ResultCode, oid};
 use fulgurite_store::{Durability, EntryId, Snapshot as _};
 
 use crate::controls::tree_delete;
-use crate::support::{JANE, PEOPLE, World, add_pdu, code, decode, modify_pdu, pdu, write_request};
+use crate::support::{
+    JANE, PEOPLE, World, add_pdu, code, decode, delete_pdu, modify_pdu, pdu, write_request,
+};
 
 /// A world whose file can grow to two MiB.
 fn small() -> World {
@@ -65,6 +67,57 @@ fn entries_take_the_room_of_the_log() {
     }
     let after = log_bytes(&world);
     assert!(after < 8 << 10, "of {before} bytes, {after} are left");
+}
+
+/// Adds units with a value of so many bytes until the store is full. Returns their names.
+fn fill(world: &World, prefix: &str, len: usize) -> Vec<String> {
+    let text = "x".repeat(len);
+    let mut names = Vec::new();
+    loop {
+        let name = format!("ou={prefix}{},dc=example,dc=com", names.len());
+        let unit = [
+            ("objectClass", "organizationalUnit"),
+            ("description", &*text),
+        ];
+        let result = world.write(&world.root(), &add_pdu(&name, &unit));
+        if code(&result) != Success {
+            assert_eq!(code(&result), UnwillingToPerform, "{result:?}");
+            return names;
+        }
+        names.push(name);
+        assert!(names.len() < 10_000, "the store is small");
+    }
+}
+
+#[test]
+fn an_update_that_never_fits_leaves_the_log_alone() {
+    let world = small();
+    for number in 0..200 {
+        assert_eq!(
+            describe(&world, &format!("{number} {}", "x".repeat(1000))),
+            Success
+        );
+    }
+    let before = world.store.snapshot().unwrap().changes().unwrap();
+    assert!(before.bytes > 100_000, "{before:?}");
+    assert_eq!(describe(&world, &"x".repeat(1_500_000)), UnwillingToPerform);
+    let after = world.store.snapshot().unwrap().changes().unwrap();
+    assert_eq!((after.oldest, after.bytes), (before.oldest, before.bytes));
+}
+
+#[test]
+fn entries_can_be_deleted_from_a_full_store() {
+    let world = small();
+    let mut names = fill(&world, "large", 3000);
+    names.extend(fill(&world, "small", 1));
+    let root = world.root();
+    let bytes = log_bytes(&world);
+    assert!(bytes < 8 << 10, "the log has no more to give: {bytes}");
+    for name in names {
+        let deleted = world.write(&root, &delete_pdu(&name));
+        assert_eq!(code(&deleted), Success, "{name} {deleted:?}");
+    }
+    assert!(!fill(&world, "again", 3000).is_empty());
 }
 
 /// Cuts the record of an entry behind its names.

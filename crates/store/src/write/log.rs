@@ -5,25 +5,42 @@ use crate::changes::{CsnVector, LogState, NewChange, PackedCsn};
 use crate::error::StoreError;
 use crate::store::Store;
 use crate::view::View;
+use fulgurite::Snapshot as _;
 
 /// Bytes of records that are dropped at least to make room.
 const DROPPED_MIN: u64 = 64 << 10;
 
+/// The update for which a full store makes room.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RoomFor {
+    /// An update that stores so many bytes at least.
+    Storing(u64),
+    /// A deletion, which may take more of the log.
+    Deletion,
+}
+
 impl Store {
     /// Drops the oldest records of the log, to make room for other data in a full store. Returns
-    /// false if it had none to drop: the store is full without its log.
+    /// false if that cannot help: the log has no more to give, or the update is larger than all of
+    /// it.
     ///
     /// # Errors
-    /// [`StoreError::Engine`], for instance if even a deletion finds no room.
-    pub fn make_room(&self) -> Result<bool, StoreError> {
+    /// [`StoreError::Engine`].
+    pub fn make_room(&self, purpose: RoomFor) -> Result<bool, StoreError> {
+        let records_min = match purpose {
+            RoomFor::Storing(bytes) if bytes > self.room_without_log()? => return Ok(false),
+            RoomFor::Storing(_) => self.retention().records_min,
+            RoomFor::Deletion => 0,
+        };
         let mut dropped = 0;
         // The pages that a commit frees are in use again two commits later.
         for _ in 0..2 {
             let mut writer = self.write()?;
+            writer.use_reserve();
             let bytes = (writer.log_state()?.bytes / 4).max(DROPPED_MIN);
             dropped += writer.apply(|writer| {
                 let View { txn, store, .. } = &mut writer.view;
-                writer.log.shrink(txn, store, bytes)
+                writer.log.shrink(txn, store, (bytes, records_min))
             })?;
             if dropped == 0 {
                 return Ok(false);
@@ -32,6 +49,21 @@ impl Store {
             writer.commit()?;
         }
         Ok(true)
+    }
+
+    /// Returns the bytes that new data finds at most, if the log gives all that it has.
+    fn room_without_log(&self) -> Result<u64, StoreError> {
+        let txn = self.env.read()?;
+        let info = self.env.info()?;
+        let mut pages = txn.free_pages()?.total();
+        for table in [self.dbs.changes, self.dbs.change_csn] {
+            let stat = txn.stat(table)?;
+            pages += stat.branch_pages + stat.leaf_pages + stat.overflow_pages;
+        }
+        let page_size = info.page_size as u64;
+        let used = (info.last_page + 1).saturating_mul(page_size);
+        let growth = self.env.map_bytes_max().saturating_sub(used);
+        Ok(growth.saturating_add(pages.saturating_mul(page_size)))
     }
 }
 

@@ -99,17 +99,17 @@ impl LogWriter {
         trim_tombstones(txn, store, state, (forgotten_before_us, records + 1))
     }
 
-    /// Drops the oldest records, of `bytes` together, to make room for others. The newest record
-    /// stays. Returns the bytes of the dropped ones.
+    /// Drops the oldest records, of `bytes` together, to make room for others. The newest records
+    /// stay: `records_min` of them, and one at least. Returns the bytes of the dropped ones.
     pub(crate) fn shrink(
         &mut self,
         txn: &mut WriteTxn<'_>,
         store: &crate::Store,
-        bytes: u64,
+        (bytes, records_min): (u64, u64),
     ) -> Result<u64, StoreError> {
         let state = self.state.get_or_insert_with(LogState::of_new);
         let mut dropped = 0;
-        while dropped < bytes {
+        while dropped < bytes && state.len() > records_min {
             let Some(len) = drop_oldest(txn, store, state, |_, _| true)? else {
                 break;
             };

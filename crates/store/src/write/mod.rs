@@ -19,6 +19,7 @@ mod rename;
 mod sync_rows;
 mod writer;
 
+pub use log::RoomFor;
 pub use modify_values::ValueChange;
 pub use writer::Writer;
 pub(crate) use writer::{NumberedAttributes, name_below};

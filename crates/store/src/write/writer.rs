@@ -90,6 +90,11 @@ impl<'s> Writer<'s> {
         }
     }
 
+    /// Lets a deletion use the room that the store keeps for it, before it changes anything.
+    pub fn use_reserve(&mut self) {
+        self.view.txn.use_reserve();
+    }
+
     /// Commits all changes and makes them visible to new snapshots. The durability follows the
     /// store's settings.
     ///
