@@ -68,6 +68,35 @@ impl LogState {
         }
     }
 
+    /// Returns true if a store has two states of the log: one where it is now, and one where stores
+    /// from before the chains have it.
+    pub(crate) fn is_ambiguous(txn: &impl Snapshot, meta: Database) -> Result<bool, StoreError> {
+        Ok(txn.get(Database::MAIN, KEY)?.is_some() && txn.get(meta, KEY_BEFORE)?.is_some())
+    }
+
+    /// Replaces two states by one of an empty log. No position comes again.
+    pub(crate) fn write_anew(txn: &mut WriteTxn<'_>, meta: Database) -> Result<(), StoreError> {
+        let rows = [txn.get(Database::MAIN, KEY)?, txn.get(meta, KEY_BEFORE)?];
+        let states = rows.into_iter().flatten();
+        let states: Vec<LogState> = states
+            .filter_map(|mut row| LogState::decode(&mut row))
+            .collect();
+        let newest = states.iter().map(|state| state.newest).max();
+        let newest = newest.unwrap_or_default();
+        let mut state = LogState {
+            newest,
+            oldest: newest + 1,
+            is_shown: states.iter().any(|state| state.is_shown),
+            is_in_meta: true,
+            ..LogState::of_older()
+        };
+        for held in &states {
+            // The vector of the entries may be lower, because of deletions.
+            state.vector.raise_all(&held.vector);
+        }
+        state.write(txn, meta)
+    }
+
     /// Returns the number of records that are kept.
     #[must_use]
     pub fn len(&self) -> u64 {

@@ -686,7 +686,7 @@ fn an_older_layout_gets_a_log_and_the_vector_of_its_entries() {
     txn.put(
         dbs.meta,
         crate::store::KEY_LAYOUT,
-        crate::store::LAYOUT_BEFORE.as_bytes(),
+        crate::store::LAYOUT_WITHOUT_LOG.as_bytes(),
     )
     .unwrap();
     for database in [dbs.changes, dbs.change_csn, dbs.tombstones] {
@@ -715,6 +715,110 @@ fn an_older_layout_gets_a_log_and_the_vector_of_its_entries() {
     commit_changes(&store, 8..=9);
     assert_eq!(store.snapshot().unwrap().changes().unwrap().newest, 2);
     assert_clean(&store);
+}
+
+/// Makes a store look as release 7 left it before the chains: the state is a row of `meta`, of
+/// another version, and each record has a row by its number.
+fn take_back_to_layout_7(store: &Store, keeps_newer: bool) {
+    let mut writer = store.write().unwrap();
+    let dbs = writer.store().dbs;
+    let txn = &mut writer.view.txn;
+    let layout = crate::store::LAYOUT_UNCHAINED.as_bytes();
+    txn.put(dbs.meta, crate::store::KEY_LAYOUT, layout).unwrap();
+    let mut row = txn
+        .get(Database::MAIN, b"changes.state")
+        .unwrap()
+        .unwrap()
+        .to_vec();
+    let state = LogState::read(txn, dbs.meta).unwrap().unwrap();
+    let mut chains = Vec::new();
+    state.chains.encode(&mut chains);
+    row.truncate(row.len() - chains.len());
+    row[0] = 1;
+    if !keeps_newer {
+        let mut len = 0_u64;
+        txn.delete(Database::MAIN, b"changes.state").unwrap();
+        for position in state.oldest..=state.newest {
+            let key = position.to_be_bytes();
+            let bytes = txn.get(dbs.changes, &key).unwrap().unwrap().to_vec();
+            let record = ChangeRecord::decode(&bytes).unwrap();
+            let plain = change(record.kind, position);
+            let mut encoded = Vec::new();
+            plain.encode(None, &mut encoded);
+            len += encoded.len() as u64;
+            txn.put(dbs.changes, &key, &encoded).unwrap();
+            let row = change_key(record.csn, position);
+            txn.put(dbs.change_csn, &row, &[]).unwrap();
+        }
+        row[18..26].copy_from_slice(&len.to_le_bytes());
+    }
+    txn.put(dbs.meta, b"changes", &row).unwrap();
+    writer.commit().unwrap();
+}
+
+#[test]
+fn layout_7_becomes_8_when_it_is_opened_for_writing() {
+    // Without chains, with them, and written by releases of both kinds.
+    for form in ["plain", "chained", "both"] {
+        let made = create_with(&options());
+        let schema = schema();
+        let mut writer = made.write().unwrap();
+        add(&mut writer, &suffix_entry(&schema));
+        let entry = stamped(&schema, "ou=5,dc=example,dc=com", csn(5));
+        add(&mut writer, &entry);
+        writer.commit().unwrap();
+        commit_changes(&made.store, 1..=5);
+        match form {
+            "chained" => {
+                let mut writer = made.write().unwrap();
+                let meta = writer.store().dbs.meta;
+                let layout = crate::store::LAYOUT_UNCHAINED.as_bytes();
+                let txn = &mut writer.view.txn;
+                txn.put(meta, crate::store::KEY_LAYOUT, layout).unwrap();
+                writer.commit().unwrap();
+            }
+            _ => take_back_to_layout_7(&made.store, form == "both"),
+        }
+        let TestStore { store, dir } = made;
+        drop(store);
+        let layout = |expected: &str| {
+            let env = fulgurite::Environment::options().read_only(true);
+            let env = env.open(dir.path()).unwrap();
+            let found = crate::store::Description::read(&env).unwrap().unwrap();
+            assert_eq!(found.layout, expected, "{form}");
+        };
+        let read_only = StoreOptions {
+            read_only: true,
+            ..options()
+        };
+        let store = Store::open(dir.path(), &read_only, schema.clone()).unwrap();
+        let view = store.snapshot().unwrap();
+        assert_eq!(view.entry_count().unwrap(), 2);
+        assert_eq!(view.changes().unwrap().vector.of(1), Some(csn(5)));
+        assert_eq!(beyond_all(&view).len(), 5, "{form}");
+        drop(view);
+        drop(store);
+        layout("fulgurite-store 7");
+        let store = Store::open(dir.path(), &options(), schema).unwrap();
+        store.settle_changes().unwrap();
+        let state = store.snapshot().unwrap().changes().unwrap();
+        assert_eq!((state.newest, state.is_pending), (5, false), "{form}");
+        assert_eq!(state.vector.of(1), Some(csn(5)), "{form}");
+        let kept = if form == "both" { 0 } else { 5 };
+        assert_eq!(state.len(), kept, "{form}");
+        // Without records, consumers of any older state get everything.
+        let horizon = (form == "both").then_some(csn(5));
+        assert_eq!(state.horizon.of(1), horizon, "{form}");
+        commit_changes(&store, 6..=7);
+        let view = store.snapshot().unwrap();
+        let known: CsnVector = [csn(5)].into_iter().collect();
+        assert_eq!(view.changes_beyond(&known, 9).unwrap(), Some(vec![6, 7]));
+        assert_eq!(beyond_all(&view).len() as u64, kept + 2, "{form}");
+        drop(view);
+        assert_clean(&store);
+        drop(store);
+        layout("fulgurite-store 8");
+    }
 }
 
 #[test]

@@ -12,8 +12,8 @@ use crate::error::{OpenError, StoreError};
 use crate::index::{IndexState, Indexes};
 use crate::overflow_values::INLINE_MAX;
 use crate::store::{
-    Databases, Description, LAYOUT, LAYOUT_BEFORE, StateTables, Store, StoreOptions,
-    add_bind_state, add_log, recover_log,
+    Databases, Description, LAYOUT, LAYOUT_UNCHAINED, LAYOUT_WITHOUT_LOG, StateTables, Store,
+    StoreOptions, add_bind_state, recover_log, renew_layout,
 };
 use fulgurite::{Environment, Snapshot as _};
 use fulgurite_schema::Schema;
@@ -76,19 +76,18 @@ impl Store {
         let description = Description::read(&env)
             .map_err(read)?
             .ok_or_else(|| not_a_store(&env, path))?;
-        let mut has_log = true;
-        if description.layout == LAYOUT_BEFORE {
-            // A reader takes the store as it is.
-            has_log = !options.read_only;
-            if has_log {
-                add_log(&env).map_err(read)?;
-            }
-        } else if description.layout != LAYOUT {
+        let is_older = [LAYOUT_UNCHAINED, LAYOUT_WITHOUT_LOG].contains(&&*description.layout);
+        if !is_older && description.layout != LAYOUT {
             return Err(OpenError::Layout {
                 path: path.into(),
                 found: description.layout,
                 expected: LAYOUT,
             });
+        }
+        // A reader takes the store as it is.
+        let has_log = !options.read_only || description.layout != LAYOUT_WITHOUT_LOG;
+        if is_older && !options.read_only {
+            renew_layout(&env).map_err(read)?;
         }
         if !options.read_only {
             add_bind_state(&env).map_err(read)?;

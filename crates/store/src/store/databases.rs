@@ -49,6 +49,15 @@ impl Databases {
         Ok(())
     }
 
+    /// Empties the databases of the log.
+    pub(crate) fn clear_log(txn: &mut WriteTxn<'_>) -> Result<(), StoreError> {
+        for name in [CHANGES, CHANGE_CSN, TOMBSTONES] {
+            let database = txn.open_database(Some(name))?;
+            txn.clear_database(database)?;
+        }
+        Ok(())
+    }
+
     fn each(
         has_log: bool,
         mut database: impl FnMut(&str) -> Result<Database, StoreError>,

@@ -7,9 +7,11 @@ use fulgurite::{Database, Environment, Snapshot, WriteTxn};
 use fulgurite_schema::Dn;
 
 /// Layout of this release. It may change until the first release of the project.
-pub(crate) const LAYOUT: &str = "fulgurite-store 7";
-/// The layout before, which lacks the log of changes.
-pub(crate) const LAYOUT_BEFORE: &str = "fulgurite-store 6";
+pub(crate) const LAYOUT: &str = "fulgurite-store 8";
+/// The layout with a log of changes whose records may have no chains.
+pub(crate) const LAYOUT_UNCHAINED: &str = "fulgurite-store 7";
+/// The layout before that, which lacks the log of changes.
+pub(crate) const LAYOUT_WITHOUT_LOG: &str = "fulgurite-store 6";
 pub(crate) const KEY_LAYOUT: &[u8] = b"layout";
 const KEY_SUFFIXES: &[u8] = b"suffixes";
 
@@ -71,17 +73,31 @@ pub(crate) fn recover_log(env: &Environment, dbs: &Databases) -> Result<(), Stor
     Ok(txn.commit()?)
 }
 
-/// Brings a store of the layout before to this one. Its log is empty, and its vector follows from
-/// the entries.
-pub(crate) fn add_log(env: &Environment) -> Result<(), StoreError> {
+/// Brings a store of an older layout to this one. If it lacks a log, the log is empty, and the
+/// vector follows from the entries.
+///
+/// A log without chains stays: its records are found by their rows. A log with both kinds of state
+/// was changed by two releases, of which one did not know the other's. It begins anew.
+pub(crate) fn renew_layout(env: &Environment) -> Result<(), StoreError> {
     let mut txn = env.write()?;
     let meta = open_meta(&txn)?.ok_or(Damage::Description)?;
-    // Another process may have done it meanwhile.
-    if txn.get(meta, KEY_LAYOUT)? != Some(LAYOUT_BEFORE.as_bytes()) {
-        return Ok(());
+    let layout = txn.get(meta, KEY_LAYOUT)?.map(<[u8]>::to_vec);
+    match layout.as_deref() {
+        Some(found) if found == LAYOUT_WITHOUT_LOG.as_bytes() => {
+            Databases::create_missing(&mut txn)?;
+            LogState::write_pending(&mut txn, meta)?;
+        }
+        Some(found) if found == LAYOUT_UNCHAINED.as_bytes() => {
+            if LogState::is_ambiguous(&txn, meta)? {
+                Databases::clear_log(&mut txn)?;
+                LogState::write_anew(&mut txn, meta)?;
+            } else if let Some(state) = LogState::read(&txn, meta)? {
+                state.write(&mut txn, meta)?;
+            }
+        }
+        // Another process may have done it meanwhile.
+        _ => return Ok(()),
     }
-    Databases::create_missing(&mut txn)?;
-    LogState::write_pending(&mut txn, meta)?;
     txn.put(meta, KEY_LAYOUT, LAYOUT.as_bytes())?;
     Ok(txn.commit()?)
 }

@@ -20,8 +20,8 @@ mod tables;
 pub(crate) use databases::{Databases, add_bind_state};
 #[cfg(test)]
 pub(crate) use description::KEY_LAYOUT;
-pub(crate) use description::{Description, LAYOUT, LAYOUT_BEFORE};
-pub(crate) use description::{add_log, recover_log};
+pub(crate) use description::{Description, LAYOUT, LAYOUT_UNCHAINED, LAYOUT_WITHOUT_LOG};
+pub(crate) use description::{recover_log, renew_layout};
 pub use handle::Store;
 pub use options::StoreOptions;
 pub(crate) use sync_key::{PREFIX as SYNC_PREFIX, sync_key};
