@@ -654,6 +654,36 @@ fn a_state_from_before_a_deletion_is_dropped() {
 }
 
 #[test]
+fn an_entry_that_left_a_content_may_come_again() {
+    let mut copy = Copy::new(|_| {}, true);
+    let other = Syncrepl::new(2, "ldap://i", TOP);
+    let options = ContentOptions {
+        settings: &other,
+        multi_provider: true,
+    };
+    let other = CopiedContent::new(copy.world.directory.schema(), options).expect("settings");
+    let (a, b) = (format!("ou=a,{TOP}"), format!("ou=b,{TOP}"));
+    copy.apply(&[unit(1, TOP, 1), unit(2, &a, 2), unit(3, &b, 9), reached(9)]);
+    // A rearrangement takes entries away without a number, and sends them again.
+    copy.apply(&[delete(2), delete(3), unit(3, &b, 9)]);
+    assert_eq!(copy.names(), [TOP, &b], "in one batch");
+    // Another provider may not know yet that the entry is gone.
+    let own = std::mem::replace(&mut copy.content, other);
+    copy.apply(&[unit(2, &a, 2)]);
+    assert_eq!(copy.names(), [TOP, &b], "of another provider");
+    copy.content = own;
+    copy.apply(&[unit(2, &format!("ou=c,{TOP}"), 2)]);
+    assert_eq!(copy.names(), [TOP, &b, &format!("ou=c,{TOP}")]);
+    // A deletion with a number is one, whatever came before.
+    let deletion = ContentChange::Delete {
+        uuid: [2; 16],
+        csn: Some(csn(10)),
+    };
+    copy.apply(&[deletion, reached(10), delete(2), unit(2, &a, 2)]);
+    assert_eq!(copy.names(), [TOP, &b]);
+}
+
+#[test]
 fn changes_of_clients_move_the_number_of_this_server_alone() {
     let mut copy = Copy::new(|_| {}, true);
     copy.apply(&[unit(1, TOP, 1), reached(1)]);

@@ -5,12 +5,18 @@
 //! consumer of this server would look for the record. Then it has the *successor* of the greatest
 //! number, as has a deletion of which the provider tells no number. A consumer takes no successor
 //! for a state, because these records are unordered.
+//!
+//! A deletion without a number says only that the entry has left the content of one provider. Its
+//! record names that provider, in place of a session. The same provider may send the entry
+//! again, in the state that it had.
 
 use std::borrow::Cow;
 
 use fulgurite_ldap::control::EntryUuid;
 use fulgurite_schema::{Attribute, Dn, Entry};
-use fulgurite_store::{ChangeKind, EntryId, NewChange, NewOperation, NewRename, PackedCsn};
+use fulgurite_store::{
+    ChangeKind, EntryId, NewChange, NewOperation, NewRename, PackedCsn, Tombstone,
+};
 
 use super::applier::Applier;
 use super::error::ContentResult;
@@ -24,6 +30,7 @@ struct RecordParts<'r> {
     identity: EntryIdentity,
     /// The number at the origin.
     csn: Option<PackedCsn>,
+    session: u64,
     author: &'r str,
     dn: &'r str,
     rename: Option<NewRename<'r>>,
@@ -52,6 +59,7 @@ impl Applier<'_, '_> {
                 ..identity
             },
             csn: identity.csn,
+            session: 0,
             author: &author,
             dn: entry.dn.pretty(),
             rename: None,
@@ -91,6 +99,7 @@ impl Applier<'_, '_> {
             id,
             identity,
             csn: now.csn,
+            session: 0,
             author: &author,
             dn: before.dn.pretty(),
             rename: leaf.as_ref().map(|leaf| NewRename {
@@ -112,8 +121,26 @@ impl Applier<'_, '_> {
         let Some(identity) = self.identity_of(entry) else {
             return Ok(());
         };
-        let dn = entry.dn.pretty();
-        self.log_deletion(id, identity, dn, csn.or(identity.csn))
+        let session = match csn {
+            Some(_) => 0,
+            None => self.provider(),
+        };
+        let csn = csn.or(identity.csn);
+        self.log_deletion(id, identity, entry.dn.pretty(), (csn, session))
+    }
+
+    /// Returns the number by which a record names the provider. No connection has it.
+    fn provider(&self) -> u64 {
+        u64::MAX - u64::from(self.content.rid)
+    }
+
+    /// Returns true if a deletion says only that the entry has left the content of this provider.
+    pub(super) fn has_left_only(&self, deletion: &Tombstone<'_>) -> ContentResult<bool> {
+        let record = self.writer.change(deletion.position)?;
+        Ok(record.is_some_and(|record| {
+            let is_it = record.kind == ChangeKind::Delete && record.uuid == deletion.uuid;
+            is_it && record.session == self.provider()
+        }))
     }
 
     /// Logs the deletion of an entry that has never been here. Another provider may still send it.
@@ -131,7 +158,7 @@ impl Applier<'_, '_> {
             uuid: *uuid,
             csn: None,
         };
-        self.log_deletion(EntryId::ROOT, identity, "", csn)
+        self.log_deletion(EntryId::ROOT, identity, "", (csn, 0))
     }
 
     fn log_deletion(
@@ -139,13 +166,14 @@ impl Applier<'_, '_> {
         id: EntryId,
         identity: EntryIdentity,
         dn: &str,
-        csn: Option<PackedCsn>,
+        (csn, session): (Option<PackedCsn>, u64),
     ) -> ContentResult {
         self.log(&RecordParts {
             kind: ChangeKind::Delete,
             id,
             identity,
             csn,
+            session,
             author: "",
             dn,
             rename: None,
@@ -167,7 +195,7 @@ impl Applier<'_, '_> {
             uuid: parts.identity.uuid,
             entry: parts.id,
             time_us: self.core.clock.now().0,
-            session: 0,
+            session: parts.session,
             author: parts.author,
             dn: parts.dn,
             rename: parts.rename,

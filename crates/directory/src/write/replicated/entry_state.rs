@@ -36,7 +36,8 @@ impl Applier<'_, '_> {
             return Ok(false);
         };
         if let Some(tombstone) = self.writer.tombstone(*uuid)? {
-            return Ok(tombstone.csn >= csn);
+            // The newest word of the provider counts if it has told no number of a deletion.
+            return Ok(tombstone.csn >= csn && !self.has_left_only(&tombstone)?);
         }
         // The memory of a deletion ends. A state from before it is not news.
         let forgotten = &self.writer.log_state()?.tombstone_horizon;
