@@ -287,6 +287,20 @@ fn a_written_directory_reads_back_as_the_same_tree() {
 }
 
 #[test]
+fn a_directory_is_not_written_without_a_schema_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let text =
+        "pidfile /p\ninclude /nowhere/core.schema\ndatabase mdb\nsuffix dc=x\ndirectory /x\n";
+    let error = settings(text).write_config_dir(folder.path()).unwrap_err();
+    let error = error.to_string();
+    assert!(
+        error.contains("2: could not stat config file \"/nowhere/core.schema\""),
+        "{error}"
+    );
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+#[test]
 fn the_database_of_a_log_of_changes_is_not_served() {
     let settings = settings(
         "database mdb\nsuffix \"cn=Log, o=x\"\ndirectory /l\nrootdn cn=l\n\

@@ -9,7 +9,7 @@ use super::entry::ConfigEntry;
 use super::file_text::file_text;
 use super::files::ConfigFiles;
 use super::overlay;
-use crate::names::AuthzRegexp;
+use crate::names::{AuthzRegexp, SchemaPart};
 use crate::value_tokens::{quoted_token, value_token};
 use crate::{LimitsRule, Origin, Settings};
 
@@ -29,9 +29,10 @@ impl Settings {
     ///
     /// # Errors
     /// [`WriteError`]: a file that exists (nothing is overwritten), a text that no value can hold,
-    /// or an error of the system.
+    /// a schema file that is missing, or an error of the system.
     pub fn write_config_dir(&self, directory: &Path) -> Result<(), WriteError> {
         self.require_values(directory)?;
+        self.require_definitions(directory)?;
         for entry in self.config_entries(true) {
             write_entry(directory, &entry)?;
         }
@@ -51,6 +52,24 @@ impl Settings {
         files.map_err(|error| WriteError {
             path: name.to_owned(),
             cause: io::Error::other(error.to_string()),
+        })
+    }
+
+    /// Fails for a schema file whose definitions are unknown here. The server has some of these
+    /// files itself, but a directory holds all definitions.
+    fn require_definitions(&self, directory: &Path) -> Result<(), WriteError> {
+        let mut parts = self.global.schema.iter();
+        let missing = parts.find_map(|part| match &part.value {
+            SchemaPart::File(path) => Some((path.display(), &part.origin)),
+            _ => None,
+        });
+        let Some((file, origin)) = missing else {
+            return Ok(());
+        };
+        let reason = format!("{origin}: could not stat config file \"{file}\": no such file");
+        Err(WriteError {
+            path: directory.to_owned(),
+            cause: io::Error::other(reason),
         })
     }
 
