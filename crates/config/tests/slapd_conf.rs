@@ -301,6 +301,18 @@ fn a_directory_is_not_written_without_a_schema_file() {
 }
 
 #[test]
+fn a_module_is_loaded_once() {
+    let read = |text: &str| Layer::from_slapd_conf_text(text, std::path::Path::new("x.conf"));
+    let layer = read("moduleload syncprov\nmoduleload syncprov.la\n").unwrap();
+    assert_eq!(layer.modules.len(), 2, "as in slapd, these are two names");
+    let error = read("moduleload syncprov\nmoduleload unique\nmoduleload syncprov\n");
+    assert_eq!(
+        error.unwrap_err().to_string(),
+        "x.conf: line 3: module_load: (syncprov) already loaded"
+    );
+}
+
+#[test]
 fn the_database_of_a_log_of_changes_is_not_served() {
     let settings = settings(
         "database mdb\nsuffix \"cn=Log, o=x\"\ndirectory /l\nrootdn cn=l\n\

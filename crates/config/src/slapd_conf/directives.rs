@@ -244,6 +244,13 @@ fn module_load(builder: &mut LayerBuilder, statement: &Statement) -> Result<(), 
     let module = file.split('.').next().unwrap_or(file);
     let origin = &statement.origin;
     let value = ArgumentText::from_statement(statement).olc().concat();
+    let mut modules = builder.layer.modules.iter();
+    if modules.any(|loaded| loaded.value == value) {
+        return Err(match statement.is_value {
+            true => "<olcModuleLoad> handler exited with 1".to_owned(),
+            false => format!("module_load: ({name}) already loaded"),
+        });
+    }
     let loaded = Sourced::new(value, origin.clone());
     builder.layer.modules.push(loaded);
     if MODULES.contains(&module) || (builder.collects() && berkeley::is_module(module)) {

@@ -272,6 +272,11 @@ pub(crate) const ADDITIONS: &[Recipe] = &[
         "dn: cn=module{0},cn=config\nchangetype: modify\nadd: olcModuleLoad\nolcModuleLoad: unique\n",
     ),
     (
+        "known module in another list",
+        "dn: cn=module,cn=config\nchangetype: add\nobjectClass: olcModuleList\ncn: module\n\
+      olcModuleLoad: memberof.la\n",
+    ),
+    (
         "unique",
         "dn: olcOverlay=unique,@\nchangetype: add\nobjectClass: olcOverlayConfig\nobjectClass: olcUniqueConfig\nolcOverlay: unique\nolcUniqueURI: ldap:///?mail?sub\n",
     ),
