@@ -1,6 +1,7 @@
 //! From a filter to a term: its postings, and the number of entries in them.
 
 use std::cell::{Cell, RefCell};
+use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
@@ -142,6 +143,7 @@ impl<'v, 's, T: Snapshot> Builder<'v, 's, T> {
     ) -> Result<TermPlan, StoreError> {
         let mut terms = Vec::new();
         let mut few = IdSet::default();
+        let mut common = None;
         let (mut exact, mut count_max) = (true, 0_u64);
         for filter in list {
             let planned = self.filter(filter, negated)?;
@@ -154,7 +156,13 @@ impl<'v, 's, T: Snapshot> Builder<'v, 's, T> {
                 // A filter may contain thousands of names. They become one set.
                 Term::Ids(ids) if list.len() > 1 => ids.into_iter().for_each(|id| few.insert(id)),
                 _ if planned.count_max == 0 => {}
-                term => terms.push(term),
+                // Many items about bind states have one set of entries in common.
+                Term::Or(of_item) if matches!(of_item.as_slice(), [_, Term::Set(_)]) => {
+                    of_item
+                        .into_iter()
+                        .for_each(|term| unite(&mut terms, &mut common, term));
+                }
+                term => unite(&mut terms, &mut common, term),
             }
         }
         debug_assert!(
@@ -164,7 +172,7 @@ impl<'v, 's, T: Snapshot> Builder<'v, 's, T> {
             "a union with all entries is all entries"
         );
         if few.next_chunk(0).is_some() {
-            terms.push(Term::Set(few));
+            terms.push(Term::Set(Arc::new(few)));
         }
         if terms.len() > UNITED_MAX {
             return Ok(self.everything(false));
@@ -201,6 +209,17 @@ impl<'v, 's, T: Snapshot> Builder<'v, 's, T> {
             },
         }
     }
+}
+
+/// Adds a term to a union, unless it is the set that was added last.
+fn unite(terms: &mut Vec<Term>, last: &mut Option<Arc<IdSet>>, term: Term) {
+    if let Term::Set(set) = &term {
+        if last.as_ref().is_some_and(|last| Arc::ptr_eq(last, set)) {
+            return;
+        }
+        *last = Some(Arc::clone(set));
+    }
+    terms.push(term);
 }
 
 /// Returns true if planning the filter may read a range of keys.

@@ -1,5 +1,7 @@
 //! Filter items: the index kinds that answer them, and the postings of the answer.
 
+use std::sync::Arc;
+
 use super::builder::Builder;
 use super::intersection::{FEW, intersection};
 use super::term::Term;
@@ -236,7 +238,7 @@ impl<T: Snapshot> Builder<'_, '_, T> {
         Ok(set.map(|set: IdSet| match set.len() {
             0 => TermPlan::nothing(),
             count_max => TermPlan {
-                term: Term::Set(set),
+                term: Term::Set(Arc::new(set)),
                 exact,
                 count_max,
             },
@@ -285,7 +287,7 @@ fn entries(numbers: &[u64]) -> TermPlan {
         .for_each(|number| set.insert(EntryId(*number)));
     let term = match numbers.is_empty() {
         true => Term::Nothing,
-        false => Term::Set(set),
+        false => Term::Set(Arc::new(set)),
     };
     TermPlan {
         count_max: numbers.len() as u64,

@@ -75,7 +75,7 @@ impl Listing {
             "all are listed"
         );
         let listed = if self.found.next_chunk(0).is_some() {
-            Term::Set(self.found)
+            Term::Set(std::sync::Arc::new(self.found))
         } else {
             Term::Nothing
         };

@@ -1,5 +1,7 @@
 //! A description of a set of ids, from which one chunk at a time can be read.
 
+use std::sync::Arc;
+
 use crate::error::StoreError;
 use crate::ids::EntryId;
 use crate::idset::{Bitmap, IdSet, split};
@@ -17,7 +19,7 @@ pub(crate) enum Term {
     /// Some ids, ascending.
     Ids(Vec<EntryId>),
     /// Many ids in memory.
-    Set(IdSet),
+    Set(Arc<IdSet>),
     /// A posting of the index, with its first and last chunk as far as known.
     Posting {
         key: Vec<u8>,
@@ -252,7 +254,7 @@ mod tests {
                 Model::Set(ids) => {
                     let mut set = IdSet::default();
                     ids.iter().for_each(|id| set.insert(EntryId(*id)));
-                    Term::Set(set)
+                    Term::Set(Arc::new(set))
                 }
                 Model::All => Term::All,
                 Model::And(list) => Term::And(terms(list)),

@@ -1,5 +1,7 @@
 //! The bind states of entries.
 
+use std::sync::Arc;
+
 use super::lookup_cache::LookupCache;
 use super::state::View;
 use crate::error::{Damage, StoreError};
@@ -46,8 +48,21 @@ impl<T: Snapshot> View<'_, T> {
         Ok(count)
     }
 
-    /// Returns the entries with a bind state.
-    pub(crate) fn bind_state_ids(&self) -> Result<IdSet, StoreError> {
+    /// Returns the entries with a bind state. A snapshot reads them once, however many items of a
+    /// filter ask.
+    pub(crate) fn bind_state_ids(&self) -> Result<Arc<IdSet>, StoreError> {
+        let cache = self.cache.as_ref();
+        if let Some(ids) = cache.and_then(LookupCache::bind_state_ids) {
+            return Ok(ids);
+        }
+        let ids = Arc::new(self.read_bind_state_ids()?);
+        cache
+            .iter()
+            .for_each(|cache| cache.remember_bind_state_ids(&ids));
+        Ok(ids)
+    }
+
+    fn read_bind_state_ids(&self) -> Result<IdSet, StoreError> {
         let mut ids = IdSet::default();
         let Some(db) = self.store.dbs.bind_state else {
             return Ok(ids);

@@ -5,8 +5,10 @@
 //! wrong.
 
 use std::cell::{Cell, RefCell};
+use std::sync::Arc;
 
 use crate::ids::EntryId;
+use crate::idset::IdSet;
 use crate::names::{Counts, DnCache};
 
 /// Number of parents remembered by name: bases of searches and parents of entries.
@@ -24,6 +26,8 @@ pub(crate) struct LookupCache {
     total: Cell<Option<u64>>,
     /// The number of entries with a bind state.
     bind_states: Cell<Option<u64>>,
+    /// Their ids.
+    bind_state_ids: RefCell<Option<Arc<IdSet>>>,
     names: RefCell<DnCache>,
 }
 
@@ -109,6 +113,15 @@ impl LookupCache {
 
     pub(crate) fn remember_bind_states(&self, count: u64) {
         self.bind_states.set(Some(count));
+    }
+
+    /// Returns the entries with a bind state.
+    pub(crate) fn bind_state_ids(&self) -> Option<Arc<IdSet>> {
+        self.bind_state_ids.borrow().clone()
+    }
+
+    pub(crate) fn remember_bind_state_ids(&self, ids: &Arc<IdSet>) {
+        *self.bind_state_ids.borrow_mut() = Some(Arc::clone(ids));
     }
 
     pub(crate) fn take_dn_cache(&self) -> DnCache {

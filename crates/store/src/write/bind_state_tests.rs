@@ -199,6 +199,27 @@ fn updates_keep_the_row_unless_they_change_its_attribute() {
 }
 
 #[test]
+fn many_items_of_a_filter_read_the_bind_states_once() {
+    // Jane's record has a value that the index knows.
+    let (store, id) = with_jane(&[(LAST, TIMES[0])]);
+    bind(&store, id, &TIMES[1..2]);
+    let view = store.snapshot().unwrap();
+    let items = TIMES.iter().map(|time| equal(time)).cycle().take(60);
+    let filter = Filter::Or(items.collect());
+    let planned = view
+        .plan(EntryId(1), crate::Scope::Subtree, &filter)
+        .unwrap();
+    let explained = planned.explain(&view);
+    assert_eq!(explained.matches("set of 1").count(), 1, "{explained}");
+    let ids = view.bind_state_ids().unwrap();
+    assert!(std::sync::Arc::ptr_eq(
+        &ids,
+        &view.bind_state_ids().unwrap()
+    ));
+    assert_eq!(matches(&store, filter), [id.0]);
+}
+
+#[test]
 fn the_row_goes_with_its_entry() {
     let (store, _) = with_jane(&[]);
     let name = "uid=last,dc=example,dc=com";
