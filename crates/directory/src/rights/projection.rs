@@ -1,5 +1,7 @@
 //! The projection of an entry to a search result entry: which attributes, and their bytes.
 
+use std::cell::OnceCell;
+
 use fulgurite_access::{EntryRights, Rights};
 use fulgurite_ldap::encode::{self, EntryWriter};
 use fulgurite_ldap::{Control, MessageId};
@@ -25,8 +27,8 @@ pub(crate) struct Projection {
     /// True if values come in the order of the database's settings.
     ordered: bool,
     computed: Vec<(Computed, AttributeIndex)>,
-    /// True if it has attributes of bind states.
-    has_bind_state: bool,
+    /// True if it has attributes of bind states, once an entry may have some.
+    has_bind_state: OnceCell<bool>,
 }
 
 /// A stored entry to write, with the requester's rights.
@@ -96,11 +98,6 @@ impl Projection {
             let definition = core.schema.attribute_at(*attribute);
             !definition.is_operational()
         };
-        let of_binds = core.types.of_binds.iter();
-        let mut of_binds =
-            of_binds.filter(|of_binds| !selection.is_all_user() || is_user(of_binds));
-        let has_bind_state =
-            of_binds.any(|of_binds| selection.selects_type(&core.schema, *of_binds));
         if selection.is_all_user() && !core.membership_types.iter().any(is_user) {
             return Projection {
                 selection,
@@ -108,7 +105,7 @@ impl Projection {
                 values: None,
                 ordered: false,
                 computed: Vec::new(),
-                has_bind_state,
+                has_bind_state: OnceCell::new(),
             };
         }
         let everywhere = Computed::OPERATIONAL
@@ -138,8 +135,22 @@ impl Projection {
             values: None,
             ordered: false,
             computed,
-            has_bind_state,
+            has_bind_state: OnceCell::new(),
         }
+    }
+
+    /// Returns true if it has attributes of bind states.
+    fn selects_bind_state(&self, core: &Core) -> bool {
+        *self.has_bind_state.get_or_init(|| {
+            let (schema, selection) = (&core.schema, &self.selection);
+            let is_user =
+                |attribute: AttributeIndex| !schema.attribute_at(attribute).is_operational();
+            let mut of_binds = core.types.of_binds.iter();
+            of_binds.any(|of_binds| {
+                let is_possible = !selection.is_all_user() || is_user(*of_binds);
+                is_possible && selection.selects_type(schema, *of_binds)
+            })
+        })
     }
 
     /// Restricts the projection to matching values, and to attributes that have one.
@@ -218,7 +229,9 @@ impl Projection {
         } = *stored;
         let schema = view.schema();
         let decisions = requester.decisions;
-        let has_bind_state = self.has_bind_state && entry.has_bind_state();
+        let has_bind_state = entry.may_have_bind_state()
+            && self.selects_bind_state(requester.core)
+            && entry.has_bind_state();
         let mut named = Ok(());
         let mut writer = EntryWriter::begin(out, id, |out| match other_name {
             Some(name) => out.extend_from_slice(name.as_bytes()),

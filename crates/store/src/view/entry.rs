@@ -16,8 +16,9 @@ pub struct EntryView<'v> {
     pub(super) attributes: &'v AttributeTable,
     pub(super) schema: &'v Schema,
     surroundings: &'v dyn EntrySurroundings,
-    /// False if only the record counts.
-    has_bind_state: bool,
+    /// False if only the record counts: no bind has changed a value of any entry, or the caller does
+    /// not want to know.
+    may_have_bind_state: bool,
 }
 
 /// One attribute of an [`EntryView`].
@@ -95,7 +96,7 @@ impl<'v> EntryView<'v> {
             attributes,
             schema,
             surroundings,
-            has_bind_state: true,
+            may_have_bind_state: attributes.has_some_of_binds(),
         }
     }
 
@@ -143,7 +144,7 @@ impl<'v> EntryView<'v> {
     #[must_use]
     pub fn without_bind_state(self) -> EntryView<'v> {
         EntryView {
-            has_bind_state: false,
+            may_have_bind_state: false,
             ..self
         }
     }
@@ -155,9 +156,16 @@ impl<'v> EntryView<'v> {
         self.bind_state().is_some()
     }
 
+    /// Returns false if no bind has changed a value of any entry. Most stores have no such values.
+    #[must_use]
+    #[inline]
+    pub fn may_have_bind_state(&self) -> bool {
+        self.may_have_bind_state
+    }
+
+    #[inline]
     fn bind_state(&self) -> Option<Record<'v>> {
-        let is_possible = self.has_bind_state && self.attributes.has_some_of_binds();
-        is_possible
+        self.may_have_bind_state
             .then(|| self.surroundings.bind_state(self.id))
             .flatten()
     }
@@ -232,7 +240,8 @@ impl<'v> EntryView<'v> {
     #[must_use]
     #[inline]
     pub fn values_of(&self, id: AttributeId) -> Option<Values<'v>> {
-        if self.attributes.is_of_binds(id)
+        if self.may_have_bind_state
+            && self.attributes.is_of_binds(id)
             && let Some(values) = self.bind_state().and_then(|row| row.values(id))
         {
             return Some(values).filter(|values| !values.is_empty());
