@@ -69,7 +69,7 @@ fn entries_take_the_room_of_the_log() {
     assert!(after < 8 << 10, "of {before} bytes, {after} are left");
 }
 
-/// Adds units with a value of so many bytes until the store is full. Returns their names.
+/// Adds units with a value of `len` bytes until the store is full. Returns their names.
 fn fill(world: &World, prefix: &str, len: usize) -> Vec<String> {
     let text = "x".repeat(len);
     let mut names = Vec::new();

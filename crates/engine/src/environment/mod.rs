@@ -116,9 +116,9 @@ impl Environment {
     }
 
     /// Sets the size in bytes that an environment may grow to by itself. A file that is larger
-    /// stays as large as it is, with a few pages more for deletions. The bound holds for all handles
-    /// of this process, also for later ones with a larger [`OpenOptions::map_bytes_max`]. An environment with an exact size stays
-    /// as it is.
+    /// stays as large as it is, with a few pages more for deletions. The bound holds for all
+    /// handles of this process, also for later ones with a larger
+    /// [`OpenOptions::map_bytes_max`]. An environment with an exact size stays as it is.
     pub fn limit_growth(&self, bytes: u64) {
         self.handle.limit_growth(bytes);
     }

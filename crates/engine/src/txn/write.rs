@@ -361,8 +361,8 @@ impl<'env> WriteTxn<'env> {
         self.pages.txnid()
     }
 
-    /// Lets the transaction use the pages that are kept for deletions, although it stores something.
-    /// For a transaction that frees more pages than it takes, before it stores anything.
+    /// Lets the transaction use the pages that are kept for deletions, although it stores
+    /// something. Transactions that free more pages than they take call it first.
     pub fn use_reserve(&mut self) {
         self.pages.use_reserve();
     }

@@ -31,6 +31,10 @@ mod state;
 mod vector;
 
 #[cfg(test)]
+mod layout_tests;
+#[cfg(test)]
+mod room_tests;
+#[cfg(test)]
 mod tests;
 
 pub(crate) use chain::{ChainEnd, Chains};

@@ -68,8 +68,8 @@ impl LogState {
         }
     }
 
-    /// Returns true if a store has two states of the log: one where it is now, and one where stores
-    /// from before the chains have it.
+    /// Returns true if a store has two states of the log. The second one is where stores from
+    /// before the chains have it.
     pub(crate) fn is_ambiguous(txn: &impl Snapshot, meta: Database) -> Result<bool, StoreError> {
         Ok(txn.get(Database::MAIN, KEY)?.is_some() && txn.get(meta, KEY_BEFORE)?.is_some())
     }

@@ -1,18 +1,17 @@
-//! The log with the changes it records: commits, aborts, retention, loads and older layouts.
+//! The log with the changes it records: commits, aborts, retention and loads.
 
 use super::*;
 use crate::testing::*;
-use crate::{EntryId, RoomFor, Store, StoreError, StoreOptions, View, Writer};
+use crate::{EntryId, Store, View, Writer};
 use fulgurite::{Database, Snapshot as _};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
-fn csn(number: u64) -> PackedCsn {
+pub(super) fn csn(number: u64) -> PackedCsn {
     csn_of(number, 1)
 }
 
-fn csn_of(number: u64, server: u16) -> PackedCsn {
+pub(super) fn csn_of(number: u64, server: u16) -> PackedCsn {
     let text = format!("20260131235959.{number:06}Z#000000#{server:03x}#000000");
     PackedCsn::parse(text.as_bytes()).unwrap()
 }
@@ -21,7 +20,7 @@ fn uuid(number: u64) -> [u8; 16] {
     u128::from(number).to_be_bytes()
 }
 
-fn change(kind: ChangeKind, number: u64) -> NewChange<'static> {
+pub(super) fn change(kind: ChangeKind, number: u64) -> NewChange<'static> {
     NewChange {
         kind,
         csn: csn(number),
@@ -44,7 +43,7 @@ fn log(writer: &mut Writer<'_>, kind: ChangeKind, number: u64) {
     writer.raise_vector(csn(number)).unwrap();
 }
 
-fn commit_changes(store: &Store, numbers: std::ops::RangeInclusive<u64>) {
+pub(super) fn commit_changes(store: &Store, numbers: std::ops::RangeInclusive<u64>) {
     for number in numbers {
         let mut writer = store.write().unwrap();
         log(&mut writer, ChangeKind::Modify, number);
@@ -53,7 +52,7 @@ fn commit_changes(store: &Store, numbers: std::ops::RangeInclusive<u64>) {
 }
 
 /// Returns the positions of all records.
-fn beyond_all(view: &View<'_>) -> Vec<u64> {
+pub(super) fn beyond_all(view: &View<'_>) -> Vec<u64> {
     let none = CsnVector::default();
     view.changes_beyond(&none, 1000).unwrap().unwrap()
 }
@@ -468,170 +467,7 @@ fn a_load_never_lowers_the_vector() {
     assert_eq!((&state.horizon, state.is_pending), (&state.vector, false));
 }
 
-/// A store that can grow to a size in MiB.
-fn create_small(mebibytes: u64) -> TestStore {
-    create_with(&StoreOptions {
-        map_bytes_max: Some(mebibytes << 20),
-        durability: Some(fulgurite::Durability::NoSync),
-        ..options()
-    })
-}
-
-fn commit_long(store: &Store, number: u64) -> Result<(), StoreError> {
-    let dn = format!("cn={},dc=example,dc=com", "x".repeat(700));
-    let long = NewChange {
-        dn: &dn,
-        ..change(ChangeKind::Modify, number)
-    };
-    let mut writer = store.write()?;
-    writer.log_change(&long)?;
-    writer.raise_vector(long.csn)?;
-    writer.commit()
-}
-
-#[test]
-fn the_log_alone_does_not_fill_a_small_store() {
-    let made = create_small(2);
-    for number in 1..=6000 {
-        commit_long(&made.store, number).unwrap();
-    }
-    let state = made.snapshot().unwrap().changes().unwrap();
-    assert!(state.bytes <= (2 << 20) / 4, "{state:?}");
-    assert!(state.len() > 100, "{state:?}");
-    made.limit_log(64 << 10);
-    for number in 6001..=6800 {
-        commit_long(&made.store, number).unwrap();
-    }
-    let state = made.snapshot().unwrap().changes().unwrap();
-    assert!(state.bytes <= 64 << 10, "{state:?}");
-    assert_clean(&made.store);
-}
-
-#[test]
-fn the_log_gives_its_room_to_entries() {
-    let made = create_small(2);
-    let schema = schema();
-    let mut writer = made.write().unwrap();
-    add(&mut writer, &suffix_entry(&schema));
-    writer.commit().unwrap();
-    for number in 1..=500 {
-        commit_long(&made.store, number).unwrap();
-    }
-    let before = made.snapshot().unwrap().changes().unwrap().bytes;
-    let text = "x".repeat(2000);
-    let text = text.as_str();
-    let (mut rooms, mut number) = (0, 0);
-    let room = RoomFor::Storing(2 * text.len() as u64);
-    loop {
-        number += 1;
-        let name = format!("ou={number},dc=example,dc=com");
-        let values = [("objectClass", "organizationalUnit"), ("description", text)];
-        let entry = entry(&schema, &name, &values);
-        let added = made.write().and_then(|mut writer| {
-            let parent = parent_of(&*writer, &entry.entry().dn);
-            writer.add(parent, &entry)?;
-            let change = change(ChangeKind::Add, 500 + number);
-            writer.log_change(&change)?;
-            writer.raise_vector(change.csn)?;
-            writer.commit()
-        });
-        match added {
-            Ok(()) => {}
-            Err(error) if error.lacks_room() => match made.make_room(room).unwrap() {
-                true => {
-                    rooms += 1;
-                    // It is to be tried again.
-                    number -= 1;
-                }
-                false => break,
-            },
-            Err(error) => panic!("entry {number}: {error}"),
-        }
-        assert!(number < 5000, "the store is small");
-    }
-    assert!(rooms > 0, "the log had {before} bytes");
-    let state = made.snapshot().unwrap().changes().unwrap();
-    assert!(
-        state.bytes < 16 << 10,
-        "of {before} bytes, more is left: {state:?}"
-    );
-    assert_clean(&made.store);
-}
-
-#[test]
-fn the_log_keeps_its_records_if_they_are_too_few() {
-    let made = create_small(2);
-    for number in 1..=400 {
-        commit_long(&made.store, number).unwrap();
-    }
-    let state = |store: &Store| store.snapshot().unwrap().changes().unwrap();
-    // No room of the log would be enough.
-    let before = state(&made.store);
-    assert_eq!(made.make_room(RoomFor::Storing(2 << 20)).unwrap(), false);
-    assert_eq!(state(&made.store), before);
-    made.keep_changes(Retention {
-        records_min: 100,
-        ..made.retention()
-    });
-    while made.make_room(RoomFor::Storing(1000)).unwrap() {}
-    assert_eq!(state(&made.store).len(), 100);
-    while made.make_room(RoomFor::Deletion).unwrap() {}
-    assert_eq!(state(&made.store).len(), 1);
-    assert_clean(&made.store);
-}
-
-#[test]
-fn entries_go_from_a_store_that_is_full() {
-    let made = create_small(2);
-    let schema = schema();
-    let mut writer = made.write().unwrap();
-    add(&mut writer, &suffix_entry(&schema));
-    writer.commit().unwrap();
-    let text = "x".repeat(3000);
-    let mut ids = Vec::new();
-    let add_more = |ids: &mut Vec<EntryId>, text: &str| {
-        for number in 1.. {
-            let name = format!("ou={text:.1}{number},dc=example,dc=com");
-            let values = [("objectClass", "organizationalUnit"), ("description", text)];
-            let entry = entry(&schema, &name, &values);
-            let added = made.write().and_then(|mut writer| {
-                let parent = parent_of(&*writer, &entry.entry().dn);
-                let id = writer.add(parent, &entry)?;
-                writer.commit()?;
-                Ok(id)
-            });
-            match added {
-                Ok(id) => ids.push(id),
-                Err(error) => return assert!(error.lacks_room(), "{error}"),
-            }
-        }
-    };
-    add_more(&mut ids, &text);
-    add_more(&mut ids, "y");
-    let delete = |id: EntryId, uses_reserve: bool| {
-        let mut writer = made.write()?;
-        if uses_reserve {
-            writer.use_reserve();
-        }
-        writer.delete(id)?;
-        let deletion = change(ChangeKind::Delete, id.0);
-        writer.log_change(&deletion)?;
-        writer.raise_vector(deletion.csn)?;
-        writer.commit()
-    };
-    let mut has_used_reserve = false;
-    for id in ids {
-        if let Err(error) = delete(id, false) {
-            assert!(error.lacks_room(), "{error}");
-            delete(id, true).expect("room for a deletion");
-            has_used_reserve = true;
-        }
-    }
-    assert!(has_used_reserve, "the store was full");
-    assert_clean(&made.store);
-}
-
-fn stamped(
+pub(super) fn stamped(
     schema: &fulgurite_schema::Schema,
     name: &str,
     csn: PackedCsn,
@@ -642,214 +478,6 @@ fn stamped(
         name,
         &[("objectClass", "organizationalUnit"), ("entryCSN", &text)],
     )
-}
-
-/// Reads a store of the layout before through every function of the log.
-fn read_without_log(store: &Store, known: PackedCsn) {
-    store.settle_changes().unwrap();
-    store.show_changes().unwrap();
-    let view = store.snapshot().unwrap();
-    assert_eq!(view.entry_count().unwrap(), 4);
-    let state = view.changes().unwrap();
-    assert_eq!((state.is_pending, state.is_empty()), (true, true));
-    assert!(view.change(1).unwrap().is_none());
-    let nothing = CsnVector::default();
-    assert_eq!(view.changes_beyond(&nothing, 9).unwrap(), Some(Vec::new()));
-    assert_eq!(view.tombstone([0; 16]).unwrap(), None);
-    assert_eq!(
-        view.deleted_beyond(&nothing).unwrap(),
-        Vec::<[u8; 16]>::new()
-    );
-    assert_eq!(view.vector_of_entries().unwrap().of(1), Some(known));
-    drop(view);
-    assert_clean(store);
-    let other = store.with_schema(Arc::clone(store.schema())).unwrap();
-    assert_eq!(other.snapshot().unwrap().entry_count().unwrap(), 4);
-}
-
-#[test]
-fn an_older_layout_gets_a_log_and_the_vector_of_its_entries() {
-    let made = create_with(&options());
-    let schema = schema();
-    let mut writer = made.write().unwrap();
-    add(&mut writer, &suffix_entry(&schema));
-    for (number, server) in [(5, 1), (7, 1), (6, 2)] {
-        let name = format!("ou={number},dc=example,dc=com");
-        add(
-            &mut writer,
-            &stamped(&schema, &name, csn_of(number, server)),
-        );
-    }
-    // Nothing of the log is known to the layout before.
-    let dbs = writer.store().dbs;
-    let txn = &mut writer.view.txn;
-    txn.put(
-        dbs.meta,
-        crate::store::KEY_LAYOUT,
-        crate::store::LAYOUT_WITHOUT_LOG.as_bytes(),
-    )
-    .unwrap();
-    for database in [dbs.changes, dbs.change_csn, dbs.tombstones] {
-        txn.drop_database(database).unwrap();
-    }
-    writer.commit().unwrap();
-    let TestStore { store, dir } = made;
-    drop(store);
-    let read_only = StoreOptions {
-        read_only: true,
-        ..options()
-    };
-    read_without_log(
-        &Store::open(dir.path(), &read_only, schema.clone()).unwrap(),
-        csn_of(7, 1),
-    );
-    let store = Store::open(dir.path(), &options(), schema).unwrap();
-    assert!(store.snapshot().unwrap().changes().unwrap().is_pending);
-    store.settle_changes().unwrap();
-    let state = store.snapshot().unwrap().changes().unwrap();
-    assert_eq!(
-        state.vector.iter().collect::<Vec<_>>(),
-        [csn_of(7, 1), csn_of(6, 2)]
-    );
-    assert_eq!((&state.horizon, state.is_pending), (&state.vector, false));
-    commit_changes(&store, 8..=9);
-    assert_eq!(store.snapshot().unwrap().changes().unwrap().newest, 2);
-    assert_clean(&store);
-}
-
-/// Makes a store look as release 7 left it before the chains: the state is a row of `meta`, of
-/// another version, and each record has a row by its number.
-fn take_back_to_layout_7(store: &Store, keeps_newer: bool) {
-    let mut writer = store.write().unwrap();
-    let dbs = writer.store().dbs;
-    let txn = &mut writer.view.txn;
-    let layout = crate::store::LAYOUT_UNCHAINED.as_bytes();
-    txn.put(dbs.meta, crate::store::KEY_LAYOUT, layout).unwrap();
-    let mut row = txn
-        .get(Database::MAIN, b"changes.state")
-        .unwrap()
-        .unwrap()
-        .to_vec();
-    let state = LogState::read(txn, dbs.meta).unwrap().unwrap();
-    let mut chains = Vec::new();
-    state.chains.encode(&mut chains);
-    row.truncate(row.len() - chains.len());
-    row[0] = 1;
-    if !keeps_newer {
-        let mut len = 0_u64;
-        txn.delete(Database::MAIN, b"changes.state").unwrap();
-        for position in state.oldest..=state.newest {
-            let key = position.to_be_bytes();
-            let bytes = txn.get(dbs.changes, &key).unwrap().unwrap().to_vec();
-            let record = ChangeRecord::decode(&bytes).unwrap();
-            let plain = change(record.kind, position);
-            let mut encoded = Vec::new();
-            plain.encode(None, &mut encoded);
-            len += encoded.len() as u64;
-            txn.put(dbs.changes, &key, &encoded).unwrap();
-            let row = change_key(record.csn, position);
-            txn.put(dbs.change_csn, &row, &[]).unwrap();
-        }
-        row[18..26].copy_from_slice(&len.to_le_bytes());
-    }
-    txn.put(dbs.meta, b"changes", &row).unwrap();
-    writer.commit().unwrap();
-}
-
-#[test]
-fn layout_7_becomes_8_when_it_is_opened_for_writing() {
-    // Without chains, with them, and written by releases of both kinds.
-    for form in ["plain", "chained", "both"] {
-        let made = create_with(&options());
-        let schema = schema();
-        let mut writer = made.write().unwrap();
-        add(&mut writer, &suffix_entry(&schema));
-        let entry = stamped(&schema, "ou=5,dc=example,dc=com", csn(5));
-        add(&mut writer, &entry);
-        writer.commit().unwrap();
-        commit_changes(&made.store, 1..=5);
-        match form {
-            "chained" => {
-                let mut writer = made.write().unwrap();
-                let meta = writer.store().dbs.meta;
-                let layout = crate::store::LAYOUT_UNCHAINED.as_bytes();
-                let txn = &mut writer.view.txn;
-                txn.put(meta, crate::store::KEY_LAYOUT, layout).unwrap();
-                writer.commit().unwrap();
-            }
-            _ => take_back_to_layout_7(&made.store, form == "both"),
-        }
-        let TestStore { store, dir } = made;
-        drop(store);
-        let layout = |expected: &str| {
-            let env = fulgurite::Environment::options().read_only(true);
-            let env = env.open(dir.path()).unwrap();
-            let found = crate::store::Description::read(&env).unwrap().unwrap();
-            assert_eq!(found.layout, expected, "{form}");
-        };
-        let read_only = StoreOptions {
-            read_only: true,
-            ..options()
-        };
-        let store = Store::open(dir.path(), &read_only, schema.clone()).unwrap();
-        let view = store.snapshot().unwrap();
-        assert_eq!(view.entry_count().unwrap(), 2);
-        assert_eq!(view.changes().unwrap().vector.of(1), Some(csn(5)));
-        assert_eq!(beyond_all(&view).len(), 5, "{form}");
-        drop(view);
-        drop(store);
-        layout("fulgurite-store 7");
-        let store = Store::open(dir.path(), &options(), schema).unwrap();
-        store.settle_changes().unwrap();
-        let state = store.snapshot().unwrap().changes().unwrap();
-        assert_eq!((state.newest, state.is_pending), (5, false), "{form}");
-        assert_eq!(state.vector.of(1), Some(csn(5)), "{form}");
-        let kept = if form == "both" { 0 } else { 5 };
-        assert_eq!(state.len(), kept, "{form}");
-        // Without records, consumers of any older state get everything.
-        let horizon = (form == "both").then_some(csn(5));
-        assert_eq!(state.horizon.of(1), horizon, "{form}");
-        commit_changes(&store, 6..=7);
-        let view = store.snapshot().unwrap();
-        let known: CsnVector = [csn(5)].into_iter().collect();
-        assert_eq!(view.changes_beyond(&known, 9).unwrap(), Some(vec![6, 7]));
-        assert_eq!(beyond_all(&view).len() as u64, kept + 2, "{form}");
-        drop(view);
-        assert_clean(&store);
-        drop(store);
-        layout("fulgurite-store 8");
-    }
-}
-
-#[test]
-fn a_lost_state_of_the_log_is_computed_from_the_entries() {
-    let made = create_with(&options());
-    let schema = schema();
-    let mut writer = made.write().unwrap();
-    add(&mut writer, &suffix_entry(&schema));
-    let entry = stamped(&schema, "ou=5,dc=example,dc=com", csn_of(5, 1));
-    add(&mut writer, &entry);
-    writer.commit().unwrap();
-    commit_changes(&made.store, 3..=4);
-    // As after mdb_dump -a, which leaves the main database out.
-    let mut writer = made.write().unwrap();
-    let txn = &mut writer.view.txn;
-    assert!(
-        txn.delete(fulgurite::Database::MAIN, b"changes.state")
-            .unwrap()
-    );
-    writer.commit().unwrap();
-    let TestStore { store, dir } = made;
-    drop(store);
-    let store = Store::open(dir.path(), &options(), schema).unwrap();
-    assert!(store.snapshot().unwrap().changes().unwrap().is_pending);
-    store.settle_changes().unwrap();
-    let state = store.snapshot().unwrap().changes().unwrap();
-    assert!(state.vector.covers(csn_of(5, 1)), "{state:?}");
-    assert_eq!((&state.horizon, state.is_pending), (&state.vector, false));
-    assert_clean(&store);
-    commit_changes(&store, 8..=9);
-    assert_clean(&store);
 }
 
 proptest! {

@@ -16,8 +16,8 @@ pub struct EntryView<'v> {
     pub(super) attributes: &'v AttributeTable,
     pub(super) schema: &'v Schema,
     surroundings: &'v dyn EntrySurroundings,
-    /// False if only the record counts: no bind has changed a value of any entry, or the caller does
-    /// not want to know.
+    /// False if only the record counts. Either no bind has changed a value of any entry, or the
+    /// caller does not want to know.
     may_have_bind_state: bool,
 }
 

@@ -13,7 +13,7 @@ const DROPPED_MIN: u64 = 64 << 10;
 /// The update for which a full store makes room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RoomFor {
-    /// An update that stores so many bytes at least.
+    /// An update that stores this number of bytes at least.
     Storing(u64),
     /// A deletion, which may take more of the log.
     Deletion,
@@ -21,8 +21,7 @@ pub enum RoomFor {
 
 impl Store {
     /// Drops the oldest records of the log, to make room for other data in a full store. Returns
-    /// false if that cannot help: the log has no more to give, or the update is larger than all of
-    /// it.
+    /// false if that cannot help. Either the log has no more to give, or the update is too large.
     ///
     /// # Errors
     /// [`StoreError::Engine`].
