@@ -67,7 +67,7 @@ pub use load::{
     LoadOptions, LoadProgress, LoadReport, PartReader,
 };
 pub use names::DnCache;
-pub use plan::{Candidates, Planning, Scope};
+pub use plan::{Candidates, Planning, Scope, SoleOwner, WantedValue};
 pub use record::{EncodedHeader, Values, ValuesIter, ValuesPosition};
 pub use reindex::{IndexProgress, IndexStatus, IndexWork};
 pub use store::{Store, StoreOptions};

@@ -136,6 +136,13 @@ pub(crate) struct SpecialClasses {
     pub(crate) glue: bool,
 }
 
+impl SpecialClasses {
+    /// Returns true if there are entries of any of them.
+    pub(crate) fn any(self) -> bool {
+        self.referrals || self.subentries || self.glue
+    }
+}
+
 /// The special classes of the state examined last. One atomic word holds the state's number and a
 /// bit for each class.
 ///

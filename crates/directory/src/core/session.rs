@@ -132,6 +132,11 @@ impl Session {
         self.real.as_ref().unwrap_or(&self.identity)
     }
 
+    /// Returns true if the session acts for another identity than the authenticated one.
+    pub(crate) fn acts_for_another(&self) -> bool {
+        self.real.is_some()
+    }
+
     /// Returns the way the identity was established.
     #[must_use]
     pub fn method(&self) -> Method {

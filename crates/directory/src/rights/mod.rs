@@ -15,6 +15,7 @@ pub(crate) mod list_entry;
 pub(crate) mod list_scan;
 pub(crate) mod projection;
 pub(crate) mod read_entry;
+pub(crate) mod repeated_search;
 pub(crate) mod requester_rights;
 pub(crate) mod selection;
 pub(crate) mod snapshots;

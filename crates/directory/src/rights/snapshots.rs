@@ -6,6 +6,7 @@ use fulgurite_store::{Store, StoreError, View};
 
 use crate::core::result::{self, OpResult};
 use crate::rights::projection::AttributeRights;
+use crate::rights::repeated_search::RepeatedSearch;
 use crate::rights::selection::Selection;
 
 /// The number of views kept. Most servers have fewer stores.
@@ -13,6 +14,9 @@ const VIEWS_MAX: usize = 8;
 
 /// The number of attribute rights kept. Clients use few different selections.
 const ATTRIBUTE_RIGHTS_MAX: usize = 4;
+
+/// The number of searches kept for repetition. Each has about two kilobytes.
+const REPEATED_MAX: usize = 8;
 
 /// Views that pin nothing between operations. Each thread has its own.
 ///
@@ -26,6 +30,11 @@ pub struct Snapshots<'d> {
     views: Vec<Box<View<'d>>>,
     attribute_rights: Vec<CachedRights<'d>>,
     names: Option<SiblingNames<'d>>,
+    #[allow(
+        clippy::vec_box,
+        reason = "operations take them out and give them back as they are"
+    )]
+    repeated: Vec<Box<RepeatedSearch<'d>>>,
 }
 
 /// Attribute rights with their key: store, rights class and selection. A store never renumbers
@@ -120,5 +129,29 @@ impl<'d> Snapshots<'d> {
             selection,
             attribute_rights,
         });
+    }
+
+    /// Takes out the search that a request repeats.
+    pub(crate) fn take_repeated(
+        &mut self,
+        is_it: impl FnMut(&Box<RepeatedSearch<'d>>) -> bool,
+    ) -> Option<Box<RepeatedSearch<'d>>> {
+        let at = self.repeated.iter().rposition(is_it)?;
+        Some(self.repeated.swap_remove(at))
+    }
+
+    /// Puts a search back that was taken out.
+    pub(crate) fn give_repeated(&mut self, search: Box<RepeatedSearch<'d>>) {
+        if self.repeated.len() >= REPEATED_MAX {
+            self.repeated.remove(0);
+        }
+        self.repeated.push(search);
+    }
+
+    /// Keeps a new search, in place of one with the same shape.
+    pub(crate) fn keep_repeated(&mut self, search: Box<RepeatedSearch<'d>>) {
+        self.repeated
+            .retain(|known| !std::ptr::eq(known.core, search.core) || known.shape != search.shape);
+        self.give_repeated(search);
     }
 }

@@ -20,6 +20,7 @@ use super::log_walk::LogWalk;
 use super::output::{CompleteOutput, Output};
 use super::page::{Page, SearchHash};
 use super::query::SearchQuery;
+use super::repeated::RepeatableRequest;
 use super::run::{PendingSearch, SearchRun};
 use super::sort::Sorter;
 use super::sort_plan::{SortPlan, SortState, sort_plan};
@@ -54,6 +55,7 @@ pub(super) fn begin<'d>(
         Some(suffix) => Cow::Borrowed(suffix),
         None => Cow::Owned(snapshots.dn(directory.schema(), request.base)?),
     };
+    let has_controls = !controls.is_empty();
     let kind = RequestKind::Operation(Operation::Search);
     let (controls, acting) = directory.controls_of(session, kind, controls)?;
     let session = acting.as_ref().unwrap_or(session);
@@ -81,6 +83,7 @@ pub(super) fn begin<'d>(
                     session,
                     database,
                     query: &query,
+                    has_controls,
                 };
                 return search.synchronise(snapshots, request);
             }
@@ -115,6 +118,7 @@ pub(super) fn begin<'d>(
             session,
             database,
             query: &query,
+            has_controls,
         };
         return search.begin(snapshots, plan, output);
     }
@@ -201,6 +205,8 @@ struct StoredSearch<'d, 'q> {
     session: &'q Session,
     database: &'d Database,
     query: &'q SearchQuery<'q, 'q>,
+    /// True if the request has any controls.
+    has_controls: bool,
 }
 
 impl<'d> StoredSearch<'d, '_> {
@@ -248,6 +254,9 @@ impl<'d> StoredSearch<'d, '_> {
             snapshots.take_attribute_rights(&database.store, rights_class, selection);
         let spec = self.spec();
         let mut run = SearchRun::new(directory, output, spec, plan, waiting);
+        if !self.has_controls {
+            run.repeatable = RepeatableRequest::of(self.session, query.request, &query.base);
+        }
         run.begin(PartStart {
             database,
             decisions,

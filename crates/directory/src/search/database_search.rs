@@ -138,6 +138,15 @@ pub(crate) struct Finished<'d> {
     /// The rights class that the attribute rights belong to.
     pub(crate) rights_class: Option<RightsClass<'d>>,
     pub(crate) attribute_rights: AttributeRights,
+    /// Present if the part was asked for it and is plain.
+    pub(crate) plain: Option<Box<PlainSearch<'d>>>,
+}
+
+/// The parts of a search that returned each candidate of its plan as it is.
+pub(crate) struct PlainSearch<'d> {
+    pub(crate) database: &'d Database,
+    pub(crate) decisions: Decisions<'d>,
+    pub(crate) scope: Scope,
 }
 
 /// The snapshot, or the reader slot of a parked search.
@@ -276,17 +285,43 @@ impl<'d> DatabaseSearch<'d> {
         };
     }
 
-    /// Takes out the snapshot with its cached names, and the attribute rights.
-    pub(crate) fn take_finished(&mut self) -> Option<Finished<'d>> {
+    /// Returns the snapshot with its cached names, and the attribute rights. With `repeats` the
+    /// parts come too from which the search can be repeated, if it is plain.
+    pub(crate) fn finish(mut self: Box<Self>, repeats: bool) -> Option<Finished<'d>> {
         let Some(SnapshotState::View(view)) = self.held.take() else {
             return None;
         };
         view.keep_dn_cache(std::mem::take(&mut self.names));
+        let is_plain = repeats && self.is_plain();
+        let part = *self;
         Some(Finished {
             view,
-            rights_class: self.decisions.rights_class(),
-            attribute_rights: std::mem::take(&mut self.attribute_rights),
+            rights_class: part.decisions.rights_class(),
+            attribute_rights: part.attribute_rights,
+            plain: is_plain.then(|| {
+                Box::new(PlainSearch {
+                    database: part.database,
+                    decisions: part.decisions,
+                    scope: part.base.scope,
+                })
+            }),
         })
+    }
+
+    /// Returns true if nothing but plan and rights decides about the answer, and the rights are
+    /// those of the next search, too.
+    fn is_plain(&self) -> bool {
+        let is_kept = self.decisions.rights_class().is_some();
+        let looks_at_wire = self.database.rules.looks_at_wire();
+        let has_limits = !self.database.limits.limits.rules.is_empty();
+        let memberships = member_items::count(&self.database.memberships, &self.spec.filter);
+        self.returns_all
+            && self.tested.plain
+            && is_kept
+            && !looks_at_wire
+            && (!has_limits || self.decisions.is_root())
+            && memberships == 0
+            && self.lists.is_none()
     }
 
     /// Returns the number of candidates examined.

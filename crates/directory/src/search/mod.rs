@@ -28,6 +28,7 @@ pub(crate) mod output;
 mod page;
 pub(crate) mod query;
 mod regions;
+mod repeated;
 pub(crate) mod run;
 mod sort;
 mod sort_plan;

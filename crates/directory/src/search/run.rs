@@ -11,6 +11,7 @@ use fulgurite_store::StoreError;
 use super::database_search::{DatabaseSearch, Finished, PartStart, SearchSpec};
 use super::output::{Output, SearchEnd};
 use super::regions::Region;
+use super::repeated::RepeatableRequest;
 use super::sort::SortItem;
 use super::sort_plan::{SortPlan, SortState, sort_response};
 use super::vlv::{self, SortedOutput};
@@ -67,6 +68,8 @@ pub(crate) struct SearchRun<'d> {
     pub(crate) worked: usize,
     /// Missing indexes that the log has not named yet.
     pub(crate) missing_indexes: Vec<String>,
+    /// Present if the search may be repeated.
+    pub(crate) repeatable: Option<Box<RepeatableRequest>>,
 }
 
 impl<'d> SearchRun<'d> {
@@ -94,6 +97,7 @@ impl<'d> SearchRun<'d> {
             examined: 0,
             worked: 0,
             missing_indexes: Vec::new(),
+            repeatable: None,
         })
     }
 
@@ -126,18 +130,32 @@ impl<'d> SearchRun<'d> {
 
     /// Puts the last view and its attribute rights into the thread's cache.
     pub(crate) fn leave(mut self: Box<Self>, snapshots: &mut Snapshots<'d>) {
-        let last = self.parts.last_mut().and_then(Option::as_mut);
-        if let Some(finished) = last.and_then(|part| part.take_finished()).or(self.spare) {
-            let selection = self.output.projection.selection;
-            let (store, rights_class) = (finished.view.store(), finished.rights_class);
-            snapshots.give_attribute_rights(
-                store,
-                rights_class,
-                selection,
-                finished.attribute_rights,
+        let is_whole = self.parts.len() == 1 && self.waiting.is_empty();
+        let repeatable = self.repeatable.take().filter(|_| is_whole);
+        let last = self.parts.pop().flatten();
+        let finished = last.and_then(|part| part.finish(repeatable.is_some()));
+        let Some(finished) = finished.or(self.spare) else {
+            return;
+        };
+        let store = finished.view.store();
+        snapshots.give(finished.view);
+        let attribute_rights = finished.attribute_rights;
+        if let (Some(request), Some(plain)) = (repeatable, finished.plain) {
+            let parts = (*plain, self.output);
+            return request.keep(
+                snapshots,
+                self.directory,
+                parts,
+                &self.spec.filter,
+                attribute_rights,
             );
-            snapshots.give(finished.view);
         }
+        snapshots.give_attribute_rights(
+            store,
+            finished.rights_class,
+            self.output.projection.selection,
+            attribute_rights,
+        );
     }
 
     /// Returns the number of candidates examined so far.
@@ -202,8 +220,7 @@ impl<'d> SearchRun<'d> {
     /// Begins the next part, or the sorted list, or returns the end.
     fn next_part(&mut self) -> Result<Option<SearchEnd>, StoreError> {
         if self.output.sorter.is_none()
-            && let Some(slot) = self.parts.last_mut()
-            && let Some(part) = slot
+            && let Some(part) = self.parts.last_mut().and_then(Option::take)
         {
             self.examined += part.examined();
             if IndexAdvice::is_due(part.examined(), self.output.sent.into()) {
@@ -214,8 +231,7 @@ impl<'d> SearchRun<'d> {
                     .new_ones(part.missing_indexes());
                 self.missing_indexes.extend(told);
             }
-            self.spare = part.take_finished();
-            *slot = None;
+            self.spare = part.finish(self.repeatable.is_some());
         }
         while let Some(start) = self.waiting.pop_front() {
             let view = Box::new(start.database.store.snapshot()?);

@@ -5,12 +5,17 @@ use fulgurite_ldap::LdapResult;
 use super::log_walk::LogWalk;
 use super::output::{CompleteOutput, SearchEnd};
 use super::run::SearchRun;
+use crate::rights::repeated_search::RepeatedSearch;
 use crate::search::sync::log_content::LogContent;
 use crate::search::sync::run::SyncRun;
 
 /// A running search, or its end.
 pub(crate) enum SearchState<'d> {
     Run(Box<SearchRun<'d>>),
+    /// A search that repeats an earlier one.
+    Repeated(Box<RepeatedSearch<'d>>),
+    /// Such a search is done. Its parts remain.
+    RepeatedDone(Box<RepeatedSearch<'d>>),
     /// A search of logs of changes.
     Log(Box<LogWalk<'d>>),
     /// The synchronisation of a consumer with a log of changes.

@@ -7,6 +7,7 @@ use fulgurite_ldap::{
 
 use super::begin;
 use super::output::SearchEnd;
+use super::repeated;
 use super::run::Quantum;
 use super::state::SearchState;
 use crate::core::session::Session;
@@ -61,8 +62,14 @@ impl Directory {
         request: &SearchRequest<'_>,
         controls: &Controls<'_>,
     ) -> SearchTask<'d> {
-        let state = begin::begin(self, snapshots, session, (id, request), controls)
-            .unwrap_or_else(SearchState::refused);
+        let known = repeated::begin(self, snapshots, session, request, controls);
+        let state = known.map_or_else(
+            || {
+                begin::begin(self, snapshots, session, (id, request), controls)
+                    .unwrap_or_else(SearchState::refused)
+            },
+            SearchState::Repeated,
+        );
         SearchTask {
             id,
             state,
@@ -82,7 +89,15 @@ impl<'d> SearchTask<'d> {
     pub fn advance(&mut self, out: &mut Vec<u8>, quantum: Quantum) -> Progress {
         self.worked = 0;
         let end = match std::mem::replace(&mut self.state, SearchState::Done(None)) {
-            SearchState::Done(_) => return Progress::Done,
+            SearchState::Done(_) | SearchState::RepeatedDone(_) => return Progress::Done,
+            SearchState::Repeated(mut search) => {
+                let (entries, end) = repeated::finish(&mut search, self.id, out);
+                self.entries = entries;
+                self.worked = search.candidates();
+                self.examined = self.worked as u64;
+                self.state = SearchState::RepeatedDone(search);
+                end
+            }
             SearchState::Ready(complete) => {
                 self.entries += complete.entries;
                 out.extend_from_slice(&complete.encoded);
@@ -156,14 +171,18 @@ impl<'d> SearchTask<'d> {
             SearchState::Log(_)
             | SearchState::LogContent(_)
             | SearchState::Ready(_)
+            | SearchState::Repeated(_)
+            | SearchState::RepeatedDone(_)
             | SearchState::Done(_) => {}
         }
     }
 
     /// Puts the view of a finished search into the thread's cache.
     pub fn leave(self, snapshots: &mut Snapshots<'d>) {
-        if let SearchState::Done(Some(run)) = self.state {
-            run.leave(snapshots);
+        match self.state {
+            SearchState::Done(Some(run)) => run.leave(snapshots),
+            SearchState::RepeatedDone(search) => repeated::end(search, snapshots),
+            _ => {}
         }
     }
 

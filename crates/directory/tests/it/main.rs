@@ -32,6 +32,7 @@ mod paging;
 mod password_policy;
 mod referral;
 mod refint;
+mod repeated;
 mod replicated;
 mod restrictions;
 mod sasl;

@@ -39,7 +39,7 @@ pub(crate) use key_range::KeyRange;
 pub(crate) use kinds::{KINDS, KeySink, Lookup, Support, definition_of, equality};
 pub(crate) use pending::PendingPostings;
 pub(crate) use postings::{
-    Extent, FEW, MeasuredPosting, extent, load_chunk, measure, next_chunk, union_range,
+    Extent, FEW, MeasuredPosting, Sole, extent, load_chunk, measure, next_chunk, sole, union_range,
 };
 pub(crate) use resolved::{ResolvedSpec, resolve};
 pub(crate) use source::{TypedRecord, ValueSource};

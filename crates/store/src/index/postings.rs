@@ -70,6 +70,34 @@ pub(crate) fn extent(
     }
 }
 
+/// The size of a posting, as far as the owner of a unique value needs it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sole {
+    /// It is empty.
+    Nothing,
+    /// It has one id.
+    Id(EntryId),
+    /// It has several ids.
+    Several,
+}
+
+/// Reads the posting of `key` if it has at most one id. Cost: one descent, and one step.
+pub(crate) fn sole(txn: &impl Snapshot, db: Database, key: &[u8]) -> Result<Sole, StoreError> {
+    let mut cursor = txn.cursor(db)?;
+    let row = cursor.seek_range(key)?;
+    let Some((number, value)) = row.and_then(|row| chunk_of(row, key)) else {
+        return Ok(Sole::Nothing);
+    };
+    let chunk = Chunk::parse(value)?;
+    let next = cursor.next()?;
+    if chunk.len() > 1 || next.is_some_and(|row| chunk_of(row, key).is_some()) {
+        return Ok(Sole::Several);
+    }
+    let mut sole = Sole::Nothing;
+    chunk.for_each(|low| sole = Sole::Id(join(number, low)))?;
+    Ok(sole)
+}
+
 /// A posting with its chunks, which are still in the map.
 #[derive(Debug)]
 pub(crate) struct MeasuredPosting<'k, 't> {

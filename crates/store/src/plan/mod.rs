@@ -21,6 +21,7 @@ mod missing_indexes;
 mod planning;
 mod scope;
 mod search_scope;
+mod sole_owner;
 mod term;
 mod term_plan;
 
@@ -28,6 +29,7 @@ pub use candidates::Candidates;
 pub use planning::Planning;
 pub(crate) use planning::plan;
 pub use search_scope::Scope;
+pub use sole_owner::{SoleOwner, WantedValue};
 
 #[cfg(test)]
 mod tests;
