@@ -1,16 +1,18 @@
-//! A search for one value that clients repeat: its parts, kept for the next one.
+//! A search that clients repeat for other entries: its parts, kept for the next one.
 //!
 //! ```text
 //!   the first search:  request -> base, target, limits, rights, filter, projection -> plan -> entry
 //!   the next ones:     request -> equal but for the value? ------------------------> index -> entry
+//!                      request -> equal but for the base? --> name ----------------> names -> entry
 //! ```
 //!
-//! A search is kept if nothing but the value decides about its answer. Its filter is one equality
-//! item. Rights are the same for every entry, and no control, alias, referral or list takes part.
-//! Everything that depends on the state of the store is asked anew.
+//! A search is kept if nothing but one value decides about its answer, or nothing but its base. The
+//! filter is one equality item, or it is true of every base. Rights are the same for every entry,
+//! and no control, alias, referral or list takes part. Everything that depends on the state of the
+//! store is asked anew.
 
 use fulgurite_access::Decisions;
-use fulgurite_ldap::{Deref, MessageId, Scope, SearchRequest};
+use fulgurite_ldap::{Deref, Filter, MessageId, Scope, SearchRequest};
 use fulgurite_schema::{AttributeSelector, Dn, MatchingRule};
 use fulgurite_store::{EntryId, SoleOwner, StoreError, View, WantedValue};
 
@@ -25,10 +27,45 @@ use crate::rights::requester_rights::RequesterRights;
 /// The number of searches that are begun in the usual way after one that found several entries.
 const PAUSE: u8 = 15;
 
-/// The parts of a request and of its session that decide about the answer, without the value.
+/// The same after one whose base was missing.
+const PAUSE_OF_MISSING: u8 = 3;
+
+/// The way to the entry of a search.
+#[derive(Clone, Copy)]
+pub(crate) enum EntryPath<'r> {
+    /// By this value of this attribute.
+    Value(&'r [u8], &'r [u8]),
+    /// By the base, which has this attribute.
+    Base(&'r [u8]),
+}
+
+impl<'r> EntryPath<'r> {
+    /// Returns the way of a request that may be repeated.
+    pub(crate) fn of(request: &SearchRequest<'r>) -> Option<EntryPath<'r>> {
+        match &request.filter {
+            Filter::Equality(assertion) if request.scope != Scope::Base => {
+                Some(EntryPath::Value(assertion.attribute, assertion.value))
+            }
+            Filter::Present(attribute) if request.scope == Scope::Base => {
+                Some(EntryPath::Base(attribute))
+            }
+            _ => None,
+        }
+    }
+
+    fn attribute(self) -> &'r [u8] {
+        match self {
+            EntryPath::Value(attribute, _) | EntryPath::Base(attribute) => attribute,
+        }
+    }
+}
+
+/// The parts of a request and of its session that decide about the answer, without the value or
+/// the base that leads to the entry.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct SearchShape {
-    base: Box<[u8]>,
+    /// None if it leads to the entry.
+    base: Option<Box<[u8]>>,
     scope: Scope,
     size_limit: u32,
     time_limit_s: u32,
@@ -40,18 +77,19 @@ pub(crate) struct SearchShape {
 }
 
 impl SearchShape {
-    /// Returns the shape of a search that has no controls, for a value of an attribute. `None` if
-    /// more than the shape may decide about the answer.
+    /// Returns the shape of a search that has no controls. `None` if more than the shape may decide
+    /// about the answer.
     pub(crate) fn of(
         session: &Session,
         request: &SearchRequest<'_>,
-        attribute: &[u8],
+        path: EntryPath<'_>,
     ) -> Option<SearchShape> {
         if !is_repeatable(session, request) {
             return None;
         }
+        let attribute = path.attribute();
         Some(SearchShape {
-            base: request.base.into(),
+            base: matches!(path, EntryPath::Value(..)).then(|| request.base.into()),
             scope: request.scope,
             size_limit: request.size_limit,
             time_limit_s: request.time_limit_s,
@@ -68,13 +106,13 @@ impl SearchShape {
         &self,
         session: &Session,
         request: &SearchRequest<'_>,
-        attribute: &[u8],
+        path: EntryPath<'_>,
     ) -> bool {
         let selected = || self.selected.iter().zip(&request.attributes);
         is_repeatable(session, request)
-            && *self.attribute == *attribute
-            && *self.base == *request.base
             && self.scope == request.scope
+            && *self.attribute == *path.attribute()
+            && self.base.as_deref().is_none_or(|base| base == request.base)
             && self.size_limit == request.size_limit
             && self.time_limit_s == request.time_limit_s
             && self.types_only == request.types_only
@@ -87,7 +125,7 @@ impl SearchShape {
 
 /// Returns true if the rest of request and session decides nothing.
 fn is_repeatable(session: &Session, request: &SearchRequest<'_>) -> bool {
-    request.deref == Deref::Never && request.scope != Scope::Base && !session.acts_for_another()
+    request.deref == Deref::Never && !session.acts_for_another()
 }
 
 /// The parts of a finished search.
@@ -96,14 +134,24 @@ pub(crate) struct RepeatedSearch<'d> {
     /// It identifies the configuration: each one has its own.
     pub(crate) core: &'d Core,
     pub(crate) database: &'d Database,
-    pub(crate) base: Dn,
     pub(crate) scope: fulgurite_store::Scope,
-    pub(crate) attribute: AttributeSelector,
-    pub(crate) rule: &'static MatchingRule,
+    pub(crate) path: RepeatedPath,
     pub(crate) decisions: Decisions<'d>,
     pub(crate) projection: Projection,
     pub(crate) attribute_rights: AttributeRights,
     pub(crate) progress: RepeatedProgress<'d>,
+}
+
+/// The known part of the way to the entry.
+pub(crate) enum RepeatedPath {
+    /// An attribute below a base.
+    Value {
+        base: Dn,
+        attribute: AttributeSelector,
+        rule: &'static MatchingRule,
+    },
+    /// None: the entry is the base.
+    Base,
 }
 
 /// The state of the present search.
@@ -119,39 +167,47 @@ pub(crate) struct RepeatedProgress<'d> {
 }
 
 impl<'d> RepeatedSearch<'d> {
-    /// Returns the normal form of a value; `None` if the usual way has to begin the search.
-    pub(crate) fn normal<'v>(&mut self, value: &'v [u8]) -> Option<std::borrow::Cow<'v, [u8]>> {
-        if self.progress.pause > 0 {
-            self.progress.pause -= 1;
-            return None;
-        }
-        self.rule
-            .normalise_assertion(&*self.core.schema, value)
-            .ok()
+    /// Returns true if the usual way has to begin this search.
+    pub(crate) fn pauses(&mut self) -> bool {
+        let pauses = self.progress.pause > 0;
+        self.progress.pause = self.progress.pause.saturating_sub(1);
+        pauses
     }
 
     /// Looks a value up. Returns false if the usual way has to begin the search.
     ///
     /// # Errors
     /// [`StoreError`] if the engine fails or the store is damaged.
-    pub(crate) fn look_up(
+    pub(crate) fn look_up_value(
         &mut self,
         view: Box<View<'d>>,
-        normal: &[u8],
+        value: &[u8],
     ) -> Result<bool, StoreError> {
         let view = self.progress.view.insert(view);
-        let Some(base) = view.find(&self.base)?.entry() else {
+        let RepeatedPath::Value {
+            base,
+            attribute,
+            rule,
+        } = &self.path
+        else {
             return Ok(false);
         };
-        let types = &self.core.types;
-        let special = self.database.special_classes(view, types, base)?;
-        if special.any() || !view.attributes().covers_itself(&self.attribute) {
+        let Ok(normal) = rule.normalise_assertion(&*self.core.schema, value) else {
+            return Ok(false);
+        };
+        let Some(base) = view.find(base)?.entry() else {
+            return Ok(false);
+        };
+        let special = self
+            .database
+            .special_classes(view, &self.core.types, base)?;
+        if special.any() || !view.attributes().covers_itself(attribute) {
             return Ok(false);
         }
         let wanted = WantedValue {
-            attribute: &self.attribute,
-            rule: self.rule,
-            normal,
+            attribute,
+            rule,
+            normal: &normal,
         };
         self.progress.base = base;
         self.progress.owner = match view.sole_owner(wanted, &mut self.progress.key)? {
@@ -163,6 +219,28 @@ impl<'d> RepeatedSearch<'d> {
             }
         };
         Ok(true)
+    }
+
+    /// Looks a base up. Returns false if the usual way has to begin the search.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the engine fails or the store is damaged.
+    pub(crate) fn look_up_base(
+        &mut self,
+        view: Box<View<'d>>,
+        name: &Dn,
+    ) -> Result<bool, StoreError> {
+        let view = self.progress.view.insert(view);
+        let Some(base) = view.find(name)?.entry() else {
+            self.progress.pause = PAUSE_OF_MISSING;
+            return Ok(false);
+        };
+        let special = self
+            .database
+            .special_classes(view, &self.core.types, base)?;
+        self.progress.base = base;
+        self.progress.owner = Some(base);
+        Ok(!special.any())
     }
 
     /// Returns the number of entries to examine.

@@ -131,12 +131,17 @@ impl<'d> Snapshots<'d> {
         });
     }
 
+    /// Returns true if a search of this kind is kept.
+    pub(crate) fn has_repeated(&self, is_it: impl Fn(&RepeatedSearch<'d>) -> bool) -> bool {
+        self.repeated.iter().any(|known| is_it(known))
+    }
+
     /// Takes out the search that a request repeats.
     pub(crate) fn take_repeated(
         &mut self,
-        is_it: impl FnMut(&Box<RepeatedSearch<'d>>) -> bool,
+        is_it: impl Fn(&RepeatedSearch<'d>) -> bool,
     ) -> Option<Box<RepeatedSearch<'d>>> {
-        let at = self.repeated.iter().rposition(is_it)?;
+        let at = self.repeated.iter().rposition(|known| is_it(known))?;
         Some(self.repeated.swap_remove(at))
     }
 

@@ -237,6 +237,10 @@ fn repeated_searches_have_the_answers_of_new_ones() {
             {
                 asked.filter = format!("{attribute}={})", random.pick(&VALUES));
             }
+            if asked.scope == Scope::Base && random.chance(60) {
+                asked.base = (*random.pick(&BASES)).to_owned();
+                asked.filter = "(objectClass=*)".to_owned();
+            }
             let session = random.pick(&sessions);
             let ours = answer(&world, kept, session, &asked);
             let fresh = answer(&world, &mut Snapshots::default(), session, &asked);
