@@ -5,11 +5,12 @@
 //!                                                 \---> their writer         all others, or while it is busy
 //! ```
 //!
-//! An update that a worker applies costs no switch of threads. While other connections wait, they
-//! get [`TURNS_FOR_UPDATE`] turns for each update before the worker applies more. Updates that wait
-//! for a disk go to a writer, so that searches continue.
+//! An update that a worker applies costs no switch of threads. While other connections want turns,
+//! they get [`OTHERS_SHARE`] times as long as the updates took before the worker applies more.
+//! Updates that wait for a disk go to a writer, so that searches continue.
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use rustc_hash::FxHashMap;
 
@@ -21,9 +22,10 @@ use crate::session::handler::Handler;
 /// The maximum of updates that a worker applies in one round. More of them go to the writers.
 const AT_ONCE_MAX: usize = 64;
 
-/// Turns of other connections for each update. An update takes about as long as four searches, and
-/// should get at most a fifth of a busy worker.
-const TURNS_FOR_UPDATE: usize = 16;
+/// The time of other connections for each unit of time that updates take, in tenths. So updates get
+/// at most two fifths of a busy worker. Turns would be no measure: one may take a hundred times as
+/// long as another.
+const OTHERS_SHARE: u32 = 15;
 
 pub(super) struct Updates<'s, U> {
     writers: Arc<Writers<'s, U>>,
@@ -31,8 +33,8 @@ pub(super) struct Updates<'s, U> {
     by_writer: FxHashMap<usize, UpdatesOfWriter<U>>,
     /// The number of updates.
     len: usize,
-    /// Turns that other connections still get before this worker applies updates again.
-    turns_owed: usize,
+    /// The end of the time that belongs to other connections.
+    others_until: Option<Instant>,
 }
 
 struct UpdatesOfWriter<U> {
@@ -48,7 +50,7 @@ impl<'s, U> Updates<'s, U> {
             writers,
             by_writer: FxHashMap::default(),
             len: 0,
-            turns_owed: 0,
+            others_until: None,
         }
     }
 
@@ -58,13 +60,19 @@ impl<'s, U> Updates<'s, U> {
 
     /// Returns true if updates are due at the end of a round with `turns_of_others` turns of other
     /// connections. They wait until the others have had their share or want none.
-    pub(super) fn are_due(&mut self, turns_of_others: usize) -> bool {
-        self.turns_owed = match turns_of_others {
-            0 => 0,
-            turns => self.turns_owed.saturating_sub(turns),
-        };
+    pub(super) fn are_due(
+        &mut self,
+        turns_of_others: usize,
+        now: impl FnOnce() -> Instant,
+    ) -> bool {
+        if turns_of_others == 0 {
+            self.others_until = None;
+        }
+        if self.is_empty() {
+            return false;
+        }
         let many = self.len > AT_ONCE_MAX;
-        !self.is_empty() && (many || self.turns_owed == 0)
+        many || self.others_until.is_none_or(|until| now() >= until)
     }
 
     /// Queues an update of the writer with this number.
@@ -92,6 +100,7 @@ impl<'s, U> Updates<'s, U> {
     pub(super) fn apply<H: Handler<Update = U>>(&mut self, handler: &H) -> Vec<Response> {
         let are_few = self.len <= AT_ONCE_MAX;
         let mut responses = Vec::new();
+        let begun = Instant::now();
         for updates in self.by_writer.values_mut() {
             let queued = &mut updates.queued;
             queued.retain(|queued| !queued.origin.token.is_withdrawn());
@@ -102,7 +111,8 @@ impl<'s, U> Updates<'s, U> {
         }
         self.len = 0;
         if !responses.is_empty() {
-            self.turns_owed = TURNS_FOR_UPDATE * responses.len();
+            let ended = Instant::now();
+            self.others_until = Some(ended + share_of_others(ended - begun));
         }
         responses
     }
@@ -114,6 +124,11 @@ impl<'s, U> Updates<'s, U> {
             .for_each(UpdatesOfWriter::hand_over);
         self.len = 0;
     }
+}
+
+/// Returns the time of other connections for updates that took this long.
+fn share_of_others(took: Duration) -> Duration {
+    took * OTHERS_SHARE / 10
 }
 
 impl<U> UpdatesOfWriter<U> {
@@ -153,19 +168,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn other_connections_get_turns_between_updates() {
+    fn other_connections_get_their_time_between_updates() {
         let writers = Writers::new(Box::new(|_| Ok(writer::queue().0)));
         let mut updates = Updates::new(Arc::new(writers.expect("it starts no thread")));
-        assert!(!updates.are_due(1), "there are none");
+        let now = Instant::now();
+        assert!(!updates.are_due(1, || now), "there are none");
         updates.push(0, queued(1));
-        assert!(updates.are_due(1));
-        updates.turns_owed = TURNS_FOR_UPDATE;
-        assert!(!updates.are_due(TURNS_FOR_UPDATE - 1));
-        assert!(updates.are_due(1));
-        updates.turns_owed = TURNS_FOR_UPDATE;
-        assert!(updates.are_due(0), "nobody else is served");
-        updates.turns_owed = TURNS_FOR_UPDATE;
+        assert!(updates.are_due(1, || now), "nothing was applied before");
+        let owed = share_of_others(Duration::from_micros(40));
+        assert_eq!(owed, Duration::from_micros(60));
+        let moment = Duration::from_micros(1);
+        updates.others_until = Some(now + owed);
+        assert!(!updates.are_due(1, || now + owed - moment));
+        assert!(updates.are_due(1, || now + owed));
+        assert!(updates.are_due(0, || now), "nobody else is served");
+        assert!(updates.are_due(1, || now), "they wanted no more");
+        updates.others_until = Some(now + owed);
         (0..AT_ONCE_MAX as u32).for_each(|id| updates.push(0, queued(id)));
-        assert!(updates.are_due(1), "the writer takes so many");
+        assert!(updates.are_due(1, || now), "the writer takes so many");
     }
 }

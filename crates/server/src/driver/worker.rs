@@ -336,7 +336,7 @@ impl<'h, H: Handler> Worker<'h, H> {
 
     /// Applies the updates of the round, or hands them to their writers, and passes responses on.
     fn update(&mut self, now: Instant) {
-        if !self.updates.are_due(self.turns_of_others) {
+        if !self.updates.are_due(self.turns_of_others, Instant::now) {
             return;
         }
         // Order matters: ask the writers first, then read the inbox. If a writer is idle, all its
