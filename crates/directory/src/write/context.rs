@@ -229,12 +229,13 @@ impl<'d> Context<'_, 'd> {
             let identity = EntryIdentity::of(&self.core.types, &entry);
             self.read_identity.set(Some((id, identity)));
         }
-        let large = if whole || view.store().limits_entries() {
+        let has_large = entry.has_overflow_values();
+        let large = if whole || !has_large || view.store().limits_entries() {
             MultiValueAttributes::none()
         } else {
             MultiValueAttributes::of(self.core, view, (&entry, dn), changes)
         };
-        let may_stay = !whole && !entry.has_overflow_values();
+        let may_stay = !whole && !has_large;
         let schema = &self.core.schema;
         let examined_types = self.examined_types(dn, changes);
         let copy = entry.to_entry_named(dn, &mut |description, values| {

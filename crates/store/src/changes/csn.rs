@@ -5,6 +5,9 @@ use std::fmt;
 /// The number of digits: 20 of the time, 6 of the count, 3 of the server, 6 of the modification.
 const DIGITS: usize = 35;
 
+/// The number of decimal digits, which are those of the time.
+const TIME_DIGITS: usize = 20;
+
 /// The place of the server's digits.
 const SERVER_AT: usize = 26;
 
@@ -30,21 +33,36 @@ impl PackedCsn {
     /// Reads the text if it has the usual length, and digits in lower case.
     fn parse_usual(text: &[u8]) -> Option<PackedCsn> {
         let text: &[u8; PackedCsn::TEXT_LEN] = text.try_into().ok()?;
-        let mut packed = [0; PackedCsn::LEN];
-        let mut at = 0;
-        for (place, &byte) in text.iter().enumerate() {
-            let digit = match (place, byte) {
-                (14, b'.') | (21, b'Z') | (22 | 29 | 33, b'#') => continue,
-                (14 | 21 | 22 | 29 | 33, _) => return None,
-                (_, b'0'..=b'9') => byte - b'0',
-                (23.., b'a'..=b'f') => byte - b'a' + 10,
-                _ => return None,
-            };
-            let shift = if at % 2 == 0 { 4 } else { 0 };
-            *packed.get_mut(at / 2)? |= digit << shift;
-            at += 1;
+        let signs = [text[14], text[21], text[22], text[29], text[33]];
+        if signs != *b".Z###" {
+            return None;
         }
-        debug_assert_eq!(at, DIGITS, "each digit has its place");
+        // All parts as one row of digits, without branches.
+        let mut digits = [0; 2 * PackedCsn::LEN];
+        digits[..14].copy_from_slice(&text[..14]);
+        digits[14..20].copy_from_slice(&text[15..21]);
+        digits[20..26].copy_from_slice(&text[23..29]);
+        digits[26..29].copy_from_slice(&text[30..33]);
+        digits[29..DIGITS].copy_from_slice(&text[34..]);
+        let (mut sound, mut decimal) = (true, true);
+        for (at, digit) in digits.iter_mut().enumerate().take(DIGITS) {
+            let (number, letter) = (digit.wrapping_sub(b'0'), digit.wrapping_sub(b'a'));
+            let is_number = number < 10;
+            sound &= is_number | (letter < 6);
+            decimal &= is_number | (at >= TIME_DIGITS);
+            *digit = if is_number {
+                number
+            } else {
+                letter.wrapping_add(10)
+            };
+        }
+        if !(sound && decimal) {
+            return None;
+        }
+        let mut packed = [0; PackedCsn::LEN];
+        for (byte, pair) in packed.iter_mut().zip(digits.as_chunks::<2>().0) {
+            *byte = pair[0] << 4 | pair[1];
+        }
         Some(PackedCsn(packed))
     }
 

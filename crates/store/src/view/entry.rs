@@ -286,18 +286,18 @@ impl<'v> EntryView<'v> {
         if !self.record.ids().all(is_known) {
             return Err(Damage::Attribute.into());
         }
-        for AttributeView { info, values, .. } in self.attributes() {
-            let some = match wanted(&info.description, &values) {
-                ValueSelection::All => usize::MAX,
-                ValueSelection::First => 1,
-                ValueSelection::None => 0,
-            };
-            let values = values.iter().take(some).map(<[u8]>::to_vec).collect();
-            entry.attributes.push(Attribute {
-                description: info.description.clone(),
-                values,
+        self.attributes()
+            .for_each(|AttributeView { info, values, .. }| {
+                let values = match wanted(&info.description, &values) {
+                    ValueSelection::All => values.iter().map(<[u8]>::to_vec).collect(),
+                    ValueSelection::First => values.iter().take(1).map(<[u8]>::to_vec).collect(),
+                    ValueSelection::None => Vec::new(),
+                };
+                entry.attributes.push(Attribute {
+                    description: info.description.clone(),
+                    values,
+                });
             });
-        }
         Ok(entry)
     }
 
