@@ -13,6 +13,7 @@ mod connection;
 mod options;
 mod pieces;
 mod process;
+mod records;
 mod report;
 mod request;
 mod run;

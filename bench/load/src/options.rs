@@ -107,6 +107,8 @@ pub(crate) enum Kind {
     ModifyIndexed,
     /// Add new users.
     Add,
+    /// Add the entries of --ldif, in their order. There are no more requests than entries.
+    AddLdif,
     /// Delete what `add` with the same seed and number of requests has added.
     Delete,
     /// Add one member to the group named by --group.

@@ -57,6 +57,12 @@ impl Workload {
                 replace(dn, "givenName", &format!("Changed {seed} {n}"), id, out);
             }
             Kind::Add => self.add(n, id, out),
+            Kind::AddLdif => {
+                let record = usize::try_from(n).ok().and_then(|at| self.records.get(at));
+                if let Some(record) = record {
+                    record.with_request(|request| send(Request::Add(request), id, out));
+                }
+            }
             Kind::Delete => {
                 let dn = self.added(n);
                 let dn = dn.as_bytes();

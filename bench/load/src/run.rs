@@ -58,7 +58,7 @@ pub(crate) fn run(arguments: &Arguments, workload: &Workload) -> anyhow::Result<
                     connected.wait();
                     let counter = Counter {
                         next,
-                        end: arguments.requests,
+                        end: workload.requests_max(arguments.requests),
                         until: arguments
                             .seconds
                             .map(|seconds| Instant::now() + Duration::from_secs(seconds)),

@@ -3,11 +3,12 @@
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use anyhow::{Context as _, ensure};
+use anyhow::{Context as _, bail, ensure};
 use fulgurite_ldap::{FilterBuf, ResultCode};
 
 use crate::options::{Arguments, Kind};
 use crate::pieces::{self, Pieces};
+use crate::records::{self, Record};
 use crate::targets::Targets;
 
 /// Requests and the answers they have to get.
@@ -21,6 +22,8 @@ pub(crate) struct Workload {
     pub(crate) group: String,
     /// The texts of substring searches.
     pub(crate) pieces: Option<Pieces>,
+    /// The entries that are added as they are.
+    pub(crate) records: Vec<Record>,
     /// The cn values of each entry, by its name in lower case; empty without pieces.
     names: HashMap<String, Vec<String>>,
     /// True if answers are verified.
@@ -44,7 +47,13 @@ impl Workload {
         let kind = arguments.workload;
         let needs_users = !matches!(
             kind,
-            Kind::Missing | Kind::Scan | Kind::Add | Kind::Delete | Kind::GroupAdd | Kind::Whoami
+            Kind::Missing
+                | Kind::Scan
+                | Kind::Add
+                | Kind::AddLdif
+                | Kind::Delete
+                | Kind::GroupAdd
+                | Kind::Whoami
         );
         ensure!(
             !needs_users || !targets.is_empty(),
@@ -60,6 +69,11 @@ impl Workload {
                 "binds cannot be pipelined: use --depth 1"
             );
         }
+        let records = match (kind, &arguments.ldif) {
+            (Kind::AddLdif, Some(path)) => records::read(path)?,
+            (Kind::AddLdif, None) => bail!("this workload needs an --ldif"),
+            _ => Vec::new(),
+        };
         let pieces = pieces::drawn(arguments, &targets)?;
         let named = targets.named().filter(|_| pieces.is_some());
         let names = named.map(|one| (one.dn.to_ascii_lowercase(), one.cns.clone()));
@@ -67,6 +81,7 @@ impl Workload {
         Ok(Workload {
             kind,
             pieces,
+            records,
             names,
             targets,
             seed: arguments.seed,
@@ -106,6 +121,14 @@ impl Workload {
         let piece = pieces.of(n);
         let cns = self.names.get(&name).into_iter().flatten();
         piece.is_some_and(|piece| cns.into_iter().any(|cn| pieces.has(cn, piece)))
+    }
+
+    /// Returns how many requests there can be, of a wanted number.
+    pub(crate) fn requests_max(&self, wanted: u64) -> u64 {
+        match self.kind {
+            Kind::AddLdif => wanted.min(self.records.len() as u64),
+            _ => wanted,
+        }
     }
 
     /// Returns the pieces that matched too many entries and were drawn again.
