@@ -280,6 +280,11 @@ need_engines() {
     need_mdbx "$folder/mdbx-$mdbx_release"
 }
 
+# memcached, for the founding tables; its front ends of other stores are our own.
+need_memcached() {
+    unpack build/memcached memcached libevent-2.1-7
+}
+
 need_mdbx() { # FOLDER
     [ ! -e "$1/.complete" ] || return 0
     rm -rf "$1"
@@ -327,6 +332,7 @@ case "${1:-all}" in
         need_hdb
         need_reference_lmdb
         need_engines
+        need_memcached
         ;;
     hdb) need_hdb ;;
     clients)

@@ -21,6 +21,7 @@ mod founding;
 mod limits;
 mod machine;
 mod measure;
+mod memcache;
 mod report;
 mod results;
 mod rounds;
@@ -99,6 +100,9 @@ enum Task {
     /// Plays one part; what the others start.
     #[command(hide = true)]
     Play(PlayArguments),
+    /// Serves a store with memcached's protocol; what the founding tables ask.
+    #[command(hide = true)]
+    Memcache(MemcacheArguments),
 }
 
 #[derive(Debug, Args)]
@@ -152,6 +156,10 @@ struct DirectoryArguments {
     /// All rows, not only those of the short run.
     #[arg(long)]
     full: bool,
+    /// A question ends after this many seconds, with the answers until then. After three times as
+    /// long its figure is missing.
+    #[arg(long, default_value_t = 60)]
+    limit: u64,
     /// These servers only.
     #[arg(long)]
     with: Vec<String>,
@@ -172,7 +180,7 @@ struct FoundingArguments {
     #[arg(long, value_enum, default_value_t = founding::Size::Short)]
     size: founding::Size,
     /// These parts only: engine, environment, file-systems, people, unstamped, logged,
-    /// accounts, instructions.
+    /// accounts, databases, memcache, instructions. The page keeps the others.
     #[arg(long)]
     only: Vec<String>,
     /// How many people there are, in place of the size's number.
@@ -262,6 +270,19 @@ struct PlayArguments {
     trace: bool,
 }
 
+#[derive(Debug, Args)]
+struct MemcacheArguments {
+    #[arg(long)]
+    engine: String,
+    /// Not for what is compiled in.
+    #[arg(long)]
+    library: Option<PathBuf>,
+    #[arg(long)]
+    folder: PathBuf,
+    #[arg(long)]
+    connections: u64,
+}
+
 fn main() -> anyhow::Result<()> {
     match Arguments::parse().command {
         Task::Engine(arguments) => measure_engine(arguments),
@@ -277,6 +298,7 @@ fn main() -> anyhow::Result<()> {
         Task::Shared { ours, check, out } => count_shared(ours, check, &out),
         Task::Report { folder, summary } => report::whole(&folder, summary),
         Task::Play(arguments) => play(arguments),
+        Task::Memcache(arguments) => serve_memcache(arguments),
     }
 }
 
@@ -340,6 +362,8 @@ fn measure_directory(arguments: DirectoryArguments) -> anyhow::Result<()> {
         scale: 1,
         full: arguments.full,
         with: arguments.with,
+        limit: arguments.limit,
+        partial: &[],
         only: arguments.only,
         memory: arguments.memory,
         disk: arguments.disk,
@@ -353,7 +377,6 @@ fn measure_founding(arguments: FoundingArguments) -> anyhow::Result<()> {
         directory::is_there(),
         "the load generator is missing; `scripts/bench.sh founding` builds it"
     );
-    let circumstances = machine::circumstances(&project, &arguments.memory, &project);
     let plan = founding::Plan {
         project,
         size: arguments.size,
@@ -365,7 +388,7 @@ fn measure_founding(arguments: FoundingArguments) -> anyhow::Result<()> {
         disk: arguments.disk,
         out: arguments.out,
     };
-    founding::run(&plan, &circumstances)
+    founding::run(&plan)
 }
 
 /// A short number from the clock, to be given again.
@@ -525,6 +548,20 @@ fn count_server(arguments: &CountServerArguments) -> anyhow::Result<()> {
     }
 }
 
+fn serve_memcache(arguments: MemcacheArguments) -> anyhow::Result<()> {
+    let engine = Engine::named(&arguments.engine).context("no such engine")?;
+    engine.run(&memcache::Front {
+        setup: Setup {
+            folder: arguments.folder,
+            library: arguments.library.unwrap_or_default(),
+            durability: store::Durability::Asynchronous,
+            duplicates: false,
+        },
+        connections: arguments.connections,
+        one_writer: !engine.has_writers(),
+    })
+}
+
 fn play(arguments: PlayArguments) -> anyhow::Result<()> {
     let engine = Engine::named(&arguments.engine).context("no such engine")?;
     let workload = table()
@@ -537,7 +574,7 @@ fn play(arguments: PlayArguments) -> anyhow::Result<()> {
     } else {
         workload.durability
     };
-    let outcome = engine.play(&Child {
+    let outcome = engine.run(&Child {
         workload: &workload,
         setup: Setup {
             folder: arguments.folder,

@@ -62,6 +62,11 @@ impl Stopwatch {
         self.nanoseconds.extend(other.nanoseconds);
     }
 
+    /// Returns the sum of all times.
+    pub(crate) fn sum_ns(&self) -> u64 {
+        self.nanoseconds.iter().sum()
+    }
+
     pub(crate) fn latencies(mut self) -> Option<Latencies> {
         self.nanoseconds.sort_unstable();
         let last = self.nanoseconds.len().checked_sub(1)?;

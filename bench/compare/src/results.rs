@@ -15,6 +15,8 @@ pub(crate) enum Piece {
     Shared(Vec<Shared>),
     /// The founding tables with today's figures, as `founding` writes them.
     Tables(serde_json::Value),
+    /// A part of the founding tables, without its runs.
+    Part(serde_json::Value),
 }
 
 /// A run.
@@ -38,6 +40,9 @@ pub(crate) struct Results {
     pub(crate) circumstances: Vec<(String, String)>,
     pub(crate) engines: Vec<Present>,
     pub(crate) missing: Vec<Missing>,
+    /// Figures of single rows that are not there.
+    #[serde(default)]
+    pub(crate) gaps: Vec<Gap>,
     pub(crate) rows: Vec<Row>,
 }
 
@@ -84,6 +89,14 @@ pub(crate) struct Missing {
     pub(crate) why: String,
 }
 
+/// A row without the figure of one engine, and why.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Gap {
+    pub(crate) row: String,
+    pub(crate) engine: String,
+    pub(crate) why: String,
+}
+
 /// A workload and what everybody did with it.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Row {
@@ -119,6 +132,29 @@ impl Results {
         self.asked
             .iter()
             .find(|line| line.workload == workload && line.ours == ours)
+    }
+
+    /// Notes what an engine did with a row in a round.
+    pub(crate) fn note(
+        &mut self,
+        (row, engine, round): (&str, &str, u64),
+        outcome: anyhow::Result<Outcome>,
+    ) {
+        let Some(row) = self.rows.iter_mut().find(|one| one.name == row) else {
+            return;
+        };
+        match outcome {
+            Ok(outcome) => match row.played.iter_mut().find(|one| one.engine == engine) {
+                Some(played) => played.rounds.push((round, outcome)),
+                None => row.played.push(Played {
+                    engine: engine.to_owned(),
+                    rounds: vec![(round, outcome)],
+                }),
+            },
+            Err(error) => row
+                .faults
+                .push(format!("{engine}, round {}: {error:#}", round + 1)),
+        }
     }
 
     /// Names of sections, in the order of their first rows.

@@ -87,6 +87,13 @@ pub(crate) trait Store: Sized + Sync {
     fn version(&self) -> String;
 }
 
+/// Work with a kind of store.
+pub(crate) trait Job {
+    type Output;
+
+    fn run<S: Store>(&self) -> anyhow::Result<Self::Output>;
+}
+
 /// A snapshot, or the latest state.
 pub(crate) trait Reader {
     /// Shows the value of a key, and tells whether there is one.

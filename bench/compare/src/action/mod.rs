@@ -15,7 +15,7 @@ mod writes;
 use std::path::PathBuf;
 
 use crate::measure::Outcome;
-use crate::store::{Setup, Store};
+use crate::store::{Job, Setup, Store};
 use crate::workload::{Action, Workload};
 use done::Done;
 
@@ -34,9 +34,11 @@ pub(crate) struct Child<'w> {
     pub(crate) copy: PathBuf,
 }
 
-impl Child<'_> {
+impl Job for Child<'_> {
+    type Output = Outcome;
+
     /// Plays the part with a kind of store.
-    pub(crate) fn play<S: Store>(&self) -> anyhow::Result<Outcome> {
+    fn run<S: Store>(&self) -> anyhow::Result<Outcome> {
         let store = S::open(&self.setup)?;
         let done = if self.prepare {
             fill::prepare(&store, self.workload)?
@@ -60,7 +62,9 @@ impl Child<'_> {
             version,
         })
     }
+}
 
+impl Child<'_> {
     fn act<S: Store>(&self, store: &S) -> anyhow::Result<Done> {
         let (workload, seed) = (self.workload, self.seed);
         match workload.action {

@@ -7,6 +7,7 @@ use anyhow::{Context as _, bail, ensure};
 use serde::Deserialize;
 
 use super::contender::Make;
+use super::patience::{self, Patience};
 use super::people;
 use super::plan::Plan;
 use super::server::{Installed, on_core};
@@ -54,6 +55,9 @@ impl Generator<'_> {
         set("--connections", question.connections.to_string());
         set("--depth", question.depth.to_string());
         set("--requests", self.plan.requests(question).to_string());
+        if question.may_end_early() {
+            set("--seconds", self.plan.patience().seconds.to_string());
+        }
         set("--seed", (self.plan.seed + round).to_string());
         if let Some(pid) = server.pid() {
             set("--server-pid", pid.to_string());
@@ -101,7 +105,15 @@ pub(super) fn start(command: &mut Command) -> anyhow::Result<Child> {
 }
 
 /// Returns the load generator's figures, if all answers were right.
-pub(super) fn answer(generator: Child, make: Make) -> anyhow::Result<Outcome> {
+/// # Errors
+/// Fails with [`patience::Late`] if the server has not answered in time, and with other errors if
+/// an answer was wrong.
+pub(super) fn answer(
+    mut generator: Child,
+    make: Make,
+    patience: Patience,
+) -> anyhow::Result<Outcome> {
+    patience::wait(&mut generator, "answered", patience.answer)?;
     let output = generator.wait_with_output()?;
     let text = String::from_utf8_lossy(&output.stdout);
     if !output.status.success() {

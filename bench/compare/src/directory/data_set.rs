@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::{accounts, people, staff};
+use super::{accounts, databases, people, staff};
 use crate::results::Half;
 
 const INDEXES: &str = "index objectClass,entryUUID,entryCSN eq\nindex uid,mail eq,pres,sub\n\
@@ -19,10 +19,13 @@ pub(crate) enum DataSet {
     Wide,
     /// The first one without indexes of entryCSN and entryUUID.
     Unstamped,
-    /// The first one with a log of changes, which ours does not have.
+    /// The first one with a log of changes.
     Logged,
     /// Accounts of a mail server, with 29 indexes.
     Accounts,
+    /// Entries of 21 attributes in several databases.
+    #[value(skip)]
+    Databases,
     /// Staff in departments: long names, several values, other distributions, many groups.
     Staff,
 }
@@ -35,6 +38,7 @@ impl DataSet {
                 people::entries(people)
             }
             DataSet::Accounts => accounts::entries(people),
+            DataSet::Databases => people + 1,
             DataSet::Staff => staff::entries(people),
         }
     }
@@ -46,6 +50,10 @@ impl DataSet {
                 people::write(people, false, out)
             }
             DataSet::Accounts => accounts::write(people, out),
+            DataSet::Databases => {
+                databases::write_top(0, out)?;
+                databases::write_people(0, people, out)
+            }
             DataSet::Wide => people::write(people, true, out),
             DataSet::Staff => staff::write(people, out),
         }
@@ -63,6 +71,7 @@ impl DataSet {
     pub(crate) fn indexes(self) -> &'static str {
         match self {
             DataSet::Accounts => accounts::INDEXES,
+            DataSet::Databases => databases::INDEXES,
             DataSet::Unstamped => UNSTAMPED,
             _ => INDEXES,
         }
@@ -81,6 +90,7 @@ impl DataSet {
             DataSet::Unstamped => "unstamped",
             DataSet::Logged => "logged",
             DataSet::Accounts => "accounts",
+            DataSet::Databases => "databases",
             DataSet::Staff => "staff",
         }
     }
@@ -93,6 +103,7 @@ impl DataSet {
             DataSet::Logged => ", a log of changes",
             DataSet::Unstamped => ", no index of entryCSN and entryUUID",
             DataSet::Accounts => ", accounts of a mail server",
+            DataSet::Databases => ", several databases",
             DataSet::Staff => ", the second data set",
         }
     }
@@ -101,7 +112,9 @@ impl DataSet {
         match self {
             DataSet::People => Half::Directory,
             DataSet::Wide => Half::Wide,
-            DataSet::Unstamped | DataSet::Logged | DataSet::Accounts => Half::Founding,
+            DataSet::Unstamped | DataSet::Logged | DataSet::Accounts | DataSet::Databases => {
+                Half::Founding
+            }
             DataSet::Staff => Half::Staff,
         }
     }

@@ -16,10 +16,12 @@ use std::process::Command;
 
 use anyhow::{Context as _, bail, ensure};
 use fulgurite_client::{Change, Client, Response, ResultCode, Scope};
+use serde::{Deserialize, Serialize};
 
 use super::callgrind::{CountedServer, Dump, PATIENCE};
 use super::contender::Contender;
 use super::data_set::DataSet;
+use super::patience::Patience;
 use super::people::{self, PASSWORD, ROOT_DN, ROOT_PASSWORD, SUFFIX};
 use super::pieces::{self, Piece};
 use super::server::{Installed, free_port};
@@ -31,6 +33,9 @@ use crate::workload::data::scattered;
 
 /// People in the directory.
 const PEOPLE: u64 = 10_000;
+
+/// Seconds that another server may take, to load and to start.
+const COUNTED_SECONDS: u64 = 60;
 
 /// Pieces of names. Each part of a count has all of them, because their costs differ.
 const PIECES: u64 = 200;
@@ -266,9 +271,9 @@ impl Question {
 }
 
 /// The price of a question to a server.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Price {
-    pub(crate) question: &'static str,
+    pub(crate) question: String,
     pub(crate) instructions: f64,
     /// Of them, those of the key/value store below the server; none if the server is one object
     /// with it.
@@ -284,7 +289,14 @@ pub(crate) fn prices(name: &str, project: &Path, memory: &Path) -> anyhow::Resul
     let folder = folders.fresh(Medium::Memory)?;
     let ldif = folder.join("people.ldif");
     people::write(PEOPLE, false, &mut BufWriter::new(File::create(&ldif)?))?;
-    let own = Installed::new(contender, project, folder.clone(), DataSet::People, PEOPLE)?;
+    let own = Installed::new(
+        contender,
+        project,
+        folder.clone(),
+        DataSet::People,
+        PEOPLE,
+        Patience::new(COUNTED_SECONDS, PEOPLE),
+    )?;
     if let Some(why) = own.missing() {
         bail!(why);
     }
@@ -307,7 +319,7 @@ pub(crate) fn prices(name: &str, project: &Path, memory: &Path) -> anyhow::Resul
             _ => None,
         };
         Ok(Price {
-            question: question.name,
+            question: question.name.to_owned(),
             instructions: question.price(fewer.total()?, more.total()?)?,
             in_store,
         })

@@ -15,13 +15,16 @@ mod callgrind;
 mod client;
 mod contender;
 mod data_set;
+mod databases;
 mod ds389;
 mod duty;
 pub(crate) mod instructions;
+mod patience;
 mod people;
 mod pieces;
 mod plan;
 mod server;
+pub(crate) mod several;
 mod slapd_conf;
 mod staff;
 mod table;
@@ -30,7 +33,9 @@ mod table;
 pub(crate) use contender::Contender;
 pub(crate) use data_set::DataSet;
 pub(crate) use instructions::{Price, prices};
+pub(crate) use patience::wait;
 pub(crate) use plan::Plan;
+pub(crate) use server::{free_port, on_core};
 
 use std::fs::File;
 use std::io::{BufWriter, Read as _};
@@ -42,11 +47,12 @@ use anyhow::{Context as _, ensure};
 
 use crate::folders::{Folders, bytes_in, copy_files};
 use crate::measure::Outcome;
-use crate::results::{Missing, Played, Present, Results, Row};
+use crate::results::{Gap, Missing, Present, Results, Row};
 use crate::workload::{Figure, Medium, Tier};
 use client::{Generator, answer, start};
 use contender::{CONTENDERS, Make, OURS, Presence, REFERENCE};
 use duty::Duty;
+use patience::Late;
 use server::{Installed, Spent};
 use table::{
     Beside, CHANGES, EVERYTHING, MEMORY, OTHER_ROWS, QUESTIONS, Question, ROWS_OF_ACCOUNTS,
@@ -82,7 +88,14 @@ pub(crate) fn run(plan: &Plan) -> anyhow::Result<Results> {
             continue;
         }
         let folder = folders.fresh(Medium::Memory)?;
-        let server = Installed::new(contender, &plan.project, folder, plan.data, plan.people)?;
+        let server = Installed::new(
+            contender,
+            &plan.project,
+            folder,
+            plan.data,
+            plan.people,
+            plan.patience(),
+        )?;
         if let Some(why) = server.missing() {
             results.missing.push(Missing {
                 title: contender.title.to_owned(),
@@ -206,24 +219,17 @@ impl Run<'_> {
     }
 
     fn note(&mut self, name: &str, engine: &str, round: u64, outcome: anyhow::Result<Outcome>) {
-        let Some(row) = self.row(name) else {
+        if let Err(error) = &outcome
+            && error.downcast_ref::<Late>().is_some()
+        {
+            self.results.gaps.push(Gap {
+                row: name.to_owned(),
+                engine: engine.to_owned(),
+                why: error.to_string(),
+            });
             return;
-        };
-        match outcome {
-            Ok(outcome) => {
-                if let Some(played) = row.played.iter_mut().find(|one| one.engine == engine) {
-                    played.rounds.push((round, outcome));
-                } else {
-                    row.played.push(Played {
-                        engine: engine.to_owned(),
-                        rounds: vec![(round, outcome)],
-                    });
-                }
-            }
-            Err(error) => row
-                .faults
-                .push(format!("{engine}, round {}: {error:#}", round + 1)),
         }
+        self.results.note((name, engine, round), outcome);
     }
 
     /// Positions of the servers, another one first each time.
@@ -270,14 +276,18 @@ impl Run<'_> {
                 self.note_plan(question);
             }
             for at in self.turns(round) {
-                self.ask(at, question, round);
+                if let Err(error) = self.ask(at, question, round) {
+                    self.leave_out(at, error)?;
+                }
             }
             let row = self.row(question.name);
             row.into_iter()
                 .for_each(|row| crate::amounts::progress(row, REFERENCE, &[OURS.to_owned()]));
         }
         for at in self.turns(round) {
-            self.end(at, round)?;
+            if let Err(error) = self.end(at, round) {
+                self.leave_out(at, error)?;
+            }
         }
         for question in QUESTIONS.iter().filter(alone) {
             if self.wants(question.name) {
@@ -335,20 +345,25 @@ impl Run<'_> {
         Ok(())
     }
 
-    fn ask(&mut self, at: usize, question: &Question, round: u64) {
+    /// Asks a server, and starts it again if it does not answer in time.
+    /// # Errors
+    /// Fails if the server does not start again.
+    fn ask(&mut self, at: usize, question: &Question, round: u64) -> anyhow::Result<()> {
         let (make, engine) = (self.servers[at].make(), self.servers[at].name());
         // Scans and searches of whole databases say nothing of a server that has none.
         let is_all = question
             .filter
             .is_none_or(|(filter, _)| filter == EVERYTHING);
-        if make == Make::Echo && (!is_all || question.beside != Beside::Nothing) {
-            return;
+        let is_empty = make == Make::Echo && (!is_all || question.beside != Beside::Nothing);
+        if is_empty || !self.plan.plays(engine, question.name) {
+            return Ok(());
         }
         let outcome = self.outcome(at, question, round);
         let (outcome, beside) = match outcome {
             Ok((outcome, beside)) => (Ok(outcome), beside),
             Err(error) => (Err(error), None),
         };
+        let is_late = matches!(&outcome, Err(error) if error.downcast_ref::<Late>().is_some());
         self.note(question.name, engine, round, outcome);
         if let Some(beside) = beside {
             let row = match question.beside {
@@ -357,6 +372,10 @@ impl Run<'_> {
             };
             self.note(row, engine, round, Ok(beside));
         }
+        if is_late {
+            self.servers[at].restart()?;
+        }
+        Ok(())
     }
 
     fn outcome(
@@ -367,13 +386,16 @@ impl Run<'_> {
     ) -> anyhow::Result<(Outcome, Option<Outcome>)> {
         let server = &self.servers[at];
         let load = self.generator();
+        let (make, patience) = (server.make(), self.plan.patience());
         let mut generator = load.command(server, question, round);
         match question.beside {
-            Beside::Nothing => return Ok((answer(start(&mut generator)?, server.make())?, None)),
+            Beside::Nothing => {
+                return Ok((answer(start(&mut generator)?, make, patience)?, None));
+            }
             Beside::FileReads => {
                 let scans = start(&mut generator)?;
                 let reads = reads_of_largest(&server.data());
-                return Ok((answer(scans, server.make())?, Some(reads?)));
+                return Ok((answer(scans, make, patience)?, Some(reads?)));
             }
             Beside::Modifies => {}
         }
@@ -388,8 +410,8 @@ impl Run<'_> {
         let mut modifies = load.command(server, &modify, round);
         let modifies = start(modifies.args(time))?;
         let searches = start(generator.args(time))?;
-        let outcome = answer(searches, server.make());
-        let beside = answer(modifies, server.make())?;
+        let outcome = answer(searches, make, patience);
+        let beside = answer(modifies, make, patience)?;
         Ok((outcome?, Some(beside)))
     }
 
@@ -427,8 +449,9 @@ impl Run<'_> {
         copy_files(&own.data(), &server.data(), medium)?;
         server.start()?;
         std::mem::swap(&mut self.servers[at], &mut server);
-        self.ask(at, question, round);
+        let asked = self.ask(at, question, round);
         std::mem::swap(&mut self.servers[at], &mut server);
+        asked?;
         server.stop()?;
         // A log may be written late, but not after the end.
         if question.duty == Duty::Logging
@@ -473,15 +496,21 @@ fn outcome_of(spent: &Spent) -> Outcome {
 }
 
 /// Names of rows, and what they are.
-pub(crate) fn rows() -> impl Iterator<Item = (&'static str, String)> {
+pub(crate) fn rows() -> impl Iterator<Item = (String, String)> {
     let whole = OTHER_ROWS.iter().map(|name| (*name, WHOLE.to_owned()));
-    whole.chain(QUESTIONS.iter().map(|question| {
+    let single = whole.chain(QUESTIONS.iter().map(|question| {
         let full = match question.tier {
             Tier::Short => "",
             Tier::Full => ", full runs only",
         };
         (question.name, format!("{}{full}", question.title))
-    }))
+    }));
+    let single = single.map(|(name, title)| (name.to_owned(), title));
+    single.chain(
+        several::rows()
+            .into_iter()
+            .map(|(name, title)| (name, format!("{title}, founding tables only"))),
+    )
 }
 
 /// Names of servers, and what they are.

@@ -6,6 +6,7 @@ use anyhow::ensure;
 
 use super::contender::{CONTENDERS, Contender, OURS, REFERENCE};
 use super::data_set::DataSet;
+use super::patience::Patience;
 use super::table::{OTHER_ROWS, QUESTIONS, Question};
 use crate::results::{Half, Results};
 use crate::targets;
@@ -25,15 +26,30 @@ pub(crate) struct Plan {
     pub(crate) scale: u64,
     /// Rows of the long run, too.
     pub(crate) full: bool,
+    /// The longest time of a question, in seconds.
+    pub(crate) limit: u64,
     /// Names of rows; none for all.
     pub(crate) only: Vec<String>,
     /// Names of servers; none for all.
     pub(crate) with: Vec<String>,
+    /// Servers that play these rows only.
+    pub(crate) partial: &'static [(&'static str, &'static [&'static str])],
     pub(crate) memory: PathBuf,
     pub(crate) disk: PathBuf,
 }
 
 impl Plan {
+    /// The limits of each step.
+    pub(super) fn patience(&self) -> Patience {
+        Patience::new(self.limit, self.people)
+    }
+
+    /// Returns true if a server plays a row.
+    pub(super) fn plays(&self, server: &str, row: &str) -> bool {
+        let mut partial = self.partial.iter().filter(|(name, _)| *name == server);
+        partial.all(|(_, rows)| rows.contains(&row))
+    }
+
     /// The requests of a question: at least one of each connection.
     pub(super) fn requests(&self, question: &Question) -> u64 {
         let least = question.requests.min(question.connections);

@@ -13,10 +13,8 @@ use super::contender::{Contender, Make};
 use super::data_set::DataSet;
 use super::ds389;
 use super::duty::Duty;
+use super::patience::{self, Patience};
 use super::slapd_conf::{LOG_FOLDER, SCHEMA, SlapdConf};
-
-/// How long a server may take for anything.
-const PATIENCE: Duration = Duration::from_secs(1800);
 
 /// The file of a server that logs operations.
 const LOG: &str = "operations.log";
@@ -39,6 +37,9 @@ pub(crate) struct Installed {
     /// Entries of the database.
     entries: u64,
     duty: Duty,
+    /// Databases of [`DataSet::Databases`].
+    databases: u64,
+    patience: Patience,
     running: Option<Child>,
 }
 
@@ -49,6 +50,7 @@ impl Installed {
         folder: PathBuf,
         data: DataSet,
         people: u64,
+        patience: Patience,
     ) -> anyhow::Result<Self> {
         Ok(Installed {
             contender,
@@ -59,6 +61,8 @@ impl Installed {
             entries: data.entries(people),
             people,
             duty: Duty::Nothing,
+            databases: 1,
+            patience,
             running: None,
         })
     }
@@ -71,9 +75,15 @@ impl Installed {
             folder,
             self.data_set,
             self.people,
+            self.patience,
         )?;
         server.duty = duty;
         Ok(server)
+    }
+
+    /// Sets the number of databases and the server's duty.
+    pub(crate) fn set_databases(&mut self, count: u64, duty: Duty) {
+        (self.databases, self.duty) = (count, duty);
     }
 
     pub(crate) fn make(&self) -> Make {
@@ -137,6 +147,11 @@ impl Installed {
         if self.make() == Make::Ds389 {
             return ds389::configure(&self.project, &self.folder, self.port, self.duty);
         }
+        if self.data_set == DataSet::Databases {
+            for database in 0..self.databases {
+                fs::create_dir_all(self.data().join(database.to_string()))?;
+            }
+        }
         if self.data_set == DataSet::Logged {
             fs::create_dir_all(self.folder.join(LOG_FOLDER))?;
         }
@@ -148,6 +163,7 @@ impl Installed {
             folder: &self.folder,
             backend: self.contender.backend,
             data_set: self.data_set,
+            databases: self.databases,
             entries: self.entries,
             durable: self.duty == Duty::Durable,
             threads: self.contender.threads,
@@ -163,30 +179,37 @@ impl Installed {
     pub(crate) fn load(&self, ldif: &Path) -> anyhow::Result<Spent> {
         let _ = fs::remove_dir_all(self.data());
         fs::create_dir_all(self.data())?;
-        let mut command = self.command("load", "slapadd");
         if self.make() == Make::Ds389 {
+            let mut command = self.command("load", "slapadd");
             let own = self.folder.join("ldif/people.ldif");
             ds389::with_access(ldif, &own)?;
             command.args(["ldif2db", "-n", "userRoot", "-D"]);
             command.arg(self.folder.join("conf")).arg("-i").arg(&own);
-            let spent = spent(&mut command);
+            let spent = self.spent(&mut command);
             fs::remove_file(own)?;
             return spent;
         }
+        self.load_database(self.data_set.suffix(), ldif)
+    }
+
+    /// Adds LDIF to the database of a suffix.
+    pub(crate) fn load_database(&self, suffix: &str, ldif: &Path) -> anyhow::Result<Spent> {
+        let mut command = self.command("load", "slapadd");
         if self.make() == Make::Fulgurite {
             command
                 .args(["--quiet", "--config"])
                 .arg(self.configuration())
+                .args(["--suffix", suffix])
                 .arg(ldif);
         } else {
             command
                 .args(["-q", "-f"])
                 .arg(self.configuration())
-                .args(["-b", self.data_set.suffix()])
+                .args(["-b", suffix])
                 .arg("-l")
                 .arg(ldif);
         }
-        let spent = spent(&mut command);
+        let spent = self.spent(&mut command);
         self.forget_regions();
         spent
     }
@@ -221,7 +244,7 @@ impl Installed {
                 .arg(self.configuration())
                 .stdout(File::create(&to)?);
         }
-        let spent = spent(&mut command)?;
+        let spent = self.spent(&mut command)?;
         let text = fs::read(&to)?;
         fs::remove_file(&to)?;
         let lines = text.split(|&byte| byte == b'\n');
@@ -248,7 +271,7 @@ impl Installed {
         }
         let begun = Instant::now();
         self.running = Some(command.spawn().context("cannot start the server")?);
-        while begun.elapsed() < Duration::from_secs(60) {
+        while begun.elapsed() < self.patience.answer {
             if self.answers() {
                 return Ok(begun.elapsed());
             }
@@ -314,6 +337,18 @@ impl Installed {
             && stream.read(&mut [0; 64]).is_ok_and(|len| len > 0)
     }
 
+    /// User and system time of the running server, of all its threads.
+    pub(crate) fn cpu(&self) -> anyhow::Result<Duration> {
+        let pid = self.pid().context("the server does not run")?;
+        let mut sum = Duration::ZERO;
+        for thread in fs::read_dir(format!("/proc/{pid}/task"))? {
+            let text = fs::read_to_string(thread?.path().join("schedstat"))?;
+            let nanoseconds = text.split_ascii_whitespace().next().unwrap_or_default();
+            sum += Duration::from_nanos(nanoseconds.parse()?);
+        }
+        Ok(sum)
+    }
+
     pub(crate) fn pid(&self) -> Option<u32> {
         self.running.as_ref().map(Child::id)
     }
@@ -336,9 +371,31 @@ impl Installed {
         Command::new("kill")
             .arg(process.id().to_string())
             .status()?;
-        process.wait()?;
+        patience::wait(&mut process, "ended", self.patience.answer)?;
         self.forget_regions();
         Ok(())
+    }
+
+    /// Ends a server that does not answer, and starts it again.
+    pub(crate) fn restart(&mut self) -> anyhow::Result<()> {
+        if let Some(mut process) = self.running.take() {
+            process.kill()?;
+            process.wait()?;
+        }
+        self.start()?;
+        Ok(())
+    }
+
+    /// Runs a command to its end.
+    fn spent(&self, command: &mut Command) -> anyhow::Result<Spent> {
+        let (begun, cpu) = (Instant::now(), cpu_of_children()?);
+        let mut process = command.spawn().context("cannot run a command")?;
+        let status = patience::wait(&mut process, "finished", self.patience.load)?;
+        ensure!(status.success(), "{:?}: {status}", command.get_program());
+        Ok(Spent {
+            wall: begun.elapsed(),
+            cpu: cpu_of_children()?.saturating_sub(cpu),
+        })
     }
 }
 
@@ -368,31 +425,9 @@ pub(crate) fn on_core(core: usize, command: &Command) -> Command {
 }
 
 /// A port that no program listens on.
-pub(super) fn free_port() -> anyhow::Result<u16> {
+pub(crate) fn free_port() -> anyhow::Result<u16> {
     let listener = TcpListener::bind(("127.0.0.1", 0)).context("no port is free")?;
     Ok(listener.local_addr()?.port())
-}
-
-/// Runs a command to its end.
-fn spent(command: &mut Command) -> anyhow::Result<Spent> {
-    let (begun, cpu) = (Instant::now(), cpu_of_children()?);
-    let mut process = command.spawn().context("cannot run a command")?;
-    loop {
-        if let Some(status) = process.try_wait()? {
-            ensure!(status.success(), "{:?}: {status}", command.get_program());
-            break;
-        }
-        if begun.elapsed() > PATIENCE {
-            process.kill()?;
-            process.wait()?;
-            bail!("{:?} does not end", command.get_program());
-        }
-        std::thread::sleep(Duration::from_millis(5));
-    }
-    Ok(Spent {
-        wall: begun.elapsed(),
-        cpu: cpu_of_children()?.saturating_sub(cpu),
-    })
 }
 
 /// CPU time of all processes that this one has waited for.

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use super::data_set::DataSet;
+use super::databases;
 use super::people::ROOT_PASSWORD;
 
 /// The file of a data set's own schema, in the server's folder.
@@ -39,6 +40,8 @@ pub(crate) struct SlapdConf<'a> {
     pub(crate) folder: &'a Path,
     pub(crate) backend: Backend,
     pub(crate) data_set: DataSet,
+    /// Databases of [`DataSet::Databases`].
+    pub(crate) databases: u64,
     /// Entries of the database, for caches.
     pub(crate) entries: u64,
     /// True if a commit is on the disk before its answer.
@@ -86,24 +89,42 @@ impl SlapdConf<'_> {
         if self.data_set == DataSet::Logged {
             self.log_of_changes(&mut out);
         }
-        let _ = writeln!(
-            out,
-            "database {name}\nsuffix \"{0}\"\nrootdn \"cn=admin,{0}\"",
-            self.data_set.suffix()
-        );
-        let _ = writeln!(out, "rootpw \"{ROOT_PASSWORD}\"\ndirectory {folder}/data");
-        match self.backend.caching() {
-            None => out.push_str("maxsize 34359738368\n"),
-            Some(caching) => self.caches(caching, &mut out),
+        if self.data_set == DataSet::Databases {
+            for database in 0..self.databases {
+                let (suffix, root_dn) = (databases::suffix(database), databases::root_dn(database));
+                self.database(
+                    (&suffix, &root_dn),
+                    &format!("{folder}/data/{database}"),
+                    &mut out,
+                );
+            }
+            return out;
         }
-        if !self.durable {
-            out.push_str("dbnosync\n");
-        }
-        out += self.data_set.indexes();
+        let suffix = self.data_set.suffix();
+        let root_dn = format!("cn=admin,{suffix}");
+        self.database((suffix, &root_dn), &format!("{folder}/data"), &mut out);
         if self.data_set == DataSet::Logged {
             let _ = writeln!(out, "overlay accesslog\nlogdb {LOG_DN}\nlogops writes");
         }
         out
+    }
+
+    /// One database, the names of its top entry and of its root, its folder.
+    fn database(&self, (suffix, root_dn): (&str, &str), folder: &str, out: &mut String) {
+        let _ = write!(
+            out,
+            "database {}\nsuffix \"{suffix}\"\nrootdn \"{root_dn}\"\nrootpw \"{ROOT_PASSWORD}\"\n\
+             directory {folder}\n",
+            self.backend.name()
+        );
+        match self.backend.caching() {
+            None => out.push_str("maxsize 34359738368\n"),
+            Some(caching) => self.caches(caching, out),
+        }
+        if !self.durable {
+            out.push_str("dbnosync\n");
+        }
+        *out += self.data_set.indexes();
     }
 
     /// A second database of the same kind, for the overlay accesslog.
@@ -156,11 +177,35 @@ mod tests {
             folder: Path::new("/f"),
             backend,
             data_set: DataSet::People,
+            databases: 1,
             entries: 5000,
             durable,
             threads: Some(4),
         };
         conf.text()
+    }
+
+    #[test]
+    fn several_databases_have_their_own_folders() {
+        let conf = SlapdConf {
+            root: Path::new("/r"),
+            folder: Path::new("/f"),
+            backend: Backend::Mdb,
+            data_set: DataSet::Databases,
+            databases: 2,
+            entries: 5000,
+            durable: true,
+            threads: None,
+        };
+        let text = conf.text();
+        assert_eq!(text.matches("\ndatabase mdb\n").count(), 2);
+        for line in [
+            "suffix \"dc=dm0000001,dc=com\"",
+            "directory /f/data/1",
+            "index uid eq",
+        ] {
+            assert!(text.contains(&format!("\n{line}\n")), "{line}: {text}");
+        }
     }
 
     #[test]

@@ -65,6 +65,15 @@ const fn ask(
     }
 }
 
+impl Question {
+    /// Returns true if fewer requests than planned are as good, because no other question and no
+    /// log depends on their number.
+    pub(crate) fn may_end_early(&self) -> bool {
+        let is_counted = matches!(self.kind, "add" | "delete") || self.duty == Duty::Logging;
+        !is_counted && self.beside != Beside::Modifies
+    }
+}
+
 /// Two filters in turn: the address of delivery, and an alias.
 const fn mail_server(name: &'static str, title: &'static str, connections: u64) -> Question {
     Question {

@@ -11,9 +11,7 @@ mod sqlite;
 
 use std::path::{Path, PathBuf};
 
-use crate::action::Child;
-use crate::measure::Outcome;
-use crate::store::Ability;
+use crate::store::{Ability, Job};
 use crate::workload::{Participants, Workload};
 
 /// An engine.
@@ -260,6 +258,11 @@ impl Engine {
         able && (workload.participants == Participants::All || self.lmdb_files)
     }
 
+    /// Returns true if several threads may write.
+    pub(crate) fn has_writers(&self) -> bool {
+        self.can.contains(&Ability::Writers)
+    }
+
     /// Its shared library, empty if it needs none.
     /// # Errors
     /// The reason for its absence.
@@ -274,28 +277,28 @@ impl Engine {
         found.ok_or_else(|| format!("there is no {first}"))
     }
 
-    /// Plays one part in this process.
-    pub(crate) fn play(&self, child: &Child<'_>) -> anyhow::Result<Outcome> {
+    /// Does some work with a store of this kind, in this process.
+    pub(crate) fn run<J: Job>(&self, job: &J) -> anyhow::Result<J::Output> {
         match self.adapter {
-            Adapter::Lmdb => child.play::<lmdb::Lmdb<lmdb::Original>>(),
-            Adapter::Mdbx => child.play::<lmdb::Lmdb<lmdb::Mdbx>>(),
-            Adapter::Fulgurite => child.play::<fulgurite::Fulgurite>(),
-            Adapter::Redb => child.play::<redb::Redb>(),
-            Adapter::RocksDb => child.play::<leveldb::LevelDb<leveldb::Rocks>>(),
-            Adapter::LevelDb => child.play::<leveldb::LevelDb<leveldb::Level>>(),
-            Adapter::Sqlite => child.play::<sqlite::Sqlite>(),
-            Adapter::Berkeley => child.play::<berkeley::Berkeley<0>>(),
-            Adapter::BerkeleyTree => child.play::<berkeley::Berkeley<WITHOUT_TRANSACTIONS>>(),
+            Adapter::Lmdb => job.run::<lmdb::Lmdb<lmdb::Original>>(),
+            Adapter::Mdbx => job.run::<lmdb::Lmdb<lmdb::Mdbx>>(),
+            Adapter::Fulgurite => job.run::<fulgurite::Fulgurite>(),
+            Adapter::Redb => job.run::<redb::Redb>(),
+            Adapter::RocksDb => job.run::<leveldb::LevelDb<leveldb::Rocks>>(),
+            Adapter::LevelDb => job.run::<leveldb::LevelDb<leveldb::Level>>(),
+            Adapter::Sqlite => job.run::<sqlite::Sqlite>(),
+            Adapter::Berkeley => job.run::<berkeley::Berkeley<0>>(),
+            Adapter::BerkeleyTree => job.run::<berkeley::Berkeley<WITHOUT_TRANSACTIONS>>(),
             Adapter::BerkeleyTreeBare => {
-                child.play::<berkeley::Berkeley<{ WITHOUT_TRANSACTIONS | BARE }>>()
+                job.run::<berkeley::Berkeley<{ WITHOUT_TRANSACTIONS | BARE }>>()
             }
             Adapter::BerkeleyHash => {
-                child.play::<berkeley::Berkeley<{ WITHOUT_TRANSACTIONS | HASH }>>()
+                job.run::<berkeley::Berkeley<{ WITHOUT_TRANSACTIONS | HASH }>>()
             }
             Adapter::BerkeleyHashBare => {
-                child.play::<berkeley::Berkeley<{ WITHOUT_TRANSACTIONS | BARE | HASH }>>()
+                job.run::<berkeley::Berkeley<{ WITHOUT_TRANSACTIONS | BARE | HASH }>>()
             }
-            Adapter::Kyoto => child.play::<kyoto::Kyoto>(),
+            Adapter::Kyoto => job.run::<kyoto::Kyoto>(),
         }
     }
 }

@@ -4,6 +4,7 @@
 //!   papers.rs    shape of a table         tables.rs       their figures, and the source of today's
 //!   mod.rs       the parts of a run       filesystems.rs  file systems for synchronous writes
 //!   today.rs     figures out of runs      page.rs         the page
+//!   part.rs      parts as files, so that a page is filled part by part
 //! ```
 //!
 //! The parts are runs of the other two halves: the same rows, engines and servers.
@@ -11,21 +12,28 @@
 mod filesystems;
 mod page;
 mod papers;
+mod part;
 mod tables;
 mod today;
 
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use anyhow::{Context as _, ensure};
 
 use crate::directory::{self, DataSet};
 use crate::engines::Engine;
+use crate::machine;
+use crate::memcache;
 use crate::report;
 use crate::results::{Half, Missing, Piece, Results};
 use crate::rounds;
 use crate::workload::{Workload, table};
 use filesystems::FILE_SYSTEMS;
-use tables::{ACCOUNTS, ENGINE, ENVIRONMENT, LOGGED, PEOPLE, TABLES, UNSTAMPED};
+use part::Part;
+use tables::{
+    ACCOUNTS, DATABASES, ENGINE, ENVIRONMENT, LOGGED, MEMCACHE, PEOPLE, TABLES, UNSTAMPED,
+};
 use today::Measured;
 
 /// The amount of work.
@@ -125,8 +133,23 @@ const SERVERS_WITH_CACHES: &[&str] = &[
     "hdb-uncached",
 ];
 const SERVERS: &[&str] = &["fulgurite", "slapd", "mdb-2.4", "hdb"];
-/// Those with a log of changes.
-const SERVERS_WITH_LOG: &[&str] = &["slapd", "mdb-2.4", "hdb"];
+/// Those that show their caches, and the rows of their tables.
+const PARTIAL: &[(&str, &[&str])] = &[
+    ("hdb-tenth", ROWS_OF_CACHES),
+    ("hdb-entries", &["uid-16", "base-16"]),
+    ("hdb-uncached", ROWS_OF_CACHES),
+];
+const ROWS_OF_CACHES: &[&str] = &[
+    "scan-first",
+    "scan",
+    "uid-1",
+    "uid-16",
+    "base-16",
+    "memory",
+    "resident",
+];
+/// Those with several databases.
+const SEVERAL: &[&str] = &["fulgurite", "slapd", "mdb-2.4"];
 /// Those whose instructions are counted.
 const COUNTED: &[&str] = &[
     "fulgurite",
@@ -140,7 +163,7 @@ const COUNTED: &[&str] = &[
 /// The other parts.
 const FILE_SYSTEM: &str = "file-systems";
 const INSTRUCTIONS: &str = "instructions";
-const PARTS: &[&str] = &[
+pub(crate) const PARTS: &[&str] = &[
     ENGINE,
     ENVIRONMENT,
     FILE_SYSTEM,
@@ -148,6 +171,8 @@ const PARTS: &[&str] = &[
     UNSTAMPED,
     LOGGED,
     ACCOUNTS,
+    DATABASES,
+    MEMCACHE,
     INSTRUCTIONS,
 ];
 
@@ -155,6 +180,14 @@ impl Size {
     /// Divides records and requests.
     fn scale(self) -> u64 {
         if self == Size::Tiny { 1000 } else { 1 }
+    }
+
+    /// The longest time of a question to a server, in seconds.
+    fn limit(self) -> u64 {
+        match self {
+            Size::Tiny | Size::Short => 20,
+            Size::Full => 120,
+        }
     }
 
     fn people(self) -> u64 {
@@ -166,10 +199,11 @@ impl Size {
     }
 }
 
-/// Runs the plan, and writes page and figures.
+/// Runs the plan, and writes page and figures. Parts of an earlier run stay, if this one does not
+/// name them.
 /// # Errors
 /// Folders that cannot be made; wrong answers and failed parts, after everything is written.
-pub(crate) fn run(plan: &Plan, circumstances: &[(String, String)]) -> anyhow::Result<()> {
+pub(crate) fn run(plan: &Plan) -> anyhow::Result<()> {
     for name in &plan.only {
         ensure!(
             PARTS.contains(&name.as_str()),
@@ -180,31 +214,31 @@ pub(crate) fn run(plan: &Plan, circumstances: &[(String, String)]) -> anyhow::Re
     std::fs::create_dir_all(&plan.out)?;
     let mut measured = Measured {
         code: code(&plan.project),
-        ..Measured::default()
+        parts: part::read(&plan.out, PARTS)?,
     };
-    for (position, part) in PARTS.iter().enumerate() {
-        if plan.only.is_empty() || plan.only.iter().any(|only| only == part) {
-            eprintln!(
-                "founding tables, part {} of {}: {part}",
-                position + 1,
-                PARTS.len()
-            );
-            if let Err(error) = plan.part(part, &mut measured) {
-                eprintln!("    {error:#}");
-                measured.faults.push(format!("part {part}: {error:#}"));
-            }
+    let mut faults = 0;
+    for (position, name) in PARTS.iter().enumerate() {
+        if !plan.only.is_empty() && !plan.only.iter().any(|only| only == name) {
+            continue;
         }
+        let count = PARTS.len();
+        eprintln!("founding tables, part {} of {count}: {name}", position + 1);
+        let earlier = measured.parts.iter().position(|part| part.name == *name);
+        let earlier = earlier.map(|at| measured.parts.remove(at));
+        earlier.into_iter().for_each(|part| part.remove(&plan.out));
+        let part = plan.whole_part(name)?;
+        faults += part.faults.len();
+        let is_before = |one: &Part| PARTS.iter().take(position).any(|name| one.name == *name);
+        let at = measured.parts.iter().filter(|one| is_before(one)).count();
+        measured.parts.insert(at, part);
+        // A run that is ended early has the page of its parts.
+        plan.write(&measured)?;
     }
-    let page = page::markdown(circumstances, &measured, plan.size.scale());
-    std::fs::write(plan.out.join("founding-tables.md"), page)?;
-    let tables = serde_json::to_value(page::fill(&measured))?;
-    report::store_piece(&Piece::Tables(tables), &plan.out)?;
     println!(
         "{}/founding-tables.md has {} tables",
         plan.out.display(),
         TABLES.len()
     );
-    let faults = measured.faults.len();
     ensure!(
         faults == 0,
         "{faults} faults, listed on the page: a figure of wrong answers is none"
@@ -213,63 +247,87 @@ pub(crate) fn run(plan: &Plan, circumstances: &[(String, String)]) -> anyhow::Re
 }
 
 impl Plan {
-    fn part(&self, part: &str, measured: &mut Measured) -> anyhow::Result<()> {
+    /// Runs a part, and writes its files.
+    fn whole_part(&self, name: &str) -> anyhow::Result<Part> {
+        let circumstances = machine::circumstances(&self.project, &self.memory, &self.disk);
+        let mut part = Part::new(name, self.size.scale(), &circumstances);
+        let begun = Instant::now();
+        if let Err(error) = self.part(name, &mut part) {
+            eprintln!("    {error:#}");
+            part.faults.push(format!("{error:#}"));
+        }
+        part.seconds = begun.elapsed().as_secs();
+        eprintln!("    {name} took {} s", part.seconds);
+        part.store(&self.out)?;
+        Ok(part)
+    }
+
+    fn write(&self, measured: &Measured) -> anyhow::Result<()> {
+        let page = page::markdown(measured);
+        std::fs::write(self.out.join("founding-tables.md"), page)?;
+        let tables = serde_json::to_value(page::fill(measured))?;
+        report::store_piece(&Piece::Tables(tables), &self.out)?;
+        Ok(())
+    }
+
+    fn part(&self, name: &str, part: &mut Part) -> anyhow::Result<()> {
         let people = self.people.unwrap_or(self.size.people());
-        match part {
-            ENGINE => {
-                let results = self.engines(ROWS_OF_ENGINE, ENGINES, &self.disk)?;
-                self.keep(part, results, measured)
-            }
-            ENVIRONMENT => {
-                let results = self.engines(&["get"], ENVIRONMENTS, &self.disk)?;
-                self.keep(part, results, measured)
-            }
-            FILE_SYSTEM => self.file_systems(measured),
+        let results = match name {
+            ENGINE => self.engines(ROWS_OF_ENGINE, ENGINES, &self.disk)?,
+            ENVIRONMENT => self.engines(&["get"], ENVIRONMENTS, &self.disk)?,
+            FILE_SYSTEM => return self.file_systems(part),
             PEOPLE => {
                 let rows = (ROWS_OF_PEOPLE, SERVERS_WITH_CACHES);
-                let results = self.directory(DataSet::People, people, rows)?;
-                self.keep(part, results, measured)
+                self.directory(DataSet::People, people, rows)?
             }
             UNSTAMPED => {
                 let rows = (["modify"].as_slice(), SERVERS);
-                let results = self.directory(DataSet::Unstamped, people.div_ceil(5), rows)?;
-                self.keep(part, results, measured)
+                self.directory(DataSet::Unstamped, people.div_ceil(5), rows)?
             }
             LOGGED => {
-                let rows = (["modify"].as_slice(), SERVERS_WITH_LOG);
-                let results = self.directory(DataSet::Logged, people.div_ceil(5), rows)?;
-                self.keep(part, results, measured)
+                let rows = (["modify"].as_slice(), SERVERS);
+                self.directory(DataSet::Logged, people.div_ceil(5), rows)?
             }
             ACCOUNTS => {
                 let rows = (ROWS_OF_ACCOUNTS, SERVERS);
-                let results = self.directory(DataSet::Accounts, people, rows)?;
-                self.keep(part, results, measured)
+                self.directory(DataSet::Accounts, people, rows)?
             }
+            DATABASES => {
+                // Six times a fifth of the people.
+                let people = people.div_ceil(5) * 6;
+                directory::several::run(&self.plan_of(DataSet::Databases, people, &[], SEVERAL))?
+            }
+            MEMCACHE => memcache::run(&memcache::Plan {
+                project: self.project.clone(),
+                rounds: self.rounds,
+                scale: self.size.scale(),
+                seed: self.seed,
+                memory: self.memory.clone(),
+            })?,
             _ => {
-                self.instructions(measured);
-                Ok(())
+                self.instructions(part);
+                return Ok(());
             }
-        }
+        };
+        self.keep(name, results, part)
     }
 
-    /// Stores a part's results and notes its faults.
-    fn keep(
-        &self,
-        part: &str,
-        mut results: Results,
-        measured: &mut Measured,
-    ) -> anyhow::Result<()> {
+    /// Stores the results of a run, and notes its faults.
+    fn keep(&self, name: &str, mut results: Results, part: &mut Part) -> anyhow::Result<()> {
         for row in &results.rows {
             let faults = row.faults.iter();
-            let faults = faults.map(|fault| format!("part {part}, {}: {fault}", row.name));
-            measured.faults.extend(faults);
+            let faults = faults.map(|fault| format!("{name}, {}: {fault}", row.name));
+            part.faults.extend(faults);
         }
-        results.stem = format!("founding-{part}");
+        results.stem = part::stem(name);
         results.half = Half::Founding;
+        let circumstances = part.circumstances.iter().cloned();
+        results.circumstances.splice(0..0, circumstances);
         let piece = Piece::Run(results);
         report::store_piece(&piece, &self.out)?;
         if let Piece::Run(results) = piece {
-            measured.runs.push((part.to_owned(), results));
+            part.runs.push(name.to_owned());
+            part.results.push(results);
         }
         Ok(())
     }
@@ -297,15 +355,15 @@ impl Plan {
         })
     }
 
-    fn file_systems(&self, measured: &mut Measured) -> anyhow::Result<()> {
+    fn file_systems(&self, part: &mut Part) -> anyhow::Result<()> {
         for one in FILE_SYSTEMS {
             match one.mount(&self.memory, &self.disk) {
                 Ok(mounted) => {
                     let results =
                         self.engines(&["sync-fill-scattered"], ENGINES, &mounted.folder)?;
-                    self.keep(one.name, results, measured)?;
+                    self.keep(one.name, results, part)?;
                 }
-                Err(why) => measured.missing.push(Missing {
+                Err(why) => part.missing.push(Missing {
                     title: format!("file system {}", one.name),
                     why,
                 }),
@@ -320,8 +378,18 @@ impl Plan {
         people: u64,
         (rows, servers): (&[&str], &[&str]),
     ) -> anyhow::Result<Results> {
+        directory::run(&self.plan_of(data, people, rows, servers))
+    }
+
+    fn plan_of(
+        &self,
+        data: DataSet,
+        people: u64,
+        rows: &[&str],
+        servers: &[&str],
+    ) -> directory::Plan {
         let owned = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
-        directory::run(&directory::Plan {
+        directory::Plan {
             project: self.project.clone(),
             people,
             data,
@@ -329,14 +397,16 @@ impl Plan {
             rounds: self.rounds,
             scale: self.size.scale().min(100),
             full: true,
+            limit: self.size.limit(),
+            partial: PARTIAL,
             only: owned(rows),
             with: owned(servers),
             memory: self.memory.clone(),
             disk: self.disk.clone(),
-        })
+        }
     }
 
-    fn instructions(&self, measured: &mut Measured) {
+    fn instructions(&self, part: &mut Part) {
         for &server in COUNTED {
             let prices = if crate::count::can_count() {
                 directory::prices(server, &self.project, &self.memory)
@@ -346,11 +416,11 @@ impl Plan {
             match prices.with_context(|| format!("instructions of {server}")) {
                 Ok(prices) => {
                     let prices = prices.into_iter().map(|price| (server.to_owned(), price));
-                    measured.prices.extend(prices);
+                    part.prices.extend(prices);
                 }
                 Err(error) => {
                     eprintln!("    {error:#}");
-                    measured.missing.push(Missing {
+                    part.missing.push(Missing {
                         title: format!("instructions of {server}"),
                         why: format!("{:#}", error.root_cause()),
                     });
@@ -379,6 +449,9 @@ mod tests {
 
     #[test]
     fn every_figure_of_today_is_measured() {
+        let names = directory::several::rows();
+        let databases: Vec<&str> = names.iter().map(|(name, _)| name.as_str()).collect();
+        let memcache: Vec<&str> = memcache::ROWS.iter().map(|(name, _)| *name).collect();
         let rows_of = |part: &str| -> &[&str] {
             match part {
                 ENGINE => ROWS_OF_ENGINE,
@@ -386,25 +459,21 @@ mod tests {
                 PEOPLE => ROWS_OF_PEOPLE,
                 ACCOUNTS => ROWS_OF_ACCOUNTS,
                 UNSTAMPED | LOGGED => &["modify"],
+                DATABASES => &databases,
+                MEMCACHE => &memcache,
                 name if FILE_SYSTEMS.iter().any(|one| one.name == name) => &["sync-fill-scattered"],
                 _ => &[],
             }
         };
         for line in TABLES.iter().flat_map(|table| table.lines) {
-            let wanted: Vec<(&str, &str)> = match line.today {
-                Today::Row(part, row) | Today::Clock(part, row) | Today::Files(part, row) => {
-                    vec![(part, row)]
-                }
-                Today::Quotient(part, row, other) | Today::RateQuotient(part, row, other) => {
-                    vec![(part, row), (part, other)]
-                }
-                Today::BestRate(part, rows) | Today::BestClients(part, rows) => {
-                    let first = rows_of(part).iter().find(|row| row.starts_with(rows));
-                    vec![(part, first.copied().unwrap_or(rows))]
-                }
-                _ => Vec::new(),
+            let Some((part, rows)) = line.today.rows() else {
+                continue;
             };
-            for (part, row) in wanted {
+            // Of a ramp the beginning of names is known.
+            let is_ramp = matches!(line.today, Today::BestRate(..) | Today::BestClients(..));
+            for row in rows {
+                let first = rows_of(part).iter().find(|one| one.starts_with(row));
+                let row = first.copied().filter(|_| is_ramp).unwrap_or(row);
                 // Every run of a directory has its load.
                 let is_there = row == "load" || rows_of(part).contains(&row);
                 assert!(is_there, "{part} {row}");
@@ -417,7 +486,10 @@ mod tests {
         for contender in TABLES.iter().flat_map(|table| table.contenders) {
             let name = contender.name;
             let is_known = Engine::named(name).is_some() || Contender::named(name).is_some();
-            assert!(name.is_empty() || is_known, "{name}");
+            assert!(
+                name.is_empty() || name == memcache::MEMCACHED || is_known,
+                "{name}"
+            );
         }
     }
 }

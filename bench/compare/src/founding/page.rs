@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use serde::Serialize;
 
 use super::papers::{Table, Unit};
+use super::part::Part;
 use super::tables::TABLES;
 use super::today::Measured;
 use crate::amounts::{bytes_text, time};
@@ -31,6 +32,8 @@ pub(crate) struct Cell {
     pub(crate) unit: Unit,
     pub(crate) theirs: Option<f64>,
     pub(crate) today: Option<f64>,
+    /// Why there is no figure of today.
+    pub(crate) gap: Option<String>,
     /// How many times better the first contender is, in their figures and in today's.
     pub(crate) ratio_theirs: Option<f64>,
     pub(crate) ratio_today: Option<f64>,
@@ -56,7 +59,8 @@ fn filled(table: &Table, measured: &Measured) -> Filled {
         let ours_today = ours.and_then(|ours| today_of(ours.name));
         for (position, contender) in table.contenders.iter().enumerate() {
             let (theirs, today) = (line.theirs_of(position), today_of(contender.name));
-            if theirs.is_none() && today.is_none() {
+            let gap = measured.gap(line.today, contender.name);
+            if theirs.is_none() && today.is_none() && gap.is_none() {
                 continue;
             }
             let better = |one: Option<f64>, other: Option<f64>| line.unit.better(one?, other?);
@@ -69,6 +73,7 @@ fn filled(table: &Table, measured: &Measured) -> Filled {
                 unit: line.unit,
                 theirs,
                 today,
+                gap: gap.filter(|_| today.is_none()).map(str::to_owned),
                 ratio_theirs: better(line.theirs_of(0), theirs).filter(|_| !is_first),
                 ratio_today: better(first_today, today).filter(|_| !is_first),
                 ratio_ours: better(ours_today, today).filter(|_| !is_ours),
@@ -84,11 +89,7 @@ fn filled(table: &Table, measured: &Measured) -> Filled {
 }
 
 /// The page as Markdown.
-pub(crate) fn markdown(
-    circumstances: &[(String, String)],
-    measured: &Measured,
-    scale: u64,
-) -> String {
+pub(crate) fn markdown(measured: &Measured) -> String {
     let mut out = String::from(
         "# The founding tables\n\n\
          This page repeats the measurements of the project's founding papers. `make bench-seeds` makes it.\n\n\
@@ -99,29 +100,25 @@ pub(crate) fn markdown(
          contender of a table. A ratio of 2 means that it is twice as fast, or half as large, as the contender of the line. \
          \"Ours\" is the same ratio for Fulgurite.\n\n\
          The engines run in turn, each in a new process. A directory server has one core, the load generator \
-         another. Rates of a directory count the server's CPU time, unless a table says otherwise.\n\n",
+         another. Rates of a directory count the server's CPU time, unless a table says otherwise.\n\n\
+         Each part was run at its own time; every table tells when. A load above 1 has disturbed the rates of two \
+         cores, most of all those on the clock.\n\n",
     );
-    if scale > 1 {
-        let _ = writeln!(
-            out,
-            "**All sizes were divided by {scale}: this run tries the bench, and shows nothing.**\n"
-        );
-    }
-    for (name, text) in circumstances {
-        let _ = writeln!(out, "- {name}: {text}");
-    }
+    parts_table(measured, &mut out);
     about_runs(measured, &mut out);
-    for missing in &measured.missing {
-        let _ = writeln!(out, "- missing: {}: {}", missing.title, missing.why);
-    }
     for (table, filled) in TABLES.iter().zip(fill(measured)) {
-        table_text(table, &filled, &mut out);
+        table_text(table, &filled, measured, &mut out);
     }
-    if !measured.faults.is_empty() {
-        out.push_str("\n## Faults\n\n");
-        for fault in &measured.faults {
-            let _ = writeln!(out, "- {fault}");
+    let faults = measured.parts.iter().flat_map(|part| {
+        let faults = part.faults.iter();
+        faults.map(|fault| format!("part {}: {fault}", part.name))
+    });
+    for (number, fault) in faults.enumerate() {
+        if number == 0 {
+            out.push_str("\n## Faults\n\n");
         }
+        let words: Vec<&str> = fault.split_whitespace().collect();
+        let _ = writeln!(out, "- {}", words.join(" "));
     }
     out.lines().map(wrapped).collect()
 }
@@ -147,17 +144,84 @@ fn wrapped(line: &str) -> String {
     out + "\n"
 }
 
-/// Sizes of the runs, versions and settings, and what is missing; each once.
+/// The parts: when, of which state of the project, at which load, how long.
+fn parts_table(measured: &Measured, out: &mut String) {
+    out.push_str(
+        "| part | day | project | load when begun | people | seconds |\n\
+         | --- | --- | --- | --- | --- | --- |\n",
+    );
+    for part in &measured.parts {
+        let people = part.results.iter().map(|run| run.people).max();
+        let people = people.filter(|&people| people > 0);
+        let _ = writeln!(
+            out,
+            "| {} | {} | {} | {} | {} | {} |",
+            part.name,
+            part.circumstance("day"),
+            part.circumstance("project"),
+            part.circumstance("load when begun"),
+            people.map_or(String::new(), |people| with_commas(people as f64)),
+            Some(part.seconds)
+                .filter(|&seconds| seconds > 0)
+                .map_or(String::new(), |seconds| seconds.to_string()),
+        );
+    }
+    out.push('\n');
+    for part in measured.parts.iter().filter(|part| part.scale > 1) {
+        let _ = writeln!(
+            out,
+            "**Part {}: all sizes were divided by {}. It tries the bench, and shows nothing.**\n",
+            part.name, part.scale
+        );
+    }
+}
+
+/// The origin of a table's figures: one sentence for each part.
+fn origins(table: &Table, measured: &Measured) -> String {
+    let mut parts: Vec<&Part> = Vec::new();
+    for part in table
+        .lines
+        .iter()
+        .filter_map(|line| measured.part_of(line.today))
+    {
+        if !parts.iter().any(|other| other.name == part.name) {
+            parts.push(part);
+        }
+    }
+    let sentences = parts.iter().map(|part| {
+        format!(
+            "Part {}: {}, project {}, load {}, {}.",
+            part.name,
+            part.circumstance("day"),
+            part.circumstance("project"),
+            part.circumstance("load when begun"),
+            part.circumstance("machine"),
+        )
+    });
+    sentences.collect::<Vec<_>>().join(" ")
+}
+
+/// Machines, versions and settings, and what is missing; each once.
 fn about_runs(measured: &Measured, out: &mut String) {
     let mut lines: Vec<String> = Vec::new();
-    for (part, run) in measured.runs.iter().filter(|(_, run)| run.people > 0) {
-        lines.push(format!("part {part}: {} people", run.people));
+    for part in &measured.parts {
+        for name in [
+            "machine",
+            "memory for stores",
+            "disk for stores",
+            "compiler",
+            "command",
+        ] {
+            lines.push(format!("{name}: {}", part.circumstance(name)));
+        }
     }
-    for one in measured.runs.iter().flat_map(|(_, run)| &run.engines) {
+    let runs = || measured.parts.iter().flat_map(|part| &part.results);
+    for one in runs().flat_map(|run| &run.engines) {
         lines.push(format!("{} ({}): {}", one.title, one.version, one.tuning));
     }
-    let missing = measured.runs.iter().flat_map(|(_, run)| &run.missing);
-    for one in missing.chain(&measured.missing) {
+    let missing = runs().flat_map(|run| &run.missing);
+    let of_parts = measured.parts.iter().flat_map(|part| &part.missing);
+    for one in missing.chain(of_parts) {
         lines.push(format!("missing: {}: {}", one.title, one.why));
     }
     for (index, line) in lines.iter().enumerate() {
@@ -167,7 +231,7 @@ fn about_runs(measured: &Measured, out: &mut String) {
     }
 }
 
-fn table_text(table: &Table, filled: &Filled, out: &mut String) {
+fn table_text(table: &Table, filled: &Filled, measured: &Measured, out: &mut String) {
     let _ = writeln!(
         out,
         "\n## {} {}\n\nTheirs: {}",
@@ -175,6 +239,10 @@ fn table_text(table: &Table, filled: &Filled, out: &mut String) {
     );
     if !table.today.is_empty() {
         let _ = writeln!(out, "\nToday: {}", table.today);
+    }
+    let origins = origins(table, measured);
+    if !origins.is_empty() {
+        let _ = writeln!(out, "\n{origins}");
     }
     if !filled.cells.is_empty() {
         out.push_str(
@@ -190,6 +258,7 @@ fn table_text(table: &Table, filled: &Filled, out: &mut String) {
             figure.map_or("-".to_owned(), |figure| figure_text(cell.unit, figure))
         };
         let today = match cell.unit {
+            _ if cell.gap.is_some() => cell.gap.clone().unwrap_or_default(),
             Unit::Multiple => cell.today.map_or("-".to_owned(), bytes_text),
             _ => figure(cell.today),
         };
@@ -252,7 +321,7 @@ fn with_commas(number: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::results::{Results, Row};
+    use crate::results::Row;
 
     #[test]
     fn figures_are_readable() {
@@ -282,15 +351,7 @@ mod tests {
                 .with("hdb", &[(0, 300)])
                 .with("fulgurite", &[(0, 50)]),
         ];
-        let run = Results {
-            rows,
-            ..Results::default()
-        };
-        let measured = Measured {
-            runs: vec![("people".to_owned(), run)],
-            ..Measured::default()
-        };
-        let text = markdown(&[], &measured, 1);
+        let text = markdown(&Measured::of_run("people", rows));
         assert!(
             text.contains(
                 "|  | back-hdb, all cached | 67,456/s | 33,333,333/s | 1.77 | 3.00 | 6.00 |"
@@ -299,6 +360,10 @@ mod tests {
         );
         assert!(
             text.contains("|  | Fulgurite | - | 200,000,000/s |  | 0.50 |  |"),
+            "{text}"
+        );
+        assert!(
+            text.contains("\nPart people: a day, project unknown, load"),
             "{text}"
         );
         let (_, last) = text.split_once("## F19").expect("F19");

@@ -80,11 +80,30 @@ pub(crate) enum Today {
     /// The best rate on the clock of all rows that begin so, and the clients of that row.
     BestRate(&'static str, &'static str),
     BestClients(&'static str, &'static str),
+    /// The longest time of an operation.
+    Longest(&'static str, &'static str),
     /// Code and constants of the library.
     Code,
     /// Instructions of a question, and the store's share of them.
     Instructions(&'static str),
     StoreShare(&'static str),
+}
+
+impl Today {
+    /// Returns the run and the rows that the figure is of, if it is of rows that are known.
+    pub(crate) fn rows(self) -> Option<(&'static str, Vec<&'static str>)> {
+        match self {
+            Today::Row(run, row)
+            | Today::Clock(run, row)
+            | Today::Files(run, row)
+            | Today::Longest(run, row) => Some((run, vec![row])),
+            Today::Quotient(run, row, other) | Today::RateQuotient(run, row, other) => {
+                Some((run, vec![row, other]))
+            }
+            Today::BestRate(run, rows) | Today::BestClients(run, rows) => Some((run, vec![rows])),
+            Today::NotRun | Today::Code | Today::Instructions(_) | Today::StoreShare(_) => None,
+        }
+    }
 }
 
 impl Unit {

@@ -1,30 +1,24 @@
 //! Today's figures: runs of the two halves, prices in instructions, sizes of libraries.
 
 use super::papers::{Today, Unit};
-use crate::directory::Price;
+use super::part::Part;
 use crate::measure::Middle;
-use crate::results::{Missing, Results, Row};
+use crate::results::{Gap, Results, Row};
 
 /// All that was measured.
 #[derive(Debug, Default)]
 pub(crate) struct Measured {
-    /// Runs, by the name of their part.
-    pub(crate) runs: Vec<(String, Results)>,
-    /// Instructions of questions, by server.
-    pub(crate) prices: Vec<(String, Price)>,
+    /// In the order of the parts.
+    pub(crate) parts: Vec<Part>,
     /// Code and constants of libraries, by engine.
     pub(crate) code: Vec<(String, u64)>,
-    /// Parts and contenders that are not there.
-    pub(crate) missing: Vec<Missing>,
-    /// Wrong answers, and parts that failed.
-    pub(crate) faults: Vec<String>,
 }
 
 impl Measured {
     /// The figure of a contender, if it was measured.
     pub(crate) fn figure(&self, today: Today, unit: Unit, name: &str) -> Option<f64> {
         let price = |question: &str| {
-            let prices = self.prices.iter();
+            let prices = self.parts.iter().flat_map(|part| &part.prices);
             let mut own = prices.filter(|(server, _)| server == name);
             own.find(|(_, price)| price.question == question)
         };
@@ -56,6 +50,12 @@ impl Measured {
                 let (row, _) = self.best(part, rows, name)?;
                 row.strip_prefix(rows)?.parse().ok()
             }
+            Today::Longest(part, row) => {
+                let rounds = &self.row(part, row)?.of(name)?.rounds;
+                let longest = rounds.iter().filter_map(|(_, one)| one.latencies);
+                let longest = longest.map(|one| one.max_ns).max()?;
+                Some(in_unit(unit, longest as f64))
+            }
             Today::Code => {
                 let found = self.code.iter().find(|(engine, _)| engine == name);
                 found.map(|(_, bytes)| *bytes as f64)
@@ -68,14 +68,37 @@ impl Measured {
         }
     }
 
-    fn row(&self, part: &str, row: &str) -> Option<&Row> {
-        let (_, run) = self.runs.iter().find(|(name, _)| name == part)?;
-        run.rows.iter().find(|one| one.name == row)
+    /// The reason why a figure is not there, if the run has one.
+    pub(crate) fn gap(&self, today: Today, name: &str) -> Option<&str> {
+        let (run, rows) = today.rows()?;
+        let gaps = self.run(run)?.gaps.iter();
+        let mut own = gaps.filter(|gap| gap.engine == name);
+        let is_meant = |gap: &&Gap| rows.iter().any(|row| gap.row == *row);
+        own.find(is_meant).map(|gap| gap.why.as_str())
+    }
+
+    /// The part that a figure is of, if it was run.
+    pub(crate) fn part_of(&self, today: Today) -> Option<&Part> {
+        let run = match today {
+            Today::Instructions(_) | Today::StoreShare(_) => {
+                return self.parts.iter().find(|part| !part.prices.is_empty());
+            }
+            _ => today.rows()?.0,
+        };
+        self.parts.iter().find(|part| part.run(run).is_some())
+    }
+
+    fn run(&self, name: &str) -> Option<&Results> {
+        self.parts.iter().find_map(|part| part.run(name))
+    }
+
+    fn row(&self, run: &str, row: &str) -> Option<&Row> {
+        self.run(run)?.rows.iter().find(|one| one.name == row)
     }
 
     /// The row with the least time on the clock, of those that begin so.
     fn best(&self, part: &str, rows: &str, name: &str) -> Option<(&str, f64)> {
-        let (_, run) = self.runs.iter().find(|(name, _)| name == part)?;
+        let run = self.run(part)?;
         let rows = run.rows.iter().filter(|row| row.name.starts_with(rows));
         let times = rows.filter_map(|row| Some((row.name.as_str(), clock(row, name)?)));
         times.min_by(|(_, one), (_, other)| one.total_cmp(other))
@@ -101,18 +124,43 @@ fn in_unit(unit: Unit, amount: f64) -> f64 {
 }
 
 #[cfg(test)]
+impl Measured {
+    /// One run of a part of the same name, for tests.
+    pub(crate) fn of_run(name: &str, rows: Vec<Row>) -> Measured {
+        let mut part = Part::new(name, 1, &[("day".to_owned(), "a day".to_owned())]);
+        part.runs.push(name.to_owned());
+        part.results.push(Results {
+            rows,
+            ..Results::default()
+        });
+        Measured {
+            parts: vec![part],
+            ..Measured::default()
+        }
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
 
     fn measured(rows: Vec<Row>) -> Measured {
-        let run = Results {
-            rows,
-            ..Results::default()
+        Measured::of_run("people", rows)
+    }
+
+    #[test]
+    fn gaps_have_their_reason() {
+        let mut measured = measured(vec![Row::empty("uid")]);
+        let gap = Gap {
+            row: "uid".to_owned(),
+            engine: "hdb".to_owned(),
+            why: "not answered within 60 s".to_owned(),
         };
-        Measured {
-            runs: vec![("people".to_owned(), run)],
-            ..Measured::default()
-        }
+        measured.parts[0].results[0].gaps.push(gap);
+        let row = Today::Row("people", "uid");
+        assert_eq!(measured.gap(row, "hdb"), Some("not answered within 60 s"));
+        assert_eq!(measured.gap(row, "mdb-2.4"), None);
+        assert_eq!(measured.gap(Today::Row("people", "scan"), "hdb"), None);
     }
 
     #[test]

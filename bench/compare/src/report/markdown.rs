@@ -54,6 +54,10 @@ fn circumstances(results: &Results, out: &mut String) {
     for missing in &results.missing {
         let _ = writeln!(out, "- missing: {}: {}", missing.title, missing.why);
     }
+    for gap in &results.gaps {
+        let title = results.title_of(&gap.engine);
+        let _ = writeln!(out, "- no figure: {title}, {}: {}", gap.row, gap.why);
+    }
 }
 
 fn ratio_cells(ratio: Middle) -> String {

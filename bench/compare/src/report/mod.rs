@@ -33,6 +33,7 @@ pub(crate) fn store_piece(piece: &Piece, folder: &Path) -> anyhow::Result<String
         Piece::Shared(lines) => ("shared", machine::shared(lines)),
         // Their page is Markdown already.
         Piece::Tables(_) => ("founding-tables", String::new()),
+        Piece::Part(part) => (part["stem"].as_str().unwrap_or("part"), String::new()),
     };
     if !tables.is_empty() {
         std::fs::write(folder.join(format!("{stem}.md")), &tables)?;
@@ -92,6 +93,13 @@ pub(crate) fn list(workloads: &[Workload]) {
     println!();
     for (name, about) in crate::directory::rows() {
         println!("{name:24} directory: {about}");
+    }
+    for (name, about) in crate::memcache::ROWS {
+        println!("{name:24} {about}, founding tables only");
+    }
+    println!();
+    for part in crate::founding::PARTS {
+        println!("{part:24} part of the founding tables");
     }
     println!();
     for engine in ENGINES {

@@ -33,7 +33,7 @@ pub(super) fn read(folder: &Path) -> anyhow::Result<Everything> {
             Piece::Limits(limits) => everything.limits = Some(limits),
             Piece::Shared(lines) => everything.shared = lines,
             // Their page is Markdown already.
-            Piece::Tables(_) => {}
+            Piece::Tables(_) | Piece::Part(_) => {}
         }
     }
     ensure!(
