@@ -81,7 +81,10 @@ const READS: [Operation; 3] = [
 pub(crate) fn rows() -> Vec<(String, String)> {
     let mut rows = Vec::new();
     for count in COUNTS {
-        let databases = format!("{count} databases");
+        let databases = match count {
+            1 => "one database".to_owned(),
+            count => format!("{count} databases"),
+        };
         let mut operations = READS.to_vec();
         operations.push(MODIFY);
         operations.extend((count == SIX).then_some(ADD));
