@@ -88,7 +88,8 @@ enum Task {
         #[arg(long, default_value = "build/bench")]
         out: PathBuf,
     },
-    /// Makes one report of everything that was measured: report.md and report.html.
+    /// Makes one report of everything that was measured: report.md and report.html. The page of the
+    /// founding tables is made again, if the folder has parts of it.
     Report {
         /// The folder that has the runs' JSON, and gets the report.
         #[arg(default_value = "build/bench")]
@@ -296,7 +297,13 @@ fn main() -> anyhow::Result<()> {
         }
         Task::Limits { memory, disk, out } => measure_limits(&memory, &disk, &out),
         Task::Shared { ours, check, out } => count_shared(ours, check, &out),
-        Task::Report { folder, summary } => report::whole(&folder, summary),
+        Task::Report { folder, summary } => {
+            report::whole(&folder, summary)?;
+            if summary {
+                return Ok(());
+            }
+            founding::rewrite(&std::env::current_dir()?, &folder)
+        }
         Task::Play(arguments) => play(arguments),
         Task::Memcache(arguments) => serve_memcache(arguments),
     }

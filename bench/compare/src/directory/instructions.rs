@@ -293,8 +293,7 @@ pub(crate) fn prices(name: &str, project: &Path, memory: &Path) -> anyhow::Resul
         contender,
         project,
         folder.clone(),
-        DataSet::People,
-        PEOPLE,
+        (DataSet::People, PEOPLE),
         Patience::new(COUNTED_SECONDS, PEOPLE),
     )?;
     if let Some(why) = own.missing() {

@@ -92,8 +92,7 @@ pub(crate) fn run(plan: &Plan) -> anyhow::Result<Results> {
             contender,
             &plan.project,
             folder,
-            plan.data,
-            plan.people,
+            (plan.data, plan.people),
             plan.patience(),
         )?;
         if let Some(why) = server.missing() {

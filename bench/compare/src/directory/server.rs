@@ -48,8 +48,7 @@ impl Installed {
         contender: &'static Contender,
         project: &Path,
         folder: PathBuf,
-        data: DataSet,
-        people: u64,
+        (data, people): (DataSet, u64),
         patience: Patience,
     ) -> anyhow::Result<Self> {
         Ok(Installed {
@@ -73,8 +72,7 @@ impl Installed {
             self.contender,
             &self.project,
             folder,
-            self.data_set,
-            self.people,
+            (self.data_set, self.people),
             self.patience,
         )?;
         server.duty = duty;

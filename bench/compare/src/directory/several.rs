@@ -205,8 +205,7 @@ impl Run<'_> {
             contender,
             &plan.project,
             folder.clone(),
-            plan.data,
-            plan.people,
+            (plan.data, plan.people),
             plan.patience(),
         )?;
         server.set_databases(count, duty);

@@ -1,7 +1,7 @@
 //! The founding tables: what the papers on LMDB and back-mdb measured, measured again.
 //!
 //! ```text
-//!   papers.rs    shape of a table         tables.rs       their figures, and the source of today's
+//!   papers.rs    shape of a table         tables.rs       all tables: stores.rs, servers.rs
 //!   mod.rs       the parts of a run       filesystems.rs  file systems for synchronous writes
 //!   today.rs     figures out of runs      page.rs         the page
 //!   part.rs      parts as files, so that a page is filled part by part
@@ -13,6 +13,8 @@ mod filesystems;
 mod page;
 mod papers;
 mod part;
+mod servers;
+mod stores;
 mod tables;
 mod today;
 
@@ -30,10 +32,9 @@ use crate::results::{Half, Missing, Piece, Results};
 use crate::rounds;
 use crate::workload::{Workload, table};
 use filesystems::FILE_SYSTEMS;
+use papers::{ACCOUNTS, DATABASES, ENGINE, ENVIRONMENT, LOGGED, MEMCACHE, PEOPLE, UNSTAMPED};
 use part::Part;
-use tables::{
-    ACCOUNTS, DATABASES, ENGINE, ENVIRONMENT, LOGGED, MEMCACHE, PEOPLE, TABLES, UNSTAMPED,
-};
+use tables::TABLES;
 use today::Measured;
 
 /// The amount of work.
@@ -232,7 +233,7 @@ pub(crate) fn run(plan: &Plan) -> anyhow::Result<()> {
         let at = measured.parts.iter().filter(|one| is_before(one)).count();
         measured.parts.insert(at, part);
         // A run that is ended early has the page of its parts.
-        plan.write(&measured)?;
+        write(&measured, &plan.out)?;
     }
     println!(
         "{}/founding-tables.md has {} tables",
@@ -243,6 +244,26 @@ pub(crate) fn run(plan: &Plan) -> anyhow::Result<()> {
         faults == 0,
         "{faults} faults, listed on the page: a figure of wrong answers is none"
     );
+    Ok(())
+}
+
+/// Writes the page again, if a folder has parts of it.
+/// # Errors
+/// Fails if a part cannot be read, or the page cannot be written.
+pub(crate) fn rewrite(project: &Path, folder: &Path) -> anyhow::Result<()> {
+    let parts = part::read(folder, PARTS)?;
+    if parts.is_empty() {
+        return Ok(());
+    }
+    let code = code(project);
+    write(&Measured { parts, code }, folder)
+}
+
+fn write(measured: &Measured, folder: &Path) -> anyhow::Result<()> {
+    let page = page::markdown(measured);
+    std::fs::write(folder.join("founding-tables.md"), page)?;
+    let tables = serde_json::to_value(page::fill(measured))?;
+    report::store_piece(&Piece::Tables(tables), folder)?;
     Ok(())
 }
 
@@ -260,14 +281,6 @@ impl Plan {
         eprintln!("    {name} took {} s", part.seconds);
         part.store(&self.out)?;
         Ok(part)
-    }
-
-    fn write(&self, measured: &Measured) -> anyhow::Result<()> {
-        let page = page::markdown(measured);
-        std::fs::write(self.out.join("founding-tables.md"), page)?;
-        let tables = serde_json::to_value(page::fill(measured))?;
-        report::store_piece(&Piece::Tables(tables), &self.out)?;
-        Ok(())
     }
 
     fn part(&self, name: &str, part: &mut Part) -> anyhow::Result<()> {

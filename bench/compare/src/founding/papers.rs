@@ -1,4 +1,4 @@
-//! The tables of the founding papers: their figures, and where today's come from.
+//! The shape of the founding papers' tables: their figures, and where today's come from.
 //!
 //! Five texts are the source:
 //!
@@ -87,6 +87,40 @@ pub(crate) enum Today {
     /// Instructions of a question, and the store's share of them.
     Instructions(&'static str),
     StoreShare(&'static str),
+}
+
+/// The parts of a run that the tables name.
+pub(crate) const ENGINE: &str = "engine";
+pub(crate) const ENVIRONMENT: &str = "environment";
+pub(crate) const PEOPLE: &str = "people";
+pub(crate) const UNSTAMPED: &str = "unstamped";
+pub(crate) const LOGGED: &str = "logged";
+pub(crate) const ACCOUNTS: &str = "accounts";
+pub(crate) const DATABASES: &str = "databases";
+pub(crate) const MEMCACHE: &str = "memcache";
+
+/// Units of the texts, in bytes.
+pub(super) const KIB: f64 = 1024.0;
+pub(super) const GB: f64 = 1e9;
+
+/// Returns a contender, by its name in the texts and in the bench.
+pub(super) const fn of(title: &'static str, name: &'static str) -> Contender {
+    Contender { title, name }
+}
+
+/// Returns a line of a table.
+pub(super) const fn line(
+    what: &'static str,
+    unit: Unit,
+    theirs: &'static [f64],
+    today: Today,
+) -> Line {
+    Line {
+        what,
+        unit,
+        theirs,
+        today,
+    }
 }
 
 impl Today {
