@@ -5,8 +5,9 @@ use std::io::{self, Write};
 /// Password of all people, and of the root of each database.
 pub(super) const PASSWORD: &str = "secret";
 
-/// The index of each database.
-pub(super) const INDEXES: &str = "index uid eq\n";
+/// The indexes of each database. Without that of `objectClass` each search reads all entries, in
+/// slapd too, as it looks for referrals.
+pub(super) const INDEXES: &str = "index objectClass,uid eq\n";
 
 /// The attributes with one value, the same in all entries.
 const ATTRIBUTES: &str = "sn: Surename\ncn: Commname\nbusinessCategory: trade\ncarLicense: B-AB 123\n\

@@ -202,7 +202,7 @@ mod tests {
         for line in [
             "suffix \"dc=dm0000001,dc=com\"",
             "directory /f/data/1",
-            "index uid eq",
+            "index objectClass,uid eq",
         ] {
             assert!(text.contains(&format!("\n{line}\n")), "{line}: {text}");
         }

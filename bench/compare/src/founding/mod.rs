@@ -149,6 +149,9 @@ const ROWS_OF_CACHES: &[&str] = &[
     "memory",
     "resident",
 ];
+/// Those with a log of changes. Our `load` takes the log's folder for the database's, if the log
+/// is declared first.
+const SERVERS_WITH_LOG: &[&str] = &["slapd", "mdb-2.4", "hdb"];
 /// Those with several databases.
 const SEVERAL: &[&str] = &["fulgurite", "slapd", "mdb-2.4"];
 /// Those whose instructions are counted.
@@ -298,7 +301,7 @@ impl Plan {
                 self.directory(DataSet::Unstamped, people.div_ceil(5), rows)?
             }
             LOGGED => {
-                let rows = (["modify"].as_slice(), SERVERS);
+                let rows = (["modify"].as_slice(), SERVERS_WITH_LOG);
                 self.directory(DataSet::Logged, people.div_ceil(5), rows)?
             }
             ACCOUNTS => {

@@ -244,7 +244,7 @@ pub(super) const F13: Table = Table {
             Row(LOGGED, "modify"),
         ),
     ],
-    not_run: "",
+    not_run: "the log of changes of ours, whose load does not take these settings",
 };
 
 pub(super) const F14: Table = Table {
@@ -380,7 +380,7 @@ pub(super) const F19: Table = Table {
     id: "F19",
     title: "Six databases in one server",
     theirs: "6 cores of 4.6 GHz, six disks, 12,000,000 entries. The other server was DVTDS.",
-    today: "Entries of the same shape, one `uid` index for each database, files in memory. 24 clients stay with one \
+    today: "Entries of the same shape, indexes of `objectClass` and `uid` for each database, files in memory. 24 clients stay with one \
             database each, six of them add. Rates are for each second of CPU time. Modifications that are waited for \
             are on the clock, all files on one disk.",
     contenders: &[
