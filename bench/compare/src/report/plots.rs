@@ -67,6 +67,7 @@ fn draw_bars(
     let longest = bars
         .iter()
         .map(|bar| bar.length.max(bar.mark.unwrap_or(0.0)))
+        .chain(line_at)
         .fold(f64::MIN_POSITIVE, f64::max);
     let x = |length: f64| LEFT + (length / longest * f64::from(width - LEFT - 90)) as i32;
     let font = ("sans-serif", 12).into_font().color(&TEXT);
