@@ -73,15 +73,16 @@ impl ListEntry {
         if requester.stored_only || !set.is_list(schema, entry) {
             return Ok(None);
         }
+        let Some(values) = entry.values(&set.url) else {
+            return Ok(None);
+        };
+        // As in slapd, an entry whose URLs find nothing is a list all the same.
         let mut urls = Vec::new();
-        for value in entry.values(&set.url).into_iter().flatten() {
+        for value in values {
             match ListUrl::parse(schema, value) {
                 Some(url) => urls.push(url),
                 None => warn_of_url(requester, view, entry, value)?,
             }
-        }
-        if urls.is_empty() {
-            return Ok(None);
         }
         Ok(Some(ListEntry {
             id: entry.id(),

@@ -2,7 +2,7 @@
 
 use fulgurite_access::Rights;
 use fulgurite_ldap::ModifyOperation;
-use fulgurite_schema::{Attribute, AttributeDescription, Dn, Entry};
+use fulgurite_schema::{Attribute, AttributeDescription, Ava, Dn, Entry};
 use fulgurite_store::{EntryId, View};
 
 use crate::core::result::{self, OpResult};
@@ -98,7 +98,11 @@ impl Context<'_, '_> {
             return Ok(());
         }
         let avas = after.dn.rdn().into_iter().flat_map(|rdn| rdn.avas());
-        let added = avas.map(|ava| {
+        let mut avas: Vec<_> = avas.collect();
+        // As in slapd, of several attributes the last one by name is asked about first.
+        let name = |ava: &Ava<'_>| self.core.schema.attribute_at(ava.attribute).name();
+        avas.sort_by(|one, other| name(other).cmp(name(one)));
+        let added = avas.into_iter().map(|ava| {
             added(Attribute {
                 description: AttributeDescription::plain(ava.attribute),
                 values: vec![ava.value.to_vec()],

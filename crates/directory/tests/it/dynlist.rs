@@ -272,6 +272,21 @@ fn filters_and_compares_find_members_of_dynamic_groups() {
     assert_eq!(compare(DY, A), ResultCode::CompareFalse);
     assert_eq!(compare(NEST, B), ResultCode::CompareFalse);
     assert_eq!(compare(DY, "zz"), ResultCode::InvalidAttributeSyntax);
+    let far = format!("cn=far,{TOP}");
+    let attributes = [
+        ("objectClass", "groupOfURLs"),
+        ("cn", "far"),
+        ("memberURL", "ldap://host/dc=example,dc=com??sub?(sn=b)"),
+    ];
+    let added = world.add(&world.root(), &far, &attributes);
+    assert_eq!(added, LdapResult::success());
+    assert_eq!(compare(&far, B), ResultCode::CompareFalse);
+    assert_eq!(text(&format!("(member={B})")), [DY]);
+    assert_eq!(shown(&world, &far, &["*"], "member"), [""; 0]);
+    let changes = [(Delete, "memberURL", &[][..])];
+    let changed = world.modify(&world.root(), &far, &changes);
+    assert_eq!(changed, LdapResult::success());
+    assert_eq!(compare(&far, B), ResultCode::NoSuchAttribute);
 }
 
 #[test]

@@ -490,7 +490,27 @@ fn rules_check_added_and_replaced_values() {
         &world.rename(&world.root(), JOHN, "street=c", false, None),
         "street",
     );
+    broken(
+        &world.rename(&world.root(), JOHN, "mail=BAD+uid=zed", false, None),
+        "uid",
+    );
     assert_ok(&world.rename(&world.root(), JOHN, "street=b", false, None));
+}
+
+#[test]
+fn an_attribute_with_too_many_values_stops_no_other_change() {
+    let mut world = World::new();
+    assert_ok(&modify(&world, JOHN, &[(Replace, "title", &["a", "b"])]));
+    world.reopen(|options| {
+        let rules = ["constraint_attribute title~count~1"];
+        options.databases[0].overlays = vec![overlay("constraint", &rules)];
+    });
+    assert_ok(&modify(&world, JOHN, &[(Replace, "description", &["x"])]));
+    assert_breaks(
+        &modify(&world, JOHN, &[(Replace, "title", &["a", "c"])]),
+        "modify breaks constraint on title",
+    );
+    assert_ok(&world.rename(&world.root(), JOHN, "uid=other", true, None));
 }
 
 #[test]

@@ -27,8 +27,9 @@ pub(crate) fn extended(
     kept: u64,
 ) -> Vec<Vec<u8>> {
     let mut all = history.to_vec();
-    // Values begin with their time.
-    all.sort();
+    // Values begin with their time. Those of one second stay in their order.
+    let time = |value: &Vec<u8>| value.split(|byte| *byte == b'#').next().map(<[u8]>::to_vec);
+    all.sort_by_key(time);
     for password in stored {
         let value = value(now, password);
         if !all.contains(&value) {
@@ -67,5 +68,10 @@ mod tests {
         assert_eq!(kept(9), ["a", "b", "c#1", "d"]);
         assert_eq!(kept(2), ["c#1", "d"]);
         assert_eq!(kept(0), [""; 0]);
+        let quick = [b"longer".to_vec(), b"short".to_vec(), b"last".to_vec()];
+        let all = extended(&[], at(1), &quick, 2);
+        let all = extended(&all, at(1), &[b"new".to_vec()], 2);
+        let passwords = all.iter().filter_map(|value| password(value).map(text));
+        assert_eq!(passwords.collect::<Vec<_>>(), ["last", "new"]);
     }
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use crate::conversation::Attributes;
 
 use super::findings::{Entries, Finding, seconds};
+use super::shown;
 use super::worlds::World;
 
 /// The stored entries of both servers after the last update.
@@ -25,11 +26,20 @@ pub(crate) fn explanation(
     {
         return Some(reason);
     }
-    if finding.operation == "bind" && finding.what == "code" {
+    if finding.operation == "bind" && ["code", "controls"].contains(&finding.what.as_str()) {
         return reset(states, finding);
     }
-    if world.has("dynlist") && finding.what == "attribute memberof" {
-        return groups_of_group(finding);
+    if finding.operation == "extended" && finding.what == "code" {
+        return no_password(states, finding);
+    }
+    if world.has("dynlist") && finding.operation == "search" {
+        return dynamic(states, finding);
+    }
+    if world.name == "valsort" {
+        return weights(finding);
+    }
+    if world.has("constraint") && finding.theirs.contains("breaks constraint on ") {
+        return broken_rules(states, finding);
     }
     if finding.operation != "contents" {
         return None;
@@ -37,7 +47,9 @@ pub(crate) fn explanation(
     match finding.what.as_str() {
         "attribute pwdhistory" => history(world, states, finding),
         "attribute pwdfailuretime" => failures(world, states, finding),
-        what if what.starts_with("attribute ") => below(world, finding),
+        "attribute modifiersname" => author(world, states, finding),
+        what if what.starts_with("attribute ") => below(world, states, finding),
+        what if what.starts_with("order ") => order_of_followers(finding),
         _ => None,
     }
 }
@@ -61,16 +73,15 @@ fn membership(states: &States, finding: &Finding) -> Option<&'static str> {
 /// Explains values at or below a name that is gone. The overlay refint of slapd changes those
 /// below even if the entry had no descendants. Its memberof-refint never does, and leaves groups
 /// alone that move with the name.
-fn below(world: &World, finding: &Finding) -> Option<&'static str> {
+fn below(world: &World, states: &States, finding: &Finding) -> Option<&'static str> {
     let (_, text) = finding.request.split_once(": ")?;
     let rename = text.strip_prefix("modrdn \"");
     let old = rename.or_else(|| text.strip_prefix("delete \""))?;
-    let (old, new) = old.split_once('"')?;
+    let (old, _) = old.split_once('"')?;
     let (old, entry) = (normal(old), normal(&finding.dn));
     let below = format!(",{old}");
-    let rdn = new.split('"').nth(1).map(normal).unwrap_or_default();
-    let is_below_new = entry.starts_with(&rdn) || entry.contains(&format!(",{rdn},"));
-    let has_moved = rename.is_some() && is_below_new;
+    let is_below_new = |new: String| entry == new || entry.ends_with(&format!(",{new}"));
+    let has_moved = rename.is_some() && new_name(&finding.request).is_some_and(is_below_new);
     let (theirs, ours) = (names_in(&finding.theirs), names_in(&finding.ours));
     let are_below = |these: &BTreeSet<String>, others: &BTreeSet<String>, is_old: bool| {
         let mut only = these.difference(others).peekable();
@@ -80,8 +91,59 @@ fn below(world: &World, finding: &Finding) -> Option<&'static str> {
     if world.has("refint") && are_below(&ours, &theirs, false) {
         return Some("refint: slapd changes values below a name that had no descendants");
     }
-    let is_left = world.name == "memberof-follow" && are_below(&theirs, &ours, has_moved);
-    is_left.then_some("memberof-refint: slapd does not follow renames of whole subtrees")
+    if world.name != "memberof-follow" {
+        return None;
+    }
+    if are_below(&theirs, &ours, has_moved) {
+        return Some("memberof-refint: slapd does not follow renames of whole subtrees");
+    }
+    let new = new_name(&finding.request)?;
+    let mut differing = theirs.symmetric_difference(&ours);
+    let is_known = memberships(&new, &states.theirs).contains(&entry);
+    let is_right = groups_of(&new, &states.ours).contains(&entry);
+    (is_known != is_right && differing.all(|value| *value == old || *value == new)).then_some(
+        "memberof-refint: slapd follows the groups that the entry names, not the present ones",
+    )
+}
+
+/// Returns the name that a rename gives, in normal form.
+fn new_name(request: &str) -> Option<String> {
+    let quoted: Vec<&str> = request.split('"').collect();
+    let (old, rdn) = (*quoted.get(1)?, *quoted.get(3)?);
+    let parent = match quoted.get(5) {
+        Some(parent) => parent,
+        None => old.split_once(',')?.1,
+    };
+    let mut avas: Vec<&str> = rdn.split('+').collect();
+    avas.sort_unstable();
+    Some(normal(&format!("{},{parent}", avas.join("+"))))
+}
+
+/// Explains an author. slapd's overlay changes values that ours leaves.
+fn author(world: &World, states: &States, finding: &Finding) -> Option<&'static str> {
+    let authors = ["cn=referential integrity overlay", "cn=references"];
+    let (theirs, ours) = (
+        states.theirs.get(&finding.dn)?,
+        states.ours.get(&finding.dn)?,
+    );
+    let references = ["member", "owner", "manager", "seealso", "secretary"];
+    let mut references = references.iter();
+    let is_changed = references.any(|name| theirs.get(*name) != ours.get(*name));
+    (world.has("refint") && authors.contains(&finding.theirs.as_str()) && is_changed)
+        .then_some("refint: the author of a change that slapd makes, and ours does not")
+}
+
+/// Explains the order of values, if those that did not follow a rename are in the same one.
+fn order_of_followers(finding: &Finding) -> Option<&'static str> {
+    let new = new_name(&finding.request)?;
+    let below = format!(",{new}");
+    let stays = |value: &&str| {
+        let value = normal(value);
+        value != new && !value.ends_with(&below)
+    };
+    let (theirs, ours) = (finding.theirs.split(" | "), finding.ours.split(" | "));
+    (finding.request.contains(": modrdn ") && theirs.filter(stays).eq(ours.filter(stays)))
+        .then_some("references: slapd appends values that follow together in an order of its own")
 }
 
 /// Explains the passwords that are kept. Of those changed within a second, slapd chooses by time.
@@ -146,19 +208,135 @@ fn policy_of<'s>(world: &World, states: &'s States, dn: &str) -> Option<&'s Attr
 fn reset(states: &States, finding: &Finding) -> Option<&'static str> {
     let name = finding.request.split('"').nth(1)?;
     let is_reset = states.ours.get(name)?.contains_key("pwdreset");
-    (is_reset && finding.theirs.starts_with("0 ") && finding.ours.starts_with("49 "))
+    let is_expired = match finding.what.as_str() {
+        "code" => finding.theirs.starts_with("0 ") && finding.ours.starts_with("49 "),
+        _ => {
+            finding.theirs.ends_with(": \"error 2\"}")
+                && finding.ours.ends_with(" grace logins, error 2\"}")
+        }
+    };
+    (is_reset && is_expired)
         .then_some("bind: slapd lets a password expire only if no reset is pending")
 }
 
+/// Explains a password modify operation for an entry without a password.
+fn no_password(states: &States, finding: &Finding) -> Option<&'static str> {
+    let is_refused = finding.theirs.starts_with("50 Must supply old password");
+    // The request does not name the entry of its own requester.
+    let mut users = states
+        .ours
+        .iter()
+        .filter(|(name, _)| name.starts_with("uid="));
+    let is_missing = users.any(|(_, entry)| !entry.contains_key("userpassword"));
+    (is_refused && is_missing && finding.ours.starts_with("0 "))
+        .then_some("password modify: an entry without a password has no old one to supply")
+}
+
+/// Explains a search of entries with computed values.
+fn dynamic(states: &States, finding: &Finding) -> Option<&'static str> {
+    let stored = states.ours.get(&finding.dn)?;
+    match finding.what.as_str() {
+        "attribute memberof" => groups_of_group(states, finding),
+        "attribute member" => shown::members_of_members(finding),
+        what if what.starts_with("order ") => shown::order(stored, finding),
+        _ => shown::case(stored, finding),
+    }
+}
+
+/// Explains values of which one has no weight. slapd shows those before it without their weights.
+fn weights(finding: &Finding) -> Option<&'static str> {
+    if !["attribute title", "attribute l"].contains(&finding.what.as_str()) {
+        return None;
+    }
+    let word = |value: &'_ str| {
+        let (weight, word) = value.strip_prefix('{')?.split_once('}')?;
+        weight.parse::<i64>().ok().map(|_| word.to_owned())
+    };
+    let mut has_weight = true;
+    let expected = finding.ours.split(" | ").map(|value| {
+        let word = word(value).filter(|_| has_weight);
+        has_weight = word.is_some();
+        word.unwrap_or_else(|| value.to_owned())
+    });
+    let expected: Vec<String> = expected.collect();
+    (!has_weight && finding.theirs == expected.join(" | "))
+        .then_some("valsort: if a value has no weight, slapd shows the earlier ones without theirs")
+}
+
+/// Explains a refusal. For too many values slapd names the first attribute of the request. It
+/// counts them also where the request changes other attributes.
+fn broken_rules(states: &States, finding: &Finding) -> Option<&'static str> {
+    /// Attributes with the number of values that the rules permit.
+    const COUNTED: [(&str, usize); 3] = [("title", 2), ("street", 1), ("pager", 0)];
+    let broken = |text: &str| {
+        let (_, attribute) = text.split_once("modify breaks constraint on ")?;
+        Some(attribute.to_owned())
+    };
+    let theirs = broken(&finding.theirs)?;
+    let changed = changed_attributes(finding);
+    let is_first = match finding.operation {
+        "modify" => changed.first() == Some(&theirs),
+        _ => changed.contains(&theirs),
+    };
+    let name = finding.request.split('"').nth(1)?;
+    let has_too_many = |(attribute, limit): &(&str, usize)| {
+        let entry = states.ours.get(name);
+        let values = entry.and_then(|entry| entry.get(*attribute));
+        values.is_some_and(|values| values.len() > *limit)
+    };
+    if is_first && COUNTED.iter().any(has_too_many) {
+        return Some("constraint: slapd counts values at each change of the entry");
+    }
+    let is_changed = |counted: &(&str, usize)| changed.iter().any(|name| name == counted.0);
+    let ours = broken(&finding.ours)?;
+    (is_first && COUNTED.iter().any(is_changed) && changed.contains(&ours))
+        .then_some("constraint: for too many values slapd names the first attribute of the request")
+}
+
+/// Returns the attributes that a request changes. A rename changes those of both RDNs.
+fn changed_attributes(finding: &Finding) -> Vec<String> {
+    let of_rdn = |rdn: &str| -> Vec<String> {
+        let rdn = rdn.split(',').next().unwrap_or_default();
+        let avas = rdn.split('+').filter_map(|ava| ava.split_once('='));
+        avas.map(|(attribute, _)| attribute.to_owned()).collect()
+    };
+    if finding.operation == "modrdn" {
+        let mut quoted = finding.request.split('"').skip(1).step_by(2);
+        let names = quoted.by_ref().take(2);
+        return names.flat_map(of_rdn).collect();
+    }
+    let lines = finding.request.lines().skip(1);
+    let changes = lines.filter_map(|line| line.trim_start().split_once(' ')?.1.split_once(':'));
+    changes.map(|(attribute, _)| attribute.to_owned()).collect()
+}
+
 /// Explains memberships of groups within groups that slapd leaves out.
-fn groups_of_group(finding: &Finding) -> Option<&'static str> {
+fn groups_of_group(states: &States, finding: &Finding) -> Option<&'static str> {
     let (theirs, ours) = (names_in(&finding.theirs), names_in(&finding.ours));
-    (finding.dn.starts_with("cn=") && theirs.is_subset(&ours))
-        .then_some("memberOf of a group: slapd leaves groups out")
+    is_wider(states, &finding.dn, &theirs, &ours)
+        .then_some("memberOf: slapd leaves groups of groups, and those above the database, out")
+}
+
+/// Returns true if our groups of an entry are slapd's, and those that slapd leaves out. These are
+/// groups of groups, and groups that know a group by a URL with a base above the database.
+pub(crate) fn is_wider(
+    states: &States,
+    dn: &str,
+    theirs: &BTreeSet<String>,
+    ours: &BTreeSet<String>,
+) -> bool {
+    let is_above = |group: &&String| {
+        let found = states.ours.iter().find(|(name, _)| normal(name) == **group);
+        let urls = found.and_then(|(_, entry)| entry.get("memberurl"));
+        let mut urls = urls.into_iter().flatten();
+        urls.any(|url| url.starts_with(b"ldap:///?"))
+    };
+    let mut added = ours.difference(theirs);
+    theirs.is_subset(ours) && (dn.starts_with("cn=") || added.all(|group| is_above(&group)))
 }
 
 /// Returns names in a text of values.
-fn names_in(values: &str) -> BTreeSet<String> {
+pub(crate) fn names_in(values: &str) -> BTreeSet<String> {
     let values = values.split(" | ").filter(|value| !value.is_empty());
     values.map(normal).collect()
 }
@@ -192,6 +370,6 @@ fn memberships(dn: &str, entries: &Entries) -> BTreeSet<String> {
 }
 
 /// Returns a name in small letters without the spaces that the histories write.
-fn normal(dn: &str) -> String {
+pub(crate) fn normal(dn: &str) -> String {
     dn.to_lowercase().replace(" , ", ",")
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use fulgurite_testkit::{Random, Scratch};
 
 use crate::controls::Control;
-use crate::conversation::{Answer, Clients};
+use crate::conversation::{Answer, Attributes, Clients};
 use crate::requests::{Request, Requester};
 use crate::servers::Server;
 
@@ -16,6 +16,7 @@ use super::findings::{Entries, Finding, by_name, parts};
 use super::material::Material;
 use super::passwords::{Ask, Passwords};
 use super::requests::{REPLACE, add, delete, everything, modify, rename, search};
+use super::shown::{self, ShownEntry, deciding_entry};
 use super::worlds::{CONTAINERS, Style, WORLDS, World, setup};
 
 /// Entries at the beginning, and requests.
@@ -25,6 +26,7 @@ const REQUESTS: usize = 60;
 const LATE: Duration = Duration::from_secs(3);
 /// How many requests may wake it.
 const RINGS: usize = 20;
+const MANAGE_DSA_IT: &str = "2.16.840.1.113730.3.4.2";
 
 /// Both servers.
 pub(crate) struct Arena {
@@ -245,12 +247,34 @@ impl Arena {
             if operation == "contents" && !history.seen.insert(key) {
                 continue;
             }
-            match explanation(history.world, &history.states, &finding) {
+            match self.reason(history, &finding) {
                 Some(reason) => *self.reasons.entry(reason).or_default() += 1,
                 None => self.findings.push(finding),
             }
         }
         is_same
+    }
+
+    /// Returns the reason of a difference, if the stored entries or the shown one explain it.
+    fn reason(&mut self, history: &History, finding: &Finding) -> Option<&'static str> {
+        if history.world.has("dynlist")
+            && let Some(dn) = deciding_entry(finding)
+        {
+            let is_managed = finding.request.contains(MANAGE_DSA_IT);
+            let shown = ShownEntry {
+                states: &history.states,
+                theirs: shown(&mut self.theirs, &dn, is_managed)?,
+                ours: shown(&mut self.ours, &dn, is_managed)?,
+            };
+            if self.is_verbose {
+                println!(
+                    "  shown     {:?}\n  ours      {:?}",
+                    shown.theirs, shown.ours
+                );
+            }
+            return shown::explanation(&shown, finding);
+        }
+        explanation(history.world, &history.states, finding)
     }
 
     /// Waits until slapd has changed the references of all renamed and deleted entries. It does so
@@ -362,6 +386,21 @@ impl History {
             _ => material.request(),
         })
     }
+}
+
+/// Returns an entry as a server shows it.
+fn shown(clients: &mut Clients, dn: &str, is_managed: bool) -> Option<Attributes> {
+    let mut entry = Attributes::new();
+    // A search for memberOf too would show members of members.
+    for wanted in ["*", "memberOf"] {
+        let mut look = search(Requester::Root, dn, 0, everything(), &[wanted]);
+        if is_managed {
+            look.controls.push(Control::manage_dsa_it());
+        }
+        let answer = clients.ask(&look)?;
+        entry.extend(answer.entries.into_iter().flat_map(|(_, part)| part));
+    }
+    Some(entry)
 }
 
 /// The names of the entries below the folders of a world.

@@ -9,6 +9,7 @@
 //!               history       each request to both servers; after each update, all entries
 //!               findings      two answers -> differences: one for each attribute of each entry
 //!               explained     differences that are meant, explained by the stored entries
+//!               shown         the same for dynlist, explained by the entries as they are shown
 //!               accepted.txt  other differences that are meant, each with its reason
 //! ```
 //! Diagnostics, response controls and the order of values are compared too. Times may differ by a
@@ -27,6 +28,7 @@ mod history;
 mod material;
 mod passwords;
 mod requests;
+mod shown;
 mod worlds;
 
 use std::collections::BTreeMap;
