@@ -53,6 +53,13 @@ pub(crate) struct ListUrl {
     pub(crate) attributes: Vec<String>,
 }
 
+impl DynamicLists {
+    /// Returns true if an entry is a list. As in slapd, other lists show no attributes of it.
+    pub(crate) fn is_list(&self, schema: &Schema, entry: &EntryView<'_>) -> bool {
+        self.sets.iter().any(|set| set.is_list(schema, entry))
+    }
+}
+
 impl ListSet {
     /// Returns true if an entry is a list.
     pub(crate) fn is_list(&self, schema: &Schema, entry: &EntryView<'_>) -> bool {

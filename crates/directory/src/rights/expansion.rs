@@ -225,6 +225,7 @@ impl Expansion {
                         nested.meet(found.id());
                     }
                 }
+                ShownValues::Attributes(..) if is_list(requester, view, &found) => {}
                 ShownValues::Attributes(selection, pairs) => {
                     let normal = view.resolved_dn(found.id())?;
                     let facts = EntryFacts::new(requester.core, view, EntrySource::Stored(found));
@@ -408,6 +409,12 @@ impl AddedValues {
             }),
         }
     }
+}
+
+/// Returns true if an entry found is a list itself.
+fn is_list(requester: RequesterRights<'_>, view: &View<'_>, found: &EntryView<'_>) -> bool {
+    let lists = requester.database.lists.as_ref();
+    lists.is_some_and(|lists| lists.is_list(view.schema(), found))
 }
 
 /// Returns the URLs of a list that show something wanted.

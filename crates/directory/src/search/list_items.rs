@@ -86,14 +86,15 @@ impl ListItems {
         view: &View<'_>,
         left: &mut usize,
     ) -> Result<bool, StoreError> {
-        let Some(sets) = requester.database.lists.as_ref().map(|lists| &lists.sets) else {
+        let Some(dynamic) = &requester.database.lists else {
             return Ok(true);
         };
+        let sets = &dynamic.sets;
         let lists = match self.lists.take() {
             Some(lists) => lists,
             None => read_lists(requester, view, sets, self.only, left)?,
         };
-        let ended = self.ask(requester, view, (sets, &lists), left);
+        let ended = self.ask(requester, view, (dynamic, &lists), left);
         self.lists = Some(lists);
         ended
     }
@@ -102,7 +103,7 @@ impl ListItems {
         &mut self,
         requester: RequesterRights<'_>,
         view: &View<'_>,
-        (sets, lists): (&[ListSet], &[(usize, ListEntry)]),
+        (dynamic, lists): (&DynamicLists, &[(usize, ListEntry)]),
         left: &mut usize,
     ) -> Result<bool, StoreError> {
         while *left > 0 {
@@ -110,7 +111,8 @@ impl ListItems {
                 return Ok(true);
             };
             let current = lists.get(self.list);
-            let Some((list, set)) = current.and_then(|(set, list)| Some((list, sets.get(*set)?)))
+            let set_of = |set: &usize| dynamic.sets.get(*set);
+            let Some((list, set)) = current.and_then(|(set, list)| Some((list, set_of(set)?)))
             else {
                 (self.item, self.list, self.url) = (self.item + 1, 0, 0);
                 continue;
@@ -119,6 +121,9 @@ impl ListItems {
                 match scan.next(requester, view, &list.decisions(requester), left)? {
                     ListStep::Pause => return Ok(false),
                     ListStep::Done => (self.scan, self.url) = (None, self.url + 1),
+                    ListStep::Entry(found)
+                        if !set.shows_names_in(item.attribute.attribute)
+                            && dynamic.is_list(view.schema(), &found) => {}
                     ListStep::Entry(_) => {
                         item.found.push(list.id.0);
                         (self.scan, self.list, self.url) = (None, self.list + 1, 0);
@@ -196,7 +201,8 @@ impl ListItem {
     }
 }
 
-/// Returns true if a URL finds the entry of a name.
+/// Returns true if a URL finds the entry of a name. Its base is an entry of the database, as for the
+/// values that the list shows.
 fn finds(
     requester: RequesterRights<'_>,
     view: &View<'_>,
@@ -214,7 +220,8 @@ fn finds(
         return Ok(false);
     };
     let decisions = list.decisions(requester);
-    Ok(url.contains(&view.resolved_dn(id)?)
+    Ok(view.find_base(url.base.normal())?.is_some()
+        && url.contains(&view.resolved_dn(id)?)
         && is_found(requester, view, &decisions, &entry, &url.filter)?)
 }
 

@@ -218,6 +218,27 @@ fn lists_show_the_attributes_of_entries_found() {
 }
 
 #[test]
+fn a_list_shows_nothing_of_other_lists() {
+    let world = world(&["groupOfURLs memberURL"]);
+    let outer = format!("cn=outer,{TOP}");
+    let attributes = [
+        ("objectClass", "groupOfURLs"),
+        ("cn", "outer"),
+        (
+            "memberURL",
+            "ldap:///dc=example,dc=com?cn?sub?(|(cn=dy)(uid=a))",
+        ),
+    ];
+    let added = world.add(&world.root(), &outer, &attributes);
+    assert_eq!(added, LdapResult::success());
+    assert_eq!(world.read(&outer, &["cn"]).get("cn"), ["outer", "Ann"]);
+    assert!(world.names("(cn=ann)").contains(&outer));
+    assert!(!world.names("(cn=dy)").contains(&outer));
+    let compared = world.compare(&world.root(), &outer, "cn", "dy");
+    assert_eq!(compared.code, ResultCode::CompareFalse);
+}
+
+#[test]
 fn single_valued_attributes_get_one_value() {
     let world = world(&["groupOfURLs memberURL"]);
     let language = [(Add, "preferredLanguage", &["en"][..])];
@@ -304,6 +325,7 @@ fn a_base_above_the_database_finds_members_for_member_of_only() {
         assert_eq!(added, LdapResult::success());
         assert_eq!(shown(&world, &group, &["member"], "member"), [""; 0]);
         assert_eq!(world.names(&format!("(memberOf={group})")), [B]);
+        assert!(!world.names(&format!("(member={B})")).contains(&group));
         let groups = shown(&world, B, &["memberOf"], "memberOf");
         assert!(groups.contains(&group), "{groups:?}");
     }

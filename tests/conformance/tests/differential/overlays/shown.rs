@@ -108,6 +108,8 @@ fn item_matches(shown: &ShownEntry<'_>, dn: &str, item: &str) -> Option<bool> {
     }
     Some(match value {
         "*" => !ours.is_empty(),
+        // The only superclass in question.
+        "person" if attribute == "objectclass" && ours.contains("inetorgperson") => true,
         value => ours.contains(&same(&attribute, value)),
     })
 }
