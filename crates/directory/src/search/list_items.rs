@@ -201,8 +201,8 @@ impl ListItem {
     }
 }
 
-/// Returns true if a URL finds the entry of a name. Its base is an entry of the database, as for the
-/// values that the list shows.
+/// Returns true if a URL finds the entry of a name. Its base is an entry of the database, as for
+/// the values that the list shows.
 fn finds(
     requester: RequesterRights<'_>,
     view: &View<'_>,

@@ -126,7 +126,14 @@ fn author(world: &World, states: &States, finding: &Finding) -> Option<&'static 
         states.theirs.get(&finding.dn)?,
         states.ours.get(&finding.dn)?,
     );
-    let references = ["member", "owner", "manager", "seealso", "secretary"];
+    let references = [
+        "member",
+        "uniquemember",
+        "owner",
+        "manager",
+        "seealso",
+        "secretary",
+    ];
     let mut references = references.iter();
     let is_changed = references.any(|name| theirs.get(*name) != ours.get(*name));
     (world.has("refint") && authors.contains(&finding.theirs.as_str()) && is_changed)
@@ -222,7 +229,7 @@ fn reset(states: &States, finding: &Finding) -> Option<&'static str> {
 /// Explains a password modify operation for an entry without a password.
 fn no_password(states: &States, finding: &Finding) -> Option<&'static str> {
     let is_refused = finding.theirs.starts_with("50 Must supply old password");
-    // The request does not name the entry of its own requester.
+    // The request need not name the entry.
     let mut users = states
         .ours
         .iter()
