@@ -189,6 +189,7 @@ impl Arena {
         let code = theirs.code.unwrap_or(9999);
         let key = (history.world.name, request.operation, code);
         *counts.codes.entry(key).or_default() += 1;
+        history.passwords.note_bind(&ask, ours.code);
         let is_same = self.note(history, request.operation, request, &theirs, &ours);
         if ["search", "compare"].contains(&request.operation) {
             return Some(true);
@@ -274,7 +275,8 @@ impl Arena {
             }
             return shown::explanation(&shown, finding);
         }
-        explanation(history.world, &history.states, finding)
+        let anonymous = history.passwords.anonymous(finding);
+        anonymous.or_else(|| explanation(history.world, &history.states, finding))
     }
 
     /// Waits until slapd has changed the references of all renamed and deleted entries. It does so

@@ -1,7 +1,7 @@
 //! Requests about passwords and their policies. Time passes by moving the times in an entry back,
 //! so that no history waits.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use fulgurite_testkit::Random;
 
@@ -11,7 +11,7 @@ use crate::conversation::Attributes;
 use crate::requests::{Request, Requester};
 
 use super::explained::States;
-use super::findings::earlier;
+use super::findings::{Finding, earlier};
 use super::requests::{
     ADD, Change, DELETE, REPLACE, add, delete, everything, modify, request, search,
 };
@@ -62,6 +62,7 @@ const AGES: [i64; 4] = [457, 703, 1511, 6007];
 /// Users and policies at the beginning.
 const USERS: usize = 3;
 const POLICIES: [&str; 3] = ["default", "one", "two"];
+const INVALID_CREDENTIALS: u32 = 49;
 /// Connections of users.
 const SESSIONS: u8 = 3;
 
@@ -97,6 +98,8 @@ impl Ask {
 pub(crate) struct Passwords {
     known: BTreeMap<String, String>,
     sessions: BTreeMap<u8, String>,
+    /// Sessions whose last bind was refused.
+    refused: BTreeSet<u8>,
 }
 
 impl Passwords {
@@ -104,6 +107,31 @@ impl Passwords {
     pub(crate) fn learn(&mut self, ask: &Ask) {
         self.known.extend(ask.sets.clone());
         self.sessions.extend(ask.binds.clone());
+    }
+
+    /// Notes the outcome of a bind.
+    pub(crate) fn note_bind(&mut self, ask: &Ask, code: Option<u32>) {
+        if let Some((session, _)) = ask.binds {
+            match code {
+                Some(INVALID_CREDENTIALS) => self.refused.insert(session),
+                _ => self.refused.remove(&session),
+            };
+        }
+    }
+
+    /// Explains a session that is anonymous after a refused bind. In slapd it keeps the name if the
+    /// password has expired.
+    pub(crate) fn anonymous(&self, finding: &Finding) -> Option<&'static str> {
+        let (session, _) = finding.request.strip_prefix("Session(")?.split_once(')')?;
+        let is_refused = self.refused.contains(&session.parse::<u8>().ok()?);
+        let is_anonymous = match (finding.operation, finding.what.as_str()) {
+            ("modify" | "extended", "code") => finding.ours.starts_with("8 "),
+            ("compare", "code") => finding.ours.starts_with("50 "),
+            ("extended", "value") => finding.ours == "Some([])",
+            _ => false,
+        };
+        (is_refused && is_anonymous)
+            .then_some("bind: under an expired password it leaves slapd's connection to the name")
     }
 
     /// The adds of policies and users.
