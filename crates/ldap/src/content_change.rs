@@ -18,6 +18,8 @@ pub enum ContentChange {
         uuid: EntryUuid,
         /// The change sequence number of the deletion.
         csn: Option<String>,
+        /// The greatest number of the states that it ends, if that is another one.
+        ends: Option<String>,
     },
     /// Entries that are unchanged.
     Present(Vec<EntryUuid>),
@@ -39,6 +41,17 @@ pub enum ContentChange {
     Operation(LoggedOperation),
 }
 
+/// The place of an entry in the tree, as a provider tells it that is a server like this one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EntryPlace {
+    /// The nearest entry above that is no glue.
+    pub above: EntryUuid,
+    /// The levels from there to the entry; 1 for a child.
+    pub levels: usize,
+    /// The number of the last change of the place, if it is later than the entry's.
+    pub csn: Option<String>,
+}
+
 /// An entry with its attributes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ContentEntry {
@@ -48,6 +61,8 @@ pub struct ContentEntry {
     pub dn: String,
     /// The attributes that the provider sends.
     pub attributes: Vec<ContentAttribute>,
+    /// The place; `None` if only the DN tells it.
+    pub place: Option<EntryPlace>,
 }
 
 /// An attribute with its values.
@@ -109,6 +124,7 @@ impl ContentEntry {
             uuid,
             dn: text(entry.dn)?,
             attributes: attributes.collect::<Option<_>>()?,
+            place: None,
         })
     }
 }

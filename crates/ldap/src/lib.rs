@@ -44,7 +44,7 @@ mod url;
 mod values;
 
 pub use content_change::{
-    ContentAttribute, ContentChange, ContentEntry, LoggedKind, LoggedOperation,
+    ContentAttribute, ContentChange, ContentEntry, EntryPlace, LoggedKind, LoggedOperation,
 };
 pub use control::{Control, Controls};
 pub use error::{DecodeError, Fault};

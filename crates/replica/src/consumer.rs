@@ -392,18 +392,21 @@ impl Consumer {
         match state.state {
             EntryState::Present => self.changes.push(ContentChange::Present(vec![uuid])),
             EntryState::Delete => {
-                let state = cookie::state(state.cookie);
-                let csns: Vec<&str> = state.csns().collect();
+                let reached = cookie::state(state.cookie);
+                let csns: Vec<&str> = reached.csns().collect();
                 // A cookie with one number has that of the deletion.
-                let csn = match csns.as_slice() {
+                let one = match csns.as_slice() {
                     [one] => Some((*one).to_owned()),
                     _ => None,
                 };
-                self.changes.push(ContentChange::Delete { uuid, csn });
+                let csn = cookie::deletion(state.cookie).or(one);
+                let ends = cookie::ended(state.cookie);
+                self.changes.push(ContentChange::Delete { uuid, csn, ends });
             }
             EntryState::Add | EntryState::Modify => {
                 let entry = ContentEntry::new(uuid, entry);
-                let entry = entry.ok_or(Trouble::Protocol("a name that is no text"))?;
+                let mut entry = entry.ok_or(Trouble::Protocol("a name that is no text"))?;
+                entry.place = cookie::place(state.cookie);
                 self.changes.push(ContentChange::Entry(entry));
                 self.status.refresh_entries += 1;
             }
@@ -467,6 +470,7 @@ impl Consumer {
         let deleted = set.uuids.iter().map(|uuid| ContentChange::Delete {
             uuid: *uuid,
             csn: csn.clone(),
+            ends: None,
         });
         self.changes.extend(deleted);
     }
@@ -478,9 +482,9 @@ impl Consumer {
         if search.is_persisting {
             return Err(Trouble::Protocol("a second end of the refresh"));
         }
-        let (is_whole, replaces) = (search.is_whole, search.replaces);
+        let replaces = search.replaces;
         let of_entries = search.source == Source::Entries;
-        let drops = names_present || (is_whole && end.refresh_done);
+        let drops = names_present || (end.refresh_done && self.drops_unnamed(search, end.cookie));
         if of_entries && drops {
             self.drop_unnamed(end.cookie);
         }
@@ -492,6 +496,13 @@ impl Consumer {
             self.enter(Phase::Persisting, None);
         }
         self.reach(end.cookie, replaces)
+    }
+
+    /// Returns true if deletions may be missing at the end of a refresh that tells them.
+    fn drops_unnamed(&self, search: &Search, cookie: Option<&[u8]>) -> bool {
+        // A provider that has lost changes does not know their deletions either.
+        let tells_all = self.server.is_some() && cookie::is_of_peer(cookie) && !search.replaces;
+        search.is_whole && !tells_all
     }
 
     /// Drops what the provider has not named; its state is that of the cookie, or ours.
@@ -519,7 +530,6 @@ impl Consumer {
         let Some(bytes) = cookie else {
             return Ok(());
         };
-        self.status.cookie_received = String::from_utf8_lossy(bytes).into_owned();
         let other = cookie::server(cookie);
         if let (Some(own), Some(other)) = (self.server, other)
             && own == other
@@ -531,6 +541,7 @@ impl Consumer {
         if state.is_empty() {
             return Ok(());
         }
+        self.status.cookie_received = String::from_utf8_lossy(bytes).into_owned();
         match replaces {
             true => self.reached.replace(&state),
             false => self.reached.merge(&state),
@@ -564,7 +575,7 @@ impl Consumer {
         let value = value.ok_or(Trouble::Protocol("no Sync Done control"))?;
         let done = SyncDone::decode(value);
         let done = done.map_err(|_| Trouble::Protocol("a malformed Sync Done control"))?;
-        if of_entries && (!done.refresh_deletes || search.is_whole) {
+        if of_entries && (!done.refresh_deletes || self.drops_unnamed(&search, done.cookie)) {
             self.drop_unnamed(done.cookie);
         }
         self.end_refresh(of_entries);
@@ -583,6 +594,10 @@ impl Consumer {
         let cannot_continue = result.code.number() == REFRESH_REQUIRED;
         if search.source == Source::Log && cannot_continue {
             self.needs_refresh = true;
+            return self.begin_search();
+        }
+        // One of several providers only drops its log: the state is good for another refresh.
+        if cannot_continue && self.server.is_some() && search.is_persisting {
             return self.begin_search();
         }
         // A provider that has lost changes says that we are ahead of it.

@@ -1,5 +1,6 @@
 //! The cookies of a consumer: the one that it sends, and the states in those that it gets.
 
+use fulgurite_ldap::EntryPlace;
 use fulgurite_ldap::control::SyncCookie;
 
 use crate::vector::Vector;
@@ -10,6 +11,10 @@ pub(crate) fn cookie(rid: u16, server: Option<u16>, state: &Vector) -> Vec<u8> {
         rid,
         sid: server,
         csns: state.csns().collect(),
+        others: match server {
+            Some(_) => vec![SyncCookie::PEER],
+            None => Vec::new(),
+        },
         ..SyncCookie::default()
     };
     cookie.encode()
@@ -21,7 +26,24 @@ pub(crate) fn state(cookie: Option<&[u8]>) -> Vector {
     parsed.map_or_else(Vector::default, |cookie| Vector::of(cookie.csns))
 }
 
-/// Returns the number of the deletion that a set of UUIDs tells.
+/// Returns true if the provider is a server like this one, which tells all deletions.
+pub(crate) fn is_of_peer(cookie: Option<&[u8]>) -> bool {
+    let parsed = cookie.and_then(SyncCookie::parse);
+    parsed.is_some_and(|cookie| cookie.is_of_peer())
+}
+
+/// Returns the place of the entry in whose message the cookie is.
+pub(crate) fn place(cookie: Option<&[u8]>) -> Option<EntryPlace> {
+    cookie.and_then(SyncCookie::parse)?.place()
+}
+
+/// Returns the greatest number of the states that the deletion of a message ends, if it is told.
+pub(crate) fn ended(cookie: Option<&[u8]>) -> Option<String> {
+    let parsed = cookie.and_then(SyncCookie::parse)?;
+    parsed.ended().map(str::to_owned)
+}
+
+/// Returns the number of the deletion that a message tells.
 pub(crate) fn deletion(cookie: Option<&[u8]>) -> Option<String> {
     let parsed = cookie.and_then(SyncCookie::parse)?;
     parsed.delete_csn.map(str::to_owned)

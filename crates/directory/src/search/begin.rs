@@ -294,8 +294,8 @@ impl<'d> StoredSearch<'d, '_> {
         let is_whole = scope == Scope::Subtree && database.suffixes().contains(&query.base);
         let planned = lookup.find().and_then(|found| {
             let server = directory.core().csn.server();
-            let sole_server = database.is_multi_provider().then_some(server);
-            let start = SyncStart::plan(&view, request, (is_whole, sole_server))?;
+            let rules = (is_whole, server, database.is_multi_provider());
+            let start = SyncStart::plan(&view, request, rules)?;
             Ok(found.map(|(base, _)| (base.into_owned(), start)))
         });
         snapshots.give(view);

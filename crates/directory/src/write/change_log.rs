@@ -17,6 +17,7 @@ use crate::core::well_known_types::WellKnownTypes;
 use crate::request::change::Change;
 use crate::write::audit::{RecordedRename, is_replaced};
 use crate::write::context::Context;
+use crate::write::replicated::place_of;
 
 /// The part of a change that only some kinds have.
 struct ChangeDetails<'c> {
@@ -183,9 +184,16 @@ impl Context<'_, '_> {
     /// Returns a new number, greater than the one of the entry that changes.
     pub(crate) fn next_csn(&self) -> Csn {
         let before = self.before.and_then(|identity| identity.csn);
+        let before = before.max(self.place_number());
         let before = before.filter(|csn| csn.server() != self.core.csn.server());
         let floor = before.and_then(|csn| Csn::parse(&csn.text()));
         self.core.csn.next(self.now, floor)
+    }
+
+    /// Returns the number of the entry's place, if a merge has given it.
+    fn place_number(&self) -> Option<PackedCsn> {
+        let before = self.before.filter(|_| self.database.is_multi_provider())?;
+        place_of(self.writer, &before.uuid).ok().flatten()
     }
 
     /// Returns the number of the change that led to `after`; `None` if that left it as it was.

@@ -192,6 +192,7 @@ fn content_change(random: &mut Random) -> ContentChange {
         3 => ContentChange::Delete {
             uuid,
             csn: random.chance(50).then(|| number(random)),
+            ends: None,
         },
         4 => ContentChange::DropUnnamed {
             state: vec![number(random)],
@@ -210,6 +211,7 @@ fn content_change(random: &mut Random) -> ContentChange {
             uuid,
             dn: name(random),
             attributes: attributes(random),
+            place: None,
         }),
     }
 }

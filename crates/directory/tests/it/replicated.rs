@@ -115,6 +115,7 @@ pub(crate) fn unit(uuid: u8, dn: &str, number: u32) -> ContentChange {
             attribute("entryCSN", &[&csn(number)]),
             attribute("hasSubordinates", &["TRUE"]),
         ],
+        place: None,
     })
 }
 
@@ -122,6 +123,7 @@ pub(crate) fn delete(uuid: u8) -> ContentChange {
     ContentChange::Delete {
         uuid: [uuid; 16],
         csn: None,
+        ends: None,
     }
 }
 
@@ -448,6 +450,7 @@ fn the_later_change_wins_where_clients_update_the_copy() {
     let csn_of = |number| ContentChange::Delete {
         uuid: [2; 16],
         csn: Some(csn(number)),
+        ends: None,
     };
     copy.apply(&[csn_of(5)]);
     assert_eq!(copy.names(), [TOP, &a], "nor does an older deletion");
@@ -580,6 +583,7 @@ fn each_change_is_logged_with_its_own_number() {
     let deletion = ContentChange::Delete {
         uuid: [2; 16],
         csn: Some(csn(7)),
+        ends: None,
     };
     copy.apply(&[deletion, reached(7)]);
     // Nobody tells the number of this deletion. Consumers have to find it all the same.
@@ -639,6 +643,7 @@ fn a_state_from_before_a_deletion_is_dropped() {
     let deletion = |uuid, number| ContentChange::Delete {
         uuid: [uuid; 16],
         csn: Some(csn(number)),
+        ends: None,
     };
     copy.apply(&[unit(1, TOP, 1), unit(2, &a, 2), reached(2)]);
     // The first has been here, the second has not.
@@ -740,6 +745,7 @@ fn user(number: u32, password: &str, title: &str, last: &str) -> ContentChange {
             attribute("description", &[title]),
             attribute("pwdLastSuccess", &[last]),
         ],
+        place: None,
     })
 }
 

@@ -54,6 +54,7 @@ fn a_copy_provides_what_it_gets() {
     let unnumbered = ContentChange::Delete {
         uuid: [4; 16],
         csn: None,
+        ends: None,
     };
     let swapped = [unit(3, &b, 10), reached(10), unit(2, &a, 11), reached(11)];
     apply(world, content, &swapped);

@@ -8,6 +8,8 @@
 
 use std::fmt;
 
+use crate::EntryPlace;
+
 /// Length of a change sequence number in bytes.
 const CSN_LEN: usize = "20260131235959.123456Z#000000#001#000000".len();
 
@@ -54,6 +56,59 @@ impl<'a> SyncCookie<'a> {
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         self.to_string().into_bytes()
+    }
+}
+
+impl<'a> SyncCookie<'a> {
+    /// The part by which servers of this program know each other. Others pass over it.
+    pub const PEER: &'static str = "fg=1";
+
+    /// Returns true if a server of this program wrote the cookie.
+    #[must_use]
+    pub fn is_of_peer(&self) -> bool {
+        self.others.contains(&Self::PEER)
+    }
+
+    /// Returns the greatest number of the states that the deletion in whose message the cookie is
+    /// ends, if that is not the number of the deletion.
+    #[must_use]
+    pub fn ended(&self) -> Option<&'a str> {
+        let mut others = self.others.iter();
+        csn(others.find_map(|part| part.strip_prefix("fgd="))?)
+    }
+
+    /// Returns the place of the entry in whose message the cookie is.
+    #[must_use]
+    pub fn place(&self) -> Option<EntryPlace> {
+        let mut others = self.others.iter();
+        let place = others.find_map(|part| part.strip_prefix("fgp="))?;
+        let mut parts = place.splitn(3, '/');
+        let above = parts.next()?;
+        let above = u128::from_str_radix(above, 16)
+            .ok()
+            .filter(|_| above.len() == 32)?;
+        let levels = parts.next()?.parse().ok()?;
+        let number = parts.next().map(csn);
+        Some(EntryPlace {
+            above: above.to_be_bytes(),
+            levels,
+            csn: match number {
+                Some(number) => Some(number?.to_owned()),
+                None => None,
+            },
+        })
+    }
+}
+
+impl EntryPlace {
+    /// Returns the part of a cookie that tells the place.
+    #[must_use]
+    pub fn cookie_part(&self) -> String {
+        let above = u128::from_be_bytes(self.above);
+        match &self.csn {
+            None => format!("fgp={above:032x}/{}", self.levels),
+            Some(csn) => format!("fgp={above:032x}/{}/{csn}", self.levels),
+        }
     }
 }
 
@@ -141,6 +196,30 @@ mod tests {
             assert_eq!(SyncCookie::parse(text.as_bytes()), None, "{text}");
         }
         assert_eq!(SyncCookie::parse(b"rid=001,\xff"), None);
+    }
+
+    #[test]
+    fn peers_tell_places() {
+        let place = |csn: Option<&str>| EntryPlace {
+            above: [0xab; 16],
+            levels: 2,
+            csn: csn.map(str::to_owned),
+        };
+        for place in [place(None), place(Some(B))] {
+            let part = place.cookie_part();
+            let cookie = SyncCookie {
+                others: vec![SyncCookie::PEER, &part],
+                ..SyncCookie::default()
+            };
+            let bytes = cookie.encode();
+            let parsed = SyncCookie::parse(&bytes).unwrap();
+            assert!(parsed.is_of_peer());
+            assert_eq!(parsed.place(), Some(place));
+        }
+        for text in ["fgp=", "fgp=ab/1", "fgp=/1", "fgp=1/1/x", "fg=2"] {
+            let text = format!("rid=001,{text}");
+            assert_eq!(SyncCookie::parse(text.as_bytes()).unwrap().place(), None);
+        }
     }
 
     proptest! {

@@ -128,7 +128,7 @@ impl Play {
         let shown = changes.map(|change| match change {
             ContentChange::BeginRefresh => "begin".to_owned(),
             ContentChange::Entry(entry) => format!("entry {}", entry.uuid[0]),
-            ContentChange::Delete { uuid, csn } => {
+            ContentChange::Delete { uuid, csn, .. } => {
                 format!("delete {} {}", uuid[0], csn.unwrap_or_default())
             }
             ContentChange::Present(uuids) => format!("present {}", uuids.len()),

@@ -364,6 +364,7 @@ mod tests {
             uuid: Default::default(),
             dn: "dc=x".to_owned(),
             attributes: attributes.into(),
+            place: None,
         })
     }
 

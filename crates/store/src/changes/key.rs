@@ -2,6 +2,9 @@
 
 use super::csn::PackedCsn;
 
+/// The bit of a tombstone's position that tells of a number behind the time.
+pub(crate) const HAS_END: u64 = 1 << 63;
+
 /// Returns the beginning of the keys of changes or deletions with a number.
 pub(crate) fn csn_key(csn: PackedCsn) -> [u8; 2 + PackedCsn::LEN] {
     let mut key = [0; 2 + PackedCsn::LEN];

@@ -3,7 +3,7 @@
 //! ```text
 //!   changes       position             -> record: kind, CSN, entry, names, operations
 //!   change_csn    server, CSN, position   -> nothing; only records in no chain
-//!   tombstones    0, entryUUID         -> CSN and position of the deletion, name
+//!   tombstones    0, entryUUID         -> CSN and position of the deletion, time, [end], name
 //!                 1, server, CSN, entryUUID -> nothing
 //!   main tree     "changes.state"      -> LogState: positions, bytes, vector, horizons, chains
 //! ```
@@ -40,7 +40,7 @@ mod tests;
 pub(crate) use chain::{ChainEnd, Chains};
 pub use csn::PackedCsn;
 pub(crate) use key::{
-    BY_CSN, change_key, change_of_key, csn_key, tombstone_key, tombstone_of_key, uuid_key,
+    BY_CSN, HAS_END, change_key, change_of_key, csn_key, tombstone_key, tombstone_of_key, uuid_key,
 };
 pub use record::{ChangeKind, ChangeOperation, ChangeRecord, NewChange, NewOperation, NewRename};
 pub use retention::Retention;

@@ -3,8 +3,8 @@
 use super::state::View;
 use super::walk::AllEntries;
 use crate::changes::{
-    BY_CSN, ChainEnd, ChangeRecord, CsnVector, LogState, PackedCsn, change_key, change_of_key,
-    csn_key, tombstone_of_key, uuid_key,
+    BY_CSN, ChainEnd, ChangeRecord, CsnVector, HAS_END, LogState, PackedCsn, change_key,
+    change_of_key, csn_key, tombstone_of_key, uuid_key,
 };
 use crate::error::{Damage, StoreError};
 use fulgurite::Snapshot;
@@ -14,8 +14,10 @@ use fulgurite::Snapshot;
 pub struct Tombstone<'v> {
     /// The entryUUID.
     pub uuid: [u8; 16],
-    /// The number of the deletion.
+    /// The number of the deletion's record.
     pub csn: PackedCsn,
+    /// The greatest number of the states that the deletion ends. Later states are news.
+    pub ends: PackedCsn,
     /// Its position in the log.
     pub position: u64,
     /// The last name.
@@ -178,11 +180,17 @@ impl<T: Snapshot> View<'_, T> {
             let bytes = &mut bytes;
             let csn = PackedCsn::from_bytes(crate::bytes::take(bytes, PackedCsn::LEN)?)?;
             let position = crate::bytes::take(bytes, 8)?.try_into().ok()?;
+            let position = u64::from_be_bytes(position);
             crate::bytes::take(bytes, 8)?;
+            let ends = match position & HAS_END {
+                0 => csn,
+                _ => PackedCsn::from_bytes(crate::bytes::take(bytes, PackedCsn::LEN)?)?,
+            };
             Some(Tombstone {
                 uuid,
                 csn,
-                position: u64::from_be_bytes(position),
+                ends,
+                position: position & !HAS_END,
                 dn: str::from_utf8(bytes).ok()?,
             })
         };

@@ -6,6 +6,14 @@ use crate::store::{SYNC_PREFIX, sync_key};
 use fulgurite::Snapshot;
 
 impl<T: Snapshot> View<'_, T> {
+    /// Returns the value of a row.
+    ///
+    /// # Errors
+    /// [`StoreError::Engine`].
+    pub fn sync_row(&self, key: &[u8]) -> Result<Option<&[u8]>, StoreError> {
+        Ok(self.txn.get(self.store.dbs.meta, &sync_key(key))?)
+    }
+
     /// Passes key and value of each row whose key begins with `prefix` to `visit`, until it returns
     /// false.
     ///

@@ -1,5 +1,6 @@
 //! The log of changes, as a writer's operations use it.
 
+use super::log_writer::LogWriter;
 use super::writer::Writer;
 use crate::changes::{CsnVector, LogState, NewChange, PackedCsn};
 use crate::error::StoreError;
@@ -78,6 +79,17 @@ impl Writer<'_> {
         self.apply(|writer| {
             let View { txn, store, .. } = &mut writer.view;
             writer.log.append(txn, store, change)
+        })
+    }
+
+    /// Notes that a deletion, logged by this writer, ends the entry's states up to `ends` alone.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub fn limit_deletion(&mut self, uuid: [u8; 16], ends: PackedCsn) -> Result<(), StoreError> {
+        self.apply(|writer| {
+            let View { txn, store, .. } = &mut writer.view;
+            LogWriter::limit_deletion(txn, store, (uuid, ends))
         })
     }
 

@@ -4,7 +4,7 @@ use crate::changes::{
     BY_CSN, ChangeKind, ChangeRecord, LogState, NewChange, PackedCsn, change_key, change_of_key,
     tombstone_key, tombstone_of_key, uuid_key,
 };
-use crate::error::StoreError;
+use crate::error::{Damage, StoreError};
 use fulgurite::{Snapshot, WriteTxn};
 
 /// Length of a usual record in bytes.
@@ -62,6 +62,27 @@ impl LogWriter {
         self.appended += 1;
         self.appended_bytes += self.record.len() as u64;
         self.now_us = self.now_us.max(change.time_us);
+        Ok(())
+    }
+
+    /// Adds the greatest number of the states that a deletion ends.
+    pub(super) fn limit_deletion(
+        txn: &mut WriteTxn<'_>,
+        store: &crate::Store,
+        (uuid, ends): ([u8; 16], PackedCsn),
+    ) -> Result<(), StoreError> {
+        let key = uuid_key(uuid);
+        let Some(held) = txn.get(store.dbs.tombstones, &key)? else {
+            return Ok(());
+        };
+        let parts = held.split_at_checked(PackedCsn::LEN + 16);
+        let (head, dn) = parts.ok_or(Damage::Changes)?;
+        let mut row = [head, ends.as_bytes(), dn].concat();
+        if let Some(first) = row.get_mut(PackedCsn::LEN) {
+            debug_assert_eq!(*first & 0x80, 0, "a deletion is limited once");
+            *first |= 0x80;
+        }
+        txn.put(store.dbs.tombstones, &key, &row)?;
         Ok(())
     }
 

@@ -66,7 +66,9 @@ pub(super) fn write_synchronised(
         return Ok(false);
     };
     let types = &stored.requester.core.types;
-    let RefreshEntry::Whole(value) = entries.of(types, stored.entry, (out, output.id)) else {
+    let RefreshEntry::Whole(value) =
+        entries.of(types, (stored.view, stored.entry), (out, output.id))?
+    else {
         return Ok(false);
     };
     let controls = &[Control::with_value(oid::SYNC_STATE, false, &value)];

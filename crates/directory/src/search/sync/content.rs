@@ -9,7 +9,9 @@ use fulgurite_ldap::{MessageId, Scope, encode};
 use fulgurite_schema::{AttributeDescription, AttributeSelector, Dn, Entry, Filter};
 use fulgurite_store::{DnCache, EntryId, EntryView, StoreError, View};
 
+use super::cookie::CookieForm;
 use super::entries::{is_glue, state_control};
+use super::peer;
 use crate::core::database::Database;
 use crate::core::entry_identity::EntryIdentity;
 use crate::core::foundation::Core;
@@ -34,6 +36,8 @@ pub(super) struct Content<'d> {
     pub(super) has_referrals: bool,
     /// True if it is the whole tree, so that a consumer can follow each rename.
     pub(super) is_whole: bool,
+    /// The form of cookies for a consumer that is a server like this one.
+    pub(super) peer: Option<CookieForm>,
     state: ContentState,
 }
 
@@ -94,6 +98,7 @@ impl<'d> Content<'d> {
             filter,
             projection,
             has_referrals,
+            peer: None,
             state: ContentState::default(),
         }
     }
@@ -271,7 +276,16 @@ impl<'d> Content<'d> {
         state: &SyncState<'_>,
         out: &mut Vec<u8>,
     ) -> Result<(), StoreError> {
-        self.write_named(view, entry, (state, None), out)
+        let place = match self.peer {
+            Some(form) => peer::place(&self.core.types, view, entry)?.map(|place| (form, place)),
+            None => None,
+        };
+        let cookie = place.map(|(form, place)| form.with(state.cookie, &place.cookie_part()));
+        let state = SyncState {
+            cookie: cookie.as_deref().or(state.cookie),
+            ..*state
+        };
+        self.write_named(view, entry, (&state, None), out)
     }
 
     /// Writes an entry under another name, and with an older entryCSN. Else slapd would not take
@@ -333,19 +347,24 @@ impl<'d> Content<'d> {
     /// Writes that an entry has left the content.
     pub(super) fn write_gone(
         &self,
-        uuid: [u8; 16],
-        dn: &str,
+        view: &View<'_>,
+        (uuid, dn): ([u8; 16], &str),
         cookie: Option<&[u8]>,
         out: &mut Vec<u8>,
-    ) {
+    ) -> Result<(), StoreError> {
+        let ended = match self.peer {
+            Some(form) => peer::ended_part(view, uuid)?.map(|part| form.with(cookie, &part)),
+            None => None,
+        };
         let state = SyncState {
             state: EntryState::Delete,
             entry_uuid: uuid,
-            cookie,
+            cookie: ended.as_deref().or(cookie),
         };
         let name = if self.state.shows_names { dn } else { "" };
         let value = state.encode();
         encode::search_entry(out, self.id, name.as_bytes()).finish(&[state_control(&value)]);
+        Ok(())
     }
 }
 

@@ -10,6 +10,8 @@ pub(super) struct CookieForm {
     pub(super) rid: u16,
     /// The number of this server; 0 if it has none.
     pub(super) server: u16,
+    /// True if the consumer is a server like this one.
+    pub(super) is_peer: bool,
 }
 
 /// The cookie of a request.
@@ -20,6 +22,8 @@ pub(super) struct RequestCookie {
     pub(super) is_of_copy: bool,
     /// The number of the consumer's server, if it sends one.
     pub(super) server: Option<u16>,
+    /// True if the consumer is a server like this one, and clients may update it.
+    pub(super) is_peer: bool,
     /// The state of the consumer's copy; empty if it has none.
     pub(super) vector: CsnVector,
 }
@@ -36,6 +40,7 @@ impl RequestCookie {
             rid: parsed.rid,
             is_of_copy: parsed.sid.is_none(),
             server: parsed.sid,
+            is_peer: parsed.is_of_peer(),
             vector: numbers.collect(),
         }
     }
@@ -58,8 +63,21 @@ impl CookieForm {
             rid: self.rid,
             sid: Some(self.server).filter(|server| *server != 0),
             csns: texts.iter().map(String::as_str).collect(),
+            others: match self.is_peer {
+                true => vec![SyncCookie::PEER],
+                false => Vec::new(),
+            },
             ..SyncCookie::default()
         };
         cookie.encode()
+    }
+
+    /// Returns a cookie with another part, for a peer.
+    pub(super) fn with(self, cookie: Option<&[u8]>, part: &str) -> Vec<u8> {
+        let without = || self.cookie(std::iter::empty());
+        let mut cookie = cookie.map_or_else(without, <[u8]>::to_vec);
+        cookie.push(b',');
+        cookie.extend_from_slice(part.as_bytes());
+        cookie
     }
 }

@@ -2,9 +2,11 @@
 
 use fulgurite_ldap::control::{EntryState, SyncIdSet, SyncInfo, SyncState};
 use fulgurite_ldap::{Control, MessageId, encode, oid};
-use fulgurite_store::{CsnVector, EntryId, EntryView};
+use fulgurite_store::{CsnVector, EntryId, EntryView, PackedCsn, StoreError, View};
 use rustc_hash::FxHashSet;
 
+use super::cookie::CookieForm;
+use super::peer;
 use crate::core::entry_identity::EntryIdentity;
 use crate::core::well_known_types::WellKnownTypes;
 
@@ -16,6 +18,8 @@ const SET_LEN: usize = 256;
 pub(crate) struct RefreshEntries {
     /// The consumer's vector, if unchanged entries are only named.
     covered: Option<CsnVector>,
+    /// The form of cookies.
+    form: CookieForm,
     /// Unchanged entries to be named.
     present: Vec<[u8; 16]>,
     /// The entries that came before their turn, because others are below them.
@@ -36,9 +40,10 @@ pub(crate) enum RefreshEntry {
 
 impl RefreshEntries {
     /// Makes a refresh that only names the entries which `covered` covers.
-    pub(crate) fn new(covered: Option<CsnVector>) -> RefreshEntries {
+    pub(super) fn new(covered: Option<CsnVector>, form: CookieForm) -> RefreshEntries {
         RefreshEntries {
             covered,
+            form,
             present: Vec::new(),
             early: FxHashSet::default(),
             settled: None,
@@ -65,29 +70,38 @@ impl RefreshEntries {
     pub(crate) fn of(
         &mut self,
         types: &WellKnownTypes,
-        entry: &EntryView<'_>,
+        (view, entry): (&View<'_>, &EntryView<'_>),
         (out, id): (&mut Vec<u8>, MessageId),
-    ) -> RefreshEntry {
+    ) -> Result<RefreshEntry, StoreError> {
         let identity = EntryIdentity::of(types, entry);
         let Some(identity) = identity.filter(|_| !is_glue(types, entry)) else {
-            return RefreshEntry::Nothing;
+            return Ok(RefreshEntry::Nothing);
         };
+        let place = match self.form.is_peer {
+            true => peer::place(types, view, entry)?,
+            false => None,
+        };
+        let moved = place.as_ref().and_then(|place| place.csn.as_deref());
+        let moved = moved.and_then(|csn| PackedCsn::parse(csn.as_bytes()));
         let covered = self.covered.as_ref();
-        let is_covered =
-            covered.is_some_and(|covered| identity.csn.is_some_and(|csn| covered.covers(csn)));
+        let is_covered = covered.is_some_and(|covered| {
+            let has = |csn| covered.covers(csn);
+            identity.csn.is_some_and(has) && moved.is_none_or(has)
+        });
         if is_covered {
             self.present.push(identity.uuid);
             if self.present.len() >= SET_LEN {
                 self.flush(out, id);
             }
-            return RefreshEntry::Present;
+            return Ok(RefreshEntry::Present);
         }
+        let cookie = place.map(|place| self.form.with(None, &place.cookie_part()));
         let state = SyncState {
             state: EntryState::Add,
             entry_uuid: identity.uuid,
-            cookie: None,
+            cookie: cookie.as_deref(),
         };
-        RefreshEntry::Whole(state.encode())
+        Ok(RefreshEntry::Whole(state.encode()))
     }
 
     /// Writes the set of entries that are named but not yet written.

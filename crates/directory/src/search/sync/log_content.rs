@@ -114,6 +114,7 @@ impl<'d> LogContent<'d> {
             form: CookieForm {
                 rid: cookie.rid,
                 server: core.csn.server(),
+                is_peer: false,
             },
             own_server: cookie.server,
             waiting: persists.then(|| core.changes.register()),

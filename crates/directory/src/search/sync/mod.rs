@@ -18,6 +18,7 @@
 //! cookie     vectors as text                    batch    the changed entries, and their order
 //! content    what the consumer asked for        send     one changed entry as messages
 //! entries    entries of a full refresh
+//! peer       facts for servers like this one
 //! rearrange    a batch in which names moved, for a part of the tree
 //! kinship      the entries that move together
 //! name_tree    the names that new and renamed entries have, at one point of the log
@@ -31,6 +32,7 @@ pub(crate) mod entries;
 mod kinship;
 pub(crate) mod log_content;
 mod name_tree;
+mod peer;
 mod rearrange;
 pub(crate) mod run;
 mod send;

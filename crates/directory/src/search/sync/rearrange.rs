@@ -233,11 +233,12 @@ impl Rearrangement {
     ) -> Result<(), StoreError> {
         match self.moves.pop_front() {
             None => {}
-            Some(Move::Leave { uuid, name }) => content.write_gone(uuid, &name, None, out),
+            Some(Move::Leave { uuid, name }) => {
+                content.write_gone(view, (uuid, &name), None, out)?;
+            }
             Some(Move::Enter { uuid, id, state }) => {
                 let Some((entry, _)) = content.find(view, id, Some(uuid))? else {
-                    content.write_gone(uuid, "", None, out);
-                    return Ok(());
+                    return content.write_gone(view, (uuid, ""), None, out);
                 };
                 let state = SyncState {
                     state,

@@ -53,8 +53,10 @@ pub(super) enum Phase<'d> {
         search: Box<SearchRun<'d>>,
         /// The state that the consumer has afterwards.
         vector: CsnVector,
-        /// True if the consumer has no copy, so that nothing is to be deleted.
-        is_first: bool,
+        /// Deletions that are not told yet.
+        deleted: std::vec::IntoIter<[u8; 16]>,
+        /// True if the consumer needs no other word to know all deletions.
+        tells_deletions: bool,
     },
     /// The entries changed since the cookie.
     Log,
@@ -168,10 +170,14 @@ impl<'d> SyncRun<'d> {
         out: &mut Vec<u8>,
         quantum: Quantum,
     ) -> Result<SyncProgress, StoreError> {
+        if self.tell_deleted(out, quantum)? {
+            return Ok(SyncProgress::More);
+        }
         let Phase::Full {
             search,
             vector,
-            is_first,
+            tells_deletions,
+            ..
         } = &mut self.phase
         else {
             return Ok(SyncProgress::More);
@@ -188,10 +194,32 @@ impl<'d> SyncRun<'d> {
         if let Some(entries) = &mut search.output.sync {
             entries.flush(out, self.content.id);
         }
-        let (vector, is_first) = (std::mem::take(vector), *is_first);
+        let (vector, deletes) = (std::mem::take(vector), *tells_deletions);
         self.told = vector;
         let cookie = self.form.vector(&self.told);
-        Ok(self.end_refresh(out, Some(&cookie), is_first))
+        Ok(self.end_refresh(out, Some(&cookie), deletes))
+    }
+
+    /// Tells a peer the deletions that a full refresh begins with. Returns true if any was left.
+    fn tell_deleted(&mut self, out: &mut Vec<u8>, quantum: Quantum) -> Result<bool, StoreError> {
+        let Phase::Full { deleted, .. } = &mut self.phase else {
+            return Ok(false);
+        };
+        if deleted.len() == 0 {
+            return Ok(false);
+        }
+        let bytes_end = out.len().saturating_add(quantum.bytes_max);
+        let view = self.content.database.store.snapshot()?;
+        while self.worked < quantum.candidates_max && out.len() < bytes_end {
+            let Some(uuid) = deleted.next() else { break };
+            self.worked += 1;
+            let tombstone = view.tombstone(uuid)?;
+            if let Some(tombstone) = tombstone {
+                self.content
+                    .write_gone(&view, (uuid, tombstone.dn), None, out)?;
+            }
+        }
+        Ok(true)
     }
 
     /// Ends the refresh. With `deletes`, the consumer knows all deletions.

@@ -263,7 +263,8 @@ impl<'d> Sender<'_, 'd> {
             None if entry.may_leave && (was_in || self.may_have_been_in(entry)) => {
                 let name = entry.held.as_ref().or(entry.names.last());
                 let name = name.map_or("", Dn::pretty);
-                self.content.write_gone(entry.uuid, name, cookie, out);
+                let gone = (entry.uuid, name);
+                self.content.write_gone(self.view, gone, cookie, out)?;
                 self.sent += 1;
             }
             None => {}

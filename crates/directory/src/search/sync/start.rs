@@ -33,8 +33,12 @@ pub(crate) enum SyncPlan {
 /// A request of a consumer, and the answer of the log.
 pub(crate) struct SyncStart {
     cookie: RequestCookie,
+    /// The number of this server; 0 if it has none.
+    server: u16,
     persists: bool,
     state: LogState,
+    /// The deletions that a full refresh of a peer begins with.
+    deleted: Vec<[u8; 16]>,
     pub(crate) plan: SyncPlan,
 }
 
@@ -55,12 +59,12 @@ impl SyncStart {
     /// Plans the refresh for a request.
     ///
     /// # Errors
-    /// unwillingToPerform for a consumer that knows more than this server, or only more of the
-    /// changes of `sole_server`.
+    /// unwillingToPerform for a consumer that knows more than this server. One of several
+    /// providers only counts its own changes.
     pub(crate) fn plan(
         view: &View<'_>,
         request: &SyncRequest<'_>,
-        (is_whole_tree, sole_server): (bool, Option<u16>),
+        (is_whole_tree, server, is_multi_provider): (bool, u16, bool),
     ) -> OpResult<SyncStart> {
         let failed = |error| result::store(&error);
         let cookie = RequestCookie::parse(request.cookie);
@@ -68,7 +72,7 @@ impl SyncStart {
         let known = &cookie.vector;
         // A provider among several is behind others in what they have changed.
         let is_newer = |held: fulgurite_store::PackedCsn| {
-            sole_server.is_none_or(|server| server == held.server())
+            (!is_multi_provider || server == held.server())
                 && known.of(held.server()).is_some_and(|csn| csn > held)
         };
         if state.vector.iter().any(is_newer) {
@@ -90,20 +94,35 @@ impl SyncStart {
             // An entry may have entered another scope unchanged.
             SyncPlan::Full(Some(known.clone()).filter(|_| is_whole_tree))
         };
+        let deleted = match plan {
+            SyncPlan::Full(_) if cookie.is_peer => view.deleted_beyond(known).map_err(failed)?,
+            _ => Vec::new(),
+        };
         Ok(SyncStart {
             persists: request.mode == SyncMode::RefreshAndPersist,
             cookie,
+            server,
             state,
+            deleted,
             plan,
         })
     }
 
+    fn form(&self) -> CookieForm {
+        CookieForm {
+            rid: self.cookie.rid,
+            server: self.server,
+            is_peer: self.cookie.is_peer,
+        }
+    }
+
     /// Returns the part of a search's output that a full refresh adds.
     pub(crate) fn entries(&self) -> RefreshEntries {
-        RefreshEntries::new(match &self.plan {
+        let covered = match &self.plan {
             SyncPlan::Full(covered) => covered.clone(),
             _ => None,
-        })
+        };
+        RefreshEntries::new(covered, self.form())
     }
 
     /// Begins the first stage. A full refresh brings the search of all entries.
@@ -128,15 +147,15 @@ impl SyncStart {
             has_referrals: search.has_referrals,
         };
         let decisions = search.database.decisions(session);
-        let content = Content::new(core, search.database, decisions, content);
-        let form = CookieForm {
-            rid: self.cookie.rid,
-            server: core.csn.server(),
-        };
+        let mut content = Content::new(core, search.database, decisions, content);
+        content.peer = Some(self.form()).filter(|form| form.is_peer);
+        let form = self.form();
         let newest = self.state.newest;
         let vector = self.state.vector;
         // A copy without a state may have entries of a first refresh that broke off.
         let is_first = self.cookie.vector.is_empty() && !self.cookie.is_of_copy;
+        let tells_all =
+            self.cookie.is_peer && self.cookie.vector.covers_all(&self.state.tombstone_horizon);
         let (phase, told, rest) = match (self.plan, full) {
             (SyncPlan::Nothing, _) if !self.persists => return Err(Box::new(done(None, true))),
             (SyncPlan::Nothing, _) => {
@@ -152,7 +171,8 @@ impl SyncStart {
                 let phase = Phase::Full {
                     search,
                     vector,
-                    is_first,
+                    deleted: self.deleted.into_iter(),
+                    tells_deletions: is_first || tells_all,
                 };
                 (phase, CsnVector::default(), Vec::new())
             }

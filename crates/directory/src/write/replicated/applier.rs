@@ -9,7 +9,9 @@ use fulgurite_store::{CsnVector, EntryId, Scope, StoreError, Writer};
 
 use super::content::CopiedContent;
 use super::error::{ContentError, ContentResult};
+use super::removal::Deletion;
 use super::state::{texts_of, vector_of};
+use super::waiting::{WaitingEntries, waiting};
 use crate::core::database::Database;
 use crate::core::foundation::Core;
 
@@ -41,6 +43,8 @@ pub(crate) struct Applier<'a, 'd> {
     pub(super) reached_next: CsnVector,
     /// Entries of the batch: the look-up before the first change, and what the batch did to them.
     pub(super) known: HashMap<EntryUuid, Option<EntryId>>,
+    /// Entries whose name another entry has.
+    pub(super) waiting: WaitingEntries,
     pub(super) report: ContentReport,
 }
 
@@ -55,6 +59,7 @@ impl<'a, 'd> Applier<'a, 'd> {
         writer: &'a mut Writer<'d>,
         content: &'a mut CopiedContent,
     ) -> Result<Applier<'a, 'd>, StoreError> {
+        let waiting = waiting(writer)?;
         Ok(Applier {
             vector: writer.log_state()?.vector.clone(),
             has_reached: false,
@@ -64,6 +69,7 @@ impl<'a, 'd> Applier<'a, 'd> {
             writer,
             content,
             known: HashMap::new(),
+            waiting,
             report: ContentReport::default(),
         })
     }
@@ -104,7 +110,9 @@ impl<'a, 'd> Applier<'a, 'd> {
                 Ok(())
             }
             ContentChange::Entry(entry) => self.entry_state(entry),
-            ContentChange::Delete { uuid, csn } => self.delete(uuid, csn.as_deref()),
+            ContentChange::Delete { uuid, csn, ends } => {
+                self.delete(uuid, Deletion::told(csn.as_deref(), ends.as_deref()))
+            }
             ContentChange::Present(uuids) => self.name_present(uuids),
             ContentChange::DropUnnamed { state } => self.drop_unnamed(state),
             ContentChange::EndRefresh => {
@@ -142,7 +150,12 @@ impl<'a, 'd> Applier<'a, 'd> {
     fn look_up(&mut self, changes: &[ContentChange]) -> ContentResult {
         for change in changes {
             match change {
-                ContentChange::Entry(entry) => drop(self.entry_of(&entry.uuid)?),
+                ContentChange::Entry(entry) => {
+                    self.entry_of(&entry.uuid)?;
+                    if let Some(place) = &entry.place {
+                        self.entry_of(&place.above)?;
+                    }
+                }
                 ContentChange::Delete { uuid, .. } => drop(self.entry_of(uuid)?),
                 ContentChange::Present(uuids) => {
                     for uuid in uuids {

@@ -4,7 +4,8 @@
 //! A record has the number that the change got at its origin. If the vector covers that number, no
 //! consumer of this server would look for the record. Then it has the *successor* of the greatest
 //! number, as has a deletion of which the provider tells no number. A consumer takes no successor
-//! for a state, because these records are unordered.
+//! for a state, because these records are unordered. Among several providers, such a record has a
+//! new number of this server instead, which none of the others has yet.
 //!
 //! A deletion without a number says only that the entry has left the content of one provider. Its
 //! record names that provider, in place of a session. The same provider may send the entry
@@ -20,6 +21,7 @@ use fulgurite_store::{
 
 use super::applier::Applier;
 use super::error::ContentResult;
+use super::removal::Deletion;
 use crate::core::entry_identity::{EntryIdentity, parse_uuid};
 
 /// The parts of a record that depend on the kind of the change.
@@ -65,6 +67,7 @@ impl Applier<'_, '_> {
             rename: None,
             operations: &operations,
         })
+        .map(drop)
     }
 
     /// Logs other values or another name of an entry.
@@ -74,8 +77,18 @@ impl Applier<'_, '_> {
         before: &Entry,
         after: &Entry,
     ) -> ContentResult {
-        let identity = self.identity_of(before);
-        let Some((identity, now)) = identity.zip(self.identity_of(after)) else {
+        self.log_change_as(id, before, after, self.number_of(after))
+    }
+
+    /// Logs other values or another name of an entry, by a change with this number.
+    pub(super) fn log_change_as(
+        &mut self,
+        id: EntryId,
+        before: &Entry,
+        after: &Entry,
+        number: Option<PackedCsn>,
+    ) -> ContentResult {
+        let Some(identity) = self.identity_of(before) else {
             return Ok(());
         };
         let schema = &self.core.schema;
@@ -98,7 +111,7 @@ impl Applier<'_, '_> {
             },
             id,
             identity,
-            csn: now.csn,
+            csn: number,
             session: 0,
             author: &author,
             dn: before.dn.pretty(),
@@ -109,24 +122,54 @@ impl Applier<'_, '_> {
             }),
             operations: &operations,
         })
+        .map(drop)
     }
 
-    /// Logs that an entry goes; `csn` numbers its deletion, if the provider says so.
-    pub(super) fn log_delete(
+    /// Logs that an entry is where it is by a change with this number.
+    pub(super) fn log_place(
         &mut self,
         id: EntryId,
         entry: &Entry,
-        csn: Option<PackedCsn>,
+        number: Option<PackedCsn>,
     ) -> ContentResult {
         let Some(identity) = self.identity_of(entry) else {
             return Ok(());
         };
-        let session = match csn {
+        self.log(&RecordParts {
+            kind: ChangeKind::Modify,
+            id,
+            identity,
+            csn: number,
+            session: 0,
+            author: "",
+            dn: entry.dn.pretty(),
+            rename: None,
+            operations: &[],
+        })
+        .map(drop)
+    }
+
+    /// Logs that an entry goes.
+    pub(super) fn log_delete(
+        &mut self,
+        id: EntryId,
+        entry: &Entry,
+        deletion: Deletion,
+    ) -> ContentResult {
+        let Some(identity) = self.identity_of(entry) else {
+            return Ok(());
+        };
+        let session = match deletion.csn {
             Some(_) => 0,
             None => self.provider(),
         };
-        let csn = csn.or(identity.csn);
-        self.log_deletion(id, identity, entry.dn.pretty(), (csn, session))
+        let dn = entry.dn.pretty();
+        let csn = match self.content.multi_provider {
+            true => deletion.csn,
+            false => deletion.csn.or(identity.csn),
+        };
+        let ends = deletion.ends.or(identity.csn);
+        self.log_deletion(id, identity, dn, (Deletion { csn, ends }, session))
     }
 
     /// Returns the number by which a record names the provider. No connection has it.
@@ -144,21 +187,30 @@ impl Applier<'_, '_> {
     }
 
     /// Logs the deletion of an entry that has never been here. Another provider may still send it.
-    pub(super) fn log_unknown(
+    pub(super) fn log_unknown(&mut self, uuid: &EntryUuid, csn: Deletion) -> ContentResult {
+        match self.content.multi_provider {
+            true => self.end_unknown(uuid, "", csn),
+            false => Ok(()),
+        }
+    }
+
+    /// Logs that states of an entry that is not here are gone.
+    pub(super) fn end_unknown(
         &mut self,
         uuid: &EntryUuid,
-        csn: Option<PackedCsn>,
+        dn: &str,
+        deletion: Deletion,
     ) -> ContentResult {
-        let csn = csn.filter(|csn| self.content.multi_provider && !self.vector.covers(*csn));
-        let known = self.writer.tombstone(*uuid)?.map(|known| known.csn);
-        if csn.is_none() || known >= csn {
+        let ends = deletion.ends;
+        let known = self.writer.tombstone(*uuid)?.map(|known| known.ends);
+        if ends.is_none() || known >= ends {
             return Ok(());
         }
         let identity = EntryIdentity {
             uuid: *uuid,
             csn: None,
         };
-        self.log_deletion(EntryId::ROOT, identity, "", (csn, 0))
+        self.log_deletion(EntryId::ROOT, identity, dn, (deletion, 0))
     }
 
     fn log_deletion(
@@ -166,26 +218,43 @@ impl Applier<'_, '_> {
         id: EntryId,
         identity: EntryIdentity,
         dn: &str,
-        (csn, session): (Option<PackedCsn>, u64),
+        (deletion, session): (Deletion, u64),
     ) -> ContentResult {
-        self.log(&RecordParts {
+        let number = self.log(&RecordParts {
             kind: ChangeKind::Delete,
             id,
             identity,
-            csn,
+            csn: deletion.csn,
             session,
             author: "",
             dn,
             rename: None,
             operations: &[],
-        })
+        })?;
+        let is_merged = self.content.multi_provider && number.is_some();
+        match deletion
+            .ends
+            .filter(|_| is_merged && number != deletion.ends)
+        {
+            Some(ends) => Ok(self.writer.limit_deletion(identity.uuid, ends)?),
+            None => Ok(()),
+        }
     }
 
-    fn log(&mut self, parts: &RecordParts<'_>) -> ContentResult {
+    /// Logs a change. Returns the number of the record.
+    fn log(&mut self, parts: &RecordParts<'_>) -> ContentResult<Option<PackedCsn>> {
         let number = parts.csn.filter(|csn| !self.vector.covers(*csn));
+        let own = match number {
+            None if self.content.multi_provider => self.own_number(None),
+            Some(csn) if self.content.multi_provider && csn.server() == self.core.csn.server() => {
+                Some(csn)
+            }
+            _ => None,
+        };
         let newest = self.vector.iter().max();
+        let number = number.or(own);
         let Some(csn) = number.or(newest.map(|csn| csn.successor())) else {
-            return Ok(());
+            return Ok(None);
         };
         debug_assert!(!self.vector.covers(csn), "consumers would not look for it");
         let change = NewChange {
@@ -200,9 +269,15 @@ impl Applier<'_, '_> {
             dn: parts.dn,
             rename: parts.rename,
             operations: parts.operations,
-            is_unordered: number.is_none_or(|csn| !self.reached_next.covers(csn)),
+            is_unordered: own.is_none() && number.is_none_or(|csn| !self.reached_next.covers(csn)),
         };
-        Ok(self.writer.log_change(&change)?)
+        self.writer.log_change(&change)?;
+        if let Some(own) = own {
+            self.vector.raise(own);
+            self.writer.raise_vector(own)?;
+            self.has_reached = true;
+        }
+        Ok(Some(csn))
     }
 
     /// Returns the identity of an entry; `None` for glue.

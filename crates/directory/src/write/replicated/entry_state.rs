@@ -2,7 +2,7 @@
 //!
 //! Entries are found by their UUID. A name that another entry has goes to the newcomer: a provider
 //! gives a name to one entry only. The other entry waits under another name for its new state,
-//! or for its deletion. If clients may update the copy, the newer entry wins.
+//! or for its deletion. If clients may update the copy, states are [merged](super::merge).
 
 use fulgurite_ldap::ContentEntry;
 use fulgurite_ldap::control::EntryUuid;
@@ -11,15 +11,19 @@ use fulgurite_store::{EntryId, PackedCsn};
 
 use super::applier::Applier;
 use super::error::{ContentResult, refused};
+use super::merge::TakenName;
+use super::removal::Deletion;
 
 impl Applier<'_, '_> {
     /// Stores the state of an entry.
     pub(super) fn entry_state(&mut self, given: &ContentEntry) -> ContentResult {
+        if self.content.multi_provider {
+            return self.merge_state(given, TakenName::Waits);
+        }
         let entry = self.incoming(given)?;
         let found = self.entry_of(&given.uuid)?;
         let id = match found {
             Some(id) => self.change(id, entry)?,
-            None if self.was_deleted(&given.uuid, &entry)? => return self.release(&given.uuid),
             None => self.add(entry)?,
         };
         self.known.insert(given.uuid, id.or(found));
@@ -29,15 +33,14 @@ impl Applier<'_, '_> {
         self.release(&given.uuid)
     }
 
-    /// Returns true if clients may update the copy, and a deletion is later than this state.
-    fn was_deleted(&mut self, uuid: &EntryUuid, entry: &Entry) -> ContentResult<bool> {
-        let csn = PackedCsn::parse(csn_of(self, entry).as_bytes());
-        let Some(csn) = csn.filter(|_| self.content.multi_provider) else {
+    /// Returns true if a deletion is later than this state.
+    pub(super) fn was_deleted(&mut self, uuid: &EntryUuid, entry: &Entry) -> ContentResult<bool> {
+        let Some(csn) = self.number_of(entry) else {
             return Ok(false);
         };
         if let Some(tombstone) = self.writer.tombstone(*uuid)? {
             // The newest word of the provider counts if it has told no number of a deletion.
-            return Ok(tombstone.csn >= csn && !self.has_left_only(&tombstone)?);
+            return Ok(tombstone.ends >= csn && !self.has_left_only(&tombstone)?);
         }
         // The memory of a deletion ends. A state from before it is not news.
         let forgotten = &self.writer.log_state()?.tombstone_horizon;
@@ -52,7 +55,11 @@ impl Applier<'_, '_> {
         let taken = self.writer.find(&dn)?.entry();
         if let Some(holder) = taken {
             if self.is_glue(holder)? {
-                return self.take_over(holder, entry).map(Some);
+                let id = self.take_over(holder, entry)?;
+                if self.content.multi_provider {
+                    self.renumber_below(id)?;
+                }
+                return Ok(Some(id));
             }
             if self.content.multi_provider {
                 let held = self.copy_of(holder)?;
@@ -94,7 +101,7 @@ impl Applier<'_, '_> {
         let csn = PackedCsn::parse(csn_of(self, &entry).as_bytes());
         let checked = self.checked(entry)?;
         self.writer.modify(holder, &checked)?;
-        self.log_delete(holder, &held, csn)?;
+        self.log_delete(holder, &held, Deletion::numbered(csn))?;
         self.log_add(holder, checked.entry())?;
         Ok(holder)
     }
@@ -103,9 +110,6 @@ impl Applier<'_, '_> {
     fn change(&mut self, id: EntryId, mut entry: Entry) -> ContentResult<Option<EntryId>> {
         let held = self.copy_of(id)?;
         let csn = csn_of(self, &entry);
-        if self.content.multi_provider && csn_of(self, &held) >= csn {
-            return Ok(Some(id));
-        }
         self.keep_others(&mut entry, &held);
         self.keep_bind_state(id, &mut entry, &held)?;
         if entry.dn.normal() != held.dn.normal() {
@@ -125,6 +129,19 @@ impl Applier<'_, '_> {
     }
 
     pub(super) fn rename(&mut self, id: EntryId, entry: Entry, csn: &str) -> ContentResult {
+        let number = PackedCsn::parse(csn.as_bytes());
+        self.rename_as(id, entry, number)
+    }
+
+    /// Gives an entry another name, by a change with this number.
+    pub(super) fn rename_as(
+        &mut self,
+        id: EntryId,
+        entry: Entry,
+        number: Option<PackedCsn>,
+    ) -> ContentResult {
+        let csn = number.map_or_else(String::new, |number| number.text());
+        let csn = csn.as_str();
         let dn = entry.dn.clone();
         let held = self.copy_of(id)?;
         let checked = self.checked(entry)?;
@@ -151,11 +168,14 @@ impl Applier<'_, '_> {
             None => None,
         };
         self.writer.rename(id, parent, &checked)?;
-        self.log_change(id, &held, checked.entry())?;
+        self.log_change_as(id, &held, checked.entry(), number)?;
         self.content.parked.retain(|parked| *parked != id);
         if let Some(glue) = glue {
             self.move_children(glue, id)?;
             self.writer.delete(glue)?;
+            if self.content.multi_provider {
+                self.renumber_below(id)?;
+            }
         }
         match old_parent {
             Some(old) if old != parent && self.writer.entry(old)?.is_some() => {
@@ -183,6 +203,14 @@ impl Applier<'_, '_> {
                 if self.is_glue(same)? {
                     self.move_children(same, child)?;
                     self.writer.delete(same)?;
+                } else if self.content.multi_provider {
+                    let held = self.copy_of(same)?;
+                    let numbers = (self.number_of(&moved), self.number_of(&held));
+                    if numbers.0 <= numbers.1 {
+                        self.drop_loser(child)?;
+                        continue;
+                    }
+                    self.drop_loser(same)?;
                 } else {
                     self.park(same)?;
                 }
@@ -218,7 +246,7 @@ impl Applier<'_, '_> {
     }
 
     /// Gives an entry a name that no other has.
-    fn set_aside(&mut self, holder: EntryId) -> ContentResult {
+    pub(super) fn set_aside(&mut self, holder: EntryId) -> ContentResult {
         let mut held = self.copy_of(holder)?;
         let uuid = held.values(self.core.types.entry_uuid.attribute).first();
         let uuid = uuid.map_or_else(

@@ -10,6 +10,7 @@ use fulgurite_store::{EntryId, PackedCsn};
 use super::applier::Applier;
 use super::entry_state::csn_of;
 use super::error::{ContentError, ContentResult};
+use super::removal::Deletion;
 use crate::request::change::Change;
 use crate::write::changes;
 use crate::write::multi_value::MultiValueAttributes;
@@ -41,7 +42,8 @@ impl Applier<'_, '_> {
             }
             (LoggedKind::Add(_), Some(_)) => lost(&dn, "the new entry exists"),
             (LoggedKind::Delete, Some(id)) => {
-                self.remove(id, PackedCsn::parse(operation.csn.as_bytes()))
+                let number = PackedCsn::parse(operation.csn.as_bytes());
+                self.remove(id, Deletion::numbered(number))
             }
             // It is what the log says.
             (LoggedKind::Delete, None) => Ok(()),

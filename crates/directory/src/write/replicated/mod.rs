@@ -2,7 +2,10 @@
 //!
 //! ```text
 //!   ContentChange --> applier --+--> entry_state   add, change, rename by entryUUID; taken names
-//!     (a batch)                 |       `-> incoming   attributes by the schema, massage, selection
+//!     (a batch)                 |       |-> incoming   attributes by the schema, massage, selection
+//!                               |       `-> merge      where clients update the copy, too
+//!                               |             |-> place      where entries are, and since when
+//!                               |             `-> waiting    entries whose name another one has
 //!                               +--> removal       delete, glue in place of parents, unnamed entries
 //!                               +--> logged        operations of an access log
 //!                               +--> reached       the store's vector, in the same transaction
@@ -21,15 +24,19 @@ mod error;
 mod glue;
 mod incoming;
 mod logged;
+mod merge;
 mod named_entries;
+mod place;
 mod quarantine;
 mod reached;
 mod removal;
 mod state;
+mod waiting;
 
 pub use applier::ContentReport;
 pub use content::{ContentOptions, CopiedContent};
 pub use error::ContentError;
+pub(crate) use place::place_of;
 pub use quarantine::QuarantinedEntry;
 pub(crate) use quarantine::quarantined;
 pub(crate) use state::state_of;

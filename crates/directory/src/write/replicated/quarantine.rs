@@ -1,7 +1,7 @@
 //! Entries that could not be stored: one row for each, which is tried again.
 
 use fulgurite_ldap::control::EntryUuid;
-use fulgurite_ldap::{ContentAttribute, ContentEntry};
+use fulgurite_ldap::{ContentAttribute, ContentEntry, EntryPlace};
 use fulgurite_store::{Snapshot, StoreError, View};
 
 use super::applier::Applier;
@@ -12,7 +12,9 @@ const PREFIX: &[u8] = b"quarantine/";
 /// Entries that are kept at most. A provider that fills this is not one of our data.
 const ROWS_MAX: usize = 10_000;
 /// The version of a row.
-const VERSION: u8 = 1;
+const VERSION: u8 = 2;
+/// The version of a row that does not tell the place.
+const WITHOUT_PLACE: u8 = 1;
 
 /// An entry in the quarantine.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -89,7 +91,7 @@ fn put_count(out: &mut Vec<u8>, count: usize) {
     out.extend(count.to_le_bytes());
 }
 
-fn encode(rid: u16, entry: &ContentEntry, reason: &str) -> Vec<u8> {
+pub(super) fn encode(rid: u16, entry: &ContentEntry, reason: &str) -> Vec<u8> {
     let mut out = vec![VERSION];
     out.extend(rid.to_le_bytes());
     put(&mut out, reason.as_bytes());
@@ -101,6 +103,14 @@ fn encode(rid: u16, entry: &ContentEntry, reason: &str) -> Vec<u8> {
         for value in &attribute.values {
             put(&mut out, value);
         }
+    }
+    if let Some(place) = &entry.place {
+        out.extend(place.above);
+        put_count(&mut out, place.levels);
+        put(
+            &mut out,
+            place.csn.as_deref().unwrap_or_default().as_bytes(),
+        );
     }
     out
 }
@@ -131,9 +141,9 @@ impl<'r> RowReader<'r> {
     }
 }
 
-fn decode(uuid: EntryUuid, row: &[u8]) -> Option<QuarantinedEntry> {
+pub(super) fn decode(uuid: EntryUuid, row: &[u8]) -> Option<QuarantinedEntry> {
     let mut reader = RowReader(row);
-    let [VERSION] = reader.take(1)? else {
+    let [VERSION | WITHOUT_PLACE] = reader.take(1)? else {
         return None;
     };
     let rid = u16::from_le_bytes(reader.take(2)?.try_into().ok()?);
@@ -150,10 +160,19 @@ fn decode(uuid: EntryUuid, row: &[u8]) -> Option<QuarantinedEntry> {
             values,
         });
     }
+    let place = match reader.0.is_empty() {
+        true => None,
+        false => Some(EntryPlace {
+            above: reader.take(16)?.try_into().ok()?,
+            levels: reader.number()?,
+            csn: Some(reader.text()?).filter(|csn| !csn.is_empty()),
+        }),
+    };
     let entry = ContentEntry {
         uuid,
         dn,
         attributes,
+        place,
     };
     reader
         .0
@@ -174,6 +193,11 @@ mod tests {
                 description: "cn".to_owned(),
                 values: vec![b"x".to_vec(), vec![0, 255]],
             }],
+            place: Some(EntryPlace {
+                above: [8; 16],
+                levels: 1,
+                csn: None,
+            }),
         };
         let row = encode(9, &entry, "a reason");
         let held = decode([7; 16], &row).expect("a row");
@@ -181,6 +205,17 @@ mod tests {
             (held.rid, &held.entry, held.reason.as_str()),
             (9, &entry, "a reason")
         );
-        assert!((0..row.len()).all(|len| decode([7; 16], &row[..len]).is_none()));
+        let placeless = row.len() - 24;
+        let mut cuts = (0..row.len()).filter(|len| *len != placeless);
+        assert!(cuts.all(|len| decode([7; 16], &row[..len]).is_none()));
+        let old = [&[WITHOUT_PLACE], &row[1..placeless]].concat();
+        let old = decode([7; 16], &old).expect("a row of an older release");
+        assert_eq!(
+            old.entry,
+            ContentEntry {
+                place: None,
+                ..entry
+            }
+        );
     }
 }

@@ -20,6 +20,11 @@ impl Applier<'_, '_> {
             self.vector = others.chain(numbers.iter()).collect();
             self.writer.rewind_vector(self.vector.clone())?;
         }
+        if !self.waiting.is_empty() {
+            let mut state = self.vector.clone();
+            state.raise_all(&numbers);
+            self.settle(&state)?;
+        }
         for csn in numbers.iter() {
             self.vector.raise(csn);
             self.writer.raise_vector(csn)?;

@@ -4,23 +4,51 @@ use fulgurite_ldap::control::EntryUuid;
 use fulgurite_store::{CsnVector, EntryId, PackedCsn, compile_filter};
 
 use super::applier::Applier;
-use super::entry_state::csn_of;
 use super::error::ContentResult;
 use super::state::vector_of;
 use crate::core::well_known_types::is_glue;
 
+/// The numbers of a deletion.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Deletion {
+    /// The number of the change, if it is known.
+    pub(super) csn: Option<PackedCsn>,
+    /// The greatest number of the states that it ends, if it is known.
+    pub(super) ends: Option<PackedCsn>,
+}
+
+impl Deletion {
+    /// Returns a deletion with a number of its own.
+    pub(super) fn numbered(csn: Option<PackedCsn>) -> Deletion {
+        Deletion { csn, ends: csn }
+    }
+
+    /// Reads the numbers that a provider tells.
+    pub(super) fn told(csn: Option<&str>, ends: Option<&str>) -> Deletion {
+        let number = |csn: Option<&str>| PackedCsn::parse(csn?.as_bytes());
+        Deletion {
+            csn: number(csn),
+            ends: number(ends.or(csn)),
+        }
+    }
+}
+
 impl Applier<'_, '_> {
     /// Deletes the entry with a UUID, if it is here.
-    pub(super) fn delete(&mut self, uuid: &EntryUuid, csn: Option<&str>) -> ContentResult {
+    pub(super) fn delete(&mut self, uuid: &EntryUuid, number: Deletion) -> ContentResult {
+        let ends = number.ends;
+        let waiting = self.waiting.get(uuid);
+        if waiting.is_some_and(|waiting| ends.is_none() || waiting.values <= ends) {
+            self.stop_waiting(uuid)?;
+        }
         self.release(uuid)?;
-        let number = csn.and_then(|csn| PackedCsn::parse(csn.as_bytes()));
         let Some(id) = self.entry_of(uuid)? else {
             return self.log_unknown(uuid, number);
         };
         if self.content.multi_provider {
             let held = self.copy_of(id)?;
             // A change after the deletion wins.
-            if csn.is_some_and(|csn| csn_of(self, &held).as_str() > csn) {
+            if ends.is_some() && self.number_of(&held) > ends {
                 return Ok(());
             }
         }
@@ -33,7 +61,7 @@ impl Applier<'_, '_> {
     /// A provider deletes leaves. Children that are still here moved away before, and come later
     /// in a refresh. After that they have left the content with their parent, which slapd does not
     /// tell.
-    fn remove_deleted(&mut self, id: EntryId, csn: Option<PackedCsn>) -> ContentResult {
+    fn remove_deleted(&mut self, id: EntryId, csn: Deletion) -> ContentResult {
         let left_together = self.content.is_whole && !self.content.multi_provider;
         if !left_together || !self.writer.has_children(id)? {
             return self.remove(id, csn);
@@ -47,7 +75,7 @@ impl Applier<'_, '_> {
     }
 
     /// Removes everything below an entry.
-    fn remove_below(&mut self, top: EntryId, csn: Option<PackedCsn>) -> ContentResult {
+    fn remove_below(&mut self, top: EntryId, csn: Deletion) -> ContentResult {
         let mut below = self.writer.children(top)?;
         let mut looked_at = 0;
         while let Some(&id) = below.get(looked_at) {
@@ -65,7 +93,7 @@ impl Applier<'_, '_> {
     }
 
     /// Notes that an entry is gone.
-    fn forget_uuid(&mut self, id: EntryId) -> ContentResult {
+    pub(super) fn forget_uuid(&mut self, id: EntryId) -> ContentResult {
         let entry = self.copy_of(id)?;
         let uuid = entry.values(self.core.types.entry_uuid.attribute).first();
         let uuid = uuid.and_then(|text| uuid::Uuid::try_parse_ascii(text).ok());
@@ -79,7 +107,7 @@ impl Applier<'_, '_> {
     pub(super) fn drop_below_glue(&mut self) -> ContentResult {
         for id in std::mem::take(&mut self.content.glued) {
             if self.writer.entry(id)?.is_some() && self.is_glue(id)? {
-                self.remove_below(id, None)?;
+                self.remove_below(id, Deletion::default())?;
                 self.remove_empty_glue(Some(id))?;
             }
         }
@@ -87,12 +115,21 @@ impl Applier<'_, '_> {
     }
 
     /// Removes an entry. Glue takes its place if it has children.
-    pub(super) fn remove(&mut self, id: EntryId, csn: Option<PackedCsn>) -> ContentResult {
+    pub(super) fn remove(&mut self, id: EntryId, csn: Deletion) -> ContentResult {
         let entry = self.copy_of(id)?;
         self.log_delete(id, &entry, csn)?;
         self.content.parked.retain(|parked| *parked != id);
+        if self.content.multi_provider
+            && let Some(uuid) = self.uuid_of(&entry)
+        {
+            self.forget_place(&uuid)?;
+        }
         if self.writer.has_children(id)? {
-            return self.turn_to_glue(id);
+            self.turn_to_glue(id)?;
+            if self.content.multi_provider {
+                self.renumber_below(id)?;
+            }
+            return Ok(());
         }
         let parent = self.writer.parent(id)?;
         self.writer.delete(id)?;
@@ -108,7 +145,7 @@ impl Applier<'_, '_> {
         unnamed.sort_unstable_by_key(|(depth, id)| (std::cmp::Reverse(*depth), *id));
         for (_, id) in unnamed {
             self.forget_uuid(id)?;
-            self.remove(id, None)?;
+            self.remove(id, Deletion::default())?;
         }
         Ok(())
     }
@@ -150,7 +187,7 @@ impl Applier<'_, '_> {
     pub(super) fn drop_parked(&mut self) -> ContentResult {
         for id in std::mem::take(&mut self.content.parked) {
             if self.writer.entry(id)?.is_some() && !self.content.named.contains(id) {
-                self.remove(id, None)?;
+                self.remove(id, Deletion::default())?;
             }
         }
         Ok(())

@@ -1,0 +1,96 @@
+//! Entries whose name another entry has: one row for each, until the state covers it.
+//!
+//! The other entry may move later in the same refresh. So nothing is decided before the state of
+//! the copy covers the newcomer.
+
+use std::collections::BTreeMap;
+
+use fulgurite_ldap::ContentEntry;
+use fulgurite_ldap::control::EntryUuid;
+use fulgurite_store::{CsnVector, PackedCsn, Snapshot, StoreError, View};
+
+use super::applier::Applier;
+use super::error::{ContentError, ContentResult};
+use super::merge::{EntryNumbers, TakenName};
+use super::quarantine::{decode, encode};
+
+/// The prefix of the rows.
+const PREFIX: &[u8] = b"waiting/";
+
+/// The numbers of the waiting entries.
+pub(super) type WaitingEntries = BTreeMap<EntryUuid, EntryNumbers>;
+
+fn key(uuid: &EntryUuid) -> Vec<u8> {
+    [PREFIX, uuid].concat()
+}
+
+/// Returns the entries of a database that wait.
+pub(super) fn waiting<T: Snapshot>(view: &View<'_, T>) -> Result<WaitingEntries, StoreError> {
+    let mut found = WaitingEntries::new();
+    view.sync_rows(PREFIX, &mut |key, value| {
+        let uuid = key.get(PREFIX.len()..).and_then(|key| key.try_into().ok());
+        let numbers = split(value).map(|(numbers, _)| numbers);
+        found.extend(uuid.zip(numbers));
+        true
+    })?;
+    Ok(found)
+}
+
+fn split(row: &[u8]) -> Option<(EntryNumbers, &[u8])> {
+    let (values, rest) = row.split_at_checked(PackedCsn::LEN)?;
+    let (place, rest) = rest.split_at_checked(PackedCsn::LEN)?;
+    let numbers = EntryNumbers {
+        values: PackedCsn::from_bytes(values),
+        place: PackedCsn::from_bytes(place),
+    };
+    Some((numbers, rest))
+}
+
+impl Applier<'_, '_> {
+    /// Lets an entry wait.
+    pub(super) fn wait(&mut self, given: &ContentEntry, numbers: EntryNumbers) -> ContentResult {
+        let (Some(values), Some(place)) = (numbers.values, numbers.place) else {
+            return Err(ContentError::Refused(format!(
+                "{} has no number, and another entry has its name",
+                given.dn
+            )));
+        };
+        let row = encode(self.content.rid, given, "");
+        let row = [values.as_bytes(), place.as_bytes(), row.as_slice()].concat();
+        self.writer.put_sync_row(&key(&given.uuid), &row)?;
+        self.waiting.insert(given.uuid, numbers);
+        Ok(())
+    }
+
+    pub(super) fn stop_waiting(&mut self, uuid: &EntryUuid) -> ContentResult {
+        if self.waiting.remove(uuid).is_some() {
+            self.writer.delete_sync_row(&key(uuid))?;
+        }
+        Ok(())
+    }
+
+    /// Decides about all entries that a state covers.
+    pub(super) fn settle(&mut self, state: &CsnVector) -> ContentResult {
+        let is_covered = |csn: Option<PackedCsn>| csn.is_none_or(|csn| state.covers(csn));
+        let due = self.waiting.iter();
+        let due = due.filter(|(_, numbers)| is_covered(numbers.values));
+        let mut due: Vec<_> = due.map(|(uuid, numbers)| (*numbers, *uuid)).collect();
+        due.sort_unstable();
+        due.into_iter()
+            .try_for_each(|(_, uuid)| self.settle_one(&uuid))
+    }
+
+    /// Decides about one entry, if it waits.
+    pub(super) fn settle_one(&mut self, uuid: &EntryUuid) -> ContentResult {
+        let row = self.writer.sync_row(&key(uuid))?;
+        let row = row.and_then(|row| decode(*uuid, split(row)?.1));
+        self.stop_waiting(uuid)?;
+        let Some(row) = row else {
+            return Ok(());
+        };
+        match self.merge_state(&row.entry, TakenName::Decides) {
+            Err(ContentError::Refused(reason)) => self.quarantine(&row.entry, &reason),
+            done => done,
+        }
+    }
+}

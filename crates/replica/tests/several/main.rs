@@ -1,0 +1,89 @@
+//! A model of the whole: several providers of each other, in one thread.
+//!
+//! ```text
+//!   clients --> node (store, directory, clock)        node
+//!                 |  search task                        ^
+//!                 v                                     | batches, one transaction each
+//!               wire: delays, cuts, partitions  -->  consumer (state machine)
+//! ```
+//!
+//! The stores, the directories and the consumers are those of the server. A seed decides what
+//! happens: updates in conflict, crashes, partitions, clocks that are wrong. Then all ways open.
+//! In the end all servers must be equal, and no acknowledged update may be lost against the rules.
+//!
+//! ```sh
+//! FULGURITE_TEST_SEED=4711 cargo test -p fulgurite-replica --test several      # one seed
+//! FULGURITE_TEST_RUNS=10000 cargo test -p fulgurite-replica --test several     # many
+//! FULGURITE_TEST_TRACE=1                                                       # what happens
+//! ```
+
+#![forbid(unsafe_code)]
+
+mod broken_rule;
+mod clients;
+mod history;
+mod link;
+mod mesh;
+mod node;
+
+use std::cell::OnceCell;
+use std::sync::Arc;
+
+use fulgurite_schema::Schema;
+
+use crate::broken_rule::BrokenRule;
+use crate::mesh::{Lives, Mesh, Plan};
+
+/// Runs of the short form.
+const RUNS: u64 = 30;
+/// Runs in which a broken rule has to be noticed.
+const RUNS_OF_RULE: u64 = 100;
+/// Steps of a run.
+const STEPS: usize = 600;
+
+fn run(seed: u64, schema: &Arc<Schema>, plan: Plan) -> Result<(), String> {
+    let lives: Lives = std::array::from_fn(|_| std::array::from_fn(|_| OnceCell::new()));
+    Mesh::new(seed, schema, &lives).run(plan)
+}
+
+fn number(name: &str) -> Option<u64> {
+    let text = std::env::var(name).ok()?;
+    Some(
+        text.parse()
+            .unwrap_or_else(|_| panic!("{name} must be a number")),
+    )
+}
+
+#[test]
+fn servers_that_meet_again_are_equal() {
+    let schema = Schema::standard();
+    let plan = Plan {
+        steps: number("FULGURITE_TEST_STEPS").map_or(STEPS, |steps| steps as usize),
+        rule: None,
+    };
+    let first = number("FULGURITE_TEST_SEED");
+    let runs = number("FULGURITE_TEST_RUNS").unwrap_or(if first.is_some() { 1 } else { RUNS });
+    let first = first.unwrap_or(1);
+    let mut failed = Vec::new();
+    for seed in first..first + runs {
+        if let Err(text) = run(seed, &schema, plan) {
+            println!("FULGURITE_TEST_SEED={seed}: {text}");
+            failed.push(seed);
+        }
+    }
+    assert!(failed.is_empty(), "{} of {runs}: {failed:?}", failed.len());
+}
+
+#[test]
+fn broken_rules_are_noticed() {
+    let schema = Schema::standard();
+    for rule in BrokenRule::ALL {
+        let plan = Plan {
+            steps: STEPS,
+            rule: Some(rule),
+        };
+        let found = (1..=RUNS_OF_RULE).find(|seed| run(*seed, &schema, plan).is_err());
+        println!("{rule:?}: seed {found:?}");
+        assert!(found.is_some(), "{rule:?} goes unnoticed");
+    }
+}
