@@ -85,6 +85,7 @@ pub use search::task::{Progress, SearchTask};
 pub use write::forwarded::ForwardedUpdate;
 pub use write::import::{Author, EntryCompleter, EntryStamps, Importer};
 pub use write::replicated::{
-    ContentError, ContentOptions, ContentReport, CopiedContent, QuarantinedEntry,
+    Conflict, ConflictKind, ContentError, ContentOptions, ContentReport, CopiedContent,
+    QuarantinedEntry, conflicts,
 };
 pub use write::request::{WriteReply, WriteRequest};

@@ -121,6 +121,8 @@ pub struct Consumer {
     search: Option<Search>,
     /// The next search of entries asks for the whole content.
     needs_everything: bool,
+    /// True once a refresh was begun anew because the provider could not go on with it.
+    has_begun_anew: bool,
     /// The log cannot be used before a refresh from the entries.
     needs_refresh: bool,
     deadline_ms: Option<u64>,
@@ -160,6 +162,7 @@ impl Consumer {
             bind: None,
             search: None,
             needs_everything: false,
+            has_begun_anew: false,
             deadline_ms: None,
             out: Vec::new(),
             changes: Vec::new(),
@@ -521,6 +524,7 @@ impl Consumer {
             self.needs_refresh = false;
             self.needs_everything = false;
         }
+        self.has_begun_anew = false;
         self.retry.succeeded();
         self.status.trouble = None;
     }
@@ -596,9 +600,13 @@ impl Consumer {
             self.needs_refresh = true;
             return self.begin_search();
         }
-        // One of several providers only drops its log: the state is good for another refresh.
-        if cannot_continue && self.server.is_some() && search.is_persisting {
-            return self.begin_search();
+        // One of several providers has only dropped its log, or gets back from us what it has lost.
+        // The state here is that of all of them, so none replaces it.
+        if self.server.is_some() {
+            if cannot_continue && !std::mem::replace(&mut self.has_begun_anew, true) {
+                return self.begin_search();
+            }
+            return Err(Trouble::Search(result.clone()));
         }
         // A provider that has lost changes says that we are ahead of it.
         let is_behind = result.code == ResultCode::UnwillingToPerform

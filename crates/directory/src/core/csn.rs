@@ -93,6 +93,11 @@ impl CsnGenerator {
 }
 
 impl Csn {
+    /// Returns the time.
+    pub(crate) fn time(self) -> Timestamp {
+        self.time
+    }
+
     /// Returns the n-th of the reserved numbers after the first.
     pub(crate) fn behind(self, n: u32) -> Csn {
         Csn {

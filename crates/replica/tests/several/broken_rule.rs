@@ -33,8 +33,17 @@ impl BrokenRule {
     ) -> Vec<Vec<ContentChange>> {
         let is_reached = |change: &ContentChange| matches!(change, ContentChange::Reached { .. });
         match self {
-            // The memory of deletions of this server is cut in the world.
-            BrokenRule::NoTombstones => vec![changes],
+            // The world cuts the memory of deletions, too.
+            BrokenRule::NoTombstones => {
+                let held = node.entries();
+                let is_known = |change: &ContentChange| match change {
+                    ContentChange::Delete { uuid, .. } => {
+                        held.contains_key(&uuid::Uuid::from_bytes(*uuid).to_string())
+                    }
+                    _ => true,
+                };
+                vec![changes.into_iter().filter(is_known).collect()]
+            }
             BrokenRule::WrongTie => {
                 let held = node.entries();
                 let is_older = |change: &ContentChange| match change {

@@ -200,6 +200,9 @@ impl<'d> Link<'d> {
             let (directory, path) = (node.directory(), node.store.path());
             let report = directory.apply_content(path, &mut self.content, &changes);
             let report = report.expect("a sound store");
+            if std::env::var_os("FULGURITE_TEST_TRACE").is_some() {
+                show(node.server, self.from + 1, &changes, &report.warnings);
+            }
             if let Some(state) = report.state {
                 self.consumer.has_stored(Vector::of(state));
             }
@@ -231,4 +234,27 @@ fn content(node: &Node<'_>, settings: &Syncrepl) -> CopiedContent {
         multi_provider: true,
     };
     CopiedContent::new(node.directory().schema(), options).expect("sound settings")
+}
+
+/// Prints a batch.
+fn show(to: u16, from: usize, changes: &[ContentChange], warnings: &[String]) {
+    for change in changes {
+        let text = match change {
+            ContentChange::Entry(entry) => {
+                let mut attributes = entry.attributes.iter();
+                let csn = attributes.find(|held| held.description == "entryCSN");
+                let csn = csn.and_then(|held| held.values.first());
+                let csn = csn.map(|csn| String::from_utf8_lossy(csn).into_owned());
+                let uuid = uuid::Uuid::from_bytes(entry.uuid);
+                format!("{uuid} {} {csn:?} {:?}", entry.dn, entry.place)
+            }
+            ContentChange::Delete { uuid, csn, ends } => {
+                let uuid = uuid::Uuid::from_bytes(*uuid);
+                format!("{uuid} goes {csn:?} {ends:?}")
+            }
+            other => format!("{other:?}"),
+        };
+        println!("  {from} to {to}: {text}");
+    }
+    warnings.iter().for_each(|text| println!("  {to}: {text}"));
 }

@@ -260,6 +260,7 @@ impl<'d> Sender<'_, 'd> {
             }
             // A consumer that may read nothing now has read it before this search, if at all.
             None if self.stage == Stage::Persist && !self.content.may_have_any() => {}
+            None if self.is_back(entry)? => {}
             None if entry.may_leave && (was_in || self.may_have_been_in(entry)) => {
                 let name = entry.held.as_ref().or(entry.names.last());
                 let name = name.map_or("", Dn::pretty);
@@ -270,6 +271,14 @@ impl<'d> Sender<'_, 'd> {
             None => {}
         }
         Ok(())
+    }
+
+    /// Returns true if a deleted entry is here again, by a change that the consumer has already.
+    /// Only several providers bring an entry back.
+    fn is_back(&self, entry: &ChangedEntry) -> Result<bool, StoreError> {
+        let may_be = self.content.database.is_multi_provider()
+            && (entry.is_deleted || (self.content.peer.is_some() && self.content.is_whole));
+        Ok(may_be && self.view.tombstone(entry.uuid)?.is_none())
     }
 
     /// Returns true if the consumer may have got the entry in a refresh that broke off.

@@ -22,6 +22,8 @@ pub struct ContentReport {
     pub applied: u64,
     /// Entries that were put into the quarantine.
     pub quarantined: u64,
+    /// Conflicts that were reported.
+    pub conflicts: u64,
     /// The state that is stored now, if it has moved.
     pub state: Option<Vec<String>>,
     /// The reason why the rest of the batch was not applied: the log does not fit the copy.
@@ -80,6 +82,9 @@ impl<'a, 'd> Applier<'a, 'd> {
     /// [`ContentError::Store`], after which the transaction must not be committed.
     pub(crate) fn run(mut self, changes: &[ContentChange]) -> Result<ContentReport, ContentError> {
         self.look_up(changes)?;
+        if self.content.multi_provider {
+            self.read_told()?;
+        }
         for (at, change) in changes.iter().enumerate() {
             self.reached_next = match changes.get(at + 1) {
                 Some(ContentChange::Reached { csns, .. }) => vector_of(csns),
@@ -142,7 +147,11 @@ impl<'a, 'd> Applier<'a, 'd> {
         if let Some(id) = self.entry_of(&entry.uuid)? {
             self.content.named.insert(id);
         }
-        self.quarantine(entry, reason)
+        self.quarantine(entry, reason)?;
+        match self.content.multi_provider {
+            true => self.report_quarantined(entry),
+            false => Ok(()),
+        }
     }
 
     /// Looks all UUIDs of a batch up before the first change. Later each look-up would write the

@@ -3,7 +3,7 @@
 use fulgurite_ldap::FilterBuf;
 use fulgurite_policy::{SyncScope, Syncrepl};
 use fulgurite_schema::{AttributeDescription, AttributeSelector, Dn, Filter, Schema};
-use fulgurite_store::{EntryId, Scope};
+use fulgurite_store::{CsnVector, EntryId, Scope};
 
 use super::named_entries::NamedEntries;
 use crate::rights::selection::Selection;
@@ -40,6 +40,8 @@ pub struct CopiedContent {
     pub(super) glued: Vec<EntryId>,
     /// Entries that gave their name to another one, and wait for their own.
     pub(super) parked: Vec<EntryId>,
+    /// The state that the provider has told last.
+    pub(super) told: CsnVector,
 }
 
 /// The attributes that a consumer copies.
@@ -74,6 +76,7 @@ impl CopiedContent {
             is_whole: is_everything(&settings.filter) && settings.scope == SyncScope::Subtree,
             glued: Vec::new(),
             parked: Vec::new(),
+            told: CsnVector::default(),
         })
     }
 

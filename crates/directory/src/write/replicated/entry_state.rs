@@ -207,10 +207,10 @@ impl Applier<'_, '_> {
                     let held = self.copy_of(same)?;
                     let numbers = (self.number_of(&moved), self.number_of(&held));
                     if numbers.0 <= numbers.1 {
-                        self.drop_loser(child)?;
+                        self.drop_loser(child, numbers.1)?;
                         continue;
                     }
-                    self.drop_loser(same)?;
+                    self.drop_loser(same, numbers.0)?;
                 } else {
                     self.park(same)?;
                 }

@@ -14,6 +14,7 @@ use fulgurite_schema::{Dn, Entry};
 use fulgurite_store::{EntryId, PackedCsn};
 
 use super::applier::Applier;
+use super::conflict::{ConflictKind, NewConflict};
 use super::error::ContentResult;
 use super::removal::Deletion;
 
@@ -68,7 +69,10 @@ impl Applier<'_, '_> {
         let parent_waits = parent.is_some_and(|above| self.waiting.contains_key(&above));
         let merged = match found {
             Some(id) => self.merged(id, given, incoming, numbers)?,
-            None if self.was_deleted(&given.uuid, &incoming)? => None,
+            None if self.was_deleted(&given.uuid, &incoming)? => {
+                self.report_late(&incoming, given, numbers)?;
+                None
+            }
             None => Some(self.newcomer(given, incoming, numbers)?),
         };
         let Some(merged) = merged else {
@@ -90,6 +94,19 @@ impl Applier<'_, '_> {
             },
             None => None,
         };
+        if merged.id.is_none() {
+            self.report_return(given, &merged)?;
+        }
+        if merged.takes_values && self.is_ahead(merged.numbers.values) {
+            self.report_conflict(&NewConflict {
+                kind: ConflictKind::ClockAhead,
+                uuid: given.uuid,
+                dn: merged.entry.dn.pretty(),
+                winner: merged.numbers.values,
+                loser: None,
+                values: None,
+            })?;
+        }
         self.put_merged(given, merged)?;
         self.release(&given.uuid)?;
         match freed {
@@ -120,6 +137,7 @@ impl Applier<'_, '_> {
         let has = self.numbers_here(&given.uuid, &held)?;
         let takes_values = numbers.values > has.values;
         let takes_place = numbers.place > has.place;
+        self.report_overwritten(given, (&held, has), (&incoming, numbers))?;
         if !takes_values && !takes_place {
             return Ok(None);
         }
@@ -199,10 +217,18 @@ impl Applier<'_, '_> {
         let newcomer = (merged.numbers.values, given.uuid);
         let held_number = self.number_of(&held);
         if newcomer > (held_number, uuid.unwrap_or_default()) {
-            self.drop_loser(holder)?;
+            self.drop_loser(holder, merged.numbers.values)?;
             return Ok(Contest::Won(None));
         }
         let name = merged.entry.dn.pretty();
+        self.report_conflict(&NewConflict {
+            kind: ConflictKind::NameTaken,
+            uuid: given.uuid,
+            dn: name,
+            winner: held_number,
+            loser: merged.numbers.values,
+            values: Some(&merged.entry),
+        })?;
         match merged.id {
             Some(id) => {
                 // Its values here may be older than those that lose.
@@ -298,13 +324,91 @@ impl Applier<'_, '_> {
         Some(uuid::Uuid::try_parse_ascii(text).ok()?.into_bytes())
     }
 
-    /// Removes the holder of a name that another entry gets.
-    pub(super) fn drop_loser(&mut self, id: EntryId) -> ContentResult {
+    /// Removes the holder of a name that another entry gets, which has a greater number.
+    pub(super) fn drop_loser(&mut self, id: EntryId, winner: Option<PackedCsn>) -> ContentResult {
         let held = self.copy_of(id)?;
         let name = held.dn.pretty();
+        self.report_conflict(&NewConflict {
+            kind: ConflictKind::NameTaken,
+            uuid: self.uuid_of(&held).unwrap_or_default(),
+            dn: name,
+            winner,
+            loser: self.number_of(&held),
+            values: Some(&held),
+        })?;
         let text = format!("{name}: the entry gives its name to one with a greater number");
         self.report.warnings.push(text);
         self.drop_entry(id, self.number_of(&held))
+    }
+
+    /// Reports that one of two states of an entry loses that were made without the other.
+    fn report_overwritten(
+        &mut self,
+        given: &ContentEntry,
+        (held, has): (&Entry, EntryNumbers),
+        (incoming, numbers): (&Entry, EntryNumbers),
+    ) -> ContentResult {
+        let wins = numbers.values > has.values;
+        let is_conflict = match wins {
+            true => self.is_unknown_to_provider(has.values, numbers.values),
+            false => {
+                numbers.values < has.values
+                    && self.is_news(numbers.values)
+                    && numbers.values.map(|csn| csn.server()) != has.values.map(|csn| csn.server())
+            }
+        };
+        if !is_conflict {
+            return Ok(());
+        }
+        let (winner, loser, values) = match wins {
+            true => (numbers.values, has.values, held),
+            false => (has.values, numbers.values, incoming),
+        };
+        self.report_conflict(&NewConflict {
+            kind: ConflictKind::Overwritten,
+            uuid: given.uuid,
+            dn: held.dn.pretty(),
+            winner,
+            loser,
+            values: Some(values),
+        })
+    }
+
+    /// Reports a state that loses to a later deletion.
+    fn report_late(
+        &mut self,
+        incoming: &Entry,
+        given: &ContentEntry,
+        numbers: EntryNumbers,
+    ) -> ContentResult {
+        let deletion = self.writer.tombstone(given.uuid)?.map(|known| known.ends);
+        let is_same = |csn: PackedCsn| numbers.values.map(|csn| csn.server()) == Some(csn.server());
+        if !self.is_news(numbers.values) || deletion.is_none_or(is_same) {
+            return Ok(());
+        }
+        self.report_conflict(&NewConflict {
+            kind: ConflictKind::DeletedOverChange,
+            uuid: given.uuid,
+            dn: incoming.dn.pretty(),
+            winner: deletion,
+            loser: numbers.values,
+            values: Some(incoming),
+        })
+    }
+
+    /// Reports that a deleted entry comes back by a later change.
+    fn report_return(&mut self, given: &ContentEntry, merged: &Merged) -> ContentResult {
+        let Some(deletion) = self.writer.tombstone(given.uuid)?.map(|known| known.ends) else {
+            return Ok(());
+        };
+        self.report_conflict(&NewConflict {
+            kind: ConflictKind::Resurrected,
+            uuid: given.uuid,
+            dn: merged.entry.dn.pretty(),
+            winner: merged.numbers.values,
+            loser: Some(deletion),
+            values: None,
+        })
     }
 
     /// Removes an entry whose states up to a number have lost.

@@ -4,6 +4,7 @@
 //!   ContentChange --> applier --+--> entry_state   add, change, rename by entryUUID; taken names
 //!     (a batch)                 |       |-> incoming   attributes by the schema, massage, selection
 //!                               |       `-> merge      where clients update the copy, too
+//!                               |             |-> conflict   the report of what was not kept
 //!                               |             |-> place      where entries are, and since when
 //!                               |             `-> waiting    entries whose name another one has
 //!                               +--> removal       delete, glue in place of parents, unnamed entries
@@ -18,6 +19,7 @@
 
 pub(crate) mod applier;
 mod change_record;
+mod conflict;
 mod content;
 mod entry_state;
 mod error;
@@ -34,6 +36,7 @@ mod state;
 mod waiting;
 
 pub use applier::ContentReport;
+pub use conflict::{Conflict, ConflictKind, conflicts};
 pub use content::{ContentOptions, CopiedContent};
 pub use error::ContentError;
 pub(crate) use place::place_of;

@@ -29,6 +29,9 @@ impl Applier<'_, '_> {
             self.vector.raise(csn);
             self.writer.raise_vector(csn)?;
         }
+        if self.content.multi_provider {
+            self.keep_told(&numbers)?;
+        }
         let own = numbers.of(self.core.csn.server());
         if let Some(own) = own.filter(|_| self.content.multi_provider) {
             self.core.csn.continue_after(own);

@@ -1,9 +1,11 @@
 //! Entries that leave the content.
 
 use fulgurite_ldap::control::EntryUuid;
+use fulgurite_schema::Entry;
 use fulgurite_store::{CsnVector, EntryId, PackedCsn, compile_filter};
 
 use super::applier::Applier;
+use super::conflict::{ConflictKind, NewConflict};
 use super::error::ContentResult;
 use super::state::vector_of;
 use crate::core::well_known_types::is_glue;
@@ -48,12 +50,49 @@ impl Applier<'_, '_> {
         if self.content.multi_provider {
             let held = self.copy_of(id)?;
             // A change after the deletion wins.
-            if ends.is_some() && self.number_of(&held) > ends {
+            let wins = ends.is_some() && self.number_of(&held) > ends;
+            self.report_deletion(uuid, &held, (number, wins))?;
+            if wins {
                 return Ok(());
             }
         }
         self.known.insert(*uuid, None);
         self.remove_deleted(id, number)
+    }
+
+    /// Reports a deletion made without a change of the entry, whichever of both wins.
+    fn report_deletion(
+        &mut self,
+        uuid: &EntryUuid,
+        held: &Entry,
+        (deletion, entry_wins): (Deletion, bool),
+    ) -> ContentResult {
+        let change = self.number_of(held);
+        let is_by_other = change.map(|csn| csn.server()) != deletion.ends.map(|csn| csn.server());
+        // A deletion that ends older states only is the end of a contest for a name.
+        let is_usual = deletion.csn == deletion.ends && is_by_other;
+        let (kind, winner, loser, values) = match entry_wins {
+            true => (ConflictKind::Resurrected, change, deletion.ends, None),
+            false => {
+                let kind = ConflictKind::DeletedOverChange;
+                (kind, deletion.ends, change, Some(held))
+            }
+        };
+        let is_conflict = match entry_wins {
+            true => self.is_news(deletion.csn),
+            false => self.is_unknown_to_provider(change, deletion.ends),
+        };
+        if !is_usual || !is_conflict {
+            return Ok(());
+        }
+        self.report_conflict(&NewConflict {
+            kind,
+            uuid: *uuid,
+            dn: held.dn.pretty(),
+            winner,
+            loser,
+            values,
+        })
     }
 
     /// Removes an entry that the provider has deleted.
