@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
+use crate::flags::{OfChange, SettingFlags};
+
 /// Look after copies of other servers' databases
 #[derive(Debug, Args)]
 #[command(arg_required_else_help = true)]
@@ -15,6 +17,8 @@ pub(crate) struct Replication {
 #[derive(Debug, Subcommand)]
 pub(crate) enum ReplicationAction {
     Status(Status),
+    Conflicts(Conflicts),
+    Check(Check),
 }
 
 /// Show the consumers of a running server, from its cn=Monitor
@@ -38,4 +42,52 @@ pub(crate) struct Status {
     /// Write JSON
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// Show changes that the merge of several providers did not keep, as LDIF
+///
+/// Reads the store, also while a server runs. Comments tell time, kind and numbers of a conflict;
+/// the record behind them has the values that lost. The report has 90 days and 16 MiB.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Example:\n  fulgurite replication conflicts --data /var/lib/fulgurite --since 20260101"
+)]
+pub(crate) struct Conflicts {
+    #[command(flatten)]
+    pub(crate) flags: SettingFlags<OfChange>,
+    /// Conflicts since a time: 20260131235959Z, or the beginning of one
+    #[arg(long, value_name = "TIME")]
+    pub(crate) since: Option<String>,
+    /// Conflicts of an entry and of those below it
+    #[arg(long, value_name = "DN")]
+    pub(crate) dn: Option<String>,
+    /// Write JSON, one object on a line
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Compare the contents of two servers over LDAP, one of which may be slapd
+///
+/// Reads entryUUID and entryCSN of each entry. Both servers have to be in the same state
+/// (contextCSN). Exit status: 0 equal, 1 different, 2 nothing could be compared.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Example:\n  fulgurite replication check --url ldap://one --peer ldap://two --base dc=example,dc=com \\\n      --as cn=admin,dc=example,dc=com --password-file /etc/fulgurite/password"
+)]
+pub(crate) struct Check {
+    /// A server, without TLS
+    #[arg(long, value_name = "URL", default_value = "ldap://127.0.0.1:389")]
+    pub(crate) url: String,
+    /// The other server, without TLS
+    #[arg(long, value_name = "URL")]
+    pub(crate) peer: String,
+    /// The suffix of the database
+    #[arg(long, short, value_name = "DN")]
+    pub(crate) base: String,
+    /// DN to bind as, at both servers [default: anonymous]
+    #[arg(long = "as", short = 'D', value_name = "DN")]
+    pub(crate) subject: Option<String>,
+    /// File with the password
+    #[arg(long, value_name = "FILE")]
+    pub(crate) password_file: Option<PathBuf>,
 }

@@ -9,6 +9,7 @@ mod batch;
 mod bind;
 mod bind_state;
 mod chain;
+mod conflicts;
 mod controls;
 mod copied;
 mod databases;

@@ -1,4 +1,4 @@
-//! A model of the whole: several providers of each other, in one thread.
+//! A model of the whole: two to five providers of each other, in one thread.
 //!
 //! ```text
 //!   clients --> node (store, directory, clock)        node
@@ -36,6 +36,9 @@ use crate::mesh::{Lives, Mesh, Plan};
 
 /// Runs of the short form.
 const RUNS: u64 = 30;
+/// Seeds that have found something after many others had not: deletions that were not told, or told
+/// of an entry that was back, and a state that went back.
+const FOUND: [u64; 6] = [304, 459, 490, 495, 691, 808];
 /// Runs in which a broken rule has to be noticed.
 const RUNS_OF_RULE: u64 = 100;
 /// Steps of a run.
@@ -63,9 +66,10 @@ fn servers_that_meet_again_are_equal() {
     };
     let first = number("FULGURITE_TEST_SEED");
     let runs = number("FULGURITE_TEST_RUNS").unwrap_or(if first.is_some() { 1 } else { RUNS });
+    let found = if first.is_some() { &[][..] } else { &FOUND };
     let first = first.unwrap_or(1);
     let mut failed = Vec::new();
-    for seed in first..first + runs {
+    for seed in (first..first + runs).chain(found.iter().copied()) {
         if let Err(text) = run(seed, &schema, plan) {
             println!("FULGURITE_TEST_SEED={seed}: {text}");
             failed.push(seed);

@@ -262,8 +262,10 @@ impl<'d> Sender<'_, 'd> {
             None if self.stage == Stage::Persist && !self.content.may_have_any() => {}
             None if self.is_back(entry)? => {}
             None if entry.may_leave && (was_in || self.may_have_been_in(entry)) => {
+                let tombstone = self.view.tombstone(entry.uuid)?;
                 let name = entry.held.as_ref().or(entry.names.last());
-                let name = name.map_or("", Dn::pretty);
+                let last = tombstone.map_or("", |tombstone| tombstone.dn);
+                let name = name.map_or(last, Dn::pretty);
                 let gone = (entry.uuid, name);
                 self.content.write_gone(self.view, gone, cookie, out)?;
                 self.sent += 1;
@@ -282,7 +284,11 @@ impl<'d> Sender<'_, 'd> {
     }
 
     /// Returns true if the consumer may have got the entry in a refresh that broke off.
+    /// Among several providers, the records beyond its state are no whole story of an entry.
     fn may_have_been_in(&self, entry: &ChangedEntry) -> bool {
+        if entry.is_deleted && self.content.database.is_multi_provider() {
+            return true;
+        }
         entry.is_repeated && entry.names.iter().any(|name| self.content.has_name(name))
     }
 }

@@ -2,14 +2,13 @@
 
 use std::fmt::Write as _;
 use std::io::Write as _;
-use std::process::ExitCode;
 
-use anyhow::{Context as _, bail};
-use fulgurite_client::{Client, Entry, Scope};
-use fulgurite_ldap::LdapUrl;
+use anyhow::bail;
+use fulgurite_client::{Entry, Scope};
 
-use crate::arguments::replication::{Replication, ReplicationAction, Status};
-use crate::commands::one_line;
+use super::connection::connect;
+use super::json_text::escaped;
+use crate::arguments::replication::Status;
 
 /// The attributes to show: a label, a key in JSON, and the attribute.
 const ROWS: [(&str, &str, &str); 7] = [
@@ -25,18 +24,8 @@ const ROWS: [(&str, &str, &str); 7] = [
 /// The time of an event that has not happened.
 const NEVER: &str = "00000101000000Z";
 
-pub(crate) fn run(command: Replication) -> ExitCode {
-    let ReplicationAction::Status(status) = command.question;
-    match status_of(&status) {
-        Ok(code) => ExitCode::from(code),
-        Err(error) => {
-            eprintln!("fulgurite: {}", one_line(&error));
-            ExitCode::FAILURE
-        }
-    }
-}
-
-fn status_of(command: &Status) -> anyhow::Result<u8> {
+/// Prints the consumers of a server. Returns the exit status.
+pub(super) fn run(command: &Status) -> anyhow::Result<u8> {
     let consumers = consumers(command)?;
     let mut text = String::new();
     if command.json {
@@ -50,21 +39,8 @@ fn status_of(command: &Status) -> anyhow::Result<u8> {
 
 /// Reads the consumers of the server.
 fn consumers(command: &Status) -> anyhow::Result<Vec<Entry>> {
-    let url = LdapUrl::parse(&command.url).context("--url")?;
-    let host = url.host.unwrap_or_else(|| "localhost".to_owned());
-    let port = url.port.unwrap_or(389);
-    let mut client = Client::connect((host.as_str(), port))?;
-    if let Some(name) = &command.subject {
-        let password = match &command.password_file {
-            Some(file) => std::fs::read_to_string(file)
-                .with_context(|| format!("cannot read {}", file.display()))?,
-            None => String::new(),
-        };
-        let bound = client.bind(name, password.trim_end_matches('\n').as_bytes())?;
-        if !bound.is_success() {
-            bail!("the bind is refused: {}", bound.code.name());
-        }
-    }
+    let subject = command.subject.as_deref();
+    let mut client = connect(&command.url, subject, command.password_file.as_deref())?;
     let filter = "(objectClass=olmSyncReplInstance)";
     let base = "cn=Databases,cn=Monitor";
     let found = client.search(base, Scope::Subtree, filter, &["*", "+"])?;
@@ -131,20 +107,6 @@ fn json(consumers: &[Entry], out: &mut String) {
         out.push('}');
     }
     out.push_str("]\n");
-}
-
-fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for letter in text.chars() {
-        match letter {
-            '"' | '\\' => out.extend(['\\', letter]),
-            letter if letter < ' ' => {
-                let _ = write!(out, "\\u{:04x}", u32::from(letter));
-            }
-            letter => out.push(letter),
-        }
-    }
-    out
 }
 
 #[cfg(test)]

@@ -1,0 +1,202 @@
+//! `fulgurite replication check`: compares the contents of two servers over LDAP.
+//!
+//! It reads entryUUID and entryCSN of each entry, so any server of slapd's kind will do. The first
+//! pass makes digests. If they differ, a second pass reads the entries of leaves that differ.
+
+use std::collections::BTreeMap;
+use std::io::Write as _;
+
+use anyhow::{Context as _, bail};
+use fulgurite_client::{Client, Entry, Scope};
+use fulgurite_ldap::{FilterBuf, Response, SearchRequest};
+
+use super::connection::connect;
+use super::digest::{ContentDigest, leaf_of};
+use crate::arguments::replication::Check;
+
+/// Entries of the second pass at most, about.
+const LISTED_MAX: u64 = 100_000;
+
+/// The entries that differ, with the number that each server has.
+type Differences = BTreeMap<u128, [Option<String>; 2]>;
+
+/// A server.
+struct Side<'c> {
+    url: &'c str,
+    client: Client,
+}
+
+/// The outcome of a comparison.
+struct Comparison {
+    entries: [u64; 2],
+    differences: Differences,
+    has_more: bool,
+}
+
+/// Compares two servers. Returns 0 if they are equal, and 1 if they differ.
+pub(super) fn run(command: &Check) -> anyhow::Result<u8> {
+    let side = |url| -> anyhow::Result<Side<'_>> {
+        let subject = command.subject.as_deref();
+        let client = connect(url, subject, command.password_file.as_deref())?;
+        Ok(Side { url, client })
+    };
+    let mut sides = [side(&command.url)?, side(&command.peer)?];
+    let state = equal_state(&mut sides, &command.base)?;
+    let compared = compare(&mut sides, &command.base)?;
+    if equal_state(&mut sides, &command.base)? != state {
+        bail!("the content has changed meanwhile: compare again");
+    }
+    let is_equal = compared.differences.is_empty() && !compared.has_more;
+    std::io::stdout().write_all(shown(&compared, &sides).as_bytes())?;
+    Ok(u8::from(!is_equal))
+}
+
+fn shown(compared: &Comparison, sides: &[Side<'_>; 2]) -> String {
+    let mut out = String::new();
+    for (side, entries) in sides.iter().zip(compared.entries) {
+        out.push_str(&format!("{}: {entries} entries\n", side.url));
+    }
+    for (uuid, numbers) in &compared.differences {
+        let text = format!("{uuid:032x}");
+        let parts = [
+            &text[..8],
+            &text[8..12],
+            &text[12..16],
+            &text[16..20],
+            &text[20..],
+        ];
+        let [one, other] = numbers
+            .each_ref()
+            .map(|csn| csn.as_deref().unwrap_or("missing"));
+        out.push_str(&format!("{} {one} {other}\n", parts.join("-")));
+    }
+    out.push_str(match (compared.differences.is_empty(), compared.has_more) {
+        (true, false) => "equal\n",
+        (_, false) => "different\n",
+        (_, true) => "different, also in entries that are not listed\n",
+    });
+    out
+}
+
+/// Returns the state that both servers are in.
+fn equal_state(sides: &mut [Side<'_>; 2], base: &str) -> anyhow::Result<Vec<String>> {
+    let [one, other] = sides;
+    let states = [one.state(base)?, other.state(base)?];
+    let [state, peer] = states;
+    if state != peer {
+        let (one, other) = (state.join(" "), peer.join(" "));
+        bail!("the servers are in different states, so nothing can be compared: {one} and {other}");
+    }
+    Ok(state)
+}
+
+fn compare(sides: &mut [Side<'_>; 2], base: &str) -> anyhow::Result<Comparison> {
+    let mut digests = [ContentDigest::new(), ContentDigest::new()];
+    for (side, digest) in sides.iter_mut().zip(&mut digests) {
+        side.each_entry(base, &mut |uuid, csn| digest.add(uuid, csn))?;
+    }
+    let [one, other] = &digests;
+    let (leaves, has_more) = one.differences(other, LISTED_MAX);
+    let mut differences = Differences::new();
+    if !leaves.is_empty() {
+        for (at, side) in sides.iter_mut().enumerate() {
+            side.each_entry(base, &mut |uuid, csn| {
+                if leaves.binary_search(&leaf_of(uuid)).is_ok() {
+                    let numbers = differences.entry(uuid).or_default();
+                    if let Some(number) = numbers.get_mut(at) {
+                        *number = Some(csn.to_owned());
+                    }
+                }
+            })?;
+        }
+    }
+    differences.retain(|_, [one, other]| one != other);
+    Ok(Comparison {
+        entries: [one.entries(), other.entries()],
+        differences,
+        has_more,
+    })
+}
+
+impl Side<'_> {
+    /// Returns the state of the content: the greatest number of each server.
+    fn state(&mut self, base: &str) -> anyhow::Result<Vec<String>> {
+        let url = self.url;
+        let filter = "(objectClass=*)";
+        let found = self
+            .client
+            .search(base, Scope::Base, filter, &["contextCSN"])?;
+        if !found.result.is_success() {
+            bail!("{url}: {base}: {}", found.result.code.name());
+        }
+        let entry: Option<&Entry> = found.entries.first();
+        let values = entry.map(|entry| entry.values("contextCSN"));
+        let values = values.unwrap_or_default().iter();
+        let mut state: Vec<String> = values
+            .map(|value| String::from_utf8_lossy(value).into_owned())
+            .collect();
+        if state.is_empty() {
+            bail!("{url}: {base} shows no contextCSN: it needs a provider, and rights to read it");
+        }
+        state.sort();
+        Ok(state)
+    }
+
+    /// Passes UUID and number of each entry to `each`.
+    fn each_entry(&mut self, base: &str, each: &mut dyn FnMut(u128, &str)) -> anyhow::Result<()> {
+        let url = self.url;
+        let filter = FilterBuf::parse("(objectClass=*)").context("a filter")?;
+        let request = SearchRequest {
+            attributes: vec![b"entryUUID", b"entryCSN"],
+            ..SearchRequest::new(base, Scope::Subtree, filter.filter())
+        };
+        let mut stream = self.client.search_stream(&request, &[])?;
+        while let Some(message) = stream.next_message()? {
+            match message.response {
+                Response::SearchEntry(entry) => {
+                    let entry = Entry::from(&entry);
+                    let identity = identity(&entry);
+                    let (uuid, csn) = identity.with_context(|| {
+                        format!("{url}: {}: entryUUID and entryCSN cannot be read", entry.dn)
+                    })?;
+                    each(uuid, &csn);
+                }
+                Response::SearchDone(result) if !result.is_success() => {
+                    bail!("{url}: the search ends: {}", result.code.name());
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+fn identity(entry: &Entry) -> Option<(u128, String)> {
+    let uuid = entry.first("entryUUID")?.replace('-', "");
+    let uuid = u128::from_str_radix(&uuid, 16).ok()?;
+    Some((uuid, entry.first("entryCSN")?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn identities_are_read_or_missing() {
+        let entry = |attributes: &[(&str, &str)]| Entry {
+            dn: "cn=x".to_owned(),
+            attributes: attributes
+                .iter()
+                .map(|(name, value)| ((*name).to_owned(), vec![value.as_bytes().to_vec()]))
+                .collect(),
+        };
+        let uuid = ("entryUUID", "00000000-0000-0000-0000-00000000000a");
+        let found = identity(&entry(&[uuid, ("entryCSN", "c")]));
+        assert_eq!(found, Some((10, "c".to_owned())));
+        assert_eq!(identity(&entry(&[uuid])), None);
+        assert_eq!(
+            identity(&entry(&[("entryUUID", "x"), ("entryCSN", "c")])),
+            None
+        );
+    }
+}
