@@ -37,7 +37,7 @@ pub(crate) fn place(cookie: Option<&[u8]>) -> Option<EntryPlace> {
     cookie.and_then(SyncCookie::parse)?.place()
 }
 
-/// Returns the greatest number of the states that the deletion of a message ends, if it is told.
+/// Returns the greatest number of the states that the deletion of a message ends.
 pub(crate) fn ended(cookie: Option<&[u8]>) -> Option<String> {
     let parsed = cookie.and_then(SyncCookie::parse)?;
     parsed.ended().map(str::to_owned)

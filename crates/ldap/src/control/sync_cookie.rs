@@ -69,8 +69,8 @@ impl<'a> SyncCookie<'a> {
         self.others.contains(&Self::PEER)
     }
 
-    /// Returns the greatest number of the states that the deletion in whose message the cookie is
-    /// ends, if that is not the number of the deletion.
+    /// Returns the greatest number of the states that a deletion ends. It is in the cookie of the
+    /// deletion, unless it is the number of the deletion.
     #[must_use]
     pub fn ended(&self) -> Option<&'a str> {
         let mut others = self.others.iter();

@@ -99,7 +99,7 @@ impl<'d> Link<'d> {
         self.consumer.failed(&trouble, now_ms, 0);
     }
 
-    /// Loses the connection. What has come is stored first.
+    /// Loses the connection, and stores the changes that have come.
     pub(crate) fn cut(&mut self, nodes: &[Node<'d>], now_ms: u64, rule: Option<BrokenRule>) {
         if self.connection.is_some() {
             self.store(nodes, rule, now_ms);

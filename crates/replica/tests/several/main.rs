@@ -36,8 +36,8 @@ use crate::mesh::{Lives, Mesh, Plan};
 
 /// Runs of the short form.
 const RUNS: u64 = 30;
-/// Seeds that have found something after many others had not: deletions that were not told, or told
-/// of an entry that was back, and a state that went back.
+/// Seeds that have found what others had not. Deletions were missing, or of an entry that was back,
+/// and a state went back.
 const FOUND: [u64; 6] = [304, 459, 490, 495, 691, 808];
 /// Runs in which a broken rule has to be noticed.
 const RUNS_OF_RULE: u64 = 100;

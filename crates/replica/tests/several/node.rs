@@ -54,7 +54,7 @@ impl Clock for SkewedClock {
     }
 }
 
-/// Counts, apart from other servers.
+/// Counts, with the number of the server in front.
 struct CountedEntropy {
     server: u16,
     count: Arc<AtomicU64>,

@@ -1,7 +1,7 @@
 //! Digests of the contents of two servers, in bounded memory.
 //!
-//! An entry belongs to one of 2^12 leaves, by the first 12 bits of its UUID. The digest of a leaf is
-//! a sum over its entries, so their order does not matter.
+//! An entry belongs to one of 2^12 leaves, by the first 12 bits of its UUID. The digest of a leaf
+//! is a sum over its entries, so their order does not matter.
 
 use sha2::{Digest as _, Sha256};
 

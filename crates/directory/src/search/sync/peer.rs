@@ -3,9 +3,8 @@
 use fulgurite_ldap::EntryPlace;
 use fulgurite_store::{EntryView, StoreError, View};
 
-use super::entries::is_glue;
 use crate::core::entry_identity::EntryIdentity;
-use crate::core::well_known_types::WellKnownTypes;
+use crate::core::well_known_types::{WellKnownTypes, is_glue};
 use crate::write::replicated::place_of;
 
 /// Returns the place of an entry; `None` at the top of the tree.

@@ -9,9 +9,9 @@ use fulgurite_store::{CsnVector, EntryId, Scope, StoreError, Writer};
 
 use super::content::CopiedContent;
 use super::error::{ContentError, ContentResult};
-use super::removal::Deletion;
+use super::numbers::Deletion;
 use super::state::{texts_of, vector_of};
-use super::waiting::{WaitingEntries, waiting};
+use super::waiting_rows::{WaitingEntries, waiting};
 use crate::core::database::Database;
 use crate::core::foundation::Core;
 

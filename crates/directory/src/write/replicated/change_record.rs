@@ -5,7 +5,7 @@
 //! consumer of this server would look for the record. Then it has the *successor* of the greatest
 //! number, as has a deletion of which the provider tells no number. A consumer takes no successor
 //! for a state, because these records are unordered. Among several providers, such a record has a
-//! new number of this server instead, which none of the others has yet.
+//! new number of this server instead. None of the others has it yet.
 //!
 //! A deletion without a number says only that the entry has left the content of one provider. Its
 //! record names that provider, in place of a session. The same provider may send the entry
@@ -21,7 +21,7 @@ use fulgurite_store::{
 
 use super::applier::Applier;
 use super::error::ContentResult;
-use super::removal::Deletion;
+use super::numbers::Deletion;
 use crate::core::entry_identity::{EntryIdentity, parse_uuid};
 
 /// The parts of a record that depend on the kind of the change.

@@ -6,9 +6,8 @@
 //! ```
 //!
 //! A row is part of the commit of the change that won. The oldest rows go first: behind 90 days,
-//! and beyond 16 MiB. Whether a change was known where the other was made, only that server knows.
-//! So the report compares with the state that the provider has last told. It may name a change
-//! that was known.
+//! and beyond 16 MiB. Only the server of a change knows which others it had. So the report
+//! compares with the state that the provider has last told. It may name a change that was known.
 
 use std::fmt;
 

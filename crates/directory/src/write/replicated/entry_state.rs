@@ -12,7 +12,7 @@ use fulgurite_store::{EntryId, PackedCsn};
 use super::applier::Applier;
 use super::error::{ContentResult, refused};
 use super::merge::TakenName;
-use super::removal::Deletion;
+use super::numbers::Deletion;
 
 impl Applier<'_, '_> {
     /// Stores the state of an entry.

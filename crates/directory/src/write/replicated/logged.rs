@@ -10,7 +10,7 @@ use fulgurite_store::{EntryId, PackedCsn};
 use super::applier::Applier;
 use super::entry_state::csn_of;
 use super::error::{ContentError, ContentResult};
-use super::removal::Deletion;
+use super::numbers::Deletion;
 use crate::request::change::Change;
 use crate::write::changes;
 use crate::write::multi_value::MultiValueAttributes;

@@ -16,7 +16,7 @@ use fulgurite_store::{EntryId, PackedCsn};
 use super::applier::Applier;
 use super::conflict::{ConflictKind, NewConflict};
 use super::error::ContentResult;
-use super::removal::Deletion;
+use super::numbers::{Deletion, EntryNumbers};
 
 /// The way to take a name that another entry has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,13 +25,6 @@ pub(super) enum TakenName {
     Waits,
     /// The numbers decide.
     Decides,
-}
-
-/// The numbers of an entry: those of its values and of its place.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct EntryNumbers {
-    pub(super) values: Option<PackedCsn>,
-    pub(super) place: Option<PackedCsn>,
 }
 
 /// An entry on its way to a new state.
@@ -421,6 +414,6 @@ impl Applier<'_, '_> {
 /// The outcome of a contest for a name.
 enum Contest {
     Lost,
-    /// The name is free. The entry that had it gets its own new name next, if it is told here.
+    /// The name is free. The entry that had it is named; its new name waits.
     Won(Option<EntryUuid>),
 }

@@ -28,12 +28,14 @@ mod incoming;
 mod logged;
 mod merge;
 mod named_entries;
+mod numbers;
 mod place;
 mod quarantine;
 mod reached;
 mod removal;
 mod state;
 mod waiting;
+mod waiting_rows;
 
 pub use applier::ContentReport;
 pub use conflict::{Conflict, ConflictKind, conflicts};

@@ -10,7 +10,7 @@ use fulgurite_store::{EntryId, PackedCsn, Snapshot, StoreError, View};
 
 use super::applier::Applier;
 use super::error::ContentResult;
-use super::merge::EntryNumbers;
+use super::numbers::EntryNumbers;
 use crate::core::csn::Csn;
 
 /// The prefix of the rows.

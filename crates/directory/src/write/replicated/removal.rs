@@ -7,33 +7,9 @@ use fulgurite_store::{CsnVector, EntryId, PackedCsn, compile_filter};
 use super::applier::Applier;
 use super::conflict::{ConflictKind, NewConflict};
 use super::error::ContentResult;
+use super::numbers::Deletion;
 use super::state::vector_of;
 use crate::core::well_known_types::is_glue;
-
-/// The numbers of a deletion.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Deletion {
-    /// The number of the change, if it is known.
-    pub(super) csn: Option<PackedCsn>,
-    /// The greatest number of the states that it ends, if it is known.
-    pub(super) ends: Option<PackedCsn>,
-}
-
-impl Deletion {
-    /// Returns a deletion with a number of its own.
-    pub(super) fn numbered(csn: Option<PackedCsn>) -> Deletion {
-        Deletion { csn, ends: csn }
-    }
-
-    /// Reads the numbers that a provider tells.
-    pub(super) fn told(csn: Option<&str>, ends: Option<&str>) -> Deletion {
-        let number = |csn: Option<&str>| PackedCsn::parse(csn?.as_bytes());
-        Deletion {
-            csn: number(csn),
-            ends: number(ends.or(csn)),
-        }
-    }
-}
 
 impl Applier<'_, '_> {
     /// Deletes the entry with a UUID, if it is here.

@@ -3,48 +3,16 @@
 //! The other entry may move later in the same refresh. So nothing is decided before the state of
 //! the copy covers the newcomer.
 
-use std::collections::BTreeMap;
-
 use fulgurite_ldap::ContentEntry;
 use fulgurite_ldap::control::EntryUuid;
-use fulgurite_store::{CsnVector, PackedCsn, Snapshot, StoreError, View};
+use fulgurite_store::{CsnVector, PackedCsn};
 
 use super::applier::Applier;
 use super::error::{ContentError, ContentResult};
-use super::merge::{EntryNumbers, TakenName};
+use super::merge::TakenName;
+use super::numbers::EntryNumbers;
 use super::quarantine::{decode, encode};
-
-/// The prefix of the rows.
-const PREFIX: &[u8] = b"waiting/";
-
-/// The numbers of the waiting entries.
-pub(super) type WaitingEntries = BTreeMap<EntryUuid, EntryNumbers>;
-
-fn key(uuid: &EntryUuid) -> Vec<u8> {
-    [PREFIX, uuid].concat()
-}
-
-/// Returns the entries of a database that wait.
-pub(super) fn waiting<T: Snapshot>(view: &View<'_, T>) -> Result<WaitingEntries, StoreError> {
-    let mut found = WaitingEntries::new();
-    view.sync_rows(PREFIX, &mut |key, value| {
-        let uuid = key.get(PREFIX.len()..).and_then(|key| key.try_into().ok());
-        let numbers = split(value).map(|(numbers, _)| numbers);
-        found.extend(uuid.zip(numbers));
-        true
-    })?;
-    Ok(found)
-}
-
-fn split(row: &[u8]) -> Option<(EntryNumbers, &[u8])> {
-    let (values, rest) = row.split_at_checked(PackedCsn::LEN)?;
-    let (place, rest) = rest.split_at_checked(PackedCsn::LEN)?;
-    let numbers = EntryNumbers {
-        values: PackedCsn::from_bytes(values),
-        place: PackedCsn::from_bytes(place),
-    };
-    Some((numbers, rest))
-}
+use super::waiting_rows::{key, split};
 
 impl Applier<'_, '_> {
     /// Lets an entry wait.

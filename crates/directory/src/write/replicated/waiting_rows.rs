@@ -1,0 +1,41 @@
+//! The rows of entries that wait for a name.
+
+use std::collections::BTreeMap;
+
+use fulgurite_ldap::control::EntryUuid;
+use fulgurite_store::{PackedCsn, Snapshot, StoreError, View};
+
+use super::numbers::EntryNumbers;
+
+/// The prefix of the rows.
+const PREFIX: &[u8] = b"waiting/";
+
+/// The numbers of the waiting entries.
+pub(super) type WaitingEntries = BTreeMap<EntryUuid, EntryNumbers>;
+
+pub(super) fn key(uuid: &EntryUuid) -> Vec<u8> {
+    [PREFIX, uuid].concat()
+}
+
+/// Returns the entries of a database that wait.
+pub(super) fn waiting<T: Snapshot>(view: &View<'_, T>) -> Result<WaitingEntries, StoreError> {
+    let mut found = WaitingEntries::new();
+    view.sync_rows(PREFIX, &mut |key, value| {
+        let uuid = key.get(PREFIX.len()..).and_then(|key| key.try_into().ok());
+        let numbers = split(value).map(|(numbers, _)| numbers);
+        found.extend(uuid.zip(numbers));
+        true
+    })?;
+    Ok(found)
+}
+
+/// Splits a row into the numbers and the entry.
+pub(super) fn split(row: &[u8]) -> Option<(EntryNumbers, &[u8])> {
+    let (values, rest) = row.split_at_checked(PackedCsn::LEN)?;
+    let (place, rest) = rest.split_at_checked(PackedCsn::LEN)?;
+    let numbers = EntryNumbers {
+        values: PackedCsn::from_bytes(values),
+        place: PackedCsn::from_bytes(place),
+    };
+    Some((numbers, rest))
+}
