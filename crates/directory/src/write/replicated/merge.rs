@@ -138,11 +138,16 @@ impl Applier<'_, '_> {
             true => self.placed(given, &incoming.dn)?.parent(),
             false => held.dn.parent(),
         };
+        let given_leaf = incoming.dn.leaf();
         let mut entry = match takes_values {
             true => incoming,
             false => held.clone(),
         };
-        let leaf = entry.dn.leaf();
+        // With the same values, the RDN is the same; the one here may be aside.
+        let leaf = match numbers.values == has.values {
+            true => given_leaf,
+            false => entry.dn.leaf(),
+        };
         let name = |above: Option<Dn>, leaf: Option<&Dn>| match (above, leaf) {
             (Some(above), Some(leaf)) => Some(above.child(leaf)),
             (_, leaf) => leaf.cloned(),
@@ -201,11 +206,16 @@ impl Applier<'_, '_> {
         if let Some(uuid) = uuid
             && let Some(waiting) = self.waiting.get(&uuid).copied()
         {
-            if waiting > self.numbers_here(&uuid, &held)? {
+            let here = self.numbers_here(&uuid, &held)?;
+            if waiting > here && waiting.values >= here.values {
                 self.set_aside(holder)?;
                 return Ok(Contest::Won(Some(uuid)));
             }
-            self.stop_waiting(&uuid)?;
+            // Only its place is newer. It keeps its RDN, so it must not lose that for a moment.
+            self.settle_one(&uuid)?;
+            if self.writer.find(&merged.entry.dn)?.entry() != Some(holder) {
+                return Ok(Contest::Won(None));
+            }
         }
         let newcomer = (merged.numbers.values, given.uuid);
         let held_number = self.number_of(&held);
