@@ -201,7 +201,7 @@ impl Applier<'_, '_> {
         given: &ContentEntry,
         merged: &Merged,
     ) -> ContentResult<Contest> {
-        let held = self.copy_of(holder)?;
+        let mut held = self.copy_of(holder)?;
         let uuid = self.uuid_of(&held);
         if let Some(uuid) = uuid
             && let Some(waiting) = self.waiting.get(&uuid).copied()
@@ -216,6 +216,7 @@ impl Applier<'_, '_> {
             if self.writer.find(&merged.entry.dn)?.entry() != Some(holder) {
                 return Ok(Contest::Won(None));
             }
+            held = self.copy_of(holder)?;
         }
         let newcomer = (merged.numbers.values, given.uuid);
         let held_number = self.number_of(&held);
