@@ -60,8 +60,8 @@ impl<'r> EntryPath<'r> {
     }
 }
 
-/// The parts of a request and of its session that decide about the answer, without the value or
-/// the base that leads to the entry.
+/// The parts of a request and of its session that decide about the answer. The value or the base
+/// that leads to the entry is not among them.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct SearchShape {
     /// None if it leads to the entry.

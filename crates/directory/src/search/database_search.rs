@@ -10,6 +10,7 @@
 
 mod entry_controls;
 mod lists;
+mod plain;
 mod refresh_order;
 
 use std::convert::Infallible;
@@ -21,6 +22,7 @@ use fulgurite_schema::{AttributeDescription, AttributeSelector, Filter};
 use fulgurite_store::{DnCache, EntryView, EntryWalk, ParkedView, StoreError, View};
 
 use self::entry_controls::{write_synchronised, write_with_controls};
+pub(crate) use self::plain::PlainSearch;
 use super::candidates::{CandidateScan, ScanSource, ScanStep};
 use super::chain::{ChainContext, ChainProgress, Chains};
 use super::filter::{KnownGroupNames, PreparedFilter, VisibleStoredEntry};
@@ -140,13 +142,6 @@ pub(crate) struct Finished<'d> {
     pub(crate) attribute_rights: AttributeRights,
     /// Present if the part was asked for it and is plain.
     pub(crate) plain: Option<Box<PlainSearch<'d>>>,
-}
-
-/// The parts of a search that returned each candidate of its plan as it is.
-pub(crate) struct PlainSearch<'d> {
-    pub(crate) database: &'d Database,
-    pub(crate) decisions: Decisions<'d>,
-    pub(crate) scope: Scope,
 }
 
 /// The snapshot, or the reader slot of a parked search.
@@ -306,22 +301,6 @@ impl<'d> DatabaseSearch<'d> {
                 })
             }),
         })
-    }
-
-    /// Returns true if nothing but plan and rights decides about the answer, and the rights are
-    /// those of the next search, too.
-    fn is_plain(&self) -> bool {
-        let is_kept = self.decisions.rights_class().is_some();
-        let looks_at_wire = self.database.rules.looks_at_wire();
-        let has_limits = !self.database.limits.limits.rules.is_empty();
-        let memberships = member_items::count(&self.database.memberships, &self.spec.filter);
-        self.returns_all
-            && self.tested.plain
-            && is_kept
-            && !looks_at_wire
-            && (!has_limits || self.decisions.is_root())
-            && memberships == 0
-            && self.lists.is_none()
     }
 
     /// Returns the number of candidates examined.
