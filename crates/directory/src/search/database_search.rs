@@ -7,36 +7,41 @@
 //! A part can be parked at any point. It then gives up its snapshot, and continues with a newer one
 //! at the next candidate. Entries are returned as they are at that time, and exact plans are no
 //! longer trusted.
+//!
+//! ```text
+//! plan    the filter of the plan, in-chain items, groups     test    the test of a candidate
+//! walk    snapshots, regions of aliases, candidates          order   sorted lists
+//! refresh_order    parents first, for a full refresh         lists   dynamic lists
+//! ```
 
 mod entry_controls;
 mod lists;
+mod order;
 mod plain;
+mod plan;
 mod refresh_order;
+mod test;
+mod walk;
 
-use std::convert::Infallible;
 use std::sync::Arc;
 
 use fulgurite_access::{Decisions, Rights, RightsClass};
 use fulgurite_ldap::{LdapResult, ResultCode, Scope};
-use fulgurite_schema::{AttributeDescription, AttributeSelector, Filter};
-use fulgurite_store::{DnCache, EntryView, EntryWalk, ParkedView, StoreError, View};
+use fulgurite_schema::{AttributeSelector, Filter};
+use fulgurite_store::{DnCache, EntryView, ParkedView, StoreError, View};
 
 use self::entry_controls::{write_synchronised, write_with_controls};
 pub(crate) use self::plain::PlainSearch;
-use super::candidates::{CandidateScan, ScanSource, ScanStep};
-use super::chain::{ChainContext, ChainProgress, Chains};
-use super::filter::{KnownGroupNames, PreparedFilter, VisibleStoredEntry};
+use super::candidates::CandidateScan;
+use super::chain::Chains;
+use super::filter::PreparedFilter;
 use super::list_state::ListState;
 use super::member_items::{self, MemberItems};
 use super::output::{Output, SearchEnd};
-use super::regions::{REGIONS_MAX, Region, Regions, store_scope};
-use super::sort::{self, EntryPosition, SortItem};
+use super::regions::{Region, Regions};
+use super::sort::{EntryPosition, SortItem};
 use crate::core::database::Database;
 use crate::core::foundation::Core;
-use crate::core::result::refuse;
-use crate::core::well_known_types::is_glue;
-use crate::request::alias::{self, AliasResolution};
-use crate::request::referral;
 use crate::rights::facts::{EntryFacts, EntrySource};
 use crate::rights::projection::{AttributeRights, EntryCaches, StoredEntry};
 use crate::rights::requester_rights::RequesterRights;
@@ -164,41 +169,6 @@ enum MatchOutcome {
     Reference(Vec<String>),
 }
 
-impl SearchSpec {
-    /// Returns true if some entries are skipped, followed or returned as references.
-    fn has_special_entries(&self) -> bool {
-        self.deref || self.references || self.hides_referrals || self.hides_glue
-    }
-
-    /// Forgets referral objects if there are none. Returns true if candidates must be tested for
-    /// being subentries.
-    fn fit_to(
-        &mut self,
-        core: &Core,
-        database: &Database,
-        view: &View<'_>,
-        base: Region,
-    ) -> Result<bool, StoreError> {
-        let types = &core.types;
-        let holds = |class: &Filter<AttributeSelector>| {
-            let plan = view.plan(base.base, store_scope(base.scope), class)?;
-            Ok::<_, StoreError>(plan.count_max() > 0)
-        };
-        let wide = base.scope != Scope::Base;
-        let kinds = database.special_classes(view, types, base.base)?;
-        let referrals = wide && (self.deref || kinds.referrals && holds(&types.referral_filter)?);
-        self.references &= referrals;
-        self.hides_referrals &= referrals;
-        self.hides_glue &= kinds.glue || self.deref;
-        Ok(match self.visible {
-            SubentryVisibility::AsNamed => {
-                wide && (self.deref || kinds.subentries && holds(&types.subentry_filter)?)
-            }
-            SubentryVisibility::OnlySubentries | SubentryVisibility::NoSubentries => true,
-        })
-    }
-}
-
 impl<'d> DatabaseSearch<'d> {
     /// Begins a part at an entry of a view, with the attribute rights of earlier searches.
     pub(crate) fn new(
@@ -252,7 +222,7 @@ impl<'d> DatabaseSearch<'d> {
             member_items: member_items.map(Box::new),
             lists,
             aliases: (spec.deref && wide).then(Box::default),
-            planned: planned(&spec, &spec.filter, core),
+            planned: spec.planned(&spec.filter, core),
             spec,
             subentries,
             returns_all,
@@ -334,236 +304,6 @@ impl<'d> DatabaseSearch<'d> {
         end
     }
 
-    /// Writes an entry of the sorted list if it still matches.
-    pub(crate) fn write_sorted(
-        &mut self,
-        item: SortItem,
-        output: &mut Output,
-        out: &mut Vec<u8>,
-    ) -> Result<Option<SearchEnd>, StoreError> {
-        let view = self.current_view(output.now_us)?;
-        let outcome = match view.entry(item.at.id)? {
-            Some(entry)
-                if matches!(self.test_entry(&view, &entry, false)?, MatchOutcome::Entry) =>
-            {
-                self.write(&view, &entry, item, output, out)?
-            }
-            _ => CandidateOutcome::Skipped,
-        };
-        if self.lists.is_some()
-            && let Some(end) = self.finish_expansion(&view, output, out)?
-        {
-            self.held = Some(SnapshotState::View(view));
-            return Ok(Some(end));
-        }
-        self.held = Some(SnapshotState::View(view));
-        Ok(match outcome {
-            CandidateOutcome::End(end) => Some(end),
-            CandidateOutcome::Skipped | CandidateOutcome::Sent => None,
-        })
-    }
-
-    /// Returns the snapshot to work on: a new one if the present one is parked or old.
-    fn current_view(&mut self, now: u64) -> Result<Box<View<'d>>, StoreError> {
-        let age_max = u64::from(self.database.limits.limits.snapshot_s_max) * 1_000_000;
-        let examined = self.examined();
-        let many = match self.database.snapshot_candidates_max {
-            0 => false,
-            max => examined - self.examined_before >= max,
-        };
-        let old = many || age_max > 0 && now.saturating_sub(self.since_us) >= age_max;
-        let view = match self.held.take() {
-            Some(SnapshotState::View(view)) if !old => return Ok(view),
-            Some(SnapshotState::View(mut view)) => {
-                (self.since_us, self.examined_before) = (now, examined);
-                if !view.refresh()? {
-                    // No newer state exists, so a new snapshot would pin the same pages.
-                    return Ok(view);
-                }
-                view
-            }
-            Some(SnapshotState::Parked(parked)) => Box::new(parked.resume()?),
-            None => return Err(StoreError::Poisoned),
-        };
-        self.planned_here = false;
-        (self.since_us, self.examined_before) = (now, examined);
-        self.names.clear();
-        self.normals.clear();
-        self.scan.mark_inexact();
-        self.tested = PreparedFilter::new(&self.spec.filter, &view, self.requester());
-        Ok(view)
-    }
-
-    fn work(
-        &mut self,
-        view: &View<'d>,
-        output: &mut Output,
-        out: &mut Vec<u8>,
-        bytes_end: usize,
-        left: &mut usize,
-    ) -> Result<Option<SearchEnd>, StoreError> {
-        if self.lists.is_some() && !self.resolve_lists(view, left)? {
-            return Ok(None);
-        }
-        if let Some(end) = self.follow_chains(view, left)? {
-            return Ok(Some(end));
-        }
-        self.plan_members(view, left)?;
-        if let Some(end) = self.walk_aliases(view, left)? {
-            return Ok(Some(end));
-        }
-        let mut walk = EntryWalk::new();
-        while *left > 0 && out.len() < bytes_end {
-            if self.lists.is_some() {
-                if let Some(end) = self.continue_expansion(view, output, out, left)? {
-                    return Ok(Some(end));
-                }
-                if *left == 0 {
-                    break;
-                }
-            }
-            let cost = self.candidate_cost;
-            let source = ScanSource {
-                regions: &self.regions,
-                filter: &self.planned,
-                cost,
-            };
-            let next = self.scan.next(view, &mut walk, source, left)?;
-            if output.limits.is_unchecked(self.scan.planned()) {
-                return Ok(Some(output.end(ResultCode::AdminLimitExceeded)));
-            }
-            match next {
-                ScanStep::Entry(entry) => {
-                    let outcome = match &output.sync {
-                        None => {
-                            self.candidate((view, &entry), self.scan.is_exact(), output, out)?
-                        }
-                        Some(_) => self.candidate_in_order(view, &entry, output, out)?,
-                    };
-                    match outcome {
-                        CandidateOutcome::Skipped | CandidateOutcome::Sent => {}
-                        CandidateOutcome::End(end) => return Ok(Some(end)),
-                    }
-                }
-                ScanStep::Pause => *left = 0,
-                ScanStep::Exhausted => return Ok(None),
-            }
-        }
-        *left = 0;
-        Ok(None)
-    }
-
-    /// Replaces the in-chain items of the filter by the entries they lead to.
-    fn follow_chains(
-        &mut self,
-        view: &View<'d>,
-        left: &mut usize,
-    ) -> Result<Option<SearchEnd>, StoreError> {
-        let Some(chains) = &mut self.chains else {
-            return Ok(None);
-        };
-        let ground = ChainContext {
-            core: self.core,
-            database: self.database,
-            view,
-            decisions: &self.decisions,
-            stored_only: self.spec.stored_only,
-        };
-        let found = match chains.step(&ground, left)? {
-            ChainProgress::Pause => return Ok(None),
-            ChainProgress::TooMany => {
-                let text = "membership leads through too many entries";
-                let result = refuse(ResultCode::AdminLimitExceeded, text);
-                return Ok(Some(SearchEnd::plain(result)));
-            }
-            ChainProgress::Done(found) => found,
-        };
-        self.chains = None;
-        let mut found = found.into_iter();
-        let filter = Filter::clone(&self.spec.filter);
-        let filter = filter.replace_chains::<Infallible>(&mut |_, _| {
-            Ok(Filter::Entries(found.next().unwrap_or_default()))
-        });
-        let Ok(filter) = filter;
-        self.spec.filter = Arc::new(filter.clone());
-        self.planned = planned(&self.spec, &self.spec.filter, self.core);
-        self.tested = PreparedFilter::new(&filter, view, self.requester());
-        Ok(None)
-    }
-
-    /// Plans with the members of the groups that the filter names.
-    fn plan_members(&mut self, view: &View<'d>, left: &mut usize) -> Result<(), StoreError> {
-        let Some(items) = &mut self.member_items else {
-            return Ok(());
-        };
-        let (memberships, filter) = (&self.database.memberships, &self.spec.filter);
-        let requester = RequesterRights {
-            stored_only: self.spec.stored_only,
-            cache: self.lists.as_deref().map(|lists| &lists.cache),
-            ..RequesterRights::new(self.core, self.database, &self.decisions)
-        };
-        if !items.step(requester, filter, view, left)? {
-            return Ok(());
-        }
-        let members = Arc::new(items.planned(memberships, filter, view.schema()));
-        let uniform = self.decisions.uniform() && !self.decisions.by_value();
-        if uniform && self.planned_here {
-            // Later snapshots have other members, so they test the filter as it is.
-            let facts = EntryFacts::new(self.core, view, EntrySource::Missing);
-            let rights = facts.rights(&self.decisions, "");
-            let tested = items.tested(memberships, filter, |attribute| {
-                rights.attribute(attribute).allows(Rights::SEARCH)
-            });
-            self.tested = PreparedFilter::new(&tested, view, requester);
-        }
-        self.planned = planned(&self.spec, &members, self.core);
-        self.member_items = None;
-        Ok(())
-    }
-
-    /// Follows the aliases of the known regions, which may add regions.
-    fn walk_aliases(
-        &mut self,
-        view: &View<'d>,
-        left: &mut usize,
-    ) -> Result<Option<SearchEnd>, StoreError> {
-        let types = &self.core.types;
-        let mut walk = EntryWalk::new();
-        while let Some(aliases) = &mut self.aliases {
-            let source = ScanSource {
-                regions: &self.regions,
-                filter: &types.alias_filter,
-                cost: 1,
-            };
-            match aliases.next(view, &mut walk, source, left)? {
-                ScanStep::Pause => return Ok(None),
-                ScanStep::Exhausted => self.aliases = None,
-                ScanStep::Entry(entry) if entry.id() == self.base.base => {}
-                ScanStep::Entry(entry) => {
-                    let name = view.resolved_dn(entry.id())?;
-                    let depth_max = self.database.max_deref_depth;
-                    let followed =
-                        alias::follow(view, self.core, &self.decisions, &name, depth_max)?;
-                    let AliasResolution::Resolved(_, found) = followed else {
-                        continue;
-                    };
-                    if let Some(target) = found.entry() {
-                        let scope = self.base.scope;
-                        self.regions.add_target(view, target, scope)?;
-                    }
-                    if self.regions.len() > REGIONS_MAX {
-                        let text = "aliases lead to too many places";
-                        return Ok(Some(SearchEnd::plain(refuse(
-                            ResultCode::AdminLimitExceeded,
-                            text,
-                        ))));
-                    }
-                }
-            }
-        }
-        Ok(None)
-    }
-
     /// Tests one candidate and passes it to the output if it matches. With `exact` the plan
     /// guarantees that the filter is true of it.
     fn candidate(
@@ -617,29 +357,6 @@ impl<'d> DatabaseSearch<'d> {
         Ok(CandidateOutcome::End(end))
     }
 
-    /// Returns the sort key of the entry tested last. Only readable values count.
-    fn sort_key(
-        &self,
-        view: &View<'d>,
-        entry: &EntryView<'_>,
-        output: &Output,
-    ) -> Result<Box<[u8]>, StoreError> {
-        let facts = EntryFacts::new(self.core, view, EntrySource::Stored(*entry));
-        let rights = facts.rights(&self.decisions, &self.normal);
-        let by_value = self.decisions.by_value();
-        let readable = |description: &AttributeDescription, value: &[u8]| {
-            let rights = if by_value {
-                rights.value(description, value)
-            } else {
-                rights.attribute(description)
-            };
-            let computed = self.requester().computed(description);
-            rights.allows(Rights::READ)
-                && computed.is_none_or(|computed| computed.is_visible(self.requester()))
-        };
-        sort::key_of(&output.sort_keys, self.requester(), view, entry, readable)
-    }
-
     fn requester(&self) -> RequesterRights<'_> {
         RequesterRights {
             core: self.core,
@@ -648,79 +365,6 @@ impl<'d> DatabaseSearch<'d> {
             stored_only: self.spec.stored_only,
             cache: self.lists.as_deref().map(|lists| &lists.cache),
         }
-    }
-
-    /// Returns true if an earlier region covers the entry.
-    fn is_covered(&self, view: &View<'d>, entry: &EntryView<'_>) -> Result<bool, StoreError> {
-        self.regions.covers_before(view, entry, self.scan.region())
-    }
-
-    /// Tests an entry. With `exact` the plan guarantees that the filter is true of it.
-    fn test_entry(
-        &mut self,
-        view: &View<'d>,
-        entry: &EntryView<'_>,
-        exact: bool,
-    ) -> Result<MatchOutcome, StoreError> {
-        let types = &self.core.types;
-        let uniform = self.decisions.uniform();
-        let exact = exact && !self.spec.references && self.planned_here && self.tested.plain;
-        if exact && self.returns_all {
-            return Ok(MatchOutcome::Entry);
-        }
-        if !exact {
-            let requester = RequesterRights {
-                core: self.core,
-                database: self.database,
-                decisions: &self.decisions,
-                stored_only: self.spec.stored_only,
-                cache: self.lists.as_deref().map(|lists| &lists.cache),
-            };
-            self.tested.prepare(&self.spec.filter, view, requester);
-        }
-        if !uniform {
-            self.normals.write(view, entry, &mut self.normal)?;
-        }
-        let facts = EntryFacts::new(self.core, view, EntrySource::Stored(*entry));
-        let rights = facts.rights(&self.decisions, &self.normal);
-        if !rights.entry().allows(Rights::READ) {
-            return Ok(MatchOutcome::NoMatch);
-        }
-        if self.subentries && !self.spec.visible.admits(types.is_subentry(entry)) {
-            return Ok(MatchOutcome::NoMatch);
-        }
-        if self.spec.hides_glue && is_glue(types, entry) {
-            return Ok(MatchOutcome::NoMatch);
-        }
-        if self.spec.deref && entry.id() != self.base.base && types.is_alias(entry) {
-            return Ok(MatchOutcome::NoMatch);
-        }
-        let referrals = self.spec.references || self.spec.hides_referrals;
-        if referrals && types.is_referral(entry) {
-            if self.spec.hides_referrals {
-                return Ok(MatchOutcome::NoMatch);
-            }
-            if !rights.attribute(&types.reference).allows(Rights::READ) {
-                return Ok(MatchOutcome::NoMatch);
-            }
-            let object = view.resolved_dn(entry.id())?;
-            let urls = referral::reference(entry, types, &object, self.base.scope);
-            return Ok(MatchOutcome::Reference(urls));
-        }
-        let visible = VisibleStoredEntry {
-            entry: *entry,
-            view,
-            rights,
-            requester: self.requester(),
-            check: !uniform,
-            by_value: self.decisions.by_value(),
-            groups: KnownGroupNames::default(),
-        };
-        Ok(if exact || self.tested.admits(view.schema(), &visible) {
-            MatchOutcome::Entry
-        } else {
-            MatchOutcome::NoMatch
-        })
     }
 
     /// Writes the entry tested last.
@@ -779,22 +423,5 @@ impl<'d> DatabaseSearch<'d> {
             ));
         }
         Ok(CandidateOutcome::Sent)
-    }
-}
-
-/// Returns the filter to plan: with referral objects, if they are returned as references.
-fn planned(
-    spec: &SearchSpec,
-    filter: &Arc<Filter<AttributeSelector>>,
-    core: &Core,
-) -> Arc<Filter<AttributeSelector>> {
-    let types = &core.types;
-    let with = |class: &Filter<AttributeSelector>| vec![class.clone(), Filter::clone(filter)];
-    if spec.references {
-        Arc::new(Filter::Or(with(&types.referral_filter)))
-    } else if spec.visible == SubentryVisibility::OnlySubentries {
-        Arc::new(Filter::And(with(&types.subentry_filter)))
-    } else {
-        Arc::clone(filter)
     }
 }

@@ -683,6 +683,7 @@ fn an_entry_that_left_a_content_may_come_again() {
     let deletion = ContentChange::Delete {
         uuid: [2; 16],
         csn: Some(csn(10)),
+        ends: None,
     };
     copy.apply(&[deletion, reached(10), delete(2), unit(2, &a, 2)]);
     assert_eq!(copy.names(), [TOP, &b]);

@@ -10,7 +10,7 @@ use fulgurite_ldap::ResultCode;
 use fulgurite_schema::AttributeDescription;
 use fulgurite_store::{EntryView, StoreError, View};
 
-use super::{CandidateOutcome, DatabaseSearch, planned};
+use super::{CandidateOutcome, DatabaseSearch};
 use crate::rights::facts::{EntryFacts, EntrySource};
 use crate::rights::projection::StoredEntry;
 use crate::rights::requester_rights::RequesterRights;
@@ -43,7 +43,7 @@ impl<'d> DatabaseSearch<'d> {
         if let Some(items) = lists.items.take() {
             let filter = items.resolved(&self.spec.filter);
             self.spec.filter = Arc::new(filter);
-            self.planned = planned(&self.spec, &self.spec.filter, self.core);
+            self.planned = self.spec.planned(&self.spec.filter, self.core);
             self.tested = PreparedFilter::new(&self.spec.filter, view, self.requester());
         }
         Ok(true)
