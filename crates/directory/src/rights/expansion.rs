@@ -225,7 +225,9 @@ impl Expansion {
                         nested.meet(found.id());
                     }
                 }
-                ShownValues::Attributes(..) if is_list(requester, view, &found) => {}
+                ShownValues::Attributes(..)
+                    if source.list.hides_lists(source.number)
+                        && is_list(requester, view, &found) => {}
                 ShownValues::Attributes(selection, pairs) => {
                     let normal = view.resolved_dn(found.id())?;
                     let facts = EntryFacts::new(requester.core, view, EntrySource::Stored(found));

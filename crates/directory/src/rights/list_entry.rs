@@ -37,6 +37,13 @@ impl<'a> Deref for ListDecisions<'a> {
 }
 
 impl ListEntry {
+    /// Returns true if other lists that the URL of this number finds are left out. As in slapd, it
+    /// lists attributes.
+    pub(crate) fn hides_lists(&self, number: usize) -> bool {
+        let url = self.urls.get(number);
+        url.is_some_and(|url| !url.attributes.is_empty())
+    }
+
     /// Reads an entry as a list of a set. `None` for another entry, and for a list that the
     /// requester may not use.
     pub(crate) fn read(

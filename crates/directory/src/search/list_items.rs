@@ -123,6 +123,7 @@ impl ListItems {
                     ListStep::Done => (self.scan, self.url) = (None, self.url + 1),
                     ListStep::Entry(found)
                         if !set.shows_names_in(item.attribute.attribute)
+                            && list.hides_lists(self.url)
                             && dynamic.is_list(view.schema(), &found) => {}
                     ListStep::Entry(_) => {
                         item.found.push(list.id.0);

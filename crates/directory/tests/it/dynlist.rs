@@ -236,6 +236,15 @@ fn a_list_shows_nothing_of_other_lists() {
     assert!(!world.names("(cn=dy)").contains(&outer));
     let compared = world.compare(&world.root(), &outer, "cn", "dy");
     assert_eq!(compared.code, ResultCode::CompareFalse);
+    // A URL without attributes shows those of lists, too.
+    let all = [(
+        Replace,
+        "memberURL",
+        &["ldap:///dc=example,dc=com??sub?(cn=dy)"][..],
+    )];
+    world.modify(&world.root(), &outer, &all);
+    assert_eq!(world.read(&outer, &["cn"]).get("cn"), ["outer", "dy"]);
+    assert!(world.names("(cn=dy)").contains(&outer));
 }
 
 #[test]
