@@ -98,7 +98,12 @@ impl Constraint {
         update: &GuardedUpdate<'_>,
     ) -> Result<(), GuardRefusal> {
         let schema = &context.core.schema;
-        for change in update.changes {
+        let mut changes: Vec<&Change> = update.changes.iter().collect();
+        if update.is_rename {
+            // As in slapd, the last attribute by name is named first.
+            changes.reverse();
+        }
+        for change in changes {
             let given = &change.attribute;
             let definition = schema.attribute_at(given.description.attribute);
             if definition.is_operational()

@@ -22,6 +22,8 @@ const SHORT_CANDIDATES_MAX: usize = 64;
 pub(crate) struct GuardedUpdate<'u> {
     /// The operation in diagnostic texts: `add` or `modify`.
     pub(crate) operation: &'static str,
+    /// True for a new name, whose values are in the order of their attributes' names.
+    pub(crate) is_rename: bool,
     /// The name before the update.
     pub(crate) dn: &'u Dn,
     /// The entry before the update; `None` for an add.

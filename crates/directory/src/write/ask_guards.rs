@@ -62,6 +62,7 @@ impl Context<'_, '_> {
         let added = entry.attributes.iter().cloned().map(added);
         let changes: Vec<Change> = added.collect();
         let update = GuardedUpdate {
+            is_rename: false,
             operation: "add",
             dn: &entry.dn,
             before: None,
@@ -83,6 +84,7 @@ impl Context<'_, '_> {
             return Ok(());
         }
         let update = GuardedUpdate {
+            is_rename: false,
             operation: "modify",
             dn: &after.dn,
             before: Some(id),
@@ -99,9 +101,8 @@ impl Context<'_, '_> {
         }
         let avas = after.dn.rdn().into_iter().flat_map(|rdn| rdn.avas());
         let mut avas: Vec<_> = avas.collect();
-        // As in slapd, of several attributes the last one by name is asked about first.
         let name = |ava: &Ava<'_>| self.core.schema.attribute_at(ava.attribute).name();
-        avas.sort_by(|one, other| name(other).cmp(name(one)));
+        avas.sort_by(|one, other| name(one).cmp(name(other)));
         let added = avas.into_iter().map(|ava| {
             added(Attribute {
                 description: AttributeDescription::plain(ava.attribute),
@@ -110,6 +111,7 @@ impl Context<'_, '_> {
         });
         let changes: Vec<Change> = added.collect();
         let update = GuardedUpdate {
+            is_rename: true,
             operation: "modify",
             dn,
             before: Some(id),
