@@ -555,8 +555,12 @@ fn changes_are_in_force_at_once() {
     let found = server.search(&["(shoeSize=44)", "shoeSize"]);
     assert!(found.contains("shoeSize: 44"), "{found}");
     // An overlay.
-    make(ADDITIONS[4].1);
-    make(ADDITIONS[7].1);
+    let addition = |name| {
+        let mut additions = ADDITIONS.iter();
+        additions.find(|(known, _)| *known == name).expect(name).1
+    };
+    make(addition("modules"));
+    make(addition("unique"));
     let same =
         format!("dn: cn=b,{SUFFIX}\nchangetype: modify\nreplace: mail\nmail: a@example.com\n");
     server
