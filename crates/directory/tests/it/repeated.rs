@@ -1,5 +1,5 @@
-//! Searches that repeat an earlier one but for the value, while the directory changes. Each is begun
-//! anew, too.
+//! Searches that repeat an earlier one but for the value, while the directory changes. Each is
+//! begun anew, too.
 
 use fulgurite_directory::{Connection, Limits, Progress, Session, Snapshots, Strength};
 use fulgurite_ldap::{Deref, LdapResult, ModifyOperation, Request, ResultCode, Scope};
