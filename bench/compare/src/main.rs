@@ -22,6 +22,7 @@ mod limits;
 mod machine;
 mod measure;
 mod memcache;
+mod names;
 mod report;
 mod results;
 mod rounds;
@@ -292,7 +293,7 @@ fn main() -> anyhow::Result<()> {
         Task::Count(arguments) => count_instructions(arguments),
         Task::CountServer(arguments) => count_server(&arguments),
         Task::List => {
-            report::list(&table());
+            names::print(&table());
             Ok(())
         }
         Task::Limits { memory, disk, out } => measure_limits(&memory, &disk, &out),

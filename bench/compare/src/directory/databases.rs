@@ -1,4 +1,5 @@
-//! The data of several databases in one server: entries of 21 attributes, all alike but for the uid.
+//! The data of several databases in one server: entries of 21 attributes, alike but for the
+//! uid.
 
 use std::io::{self, Write};
 

@@ -320,7 +320,7 @@ impl Run<'_> {
             for name in ["load", "load-wall"] {
                 let outcome = Outcome {
                     file_bytes: bytes,
-                    ..outcome_of(&spent)
+                    ..spent.outcome()
                 };
                 self.note(name, engine, round, Ok(outcome));
             }
@@ -331,14 +331,14 @@ impl Run<'_> {
                         entries == expected,
                         "{entries} entries exported, {expected} loaded"
                     );
-                    Ok(outcome_of(&spent))
+                    Ok(spent.outcome())
                 });
                 self.note("export", engine, round, outcome);
             }
         }
         let wall = self.servers[at].start()?;
         if make != Make::Echo {
-            let outcome = outcome_of(&Spent { wall, cpu: wall });
+            let outcome = Spent { wall, cpu: wall }.outcome();
             self.note("start", engine, round, Ok(outcome));
         }
         Ok(())
@@ -422,7 +422,7 @@ impl Run<'_> {
             for (name, kibibytes) in [("memory", anonymous), ("resident", resident)] {
                 let outcome = Outcome {
                     file_bytes: kibibytes << 10,
-                    ..outcome_of(&Spent::default())
+                    ..Spent::default().outcome()
                 };
                 self.note(name, engine, round, Ok(outcome));
             }
@@ -476,22 +476,7 @@ fn reads_of_largest(folder: &Path) -> anyhow::Result<Outcome> {
         while file.read(&mut piece)? > 0 {}
         wall = begun.elapsed();
     }
-    Ok(outcome_of(&Spent { wall, cpu: wall }))
-}
-
-fn outcome_of(spent: &Spent) -> Outcome {
-    Outcome {
-        operations: 1,
-        wall_ns: u64::try_from(spent.wall.as_nanos()).unwrap_or(u64::MAX),
-        cpu_ns: u64::try_from(spent.cpu.as_nanos()).unwrap_or(u64::MAX),
-        digest: 0,
-        latencies: None,
-        beside: 0,
-        file_bytes: 0,
-        errors: 0,
-        wrong: 0,
-        version: String::new(),
-    }
+    Ok(Spent { wall, cpu: wall }.outcome())
 }
 
 /// Names of rows, and what they are.

@@ -15,6 +15,7 @@ use super::ds389;
 use super::duty::Duty;
 use super::patience::{self, Patience};
 use super::slapd_conf::{LOG_FOLDER, SCHEMA, SlapdConf};
+use crate::measure::Outcome;
 
 /// The file of a server that logs operations.
 const LOG: &str = "operations.log";
@@ -24,6 +25,24 @@ const LOG: &str = "operations.log";
 pub(crate) struct Spent {
     pub(crate) wall: Duration,
     pub(crate) cpu: Duration,
+}
+
+impl Spent {
+    /// Returns the outcome of one operation at this cost.
+    pub(crate) fn outcome(&self) -> Outcome {
+        Outcome {
+            operations: 1,
+            wall_ns: u64::try_from(self.wall.as_nanos()).unwrap_or(u64::MAX),
+            cpu_ns: u64::try_from(self.cpu.as_nanos()).unwrap_or(u64::MAX),
+            digest: 0,
+            latencies: None,
+            beside: 0,
+            file_bytes: 0,
+            errors: 0,
+            wrong: 0,
+            version: String::new(),
+        }
+    }
 }
 
 /// A server's programs, files and address.

@@ -23,7 +23,7 @@ use super::databases::{self, PASSWORD};
 use super::duty::Duty;
 use super::patience::Late;
 use super::plan::Plan;
-use super::server::{Installed, on_core};
+use super::server::{Installed, Spent, on_core};
 use crate::folders::{Folders, bytes_in};
 use crate::measure::Outcome;
 use crate::results::{Gap, Missing, Present, Results, Row};
@@ -279,7 +279,7 @@ impl Run<'_> {
         {
             let outcome = Outcome {
                 file_bytes: resident << 10,
-                ..super::outcome_of(&super::Spent::default())
+                ..Spent::default().outcome()
             };
             self.note(&resident_name(count), databases, round, Ok(outcome));
         }
@@ -368,10 +368,11 @@ impl Databases {
             digest: answers.iter().map(|one| one.digest).sum(),
             wall_ns: wall_ns.unwrap_or_default(),
             file_bytes: bytes_in(&self.server.data()),
-            ..super::outcome_of(&super::Spent {
+            ..Spent {
                 wall: Duration::ZERO,
                 cpu,
-            })
+            }
+            .outcome()
         })
     }
 

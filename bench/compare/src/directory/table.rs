@@ -66,8 +66,8 @@ const fn ask(
 }
 
 impl Question {
-    /// Returns true if fewer requests than planned are as good, because no other question and no
-    /// log depends on their number.
+    /// Returns true if fewer requests than planned are as good. Neither another question nor a log
+    /// depends on their number then.
     pub(crate) fn may_end_early(&self) -> bool {
         let is_counted = matches!(self.kind, "add" | "delete") || self.duty == Duty::Logging;
         !is_counted && self.beside != Beside::Modifies

@@ -7,9 +7,11 @@ use std::time::Duration;
 
 use anyhow::{Context as _, anyhow, ensure};
 
-use super::CLIENTS;
 use crate::measure::{Outcome, Stopwatch};
 use crate::workload::data::{Values, mix, scattered};
+
+/// Clients at once, each with its own connection and thread.
+pub(super) const CLIENTS: u64 = 4;
 
 /// Bytes of each value.
 const VALUE_BYTES: usize = 100;
@@ -25,7 +27,7 @@ pub(super) enum Operation {
 }
 
 /// Lets all clients ask for their share of the records. The outcome's time on the clock is the sum
-/// of all waits, so that a part of it is a mean latency.
+/// of all waits. A part of it is therefore a mean latency.
 /// # Errors
 /// Fails if a server does not answer, or answers anything else than it has to.
 pub(super) fn ask(

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! MemcacheDB put Berkeley DB, later LMDB, behind that protocol. It is no longer packaged, so this
-//! front end stands in for it. memcached itself keeps everything in memory, and forgets it.
+//! front end takes its place. memcached itself keeps everything in memory, and forgets it.
 
 mod client;
 mod front;
@@ -28,10 +28,7 @@ use crate::folders::{Folders, library_path};
 use crate::measure::Outcome;
 use crate::results::{Missing, Present, Results, Row};
 use crate::workload::{Figure, Medium};
-use client::Operation;
-
-/// Clients at once, each with its own connection and thread.
-pub(crate) const CLIENTS: u64 = 4;
+use client::{CLIENTS, Operation};
 
 /// Records in all.
 const RECORDS: u64 = 100_000;

@@ -14,9 +14,7 @@ pub(crate) use counts::{check_counts, show_counts, show_server_counts};
 use std::fmt::Write as _;
 use std::path::Path;
 
-use crate::engines::ENGINES;
 use crate::results::Piece;
-use crate::workload::{Tier, Workload};
 
 /// Writes a piece's tables and figures into a folder, and prints the tables.
 pub(crate) fn write_piece(piece: &Piece, folder: &Path) -> anyhow::Result<()> {
@@ -73,40 +71,4 @@ pub(crate) fn whole(folder: &Path, summary_only: bool) -> anyhow::Result<()> {
         folder.display()
     );
     Ok(())
-}
-
-/// Names of all workloads and engines.
-pub(crate) fn list(workloads: &[Workload]) {
-    for workload in workloads {
-        let full = if workload.tier == Tier::Full {
-            ", full runs only"
-        } else {
-            ""
-        };
-        println!(
-            "{:24} {}: {}{full}",
-            workload.name,
-            workload.part.title(),
-            workload.title
-        );
-    }
-    println!();
-    for (name, about) in crate::directory::rows() {
-        println!("{name:24} directory: {about}");
-    }
-    for (name, about) in crate::memcache::ROWS {
-        println!("{name:24} {about}, founding tables only");
-    }
-    println!();
-    for part in crate::founding::PARTS {
-        println!("{part:24} part of the founding tables");
-    }
-    println!();
-    for engine in ENGINES {
-        println!("{:24} {}", engine.name, engine.title);
-    }
-    println!();
-    for (name, title) in crate::directory::servers() {
-        println!("{name:24} server: {title}");
-    }
 }
