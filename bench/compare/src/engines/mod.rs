@@ -83,6 +83,9 @@ const fn environment(name: &'static str, title: &'static str, adapter: Adapter) 
     }
 }
 
+/// The settings of LevelDB and RocksDB, which have one adapter.
+const TUNING_OF_LEVELS: &str = "block cache 1 GiB, Bloom filters of ten bits, write buffer 64 MiB, no compression; levels merged before reads; sync off unless durable";
+
 /// All there are. The first two are ours; the third is what they are compared with.
 pub(crate) const ENGINES: &[Engine] = &[
     Engine {
@@ -167,7 +170,7 @@ pub(crate) const ENGINES: &[Engine] = &[
         lmdb_files: false,
         every_round: false,
         named_only: false,
-        tuning: "block cache 1 GiB, Bloom filters of ten bits, write buffer 64 MiB, no compression; levels merged before reads; sync off unless durable",
+        tuning: TUNING_OF_LEVELS,
     },
     Engine {
         name: "leveldb",
@@ -179,7 +182,7 @@ pub(crate) const ENGINES: &[Engine] = &[
         lmdb_files: false,
         every_round: false,
         named_only: false,
-        tuning: "as rocksdb",
+        tuning: TUNING_OF_LEVELS,
     },
     Engine {
         name: "sqlite",

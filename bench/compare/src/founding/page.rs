@@ -201,9 +201,9 @@ fn origins(table: &Table, measured: &Measured) -> String {
     sentences.collect::<Vec<_>>().join(" ")
 }
 
-/// Machines, versions and settings, and what is missing; each once.
+/// Machines and commands, then contenders, then what is missing; each once.
 fn about_runs(measured: &Measured, out: &mut String) {
-    let mut lines: Vec<String> = Vec::new();
+    let mut lines = Vec::new();
     for part in &measured.parts {
         for name in [
             "machine",
@@ -212,23 +212,42 @@ fn about_runs(measured: &Measured, out: &mut String) {
             "compiler",
             "command",
         ] {
-            lines.push(format!("{name}: {}", part.circumstance(name)));
+            lines.push(format!("- {name}: {}", part.circumstance(name)));
         }
     }
+    push_once(&lines, "", out);
     let runs = || measured.parts.iter().flat_map(|part| &part.results);
-    for one in runs().flat_map(|run| &run.engines) {
-        lines.push(format!("{} ({}): {}", one.title, one.version, one.tuning));
-    }
+    let contenders = runs().flat_map(|run| &run.engines);
+    let contenders = contenders.map(|one| row(&[&one.title, &one.version, &one.tuning]));
+    let head = "\n| contender | version | settings |\n| --- | --- | --- |\n";
+    push_once(&contenders.collect::<Vec<_>>(), head, out);
     let missing = runs().flat_map(|run| &run.missing);
     let of_parts = measured.parts.iter().flat_map(|part| &part.missing);
-    for one in missing.chain(of_parts) {
-        lines.push(format!("missing: {}: {}", one.title, one.why));
-    }
+    let missing = missing.chain(of_parts);
+    let missing = missing.map(|one| row(&[&one.title, &one.why]));
+    let head = "\n| not here | reason |\n| --- | --- |\n";
+    push_once(&missing.collect::<Vec<_>>(), head, out);
+}
+
+/// Appends each different line once, below a head that is left out if there are no lines.
+fn push_once(lines: &[String], head: &str, out: &mut String) {
     for (index, line) in lines.iter().enumerate() {
-        if !lines.iter().take(index).any(|other| other == line) {
-            let _ = writeln!(out, "- {line}");
+        if index == 0 {
+            out.push_str(head);
+        }
+        if !lines[..index].contains(line) {
+            let _ = writeln!(out, "{line}");
         }
     }
+}
+
+/// Returns a table's line. A bar in a text divides no cells.
+fn row(cells: &[&str]) -> String {
+    let texts = cells.iter().map(|cell| {
+        let words: Vec<&str> = cell.split_whitespace().collect();
+        words.join(" ").replace('|', "\\|")
+    });
+    format!("| {} |", texts.collect::<Vec<_>>().join(" | "))
 }
 
 fn table_text(table: &Table, filled: &Filled, measured: &Measured, out: &mut String) {
@@ -321,7 +340,36 @@ fn with_commas(number: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::results::Row;
+    use crate::results::{Missing, Present, Row};
+
+    #[test]
+    fn contenders_and_gaps_are_tables() {
+        let mut measured = Measured::of_run("people", Vec::new());
+        let about = || Present {
+            name: "berkeley".to_owned(),
+            title: "Berkeley DB".to_owned(),
+            version: "5.3.28: (September  9, 2013)".to_owned(),
+            code_bytes: None,
+            tuning: "B-tree; a|b".to_owned(),
+        };
+        let missing = Missing {
+            title: "file system xfs".to_owned(),
+            why: "there is no mkfs.xfs".to_owned(),
+        };
+        measured.parts[0].results[0].engines = vec![about(), about()];
+        let none_missing = markdown(&measured);
+        assert!(!none_missing.contains("| not here |"), "{none_missing}");
+        measured.parts[0].missing = vec![missing];
+        let text = markdown(&measured);
+        let expected = "\n- command: unknown\n\n\
+            | contender | version | settings |\n\
+            | --- | --- | --- |\n\
+            | Berkeley DB | 5.3.28: (September 9, 2013) | B-tree; a\\|b |\n\n\
+            | not here | reason |\n\
+            | --- | --- |\n\
+            | file system xfs | there is no mkfs.xfs |\n\n## F1 ";
+        assert!(text.contains(expected), "{text}");
+    }
 
     #[test]
     fn figures_are_readable() {

@@ -1,4 +1,4 @@
-//! The parts of a run as files next to the page, so that a page can be filled part by part.
+//! The parts of a run as files next to the page. A page can be filled part by part from them.
 //!
 //! ```text
 //!   founding-part-PART.json    circumstances, missing contenders, faults, instructions

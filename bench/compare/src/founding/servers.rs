@@ -66,7 +66,7 @@ pub(super) const F8: Table = Table {
             Files(ACCOUNTS, "load"),
         ),
     ],
-    not_run: "xfs, the last flush apart",
+    not_run: "xfs, the last flush alone",
 };
 
 pub(super) const F9: Table = Table {
