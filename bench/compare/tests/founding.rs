@@ -53,7 +53,7 @@ fn found_tables(project: &Path, work: &Path, parts: &[&str]) {
     assert!(output.status.success(), "{text}\n{page}");
 }
 
-/// Requires a figure of ours in every table that needs no tool beside the peers.
+/// Requires a figure of ours in every table that needs no tool but the peers.
 fn require_figures(work: &Path) {
     let tables = read(&work.join("out/founding-tables.json"));
     let tables = tables["Tables"].as_array().expect("tables").clone();
