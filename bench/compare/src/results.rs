@@ -9,6 +9,7 @@ use crate::workload::Figure;
 
 /// A file of what was measured.
 #[derive(Debug, Serialize, Deserialize)]
+#[allow(clippy::large_enum_variant, reason = "one to a file")]
 pub(crate) enum Piece {
     Run(Results),
     Limits(Limits),
