@@ -100,10 +100,10 @@ fn question(random: &mut Random) -> Asked {
         _ => format!("({attribute}={})", random.pick(&VALUES)),
     };
     let mut asked = asked(
-        *random.pick::<&str>(&BASES),
+        random.pick::<&str>(&BASES),
         *random.pick(&SCOPES),
         &filter,
-        *random.pick::<&[&str]>(&SELECTIONS),
+        random.pick::<&[&str]>(&SELECTIONS),
     );
     if random.chance(20) {
         asked.size_limit = 1;
@@ -143,7 +143,7 @@ fn change(world: &World, random: &mut Random) -> LdapResult {
             let attribute = *random.pick(&["description", "mail", "cn;lang-de", "uid;lang-de"]);
             world.modify(
                 root,
-                *random.pick::<&str>(&[JANE, JOHN, &dn]),
+                random.pick::<&str>(&[JANE, JOHN, &dn]),
                 &[(how, attribute, values)],
             )
         }
