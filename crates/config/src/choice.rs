@@ -61,6 +61,9 @@ impl Layer {
             return Err(ConfigError::at(&suffix.origin, text));
         }
         if suffixes.len() < 2 {
+            if choice == DatabaseChoice::One && !suffixes.is_empty() {
+                keep_one(&mut lower, &listed);
+            }
             return Ok(self.over(lower));
         }
         let refused = |origin: &Origin| {
@@ -85,11 +88,17 @@ impl Layer {
             let text = format!("the settings have several databases; choose one of {listed}");
             return Err(ConfigError::at(&Origin::Flag("--suffix"), text));
         };
-        lower
-            .databases
-            .retain(|database| !is_store(database) || same_name(suffix_of(database), &suffix));
+        keep_one(&mut lower, &suffix);
         Ok(self.over(lower))
     }
+}
+
+/// Leaves out all databases with stores but the one of a suffix. A log of changes has no store, but
+/// a folder that flags would change.
+fn keep_one(layer: &mut Layer, suffix: &str) {
+    layer
+        .databases
+        .retain(|database| !is_store(database) || same_name(suffix_of(database), suffix));
 }
 
 fn is_store(database: &DatabaseLayer) -> bool {
@@ -204,6 +213,24 @@ mod tests {
         ] {
             let refused = one(flags).unwrap_err();
             assert!(refused.contains(word), "{refused}");
+        }
+    }
+
+    #[test]
+    fn a_log_of_changes_before_the_only_database_is_not_chosen() {
+        let text = "database mdb\nsuffix cn=log\ndirectory /log\n\
+                    database mdb\nsuffix dc=x\ndirectory /a\noverlay accesslog\nlogdb cn=log\n";
+        for flags in [&[][..], &[("--suffix", "suffix", "dc=x")]] {
+            let mut layer = Layer::default();
+            for (flag, key, value) in flags {
+                layer.set_flag(flag, key, *value).unwrap();
+            }
+            let lower = Layer::from_slapd_conf_text(text, Path::new("slapd.conf")).unwrap();
+            let layer = layer.flags_over(lower, DatabaseChoice::One).unwrap();
+            let settings = Settings::new(layer).unwrap();
+            let store = settings.first_store().unwrap();
+            assert_eq!(store.directory().unwrap(), Path::new("/a"));
+            assert_eq!(store.suffix().unwrap(), "dc=x");
         }
     }
 
