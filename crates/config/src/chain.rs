@@ -54,23 +54,8 @@ impl Chain {
                 truth(line)?;
             }
             "chain-uri" => self.servers.push(ProviderLink::new(server_url(first)?)),
-            "chain-rebind-as-user" => {
-                if truth(line)? {
-                    return Err(
-                        "chain-rebind-as-user: updates are sent with the identity of \
-                         chain-idassert-bind; passwords of users are not kept"
-                            .to_owned(),
-                    );
-                }
-            }
-            "chain-idassert-authzfrom" => {
-                if first != "*" && first != "{0}*" {
-                    return Err(format!(
-                        "chain-idassert-authzFrom: there is no choice of users, write \"*\" instead of \
-                         \"{first}\""
-                    ));
-                }
-            }
+            "chain-rebind-as-user" => refuse_rebind(truth(line)?)?,
+            "chain-idassert-authzfrom" => require_all_users(first)?,
             "chain-tls" => tls(self.last(), &line.arguments)?,
             "chain-idassert-bind" => identity(self.last(), &line.arguments)?,
             _ => {}
@@ -91,6 +76,26 @@ fn truth(line: &OverlayLine) -> Result<bool, String> {
     let first = line.first();
     let keyword = line.directive.keyword;
     overlay_truth(first).ok_or_else(|| format!("<{keyword}> invalid value \"{first}\""))
+}
+
+/// Fails if updates would be sent with the identities of users.
+fn refuse_rebind(is_wanted: bool) -> Result<(), String> {
+    let text = "chain-rebind-as-user: updates are sent with the identity of chain-idassert-bind; \
+                passwords of users are not kept";
+    match is_wanted {
+        true => Err(text.to_owned()),
+        false => Ok(()),
+    }
+}
+
+/// Fails for a choice of the users whose updates are passed on.
+fn require_all_users(text: &str) -> Result<(), String> {
+    match text {
+        "*" | "{0}*" => Ok(()),
+        other => Err(format!(
+            "chain-idassert-authzFrom: there is no choice of users, write \"*\" instead of \"{other}\""
+        )),
+    }
 }
 
 /// Reads the URL of a server, which names nothing behind the host.
