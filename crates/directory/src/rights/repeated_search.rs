@@ -30,6 +30,12 @@ const PAUSE: u8 = 15;
 /// The same after one whose base was missing.
 const PAUSE_OF_MISSING: u8 = 3;
 
+/// Bytes of the names in a kept request, at most.
+const SHAPE_BYTES_MAX: usize = 2048;
+
+/// The number of selected attributes in a kept request, at most.
+const SELECTED_MAX: usize = 64;
+
 /// The way to the entry of a search.
 #[derive(Clone, Copy)]
 pub(crate) enum EntryPath<'r> {
@@ -84,10 +90,13 @@ impl SearchShape {
         request: &SearchRequest<'_>,
         path: EntryPath<'_>,
     ) -> Option<SearchShape> {
-        if !is_repeatable(session, request) {
+        let attribute = path.attribute();
+        let names = request.attributes.iter().map(|name| name.len());
+        let bytes = names.sum::<usize>() + request.base.len() + attribute.len();
+        let is_small = bytes <= SHAPE_BYTES_MAX && request.attributes.len() <= SELECTED_MAX;
+        if !is_small || !is_repeatable(session, request) {
             return None;
         }
-        let attribute = path.attribute();
         Some(SearchShape {
             base: matches!(path, EntryPath::Value(..)).then(|| request.base.into()),
             scope: request.scope,

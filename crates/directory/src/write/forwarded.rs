@@ -7,6 +7,9 @@ use fulgurite_ldap::{
     ResultCode, UpdateBuf, encode, oid,
 };
 
+/// The older form of proxied authorization, which some servers still have.
+const PROXIED_AUTHORIZATION_V1: &str = "2.16.840.1.113730.3.4.12";
+
 /// An update that another server has to make.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ForwardedUpdate {
@@ -53,6 +56,15 @@ impl ForwardedUpdate {
     #[must_use]
     pub fn store(&self) -> &Path {
         &self.store
+    }
+
+    /// Returns the number of bytes of the update, about.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        match &self.request {
+            ForwardedRequest::Update(update) => update.bytes(),
+            ForwardedRequest::PasswordModify(value, _) => value.as_ref().map_or(0, Vec::len),
+        }
     }
 
     /// Appends the request for the other server, under an id of that connection.
@@ -153,7 +165,7 @@ impl ForwardedControl {
 
 /// Returns false for the client's own proxied authorization: its identity is named already.
 pub(crate) fn is_passed_on(control: &Control<'_>) -> bool {
-    !control.is(oid::PROXIED_AUTHORIZATION)
+    !control.is(oid::PROXIED_AUTHORIZATION) && !control.is(PROXIED_AUTHORIZATION_V1)
 }
 
 fn is_result_of(response: &Response<'_>, operation: Operation) -> bool {

@@ -27,6 +27,9 @@ const AT_ONCE_MAX: usize = 64;
 /// long as another.
 const OTHERS_SHARE: u32 = 15;
 
+/// The time of other connections at most.
+const SHARED_MAX: Duration = Duration::from_millis(20);
+
 pub(super) struct Updates<'s, U> {
     writers: Arc<Writers<'s, U>>,
     /// By the number of the writer.
@@ -126,9 +129,10 @@ impl<'s, U> Updates<'s, U> {
     }
 }
 
-/// Returns the time of other connections for updates that took this long.
+/// Returns the time of other connections for updates that took this long. A pause of the machine
+/// counts as little more than a slow update.
 fn share_of_others(took: Duration) -> Duration {
-    took * OTHERS_SHARE / 10
+    (took.min(SHARED_MAX) * OTHERS_SHARE / 10).min(SHARED_MAX)
 }
 
 impl<U> UpdatesOfWriter<U> {

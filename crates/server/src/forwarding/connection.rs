@@ -92,8 +92,9 @@ impl Connection {
         (answers, true)
     }
 
-    /// Returns the state of the provider's content; `None` if it does not tell.
-    pub(super) fn state(&mut self, base: &str) -> Option<Vector> {
+    /// Returns the state of the provider's content; `None` if it does not tell in time. Then the
+    /// connection is of no more use, because the answer may still come.
+    pub(super) fn state(&mut self, base: &str, deadline: Instant) -> Option<Vector> {
         self.last_id += 1;
         let filter = FilterBuf::parse("(objectClass=*)").ok()?;
         let search = SearchRequest {
@@ -108,11 +109,14 @@ impl Connection {
         };
         let mut bytes = Vec::new();
         encode::request(&mut bytes, self.last_id, &Request::Search(search), &[]);
-        let deadline = Instant::now() + self.answer_timeout();
-        self.stream.send(&bytes, self.answer_timeout()).ok()?;
+        let left = deadline.saturating_duration_since(Instant::now());
+        self.stream.send(&bytes, left).ok()?;
         let mut state = Vector::default();
         loop {
             let message = receive(&mut self.stream, deadline).ok()?;
+            if message.id != self.last_id {
+                return None;
+            }
             match &message.response {
                 Response::SearchEntry(entry) => {
                     let values = entry.attributes.iter().flat_map(|one| one.values.iter());

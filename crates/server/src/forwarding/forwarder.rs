@@ -13,6 +13,9 @@ use crate::statistics::lock;
 
 /// Updates that one connection carries at once.
 const TOGETHER_MAX: usize = 64;
+/// Bytes of these updates. They fit into the buffers of a socket, so that neither side waits for
+/// the other to read.
+const TOGETHER_BYTES_MAX: usize = 64 << 10;
 /// The time that an answer waits for the copy to have the change.
 const COPY_WAIT: Duration = Duration::from_secs(2);
 /// The time between looks at the state of the copy.
@@ -36,10 +39,21 @@ impl Forwarders {
         };
         let forwarder = self.of(copy.store().path());
         let mut forwarder = lock(&forwarder);
-        let together = updates.chunks(TOGETHER_MAX);
-        together
-            .flat_map(|updates| forwarder.forward(copy, forwarding, updates))
-            .collect()
+        let mut responses = Vec::with_capacity(updates.len());
+        let mut rest = updates;
+        while !rest.is_empty() {
+            let (together, behind) = rest.split_at(together(rest));
+            let (answered, is_served) = forwarder.forward(copy, forwarding, together);
+            responses.extend(answered);
+            rest = behind;
+            if !is_served {
+                // The clients behind would only wait for the same server in turn.
+                let unsent = rest.iter().map(|update| unreached(forwarding, update));
+                responses.extend(unsent);
+                break;
+            }
+        }
+        responses
     }
 
     fn of(&self, store: &Path) -> Arc<Mutex<Forwarder>> {
@@ -48,37 +62,56 @@ impl Forwarders {
     }
 }
 
+/// Returns the number of updates to send together. A large one goes alone, because its size may
+/// make the other server hang up.
+fn together(updates: &[&ForwardedUpdate]) -> usize {
+    let mut bytes = 0;
+    let fitting = updates.iter().take(TOGETHER_MAX).take_while(|update| {
+        bytes += update.bytes();
+        bytes <= TOGETHER_BYTES_MAX
+    });
+    fitting.count().max(1)
+}
+
+/// Returns the response to an update that has not been sent.
+fn unreached(forwarding: &Forwarding, update: &ForwardedUpdate) -> Vec<u8> {
+    match forwarding.return_error {
+        true => update.failed(),
+        false => update.referred(),
+    }
+}
+
 impl Forwarder {
+    /// Forwards updates together. The second value is false if no server serves them.
     fn forward(
         &mut self,
         copy: &Database,
         forwarding: &Forwarding,
         updates: &[&ForwardedUpdate],
-    ) -> Vec<Vec<u8>> {
+    ) -> (Vec<Vec<u8>>, bool) {
         let Some(mut connection) = self.connection(forwarding) else {
-            let unreached = |update: &&ForwardedUpdate| match forwarding.return_error {
-                true => update.failed(),
-                false => update.referred(),
-            };
-            return updates.iter().map(unreached).collect();
+            let unsent = updates.iter().map(|update| unreached(forwarding, update));
+            return (unsent.collect(), false);
         };
         let (answers, is_whole) = connection.ask(updates);
         let has_changed = answers.iter().flatten().any(|answer| answer.is_success);
-        if has_changed && is_whole {
-            wait_for_copy(copy, &mut connection);
-        }
-        if is_whole {
+        let is_usable = match has_changed && is_whole {
+            true => wait_for_copy(copy, &mut connection),
+            false => is_whole,
+        };
+        if is_usable {
             self.0 = Some(connection);
         }
         let answered = answers.into_iter().zip(updates);
-        answered
+        let responses = answered
             .map(|(answer, update)| match answer {
                 Some(answer) if answer.is_success || forwarding.return_error => answer.bytes,
                 Some(_) => update.referred(),
                 // The other server may have made it. A referral would make a client repeat it.
                 None => update.failed(),
             })
-            .collect()
+            .collect();
+        (responses, is_whole)
     }
 
     /// Takes the connection, or opens a new one to the first server that can be reached.
@@ -97,21 +130,23 @@ impl Forwarder {
 }
 
 /// Waits until the copy has what the provider has now, or for [`COPY_WAIT`]. So a client that has
-/// changed an entry through the copy finds it changed there.
-fn wait_for_copy(copy: &Database, connection: &mut Connection) {
+/// changed an entry through the copy finds it changed there. Returns false if the connection is of
+/// no more use.
+fn wait_for_copy(copy: &Database, connection: &mut Connection) -> bool {
     let mut consumers = copy.consumers().iter();
     let Some(consumer) = consumers.find(|consumer| consumer.persist) else {
-        return;
-    };
-    let Some(wanted) = connection.state(&consumer.search_base) else {
-        return;
+        return true;
     };
     let deadline = Instant::now() + COPY_WAIT;
+    let Some(wanted) = connection.state(&consumer.search_base, deadline) else {
+        return false;
+    };
     while Instant::now() < deadline {
         let held = copy.content_state().map(Vector::of).unwrap_or_default();
         if wanted.csns().all(|csn| held.covers(csn)) {
-            return;
+            break;
         }
         std::thread::sleep(LOOK_EVERY);
     }
+    true
 }
