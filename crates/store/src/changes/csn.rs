@@ -27,7 +27,15 @@ impl PackedCsn {
     /// Reads the text, also in the shorter forms of old servers.
     #[must_use]
     pub fn parse(text: &[u8]) -> Option<PackedCsn> {
-        PackedCsn::parse_usual(text).or_else(|| PackedCsn::parse_any(text))
+        let parsed = PackedCsn::parse_usual(text).or_else(|| PackedCsn::parse_any(text));
+        parsed.filter(PackedCsn::has_time)
+    }
+
+    /// Returns true if the digits of the time are one. Two decimal digits are a byte.
+    fn has_time(&self) -> bool {
+        let [_, _, month, day, hour, minute, second, ..] = self.0;
+        let has_date = matches!(month, 0x01..=0x12) && matches!(day, 0x01..=0x31);
+        has_date && hour <= 0x23 && minute <= 0x59 && second <= 0x60
     }
 
     /// Reads the text if it has the usual length, and digits in lower case.
@@ -209,8 +217,8 @@ mod tests {
     proptest! {
         #[test]
         fn text_comes_back_and_sorts_the_same(
-            a in "[0-9]{14}\\.[0-9]{6}Z#[0-9a-f]{6}#[0-9a-f]{3}#[0-9a-f]{6}",
-            b in "[0-9]{14}\\.[0-9]{6}Z#[0-9a-f]{6}#[0-9a-f]{3}#[0-9a-f]{6}",
+            a in number(),
+            b in number(),
         ) {
             let packed = |text: &String| PackedCsn::parse(text.as_bytes()).unwrap();
             prop_assert_eq!(packed(&a).text(), a.clone());
@@ -223,8 +231,40 @@ mod tests {
         #[test]
         fn any_text_has_an_answer(text in "[0-9a-fZ#.]{0,45}") {
             let parsed = PackedCsn::parse(text.as_bytes());
-            prop_assert_eq!(parsed, PackedCsn::parse_any(text.as_bytes()));
+            let any = PackedCsn::parse_any(text.as_bytes()).filter(PackedCsn::has_time);
+            prop_assert_eq!(parsed, any);
         }
+    }
+
+    /// Makes texts of numbers.
+    fn number() -> impl Strategy<Value = String> {
+        let date = "[0-9]{4}(0[1-9]|1[0-2])(0[1-9]|[12][0-9]|3[01])";
+        let time = r"([01][0-9]|2[0-3])[0-5][0-9]([0-5][0-9]|60)\.[0-9]{6}Z";
+        let rest = "#[0-9a-f]{6}#[0-9a-f]{3}#[0-9a-f]{6}";
+        (date, time, rest).prop_map(|(date, time, rest)| [date, time, rest].concat())
+    }
+
+    #[test]
+    fn an_impossible_time_is_no_number() {
+        for time in [
+            "99999999999999",
+            "20260031000000",
+            "20261301000000",
+            "20260100000000",
+            "20260132000000",
+            "20260101240000",
+            "20260101006000",
+            "20260101000061",
+        ] {
+            for text in [
+                format!("{time}.000000Z#000000#001#000000"),
+                format!("{time}Z#000000#01#000000"),
+            ] {
+                assert_eq!(PackedCsn::parse(text.as_bytes()), None, "{text}");
+            }
+        }
+        let leap = PackedCsn::parse(b"20161231235960.000000Z#000000#001#000000");
+        assert!(leap.is_some(), "a leap second");
     }
 
     #[test]
