@@ -154,8 +154,10 @@ impl SyncStart {
         let vector = self.state.vector;
         // A copy without a state may have entries of a first refresh that broke off.
         let is_first = self.cookie.vector.is_empty() && !self.cookie.is_of_copy;
-        let tells_all =
-            self.cookie.is_peer && self.cookie.vector.covers_all(&self.state.tombstone_horizon);
+        // An entry that has left a part of the tree leaves no deletion.
+        let tells_all = self.cookie.is_peer
+            && content.is_whole
+            && self.cookie.vector.covers_all(&self.state.tombstone_horizon);
         let (phase, told, rest) = match (self.plan, full) {
             (SyncPlan::Nothing, _) if !self.persists => return Err(Box::new(done(None, true))),
             (SyncPlan::Nothing, _) => {
