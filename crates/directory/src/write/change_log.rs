@@ -5,13 +5,13 @@
 
 use std::borrow::Cow;
 
-use fulgurite_ldap::ModifyOperation;
+use fulgurite_ldap::{LdapResult, ModifyOperation, ResultCode};
 use fulgurite_schema::{Attribute, AttributeDescription, Dn, Entry};
 use fulgurite_store::{ChangeKind, EntryId, NewChange, NewOperation, NewRename, PackedCsn};
 
 use crate::core::csn::Csn;
 use crate::core::entry_identity::{EntryIdentity, parse_uuid};
-use crate::core::result::OpResult;
+use crate::core::result::{OpResult, refuse};
 use crate::core::session::Name;
 use crate::core::well_known_types::WellKnownTypes;
 use crate::request::change::Change;
@@ -86,7 +86,7 @@ impl Context<'_, '_> {
         changes: &[&[Change]],
         after: &Entry,
     ) -> OpResult {
-        let Some(csn) = self.new_number(after) else {
+        let Some(csn) = self.new_number(after)? else {
             return Ok(());
         };
         let (schema, types) = (&self.core.schema, &self.core.types);
@@ -136,7 +136,7 @@ impl Context<'_, '_> {
         rename: &RecordedRename<'_>,
         after: &Entry,
     ) -> OpResult {
-        let Some(csn) = self.new_number(after) else {
+        let Some(csn) = self.new_number(after)? else {
             return Ok(());
         };
         let (schema, types) = (&self.core.schema, &self.core.types);
@@ -169,7 +169,7 @@ impl Context<'_, '_> {
         self.before = identity;
         let csn = self.next_csn().text();
         let Some(csn) = PackedCsn::parse(csn.as_bytes()) else {
-            return Ok(());
+            return Err(self.unnumbered());
         };
         let details = ChangeDetails {
             kind: ChangeKind::Delete,
@@ -196,12 +196,25 @@ impl Context<'_, '_> {
         place_of(self.writer, &before.uuid).ok().flatten()
     }
 
-    /// Returns the number of the change that led to `after`; `None` if that left it as it was.
-    fn new_number(&self, after: &Entry) -> Option<PackedCsn> {
-        let before = self.before?;
-        let csn = after.attribute(&self.core.types.entry_csn)?;
-        let csn = PackedCsn::parse(csn.values.first()?)?;
-        (before.csn != Some(csn)).then_some(csn)
+    /// Returns the number of the change that led to `after`; `None` if that left it as it was. An
+    /// entry that had no sound number may keep it.
+    fn new_number(&mut self, after: &Entry) -> OpResult<Option<PackedCsn>> {
+        let held = after.attribute(&self.core.types.entry_csn);
+        let text = held.and_then(|held| held.values.first());
+        let Some((before, text)) = self.before.zip(text) else {
+            return Ok(None);
+        };
+        let csn = PackedCsn::parse(text);
+        if csn.is_none() && before.csn.is_some() {
+            return Err(self.unnumbered());
+        }
+        Ok(csn.filter(|csn| before.csn != Some(*csn)))
+    }
+
+    /// Refuses an update that other servers would never hear of.
+    fn unnumbered(&mut self) -> LdapResult {
+        self.broken = true;
+        refuse(ResultCode::Other, "the change has no valid entryCSN")
     }
 
     fn log(&mut self, id: EntryId, details: &ChangeDetails<'_>) -> OpResult {
