@@ -243,7 +243,8 @@ impl Applier<'_, '_> {
 
     /// Logs a change. Returns the number of the record.
     fn log(&mut self, parts: &RecordParts<'_>) -> ContentResult<Option<PackedCsn>> {
-        let number = parts.csn.filter(|csn| !self.vector.covers(*csn));
+        let number = parts.csn;
+        let number = number.filter(|csn| !self.vector.covers(*csn) && !self.is_impossible(*csn));
         let own = match number {
             None if self.content.multi_provider => self.own_number(None),
             Some(csn) if self.content.multi_provider && csn.server() == self.core.csn.server() => {

@@ -5,11 +5,22 @@ use fulgurite_store::{EntryId, PackedCsn};
 use super::applier::Applier;
 use super::error::ContentResult;
 use super::state::vector_of;
+use crate::core::csn::Csn;
+
+/// Microseconds that a number of this server may be ahead of its clock.
+const OWN_AHEAD_US_MAX: u64 = 24 * 60 * 60 * 1_000_000;
 
 impl Applier<'_, '_> {
     /// Moves the vector: up, or to where a provider is that has lost changes.
     pub(super) fn reach(&mut self, csns: &[String], replaces: bool) -> ContentResult {
-        let numbers = vector_of(csns);
+        let mut numbers = vector_of(csns);
+        let own = numbers.of(self.core.csn.server());
+        if let Some(own) = own.filter(|own| self.is_impossible(*own)) {
+            let text = format!("{own}: a provider tells a number of this server in the future");
+            self.report.warnings.push(text);
+            let others = numbers.iter().filter(|csn| *csn != own);
+            numbers = others.collect();
+        }
         let is_behind = |held: PackedCsn| {
             let number = numbers.of(held.server());
             number.is_some_and(|csn| csn < held)
@@ -38,6 +49,15 @@ impl Applier<'_, '_> {
         }
         self.has_reached = true;
         self.show_state()
+    }
+
+    /// Returns true for a number that this server cannot have given. Each of its changes would stay
+    /// below, so no consumer would look for them.
+    pub(super) fn is_impossible(&self, csn: PackedCsn) -> bool {
+        let is_own = self.content.multi_provider && csn.server() == self.core.csn.server();
+        let time = Csn::parse(&csn.text()).map(|csn| csn.time().0);
+        let latest_us = self.core.clock.now().0.saturating_add(OWN_AHEAD_US_MAX);
+        is_own && time.is_some_and(|time| time > latest_us)
     }
 
     /// Makes a missing suffix entry glue, because it shows the state.
