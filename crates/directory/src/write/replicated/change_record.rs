@@ -7,7 +7,7 @@
 //! for a state, because these records are unordered. Among several providers, such a record has a
 //! new number of this server instead. None of the others has it yet.
 //!
-//! A deletion without a number says only that the entry has left the content of one provider. Its
+//! A deletion without a number, unless it ends a contest for a name, says only that the entry has left the content of one provider. Its
 //! record names that provider, in place of a session. The same provider may send the entry
 //! again, in the state that it had.
 
@@ -159,9 +159,10 @@ impl Applier<'_, '_> {
         let Some(identity) = self.identity_of(entry) else {
             return Ok(());
         };
-        let session = match deletion.csn {
-            Some(_) => 0,
-            None => self.provider(),
+        let has_left_only = deletion.csn.is_none() && !deletion.is_of_loser;
+        let session = match has_left_only {
+            true => self.provider(),
+            false => 0,
         };
         let dn = entry.dn.pretty();
         let csn = match self.content.multi_provider {
@@ -169,7 +170,12 @@ impl Applier<'_, '_> {
             false => deletion.csn.or(identity.csn),
         };
         let ends = deletion.ends.or(identity.csn);
-        self.log_deletion(id, identity, dn, (Deletion { csn, ends }, session))
+        let numbered = Deletion {
+            csn,
+            ends,
+            ..deletion
+        };
+        self.log_deletion(id, identity, dn, (numbered, session))
     }
 
     /// Returns the number by which a record names the provider. No connection has it.

@@ -239,10 +239,7 @@ impl Applier<'_, '_> {
                 self.drop_entry(id, merged.numbers.values)?;
             }
             None => {
-                let deletion = Deletion {
-                    csn: None,
-                    ends: merged.numbers.values,
-                };
+                let deletion = Deletion::of_loser(merged.numbers.values);
                 self.end_unknown(&given.uuid, name, deletion)?;
             }
         }
@@ -418,7 +415,7 @@ impl Applier<'_, '_> {
     /// Removes an entry whose states up to a number have lost.
     fn drop_entry(&mut self, id: EntryId, ends: Option<PackedCsn>) -> ContentResult {
         self.forget_uuid(id)?;
-        self.remove(id, Deletion { csn: None, ends })
+        self.remove(id, Deletion::of_loser(ends))
     }
 }
 

@@ -16,12 +16,27 @@ pub(super) struct Deletion {
     pub(super) csn: Option<PackedCsn>,
     /// The greatest number of the states that it ends, if it is known.
     pub(super) ends: Option<PackedCsn>,
+    /// True if another entry gets the name, so that the entry may be in the content still.
+    pub(super) is_of_loser: bool,
 }
 
 impl Deletion {
     /// Returns a deletion that ends all states below its number.
     pub(super) fn numbered(csn: Option<PackedCsn>) -> Deletion {
-        Deletion { csn, ends: csn }
+        Deletion {
+            csn,
+            ends: csn,
+            is_of_loser: false,
+        }
+    }
+
+    /// Returns the deletion of an entry that loses its name, with the greatest number that loses.
+    pub(super) fn of_loser(ends: Option<PackedCsn>) -> Deletion {
+        Deletion {
+            csn: None,
+            ends,
+            is_of_loser: true,
+        }
     }
 
     /// Reads the numbers that a provider tells.
@@ -30,6 +45,7 @@ impl Deletion {
         Deletion {
             csn: number(csn),
             ends: number(ends.or(csn)),
+            is_of_loser: false,
         }
     }
 }
