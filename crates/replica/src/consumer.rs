@@ -397,9 +397,9 @@ impl Consumer {
             EntryState::Delete => {
                 let reached = cookie::state(state.cookie);
                 let csns: Vec<&str> = reached.csns().collect();
-                // A cookie with one number has that of the deletion.
+                // A cookie with one number has that of the deletion. A peer tells that apart.
                 let one = match csns.as_slice() {
-                    [one] => Some((*one).to_owned()),
+                    [one] if !cookie::is_of_peer(state.cookie) => Some((*one).to_owned()),
                     _ => None,
                 };
                 let csn = cookie::deletion(state.cookie).or(one);

@@ -218,6 +218,24 @@ fn a_deletion_of_the_session_log_does_not_move_the_state() {
 }
 
 #[test]
+fn one_number_is_that_of_a_deletion_unless_a_peer_tells_it() {
+    let (mut play, _) = Play::begin(settings(true), &[CSN1]);
+    play.info(&SyncInfo::RefreshDelete(END)).expect("the end");
+    play.changes();
+    let told = |parts: &str| format!("rid=007,sid=001,csn={CSN2}{parts}");
+    for (cookie, number) in [
+        (told(""), CSN2),
+        (told(",fg=1"), ""),
+        (told(&format!(",fg=1,delcsn={CSN3}")), CSN3),
+    ] {
+        let deletion = play.entry(EntryState::Delete, 9, Some(cookie.as_bytes()));
+        deletion.expect("a deletion");
+        let delete = format!("delete 9 {number}");
+        assert_eq!(play.changes()[0].trim_end(), delete.trim_end(), "{cookie}");
+    }
+}
+
+#[test]
 fn a_present_phase_drops_what_it_does_not_name() {
     let (mut play, _) = Play::begin(settings(true), &[CSN1]);
     let set = SyncIdSet {
