@@ -147,7 +147,7 @@ impl<'a, 'd> Applier<'a, 'd> {
         if let Some(id) = self.entry_of(&entry.uuid)? {
             self.content.named.insert(id);
         }
-        self.quarantine(entry, reason)?;
+        self.quarantine(self.content.rid, entry, reason)?;
         match self.content.multi_provider {
             true => self.report_quarantined(entry),
             false => Ok(()),

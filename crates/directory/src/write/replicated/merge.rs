@@ -17,6 +17,7 @@ use super::applier::Applier;
 use super::conflict::{ConflictKind, NewConflict};
 use super::error::ContentResult;
 use super::numbers::{Deletion, EntryNumbers};
+use super::waiting_rows::WaitingEntry;
 
 /// The way to take a name that another entry has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,8 +45,14 @@ impl Applier<'_, '_> {
     pub(super) fn merge_state(&mut self, given: &ContentEntry, taken: TakenName) -> ContentResult {
         let incoming = self.incoming(given)?;
         let numbers = self.numbers_of(given, &incoming);
-        if let Some(waiting) = self.waiting.get(&given.uuid) {
-            if waiting.values >= numbers.values && waiting.place >= numbers.place {
+        if let Some(&WaitingEntry {
+            numbers: waiting,
+            rid,
+        }) = self.waiting.get(&given.uuid)
+        {
+            // The same state of another consumer is decided with the settings of this one.
+            let is_other = waiting == numbers && rid != self.content.rid;
+            if waiting.values >= numbers.values && waiting.place >= numbers.place && !is_other {
                 return Ok(());
             }
             if waiting.values > numbers.values || waiting.place > numbers.place {
@@ -204,7 +211,9 @@ impl Applier<'_, '_> {
         let mut held = self.copy_of(holder)?;
         let uuid = self.uuid_of(&held);
         if let Some(uuid) = uuid
-            && let Some(waiting) = self.waiting.get(&uuid).copied()
+            && let Some(WaitingEntry {
+                numbers: waiting, ..
+            }) = self.waiting.get(&uuid).copied()
         {
             let here = self.numbers_here(&uuid, &held)?;
             if waiting > here && waiting.values >= here.values {

@@ -45,8 +45,13 @@ pub(crate) fn quarantined<T: Snapshot>(
 }
 
 impl Applier<'_, '_> {
-    /// Keeps an entry for another try.
-    pub(super) fn quarantine(&mut self, entry: &ContentEntry, reason: &str) -> ContentResult {
+    /// Keeps an entry for another try by the consumer that got it.
+    pub(super) fn quarantine(
+        &mut self,
+        rid: u16,
+        entry: &ContentEntry,
+        reason: &str,
+    ) -> ContentResult {
         let mut rows = 0;
         let view: &View<'_, _> = self.writer;
         view.sync_rows(PREFIX, &mut |_, _| {
@@ -56,7 +61,7 @@ impl Applier<'_, '_> {
         if rows >= ROWS_MAX {
             return Err(ContentError::QuarantineFull);
         }
-        let row = encode(self.content.rid, entry, reason);
+        let row = encode(rid, entry, reason);
         Ok(self.writer.put_sync_row(&key(&entry.uuid), &row)?)
     }
 
@@ -113,6 +118,12 @@ pub(super) fn encode(rid: u16, entry: &ContentEntry, reason: &str) -> Vec<u8> {
         );
     }
     out
+}
+
+/// Returns the consumer of a row.
+pub(super) fn rid_of(row: &[u8]) -> Option<u16> {
+    let (_, rest) = row.split_first()?;
+    rest.first_chunk().copied().map(u16::from_le_bytes)
 }
 
 /// The rest of a row.
@@ -201,6 +212,7 @@ mod tests {
         };
         let row = encode(9, &entry, "a reason");
         let held = decode([7; 16], &row).expect("a row");
+        assert_eq!(rid_of(&row), Some(9));
         assert_eq!(
             (held.rid, &held.entry, held.reason.as_str()),
             (9, &entry, "a reason")

@@ -16,7 +16,7 @@ impl Applier<'_, '_> {
     pub(super) fn delete(&mut self, uuid: &EntryUuid, number: Deletion) -> ContentResult {
         let ends = number.ends;
         let waiting = self.waiting.get(uuid);
-        if waiting.is_some_and(|waiting| ends.is_none() || waiting.values <= ends) {
+        if waiting.is_some_and(|waiting| ends.is_none() || waiting.numbers.values <= ends) {
             self.stop_waiting(uuid)?;
         }
         self.release(uuid)?;

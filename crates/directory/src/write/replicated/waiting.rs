@@ -12,7 +12,7 @@ use super::error::{ContentError, ContentResult};
 use super::merge::TakenName;
 use super::numbers::EntryNumbers;
 use super::quarantine::{decode, encode};
-use super::waiting_rows::{key, split};
+use super::waiting_rows::{WaitingEntry, key, split};
 
 impl Applier<'_, '_> {
     /// Lets an entry wait.
@@ -26,7 +26,9 @@ impl Applier<'_, '_> {
         let row = encode(self.content.rid, given, "");
         let row = [values.as_bytes(), place.as_bytes(), row.as_slice()].concat();
         self.writer.put_sync_row(&key(&given.uuid), &row)?;
-        self.waiting.insert(given.uuid, numbers);
+        let rid = self.content.rid;
+        self.waiting
+            .insert(given.uuid, WaitingEntry { numbers, rid });
         Ok(())
     }
 
@@ -37,12 +39,13 @@ impl Applier<'_, '_> {
         Ok(())
     }
 
-    /// Decides about all entries that a state covers.
+    /// Decides about all entries of this consumer that a state covers.
     pub(super) fn settle(&mut self, state: &CsnVector) -> ContentResult {
         let is_covered = |csn: Option<PackedCsn>| csn.is_none_or(|csn| state.covers(csn));
-        let due = self.waiting.iter();
-        let due = due.filter(|(_, numbers)| is_covered(numbers.values));
-        let mut due: Vec<_> = due.map(|(uuid, numbers)| (*numbers, *uuid)).collect();
+        let rid = self.content.rid;
+        let due = self.waiting.iter().filter(|(_, entry)| entry.rid == rid);
+        let due = due.filter(|(_, entry)| is_covered(entry.numbers.values));
+        let mut due: Vec<_> = due.map(|(uuid, entry)| (entry.numbers, *uuid)).collect();
         due.sort_unstable();
         due.into_iter()
             .try_for_each(|(_, uuid)| self.settle_one(&uuid))
@@ -57,7 +60,7 @@ impl Applier<'_, '_> {
             return Ok(());
         };
         match self.merge_state(&row.entry, TakenName::Decides) {
-            Err(ContentError::Refused(reason)) => self.quarantine(&row.entry, &reason),
+            Err(ContentError::Refused(reason)) => self.quarantine(row.rid, &row.entry, &reason),
             done => done,
         }
     }

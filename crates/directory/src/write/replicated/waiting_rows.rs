@@ -6,12 +6,21 @@ use fulgurite_ldap::control::EntryUuid;
 use fulgurite_store::{PackedCsn, Snapshot, StoreError, View};
 
 use super::numbers::EntryNumbers;
+use super::quarantine::rid_of;
 
 /// The prefix of the rows.
 const PREFIX: &[u8] = b"waiting/";
 
-/// The numbers of the waiting entries.
-pub(super) type WaitingEntries = BTreeMap<EntryUuid, EntryNumbers>;
+/// The waiting entries.
+pub(super) type WaitingEntries = BTreeMap<EntryUuid, WaitingEntry>;
+
+/// A waiting entry.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct WaitingEntry {
+    pub(super) numbers: EntryNumbers,
+    /// The consumer that got it. Its settings decide about the entry.
+    pub(super) rid: u16,
+}
 
 pub(super) fn key(uuid: &EntryUuid) -> Vec<u8> {
     [PREFIX, uuid].concat()
@@ -22,8 +31,11 @@ pub(super) fn waiting<T: Snapshot>(view: &View<'_, T>) -> Result<WaitingEntries,
     let mut found = WaitingEntries::new();
     view.sync_rows(PREFIX, &mut |key, value| {
         let uuid = key.get(PREFIX.len()..).and_then(|key| key.try_into().ok());
-        let numbers = split(value).map(|(numbers, _)| numbers);
-        found.extend(uuid.zip(numbers));
+        let entry = split(value).and_then(|(numbers, row)| {
+            let rid = rid_of(row)?;
+            Some(WaitingEntry { numbers, rid })
+        });
+        found.extend(uuid.zip(entry));
         true
     })?;
     Ok(found)
