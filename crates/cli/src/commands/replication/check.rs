@@ -1,14 +1,15 @@
 //! `fulgurite replication check`: compares the contents of two servers over LDAP.
 //!
-//! It reads entryUUID and entryCSN of each entry, so any server of slapd's kind will do. The first
-//! pass makes digests. If they differ, a second pass reads the entries of leaves that differ.
+//! It reads the name, entryUUID and entryCSN of each entry, so any server of slapd's kind will do.
+//! The first pass makes digests. If they differ, a second pass reads the entries of leaves that
+//! differ. Glue differs between servers, so it does not count.
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
 
 use anyhow::{Context as _, bail};
 use fulgurite_client::{Client, Entry, Scope};
-use fulgurite_ldap::{FilterBuf, Response, SearchRequest};
+use fulgurite_ldap::{Control, FilterBuf, Response, SearchRequest, oid};
 
 use super::connection::connect;
 use super::digest::{ContentDigest, leaf_of};
@@ -17,7 +18,7 @@ use crate::arguments::replication::Check;
 /// Entries of the second pass at most, about.
 const LISTED_MAX: u64 = 100_000;
 
-/// The entries that differ, with the number that each server has.
+/// The entries that differ, with the number and the name that each server has.
 type Differences = BTreeMap<u128, [Option<String>; 2]>;
 
 /// A server.
@@ -65,10 +66,7 @@ fn shown(compared: &Comparison, sides: &[Side<'_>; 2]) -> String {
             &text[16..20],
             &text[20..],
         ];
-        let [one, other] = numbers
-            .each_ref()
-            .map(|csn| csn.as_deref().unwrap_or("missing"));
-        out.push_str(&format!("{} {one} {other}\n", parts.join("-")));
+        out.push_str(&format!("{} {}\n", parts.join("-"), told(numbers)));
     }
     out.push_str(match (compared.differences.is_empty(), compared.has_more) {
         (true, false) => "equal\n",
@@ -76,6 +74,21 @@ fn shown(compared: &Comparison, sides: &[Side<'_>; 2]) -> String {
         (_, true) => "different, also in entries that are not listed\n",
     });
     out
+}
+
+/// Returns the states of an entry at both servers. Equal numbers have their names with them.
+fn told(states: &[Option<String>; 2]) -> String {
+    let states = states
+        .each_ref()
+        .map(|state| state.as_deref().unwrap_or("missing"));
+    let numbers = states.map(|state| state.split_once(' ').map_or(state, |(csn, _)| csn));
+    let [one, other] = match numbers {
+        [one, other] if one == other => {
+            states.map(|state| format!("\"{}\"", state.escape_default()))
+        }
+        numbers => numbers.map(str::to_owned),
+    };
+    format!("{one} {other}")
 }
 
 /// Returns the state that both servers are in.
@@ -93,18 +106,18 @@ fn equal_state(sides: &mut [Side<'_>; 2], base: &str) -> anyhow::Result<Vec<Stri
 fn compare(sides: &mut [Side<'_>; 2], base: &str) -> anyhow::Result<Comparison> {
     let mut digests = [ContentDigest::new(), ContentDigest::new()];
     for (side, digest) in sides.iter_mut().zip(&mut digests) {
-        side.each_entry(base, &mut |uuid, csn| digest.add(uuid, csn))?;
+        side.each_entry(base, &mut |uuid, state| digest.add(uuid, state))?;
     }
     let [one, other] = &digests;
     let (leaves, has_more) = one.differences(other, LISTED_MAX);
     let mut differences = Differences::new();
     if !leaves.is_empty() {
         for (at, side) in sides.iter_mut().enumerate() {
-            side.each_entry(base, &mut |uuid, csn| {
+            side.each_entry(base, &mut |uuid, state| {
                 if leaves.binary_search(&leaf_of(uuid)).is_ok() {
                     let numbers = differences.entry(uuid).or_default();
                     if let Some(number) = numbers.get_mut(at) {
-                        *number = Some(csn.to_owned());
+                        *number = Some(state.to_owned());
                     }
                 }
             })?;
@@ -142,24 +155,26 @@ impl Side<'_> {
         Ok(state)
     }
 
-    /// Passes UUID and number of each entry to `each`.
+    /// Passes the UUID and the state of each entry to `each`: its number and its name.
     fn each_entry(&mut self, base: &str, each: &mut dyn FnMut(u128, &str)) -> anyhow::Result<()> {
         let url = self.url;
-        let filter = FilterBuf::parse("(objectClass=*)").context("a filter")?;
+        let filter = FilterBuf::parse("(!(objectClass=glue))").context("a filter")?;
         let request = SearchRequest {
             attributes: vec![b"entryUUID", b"entryCSN"],
             ..SearchRequest::new(base, Scope::Subtree, filter.filter())
         };
-        let mut stream = self.client.search_stream(&request, &[])?;
+        // Referral objects are entries, too.
+        let control = Control::new(oid::MANAGE_DSA_IT, false);
+        let mut stream = self.client.search_stream(&request, &[control])?;
         while let Some(message) = stream.next_message()? {
             match message.response {
                 Response::SearchEntry(entry) => {
                     let entry = Entry::from(&entry);
                     let identity = identity(&entry);
-                    let (uuid, csn) = identity.with_context(|| {
+                    let (uuid, state) = identity.with_context(|| {
                         format!("{url}: {}: entryUUID and entryCSN cannot be read", entry.dn)
                     })?;
-                    each(uuid, &csn);
+                    each(uuid, &state);
                 }
                 Response::SearchDone(result) if !result.is_success() => {
                     bail!("{url}: the search ends: {}", result.code.name());
@@ -171,10 +186,12 @@ impl Side<'_> {
     }
 }
 
+/// Returns the UUID of an entry, and number and name in lower case.
 fn identity(entry: &Entry) -> Option<(u128, String)> {
     let uuid = entry.first("entryUUID")?.replace('-', "");
     let uuid = u128::from_str_radix(&uuid, 16).ok()?;
-    Some((uuid, entry.first("entryCSN")?))
+    let name = entry.dn.to_lowercase();
+    Some((uuid, format!("{} {name}", entry.first("entryCSN")?)))
 }
 
 #[cfg(test)]
@@ -184,7 +201,7 @@ mod tests {
     #[test]
     fn identities_are_read_or_missing() {
         let entry = |attributes: &[(&str, &str)]| Entry {
-            dn: "cn=x".to_owned(),
+            dn: "cn=X".to_owned(),
             attributes: attributes
                 .iter()
                 .map(|(name, value)| ((*name).to_owned(), vec![value.as_bytes().to_vec()]))
@@ -192,11 +209,22 @@ mod tests {
         };
         let uuid = ("entryUUID", "00000000-0000-0000-0000-00000000000a");
         let found = identity(&entry(&[uuid, ("entryCSN", "c")]));
-        assert_eq!(found, Some((10, "c".to_owned())));
+        assert_eq!(found, Some((10, "c cn=x".to_owned())));
         assert_eq!(identity(&entry(&[uuid])), None);
         assert_eq!(
             identity(&entry(&[("entryUUID", "x"), ("entryCSN", "c")])),
             None
         );
+    }
+
+    #[test]
+    fn names_are_told_where_numbers_are_equal() {
+        let states = |one: &str, other: &str| [Some(one.to_owned()), Some(other.to_owned())];
+        assert_eq!(told(&states("1 cn=x", "2 cn=y")), "1 2");
+        assert_eq!(
+            told(&states("1 cn=x", "1 cn=y,ou=a")),
+            "\"1 cn=x\" \"1 cn=y,ou=a\""
+        );
+        assert_eq!(told(&[None, Some("1 cn=x".to_owned())]), "missing 1");
     }
 }

@@ -24,11 +24,11 @@ impl ContentDigest {
         ContentDigest(vec![Leaf::default(); LEAVES])
     }
 
-    /// Takes an entry in.
-    pub(super) fn add(&mut self, uuid: u128, csn: &str) {
+    /// Takes an entry in, with the text of its state.
+    pub(super) fn add(&mut self, uuid: u128, state: &str) {
         let mut hash = Sha256::new();
         hash.update(uuid.to_be_bytes());
-        hash.update(csn.as_bytes());
+        hash.update(state.as_bytes());
         let hash = hash.finalize();
         let first = hash.first_chunk::<16>().copied().unwrap_or_default();
         if let Some(leaf) = self.0.get_mut(leaf_of(uuid)) {
