@@ -95,11 +95,23 @@ fn facts(conflict: &Conflict) -> [(&'static str, String); 6] {
 fn text(conflict: &Conflict) -> String {
     let mut out = String::new();
     for (label, value) in facts(conflict) {
-        let _ = writeln!(out, "# {label:<7} {}", value.replace('\n', " "));
+        let _ = writeln!(out, "# {label:<7} {}", shown(&value));
     }
     out.push_str(&conflict.ldif);
     if conflict.ldif.is_empty() {
         out.push('\n');
+    }
+    out
+}
+
+/// Returns a value on one line. A terminal must not obey a name that a provider has sent.
+fn shown(value: &str) -> String {
+    let mut out = String::with_capacity(value.len());
+    for letter in value.chars() {
+        match letter.is_control() {
+            true => out.extend(letter.escape_default()),
+            false => out.push(letter),
+        }
     }
     out
 }
@@ -119,6 +131,17 @@ mod tests {
     use fulgurite_directory::ConflictKind;
 
     use super::*;
+
+    #[test]
+    fn control_characters_are_escaped() {
+        let mut conflict = conflict();
+        conflict.dn = "cn=\u{1b}[2J\r\n\u{9b}ü".to_owned();
+        let text = text(&conflict);
+        assert!(
+            text.contains("# dn      cn=\\u{1b}[2J\\r\\n\\u{9b}ü\n"),
+            "{text}"
+        );
+    }
 
     fn conflict() -> Conflict {
         Conflict {

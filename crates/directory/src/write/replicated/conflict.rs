@@ -262,13 +262,14 @@ fn ldif(schema: &Schema, entry: &Entry) -> Vec<u8> {
     record(entry.dn.pretty(), attributes)
 }
 
-/// Returns a record of LDIF. One that is too large has its name alone.
+/// Returns a record of LDIF. One that is too large has its name alone. A provider may have sent a
+/// description that is none, which is left out: the record would not end where it seems to.
 fn record<'v>(dn: &str, attributes: impl Iterator<Item = (String, &'v Vec<Vec<u8>>)>) -> Vec<u8> {
     let mut out = Vec::new();
     let mut writer = LdifWriter::new(&mut out);
     let mut is_small = writer.name(dn).is_ok();
     let mut bytes = 0;
-    for (name, values) in attributes {
+    for (name, values) in attributes.filter(|(name, _)| is_description(name)) {
         for value in values {
             bytes += name.len() + value.len();
             is_small &= bytes <= LDIF_BYTES_MAX && writer.value(&name, value).is_ok();
@@ -278,7 +279,16 @@ fn record<'v>(dn: &str, attributes: impl Iterator<Item = (String, &'v Vec<Vec<u8
     if is_small && is_written {
         return out;
     }
-    format!("# the values are too large for the report\ndn: {dn}\n\n").into_bytes()
+    let mut out = b"# the values are too large for the report\n".to_vec();
+    let mut writer = LdifWriter::new(&mut out);
+    let named = writer.name(dn).and_then(|()| writer.end());
+    debug_assert!(named.is_ok(), "memory takes everything");
+    out
+}
+
+fn is_description(name: &str) -> bool {
+    let is_part = |byte: u8| byte.is_ascii_alphanumeric() || b".;-".contains(&byte);
+    !name.is_empty() && name.bytes().all(is_part)
 }
 
 fn encode(conflict: &NewConflict<'_>, ldif: &[u8]) -> Vec<u8> {
@@ -332,6 +342,28 @@ fn decode(key: &[u8], row: &[u8]) -> Option<Conflict> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_record_has_no_lines_of_a_provider() {
+        let large = vec![vec![b'x'; LDIF_BYTES_MAX]];
+        let small = vec![b"x".to_vec()];
+        for values in [&large, &small] {
+            let name = |text: &str| (text.to_owned(), values);
+            let names = [name("cn"), name("cn: x\n\ndn"), name("")];
+            let text = record("cn=x\n\ndn: cn=y", names.into_iter());
+            let text = String::from_utf8(text).expect("a text");
+            assert!(text.contains("dn:: "), "{text:.99}");
+            assert!(
+                !text.contains("\ndn: ") && text.ends_with('\n'),
+                "{text:.99}"
+            );
+            assert_eq!(text.matches("\n\n").count(), 1, "{text:.99}");
+            assert_eq!(
+                text.contains("cn: x"),
+                values.len() == 1 && values[0].len() == 1
+            );
+        }
+    }
 
     #[test]
     fn rows_come_back_and_damaged_ones_do_not() {
