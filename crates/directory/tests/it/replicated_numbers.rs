@@ -189,11 +189,19 @@ fn changes_of_clients_move_the_number_of_this_server_alone() {
     assert!(own.contains("#002#"), "{own}");
     assert_eq!(copy.state(), [csn(1), own]);
     // A number of ours that another server still knows is not given again.
-    let ahead = "20990101000000.000000Z#000000#002#000000".to_owned();
-    let csns = vec![ahead.clone()];
-    let replaces = false;
-    copy.apply(&[ContentChange::Reached { csns, replaces }]);
+    let ahead = "20260103000000.000000Z#000000#002#000000".to_owned();
+    let told = |csn: &str| ContentChange::Reached {
+        csns: vec![csn.to_owned()],
+        replaces: false,
+    };
+    copy.apply(&[told(&ahead)]);
+    assert_eq!(copy.state(), [csn(1), ahead.clone()]);
+    // One that it cannot have given is passed over.
+    let impossible = "20260201000000.000000Z#000000#002#000000".to_owned();
+    copy.apply(&[told(&impossible)]);
+    assert_eq!(copy.state(), [csn(1), ahead.clone()]);
     assert!(copy.world.delete(&copy.world.root(), &new).is_success());
     let state = copy.state();
     assert!(state[0] == csn(1) && state[1] > ahead, "{state:?}");
+    assert!(state[1] < impossible, "{state:?}");
 }

@@ -55,9 +55,12 @@ impl Applier<'_, '_> {
     /// below, so no consumer would look for them.
     pub(super) fn is_impossible(&self, csn: PackedCsn) -> bool {
         let is_own = self.content.multi_provider && csn.server() == self.core.csn.server();
-        let time = Csn::parse(&csn.text()).map(|csn| csn.time().0);
-        let latest_us = self.core.clock.now().0.saturating_add(OWN_AHEAD_US_MAX);
-        is_own && time.is_some_and(|time| time > latest_us)
+        let time = |csn: PackedCsn| Some(Csn::parse(&csn.text())?.time().0);
+        // The clock may have been set back.
+        let given = self.vector.of(csn.server()).and_then(time);
+        let latest_us = self.core.clock.now().0.max(given.unwrap_or(0));
+        let latest_us = latest_us.saturating_add(OWN_AHEAD_US_MAX);
+        is_own && time(csn).is_some_and(|time| time > latest_us)
     }
 
     /// Makes a missing suffix entry glue, because it shows the state.
