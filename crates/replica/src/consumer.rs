@@ -397,7 +397,7 @@ impl Consumer {
             EntryState::Delete => {
                 let reached = cookie::state(state.cookie);
                 let csns: Vec<&str> = reached.csns().collect();
-                // A cookie with one number has that of the deletion. A peer tells that apart.
+                // A cookie with one number has that of the deletion. A peer has delcsn for it.
                 let one = match csns.as_slice() {
                     [one] if !cookie::is_of_peer(state.cookie) => Some((*one).to_owned()),
                     _ => None,

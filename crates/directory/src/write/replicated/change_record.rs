@@ -7,7 +7,8 @@
 //! for a state, because these records are unordered. Among several providers, such a record has a
 //! new number of this server instead. None of the others has it yet.
 //!
-//! A deletion without a number, unless it ends a contest for a name, says only that the entry has left the content of one provider. Its
+//! The loser of a name has a deletion without a number, too, but that ends its states. Any other
+//! one says only that the entry has left the content of one provider. Its
 //! record names that provider, in place of a session. The same provider may send the entry
 //! again, in the state that it had.
 

@@ -263,7 +263,7 @@ fn ldif(schema: &Schema, entry: &Entry) -> Vec<u8> {
 }
 
 /// Returns a record of LDIF. One that is too large has its name alone. A provider may have sent a
-/// description that is none, which is left out: the record would not end where it seems to.
+/// description that is none, which is left out. It could begin another record.
 fn record<'v>(dn: &str, attributes: impl Iterator<Item = (String, &'v Vec<Vec<u8>>)>) -> Vec<u8> {
     let mut out = Vec::new();
     let mut writer = LdifWriter::new(&mut out);

@@ -120,12 +120,6 @@ pub(super) fn encode(rid: u16, entry: &ContentEntry, reason: &str) -> Vec<u8> {
     out
 }
 
-/// Returns the consumer of a row.
-pub(super) fn rid_of(row: &[u8]) -> Option<u16> {
-    let (_, rest) = row.split_first()?;
-    rest.first_chunk().copied().map(u16::from_le_bytes)
-}
-
 /// The rest of a row.
 struct RowReader<'r>(&'r [u8]);
 
@@ -212,7 +206,7 @@ mod tests {
         };
         let row = encode(9, &entry, "a reason");
         let held = decode([7; 16], &row).expect("a row");
-        assert_eq!(rid_of(&row), Some(9));
+        assert_eq!(super::super::waiting_rows::rid_of(&row), Some(9));
         assert_eq!(
             (held.rid, &held.entry, held.reason.as_str()),
             (9, &entry, "a reason")

@@ -6,7 +6,6 @@ use fulgurite_ldap::control::EntryUuid;
 use fulgurite_store::{PackedCsn, Snapshot, StoreError, View};
 
 use super::numbers::EntryNumbers;
-use super::quarantine::rid_of;
 
 /// The prefix of the rows.
 const PREFIX: &[u8] = b"waiting/";
@@ -50,4 +49,10 @@ pub(super) fn split(row: &[u8]) -> Option<(EntryNumbers, &[u8])> {
         place: PackedCsn::from_bytes(place),
     };
     Some((numbers, rest))
+}
+
+/// Returns the consumer of a row without its numbers, which is one of the quarantine.
+pub(super) fn rid_of(row: &[u8]) -> Option<u16> {
+    let (_, rest) = row.split_first()?;
+    rest.first_chunk().copied().map(u16::from_le_bytes)
 }
