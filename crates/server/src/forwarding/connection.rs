@@ -2,13 +2,14 @@
 
 use std::time::{Duration, Instant};
 
-use fulgurite_directory::{Entropy as _, ForwardedUpdate, SystemEntropy};
+use fulgurite_directory::ForwardedUpdate;
 use fulgurite_ldap::{
     Deref, FilterBuf, MessageId, Request, Response, ResponseMessage, Scope, SearchRequest, encode,
 };
 use fulgurite_policy::ProviderLink;
-use fulgurite_replica::{Bind, BindSecrets, Vector};
+use fulgurite_replica::{Bind, Vector};
 
+use crate::outgoing::bind_secrets;
 use crate::outgoing::connect::connect;
 use crate::outgoing::stream::ProviderStream;
 
@@ -133,20 +134,9 @@ impl Connection {
     fn bind(&mut self) -> Result<(), String> {
         let timeout = seconds(self.link.timeout_s).unwrap_or(CONNECT_TIMEOUT);
         let deadline = Instant::now() + timeout;
-        let mut secrets = [0; 18];
-        let random = [SystemEntropy.random(), SystemEntropy.random()].concat();
-        secrets
-            .iter_mut()
-            .zip(random)
-            .for_each(|(to, from)| *to = from);
         self.last_id += 1;
         let mut bytes = Vec::new();
-        let begun = Bind::begin(
-            &self.link.bind,
-            BindSecrets(secrets),
-            self.last_id,
-            &mut bytes,
-        );
+        let begun = Bind::begin(&self.link.bind, bind_secrets(), self.last_id, &mut bytes);
         let mut bind = begun.map_err(|trouble| trouble.to_string())?;
         loop {
             let sent = self.stream.send(&bytes, timeout);

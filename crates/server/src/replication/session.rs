@@ -10,10 +10,11 @@ use fulgurite_directory::{
 };
 use fulgurite_ldap::ResponseMessage;
 use fulgurite_policy::Syncrepl;
-use fulgurite_replica::{BindSecrets, Consumer, ContentChange, Phase, Trouble, Turn, Vector};
+use fulgurite_replica::{Consumer, ContentChange, Phase, Trouble, Turn, Vector};
 use fulgurite_schema::Schema;
 
 use super::directory_source::DirectorySource;
+use crate::outgoing::bind_secrets;
 use crate::outgoing::connect::connect;
 use crate::outgoing::stream::ProviderStream;
 use crate::replication_status::{ReplicationStatus, SessionStatus};
@@ -157,18 +158,12 @@ impl<'l> Session<'l> {
         let stream = connect(&settings.link, &user, timeout).map_err(Trouble::Connection)?;
         self.shown.connection = stream.local();
         self.stream = Some(stream);
-        let mut secrets = [0; 18];
-        let random = [SystemEntropy.random(), SystemEntropy.random()].concat();
-        secrets
-            .iter_mut()
-            .zip(random)
-            .for_each(|(to, from)| *to = from);
         // Clients and other consumers may have moved the state meanwhile.
         let database = self.source.newest().database_at(&self.task.store);
         if let Some(Ok(state)) = database.map(|database| database.content_state()) {
             self.consumer.has_stored(Vector::of(state));
         }
-        self.consumer.connected(now_ms(), BindSecrets(secrets))?;
+        self.consumer.connected(now_ms(), bind_secrets())?;
         self.send()
     }
 
