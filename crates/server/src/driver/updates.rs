@@ -23,9 +23,9 @@ use crate::session::handler::Handler;
 const AT_ONCE_MAX: usize = 64;
 
 /// The time of other connections for each unit of time that updates take, in tenths. So updates get
-/// at most two fifths of a busy worker. Turns would be no measure: one may take a hundred times as
-/// long as another.
-const OTHERS_SHARE: u32 = 15;
+/// at most two sevenths of a busy worker. Turns would be no measure: one may take a hundred times
+/// as long as another.
+const OTHERS_SHARE: u32 = 25;
 
 /// The time of other connections at most.
 const SHARED_MAX: Duration = Duration::from_millis(20);
@@ -36,7 +36,7 @@ pub(super) struct Updates<'s, U> {
     by_writer: FxHashMap<usize, UpdatesOfWriter<U>>,
     /// The number of updates.
     len: usize,
-    /// The end of the time that belongs to other connections.
+    /// The end of the time that belongs to other connections. None if a writer took the last ones.
     others_until: Option<Instant>,
 }
 
@@ -78,6 +78,13 @@ impl<'s, U> Updates<'s, U> {
         many || self.others_until.is_none_or(|until| now() >= until)
     }
 
+    /// Returns true if updates need not wait for the end of the round, because the others have had
+    /// their share. So their clients can send the next ones while the rest of the round is served.
+    /// Updates that go to a writer wait, as it should get all of a round together.
+    pub(super) fn are_due_within_round(&self, now: impl FnOnce() -> Instant) -> bool {
+        !self.is_empty() && self.others_until.is_some_and(|until| now() >= until)
+    }
+
     /// Queues an update of the writer with this number.
     pub(super) fn push(&mut self, writer: usize, queued: QueuedUpdate<U>) {
         let updates = self.by_writer.entry(writer);
@@ -113,10 +120,10 @@ impl<'s, U> Updates<'s, U> {
             updates.hand_over();
         }
         self.len = 0;
-        if !responses.is_empty() {
+        self.others_until = (!responses.is_empty()).then(|| {
             let ended = Instant::now();
-            self.others_until = Some(ended + share_of_others(ended - begun));
-        }
+            ended + share_of_others(ended - begun)
+        });
         responses
     }
 
@@ -180,10 +187,16 @@ mod tests {
         updates.push(0, queued(1));
         assert!(updates.are_due(1, || now), "nothing was applied before");
         let owed = share_of_others(Duration::from_micros(40));
-        assert_eq!(owed, Duration::from_micros(60));
+        assert_eq!(owed, Duration::from_micros(100));
         let moment = Duration::from_micros(1);
+        assert!(
+            !updates.are_due_within_round(|| now),
+            "it is not known who applies them"
+        );
         updates.others_until = Some(now + owed);
         assert!(!updates.are_due(1, || now + owed - moment));
+        assert!(!updates.are_due_within_round(|| now + owed - moment));
+        assert!(updates.are_due_within_round(|| now + owed));
         assert!(updates.are_due(1, || now + owed));
         assert!(updates.are_due(0, || now), "nobody else is served");
         assert!(updates.are_due(1, || now), "they wanted no more");

@@ -104,9 +104,16 @@ impl<'h, H: Handler> Worker<'h, H> {
             self.turns_of_others = 0;
             self.run_queue.begin_round();
             while let Some(id) = self.run_queue.next() {
+                let others = self.turns_of_others;
                 self.serve(id, now);
+                let ends_a_run = self.turns_of_others > others;
+                if ends_a_run && self.updates.are_due_within_round(Instant::now) {
+                    self.apply_updates(now);
+                }
             }
-            self.update(now);
+            if self.updates.are_due(self.turns_of_others, Instant::now) {
+                self.apply_updates(now);
+            }
             self.sweep(now);
         }
         self.updates.hand_over();
@@ -334,11 +341,8 @@ impl<'h, H: Handler> Worker<'h, H> {
         self.schedule(id);
     }
 
-    /// Applies the updates of the round, or hands them to their writers, and passes responses on.
-    fn update(&mut self, now: Instant) {
-        if !self.updates.are_due(self.turns_of_others, Instant::now) {
-            return;
-        }
+    /// Applies the updates, or hands them to their writers, and passes responses on.
+    fn apply_updates(&mut self, now: Instant) {
         // Order matters: ask the writers first, then read the inbox. If a writer is idle, all its
         // responses are in the inbox and precede those of later updates.
         self.updates.ask_writers();
