@@ -41,6 +41,19 @@ pub enum CatScope {
     Children,
 }
 
+impl CatScope {
+    /// Returns true for a name in this scope of a base.
+    #[must_use]
+    pub fn holds(self, name: &Dn, base: &Dn) -> bool {
+        match self {
+            CatScope::Base => name == base,
+            CatScope::One => name.parent().as_ref() == Some(base),
+            CatScope::Subtree => name.is_within(base),
+            CatScope::Children => name.is_under(base),
+        }
+    }
+}
+
 impl From<LdapScope> for CatScope {
     fn from(scope: LdapScope) -> CatScope {
         match scope {

@@ -3,10 +3,11 @@
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 
+use fulgurite_config::ConfigEntry;
 use fulgurite_directory_tools::{CatOptions, CatScope, cat};
 use fulgurite_ldap::{FilterBuf, LdapUrl};
 use fulgurite_ldif::{Writer, WriterOptions};
-use fulgurite_schema::Filter;
+use fulgurite_schema::{Dn, Entry, EntrySubject, Filter, Schema};
 
 use super::context::{Access, Context};
 use super::failure::Failure;
@@ -103,7 +104,7 @@ pub(super) fn run(line: &CommandLine) -> Result<(), Failure> {
     let output = options.output()?;
     let failed = |error: &anyhow::Error| Failure::Message(crate::commands::one_line(error));
     if options.common.choice.is_configuration() && options.common.config_dir.is_some() {
-        let written = write_configuration(&context, output, selection.ldif);
+        let written = write_configuration(&context, output, &selection);
         let written = crate::commands::unless_pipe_closed(written.map_err(Into::into));
         return written.map_err(|error| failed(&error));
     }
@@ -113,19 +114,25 @@ pub(super) fn run(line: &CommandLine) -> Result<(), Failure> {
     written.map_err(|error| failed(&error))
 }
 
-/// Writes the configuration of a directory as LDIF.
+/// Writes the chosen entries of the configuration of a directory as LDIF.
 fn write_configuration(
     context: &Context,
     output: impl Write,
-    options: WriterOptions,
+    chosen: &CatOptions,
 ) -> io::Result<()> {
-    let mut writer = Writer::with_options(output, options);
+    let mut writer = Writer::with_options(output, chosen.ldif);
     let settings = &context.settings;
     let entries = match &settings.files {
         Some(files) => files.entries().map_err(io::Error::other)?,
         None => settings.config_entries(true),
     };
-    for entry in entries {
+    for (at, entry) in entries.iter().enumerate() {
+        if !is_chosen(&context.schema, chosen, entry) {
+            continue;
+        }
+        if chosen.ids {
+            writer.comment(&format!("id={:08x}", at + 1))?;
+        }
         writer.name(&entry.dn)?;
         for (name, values) in &entry.attributes {
             for value in values {
@@ -134,5 +141,32 @@ fn write_configuration(
         }
         writer.end()?;
     }
-    writer.into_inner().map(|_| ())
+    writer.into_inner()?.flush()
+}
+
+/// Returns true for an entry of the configuration that the options choose.
+fn is_chosen(schema: &Schema, chosen: &CatOptions, entry: &ConfigEntry) -> bool {
+    let Ok(dn) = Dn::parse(schema, &entry.dn) else {
+        return chosen.subtree.is_none() && chosen.filter.is_none();
+    };
+    let subtree = chosen.subtree.as_ref();
+    if !subtree.is_none_or(|base| chosen.scope.holds(&dn, base)) {
+        return false;
+    }
+    let Some(filter) = &chosen.filter else {
+        return true;
+    };
+    let mut tested = Entry::new(dn);
+    for (name, values) in &entry.attributes {
+        // No filter knows an attribute that the schema lacks.
+        if let Ok(description) = schema.describe(name.as_bytes()) {
+            let values = values.iter().map(|value| value.clone().into_bytes());
+            values.for_each(|value| tested.push(&description, value));
+        }
+    }
+    let subject = EntrySubject {
+        schema,
+        entry: &tested,
+    };
+    filter.test(schema, &subject).is_true()
 }

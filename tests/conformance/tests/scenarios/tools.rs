@@ -168,6 +168,7 @@ fn a_configuration_is_made_of_ldif() {
     }
     let dumped = run("c", &["-n", "0", "-o", "ldif-wrap=no"]).well();
     assert!(dumped.contains("olcDbIndex: cn eq\n"), "{dumped}");
+    a_part_of_a_configuration_is_written(&|arguments| run("c", arguments).well());
     // More later: cosine's classes, from its own file, and data that needs them.
     run(
         "a",
@@ -206,6 +207,35 @@ fn a_configuration_is_made_of_ldif() {
         assert_eq!(ran.status, 1, "{dn}: {ran:?}");
     }
     assert_eq!(run("c", &["-n", "0"]).well(), before);
+}
+
+/// Asks slapcat for entries of a configuration by filter, subtree and scope.
+fn a_part_of_a_configuration_is_written(dump: &dyn Fn(&[&str]) -> String) {
+    let chosen = |arguments: &[&str]| names(&dump(&[&["-n", "0"], arguments].concat()));
+    let mdb = "olcDatabase={1}mdb,cn=config";
+    assert_eq!(chosen(&["-a", "(olcDatabase=mdb)"]), [mdb]);
+    assert_eq!(chosen(&["-a", &format!("(olcSuffix={SUFFIX})")]), [mdb]);
+    let none: [&str; 0] = [];
+    assert_eq!(chosen(&["-a", "(noSuchAttribute=1)"]), none);
+    let url = format!("ldap:///{mdb}??sub?(olcDbIndex=*)");
+    assert_eq!(chosen(&["-H", &url]), [mdb]);
+    assert_eq!(chosen(&["-H", "ldap:///cn=config??base"]), ["cn=config"]);
+    let one = chosen(&["-H", "ldap:///cn=config??one"]);
+    assert!(
+        one.iter().all(|name| name.matches(',').count() == 1),
+        "{one:?}"
+    );
+    assert!(one.iter().any(|name| name == mdb), "{one:?}");
+    if crate::stage::is_ours() {
+        // slapd 2.5's own crashes here.
+        let below = chosen(&["-s", "cn=schema,cn=config", "-a", "(cn=core)"]);
+        assert_eq!(below, ["cn={0}core,cn=schema,cn=config"]);
+    }
+    let verbose = dump(&["-n", "0", "-v"]);
+    assert!(
+        verbose.starts_with("# id=00000001\ndn: cn=config\n"),
+        "{verbose}"
+    );
 }
 
 #[test]
