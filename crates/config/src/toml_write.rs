@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use fulgurite_policy::OverlaySettings;
+use fulgurite_policy::{DatabaseKind, OverlaySettings};
 
 use crate::database::DatabaseLayer;
 use crate::document::comment;
@@ -46,13 +46,22 @@ impl Layer {
         self.global.each_toml(&mut write);
         self.frontend.each_toml(&mut write);
         database(&mut out, &self.first, None);
-        let mut general = self.frontend_overlays.iter();
-        let chain = general.find(|overlay| overlay.name == "chain");
+        let general = |name: &str| {
+            let mut overlays = self.frontend_overlays.iter();
+            overlays.find(|overlay| overlay.name == name)
+        };
+        let is_limited = self.databases.iter().any(|one| has_own(one, "sssvlv"));
+        // A file has overlays of databases only. Limits of sorted searches hold for all of them.
+        let mut limits = general("sssvlv").filter(|_| !is_limited);
         for one in &self.databases {
             database(&mut out, one, Some(one.kind.as_str()));
-            // A file has overlays of databases only.
-            if let Some(chain) = chain.filter(|_| is_chained(one)) {
-                overlay(&mut out, chain, "database.overlay");
+            let chain = general("chain").filter(|_| is_chained(one));
+            let limits = match one.kind {
+                DatabaseKind::Mdb => limits.take(),
+                _ => None,
+            };
+            for settings in chain.into_iter().chain(limits) {
+                overlay(&mut out, settings, "database.overlay");
             }
         }
         if self.config.origin.is_some() {
@@ -91,8 +100,12 @@ fn database(out: &mut String, database: &DatabaseLayer, kind: Option<&str>) {
 
 /// Returns true for a copy that has no overlay `chain` yet.
 fn is_chained(database: &DatabaseLayer) -> bool {
+    !database.content.syncrepl.is_empty() && !has_own(database, "chain")
+}
+
+fn has_own(database: &DatabaseLayer, name: &str) -> bool {
     let mut own = database.overlays.iter();
-    !database.content.syncrepl.is_empty() && !own.any(|overlay| overlay.name == "chain")
+    own.any(|overlay| overlay.name == name)
 }
 
 fn overlay(out: &mut String, overlay: &OverlaySettings, table: &str) {

@@ -145,6 +145,20 @@ fn each_directive_is_kept() {
     assert_eq!(read, GLOBAL.len() + DATABASE.len());
 }
 
+#[test]
+fn limits_of_sorted_searches_go_to_the_first_database() {
+    let (first, second) = (database(0, &[]), database(1, &[]));
+    let text = format!("overlay sssvlv\nsssvlv-maxkeys 1\n{first}{second}");
+    let layer = Layer::from_slapd_conf_text(&text, Path::new("slapd.conf")).unwrap();
+    let read = Layer::from_toml(&layer.to_toml(), Path::new("x.toml")).unwrap();
+    let settings = Settings::new(read).unwrap();
+    let overlays = settings.databases.iter().map(|one| &one.overlays);
+    let overlays: Vec<_> = overlays.collect();
+    assert_eq!((overlays[0].len(), overlays[1].len()), (1, 0));
+    assert_eq!(overlays[0][0].name, "sssvlv");
+    assert_eq!(overlays[0][0].lines[0].arguments, ["1"]);
+}
+
 /// Returns some of these lines, in their order.
 fn some(lines: &'static [&'static str]) -> impl Strategy<Value = Vec<&'static str>> {
     prop::sample::subsequence(lines, 0..lines.len())

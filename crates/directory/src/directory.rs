@@ -5,7 +5,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use fulgurite_access::{RuleText, Rules, WithoutRules};
 use fulgurite_ldap::{Controls, LdapResult, ResultCode, Scope, oid};
-use fulgurite_policy::{Allow, Disallow, Restrictions, SortLimits, Sourced, Subordinate};
+use fulgurite_policy::{
+    Allow, Disallow, OverlaySettings, Restrictions, SortLimits, Sourced, Subordinate,
+};
 use fulgurite_schema::{AttributeIndex, Dn, Entry, Schema};
 use fulgurite_store::{Retention, Store};
 
@@ -83,7 +85,9 @@ pub struct DirectoryOptions {
     pub config: Option<TreeOptions>,
     /// The trees that show logs of changes. Overlays of the databases name them.
     pub access_logs: Vec<AccessLogOptions>,
-    /// The limits of sorted searches, unless overlays of the databases set others.
+    /// The overlays of all databases. The limits of sorted searches are their only effect here.
+    pub overlays: Vec<OverlaySettings>,
+    /// The limits of sorted searches, unless overlays set others.
     pub sort_limits: SortLimits,
     /// The key of the cookies of paged searches. Without it, each store's own
     /// [secret](Store::secret) outlives the server.
@@ -150,6 +154,7 @@ impl DirectoryOptions {
             monitor: None,
             config: None,
             access_logs: Vec::new(),
+            overlays: Vec::new(),
             sort_limits: SortLimits::default(),
             cookie_key: None,
             server_id: 0,
@@ -170,6 +175,7 @@ impl Directory {
         let types = WellKnownTypes::of(&schema)?;
         let rules = Rules::parse(&schema, &options.access, options.without_rules)?;
         let mut sort_limits = options.sort_limits;
+        registry::compile(&schema, &[], &options.overlays, &mut sort_limits)?;
         let databases = options.databases.iter();
         let features = databases.map(|database| {
             let suffixes = database.store.suffixes();

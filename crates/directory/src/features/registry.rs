@@ -37,10 +37,7 @@ struct Feature {
 const FEATURES: &[Feature] = &[
     Feature {
         overlay: "sssvlv",
-        compile: |compilation, settings, _| {
-            sssvlv::compile(compilation.sort_limits, settings);
-            Ok(())
-        },
+        compile: |compilation, settings, _| sssvlv::compile(compilation.sort_limits, settings),
     },
     // The option `subordinate` of a database says all about glue.
     Feature {

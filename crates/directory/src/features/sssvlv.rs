@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use fulgurite_policy::{OverlaySettings, SortLimits};
+use fulgurite_policy::{OverlayLine, OverlaySettings, SortLimits, Sourced};
 
 /// The feature: limits and running searches.
 #[derive(Debug)]
@@ -30,9 +30,15 @@ impl Sssvlv {
 }
 
 /// Applies the directives of the overlay. The limits of any database hold for the whole directory.
-pub(super) fn compile(limits: &mut SortLimits, settings: &OverlaySettings) {
+/// An error is slapd's sentence.
+pub(super) fn compile(
+    limits: &mut SortLimits,
+    settings: &OverlaySettings,
+) -> Result<(), Sourced<String>> {
     for line in &settings.lines {
-        let Ok(number) = line.first().parse::<usize>() else {
+        let number = number(line).map_err(|text| Sourced::new(text, line.origin.clone()))?;
+        // As without the directive, the default holds for a negative number.
+        let Ok(number) = usize::try_from(number) else {
             continue;
         };
         match line.directive.keyword {
@@ -41,6 +47,18 @@ pub(super) fn compile(limits: &mut SortLimits, settings: &OverlaySettings) {
             "sssvlv-maxperconn" => limits.per_connection_max = number,
             _ => {}
         }
+    }
+    Ok(())
+}
+
+fn number(line: &OverlayLine) -> Result<i32, String> {
+    let keyword = line.directive.keyword;
+    match line.arguments.as_slice() {
+        [] => Err(format!("keyword <{keyword}> missing <num> argument")),
+        [number] => number
+            .parse()
+            .map_err(|_| format!("<{keyword}> unable to parse \"{number}\" as int")),
+        _ => Err(format!("<{keyword}> extra cruft after <num>.")),
     }
 }
 

@@ -74,6 +74,13 @@ pub(crate) fn check_names(settings: &Settings, schema: &Arc<Schema>) -> Result<(
     check_hashes(&global.password_hash, settings.slapd)?;
     convert::auth(global)?;
     check_policy(schema, &settings.frontend)?;
+    let report = fulgurite_directory::check_overlays(schema, &[], &settings.frontend_overlays);
+    report.map_err(|error| ConfigError::at(&error.origin, error.value))?;
+    let overlays = settings.config.overlays.iter();
+    for overlay in overlays.filter(|overlay| overlay.name != "syncprov") {
+        let text = "it has no effect on cn=config";
+        tracing::warn!("{}: overlay {}: {text}", overlay.origin, overlay.name);
+    }
     for database in settings.databases.iter().chain([&settings.config]) {
         check_database(schema, database)?;
         if settings.is_access_log(database) {

@@ -231,6 +231,7 @@ fn directory_options(
         default_search_base: global.default_search_base.value.clone(),
         config: Some(config_options(settings)?),
         access_logs: access_logs(settings)?,
+        overlays: settings.frontend_overlays.clone(),
         server_id: ServerId::own(&global.server_ids, &global.listen),
         log: Arc::new(ServerLog),
         ..DirectoryOptions::new(schema, databases)

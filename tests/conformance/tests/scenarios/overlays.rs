@@ -380,6 +380,9 @@ fn wrong_directives_are_refused_where_slapd_refuses_them() {
         "overlay refint\nrefint_nothing cn=a cn=b\n",
         "overlay refint\nrefint_modifiersname x\n",
         "overlay refint\nrefint_modifiersname cn=a cn=b\n",
+        "overlay sssvlv\nsssvlv-max\n",
+        "overlay sssvlv\nsssvlv-maxkeys x\n",
+        "overlay sssvlv\nsssvlv-maxperconn 1 2\n",
     ] {
         let mut texts = Vec::new();
         for stage in [
@@ -387,7 +390,14 @@ fn wrong_directives_are_refused_where_slapd_refuses_them() {
             Stage::with_original("wrong-slapd"),
         ] {
             let database = stage.database("db", SUFFIX, lines);
-            let modules = ["unique", "constraint", "refint", "auditlog", "lastbind"];
+            let modules = [
+                "unique",
+                "constraint",
+                "refint",
+                "auditlog",
+                "lastbind",
+                "sssvlv",
+            ];
             let modules: String = modules
                 .map(|name| format!("moduleload {name}.so\n"))
                 .concat();

@@ -161,6 +161,28 @@ fn limits_of_searches() {
 }
 
 #[test]
+fn limits_of_sorting_hold_for_all_databases() {
+    let stage = Stage::new("searching-sorted");
+    let database = stage.database("db", SUFFIX, "");
+    let lines = "moduleload sssvlv.so\noverlay sssvlv\nsssvlv-maxkeys 1\n";
+    stage.configure(&format!("{lines}{database}"));
+    stage.add(UNORDERED).well();
+    let server = stage.start();
+    let sorted = |keys: &str| {
+        let control = format!("!sss={keys}");
+        server.client(
+            "ldapsearch",
+            &["-LLL", "-b", SUFFIX, "-E", &control, "1.1"],
+            "",
+        )
+    };
+    sorted("createTimestamp").well();
+    let said = sorted("createTimestamp/modifyTimestamp").with_status(53);
+    assert!(said.contains("Too many sort keys"), "{said}");
+    server.stop();
+}
+
+#[test]
 fn referrals_and_references() {
     let referrals = "\ndn: ou=Elsewhere,dc=example,dc=com\nobjectClass: referral\nobjectClass: extensibleObject\n\
                      ou: Elsewhere\nref: ldap://other.example.com:9/ou=There,dc=example,dc=org\n";

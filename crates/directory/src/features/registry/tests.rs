@@ -69,7 +69,7 @@ fn directives_of_sssvlv_set_the_limits_of_sorted_searches() {
         &[
             &["sssvlv-max", "7"],
             &["olcSssVlvMaxKeys", "3"],
-            &["SSSVLV-MAXPERCONN", "x"],
+            &["SSSVLV-MAXPERCONN", "-1"],
         ],
     );
     let mut limits = SortLimits::default();
