@@ -165,6 +165,21 @@ impl DirectoryOptions {
     }
 }
 
+/// Warns of copies that shall tell their provider of binds, and cannot.
+fn warn_of_kept_binds(log: &dyn WarningLog, databases: &Databases, features: &[Features]) {
+    for (database, features) in databases.iter().zip(features) {
+        let replication = &database.replication;
+        let is_wanted = features.forwards_binds() && replication.is_shadow();
+        if is_wanted && !replication.forwards_binds() {
+            let suffixes = database.suffixes().iter().map(Dn::pretty);
+            let suffix: String = suffixes.take(1).collect();
+            log.warn(&format!(
+                "{suffix}: the provider learns of no bind: this needs updateref and overlay chain"
+            ));
+        }
+    }
+}
+
 impl Directory {
     /// Opens a directory.
     ///
@@ -197,12 +212,13 @@ impl Directory {
             false => &[],
         };
         let has_provider = |features: &Features| features.provider.is_some();
-        let providers = features
-            .iter()
-            .any(has_provider)
-            .then_some(oid::SYNC_REQUEST);
+        let config = options.config.as_ref();
+        let is_provided = config.is_some_and(|config| config.provides);
+        let is_provided = is_provided || features.iter().any(has_provider);
+        let providers = is_provided.then_some(oid::SYNC_REQUEST);
         let listed = policies.iter().copied().chain(providers).collect();
         settle_logs(&databases, &features)?;
+        warn_of_kept_binds(&*options.log, &databases, &features);
         let logs = open_logs(&mut options, &databases, &features)?;
         let generated = generated(&mut options, &types, &databases, (rules, listed, logs))?;
         let csn = SharedCsn::new(options.server_id, &databases);

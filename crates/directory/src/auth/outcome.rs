@@ -5,6 +5,7 @@ use std::sync::Arc;
 use fulgurite_ldap::{Control, LdapResult, MessageId, ResultCode, encode};
 use fulgurite_schema::Dn;
 
+use crate::core::forwarded_bind::ForwardedBind;
 use crate::core::sasl_exchange::Exchange;
 use crate::core::session::{Identity, Method, Session};
 
@@ -31,6 +32,8 @@ pub struct BindOutcome {
     pub(crate) policy: PolicyAnswer,
     /// True if the time of a success is stored, as far as it must be.
     pub(crate) is_recorded: bool,
+    /// The changes of the bind for another server.
+    pub(crate) forwarded: Option<Arc<ForwardedBind>>,
 }
 
 /// The judgement of a password policy about a bind.
@@ -54,6 +57,7 @@ impl BindOutcome {
             authenticated: None,
             policy: PolicyAnswer::default(),
             is_recorded: false,
+            forwarded: None,
         }
     }
 
@@ -98,6 +102,7 @@ impl BindOutcome {
         session.set_exchange(self.exchange);
         let unrecorded = self.authenticated.filter(|_| !self.is_recorded);
         session.set_unrecorded_bind(unrecorded);
+        session.set_unsent_bind(self.forwarded);
         if self.result.is_success() {
             session.bound(self.version);
         }

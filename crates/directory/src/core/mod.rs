@@ -14,6 +14,7 @@ pub(crate) mod databases;
 pub(crate) mod dynamic_lists;
 pub(crate) mod entry_identity;
 pub(crate) mod error;
+pub(crate) mod forwarded_bind;
 pub(crate) mod foundation;
 pub(crate) mod group_queue;
 pub(crate) mod index_advice;

@@ -1,5 +1,7 @@
 //! The replication of a database: the providers it is copied from, and who may update it.
 
+use std::sync::Arc;
+
 use fulgurite_policy::{ProviderLink, Syncrepl};
 use fulgurite_schema::{Dn, Schema};
 
@@ -38,7 +40,13 @@ pub(crate) struct Replication {
     update_dn: Option<Name>,
     pub(crate) multi_provider: bool,
     pub(crate) forwarding: Option<Forwarding>,
+    /// Shared by the changes of binds that are on their way to another server.
+    forwarded_binds: Arc<()>,
 }
+
+/// Changes of binds that are on their way to another server, at most. It bounds their memory while
+/// that server cannot be reached.
+const FORWARDED_BINDS_MAX: usize = 4096;
 
 impl Replication {
     pub(crate) fn open(
@@ -57,7 +65,20 @@ impl Replication {
             update_dn: update_dn.transpose()?,
             multi_provider: options.multi_provider,
             forwarding: options.forwarding,
+            forwarded_binds: Arc::default(),
         })
+    }
+
+    /// Returns true if another server may learn of binds.
+    pub(crate) fn forwards_binds(&self) -> bool {
+        self.is_shadow() && self.forwarding.is_some()
+    }
+
+    /// Returns the place of one more bind on its way to another server; `None` if there are too
+    /// many.
+    pub(crate) fn forwarded_bind(&self) -> Option<Arc<()>> {
+        let place = Arc::clone(&self.forwarded_binds);
+        (Arc::strong_count(&place) <= FORWARDED_BINDS_MAX + 1).then_some(place)
     }
 
     /// Returns true if the database takes no updates of clients.

@@ -23,6 +23,8 @@ pub(crate) struct BindTime {
     pub(crate) attribute: AttributeDescription,
     /// Seconds within which another bind does not change the time.
     precision_s: u64,
+    /// True if a copy tells its provider of the time.
+    pub(crate) is_forwarded: bool,
 }
 
 impl BindTime {
@@ -31,10 +33,10 @@ impl BindTime {
     /// # Errors
     /// slapd's sentence about the first wrong directive.
     pub(super) fn compile(
-        compilation: &mut Compilation<'_>,
+        compilation: &Compilation<'_>,
         settings: &OverlaySettings,
     ) -> Result<Option<BindTime>, Sourced<String>> {
-        let mut precision_s = 0;
+        let (mut precision_s, mut is_forwarded) = (0, false);
         for line in &settings.lines {
             let wrong = |text: String| Sourced::new(text, line.origin.clone());
             let (keyword, value) = (line.directive.keyword, line.first());
@@ -50,17 +52,15 @@ impl BindTime {
                 precision_s = u64::try_from(number).unwrap_or(0);
             } else {
                 let forward = super::truth::parse(value);
-                let forward = forward.ok_or_else(|| wrong(format!("<{keyword}> invalid value")))?;
-                if forward {
-                    let text = format!("{keyword}: no other server gets the times of binds");
-                    compilation.warn(text, &line.origin);
-                }
+                is_forwarded =
+                    forward.ok_or_else(|| wrong(format!("<{keyword}> invalid value")))?;
             }
         }
         let attribute = compilation.schema.attribute(OVERLAY_ATTRIBUTE);
         Ok(attribute.map(|attribute| BindTime {
             attribute: AttributeDescription::plain(attribute.index),
             precision_s,
+            is_forwarded,
         }))
     }
 
@@ -73,6 +73,7 @@ impl BindTime {
         Some(BindTime {
             attribute: AttributeDescription::plain(attribute.index),
             precision_s: precision_s.into(),
+            is_forwarded: false,
         })
     }
 

@@ -13,7 +13,7 @@ use crate::core::dynamic_lists::DynamicLists;
 use crate::core::membership::Membership;
 use crate::core::value_order::ValueOrder;
 use crate::request::change::Change;
-use fulgurite_schema::Schema;
+use fulgurite_schema::{AttributeDescription, Schema};
 
 /// The features of a database. Each feature that is no guard has a field.
 #[derive(Debug, Default)]
@@ -95,6 +95,19 @@ impl Features {
         let time = last_bind_s.and_then(|seconds| BindTime::of_setting(schema, seconds));
         self.bind_times.splice(..0, time);
         self
+    }
+
+    /// Returns true if a copy tells its provider of binds.
+    pub(crate) fn forwards_binds(&self) -> bool {
+        let mut times = self.bind_times.iter();
+        let policy = self.password_policy.as_ref();
+        policy.is_some_and(|policy| policy.forward_updates) || times.any(|time| time.is_forwarded)
+    }
+
+    /// Returns true if a copy tells its provider of this time of a bind.
+    pub(crate) fn forwards_time(&self, attribute: &AttributeDescription) -> bool {
+        let mut times = self.bind_times.iter();
+        times.any(|time| time.is_forwarded && time.attribute == *attribute)
     }
 
     /// Returns true if something follows a change of a name.

@@ -19,6 +19,7 @@ use fulgurite_store::{EntryId, NameLookup};
 
 use crate::auth::{BindOutcome, PasswordCheck, PolicedBind, PolicyAnswer};
 use crate::core::database::Database;
+use crate::core::forwarded_bind::ForwardedBind;
 use crate::core::result::{self, OpResult, refuse};
 use crate::core::session::Session;
 use crate::directory::Directory;
@@ -140,6 +141,7 @@ fn judged(
         is_allowed: true,
         ..BindVerdict::default()
     });
+    let mut forwarded = None;
     let must_record = must_record(directory, database, policed, is_right, &verdict);
     // A failure of the store changes no answer, as below.
     if must_record.unwrap_or_else(|result| {
@@ -149,10 +151,12 @@ fn judged(
         let attempt = Arc::new(BindAttempt::new(policed.dn.clone(), is_right));
         record_attempt(directory, database, policed, &attempt);
         verdict = attempt.verdict().unwrap_or(verdict);
+        forwarded = for_provider(directory, database, policed, &attempt);
     }
     if is_right && !verdict.is_allowed {
         outcome = BindOutcome::invalid_credentials();
     }
+    outcome.forwarded = forwarded;
     let name = outcome.authenticated();
     outcome.is_recorded = name.is_some_and(|name| name.normal() == policed.dn.normal());
     outcome.policy = answer(overlay, policed, &verdict);
@@ -214,6 +218,29 @@ fn record_attempt(
     if !matches!(result.code, ResultCode::Success | ResultCode::NoOperation) {
         warn_of_loss(directory, policed, &result);
     }
+}
+
+/// Returns what the provider of a copy has to learn of a recorded bind.
+fn for_provider(
+    directory: &Directory,
+    database: &Database,
+    policed: &PolicedBind,
+    attempt: &BindAttempt,
+) -> Option<Arc<ForwardedBind>> {
+    let changes = attempt.take_forwarded();
+    if changes.is_empty() {
+        return None;
+    }
+    let Some(on_its_way) = database.replication.forwarded_bind() else {
+        let text = "too many others are on their way to the provider";
+        warn_of_loss(directory, policed, &refuse(ResultCode::Busy, text));
+        return None;
+    };
+    Some(Arc::new(ForwardedBind {
+        dn: policed.dn.pretty().to_owned(),
+        changes,
+        on_its_way,
+    }))
 }
 
 fn warn_of_loss(directory: &Directory, policed: &PolicedBind, result: &LdapResult) {
@@ -302,12 +329,24 @@ pub(super) fn record(context: &mut Context<'_, '_>, attempt: &BindAttempt) -> Op
         return Err(LdapResult::new(ResultCode::NoOperation));
     };
     let mut changes = Vec::new();
-    if let Some(overlay) = overlay_of(context.features, context.database, &attempt.dn) {
+    let overlay = overlay_of(context.features, context.database, &attempt.dn);
+    if let Some(overlay) = overlay {
         changes = judge_attempt(context, overlay, attempt, id)?;
     }
+    let of_policy = changes.len();
     let verdict = attempt.verdict();
     if attempt.is_right && verdict.is_none_or(|verdict| verdict.is_allowed) {
         changes.extend(bind_record::due(context, id)?);
+    }
+    if context.features.forwards_binds() && context.database.replication.forwards_binds() {
+        let (state, times) = changes.split_at(of_policy);
+        let forwards_state = overlay.is_some_and(|overlay| overlay.forward_updates);
+        let state = state.iter().filter(|_| forwards_state);
+        let times = times
+            .iter()
+            .filter(|(time, _)| context.features.forwards_time(time));
+        let forwarded = bind_record::forwarded(context, id, state.chain(times))?;
+        attempt.set_forwarded(forwarded);
     }
     bind_record::change(context, id, &changes)
 }

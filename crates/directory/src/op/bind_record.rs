@@ -4,27 +4,39 @@
 //! (`bind_policy`). Other binds are answered first. Their record is a separate update, which no
 //! client waits for.
 
+use std::sync::Arc;
+
 use fulgurite_ldap::{LdapResult, ResultCode};
 use fulgurite_schema::{AttributeDescription, Dn};
 use fulgurite_store::{EntryId, EntryView, NameLookup, StoreError};
 
 use crate::core::clock::Timestamp;
 use crate::core::database::Database;
+use crate::core::forwarded_bind::ForwardedChange;
 use crate::core::result::{self, OpResult};
 use crate::core::session::Session;
 use crate::directory::Directory;
 use crate::features::last_bind::BindTime;
 use crate::features::set::Features;
 use crate::write::context::Context;
+use crate::write::forwarded::ForwardedUpdate;
 use crate::write::request::WriteRequest;
 
 /// An attribute of a bind state with its new values.
 pub(super) type BindStateChange = (AttributeDescription, Vec<Vec<u8>>);
 
 impl Directory {
-    /// Returns the update that records the bind which the session has just ended. `None` if its
-    /// database records no binds, or the bind is recorded already. There is one for each bind.
+    /// Returns the update that records the bind which the session has just ended, or tells another
+    /// server of it. `None` if its database records no binds, or the bind is recorded already.
+    /// There is one for each bind.
     pub fn bind_update(&self, session: &mut Session) -> Option<WriteRequest> {
+        if let Some(bind) = session.take_unsent_bind() {
+            let dn = Dn::parse(self.schema(), &bind.dn).ok()?;
+            let database = self.core().databases.database_of(&dn)?;
+            let store = database.store().path().to_owned();
+            let update = ForwardedUpdate::of_bind(bind, store, database.forwarder);
+            return Some(WriteRequest::forward(session, Arc::new(update)));
+        }
         let name = session.take_unrecorded_bind()?;
         let database = self.core().databases.database_of(&name)?;
         let features = self.features_of(database);
@@ -49,6 +61,30 @@ pub(crate) fn run(context: &mut Context<'_, '_>, dn: &Dn) -> OpResult {
     };
     let changes = due(context, id)?;
     change(context, id, &changes)
+}
+
+/// Returns changes of the bind state for another server.
+pub(super) fn forwarded<'c>(
+    context: &Context<'_, '_>,
+    id: EntryId,
+    changes: impl Iterator<Item = &'c BindStateChange>,
+) -> OpResult<Vec<ForwardedChange>> {
+    let failed = |error: StoreError| result::store(&error);
+    let Some(entry) = context.writer.entry(id).map_err(failed)? else {
+        return Ok(Vec::new());
+    };
+    let schema = &context.core.schema;
+    let change = |(description, values): &BindStateChange| {
+        let before = entry.values(description).into_iter().flatten();
+        let before: Vec<Vec<u8>> = before.map(<[u8]>::to_vec).collect();
+        let definition = schema.attribute_at(description.attribute);
+        let attribute = (
+            description.text(schema).into_owned(),
+            definition.single_value,
+        );
+        ForwardedChange::new(attribute, &before, values.clone())
+    };
+    Ok(changes.map(change).collect())
 }
 
 /// Returns the changes of the times that a bind at this moment records.

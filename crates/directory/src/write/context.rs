@@ -38,13 +38,14 @@ pub(crate) enum WorkBudget {
 }
 
 /// The attributes of a password's state that the relax control opens, as in slapd: all but
-/// `pwdLastSuccess`.
-const MANAGEABLE_STATE: [&str; 5] = [
+/// `pwdLastSuccess`. A copy forwards the last of them, `authTimestamp`.
+const MANAGEABLE_STATE: [&str; 6] = [
     "1.3.6.1.4.1.42.2.27.8.1.16",
     "1.3.6.1.4.1.42.2.27.8.1.19",
     "1.3.6.1.4.1.42.2.27.8.1.20",
     "1.3.6.1.4.1.42.2.27.8.1.21",
     "1.3.6.1.4.1.42.2.27.8.1.33",
+    "1.3.6.1.4.1.453.16.2.188",
 ];
 /// The OID of `memberOf`.
 const MEMBER_OF: &str = "1.2.840.113556.1.2.102";

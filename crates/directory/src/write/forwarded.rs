@@ -1,11 +1,14 @@
 //! An update of a copy that goes to another server in the name of the client (RFC 4370).
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use fulgurite_ldap::{
-    Control, ExtendedRequest, LdapResult, MessageId, Operation, Request, Response, ResponseMessage,
-    ResultCode, UpdateBuf, encode, oid,
+    Change, Control, ExtendedRequest, LdapResult, MessageId, ModifyRequest, Operation,
+    PartialAttribute, Request, Response, ResponseMessage, ResultCode, UpdateBuf, encode, oid,
 };
+
+use crate::core::forwarded_bind::ForwardedBind;
 
 /// The older form of proxied authorization, which some servers still have.
 const PROXIED_AUTHORIZATION_V1: &str = "2.16.840.1.113730.3.4.12";
@@ -31,6 +34,8 @@ pub(crate) enum ForwardedRequest {
     Update(UpdateBuf),
     /// A password modify, with its value and its controls.
     PasswordModify(Option<Vec<u8>>, Vec<ForwardedControl>),
+    /// The changes of a bind. The server itself sends them, and no client waits.
+    BindState(Arc<ForwardedBind>),
 }
 
 /// A control of a forwarded request.
@@ -52,6 +57,19 @@ impl std::fmt::Debug for ForwardedUpdate {
 }
 
 impl ForwardedUpdate {
+    /// Makes the update that tells the provider of a copy what a bind has changed. `store` is the
+    /// folder of the copy, and `writer` its thread that forwards updates.
+    pub(crate) fn of_bind(bind: Arc<ForwardedBind>, store: PathBuf, writer: usize) -> Self {
+        ForwardedUpdate {
+            id: MessageId::MAX,
+            request: ForwardedRequest::BindState(bind),
+            client: String::new(),
+            referral: LdapResult::new(ResultCode::Referral),
+            store,
+            writer,
+        }
+    }
+
     /// Returns the folder of the copy's store.
     #[must_use]
     pub fn store(&self) -> &Path {
@@ -64,6 +82,19 @@ impl ForwardedUpdate {
         match &self.request {
             ForwardedRequest::Update(update) => update.bytes(),
             ForwardedRequest::PasswordModify(value, _) => value.as_ref().map_or(0, Vec::len),
+            ForwardedRequest::BindState(bind) => {
+                let values = bind.changes.iter().flat_map(|change| &change.values);
+                values.map(Vec::len).sum()
+            }
+        }
+    }
+
+    /// Returns the name of the bind whose changes these are; `None` for an update of a client.
+    #[must_use]
+    pub fn bound_name(&self) -> Option<&str> {
+        match &self.request {
+            ForwardedRequest::BindState(bind) => Some(&bind.dn),
+            _ => None,
         }
     }
 
@@ -88,6 +119,7 @@ impl ForwardedUpdate {
                 });
                 encode::request(out, id, &request, &controls);
             }
+            ForwardedRequest::BindState(bind) => encode_bind(bind, id, out),
         }
     }
 
@@ -103,6 +135,7 @@ impl ForwardedUpdate {
             (ForwardedRequest::PasswordModify(..), Response::Extended { value, .. }) => {
                 encode::extended_result(&mut out, self.id, &result, None, *value, &controls);
             }
+            (ForwardedRequest::BindState(_), Response::Modify(_)) => {}
             (ForwardedRequest::Update(_), response) if is_result_of(response, self.operation()) => {
                 encode::result(&mut out, self.id, self.operation(), &result, &controls);
             }
@@ -134,6 +167,7 @@ impl ForwardedUpdate {
             ForwardedRequest::PasswordModify(..) => {
                 encode::extended_result(&mut out, self.id, result, None, None, &[]);
             }
+            ForwardedRequest::BindState(_) => {}
         }
         out
     }
@@ -142,8 +176,28 @@ impl ForwardedUpdate {
         match &self.request {
             ForwardedRequest::Update(update) => update.message().request.operation(),
             ForwardedRequest::PasswordModify(..) => Operation::Extended,
+            ForwardedRequest::BindState(_) => Operation::Modify,
         }
     }
+}
+
+/// Encodes the changes of a bind. As in slapd, the server sends them in its own name, and the relax
+/// control opens attributes that users do not change.
+fn encode_bind(bind: &ForwardedBind, id: MessageId, out: &mut Vec<u8>) {
+    let changes = bind.changes.iter();
+    let values: Vec<Vec<&[u8]>> = changes
+        .map(|change| change.values.iter().map(Vec::as_slice).collect())
+        .collect();
+    let changes = bind.changes.iter().zip(&values);
+    let changes = changes.map(|(change, values)| Change {
+        operation: change.operation,
+        attribute: PartialAttribute::new(&change.attribute, values),
+    });
+    let request = Request::Modify(ModifyRequest {
+        dn: bind.dn.as_bytes(),
+        changes: changes.collect(),
+    });
+    encode::request(out, id, &request, &[Control::new(oid::RELAX, true)]);
 }
 
 impl ForwardedControl {

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use fulgurite_ldap::{LdapResult, Message, MessageId, UpdateBuf};
 use fulgurite_schema::Dn;
 
+use crate::core::forwarded_bind::ForwardedChange;
 use crate::core::session::Session;
 use crate::features::auditlog::AuditText;
 use crate::features::password_policy::bind_verdict::BindVerdict;
@@ -46,6 +47,8 @@ pub(crate) struct BindAttempt {
     /// True if the password was right.
     pub(crate) is_right: bool,
     verdict: Mutex<Option<BindVerdict>>,
+    /// The changes that another server has to learn.
+    forwarded: Mutex<Vec<ForwardedChange>>,
 }
 
 /// A password modify whose passwords are verified and hashed.
@@ -120,6 +123,7 @@ impl BindAttempt {
             dn,
             is_right,
             verdict: Mutex::new(None),
+            forwarded: Mutex::default(),
         }
     }
 
@@ -127,6 +131,24 @@ impl BindAttempt {
     pub(crate) fn set_verdict(&self, verdict: BindVerdict) {
         let mut kept = self.verdict.lock().unwrap_or_else(PoisonError::into_inner);
         *kept = Some(verdict);
+    }
+
+    /// Keeps the changes that another server has to learn.
+    pub(crate) fn set_forwarded(&self, changes: Vec<ForwardedChange>) {
+        let mut kept = self
+            .forwarded
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        *kept = changes;
+    }
+
+    /// Returns the changes that another server has to learn, once.
+    pub(crate) fn take_forwarded(&self) -> Vec<ForwardedChange> {
+        let mut kept = self
+            .forwarded
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        std::mem::take(&mut *kept)
     }
 
     /// Returns the verdict, if the writer has judged the bind.

@@ -79,10 +79,15 @@ impl Connection {
                 tracing::warn!("chain: {}: an unexpected message", self.link.url);
                 return (answers, false);
             };
-            let is_success = message
-                .response
-                .result()
-                .is_some_and(|one| one.is_success());
+            let result = message.response.result();
+            let is_success = result.is_some_and(|one| one.is_success());
+            if let (Some(name), Some(result), false) = (update.bound_name(), result, is_success) {
+                let (code, text) = (result.code, &result.diagnostic);
+                let url = &self.link.url;
+                tracing::warn!(
+                    "chain: {url}: the bind of {name:?} is not recorded: {code:?} {text:?}"
+                );
+            }
             let Some(bytes) = update.response(&message) else {
                 tracing::warn!("chain: {}: a response of another kind", self.link.url);
                 return (answers, false);

@@ -94,7 +94,11 @@ impl Forwarder {
             return (unsent.collect(), false);
         };
         let (answers, is_whole) = connection.ask(updates);
-        let has_changed = answers.iter().flatten().any(|answer| answer.is_success);
+        let mut answered = answers.iter().zip(updates);
+        let has_changed = answered.any(|(answer, update)| {
+            let is_success = answer.as_ref().is_some_and(|answer| answer.is_success);
+            is_success && update.bound_name().is_none()
+        });
         let is_usable = match has_changed && is_whole {
             true => wait_for_copy(copy, &mut connection),
             false => is_whole,

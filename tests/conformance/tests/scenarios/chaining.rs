@@ -9,9 +9,15 @@ use crate::stage::{PATIENCE, Ran, Running, Stage};
 const ADA: &str = "cn=ada,dc=example,dc=com";
 const BOB: &str = "cn=bob,dc=example,dc=com";
 const PROXY: &str = "cn=proxy,dc=example,dc=com";
+const MODULES: &str = "moduleload ppolicy.so\nmoduleload lastbind.so\n";
 
 /// A provider that lets the proxy act for everybody.
 fn provider(label: &str, is_ours: bool) -> Stage {
+    provider_with(label, is_ours, "")
+}
+
+/// A provider with more overlays.
+fn provider_with(label: &str, is_ours: bool, overlays: &str) -> Stage {
     let label = format!("chain-{label}-provider");
     let stage = match is_ours {
         true => Stage::new(&label),
@@ -20,11 +26,11 @@ fn provider(label: &str, is_ours: bool) -> Stage {
     let more = format!(
         "index entryCSN,entryUUID eq\nlimits * size=unlimited\n\
          access to attrs=userPassword by self write by anonymous auth\n\
-         access to * by dn.exact=\"{ADA}\" write by * read\noverlay syncprov\n"
+         access to * by dn.exact=\"{ADA}\" write by * read\noverlay syncprov\n{overlays}"
     );
     let database = stage.database("db", SUFFIX, &more);
     stage.configure(&format!(
-        "moduleload syncprov.so\nauthz-policy to\nserverID 1\n{database}"
+        "{MODULES}moduleload syncprov.so\nauthz-policy to\nserverID 1\n{database}"
     ));
     let mut entries = format!(
         "dn: {SUFFIX}\nobjectClass: dcObject\nobjectClass: organization\ndc: example\no: Example\n\n"
@@ -44,6 +50,11 @@ fn provider(label: &str, is_ours: bool) -> Stage {
 
 /// A copy of the provider at a port, with directives of its overlay `chain`.
 fn copy(label: &str, port: u16, is_ours: bool, chain: &str) -> Stage {
+    copy_with(label, port, is_ours, (chain, ""))
+}
+
+/// A copy with more overlays.
+fn copy_with(label: &str, port: u16, is_ours: bool, (chain, overlays): (&str, &str)) -> Stage {
     let label = format!("chain-{label}-copy");
     let stage = match is_ours {
         true => Stage::new(&label),
@@ -54,11 +65,11 @@ fn copy(label: &str, port: u16, is_ours: bool, chain: &str) -> Stage {
          access to * by * read\n\
          syncrepl rid=7 provider=ldap://127.0.0.1:{port} searchbase=\"{SUFFIX}\" bindmethod=simple \
          binddn=\"{ROOT}\" credentials={PASSWORD} retry=\"1 +\" type=refreshAndPersist\n\
-         updateref ldap://127.0.0.1:{port}\n"
+         updateref ldap://127.0.0.1:{port}\n{overlays}"
     );
     let database = stage.database("db", SUFFIX, &more);
     stage.configure(&format!(
-        "moduleload back_ldap.so\noverlay chain\nchain-uri ldap://127.0.0.1:{port}\n{chain}{database}"
+        "{MODULES}moduleload back_ldap.so\noverlay chain\nchain-uri ldap://127.0.0.1:{port}\n{chain}{database}"
     ));
     stage
 }
@@ -186,6 +197,62 @@ fn updates_reach_the_provider_as_through_slapd() {
     }
     assert_eq!(seen[0], seen[1]);
     assert_eq!(seen[0], seen[2]);
+}
+
+/// Binds at a copy whose provider has to learn of them. slapd and our server are either of them.
+#[test]
+fn binds_at_a_copy_count_at_the_provider() {
+    let policy = format!(
+        "dn: cn=policy,{SUFFIX}\nobjectClass: device\nobjectClass: pwdPolicy\n\
+         pwdAttribute: userPassword\npwdLockout: TRUE\npwdMaxFailure: 3\n"
+    );
+    let chain = format!(
+        "chain-idassert-bind bindmethod=simple binddn=\"{ROOT}\" credentials={PASSWORD} mode=self\n"
+    );
+    let overlay = format!("overlay ppolicy\nppolicy_default cn=policy,{SUFFIX}\n");
+    let forwarding = format!(
+        "{overlay}ppolicy_forward_updates\noverlay lastbind\nlastbind_forward_updates on\n"
+    );
+    for (label, provider_is_ours, copy_is_ours) in [
+        ("binds-slapd", false, false),
+        ("binds-ours", false, true),
+        ("binds-above", true, false),
+        ("binds-both", true, true),
+    ] {
+        let port = free_port();
+        let above = provider_with(label, provider_is_ours, &overlay);
+        above.add(&policy).well();
+        let below = copy_with(label, port, copy_is_ours, (&chain, &forwarding));
+        let (theirs, ours) = (serve(&above, port), below.start());
+        wait_for(&ours, "(cn=policy)");
+        wait_for(&ours, "(cn=ada)");
+        let bind = |server: &Running<'_>, password| {
+            server
+                .client_as((ADA, password), "ldapwhoami", &[], "")
+                .status
+        };
+        let both_find = |filter: &str| {
+            wait_for(&theirs, filter);
+            wait_for(&ours, filter);
+        };
+        assert_eq!(bind(&ours, "wrong"), 49, "{label}");
+        both_find("(&(cn=ada)(pwdFailureTime=*))");
+        assert_eq!(bind(&ours, "ada-secret"), 0, "{label}");
+        both_find("(&(cn=ada)(authTimestamp=*)(!(pwdFailureTime=*)))");
+        for _ in 0..3 {
+            assert_eq!(bind(&ours, "wrong"), 49, "{label}");
+        }
+        both_find("(&(cn=ada)(pwdAccountLockedTime=*))");
+        for server in [&theirs, &ours] {
+            assert_eq!(bind(server, "ada-secret"), 49, "{label}");
+        }
+        let unlock = format!("dn: {ADA}\nchangetype: modify\ndelete: pwdAccountLockedTime\n");
+        theirs.root("ldapmodify", &[], &unlock).well();
+        both_find("(&(cn=ada)(!(pwdAccountLockedTime=*)))");
+        assert_eq!(bind(&ours, "ada-secret"), 0, "{label}");
+        ours.stop();
+        theirs.stop();
+    }
 }
 
 #[test]

@@ -21,6 +21,8 @@ pub(crate) struct PasswordPolicy {
     pub(crate) use_lockout: bool,
     /// True if binds write no state.
     pub(crate) disable_write: bool,
+    /// True if a copy tells its provider of binds.
+    pub(crate) forward_updates: bool,
     /// True if clients without the control get Netscape's.
     pub(crate) netscape_controls: bool,
     pub(crate) types: StateTypes,
@@ -56,6 +58,7 @@ impl PasswordPolicy {
             hash_cleartext: false,
             use_lockout: false,
             disable_write: false,
+            forward_updates: false,
             netscape_controls: false,
             types,
         };
@@ -83,11 +86,7 @@ impl PasswordPolicy {
                 "ppolicy_use_lockout" => overlay.use_lockout = on,
                 "ppolicy_disable_write" => overlay.disable_write = on,
                 "ppolicy_send_netscape_controls" => overlay.netscape_controls = on,
-                _ if on => {
-                    let text = format!("{keyword}: no other server gets the state of passwords");
-                    compilation.warn(text, &line.origin);
-                }
-                _ => {}
+                _ => overlay.forward_updates = on,
             }
         }
         Ok(overlay)
