@@ -134,7 +134,8 @@ impl<'n> OrderedName<'n> {
             number: number_of(value),
             bare: without_number(value),
             is_module,
-            is_database: is("olcDatabase"),
+            // Those below an overlay count from zero.
+            is_database: is("olcDatabase") && same(above, "cn=config"),
         })
     }
 

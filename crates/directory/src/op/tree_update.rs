@@ -44,13 +44,15 @@ const OWN_DATABASE: &str = "olcDatabase={0}config,cn=config";
 const ACCESS: &[u8] = b"olcAccess";
 
 /// The classes of new entries, with the beginning of the name above them.
-const PLACES: [(&str, &str); 6] = [
+const PLACES: [(&str, &str); 7] = [
     ("olcModuleList", "cn=config"),
     ("olcIncludeFile", "cn=config"),
     ("olcBackendConfig", "cn=config"),
     ("olcDatabaseConfig", "cn=config"),
     ("olcSchemaConfig", "cn=schema,"),
     ("olcOverlayConfig", "olcdatabase="),
+    // The servers of an overlay `chain`.
+    ("olcLDAPConfig", "olcoverlay="),
 ];
 
 /// A change that its owner carries out.
