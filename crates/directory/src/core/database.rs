@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use fulgurite_access::{Decisions, RuleText, Rules, WithoutRules};
 use fulgurite_policy::{OverlaySettings, Restrictions, Subordinate, Syncrepl};
-use fulgurite_schema::{AttributeSelector, Dn, Filter, Schema};
+use fulgurite_schema::{AttributeDescription, AttributeSelector, Dn, Filter, Schema};
 use fulgurite_store::{EntryId, Scope, Store, StoreError, View};
 
 use crate::core::cookie::CookieKey;
@@ -276,9 +276,16 @@ impl Database {
             let plan = view.plan(top, Scope::Subtree, class)?;
             Ok::<_, StoreError>(plan.count_max() > 0)
         };
+        // Referral objects and subentries have an attribute of their own. A store that does not
+        // know the attribute has none of them, which needs no index.
+        let schema = self.store.schema();
+        let knows = |attribute: &AttributeDescription| {
+            !view.attributes().covered(schema, attribute).is_empty()
+        };
+        let specification = types.subtree_specification.as_ref();
         let kinds = SpecialClasses {
-            referrals: any(&types.referral_filter)?,
-            subentries: any(&types.subentry_filter)?,
+            referrals: knows(&types.reference) && any(&types.referral_filter)?,
+            subentries: specification.is_some_and(knows) && any(&types.subentry_filter)?,
             glue: any(&types.glue_filter)?,
         };
         self.kinds.keep(state, kinds);

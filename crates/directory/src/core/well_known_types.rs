@@ -31,6 +31,8 @@ pub(crate) struct WellKnownTypes {
     pub(crate) aliased_object: Option<AttributeIndex>,
     /// Names and OIDs of the class `subentry` and those derived from it.
     pub(crate) subentry_class: Vec<Box<str>>,
+    /// `subtreeSpecification`: the attribute that each subentry has. Some schemas lack it.
+    pub(crate) subtree_specification: Option<AttributeDescription>,
     /// Matches subentries.
     pub(crate) subentry_filter: Filter<AttributeSelector>,
     /// Matches glue, which replaces parents that a copy does not have.
@@ -73,6 +75,7 @@ impl WellKnownTypes {
             alias_filter: Arc::new(class_filter(schema, &need("objectClass")?, "alias")),
             aliased_object: find("aliasedObjectName").map(|found| found.attribute),
             subentry_class: class_names(schema, "subentry"),
+            subtree_specification: find("subtreeSpecification"),
             subentry_filter: class_filter(schema, &need("objectClass")?, "subentry"),
             glue_filter: class_filter(schema, &need("objectClass")?, "glue"),
             user_password: need("userPassword")?,

@@ -6,9 +6,7 @@ use std::sync::Arc;
 
 use ModifyOperation::{Add, Delete, Replace};
 use fulgurite_access::RuleText;
-use fulgurite_directory::{
-    Author, Importer, Progress, Quantum, Session, SystemClock, SystemEntropy,
-};
+use fulgurite_directory::{Author, Importer, Session, SystemClock, SystemEntropy};
 use fulgurite_ldap::control::ReadEntry;
 use fulgurite_ldap::{
     Control, FilterBuf, LdapResult, ModifyDnRequest, ModifyOperation, Request, ResultCode, Scope,
@@ -21,7 +19,7 @@ use fulgurite_testkit::{Random, quick_or_long, seed};
 
 use crate::guards::overlay;
 use crate::support::{
-    EntryText, JANE, JOHN, PEOPLE, ROOT, TOP, World, asked, decode, modify_pdu, pdu, write_request,
+    EntryText, JANE, JOHN, PEOPLE, ROOT, TOP, World, asked, modify_pdu, pdu, write_request,
 };
 
 const GROUP: &str = "cn=all,ou=groups,dc=example,dc=com";
@@ -525,21 +523,6 @@ fn a_large_group_costs_its_members_little() {
     assert_eq!(world.search(&world.root(), &slowly).dns(), [JOHN]);
 }
 
-/// Returns the number of candidates of a search, and of the entries found.
-fn examined(world: &World, filter: &str) -> (u64, u32) {
-    let pdu = asked(TOP, Scope::Subtree, filter, &["1.1"]).pdu();
-    let message = decode(&pdu);
-    let Request::Search(request) = &message.request else {
-        unreachable!("a search was encoded")
-    };
-    let root = world.root();
-    let mut task = world
-        .directory
-        .begin_search(&root, 7, request, &message.controls);
-    while task.advance(&mut Vec::new(), Quantum::default()) == Progress::More {}
-    (task.examined(), task.entries())
-}
-
 #[test]
 fn presence_is_planned_from_the_members_of_all_groups() {
     let world = world(&[]);
@@ -549,14 +532,14 @@ fn presence_is_planned_from_the_members_of_all_groups() {
         assert_ok(&world.add(&world.root(), &dn, &person));
     }
     group(&world, "other", &[JOHN, "uid=nobody,dc=x", GROUP]);
-    assert_eq!(examined(&world, "(memberOf=*)"), (3, 3));
-    assert_eq!(examined(&world, "(&(cn=M)(memberOf=*))"), (3, 0));
+    assert_eq!(world.examined("(memberOf=*)"), (3, 3));
+    assert_eq!(world.examined("(&(cn=M)(memberOf=*))"), (3, 0));
     assert_eq!(
-        examined(&world, &format!("(|(memberOf={GROUP})(memberOf=*))")),
+        world.examined(&format!("(|(memberOf={GROUP})(memberOf=*))")),
         (3, 3)
     );
     assert_eq!(world.names("(memberOf=*)"), [GROUP, JANE, JOHN]);
-    let (_, others) = examined(&world, "(!(memberOf=*))");
+    let (_, others) = world.examined("(!(memberOf=*))");
     assert_eq!(others, 64);
     let mut slowly = asked(TOP, Scope::Subtree, "(memberOf=*)", &["1.1"]);
     slowly.quantum.candidates_max = 1;

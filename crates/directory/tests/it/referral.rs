@@ -6,6 +6,7 @@ use fulgurite_ldap::{
     Control, LdapResult, ModifyOperation, Request, Response, ResponseMessage, ResultCode, Scope,
     oid,
 };
+use fulgurite_store::{IndexKind, IndexKinds, IndexSpec, StoreOptions};
 
 use crate::support::{JANE, TOP, World, add_pdu, asked, decode, delete_pdu, pdu};
 
@@ -29,6 +30,31 @@ fn world() -> World {
 ",
     );
     world
+}
+
+/// The referral entry is what makes a search without an index of classes read everything.
+#[test]
+fn a_store_without_referrals_knows_it_without_an_index() {
+    let by_name = |options: &mut StoreOptions| {
+        let uid = IndexSpec {
+            attribute: "uid".to_owned(),
+            kinds: IndexKinds::of(&[IndexKind::Equality]),
+        };
+        options.indexes = Some(vec![uid]);
+    };
+    let world = World::empty_with_store(|_| {}, by_name);
+    world.load_example();
+    assert_eq!(world.examined("(uid=jane)"), (1, 1));
+    world.load(
+        "dn: ou=elsewhere,dc=example,dc=com
+        objectClass: referral
+        objectClass: extensibleObject
+        ou: elsewhere
+        ref: ldap://other.example/
+",
+    );
+    let (examined, found) = world.examined("(uid=jane)");
+    assert!(examined > 1 && found == 1, "{examined} {found}");
 }
 
 fn with_control(pdu_of: &[u8]) -> Vec<u8> {

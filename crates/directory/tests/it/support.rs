@@ -291,6 +291,21 @@ impl World {
         }
     }
 
+    /// Returns the number of candidates of a search, and of the entries found.
+    pub(crate) fn examined(&self, filter: &str) -> (u64, u32) {
+        let pdu = asked(TOP, Scope::Subtree, filter, &["1.1"]).pdu();
+        let message = decode(&pdu);
+        let Request::Search(request) = &message.request else {
+            unreachable!("a search was encoded")
+        };
+        let root = self.root();
+        let mut task = self
+            .directory
+            .begin_search(&root, 7, request, &message.controls);
+        while task.advance(&mut Vec::new(), Quantum::default()) == Progress::More {}
+        (task.examined(), task.entries())
+    }
+
     pub(crate) fn root(&self) -> Session {
         Session::of(Identity::User(self.name(&self.root)))
     }
