@@ -13,12 +13,16 @@ use crate::setting::{Setting, Value, text};
 /// - `ldapi://PATH`, with the slashes of the path as `%2F`. A relative path begins in the working
 ///   directory. The default path is [`LDAPI_PATH`]. The extension `????x-mod=0700` (or
 ///   `x-mod=-rwx------`) is the mode of the socket.
+/// - `pldap://HOST[:PORT]` and `pldaps://HOST[:PORT]`, for load balancers that send a header of the
+///   PROXY protocol (version 2) with the client's address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListenUrl {
     /// The protocol.
     pub scheme: ListenScheme,
     /// Host name, IPv4 or IPv6 address (without brackets); empty for every address of this machine.
     pub host: String,
+    /// True if each connection begins with a header of the PROXY protocol.
+    pub proxied: bool,
     /// TCP port; 0 lets the system choose.
     pub port: u16,
     /// The UNIX socket of `ldapi`.
@@ -72,6 +76,7 @@ impl ListenUrl {
         let mut url = ListenUrl {
             scheme: ListenScheme::Ldap,
             host: host.to_owned(),
+            proxied: false,
             port,
             path: PathBuf::new(),
             mode: None,
@@ -166,6 +171,12 @@ impl FromStr for ListenUrl {
     fn from_str(text: &str) -> Result<Self, String> {
         // slapd takes the slashes of an empty host for granted: "ldap:".
         let lower = text.to_ascii_lowercase();
+        let behind_proxy = lower.strip_prefix('p');
+        let behind_proxy =
+            behind_proxy.filter(|rest| rest.starts_with("ldap:") || rest.starts_with("ldaps:"));
+        let proxied = behind_proxy.is_some();
+        let (whole, text) = (text, text.get(usize::from(proxied)..).unwrap_or_default());
+        let lower = behind_proxy.unwrap_or(&lower);
         for scheme in ListenScheme::ALL {
             let prefix = scheme.prefix();
             let bare = prefix.trim_end_matches('/');
@@ -176,11 +187,12 @@ impl FromStr for ListenUrl {
             };
             return match scheme {
                 ListenScheme::Ldapi => Self::parse_unix(text, rest),
-                _ => Self::parse_tcp(text, scheme, rest),
-            };
+                _ => Self::parse_tcp(whole, scheme, rest),
+            }
+            .map(|url| ListenUrl { proxied, ..url });
         }
         Err(format!(
-            "\"{text}\" is not an address of the form ldap://HOST:PORT, ldaps://HOST:PORT or ldapi://PATH"
+            "\"{whole}\" is not an address of the form ldap://HOST:PORT, ldaps://HOST:PORT or ldapi://PATH"
         ))
     }
 }
@@ -240,6 +252,9 @@ fn decode_percent(text: &str) -> Option<String> {
 impl fmt::Display for ListenUrl {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let prefix = self.scheme.prefix();
+        if self.proxied {
+            write!(out, "p")?;
+        }
         if self.scheme == ListenScheme::Ldapi {
             write!(
                 out,
@@ -281,6 +296,9 @@ mod tests {
             ("ldap://localhost", "ldap://localhost:389"),
             ("ldap:///", "ldap://:389"),
             ("ldap:", "ldap://:389"),
+            ("pldap:///", "pldap://:389"),
+            ("PLDAPS://h", "pldaps://h:636"),
+            ("pldap://[::1]:3890/", "pldap://[::1]:3890"),
             ("LDAP://h", "ldap://h:389"),
             ("ldap://:3890/", "ldap://:3890"),
             ("ldap://[::1]:3890", "ldap://[::1]:3890"),
@@ -330,6 +348,8 @@ mod tests {
     fn refuses_with_a_sentence() {
         for text in [
             "http://h",
+            "pldapi:///",
+            "pldap://h:x",
             "127.0.0.1:389",
             "ldap://h:x",
             "ldap://h:70000",

@@ -282,6 +282,11 @@ impl Meter {
         lock(&self.connection.about).1 = name;
     }
 
+    /// Records the client that a load balancer has named.
+    pub(crate) fn introduced(&self, facts: Arc<Connection>) {
+        self.secured(facts);
+    }
+
     /// Records new facts about the connection.
     pub(crate) fn secured(&self, facts: Arc<Connection>) {
         lock(&self.connection.about).0 = facts;

@@ -195,7 +195,7 @@ settings! {
         "start.schema_directory" schema_directory: Option<PathBuf> = None
             => own().variable("SCHEMA_DIR").examples(&["\"/etc/fulgurite/schema\""]);
         /// A directory of LDIF files. At each start the server adds those of their entries that are
-        /// missing.
+        /// missing. It makes the changes of each file once.
         "start.ldif_directory" ldif_directory: Option<PathBuf> = None
             => own().variable("SEED_LDIF_DIR").examples(&["\"/etc/fulgurite/ldif\""]);
         /// At start, make the entry at the top of the data if there is none.
@@ -224,7 +224,8 @@ settings! {
     } {
         /// Addresses to listen on: `ldap://HOST:PORT`, `ldap://[::1]:PORT`, or `ldap://:PORT` for
         /// all addresses. Unless set, `ldap://127.0.0.1:389`. `ldaps://` needs `tls`. `ldapi:///`
-        /// is a UNIX socket; `ldapi://%2Frun%2Fldapi` is one at another path.
+        /// is a UNIX socket; `ldapi://%2Frun%2Fldapi` is one at another path. `pldap://` and
+        /// `pldaps://` are for load balancers that speak the PROXY protocol (version 2).
         "listen" listen: ListenUrl => own().flag(Flag::repeated("--listen", "URL")).fixed().installed(&["[\"ldap://127.0.0.1:389\"]"]);
         /// Bytes of the buffers of TCP connections: `65536`, `read=64K`, `write=64K` or
         /// `listener=ldap://:389 65536`. A listener's own value wins, then the later one. Unless

@@ -179,8 +179,8 @@ impl<'h, H: Handler> Acceptor<'h, H> {
             };
             match listener.accept() {
                 Ok(accepted) => {
-                    let (url, tls) = (listener.url.clone(), listener.tls);
-                    self.hand_out(accepted, url, tls);
+                    let url = listener.url.clone();
+                    self.hand_out(accepted, url, (listener.tls, listener.proxied));
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return true,
                 Err(error) if is_shortage(&error) => {
@@ -197,7 +197,7 @@ impl<'h, H: Handler> Acceptor<'h, H> {
         &mut self,
         (stream, peer, socket): (Socket, EndPoint, EndPoint),
         url: String,
-        tls: bool,
+        (tls, proxied): (bool, bool),
     ) {
         let live = self.shared.live.load();
         let open: usize = self.workers.iter().map(WorkerHandle::connections).sum();
@@ -208,7 +208,9 @@ impl<'h, H: Handler> Acceptor<'h, H> {
         let id = self.next_connection;
         self.next_connection += 1;
         self.shared.statistics.accepted();
-        if let Some(log) = self.shared.log_of(&live) {
+        // The worker logs a connection whose client is not known yet.
+        let log = self.shared.log_of(&live).filter(|_| !proxied);
+        if let Some(log) = log {
             log.line(&format!("conn={id} ACCEPT from {peer} ({socket})"));
         }
         let least = self
@@ -237,6 +239,7 @@ impl<'h, H: Handler> Acceptor<'h, H> {
                 id,
                 stream,
                 tls,
+                proxied,
                 facts,
             });
         }

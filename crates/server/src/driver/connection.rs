@@ -4,9 +4,10 @@ use std::io::{self, Read as _, Write as _};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use fulgurite_directory::Connection as ConnectionFacts;
+use fulgurite_directory::{Connection as ConnectionFacts, EndPoint};
 use mio::event::Event;
 
+use super::proxy_header::ProxyHeader;
 use super::settings::ServerSettings;
 use super::socket::Socket;
 use crate::session::handler::Handler;
@@ -21,12 +22,26 @@ use crate::tls::reload::Tls;
 /// a reset could destroy the notice on its way.
 const LINGER: Duration = Duration::from_secs(1);
 
+/// The reason to close a connection without a header of the PROXY protocol.
+pub(super) const NO_HEADER: &str = "no header of the PROXY protocol";
+
+/// What the bytes of one read have brought about.
+#[derive(Debug, Default)]
+pub(super) struct ReadNews {
+    /// The load balancer whose header has named the client.
+    pub(super) proxy: Option<EndPoint>,
+    /// True if a TLS handshake has ended.
+    pub(super) is_secured: bool,
+}
+
 pub(super) struct Connection<'h, H: Handler> {
     pub(super) session: Session<'h, H>,
     pub(super) stream: Socket,
     tls: Option<Box<TlsLayer>>,
     /// The start of the TLS handshake in progress.
     handshake_since: Option<Instant>,
+    /// The header of the PROXY protocol that has to come, and the time since when.
+    header: Option<(Box<ProxyHeader>, Instant)>,
     facts: Arc<ConnectionFacts>,
     /// True while the connection is in the worker's run queue.
     pub(super) queued: bool,
@@ -67,6 +82,7 @@ impl<'h, H: Handler> Connection<'h, H> {
             stream,
             tls: None,
             handshake_since: None,
+            header: None,
             facts,
             queued: false,
             // Assumed until the socket reports otherwise, because the first request may have
@@ -102,6 +118,27 @@ impl<'h, H: Handler> Connection<'h, H> {
         Ok(())
     }
 
+    /// Expects a header of the PROXY protocol before everything else.
+    pub(super) fn await_header(&mut self, now: Instant) {
+        self.header = Some((Box::default(), now));
+    }
+
+    /// Returns true while the header of the PROXY protocol has not come.
+    pub(super) fn awaits_header(&self) -> bool {
+        self.header.is_some()
+    }
+
+    /// Describes a connection that a load balancer has passed on, for the log.
+    pub(super) fn describe_arrival(&self, proxy: &EndPoint) -> [String; 2] {
+        let ConnectionFacts {
+            id, peer, socket, ..
+        } = &*self.facts;
+        [
+            format!("conn={id} PROXY via {proxy}"),
+            format!("conn={id} ACCEPT from {peer} ({socket})"),
+        ]
+    }
+
     /// Returns true while a TLS handshake is in progress.
     pub(super) fn is_handshaking(&self) -> bool {
         self.handshake_since.is_some()
@@ -122,13 +159,13 @@ impl<'h, H: Handler> Connection<'h, H> {
     }
 
     fn wants_input(&self) -> bool {
-        self.is_handshaking() || self.session.wants_input()
+        self.awaits_header() || self.is_handshaking() || self.session.wants_input()
     }
 
-    /// Reads once if the session wants input. Returns true if that completed a TLS handshake.
-    pub(super) fn read(&mut self, scratch: &mut [u8], now: Instant) -> io::Result<bool> {
+    /// Reads once if the session wants input.
+    pub(super) fn read(&mut self, scratch: &mut [u8], now: Instant) -> io::Result<ReadNews> {
         if !self.readable || !self.wants_input() {
-            return Ok(false);
+            return Ok(ReadNews::default());
         }
         match self.stream.read(scratch) {
             Ok(0) => {
@@ -141,18 +178,60 @@ impl<'h, H: Handler> Connection<'h, H> {
                 // A short read means that the socket is empty, which saves another read.
                 self.readable = count == scratch.len() || self.read_closed;
                 let bytes = scratch.get(..count).unwrap_or_default();
-                if self.tls.is_some() {
-                    return self.receive_protected(bytes);
-                }
-                self.session.receive(bytes);
+                return match self.awaits_header() {
+                    true => self.receive_header(bytes),
+                    false => self.receive(bytes),
+                };
             }
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => self.readable = false,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(error),
         }
-        Ok(false)
+        Ok(ReadNews::default())
     }
 
+    /// Receives bytes that begin with the header of the PROXY protocol, or with a part of it.
+    fn receive_header(&mut self, bytes: &[u8]) -> io::Result<ReadNews> {
+        let Some((header, _)) = &mut self.header else {
+            return Ok(ReadNews::default());
+        };
+        let taken = header.take(bytes).map_err(|reason| {
+            tracing::warn!("conn={} proxyp: {reason}", self.facts.id);
+            io::Error::other(reason)
+        })?;
+        let Some(introduction) = taken else {
+            return Ok(ReadNews::default());
+        };
+        self.header = None;
+        let mut facts = ConnectionFacts::clone(&self.facts);
+        let proxy = facts.peer.clone();
+        if let Some(client) = introduction.client {
+            facts.peer = EndPoint::Ip(client);
+        }
+        self.facts = Arc::new(facts);
+        self.meter.introduced(Arc::clone(&self.facts));
+        self.session.introduced(Arc::clone(&self.facts));
+        let news = match introduction.rest.as_slice() {
+            [] => ReadNews::default(),
+            rest => self.receive(rest)?,
+        };
+        Ok(ReadNews {
+            proxy: Some(proxy),
+            ..news
+        })
+    }
+
+    fn receive(&mut self, bytes: &[u8]) -> io::Result<ReadNews> {
+        let mut news = ReadNews::default();
+        if self.tls.is_some() {
+            news.is_secured = self.receive_protected(bytes)?;
+        } else {
+            self.session.receive(bytes);
+        }
+        Ok(news)
+    }
+
+    /// Receives bytes of the TLS layer. Returns true if that completed its handshake.
     fn receive_protected(&mut self, bytes: &[u8]) -> io::Result<bool> {
         let Some(layer) = &mut self.tls else {
             return Ok(false);
@@ -254,6 +333,7 @@ impl<'h, H: Handler> Connection<'h, H> {
     pub(super) fn next(&mut self, turn: Turn, scratch: &mut [u8], now: Instant) -> NextStep {
         match turn {
             // No notice can be sent before the handshake has ended.
+            Turn::Closing if self.awaits_header() => NextStep::Close(NO_HEADER),
             Turn::Closing if self.is_handshaking() => NextStep::Close("TLS negotiation failure"),
             Turn::Closing if !self.has_unsent() => self.linger(scratch, now),
             Turn::Closing => NextStep::Event,
@@ -308,8 +388,11 @@ impl<'h, H: Handler> Connection<'h, H> {
                 .zip(limit)
                 .is_some_and(|(since, limit)| now.duration_since(since) >= limit)
         };
+        let header_since = self.header.as_ref().map(|(_, since)| *since);
         if exceeded(self.lingering_since, Some(LINGER)) {
             Some("disconnected")
+        } else if exceeded(header_since, Some(settings.handshake_timeout)) {
+            Some(NO_HEADER)
         } else if exceeded(self.handshake_since, Some(settings.handshake_timeout)) {
             Some("TLS negotiation takes too long")
         } else if exceeded(self.stalled_since, limits.write_timeout) {

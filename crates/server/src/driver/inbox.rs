@@ -36,6 +36,8 @@ pub(super) struct NewConnection {
     pub(super) stream: Socket,
     /// True if TLS begins with the first byte.
     pub(super) tls: bool,
+    /// True if a header of the PROXY protocol comes before everything else.
+    pub(super) proxied: bool,
     pub(super) facts: Arc<Connection>,
 }
 

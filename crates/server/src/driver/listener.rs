@@ -31,6 +31,8 @@ pub(crate) struct Listener {
     pub(crate) url: String,
     /// True if TLS begins with the first byte.
     pub(crate) tls: bool,
+    /// True if a header of the PROXY protocol begins each connection.
+    pub(crate) proxied: bool,
     /// The server's end of its connections, if all have the same.
     pub(crate) address: EndPoint,
 }
@@ -142,6 +144,7 @@ fn listener(url: &ListenUrl, socket: ListeningSocket, address: EndPoint) -> List
         socket,
         url: url.text.clone(),
         tls: url.scheme == ListenScheme::Ldaps,
+        proxied: url.proxied,
         address,
     }
 }

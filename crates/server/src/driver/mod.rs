@@ -28,6 +28,7 @@ mod hashing;
 mod inbox;
 mod listener;
 pub(crate) mod live_settings;
+mod proxy_header;
 mod run_queue;
 pub(crate) mod server;
 pub(crate) mod settings;

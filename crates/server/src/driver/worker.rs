@@ -8,7 +8,7 @@ use fulgurite_ldap::ResultCode;
 use mio::{Events, Interest, Token};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::connection::{Connection, NextStep};
+use super::connection::{Connection, NO_HEADER, NextStep};
 use super::context::ServerContext;
 use super::error::ServerError;
 use super::hashing;
@@ -206,6 +206,7 @@ impl<'h, H: Handler> Worker<'h, H> {
             id,
             mut stream,
             tls,
+            proxied,
             facts,
         } = accepted;
         stream.send_at_once();
@@ -230,6 +231,9 @@ impl<'h, H: Handler> Worker<'h, H> {
             session.drain();
         }
         let mut connection = Connection::new(session, stream, facts, meter, now);
+        if proxied {
+            connection.await_header(now);
+        }
         if tls && let Err(error) = connection.begin_tls(self.shared.tls.get().as_deref(), now) {
             tracing::warn!("cannot begin TLS: {error}");
         }
@@ -267,8 +271,15 @@ impl<'h, H: Handler> Worker<'h, H> {
         connection.queued = false;
         let read = connection.read(&mut self.scratch, now);
         // Before the operations that the same bytes carry.
-        if let (Ok(true), Some(log)) = (&read, self.shared.log_of(&self.live)) {
-            log.line(&connection.describe_tls());
+        if let (Ok(news), Some(log)) = (&read, self.shared.log_of(&self.live)) {
+            if let Some(proxy) = &news.proxy {
+                for line in connection.describe_arrival(proxy) {
+                    log.line(&line);
+                }
+            }
+            if news.is_secured {
+                log.line(&connection.describe_tls());
+            }
         }
         let turn = connection.session.turn_with(&mut self.cache);
         self.run_queue.worked(connection.session.worked());
@@ -288,6 +299,7 @@ impl<'h, H: Handler> Worker<'h, H> {
         });
         let next = match written {
             Ok(()) => connection.next(turn, &mut self.scratch, now),
+            Err(_) if connection.awaits_header() => NextStep::Close(NO_HEADER),
             Err(_) if connection.is_handshaking() => NextStep::Close("TLS negotiation failure"),
             Err(_) => NextStep::Close("lost"),
         };

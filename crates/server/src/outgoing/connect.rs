@@ -57,7 +57,10 @@ fn provider_url(text: &str) -> Result<ListenUrl, String> {
         }
         _ => text.to_owned(),
     };
-    bare.parse()
+    match bare.parse::<ListenUrl>()? {
+        url if url.proxied => Err("no header of the PROXY protocol is sent".to_owned()),
+        url => Ok(url),
+    }
 }
 
 fn tcp(url: &ListenUrl, settings: &ProviderLink, deadline: Instant) -> io::Result<TcpStream> {

@@ -175,6 +175,11 @@ impl<'h, H: Handler> Session<'h, H> {
         self.operations.secured(connection);
     }
 
+    /// Records the client that a load balancer has named, before its first request.
+    pub fn introduced(&mut self, connection: Arc<Connection>) {
+        self.operations.secured(connection);
+    }
+
     /// Stops taking requests. The session finishes those received and then sends a notice of
     /// disconnection.
     pub fn drain(&mut self) {

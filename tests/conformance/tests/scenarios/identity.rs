@@ -1,5 +1,7 @@
 //! Identities: binds, passwords, TLS.
 
+use std::io::{self, Write as _};
+use std::net::{TcpListener, TcpStream};
 use std::process::Command;
 
 use crate::data::{BABS, PASSWORD, ROOT, SUFFIX, UNORDERED};
@@ -32,6 +34,67 @@ fn who_am_i() {
     assert_ne!(refused.status, 0);
     assert!(refused.err.contains("(123)"), "{refused:?}");
     server.stop();
+}
+
+/// The header of a load balancer (PROXY protocol, version 2) about the client 192.0.2.7:4711.
+const HEADER: [u8; 28] =
+    *b"\r\n\r\n\0\r\nQUIT\n\x21\x11\0\x0c\xc0\0\x02\x07\xc6\x33\x64\x01\x12\x67\x01\x85";
+
+/// Passes connections on to a port, behind a header. Returns its own port.
+fn load_balancer(to: u16) -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = listener.local_addr().expect("its number").port();
+    std::thread::spawn(move || {
+        for client in listener.incoming().map_while(Result::ok) {
+            let Ok(mut server) = TcpStream::connect(("127.0.0.1", to)) else {
+                continue;
+            };
+            server.write_all(&HEADER).expect("the header");
+            let pairs = [
+                (client.try_clone(), server.try_clone()),
+                (Ok(server), Ok(client)),
+            ];
+            for (from, to) in pairs {
+                let (mut from, mut to) = (from.expect("a socket"), to.expect("a socket"));
+                std::thread::spawn(move || {
+                    let _ = io::copy(&mut from, &mut to);
+                    let _ = to.shutdown(std::net::Shutdown::Write);
+                });
+            }
+        }
+    });
+    port
+}
+
+#[test]
+fn a_load_balancer_names_the_client() {
+    let rules = "access to * by peername.ip=192.0.2.7 read by * none";
+    let stage = Stage::loaded("proxied", rules, UNORDERED);
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let port = listener.local_addr().expect("its number").port();
+    drop(listener);
+    let server = stage.start_at(&[&format!("pldap://127.0.0.1:{port}/")]);
+    let count = |url: &str| {
+        let mut command = Command::new("ldapsearch");
+        command.args(["-x", "-LLL", "-H", url, "-b", SUFFIX, "(sn=jensen)", "1.1"]);
+        let found = ran(&mut command, "");
+        (found.status, found.out.matches("dn: ").count())
+    };
+    assert_eq!(
+        count(&format!("ldap://127.0.0.1:{}", load_balancer(port))),
+        (0, 2)
+    );
+    assert_eq!(count(&server.url), (32, 0));
+    // A client that does not speak of another one is refused.
+    assert_ne!(count(&format!("ldap://127.0.0.1:{port}")).0, 0);
+    server.stop();
+    let log = stage.log();
+    for line in [
+        format!("ACCEPT from IP=192.0.2.7:4711 (IP=127.0.0.1:{port})"),
+        "invalid header signature".to_owned(),
+    ] {
+        assert!(log.contains(&line), "{line} in {log}");
+    }
 }
 
 #[test]
