@@ -39,7 +39,7 @@ impl Layer {
                 Some(key) => layer.set(key, value.as_str(), &origin)?,
                 None if rest == "REPLICAS" => layer.notes.push(Note {
                     origin,
-                    text: "this server does not copy others; replication is left out".to_owned(),
+                    text: "it has no effect: use syncrepl in a file of settings".to_owned(),
                     warning: true,
                 }),
                 None => refuse_near_miss(name, rest)?,
@@ -372,7 +372,8 @@ mod tests {
             said("without effect: KEEP_EXISTING_CONFIG, LDAP_ULIMIT_NOFILES"),
             1
         );
-        assert_eq!(said("PROXY protocol"), 1);
+        let listen = settings.global.listen.iter().map(|url| url.to_string());
+        assert_eq!(listen.collect::<Vec<_>>(), ["pldap://:1389"]);
         let wrong = read(&[
             ("LDAP_ROOT", "dc=x"),
             ("LDAP_USERS", "a,b"),
@@ -383,6 +384,81 @@ mod tests {
             wrong.contains("1 passwords are given for 2 users"),
             "{wrong}"
         );
+    }
+
+    #[test]
+    fn ports_for_load_balancers_stand_beside_others() {
+        let listen = |more: &[(&str, &str)]| {
+            let pairs = [("LDAP_ROOT", "dc=x"), ("LDAP_ENABLE_PROXYPROTO", "yes")];
+            let settings = settings(&[&pairs, more].concat());
+            let listen = settings.global.listen.iter();
+            listen.map(|url| url.to_string()).collect::<Vec<_>>()
+        };
+        assert_eq!(
+            listen(&[("LDAP_PROXYPROTO_PORT_NUMBER", "2389")]),
+            ["ldap://:1389", "pldap://:2389"]
+        );
+        let tls = ("LDAP_ENABLE_TLS", "yes");
+        assert_eq!(listen(&[tls]), ["pldap://:1389", "pldaps://:1636"]);
+        let port = ("LDAP_PROXYPROTO_LDAPS_PORT_NUMBER", "2636");
+        assert_eq!(
+            listen(&[tls, port]),
+            ["pldap://:1389", "ldaps://:1636", "pldaps://:2636"]
+        );
+    }
+
+    #[test]
+    fn servers_of_osixia_are_providers_of_each_other() {
+        let pairs = [
+            ("LDAP_DOMAIN", "example.org"),
+            ("LDAP_ADMIN_PASSWORD", "a \"b\" \\"),
+            ("LDAP_REPLICATION", "true"),
+            (
+                "LDAP_REPLICATION_HOSTS",
+                "#PYTHON2BASH:['ldap://one.example.org','ldap://two.example.org','ldap://three.example.org']",
+            ),
+        ];
+        let as_two = settings(&[&pairs[..], &[("HOSTNAME", "two.example.org")]].concat());
+        let database = as_two.first_store().unwrap();
+        assert!(*database.content.multi_provider);
+        let providers = database
+            .content
+            .syncrepl
+            .iter()
+            .map(|one| &one.value.settings);
+        let providers: Vec<_> = providers
+            .map(|one| (one.rid, one.link.url.as_str(), one.search_base.as_str()))
+            .collect();
+        assert_eq!(
+            providers,
+            [
+                (101, "ldap://one.example.org", "dc=example,dc=org"),
+                (103, "ldap://three.example.org", "dc=example,dc=org")
+            ]
+        );
+        let bind = &database.content.syncrepl[0].value.settings.link.bind;
+        assert_eq!(bind.dn.as_deref(), Some("cn=admin,dc=example,dc=org"));
+        let secret = bind.credentials.as_ref().map(|secret| secret.0.as_str());
+        assert_eq!(secret, Some("a \"b\" \\"));
+        assert_eq!(as_two.global.server_ids[0].id, 2);
+        let overlays = database.overlays.iter().map(|one| one.name.as_str());
+        assert_eq!(
+            overlays.collect::<Vec<_>>(),
+            ["memberof", "refint", "syncprov"]
+        );
+        let own_words = "binddn=cn=admin,$$LDAP_BASE_DN bindmethod=simple credentials=x \
+             searchbase=$$LDAP_BASE_DN type=refreshOnly retry=\"5 +\"";
+        let more = [
+            ("FQDN", "one.example.org"),
+            ("LDAP_REPLICATION_DB_SYNCPROV", own_words),
+        ];
+        let as_one = settings(&[&pairs[..], &more].concat());
+        let syncrepl = &as_one.first_store().unwrap().content.syncrepl;
+        assert_eq!(syncrepl.len(), 2);
+        assert!(!syncrepl[0].value.settings.persist);
+        let lost = read(&[&pairs[..], &[("HOSTNAME", "0c1d2e")]].concat());
+        let lost = lost.unwrap_err().to_string();
+        assert!(lost.contains("this server is not in the list"), "{lost}");
     }
 
     #[test]
