@@ -84,6 +84,7 @@ pub use names::{AuthzRegexp, SchemaPart, ServerId, Threads};
 pub use note::Note;
 pub use quantity::{parse_bytes, parse_limit};
 pub use secret::Secret;
+pub use seed_change::{SeedAction, SeedChange, SeedFile, SeedModification, SeedOperation};
 pub use seed_entry::{NamedValues, SeedEntry};
 pub use setting::Value;
 pub use settings::Settings;

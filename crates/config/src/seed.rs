@@ -1,10 +1,12 @@
-//! Entries that a start adds: the entry at the top, entries of variables, and files of LDIF.
+//! Entries that a start adds: the entry at the top, entries of variables, and files of LDIF. These
+//! may also have changes.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use fulgurite_ldif::{Action, Reader};
+use fulgurite_ldif::{Action, Reader, Record};
 
+use crate::seed_change::{SeedChange, SeedFile};
 use crate::seed_entry::SeedEntry;
 use crate::{ConfigError, Global, Origin, Settings};
 
@@ -34,8 +36,7 @@ impl Settings {
     /// variables and of the LDIF directory follow.
     ///
     /// # Errors
-    /// [`ConfigError::Unreadable`], or [`ConfigError::Directive`] for LDIF that is wrong or holds
-    /// changes.
+    /// [`ConfigError::Unreadable`], or [`ConfigError::Directive`] for LDIF that is wrong.
     pub fn seed_entries(&self) -> Result<Vec<SeedEntry>, ConfigError> {
         let mut entries = Vec::new();
         if *self.global.create_suffix
@@ -49,10 +50,38 @@ impl Settings {
         entries.extend(self.seeds.iter().cloned());
         if let Some(directory) = &self.global.ldif_directory.value {
             for file in files_below(directory, 0)? {
-                self.read_ldif(&file, &mut entries)?;
+                self.read_entries(&file, &mut entries)?;
             }
         }
         Ok(entries)
+    }
+
+    /// Returns the files of the LDIF directory that have changes (`changetype: modify` and the
+    /// like), in their order.
+    ///
+    /// # Errors
+    /// [`ConfigError::Unreadable`], or [`ConfigError::Directive`] for LDIF that is wrong or changes
+    /// the configuration.
+    pub fn seed_files(&self) -> Result<Vec<SeedFile>, ConfigError> {
+        let mut changed = Vec::new();
+        if let Some(directory) = &self.global.ldif_directory.value {
+            for path in files_below(directory, 0)? {
+                let text = self.ldif_text(&path)?;
+                let mut changes = Vec::new();
+                each_record(&path, &text, &mut |record, origin| {
+                    changes.extend(SeedChange::of(record, origin)?);
+                    Ok(())
+                })?;
+                if !changes.is_empty() {
+                    changed.push(SeedFile {
+                        path,
+                        text,
+                        changes,
+                    });
+                }
+            }
+        }
+        Ok(changed)
     }
 
     /// Returns the top entry, with the class of its name. Returns `None` if no common class has
@@ -144,41 +173,56 @@ fn files(
 }
 
 impl Settings {
-    fn read_ldif(&self, path: &Path, entries: &mut Vec<SeedEntry>) -> Result<(), ConfigError> {
+    /// Returns the text of a file, with the words in braces replaced.
+    fn ldif_text(&self, path: &Path) -> Result<Vec<u8>, ConfigError> {
         let octets = std::fs::read(path).map_err(|cause| ConfigError::Unreadable {
             what: "LDIF file",
             path: path.to_owned(),
             cause,
         })?;
-        let origin = |line: u64| Origin::File {
-            path: path.to_owned(),
-            line: usize::try_from(line).unwrap_or(usize::MAX),
-            column: None,
-        };
-        let octets = match String::from_utf8(octets) {
+        Ok(match String::from_utf8(octets) {
             Ok(text) if !self.seed_words.is_empty() => {
                 filled_in(&text, &self.seed_words).into_bytes()
             }
             Ok(text) => text.into_bytes(),
             Err(error) => error.into_bytes(),
-        };
-        let mut ldif = Reader::new(octets.as_slice());
-        while let Some(record) = ldif
-            .next_record()
-            .map_err(|error| ConfigError::at(&origin(error.line), error.kind.to_string()))?
-        {
-            let (Action::Content(values) | Action::Add(values)) = record.action() else {
-                let message = "only additions can be made at every start";
-                return Err(ConfigError::at(&origin(record.line()), message));
-            };
-            let mut entry = SeedEntry::new(record.dn(), &[], origin(record.line()));
-            for value in values {
-                entry.push(value.description, value.value);
-            }
-            entries.push(entry);
-        }
-        Ok(())
+        })
     }
+
+    fn read_entries(&self, path: &Path, entries: &mut Vec<SeedEntry>) -> Result<(), ConfigError> {
+        let text = self.ldif_text(path)?;
+        each_record(path, &text, &mut |record, origin| {
+            if let Action::Content(values) | Action::Add(values) = record.action() {
+                let mut entry = SeedEntry::new(record.dn(), &[], origin);
+                for value in values {
+                    entry.push(value.description, value.value);
+                }
+                entries.push(entry);
+            }
+            Ok(())
+        })
+    }
+}
+
+/// Calls `visit` for each record of a file, with its place.
+fn each_record(
+    path: &Path,
+    text: &[u8],
+    visit: &mut dyn FnMut(&Record<'_>, Origin) -> Result<(), ConfigError>,
+) -> Result<(), ConfigError> {
+    let origin = |line: u64| Origin::File {
+        path: path.to_owned(),
+        line: usize::try_from(line).unwrap_or(usize::MAX),
+        column: None,
+    };
+    let mut ldif = Reader::new(text);
+    while let Some(record) = ldif
+        .next_record()
+        .map_err(|error| ConfigError::at(&origin(error.line), error.kind.to_string()))?
+    {
+        visit(&record, origin(record.line()))?;
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -30,5 +30,6 @@ mod reload;
 mod replication;
 pub(crate) mod schema;
 pub(crate) mod seed;
+mod seed_changes;
 pub(crate) mod service;
 pub(crate) mod source;

@@ -19,6 +19,9 @@ pub enum SeedError {
     /// The schema lacks a definition that the server needs.
     #[error(transparent)]
     Schema(#[from] fulgurite_directory::OpenError),
+    /// The list of the changes that were made cannot be read or written.
+    #[error("{}: {}", .0.display(), .1)]
+    Digests(std::path::PathBuf, std::io::Error),
     /// A store failed.
     #[error(transparent)]
     Store(#[from] StoreError),

@@ -10,6 +10,7 @@ use super::configure::Configuration;
 use super::live::Live;
 use super::open::{self, OpenError};
 use super::seed::{self, SeedError};
+use super::seed_changes;
 use super::source::{RunningServer, SettingsSource};
 use crate::driver::error::ServerError;
 use crate::driver::server::Server;
@@ -117,6 +118,10 @@ impl<'r> Service<'r> {
         let added = seed::add_missing(&settings, &directory)?;
         if added > 0 {
             tracing::info!("{added} entries were missing and have been added");
+        }
+        let changed = seed_changes::make(&settings, &directory)?;
+        if changed > 0 {
+            tracing::info!("{changed} changes of LDIF files have been made");
         }
         let files = write_files(&settings)?;
         let running = RunningServer {

@@ -3,7 +3,7 @@
 use std::process::Command;
 
 use fulgurite_conformance::{RunningServer, TIMEOUT, fulgurite};
-use fulgurite_testkit::run_bounded;
+use fulgurite_testkit::{Ended, run_bounded, run_fed};
 use tempfile::TempDir;
 
 /// Starts a server with these variables alone.
@@ -82,6 +82,66 @@ fn the_databases_of_bitnami_have_their_numbers() {
         !log.iter().any(|line| line.contains("have been added")),
         "{log:?}"
     );
+}
+
+#[test]
+fn changes_of_files_are_made_once() {
+    let data = TempDir::new().expect("make a directory");
+    let ldif = data.path().join("ldif");
+    std::fs::create_dir_all(&ldif).expect("make a directory");
+    let write = |name: &str, text: &str| std::fs::write(ldif.join(name), text).expect("write");
+    let folder = ldif.display().to_string();
+    let variables = [
+        ("LDAP_DOMAIN", "example.org"),
+        ("LDAP_ADMIN_PASSWORD", "one"),
+        ("LDAP_SEED_INTERNAL_LDIF_PATH", folder.as_str()),
+    ];
+    let root = ("cn=admin,dc=example,dc=org", "one");
+    let title = ["-b", "dc=example,dc=org", "(ou=team)", "description"];
+    write(
+        "10.ldif",
+        "dn: ou=team,{{ LDAP_BASE_DN }}\nchangetype: add\nobjectClass: organizationalUnit\nou: team\n\n\
+         dn: ou=nobody,{{ LDAP_BASE_DN }}\nchangetype: modify\nreplace: description\ndescription: x\n\n\
+         dn: ou=team,{{ LDAP_BASE_DN }}\nchangetype: modify\nreplace: description\ndescription: first\n-\n",
+    );
+    let server = start(&data, &variables);
+    let found = search(&server, root, &title);
+    assert!(found.contains("description: first"), "{found}");
+    // A change by a client stays, although the file has another value.
+    let change = "dn: ou=team,dc=example,dc=org\nchangetype: modify\nreplace: description\n\
+                  description: by hand\n";
+    let mut command = Command::new("ldapmodify");
+    let url = format!("ldap://{}", server.address);
+    command.args(["-x", "-H", &url, "-D", root.0, "-w", root.1]);
+    let changed = run_fed(&mut command, change.into(), TIMEOUT);
+    assert_eq!(changed.ended, Ended::Exit(0), "{changed:?}");
+    let log = server.stop();
+    let said = |log: &[String], part: &str| log.iter().any(|line| line.contains(part));
+    assert!(said(&log, "the change of ou=nobody"), "{log:?}");
+    let server = start(&data, &variables);
+    assert!(search(&server, root, &title).contains("by hand"));
+    let log = server.stop();
+    assert!(!said(&log, "ou=nobody"), "{log:?}");
+    write(
+        "10.ldif",
+        "dn: ou=team,{{ LDAP_BASE_DN }}\nchangetype: modify\nreplace: description\ndescription: second\n",
+    );
+    let server = start(&data, &variables);
+    assert!(search(&server, root, &title).contains("description: second"));
+    server.stop();
+    write(
+        "20.ldif",
+        "dn: olcDatabase={1}mdb,cn=config\nchangetype: delete\n",
+    );
+    let mut command = fulgurite();
+    command
+        .env_clear()
+        .envs(variables)
+        .args(["serve", "--listen", "ldap://127.0.0.1:0"]);
+    command.arg("--data").arg(data.path().join("db"));
+    let refused = run_bounded(&mut command, TIMEOUT);
+    assert!(!refused.success(), "{refused:?}");
+    assert!(refused.stderr.contains("20.ldif: line 1"), "{refused:?}");
 }
 
 #[test]
