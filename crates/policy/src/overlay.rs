@@ -168,7 +168,10 @@ pub const OVERLAYS: &[Overlay] = &[
         "auditlog",
         "olcAuditlogConfig",
         PerDatabase,
-        &[written(Text, "auditlog", "olcAuditlogFile")],
+        &[
+            written(Text, "auditlog", "olcAuditlogFile"),
+            written(Truth, "auditlognonblocking", "olcAuditlogNonBlocking"),
+        ],
     ),
     row("deref", "olcOverlayConfig", BuiltIn, &[]),
     row(

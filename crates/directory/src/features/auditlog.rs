@@ -21,6 +21,7 @@ use fulgurite_ldif::Writer;
 use fulgurite_policy::{OverlaySettings, Sourced};
 use fulgurite_schema::{Attribute, AttributeIndex, Schema};
 
+use super::truth;
 use crate::core::connection::Connection;
 use crate::request::change::Change;
 
@@ -28,6 +29,8 @@ use crate::request::change::Change;
 #[derive(Debug)]
 pub(crate) struct AuditLog {
     pub(crate) file: Arc<Path>,
+    /// True if nobody waits for the reader of a named pipe.
+    pub(crate) nonblocking: bool,
 }
 
 /// Records of changes for the file of a log.
@@ -35,6 +38,8 @@ pub(crate) struct AuditLog {
 pub struct AuditText {
     /// The file. The server appends to it.
     pub file: Arc<Path>,
+    /// True if the server does not wait for the reader of a named pipe.
+    pub nonblocking: bool,
     /// LDIF with comments.
     pub text: Vec<u8>,
 }
@@ -58,9 +63,15 @@ impl AuditLog {
     /// # Errors
     /// slapd's sentence about the first wrong directive.
     pub(super) fn compile(settings: &OverlaySettings) -> Result<Option<AuditLog>, Sourced<String>> {
-        let mut file = "";
+        let (mut file, mut nonblocking) = ("", false);
         for line in &settings.lines {
             let keyword = line.directive.keyword;
+            if keyword == "auditlognonblocking" {
+                let on = truth::parse(line.first());
+                let text = format!("<{keyword}> invalid value");
+                nonblocking = on.ok_or_else(|| Sourced::new(text, line.origin.clone()))?;
+                continue;
+            }
             let text = match line.arguments.len() {
                 0 => format!("keyword <{keyword}> missing <filename> argument"),
                 1 => {
@@ -73,6 +84,7 @@ impl AuditLog {
         }
         Ok((!file.is_empty()).then(|| AuditLog {
             file: Path::new(file).into(),
+            nonblocking,
         }))
     }
 }

@@ -290,6 +290,7 @@ impl Directory {
         let log = log.as_ref().filter(|_| !text.is_empty());
         item.audit = log.map(|log| AuditText {
             file: Arc::clone(&log.file),
+            nonblocking: log.nonblocking,
             text,
         });
         Ok(())

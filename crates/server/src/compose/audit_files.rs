@@ -11,6 +11,7 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use fulgurite_directory::AuditText;
+use rustix::fs::OFlags;
 
 use crate::statistics::lock;
 
@@ -29,16 +30,16 @@ pub(super) struct AuditFiles {
 impl AuditFiles {
     /// Appends records. A failure is logged once a minute, and refuses nothing.
     pub(super) fn write<'r>(&self, records: impl Iterator<Item = &'r AuditText>) {
-        let mut texts: Vec<(&Path, Vec<u8>)> = Vec::new();
+        let mut texts: Vec<((&Path, bool), Vec<u8>)> = Vec::new();
         for record in records {
-            let file = &*record.file;
+            let file = (&*record.file, record.nonblocking);
             match texts.iter_mut().find(|(other, _)| *other == file) {
                 Some((_, text)) => text.extend_from_slice(&record.text),
                 None => texts.push((file, record.text.clone())),
             }
         }
-        for (file, text) in texts {
-            if let Err(error) = append(file, &text) {
+        for ((file, nonblocking), text) in texts {
+            if let Err(error) = append(file, nonblocking, &text) {
                 self.complain(file, &error);
             }
         }
@@ -56,9 +57,13 @@ impl AuditFiles {
     }
 }
 
-fn append(file: &Path, text: &[u8]) -> io::Result<()> {
+/// Appends to a file. A named pipe without a reader is an error if nobody shall wait for one.
+fn append(file: &Path, nonblocking: bool, text: &[u8]) -> io::Result<()> {
     let mut options = OpenOptions::new();
     let options = options.append(true).create(true).mode(MODE);
+    if nonblocking {
+        options.custom_flags(OFlags::NONBLOCK.bits().cast_signed());
+    }
     options.open(file)?.write_all(text)
 }
 
@@ -70,6 +75,7 @@ mod tests {
     fn record(file: &Path, text: &str) -> AuditText {
         AuditText {
             file: file.into(),
+            nonblocking: false,
             text: text.into(),
         }
     }
@@ -97,6 +103,22 @@ mod tests {
         let lost = folder.path().join("missing/three");
         files.write([record(&lost, "x\n"), record(&two, "e\n")].iter());
         assert_eq!(read(&two), "b\ne\n");
+        assert!(lock(&files.complained_at).is_some());
+    }
+
+    #[test]
+    fn nobody_waits_for_the_reader_of_a_pipe_if_so_wanted() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let pipe = folder.path().join("pipe");
+        let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+        assert!(made.expect("mkfifo").success());
+        let files = AuditFiles::default();
+        let records = [AuditText {
+            nonblocking: true,
+            ..record(&pipe, "a\n")
+        }];
+        // Without the flag, this call would not return.
+        files.write(records.iter());
         assert!(lock(&files.complained_at).is_some());
     }
 }
