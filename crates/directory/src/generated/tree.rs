@@ -35,6 +35,8 @@ pub struct TreeOptions {
     pub restrictions: Restrictions,
     /// The reason why no entry can change; `None` if their owner carries out changes.
     pub refusal: Option<String>,
+    /// True if consumers may copy the entries (slapd's overlay `syncprov` of the database).
+    pub provides: bool,
 }
 
 /// A generated entry.
@@ -124,7 +126,7 @@ pub(crate) struct Tree {
     pub(crate) limits: CompiledLimits,
     pub(crate) restrictions: Restrictions,
     pub(crate) refusal: Option<String>,
-    /// True if consumers may follow the log that it shows.
+    /// True if consumers may follow the log that it shows, or copy its entries.
     provides: bool,
     content: TreeContent,
 }
@@ -140,6 +142,7 @@ impl TreeOptions {
             limits: None,
             restrictions: Restrictions::default(),
             refusal: Some("operation not supported within namingContext".to_owned()),
+            provides: false,
         }
     }
 }
@@ -204,7 +207,7 @@ impl Tree {
             limits: shared.limits(options.limits)?,
             restrictions: options.restrictions,
             refusal: options.refusal,
-            provides: false,
+            provides: options.provides,
             content: TreeContent::Source(options.source),
         })
     }
@@ -241,6 +244,11 @@ impl Tree {
     /// Returns the logs of changes that consumers may follow here.
     pub(crate) fn provided_log(&self) -> Option<&AccessLog> {
         self.log().filter(|_| self.provides)
+    }
+
+    /// Returns true if consumers may copy the entries.
+    pub(crate) fn provides_entries(&self) -> bool {
+        self.provides && self.log().is_none()
     }
 
     pub(crate) fn is_root(&self, session: &Session) -> bool {

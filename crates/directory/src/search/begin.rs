@@ -15,7 +15,7 @@ use super::base::BaseLookup;
 use super::chain::Chains;
 use super::database_search::{PartStart, SearchSpec, SubentryVisibility};
 use super::dereference::ResolvedDereference;
-use super::generated::GeneratedSearch;
+use super::generated::{GeneratedSearch, in_scope};
 use super::log_walk::LogWalk;
 use super::output::{CompleteOutput, Output};
 use super::page::{Page, SearchHash};
@@ -38,6 +38,7 @@ use crate::request::controls::RequestKind;
 use crate::rights::snapshots::Snapshots;
 use crate::search::sync::log_content::{LogContent, LogSearch};
 use crate::search::sync::start::{SyncPlan, SyncSearch, SyncStart};
+use crate::search::sync::tree_content::{TreeAnswer, TreeContent};
 
 /// Begins a search.
 ///
@@ -89,6 +90,9 @@ pub(super) fn begin<'d>(
             }
             NamespaceTarget::Tree(tree) if is_followed(tree, &query) => {
                 return follow_log((directory, session), &query, tree, request);
+            }
+            NamespaceTarget::Tree(tree) if tree.provides_entries() => {
+                return follow_tree((directory, session), &query, tree, request);
             }
             _ if query.controls.sync_critical => {
                 let text = "critical control unavailable in context";
@@ -174,6 +178,39 @@ fn follow_log<'d>(
         size_max: query.limits.size_max,
     };
     LogContent::begin(core, log, search, request).map(SearchState::LogContent)
+}
+
+/// Begins the synchronisation of a consumer with the entries of a tree.
+fn follow_tree<'d>(
+    (directory, session): (&'d Directory, &Session),
+    query: &SearchQuery<'_, '_>,
+    tree: &'d Tree,
+    request: &SyncRequest<'_>,
+) -> OpResult<SearchState<'d>> {
+    let core = directory.core();
+    let search = GeneratedSearch {
+        directory,
+        session,
+        query,
+        projection: query.projection(directory),
+    };
+    let decisions = tree.decisions(session);
+    let entries = tree.entries(&core.schema, &query.base)?;
+    search.require_base(&decisions, &entries)?;
+    let search = LogSearch {
+        id: query.id,
+        decisions,
+        filter: Arc::clone(&query.filter),
+        projection: search.projection,
+        size_max: query.limits.size_max,
+    };
+    let entries = entries.iter().map(|generated| &generated.entry);
+    let entries = entries.filter(|entry| in_scope(&entry.dn, &query.base, query.request.scope));
+    let answer = TreeContent::begin(core, &search, entries, request)?;
+    Ok(match answer {
+        TreeAnswer::Done(output) => SearchState::ready(output),
+        TreeAnswer::Waits(run) => SearchState::TreeContent(run),
+    })
 }
 
 /// Returns the key of the cookies of searches that begin at the target.

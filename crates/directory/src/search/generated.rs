@@ -227,7 +227,8 @@ fn require_search(base: &EntryRights<'_>) -> OpResult {
     }))
 }
 
-fn in_scope(dn: &Dn, base: &Dn, scope: Scope) -> bool {
+/// Returns true for a name in a scope of a base.
+pub(super) fn in_scope(dn: &Dn, base: &Dn, scope: Scope) -> bool {
     match scope {
         Scope::Base => dn == base,
         Scope::One => dn.is_under(base) && dn.depth() == base.depth() + 1,

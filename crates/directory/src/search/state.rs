@@ -8,6 +8,7 @@ use super::run::SearchRun;
 use crate::rights::repeated_search::RepeatedSearch;
 use crate::search::sync::log_content::LogContent;
 use crate::search::sync::run::SyncRun;
+use crate::search::sync::tree_content::TreeContent;
 
 /// A running search, or its end.
 pub(crate) enum SearchState<'d> {
@@ -20,6 +21,8 @@ pub(crate) enum SearchState<'d> {
     Log(Box<LogWalk<'d>>),
     /// The synchronisation of a consumer with a log of changes.
     LogContent(Box<LogContent<'d>>),
+    /// The synchronisation of a consumer with the configuration.
+    TreeContent(Box<TreeContent>),
     /// The synchronisation of a consumer.
     Sync(Box<SyncRun<'d>>),
     /// The next step writes it. It is large and rare, and a state moves often.

@@ -126,6 +126,16 @@ impl<'d> SearchTask<'d> {
                     }
                 }
             }
+            SearchState::TreeContent(mut run) => {
+                self.entries = run.sent;
+                match run.advance(out) {
+                    SyncProgress::End(end) => end,
+                    other => {
+                        self.state = SearchState::TreeContent(run);
+                        return progress_of(&other);
+                    }
+                }
+            }
             SearchState::Sync(mut run) => {
                 let progress = run.advance(out, quantum);
                 self.entries = run.sent;
@@ -170,6 +180,7 @@ impl<'d> SearchTask<'d> {
             // It holds no snapshot between its steps.
             SearchState::Log(_)
             | SearchState::LogContent(_)
+            | SearchState::TreeContent(_)
             | SearchState::Ready(_)
             | SearchState::Repeated(_)
             | SearchState::RepeatedDone(_)

@@ -367,8 +367,14 @@ pub(super) fn config_options(settings: &Settings) -> Result<TreeOptions, OpenErr
             .files
             .is_none()
             .then(|| FIXED_CONFIGURATION.to_owned()),
+        provides: has_provider(&settings.config),
         ..TreeOptions::new(Arc::new(ConfigTree::new(settings)?))
     })
+}
+
+fn has_provider(database: &Database) -> bool {
+    let mut overlays = database.overlays.iter();
+    overlays.any(|overlay| overlay.name == "syncprov")
 }
 
 /// Returns true for a copy that clients may not update.

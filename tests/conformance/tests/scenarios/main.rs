@@ -13,10 +13,12 @@
 #![forbid(unsafe_code)]
 
 mod access_log;
+mod applications;
 mod berkeley;
 mod certificates;
 mod chaining;
 mod changing;
+mod config_copies;
 mod configuring;
 mod configuring_file;
 mod configuring_twice;

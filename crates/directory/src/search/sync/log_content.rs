@@ -252,7 +252,8 @@ impl<'d> LogContent<'d> {
 }
 
 impl LogSearch<'_> {
-    fn admits(&self, core: &Core, entry: &Entry, rights: EntryRights<'_>) -> bool {
+    /// Returns true if the requester may read an entry, and the filter matches it.
+    pub(super) fn admits(&self, core: &Core, entry: &Entry, rights: EntryRights<'_>) -> bool {
         let visible = VisibleEntry {
             schema: &core.schema,
             entry,

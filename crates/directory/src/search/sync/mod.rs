@@ -23,6 +23,7 @@
 //! kinship      the entries that move together
 //! name_tree    the names that new and renamed entries have, at one point of the log
 //! log_content  the records of a log of changes, for a consumer that repeats operations
+//! tree_content the entries of the configuration
 //! ```
 
 mod batch;
@@ -37,3 +38,4 @@ mod rearrange;
 pub(crate) mod run;
 mod send;
 pub(crate) mod start;
+pub(crate) mod tree_content;
