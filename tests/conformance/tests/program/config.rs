@@ -1,9 +1,11 @@
 //! `fulgurite config`: what it says of configurations, good and bad.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Instant;
 
 use fulgurite_conformance::TIMEOUT;
-use fulgurite_testkit::{Outcome, run_bounded};
+use fulgurite_testkit::{Outcome, run_bounded, run_fed};
 
 fn fulgurite(arguments: &[&str], file: Option<&Path>) -> Outcome {
     let mut command = fulgurite_conformance::fulgurite();
@@ -133,4 +135,88 @@ fn show_says_where_each_value_comes_from() {
         all.stdout.contains("index = uid:eq,pres,sub    # default"),
         "{all:?}"
     );
+}
+
+/// Returns the entries of a configuration directory, without the attributes that each run sets.
+fn entries(folder: &Path) -> Vec<String> {
+    let folder = folder.display().to_string();
+    let cat = ["slapcat", "-n0", "-o", "ldif-wrap=no", "-F", &folder];
+    let written = fulgurite(&cat, None);
+    assert!(written.success(), "{written:?}");
+    let is_stamp = |line: &&str| {
+        let names = ["entryUUID", "entryCSN", "create", "creators", "modif"];
+        names.iter().any(|name| line.starts_with(name))
+    };
+    let lines = written.stdout.lines().filter(|line| !is_stamp(line));
+    lines.map(str::to_owned).collect()
+}
+
+/// Makes a change that moves entries of the configuration, and kills the program at forty moments.
+#[test]
+fn a_killed_change_leaves_the_old_configuration_or_the_new_one() {
+    const MOMENTS: u32 = 40;
+    let scratch = tempfile::tempdir().unwrap();
+    let path = |name: &str| scratch.path().join(name);
+    for name in ["slapd.d", "one", "two"] {
+        std::fs::create_dir(path(name)).unwrap();
+    }
+    let text = |path: PathBuf| path.display().to_string();
+    let (one, two) = (text(path("one")), text(path("two")));
+    std::fs::write(
+        path("slapd.conf"),
+        format!(
+            "database mdb\nsuffix dc=one\nrootdn cn=r,dc=one\ndirectory {one}\n\
+             overlay unique\nunique_uri ldap:///?uid?sub\noverlay refint\nrefint_attributes manager\n"
+        ),
+    )
+    .unwrap();
+    let (file, folder) = (text(path("slapd.conf")), text(path("slapd.d")));
+    // The status is 1, because there is no data yet.
+    fulgurite(&["slaptest", "-f", &file, "-F", &folder], None);
+    let change = format!(
+        "dn: olcDatabase={{1}}mdb,cn=config\nchangetype: add\nobjectClass: olcDatabaseConfig\n\
+         objectClass: olcMdbConfig\nolcDatabase: {{1}}mdb\nolcSuffix: dc=two\nolcDbDirectory: {two}\n"
+    );
+    let fresh = |name: &str| {
+        let mut copy = Command::new("cp");
+        copy.arg("-r").arg(path("slapd.d")).arg(path(name));
+        assert!(run_bounded(&mut copy, TIMEOUT).success());
+        path(name)
+    };
+    let apply = |folder: &Path| {
+        let mut command = fulgurite_conformance::fulgurite();
+        command.args(["config", "apply", "-F"]).arg(folder).arg("-");
+        command
+    };
+    let old = entries(&path("slapd.d"));
+    let whole = fresh("whole");
+    let begun = Instant::now();
+    let changed = run_fed(&mut apply(&whole), change.clone().into(), TIMEOUT);
+    let took = begun.elapsed();
+    let new = entries(&whole);
+    assert!(
+        old != new && new.join("\n").contains("dc=two"),
+        "{changed:?}"
+    );
+    std::fs::write(path("change.ldif"), &change).unwrap();
+    for moment in 0..MOMENTS {
+        let folder = fresh(&format!("killed-{moment}"));
+        let input = std::fs::File::open(path("change.ldif")).unwrap();
+        let mut command = apply(&folder);
+        command
+            .stdin(input)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
+        let mut child = command.spawn().unwrap();
+        std::thread::sleep(took * moment / MOMENTS);
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let left = entries(&folder);
+        assert!(left == old || left == new, "{moment}: {left:#?}");
+        // The next change succeeds, and the one after it finds nothing to do.
+        let again = run_fed(&mut apply(&folder), change.clone().into(), TIMEOUT);
+        let is_made = entries(&folder).join("\n").matches("dc=two").count();
+        assert!(is_made >= 1, "{moment}: {again:?}");
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
 }

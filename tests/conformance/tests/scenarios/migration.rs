@@ -3,7 +3,7 @@
 
 use std::process::Command;
 
-use crate::data::SUFFIX;
+use crate::data::{PASSWORD, ROOT, SUFFIX};
 use crate::stage::{Ran, Running, Stage, ran};
 
 const BASE: &str = "dn: dc=example,dc=com\nobjectClass: dcObject\nobjectClass: organization\ndc: example\n\
@@ -127,6 +127,114 @@ fn a_server_with_overlays_is_taken_over() {
     migrate(&arguments).with_status(1);
     std::fs::rename(stage.path("db1"), stage.path("db")).expect("move the data back");
     assert_eq!(stage.cat(), theirs);
+}
+
+/// Takes a stopped server over. Returns the folder of the new configuration.
+fn taken_over(stage: &Stage, configuration: [&str; 2]) -> String {
+    let new = stage.text("new");
+    let said = migrate(&configuration).well();
+    assert!(!said.contains("missing"), "{said}");
+    let said = migrate(&[&configuration[..], &["--to", &new]].concat()).well();
+    assert!(said.contains("copied and compared, 0 differ"), "{said}");
+    format!("{new}/slapd.d")
+}
+
+/// The configuration that Debian's package installs, filled by LDAP.
+#[test]
+fn debians_own_configuration_is_taken_over() {
+    let stage = Stage::with_original("migration-debian");
+    let distribution = stage.distribution();
+    let init = format!("{distribution}/usr/share/slapd/slapd.init.ldif");
+    let init = std::fs::read_to_string(init).expect("Debian's file");
+    let words = [
+        (
+            "file:///etc/ldap",
+            format!("file://{distribution}/etc/ldap"),
+        ),
+        ("/usr/lib/ldap", format!("{distribution}/usr/lib/ldap")),
+        ("/var/lib/ldap", stage.text("db")),
+        ("/var/run/slapd", stage.text("")),
+        ("@SUFFIX@", SUFFIX.to_owned()),
+        ("@PASSWORD@", PASSWORD.to_owned()),
+    ];
+    let text = words
+        .iter()
+        .fold(init, |text, (word, value)| text.replace(word, value));
+    let file = stage.file("init.ldif", &text);
+    let folder = stage.text("slapd.d");
+    for path in [&folder, &stage.text("db")] {
+        std::fs::create_dir(path).expect("make the directory");
+    }
+    stage
+        .tool_by_directory("a", &folder, &["-n", "0", "-l", &file])
+        .well();
+    let root = ("cn=admin,dc=example,dc=com", PASSWORD);
+    let asked = |server: &Running<'_>| {
+        let everything = ["-LLL", "-b", SUFFIX, "*", "+"];
+        let whole = server.client_as(root, "ldapsearch", &everything, "").well();
+        let mut lines: Vec<&str> = whole.lines().collect();
+        lines.sort_unstable();
+        let change = "dn: uid=bob,dc=example,dc=com\nchangetype: delete\n";
+        let ann = ("uid=ann,dc=example,dc=com", "secret of ann");
+        let refused = server.client_as(ann, "ldapmodify", &[], change).status;
+        (lines.join("\n"), answers(server), refused)
+    };
+    let server = stage.start_by_directory(&folder);
+    let people = format!("{BASE}\n{PEOPLE}");
+    server.client_as(root, "ldapadd", &[], &people).well();
+    let before = asked(&server);
+    assert!(
+        before.0.contains("userPassword") && before.2 == 50,
+        "{before:?}"
+    );
+    server.stop();
+    let configuration = taken_over(&stage, ["-F", &folder]);
+    let ours = Stage::new("migrated-debian");
+    let server = ours.start_by_directory(&configuration);
+    assert_eq!(asked(&server), before);
+    server.stop();
+}
+
+/// A slapd.conf with five overlays and two databases.
+#[test]
+fn a_file_with_overlays_and_two_databases_is_taken_over() {
+    let stage = Stage::with_original("migration-file");
+    let overlays = format!("{OVERLAYS}overlay constraint\nconstraint_attribute title size 5\n");
+    let first = stage.database("db", SUFFIX, &format!("index uid,cn,member eq\n{overlays}"));
+    let second = stage.database("partner", "o=partner", "").replace(
+        &format!("rootdn \"{ROOT}\""),
+        "rootdn \"cn=Manager,o=partner\"",
+    );
+    let modules = format!("{MODULES}moduleload constraint.so\n");
+    stage.configure(&format!("{modules}{first}{second}"));
+    stage.add(BASE).well();
+    let partner = "dn: o=partner\nobjectClass: organization\no: partner\n";
+    let file = stage.file("partner.ldif", partner);
+    stage
+        .tool("a", &["-b", "o=partner", "-l", &file], "")
+        .well();
+    let server = stage.start();
+    let added = format!("{POLICY}\n{PEOPLE}");
+    server.root("ldapadd", &[], &added).well();
+    let long =
+        "dn: uid=bob,dc=example,dc=com\nchangetype: modify\nreplace: title\ntitle: too long\n";
+    let asked = |server: &Running<'_>| {
+        let partner = server.client("ldapsearch", &["-LLL", "-b", "o=partner"], "");
+        let refused = server.root("ldapmodify", &[], long);
+        (answers(server), partner.out, refused.status)
+    };
+    let before = asked(&server);
+    assert!(
+        before.1.contains("o: partner") && before.2 == 19,
+        "{before:?}"
+    );
+    server.stop();
+    let file = stage.text("slapd.conf");
+    let configuration = taken_over(&stage, ["-f", &file]);
+    let ours = Stage::new("migrated-file");
+    let server = ours.start_by_directory(&configuration);
+    assert_eq!(asked(&server), before);
+    server.stop();
 }
 
 #[test]
