@@ -61,16 +61,17 @@ pub(super) fn replication(
     if !truth(wanted) {
         return Ok(());
     }
+    let Some((list, origin)) = variables.get("LDAP_REPLICATION_HOSTS") else {
+        note(
+            "nothing is copied: LDAP_REPLICATION_HOSTS has to have the URLs of all servers",
+            true,
+        );
+        return Ok(());
+    };
     note(
         "cn=config is not copied: give all servers the same settings",
         false,
     );
-    let wrong = |text: &str| ConfigError::at(&origin, text.to_owned());
-    let Some((list, origin)) = variables.get("LDAP_REPLICATION_HOSTS") else {
-        return Err(wrong(
-            "LDAP_REPLICATION_HOSTS is missing, with the URLs of all servers",
-        ));
-    };
     let hosts = hosts(list);
     let names = ["FQDN", "HOSTNAME"].map(|name| variables.get(name).map(|(name, _)| name));
     let names: Vec<&str> = names.into_iter().flatten().collect();
