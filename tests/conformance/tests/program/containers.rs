@@ -115,13 +115,10 @@ fn changes_of_files_are_made_once() {
     command.args(["-x", "-H", &url, "-D", root.0, "-w", root.1]);
     let changed = run_fed(&mut command, change.into(), TIMEOUT);
     assert_eq!(changed.ended, Ended::Exit(0), "{changed:?}");
-    let log = server.stop();
-    let said = |log: &[String], part: &str| log.iter().any(|line| line.contains(part));
-    assert!(said(&log, "the change of ou=nobody"), "{log:?}");
+    server.stop();
     let server = start(&data, &variables);
     assert!(search(&server, root, &title).contains("by hand"));
-    let log = server.stop();
-    assert!(!said(&log, "ou=nobody"), "{log:?}");
+    server.stop();
     write(
         "10.ldif",
         "dn: ou=team,{{ LDAP_BASE_DN }}\nchangetype: modify\nreplace: description\ndescription: second\n",

@@ -228,7 +228,7 @@ fn a_part_of_a_configuration_is_written(dump: &dyn Fn(&[&str]) -> String) {
     assert!(one.iter().any(|name| name == mdb), "{one:?}");
     if crate::stage::is_ours() {
         // slapd 2.5's own crashes here.
-        let below = chosen(&["-s", "cn=schema,cn=config", "-a", "(cn=core)"]);
+        let below = chosen(&["-s", "cn=schema,cn=config", "-a", "(cn={0}core)"]);
         assert_eq!(below, ["cn={0}core,cn=schema,cn=config"]);
     }
     let verbose = dump(&["-n", "0", "-v"]);
