@@ -32,9 +32,9 @@ pub(crate) fn extended(
     all.sort_by_key(time);
     for password in stored {
         let value = value(now, password);
-        if !all.contains(&value) {
-            all.push(value);
-        }
+        // The same password may be there from earlier in this second. It is the newest now.
+        all.retain(|held| *held != value);
+        all.push(value);
     }
     let kept = usize::try_from(kept).unwrap_or(usize::MAX);
     let surplus = all.len().saturating_sub(kept);
@@ -73,5 +73,8 @@ mod tests {
         let all = extended(&all, at(1), &[b"new".to_vec()], 2);
         let passwords = all.iter().filter_map(|value| password(value).map(text));
         assert_eq!(passwords.collect::<Vec<_>>(), ["last", "new"]);
+        let all = extended(&all, at(1), &[b"last".to_vec()], 2);
+        let passwords = all.iter().filter_map(|value| password(value).map(text));
+        assert_eq!(passwords.collect::<Vec<_>>(), ["new", "last"]);
     }
 }
