@@ -227,12 +227,16 @@ impl Context<'_, '_> {
         };
         let added = passwords().filter(|change| adds(change));
         let given = exchange.map(|exchange| exchange.new.as_slice());
+        let new = given.or(added.flat_map(slices).last().map(in_clear));
+        let removes_all = |change: &Change| change.attribute.values.is_empty();
+        let is_last = subject.stored.len() == 1 || passwords().any(removes_all);
         let manages = self.rights(dn, |rights| {
             rights.attribute(attribute).allows(Rights::MANAGE)
         })?;
         let name = self.session.identity().name();
         Ok(PasswordUpdateFacts {
-            new: given.or(added.flat_map(slices).last().map(in_clear)),
+            new,
+            is_removed: new.is_none() && is_last,
             stored: &subject.stored,
             compared: exchange.map(|exchange| &exchange.compared),
             old: old_password(passwords(), exchange, &subject.stored),

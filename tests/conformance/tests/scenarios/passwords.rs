@@ -401,6 +401,28 @@ fn new_passwords_are_judged_as_in_slapd() {
 }
 
 #[test]
+fn a_removed_password_ends_its_state_as_in_slapd() {
+    let policies = [
+        ("lock", "pwdLockout: TRUE\npwdMaxFailure: 1"),
+        ("reset", "pwdMustChange: TRUE"),
+        ("own", "pwdLockout: TRUE"),
+    ];
+    let change = "replace: userPassword\nuserPassword: new";
+    let removal = "delete: userPassword";
+    let steps = [
+        Root("lock", change),
+        Bind("lock", "wrong"),
+        Root("lock", removal),
+        Root("reset", change),
+        Root("reset", removal),
+        Root("own", change),
+        Bind("own", "wrong"),
+        Modify(("own", "new"), "own", removal),
+    ];
+    assert_same("ppolicy-removal", "", &policies, &steps);
+}
+
+#[test]
 fn a_reset_password_must_change_as_in_slapd() {
     let policies = [
         ("reset", "pwdMustChange: TRUE"),

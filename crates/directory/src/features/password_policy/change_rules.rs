@@ -15,6 +15,8 @@ use crate::core::result::refuse;
 pub(crate) struct PasswordUpdateFacts<'c> {
     /// The new password, as given.
     pub(crate) new: Option<&'c [u8]>,
+    /// True if the change leaves no password.
+    pub(crate) is_removed: bool,
     /// The stored values before the change.
     pub(crate) stored: &'c [Vec<u8>],
     /// The comparisons with the new password that are made already.
@@ -197,11 +199,16 @@ pub(crate) fn state_changes(
             values: history::extended(&state.history, now, facts.stored, kept),
         });
     }
-    if facts.new.is_none() {
+    // As in slapd, a removal by its user leaves the state under a policy as it is.
+    let is_ended = facts.is_removed && (facts.is_administrator || rules.is_none());
+    if facts.new.is_some() {
+        changes.push(StateChange::set(StateAttribute::Changed, now.generalized()));
+    } else if !is_ended {
         return changes;
     }
-    changes.push(StateChange::set(StateAttribute::Changed, now.generalized()));
+    let is_gone = is_ended && state.changed.is_some();
     let held = [
+        (StateAttribute::Changed, is_gone),
         (StateAttribute::Failures, !state.failures.is_empty()),
         (StateAttribute::GraceUses, !state.grace_uses.is_empty()),
         (StateAttribute::Locked, state.locked.is_some()),
@@ -235,12 +242,44 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_removed_password_ends_its_state_unless_its_user_removes_it() {
+        let state = PasswordState {
+            changed: Some(Timestamp(1)),
+            failures: vec![b"19700101000001Z".to_vec()],
+            has_reset: true,
+            ..PasswordState::default()
+        };
+        let rules = PolicyRules::default();
+        let of = |rules: Option<&PolicyRules>, is_administrator, is_removed| {
+            let facts = PasswordUpdateFacts {
+                new: None,
+                is_removed,
+                stored: &[b"old".to_vec()],
+                compared: None,
+                old: OldPassword::Missing,
+                is_own: !is_administrator,
+                is_administrator,
+            };
+            let changes = state_changes(rules, &state, &facts, Timestamp(2));
+            assert!(changes.iter().all(|change| change.values.is_empty()));
+            let changed = changes.into_iter().map(|change| change.attribute);
+            changed.collect::<Vec<_>>()
+        };
+        use StateAttribute::{Changed, Failures, Reset};
+        assert_eq!(of(Some(&rules), true, true), [Changed, Failures, Reset]);
+        assert_eq!(of(None, false, true), [Changed, Failures, Reset]);
+        assert_eq!(of(Some(&rules), false, true), []);
+        assert_eq!(of(Some(&rules), true, false), []);
+    }
+
+    #[test]
     fn a_comparison_is_made_once() {
         let stored = [b"{SSHA}of-no-password".to_vec(), b"clear".to_vec()];
         // The result is wrong, so only a repeated comparison would be right.
         let compared = Comparisons(vec![(stored[0].clone(), true)]);
         let facts = |compared| PasswordUpdateFacts {
             new: Some(b"new"),
+            is_removed: false,
             stored: &stored,
             compared,
             old: OldPassword::Missing,
