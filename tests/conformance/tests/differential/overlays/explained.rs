@@ -3,8 +3,10 @@
 use std::collections::BTreeSet;
 
 use crate::conversation::Attributes;
+use crate::servers::ROOT_DN;
 
 use super::findings::{Entries, Finding, seconds};
+use super::kept_passwords::{self, Update};
 use super::shown;
 use super::worlds::World;
 
@@ -13,6 +15,9 @@ use super::worlds::World;
 pub(crate) struct States {
     pub(crate) theirs: Entries,
     pub(crate) ours: Entries,
+    /// The same before that update.
+    pub(crate) theirs_before: Entries,
+    pub(crate) ours_before: Entries,
 }
 
 /// Returns the reason of a difference, if the entries explain it.
@@ -45,7 +50,7 @@ pub(crate) fn explanation(
         return None;
     }
     match finding.what.as_str() {
-        "attribute pwdhistory" => history(world, states, finding),
+        "attribute pwdhistory" | "attribute userpassword" => passwords(world, states, finding),
         "attribute pwdfailuretime" => failures(world, states, finding),
         "attribute modifiersname" => author(world, states, finding),
         what if what.starts_with("attribute ") => below(world, states, finding),
@@ -88,19 +93,27 @@ fn below(world: &World, states: &States, finding: &Finding) -> Option<&'static s
         let is_gone = |value: &String| value.ends_with(&below) || is_old && *value == old;
         only.peek().is_some() && only.all(is_gone)
     };
-    if world.has("refint") && are_below(&ours, &theirs, false) {
+    let mut names = states.ours_before.keys();
+    let had_descendants = names.any(|name| normal(name).ends_with(&below));
+    if world.has("refint") && !had_descendants && are_below(&ours, &theirs, false) {
         return Some("refint: slapd changes values below a name that had no descendants");
     }
     if world.name != "memberof-follow" {
         return None;
     }
-    if are_below(&theirs, &ours, has_moved) {
+    if rename.is_some() && are_below(&theirs, &ours, has_moved) {
         return Some("memberof-refint: slapd does not follow renames of whole subtrees");
     }
-    let new = new_name(&finding.request)?;
     let mut differing = theirs.symmetric_difference(&ours);
-    let is_known = memberships(&new, &states.theirs).contains(&entry);
-    let is_right = groups_of(&new, &states.ours).contains(&entry);
+    let (known, right, new) = if rename.is_some() {
+        let new = new_name(&finding.request)?;
+        let known = memberships(&new, &states.theirs);
+        (known, groups_of(&new, &states.ours), new)
+    } else {
+        let known = memberships(&old, &states.theirs_before);
+        (known, groups_of(&old, &states.ours_before), old.clone())
+    };
+    let (is_known, is_right) = (known.contains(&entry), right.contains(&entry));
     (is_known != is_right && differing.all(|value| *value == old || *value == new)).then_some(
         "memberof-refint: slapd follows the groups that the entry names, not the present ones",
     )
@@ -119,13 +132,18 @@ fn new_name(request: &str) -> Option<String> {
     Some(normal(&format!("{},{parent}", avas.join("+"))))
 }
 
-/// Explains an author. slapd's overlay changes values that ours leaves.
+/// Explains an author of references that only one server has changed.
 fn author(world: &World, states: &States, finding: &Finding) -> Option<&'static str> {
     let authors = ["cn=referential integrity overlay", "cn=references"];
     let (theirs, ours) = (
         states.theirs.get(&finding.dn)?,
         states.ours.get(&finding.dn)?,
     );
+    if world.name == "memberof-follow" {
+        let is_changed = theirs.get("member") != ours.get("member");
+        return (is_changed && finding.ours == ROOT_DN)
+            .then_some("memberof-refint: the author of a change that slapd does not make");
+    }
     let references = [
         "member",
         "uniquemember",
@@ -153,27 +171,26 @@ fn order_of_followers(finding: &Finding) -> Option<&'static str> {
         .then_some("references: slapd appends values that follow together in an order of its own")
 }
 
-/// Explains the passwords that are kept. Of those changed within a second, slapd chooses by time.
-/// It drops all if the policy keeps none.
-fn history(world: &World, states: &States, finding: &Finding) -> Option<&'static str> {
-    let keeps = |policy: &Attributes| policy.contains_key("pwdinhistory");
-    if finding.theirs.is_empty() && !policy_of(world, states, &finding.dn).is_some_and(keeps) {
-        return Some("pwdHistory: slapd drops all with a change if the policy keeps none");
-    }
-    let times = |values: &str| {
-        let values = values.split(" | ");
-        let mut times: Vec<i64> = values
-            .filter_map(|value| seconds(value.get(..14)?))
-            .collect();
-        times.sort_unstable();
-        times
+/// Explains stored passwords by the rules of both servers.
+fn passwords(world: &World, states: &States, finding: &Finding) -> Option<&'static str> {
+    let name = &finding.dn;
+    let theirs = Update {
+        before: states.theirs_before.get(name)?,
+        after: states.theirs.get(name)?,
     };
-    let (theirs, ours) = (times(&finding.theirs), times(&finding.ours));
-    let is_near = |pair: &[i64]| pair[1] - pair[0] <= 1;
-    let mut pairs = theirs.iter().zip(&ours);
-    let is_same = pairs.all(|(theirs, ours)| (theirs - ours).abs() <= 1);
-    (theirs.len() == ours.len() && (is_same || ours.windows(2).any(is_near)))
-        .then_some("pwdHistory: of passwords changed within a second, slapd drops another one")
+    let ours = Update {
+        before: states.ours_before.get(name)?,
+        after: states.ours.get(name)?,
+    };
+    if finding.what == "attribute userpassword" {
+        return kept_passwords::wrong_deletion(&theirs, &ours, &finding.request);
+    }
+    let limit = policy_of(world, states, name).map(|policy| {
+        let values = policy.get("pwdinhistory").into_iter().flatten();
+        let mut numbers = values.filter_map(|value| value.escape_ascii().to_string().parse().ok());
+        numbers.next().unwrap_or(0)
+    });
+    kept_passwords::history(&theirs, &ours, limit, &finding.request)
 }
 
 /// Explains failures that only one server keeps. slapd removes all at a bind without a policy, and
@@ -369,7 +386,9 @@ fn groups_of(dn: &str, entries: &Entries) -> BTreeSet<String> {
 
 /// Returns the memberships that a server shows.
 fn memberships(dn: &str, entries: &Entries) -> BTreeSet<String> {
-    let values = entries.get(dn).and_then(|entry| entry.get("memberof"));
+    let dn = normal(dn);
+    let entry = entries.iter().find(|(name, _)| normal(name) == dn);
+    let values = entry.and_then(|(_, entry)| entry.get("memberof"));
     let values = values.into_iter().flatten();
     values
         .map(|value| normal(&String::from_utf8_lossy(value)))

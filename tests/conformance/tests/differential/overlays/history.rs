@@ -214,9 +214,12 @@ impl Arena {
         let dump = dump(history.world);
         let (theirs, ours) = (self.theirs.ask(&dump)?, self.ours.ask(&dump)?);
         self.counts.contents += 1;
+        let before = std::mem::take(&mut history.states);
         history.states = States {
             theirs: by_name(&theirs),
             ours: by_name(&ours),
+            theirs_before: before.theirs,
+            ours_before: before.ours,
         };
         Some(self.note(history, "contents", request, &theirs, &ours))
     }

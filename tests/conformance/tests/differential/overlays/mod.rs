@@ -7,8 +7,10 @@
 //!               requests      updates, searches and compares of entries
 //!               passwords     binds and changes of passwords; time passes by moving times back
 //!               history       each request to both servers; after each update, all entries
+//!               hashes        passwords, also behind hashes
 //!               findings      two answers -> differences: one for each attribute of each entry
 //!               explained     differences that are meant, explained by the stored entries
+//!               kept_passwords  the same for stored passwords
 //!               shown         the same for dynlist, explained by the entries as they are shown
 //!               accepted.txt  other differences that are meant, each with its reason
 //! ```
@@ -24,7 +26,9 @@
 
 mod explained;
 mod findings;
+mod hashes;
 mod history;
+mod kept_passwords;
 mod material;
 mod passwords;
 mod requests;

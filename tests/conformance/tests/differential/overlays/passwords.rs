@@ -12,6 +12,7 @@ use crate::requests::{Request, Requester};
 
 use super::explained::States;
 use super::findings::{Finding, earlier};
+use super::hashes::{HASHED, PASSWORDS, SECOND};
 use super::requests::{
     ADD, Change, DELETE, REPLACE, add, delete, everything, modify, request, search,
 };
@@ -28,16 +29,6 @@ const TIMES: [&str; 6] = [
     "pwdHistory",
     "pwdEndTime",
 ];
-const PASSWORDS: [&str; 7] = [
-    "secret",
-    "secret2",
-    "abc",
-    "quite long",
-    "Secret",
-    "fifth5",
-    "sixth66",
-];
-const HASHED: &str = "{SSHA}8tA6SM4lDZMRTTMMbNVgQ3qR+Uk+Wxyz";
 /// Rules of policies, and their values. Durations are far from sums of [`AGES`].
 const RULES: [(&str, &[&str]); 16] = [
     ("pwdMinAge", &["0", "600"]),
@@ -295,7 +286,7 @@ impl Choice<'_> {
             changes.push((REPLACE, "title".to_owned(), vec!["one".to_owned()]));
         }
         if self.random.chance(3) {
-            changes[0].2.push("second".to_owned());
+            changes[0].2.push(SECOND.to_owned());
         }
         Ask::of(modify(self.requester(), &dn, &changes)).setting(&dn, &new)
     }
@@ -335,13 +326,18 @@ impl Choice<'_> {
         let new = self.new_password();
         let mut values = vec![new.clone()];
         let mut changes = Vec::new();
+        let mut verb = REPLACE;
         match self.random.below(14) {
-            0 => values.push("second".to_owned()),
+            0 => values.push(SECOND.to_owned()),
             1 => values.clear(),
             2 => changes.push((REPLACE, "pwdReset".to_owned(), vec!["TRUE".to_owned()])),
+            3 => {
+                values.clear();
+                verb = DELETE;
+            }
             _ => {}
         }
-        changes.push((REPLACE, "userPassword".to_owned(), values));
+        changes.push((verb, "userPassword".to_owned(), values));
         Ask::of(modify(who, &self.user, &changes)).setting(&self.user, &new)
     }
 
@@ -455,7 +451,7 @@ impl Choice<'_> {
                 .last_mut()
                 .expect("attributes")
                 .1
-                .push("second".to_owned()),
+                .push(SECOND.to_owned()),
             _ => {}
         }
         let who = [Requester::Root, Requester::User][self.random.below(2)];
