@@ -1,6 +1,6 @@
 //! Differences that are meant, and that the stored entries of both servers explain.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::conversation::Attributes;
 use crate::servers::ROOT_DN;
@@ -18,6 +18,21 @@ pub(crate) struct States {
     /// The same before that update.
     pub(crate) theirs_before: Entries,
     pub(crate) ours_before: Entries,
+    /// Groups with a URL whose base is above the database, and the groups of each as slapd shows
+    /// them. All names are in normal form.
+    pub(crate) above: BTreeMap<String, BTreeSet<String>>,
+}
+
+impl States {
+    /// Returns the names of groups with a URL whose base is above the database.
+    pub(crate) fn groups_above(&self) -> Vec<String> {
+        let is_above = |entry: &Attributes| {
+            let mut urls = entry.get("memberurl").into_iter().flatten();
+            urls.any(|url| url.starts_with(b"ldap:///?"))
+        };
+        let above = self.ours.iter().filter(|(_, entry)| is_above(entry));
+        above.map(|(name, _)| name.clone()).collect()
+    }
 }
 
 /// Returns the reason of a difference, if the entries explain it.
@@ -34,8 +49,11 @@ pub(crate) fn explanation(
     if finding.operation == "bind" && ["code", "controls"].contains(&finding.what.as_str()) {
         return reset(states, finding);
     }
-    if finding.operation == "extended" && finding.what == "code" {
-        return no_password(states, finding);
+    if ["modify", "extended"].contains(&finding.operation)
+        && finding.what == "code"
+        && let Some(reason) = changed_password(states, finding)
+    {
+        return Some(reason);
     }
     if world.has("dynlist") && finding.operation == "search" {
         return dynamic(states, finding);
@@ -243,17 +261,41 @@ fn reset(states: &States, finding: &Finding) -> Option<&'static str> {
         .then_some("bind: slapd lets a password expire only if no reset is pending")
 }
 
-/// Explains a password modify operation for an entry without a password.
+/// Explains the answer to a change of a password.
+fn changed_password(states: &States, finding: &Finding) -> Option<&'static str> {
+    let name = finding.request.split('"').nth(1);
+    let entry = name.and_then(|name| states.ours.get(name));
+    if entry.is_some_and(|entry| kept_passwords::is_added_again(entry, finding)) {
+        return Some("userPassword: slapd removes the first of several, and adds it again");
+    }
+    no_password(states, finding)
+}
+
+/// Explains a new password for an entry without one. slapd wants an old password there too, and
+/// does not look at the history.
 fn no_password(states: &States, finding: &Finding) -> Option<&'static str> {
-    let is_refused = finding.theirs.starts_with("50 Must supply old password");
-    // The request need not name the entry.
-    let mut users = states
-        .ours
-        .iter()
-        .filter(|(name, _)| name.starts_with("uid="));
+    let name = match finding.operation {
+        "modify" => Some(finding.request.split('"').nth(1)?),
+        // The request need not name the entry.
+        _ => None,
+    };
+    let mut users = states.ours.iter().filter(|(dn, _)| {
+        let is_named = name.is_none_or(|name| normal(name) == normal(dn));
+        is_named && dn.starts_with("uid=")
+    });
     let is_missing = users.any(|(_, entry)| !entry.contains_key("userpassword"));
-    (is_refused && is_missing && finding.ours.starts_with("0 "))
-        .then_some("password modify: an entry without a password has no old one to supply")
+    let theirs = |text: &str| is_missing && finding.theirs.starts_with(text);
+    let ours = |text: &str| finding.ours.starts_with(text);
+    let is_kept = ours("19 Password is in history of old passwords");
+    let impossible = "16 modify/delete: userPassword: no such attribute";
+    if theirs("50 Must supply old password") && (ours("0 ") || ours("19 Password ")) {
+        return Some("an entry without a password has no old one to supply");
+    }
+    if theirs("50 Must supply old password") && ours(impossible) {
+        return Some("an entry without a password has no old one to delete");
+    }
+    (is_kept && (theirs("0 ") || theirs(impossible)))
+        .then_some("pwdHistory: it counts also for an entry without a password")
 }
 
 /// Explains a search of entries with computed values.
@@ -261,7 +303,9 @@ fn dynamic(states: &States, finding: &Finding) -> Option<&'static str> {
     let stored = states.ours.get(&finding.dn)?;
     match finding.what.as_str() {
         "attribute memberof" => groups_of_group(states, finding),
-        "attribute member" => shown::members_of_members(finding),
+        "attribute member" => {
+            shown::members_of_members(finding).or_else(|| shown::case(stored, finding))
+        }
         what if what.starts_with("order ") => shown::order(stored, finding),
         _ => shown::case(stored, finding),
     }
@@ -274,7 +318,9 @@ fn weights(finding: &Finding) -> Option<&'static str> {
     }
     let word = |value: &'_ str| {
         let (weight, word) = value.strip_prefix('{')?.split_once('}')?;
-        weight.parse::<i64>().ok().map(|_| word.to_owned())
+        // Both take an empty weight for zero.
+        let is_weight = weight.is_empty() || weight.parse::<i64>().is_ok();
+        is_weight.then(|| word.to_owned())
     };
     let mut has_weight = true;
     let expected = finding.ours.split(" | ").map(|value| {
@@ -342,21 +388,20 @@ fn groups_of_group(states: &States, finding: &Finding) -> Option<&'static str> {
 }
 
 /// Returns true if our groups of an entry are slapd's, and those that slapd leaves out. These are
-/// groups of groups, and groups that know a group by a URL with a base above the database.
+/// groups of groups, groups that know a group by a URL with a base above the database, and the
+/// groups of these.
 pub(crate) fn is_wider(
     states: &States,
     dn: &str,
     theirs: &BTreeSet<String>,
     ours: &BTreeSet<String>,
 ) -> bool {
-    let is_above = |group: &&String| {
-        let found = states.ours.iter().find(|(name, _)| normal(name) == **group);
-        let urls = found.and_then(|(_, entry)| entry.get("memberurl"));
-        let mut urls = urls.into_iter().flatten();
-        urls.any(|url| url.starts_with(b"ldap:///?"))
+    let added: BTreeSet<&String> = ours.difference(theirs).collect();
+    let is_meant = |group: &String| {
+        let mut above = states.above.iter().filter(|(name, _)| added.contains(name));
+        above.any(|(name, groups)| name == group || groups.contains(group))
     };
-    let mut added = ours.difference(theirs);
-    theirs.is_subset(ours) && (dn.starts_with("cn=") || added.all(|group| is_above(&group)))
+    theirs.is_subset(ours) && (dn.starts_with("cn=") || added.iter().all(|group| is_meant(group)))
 }
 
 /// Returns names in a text of values.

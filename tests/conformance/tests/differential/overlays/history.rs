@@ -11,7 +11,7 @@ use crate::conversation::{Answer, Attributes, Clients};
 use crate::requests::{Request, Requester};
 use crate::servers::Server;
 
-use super::explained::{States, explanation};
+use super::explained::{States, explanation, normal};
 use super::findings::{Entries, Finding, by_name, parts};
 use super::material::Material;
 use super::passwords::{Ask, Passwords};
@@ -220,6 +220,7 @@ impl Arena {
             ours: by_name(&ours),
             theirs_before: before.theirs,
             ours_before: before.ours,
+            above: BTreeMap::new(),
         };
         Some(self.note(history, "contents", request, &theirs, &ours))
     }
@@ -260,7 +261,8 @@ impl Arena {
     }
 
     /// Returns the reason of a difference, if the stored entries or the shown one explain it.
-    fn reason(&mut self, history: &History, finding: &Finding) -> Option<&'static str> {
+    fn reason(&mut self, history: &mut History, finding: &Finding) -> Option<&'static str> {
+        self.look_above(history)?;
         if history.world.has("dynlist")
             && let Some(dn) = deciding_entry(finding)
         {
@@ -280,6 +282,21 @@ impl Arena {
         }
         let anonymous = history.passwords.anonymous(finding);
         anonymous.or_else(|| explanation(history.world, &history.states, finding))
+    }
+
+    /// Reads the groups of those whose URLs have bases above the database.
+    fn look_above(&mut self, history: &mut History) -> Option<()> {
+        let states = &mut history.states;
+        if !history.world.has("dynlist") || !states.above.is_empty() {
+            return Some(());
+        }
+        for group in states.groups_above() {
+            let entry = shown(&mut self.theirs, &group, false)?;
+            let groups = entry.get("memberof").into_iter().flatten();
+            let groups = groups.map(|name| normal(&String::from_utf8_lossy(name)));
+            states.above.insert(normal(&group), groups.collect());
+        }
+        Some(())
     }
 
     /// Waits until slapd has changed the references of all renamed and deleted entries. It does so

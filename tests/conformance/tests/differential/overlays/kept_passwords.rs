@@ -11,6 +11,7 @@
 
 use crate::conversation::Attributes;
 
+use super::findings::Finding;
 use super::hashes;
 
 /// The entry of a server before and after an update.
@@ -73,6 +74,22 @@ pub(crate) fn wrong_deletion(
     let is_named = changes(request, "delete").any(|named| hashes::is_of(spared, named));
     (before.len() > 1 && is_named && before[0] == *first)
         .then_some("userPassword: of several passwords, slapd removes the first, not the named one")
+}
+
+/// Returns true if slapd adds the first of several passwords again, after a delete that names
+/// another one.
+pub(crate) fn is_added_again(entry: &Attributes, finding: &Finding) -> bool {
+    let stored = stored(entry);
+    let [first, others @ ..] = stored.as_slice() else {
+        return false;
+    };
+    let has = |verb, password: &String| {
+        changes(&finding.request, verb).any(|named| hashes::is_of(password, named))
+    };
+    finding.theirs.starts_with("0 ")
+        && finding.ours == "20 modify/add: userPassword: value #0 already exists"
+        && has("add", first)
+        && others.iter().any(|other| has("delete", other))
 }
 
 impl Change {
