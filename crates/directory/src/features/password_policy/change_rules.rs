@@ -243,6 +243,7 @@ mod tests {
 
     #[test]
     fn a_removed_password_ends_its_state_unless_its_user_removes_it() {
+        use StateAttribute::{Changed, Failures, Reset};
         let state = PasswordState {
             changed: Some(Timestamp(1)),
             failures: vec![b"19700101000001Z".to_vec()],
@@ -250,7 +251,7 @@ mod tests {
             ..PasswordState::default()
         };
         let rules = PolicyRules::default();
-        let of = |rules: Option<&PolicyRules>, is_administrator, is_removed| {
+        let of = |rules: Option<&PolicyRules>, is_administrator: bool, is_removed: bool| {
             let facts = PasswordUpdateFacts {
                 new: None,
                 is_removed,
@@ -265,7 +266,6 @@ mod tests {
             let changed = changes.into_iter().map(|change| change.attribute);
             changed.collect::<Vec<_>>()
         };
-        use StateAttribute::{Changed, Failures, Reset};
         assert_eq!(of(Some(&rules), true, true), [Changed, Failures, Reset]);
         assert_eq!(of(None, false, true), [Changed, Failures, Reset]);
         assert_eq!(of(Some(&rules), false, true), []);

@@ -388,8 +388,8 @@ fn groups_of_group(states: &States, finding: &Finding) -> Option<&'static str> {
 }
 
 /// Returns true if our groups of an entry are slapd's, and those that slapd leaves out. These are
-/// groups of groups, groups that know a group by a URL with a base above the database, and the
-/// groups of these.
+/// groups of groups, and groups that know a group by a URL with a base above the database. Groups
+/// of the latter are missing too.
 pub(crate) fn is_wider(
     states: &States,
     dn: &str,

@@ -1,4 +1,4 @@
-//! The passwords of the histories, also behind hashes. Each server hashes with salts of its own.
+//! The passwords of the histories, also behind hashes. Each server hashes with another salt.
 
 /// Passwords that requests set and guess.
 pub(crate) const PASSWORDS: [&str; 7] = [
