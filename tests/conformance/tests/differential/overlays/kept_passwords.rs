@@ -128,7 +128,8 @@ impl Update<'_> {
     }
 
     fn kept_by_us(&self, limit: usize) -> Vec<String> {
-        let removed = stored(self.before);
+        let removed = self.before.get("userpassword").into_iter().flatten();
+        let removed: Vec<Vec<u8>> = removed.cloned().collect();
         if limit == 0 || removed.is_empty() {
             return kept(self.before);
         }
@@ -142,26 +143,28 @@ impl Update<'_> {
         }
         let surplus = kept.len().saturating_sub(limit);
         kept.drain(..surplus);
-        kept.into_iter().map(|(_, password)| password).collect()
+        let names = kept.iter().map(|(_, password)| hashes::named(password));
+        names.collect()
     }
 }
 
 /// Returns the names of the passwords that an entry keeps, the oldest first.
 fn kept(entry: &Attributes) -> Vec<String> {
-    let all = kept_with_times(entry);
-    all.into_iter().map(|(_, password)| password).collect()
+    let all = kept_with_times(entry).into_iter();
+    all.map(|(_, password)| hashes::named(&password)).collect()
 }
 
-/// Returns times and names of kept passwords, the oldest first. Those of one second are in order.
-fn kept_with_times(entry: &Attributes) -> Vec<(String, String)> {
+/// Returns times and stored values of kept passwords, the oldest first. Those of one second are in
+/// order.
+fn kept_with_times(entry: &Attributes) -> Vec<(Vec<u8>, Vec<u8>)> {
     let values = entry.get("pwdhistory").into_iter().flatten();
     let parts = values.map(|value| {
         let mut parts = value.splitn(4, |byte| *byte == b'#');
         let time = parts.next().unwrap_or_default();
         let password = parts.nth(2).unwrap_or_default();
-        (time.escape_ascii().to_string(), hashes::named(password))
+        (time.to_vec(), password.to_vec())
     });
-    let mut kept: Vec<(String, String)> = parts.collect();
+    let mut kept: Vec<(Vec<u8>, Vec<u8>)> = parts.collect();
     kept.sort_by(|(time, _), (other, _)| time.cmp(other));
     kept
 }
