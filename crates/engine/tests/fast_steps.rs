@@ -82,6 +82,9 @@ fn go<'t>(
     {
         return (Ok(None), true);
     }
+    if step == Move::NextBlock && txn.is_at_last_block(place) {
+        return (Ok(None), true);
+    }
     (txn.step(place, step), false)
 }
 

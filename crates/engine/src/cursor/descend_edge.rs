@@ -5,7 +5,7 @@
 use fulgurite_format::{Page, PageKind, Pgno, TREE_RECORD_LEN, TreeRecord};
 
 use super::CursorPosition;
-use super::fast::{FastMode, PageCursor};
+use super::fast::{FastMode, FastState, PageCursor};
 use super::fast_step::FastStep;
 use super::position::Edge;
 use crate::opened::Window;
@@ -33,13 +33,14 @@ impl CursorPosition {
         // All value trees of a database share order and leaf kind. The tree entered last has them.
         let (before, _) = self.inner.as_deref()?;
         let record = read_record(window, keys, record)?;
-        let tree = value::inner_tree_like(before, record)?;
+        let leaf = value::inner_leaf_like(before, &record)?;
         let branches = usize::from(record.depth) - 1;
         let mut steps = [Step {
             pgno: record.root,
             index: 0,
         }; LEVELS];
         let mut pgno = record.root;
+        let mut lowest = FastState::NO_BRANCH;
         for branch_step in steps.get_mut(..branches)? {
             let bytes = window.page(pgno)?;
             let branch = Page::parse(bytes, pgno, PageKind::Branch).ok()?;
@@ -49,9 +50,10 @@ impl CursorPosition {
                 branch.len().checked_sub(1)?
             };
             *branch_step = Step { pgno, index };
+            lowest = (pgno, branch.header());
             pgno = branch.child(index).ok()?;
         }
-        let mut page_cursor = PageCursor::over(window, pgno, tree.leaf)?;
+        let mut page_cursor = PageCursor::over(window, pgno, leaf)?;
         page_cursor.index = step.first_index(page_cursor.page);
         let value = page_cursor
             .page
@@ -61,7 +63,11 @@ impl CursorPosition {
             index: page_cursor.index as usize,
         };
         let (inner, path) = self.inner.as_deref_mut()?;
-        *inner = tree;
+        inner.leaf = leaf;
+        inner.record = TreeRecord {
+            flags: inner.record.flags,
+            ..record
+        };
         path.clear();
         for step in steps.get(..=branches)? {
             path.push(*step).ok()?;
@@ -73,6 +79,7 @@ impl CursorPosition {
         });
         self.leaves_passed += std::mem::replace(&mut self.inner_leaves_passed, 1);
         self.fast.values = page_cursor;
+        self.fast.branch = lowest;
         self.fast.mode = FastMode::Tree;
         Some(value)
     }

@@ -13,6 +13,9 @@ pub(super) struct FastState {
     pub(super) keys: PageCursor,
     pub(super) values: PageCursor,
     pub(super) prefetch: PrefetchState,
+    /// The branch above a leaf of values that was read last since the values were entered, and its
+    /// checked header.
+    pub(super) branch: (Pgno, PageHeader),
     /// Start and length, in bytes of the map, of the key that has the values.
     pub(super) key_span: (usize, u32),
 }
@@ -26,8 +29,10 @@ impl FastState {
         keys: PageCursor::NONE,
         values: PageCursor::NONE,
         prefetch: PrefetchState::Nothing,
+        branch: FastState::NO_BRANCH,
         key_span: (0, 0),
     };
+    pub(super) const NO_BRANCH: (Pgno, PageHeader) = (Pgno::NONE, PageHeader::EMPTY);
 }
 
 /// The entries that the fast path can step on.

@@ -5,7 +5,7 @@
 
 use fulgurite_format::{LexicalKey, Page, PageHeader, PageKind, Pgno, TREE_RECORD_LEN, TreeRecord};
 
-use super::fast::{FastMode, PageCursor, PrefetchState};
+use super::fast::{FastMode, FastState, PageCursor, PrefetchState};
 use super::position::{AtValue, State, TREE_OF_VALUES};
 use super::{CursorPosition, Record};
 use crate::KeyOrder;
@@ -89,6 +89,7 @@ impl CursorPosition {
         self.fast.values = PageCursor::of(window, values.pgno, values.page, values.index);
         self.fast.key_span = self.fast.keys.span_of(keys.bytes, node.key);
         self.fast.mode = FastMode::Tree;
+        self.fast.branch = FastState::NO_BRANCH;
         self.fast.prefetch = PrefetchState::Nothing;
         Some((node.key, found.key))
     }

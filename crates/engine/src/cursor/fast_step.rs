@@ -16,7 +16,7 @@
 use fulgurite_format::{NodeFlags, Page, PageHeader, PageKind};
 use fulgurite_os::{CACHE_LINE, prefetch};
 
-use super::fast::{FastMode, PageCursor, PrefetchState};
+use super::fast::{FastMode, FastState, PageCursor, PrefetchState};
 use super::position::{AtValue, Deleted, Edge, State, TREE_OF_VALUES};
 use super::sibling::SiblingLeaf;
 use super::{CursorPosition, Record};
@@ -154,11 +154,22 @@ impl CursorPosition {
         Some(true)
     }
 
+    /// Returns true if [`CursorPosition::is_at_last_value`], of values of one size.
+    pub(crate) fn is_at_last_block(&self, window: Window<'_>) -> bool {
+        self.has_fixed_values && self.is_at_last_value(window, true)
+    }
+
     /// Returns all fixed-size values of the current page, and goes to the last of them.
+    #[inline(always)]
     pub(crate) fn fast_block<'t>(&mut self, window: Window<'t>) -> Option<Record<'t>> {
         if self.fast.mode == FastMode::Off {
             self.enter_fast(window)?;
         }
+        self.block_of_page(window)
+    }
+
+    #[inline(always)]
+    fn block_of_page<'t>(&mut self, window: Window<'t>) -> Option<Record<'t>> {
         let is_among_many = matches!(self.fast.mode, FastMode::SubPage | FastMode::Tree);
         let page_cursor = self.fast.values;
         if !is_among_many || page_cursor.index >= page_cursor.page.count() {
@@ -171,6 +182,7 @@ impl CursorPosition {
     }
 
     /// As [`CursorPosition::fast_block`], for the page of the next value.
+    #[inline(always)]
     pub(crate) fn fast_next_block<'t>(&mut self, window: Window<'t>) -> Option<Record<'t>> {
         if self.fast.mode == FastMode::Off {
             self.enter_fast(window)?;
@@ -183,7 +195,7 @@ impl CursorPosition {
         } else if self.fast.values.index + 1 >= self.fast.values.page.count() {
             return None;
         }
-        self.fast_block(window)
+        self.block_of_page(window)
     }
 
     /// Stores the position of the fast path in the paths, and leaves fast mode.
@@ -256,6 +268,7 @@ impl CursorPosition {
         self.fast.keys = keys;
         self.fast.values = values;
         self.fast.mode = lanes;
+        self.fast.branch = FastState::NO_BRANCH;
         self.fast.prefetch = PrefetchState::Nothing;
         if begins {
             // Prefetch from here on: the walk did not enter this leaf at its first entry, so
@@ -453,8 +466,11 @@ impl CursorPosition {
         let (tree, path) = self.inner.as_deref_mut()?;
         let [above, leaf] = path.last_two_mut()?;
         let bytes = window.page(above.pgno)?;
-        let branch = Page::parse(bytes, above.pgno, PageKind::Branch).ok()?;
-        let (branch, index) = (branch.header(), above.index + 1);
+        if self.fast.branch.0 != above.pgno {
+            let branch = Page::parse(bytes, above.pgno, PageKind::Branch).ok()?;
+            self.fast.branch = (above.pgno, branch.header());
+        }
+        let (branch, index) = (self.fast.branch.1, above.index + 1);
         let pgno = branch.child(bytes, index as u32)?;
         let page_cursor = PageCursor::over(window, pgno, tree.leaf)?;
         if let Some(next) = branch.child(bytes, index as u32 + 1)

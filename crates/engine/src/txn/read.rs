@@ -398,6 +398,7 @@ impl<'env> ReadTxn<'env> {
 
     /// As [`ReadTxn::fast_step`], for [`crate::Move::Block`], among several values of a key.
     #[must_use]
+    #[inline(always)]
     pub fn fast_block<'t>(&'t self, place: &mut CursorPosition) -> Option<Record<'t>> {
         if self.core.mark.is_set() {
             return None;
@@ -407,6 +408,7 @@ impl<'env> ReadTxn<'env> {
 
     /// As [`ReadTxn::fast_step`], for [`crate::Move::NextBlock`].
     #[must_use]
+    #[inline(always)]
     pub fn fast_next_block<'t>(&'t self, place: &mut CursorPosition) -> Option<Record<'t>> {
         if self.core.mark.is_set() {
             return None;
@@ -419,6 +421,13 @@ impl<'env> ReadTxn<'env> {
     #[must_use]
     pub fn is_at_last_value(&self, place: &CursorPosition, forwards: bool) -> bool {
         !self.core.mark.is_set() && place.is_at_last_value(self.core.window, forwards)
+    }
+
+    /// As [`ReadTxn::is_at_last_value`] forwards, and values of the database have one size. So
+    /// there is no block behind the current one.
+    #[must_use]
+    pub fn is_at_last_block(&self, place: &CursorPosition) -> bool {
+        !self.core.mark.is_set() && place.is_at_last_block(self.core.window)
     }
 
     /// Releases the snapshot and returns a reader that can begin again; as [`ReadTxn::reset`], but

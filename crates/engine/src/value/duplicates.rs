@@ -554,16 +554,10 @@ fn inner_leaf(has_fixed_values: bool, record: &TreeRecord) -> Option<PageKind> {
     Some(PageKind::Packed(len))
 }
 
-/// The inner tree of another key of the database that this inner tree is of.
+/// Returns the kind of the leaves of an inner tree. `other` is that of another key of the database.
 #[inline]
-pub(crate) fn inner_tree_like(other: &Tree, mut record: TreeRecord) -> Option<Tree> {
-    record.flags = other.record.flags;
-    let leaf = inner_leaf(other.leaf != PageKind::Leaf, &record)?;
-    Some(Tree {
-        record,
-        leaf,
-        ..*other
-    })
+pub(crate) fn inner_leaf_like(other: &Tree, record: &TreeRecord) -> Option<PageKind> {
+    inner_leaf(other.leaf != PageKind::Leaf, record)
 }
 
 /// Adds the changes of an inner tree to the counts of the whole.

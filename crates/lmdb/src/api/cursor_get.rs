@@ -73,7 +73,8 @@ extern "C" fn dispatch(
         MDB_PREV_DUP => step::<false, VALUES>,
         MDB_NEXT_NODUP => fast_step::<true, KEYS>,
         MDB_PREV_NODUP => fast_step::<false, KEYS>,
-        MDB_GET_MULTIPLE | MDB_NEXT_MULTIPLE => fast_block,
+        MDB_GET_MULTIPLE => fast_block,
+        MDB_NEXT_MULTIPLE => fast_next_block,
         MDB_SET_RANGE | MDB_SET_KEY => fast_seek,
         MDB_GET_BOTH => fast_seek_pair,
         _ => move_any,
@@ -200,7 +201,7 @@ extern "C" fn fast_seek_pair(
     move_any(cursor, key, data, op)
 }
 
-/// Returns a page of values of one size.
+/// Returns the page of values of one size that has the current one.
 #[inline(never)]
 extern "C" fn fast_block(
     cursor: CHandle<MDB_cursor>,
@@ -208,37 +209,37 @@ extern "C" fn fast_block(
     data: Val<'_>,
     op: MDB_cursor_op,
 ) -> c_int {
-    let is_next = op == MDB_NEXT_MULTIPLE;
     if let Some(mut slot) = cursor.find_hot()
         && let Some((read, position)) = reader_of(slot.get_mut())
         && !data.is_null()
+        && let Some((_, values)) = read.fast_block(position)
     {
-        let found = if is_next {
-            read.fast_next_block(position)
-        } else {
-            read.fast_block(position)
-        };
-        if let Some((found_key, found_data)) = found {
-            if is_next {
-                key.point(found_key);
-            }
-            data.point(found_data);
-            return 0;
-        }
-        // In a database without values of one size, LMDB refuses the operation first.
-        let is_at_end = is_next && read.is_at_last_value(position, true);
-        if is_at_end && has_fixed_values(slot.get_mut()) {
-            return Code::NOT_FOUND.0;
-        }
+        data.point(values);
+        return 0;
     }
     move_any(cursor, key, data, op)
 }
 
-/// Returns true if the values of the cursor's database have one size.
-fn has_fixed_values(cursor: &mut Cursor) -> bool {
-    let database = cursor.database;
-    let flags = cursor.parts().and_then(|(_, txn)| txn.flags(database));
-    flags.is_ok_and(|flags| flags.has(DatabaseFlags::DUP_FIXED))
+/// Returns the next page of values of one size.
+#[inline(never)]
+extern "C" fn fast_next_block(
+    cursor: CHandle<MDB_cursor>,
+    key: Val<'_>,
+    data: Val<'_>,
+    op: MDB_cursor_op,
+) -> c_int {
+    if let Some(mut slot) = cursor.find_hot()
+        && let Some((read, position)) = reader_of(slot.get_mut())
+        && !data.is_null()
+    {
+        if let Some(record) = read.fast_next_block(position) {
+            return return_record(key, data, record);
+        }
+        if read.is_at_last_block(position) {
+            return Code::NOT_FOUND.0;
+        }
+    }
+    move_any(cursor, key, data, op)
 }
 
 /// Returns the position of a read transaction's cursor, and the transaction, if both can be used.
