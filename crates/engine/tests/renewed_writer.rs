@@ -1,6 +1,10 @@
 //! A write transaction that begins again in its memory equals a new one, whatever happened before.
 
-use fulgurite::{CustomOrder, Database, Environment, Error, Snapshot, WriteTxn};
+use fulgurite::check::{CheckOptions, check_environment};
+use fulgurite::{
+    CustomOrder, Database, DatabaseFlags, Environment, Error, KeyOrder, PutFlags, Snapshot,
+    WriteTxn,
+};
 
 const MAP_BYTES: u64 = 1 << 20;
 
@@ -15,6 +19,11 @@ fn put(environment: &Environment, key: &[u8], value: &[u8]) {
     let mut txn = environment.write().unwrap();
     txn.put(Database::MAIN, key, value).unwrap();
     txn.commit().unwrap();
+}
+
+fn assert_sound(directory: &std::path::Path) {
+    let checked = check_environment(directory, &CheckOptions::default(), &mut |_, _| ()).unwrap();
+    assert!(checked.report.is_sound(), "{}", checked.report);
 }
 
 /// Begins and ends without having done anything, so that there is nothing to forget.
@@ -73,6 +82,81 @@ fn undone_changes_do_not_come_back() {
     txn.renew().unwrap();
     assert_eq!(txn.get(Database::MAIN, b"a").unwrap(), Some(&b"4"[..]));
     txn.release();
+}
+
+/// Everything that a writer can do, each as the only thing it does.
+const DEEDS: &[fn(&mut WriteTxn<'_>)] = &[
+    |txn| txn.put(Database::MAIN, b"a", b"2").unwrap(),
+    |txn| assert!(txn.delete(Database::MAIN, b"a").unwrap()),
+    |txn| assert!(!txn.delete(Database::MAIN, b"b").unwrap()),
+    |txn| assert!(txn.delete(Database::MAIN, b"large").unwrap()),
+    |txn| txn.clear_database(Database::MAIN).unwrap(),
+    |txn| {
+        txn.add_main_flags(DatabaseFlags(DatabaseFlags::REVERSE_KEY))
+            .unwrap()
+    },
+    |txn| {
+        txn.create_database("new", KeyOrder::Lexical).unwrap();
+    },
+    |txn| {
+        txn.reserve(Database::MAIN, b"b", 9000).unwrap();
+    },
+    |txn| {
+        let flags = PutFlags::NO_OVERWRITE;
+        txn.put_with(Database::MAIN, b"a", b"2", flags).unwrap();
+    },
+    |txn| {
+        let mut cursor = txn.cursor_mut(Database::MAIN).unwrap();
+        cursor.first().unwrap();
+        assert!(cursor.delete().unwrap());
+    },
+    |txn| {
+        txn.open_cursor(Database::MAIN).unwrap();
+    },
+    |txn| assert!(txn.get(Database::MAIN, b"a").unwrap().is_some()),
+    |txn| txn.use_reserve(),
+    |txn| txn.mark_failed(),
+    |txn| txn.begin_nested().unwrap(),
+    |txn| txn.nested().unwrap().commit().unwrap(),
+    |txn| {
+        let mut nested = txn.nested().unwrap();
+        nested.put(Database::MAIN, b"b", b"2").unwrap();
+    },
+];
+
+#[test]
+fn a_renewed_writer_equals_a_new_one_whatever_was_done_before() {
+    let directory = tempfile::tempdir().unwrap();
+    let environment = open(directory.path());
+    for (round, deed) in DEEDS.iter().enumerate() {
+        let value = [round as u8];
+        put(&environment, b"a", &value);
+        put(&environment, b"large", &[7; 9000]);
+        let mut txn = environment.write().unwrap();
+        for is_first in [true, false] {
+            if !is_first {
+                idle(&mut txn);
+                txn.renew().unwrap();
+            }
+            deed(&mut txn);
+            while txn.nesting() > 0 {
+                txn.abort_nested();
+            }
+            txn.release();
+            txn.renew().unwrap();
+            let new = environment.info().unwrap().last_txnid + 1;
+            assert_eq!(txn.id().0, new, "deed {round}");
+            assert_eq!(txn.get(Database::MAIN, b"a").unwrap(), Some(&value[..]));
+            assert_eq!(txn.get(Database::MAIN, b"b").unwrap(), None);
+            assert_eq!(txn.stat(Database::MAIN).unwrap().entries, 2);
+            assert_eq!(txn.flags(Database::MAIN).unwrap(), DatabaseFlags(0));
+            txn.release();
+        }
+        txn.renew().unwrap();
+        txn.put(Database::MAIN, b"a", b"last").unwrap();
+        txn.commit_and_release().unwrap();
+        assert_sound(directory.path());
+    }
 }
 
 #[test]

@@ -100,7 +100,7 @@ impl<'map> SharedMutex<'map> {
     /// # Errors
     /// `EINVAL` if there is no mutex. `ENOTRECOVERABLE` if an owner died and its successor gave up.
     /// Other system errors.
-    #[inline]
+    #[inline(always)]
     pub fn lock(self) -> io::Result<LockOutcome> {
         if !self.is_sound() {
             return Err(io::Error::from_raw_os_error(libc::EINVAL));

@@ -82,6 +82,12 @@ impl CursorTable {
         self.slots.get_mut().clear();
     }
 
+    /// Returns true if no cursor was opened since all were closed.
+    #[inline]
+    pub(crate) fn has_none(&mut self) -> bool {
+        self.slots.get_mut().is_empty()
+    }
+
     /// Returns true if a cursor is open.
     pub(crate) fn is_open(&self, id: CursorId) -> bool {
         let slots = self.slots.borrow();

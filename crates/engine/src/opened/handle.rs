@@ -237,6 +237,12 @@ impl Handle {
         self.shared.is_writable()
     }
 
+    /// Returns true if a meta write or a flush has failed, through whatever handle.
+    #[inline]
+    pub(crate) fn has_failed(&self) -> bool {
+        self.shared.has_failed()
+    }
+
     /// Refuses to write, too, after a failed flush.
     #[inline]
     pub(crate) fn check_writable(&self) -> Result<(), Error> {

@@ -122,7 +122,7 @@ impl Shared {
     }
 
     /// As [`Shared::check_usable`], for all that can be seen at once.
-    #[inline]
+    #[inline(always)]
     pub(super) fn is_usable(&self) -> bool {
         !any_map_is_lost() && self.is_of_this_process() && !self.failed.load(Ordering::Relaxed)
     }
@@ -131,6 +131,12 @@ impl Shared {
     #[inline]
     pub(super) fn is_writable(&self) -> bool {
         self.is_usable() && !self.flush_failed.load(Ordering::SeqCst)
+    }
+
+    /// Returns true if a meta write or a flush has failed.
+    #[inline]
+    pub(super) fn has_failed(&self) -> bool {
+        self.failed.load(Ordering::Relaxed) || self.flush_failed.load(Ordering::SeqCst)
     }
 
     /// Refuses use once a page was missing in the data file or the lock file. Other pages may be

@@ -172,6 +172,7 @@ impl WriterPages<'_> {
     }
 
     pub(super) fn look_for_readers(&mut self) -> Result<Txnid, Error> {
+        self.is_used = true;
         let oldest = self.environment.oldest_reader(self.txnid)?;
         debug_assert!(oldest < self.txnid, "readers are older than the writer");
         if self.oldest.is_none_or(|known| known < oldest) {
@@ -193,6 +194,7 @@ impl WriterPages<'_> {
     /// list meanwhile.
     pub(super) fn prepare_saving(&mut self) -> Result<(), Error> {
         debug_assert!(!self.saving, "saving begins once");
+        self.is_used = true;
         let enough = 8 + 4 * usize::from(self.free.record.depth);
         loop {
             let missing = enough.saturating_sub(self.pool.len() + self.loose.len());
@@ -245,6 +247,7 @@ impl WriterPages<'_> {
 
     pub(super) fn allocate_pages(&mut self, count: u64) -> Result<Pgno, Error> {
         debug_assert!(count > 0, "a run has pages");
+        self.is_used = true;
         if !self.has_buffers {
             self.has_buffers = true;
             let page_size = self.page_size();
@@ -299,6 +302,7 @@ impl WriterPages<'_> {
             return;
         }
         self.stores = true;
+        self.is_used = true;
         let missing = self.environment.keep_room(self.last);
         debug_assert!(
             missing <= RESERVE_PAGES,
@@ -310,6 +314,7 @@ impl WriterPages<'_> {
     /// The transaction may use the reserve from now on, although it stores something.
     pub(crate) fn use_reserve(&mut self) {
         self.uses_reserve = true;
+        self.is_used = true;
         self.stores = false;
         self.reserved_free = 0;
     }

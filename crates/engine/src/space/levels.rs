@@ -27,6 +27,7 @@ const RETAINED_MAX: usize = 1 << 10;
 impl WriterPages<'_> {
     /// Begins a level: from now on all pages in use count as belonging to a snapshot.
     pub(crate) fn begin_level(&mut self) {
+        self.is_used = true;
         let (reclaimed, freed) = self.unused_level.take().unwrap_or_default();
         self.outer.push(OuterLevel {
             base_last: std::mem::replace(&mut self.base_last, self.last),

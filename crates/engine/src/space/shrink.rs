@@ -55,11 +55,13 @@ impl WriterPages<'_> {
     /// Lets the transaction be committed even if nothing else is changed.
     pub(crate) const fn force_commit(&mut self) {
         self.is_forced = true;
+        self.is_used = true;
     }
 
     /// While this is on, nothing is read from the free list: its tree is being changed. Returns the
     /// old state.
     pub(crate) const fn hold_free_list(&mut self, hold: bool) -> bool {
+        self.is_used = true;
         std::mem::replace(&mut self.saving, hold)
     }
 
@@ -149,6 +151,7 @@ impl WriterPages<'_> {
         self.last = last;
         self.base_last = last;
         self.is_forced = true;
+        self.is_used = true;
         // The list's own pages are collected before it is changed, as when it is saved.
         let wanted = 8 + 2 * tail.records.len() + 4 * usize::from(self.free.record.depth);
         self.gather_low(last, wanted, wanted.saturating_mul(64))?;

@@ -79,6 +79,8 @@ pub(crate) struct WriterPages<'env> {
     pub(super) snapshot_last: Pgno,
     /// There is something to commit even if no page was changed.
     pub(super) is_forced: bool,
+    /// True if anything of this may differ from the state in which the transaction began.
+    pub(super) is_used: bool,
 }
 
 impl<'env> WriterPages<'env> {
@@ -111,6 +113,7 @@ impl<'env> WriterPages<'env> {
             saving: false,
             snapshot_last: last,
             is_forced: false,
+            is_used: false,
         }
     }
 
@@ -137,12 +140,22 @@ impl<'env> WriterPages<'env> {
         self.reserved_free = 0;
         self.saving = false;
         self.is_forced = false;
+        self.is_used = false;
     }
 
     /// Returns true if the state is that after [`Self::begin_again`]: no page was taken, changed,
     /// freed or searched.
     #[inline]
     pub(crate) fn are_as_begun(&self) -> bool {
+        debug_assert!(
+            self.is_used || self.have_no_traces(),
+            "every change goes with a note of it"
+        );
+        !self.is_used
+    }
+
+    /// Returns true if all fields have their first values.
+    fn have_no_traces(&self) -> bool {
         self.last == self.base_last
             && self.last == self.snapshot_last
             && self.checked == Pgno::NONE
@@ -496,6 +509,7 @@ impl PagesMut for WriterPages<'_> {
     fn release(&mut self, first: Pgno, count: u64) -> Result<(), Error> {
         debug_assert!(count > 0, "a run has pages");
         debug_assert!(first >= Pgno::FIRST_DATA, "meta pages are never freed");
+        self.is_used = true;
         // Giving up more pages than there are, a damaged tree leads in circles.
         if (self.freed.len() + self.loose.len()) as u64 > self.last.0 {
             return Err(Error::at(first)(Malformed::Cycle));

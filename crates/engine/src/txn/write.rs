@@ -44,23 +44,29 @@ pub struct WriteTxn<'env> {
     pub(super) lock: Option<WriterLock<'env>>,
 }
 
-/// The right to write, held: the writer mutex of the lock file, or without locking that of this
-/// process.
+/// The right to write, held.
 #[derive(Debug)]
 pub(super) struct WriterLock<'env> {
     environment: &'env Handle,
-    lock: Option<&'env LockFile>,
-    #[expect(dead_code, reason = "held for its drop")]
-    local: Option<MutexGuard<'env, ()>>,
+    mutex: HeldMutex<'env>,
     /// The mutex belongs to a thread.
     thread: PhantomData<*const ()>,
 }
 
+/// The mutex that excludes other writers.
+#[derive(Debug)]
+enum HeldMutex<'env> {
+    /// The writer mutex of the lock file.
+    Shared(&'env LockFile),
+    /// Without locking, that of this process.
+    Local(#[expect(dead_code, reason = "held for its drop")] MutexGuard<'env, ()>),
+}
+
 impl Drop for WriterLock<'_> {
-    #[inline]
+    #[inline(always)]
     fn drop(&mut self) {
         self.environment.writer().clear();
-        if let Some(lock) = self.lock {
+        if let HeldMutex::Shared(lock) = self.mutex {
             lock.writer_mutex().unlock();
         }
     }
@@ -75,8 +81,8 @@ impl<'env> WriterLock<'env> {
         taken.ok_or(Error::LockBroken)
     }
 
-    /// As [`WriterLock::take`], into a slot of the caller. A returned value would be moved; the
-    /// processor then waits for words that were just stored singly.
+    /// As [`WriterLock::take`], into an empty slot of the caller. A returned value would be moved;
+    /// the processor then waits for words that were just stored singly.
     #[inline(always)]
     fn take_into(
         place: &mut Option<WriterLock<'env>>,
@@ -126,7 +132,7 @@ impl<'env> WriterLock<'env> {
     }
 
     /// Notes that this thread has got the mutex of the lock file.
-    #[inline]
+    #[inline(always)]
     fn hold_shared(
         place: &mut Option<WriterLock<'env>>,
         environment: &'env Handle,
@@ -137,12 +143,13 @@ impl<'env> WriterLock<'env> {
         debug_assert!(thread != 0, "a thread has a word");
         debug_assert!(place.is_none(), "the right to write is taken once");
         let predecessor = environment.writer().set(thread);
-        *place = Some(WriterLock {
+        let empty = place.replace(WriterLock {
             environment,
-            lock: Some(lock),
-            local: None,
+            mutex: HeldMutex::Shared(lock),
             thread: PhantomData,
         });
+        // There is nothing to drop, but the compiler does not know.
+        std::mem::forget(empty);
         if outcome == LockOutcome::OwnerDied {
             return Self::repair(environment, lock, predecessor).inspect_err(|_| *place = None);
         }
@@ -162,8 +169,7 @@ impl<'env> WriterLock<'env> {
         environment.writer().set(thread);
         *place = Some(WriterLock {
             environment,
-            lock: None,
-            local: Some(local),
+            mutex: HeldMutex::Local(local),
             thread: PhantomData,
         });
     }
@@ -247,13 +253,15 @@ impl<'env> WriteTxn<'env> {
     /// has committed meanwhile hardly anything is read again.
     /// # Errors
     /// As [`crate::Environment::write`]; [`Error::WriterBusy`] if this one has not ended.
+    #[inline(always)]
     pub fn renew(&mut self) -> Result<(), Error> {
         if self.lock.is_some() {
             return Err(Error::WriterBusy);
         }
         let environment = self.environment;
-        if environment.is_read_only() || !environment.is_writable() {
-            Self::require_writable(environment)?;
+        debug_assert!(!environment.is_read_only(), "it has been written");
+        if !environment.is_writable() {
+            environment.check_writable()?;
         }
         WriterLock::take_into(&mut self.lock, environment)?;
         debug_assert!(self.lock.is_some(), "the right to write is held");
@@ -266,23 +274,28 @@ impl<'env> WriteTxn<'env> {
             && self.is_as_begun
             && self.orders_set == environment.names().orders_set()
             && self.pages.are_of(environment.mapping())
-            && environment.is_writable()
+            && !environment.has_failed()
         {
             // This transaction has done nothing since, and no other has committed.
             self.failed = false;
             return Ok(());
         }
-        let renewed = self.renew_from(is_known);
+        self.renew_from(is_known)
+    }
+
+    /// Begins again, with the writer lock held, from its own last snapshot if that is known to be
+    /// the newest. Gives the lock back if that fails.
+    #[inline(never)]
+    fn renew_from(&mut self, is_known: bool) -> Result<(), Error> {
+        let renewed = self.follow_others(is_known);
         if renewed.is_err() {
             self.lock = None;
         }
         renewed
     }
 
-    /// Begins again, with the writer lock held, from its own last snapshot if that is known to be
-    /// the newest.
-    #[inline(never)]
-    fn renew_from(&mut self, is_known: bool) -> Result<(), Error> {
+    /// Takes over the newest snapshot, which may be its own last one.
+    fn follow_others(&mut self, is_known: bool) -> Result<(), Error> {
         debug_assert!(self.levels.is_empty(), "nested transactions have ended");
         debug_assert!(self.lock.is_some(), "the right to write is held");
         let environment = self.environment;
@@ -376,7 +389,26 @@ impl<'env> WriteTxn<'env> {
     /// [`WriteTxn::renew`]. Until then all that is asked of it is [`Error::TransactionFailed`]. A
     /// second call does nothing. With nested transactions open, the innermost counts as failed, and
     /// nothing else happens.
+    #[inline]
     pub fn release(&mut self) {
+        let is_idle = self.lock.is_some()
+            && self.pages.are_as_begun()
+            && self.cursors.has_none()
+            && self.has_trees
+            && self.trees.get_mut().are_unchanged();
+        if is_idle {
+            debug_assert!(self.levels.is_empty(), "a level leaves its traces");
+            self.lock = None;
+            self.is_as_begun = true;
+            self.failed = true;
+            return;
+        }
+        self.release_used();
+    }
+
+    /// As [`WriteTxn::release`], of one that has done something.
+    #[inline(never)]
+    fn release_used(&mut self) {
         debug_assert!(self.levels.is_empty() || self.lock.is_some());
         if !self.levels.is_empty() {
             self.failed = true;
@@ -427,7 +459,7 @@ impl<'env> WriteTxn<'env> {
 
     #[cold]
     #[inline(never)]
-    fn load_tree(&self, database: Database) -> Result<Tree, Error> {
+    pub(super) fn load_tree(&self, database: Database) -> Result<Tree, Error> {
         debug_assert!(
             self.lock.is_some(),
             "trees are read with the right to write"
