@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use crate::bytes::{put, wipe};
-use crate::{Malformed, NodeFlags, Page, PageFlags, PageKind, Pgno, layout};
+use crate::{Malformed, NodeFlags, Page, PageFlags, PageHeader, PageKind, Pgno, layout};
 
 /// The contents of a new node behind its key.
 #[derive(Debug, Clone, Copy)]
@@ -195,6 +195,18 @@ impl<'a> PageMut<'a> {
             count,
             upper,
         })
+    }
+
+    /// A page whose header was checked before and has not changed since.
+    #[must_use]
+    #[inline(always)]
+    pub const fn from_header(bytes: &'a mut [u8], checked: PageHeader) -> PageMut<'a> {
+        PageMut {
+            bytes,
+            kind: checked.kind(),
+            count: checked.len(),
+            upper: checked.nodes_at(),
+        }
     }
 
     /// Checks the header of a sub-page that is about to be changed.

@@ -99,9 +99,28 @@ impl CursorTable {
     pub(crate) fn take(&self, id: CursorId) -> Result<Box<CursorPosition>, Error> {
         let mut slots = self.slots.borrow_mut();
         let slot = slots.get_mut(id.index).and_then(Option::as_mut);
-        slot.filter(|slot| slot.serial == id.serial)
-            .and_then(|slot| slot.position.take())
-            .ok_or(Error::CursorClosed)
+        let own = slot.filter(|slot| slot.serial == id.serial);
+        match own.and_then(|slot| slot.position.take()) {
+            Some(position) => Ok(position),
+            None => Err(Error::CursorClosed),
+        }
+    }
+
+    /// Lends a position if every other cursor is closed or in use.
+    #[inline]
+    pub(crate) fn only(&mut self, id: CursorId) -> Option<&mut CursorPosition> {
+        let mut own = None;
+        for (index, slot) in self.slots.get_mut().iter_mut().enumerate() {
+            let Some(Slot { serial, position }) = slot else {
+                continue;
+            };
+            match position {
+                Some(position) if index == id.index && *serial == id.serial => own = Some(position),
+                Some(_) => return None,
+                None => {}
+            }
+        }
+        own.map(Box::as_mut)
     }
 
     /// Steps a cursor one record forward within the cached leaf. Returns `None` if that is not

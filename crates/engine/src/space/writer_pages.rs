@@ -205,7 +205,7 @@ impl<'env> WriterPages<'env> {
         self.last == self.base_last && self.freed.is_empty() && !self.is_forced
     }
 
-    pub(super) fn page_size(&self) -> usize {
+    pub(crate) fn page_size(&self) -> usize {
         self.environment.mapping().page_size()
     }
 
@@ -304,7 +304,7 @@ impl<'env> WriterPages<'env> {
 
     /// A private page, or a run of `len` bytes, in memory. One that was written early is fetched
     /// back.
-    #[inline]
+    #[inline(always)]
     fn dirty_page(&mut self, first: Pgno, len: usize) -> Result<&mut DirtyPage, Error> {
         if !self.outer.is_empty() {
             // Pages of the surroundings may be in memory too.

@@ -1,5 +1,6 @@
 //! Storing through a cursor: where it is before, and where afterwards.
 
+use super::insert_hint::append_to_last_leaf;
 use super::put::PutOutcome;
 use super::put_flags::{Put, PutFlags, Reservation};
 use super::snapshot::Sealed;
@@ -21,6 +22,9 @@ impl WriteTxn<'_> {
         flags: PutFlags,
     ) -> Result<Put<'_>, Error> {
         self.check_alive()?;
+        if !flags.has(PutFlags::CURRENT) && self.append_through(id, key, value) {
+            return Ok(Put::Stored);
+        }
         let mut place = self.cursors.take(id)?;
         let outcome = if flags.has(PutFlags::CURRENT) {
             self.put_current(&mut place, key, value, flags)
@@ -106,6 +110,24 @@ impl WriteTxn<'_> {
         Ok((tree, found?))
     }
 
+    /// Stores a record behind all others and goes to it. Returns `false`, with nothing changed, if
+    /// that involves other pages than the last leaf, or other cursors.
+    #[inline]
+    fn append_through(&mut self, id: CursorId, key: &[u8], value: &[u8]) -> bool {
+        debug_assert!(!self.failed, "a failed transaction makes no change");
+        let Some(place) = self.cursors.only(id) else {
+            return false;
+        };
+        let (trees, database) = (self.trees.get_mut(), place.database());
+        match append_to_last_leaf(trees, &mut self.pages, database, key, value) {
+            Some(hint) => {
+                place.stand_on_single_value(&hint.path);
+                true
+            }
+            None => false,
+        }
+    }
+
     fn put_through(
         &mut self,
         place: &mut CursorPosition,
@@ -116,13 +138,6 @@ impl WriteTxn<'_> {
         debug_assert!(!self.failed, "a failed transaction makes no change");
         debug_assert!(!flags.has(PutFlags::CURRENT));
         let database = place.database();
-        if self.append_at_hint(database, key, value)? {
-            match self.trees.get_mut().insert_hint(database) {
-                Some(hint) => place.stand_on_single_value(&hint.path),
-                None => place.save_position_at(key, None),
-            }
-            return Ok(PutOutcome::Stored(true));
-        }
         let mut path = Path::new();
         let outcome = self.put_in(database, &mut path, key, value, flags);
         if let Err(Error::WrongKind(_)) = outcome {

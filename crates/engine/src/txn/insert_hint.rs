@@ -4,12 +4,13 @@
 //! next to the one before, so the writer looks at that leaf first. Random keys miss, and a failed
 //! try costs two comparisons and a page. So the hint is tried rarely after some misses.
 
-use fulgurite_format::{PageKind, PageMut, layout};
+use fulgurite_format::{Page, PageKind, PageMut, layout};
 
 use super::snapshot::Sealed;
+use super::trees::{InsertHint, Trees};
 use super::write::WriteTxn;
 use crate::opened::Database;
-use crate::space::PageView;
+use crate::space::{PageView, WriterPages};
 use crate::tree::{self, Pages, Path, Tree};
 use crate::{Error, KeyOrder};
 
@@ -77,6 +78,7 @@ impl WriteTxn<'_> {
 
     /// Stores a record behind all others if only the last leaf is involved. Otherwise it changes
     /// nothing and returns `false`.
+    #[inline]
     pub(super) fn append_at_hint(
         &mut self,
         database: Database,
@@ -86,42 +88,22 @@ impl WriteTxn<'_> {
         if !self.trees.get_mut().knows_last_leaf(database) {
             return Ok(false);
         }
+        self.append_if_alone(database, key, value)
+    }
+
+    #[inline(never)]
+    fn append_if_alone(
+        &mut self,
+        database: Database,
+        key: &[u8],
+        value: &[u8],
+    ) -> Result<bool, Error> {
         self.check_alive()?;
-        let page_size = self.page_size();
-        let fits = layout::leaf_node_len(key.len(), value.len()) <= layout::node_max(page_size)
-            && (1..=layout::key_max(page_size)).contains(&key.len());
-        if !fits || self.has_cursors() || self.pages.is_full() {
+        if self.has_cursors() {
             return Ok(false);
         }
-        let Some((open, hint)) = self.trees.get_mut().last_leaf(database) else {
-            return Ok(false);
-        };
-        let tree = &mut open.tree;
-        let Some(leaf) = hint.path.leaf_mut().filter(|_| !tree.has_duplicates()) else {
-            return Ok(false);
-        };
-        let Some(bytes) = self.pages.private_page(leaf.pgno) else {
-            return Ok(false);
-        };
-        let Ok(mut page) = PageMut::parse(bytes, leaf.pgno, PageKind::Leaf) else {
-            return Ok(false);
-        };
-        let count = page.view().len();
-        let Ok(last) = page.view().key(count.wrapping_sub(1)) else {
-            return Ok(false);
-        };
-        let of_its_size = tree.order != KeyOrder::Integer || last.len() == key.len();
-        if !of_its_size || tree.order.compare(key, last).is_le() {
-            return Ok(false);
-        }
-        if page.insert_record(count, key, value) {
-            debug_assert!(count > 0, "the last leaf has entries");
-            leaf.index = count;
-            tree.record.entries = tree.record.entries.saturating_add(1);
-            open.changed = true;
-            return Ok(true);
-        }
-        Ok(false)
+        let trees = self.trees.get_mut();
+        Ok(append_to_last_leaf(trees, &mut self.pages, database, key, value).is_some())
     }
 
     /// As [`tree::last`], without going down if the record stored last is in the last leaf.
@@ -147,6 +129,44 @@ impl WriteTxn<'_> {
         }
         tree::last(self.pages(), tree, path)
     }
+}
+
+/// Stores a record behind all others if the last leaf is known and has room. Returns the hint to
+/// it; `None` with nothing changed otherwise. The transaction is alive, and has no cursor to keep
+/// in step.
+pub(super) fn append_to_last_leaf<'t>(
+    trees: &'t mut Trees,
+    pages: &mut WriterPages<'_>,
+    database: Database,
+    key: &[u8],
+    value: &[u8],
+) -> Option<&'t InsertHint> {
+    let (open, hint) = trees.last_leaf(database)?;
+    let page_size = pages.page_size();
+    let fits = layout::leaf_node_len(key.len(), value.len()) <= layout::node_max(page_size)
+        && (1..=layout::key_max(page_size)).contains(&key.len());
+    let tree = &mut open.tree;
+    if !fits || pages.is_full() || tree.has_duplicates() {
+        return None;
+    }
+    let leaf = hint.path.leaf_mut()?;
+    let bytes = pages.private_page(leaf.pgno)?;
+    let page = Page::parse(bytes, leaf.pgno, PageKind::Leaf).ok()?;
+    let count = page.len();
+    let last = page.key(count.wrapping_sub(1)).ok()?;
+    let of_its_size = tree.order != KeyOrder::Integer || last.len() == key.len();
+    if !of_its_size || tree.order.compare(key, last).is_le() {
+        return None;
+    }
+    let checked = page.header();
+    if !PageMut::from_header(bytes, checked).insert_record(count, key, value) {
+        return None;
+    }
+    debug_assert!(count > 0, "the last leaf has entries");
+    leaf.index = count;
+    tree.record.entries = tree.record.entries.saturating_add(1);
+    open.changed = true;
+    Some(hint)
 }
 
 /// Returns true if a path takes the last entry of every branch.
