@@ -228,10 +228,11 @@ impl<'a> Page<'a> {
     }
 
     /// As [`Page::position_of`] between two entries. The middle one must be compared as a whole.
+    // The page is passed by value: a caller then stores it in memory only where it calls this.
     #[must_use]
     #[inline(never)]
     pub fn position_between(
-        &self,
+        self,
         mut low: usize,
         mut high: usize,
         target: &LexicalKey<'_>,

@@ -1,7 +1,7 @@
 //! Private copies of pages in memory, and the ones already written to their place because memory is
 //! bounded.
 
-use std::collections::hash_map::Entry;
+use std::collections::hash_map::{Entry, VacantEntry};
 
 use fulgurite_format::{Pgno, copy_without_gap};
 use rustc_hash::FxHashMap;
@@ -88,7 +88,7 @@ impl DirtyPages {
     }
 
     /// Returns a page. If the page is not in memory, it copies the bytes that `load` lends.
-    #[inline]
+    #[inline(always)]
     pub(super) fn get_mut_or_load<'a>(
         &mut self,
         pgno: Pgno,
@@ -97,9 +97,9 @@ impl DirtyPages {
         match self.buffers.entry(pgno) {
             Entry::Occupied(entry) => Ok(entry.into_mut()),
             Entry::Vacant(entry) => {
-                let bytes = copy_of(load()?, &mut self.unused.pages)?;
-                self.bytes += bytes.len();
-                Ok(entry.insert(DirtyPage::unchecked(bytes)))
+                let page = load_page(entry, load, &mut self.unused.pages)?;
+                self.bytes += page.bytes.len();
+                Ok(page)
             }
         }
     }
@@ -288,6 +288,18 @@ impl DirtyPages {
         }
         write(page_store, start, &parts)
     }
+}
+
+/// Adds a copy of the bytes that `load` lends.
+#[cold]
+#[inline(never)]
+fn load_page<'p, 'a>(
+    entry: VacantEntry<'p, Pgno, DirtyPage>,
+    load: impl FnOnce() -> Result<&'a [u8], Error>,
+    unused: &mut Vec<Box<[u8]>>,
+) -> Result<&'p mut DirtyPage, Error> {
+    let bytes = copy_of(load()?, unused)?;
+    Ok(entry.insert(DirtyPage::unchecked(bytes)))
 }
 
 /// A copy of a page, in a unused buffer if there is one.

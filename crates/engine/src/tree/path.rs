@@ -30,9 +30,10 @@ pub(crate) struct Path {
 }
 
 impl Path {
+    /// The contents of unused steps. All bits are equal, so one instruction makes a step.
     const UNSET: Step = Step {
         pgno: Pgno::NONE,
-        index: 0,
+        index: usize::MAX,
     };
 
     pub(crate) const fn new() -> Path {

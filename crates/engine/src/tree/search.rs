@@ -266,6 +266,7 @@ fn seek_fast<'p, P: Pages<'p>>(pages: P, tree: &Tree, key: &[u8], path: &mut Pat
 /// A private page can only be reached by private pages. A private page below a page of the base
 /// snapshot came from a free list that names pages in use. An error now is better than two users of
 /// one page.
+#[inline]
 pub(crate) fn touch_path<P: PagesMut>(
     pages: &mut P,
     tree: &mut Tree,
@@ -273,14 +274,15 @@ pub(crate) fn touch_path<P: PagesMut>(
 ) -> Result<(), Error> {
     debug_assert!(path.len() <= usize::from(tree.record.depth));
     if path.private_levels() < path.len() {
-        prefetch_leaf_nodes(pages.view(), path);
-        touch_rest(pages, tree, path)?;
+        return touch_rest(pages, tree, path);
     }
     Ok(())
 }
 
 /// Makes the pages of a path private that are not known to be.
+#[inline(never)]
 fn touch_rest<P: PagesMut>(pages: &mut P, tree: &mut Tree, path: &mut Path) -> Result<(), Error> {
+    prefetch_leaf_nodes(pages.view(), path);
     let mut copied = false;
     for level in path.private_levels()..path.len() {
         let Some(step) = path.step(level) else { break };

@@ -150,7 +150,13 @@ impl WriteTxn<'_> {
         value: &[u8],
         flags: PutFlags,
     ) -> Result<PutOutcome, Error> {
-        let mut tree = self.checked_tree(database, key, value.len())?;
+        self.check_changeable(database)?;
+        // In place, because a tree in a result is copied several times.
+        let mut tree = match self.trees.get_mut().get(database) {
+            Some(open) => open.tree,
+            None => self.load_tree(database)?,
+        };
+        self.check_record(&tree, key, value.len())?;
         if flags.is_none() && tree.is_plain() {
             // The common case, in fewer steps.
             let exact = self.seek_from_hint(database, &tree, path, key)?;
@@ -384,27 +390,40 @@ impl WriteTxn<'_> {
         check_plain(database, &self.pages().leaf_node(leaf)?)
     }
 
-    /// Checks a key and a value's length.
-    #[inline(always)]
+    /// Returns the tree of a database, after checks of a record to be stored there.
     pub(super) fn checked_tree(
         &mut self,
         database: Database,
         key: &[u8],
         len: usize,
     ) -> Result<Tree, Error> {
+        self.check_changeable(database)?;
+        let tree = self.tree(database)?;
+        self.check_record(&tree, key, len)?;
+        Ok(tree)
+    }
+
+    /// Fails unless the transaction may change a database.
+    #[inline(always)]
+    pub(super) fn check_changeable(&self, database: Database) -> Result<(), Error> {
         self.check_alive()?;
+        debug_assert!(self.lock.is_some(), "the right to write is held");
         if database == Database::FREE_LIST {
             return Err(Error::ReadOnly);
         }
-        let tree = self.tree(database)?;
+        Ok(())
+    }
+
+    /// Checks a key and a value's length, of a record that is stored next.
+    #[inline(always)]
+    fn check_record(&mut self, tree: &Tree, key: &[u8], len: usize) -> Result<(), Error> {
         let max = layout::key_max(self.page_size());
         if key.is_empty() || key.len() > max || u32::try_from(len).is_err() {
-            return wrong_length(key, max, len);
+            return Err(wrong_length(key, max, len));
         }
         check_key(tree.order, key)?;
-        debug_assert!(self.lock.is_some(), "the right to write is held");
         self.pages.will_store();
-        Ok(tree)
+        Ok(())
     }
 
     /// Checks a value that is a key of an inner tree.
@@ -509,14 +528,14 @@ pub(super) fn check_plain(database: Database, node: &LeafNode<'_>) -> Result<(),
 
 /// Names the length that is wrong: of the key, or else of the value.
 #[cold]
-fn wrong_length(key: &[u8], max: usize, len: usize) -> Result<Tree, Error> {
+fn wrong_length(key: &[u8], max: usize, len: usize) -> Error {
     if key.is_empty() || key.len() > max {
-        return Err(Error::KeyLength {
+        return Error::KeyLength {
             len: key.len(),
             max,
-        });
+        };
     }
-    Err(Error::ValueLength(len))
+    Error::ValueLength(len)
 }
 
 /// One behind a value.

@@ -19,9 +19,15 @@ impl<'env> WriteTxn<'env> {
     /// the transaction.
     pub fn delete(&mut self, database: Database, key: &[u8]) -> Result<bool, Error> {
         let mut path = Path::new();
-        let Some(mut tree) = self.find(database, key, &mut path)? else {
-            return Ok(false);
+        self.check_changeable(database)?;
+        // In place, because a tree in a result is copied several times.
+        let mut tree = match self.trees.get_mut().get(database) {
+            Some(open) => open.tree,
+            None => self.load_tree(database)?,
         };
+        if !self.has_key(&tree, key, &mut path)? {
+            return Ok(false);
+        }
         if !self.has_cursors() {
             self.remove_key(database, &mut tree, &mut path)?;
             return Ok(true);
@@ -40,9 +46,11 @@ impl<'env> WriteTxn<'env> {
         value: &[u8],
     ) -> Result<bool, Error> {
         let mut path = Path::new();
-        let Some(tree) = self.find(database, key, &mut path)? else {
+        self.check_changeable(database)?;
+        let tree = self.tree(database)?;
+        if !self.has_key(&tree, key, &mut path)? {
             return Ok(false);
-        };
+        }
         if !tree.has_duplicates() {
             return self.delete(database, key);
         }
@@ -314,24 +322,14 @@ impl<'env> WriteTxn<'env> {
         self.delete_through(&mut place, value.is_none())
     }
 
-    /// Goes to the entry of a key. Returns its tree if there is one.
+    /// Goes to the entry of a key. Returns true if there is one.
     #[inline(always)]
-    fn find(
-        &mut self,
-        database: Database,
-        key: &[u8],
-        path: &mut Path,
-    ) -> Result<Option<Tree>, Error> {
-        self.check_alive()?;
-        if database == Database::FREE_LIST {
-            return Err(Error::ReadOnly);
-        }
-        let tree = self.tree(database)?;
-        if key.is_empty() || !tree::seek(self.pages(), &tree, key, path)? {
-            return Ok(None);
+    fn has_key(&self, tree: &Tree, key: &[u8], path: &mut Path) -> Result<bool, Error> {
+        if key.is_empty() || !tree::seek(self.pages(), tree, key, path)? {
+            return Ok(false);
         }
         debug_assert!(!path.is_empty(), "the path leads to an entry");
-        Ok(Some(tree))
+        Ok(true)
     }
 
     /// Removes the entry a path leads to, with all values; returns true if the path is still valid.

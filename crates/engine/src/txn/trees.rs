@@ -283,16 +283,23 @@ impl Trees {
     }
 
     /// Notes the new state of a tree in which a record was stored at the end of this path.
+    #[inline]
     pub(super) fn change_at(&mut self, database: Database, tree: &Tree, path: &Path) {
         debug_assert_eq!(path.len(), usize::from(tree.record.depth));
         debug_assert!(
             !path.is_empty(),
             "a record was stored at the end of the path"
         );
-        if !self.tries_hint() {
+        if self.tries_hint() {
+            self.change_and_hint(database, tree, path);
+        } else {
             self.change_record(database, tree);
-            return;
         }
+    }
+
+    /// As [`Trees::change_at`], and makes the path the insert hint.
+    #[inline(never)]
+    fn change_and_hint(&mut self, database: Database, tree: &Tree, path: &Path) {
         let known = self.insert_hint(database);
         // An entry behind the last leaf is on a leaf that was made for it.
         let is_last = known.is_some_and(|hint| hint.is_last && path.cmp_leaves(&hint.path).is_ge());

@@ -1,6 +1,6 @@
 //! Giving a key room for its value, in the leaf or in an overflow run.
 
-use fulgurite_format::{Malformed, NodeFlags, NodeValue, PageKind, PageMut, Pgno, layout};
+use fulgurite_format::{Malformed, NodeFlags, NodeValue, Page, PageKind, PageMut, Pgno, layout};
 
 use super::overflow::{release_value, run_of, store_run, write_run};
 use crate::Error;
@@ -225,6 +225,11 @@ pub(crate) fn leaf_data<P: PagesMut>(pages: &mut P, place: Step) -> Result<&mut 
         .map_err(Error::at(place.pgno))
 }
 
+#[inline]
 fn leaf_mut<P: PagesMut>(pages: &mut P, pgno: Pgno) -> Result<PageMut<'_>, Error> {
-    PageMut::parse(pages.page_mut(pgno)?, pgno, PageKind::Leaf).map_err(Error::at(pgno))
+    let bytes = pages.page_mut(pgno)?;
+    // Two steps, because the first one is inlined and the second one is free.
+    let page = Page::parse(bytes, pgno, PageKind::Leaf).map_err(Error::at(pgno))?;
+    let checked = page.header();
+    Ok(PageMut::from_header(bytes, checked))
 }
