@@ -277,11 +277,9 @@ impl WriterPages<'_> {
             }
         }
         let first = Pgno(self.last.0 + 1);
-        let last = self
-            .last
-            .0
-            .checked_add(count)
-            .ok_or(Error::MapFull(u64::MAX))?;
+        let Some(last) = self.last.0.checked_add(count) else {
+            return Err(Error::MapFull(u64::MAX));
+        };
         self.environment.make_room(self.last, last, self.stores)?;
         self.last = Pgno(last);
         debug_assert!(first > self.base_last, "fresh pages are private");

@@ -6,6 +6,7 @@ use super::insert::insert_at;
 use super::items::{
     balanced_cut, entries_min, entries_of, fill, new_entry, separator as separator_of, total_len,
 };
+use super::path::step_of;
 use super::{Pages, PagesMut, Path, Tree};
 use crate::Error;
 
@@ -42,7 +43,7 @@ fn remove_at<P: PagesMut>(
     level: usize,
 ) -> Result<PageRest, Error> {
     debug_assert!(level < path.len(), "the path has the page");
-    let step = path.step(level).ok_or(Error::BeyondEnd(tree.record.root))?;
+    let step = step_of(path.step(level), tree)?;
     let mut page = pages.sound_page_mut(step.pgno, tree.kind_at(level))?;
     page.remove(step.index).map_err(Error::at(step.pgno))?;
     let (entries, used) = (page.view().len(), page.view().used_space());

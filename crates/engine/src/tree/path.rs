@@ -186,9 +186,21 @@ impl Path {
 /// The leaf and the entry in it that a path through this tree leads to.
 /// # Errors
 /// [`Error::BeyondEnd`] for a path that leads nowhere.
+#[inline]
 pub(crate) fn leaf_of(path: &Path, tree: &Tree) -> Result<Step, Error> {
     debug_assert!(path.len() <= usize::from(DEPTH_MAX));
-    path.leaf().ok_or(Error::BeyondEnd(tree.record.root))
+    step_of(path.leaf(), tree)
+}
+
+/// Returns a step of a path through this tree, which should be there.
+/// # Errors
+/// [`Error::BeyondEnd`] if it is not.
+#[inline]
+pub(super) fn step_of(step: Option<Step>, tree: &Tree) -> Result<Step, Error> {
+    match step {
+        Some(step) => Ok(step),
+        None => Err(Error::BeyondEnd(tree.record.root)),
+    }
 }
 
 #[cfg(test)]
