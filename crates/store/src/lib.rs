@@ -50,7 +50,7 @@ mod view;
 mod write;
 
 /// Durability of a commit, for [`StoreOptions::durability`].
-pub use fulgurite::Durability;
+pub use fulgurite::{Durability, FlushTimes};
 
 pub use attributes::{AttributeInfo, AttributeTable};
 pub use bind_state::BIND_STATE_ATTRIBUTES;
@@ -70,7 +70,7 @@ pub use names::DnCache;
 pub use plan::{Candidates, Planning, Scope, SoleOwner, WantedValue};
 pub use record::{EncodedHeader, Values, ValuesIter, ValuesPosition};
 pub use reindex::{IndexProgress, IndexStatus, IndexWork};
-pub use store::{Store, StoreOptions};
+pub use store::{CommitCounts, Shortage, Store, StoreOptions};
 pub use verify::{Report, verify};
 pub use view::{
     AllEntries, AttributeView, EntryView, EntryWalk, Export, NameLookup, ParkedView, Shape,

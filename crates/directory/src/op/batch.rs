@@ -19,7 +19,7 @@ use fulgurite_ldap::{
     Control, LdapResult, MessageId, Operation, ResultCode, UpdateBuf, encode, failed_update, oid,
 };
 use fulgurite_schema::Dn;
-use fulgurite_store::{RoomFor, StoreError, Writer};
+use fulgurite_store::{RoomFor, Shortage, StoreError, Writer};
 
 use crate::core::database::Database;
 use crate::core::result::{self, refuse};
@@ -143,7 +143,12 @@ impl Directory {
         };
         if let [update] = updates {
             let result = self.retry_with_room(database, update, error);
-            result.unwrap_or_else(|error| update.0.fail(&error));
+            if let Err(error) = result {
+                if let Some(shortage) = error.shortage() {
+                    database.store.count_refused(shortage);
+                }
+                update.0.fail(&error);
+            }
             return;
         }
         for update in updates {
@@ -311,6 +316,7 @@ impl Directory {
             let is_deletion = purpose == RoomFor::Deletion;
             let is_first = is_deletion && std::mem::take(&mut may_use_reserve);
             if !is_first && !database.store.make_room(purpose).unwrap_or(false) {
+                database.store.count_refused(Shortage::Map);
                 break;
             }
             ran = self.run_transaction(session, updates, (&mut full, is_deletion));
@@ -367,6 +373,7 @@ impl Directory {
                 &mut item,
             ) {
                 *full = error.lacks_room().then_some(database);
+                count_full_disk(database, &error);
                 item.fail(&error);
             }
             if !item.result.is_success() {
@@ -381,6 +388,7 @@ impl Directory {
         if let Some((database, writer)) = open {
             writer.commit().map_err(|error| {
                 *full = error.lacks_room().then_some(database);
+                count_full_disk(database, &error);
                 failed(error)
             })?;
             self.core().changes.committed();
@@ -537,6 +545,13 @@ fn room_for(database: &Database, updates: &[UpdateBuf]) -> RoomFor {
     let copies = 1 + u64::from(database.last_mod);
     let bytes = updates.iter().map(UpdateBuf::new_bytes).sum::<usize>();
     RoomFor::Storing(copies.saturating_mul(bytes as u64))
+}
+
+/// Counts an update of a transaction that a full disk refuses. Nothing makes room there.
+fn count_full_disk(database: &Database, error: &StoreError) {
+    if error.shortage() == Some(Shortage::Disk) {
+        database.store.count_refused(Shortage::Disk);
+    }
 }
 
 impl ResponseValues {

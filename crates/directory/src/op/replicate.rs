@@ -44,8 +44,9 @@ impl Directory {
             Ok(report)
         });
         if let Err(ContentError::Store(error)) = &report
-            && error.lacks_room()
+            && let Some(shortage) = error.shortage()
         {
+            database.store.count_refused(shortage);
             // The log of changes gives its room to the entries: the next try finds it.
             let _ = database.store.make_room(RoomFor::Storing(0));
         }

@@ -2,7 +2,7 @@
 
 use super::Environment;
 use crate::reader::{LockFile, SlotTable};
-use crate::{Error, HeldPages, Reader, Stat};
+use crate::{Error, FlushTimes, HeldPages, Reader, Stat};
 
 /// Facts about an environment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -90,6 +90,13 @@ impl Environment {
             readers_max: lock.map_or(0, LockFile::slots),
             readers_used: lock.map_or(0, LockFile::used_slots),
         })
+    }
+
+    /// Returns the flushes to disk of this process by their time. A durable commit has two: that of
+    /// its pages, and that of its meta page.
+    #[must_use]
+    pub fn flush_times(&self) -> FlushTimes {
+        self.handle.flush_times()
     }
 
     /// Frees the reader slots of processes that died; returns how many. A writer does so itself

@@ -18,6 +18,7 @@
 use std::io;
 use std::sync::atomic::Ordering;
 use std::sync::{MutexGuard, PoisonError};
+use std::time::Instant;
 
 use fulgurite_format::{META_PAGES, Meta, Txnid};
 
@@ -47,12 +48,14 @@ impl Shared {
         // not notice.
         self.check_writable()?;
         let mapping = self.mapping();
+        let begun = Instant::now();
         let flushed = if mapping.map().is_writable() {
             let len = usize::try_from(self.size.bytes()).unwrap_or(usize::MAX);
             mapping.flush_map(0, len, wait)
         } else {
             mapping.file().sync()
         };
+        self.flush_times.add(begun.elapsed());
         flushed.map_err(|source| {
             self.flush_failed.store(true, Ordering::SeqCst);
             Error::io("making the data file durable")(source)
@@ -64,7 +67,12 @@ impl Shared {
     pub(super) fn replace_meta(&self, replacement: MetaReplacement<'_>) -> Result<(), Error> {
         let _one_at_a_time = self.flushing();
         self.check_writable()?;
-        let Err(error) = self.put_meta(&replacement, replacement.new) else {
+        let begun = replacement.durable.then(Instant::now);
+        let put = self.put_meta(&replacement, replacement.new);
+        if let Some(begun) = begun {
+            self.flush_times.add(begun.elapsed());
+        }
+        let Err(error) = put else {
             return Ok(());
         };
         self.flush_failed.store(true, Ordering::SeqCst);

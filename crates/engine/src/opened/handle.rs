@@ -11,7 +11,9 @@ use super::RESERVE_PAGES;
 use super::durable::MetaReplacement;
 use super::failed_search::FailedSearch;
 use super::registry::RegisteredEnvironment;
-use super::{DatabaseNames, Durability, Mapping, OpenOptions, PageStore, SlotPolicy, threads};
+use super::{
+    DatabaseNames, Durability, FlushTimes, Mapping, OpenOptions, PageStore, SlotPolicy, threads,
+};
 use crate::reader::{Governor, LockFile, ReaderSlotCache, Slot, WriterMark};
 use crate::{Error, ReaderPolicy};
 
@@ -132,6 +134,10 @@ impl Handle {
     }
 
     #[inline]
+    pub(crate) fn flush_times(&self) -> FlushTimes {
+        self.shared.flush_times.read()
+    }
+
     pub(crate) fn lock(&self) -> Option<&LockFile> {
         self.shared.lock.as_ref()
     }

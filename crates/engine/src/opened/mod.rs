@@ -17,6 +17,7 @@ mod error;
 mod failed_search;
 mod files;
 mod fixed;
+mod flush_times;
 mod fresh;
 mod handle;
 mod map_size;
@@ -34,6 +35,7 @@ pub use databases::{Database, Multimap};
 pub(crate) use disk_room::RESERVE_PAGES;
 pub(crate) use durable::MetaReplacement;
 pub use error::OpenError;
+pub use flush_times::FlushTimes;
 pub use options::{Durability, OpenOptions, SlotPolicy};
 
 pub(crate) use databases::DatabaseNames;

@@ -13,6 +13,7 @@ use fulgurite_os::{
 
 use super::disk_room::DiskRoom;
 use super::files::{self, MetaPages};
+use super::flush_times::FlushCounters;
 use super::map_size::MapSize;
 use super::registry::{self, FileUse, RegisteredEnvironment, Registration};
 use super::shared::{CountFree, Shared};
@@ -160,6 +161,7 @@ impl OpenRequest<'_> {
             failed: AtomicBool::new(false),
             flush_failed: AtomicBool::new(false),
             flushing: Mutex::new(()),
+            flush_times: FlushCounters::default(),
             writer: WriterMark::default(),
             local_writer: Mutex::new(()),
             window: StoreWindow::default(),

@@ -18,6 +18,7 @@ use fulgurite_os::{any_map_is_lost, fork_generation};
 
 use super::disk_room::{DiskRoom, RESERVE_PAGES};
 use super::failed_search::FailedSearch;
+use super::flush_times::FlushCounters;
 use super::map_size::MapSize;
 use super::store_window::StoreWindow;
 use super::{Mapping, Window};
@@ -48,6 +49,8 @@ pub(crate) struct Shared {
     pub(super) flush_failed: AtomicBool,
     /// Held while something is made durable, so that the caller that comes next knows how it went.
     pub(super) flushing: Mutex<()>,
+    /// The flushes of data file and meta page up to now.
+    pub(super) flush_times: FlushCounters,
     /// The thread that has the write transaction.
     pub(super) writer: WriterMark,
     /// The writer mutex of an environment without locking.

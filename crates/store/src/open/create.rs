@@ -62,6 +62,7 @@ impl Store {
             inline_values_max: options.inline_values_max.unwrap_or(INLINE_MAX),
             suffixes,
             retention: SharedRetention::of_bytes(options.log_bytes_max),
+            commit_counters: Arc::default(),
             path: path.into(),
         })
     }

@@ -58,7 +58,8 @@ impl Store {
             read_only: !self.dbs.has_log,
             ..StoreOptions::default()
         };
-        let store = Store::of_environment(Arc::clone(&self.env), &self.path, &options, schema)?;
+        let mut store = Store::of_environment(Arc::clone(&self.env), &self.path, &options, schema)?;
+        store.commit_counters = Arc::clone(&self.commit_counters);
         store.keep_changes(self.retention());
         Ok(store)
     }
@@ -116,6 +117,7 @@ impl Store {
             inline_values_max: options.inline_values_max.unwrap_or(INLINE_MAX),
             suffixes,
             retention: SharedRetention::of_bytes(options.log_bytes_max),
+            commit_counters: Arc::default(),
             path: path.into(),
         };
         store.settle_indexes(&state, options)?;

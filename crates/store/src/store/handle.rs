@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use super::CommitCounters;
 use super::databases::Databases;
 use super::tables::StateTables;
 use crate::changes::{Retention, SharedRetention};
@@ -28,6 +29,8 @@ pub struct Store {
     pub(crate) inline_values_max: usize,
     pub(crate) suffixes: Vec<Dn>,
     pub(crate) retention: SharedRetention,
+    /// Shared by all handles on the environment.
+    pub(crate) commit_counters: Arc<CommitCounters>,
     pub(crate) path: PathBuf,
 }
 

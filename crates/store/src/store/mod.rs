@@ -3,6 +3,7 @@
 //! ```text
 //! handle       Store, shared by all threads
 //! options      settings                       databases    the named databases
+//! room         commits, and updates without room
 //! tables       attributes and indexes         description  layout and suffixes, as stored
 //! secret       bytes that the servers of a store share
 //! ```
@@ -13,6 +14,7 @@ mod databases;
 mod description;
 mod handle;
 mod options;
+mod room;
 mod secret;
 mod sync_key;
 mod tables;
@@ -24,5 +26,7 @@ pub(crate) use description::{Description, LAYOUT, LAYOUT_UNCHAINED, LAYOUT_WITHO
 pub(crate) use description::{recover_log, renew_layout};
 pub use handle::Store;
 pub use options::StoreOptions;
+pub(crate) use room::CommitCounters;
+pub use room::{CommitCounts, Shortage};
 pub(crate) use sync_key::{PREFIX as SYNC_PREFIX, sync_key};
 pub(crate) use tables::StateTables;

@@ -10,7 +10,7 @@ use crate::ids::{AttributeId, EntryId};
 use crate::index::{IndexState, PendingPostings};
 use crate::names;
 use crate::plan::{Candidates, Scope};
-use crate::store::Store;
+use crate::store::{Shortage, Store};
 use crate::view::View;
 use fulgurite::{Snapshot, Txnid, WriteTxn};
 use fulgurite_schema::{AttributeDescription, AttributeSelector, Dn, Entry, Filter};
@@ -27,6 +27,8 @@ pub struct Writer<'s> {
     poisoned: bool,
     /// The size of the file, if a change failed because it cannot grow.
     full_at: Option<u64>,
+    /// The system's number of the error, if a change failed because the disk is full.
+    disk_full: Option<i32>,
     /// True if the commit will make a new state.
     pub(crate) has_changed_entries: bool,
     /// True if that state will have other indexes.
@@ -73,6 +75,15 @@ impl<'s> Deref for Writer<'s> {
 /// An entry's attributes by number, borrowed from the entry.
 pub(crate) type NumberedAttributes<'e> = Vec<(AttributeId, &'e [Vec<u8>])>;
 
+/// Returns the system's number of the error if the disk is full.
+fn full_disk(error: &StoreError) -> Option<i32> {
+    let is_full = error.shortage() == Some(Shortage::Disk);
+    match error {
+        StoreError::Engine(fulgurite::Error::Io { source, .. }) if is_full => source.raw_os_error(),
+        _ => None,
+    }
+}
+
 impl<'s> Writer<'s> {
     pub(crate) fn new(view: View<'s, WriteTxn<'s>>) -> Writer<'s> {
         Writer {
@@ -82,6 +93,7 @@ impl<'s> Writer<'s> {
             last_id: None,
             poisoned: false,
             full_at: None,
+            disk_full: None,
             has_changed_entries: false,
             has_changed_indexes: false,
             log: LogWriter::default(),
@@ -117,6 +129,7 @@ impl<'s> Writer<'s> {
         } = self.view;
         let state = txn.id();
         txn.commit()?;
+        store.commit_counters.committed();
         store.tables.publish(&attributes);
         // Without changes there is no new state, and another commit will use its id.
         if self.has_changed_entries && !self.has_changed_indexes {
@@ -178,7 +191,7 @@ impl<'s> Writer<'s> {
             Err(StoreError::Engine(fulgurite::Error::MapFull(bytes))) => {
                 self.full_at = Some(*bytes);
             }
-            Err(_) => {}
+            Err(error) => self.disk_full = full_disk(error),
         }
         result
     }
@@ -188,7 +201,13 @@ impl<'s> Writer<'s> {
     pub fn failure(&self) -> StoreError {
         match self.full_at {
             Some(bytes) => StoreError::Engine(fulgurite::Error::MapFull(bytes)),
-            None => StoreError::Poisoned,
+            None => match self.disk_full {
+                Some(code) => StoreError::Engine(fulgurite::Error::Io {
+                    doing: "storing the change",
+                    source: std::io::Error::from_raw_os_error(code),
+                }),
+                None => StoreError::Poisoned,
+            },
         }
     }
 
