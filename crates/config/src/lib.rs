@@ -47,6 +47,7 @@ mod setting;
 mod settings;
 mod show;
 mod slapd_conf;
+mod socket_address;
 mod statement;
 mod suggest;
 mod survey;
@@ -73,7 +74,7 @@ pub use file_mode::FileMode;
 /// The values of settings.
 pub use fulgurite_policy::{
     Allow, AuthzPolicy, BuiltinSchema, CrlCheck, DatabaseKind, Disallow, Durability, FeatureSet,
-    IndexSelection, Limit, LimitsRule, LogLevel, Origin, Require, Restrict, Security, SizeLimits,
+    IndexSelection, Limit, LimitsRule, LogFormat, LogLevel, Origin, Require, Restrict, Security, SizeLimits,
     SortLimits, Sourced, Subordinate, TimeLimits, TlsVersion, VerifyClient,
 };
 pub use index::{IndexSetting, parse_kinds};
@@ -89,6 +90,7 @@ pub use seed_entry::{NamedValues, SeedEntry};
 pub use setting::Value;
 pub use settings::Settings;
 pub use show::Shown;
+pub use socket_address::SocketAddress;
 pub use survey::Survey;
 pub use syncrepl::SyncreplSetting;
 pub use table::{

@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 use std::path::PathBuf;
 
 use fulgurite_policy::{
-    AuthzPolicy, BuiltinSchema, CrlCheck, Durability, LogLevel, Subordinate, TlsVersion,
+    AuthzPolicy, BuiltinSchema, CrlCheck, Durability, LogFormat, LogLevel, Subordinate, TlsVersion,
     VerifyClient,
 };
 
@@ -468,6 +468,7 @@ choices!(
     BuiltinSchema,
     CrlCheck,
     Durability,
+    LogFormat,
     LogLevel,
     Subordinate,
     TlsVersion,

@@ -147,6 +147,17 @@ choice! {
     }
 }
 
+choice! {
+    /// The form of the lines of the log.
+    LogFormat {
+        /// Time, level and text.
+        #[default]
+        Text = "text",
+        /// One JSON object a line.
+        Json = "json",
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -6,6 +6,8 @@
 //!      |
 //!      +-------> admin      entries for cn=Monitor and cn=config, background indexing
 //!      |
+//!   metrics    figures and probes over HTTP, on a thread of its own
+//!      |
 //!   driver     sockets and threads: acceptor, workers, writers, hashing pool     does all I/O
 //!      |
 //!      +-------> tls        certificates, cipher suites, the TLS layer of a connection
@@ -17,7 +19,7 @@
 //!
 //!   session    the protocol of one connection: bytes in, bytes out               no sockets
 //!      |
-//!   statistics counters that sessions and workers write and cn=Monitor reads
+//!   statistics counters that sessions and workers write, cn=Monitor and metrics read
 //! ```
 //!
 //! Arrows point downward only. A [`Session`] is a state machine that knows neither sockets nor
@@ -35,6 +37,7 @@ mod admin;
 mod compose;
 mod driver;
 mod forwarding;
+mod metrics;
 mod outgoing;
 mod replication;
 mod replication_status;
@@ -59,6 +62,7 @@ pub use driver::settings::{AddressFamilies, Hangup, ServerSettings};
 pub use driver::stop::StopHandle;
 pub use fulgurite_directory::{ExtendedReply, ExtendedStep, Progress};
 pub use fulgurite_policy::{CrlCheck, TlsOptions, TlsVersion, VerifyClient};
+pub use metrics::family::{metric_names, metrics_table};
 pub use session::cancel_token::CancelToken;
 pub use session::handler::{Handler, RunningSearch};
 pub use session::job::{CheckId, Job, Turn};
@@ -66,5 +70,5 @@ pub use session::limits::SessionLimits;
 pub use session::log::OperationLog;
 pub use session::protocol::Session;
 pub use session::quota::IdentityQuotas;
-pub use statistics::Statistics;
+pub use statistics::{SearchWork, Statistics};
 pub use tls::error::TlsError;

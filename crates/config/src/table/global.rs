@@ -4,7 +4,8 @@ use std::num::NonZeroU32;
 use std::path::PathBuf;
 
 use fulgurite_policy::{
-    Allow, AuthzPolicy, BuiltinSchema, CrlCheck, Disallow, LogLevel, TlsVersion, VerifyClient,
+    Allow, AuthzPolicy, BuiltinSchema, CrlCheck, Disallow, LogFormat, LogLevel, TlsVersion,
+    VerifyClient,
 };
 
 use super::flag::{Flag, FlagGroup};
@@ -22,6 +23,7 @@ use crate::Sourced;
 use crate::levels::{self, level_names};
 use crate::listen::ListenUrl;
 use crate::names::{AuthzRegexp, SchemaPart, ServerId, Threads};
+use crate::socket_address::SocketAddress;
 use crate::tcp_buffer::TcpBuffer;
 
 settings! {
@@ -183,6 +185,9 @@ settings! {
         /// File that the log goes to instead of standard error.
         "log.file" log_file: Option<PathBuf> = None
             => slapd("logfile", "olcLogFile", "<file>").examples(&["\"/var/log/fulgurite.log\""]);
+        /// Form of the lines of the log: `text`, or `json` with one object a line. The system's log
+        /// has text.
+        "log.format" log_format: LogFormat = LogFormat::Text => own().flag(Flag::value("--log-format", "FORMAT"));
         /// slapd's mask of log levels, for `cn=Monitor` and `cn=config`.
         "log.slapd_levels" log_mask: u32 = 0
             => slapd("loglevel", "olcLogLevel", "<level>").many().joined().take(|layer: &mut GlobalLayer, s, _| {
@@ -190,6 +195,16 @@ settings! {
                 layer.set_log_mask(mask, &s.origin);
                 Ok(())
             }).write(|mask| level_names(*mask));
+        /// Address for monitoring over HTTP: `/metrics` for Prometheus, and the probes `/healthz` and
+        /// `/readyz`. Unless set, the server listens for none.
+        "metrics.listen" metrics_listen: Option<SocketAddress> = None
+            => own().flag(Flag::value("--metrics-listen", "HOST:PORT")).fixed().examples(&["\"127.0.0.1:9389\""]);
+        /// File with the token that `/metrics` demands (`Authorization: Bearer TOKEN`). The probes
+        /// demand none. The server reads a changed file by itself.
+        "metrics.token_file" metrics_token_file: Option<PathBuf> = None
+            => own().fixed().examples(&["\"/etc/fulgurite/metrics-token\""]);
+        /// Protect that address with the certificate of `tls`.
+        "metrics.tls" metrics_tls: bool = false => own().fixed();
         /// A directory of schema files. The server reads its `.schema` and `.ldif` files in the
         /// order of their names, after the files of `schema`.
         "start.schema_directory" schema_directory: Option<PathBuf> = None

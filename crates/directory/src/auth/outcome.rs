@@ -34,6 +34,8 @@ pub struct BindOutcome {
     pub(crate) is_recorded: bool,
     /// The changes of the bind for another server.
     pub(crate) forwarded: Option<Arc<ForwardedBind>>,
+    /// The reason of a failure that the client must not learn, for the log.
+    pub(crate) reason: Option<&'static str>,
 }
 
 /// The judgement of a password policy about a bind.
@@ -58,6 +60,7 @@ impl BindOutcome {
             policy: PolicyAnswer::default(),
             is_recorded: false,
             forwarded: None,
+            reason: None,
         }
     }
 
@@ -71,6 +74,14 @@ impl BindOutcome {
     /// Returns the outcome of every failed authentication, for whatever reason.
     pub(crate) fn invalid_credentials() -> BindOutcome {
         BindOutcome::failure(LdapResult::new(ResultCode::InvalidCredentials))
+    }
+
+    /// Returns the same outcome with its reason for the log.
+    pub(crate) fn because(self, reason: &'static str) -> BindOutcome {
+        BindOutcome {
+            reason: Some(reason),
+            ..self
+        }
     }
 
     pub(crate) fn with_credentials(mut self, credentials: Option<Vec<u8>>) -> BindOutcome {
@@ -100,6 +111,7 @@ impl BindOutcome {
     pub fn finish(self, session: &mut Session, id: MessageId, out: &mut Vec<u8>) {
         session.authenticated(self.identity, self.method);
         session.set_exchange(self.exchange);
+        session.set_bind_failure(self.reason.filter(|_| !self.result.is_success()));
         let unrecorded = self.authenticated.filter(|_| !self.is_recorded);
         session.set_unrecorded_bind(unrecorded);
         session.set_unsent_bind(self.forwarded);

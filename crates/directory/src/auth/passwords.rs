@@ -20,6 +20,8 @@ pub(crate) struct PasswordProof {
     /// A stored value to verify if there is no other, so that the check takes the same time.
     pub(crate) dummy: Vec<u8>,
     pub(crate) claim: Claim,
+    /// The reason why there is no stored value.
+    pub(crate) absence: Option<&'static str>,
 }
 
 impl PasswordProof {
@@ -35,7 +37,8 @@ impl PasswordProof {
         if right {
             authenticator.conclude(self.claim, None)
         } else {
-            BindOutcome::invalid_credentials()
+            let reason = self.absence.unwrap_or("the password is wrong");
+            BindOutcome::invalid_credentials().because(reason)
         }
     }
 
@@ -59,8 +62,8 @@ impl<'d> Authenticator<'d> {
     ) -> Result<PasswordProof, StoreError> {
         self.sample_passwords()?;
         let dummies = &self.auth.lasting.dummies;
-        let stored = match self.configured_password(&claim.dn, &claim.name) {
-            Some(password) => vec![password],
+        let (stored, absence) = match self.configured_password(&claim.dn, &claim.name) {
+            Some(password) => (vec![password], None),
             None => {
                 let attribute = &self.core.types.user_password;
                 let found =
@@ -74,7 +77,7 @@ impl<'d> Authenticator<'d> {
                 if let (Method::Simple, Some(pretty)) = (claim.method, found.name) {
                     claim.name = claim.name.written(&pretty);
                 }
-                found.values
+                (found.values, found.absence)
             }
         };
         Ok(PasswordProof {
@@ -82,6 +85,7 @@ impl<'d> Authenticator<'d> {
             dummy: dummies.of(claim.name.normal()),
             stored,
             claim,
+            absence,
         })
     }
 

@@ -19,6 +19,17 @@ pub(super) struct AuthValues {
     /// The entry's name for display; `None` if authentication may not use the entry, or there is
     /// none.
     pub(super) name: Option<String>,
+    /// The reason why there are no values, for the log.
+    pub(super) absence: Option<&'static str>,
+}
+
+impl AuthValues {
+    fn absent(reason: &'static str) -> AuthValues {
+        AuthValues {
+            absence: Some(reason),
+            ..AuthValues::default()
+        }
+    }
 }
 
 impl<'d> Authenticator<'d> {
@@ -55,7 +66,7 @@ impl<'d> Authenticator<'d> {
         attribute: &AttributeDescription,
     ) -> Result<AuthValues, StoreError> {
         let NamespaceTarget::Database(database) = self.target(dn) else {
-            return Ok(AuthValues::default());
+            return Ok(AuthValues::absent("no database has the name"));
         };
         let view = snapshots.take(&database.store)?;
         let values = self.values_for_auth_in(&view, database, requester, dn, attribute);
@@ -71,24 +82,27 @@ impl<'d> Authenticator<'d> {
         dn: &Dn,
         attribute: &AttributeDescription,
     ) -> Result<AuthValues, StoreError> {
+        let missing = AuthValues::absent("there is no such entry");
         let Some(id) = view.find(dn)?.entry() else {
-            return Ok(AuthValues::default());
+            return Ok(missing);
         };
         let Some(entry) = view.entry(id)? else {
-            return Ok(AuthValues::default());
+            return Ok(missing);
         };
         let decisions = decide(&database.rules, requester, false);
         let facts = EntryFacts::new(self.core, view, EntrySource::Stored(entry));
         let rights = facts.rights(&decisions, dn.normal());
         if !rights.attribute(attribute).allows(Rights::AUTH) {
-            return Ok(AuthValues::default());
+            return Ok(AuthValues::absent("no rule grants auth to the attribute"));
         }
         let values = entry.values(attribute).into_iter().flatten();
+        let values: Vec<Vec<u8>> = values.map(<[u8]>::to_vec).collect();
         let (mut names, mut name) = (view.take_dn_cache(), String::new());
         entry.write_dn(&mut names, &mut name)?;
         view.keep_dn_cache(names);
         Ok(AuthValues {
-            values: values.map(<[u8]>::to_vec).collect(),
+            absence: values.is_empty().then_some("the entry has no password"),
+            values,
             name: Some(name),
         })
     }

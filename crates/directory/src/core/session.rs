@@ -28,6 +28,8 @@ pub struct Session {
     unrecorded_bind: Option<Arc<Dn>>,
     /// The changes of the last bind for another server, until they are sent.
     unsent_bind: Option<Arc<ForwardedBind>>,
+    /// The reason why the last bind failed.
+    bind_failure: Option<&'static str>,
     /// True in it as long as the connection may only change its password. Copies share it.
     restriction: Option<Arc<AtomicBool>>,
 }
@@ -84,6 +86,17 @@ impl Session {
             connection,
             ..Session::default()
         }
+    }
+
+    /// Returns the reason why the last bind failed, as far as the client must not learn it. It is
+    /// for the log.
+    #[must_use]
+    pub fn bind_failure(&self) -> Option<&'static str> {
+        self.bind_failure
+    }
+
+    pub(crate) fn set_bind_failure(&mut self, reason: Option<&'static str>) {
+        self.bind_failure = reason;
     }
 
     /// Returns a copy that acts for another identity (RFC 4370).

@@ -32,6 +32,10 @@ use crate::write::context::Context;
 use crate::write::password_policy::{self, PolicySubject};
 use crate::write::request::{BindAttempt, WriteRequest};
 
+/// Reasons for the log.
+const LOCKED: &str = "the password policy has locked the entry";
+const EXPIRED: &str = "the password has expired";
+
 impl Directory {
     /// Fails for a critical control of password policies if no database has one.
     pub(crate) fn require_password_policy(&self, controls: &RequestControls<'_>) -> OpResult {
@@ -86,7 +90,7 @@ pub(super) fn unless_locked(directory: &Directory, outcome: BindOutcome) -> OpRe
         _ => false,
     };
     Ok(if is_locked {
-        BindOutcome::invalid_credentials()
+        BindOutcome::invalid_credentials().because(LOCKED)
     } else {
         outcome
     })
@@ -127,7 +131,7 @@ fn judged(
     };
     // A locked name is refused without a look at the password.
     if let Some(verdict) = judge(false)?.filter(|verdict| verdict.is_locked) {
-        let mut outcome = BindOutcome::invalid_credentials();
+        let mut outcome = BindOutcome::invalid_credentials().because(LOCKED);
         outcome.policy = answer(overlay, policed, &verdict);
         return Ok(outcome);
     }
@@ -154,7 +158,8 @@ fn judged(
         forwarded = for_provider(directory, database, policed, &attempt);
     }
     if is_right && !verdict.is_allowed {
-        outcome = BindOutcome::invalid_credentials();
+        let reason = if verdict.is_locked { LOCKED } else { EXPIRED };
+        outcome = BindOutcome::invalid_credentials().because(reason);
     }
     outcome.forwarded = forwarded;
     let name = outcome.authenticated();

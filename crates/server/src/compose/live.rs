@@ -13,11 +13,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, RwLockReadGuard, TryLockError};
 
 use fulgurite_directory::{Directory, TreeRefusal, WriteReply, WriteRequest};
+use fulgurite_schema::Dn;
 
 use super::audit_files::AuditFiles;
 use super::configure::Configuration;
 use crate::admin::monitor::Monitor;
 use crate::forwarding::Forwarders;
+use crate::metrics::health::{Health, ServedDatabase};
 use crate::replication::directory_source::DirectorySource;
 use crate::replication_status::ReplicationStatus;
 use crate::statistics::lock;
@@ -43,6 +45,8 @@ pub struct Live<'r> {
     pub(super) forwarders: Forwarders,
     /// The files of the logs of changes.
     pub(super) audit_files: AuditFiles,
+    /// The state of the server, and the databases of the newest generation.
+    pub(super) health: Arc<Health>,
 }
 
 impl<'r> Live<'r> {
@@ -61,6 +65,7 @@ impl<'r> Live<'r> {
             replication: Arc::default(),
             forwarders: Forwarders::default(),
             audit_files: AuditFiles::default(),
+            health: Arc::default(),
         }
     }
 
@@ -77,6 +82,28 @@ impl<'r> Live<'r> {
         self.replication = monitor.replication();
         self.monitor = Some(monitor);
         self
+    }
+
+    /// Sets the place where the state of the server is told.
+    #[must_use]
+    pub(super) fn with_health(mut self, health: Arc<Health>) -> Live<'r> {
+        self.health = health;
+        self.show_databases();
+        self
+    }
+
+    fn show_databases(&self) {
+        let databases = self.current().databases().iter();
+        let shown = databases.map(|database| ServedDatabase {
+            suffix: database
+                .suffixes()
+                .first()
+                .map(Dn::to_string)
+                .unwrap_or_default(),
+            store: database.shared_store(),
+            is_copy: !database.consumers().is_empty(),
+        });
+        self.health.set_databases(shown.collect());
     }
 
     /// Returns the newest generation.
@@ -170,6 +197,7 @@ impl<'r> Live<'r> {
             let _ = slot.set(Box::new(directory));
             self.newest.store(next, Ordering::Release);
             self.current().replaced();
+            self.show_databases();
         }
     }
 }

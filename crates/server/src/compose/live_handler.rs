@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use crossbeam_channel::RecvTimeoutError;
 use fulgurite_directory::{
     BindOutcome, BindStep, ChangeListener, Connection, ExtendedReply, ExtendedStep,
     ForwardedUpdate, PasswordChange, PasswordCheck, Progress, Quantum, SearchTask, Session,
@@ -15,9 +16,10 @@ use fulgurite_ldap::{
 };
 
 use super::live::Live;
-use crate::admin::indexing;
+use crate::admin::{indexing, room};
 use crate::replication::runner;
 use crate::session::handler::{Handler, RunningSearch};
+use crate::statistics::SearchWork;
 
 /// Passwords for the hashing pool.
 pub enum PasswordWork {
@@ -78,6 +80,10 @@ impl Handler for Live<'_> {
         identity.name().to_owned()
     }
 
+    fn bind_failure(&self, identity: &Session) -> Option<&'static str> {
+        identity.bind_failure()
+    }
+
     fn identity_key(&self, identity: &Session) -> String {
         let name = identity.identity().name();
         name.map_or_else(String::new, |name| name.normal().to_owned())
@@ -108,7 +114,19 @@ impl Handler for Live<'_> {
             if let Err(error) = started {
                 tracing::error!("no database is copied: no thread: {error}");
             }
+            let (ends, ended) = crossbeam_channel::bounded::<()>(0);
+            let sleep = move |time| ended.recv_timeout(time) == Err(RecvTimeoutError::Timeout);
+            let watch = move || room::run(&self.health, &sleep);
+            let started = std::thread::Builder::new()
+                .name("room".to_owned())
+                .spawn_scoped(scope, watch);
+            if let Err(error) = started {
+                tracing::error!("nobody watches the room of the databases: no thread: {error}");
+            }
+            self.health.serves();
             indexing::run(&|| self.current().shared_stores(), pause);
+            self.health.stops();
+            drop(ends);
             stop.store(true, Ordering::Relaxed);
         });
     }
@@ -328,8 +346,16 @@ impl<'h> RunningSearch<Snapshots<'h>> for SearchTask<'h> {
         progress
     }
 
-    fn written(&self) -> (u64, u64) {
-        (self.entries().into(), self.references().into())
+    fn work(&self) -> SearchWork {
+        SearchWork {
+            entries: self.entries().into(),
+            references: self.references().into(),
+            candidates: self.examined(),
+        }
+    }
+
+    fn code(&self) -> Option<ResultCode> {
+        Some(self.code())
     }
 
     fn release(self, cache: &mut Snapshots<'h>) {

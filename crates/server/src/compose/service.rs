@@ -1,6 +1,7 @@
 //! A whole server from its settings: stores, directory, monitor, listeners and process id file.
 
 use std::fs;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -15,6 +16,8 @@ use super::source::{RunningServer, SettingsSource};
 use crate::driver::error::ServerError;
 use crate::driver::server::Server;
 use crate::driver::settings::{AddressFamilies, Hangup, ServerSettings};
+use crate::metrics::health::Health;
+use crate::metrics::listener::{MetricsListener, MetricsSettings};
 use crate::statistics::Statistics;
 
 /// A failure to start a service, or the reason of its end.
@@ -62,6 +65,7 @@ pub struct ServiceOptions {
 pub struct Service<'r> {
     server: Server,
     live: Live<'r>,
+    metrics: Option<MetricsListener>,
     _files: Vec<RunFile>,
 }
 
@@ -113,6 +117,12 @@ impl<'r> Service<'r> {
             .collect();
         let server =
             Server::bind(&listen, server_settings)?.with_statistics(Arc::clone(&statistics));
+        let health = Arc::<Health>::default();
+        let metrics = MetricsSettings::of(&settings.global).map(|metrics| {
+            let (health, statistics) = (Arc::clone(&health), Arc::clone(&statistics));
+            MetricsListener::start(&metrics, health, statistics, server.tls())
+        });
+        let metrics = metrics.transpose()?;
         between().map_err(ServiceError::Between)?;
         let (directory, monitor) = open::open(&settings, &stores, Some(&statistics))?;
         let added = seed::add_missing(&settings, &directory)?;
@@ -129,13 +139,16 @@ impl<'r> Service<'r> {
             live: server.live(),
         };
         let configuration = Configuration::new(settings, Box::new(source), statistics, running);
-        let mut live = Live::new(directory).with_configuration(configuration);
+        let mut live = Live::new(directory)
+            .with_configuration(configuration)
+            .with_health(health);
         if let Some(monitor) = monitor {
             live = live.with_monitor(monitor);
         }
         Ok(Service {
             server,
             live,
+            metrics,
             _files: files,
         })
     }
@@ -144,6 +157,13 @@ impl<'r> Service<'r> {
     #[must_use]
     pub fn server(&self) -> &Server {
         &self.server
+    }
+
+    /// Returns the addresses of the figures, with the actual port if 0 was requested.
+    #[must_use]
+    pub fn metrics_addresses(&self) -> &[SocketAddr] {
+        let metrics = self.metrics.as_ref();
+        metrics.map_or(&[], MetricsListener::addresses)
     }
 
     /// Serves until stopped.

@@ -202,6 +202,7 @@ impl<'h, H: Handler> Acceptor<'h, H> {
         let live = self.shared.live.load();
         let open: usize = self.workers.iter().map(WorkerHandle::connections).sum();
         if open >= live.connections_max {
+            self.shared.statistics.refused();
             reject(stream);
             return;
         }

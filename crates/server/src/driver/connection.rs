@@ -243,6 +243,7 @@ impl<'h, H: Handler> Connection<'h, H> {
                 // The alert reports the error to the client.
                 let _ = layer.flush(&mut self.stream);
                 let reason = failure::reason(&error);
+                self.meter.tls_failed();
                 tracing::warn!("conn={} TLS negotiation failure: {reason}", self.facts.id);
                 return Err(io::Error::other(error));
             }

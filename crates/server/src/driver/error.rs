@@ -1,6 +1,7 @@
 //! Failures to start or run a server.
 
 use std::io;
+use std::path::PathBuf;
 
 use crate::tls::error::TlsError;
 
@@ -46,6 +47,14 @@ pub enum ServerError {
     /// TLS failed to start.
     #[error(transparent)]
     Tls(#[from] TlsError),
+    /// The token of the figures is unreadable.
+    #[error("cannot read the token of metrics.token_file from {}: {source}", path.display())]
+    MetricsToken {
+        /// The file.
+        path: PathBuf,
+        /// The error of the system.
+        source: io::Error,
+    },
     /// There is no address to listen on.
     #[error("no address to listen on")]
     NoListener,
@@ -63,6 +72,17 @@ pub enum ServerError {
 }
 
 impl ServerError {
+    /// Returns the error with another URL of the listener.
+    pub(crate) fn at_url(self, url: String) -> ServerError {
+        match self {
+            ServerError::Resolve { source, .. } => ServerError::Resolve { url, source },
+            ServerError::AddressInUse { .. } => ServerError::AddressInUse { url },
+            ServerError::NotPermitted { .. } => ServerError::NotPermitted { url },
+            ServerError::Listen { source, .. } => ServerError::Listen { url, source },
+            other => other,
+        }
+    }
+
     pub(crate) const fn system(what: &'static str) -> impl FnOnce(io::Error) -> ServerError {
         move |source| ServerError::System { what, source }
     }

@@ -1,10 +1,13 @@
 //! Threads that verify slow password hashes, so that no event loop waits for them.
 
+use std::time::Instant;
+
 use crossbeam_channel::Receiver;
 
 use super::inbox::{ConnectionId, WorkerHandle, WorkerMessage};
 use crate::session::handler::Handler;
 use crate::session::job::CheckId;
+use crate::statistics::HashingStatistics;
 
 /// The maximum of waiting passwords; further binds are answered `busy`. At some tens of
 /// milliseconds each, this is about the time that a client waits.
@@ -23,9 +26,13 @@ pub(super) fn run<H: Handler>(
     handler: &H,
     queue: &Receiver<QueuedCheck<H>>,
     workers: &[WorkerHandle<H>],
+    statistics: &HashingStatistics,
 ) {
     for queued in queue {
+        statistics.took();
+        let begun = Instant::now();
         let verdict = handler.check_password(queued.check);
+        statistics.finished(begun.elapsed());
         if let Some(worker) = workers.get(queued.worker) {
             worker.send(WorkerMessage::PasswordChecked(
                 queued.connection,

@@ -34,6 +34,7 @@ pub(crate) fn run<H: Handler>(
         let writer_handles = handles.clone();
         let writers = Writers::new(Box::new(move |number| {
             let (handle, queue) = writer::queue();
+            shared.statistics.queue(handle.outstanding());
             let (workers, guard) = (writer_handles.clone(), guard("writer"));
             spawn(scope, format!("writer-{number}"), move || {
                 let _guard = guard;
@@ -56,9 +57,10 @@ pub(crate) fn run<H: Handler>(
         drop((writers, to_hashing));
         for index in 0..shared.settings.hashing_threads.max(1) {
             let (checks, handles, guard) = (checks.clone(), handles.clone(), guard("hashing"));
+            let statistics = shared.statistics.hashing_thread();
             spawn(scope, format!("hashing-{index}"), move || {
                 let _guard = guard;
-                hashing::run(shared.handler, &checks, &handles);
+                hashing::run(shared.handler, &checks, &handles, &statistics);
                 Ok(())
             })?;
         }

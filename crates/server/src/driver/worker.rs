@@ -85,6 +85,7 @@ impl<'h, H: Handler> Worker<'h, H> {
         let mut events = Events::with_capacity(1024);
         while !(self.closing || self.draining && self.connections.is_empty()) {
             let timeout = self.timeout();
+            self.statistics.end_round();
             match self.inbox.poll.poll(&mut events, timeout) {
                 Err(error) if error.kind() != std::io::ErrorKind::Interrupted => {
                     return Err(ServerError::system("poll connections")(error));
@@ -92,6 +93,7 @@ impl<'h, H: Handler> Worker<'h, H> {
                 _ => {}
             }
             let now = Instant::now();
+            self.statistics.begin_round(now);
             self.follow_settings();
             for event in &events {
                 if event.token() == WAKE {
@@ -337,7 +339,10 @@ impl<'h, H: Handler> Worker<'h, H> {
                         id: number,
                         check,
                     };
-                    if self.to_hashing.try_send(queued).is_err() {
+                    if self.to_hashing.try_send(queued).is_ok() {
+                        self.statistics.password_queued();
+                    } else {
+                        self.statistics.password_refused();
                         unchecked.push(number);
                     }
                 }

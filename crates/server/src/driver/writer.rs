@@ -83,6 +83,11 @@ impl<U> Clone for WriterHandle<U> {
 }
 
 impl<U> WriterHandle<U> {
+    /// Returns the number of updates that wait or are being applied, for those who watch.
+    pub(super) fn outstanding(&self) -> Arc<AtomicUsize> {
+        Arc::clone(&self.outstanding)
+    }
+
     pub(super) fn send(&self, queued: QueuedUpdate<U>) {
         self.outstanding.fetch_add(1, Ordering::Relaxed);
         // The writer outlives the workers.

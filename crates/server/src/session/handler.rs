@@ -13,6 +13,8 @@ use fulgurite_ldap::{
     ResultCode, SearchRequest,
 };
 
+use crate::statistics::SearchWork;
+
 /// Answers requests. One value serves all connections of a server from all threads.
 pub trait Handler: Sync {
     /// The identity of a connection. The default is anonymous.
@@ -66,6 +68,11 @@ pub trait Handler: Sync {
     /// Returns the name of the identity for logs and `cn=Monitor`; empty if anonymous.
     fn name(&self, _identity: &Self::Identity) -> String {
         String::new()
+    }
+
+    /// Returns the reason why the last bind failed, for the log only.
+    fn bind_failure(&self, _identity: &Self::Identity) -> Option<&'static str> {
+        None
     }
 
     /// Returns a key for comparisons: equal keys mean the same identity.
@@ -198,9 +205,14 @@ pub trait RunningSearch<Cache> {
     /// before [`Progress::Done`] is the result.
     fn advance(&mut self, out: &mut Vec<u8>, room: usize, work: &mut usize) -> Progress;
 
-    /// Returns the numbers of entries and references written up to now.
-    fn written(&self) -> (u64, u64) {
-        (0, 0)
+    /// Returns the work up to now, for the statistics.
+    fn work(&self) -> SearchWork {
+        SearchWork::default()
+    }
+
+    /// Returns the result code of a search that is done, if it is known without its response.
+    fn code(&self) -> Option<ResultCode> {
+        None
     }
 
     /// Ends the search and gives its snapshot back to the cache of the thread.

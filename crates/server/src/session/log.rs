@@ -5,6 +5,8 @@
 //!     RESULT tag=101 err=0 qtime=0.000004 etime=0.000052 nentries=1 text=""      (all on one line)
 //! ```
 //!
+//! A failed bind has its reason behind that, which the client does not learn.
+//!
 //! The log reads results back from the encoded responses, so handlers need not know about logs. It
 //! never contains passwords. Binds are logged without credentials, updates without values, and
 //! assertions about passwords are masked.
@@ -17,6 +19,8 @@ use fulgurite_ldap::{
     Authentication, BindRequest, Controls, LdapResult, Message, MessageId, Operation, Request,
     Response, ResponseMessage, SearchRequest, frame, oid,
 };
+
+use super::last_code::response_tag;
 
 /// The sink of log lines about operations, and their clock.
 pub trait OperationLog: Sync {
@@ -44,6 +48,8 @@ pub(super) struct OperationRecord {
     entries: u64,
     /// True for a bind by SASL, which names an identity only in the end.
     is_sasl: bool,
+    /// The reason of a failure that the client does not learn.
+    reason: Option<&'static str>,
 }
 
 impl<'h> ConnectionLog<'h> {
@@ -53,6 +59,11 @@ impl<'h> ConnectionLog<'h> {
             connection,
             operations: 0,
         }
+    }
+
+    /// Returns the number of the connection.
+    pub(super) fn connection(&self) -> u64 {
+        self.connection
     }
 
     /// Sets the sink of further operations.
@@ -80,6 +91,7 @@ impl<'h> ConnectionLog<'h> {
             received: received.unwrap_or(begun),
             begun,
             entries: 0,
+            reason: None,
             is_sasl: matches!(
                 &message.request,
                 Request::Bind(BindRequest {
@@ -137,6 +149,9 @@ impl<'h> ConnectionLog<'h> {
             let _ = write!(line, " nentries={}", record.entries);
         }
         let _ = write!(line, " text={}", QuotedText(text.as_bytes()));
+        if let Some(reason) = record.reason {
+            let _ = write!(line, " reason={}", QuotedText(reason.as_bytes()));
+        }
         sink.line(&line);
     }
 
@@ -152,6 +167,7 @@ impl<'h> ConnectionLog<'h> {
     }
 }
 
+const SEARCH_ENTRY: u8 = 0x64;
 const SEARCH_DONE: u8 = 0x65;
 
 impl OperationRecord {
@@ -170,17 +186,22 @@ impl OperationRecord {
         }
     }
 
+    /// Sets the reason of a failure that the client does not learn.
+    pub(super) fn set_reason(&mut self, reason: Option<&'static str>) {
+        self.reason = reason;
+    }
+
     /// Counts the entries of a search that goes on.
     pub(super) fn count_entries(&mut self, responses: &[u8]) {
-        self.entries += Pdus(responses).count() as u64;
+        self.entries += Pdus(responses).filter(|pdu| is_entry(pdu)).count() as u64;
     }
 
     /// Returns tag, code and diagnostic of the last response, and counts the entries before it.
     fn read_result(&mut self, responses: &[u8]) -> Option<(u8, u32, String)> {
         let mut last = None;
-        for (index, pdu) in Pdus(responses).enumerate() {
+        for pdu in Pdus(responses) {
             last = Some(pdu);
-            self.entries += u64::from(index > 0);
+            self.entries += u64::from(is_entry(pdu));
         }
         let message = ResponseMessage::decode(last?).ok()?;
         let result = message.response.result()?;
@@ -207,6 +228,11 @@ const fn tag_of(response: &Response<'_>) -> Option<u8> {
             return None;
         }
     })
+}
+
+/// Returns true for the response that carries an entry. References are no entries, as in slapd.
+fn is_entry(pdu: &[u8]) -> bool {
+    response_tag(pdu) == Some(SEARCH_ENTRY)
 }
 
 /// Iterates over whole PDUs.

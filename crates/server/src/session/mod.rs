@@ -14,6 +14,7 @@ mod class;
 pub(crate) mod handler;
 mod input;
 pub(crate) mod job;
+mod last_code;
 pub(crate) mod limits;
 pub(crate) mod log;
 mod operations;

@@ -13,11 +13,12 @@ use super::cancel_token::CancelToken;
 use super::class::RequestClass;
 use super::handler::{Handler, RunningSearch as _};
 use super::job::{CheckId, Job};
+use super::last_code::last_code;
 use super::limits::SessionLimits;
 use super::log::{ConnectionLog, OperationLog, OperationRecord};
 use super::output::Output;
 use super::quota::{IdentityQuota, IdentityQuotas};
-use crate::statistics::Meter;
+use crate::statistics::{Meter, Outcome};
 
 /// Bytes that one search may produce in one quantum.
 const QUANTUM_BYTES_MAX: usize = 64 * 1024;
@@ -65,7 +66,7 @@ pub(super) struct Operations<'h, H: Handler> {
 struct SearchInProgress<S> {
     id: MessageId,
     search: S,
-    record: Option<OperationRecord>,
+    begun: BegunOperation,
 }
 
 struct PendingOperation {
@@ -73,6 +74,23 @@ struct PendingOperation {
     operation: Operation,
     bytes: usize,
     token: CancelToken,
+    begun: BegunOperation,
+}
+
+/// The arrival of a request.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Arrival {
+    /// The time for the log of a request that waits.
+    pub(super) logged: Option<Instant>,
+    /// The time by the clock of the statistics.
+    pub(super) counted: u64,
+}
+
+/// The beginning of an operation, for its log line and the statistics.
+#[derive(Debug)]
+struct BegunOperation {
+    /// The time of its arrival by the clock of the statistics.
+    since: u64,
     record: Option<OperationRecord>,
 }
 
@@ -90,18 +108,13 @@ pub(super) enum CancelOutcome {
 }
 
 impl PendingOperation {
-    fn new(
-        id: MessageId,
-        operation: Operation,
-        bytes: usize,
-        record: Option<OperationRecord>,
-    ) -> Self {
+    fn new(id: MessageId, operation: Operation, bytes: usize, begun: BegunOperation) -> Self {
         PendingOperation {
             id,
             operation,
             bytes,
             token: CancelToken::default(),
-            record,
+            begun,
         }
     }
 }
@@ -181,9 +194,19 @@ impl<'h, H: Handler> Operations<'h, H> {
         self.log.set_sink(sink);
     }
 
+    /// Returns the number of the connection.
+    pub(super) fn connection(&self) -> u64 {
+        self.log.connection()
+    }
+
     /// Returns the time if there is a log.
     pub(super) fn now_for_log(&self) -> Option<Instant> {
         self.log.now()
+    }
+
+    /// Returns the time of the bytes that have come last, by the clock of the statistics.
+    pub(super) fn now_for_statistics(&self) -> u64 {
+        self.meter.as_ref().map_or(0, Meter::round)
     }
 
     pub(super) fn outstanding(&self) -> usize {
@@ -234,7 +257,7 @@ impl<'h, H: Handler> Operations<'h, H> {
         &mut self,
         message: &Message<'_>,
         bytes: usize,
-        received: Option<Instant>,
+        arrival: Arrival,
         cache: &mut H::Cache<'h>,
     ) -> Option<MessageId> {
         let Message {
@@ -244,7 +267,9 @@ impl<'h, H: Handler> Operations<'h, H> {
         } = message;
         let (handler, id) = (self.handler, *id);
         self.work_left = self.work_left.saturating_sub(REQUEST_WORK);
-        let record = self.log.begin(message, received);
+        let record = self.log.begin(message, arrival.logged);
+        let since = arrival.counted;
+        let begun = BegunOperation { since, record };
         let operation = request.operation();
         if let Some(meter) = &self.meter {
             meter.initiated(operation);
@@ -254,28 +279,28 @@ impl<'h, H: Handler> Operations<'h, H> {
         if operation != Operation::Bind && handler.is_binding(&self.identity) {
             let result = operations_error("SASL bind in progress");
             encode::result(self.output.append(), id, operation, &result, &[]);
-            self.end(operation, record, mark);
+            self.end(operation, begun, mark);
             return None;
         }
         match request {
             Request::Search(search) => {
                 let search = handler.begin_search(cache, &self.identity, id, search, controls);
-                let running = self.advance(SearchInProgress { id, search, record }, cache);
+                let running = self.advance(SearchInProgress { id, search, begun }, cache);
                 self.searches.extend(running);
             }
             Request::Compare(compare) => {
                 let out = self.output.append();
                 handler.compare(cache, &self.identity, id, compare, controls, out);
-                self.end(operation, record, mark);
+                self.end(operation, begun, mark);
             }
             Request::Extended(extended) => {
                 let step = handler.extended(&mut self.identity, id, extended, controls);
-                let begun = PendingOperation::new(id, Operation::Extended, bytes, record);
+                let begun = PendingOperation::new(id, Operation::Extended, bytes, begun);
                 return self.continue_extended(step, begun, mark);
             }
-            Request::Bind(bind) => self.begin_bind(message, bind, bytes, record, cache),
+            Request::Bind(bind) => self.begin_bind(message, bind, bytes, begun, cache),
             Request::Modify(_) | Request::Add(_) | Request::Delete(_) | Request::ModifyDn(_) => {
-                self.begin_update(message, bytes, record);
+                self.begin_update(message, bytes, begun);
             }
             // These have no response; `Session::take` handles them.
             Request::Unbind | Request::Abandon(_) => {}
@@ -289,37 +314,32 @@ impl<'h, H: Handler> Operations<'h, H> {
         message: &Message<'_>,
         request: &BindRequest<'_>,
         bytes: usize,
-        record: Option<OperationRecord>,
+        begun: BegunOperation,
         cache: &mut H::Cache<'h>,
     ) {
         let mark = self.output.mark();
         let (id, controls, handler) = (message.id, &message.controls, self.handler);
         let out = self.output.append();
         match handler.begin_bind(cache, &mut self.identity, id, request, controls, out) {
-            None => self.end(Operation::Bind, record, mark),
+            None => self.end(Operation::Bind, begun, mark),
             Some(check) => {
-                let bind = PendingOperation::new(id, Operation::Bind, bytes, record);
+                let bind = PendingOperation::new(id, Operation::Bind, bytes, begun);
                 self.bind = Some((self.hand_to_hashing(check), bind));
             }
         }
     }
 
     /// Begins an update, which goes to the writer unless it waits for the end of its transaction.
-    fn begin_update(
-        &mut self,
-        message: &Message<'_>,
-        bytes: usize,
-        record: Option<OperationRecord>,
-    ) {
+    fn begin_update(&mut self, message: &Message<'_>, bytes: usize, begun: BegunOperation) {
         let mark = self.output.mark();
         let operation = message.request.operation();
         let out = self.output.append();
         match self.handler.update(&mut self.identity, message, out) {
             Some(update) => {
-                let begun = PendingOperation::new(message.id, operation, bytes, record);
-                self.hand_to_writer(update, begun);
+                let pending = PendingOperation::new(message.id, operation, bytes, begun);
+                self.hand_to_writer(update, pending);
             }
-            None => self.end(operation, record, mark),
+            None => self.end(operation, begun, mark),
         }
     }
 
@@ -327,19 +347,19 @@ impl<'h, H: Handler> Operations<'h, H> {
     fn continue_extended(
         &mut self,
         step: ExtendedStep<H::PasswordCheck, H::Update>,
-        begun: PendingOperation,
+        pending: PendingOperation,
         mark: usize,
     ) -> Option<MessageId> {
         match step {
             ExtendedStep::Done(reply) => {
-                reply.encode(begun.id, self.output.append());
-                self.end(begun.operation, begun.record, mark);
+                reply.encode(pending.id, self.output.append());
+                self.end(pending.operation, pending.begun, mark);
             }
             ExtendedStep::Passwords(check) => {
                 let number = self.hand_to_hashing(check);
-                self.hashing.push((number, begun));
+                self.hashing.push((number, pending));
             }
-            ExtendedStep::Update(update) => self.hand_to_writer(update, begun),
+            ExtendedStep::Update(update) => self.hand_to_writer(update, pending),
             ExtendedStep::Cancel(target) => return Some(target),
         }
         None
@@ -366,7 +386,13 @@ impl<'h, H: Handler> Operations<'h, H> {
         let Request::Extended(request) = &message.request else {
             return false;
         };
-        let record = self.log.begin(message, None);
+        let begun = BegunOperation {
+            since: self.now_for_statistics(),
+            record: self.log.begin(message, None),
+        };
+        if let Some(meter) = &self.meter {
+            meter.initiated(Operation::Extended);
+        }
         let mark = self.output.mark();
         let allowed = if self.handler.is_binding(&self.identity) {
             Err(operations_error("SASL bind in progress"))
@@ -385,7 +411,7 @@ impl<'h, H: Handler> Operations<'h, H> {
             .unwrap_or_else(LdapResult::success);
         let out = self.output.append();
         encode::extended_result(out, message.id, &result, None, None, &[]);
-        self.end(Operation::Extended, record, mark);
+        self.end(Operation::Extended, begun, mark);
         allowed.is_ok()
     }
 
@@ -401,8 +427,9 @@ impl<'h, H: Handler> Operations<'h, H> {
     pub(super) fn log_unanswered(&mut self, message: &Message<'_>) {
         self.log.unanswered(message);
         if let Some(meter) = &self.meter {
-            meter.initiated(message.request.operation());
-            meter.completed(message.request.operation());
+            let operation = message.request.operation();
+            meter.initiated(operation);
+            meter.completed(operation, meter.round(), Outcome::Unanswered);
         }
     }
 
@@ -435,13 +462,13 @@ impl<'h, H: Handler> Operations<'h, H> {
         let search = &mut running.search;
         match search.advance(self.output.append(), room, &mut self.work_left) {
             Progress::More => {
-                if let Some(record) = &mut running.record {
+                if let Some(record) = &mut running.begun.record {
                     record.count_entries(self.output.since(mark));
                 }
                 Some(running)
             }
             Progress::Waiting => {
-                if let Some(record) = &mut running.record {
+                if let Some(record) = &mut running.begun.record {
                     record.count_entries(self.output.since(mark));
                 }
                 self.waiting.push(running);
@@ -449,11 +476,11 @@ impl<'h, H: Handler> Operations<'h, H> {
             }
             Progress::Done => {
                 if let Some(meter) = &self.meter {
-                    let (entries, references) = running.search.written();
-                    meter.wrote(entries, references, 0);
+                    meter.searched(running.search.work());
                 }
+                let code = running.search.code();
                 running.search.release(cache);
-                self.end(Operation::Search, running.record, mark);
+                self.end_with(code, Operation::Search, running.begun, mark);
                 None
             }
         }
@@ -469,24 +496,24 @@ impl<'h, H: Handler> Operations<'h, H> {
 
     /// Stops an operation without a response, if possible (RFC 4511 section 4.11).
     pub(super) fn abandon(&mut self, id: MessageId) {
-        let Ok((operation, record)) = self.stop(id) else {
+        let Ok((operation, begun)) = self.stop(id) else {
             return;
         };
-        if let Some(record) = &record {
+        if let Some(record) = &begun.record {
             self.log.abandoned(record);
         }
         if let Some(meter) = &self.meter {
-            meter.completed(operation);
+            meter.completed(operation, begun.since, Outcome::Abandoned);
         }
     }
 
     /// Stops an operation and answers it, if possible (RFC 3909).
     pub(super) fn cancel(&mut self, id: MessageId) -> CancelOutcome {
         match self.stop(id) {
-            Ok((operation, record)) => {
+            Ok((operation, begun)) => {
                 let mark = self.output.mark();
                 self.answer_cancelled(id, operation);
-                self.end(operation, record, mark);
+                self.end(operation, begun, mark);
                 CancelOutcome::Done
             }
             Err(why) => why,
@@ -495,20 +522,21 @@ impl<'h, H: Handler> Operations<'h, H> {
 
     /// Removes an operation. It is a search, a password modify in the hashing pool, or an update
     /// that has not begun.
-    fn stop(
-        &mut self,
-        id: MessageId,
-    ) -> Result<(Operation, Option<OperationRecord>), CancelOutcome> {
-        if let Some(index) = self.searches.iter().position(|running| running.id == id) {
-            let record = self.searches.remove(index).and_then(|found| found.record);
-            return Ok((Operation::Search, record));
+    fn stop(&mut self, id: MessageId) -> Result<(Operation, BegunOperation), CancelOutcome> {
+        let running = self.searches.iter().position(|running| running.id == id);
+        if let Some(running) = running.and_then(|index| self.searches.remove(index)) {
+            return Ok((Operation::Search, running.begun));
         }
         if let Some(index) = self.waiting.iter().position(|waiting| waiting.id == id) {
-            return Ok((Operation::Search, self.waiting.remove(index).record));
+            return Ok((Operation::Search, self.waiting.remove(index).begun));
         }
-        if let Some(index) = self.hashing.iter().position(|(_, begun)| begun.id == id) {
-            let (_, begun) = self.hashing.remove(index);
-            return Ok((begun.operation, begun.record));
+        if let Some(index) = self
+            .hashing
+            .iter()
+            .position(|(_, pending)| pending.id == id)
+        {
+            let (_, pending) = self.hashing.remove(index);
+            return Ok((pending.operation, pending.begun));
         }
         if let Some(index) = self.updates.iter().position(|update| update.id == id) {
             let taken_back = |update: &PendingOperation| update.token.withdraw();
@@ -517,7 +545,7 @@ impl<'h, H: Handler> Operations<'h, H> {
             }
             let update = self.updates.remove(index).ok_or(CancelOutcome::Unknown)?;
             self.update_bytes -= update.bytes;
-            return Ok((update.operation, update.record));
+            return Ok((update.operation, update.begun));
         }
         Err(if self.contains(id) {
             CancelOutcome::Cannot
@@ -587,7 +615,7 @@ impl<'h, H: Handler> Operations<'h, H> {
         self.update_bytes -= update.bytes;
         let mark = self.output.mark();
         self.output.append().extend_from_slice(response);
-        self.end(update.operation, update.record, mark);
+        self.end(update.operation, update.begun, mark);
     }
 
     /// Continues the operation that waited for the hashing pool.
@@ -597,11 +625,11 @@ impl<'h, H: Handler> Operations<'h, H> {
         if let Some((_, bind)) = self.bind.take_if(|(bind, _)| *bind == number) {
             let out = self.output.append();
             handler.finish_bind(&mut self.identity, bind.id, verdict, out);
-            self.end(Operation::Bind, bind.record, mark);
-        } else if let Some(begun) = self.take_hashing(number) {
+            self.end(Operation::Bind, bind.begun, mark);
+        } else if let Some(pending) = self.take_hashing(number) {
             let step = handler.resume_extended(&mut self.identity, verdict);
             // A resumed operation is never a cancel request.
-            let _ = self.continue_extended(step, begun, mark);
+            let _ = self.continue_extended(step, pending, mark);
         }
     }
 
@@ -613,7 +641,7 @@ impl<'h, H: Handler> Operations<'h, H> {
     /// Answers a request whose passwords the hashing pool has refused because its queue is full.
     pub(super) fn password_unchecked(&mut self, number: CheckId) {
         let bind = self.bind.take_if(|(bind, _)| *bind == number);
-        let Some(begun) = bind.map(|(_, bind)| bind).or(self.take_hashing(number)) else {
+        let Some(pending) = bind.map(|(_, bind)| bind).or(self.take_hashing(number)) else {
             return;
         };
         let mark = self.output.mark();
@@ -623,12 +651,12 @@ impl<'h, H: Handler> Operations<'h, H> {
         );
         encode::result(
             self.output.append(),
-            begun.id,
-            begun.operation,
+            pending.id,
+            pending.operation,
             &result,
             &[],
         );
-        self.end(begun.operation, begun.record, mark);
+        self.end(pending.operation, pending.begun, mark);
     }
 
     /// Answers a request that does not begin.
@@ -636,21 +664,38 @@ impl<'h, H: Handler> Operations<'h, H> {
         encode::result(self.output.append(), id, operation, result, &[]);
         self.log.refused(id, operation, result);
         if let Some(meter) = &self.meter {
-            meter.completed(operation);
-            meter.wrote(0, 0, 1);
+            let outcome = Outcome::Code(result.code.number());
+            meter.completed(operation, meter.round(), outcome);
+            meter.wrote_result();
         }
     }
 
     /// Counts and logs an operation that has been answered; its responses begin at `mark`.
-    fn end(&mut self, operation: Operation, mut record: Option<OperationRecord>, mark: usize) {
+    fn end(&mut self, operation: Operation, begun: BegunOperation, mark: usize) {
+        self.end_with(None, operation, begun, mark);
+    }
+
+    /// Does the same with the result code, if it is known without the responses.
+    fn end_with(
+        &mut self,
+        code: Option<ResultCode>,
+        operation: Operation,
+        begun: BegunOperation,
+        mark: usize,
+    ) {
+        let BegunOperation { since, mut record } = begun;
         if let Some(meter) = &self.meter {
-            meter.completed(operation);
-            meter.wrote(0, 0, 1);
+            let code = code.map(ResultCode::number);
+            let code = code.or_else(|| last_code(self.output.since(mark), operation));
+            let code = code.unwrap_or(ResultCode::Other.number());
+            meter.completed(operation, since, Outcome::Code(code));
+            meter.wrote_result();
         }
         if operation == Operation::Bind {
             self.update_identity();
             if let Some(record) = &mut record {
                 record.name_identity(&self.handler.name(&self.identity));
+                record.set_reason(self.handler.bind_failure(&self.identity));
             }
             let update = self.handler.after_bind(&mut self.identity);
             self.jobs.extend(update.map(|update| {

@@ -26,7 +26,6 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::time::Instant;
 
 use fulgurite_directory::Connection;
 use fulgurite_ldap::{
@@ -40,7 +39,7 @@ use super::input::{Input, Span};
 use super::job::{CheckId, Job, Turn};
 use super::limits::SessionLimits;
 use super::log::{ConnectionLog, OperationLog};
-use super::operations::{CancelOutcome, Operations, WORK_PER_TURN};
+use super::operations::{Arrival, CancelOutcome, Operations, WORK_PER_TURN};
 use super::quota::IdentityQuotas;
 use crate::statistics::Meter;
 
@@ -66,8 +65,7 @@ struct ReceivedRequest {
     span: Span,
     envelope: RequestEnvelope,
     class: RequestClass,
-    /// The time of arrival, for the log of a request that waits.
-    received: Option<Instant>,
+    arrival: Arrival,
 }
 
 /// The state of one connection.
@@ -81,6 +79,20 @@ pub struct Session<'h, H: Handler> {
     /// notice.
     draining: bool,
     sent_notice: bool,
+}
+
+/// Returns a sentence about bytes that are of another protocol.
+fn other_protocol(bytes: &[u8]) -> Option<&'static str> {
+    match bytes {
+        // A record of the handshake, in any version.
+        [0x16, 0x03, ..] => {
+            Some("looks like TLS on a port without it: use an ldaps:// port here, or StartTLS")
+        }
+        [b'G', b'E', b'T', b' ', ..] | [b'P', b'O', b'S', b'T', b' ', ..] => {
+            Some("looks like HTTP: this port speaks LDAP")
+        }
+        _ => None,
+    }
 }
 
 impl<'h, H: Handler> Session<'h, H> {
@@ -370,7 +382,13 @@ impl<'h, H: Handler> Session<'h, H> {
         match self.input.cut(self.request_bytes_max()) {
             Ok(Some(span)) => self.take(span, cache),
             Ok(None) => return false,
-            Err(error) => self.disconnect(ResultCode::ProtocolError, &error.to_string()),
+            Err(error) => {
+                if let Some(other) = other_protocol(self.input.uncut()) {
+                    let connection = self.operations.connection();
+                    tracing::warn!("conn={connection} {other}");
+                }
+                self.disconnect(ResultCode::ProtocolError, &error.to_string());
+            }
         }
         true
     }
@@ -393,12 +411,15 @@ impl<'h, H: Handler> Session<'h, H> {
                 .retain(|waiting| waiting.class != RequestClass::Search);
         }
         let waits = !self.waiting.is_empty() && class.is_barrier() || !self.may_begin(class);
-        let received = waits.then(|| self.operations.now_for_log()).flatten();
+        let arrival = Arrival {
+            logged: waits.then(|| self.operations.now_for_log()).flatten(),
+            counted: self.operations.now_for_statistics(),
+        };
         let request = ReceivedRequest {
             span,
             envelope,
             class,
-            received,
+            arrival,
         };
         if waits {
             self.waiting.push_back(request);
@@ -436,7 +457,7 @@ impl<'h, H: Handler> Session<'h, H> {
                 let (id, bytes) = (message.id, pdu.len());
                 let begun = self
                     .operations
-                    .begin(&message, bytes, request.received, cache);
+                    .begin(&message, bytes, request.arrival, cache);
                 if let Some(target) = begun {
                     self.cancel(id, target);
                 }

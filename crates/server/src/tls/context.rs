@@ -70,6 +70,11 @@ impl TlsContext {
         })
     }
 
+    /// Returns the parameters of new connections.
+    pub(crate) fn server_config(&self) -> Arc<ServerConfig> {
+        Arc::clone(&self.config)
+    }
+
     /// Logs problems that do not prevent the use of the files.
     pub(super) fn warn(&self) {
         for warning in &self.warnings {

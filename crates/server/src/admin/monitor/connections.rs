@@ -40,7 +40,7 @@ impl Monitor {
             (None, _) => "unknown",
         };
         let started = generalized(figures.started_s);
-        let active = generalized(number(&figures.active_s));
+        let active = generalized(self.statistics.seconds_at(number(&figures.active)));
         let counts = [
             ("monitorConnectionNumber", id),
             (

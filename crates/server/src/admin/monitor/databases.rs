@@ -106,9 +106,13 @@ impl Monitor {
         let superior = self.superior_of(database);
         let overlay = format!("cn=Overlay 0,cn=Overlays,{}", SUFFIX);
         let see = glue.then(|| overlay.clone()).into_iter();
+        let facts = match &database.kind {
+            MonitoredKind::Store(store) => store_facts(store),
+            MonitoredKind::Monitor | MonitoredKind::Config => Vec::new(),
+        };
         let mut entry = self
             .entry("monitoredObject", &name, ABOVE)
-            .with("monitoredInfo", [kind])
+            .with("monitoredInfo", [kind.to_owned()].into_iter().chain(facts))
             .with("monitorIsShadow", [truth(database.shadow)])
             .with("monitorUpdateRef", database.update_refs.iter().cloned())
             .with(context, suffixes.clone())
@@ -166,6 +170,24 @@ fn is_above(suffix: &str, other: &str) -> bool {
     other
         .strip_suffix(&suffix)
         .is_some_and(|below| below.ends_with(','))
+}
+
+/// Returns figures for which slapd has no attribute.
+fn store_facts(store: &Store) -> Vec<String> {
+    let readers = store.environment().readers().unwrap_or_default();
+    let active = || readers.iter().filter(|reader| reader.snapshot.is_some());
+    let transactions = active().map(|reader| reader.lag).max().unwrap_or(0);
+    let age = active().filter_map(|reader| reader.age).max();
+    let seconds = age.unwrap_or_default().as_secs();
+    let counts = store.commit_counts();
+    vec![
+        format!("oldest reader: {transactions} transactions, {seconds} seconds"),
+        format!("commits: {}", counts.commits),
+        format!(
+            "refused updates: {}",
+            counts.refused_map + counts.refused_disk
+        ),
+    ]
 }
 
 /// Adds the figures of the engine. Only the count of free pages reads pages: those of the free

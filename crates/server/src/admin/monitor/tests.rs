@@ -5,7 +5,7 @@ use fulgurite_ldap::Operation;
 
 use super::figures::SUFFIX;
 use super::*;
-use crate::statistics::Statistics;
+use crate::statistics::{Outcome, SearchWork, Statistics};
 
 fn monitor() -> (Monitor, Arc<Statistics>) {
     let statistics = Arc::<Statistics>::default();
@@ -47,9 +47,13 @@ fn counters_are_live() {
     assert_eq!(value(&entries, search, "monitorOpInitiated"), "0");
     meter.initiated(Operation::Search);
     meter.initiated(Operation::Bind);
-    meter.completed(Operation::Bind);
+    meter.completed(Operation::Bind, meter.round(), Outcome::Code(0));
     meter.bound("cn=me".to_owned());
-    meter.wrote(3, 0, 1);
+    meter.searched(SearchWork {
+        entries: 3,
+        ..SearchWork::default()
+    });
+    meter.wrote_result();
     meter.outstanding(1, 0);
     let entries = monitor.entries("cn=monitor");
     assert_eq!(value(&entries, search, "monitorOpInitiated"), "1");

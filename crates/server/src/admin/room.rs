@@ -1,0 +1,280 @@
+//! Watches the room of the databases: their files, and the disks below them.
+//!
+//! ```text
+//!   counters of refused updates --each second---> ERROR when the first is refused, and when it is over
+//!   pages, free bytes           --each 30 s-----> WARN at 80 and at 90 % of the file's bound or the disk
+//! ```
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use fulgurite_store::{CommitCounts, Store};
+
+use crate::metrics::health::{Health, ServedDatabase};
+
+/// The interval of looks at the counters.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+
+/// The interval of looks at files and disks.
+const MEASURE_EVERY: Duration = Duration::from_secs(30);
+
+/// A shortage is over if updates succeed and none was refused for this time.
+const OVER_AFTER: Duration = Duration::from_secs(10);
+
+/// Shares in percent that are worth a warning.
+const WARNINGS: [u64; 2] = [90, 80];
+
+/// A warning is repeated only after the share has been lower than it by this number.
+const HYSTERESIS: u64 = 2;
+
+/// Watches until `pause` returns false.
+pub(crate) fn run(health: &Health, pause: &dyn Fn(Duration) -> bool) {
+    let mut watched: Vec<WatchedDatabase> = Vec::new();
+    while pause(LOOK_EVERY) {
+        let present = health.databases();
+        watched.retain(|one| present.iter().any(|other| one.is_of(other)));
+        for database in present.iter() {
+            if !watched.iter().any(|one| one.is_of(database)) {
+                watched.push(WatchedDatabase::new(database));
+            }
+        }
+        let now = Instant::now();
+        let shortages = watched.iter_mut().filter_map(|one| one.look(now));
+        health.set_shortages(shortages.collect());
+    }
+}
+
+/// A database and what was said about it.
+struct WatchedDatabase {
+    suffix: String,
+    store: Arc<Store>,
+    map: Shortage,
+    disk: Shortage,
+    measured: Option<Instant>,
+    map_level: WarningLevel,
+    disk_level: WarningLevel,
+}
+
+impl WatchedDatabase {
+    fn new(database: &ServedDatabase) -> WatchedDatabase {
+        let counts = database.store.commit_counts();
+        WatchedDatabase {
+            suffix: database.suffix.clone(),
+            store: Arc::clone(&database.store),
+            map: Shortage::new(counts.refused_map),
+            disk: Shortage::new(counts.refused_disk),
+            measured: None,
+            map_level: WarningLevel::default(),
+            disk_level: WarningLevel::default(),
+        }
+    }
+
+    fn is_of(&self, database: &ServedDatabase) -> bool {
+        Arc::ptr_eq(&self.store, &database.store)
+    }
+
+    /// Logs what is new. Returns a sentence if the database lacks room.
+    fn look(&mut self, now: Instant) -> Option<String> {
+        let counts = self.store.commit_counts();
+        let name = format!("{} ({})", self.suffix, self.store.path().display());
+        let map = self.map.look(now, counts.refused_map, counts);
+        let disk = self.disk.look(now, counts.refused_disk, counts);
+        for (change, what, advice) in [
+            (
+                map,
+                "its file has reached its bound",
+                "raise storage.map_bytes_max (maxsize), or delete entries",
+            ),
+            (disk, "the disk is full", "make room on it"),
+        ] {
+            match change {
+                Some(Change::Begins) => {
+                    tracing::error!("updates of {name} are refused: {what}; {advice}");
+                }
+                Some(Change::Ends(refused)) => tracing::error!(
+                    "updates of {name} succeed again: {what} no longer; {refused} were refused"
+                ),
+                None => {}
+            }
+        }
+        let is_due = |at: Instant| now.duration_since(at) >= MEASURE_EVERY;
+        if self.measured.is_none_or(is_due) {
+            self.measured = Some(now);
+            self.measure(&name);
+        }
+        let full = self
+            .map
+            .is_on()
+            .then_some("has reached the bound of its file");
+        let full = full.or(self.disk.is_on().then_some("has no room on its disk"));
+        full.map(|reason| format!("the database {} {reason}", self.suffix))
+    }
+
+    fn measure(&mut self, name: &str) {
+        if let Some((used, bound)) = used_of_map(&self.store)
+            && let Some(percent) = self.map_level.rises_to(used, bound)
+        {
+            tracing::warn!(
+                "{name}: {percent} % of the bound of its file are in use, {used} of {bound} bytes"
+            );
+        }
+        if let Some((used, size)) = used_of_disk(&self.store)
+            && let Some(percent) = self.disk_level.rises_to(used, size)
+        {
+            let free = size - used;
+            tracing::warn!("{name}: {percent} % of its disk are in use, {free} bytes are free");
+        }
+    }
+}
+
+/// Returns the bytes of the pages in use, and the bound of the file.
+fn used_of_map(store: &Store) -> Option<(u64, u64)> {
+    let environment = store.environment();
+    let info = environment.info().ok()?;
+    let page = info.page_size as u64;
+    let pages = info.last_page + 1;
+    // The free list is long in large files, so it is read only if it can make a difference.
+    let free = match pages * page * 100 >= info.map_bytes_max.saturating_mul(WARNINGS[1]) {
+        true => environment.read().ok()?.free_pages().ok()?.total(),
+        false => 0,
+    };
+    Some((pages.saturating_sub(free) * page, info.map_bytes_max))
+}
+
+/// Returns the bytes in use of the file system, and its size, as df(1) computes them.
+fn used_of_disk(store: &Store) -> Option<(u64, u64)> {
+    let disk = rustix::fs::fstatvfs(store.environment().fd()).ok()?;
+    let used = disk.f_blocks.saturating_sub(disk.f_bfree);
+    Some((used * disk.f_frsize, (used + disk.f_bavail) * disk.f_frsize))
+}
+
+/// A change of a shortage.
+#[derive(Debug, PartialEq, Eq)]
+enum Change {
+    Begins,
+    /// It has refused so many updates.
+    Ends(u64),
+}
+
+/// Updates that are refused for one reason.
+#[derive(Debug)]
+struct Shortage {
+    /// The number of refused updates that were seen.
+    refused: u64,
+    /// The last refused updates of a shortage that is on.
+    on: Option<LastRefusal>,
+}
+
+#[derive(Debug)]
+struct LastRefusal {
+    at: Instant,
+    /// Commits up to then.
+    commits: u64,
+    /// Refused updates before the shortage.
+    before: u64,
+}
+
+impl Shortage {
+    fn new(refused: u64) -> Shortage {
+        Shortage { refused, on: None }
+    }
+
+    fn is_on(&self) -> bool {
+        self.on.is_some()
+    }
+
+    /// Looks at the number of updates refused up to now.
+    fn look(&mut self, now: Instant, refused: u64, counts: CommitCounts) -> Option<Change> {
+        let commits = counts.commits;
+        if refused > self.refused {
+            let before = std::mem::replace(&mut self.refused, refused);
+            let before_all = self.on.as_ref().map_or(before, |last| last.before);
+            let begins = self.on.is_none();
+            self.on = Some(LastRefusal {
+                at: now,
+                commits,
+                before: before_all,
+            });
+            return begins.then_some(Change::Begins);
+        }
+        let last = self
+            .on
+            .take_if(|last| commits > last.commits && now.duration_since(last.at) >= OVER_AFTER)?;
+        Some(Change::Ends(refused - last.before))
+    }
+}
+
+/// The last warning about a share.
+#[derive(Debug, Default)]
+struct WarningLevel(u64);
+
+impl WarningLevel {
+    /// Returns the share in percent if it has risen to a new warning.
+    fn rises_to(&mut self, used: u64, bound: u64) -> Option<u64> {
+        let percent = (u128::from(used) * 100 / u128::from(bound.max(1))) as u64;
+        let reached = WARNINGS.into_iter().find(|level| percent >= *level);
+        let reached = reached.unwrap_or(0);
+        if reached > self.0 {
+            self.0 = reached;
+            return Some(percent);
+        }
+        if percent + HYSTERESIS < self.0 {
+            self.0 = reached;
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_shortage_begins_once_and_ends_once() {
+        let begun = Instant::now();
+        let at = |seconds: u64| begun + Duration::from_secs(seconds);
+        let commits = |commits: u64| CommitCounts {
+            commits,
+            ..CommitCounts::default()
+        };
+        let mut shortage = Shortage::new(3);
+        assert_eq!(shortage.look(at(0), 3, commits(5)), None);
+        assert_eq!(shortage.look(at(1), 4, commits(5)), Some(Change::Begins));
+        assert_eq!(shortage.look(at(2), 9, commits(6)), None);
+        // Nothing was committed since, then too little time has passed.
+        assert_eq!(shortage.look(at(60), 9, commits(6)), None);
+        assert_eq!(shortage.look(at(61), 10, commits(7)), None);
+        assert_eq!(shortage.look(at(70), 10, commits(8)), None);
+        assert!(shortage.is_on());
+        assert_eq!(shortage.look(at(71), 10, commits(8)), Some(Change::Ends(7)));
+        assert!(!shortage.is_on());
+        assert_eq!(shortage.look(at(72), 11, commits(8)), Some(Change::Begins));
+    }
+
+    #[test]
+    fn a_share_is_warned_of_at_80_and_90_percent() {
+        let mut level = WarningLevel::default();
+        let mut rises = |percent| level.rises_to(percent, 100);
+        let told: Vec<_> = [79, 80, 85, 79, 81, 90, 89, 91, 87, 90, 77, 80]
+            .map(&mut rises)
+            .into();
+        let some = |percent| Some(percent);
+        assert_eq!(
+            told,
+            [
+                None,
+                some(80),
+                None,
+                None,
+                None,
+                some(90),
+                None,
+                None,
+                None,
+                some(90),
+                None,
+                some(80)
+            ]
+        );
+    }
+}

@@ -1,0 +1,48 @@
+//! The counters of one connection.
+
+use std::sync::atomic::{AtomicU8, AtomicU64};
+use std::sync::{Arc, Mutex};
+
+use fulgurite_directory::Connection;
+
+use super::clock::seconds_now;
+use super::counter::Counter;
+
+/// Numbers of one connection, written by its worker.
+#[derive(Debug)]
+pub(crate) struct ConnectionCounters {
+    /// Facts about the connection, and the name of its identity.
+    pub(crate) about: Mutex<(Arc<Connection>, String)>,
+    /// Protocol version of the last bind.
+    pub(crate) version: AtomicU8,
+    pub(crate) started_s: u64,
+    /// The time of the last bytes from the client, by the clock of the statistics.
+    pub(crate) active: AtomicU64,
+    pub(crate) received: Counter,
+    pub(crate) completed: Counter,
+    pub(crate) executing: AtomicU64,
+    pub(crate) pending: AtomicU64,
+    pub(crate) reads: Counter,
+    /// Number of times that the server had to wait for the client.
+    pub(crate) write_waits: Counter,
+    /// 1 while the server waits for the client.
+    pub(crate) waits_to_write: AtomicU8,
+}
+
+impl ConnectionCounters {
+    pub(super) fn new(facts: &Arc<Connection>, active: u64) -> ConnectionCounters {
+        ConnectionCounters {
+            about: Mutex::new((Arc::clone(facts), String::new())),
+            version: AtomicU8::new(3),
+            started_s: seconds_now(),
+            active: AtomicU64::new(active),
+            received: Counter::default(),
+            completed: Counter::default(),
+            executing: AtomicU64::new(0),
+            pending: AtomicU64::new(0),
+            reads: Counter::default(),
+            write_waits: Counter::default(),
+            waits_to_write: AtomicU8::new(0),
+        }
+    }
+}
