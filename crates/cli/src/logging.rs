@@ -2,6 +2,7 @@
 //!
 //! ```text
 //!   events            --level-->      terminal or file    2026-11-21T10:00:00Z  INFO serving ...
+//!                                     or JSON             {"time":"2026-11-21T10:00:00Z","level": ...
 //!   operations' lines --yes or no-->  system's log        <167>Nov 21 10:00:00 slapd[4711]: conn=...
 //! ```
 //!
@@ -9,13 +10,15 @@
 //! have the target `operation` and depend on no level.
 
 mod channel;
+mod fields;
 mod file;
+mod format;
 mod syslog;
 
 use std::io::{self, IsTerminal as _};
 use std::path::PathBuf;
 
-use fulgurite_config::LogLevel;
+use fulgurite_config::{LogFormat, LogLevel};
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 use tracing_subscriber::{Layer, Registry, fmt};
@@ -31,6 +34,7 @@ type BoxedLayer = Box<dyn Layer<Registry> + Send + Sync>;
 /// The destinations and their events.
 #[derive(Debug, Default)]
 pub(crate) struct Destinations {
+    pub(crate) format: LogFormat,
     pub(crate) terminal: Option<Selection>,
     pub(crate) file: Option<(PathBuf, Selection)>,
     pub(crate) system: Option<(SystemLog, Option<Selection>)>,
@@ -39,6 +43,7 @@ pub(crate) struct Destinations {
 /// The events that destinations get from now on.
 #[derive(Debug, Default)]
 pub(crate) struct Selections {
+    pub(crate) format: LogFormat,
     pub(crate) terminal: Option<Selection>,
     pub(crate) file: Option<(PathBuf, Selection)>,
     pub(crate) system: Option<Selection>,
@@ -64,9 +69,10 @@ pub(crate) fn begin(level: LogLevel) {
 /// Errors of the system when the file fails to open.
 pub(crate) fn begin_with(destinations: Destinations) -> io::Result<()> {
     let mut layers: Vec<BoxedLayer> = Vec::new();
+    format::set(destinations.format);
     TERMINAL.select(destinations.terminal);
     let layer = fmt::layer()
-        .with_target(false)
+        .event_format(format::Lines::new())
         .with_ansi(io::stderr().is_terminal())
         .with_writer(io::stderr);
     layers.push(layer.with_filter(&TERMINAL).boxed());
@@ -74,7 +80,7 @@ pub(crate) fn begin_with(destinations: Destinations) -> io::Result<()> {
     file::open(path)?;
     FILE.select(selection);
     let layer = fmt::layer()
-        .with_target(false)
+        .event_format(format::Lines::new())
         .with_ansi(false)
         .with_writer(file::LogFile);
     layers.push(layer.with_filter(&FILE).boxed());
@@ -102,6 +108,7 @@ pub(crate) fn begin_with(destinations: Destinations) -> io::Result<()> {
 pub(crate) fn change(selections: Selections) -> io::Result<()> {
     let (path, selection) = selections.file.unzip();
     let opened = file::open(path);
+    format::set(selections.format);
     if opened.is_ok() {
         TERMINAL.select(selections.terminal);
         FILE.select(selection);

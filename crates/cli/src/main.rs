@@ -51,7 +51,10 @@ fn main() -> ExitCode {
         Command::Check(command) => return commands::check::run(command),
         // So is this one.
         Command::Replication(command) => return commands::replication::run(command),
+        // And this one.
+        Command::Status(command) => return commands::status::run(&command),
         Command::Index(command) => commands::index::run(command),
+        Command::Log(command) => commands::log::run(command),
         Command::Modify(command) => commands::modify::run(command),
         Command::Passwd(command) => commands::passwd::run(command),
         Command::CheckConfig(command) => commands::config::check(command),

@@ -2,8 +2,10 @@
 
 pub(crate) mod check;
 pub(crate) mod env;
+pub(crate) mod log;
 pub(crate) mod migrate;
 pub(crate) mod replication;
+pub(crate) mod status;
 pub(crate) mod tools;
 
 use std::path::PathBuf;
@@ -54,6 +56,8 @@ pub(crate) enum Command {
     Migrate(migrate::Migrate),
     Config(tools::Config),
     Replication(replication::Replication),
+    Status(status::Status),
+    Log(log::Log),
 }
 
 /// Create a new directory from LDIF files

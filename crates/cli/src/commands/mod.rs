@@ -14,12 +14,14 @@ pub(crate) mod generate;
 pub(crate) mod import;
 pub(crate) mod index;
 pub(crate) mod load;
+pub(crate) mod log;
 pub(crate) mod migrate;
 pub(crate) mod modify;
 pub(crate) mod passwd;
 pub(crate) mod replication;
 pub(crate) mod schema_check;
 pub(crate) mod serve;
+pub(crate) mod status;
 
 use std::io;
 

@@ -32,6 +32,9 @@ pub(crate) fn run(command: Serve) -> anyhow::Result<()> {
     for address in service.server().addresses() {
         tracing::info!("serving {} at ldap://{address}", suffixes.join(" and "));
     }
+    for address in service.metrics_addresses() {
+        tracing::info!("metrics and probes at http://{address}");
+    }
     service.run()?;
     tracing::info!("stopped");
     Ok(())
@@ -49,8 +52,14 @@ impl SettingsSource for Source<'_> {
     }
 
     fn in_force(&self, settings: &Settings) {
-        let Destinations { terminal, file, .. } = destinations(settings);
+        let Destinations {
+            format,
+            terminal,
+            file,
+            ..
+        } = destinations(settings);
         let changed = logging::change(Selections {
+            format,
             terminal,
             file,
             system: None,
@@ -67,7 +76,10 @@ fn destinations(settings: &Settings) -> Destinations {
         level: *settings.global.log_level,
         operations: true,
     };
-    let mut destinations = Destinations::default();
+    let mut destinations = Destinations {
+        format: *settings.global.log_format,
+        ..Destinations::default()
+    };
     match settings.global.log_file.value.clone() {
         Some(path) => destinations.file = Some((path, selection)),
         None => destinations.terminal = Some(selection),

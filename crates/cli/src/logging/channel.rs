@@ -18,7 +18,7 @@ pub(crate) struct Selection {
 }
 
 /// The tracing target of lines about operations.
-const OPERATION: &str = "operation";
+pub(super) const OPERATION: &str = "operation";
 
 /// The bit of lines about operations. The lower bits are the level, and 0 is no level.
 const OPERATIONS: u8 = 0x80;

@@ -21,6 +21,14 @@ use fulgurite_terminal::getopt::CommandLine;
 /// The level of lines about operations.
 const STATS: u32 = 0x100;
 
+/// Environment variables of settings for which slapd has no word.
+const VARIABLES: [(&str, &str); 4] = [
+    ("FULGURITE_METRICS_LISTEN", "metrics.listen"),
+    ("FULGURITE_METRICS_TOKEN_FILE", "metrics.token_file"),
+    ("FULGURITE_METRICS_TLS", "metrics.tls"),
+    ("FULGURITE_LOG_FORMAT", "log.format"),
+];
+
 /// Options of slapd.
 #[derive(Debug, Default)]
 struct Options {
@@ -87,6 +95,11 @@ impl Options {
         flags.set_flag("-d", "log.level", levels::log_level(level).as_str())?;
         let operations = (level | self.system_levels(layer.global.log_mask.as_ref())) & STATS != 0;
         flags.set_flag("-d", "log.operations", Value::Truth(operations))?;
+        for (variable, key) in VARIABLES {
+            if let Ok(value) = std::env::var(variable) {
+                flags.set_flag(variable, key, value.as_str())?;
+            }
+        }
         Settings::new(flags.over(layer))
     }
 
@@ -152,6 +165,7 @@ impl Options {
         let selections = self.selections(settings);
         let file = settings.global.log_file.value.clone();
         let places = Destinations {
+            format: selections.format,
             terminal: selections.terminal,
             file: selections.file,
             system: SystemLog::exists().then_some((system, selections.system)),
@@ -181,6 +195,7 @@ impl Options {
         };
         let file = settings.global.log_file.value.clone();
         Selections {
+            format: *settings.global.log_format,
             // Also in the background: until the server is ready, errors go to the process that
             // started it.
             terminal: Some(terminal),
@@ -293,6 +308,9 @@ fn serve(options: &mut Options, in_foreground: bool) -> Result<(), Failure> {
     }
     let service = Service::start_after(settings, service_options, between, options);
     let service = service.map_err(|error| failed(&error))?;
+    for address in service.metrics_addresses() {
+        tracing::info!("metrics and probes at http://{address}");
+    }
     tracing::info!("slapd starting");
     if !in_foreground {
         detach::report_ready().map_err(|error| failed(&error))?;
