@@ -80,6 +80,21 @@ need_slapd() {
     echo "setup: slapd is unpacked in build/slapd"
 }
 
+# Prometheus's checker of rules, in build/promtool.
+need_promtool() {
+    [ ! -x build/promtool/usr/bin/promtool ] || return 0
+    refresh_apt_list
+    rm -rf build/promtool
+    mkdir -p build/promtool
+    (
+        cd build/promtool
+        apt-get download -qq prometheus 2>/dev/null
+        dpkg-deb --fsys-tarfile prometheus_*.deb | tar xf - ./usr/bin/promtool
+        rm prometheus_*.deb
+    ) || { echo "setup: promtool is not to be had here; the alert rules stay unchecked" >&2; return 0; }
+    echo "setup: promtool is unpacked in build/promtool"
+}
+
 # slapd 2.4.57 of Debian 11, the last release with back-hdb and back-bdb, in build/slapd-2.4/root.
 # apt reads that release's list into a folder here; the machine's own lists stay as they are.
 need_hdb() {
@@ -322,6 +337,7 @@ case "${1:-all}" in
         need_programs
         need_debian_clients
         need_reference_lmdb
+        need_promtool
         need valgrind
         ;;
     bench)

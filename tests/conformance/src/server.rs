@@ -46,12 +46,32 @@ impl RunningServer {
                 panic!("the server does not serve: {said:?}");
             };
             if let Some((_, address)) = line.rsplit_once(" at ldap://") {
-                let address = address.trim().parse().expect("an address");
+                let address = address.trim().trim_end_matches("\"}");
+                let address = address.parse().expect("an address");
                 return RunningServer {
                     child,
                     address,
                     log,
                 };
+            }
+            said.push(line);
+        }
+    }
+
+    /// Waits for a line of the log with these words, and returns it. Lines before it are gone.
+    ///
+    /// # Panics
+    /// If none comes within [`TIMEOUT`].
+    pub fn logged(&self, words: &str) -> String {
+        let until = Instant::now() + TIMEOUT;
+        let mut said = Vec::new();
+        loop {
+            let left = until.saturating_duration_since(Instant::now());
+            let Ok(line) = self.log.recv_timeout(left) else {
+                panic!("no line has {words:?}: {said:?}");
+            };
+            if line.contains(words) {
+                return line;
             }
             said.push(line);
         }
