@@ -78,6 +78,11 @@ const TABLES: [Part; 11] = [
         text: "Only `cn=config` shows these sizes. This server's indexes need none of them.",
     },
     Part {
+        table: "metrics",
+        heading: "Monitoring",
+        text: "docs/monitoring.md describes the figures and the probes.",
+    },
+    Part {
         table: "log",
         heading: "The log",
         text: "",

@@ -24,8 +24,8 @@ pub(crate) struct Status {
 /// The way to a running server, and the identity there
 #[derive(Debug, Default, Args)]
 pub(crate) struct ServerAddress {
-    /// The server, without TLS: ldapi:// or ldap:// [default: the socket of this machine's server,
-    /// then ldap://localhost]
+    /// The server, without TLS, by ldapi:// or ldap:// [default: the socket of this machine's
+    /// server, then ldap://localhost]
     #[arg(long, short = 'H', value_name = "URL", env = "LDAPURI")]
     pub(crate) url: Option<String>,
     /// DN to bind as [default: the system's user at a socket, otherwise anonymous]

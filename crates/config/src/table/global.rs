@@ -195,8 +195,8 @@ settings! {
                 layer.set_log_mask(mask, &s.origin);
                 Ok(())
             }).write(|mask| level_names(*mask));
-        /// Address for monitoring over HTTP: `/metrics` for Prometheus, and the probes `/healthz` and
-        /// `/readyz`. Unless set, the server listens for none.
+        /// Address for monitoring over HTTP: `/metrics` for Prometheus, and the probes `/healthz`
+        /// and `/readyz`. Unless set, there are none.
         "metrics.listen" metrics_listen: Option<SocketAddress> = None
             => own().flag(Flag::value("--metrics-listen", "HOST:PORT")).fixed().examples(&["\"127.0.0.1:9389\""]);
         /// File with the token that `/metrics` demands (`Authorization: Bearer TOKEN`). The probes

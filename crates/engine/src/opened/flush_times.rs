@@ -6,8 +6,8 @@ use std::time::Duration;
 /// Flushes of this process by their time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct FlushTimes {
-    /// The flushes that took at most each of [`FlushTimes::BOUNDS`] and longer than the one before;
-    /// the last number is that of longer ones.
+    /// Flushes within each of [`FlushTimes::BOUNDS_US`] and above the bound before. The last number
+    /// counts longer ones.
     pub counts: [u64; BOUNDS_US.len() + 1],
     /// The time of all of them.
     pub total: Duration,

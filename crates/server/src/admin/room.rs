@@ -92,7 +92,7 @@ impl WatchedDatabase {
                     tracing::error!("updates of {name} are refused: {what}; {advice}");
                 }
                 Some(Change::Ends(refused)) => tracing::error!(
-                    "updates of {name} succeed again: {what} no longer; {refused} were refused"
+                    "updates of {name} succeed again: {refused} were refused, because {what}"
                 ),
                 None => {}
             }
@@ -152,7 +152,7 @@ fn used_of_disk(store: &Store) -> Option<(u64, u64)> {
 #[derive(Debug, PartialEq, Eq)]
 enum Change {
     Begins,
-    /// It has refused so many updates.
+    /// It has refused this number of updates.
     Ends(u64),
 }
 

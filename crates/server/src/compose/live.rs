@@ -84,7 +84,7 @@ impl<'r> Live<'r> {
         self
     }
 
-    /// Sets the place where the state of the server is told.
+    /// Sets the value in which the probes find the state of the server.
     #[must_use]
     pub(super) fn with_health(mut self, health: Arc<Health>) -> Live<'r> {
         self.health = health;

@@ -292,6 +292,7 @@ impl<'h, H: Handler> Worker<'h, H> {
         let Some(connection) = self.connections.get_mut(&id) else {
             return;
         };
+        self.statistics.settle();
         let written = read.and_then(|_| {
             connection.write(now)?;
             if connection.session.starts_tls() {

@@ -1,4 +1,4 @@
-//! Monitoring over HTTP on an address of its own: `/metrics`, `/healthz`, `/readyz`.
+//! Monitoring over HTTP on a separate address: `/metrics`, `/healthz`, `/readyz`.
 //!
 //! ```text
 //!   client --> listener --> connection --> http: one bounded request       a thread each, a few at most

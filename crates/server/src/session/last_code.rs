@@ -4,8 +4,8 @@ use fulgurite_ldap::{Operation, frame};
 
 /// Returns the result code of the last of these responses.
 ///
-/// A result without texts and controls has a fixed end, so most results need no look at the
-/// responses before it.
+/// A result without texts and controls has a fixed end. So most results need no look at the
+/// responses before them.
 pub(super) fn last_code(responses: &[u8], operation: Operation) -> Option<u32> {
     let tag = operation.result_tag()?.0;
     if let [

@@ -81,11 +81,11 @@ impl<'h> ConnectionLog<'h> {
         &mut self,
         message: &Message<'_>,
         received: Option<Instant>,
-    ) -> Option<OperationRecord> {
+    ) -> Option<Box<OperationRecord>> {
         let operation = self.operations;
         self.operations += 1;
         let begun = self.sink?.now();
-        Some(OperationRecord {
+        Some(Box::new(OperationRecord {
             operation,
             request: tracked(&message.controls) + &describe(&message.request),
             received: received.unwrap_or(begun),
@@ -99,7 +99,7 @@ impl<'h> ConnectionLog<'h> {
                     ..
                 })
             ),
-        })
+        }))
     }
 
     /// Logs a request that has no response.
@@ -129,7 +129,7 @@ impl<'h> ConnectionLog<'h> {
     }
 
     /// Logs an operation that has ended; `responses` are its last responses.
-    pub(super) fn end(&self, mut record: OperationRecord, responses: &[u8]) {
+    pub(super) fn end(&self, mut record: Box<OperationRecord>, responses: &[u8]) {
         let Some(sink) = self.sink else {
             return;
         };

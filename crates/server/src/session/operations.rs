@@ -91,7 +91,8 @@ pub(super) struct Arrival {
 struct BegunOperation {
     /// The time of its arrival by the clock of the statistics.
     since: u64,
-    record: Option<OperationRecord>,
+    /// Boxed, because there is none without a log.
+    record: Option<Box<OperationRecord>>,
 }
 
 /// The outcome of a cancel request (RFC 3909 section 2.2).

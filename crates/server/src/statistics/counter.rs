@@ -14,6 +14,14 @@ impl Counter {
         self.0.store(sum, Ordering::Relaxed);
     }
 
+    /// Returns the number and begins at zero again. Only the thread that owns the counter may call
+    /// this.
+    pub(super) fn take(&self) -> u64 {
+        let count = self.get();
+        self.0.store(0, Ordering::Relaxed);
+        count
+    }
+
     pub(crate) fn get(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
     }

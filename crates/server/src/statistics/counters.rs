@@ -68,6 +68,8 @@ struct KindCounters {
     completed: Counter,
     durations: DurationCounters,
     outcomes: OutcomeCounters,
+    /// Operations of this round whose time is still to be counted.
+    unsettled: Counter,
 }
 
 /// Sums of the numbers of all workers.
@@ -98,6 +100,8 @@ pub(crate) struct WorkerStatistics {
     round: AtomicU64,
     /// 1 during a round, 0 while the worker waits for events.
     in_round: AtomicU64,
+    /// A bit for each kind with unsettled operations.
+    unsettled: AtomicU64,
     pub(super) connections: Mutex<BTreeMap<u64, Arc<ConnectionCounters>>>,
 }
 
@@ -108,6 +112,7 @@ impl WorkerStatistics {
             clock,
             round: AtomicU64::new(clock.now()),
             in_round: AtomicU64::new(0),
+            unsettled: AtomicU64::new(0),
             connections: Mutex::default(),
         }
     }
@@ -120,6 +125,7 @@ impl WorkerStatistics {
 
     /// Records that the worker waits for events.
     pub(crate) fn end_round(&self) {
+        self.settle();
         self.in_round.store(0, Ordering::Relaxed);
     }
 
@@ -148,11 +154,40 @@ impl WorkerStatistics {
     }
 
     /// Counts the end of an operation that has lasted since a time of the clock.
+    ///
+    /// Its response goes out at the end of the turn. So the turns of a round need one look at the
+    /// clock each, however many operations they end.
     pub(super) fn completed(&self, operation: Operation, since: u64, outcome: Outcome) {
-        if let Some(kind) = self.counters.kinds.get(place(operation)) {
-            kind.completed.add(1);
-            kind.durations.add(self.clock.now().saturating_sub(since));
-            kind.outcomes.add(outcome);
+        let place = place(operation);
+        let Some(kind) = self.counters.kinds.get(place) else {
+            return;
+        };
+        kind.completed.add(1);
+        kind.outcomes.add(outcome);
+        if since == self.round() {
+            kind.unsettled.add(1);
+            let bits = self.unsettled.load(Ordering::Relaxed) | 1 << place;
+            self.unsettled.store(bits, Ordering::Relaxed);
+        } else {
+            kind.durations
+                .add(self.clock.now().saturating_sub(since), 1);
+        }
+    }
+
+    /// Counts the time of the operations that have ended since the last call. A worker calls this
+    /// before it sends responses.
+    pub(crate) fn settle(&self) {
+        let mut bits = self.unsettled.load(Ordering::Relaxed);
+        if bits == 0 {
+            return;
+        }
+        self.unsettled.store(0, Ordering::Relaxed);
+        let took = self.clock.now().saturating_sub(self.round());
+        while bits != 0 {
+            if let Some(kind) = self.counters.kinds.get(bits.trailing_zeros() as usize) {
+                kind.durations.add(took, kind.unsettled.take());
+            }
+            bits &= bits - 1;
         }
     }
 

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use super::counter::Counter;
 
-/// The bounds of the classes in nanoseconds. A search takes some tens of microseconds, a commit some
-/// milliseconds.
+/// The bounds of the classes in nanoseconds. A search takes some tens of microseconds, a commit
+/// some milliseconds.
 pub(crate) const BOUNDS_NS: [u64; 16] = [
     25_000,
     50_000,
@@ -41,13 +41,13 @@ pub(crate) struct DurationCounts {
 }
 
 impl DurationCounters {
-    /// Counts a duration. Most are short, so that the first bounds decide.
-    pub(crate) fn add(&self, nanoseconds: u64) {
+    /// Counts a duration this number of times. Most are short, so that the first bounds decide.
+    pub(crate) fn add(&self, nanoseconds: u64, times: u64) {
         let class = BOUNDS_NS.iter().position(|bound| nanoseconds <= *bound);
         if let Some(count) = self.classes.get(class.unwrap_or(BOUNDS_NS.len())) {
-            count.add(1);
+            count.add(times);
         }
-        self.nanoseconds.add(nanoseconds);
+        self.nanoseconds.add(nanoseconds.saturating_mul(times));
     }
 
     /// Adds the counters to sums.
@@ -68,7 +68,7 @@ mod tests {
         let counters = DurationCounters::default();
         let mut counts = DurationCounts::default();
         for nanoseconds in [0, 25_000, 25_001, 10_000_000_000, 10_000_000_001] {
-            counters.add(nanoseconds);
+            counters.add(nanoseconds, 1);
         }
         counters.add_to(&mut counts);
         counters.add_to(&mut counts);

@@ -25,6 +25,6 @@ impl HashingStatistics {
     pub(crate) fn finished(&self, took: Duration) {
         self.done.add(1);
         let nanoseconds = u64::try_from(took.as_nanos());
-        self.durations.add(nanoseconds.unwrap_or(u64::MAX));
+        self.durations.add(nanoseconds.unwrap_or(u64::MAX), 1);
     }
 }

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::CommitCounters;
 use super::databases::Databases;
+use super::room::{CommitCounters, CommitCounts, Shortage};
 use super::tables::StateTables;
 use crate::changes::{Retention, SharedRetention};
 use crate::error::StoreError;
@@ -121,6 +121,17 @@ impl Store {
             self.env.sync(true)?;
         }
         Ok(())
+    }
+
+    /// Counts an update that was refused for good, because it lacked room.
+    pub fn count_refused(&self, shortage: Shortage) {
+        self.commit_counters.refused(shortage);
+    }
+
+    /// Returns the commits and refused updates since the store was opened.
+    #[must_use]
+    pub fn commit_counts(&self) -> CommitCounts {
+        self.commit_counters.read()
     }
 
     /// Sets how long the log keeps its records.

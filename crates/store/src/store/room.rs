@@ -3,7 +3,6 @@
 use std::io::ErrorKind;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::Store;
 use crate::error::StoreError;
 
 /// The room that an update lacks.
@@ -39,6 +38,23 @@ impl CommitCounters {
     pub(crate) fn committed(&self) {
         self.commits.fetch_add(1, Ordering::Relaxed);
     }
+
+    /// Counts an update that was refused for good.
+    pub(super) fn refused(&self, shortage: Shortage) {
+        let counter = match shortage {
+            Shortage::Map => &self.refused_map,
+            Shortage::Disk => &self.refused_disk,
+        };
+        counter.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(super) fn read(&self) -> CommitCounts {
+        CommitCounts {
+            commits: self.commits.load(Ordering::Relaxed),
+            refused_map: self.refused_map.load(Ordering::Relaxed),
+            refused_disk: self.refused_disk.load(Ordering::Relaxed),
+        }
+    }
 }
 
 impl StoreError {
@@ -56,28 +72,6 @@ impl StoreError {
                 is_full.then_some(Shortage::Disk)
             }
             _ => None,
-        }
-    }
-}
-
-impl Store {
-    /// Counts an update that was refused for good, because it lacked room.
-    pub fn count_refused(&self, shortage: Shortage) {
-        let counter = match shortage {
-            Shortage::Map => &self.commit_counters.refused_map,
-            Shortage::Disk => &self.commit_counters.refused_disk,
-        };
-        counter.fetch_add(1, Ordering::Relaxed);
-    }
-
-    /// Returns the commits and refused updates since the store was opened.
-    #[must_use]
-    pub fn commit_counts(&self) -> CommitCounts {
-        let counters = &self.commit_counters;
-        CommitCounts {
-            commits: counters.commits.load(Ordering::Relaxed),
-            refused_map: counters.refused_map.load(Ordering::Relaxed),
-            refused_disk: counters.refused_disk.load(Ordering::Relaxed),
         }
     }
 }

@@ -57,7 +57,7 @@ impl Link {
         Err(failed)
     }
 
-    /// Connects. Returns true beside the connection if it is a local socket.
+    /// Connects. Returns true with the connection if it is a local socket.
     fn connect(url: &str) -> anyhow::Result<(Link, bool)> {
         let parsed = LdapUrl::parse(url).with_context(|| format!("URL {url}"))?;
         let unreachable = || format!("cannot reach {url}");
@@ -125,7 +125,8 @@ impl Link {
     ) -> anyhow::Result<(Vec<Entry>, Option<LdapResult>)> {
         let filter = FilterBuf::parse(filter).context("a filter")?;
         let request = SearchRequest {
-            attributes: vec![b"*", b"+"],
+            // A server shows its vendor to those who ask for it.
+            attributes: vec![b"*", b"+", b"vendorName", b"vendorVersion"],
             ..SearchRequest::new(base, scope, filter.filter())
         };
         let (entries, result) = self.ask(&Request::Search(request))?;

@@ -68,7 +68,9 @@ fn show_database(database: &DatabaseState, out: &mut String) {
         database.pages_free,
         database.pages_max
     );
-    if let Some((transactions, seconds)) = database.oldest_reader {
+    if let Some((transactions, seconds)) = database.oldest_reader
+        && transactions > 0
+    {
         let _ = writeln!(
             out,
             "readers      the oldest keeps the state {transactions} commits ago, for {seconds} s"
