@@ -31,7 +31,7 @@ const SERVER: Part = Part {
     text: "",
 };
 
-const TABLES: [Part; 11] = [
+const TABLES: [Part; 12] = [
     Part {
         table: "root",
         heading: "The root",

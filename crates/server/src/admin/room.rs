@@ -34,8 +34,10 @@ pub(crate) fn run(health: &Health, pause: &dyn Fn(Duration) -> bool) {
         let present = health.databases();
         watched.retain(|one| present.iter().any(|other| one.is_of(other)));
         for database in present.iter() {
-            if !watched.iter().any(|one| one.is_of(database)) {
-                watched.push(WatchedDatabase::new(database));
+            match watched.iter_mut().find(|one| one.is_of(database)) {
+                // Another generation may have another handle on the same store.
+                Some(known) => known.store = Arc::clone(&database.store),
+                None => watched.push(WatchedDatabase::new(database)),
             }
         }
         let now = Instant::now();
@@ -57,12 +59,11 @@ struct WatchedDatabase {
 
 impl WatchedDatabase {
     fn new(database: &ServedDatabase) -> WatchedDatabase {
-        let counts = database.store.commit_counts();
         WatchedDatabase {
             suffix: database.suffix.clone(),
             store: Arc::clone(&database.store),
-            map: Shortage::new(counts.refused_map),
-            disk: Shortage::new(counts.refused_disk),
+            map: Shortage::default(),
+            disk: Shortage::default(),
             measured: None,
             map_level: WarningLevel::default(),
             disk_level: WarningLevel::default(),
@@ -70,7 +71,7 @@ impl WatchedDatabase {
     }
 
     fn is_of(&self, database: &ServedDatabase) -> bool {
-        Arc::ptr_eq(&self.store, &database.store)
+        self.store.path() == database.store.path()
     }
 
     /// Logs what is new. Returns a sentence if the database lacks room.
@@ -157,9 +158,10 @@ enum Change {
 }
 
 /// Updates that are refused for one reason.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Shortage {
-    /// The number of refused updates that were seen.
+    /// The number of refused updates that were seen. The first look comes after the start, so it
+    /// begins at zero, not at the number of then.
     refused: u64,
     /// The last refused updates of a shortage that is on.
     on: Option<LastRefusal>,
@@ -175,10 +177,6 @@ struct LastRefusal {
 }
 
 impl Shortage {
-    fn new(refused: u64) -> Shortage {
-        Shortage { refused, on: None }
-    }
-
     fn is_on(&self) -> bool {
         self.on.is_some()
     }
@@ -237,8 +235,8 @@ mod tests {
             commits,
             ..CommitCounts::default()
         };
-        let mut shortage = Shortage::new(3);
-        assert_eq!(shortage.look(at(0), 3, commits(5)), None);
+        let mut shortage = Shortage::default();
+        assert_eq!(shortage.look(at(0), 0, commits(5)), None);
         assert_eq!(shortage.look(at(1), 4, commits(5)), Some(Change::Begins));
         assert_eq!(shortage.look(at(2), 9, commits(6)), None);
         // Nothing was committed since, then too little time has passed.
@@ -246,7 +244,10 @@ mod tests {
         assert_eq!(shortage.look(at(61), 10, commits(7)), None);
         assert_eq!(shortage.look(at(70), 10, commits(8)), None);
         assert!(shortage.is_on());
-        assert_eq!(shortage.look(at(71), 10, commits(8)), Some(Change::Ends(7)));
+        assert_eq!(
+            shortage.look(at(71), 10, commits(8)),
+            Some(Change::Ends(10))
+        );
         assert!(!shortage.is_on());
         assert_eq!(shortage.look(at(72), 11, commits(8)), Some(Change::Begins));
     }

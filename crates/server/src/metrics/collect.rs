@@ -115,7 +115,7 @@ fn histogram(counts: &DurationCounts) -> Histogram {
         .iter()
         .map(|nanoseconds| *nanoseconds as f64 / 1e9);
     Histogram {
-        classes: bounds.chain([f64::MAX]).zip(counts.classes).collect(),
+        classes: bounds.chain([f64::INFINITY]).zip(counts.classes).collect(),
         sum: counts.total,
     }
 }

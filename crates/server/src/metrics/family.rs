@@ -48,7 +48,7 @@ impl FamilyUnit {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Histogram {
     /// Each bound in seconds with the number of durations below it and above the bound before.
-    /// `f64::MAX` is no bound.
+    /// `f64::INFINITY` is no bound.
     pub(crate) classes: Vec<(f64, u64)>,
     pub(crate) sum: Duration,
 }

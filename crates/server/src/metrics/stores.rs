@@ -161,7 +161,7 @@ fn histogram(times: &FlushTimes) -> Histogram {
     let bounds = FlushTimes::BOUNDS_US.iter();
     let bounds = bounds.map(|microseconds| *microseconds as f64 / 1e6);
     Histogram {
-        classes: bounds.chain([f64::MAX]).zip(times.counts).collect(),
+        classes: bounds.chain([f64::INFINITY]).zip(times.counts).collect(),
         sum: times.total,
     }
 }

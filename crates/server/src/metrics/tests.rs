@@ -17,7 +17,7 @@ fn figures_are_text_in_the_order_of_the_table() {
     let name = "dc=a\"b\\c\nd".to_owned();
     figures.add(&family::DATABASE_FILE, vec![name], Value::Count(4096));
     figures.count(&family::SENT, 7);
-    let classes = vec![(0.001, 2), (f64::MAX, 1)];
+    let classes = vec![(0.001, 2), (f64::INFINITY, 1)];
     let histogram = Histogram {
         classes,
         sum: std::time::Duration::from_millis(1500),

@@ -6,7 +6,7 @@
 //!         Statistics::totals                        summed when somebody asks
 //! ```
 //! Counting costs a worker one load and one store of memory that no other thread writes. A worker
-//! reads the clock once a round, and once at the end of each operation.
+//! reads the clock once a round, and once at the end of a turn that ended operations.
 
 mod clock;
 mod connection;

@@ -26,7 +26,6 @@ pub(crate) use description::{Description, LAYOUT, LAYOUT_UNCHAINED, LAYOUT_WITHO
 pub(crate) use description::{recover_log, renew_layout};
 pub use handle::Store;
 pub use options::StoreOptions;
-pub(crate) use room::CommitCounters;
 pub use room::{CommitCounts, Shortage};
 pub(crate) use sync_key::{PREFIX as SYNC_PREFIX, sync_key};
 pub(crate) use tables::StateTables;

@@ -88,7 +88,7 @@ fn the_log_of_a_server_with_a_configuration_directory_changes() {
     std::fs::create_dir(at("db")).expect("make a directory");
     std::fs::create_dir(at("slapd.d")).expect("make a directory");
     let configuration = format!(
-        "database config\nrootpw {PASSWORD}\ndatabase mdb\nsuffix {SUFFIX}\ndirectory {}\n",
+        "database config\nrootpw {PASSWORD}\ndatabase mdb\nsuffix cn=x\ndirectory {}\n",
         at("db").display()
     );
     std::fs::write(at("slapd.conf"), configuration).expect("write the configuration");
