@@ -129,7 +129,7 @@ impl<'h> ConnectionLog<'h> {
     }
 
     /// Logs an operation that has ended; `responses` are its last responses.
-    pub(super) fn end(&self, mut record: Box<OperationRecord>, responses: &[u8]) {
+    pub(super) fn end(&self, record: &mut OperationRecord, responses: &[u8]) {
         let Some(sink) = self.sink else {
             return;
         };

@@ -704,7 +704,7 @@ impl<'h, H: Handler> Operations<'h, H> {
                 Job::Update(NO_MESSAGE, CancelToken::default(), update)
             }));
         }
-        if let Some(record) = record {
+        if let Some(record) = &mut record {
             self.log.end(record, self.output.since(mark));
         }
     }

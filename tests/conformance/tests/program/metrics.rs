@@ -113,7 +113,8 @@ fn figures_count_what_was_done() {
     }
     assert_eq!(figures.one("fulgurite_sent_entries_total"), 1.0);
     assert_eq!(figures.one("fulgurite_database_entries"), entries + 2.0);
-    assert_eq!(figures.one("fulgurite_connections"), 1.0);
+    // The server may not have seen the end of the other one yet.
+    assert!(figures.one("fulgurite_connections") >= 1.0);
     assert!(figures.one("fulgurite_connections_accepted_total") >= 2.0);
     assert!(figures.one("fulgurite_database_commits_total") >= 2.0);
     let flushes = figures.sum("fulgurite_database_flush_duration_seconds_count", &[]);
