@@ -3,7 +3,10 @@
 use std::collections::{BTreeMap, HashSet};
 
 /// A figure: its name and its labels in their order.
-type Sample = (String, Vec<(String, String)>);
+type Sample = (String, Labels);
+
+/// Names and values of labels.
+type Labels = Vec<(String, String)>;
 
 /// The figures of one answer.
 #[derive(Debug)]
@@ -105,7 +108,7 @@ impl OpenMetrics {
             if kind != "histogram" {
                 continue;
             }
-            let mut before: Option<(Vec<(String, String)>, f64, f64)> = None;
+            let mut before: Option<(Labels, f64, f64)> = None;
             for ((name, labels), value) in &self.samples {
                 if *name != format!("{family}_bucket") {
                     continue;

@@ -12,11 +12,8 @@ use crate::metrics::{address, figures, get};
 fn add(client: &mut Client, name: &str, bytes: usize) -> u32 {
     let dn = format!("cn={name},{SUFFIX}");
     let text = "x".repeat(bytes);
-    let (class, cn, description): ([&[u8]; 1], [&[u8]; 1], [&[u8]; 1]) = (
-        [b"organizationalRole"],
-        [name.as_bytes()],
-        [text.as_bytes()],
-    );
+    let class: [&[u8]; 1] = [b"organizationalRole"];
+    let (cn, description): ([&[u8]; 1], _) = ([name.as_bytes()], [text.as_bytes()]);
     let attributes = [
         PartialAttribute::new("objectClass", &class),
         PartialAttribute::new("cn", &cn),
