@@ -4,13 +4,13 @@ use crate::index;
 use crate::table::{AnyRow, Info, rows};
 
 /// A part of the example configuration and of the reference.
-struct Part {
+pub(crate) struct Part {
     /// The TOML table; empty for keys at the top of the file.
     table: &'static str,
     /// The heading of the part; empty if it belongs to the part before it.
-    heading: &'static str,
+    pub(crate) heading: &'static str,
     /// The text below the heading.
-    text: &'static str,
+    pub(crate) text: &'static str,
 }
 
 const DATABASE: Part = Part {
@@ -127,12 +127,15 @@ const EXAMPLE_END: &str = "
 #   root.password_file = \"/etc/fulgurite/config-password\"
 ";
 
-const REFERENCE_INTRODUCTION: &str = "\
+const REFERENCE_TITLE: &str = "\
 # Settings
 
 This page is made from the settings table (`crates/config/src/table`). It lists every setting with
 its type, its default, and its names in other sources.
+";
 
+/// The text before the settings, in the reference and in the manual.
+pub(crate) const INTRODUCTION: &str = "\
 A flag wins over the configuration file, and the file wins over the environment. The file is TOML
 ([examples/fulgurite.toml](../examples/fulgurite.toml)), a slapd.conf, or a `cn=config` directory.
 Every key has an environment variable: `FULGURITE_` and the key in capitals, with `_` for `.`.
@@ -144,14 +147,14 @@ slapd.conf. With `slapd_defaults = true`, rights and limits that nothing sets ar
 ";
 
 /// A setting's key, its name within its TOML table, and its row.
-struct Setting {
-    key: &'static str,
+pub(crate) struct Setting {
+    pub(crate) key: &'static str,
     name: &'static str,
-    info: &'static Info,
+    pub(crate) info: &'static Info,
 }
 
 /// Returns the settings of a part, in the order of the table.
-fn settings_of(part: &Part) -> Vec<Setting> {
+pub(crate) fn settings_of(part: &Part) -> Vec<Setting> {
     let settings = rows().filter_map(|row| {
         let info = row.info();
         let key = info.key?;
@@ -168,7 +171,8 @@ fn settings_of(part: &Part) -> Vec<Setting> {
     settings.collect()
 }
 
-fn parts() -> impl Iterator<Item = &'static Part> {
+/// Returns the parts of the reference, in its order.
+pub(crate) fn parts() -> impl Iterator<Item = &'static Part> {
     [&DATABASE, &RULES, &SERVER].into_iter().chain(&TABLES)
 }
 
@@ -262,7 +266,7 @@ fn wrapped(text: &str, columns: usize) -> Vec<String> {
 /// Returns the reference of all settings, `docs/settings.md`.
 #[must_use]
 pub fn reference() -> String {
-    let mut out = REFERENCE_INTRODUCTION.to_owned();
+    let mut out = format!("{REFERENCE_TITLE}\n{INTRODUCTION}");
     for part in parts() {
         out.push_str(&format!("\n## {}\n", part.heading));
         if !part.text.is_empty() {
@@ -279,25 +283,33 @@ fn describe(out: &mut String, setting: &Setting) {
     let info = setting.info;
     let doc = wrapped(&info.text(), 100).join("\n");
     out.push_str(&format!("\n### `{}`\n\n{doc}\n\n", setting.key));
-    out.push_str(&format!("- Type: {}.\n", info.kind));
+    for fact in facts(info) {
+        out.push_str(&format!("- {fact}\n"));
+    }
+}
+
+/// Returns the type of a setting, its default and its names in other sources, as sentences.
+pub(crate) fn facts(info: &Info) -> Vec<String> {
+    let mut facts = vec![format!("Type: {}.", info.kind)];
     if let Some(default) = (info.default)() {
-        out.push_str(&format!("- Default: `{default}`.\n"));
+        facts.push(format!("Default: `{default}`."));
     }
     if let Some(directive) = &info.directive {
-        out.push_str(&format!("- slapd.conf: `{}`.", directive.keyword));
-        match directive.olc {
-            "" => out.push('\n'),
-            olc => out.push_str(&format!(" cn=config: `{olc}`.\n")),
-        }
+        let keyword = format!("slapd.conf: `{}`.", directive.keyword);
+        facts.push(match directive.olc {
+            "" => keyword,
+            olc => format!("{keyword} cn=config: `{olc}`."),
+        });
     }
     if let Some(flag) = info.flag {
-        out.push_str(&format!("- Flag: `{}`.\n", flag.name));
+        facts.push(format!("Flag: `{}`.", flag.name));
     }
     let variables: Vec<String> = info.variables().map(|name| format!("`{name}`")).collect();
-    out.push_str(&format!("- Environment: {}.\n", variables.join(", ")));
+    facts.push(format!("Environment: {}.", variables.join(", ")));
     if info.fixed {
-        out.push_str("- A change needs a restart.\n");
+        facts.push("A change needs a restart.".to_owned());
     }
+    facts
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
-//! The example configuration and the reference are those of the settings table.
+//! The example configuration, the reference and the manual are those of the settings table.
 //!
-//! `FULGURITE_BLESS=1 cargo test -p fulgurite-config --test documents` writes both.
+//! `FULGURITE_BLESS=1 cargo test -p fulgurite-config --test documents` writes them.
 
 use std::path::Path;
 
@@ -10,6 +10,7 @@ fn documents_are_up_to_date() {
     for (name, text) in [
         ("examples/fulgurite.toml", fulgurite_config::example()),
         ("docs/settings.md", fulgurite_config::reference()),
+        ("packaging/man/fulgurite.toml.5", fulgurite_config::manual()),
     ] {
         let path = root.join(name);
         if std::env::var_os("FULGURITE_BLESS").is_some() {
