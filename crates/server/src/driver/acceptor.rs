@@ -14,6 +14,7 @@ use super::context::ServerContext;
 use super::error::ServerError;
 use super::inbox::{ConnectionId, NewConnection, WorkerHandle, WorkerMessage};
 use super::listener::Listener;
+use super::service_manager::ServiceManager;
 use super::settings::Hangup;
 use super::socket::Socket;
 use super::stop::{STOP, StopHandle};
@@ -41,6 +42,7 @@ pub(super) struct Acceptor<'h, H: Handler> {
     listeners: Vec<Listener>,
     workers: Vec<WorkerHandle<H>>,
     shared: ServerContext<'h, H>,
+    manager: ServiceManager,
     next_connection: ConnectionId,
     stops: u32,
 }
@@ -64,8 +66,14 @@ impl<'h, H: Handler> Acceptor<'h, H> {
                 .register(signals, SIGNALS, Interest::READABLE)
                 .map_err(ServerError::system("handle signals"))?;
         }
+        // A server that takes no signals is part of another program.
+        let manager = match &signals {
+            Some(_) => ServiceManager::of_process(),
+            None => ServiceManager::default(),
+        };
         Ok(Acceptor {
             poll,
+            manager,
             signals,
             listeners,
             workers,
@@ -79,14 +87,18 @@ impl<'h, H: Handler> Acceptor<'h, H> {
     pub(super) fn run(&mut self, stop: &StopHandle) -> Result<(), ServerError> {
         let mut events = Events::with_capacity(64);
         let mut paused = false;
+        self.manager.ready();
         loop {
             let watch = self.shared.tls.get().map(|_| WATCH_INTERVAL);
-            let timeout = paused.then_some(PAUSE_WITHOUT_DESCRIPTORS).or(watch);
+            let sign = self.manager.sign_of_life(Instant::now());
+            let pause = paused.then_some(PAUSE_WITHOUT_DESCRIPTORS);
+            let timeout = [watch, sign, pause].into_iter().flatten().min();
             self.wait(&mut events, timeout)?;
             if let Some(tls) = self.shared.tls.get() {
                 tls.refresh(Instant::now());
             }
             if self.count_stops(&events, stop) > 0 {
+                self.manager.stopping();
                 return match stop.panicked() {
                     Some(thread) => Err(ServerError::ThreadPanicked(thread)),
                     None => Ok(()),
@@ -159,10 +171,12 @@ impl<'h, H: Handler> Acceptor<'h, H> {
             if signal == SIGUSR1 {
                 self.shared.handler.dump();
             } else if signal == SIGHUP && hangup == Hangup::Reload {
+                self.manager.reloading();
                 self.shared.handler.reload();
                 if let Some(tls) = self.shared.tls.get() {
                     tls.reload();
                 }
+                self.manager.ready();
             } else {
                 tracing::info!("stopping: finishing running operations");
                 self.stops += 1;

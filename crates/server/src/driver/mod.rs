@@ -31,6 +31,7 @@ pub(crate) mod live_settings;
 mod proxy_header;
 mod run_queue;
 pub(crate) mod server;
+mod service_manager;
 pub(crate) mod settings;
 pub(crate) mod socket;
 pub(crate) mod stop;
