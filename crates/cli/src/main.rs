@@ -14,6 +14,8 @@
 mod arguments;
 mod commands;
 mod detach;
+#[cfg(test)]
+mod documents;
 mod flags;
 mod lock;
 mod logging;
@@ -42,6 +44,8 @@ fn main() -> ExitCode {
         Err(error) => return arguments::explain(&error),
     };
     let result = match arguments.command {
+        Command::Setup(command) => return commands::setup::run(*command),
+        Command::Doctor(command) => return commands::doctor::run(command),
         Command::Load(command) => commands::load::run(command),
         Command::Serve(command) => commands::serve::run(command),
         Command::Export(command) => commands::export::run(command),

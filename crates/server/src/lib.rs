@@ -71,4 +71,5 @@ pub use session::log::OperationLog;
 pub use session::protocol::Session;
 pub use session::quota::IdentityQuotas;
 pub use statistics::{SearchWork, Statistics};
+pub use tls::certificate::{CertificateFacts, certificate_facts};
 pub use tls::error::TlsError;

@@ -5,6 +5,7 @@ pub(crate) mod env;
 pub(crate) mod log;
 pub(crate) mod migrate;
 pub(crate) mod replication;
+pub(crate) mod setup;
 pub(crate) mod status;
 pub(crate) mod tools;
 
@@ -36,11 +37,14 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    // Boxed: it has the most flags.
+    Setup(Box<setup::Setup>),
     Load(Load),
     Serve(Serve),
     Export(Export),
     Generate(Generate),
     Check(check::Check),
+    Doctor(setup::Doctor),
     Env(env::Env),
     Index(tools::Index),
     Modify(tools::Modify),

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 /// Returns a text as it is between the quotes of a JSON string.
-pub(super) fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for letter in text.chars() {
         match letter {

@@ -1,15 +1,18 @@
 //! `fulgurite serve`.
 
+use std::sync::Arc;
+
 use anyhow::Context as _;
-use fulgurite_config::{ConfigError, Layer, Settings};
-use fulgurite_server::{Hangup, Service, ServiceOptions, SettingsSource};
+use fulgurite_config::{ConfigError, Database, DatabaseKind, Layer, Origin, Settings, Sourced};
+use fulgurite_server::{Hangup, Service, ServiceOptions, SettingsSource, schema};
+use fulgurite_store::{Store, StoreOptions};
 
 use crate::arguments::Serve;
 use crate::lock::DataLock;
 use crate::logging::{self, Destinations, Selection, Selections};
 
 pub(crate) fn run(command: Serve) -> anyhow::Result<()> {
-    let settings = command.flags.settings()?;
+    let settings = read(&command)?;
     begin_log(&settings)?;
     let suffixes: Vec<String> = settings
         .stores()
@@ -40,6 +43,41 @@ pub(crate) fn run(command: Serve) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Reads the settings. A store that exists names its suffix, if the settings do not.
+fn read(command: &Serve) -> Result<Settings, ConfigError> {
+    let mut settings = command.flags.settings()?;
+    let stored: Vec<_> = settings
+        .databases
+        .iter()
+        .map(|database| stored_suffixes(&settings, database).unwrap_or_default())
+        .collect();
+    for (database, suffixes) in settings.databases.iter_mut().zip(stored) {
+        if !suffixes.is_empty() {
+            database.content.suffixes = suffixes;
+        }
+    }
+    Ok(settings)
+}
+
+/// Returns the suffixes of the store of a database that names none. If the store cannot be read,
+/// the start fails with the reason.
+fn stored_suffixes(settings: &Settings, database: &Database) -> Option<Vec<Sourced<String>>> {
+    let directory = database.directory().ok()?;
+    let is_nameless = database.kind == DatabaseKind::Mdb && database.suffix_if_set().is_none();
+    if !is_nameless || !Store::exists(directory) {
+        return None;
+    }
+    let options = StoreOptions {
+        read_only: true,
+        ..StoreOptions::default()
+    };
+    let schema = Arc::new(schema(settings).ok()?);
+    let store = Store::open(directory, &options, schema).ok()?;
+    let suffixes = store.suffixes().iter();
+    let suffixes = suffixes.map(|dn| Sourced::new(dn.pretty().to_owned(), Origin::Default));
+    Some(suffixes.collect())
+}
+
 /// The settings of the command's flags and files.
 struct Source<'c>(&'c Serve);
 
@@ -48,7 +86,7 @@ impl SettingsSource for Source<'_> {
         // No configuration of this command is one that clients change. Log rotation uses the same
         // signal as a reload.
         logging::reopen();
-        self.0.flags.settings()
+        read(self.0)
     }
 
     fn in_force(&self, settings: &Settings) {

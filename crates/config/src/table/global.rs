@@ -139,10 +139,12 @@ settings! {
         /// by itself.
         "tls.certificate" tls_certificate: Option<PathBuf> = None
             => slapd("TLSCertificateFile", "olcTLSCertificateFile", "<>").variable("TLS_CERT")
+                .flag(Flag::value("--tls-certificate", "FILE"))
                 .examples(&["\"/etc/fulgurite/tls/server.pem\""]);
         /// Its private key, PEM.
         "tls.key" tls_key: Option<PathBuf> = None
             => slapd("TLSCertificateKeyFile", "olcTLSCertificateKeyFile", "<>")
+                .flag(Flag::value("--tls-key", "FILE"))
                 .examples(&["\"/etc/fulgurite/tls/server.key\""]);
         /// Certificates that verify clients' certificates, PEM.
         "tls.ca" tls_ca: Option<PathBuf> = None

@@ -258,10 +258,12 @@ fn store(
         if !plan.make_folders && !folder.is_dir() {
             return Err(OpenError::NoFolder(folder.to_owned()));
         }
-        tracing::info!(
-            "{} contains no data: creating an empty store",
-            folder.display()
-        );
+        let shown = folder.display();
+        match folder.is_dir() {
+            true => tracing::info!("{shown} contains no data: creating an empty store"),
+            // Perhaps the path is wrong.
+            false => tracing::warn!("{shown} does not exist: creating it, with an empty store"),
+        }
         return Ok(Arc::new(Store::create(
             folder,
             &options,

@@ -2,6 +2,7 @@
 //! end point.
 
 use std::fmt::Write as _;
+use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use sha2::{Digest as _, Sha256, Sha384, Sha512};
@@ -10,6 +11,9 @@ use x509_cert::der::asn1::{
     Any, BmpString, Ia5StringRef, PrintableStringRef, TeletexStringRef, Utf8StringRef,
 };
 use x509_cert::der::{Decode as _, Tag, Tagged as _};
+
+use super::error::TlsError;
+use super::files;
 
 /// Short names of attribute types (RFC 4514 section 3, RFC 4519). Other types are written as OIDs.
 const NAMES: &[(&str, &str)] = &[
@@ -51,6 +55,39 @@ pub(super) fn subject_dn(der: &[u8]) -> Option<String> {
         }
     }
     (!dn.is_empty()).then_some(dn)
+}
+
+/// Facts of a certificate.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CertificateFacts {
+    /// Its subject as a DN; `None` if it is empty.
+    pub subject: Option<String>,
+    /// The start of its validity, in seconds since 1970.
+    pub not_before_s: u64,
+    /// The end of its validity, in seconds since 1970.
+    pub not_after_s: u64,
+}
+
+/// Returns the facts of the first certificate in a file.
+///
+/// # Errors
+/// [`TlsError`] if the file is unreadable or has no certificate.
+pub fn certificate_facts(file: &Path) -> Result<CertificateFacts, TlsError> {
+    let what = "certificate";
+    let found = files::certificates(what, file)?;
+    let facts = found.first().and_then(|der| {
+        let (not_before_s, not_after_s) = validity(der)?;
+        Some(CertificateFacts {
+            subject: subject_dn(der),
+            not_before_s,
+            not_after_s,
+        })
+    });
+    facts.ok_or_else(|| TlsError::Unusable {
+        what,
+        file: file.to_owned(),
+        reason: "it is no certificate of X.509".to_owned(),
+    })
 }
 
 /// Returns the start and the end of a certificate's validity, in seconds since 1970.

@@ -42,7 +42,7 @@ pub enum TlsError {
     #[error("the cipher suites \"{0}\" select no supported suite; known are {1}")]
     NoSuites(String, String),
     /// No certificate is configured, and a listener needs one.
-    #[error("{0} needs a certificate (TLSCertificateFile)")]
+    #[error("{0} needs a certificate: tls.certificate, or TLSCertificateFile of slapd.conf")]
     NoCertificate(String),
     /// The library refuses the settings.
     #[error("TLS cannot be set up: {0}")]

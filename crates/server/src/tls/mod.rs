@@ -8,7 +8,7 @@
 //! ```
 
 pub(crate) mod authorities;
-mod certificate;
+pub(crate) mod certificate;
 pub(crate) mod context;
 pub(crate) mod error;
 pub(crate) mod failure;

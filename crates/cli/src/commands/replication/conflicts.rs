@@ -9,8 +9,8 @@ use fulgurite_directory::{Conflict, Timestamp, conflicts};
 use fulgurite_schema::{Dn, Schema};
 use fulgurite_store::{Store, StoreOptions};
 
-use super::json_text::escaped;
 use crate::arguments::replication::Conflicts;
+use crate::commands::json_text::escaped;
 
 /// The conflicts to show.
 struct Wanted {

@@ -4,7 +4,6 @@ mod check;
 mod conflicts;
 mod connection;
 mod digest;
-mod json_text;
 mod status;
 
 use std::process::ExitCode;
