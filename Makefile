@@ -9,15 +9,16 @@ MUTATIONS ?= 1000000
 SECONDS ?= 60
 OPERATIONS ?= 500000
 
-.PHONY: help demo quick test release install bench bench-full bench-seeds instructions bench-lmdb programs clients \
-    differential crash faults damage fuzz sanitize lint clean setup
+.PHONY: help demo quick test release package install bench bench-full bench-seeds instructions bench-lmdb programs clients \
+    differential crash faults damage fuzz sanitize lint clean setup site
 
 help:
 	@echo "make demo             build, load an example directory, ask it questions, serve it"
 	@echo "make quick            the tests that need no other program: about two minutes"
 	@echo "make test             all tests, next to the real slapd and the real LMDB"
 	@echo "make lint             format, clippy, documentation, cargo xtask tidy"
-	@echo "make release          an optimised program, packed in build/dist"
+	@echo "make release          archive, packages, checksums and list of components in build/dist"
+	@echo "make package          a .deb and an .rpm of the optimised program in build/dist"
 	@echo "make install PREFIX=  install the program and the C library (default /usr/local)"
 	@echo "make bench            measure against other stores and Debian's slapd: half an hour"
 	@echo "make bench-full       the same, all workloads, all sizes: hours"
@@ -32,6 +33,7 @@ help:
 	@echo "make damage           read and write damaged files (MUTATIONS=$(MUTATIONS))"
 	@echo "make fuzz             fuzz all inputs, guided by coverage (SECONDS=$(SECONDS) per target)"
 	@echo "make sanitize         run tests under sanitizers and miri (nightly compiler)"
+	@echo "make site             the documents as pages, in build/site"
 	@echo "make clean            remove all build products"
 
 setup:
@@ -55,6 +57,10 @@ lint:
 release:
 	@scripts/setup.sh release
 	@scripts/release.sh
+
+package:
+	@scripts/setup.sh package
+	@scripts/package.sh all
 
 install:
 	@scripts/setup.sh rust
@@ -113,6 +119,10 @@ sanitize:
 	@scripts/sanitize.sh address
 	@scripts/sanitize.sh thread
 	@scripts/miri.sh
+
+site:
+	@scripts/setup.sh site
+	@mdbook build docs
 
 clean:
 	cargo clean

@@ -1,14 +1,34 @@
 #!/usr/bin/env bash
-# Builds the optimised program and packs it with its licences and examples into build/dist.
+# Builds the optimised program and packs it with pages, completions, documents and examples into
+# build/dist. Packages, a list of components (SBOM) and checksums are added.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 cargo build --release --package fulgurite-cli
+program=${CARGO_TARGET_DIR:-target}/release/fulgurite
 version=$(sed -n '/^\[workspace.package\]/,/^\[/s/^version = "\(.*\)"/\1/p' Cargo.toml)
 name="fulgurite-$version-linux-$(uname -m)"
-folder="build/dist/$name"
-rm -rf "$folder"
-mkdir -p "$folder"
-cp target/release/fulgurite README.md CHANGELOG.md LICENSE-APACHE LICENSE-MIT "$folder/"
-cp -r examples "$folder/examples"
-tar -C build/dist -cJf "build/dist/$name.tar.xz" "$name"
-ls -l "build/dist/$name.tar.xz"
+dist=build/dist
+rm -rf "$dist"
+mkdir -p "$dist/$name"
+
+scripts/stage.sh "$program" "$dist/stage" /usr/local
+mv "$dist"/stage/usr/local/* "$dist/$name/"
+rm -rf "$dist/stage" "$dist/$name/share/doc"
+cp -r README.md CHANGELOG.md LICENSE-APACHE LICENSE-MIT docs examples packaging "$dist/$name/"
+rm -rf "$dist/$name/packaging/man" "$dist/$name/packaging/completions"
+tar -C "$dist" --owner=0 --group=0 --sort=name -cJf "$dist/$name.tar.xz" "$name"
+rm -rf "${dist:?}/$name"
+
+scripts/package.sh all "$program" "$dist"
+xz -f "$dist"/*.debug
+
+# CycloneDX, of the crates that the program contains.
+if command -v cargo-cyclonedx >/dev/null; then
+    cargo cyclonedx --quiet --format json --manifest-path crates/cli/Cargo.toml --override-filename sbom
+    mv crates/cli/sbom.json "$dist/$name.cdx.json"
+    find . -path ./target -prune -o -name sbom.json -exec rm -f {} +
+else
+    echo "release: no list of components, because cargo-cyclonedx is missing" >&2
+fi
+(cd "$dist" && sha256sum -- * > SHA256SUMS)
+ls -l "$dist"

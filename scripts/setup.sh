@@ -4,6 +4,8 @@
 #   scripts/setup.sh rust      a linker
 #   scripts/setup.sh lint      also Rust's formatter and linter
 #   scripts/setup.sh demo      also the LDAP and LMDB command-line tools
+#   scripts/setup.sh package   also what makes packages
+#   scripts/setup.sh site      what makes a site of the documents
 #   scripts/setup.sh release   also what packs a release
 #   scripts/setup.sh clients   LDAP clients of other languages and servers that look things up, under build/
 #   scripts/setup.sh programs  what runs programs on our liblmdb.so: slapd's, Postfix's, Knot's, ... files, under build/
@@ -49,6 +51,12 @@ need_rust() {
         exit 1
     }
     need gcc libc6-dev git
+}
+
+# The maker of lists of components. A release without one says so.
+need_sbom() {
+    command -v cargo-cyclonedx >/dev/null || cargo install --quiet --locked cargo-cyclonedx ||
+        echo "setup: cargo-cyclonedx cannot be installed; the release has no list of components" >&2
 }
 
 # Formatter and linter, which rustup's minimal profile leaves out.
@@ -328,7 +336,9 @@ case "${1:-all}" in
     rust) need_rust ;;
     lint) need_rust; need g++; need_linters ;;
     demo) need_rust; need ldap-utils lmdb-utils ;;
-    release) need_rust; need xz-utils ;;
+    site) command -v mdbook >/dev/null || cargo install --quiet --locked mdbook ;;
+    package) need_rust; need binutils dpkg rpm ;;
+    release) need_rust; need xz-utils binutils dpkg rpm; need_sbom ;;
     all)
         need_rust
         need ldap-utils lmdb-utils liblmdb-dev xz-utils g++ pkg-config
@@ -362,5 +372,5 @@ case "${1:-all}" in
         need_debian_clients
         ;;
     programs) need_rust; need_programs ;;
-    *) echo "setup: there is no part \"$1\"; there are rust, lint, demo, release, clients, programs, hdb, bench and all" >&2; exit 2 ;;
+    *) echo "setup: there is no part \"$1\"; there are rust, lint, demo, package, site, release, clients, programs, hdb, bench and all" >&2; exit 2 ;;
 esac
