@@ -1,5 +1,6 @@
 //! The `fulgurite` program as its users call it: commands, messages, signals, hostile peers.
 
+mod applications;
 mod check;
 mod command_line;
 mod config;
@@ -13,8 +14,11 @@ mod logging;
 mod memory;
 mod metrics;
 mod open_metrics;
+mod packages;
 mod privacy;
 mod room;
 mod service;
+mod service_manager;
 mod serving;
 mod status;
+mod setup;
