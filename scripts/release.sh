@@ -1,21 +1,26 @@
 #!/usr/bin/env bash
-# Builds the optimised program and packs it with pages, completions, documents and examples into
-# build/dist. Packages, a list of components (SBOM) and checksums are added.
+# Packs the optimised program with pages, completions, documents and examples into build/dist. It
+# adds packages, a list of components (SBOM) and checksums.
+#
+#   scripts/release.sh [PROGRAM]
 set -euo pipefail
 cd "$(dirname "$0")/.."
-cargo build --release --package fulgurite-cli
-program=${CARGO_TARGET_DIR:-target}/release/fulgurite
+program=${1:-}
+if [ -z "$program" ]; then
+    cargo build --release --package fulgurite-cli
+    program=${CARGO_TARGET_DIR:-target}/release/fulgurite
+fi
 version=$(sed -n '/^\[workspace.package\]/,/^\[/s/^version = "\(.*\)"/\1/p' Cargo.toml)
 name="fulgurite-$version-linux-$(uname -m)"
-dist=build/dist
+dist=${DIST:-build/dist}
 rm -rf "$dist"
 mkdir -p "$dist/$name"
 
 scripts/stage.sh "$program" "$dist/stage" /usr/local
 mv "$dist"/stage/usr/local/* "$dist/$name/"
 rm -rf "$dist/stage" "$dist/$name/share/doc"
-cp -r README.md CHANGELOG.md LICENSE-APACHE LICENSE-MIT docs examples packaging "$dist/$name/"
-rm -rf "$dist/$name/packaging/man" "$dist/$name/packaging/completions"
+cp -r README.md CHANGELOG.md LICENSE-APACHE LICENSE-MIT docs examples "$dist/$name/"
+install -D -m 644 -t "$dist/$name/packaging/container" packaging/container/*.yaml
 tar -C "$dist" --owner=0 --group=0 --sort=name -cJf "$dist/$name.tar.xz" "$name"
 rm -rf "${dist:?}/$name"
 

@@ -16,6 +16,9 @@ if [ "${2:-}" != inside ]; then
     exec unshare --mount -- "$0" "$program" inside
 fi
 
+PATH=$PATH:/usr/sbin:/sbin
+chroot=$(command -v chroot)
+setpriv=$(command -v setpriv)
 work=$(mktemp -d)
 root=$work/root
 pid=
@@ -45,11 +48,12 @@ mount -o remount,bind,ro "$root"
 mount --bind "$work/data" "$root/data"
 
 inside() { # COMMAND...
-    # exec, so that a signal to this process reaches the program.
+    # exec, so that a signal to this process reaches the program. The change of the root and of the
+    # user needs three capabilities, which the program then lacks.
     exec env -i FULGURITE_DATA=/data LDAP_DOMAIN=example.org LDAP_ORGANISATION='Example Ltd' \
         LDAP_PORT_NUMBER="$port" LDAP_ADMIN_PASSWORD_FILE=/run/secrets/admin-password \
-        setpriv --bounding-set=-all --no-new-privs \
-        chroot --userspec=$user:$user "$root" /usr/bin/fulgurite "$@"
+        "$setpriv" --bounding-set=-all,+sys_chroot,+setuid,+setgid --no-new-privs \
+        "$chroot" --userspec=$user:$user "$root" /usr/bin/fulgurite "$@"
 }
 
 fail() {
