@@ -310,13 +310,12 @@ fn host_name() -> String {
     names.nodename().to_string_lossy().into_owned()
 }
 
-/// Returns the names and addresses of the certificate, the host's name first.
+/// Returns the names and addresses of the certificate: those that are given, then this machine's.
 fn hosts(command: &Setup) -> Vec<String> {
     let mut hosts = command.host.clone();
-    if hosts.is_empty() {
-        hosts.push(host_name());
-    }
-    for local in ["localhost", "127.0.0.1", "::1"] {
+    // Some clients ask for the name of the machine if they are to connect to "localhost".
+    let own = host_name();
+    for local in [own.as_str(), "localhost", "127.0.0.1", "::1"] {
         if !hosts.iter().any(|host| host == local) {
             hosts.push(local.to_owned());
         }
