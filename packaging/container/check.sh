@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Takes the steps of the image without a container engine: a root file system of the program and its
-# libraries, read-only, another user, no capabilities, the health check, a restart, SIGTERM.
+# Takes the steps of the image without a container engine. The root has the program and its
+# libraries, and is read-only. The server has its own user and no capabilities. The script asks for
+# health, sends SIGTERM and starts again.
 #
 #   packaging/container/check.sh PROGRAM
 #

@@ -17,8 +17,7 @@ use std::process::ExitCode;
 use self::finding::{Findings, Severity};
 use crate::arguments::setup::Doctor;
 
-/// The file of settings that a setup writes.
-pub(crate) const CONFIG: &str = "/etc/fulgurite/fulgurite.toml";
+pub(crate) use self::settings::CONFIG;
 
 pub(crate) fn run(command: Doctor) -> ExitCode {
     let mut findings = Findings::default();

@@ -5,9 +5,11 @@ use std::path::Path;
 use fulgurite_config::Settings;
 use fulgurite_server::{check_settings, check_tls};
 
-use super::CONFIG;
 use super::finding::{Findings, Severity};
 use crate::arguments::tools::ConfigFlags;
+
+/// The file of settings that a setup writes.
+pub(crate) const CONFIG: &str = "/etc/fulgurite/fulgurite.toml";
 
 const CHECK: &str = "settings";
 

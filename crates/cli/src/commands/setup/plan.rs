@@ -350,7 +350,8 @@ fn check_addresses(listen: &[String], tls: &TlsPlan) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Returns the root's password: that which exists, from the file of the flag, the terminal or the system's randomness.
+/// Returns the root's password: that which exists, from the file of the flag, the terminal or the
+/// system's randomness.
 fn root_password(
     command: &Setup,
     files: &Files,

@@ -17,7 +17,8 @@ impl Questions<io::StdinLock<'static>, io::Stdout> {
     /// # Errors
     /// There is no terminal, and the defaults were not asked for.
     pub(super) fn new(takes_defaults: bool) -> anyhow::Result<Self> {
-        if !takes_defaults && !(io::stdin().is_terminal() && io::stdout().is_terminal()) {
+        let is_terminal = io::stdin().is_terminal() && io::stdout().is_terminal();
+        if !takes_defaults && !is_terminal {
             bail!(
                 "there is no terminal for questions: give --yes to take the defaults of all flags \
                  that are not given"
