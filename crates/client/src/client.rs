@@ -1,15 +1,16 @@
 //! One request, its response.
 
-use std::net::{TcpStream, ToSocketAddrs};
+use std::net::ToSocketAddrs;
 use std::time::Duration;
 
 use fulgurite_ldap::{
-    AddRequest, Assertion, BindRequest, Change, CompareRequest, Control, DeleteRequest,
-    ExtendedRequest, LdapResult, ModifyDnRequest, ModifyRequest, PartialAttribute, Request,
-    Response, ResponseMessage, oid,
+    AddRequest, Assertion, Authentication, BindRequest, Change, CompareRequest, Control,
+    DeleteRequest, ExtendedRequest, LdapResult, ModifyDnRequest, ModifyRequest, PartialAttribute,
+    PasswordModifyRequest, Request, Response, ResponseMessage, oid, read_generated_password,
 };
 
 use crate::entry::OwnedControl;
+use crate::socket::Socket;
 use crate::{ClientError, Receiver, Sender};
 
 /// A connection to a server.
@@ -18,8 +19,8 @@ use crate::{ClientError, Receiver, Sender};
 /// pipelining, use [`Client::send`] and [`Client::receive`], or [`Client::split`].
 #[derive(Debug)]
 pub struct Client {
-    sender: Sender,
-    receiver: Receiver,
+    pub(crate) sender: Sender,
+    pub(crate) receiver: Receiver,
 }
 
 /// The response that ended an operation.
@@ -41,14 +42,7 @@ impl Client {
     /// # Errors
     /// [`ClientError::Connect`].
     pub fn connect(address: impl ToSocketAddrs) -> Result<Self, ClientError> {
-        let stream = TcpStream::connect(address).map_err(ClientError::Connect)?;
-        // Requests are small and waited for.
-        stream.set_nodelay(true).map_err(ClientError::Connect)?;
-        let other = stream.try_clone().map_err(ClientError::Connect)?;
-        Ok(Client {
-            sender: Sender::new(stream),
-            receiver: Receiver::new(other),
-        })
+        Self::of_socket(Socket::tcp(address, None).map_err(ClientError::Connect)?)
     }
 
     /// The two directions, for use by two threads.
@@ -86,12 +80,15 @@ impl Client {
     }
 
     /// See [`Sender::queue`].
-    pub(crate) fn queue(&mut self, request: &Request<'_>) -> u32 {
+    pub fn queue(&mut self, request: &Request<'_>) -> u32 {
         self.sender.queue(request, &[])
     }
 
     /// See [`Sender::flush`].
-    pub(crate) fn flush(&mut self) -> Result<(), ClientError> {
+    ///
+    /// # Errors
+    /// As there.
+    pub fn flush(&mut self) -> Result<(), ClientError> {
         self.sender.flush()
     }
 
@@ -114,6 +111,12 @@ impl Client {
     /// As there.
     pub fn receive(&mut self) -> Result<ResponseMessage<'_>, ClientError> {
         self.receiver.receive()
+    }
+
+    /// See [`Receiver::is_ready`].
+    #[must_use]
+    pub fn is_ready(&self) -> bool {
+        self.receiver.is_ready()
     }
 
     /// Waits for the next response of one request and drops those of others.
@@ -153,6 +156,46 @@ impl Client {
     /// [`ClientError`] if the conversation fails; a refusal is a result.
     pub fn bind(&mut self, dn: &str, password: &[u8]) -> Result<LdapResult, ClientError> {
         self.result(&Request::Bind(BindRequest::simple(dn, password)))
+    }
+
+    /// Binds by what the transport knows of this client (RFC 4422, EXTERNAL): its user at a local
+    /// socket, its certificate with TLS.
+    ///
+    /// # Errors
+    /// As [`Client::bind`].
+    pub fn bind_external(&mut self) -> Result<LdapResult, ClientError> {
+        self.result(&Request::Bind(BindRequest {
+            version: 3,
+            name: b"",
+            authentication: Authentication::Sasl {
+                mechanism: b"EXTERNAL",
+                // No other identity is asked for.
+                credentials: Some(b""),
+            },
+        }))
+    }
+
+    /// Sets the password of an entry (RFC 3062). Without a new one the server makes one up, and
+    /// returns it.
+    ///
+    /// # Errors
+    /// As [`Client::bind`]; [`ClientError::Value`] for a malformed response.
+    pub fn modify_password(
+        &mut self,
+        dn: &str,
+        new: Option<&[u8]>,
+    ) -> Result<(LdapResult, Option<Vec<u8>>), ClientError> {
+        let value = PasswordModifyRequest {
+            user_identity: Some(dn.as_bytes()),
+            old_password: None,
+            new_password: new,
+        };
+        let reply = self.extended(oid::PASSWORD_MODIFY, Some(&value.encode()))?;
+        let generated = match &reply.value {
+            Some(value) => read_generated_password(value)?.map(<[u8]>::to_vec),
+            None => None,
+        };
+        Ok((reply.result, generated))
     }
 
     /// Creates an entry.

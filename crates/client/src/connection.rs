@@ -1,7 +1,6 @@
 //! The two directions of a connection.
 
-use std::io::{ErrorKind, Read, Write};
-use std::net::{Shutdown, TcpStream};
+use std::io::{ErrorKind, Read as _, Write as _};
 use std::ops::Range;
 use std::time::Duration;
 
@@ -10,6 +9,8 @@ use fulgurite_ldap::{
 };
 
 use crate::ClientError;
+use crate::socket::Socket;
+use crate::tls::{self, SharedTls, TlsReader};
 
 /// Bytes of a response accepted by default: entries with large values are expected here.
 const RESPONSE_BYTES_MAX: usize = 64 << 20;
@@ -18,15 +19,17 @@ const READ_OCTETS: usize = 64 << 10;
 /// Sends requests.
 #[derive(Debug)]
 pub struct Sender {
-    stream: TcpStream,
+    socket: Socket,
+    tls: Option<SharedTls>,
     next_id: u32,
     outgoing: Vec<u8>,
 }
 
 impl Sender {
-    pub(crate) const fn new(stream: TcpStream) -> Self {
+    pub(crate) const fn new(socket: Socket) -> Self {
         Sender {
-            stream,
+            socket,
+            tls: None,
             next_id: 1,
             outgoing: Vec::new(),
         }
@@ -69,9 +72,21 @@ impl Sender {
     /// # Errors
     /// As [`Sender::send`].
     pub fn flush(&mut self) -> Result<(), ClientError> {
-        let sent = self.stream.write_all(&self.outgoing);
+        let outgoing = std::mem::take(&mut self.outgoing);
+        let sent = self.send_raw(&outgoing);
+        // The buffer stays for later requests.
+        self.outgoing = outgoing;
         self.outgoing.clear();
-        Ok(sent?)
+        sent
+    }
+
+    pub(crate) const fn socket(&mut self) -> &mut Socket {
+        &mut self.socket
+    }
+
+    /// Encrypts what follows.
+    pub(crate) fn encrypt_by(&mut self, tls: SharedTls) {
+        self.tls = Some(tls);
     }
 
     /// Sends bytes as they are, valid or not. Blocks while the server does not read.
@@ -79,13 +94,17 @@ impl Sender {
     /// # Errors
     /// As [`Sender::send`].
     pub fn send_raw(&mut self, bytes: &[u8]) -> Result<(), ClientError> {
-        Ok(self.stream.write_all(bytes)?)
+        let written = match &self.tls {
+            None => self.socket.write_all(bytes),
+            Some(tls) => tls::write(tls, &mut self.socket, bytes),
+        };
+        Ok(written?)
     }
 
     /// Ends this direction: the server reads the end of the stream.
     pub fn shut_down(&self) {
         // A connection that is gone already has ended both directions.
-        let _ = self.stream.shutdown(Shutdown::Write);
+        let _ = self.socket.shut_down_writing();
     }
 
     /// Bounds every later write; `None` waits for ever.
@@ -93,14 +112,15 @@ impl Sender {
     /// # Errors
     /// [`ClientError::Io`], as for a timeout of zero.
     pub fn set_write_timeout(&self, timeout: Option<Duration>) -> Result<(), ClientError> {
-        Ok(self.stream.set_write_timeout(timeout)?)
+        Ok(self.socket.set_write_timeout(timeout)?)
     }
 }
 
 /// Receives responses.
 #[derive(Debug)]
 pub struct Receiver {
-    stream: TcpStream,
+    socket: Socket,
+    tls: Option<TlsReader>,
     buffer: Vec<u8>,
     /// Bytes of `buffer` handed out, and bytes received.
     taken: usize,
@@ -108,9 +128,10 @@ pub struct Receiver {
 }
 
 impl Receiver {
-    pub(crate) const fn new(stream: TcpStream) -> Self {
+    pub(crate) const fn new(socket: Socket) -> Self {
         Receiver {
-            stream,
+            socket,
+            tls: None,
             buffer: Vec::new(),
             taken: 0,
             filled: 0,
@@ -174,6 +195,16 @@ impl Receiver {
         )
     }
 
+    /// Returns true if no received byte waits to be handed out.
+    pub(crate) const fn is_drained(&self) -> bool {
+        self.taken == self.filled
+    }
+
+    /// Decrypts what follows.
+    pub(crate) fn decrypt_by(&mut self, tls: SharedTls) {
+        self.tls = Some(TlsReader::new(tls));
+    }
+
     fn fill(&mut self) -> Result<(), ClientError> {
         self.buffer.copy_within(self.taken..self.filled, 0);
         self.filled -= self.taken;
@@ -183,7 +214,12 @@ impl Receiver {
             self.buffer.resize(len, 0);
         }
         loop {
-            match self.stream.read(&mut self.buffer[self.filled..]) {
+            let room = &mut self.buffer[self.filled..];
+            let read = match &mut self.tls {
+                None => self.socket.read(room),
+                Some(tls) => tls.read(&mut self.socket, room),
+            };
+            match read {
                 Ok(0) => return Err(ClientError::Closed),
                 Ok(bytes) => {
                     self.filled += bytes;
@@ -200,7 +236,7 @@ impl Receiver {
     /// # Errors
     /// [`ClientError::Io`], as for a timeout of zero.
     pub fn set_read_timeout(&self, timeout: Option<Duration>) -> Result<(), ClientError> {
-        Ok(self.stream.set_read_timeout(timeout)?)
+        Ok(self.socket.set_read_timeout(timeout)?)
     }
 }
 

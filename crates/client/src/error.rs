@@ -14,6 +14,12 @@ pub enum ClientError {
     /// The connection failed.
     #[error("the connection failed: {0}")]
     Io(#[source] io::Error),
+    /// TLS could not be begun.
+    #[error("TLS: {0}")]
+    Tls(String),
+    /// The server refuses StartTLS.
+    #[error("StartTLS is refused: {0}")]
+    StartTls(LdapResult),
     /// Nothing arrived within the read timeout.
     #[error("no answer within the time allowed")]
     Timeout,

@@ -1,8 +1,10 @@
-//! A small LDAP client for tests, benchmarks and demonstrations.
+//! A small LDAP client for the commands of administrators, tests and benchmarks.
 //!
-//! It blocks and uses plain TCP. A result code other than success is a value, not an error.
+//! It blocks. Connections are `ldap://`, `ldaps://`, StartTLS and `ldapi://`. A result code other than success is a value, not an error.
 //!
 //! ```text
+//!   URL ---- open: socket, TLS
+//!     |
 //!   Client ---- bind, search, add, modify ... : one request, its response
 //!     |
 //!     +-- Sender    send, send_raw     : requests, as fast as the server takes them
@@ -21,23 +23,29 @@
 //! # Ok::<(), fulgurite_client::ClientError>(())
 //! ```
 //!
-//! It is not a general client library: no TLS, no referral chasing, no reconnecting.
+//! It is not a general client library: no referral chasing, no reconnecting, no client
+//! certificates.
 
 #![forbid(unsafe_code)]
 
 mod client;
+mod connect;
 mod connection;
 mod entry;
 mod error;
 mod search;
+mod socket;
+mod tls;
 
 pub use client::{Client, Reply};
+pub use connect::ConnectOptions;
 pub use connection::{Receiver, Sender};
 pub use entry::{Entry, OwnedControl};
 pub use error::ClientError;
-pub use search::{SearchOutcome, SearchStream};
+pub use search::{SearchEnd, SearchOutcome, SearchStream};
+pub use tls::TlsSettings;
 
 pub use fulgurite_ldap::{
-    Change, Control, Deref, LdapResult, PartialAttribute, Request, Response, ResponseMessage,
-    ResultCode, Scope, SearchRequest,
+    Change, Control, Deref, LdapResult, LdapUrl, ModifyOperation, PartialAttribute, Request,
+    Response, ResponseMessage, ResultCode, Scope, SearchRequest,
 };

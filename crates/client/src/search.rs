@@ -22,6 +22,15 @@ pub struct SearchOutcome {
     pub controls: Vec<OwnedControl>,
 }
 
+/// How a search ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SearchEnd {
+    /// URLs of where the search would go on.
+    pub references: Vec<String>,
+    /// The result.
+    pub result: LdapResult,
+}
+
 impl Client {
     /// Searches, and collects what is found. No attributes means all user attributes.
     ///
@@ -106,6 +115,48 @@ impl Client {
         })
     }
 
+    /// Searches in pages (RFC 2696), and passes each entry to `each` when it comes. A server that
+    /// knows no pages sends all at once. An error of `each` ends the search.
+    ///
+    /// # Errors
+    /// As [`Client::search`], and those of `each`.
+    pub fn search_each<E: From<ClientError>>(
+        &mut self,
+        request: &SearchRequest<'_>,
+        page_entries: u32,
+        each: &mut dyn FnMut(Entry) -> Result<(), E>,
+    ) -> Result<SearchEnd, E> {
+        let mut references = Vec::new();
+        let mut cookie = Vec::new();
+        loop {
+            let value = PagedResults {
+                size: page_entries,
+                cookie: &cookie,
+            }
+            .encode();
+            let control = Control::with_value(oid::PAGED_RESULTS, false, &value);
+            let (mut result, mut next) = (LdapResult::success(), Vec::new());
+            let mut stream = self.search_stream(request, &[control])?;
+            while let Some(message) = stream.next_message()? {
+                match message.response {
+                    Response::SearchEntry(entry) => each(Entry::from(&entry))?,
+                    Response::SearchReference(urls) => references.extend(urls.iter().map(text)),
+                    Response::SearchDone(done) => {
+                        result = done;
+                        next = next_page(&OwnedControl::all(&message.controls))?;
+                    }
+                    Response::Intermediate { .. } => {}
+                    _ => return Err(ClientError::Unexpected.into()),
+                }
+            }
+            drop(stream);
+            if !result.is_success() || next.is_empty() {
+                return Ok(SearchEnd { references, result });
+            }
+            cookie = next;
+        }
+    }
+
     /// Searches page by page (RFC 2696) and passes each page to `page`. Stops after the last page
     /// or at a result other than success.
     ///
@@ -143,6 +194,17 @@ impl Client {
                 return Ok(outcome.result);
             }
         }
+    }
+}
+
+/// Returns the cookie of the next page; empty behind the last one.
+fn next_page(controls: &[OwnedControl]) -> Result<Vec<u8>, ClientError> {
+    let mut paged = controls
+        .iter()
+        .filter(|control| control.oid == oid::PAGED_RESULTS);
+    match paged.next().and_then(|control| control.value.as_deref()) {
+        Some(value) => Ok(PagedResults::decode(value)?.cookie.to_vec()),
+        None => Ok(Vec::new()),
     }
 }
 

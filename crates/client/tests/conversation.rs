@@ -213,6 +213,19 @@ fn searches_collect_and_page() {
         .unwrap();
     assert!(result.is_success());
     assert_eq!(pages, [10, 10, 5]);
+
+    let mut names = Vec::new();
+    let end = client.search_each(&request, 10, &mut |entry| {
+        names.push(entry.dn);
+        Ok::<(), ClientError>(())
+    });
+    let end = end.unwrap();
+    assert!(end.result.is_success());
+    assert_eq!((names.len(), end.references.len()), (25, 3));
+    // An error of the receiver of entries ends the search, and not the connection.
+    let stopped = client.search_each(&request, 10, &mut |_| Err(ClientError::Closed));
+    assert!(matches!(stopped, Err(ClientError::Closed)));
+    assert_eq!(client.who_am_i().unwrap(), "dn:cn=ada");
 }
 
 #[test]

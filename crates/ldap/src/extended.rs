@@ -75,6 +75,19 @@ pub fn generated_password(password: &[u8]) -> Vec<u8> {
     out
 }
 
+/// Decodes the value of a response to a password modify request.
+///
+/// # Errors
+/// A [`Fault`] for anything but a sequence of one optional password.
+pub fn read_generated_password(value: &[u8]) -> Result<Option<&[u8]>, Fault> {
+    let mut outside = Reader::new(value);
+    let mut reader = outside.nested(Tag::SEQUENCE)?;
+    outside.end()?;
+    let password = reader.optional(Tag::context(0))?;
+    reader.skip_extensions()?;
+    Ok(password)
+}
+
 /// The value of a cancel request (RFC 3909).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CancelRequest {
@@ -106,5 +119,18 @@ impl CancelRequest {
         let mut out = Vec::new();
         Writer::new(&mut out).container(Tag::SEQUENCE, |writer| writer.integer(i64::from(self.id)));
         out
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn generated_passwords_are_read_back() {
+        let value = generated_password(b"x y");
+        assert_eq!(read_generated_password(&value), Ok(Some(&b"x y"[..])));
+        assert_eq!(read_generated_password(b"\x30\x00"), Ok(None));
+        assert!(read_generated_password(b"\x30\x02\x80").is_err());
     }
 }

@@ -48,7 +48,9 @@ pub use content_change::{
 };
 pub use control::{Control, Controls};
 pub use error::{DecodeError, Fault};
-pub use extended::{CancelRequest, PasswordModifyRequest, generated_password};
+pub use extended::{
+    CancelRequest, PasswordModifyRequest, generated_password, read_generated_password,
+};
 pub use filter::{
     Assertion, Extensible, FILTER_DEPTH_CEILING, Filter, FilterBuf, FilterTextError, Junction,
     Step, Substrings, Walk,
