@@ -17,10 +17,12 @@ mod detach;
 #[cfg(test)]
 mod documents;
 mod flags;
+mod json_text;
 mod lock;
 mod logging;
 mod passwords;
 mod privileges;
+mod remote;
 mod rights;
 mod slap;
 mod slapd_places;
@@ -57,6 +59,12 @@ fn main() -> ExitCode {
         Command::Replication(command) => return commands::replication::run(command),
         // And this one.
         Command::Status(command) => return commands::status::run(&command),
+        // So are theirs.
+        Command::User(command) => return commands::user::run(command),
+        Command::Group(command) => return commands::group::run(command),
+        Command::Ou(command) => return commands::ou::run(command),
+        Command::Search(command) => return commands::search::run(command),
+        Command::Apply(command) => return commands::apply::run(command),
         Command::Index(command) => commands::index::run(command),
         Command::Log(command) => commands::log::run(command),
         Command::Modify(command) => commands::modify::run(command),

@@ -1,10 +1,14 @@
 //! The command line: every sub-command with its flags.
 
+pub(crate) mod apply;
 pub(crate) mod check;
 pub(crate) mod env;
 pub(crate) mod log;
 pub(crate) mod migrate;
+pub(crate) mod people;
 pub(crate) mod replication;
+pub(crate) mod search;
+pub(crate) mod server;
 pub(crate) mod setup;
 pub(crate) mod status;
 pub(crate) mod tools;
@@ -62,15 +66,21 @@ pub(crate) enum Command {
     Replication(replication::Replication),
     Status(status::Status),
     Log(log::Log),
+    User(people::User),
+    Group(people::Group),
+    Ou(people::Ou),
+    Search(search::Search),
+    Apply(apply::Apply),
 }
 
 /// Create a new directory from LDIF files
 ///
 /// Entries may come in any order. If a record fails to load, the command reports its file and line
-/// and loads nothing.
+/// and loads nothing. With --add, entries go into a running server instead, in large transactions.
+/// Then parents come before children, and entries that are there already stay as they are.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Example:\n  fulgurite load --data /var/lib/fulgurite --suffix dc=example,dc=com \\\n      --index mail:eq,sub people.ldif groups.ldif"
+    after_help = "Examples:\n  fulgurite load --data /var/lib/fulgurite --suffix dc=example,dc=com \\\n      --index mail:eq,sub people.ldif groups.ldif\n  fulgurite load --add -D cn=admin,dc=example,dc=com people.ldif"
 )]
 pub(crate) struct Load {
     #[command(flatten)]
@@ -81,6 +91,24 @@ pub(crate) struct Load {
     /// LDIF files; `-` is standard input
     #[arg(value_name = "FILE.ldif", required = true)]
     pub(crate) files: Vec<PathBuf>,
+    /// Add the entries to a running server
+    #[arg(long)]
+    pub(crate) add: bool,
+    /// With --add: go on behind an entry that is refused
+    #[arg(long = "continue", requires = "add")]
+    pub(crate) continue_on_error: bool,
+    /// With --add: connections
+    #[arg(long, value_name = "NUMBER", requires = "add", default_value = "2", value_parser = connections)]
+    pub(crate) parallel: usize,
+    #[command(flatten)]
+    pub(crate) server: server::ServerFlags,
+}
+
+/// Reads a number of connections.
+fn connections(text: &str) -> Result<usize, String> {
+    let number = text.parse().ok();
+    let number = number.filter(|number| (1..=64).contains(number));
+    number.ok_or_else(|| "from 1 to 64".to_owned())
 }
 
 /// Serve a directory over LDAP

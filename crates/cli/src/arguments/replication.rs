@@ -30,7 +30,7 @@ pub(crate) enum ReplicationAction {
     after_help = "Example:\n  fulgurite replication status --url ldap://127.0.0.1:3890 --as cn=admin,dc=example,dc=com \\\n      --password-file /etc/fulgurite/password"
 )]
 pub(crate) struct Status {
-    /// The server, without TLS
+    /// The server: ldap://, ldaps:// or ldapi://
     #[arg(long, value_name = "URL", default_value = "ldap://127.0.0.1:389")]
     pub(crate) url: String,
     /// DN to bind as [default: anonymous]
@@ -75,10 +75,10 @@ pub(crate) struct Conflicts {
     after_help = "Example:\n  fulgurite replication check --url ldap://one --peer ldap://two --base dc=example,dc=com \\\n      --as cn=admin,dc=example,dc=com --password-file /etc/fulgurite/password"
 )]
 pub(crate) struct Check {
-    /// A server, without TLS
+    /// A server: ldap://, ldaps:// or ldapi://
     #[arg(long, value_name = "URL", default_value = "ldap://127.0.0.1:389")]
     pub(crate) url: String,
-    /// The other server, without TLS
+    /// The other server
     #[arg(long, value_name = "URL")]
     pub(crate) peer: String,
     /// The suffix of the database

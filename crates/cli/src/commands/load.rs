@@ -4,11 +4,13 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
+use anyhow::bail;
 use fulgurite_config::FlagGroup;
 use fulgurite_directory_tools::{LoadBar, LoadSettings, load, note_of_left_out};
 use fulgurite_server::{schema, store_options};
 use fulgurite_store::{IndexProgress, Store, StoreOptions};
 
+use super::load_add;
 use crate::arguments::Load;
 use crate::lock::DataLock;
 
@@ -16,6 +18,12 @@ use crate::lock::DataLock;
 const ENTRIES_PER_STEP: usize = 5_000;
 
 pub(crate) fn run(command: Load) -> anyhow::Result<()> {
+    if command.add {
+        if command.flags.has(FlagGroup::Store) {
+            bail!("--add sends the entries to a running server, which has its own --data");
+        }
+        return load_add::run(&command);
+    }
     let settings = command.flags.settings()?;
     let data = settings.data()?;
     let mut options = store_options(settings.first_store()?)?;

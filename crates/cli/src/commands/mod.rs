@@ -1,6 +1,7 @@
 //! One module per sub-command.
 
 pub(crate) mod access;
+pub(crate) mod apply;
 pub(crate) mod auth;
 pub(crate) mod check;
 mod check_store;
@@ -12,21 +13,44 @@ pub(crate) mod env;
 pub(crate) mod explain;
 pub(crate) mod export;
 pub(crate) mod generate;
+pub(crate) mod group;
 pub(crate) mod import;
 pub(crate) mod index;
-mod json_text;
+mod listing;
 pub(crate) mod load;
+mod load_add;
 pub(crate) mod log;
 pub(crate) mod migrate;
 pub(crate) mod modify;
+pub(crate) mod ou;
 pub(crate) mod passwd;
 pub(crate) mod replication;
 pub(crate) mod schema_check;
+pub(crate) mod search;
 pub(crate) mod serve;
 pub(crate) mod setup;
 pub(crate) mod status;
+pub(crate) mod user;
 
 use std::io;
+use std::process::ExitCode;
+
+use crate::remote::answer::MissingEntry;
+
+/// The exit status of a command about an entry that is not there.
+const MISSING: u8 = 3;
+
+/// Returns the exit status of a command at a server, and prints its error.
+fn exit_code(done: anyhow::Result<()>) -> ExitCode {
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("fulgurite: {}", one_line(&error));
+            let is_missing = error.downcast_ref::<MissingEntry>().is_some();
+            ExitCode::from(if is_missing { MISSING } else { 1 })
+        }
+    }
+}
 
 /// Formats an error with its causes on one line.
 pub(crate) fn one_line(error: &anyhow::Error) -> String {

@@ -204,7 +204,7 @@ fn slapauth_maps_identities() {
 }
 
 /// Makes an authority, a server's and a client's certificate in the stage's folder.
-fn certificates(stage: &Stage) {
+pub(crate) fn certificates(stage: &Stage) {
     let openssl = |arguments: &[&str]| {
         let mut command = Command::new("openssl");
         ran(command.args(arguments).current_dir(stage.path(".")), "").well();

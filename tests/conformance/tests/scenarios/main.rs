@@ -27,6 +27,8 @@ mod data;
 mod databases;
 mod dereferencing;
 mod dynlists;
+mod everyday;
+mod everyday_transport;
 mod identity;
 mod import;
 mod indexing;

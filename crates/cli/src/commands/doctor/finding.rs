@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::commands::json_text::escaped;
+use crate::json_text::escaped;
 
 /// The weight of a finding, the lightest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -10,7 +10,7 @@ use fulgurite_schema::{Dn, Schema};
 use fulgurite_store::{Store, StoreOptions};
 
 use crate::arguments::replication::Conflicts;
-use crate::commands::json_text::escaped;
+use crate::json_text::escaped;
 
 /// The conflicts to show.
 struct Wanted {

@@ -8,7 +8,7 @@ use fulgurite_client::{Entry, Scope};
 
 use super::connection::connect;
 use crate::arguments::replication::Status;
-use crate::commands::json_text::escaped;
+use crate::json_text::escaped;
 
 /// The attributes to show: a label, a key in JSON, and the attribute.
 const ROWS: [(&str, &str, &str); 7] = [

@@ -1,0 +1,174 @@
+//! Connections that add entries, each with many adds in flight.
+
+use std::collections::HashMap;
+use std::sync::mpsc::{Receiver, Sender, SyncSender, TryRecvError, sync_channel};
+use std::thread;
+
+use anyhow::Context as _;
+use fulgurite_client::{
+    Client, LdapResult, PartialAttribute, Request, Response, ResponseMessage, ResultCode,
+};
+use fulgurite_ldap::AddRequest;
+
+use super::order::NewEntry;
+use crate::remote::login::Login;
+
+/// Adds in flight of one connection at most. slapd allows 1000, ours too.
+const IN_FLIGHT_MAX: usize = 500;
+
+/// The answer to an add, with the key of its entry.
+pub(super) enum Outcome {
+    Added(String),
+    /// The entry is there already.
+    Known(String),
+    /// The server refuses the entry, for this reason.
+    Refused(String, String),
+    /// The connection is of no more use.
+    Lost(anyhow::Error),
+}
+
+/// Threads with a connection each.
+pub(super) struct Workers {
+    queues: Vec<SyncSender<NewEntry>>,
+    next: usize,
+}
+
+impl Workers {
+    /// Connects, and begins the threads. They end with the workers.
+    pub(super) fn start(
+        login: &Login,
+        count: usize,
+        outcomes: &Sender<Outcome>,
+    ) -> anyhow::Result<Workers> {
+        let mut queues = Vec::with_capacity(count);
+        for _ in 0..count {
+            let client = login.connect()?;
+            let (queue, entries) = sync_channel(IN_FLIGHT_MAX);
+            let outcomes = outcomes.clone();
+            thread::Builder::new()
+                .name("load".to_owned())
+                .spawn(move || {
+                    let mut connection = Connection::new(client);
+                    if let Err(error) = connection.run(&entries, &outcomes) {
+                        // Without a receiver the command has ended already.
+                        let _ = outcomes.send(Outcome::Lost(error));
+                    }
+                })
+                .context("cannot begin a thread")?;
+            queues.push(queue);
+        }
+        Ok(Workers { queues, next: 0 })
+    }
+
+    /// Hands an entry to the next connection, and waits until it has room. Returns false if the
+    /// connection is lost.
+    pub(super) fn send(&mut self, entry: NewEntry) -> bool {
+        let queue = self.queues.get(self.next % self.queues.len());
+        self.next += 1;
+        queue.is_some_and(|queue| queue.send(entry).is_ok())
+    }
+}
+
+/// A connection with its adds in flight.
+struct Connection {
+    client: Client,
+    /// Key and place of the entry of each request.
+    in_flight: HashMap<u32, (String, String)>,
+}
+
+impl Connection {
+    fn new(client: Client) -> Connection {
+        Connection {
+            client,
+            in_flight: HashMap::new(),
+        }
+    }
+
+    /// Adds entries until there are no more.
+    fn run(
+        &mut self,
+        entries: &Receiver<NewEntry>,
+        outcomes: &Sender<Outcome>,
+    ) -> anyhow::Result<()> {
+        let mut is_open = true;
+        while is_open || !self.in_flight.is_empty() {
+            is_open &= self.fill(entries)?;
+            if self.in_flight.is_empty() {
+                continue;
+            }
+            // One answer is waited for, those that came with it are taken too.
+            loop {
+                let outcome = self.answer()?;
+                if outcomes.send(outcome).is_err() {
+                    return Ok(());
+                }
+                if self.in_flight.is_empty() || !self.client.is_ready() {
+                    break;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Sends entries while there are some and there is room. Waits for one if nothing is in flight.
+    /// Returns false if no more will come.
+    fn fill(&mut self, entries: &Receiver<NewEntry>) -> anyhow::Result<bool> {
+        let mut is_open = true;
+        while self.in_flight.len() < IN_FLIGHT_MAX {
+            let entry = if self.in_flight.is_empty() {
+                entries.recv().map_err(|_| TryRecvError::Disconnected)
+            } else {
+                entries.try_recv()
+            };
+            match entry {
+                Ok(entry) => self.queue(entry),
+                Err(TryRecvError::Empty) => break,
+                Err(TryRecvError::Disconnected) => {
+                    is_open = false;
+                    break;
+                }
+            }
+        }
+        self.client.flush()?;
+        Ok(is_open)
+    }
+
+    fn queue(&mut self, entry: NewEntry) {
+        let values: Vec<Vec<&[u8]>> = entry
+            .attributes
+            .iter()
+            .map(|(_, values)| values.iter().map(Vec::as_slice).collect())
+            .collect();
+        let attributes = entry.attributes.iter().zip(&values);
+        let request = Request::Add(AddRequest {
+            dn: entry.dn.as_bytes(),
+            attributes: attributes
+                .map(|((name, _), values)| PartialAttribute::new(name, values))
+                .collect(),
+        });
+        let id = self.client.queue(&request);
+        let place = format!("{}: {}", entry.place, entry.dn);
+        self.in_flight.insert(id, (entry.key, place));
+    }
+
+    /// Waits for the next answer.
+    fn answer(&mut self) -> anyhow::Result<Outcome> {
+        loop {
+            let ResponseMessage { id, response, .. } = self.client.receive()?;
+            let Response::Add(result) = response else {
+                continue;
+            };
+            if let Some((key, place)) = self.in_flight.remove(&id) {
+                return Ok(outcome(key, &place, &result));
+            }
+        }
+    }
+}
+
+fn outcome(key: String, place: &str, result: &LdapResult) -> Outcome {
+    match result.code {
+        ResultCode::Success => Outcome::Added(key),
+        ResultCode::EntryAlreadyExists => Outcome::Known(key),
+        _ => Outcome::Refused(key, format!("{place}: {result}")),
+    }
+}

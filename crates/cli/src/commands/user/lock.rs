@@ -1,0 +1,76 @@
+//! `fulgurite user lock` and `fulgurite user unlock`, by the password policy of the server.
+
+use anyhow::bail;
+use fulgurite_client::{Change, Client, Entry, ResultCode};
+use fulgurite_ldap::oid;
+
+use crate::arguments::people::Named;
+use crate::remote::answer::expect;
+use crate::remote::begin::begin;
+use crate::remote::entries::all_below;
+use crate::remote::kinds::USER;
+use crate::remote::root_dse::knows_control;
+
+/// The attribute of a lock (draft-behera-ldap-password-policy-10, section 5.3.3).
+pub(super) const LOCKED: &str = "pwdAccountLockedTime";
+
+/// The value of a lock that ends by `unlock` only.
+const FOR_GOOD: &[u8] = b"000001010000Z";
+
+pub(super) fn lock(command: &Named) -> anyhow::Result<()> {
+    let (mut client, suffix, user) = user_of(command)?;
+    if user.values(LOCKED).iter().any(|value| value == FOR_GOOD) {
+        eprintln!("{} is locked already", user.dn);
+        return Ok(());
+    }
+    let change = Change::replace(LOCKED, &[FOR_GOOD]);
+    change_lock(&mut client, &user.dn, change)?;
+    eprintln!("{} is locked", user.dn);
+    if !locks_are_in_force(&mut client, &suffix)? {
+        eprintln!(
+            "fulgurite: no policy with pwdLockout TRUE is seen below {suffix}: without one, the \
+             server ignores locks"
+        );
+    }
+    Ok(())
+}
+
+pub(super) fn unlock(command: &Named) -> anyhow::Result<()> {
+    let (mut client, _, user) = user_of(command)?;
+    if user.values(LOCKED).is_empty() {
+        eprintln!("{} is not locked", user.dn);
+        return Ok(());
+    }
+    change_lock(&mut client, &user.dn, Change::delete(LOCKED, &[]))?;
+    eprintln!("{} is unlocked", user.dn);
+    Ok(())
+}
+
+/// Finds the user, at a server that has a password policy.
+fn user_of(command: &Named) -> anyhow::Result<(Client, String, Entry)> {
+    let (mut client, suffix) = begin(&command.server, &command.base)?;
+    if !knows_control(&mut client, oid::PASSWORD_POLICY)? {
+        bail!(
+            "the server has no password policy, so it locks nobody out: add the overlay ppolicy to \
+             its database, or give the user another password"
+        );
+    }
+    let user = USER.get(&mut client, (&suffix, &command.name), &[LOCKED])?;
+    Ok((client, suffix, user))
+}
+
+fn change_lock(client: &mut Client, dn: &str, change: Change<'_>) -> anyhow::Result<()> {
+    let result = client.modify(dn, &[change])?;
+    match result.code {
+        ResultCode::UndefinedAttributeType | ResultCode::ObjectClassViolation => {
+            bail!("the database of {dn} has no password policy, so it locks nobody out")
+        }
+        _ => expect(&result, || format!("cannot change the lock of {dn}")),
+    }
+}
+
+/// Returns true if a policy obeys locks. An invisible one cannot be told from a missing one.
+fn locks_are_in_force(client: &mut Client, suffix: &str) -> anyhow::Result<bool> {
+    let filter = "(&(objectClass=pwdPolicy)(pwdLockout=TRUE))";
+    Ok(!all_below(client, suffix, filter, &["1.1"])?.is_empty())
+}
