@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use fulgurite_client::{Client, ClientError};
-use fulgurite_conformance::{LoadedStore, ROOT, SUFFIX, TIMEOUT};
+use fulgurite_conformance::{LoadedStore, ROOT, RunningServer, SUFFIX, TIMEOUT, fulgurite};
 use fulgurite_ldap::{
     AddRequest, Assertion, Filter, LdapResult, PartialAttribute, Request, Response, ResultCode,
     Scope, SearchRequest,
@@ -328,4 +328,33 @@ fn add_until_killed(mut client: Client, round: u64, writer: u32) -> Vec<String> 
         acknowledged.push(waiting.swap_remove(place).1);
     }
     acknowledged
+}
+
+/// The store knows its suffix, so nobody has to repeat it.
+#[test]
+fn the_suffix_comes_from_the_store() {
+    let loaded = LoadedStore::generated(3);
+    let mut command = fulgurite();
+    command.args(["serve", "--data", loaded.data_str()]);
+    command.args(["--listen", "ldap://127.0.0.1:0"]);
+    let serving = RunningServer::start(&mut command);
+    let mut client = serving.client();
+    let filter = "(objectClass=*)";
+    let dse = client
+        .search("", Scope::Base, filter, &["namingContexts"])
+        .unwrap();
+    let names: Vec<_> = dse
+        .entries
+        .iter()
+        .filter_map(|entry| entry.first("namingContexts"))
+        .collect();
+    assert_eq!(names, [SUFFIX]);
+    let found = client.search(SUFFIX, Scope::Base, filter, &[]).unwrap();
+    assert_eq!(found.entries.len(), 1);
+    // Also behind a reload.
+    serving.signal(Signal::HUP);
+    let found = client.search(SUFFIX, Scope::Base, filter, &[]).unwrap();
+    assert_eq!(found.entries.len(), 1);
+    let log = serving.stop();
+    assert!(!log.iter().any(|line| line.contains("ERROR")), "{log:?}");
 }
