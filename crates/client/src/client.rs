@@ -158,8 +158,8 @@ impl Client {
         self.result(&Request::Bind(BindRequest::simple(dn, password)))
     }
 
-    /// Binds by what the transport knows of this client (RFC 4422, EXTERNAL): its user at a local
-    /// socket, its certificate with TLS.
+    /// Binds by SASL EXTERNAL (RFC 4422). The server takes the user of a local socket, or the
+    /// certificate of TLS.
     ///
     /// # Errors
     /// As [`Client::bind`].

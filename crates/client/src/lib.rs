@@ -1,6 +1,7 @@
 //! A small LDAP client for the commands of administrators, tests and benchmarks.
 //!
-//! It blocks. Connections are `ldap://`, `ldaps://`, StartTLS and `ldapi://`. A result code other than success is a value, not an error.
+//! It blocks. Connections are `ldap://`, `ldaps://`, StartTLS and `ldapi://`. A result code other
+//! than success is a value, not an error.
 //!
 //! ```text
 //!   URL ---- open: socket, TLS

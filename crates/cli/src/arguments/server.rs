@@ -8,8 +8,7 @@ use clap::Args;
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Server")]
 pub(crate) struct ServerFlags {
-    /// The server: ldap://, ldaps:// or ldapi:// [default: the socket of this machine's server,
-    /// then ldap://localhost]
+    /// URL of the server [default: a socket of this machine, otherwise ldap://localhost]
     #[arg(short = 'H', long, value_name = "URL", env = "LDAPURI")]
     pub(crate) url: Option<String>,
     /// DN to bind as [default: the system's user at a socket, otherwise anonymous]

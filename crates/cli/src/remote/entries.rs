@@ -113,7 +113,7 @@ impl Kind {
             several => {
                 let names: Vec<&str> = several.iter().map(|entry| entry.dn.as_str()).collect();
                 bail!(
-                    "there are several: name one by its DN: {}",
+                    "there are several, so name one by its DN: {}",
                     names.join(" and ")
                 )
             }

@@ -1,4 +1,4 @@
-//! The kinds of entries that have commands of their own.
+//! Users, groups and units as kinds of entries.
 
 use super::entries::Kind;
 

@@ -36,7 +36,7 @@ pub(crate) fn suffix(client: &mut Client, given: Option<&str>) -> anyhow::Result
         [] => bail!("the server has no directory yet, or hides it: name the suffix by --base"),
         [only] => Ok(only.clone()),
         several => bail!(
-            "the server has several directories: choose one by --base: {}",
+            "the server has several directories, so choose one by --base: {}",
             several.join(" ")
         ),
     }

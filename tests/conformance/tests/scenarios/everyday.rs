@@ -334,7 +334,7 @@ fn a_file_is_applied_once() {
         let told = desk.run(&["apply", &file]).with_status(0);
         assert_eq!(told, "nothing to do\n");
 
-        // What differs is changed, and what is not mentioned stays.
+        // Differences are changed, and other attributes stay.
         let more = "dn: uid=ada,ou=people,dc=example,dc=com\nmail: ada@example.com\ntitle: Countess\n\
                     objectClass: person\n";
         let told = desk.run_with(&["apply", "-"], more).with_status(0);

@@ -1,4 +1,4 @@
-//! The ways of the commands to a server: a socket, StartTLS, ldaps; who may not, and where else.
+//! The ways of the commands to a server: a socket, StartTLS and ldaps. Refusals and referrals.
 
 use std::net::TcpListener;
 use std::process::Command;
@@ -113,7 +113,8 @@ fn servers_are_reached_by_each_way() {
 fn a_referral_is_an_error_that_names_the_other_server() {
     let stage = Stage::new("transport-referral");
     let shadow = format!(
-        "updateref ldap://master.example.com/\nsyncrepl rid=1 provider=ldap://127.0.0.1:{} searchbase=\"{SUFFIX}\" retry=\"60 +\" bindmethod=simple\n",
+        "syncrepl rid=1 provider=ldap://127.0.0.1:{} searchbase=\"{SUFFIX}\" retry=\"60 +\" \
+         bindmethod=simple\nupdateref ldap://master.example.com/\n",
         free_port()
     );
     stage.configure(&stage.database("db", SUFFIX, &shadow));

@@ -1,4 +1,4 @@
-//! What a run has done, shown while it goes on and at its end.
+//! Counts of a run, shown while it goes on and at its end.
 
 use std::time::Instant;
 

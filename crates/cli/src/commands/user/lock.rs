@@ -51,8 +51,8 @@ fn user_of(command: &Named) -> anyhow::Result<(Client, String, Entry)> {
     let (mut client, suffix) = begin(&command.server, &command.base)?;
     if !knows_control(&mut client, oid::PASSWORD_POLICY)? {
         bail!(
-            "the server has no password policy, so it locks nobody out: add the overlay ppolicy to \
-             its database, or give the user another password"
+            "the server has no password policy, so it locks nobody out; its database needs the \
+             overlay ppolicy"
         );
     }
     let user = USER.get(&mut client, (&suffix, &command.name), &[LOCKED])?;
