@@ -400,7 +400,7 @@ fn many_entries_are_added_beside_a_server() {
             "{told}"
         );
         let told = desk.run(&["load", "--add", &file]).with_status(0);
-        assert!(told.contains(&format!("0 entries added")), "{told}");
+        assert!(told.contains("0 entries added"), "{told}");
         assert!(
             told.contains(&format!("{entries} were there already")),
             "{told}"
