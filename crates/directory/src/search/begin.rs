@@ -206,7 +206,7 @@ fn follow_tree<'d>(
     };
     let entries = entries.iter().map(|generated| &generated.entry);
     let entries = entries.filter(|entry| in_scope(&entry.dn, &query.base, query.request.scope));
-    let answer = TreeContent::begin(core, &search, entries, request)?;
+    let answer = TreeContent::begin(core, &search, entries, request);
     Ok(match answer {
         TreeAnswer::Done(output) => SearchState::ready(output),
         TreeAnswer::Waits(run) => SearchState::TreeContent(run),

@@ -11,6 +11,7 @@ use fulgurite_ldap::control::{EntryState, PhaseEnd, SyncInfo, SyncMode, SyncRequ
 use fulgurite_ldap::{LdapResult, ResultCode, encode};
 use fulgurite_schema::Entry;
 use fulgurite_store::{CsnVector, PackedCsn};
+use sha2::{Digest as _, Sha256};
 
 use super::cookie::{CookieForm, RequestCookie};
 use super::entries::state_control;
@@ -19,7 +20,6 @@ use super::run::{SyncProgress, done};
 use crate::core::change_signal::WaitingSearch;
 use crate::core::entry_identity::parse_uuid;
 use crate::core::foundation::Core;
-use crate::core::result::{OpResult, refuse};
 use crate::rights::facts::UnstoredFacts;
 use crate::search::output::{CompleteOutput, SearchEnd};
 
@@ -40,15 +40,12 @@ pub(crate) enum TreeAnswer {
 
 impl TreeContent {
     /// Answers a request with the entries of a tree.
-    ///
-    /// # Errors
-    /// unwillingToPerform for entries without a UUID: the configuration is no directory.
     pub(crate) fn begin<'e>(
         core: &Core,
         search: &LogSearch<'_>,
         entries: impl Iterator<Item = &'e Entry>,
         request: &SyncRequest<'_>,
-    ) -> OpResult<TreeAnswer> {
+    ) -> TreeAnswer {
         // Before the entries are read, so that no change gets lost.
         let persists = request.mode == SyncMode::RefreshAndPersist;
         let waiting = persists.then(|| core.changes.register());
@@ -61,10 +58,7 @@ impl TreeContent {
             }
             let first = |attribute| entry.values(attribute).first().map(Vec::as_slice);
             let uuid = first(core.types.entry_uuid.attribute).and_then(parse_uuid);
-            let Some(entry_uuid) = uuid else {
-                let text = "the entries have no UUID: use a configuration directory";
-                return Err(refuse(ResultCode::UnwillingToPerform, text));
-            };
+            let entry_uuid = uuid.unwrap_or_else(|| uuid_of(entry.dn.normal()));
             let csn = first(core.types.entry_csn.attribute).and_then(PackedCsn::parse);
             csn.into_iter().for_each(|csn| {
                 vector.raise(csn);
@@ -88,22 +82,22 @@ impl TreeContent {
         };
         let cookie = form.vector(&vector);
         let Some(waiting) = waiting else {
-            return Ok(TreeAnswer::Done(CompleteOutput {
+            return TreeAnswer::Done(CompleteOutput {
                 encoded: out,
                 entries: sent,
                 end: done(Some(&cookie), false),
-            }));
+            });
         };
         let phase = PhaseEnd {
             cookie: Some(&cookie),
             refresh_done: true,
         };
         encode::sync_info(&mut out, search.id, &SyncInfo::RefreshPresent(phase));
-        Ok(TreeAnswer::Waits(Box::new(TreeContent {
+        TreeAnswer::Waits(Box::new(TreeContent {
             before: out,
             sent,
             waiting,
-        })))
+        }))
     }
 
     /// Writes the entries once, and waits for another configuration.
@@ -115,4 +109,16 @@ impl TreeContent {
         }
         SyncProgress::Waiting
     }
+}
+
+/// Returns an identity of an entry that has none: always the same one for a name (RFC 9562, version
+/// 8). Files that slapadd has made may lack it.
+fn uuid_of(name: &str) -> [u8; 16] {
+    let mut uuid = [0; 16];
+    for (byte, hashed) in uuid.iter_mut().zip(Sha256::digest(name.as_bytes())) {
+        *byte = hashed;
+    }
+    uuid[6] = uuid[6] & 0x0f | 0x80;
+    uuid[8] = uuid[8] & 0x3f | 0x80;
+    uuid
 }
