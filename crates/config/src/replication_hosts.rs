@@ -3,8 +3,9 @@
 /// The mark of a list in the words of another language.
 const MARKS: [&str; 3] = ["#PYTHON2BASH:", "#JSON2BASH:", "#YAML2BASH:"];
 
-/// Returns the URLs of a list: `#PYTHON2BASH:['ldap://a','ldap://b']`, or URLs with blanks or commas
-/// between them.
+/// Returns the URLs of a list such as `#PYTHON2BASH:['ldap://a','ldap://b']`.
+///
+/// Blanks or commas divide other lists.
 pub(crate) fn hosts(list: &str) -> Vec<&str> {
     let list = list.trim();
     let bare = MARKS.iter().find_map(|mark| list.strip_prefix(mark));

@@ -276,8 +276,8 @@ impl Database {
             let plan = view.plan(top, Scope::Subtree, class)?;
             Ok::<_, StoreError>(plan.count_max() > 0)
         };
-        // Referral objects and subentries have an attribute of their own. A store that does not
-        // know the attribute has none of them, which needs no index.
+        // Each referral object has `ref`, and each subentry `subtreeSpecification`. A store that
+        // does not know the attribute has none of them, which needs no index.
         let schema = self.store.schema();
         let knows = |attribute: &AttributeDescription| {
             !view.attributes().covered(schema, attribute).is_empty()

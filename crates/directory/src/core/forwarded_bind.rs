@@ -34,8 +34,9 @@ impl fmt::Debug for ForwardedBind {
 }
 
 impl ForwardedChange {
-    /// Makes the change of an attribute from its values before to those after a bind. What another
-    /// server has recorded stays, if values have only been added.
+    /// Makes the change of an attribute from its values before to those after a bind.
+    ///
+    /// If values have only been added, those that another server has recorded stay.
     pub(crate) fn new(
         (attribute, is_single): (String, bool),
         before: &[Vec<u8>],

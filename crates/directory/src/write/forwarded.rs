@@ -181,8 +181,8 @@ impl ForwardedUpdate {
     }
 }
 
-/// Encodes the changes of a bind. As in slapd, the server sends them in its own name, and the relax
-/// control opens attributes that users do not change.
+/// Encodes the changes of a bind. As in slapd, the server sends them in its own name. The relax
+/// control opens the attributes, which users do not change.
 fn encode_bind(bind: &ForwardedBind, id: MessageId, out: &mut Vec<u8>) {
     let changes = bind.changes.iter();
     let values: Vec<Vec<&[u8]>> = changes

@@ -23,7 +23,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::seed::SeedError;
 
-/// The file with the digests of the files whose changes were made. It is beside the store.
+/// The file with the digests of the files whose changes were made, in the folder of the store.
 const MADE: &str = "seeds";
 
 /// Makes the changes of files that have not been made yet. Returns their number.

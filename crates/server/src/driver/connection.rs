@@ -25,7 +25,7 @@ const LINGER: Duration = Duration::from_secs(1);
 /// The reason to close a connection without a header of the PROXY protocol.
 pub(super) const NO_HEADER: &str = "no header of the PROXY protocol";
 
-/// What the bytes of one read have brought about.
+/// The news that the bytes of one read have brought.
 #[derive(Debug, Default)]
 pub(super) struct ReadNews {
     /// The load balancer whose header has named the client.

@@ -1,5 +1,5 @@
-//! The header of the PROXY protocol (version 2), which a load balancer sends before the bytes of its
-//! client.
+//! The header of the PROXY protocol (version 2), which a load balancer sends before the bytes of
+//! its client.
 //!
 //! ```text
 //!   signature (12)  version, command (1)  protocol (1)  length (2)  addresses  options
