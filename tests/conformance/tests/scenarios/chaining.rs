@@ -214,7 +214,6 @@ fn binds_at_a_copy_count_at_the_provider() {
         "{overlay}ppolicy_forward_updates\noverlay lastbind\nlastbind_forward_updates on\n"
     );
     for (label, provider_is_ours, copy_is_ours) in [
-        ("binds-slapd", false, false),
         ("binds-ours", false, true),
         ("binds-above", true, false),
         ("binds-both", true, true),
