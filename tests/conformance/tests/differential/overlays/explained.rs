@@ -253,7 +253,9 @@ fn reset(states: &States, finding: &Finding) -> Option<&'static str> {
     let is_expired = match finding.what.as_str() {
         "code" => finding.theirs.starts_with("0 ") && finding.ours.starts_with("49 "),
         _ => {
-            finding.theirs.ends_with(": \"error 2\"}")
+            // It warns of the end of one that is over already.
+            let mut theirs = [": \"error 2\"}", ": \"expires in 0, error 2\"}"].into_iter();
+            theirs.any(|end| finding.theirs.ends_with(end))
                 && finding.ours.ends_with(" grace logins, error 2\"}")
         }
     };
