@@ -264,9 +264,9 @@ impl Collector for Figures {
             let mut metric =
                 encoder.encode_descriptor(family.name, family.help, unit.as_ref(), kind)?;
             for (values, value) in figures {
-                let values = values.iter().map(|value| escaped(value));
-                let labels: Vec<(&str, String)> =
-                    family.labels.iter().copied().zip(values).collect();
+                let labels = family.labels.iter().copied();
+                let labels: Vec<(&str, &str)> =
+                    labels.zip(values.iter().map(String::as_str)).collect();
                 match value {
                     Value::Info => metric.encode_info(&labels)?,
                     value if labels.is_empty() => encode(&mut metric, family.kind, value)?,
@@ -276,12 +276,6 @@ impl Collector for Figures {
         }
         Ok(())
     }
-}
-
-/// Returns a value of a label in the form of the text. The library writes it as it is.
-fn escaped(value: &str) -> String {
-    let value = value.replace('\\', "\\\\").replace('"', "\\\"");
-    value.replace('\n', "\\n")
 }
 
 fn encode(metric: &mut MetricEncoder<'_>, kind: Kind, value: &Value) -> Result<(), fmt::Error> {
