@@ -47,6 +47,13 @@ complete -c fulgurite -n "__fish_fulgurite_needs_command" -f -a "import" -d 'Loa
 complete -c fulgurite -n "__fish_fulgurite_needs_command" -f -a "migrate" -d 'Take over an OpenLDAP server: report what will differ, copy its data, write its configuration'
 complete -c fulgurite -n "__fish_fulgurite_needs_command" -f -a "config" -d 'Check, show or change the configuration'
 complete -c fulgurite -n "__fish_fulgurite_needs_command" -f -a "replication" -d 'Look after copies of other servers\' databases'
+complete -c fulgurite -n "__fish_fulgurite_needs_command" -f -a "status" -d 'Show the state of a running server on one screen, from its cn=Monitor'
+complete -c fulgurite -n "__fish_fulgurite_needs_command" -f -a "log" -d 'Change the log of a running server'
+complete -c fulgurite -n "__fish_fulgurite_needs_command" -f -a "user" -d 'Look after users of a running server'
+complete -c fulgurite -n "__fish_fulgurite_needs_command" -f -a "group" -d 'Look after groups of a running server'
+complete -c fulgurite -n "__fish_fulgurite_needs_command" -f -a "ou" -d 'Look after organizational units of a running server'
+complete -c fulgurite -n "__fish_fulgurite_needs_command" -f -a "search" -d 'Search a running server'
+complete -c fulgurite -n "__fish_fulgurite_needs_command" -f -a "apply" -d 'Bring entries of a running server to the state that a file describes'
 complete -c fulgurite -n "__fish_fulgurite_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand setup" -l suffix -d 'Name at the top of the data, such as dc=example,dc=org or example.org' -r
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand setup" -l organisation -d 'Name of the organisation, for the entry at the top' -r
@@ -75,9 +82,21 @@ complete -c fulgurite -n "__fish_fulgurite_using_subcommand load" -l data -d 'Di
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand load" -l schema -d 'Schema files (`.schema`, cn=schema LDIF, RFC 4512 LDIF), read in order after the built-in schema. Repeatable' -r
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand load" -l index -d 'Keep an index: an attribute and any of eq, pres, sub, approx. Repeatable' -r
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand load" -l map-bytes-max -d 'Bytes that the data file may grow to [default: 1 TiB]' -r
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand load" -l parallel -d 'With --add: connections' -r
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand load" -s H -l url -d 'URL of the server [default: a socket of this machine, otherwise ldap://localhost]' -r
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand load" -s D -l as -d 'DN to bind as [default: the system\'s user at a socket, otherwise anonymous]' -r
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand load" -s y -l password-file -d 'File with the password of --as' -r -F
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand load" -s Y -l mechanism -d 'SASL mechanism; EXTERNAL is the default at a socket' -r -f -a "EXTERNAL\t''"
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand load" -l tls-ca -d 'File of the authorities that the server\'s certificate needs [default: those of the system]' -r -F
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand load" -l timeout -d 'Seconds to wait for the server' -r
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand load" -l no-default-indexes -d 'Use only the indexes of --index, none of the default ones'
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand load" -l rfc2307bis -d 'Use the definitions of RFC 2307bis in place of those of RFC 2307: groups are `groupOfNames` and `posixGroup`'
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand load" -s q -l quiet -d 'Show no progress'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand load" -l add -d 'Add the entries to a running server'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand load" -l continue -d 'With --add: go on behind an entry that is refused'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand load" -s W -l ask-password -d 'Ask for the password of --as, as without --password-file'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand load" -s Z -l start-tls -d 'Begin TLS by StartTLS, and fail without it'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand load" -l tls-insecure -d 'Accept any certificate of the server'
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand load" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand serve" -l config -d 'Settings from this TOML file; flags override it' -r -F
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand serve" -l suffix -d 'Name of the entry at the top of the data' -r
@@ -98,7 +117,9 @@ complete -c fulgurite -n "__fish_fulgurite_using_subcommand serve" -l map-bytes-
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand serve" -l log-bytes-max -d 'Bytes of the log of changes, from which consumers catch up [default: 256 MiB]' -r
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand serve" -l tls-certificate -d 'The server\'s certificate and those above it, PEM' -r
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand serve" -l tls-key -d 'Its private key, PEM' -r
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand serve" -l metrics-listen -d 'Address for monitoring over HTTP: `/metrics` for Prometheus, and the probes `/healthz` and `/readyz`' -r
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand serve" -l log-level -d 'Least important messages that are logged: `error`, `warn`, `info`, `debug`, `trace` [default: info]' -r
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand serve" -l log-format -d 'Form of the lines of the log: `text`, or `json` with one object a line [default: text]' -r
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand serve" -l no-default-indexes -d 'Use only the indexes of --index, none of the default ones'
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand serve" -l rfc2307bis -d 'Use the definitions of RFC 2307bis in place of those of RFC 2307: groups are `groupOfNames` and `posixGroup`'
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand serve" -l log-operations -d 'Log a line for every operation'
@@ -313,7 +334,7 @@ complete -c fulgurite -n "__fish_fulgurite_using_subcommand replication; and not
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand replication; and not __fish_seen_subcommand_from status conflicts check help" -f -a "conflicts" -d 'Show changes that the merge of several providers did not keep, as LDIF'
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand replication; and not __fish_seen_subcommand_from status conflicts check help" -f -a "check" -d 'Compare the contents of two servers over LDAP, one of which may be slapd'
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand replication; and not __fish_seen_subcommand_from status conflicts check help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
-complete -c fulgurite -n "__fish_fulgurite_using_subcommand replication; and __fish_seen_subcommand_from status" -l url -d 'The server, without TLS' -r
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand replication; and __fish_seen_subcommand_from status" -l url -d 'The server: ldap://, ldaps:// or ldapi://' -r
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand replication; and __fish_seen_subcommand_from status" -s D -l as -d 'DN to bind as [default: anonymous]' -r
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand replication; and __fish_seen_subcommand_from status" -l password-file -d 'File with the password' -r -F
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand replication; and __fish_seen_subcommand_from status" -l json -d 'Write JSON'
@@ -328,8 +349,8 @@ complete -c fulgurite -n "__fish_fulgurite_using_subcommand replication; and __f
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand replication; and __fish_seen_subcommand_from conflicts" -l rfc2307bis -d 'Use the definitions of RFC 2307bis in place of those of RFC 2307: groups are `groupOfNames` and `posixGroup`'
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand replication; and __fish_seen_subcommand_from conflicts" -l json -d 'Write JSON, one object on a line'
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand replication; and __fish_seen_subcommand_from conflicts" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c fulgurite -n "__fish_fulgurite_using_subcommand replication; and __fish_seen_subcommand_from check" -l url -d 'A server, without TLS' -r
-complete -c fulgurite -n "__fish_fulgurite_using_subcommand replication; and __fish_seen_subcommand_from check" -l peer -d 'The other server, without TLS' -r
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand replication; and __fish_seen_subcommand_from check" -l url -d 'A server: ldap://, ldaps:// or ldapi://' -r
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand replication; and __fish_seen_subcommand_from check" -l peer -d 'The other server' -r
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand replication; and __fish_seen_subcommand_from check" -s b -l base -d 'The suffix of the database' -r
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand replication; and __fish_seen_subcommand_from check" -s D -l as -d 'DN to bind as, at both servers [default: anonymous]' -r
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand replication; and __fish_seen_subcommand_from check" -l password-file -d 'File with the password' -r -F
@@ -338,28 +359,337 @@ complete -c fulgurite -n "__fish_fulgurite_using_subcommand replication; and __f
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand replication; and __fish_seen_subcommand_from help" -f -a "conflicts" -d 'Show changes that the merge of several providers did not keep, as LDIF'
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand replication; and __fish_seen_subcommand_from help" -f -a "check" -d 'Compare the contents of two servers over LDAP, one of which may be slapd'
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand replication; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
-complete -c fulgurite -n "__fish_fulgurite_using_subcommand help; and not __fish_seen_subcommand_from setup load serve export generate check doctor env index modify passwd check-config dn auth access schema-check explain import migrate config replication help" -f -a "setup" -d 'Make a directory server: settings, root password, TLS, user, service'
-complete -c fulgurite -n "__fish_fulgurite_using_subcommand help; and not __fish_seen_subcommand_from setup load serve export generate check doctor env index modify passwd check-config dn auth access schema-check explain import migrate config replication help" -f -a "load" -d 'Create a new directory from LDIF files'
-complete -c fulgurite -n "__fish_fulgurite_using_subcommand help; and not __fish_seen_subcommand_from setup load serve export generate check doctor env index modify passwd check-config dn auth access schema-check explain import migrate config replication help" -f -a "serve" -d 'Serve a directory over LDAP'
-complete -c fulgurite -n "__fish_fulgurite_using_subcommand help; and not __fish_seen_subcommand_from setup load serve export generate check doctor env index modify passwd check-config dn auth access schema-check explain import migrate config replication help" -f -a "export" -d 'Write a directory as LDIF to standard output'
-complete -c fulgurite -n "__fish_fulgurite_using_subcommand help; and not __fish_seen_subcommand_from setup load serve export generate check doctor env index modify passwd check-config dn auth access schema-check explain import migrate config replication help" -f -a "generate" -d 'Write an invented organisation as LDIF to standard output'
-complete -c fulgurite -n "__fish_fulgurite_using_subcommand help; and not __fish_seen_subcommand_from setup load serve export generate check doctor env index modify passwd check-config dn auth access schema-check explain import migrate config replication help" -f -a "check" -d 'Check an environment for damage, and salvage the data of a damaged one'
-complete -c fulgurite -n "__fish_fulgurite_using_subcommand help; and not __fish_seen_subcommand_from setup load serve export generate check doctor env index modify passwd check-config dn auth access schema-check explain import migrate config replication help" -f -a "doctor" -d 'Check an installation: settings, rights, certificates, addresses, room, clock, store, backups'
-complete -c fulgurite -n "__fish_fulgurite_using_subcommand help; and not __fish_seen_subcommand_from setup load serve export generate check doctor env index modify passwd check-config dn auth access schema-check explain import migrate config replication help" -f -a "env" -d 'Administer an environment: a store of this program, or any other with LMDB\'s files'
-complete -c fulgurite -n "__fish_fulgurite_using_subcommand help; and not __fish_seen_subcommand_from setup load serve export generate check doctor env index modify passwd check-config dn auth access schema-check explain import migrate config replication help" -f -a "index" -d 'Build, drop or rebuild indexes, also while a server runs'
-complete -c fulgurite -n "__fish_fulgurite_using_subcommand help; and not __fish_seen_subcommand_from setup load serve export generate check doctor env index modify passwd check-config dn auth access schema-check explain import migrate config replication help" -f -a "modify" -d 'Apply change records of LDIF to a store, without a server'
-complete -c fulgurite -n "__fish_fulgurite_using_subcommand help; and not __fish_seen_subcommand_from setup load serve export generate check doctor env index modify passwd check-config dn auth access schema-check explain import migrate config replication help" -f -a "passwd" -d 'Make the hash of a password, for userPassword or the root password'
-complete -c fulgurite -n "__fish_fulgurite_using_subcommand help; and not __fish_seen_subcommand_from setup load serve export generate check doctor env index modify passwd check-config dn auth access schema-check explain import migrate config replication help" -f -a "check-config" -d 'Check a configuration; the same as `config check`'
-complete -c fulgurite -n "__fish_fulgurite_using_subcommand help; and not __fish_seen_subcommand_from setup load serve export generate check doctor env index modify passwd check-config dn auth access schema-check explain import migrate config replication help" -f -a "dn" -d 'Show the forms of DNs, or their errors'
-complete -c fulgurite -n "__fish_fulgurite_using_subcommand help; and not __fish_seen_subcommand_from setup load serve export generate check doctor env index modify passwd check-config dn auth access schema-check explain import migrate config replication help" -f -a "auth" -d 'Map authentication identities to DNs, as a bind does'
-complete -c fulgurite -n "__fish_fulgurite_using_subcommand help; and not __fish_seen_subcommand_from setup load serve export generate check doctor env index modify passwd check-config dn auth access schema-check explain import migrate config replication help" -f -a "access" -d 'Explain access rules'
-complete -c fulgurite -n "__fish_fulgurite_using_subcommand help; and not __fish_seen_subcommand_from setup load serve export generate check doctor env index modify passwd check-config dn auth access schema-check explain import migrate config replication help" -f -a "schema-check" -d 'Find entries that violate the schema'
-complete -c fulgurite -n "__fish_fulgurite_using_subcommand help; and not __fish_seen_subcommand_from setup load serve export generate check doctor env index modify passwd check-config dn auth access schema-check explain import migrate config replication help" -f -a "explain" -d 'Show the plan of a search, the results of each part of its filter, and missing indexes'
-complete -c fulgurite -n "__fish_fulgurite_using_subcommand help; and not __fish_seen_subcommand_from setup load serve export generate check doctor env index modify passwd check-config dn auth access schema-check explain import migrate config replication help" -f -a "import" -d 'Load the mdb database of an OpenLDAP server, release 2.4 to 2.6, without a dump'
-complete -c fulgurite -n "__fish_fulgurite_using_subcommand help; and not __fish_seen_subcommand_from setup load serve export generate check doctor env index modify passwd check-config dn auth access schema-check explain import migrate config replication help" -f -a "migrate" -d 'Take over an OpenLDAP server: report what will differ, copy its data, write its configuration'
-complete -c fulgurite -n "__fish_fulgurite_using_subcommand help; and not __fish_seen_subcommand_from setup load serve export generate check doctor env index modify passwd check-config dn auth access schema-check explain import migrate config replication help" -f -a "config" -d 'Check, show or change the configuration'
-complete -c fulgurite -n "__fish_fulgurite_using_subcommand help; and not __fish_seen_subcommand_from setup load serve export generate check doctor env index modify passwd check-config dn auth access schema-check explain import migrate config replication help" -f -a "replication" -d 'Look after copies of other servers\' databases'
-complete -c fulgurite -n "__fish_fulgurite_using_subcommand help; and not __fish_seen_subcommand_from setup load serve export generate check doctor env index modify passwd check-config dn auth access schema-check explain import migrate config replication help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand status" -s H -l url -d 'The server, without TLS, by ldapi:// or ldap:// [default: the socket of this machine\'s server, then ldap://localhost]' -r
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand status" -s D -l as -d 'DN to bind as [default: the system\'s user at a socket, otherwise anonymous]' -r
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand status" -s y -l password-file -d 'File with the password' -r -F
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand status" -l json -d 'Write JSON'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand status" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand log; and not __fish_seen_subcommand_from operations level help" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand log; and not __fish_seen_subcommand_from operations level help" -f -a "operations" -d 'Log a line for each operation, or none'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand log; and not __fish_seen_subcommand_from operations level help" -f -a "level" -d 'Set the least important messages that are logged'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand log; and not __fish_seen_subcommand_from operations level help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand log; and __fish_seen_subcommand_from operations" -s H -l url -d 'The server, without TLS, by ldapi:// or ldap:// [default: the socket of this machine\'s server, then ldap://localhost]' -r
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand log; and __fish_seen_subcommand_from operations" -s D -l as -d 'DN to bind as [default: the system\'s user at a socket, otherwise anonymous]' -r
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand log; and __fish_seen_subcommand_from operations" -s y -l password-file -d 'File with the password' -r -F
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand log; and __fish_seen_subcommand_from operations" -s h -l help -d 'Print help'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand log; and __fish_seen_subcommand_from level" -s H -l url -d 'The server, without TLS, by ldapi:// or ldap:// [default: the socket of this machine\'s server, then ldap://localhost]' -r
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand log; and __fish_seen_subcommand_from level" -s D -l as -d 'DN to bind as [default: the system\'s user at a socket, otherwise anonymous]' -r
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand log; and __fish_seen_subcommand_from level" -s y -l password-file -d 'File with the password' -r -F
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand log; and __fish_seen_subcommand_from level" -s h -l help -d 'Print help'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand log; and __fish_seen_subcommand_from help" -f -a "operations" -d 'Log a line for each operation, or none'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand log; and __fish_seen_subcommand_from help" -f -a "level" -d 'Set the least important messages that are logged'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand log; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand user; and not __fish_seen_subcommand_from add show list passwd lock unlock delete help" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand user; and not __fish_seen_subcommand_from add show list passwd lock unlock delete help" -f -a "add" -d 'Make a user'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand user; and not __fish_seen_subcommand_from add show list passwd lock unlock delete help" -f -a "show" -d 'Show an entry'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand user; and not __fish_seen_subcommand_from add show list passwd lock unlock delete help" -f -a "list" -d 'List entries'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand user; and not __fish_seen_subcommand_from add show list passwd lock unlock delete help" -f -a "passwd" -d 'Set the password of a user'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand user; and not __fish_seen_subcommand_from add show list passwd lock unlock delete help" -f -a "lock" -d 'Lock a user out until `unlock`, by the password policy of the server'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand user; and not __fish_seen_subcommand_from add show list passwd lock unlock delete help" -f -a "unlock" -d 'Let a locked user in again'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand user; and not __fish_seen_subcommand_from add show list passwd lock unlock delete help" -f -a "delete" -d 'Delete a user, also from groups'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand user; and not __fish_seen_subcommand_from add show list passwd lock unlock delete help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand user; and __fish_seen_subcommand_from add" -l cn -d 'Full name (cn) [default: of --first and --last, otherwise NAME]' -r
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand user; and __fish_seen_subcommand_from add" -l first -d 'First name (givenName)' -r
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand user; and __fish_seen_subcommand_from add" -l last -d 'Last name (sn) [default: the last word of the full name]' -r
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand user; and __fish_seen_subcommand_from add" -l mail -d 'Mail address. Repeatable' -r
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand user; and __fish_seen_subcommand_from add" -l set -d 'Another value. Repeatable' -r
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand user; and __fish_seen_subcommand_from add" -l ou -d 'Unit below the suffix, made if it is missing' -r
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand user; and __fish_seen_subcommand_from add" -l under -d 'DN of the entry above, instead of --ou' -r
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand user; and __fish_seen_subcommand_from add" -l uid-number -d 'Number of the account [default: the next free one, from 10000]' -r
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand user; and __fish_seen_subcommand_from add" -l gid-number -d 'Number of the account\'s group [default: the number of the account]' -r
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand user; and __fish_seen_subcommand_from add" -l home -d 'Home directory [default: /home/NAME]' -r
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand user; and __fish_seen_subcommand_from add" -l shell -d 'Login shell' -r
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand user; and __fish_seen_subcommand_from add" -l new-password-file -d 'File with the new password' -r -F
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand user; and __fish_seen_subcommand_from add" -s b -l base -d 'The suffix of the directory [default: the only one that the server names]' -r
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand user; and __fish_seen_subcommand_from add" -s H -l url -d 'URL of the server [default: a socket of this machine, otherwise ldap://localhost]' -r
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand user; and __fish_seen_subcommand_from add" -s D -l as -d 'DN to bind as [default: the system\'s user at a socket, otherwise anonymous]' -r
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand user; and __fish_seen_subcommand_from add" -s y -l password-file -d 'File with the password of --as' -r -F
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand user; and __fish_seen_subcommand_from add" -s Y -l mechanism -d 'SASL mechanism; EXTERNAL is the default at a socket' -r -f -a "EXTERNAL\t''"
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand user; and __fish_seen_subcommand_from add" -l tls-ca -d 'File of the authorities that the server\'s certificate needs [default: those of the system]' -r -F
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand user; and __fish_seen_subcommand_from add" -l timeout -d 'Seconds to wait for the server' -r
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand user; and __fish_seen_subcommand_from add" -l posix -d 'Give the user an account (posixAccount)'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand user; and __fish_seen_subcommand_from add" -s S -l ask -d 'Ask for the new password, twice'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand user; and __fish_seen_subcommand_from add" -l generate -d 'Make a password up, and print it once on standard output'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand user; and __fish_seen_subcommand_from add" -s W -l ask-password -d 'Ask for the password of --as, as without --password-file'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand user; and __fish_seen_subcommand_from add" -s Z -l start-tls -d 'Begin TLS by StartTLS, and fail without it'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand user; and __fish_seen_subcommand_from add" -l tls-insecure -d 'Accept any certificate of the server'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand user; and __fish_seen_subcommand_from add" -s h -l help -d 'Print help'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand user; and __fish_seen_subcommand_from show" -s b -l base -d 'The suffix of the directory [default: the only one that the server names]' -r
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand user; and __fish_seen_subcommand_from show" -s H -l url -d 'URL of the server [default: a socket of this machine, otherwise ldap://localhost]' -r
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand user; and __fish_seen_subcommand_from show" -s D -l as -d 'DN to bind as [default: the system\'s user at a socket, otherwise anonymous]' -r
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand user; and __fish_seen_subcommand_from show" -s y -l password-file -d 'File with the password of --as' -r -F
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand user; and __fish_seen_subcommand_from show" -s Y -l mechanism -d 'SASL mechanism; EXTERNAL is the default at a socket' -r -f -a "EXTERNAL\t''"
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand user; and __fish_seen_subcommand_from show" -l tls-ca -d 'File of the authorities that the server\'s certificate needs [default: those of the system]' -r -F
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand user; and __fish_seen_subcommand_from show" -l timeout -d 'Seconds to wait for the server' -r
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand user; and __fish_seen_subcommand_from show" -l json -d 'Write JSON, one object on a line'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand user; and __fish_seen_subcommand_from show" -l csv -d 'Write CSV, with several values of an attribute separated by |'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand user; and __fish_seen_subcommand_from show" -l ldif -d 'Write LDIF'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand user; and __fish_seen_subcommand_from show" -s W -l ask-password -d 'Ask for the password of --as, as without --password-file'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand user; and __fish_seen_subcommand_from show" -s Z -l start-tls -d 'Begin TLS by StartTLS, and fail without it'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand user; and __fish_seen_subcommand_from show" -l tls-insecure -d 'Accept any certificate of the server'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand user; and __fish_seen_subcommand_from show" -s h -l help -d 'Print help'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand user; and __fish_seen_subcommand_from list" -s b -l base -d 'The suffix of the directory [default: the only one that the server names]' -r
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand user; and __fish_seen_subcommand_from list" -s H -l url -d 'URL of the server [default: a socket of this machine, otherwise ldap://localhost]' -r
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand user; and __fish_seen_subcommand_from list" -s D -l as -d 'DN to bind as [default: the system\'s user at a socket, otherwise anonymous]' -r
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand user; and __fish_seen_subcommand_from list" -s y -l password-file -d 'File with the password of --as' -r -F
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand user; and __fish_seen_subcommand_from list" -s Y -l mechanism -d 'SASL mechanism; EXTERNAL is the default at a socket' -r -f -a "EXTERNAL\t''"
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand user; and __fish_seen_subcommand_from list" -l tls-ca -d 'File of the authorities that the server\'s certificate needs [default: those of the system]' -r -F
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand user; and __fish_seen_subcommand_from list" -l timeout -d 'Seconds to wait for the server' -r
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand user; and __fish_seen_subcommand_from list" -l json -d 'Write JSON, one object on a line'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand user; and __fish_seen_subcommand_from list" -l csv -d 'Write CSV, with several values of an attribute separated by |'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand user; and __fish_seen_subcommand_from list" -l ldif -d 'Write LDIF'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand user; and __fish_seen_subcommand_from list" -s W -l ask-password -d 'Ask for the password of --as, as without --password-file'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand user; and __fish_seen_subcommand_from list" -s Z -l start-tls -d 'Begin TLS by StartTLS, and fail without it'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand user; and __fish_seen_subcommand_from list" -l tls-insecure -d 'Accept any certificate of the server'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand user; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand user; and __fish_seen_subcommand_from passwd" -l new-password-file -d 'File with the new password' -r -F
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand user; and __fish_seen_subcommand_from passwd" -s b -l base -d 'The suffix of the directory [default: the only one that the server names]' -r
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand user; and __fish_seen_subcommand_from passwd" -s H -l url -d 'URL of the server [default: a socket of this machine, otherwise ldap://localhost]' -r
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand user; and __fish_seen_subcommand_from passwd" -s D -l as -d 'DN to bind as [default: the system\'s user at a socket, otherwise anonymous]' -r
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand user; and __fish_seen_subcommand_from passwd" -s y -l password-file -d 'File with the password of --as' -r -F
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand user; and __fish_seen_subcommand_from passwd" -s Y -l mechanism -d 'SASL mechanism; EXTERNAL is the default at a socket' -r -f -a "EXTERNAL\t''"
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand user; and __fish_seen_subcommand_from passwd" -l tls-ca -d 'File of the authorities that the server\'s certificate needs [default: those of the system]' -r -F
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand user; and __fish_seen_subcommand_from passwd" -l timeout -d 'Seconds to wait for the server' -r
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand user; and __fish_seen_subcommand_from passwd" -s S -l ask -d 'Ask for the new password, twice'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand user; and __fish_seen_subcommand_from passwd" -l generate -d 'Make a password up, and print it once on standard output'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand user; and __fish_seen_subcommand_from passwd" -s W -l ask-password -d 'Ask for the password of --as, as without --password-file'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand user; and __fish_seen_subcommand_from passwd" -s Z -l start-tls -d 'Begin TLS by StartTLS, and fail without it'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand user; and __fish_seen_subcommand_from passwd" -l tls-insecure -d 'Accept any certificate of the server'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand user; and __fish_seen_subcommand_from passwd" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand user; and __fish_seen_subcommand_from lock" -s b -l base -d 'The suffix of the directory [default: the only one that the server names]' -r
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand user; and __fish_seen_subcommand_from lock" -s H -l url -d 'URL of the server [default: a socket of this machine, otherwise ldap://localhost]' -r
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand user; and __fish_seen_subcommand_from lock" -s D -l as -d 'DN to bind as [default: the system\'s user at a socket, otherwise anonymous]' -r
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand user; and __fish_seen_subcommand_from lock" -s y -l password-file -d 'File with the password of --as' -r -F
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand user; and __fish_seen_subcommand_from lock" -s Y -l mechanism -d 'SASL mechanism; EXTERNAL is the default at a socket' -r -f -a "EXTERNAL\t''"
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand user; and __fish_seen_subcommand_from lock" -l tls-ca -d 'File of the authorities that the server\'s certificate needs [default: those of the system]' -r -F
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand user; and __fish_seen_subcommand_from lock" -l timeout -d 'Seconds to wait for the server' -r
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand user; and __fish_seen_subcommand_from lock" -s W -l ask-password -d 'Ask for the password of --as, as without --password-file'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand user; and __fish_seen_subcommand_from lock" -s Z -l start-tls -d 'Begin TLS by StartTLS, and fail without it'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand user; and __fish_seen_subcommand_from lock" -l tls-insecure -d 'Accept any certificate of the server'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand user; and __fish_seen_subcommand_from lock" -s h -l help -d 'Print help'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand user; and __fish_seen_subcommand_from unlock" -s b -l base -d 'The suffix of the directory [default: the only one that the server names]' -r
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand user; and __fish_seen_subcommand_from unlock" -s H -l url -d 'URL of the server [default: a socket of this machine, otherwise ldap://localhost]' -r
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand user; and __fish_seen_subcommand_from unlock" -s D -l as -d 'DN to bind as [default: the system\'s user at a socket, otherwise anonymous]' -r
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand user; and __fish_seen_subcommand_from unlock" -s y -l password-file -d 'File with the password of --as' -r -F
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand user; and __fish_seen_subcommand_from unlock" -s Y -l mechanism -d 'SASL mechanism; EXTERNAL is the default at a socket' -r -f -a "EXTERNAL\t''"
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand user; and __fish_seen_subcommand_from unlock" -l tls-ca -d 'File of the authorities that the server\'s certificate needs [default: those of the system]' -r -F
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand user; and __fish_seen_subcommand_from unlock" -l timeout -d 'Seconds to wait for the server' -r
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand user; and __fish_seen_subcommand_from unlock" -s W -l ask-password -d 'Ask for the password of --as, as without --password-file'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand user; and __fish_seen_subcommand_from unlock" -s Z -l start-tls -d 'Begin TLS by StartTLS, and fail without it'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand user; and __fish_seen_subcommand_from unlock" -l tls-insecure -d 'Accept any certificate of the server'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand user; and __fish_seen_subcommand_from unlock" -s h -l help -d 'Print help'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand user; and __fish_seen_subcommand_from delete" -s b -l base -d 'The suffix of the directory [default: the only one that the server names]' -r
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand user; and __fish_seen_subcommand_from delete" -s H -l url -d 'URL of the server [default: a socket of this machine, otherwise ldap://localhost]' -r
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand user; and __fish_seen_subcommand_from delete" -s D -l as -d 'DN to bind as [default: the system\'s user at a socket, otherwise anonymous]' -r
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand user; and __fish_seen_subcommand_from delete" -s y -l password-file -d 'File with the password of --as' -r -F
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand user; and __fish_seen_subcommand_from delete" -s Y -l mechanism -d 'SASL mechanism; EXTERNAL is the default at a socket' -r -f -a "EXTERNAL\t''"
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand user; and __fish_seen_subcommand_from delete" -l tls-ca -d 'File of the authorities that the server\'s certificate needs [default: those of the system]' -r -F
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand user; and __fish_seen_subcommand_from delete" -l timeout -d 'Seconds to wait for the server' -r
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand user; and __fish_seen_subcommand_from delete" -l keep-memberships -d 'Leave the name in groups'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand user; and __fish_seen_subcommand_from delete" -s W -l ask-password -d 'Ask for the password of --as, as without --password-file'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand user; and __fish_seen_subcommand_from delete" -s Z -l start-tls -d 'Begin TLS by StartTLS, and fail without it'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand user; and __fish_seen_subcommand_from delete" -l tls-insecure -d 'Accept any certificate of the server'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand user; and __fish_seen_subcommand_from delete" -s h -l help -d 'Print help'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand user; and __fish_seen_subcommand_from help" -f -a "add" -d 'Make a user'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand user; and __fish_seen_subcommand_from help" -f -a "show" -d 'Show an entry'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand user; and __fish_seen_subcommand_from help" -f -a "list" -d 'List entries'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand user; and __fish_seen_subcommand_from help" -f -a "passwd" -d 'Set the password of a user'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand user; and __fish_seen_subcommand_from help" -f -a "lock" -d 'Lock a user out until `unlock`, by the password policy of the server'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand user; and __fish_seen_subcommand_from help" -f -a "unlock" -d 'Let a locked user in again'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand user; and __fish_seen_subcommand_from help" -f -a "delete" -d 'Delete a user, also from groups'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand user; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand group; and not __fish_seen_subcommand_from add show list members delete help" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand group; and not __fish_seen_subcommand_from add show list members delete help" -f -a "add" -d 'Make a group: groupOfNames unless a flag says otherwise'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand group; and not __fish_seen_subcommand_from add show list members delete help" -f -a "show" -d 'Show an entry'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand group; and not __fish_seen_subcommand_from add show list members delete help" -f -a "list" -d 'List entries'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand group; and not __fish_seen_subcommand_from add show list members delete help" -f -a "members" -d 'List the members of a group, or change them'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand group; and not __fish_seen_subcommand_from add show list members delete help" -f -a "delete" -d 'Delete a group'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand group; and not __fish_seen_subcommand_from add show list members delete help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand group; and __fish_seen_subcommand_from add" -s m -l member -d 'User, or DN, that is a member. Repeatable' -r
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand group; and __fish_seen_subcommand_from add" -l gid-number -d 'Number of the group [default: the next free one, from 10000]' -r
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand group; and __fish_seen_subcommand_from add" -l description -d 'Description' -r
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand group; and __fish_seen_subcommand_from add" -l ou -d 'Unit below the suffix, made if it is missing' -r
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand group; and __fish_seen_subcommand_from add" -l under -d 'DN of the entry above, instead of --ou' -r
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand group; and __fish_seen_subcommand_from add" -s b -l base -d 'The suffix of the directory [default: the only one that the server names]' -r
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand group; and __fish_seen_subcommand_from add" -s H -l url -d 'URL of the server [default: a socket of this machine, otherwise ldap://localhost]' -r
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand group; and __fish_seen_subcommand_from add" -s D -l as -d 'DN to bind as [default: the system\'s user at a socket, otherwise anonymous]' -r
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand group; and __fish_seen_subcommand_from add" -s y -l password-file -d 'File with the password of --as' -r -F
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand group; and __fish_seen_subcommand_from add" -s Y -l mechanism -d 'SASL mechanism; EXTERNAL is the default at a socket' -r -f -a "EXTERNAL\t''"
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand group; and __fish_seen_subcommand_from add" -l tls-ca -d 'File of the authorities that the server\'s certificate needs [default: those of the system]' -r -F
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand group; and __fish_seen_subcommand_from add" -l timeout -d 'Seconds to wait for the server' -r
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand group; and __fish_seen_subcommand_from add" -l unique -d 'Make a groupOfUniqueNames'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand group; and __fish_seen_subcommand_from add" -l posix -d 'Make a posixGroup'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand group; and __fish_seen_subcommand_from add" -s W -l ask-password -d 'Ask for the password of --as, as without --password-file'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand group; and __fish_seen_subcommand_from add" -s Z -l start-tls -d 'Begin TLS by StartTLS, and fail without it'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand group; and __fish_seen_subcommand_from add" -l tls-insecure -d 'Accept any certificate of the server'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand group; and __fish_seen_subcommand_from add" -s h -l help -d 'Print help'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand group; and __fish_seen_subcommand_from show" -s b -l base -d 'The suffix of the directory [default: the only one that the server names]' -r
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand group; and __fish_seen_subcommand_from show" -s H -l url -d 'URL of the server [default: a socket of this machine, otherwise ldap://localhost]' -r
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand group; and __fish_seen_subcommand_from show" -s D -l as -d 'DN to bind as [default: the system\'s user at a socket, otherwise anonymous]' -r
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand group; and __fish_seen_subcommand_from show" -s y -l password-file -d 'File with the password of --as' -r -F
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand group; and __fish_seen_subcommand_from show" -s Y -l mechanism -d 'SASL mechanism; EXTERNAL is the default at a socket' -r -f -a "EXTERNAL\t''"
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand group; and __fish_seen_subcommand_from show" -l tls-ca -d 'File of the authorities that the server\'s certificate needs [default: those of the system]' -r -F
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand group; and __fish_seen_subcommand_from show" -l timeout -d 'Seconds to wait for the server' -r
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand group; and __fish_seen_subcommand_from show" -l json -d 'Write JSON, one object on a line'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand group; and __fish_seen_subcommand_from show" -l csv -d 'Write CSV, with several values of an attribute separated by |'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand group; and __fish_seen_subcommand_from show" -l ldif -d 'Write LDIF'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand group; and __fish_seen_subcommand_from show" -s W -l ask-password -d 'Ask for the password of --as, as without --password-file'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand group; and __fish_seen_subcommand_from show" -s Z -l start-tls -d 'Begin TLS by StartTLS, and fail without it'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand group; and __fish_seen_subcommand_from show" -l tls-insecure -d 'Accept any certificate of the server'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand group; and __fish_seen_subcommand_from show" -s h -l help -d 'Print help'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand group; and __fish_seen_subcommand_from list" -s b -l base -d 'The suffix of the directory [default: the only one that the server names]' -r
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand group; and __fish_seen_subcommand_from list" -s H -l url -d 'URL of the server [default: a socket of this machine, otherwise ldap://localhost]' -r
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand group; and __fish_seen_subcommand_from list" -s D -l as -d 'DN to bind as [default: the system\'s user at a socket, otherwise anonymous]' -r
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand group; and __fish_seen_subcommand_from list" -s y -l password-file -d 'File with the password of --as' -r -F
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand group; and __fish_seen_subcommand_from list" -s Y -l mechanism -d 'SASL mechanism; EXTERNAL is the default at a socket' -r -f -a "EXTERNAL\t''"
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand group; and __fish_seen_subcommand_from list" -l tls-ca -d 'File of the authorities that the server\'s certificate needs [default: those of the system]' -r -F
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand group; and __fish_seen_subcommand_from list" -l timeout -d 'Seconds to wait for the server' -r
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand group; and __fish_seen_subcommand_from list" -l json -d 'Write JSON, one object on a line'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand group; and __fish_seen_subcommand_from list" -l csv -d 'Write CSV, with several values of an attribute separated by |'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand group; and __fish_seen_subcommand_from list" -l ldif -d 'Write LDIF'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand group; and __fish_seen_subcommand_from list" -s W -l ask-password -d 'Ask for the password of --as, as without --password-file'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand group; and __fish_seen_subcommand_from list" -s Z -l start-tls -d 'Begin TLS by StartTLS, and fail without it'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand group; and __fish_seen_subcommand_from list" -l tls-insecure -d 'Accept any certificate of the server'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand group; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand group; and __fish_seen_subcommand_from members" -s a -l add -d 'User, or DN, to add. Repeatable' -r
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand group; and __fish_seen_subcommand_from members" -s r -l remove -d 'User, or DN, to remove. Repeatable' -r
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand group; and __fish_seen_subcommand_from members" -s b -l base -d 'The suffix of the directory [default: the only one that the server names]' -r
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand group; and __fish_seen_subcommand_from members" -s H -l url -d 'URL of the server [default: a socket of this machine, otherwise ldap://localhost]' -r
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand group; and __fish_seen_subcommand_from members" -s D -l as -d 'DN to bind as [default: the system\'s user at a socket, otherwise anonymous]' -r
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand group; and __fish_seen_subcommand_from members" -s y -l password-file -d 'File with the password of --as' -r -F
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand group; and __fish_seen_subcommand_from members" -s Y -l mechanism -d 'SASL mechanism; EXTERNAL is the default at a socket' -r -f -a "EXTERNAL\t''"
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand group; and __fish_seen_subcommand_from members" -l tls-ca -d 'File of the authorities that the server\'s certificate needs [default: those of the system]' -r -F
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand group; and __fish_seen_subcommand_from members" -l timeout -d 'Seconds to wait for the server' -r
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand group; and __fish_seen_subcommand_from members" -s W -l ask-password -d 'Ask for the password of --as, as without --password-file'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand group; and __fish_seen_subcommand_from members" -s Z -l start-tls -d 'Begin TLS by StartTLS, and fail without it'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand group; and __fish_seen_subcommand_from members" -l tls-insecure -d 'Accept any certificate of the server'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand group; and __fish_seen_subcommand_from members" -s h -l help -d 'Print help'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand group; and __fish_seen_subcommand_from delete" -s b -l base -d 'The suffix of the directory [default: the only one that the server names]' -r
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand group; and __fish_seen_subcommand_from delete" -s H -l url -d 'URL of the server [default: a socket of this machine, otherwise ldap://localhost]' -r
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand group; and __fish_seen_subcommand_from delete" -s D -l as -d 'DN to bind as [default: the system\'s user at a socket, otherwise anonymous]' -r
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand group; and __fish_seen_subcommand_from delete" -s y -l password-file -d 'File with the password of --as' -r -F
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand group; and __fish_seen_subcommand_from delete" -s Y -l mechanism -d 'SASL mechanism; EXTERNAL is the default at a socket' -r -f -a "EXTERNAL\t''"
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand group; and __fish_seen_subcommand_from delete" -l tls-ca -d 'File of the authorities that the server\'s certificate needs [default: those of the system]' -r -F
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand group; and __fish_seen_subcommand_from delete" -l timeout -d 'Seconds to wait for the server' -r
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand group; and __fish_seen_subcommand_from delete" -s W -l ask-password -d 'Ask for the password of --as, as without --password-file'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand group; and __fish_seen_subcommand_from delete" -s Z -l start-tls -d 'Begin TLS by StartTLS, and fail without it'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand group; and __fish_seen_subcommand_from delete" -l tls-insecure -d 'Accept any certificate of the server'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand group; and __fish_seen_subcommand_from delete" -s h -l help -d 'Print help'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand group; and __fish_seen_subcommand_from help" -f -a "add" -d 'Make a group: groupOfNames unless a flag says otherwise'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand group; and __fish_seen_subcommand_from help" -f -a "show" -d 'Show an entry'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand group; and __fish_seen_subcommand_from help" -f -a "list" -d 'List entries'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand group; and __fish_seen_subcommand_from help" -f -a "members" -d 'List the members of a group, or change them'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand group; and __fish_seen_subcommand_from help" -f -a "delete" -d 'Delete a group'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand group; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand ou; and not __fish_seen_subcommand_from add list delete help" -s h -l help -d 'Print help'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand ou; and not __fish_seen_subcommand_from add list delete help" -f -a "add" -d 'Make a unit'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand ou; and not __fish_seen_subcommand_from add list delete help" -f -a "list" -d 'List entries'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand ou; and not __fish_seen_subcommand_from add list delete help" -f -a "delete" -d 'Delete a unit that is empty'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand ou; and not __fish_seen_subcommand_from add list delete help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand ou; and __fish_seen_subcommand_from add" -l under -d 'DN of the entry above [default: the suffix]' -r
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand ou; and __fish_seen_subcommand_from add" -l description -d 'Description' -r
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand ou; and __fish_seen_subcommand_from add" -s b -l base -d 'The suffix of the directory [default: the only one that the server names]' -r
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand ou; and __fish_seen_subcommand_from add" -s H -l url -d 'URL of the server [default: a socket of this machine, otherwise ldap://localhost]' -r
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand ou; and __fish_seen_subcommand_from add" -s D -l as -d 'DN to bind as [default: the system\'s user at a socket, otherwise anonymous]' -r
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand ou; and __fish_seen_subcommand_from add" -s y -l password-file -d 'File with the password of --as' -r -F
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand ou; and __fish_seen_subcommand_from add" -s Y -l mechanism -d 'SASL mechanism; EXTERNAL is the default at a socket' -r -f -a "EXTERNAL\t''"
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand ou; and __fish_seen_subcommand_from add" -l tls-ca -d 'File of the authorities that the server\'s certificate needs [default: those of the system]' -r -F
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand ou; and __fish_seen_subcommand_from add" -l timeout -d 'Seconds to wait for the server' -r
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand ou; and __fish_seen_subcommand_from add" -s W -l ask-password -d 'Ask for the password of --as, as without --password-file'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand ou; and __fish_seen_subcommand_from add" -s Z -l start-tls -d 'Begin TLS by StartTLS, and fail without it'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand ou; and __fish_seen_subcommand_from add" -l tls-insecure -d 'Accept any certificate of the server'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand ou; and __fish_seen_subcommand_from add" -s h -l help -d 'Print help'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand ou; and __fish_seen_subcommand_from list" -s b -l base -d 'The suffix of the directory [default: the only one that the server names]' -r
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand ou; and __fish_seen_subcommand_from list" -s H -l url -d 'URL of the server [default: a socket of this machine, otherwise ldap://localhost]' -r
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand ou; and __fish_seen_subcommand_from list" -s D -l as -d 'DN to bind as [default: the system\'s user at a socket, otherwise anonymous]' -r
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand ou; and __fish_seen_subcommand_from list" -s y -l password-file -d 'File with the password of --as' -r -F
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand ou; and __fish_seen_subcommand_from list" -s Y -l mechanism -d 'SASL mechanism; EXTERNAL is the default at a socket' -r -f -a "EXTERNAL\t''"
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand ou; and __fish_seen_subcommand_from list" -l tls-ca -d 'File of the authorities that the server\'s certificate needs [default: those of the system]' -r -F
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand ou; and __fish_seen_subcommand_from list" -l timeout -d 'Seconds to wait for the server' -r
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand ou; and __fish_seen_subcommand_from list" -l json -d 'Write JSON, one object on a line'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand ou; and __fish_seen_subcommand_from list" -l csv -d 'Write CSV, with several values of an attribute separated by |'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand ou; and __fish_seen_subcommand_from list" -l ldif -d 'Write LDIF'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand ou; and __fish_seen_subcommand_from list" -s W -l ask-password -d 'Ask for the password of --as, as without --password-file'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand ou; and __fish_seen_subcommand_from list" -s Z -l start-tls -d 'Begin TLS by StartTLS, and fail without it'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand ou; and __fish_seen_subcommand_from list" -l tls-insecure -d 'Accept any certificate of the server'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand ou; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand ou; and __fish_seen_subcommand_from delete" -s b -l base -d 'The suffix of the directory [default: the only one that the server names]' -r
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand ou; and __fish_seen_subcommand_from delete" -s H -l url -d 'URL of the server [default: a socket of this machine, otherwise ldap://localhost]' -r
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand ou; and __fish_seen_subcommand_from delete" -s D -l as -d 'DN to bind as [default: the system\'s user at a socket, otherwise anonymous]' -r
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand ou; and __fish_seen_subcommand_from delete" -s y -l password-file -d 'File with the password of --as' -r -F
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand ou; and __fish_seen_subcommand_from delete" -s Y -l mechanism -d 'SASL mechanism; EXTERNAL is the default at a socket' -r -f -a "EXTERNAL\t''"
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand ou; and __fish_seen_subcommand_from delete" -l tls-ca -d 'File of the authorities that the server\'s certificate needs [default: those of the system]' -r -F
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand ou; and __fish_seen_subcommand_from delete" -l timeout -d 'Seconds to wait for the server' -r
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand ou; and __fish_seen_subcommand_from delete" -s W -l ask-password -d 'Ask for the password of --as, as without --password-file'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand ou; and __fish_seen_subcommand_from delete" -s Z -l start-tls -d 'Begin TLS by StartTLS, and fail without it'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand ou; and __fish_seen_subcommand_from delete" -l tls-insecure -d 'Accept any certificate of the server'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand ou; and __fish_seen_subcommand_from delete" -s h -l help -d 'Print help'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand ou; and __fish_seen_subcommand_from help" -f -a "add" -d 'Make a unit'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand ou; and __fish_seen_subcommand_from help" -f -a "list" -d 'List entries'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand ou; and __fish_seen_subcommand_from help" -f -a "delete" -d 'Delete a unit that is empty'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand ou; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand search" -s s -l scope -d 'How far the search reaches' -r -f -a "base\t'The entry of --base'
+one\t'The entries one level below it'
+sub\t'The entry and all below it'
+children\t'All below the entry'"
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand search" -s z -l size-limit -d 'Entries at most' -r
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand search" -l page -d 'Entries of one page' -r
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand search" -s b -l base -d 'The suffix of the directory [default: the only one that the server names]' -r
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand search" -s H -l url -d 'URL of the server [default: a socket of this machine, otherwise ldap://localhost]' -r
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand search" -s D -l as -d 'DN to bind as [default: the system\'s user at a socket, otherwise anonymous]' -r
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand search" -s y -l password-file -d 'File with the password of --as' -r -F
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand search" -s Y -l mechanism -d 'SASL mechanism; EXTERNAL is the default at a socket' -r -f -a "EXTERNAL\t''"
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand search" -l tls-ca -d 'File of the authorities that the server\'s certificate needs [default: those of the system]' -r -F
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand search" -l timeout -d 'Seconds to wait for the server' -r
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand search" -l json -d 'Write JSON, one object on a line'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand search" -l csv -d 'Write CSV, with several values of an attribute separated by |'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand search" -l ldif -d 'Write LDIF'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand search" -s W -l ask-password -d 'Ask for the password of --as, as without --password-file'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand search" -s Z -l start-tls -d 'Begin TLS by StartTLS, and fail without it'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand search" -l tls-insecure -d 'Accept any certificate of the server'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand search" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand apply" -s H -l url -d 'URL of the server [default: a socket of this machine, otherwise ldap://localhost]' -r
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand apply" -s D -l as -d 'DN to bind as [default: the system\'s user at a socket, otherwise anonymous]' -r
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand apply" -s y -l password-file -d 'File with the password of --as' -r -F
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand apply" -s Y -l mechanism -d 'SASL mechanism; EXTERNAL is the default at a socket' -r -f -a "EXTERNAL\t''"
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand apply" -l tls-ca -d 'File of the authorities that the server\'s certificate needs [default: those of the system]' -r -F
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand apply" -l timeout -d 'Seconds to wait for the server' -r
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand apply" -l yaml -d 'Read YAML, whatever the name of the file'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand apply" -s n -l dry-run -d 'Write the changes as LDIF to standard output, and make none'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand apply" -l delete -d 'Delete entries that the file says are absent'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand apply" -s W -l ask-password -d 'Ask for the password of --as, as without --password-file'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand apply" -s Z -l start-tls -d 'Begin TLS by StartTLS, and fail without it'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand apply" -l tls-insecure -d 'Accept any certificate of the server'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand apply" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand help; and not __fish_seen_subcommand_from setup load serve export generate check doctor env index modify passwd check-config dn auth access schema-check explain import migrate config replication status log user group ou search apply help" -f -a "setup" -d 'Make a directory server: settings, root password, TLS, user, service'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand help; and not __fish_seen_subcommand_from setup load serve export generate check doctor env index modify passwd check-config dn auth access schema-check explain import migrate config replication status log user group ou search apply help" -f -a "load" -d 'Create a new directory from LDIF files'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand help; and not __fish_seen_subcommand_from setup load serve export generate check doctor env index modify passwd check-config dn auth access schema-check explain import migrate config replication status log user group ou search apply help" -f -a "serve" -d 'Serve a directory over LDAP'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand help; and not __fish_seen_subcommand_from setup load serve export generate check doctor env index modify passwd check-config dn auth access schema-check explain import migrate config replication status log user group ou search apply help" -f -a "export" -d 'Write a directory as LDIF to standard output'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand help; and not __fish_seen_subcommand_from setup load serve export generate check doctor env index modify passwd check-config dn auth access schema-check explain import migrate config replication status log user group ou search apply help" -f -a "generate" -d 'Write an invented organisation as LDIF to standard output'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand help; and not __fish_seen_subcommand_from setup load serve export generate check doctor env index modify passwd check-config dn auth access schema-check explain import migrate config replication status log user group ou search apply help" -f -a "check" -d 'Check an environment for damage, and salvage the data of a damaged one'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand help; and not __fish_seen_subcommand_from setup load serve export generate check doctor env index modify passwd check-config dn auth access schema-check explain import migrate config replication status log user group ou search apply help" -f -a "doctor" -d 'Check an installation: settings, rights, certificates, addresses, room, clock, store, backups'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand help; and not __fish_seen_subcommand_from setup load serve export generate check doctor env index modify passwd check-config dn auth access schema-check explain import migrate config replication status log user group ou search apply help" -f -a "env" -d 'Administer an environment: a store of this program, or any other with LMDB\'s files'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand help; and not __fish_seen_subcommand_from setup load serve export generate check doctor env index modify passwd check-config dn auth access schema-check explain import migrate config replication status log user group ou search apply help" -f -a "index" -d 'Build, drop or rebuild indexes, also while a server runs'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand help; and not __fish_seen_subcommand_from setup load serve export generate check doctor env index modify passwd check-config dn auth access schema-check explain import migrate config replication status log user group ou search apply help" -f -a "modify" -d 'Apply change records of LDIF to a store, without a server'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand help; and not __fish_seen_subcommand_from setup load serve export generate check doctor env index modify passwd check-config dn auth access schema-check explain import migrate config replication status log user group ou search apply help" -f -a "passwd" -d 'Make the hash of a password, for userPassword or the root password'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand help; and not __fish_seen_subcommand_from setup load serve export generate check doctor env index modify passwd check-config dn auth access schema-check explain import migrate config replication status log user group ou search apply help" -f -a "check-config" -d 'Check a configuration; the same as `config check`'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand help; and not __fish_seen_subcommand_from setup load serve export generate check doctor env index modify passwd check-config dn auth access schema-check explain import migrate config replication status log user group ou search apply help" -f -a "dn" -d 'Show the forms of DNs, or their errors'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand help; and not __fish_seen_subcommand_from setup load serve export generate check doctor env index modify passwd check-config dn auth access schema-check explain import migrate config replication status log user group ou search apply help" -f -a "auth" -d 'Map authentication identities to DNs, as a bind does'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand help; and not __fish_seen_subcommand_from setup load serve export generate check doctor env index modify passwd check-config dn auth access schema-check explain import migrate config replication status log user group ou search apply help" -f -a "access" -d 'Explain access rules'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand help; and not __fish_seen_subcommand_from setup load serve export generate check doctor env index modify passwd check-config dn auth access schema-check explain import migrate config replication status log user group ou search apply help" -f -a "schema-check" -d 'Find entries that violate the schema'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand help; and not __fish_seen_subcommand_from setup load serve export generate check doctor env index modify passwd check-config dn auth access schema-check explain import migrate config replication status log user group ou search apply help" -f -a "explain" -d 'Show the plan of a search, the results of each part of its filter, and missing indexes'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand help; and not __fish_seen_subcommand_from setup load serve export generate check doctor env index modify passwd check-config dn auth access schema-check explain import migrate config replication status log user group ou search apply help" -f -a "import" -d 'Load the mdb database of an OpenLDAP server, release 2.4 to 2.6, without a dump'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand help; and not __fish_seen_subcommand_from setup load serve export generate check doctor env index modify passwd check-config dn auth access schema-check explain import migrate config replication status log user group ou search apply help" -f -a "migrate" -d 'Take over an OpenLDAP server: report what will differ, copy its data, write its configuration'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand help; and not __fish_seen_subcommand_from setup load serve export generate check doctor env index modify passwd check-config dn auth access schema-check explain import migrate config replication status log user group ou search apply help" -f -a "config" -d 'Check, show or change the configuration'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand help; and not __fish_seen_subcommand_from setup load serve export generate check doctor env index modify passwd check-config dn auth access schema-check explain import migrate config replication status log user group ou search apply help" -f -a "replication" -d 'Look after copies of other servers\' databases'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand help; and not __fish_seen_subcommand_from setup load serve export generate check doctor env index modify passwd check-config dn auth access schema-check explain import migrate config replication status log user group ou search apply help" -f -a "status" -d 'Show the state of a running server on one screen, from its cn=Monitor'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand help; and not __fish_seen_subcommand_from setup load serve export generate check doctor env index modify passwd check-config dn auth access schema-check explain import migrate config replication status log user group ou search apply help" -f -a "log" -d 'Change the log of a running server'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand help; and not __fish_seen_subcommand_from setup load serve export generate check doctor env index modify passwd check-config dn auth access schema-check explain import migrate config replication status log user group ou search apply help" -f -a "user" -d 'Look after users of a running server'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand help; and not __fish_seen_subcommand_from setup load serve export generate check doctor env index modify passwd check-config dn auth access schema-check explain import migrate config replication status log user group ou search apply help" -f -a "group" -d 'Look after groups of a running server'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand help; and not __fish_seen_subcommand_from setup load serve export generate check doctor env index modify passwd check-config dn auth access schema-check explain import migrate config replication status log user group ou search apply help" -f -a "ou" -d 'Look after organizational units of a running server'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand help; and not __fish_seen_subcommand_from setup load serve export generate check doctor env index modify passwd check-config dn auth access schema-check explain import migrate config replication status log user group ou search apply help" -f -a "search" -d 'Search a running server'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand help; and not __fish_seen_subcommand_from setup load serve export generate check doctor env index modify passwd check-config dn auth access schema-check explain import migrate config replication status log user group ou search apply help" -f -a "apply" -d 'Bring entries of a running server to the state that a file describes'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand help; and not __fish_seen_subcommand_from setup load serve export generate check doctor env index modify passwd check-config dn auth access schema-check explain import migrate config replication status log user group ou search apply help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand help; and __fish_seen_subcommand_from env" -f -a "stat" -d 'Print the state of an environment: sizes, databases, free pages, readers'
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand help; and __fish_seen_subcommand_from env" -f -a "top" -d 'Watch an environment: its readers and the pages they hold, its writer, its growth'
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand help; and __fish_seen_subcommand_from env" -f -a "copy" -d 'Copy an environment while others use it'
@@ -375,3 +705,20 @@ complete -c fulgurite -n "__fish_fulgurite_using_subcommand help; and __fish_see
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand help; and __fish_seen_subcommand_from replication" -f -a "status" -d 'Show the consumers of a running server, from its cn=Monitor'
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand help; and __fish_seen_subcommand_from replication" -f -a "conflicts" -d 'Show changes that the merge of several providers did not keep, as LDIF'
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand help; and __fish_seen_subcommand_from replication" -f -a "check" -d 'Compare the contents of two servers over LDAP, one of which may be slapd'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand help; and __fish_seen_subcommand_from log" -f -a "operations" -d 'Log a line for each operation, or none'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand help; and __fish_seen_subcommand_from log" -f -a "level" -d 'Set the least important messages that are logged'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand help; and __fish_seen_subcommand_from user" -f -a "add" -d 'Make a user'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand help; and __fish_seen_subcommand_from user" -f -a "show" -d 'Show an entry'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand help; and __fish_seen_subcommand_from user" -f -a "list" -d 'List entries'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand help; and __fish_seen_subcommand_from user" -f -a "passwd" -d 'Set the password of a user'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand help; and __fish_seen_subcommand_from user" -f -a "lock" -d 'Lock a user out until `unlock`, by the password policy of the server'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand help; and __fish_seen_subcommand_from user" -f -a "unlock" -d 'Let a locked user in again'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand help; and __fish_seen_subcommand_from user" -f -a "delete" -d 'Delete a user, also from groups'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand help; and __fish_seen_subcommand_from group" -f -a "add" -d 'Make a group: groupOfNames unless a flag says otherwise'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand help; and __fish_seen_subcommand_from group" -f -a "show" -d 'Show an entry'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand help; and __fish_seen_subcommand_from group" -f -a "list" -d 'List entries'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand help; and __fish_seen_subcommand_from group" -f -a "members" -d 'List the members of a group, or change them'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand help; and __fish_seen_subcommand_from group" -f -a "delete" -d 'Delete a group'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand help; and __fish_seen_subcommand_from ou" -f -a "add" -d 'Make a unit'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand help; and __fish_seen_subcommand_from ou" -f -a "list" -d 'List entries'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand help; and __fish_seen_subcommand_from ou" -f -a "delete" -d 'Delete a unit that is empty'
