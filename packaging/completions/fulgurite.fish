@@ -70,7 +70,7 @@ complete -c fulgurite -n "__fish_fulgurite_using_subcommand setup" -l user -d 'S
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand setup" -l listen -d 'Address to listen on, as an LDAP URL. Repeatable' -r
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand setup" -l root -d 'Write below this folder, for a package or an image; start nothing' -r -F
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand setup" -s y -l yes -d 'Ask nothing; take the defaults'
-complete -c fulgurite -n "__fish_fulgurite_using_subcommand setup" -l force -d 'Replace files that have other content; they stay with the ending .old'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand setup" -l force -d 'Replace files that have other content; they stay with the ending .old. Keys stay, and the root\'s password unless --root-password-file names another'
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand setup" -l renew -d 'Sign a new certificate of this server with the own authority'
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand setup" -l no-service -d 'Make no system user and no service'
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand setup" -l check -d 'Check an installation instead; the same as `fulgurite doctor`'

@@ -258,7 +258,7 @@ pub(crate) const TARGETS: &[Target] = &[
         "the modifies of these two",
         "modifies-beside",
         PEOPLE,
-        1.0,
+        3.0,
         None,
     ),
     directory(

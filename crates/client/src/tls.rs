@@ -181,7 +181,10 @@ impl TlsReader {
         let mut records = &self.records[..count];
         let mut connection = locked(&self.connection);
         while !records.is_empty() {
-            connection.read_tls(&mut records)?;
+            // Behind the end of the session nothing counts.
+            if connection.read_tls(&mut records)? == 0 {
+                break;
+            }
             let state = connection.process_new_packets();
             let state = state.map_err(|error| io::Error::new(ErrorKind::InvalidData, error))?;
             let held = self.plain.len();

@@ -270,7 +270,7 @@ impl Directory {
         let mut next = Directory::open(options)?;
         next.auth = self.auth.with_options(next.auth.options);
         next.core.csn = self.core.csn.clone();
-        next.core.changes = self.core.changes.clone();
+        next.core.changes = self.core.changes.next();
         next.search.sssvlv.slots = self.search.sssvlv.slots.clone();
         next.search.index_advice = self.search.index_advice.clone();
         next.search.cookie_key = self.search.cookie_key;
@@ -301,7 +301,8 @@ impl Directory {
         self.core.changes.listen(listener);
     }
 
-    /// Notes that another directory answers requests now. Searches that wait for changes end.
+    /// Notes that this directory answers requests now. Searches of older ones end that wait for
+    /// changes.
     pub fn replaced(&self) {
         self.core.changes.replaced();
     }

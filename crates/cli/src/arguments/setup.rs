@@ -55,7 +55,8 @@ pub(crate) struct Setup {
     /// Ask nothing; take the defaults
     #[arg(long, short)]
     pub(crate) yes: bool,
-    /// Replace files that have other content; they stay with the ending .old
+    /// Replace files that have other content; they stay with the ending .old. Keys stay, and the
+    /// root's password unless --root-password-file names another
     #[arg(long)]
     pub(crate) force: bool,
     /// Sign a new certificate of this server with the own authority

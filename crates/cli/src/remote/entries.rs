@@ -259,8 +259,12 @@ pub(crate) fn next_number(
         }
         Ok(())
     })?;
-    // Between them are none to hand out.
-    Ok(if is_nobodys(next) { 65_536 } else { next })
+    match next {
+        // Nobody's numbers.
+        65_534 | 65_535 => Ok(65_536),
+        _ if is_nobodys(next) => bail!("the greatest {attribute} is in use: choose one yourself"),
+        _ => Ok(next),
+    }
 }
 
 /// Returns true for the numbers that systems give to nobody, and those beyond.

@@ -37,6 +37,8 @@ fn dialled(listen: &ListenUrl) -> Option<LdapUrl> {
         ListenScheme::Ldapi => return Some(socket(&listen.path)),
         // The certificate is probably of another name than localhost.
         ListenScheme::Ldaps => return None,
+        // Load balancers only may speak to it.
+        ListenScheme::Ldap if listen.proxied => return None,
         ListenScheme::Ldap => Scheme::Ldap,
     };
     let host = match listen.host.as_str() {

@@ -288,7 +288,9 @@ fn wants_tls(variables: &Variables) -> bool {
     let refused = variables
         .get("LDAP_TLS")
         .is_some_and(|(value, _)| !truth(value));
-    bitnami || variables.get("LDAP_TLS_CRT_FILENAME").is_some() && !refused
+    let osixia = variables.get("LDAP_TLS_CRT_FILENAME").is_some() && !refused;
+    let both = variables.is_true("LDAP_TLS") && variables.get("LDAP_TLS_CERT_FILE").is_some();
+    bitnami || osixia || both
 }
 
 /// The variables of osixia's image that name files of certificates.

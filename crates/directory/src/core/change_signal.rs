@@ -6,27 +6,39 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// A function that wakes the searches of one thread.
 pub type ChangeListener = Box<dyn Fn() + Send + Sync>;
 
-/// Wakes searches that wait for changes. Clones are the same one; the directory of the next
-/// configuration shares it.
-#[derive(Clone, Default)]
-pub(crate) struct ChangeSignal(Arc<Shared>);
+/// Wakes searches that wait for changes. The directory of the next configuration shares it.
+#[derive(Default)]
+pub(crate) struct ChangeSignal {
+    shared: Arc<Shared>,
+    /// The number of the configuration whose directory holds this value.
+    generation: usize,
+}
 
 #[derive(Default)]
 struct Shared {
     /// The number of searches in the persist stage.
     searches: AtomicUsize,
-    /// The number of configurations that have been replaced.
+    /// The number of the configuration in force.
     generation: AtomicUsize,
     listeners: Mutex<Vec<ChangeListener>>,
 }
 
 /// A search in the persist stage.
 pub(crate) struct WaitingSearch {
-    signal: ChangeSignal,
+    shared: Arc<Shared>,
+    /// The number of the configuration that it reads.
     generation: usize,
 }
 
 impl ChangeSignal {
+    /// Returns the signal for the directory of the next configuration.
+    pub(crate) fn next(&self) -> ChangeSignal {
+        ChangeSignal {
+            shared: Arc::clone(&self.shared),
+            generation: self.generation + 1,
+        }
+    }
+
     /// Adds a function to call after each commit. It must be fast, and must not wait.
     pub(crate) fn listen(&self, listener: ChangeListener) {
         self.listeners().push(listener);
@@ -34,46 +46,70 @@ impl ChangeSignal {
 
     /// Calls the listeners if a search waits.
     pub(crate) fn committed(&self) {
-        if self.0.searches.load(Ordering::SeqCst) > 0 {
+        if self.searches() > 0 {
             self.listeners().iter().for_each(|listener| listener());
         }
     }
 
-    /// Notes that another configuration is in force. Searches of older ones end.
+    /// Notes that this configuration is in force. Searches of older ones end.
     pub(crate) fn replaced(&self) {
-        self.0.generation.fetch_add(1, Ordering::SeqCst);
+        let generation = self.generation;
+        self.shared
+            .generation
+            .fetch_max(generation, Ordering::SeqCst);
         self.committed();
     }
 
-    /// Registers a search that will wait.
+    /// Registers a search that will wait. It reads the configuration of this signal, even if the
+    /// next one has come into force before this call.
     pub(crate) fn register(&self) -> WaitingSearch {
-        self.0.searches.fetch_add(1, Ordering::SeqCst);
+        self.shared.searches.fetch_add(1, Ordering::SeqCst);
         WaitingSearch {
-            signal: self.clone(),
-            generation: self.0.generation.load(Ordering::SeqCst),
+            shared: Arc::clone(&self.shared),
+            generation: self.generation,
         }
     }
 
     /// Returns the number of searches in the persist stage.
     pub(crate) fn searches(&self) -> usize {
-        self.0.searches.load(Ordering::SeqCst)
+        self.shared.searches.load(Ordering::SeqCst)
     }
 
     fn listeners(&self) -> std::sync::MutexGuard<'_, Vec<ChangeListener>> {
-        let listeners = self.0.listeners.lock();
+        let listeners = self.shared.listeners.lock();
         listeners.unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl WaitingSearch {
-    /// Returns true if another configuration has come into force since.
+    /// Returns true if a newer configuration than that of the search is in force.
     pub(crate) fn is_outdated(&self) -> bool {
-        self.generation != self.signal.0.generation.load(Ordering::SeqCst)
+        self.generation < self.shared.generation.load(Ordering::SeqCst)
     }
 }
 
 impl Drop for WaitingSearch {
     fn drop(&mut self) {
-        self.signal.0.searches.fetch_sub(1, Ordering::SeqCst);
+        self.shared.searches.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_search_is_of_the_configuration_that_it_reads() {
+        let first = ChangeSignal::default();
+        let second = first.next();
+        let (early, of_second) = (first.register(), second.register());
+        assert!(!early.is_outdated() && !of_second.is_outdated());
+        second.replaced();
+        // It has read the first configuration, but registers only now.
+        let late = first.register();
+        assert!(early.is_outdated() && late.is_outdated());
+        assert!(!of_second.is_outdated());
+        drop((early, late));
+        assert_eq!(second.searches(), 1);
     }
 }

@@ -18,8 +18,14 @@ const LOOK_EVERY: Duration = Duration::from_secs(1);
 /// The interval of looks at files and disks.
 const MEASURE_EVERY: Duration = Duration::from_secs(30);
 
-/// A shortage is over if updates succeed and none was refused for this time.
+/// A shortage is over if updates succeed, or there is room, and none was refused for this time.
 const OVER_AFTER: Duration = Duration::from_secs(10);
+
+/// A free share in percent that is room for updates. Of large files and disks, less is enough.
+const ROOM_PERCENT: u64 = 10;
+
+/// Free bytes that are room for updates.
+const ROOM_BYTES: u64 = 64 << 20;
 
 /// Shares in percent that are worth a warning.
 const WARNINGS: [u64; 2] = [90, 80];
@@ -55,6 +61,9 @@ struct WatchedDatabase {
     measured: Option<Instant>,
     map_level: WarningLevel,
     disk_level: WarningLevel,
+    /// True if there was room at the last measurement.
+    map_has_room: bool,
+    disk_has_room: bool,
 }
 
 impl WatchedDatabase {
@@ -67,6 +76,8 @@ impl WatchedDatabase {
             measured: None,
             map_level: WarningLevel::default(),
             disk_level: WarningLevel::default(),
+            map_has_room: false,
+            disk_has_room: false,
         }
     }
 
@@ -78,8 +89,19 @@ impl WatchedDatabase {
     fn look(&mut self, now: Instant) -> Option<String> {
         let counts = self.store.commit_counts();
         let name = format!("{} ({})", self.suffix, self.store.path().display());
-        let map = self.map.look(now, counts.refused_map, counts);
-        let disk = self.disk.look(now, counts.refused_disk, counts);
+        // So often that each shortage has been measured before it can be over.
+        let every = match self.map.on.is_some() || self.disk.on.is_some() {
+            true => OVER_AFTER,
+            false => MEASURE_EVERY,
+        };
+        let is_due = |at: Instant| now.duration_since(at) >= every;
+        if self.measured.is_none_or(is_due) {
+            self.measured = Some(now);
+            self.measure(&name);
+        }
+        let (map_room, disk_room) = (self.map_has_room, self.disk_has_room);
+        let map = self.map.look(now, counts.refused_map, counts, map_room);
+        let disk = self.disk.look(now, counts.refused_disk, counts, disk_room);
         for (change, what, advice) in [
             (
                 map,
@@ -95,31 +117,32 @@ impl WatchedDatabase {
                 Some(Change::Ends(refused)) => tracing::error!(
                     "updates of {name} succeed again: {refused} were refused, because {what}"
                 ),
+                Some(Change::HasRoom(refused)) => tracing::error!(
+                    "there is room for updates of {name} again: {refused} were refused, because \
+                     {what}"
+                ),
                 None => {}
             }
         }
-        let is_due = |at: Instant| now.duration_since(at) >= MEASURE_EVERY;
-        if self.measured.is_none_or(is_due) {
-            self.measured = Some(now);
-            self.measure(&name);
-        }
-        let full = self
-            .map
-            .is_on()
-            .then_some("has reached the bound of its file");
-        let full = full.or(self.disk.is_on().then_some("has no room on its disk"));
+        let map = self.map.stops_updates(counts);
+        let disk = self.disk.stops_updates(counts);
+        let full = map.then_some("has reached the bound of its file");
+        let full = full.or(disk.then_some("has no room on its disk"));
         full.map(|reason| format!("the database {} {reason}", self.suffix))
     }
 
     fn measure(&mut self, name: &str) {
-        if let Some((used, bound)) = used_of_map(&self.store)
+        let (map, disk) = (used_of_map(&self.store), used_of_disk(&self.store));
+        self.map_has_room = map.is_some_and(has_room);
+        self.disk_has_room = disk.is_some_and(has_room);
+        if let Some((used, bound)) = map
             && let Some(percent) = self.map_level.rises_to(used, bound)
         {
             tracing::warn!(
                 "{name}: {percent} % of the bound of its file are in use, {used} of {bound} bytes"
             );
         }
-        if let Some((used, size)) = used_of_disk(&self.store)
+        if let Some((used, size)) = disk
             && let Some(percent) = self.disk_level.rises_to(used, size)
         {
             let free = size - used;
@@ -149,12 +172,20 @@ fn used_of_disk(store: &Store) -> Option<(u64, u64)> {
     Some((used * disk.f_frsize, (used + disk.f_bavail) * disk.f_frsize))
 }
 
+/// Returns true if the rest of a file or disk is enough for updates.
+fn has_room((used, bound): (u64, u64)) -> bool {
+    let free = bound.saturating_sub(used);
+    free >= ROOM_BYTES || u128::from(free) * 100 > u128::from(bound) * u128::from(ROOM_PERCENT)
+}
+
 /// A change of a shortage.
 #[derive(Debug, PartialEq, Eq)]
 enum Change {
     Begins,
-    /// It has refused this number of updates.
+    /// Updates succeed. It has refused this number of them.
     Ends(u64),
+    /// Nobody has tried since, but there is room.
+    HasRoom(u64),
 }
 
 /// Updates that are refused for one reason.
@@ -177,12 +208,22 @@ struct LastRefusal {
 }
 
 impl Shortage {
-    fn is_on(&self) -> bool {
-        self.on.is_some()
+    /// Returns true if no update has succeeded since the last refusal.
+    fn stops_updates(&self, counts: CommitCounts) -> bool {
+        let last = self.on.as_ref();
+        last.is_some_and(|last| counts.commits <= last.commits)
     }
 
     /// Looks at the number of updates refused up to now.
-    fn look(&mut self, now: Instant, refused: u64, counts: CommitCounts) -> Option<Change> {
+    ///
+    /// A server that is not ready gets no updates, so that room alone also ends a shortage.
+    fn look(
+        &mut self,
+        now: Instant,
+        refused: u64,
+        counts: CommitCounts,
+        has_room: bool,
+    ) -> Option<Change> {
         let commits = counts.commits;
         if refused > self.refused {
             let before = std::mem::replace(&mut self.refused, refused);
@@ -195,10 +236,15 @@ impl Shortage {
             });
             return begins.then_some(Change::Begins);
         }
-        let last = self
-            .on
-            .take_if(|last| commits > last.commits && now.duration_since(last.at) >= OVER_AFTER)?;
-        Some(Change::Ends(refused - last.before))
+        let last = self.on.take_if(|last| {
+            let is_usable = has_room || commits > last.commits;
+            is_usable && now.duration_since(last.at) >= OVER_AFTER
+        })?;
+        let refused = refused - last.before;
+        Some(match commits > last.commits {
+            true => Change::Ends(refused),
+            false => Change::HasRoom(refused),
+        })
     }
 }
 
@@ -227,29 +273,54 @@ impl WarningLevel {
 mod tests {
     use super::*;
 
+    fn commits(commits: u64) -> CommitCounts {
+        CommitCounts {
+            commits,
+            ..CommitCounts::default()
+        }
+    }
+
     #[test]
     fn a_shortage_begins_once_and_ends_once() {
         let begun = Instant::now();
-        let at = |seconds: u64| begun + Duration::from_secs(seconds);
-        let commits = |commits: u64| CommitCounts {
-            commits,
-            ..CommitCounts::default()
-        };
         let mut shortage = Shortage::default();
-        assert_eq!(shortage.look(at(0), 0, commits(5)), None);
-        assert_eq!(shortage.look(at(1), 4, commits(5)), Some(Change::Begins));
-        assert_eq!(shortage.look(at(2), 9, commits(6)), None);
+        let mut look = |seconds, refused, count| {
+            let at = begun + Duration::from_secs(seconds);
+            let change = shortage.look(at, refused, commits(count), false);
+            (change, shortage.stops_updates(commits(count)))
+        };
+        assert_eq!(look(0, 0, 5), (None, false));
+        assert_eq!(look(1, 4, 5), (Some(Change::Begins), true));
+        assert_eq!(look(2, 9, 6), (None, true));
         // Nothing was committed since, then too little time has passed.
-        assert_eq!(shortage.look(at(60), 9, commits(6)), None);
-        assert_eq!(shortage.look(at(61), 10, commits(7)), None);
-        assert_eq!(shortage.look(at(70), 10, commits(8)), None);
-        assert!(shortage.is_on());
-        assert_eq!(
-            shortage.look(at(71), 10, commits(8)),
-            Some(Change::Ends(10))
-        );
-        assert!(!shortage.is_on());
-        assert_eq!(shortage.look(at(72), 11, commits(8)), Some(Change::Begins));
+        assert_eq!(look(60, 9, 6), (None, true));
+        assert_eq!(look(61, 10, 7), (None, true));
+        assert_eq!(look(70, 10, 8), (None, false));
+        assert_eq!(look(71, 10, 8), (Some(Change::Ends(10)), false));
+        assert_eq!(look(72, 11, 8), (Some(Change::Begins), true));
+    }
+
+    #[test]
+    fn room_ends_a_shortage_without_commits() {
+        let begun = Instant::now();
+        let mut shortage = Shortage::default();
+        let mut look = |seconds, has_room| {
+            let at = begun + Duration::from_secs(seconds);
+            let change = shortage.look(at, 3, commits(5), has_room);
+            (change, shortage.stops_updates(commits(5)))
+        };
+        assert_eq!(look(0, true), (Some(Change::Begins), true));
+        assert_eq!(look(9, true), (None, true));
+        assert_eq!(look(60, false), (None, true));
+        assert_eq!(look(61, true), (Some(Change::HasRoom(3)), false));
+    }
+
+    #[test]
+    fn room_is_a_share_or_many_bytes() {
+        assert!(!has_room((95, 100)));
+        assert!(has_room((85, 100)));
+        assert!(has_room((99 << 30, 100 << 30)));
+        assert!(!has_room((101, 100)));
     }
 
     #[test]

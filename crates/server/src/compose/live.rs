@@ -101,7 +101,8 @@ impl<'r> Live<'r> {
                 .map(Dn::to_string)
                 .unwrap_or_default(),
             store: database.shared_store(),
-            is_copy: !database.consumers().is_empty(),
+            // One of several providers may be the first, and have nothing to copy yet.
+            is_copy: !database.consumers().is_empty() && !database.is_multi_provider(),
         });
         self.health.set_databases(shown.collect());
     }

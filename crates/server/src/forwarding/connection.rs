@@ -4,7 +4,8 @@ use std::time::{Duration, Instant};
 
 use fulgurite_directory::ForwardedUpdate;
 use fulgurite_ldap::{
-    Deref, FilterBuf, MessageId, Request, Response, ResponseMessage, Scope, SearchRequest, encode,
+    Deref, FilterBuf, LdapResult, MessageId, Request, Response, ResponseMessage, Scope,
+    SearchRequest, encode,
 };
 use fulgurite_policy::ProviderLink;
 use fulgurite_replica::{Bind, Vector};
@@ -18,11 +19,49 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// The time for the answers of all updates that went out together, unless the link has another.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(60);
 
+/// The time between two lines about binds that are not recorded.
+const WARN_EVERY: Duration = Duration::from_secs(60);
+
 /// A bound connection.
 pub(super) struct Connection {
     link: ProviderLink,
     stream: ProviderStream,
     last_id: MessageId,
+    unrecorded: Throttle,
+}
+
+/// Lets a line of one kind into the log at most once a minute.
+#[derive(Default)]
+struct Throttle {
+    last: Option<Instant>,
+    /// Lines since then that were left out.
+    omitted: u64,
+}
+
+impl Throttle {
+    /// Logs a bind that the other server does not record.
+    fn warn(&mut self, url: &str, name: &str, result: &LdapResult) {
+        let more = match self.admits(Instant::now()) {
+            None => return,
+            Some(0) => String::new(),
+            Some(omitted) => format!(" ({omitted} lines like this were left out before)"),
+        };
+        let (code, text) = (result.code, &result.diagnostic);
+        tracing::warn!(
+            "chain: {url}: the bind of {name:?} is not recorded: {code:?} {text:?}{more}"
+        );
+    }
+
+    /// Returns the number of lines left out before this one; `None` if it is left out, too.
+    fn admits(&mut self, now: Instant) -> Option<u64> {
+        let is_recent = |last: Instant| now.duration_since(last) < WARN_EVERY;
+        if self.last.is_some_and(is_recent) {
+            self.omitted += 1;
+            return None;
+        }
+        self.last = Some(now);
+        Some(std::mem::take(&mut self.omitted))
+    }
 }
 
 impl Connection {
@@ -37,6 +76,7 @@ impl Connection {
             link: link.clone(),
             stream,
             last_id: 0,
+            unrecorded: Throttle::default(),
         };
         connection.bind()?;
         Ok(connection)
@@ -82,11 +122,7 @@ impl Connection {
             let result = message.response.result();
             let is_success = result.is_some_and(|one| one.is_success());
             if let (Some(name), Some(result), false) = (update.bound_name(), result, is_success) {
-                let (code, text) = (result.code, &result.diagnostic);
-                let url = &self.link.url;
-                tracing::warn!(
-                    "chain: {url}: the bind of {name:?} is not recorded: {code:?} {text:?}"
-                );
+                self.unrecorded.warn(&self.link.url, name, result);
             }
             let Some(bytes) = update.response(&message) else {
                 tracing::warn!("chain: {}: a response of another kind", self.link.url);
@@ -184,4 +220,20 @@ fn receive(stream: &mut ProviderStream, deadline: Instant) -> Result<ResponseMes
     let bytes = stream.receive(left).map_err(|error| error.to_string())?;
     let bytes = bytes.ok_or("no answer in time")?;
     ResponseMessage::decode(bytes).map_err(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_comes_once_a_minute() {
+        let begun = Instant::now();
+        let mut throttle = Throttle::default();
+        let mut admits = |seconds| throttle.admits(begun + Duration::from_secs(seconds));
+        assert_eq!(admits(0), Some(0));
+        assert_eq!([admits(1), admits(59)], [None, None]);
+        assert_eq!(admits(60), Some(2));
+        assert_eq!(admits(120), Some(0));
+    }
 }

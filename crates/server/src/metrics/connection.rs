@@ -3,7 +3,7 @@
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, TryLockError};
 use std::time::{Duration, Instant};
 
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
@@ -12,7 +12,7 @@ use super::collect::collect;
 use super::health::Health;
 use super::http::{HEAD_BYTES_MAX, Request, Response};
 use super::token::TokenFile;
-use crate::statistics::{Statistics, lock};
+use crate::statistics::Statistics;
 
 /// The time for a whole request and its response.
 const TIME_MAX: Duration = Duration::from_secs(5);
@@ -85,11 +85,14 @@ impl Write for TimedSocket<'_> {
 }
 
 /// Answers one request and closes. Errors of the client need no report.
+///
+/// It calls `arrived` once the head of the request is complete or refused.
 pub(super) fn serve(
     stream: TcpStream,
     tls: Option<Arc<ServerConfig>>,
     answers: &Answers,
     stop: &AtomicBool,
+    arrived: &dyn Fn(),
 ) {
     let socket = TimedSocket {
         stream,
@@ -97,8 +100,8 @@ pub(super) fn serve(
         stop,
     };
     let served = match tls {
-        None => serve_on(socket, answers),
-        Some(config) => serve_protected(socket, config, answers),
+        None => serve_on(socket, answers, arrived),
+        Some(config) => serve_protected(socket, config, answers, arrived),
     };
     if let Err(error) = served {
         tracing::debug!("metrics: a connection failed: {error}");
@@ -109,17 +112,18 @@ fn serve_protected(
     socket: TimedSocket<'_>,
     config: Arc<ServerConfig>,
     answers: &Answers,
+    arrived: &dyn Fn(),
 ) -> io::Result<()> {
     let connection = ServerConnection::new(config).map_err(io::Error::other)?;
     let mut stream = StreamOwned::new(connection, socket);
-    answer(&mut stream, answers)?;
+    answer(&mut stream, answers, arrived)?;
     stream.conn.send_close_notify();
     stream.flush()?;
     linger(&mut stream.sock)
 }
 
-fn serve_on(mut socket: TimedSocket<'_>, answers: &Answers) -> io::Result<()> {
-    answer(&mut socket, answers)?;
+fn serve_on(mut socket: TimedSocket<'_>, answers: &Answers, arrived: &dyn Fn()) -> io::Result<()> {
+    answer(&mut socket, answers, arrived)?;
     linger(&mut socket)
 }
 
@@ -133,8 +137,14 @@ fn linger(socket: &mut TimedSocket<'_>) -> io::Result<()> {
     Ok(())
 }
 
-fn answer(stream: &mut (impl Read + Write), answers: &Answers) -> io::Result<()> {
-    let (response, has_body) = match read_request(stream) {
+fn answer(
+    stream: &mut (impl Read + Write),
+    answers: &Answers,
+    arrived: &dyn Fn(),
+) -> io::Result<()> {
+    let request = read_request(stream);
+    arrived();
+    let (response, has_body) = match request {
         Ok(Some(request)) => (answers.response(&request), !request.is_head),
         // The client has closed without a word.
         Ok(None) => return Ok(()),
@@ -193,7 +203,14 @@ impl Answers {
                 }
             }
         }
-        let _one_at_a_time = lock(&self.collecting);
+        // Nobody waits, because connections that wait would keep the probes out.
+        let _one_at_a_time = match self.collecting.try_lock() {
+            Ok(guard) => guard,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => {
+                return Response::plain(503, "busy: another client is getting the figures");
+            }
+        };
         match collect(&self.health, &self.statistics) {
             Ok(body) => Response {
                 status: 200,

@@ -1,7 +1,7 @@
 //! The listener of the figures, and its thread.
 
 use std::io;
-use std::net::{SocketAddr, TcpStream};
+use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -19,12 +19,15 @@ use crate::driver::error::ServerError;
 use crate::driver::listener::{Listener, listen};
 use crate::driver::settings::AddressFamilies;
 use crate::driver::socket::Socket;
-use crate::statistics::Statistics;
+use crate::statistics::{Statistics, lock};
 use crate::tls::error::TlsError;
 use crate::tls::reload::TlsSlot;
 
 /// Connections at the same time. Monitoring needs one or two.
 const CONNECTIONS_MAX: usize = 16;
+
+/// Threads at the same time: some belong to connections that were ended a moment ago.
+const THREADS_MAX: usize = 2 * CONNECTIONS_MAX;
 
 /// The stack of a connection's thread in bytes.
 const STACK_BYTES: usize = 512 << 10;
@@ -107,6 +110,7 @@ impl MetricsListener {
             tls: settings.tls.then_some(tls),
             stop: Arc::clone(&stop),
             open: AtomicUsize::new(0),
+            headless: Headless::default(),
         };
         let thread = thread::Builder::new().name("metrics".to_owned());
         let thread = thread.spawn(move || acceptor.run(poll, listeners));
@@ -153,6 +157,33 @@ struct Acceptor {
     stop: Arc<AtomicBool>,
     /// Connections with a thread.
     open: AtomicUsize,
+    headless: Headless,
+}
+
+/// Connections whose requests have no complete head yet, the oldest first.
+#[derive(Debug, Default)]
+struct Headless(Mutex<Vec<Arc<TcpStream>>>);
+
+impl Headless {
+    fn add(&self, stream: &Arc<TcpStream>) {
+        lock(&self.0).push(Arc::clone(stream));
+    }
+
+    fn remove(&self, stream: &Arc<TcpStream>) {
+        lock(&self.0).retain(|one| !Arc::ptr_eq(one, stream));
+    }
+
+    /// Ends the oldest connection, so that idle ones keep no probe out. Returns false if there is
+    /// none.
+    fn end_oldest(&self) -> bool {
+        let mut streams = lock(&self.0);
+        if streams.is_empty() {
+            return false;
+        }
+        // Its thread sees the end. It fails if the client has been faster.
+        let _ = streams.remove(0).shutdown(Shutdown::Both);
+        true
+    }
 }
 
 impl Acceptor {
@@ -205,13 +236,15 @@ impl Acceptor {
         true
     }
 
-    /// Starts the thread of a connection, or closes it if there are too many.
+    /// Starts the thread of a connection. If there are too many, it ends one without a complete
+    /// head, or closes this one.
     fn hand_over<'s, 'e>(
         &'e self,
         scope: &'s thread::Scope<'s, 'e>,
         stream: TcpStream,
     ) -> io::Result<()> {
-        if self.open.load(Ordering::Relaxed) >= CONNECTIONS_MAX {
+        let open = self.open.load(Ordering::Relaxed);
+        if open >= THREADS_MAX || (open >= CONNECTIONS_MAX && !self.headless.end_oldest()) {
             return Ok(());
         }
         stream.set_nonblocking(false)?;
@@ -222,15 +255,55 @@ impl Acceptor {
             // The certificate is gone, so nobody may see the figures.
             Some(None) => return Ok(()),
         };
+        let handle = Arc::new(stream.try_clone()?);
+        self.headless.add(&handle);
         self.open.fetch_add(1, Ordering::Relaxed);
         let thread = thread::Builder::new().name("metrics-client".to_owned());
+        let served = Arc::clone(&handle);
         let spawned = thread.stack_size(STACK_BYTES).spawn_scoped(scope, move || {
-            serve(stream, tls, &self.answers, &self.stop);
+            let arrived = || self.headless.remove(&served);
+            serve(stream, tls, &self.answers, &self.stop, &arrived);
+            arrived();
             self.open.fetch_sub(1, Ordering::Relaxed);
         });
         if spawned.is_err() {
+            self.headless.remove(&handle);
             self.open.fetch_sub(1, Ordering::Relaxed);
         }
         spawned.map(drop)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read as _;
+    use std::net::TcpListener;
+
+    use super::*;
+
+    #[test]
+    fn the_oldest_connection_without_a_head_is_ended() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let headless = Headless::default();
+        let mut pairs: Vec<(TcpStream, Arc<TcpStream>)> = (0..3)
+            .map(|_| {
+                let client = TcpStream::connect(address).unwrap();
+                let served = Arc::new(listener.accept().unwrap().0);
+                headless.add(&served);
+                (client, served)
+            })
+            .collect();
+        // The head of the first one arrives.
+        headless.remove(&pairs[0].1);
+        assert!(headless.end_oldest());
+        assert_eq!(pairs[1].0.read(&mut [0]).unwrap(), 0);
+        for open in [0, 2] {
+            pairs[open].0.set_nonblocking(true).unwrap();
+            let waits = pairs[open].0.read(&mut [0]).unwrap_err();
+            assert_eq!(waits.kind(), io::ErrorKind::WouldBlock);
+        }
+        assert!(headless.end_oldest());
+        assert!(!headless.end_oldest());
     }
 }

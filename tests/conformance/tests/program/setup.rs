@@ -253,11 +253,9 @@ fn a_second_setup_changes_nothing_and_keeps_edited_files() {
     own.setup(&["--force", "--tls", "none"]);
     assert!(!own.text("fulgurite.toml").contains("[limits]"));
     assert_eq!(own.text("fulgurite.toml.old"), edited);
-    assert_ne!(
-        own.text("root-password"),
-        before[1],
-        "--force makes a new password"
-    );
+    assert_eq!(own.text("root-password"), before[1], "secrets stay");
+    own.setup(&["--force", "--organisation", "Third Ltd", "--tls", "none"]);
+    assert_eq!(own.text("fulgurite.toml.old"), edited, "and the first copy");
 }
 
 #[test]

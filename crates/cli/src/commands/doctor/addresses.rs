@@ -153,6 +153,11 @@ fn state_of(url: &ListenUrl) -> AddressState {
             Ok(_) => AddressState::Answers(Vec::new()),
             Err(error) => AddressState::Silent(error),
         },
+        // It answers load balancers only.
+        ListenScheme::Ldap if url.proxied => match std::net::TcpStream::connect((host, url.port)) {
+            Ok(_) => AddressState::Answers(Vec::new()),
+            Err(error) => AddressState::Silent(error),
+        },
         ListenScheme::Ldap => match Client::connect((host, url.port)) {
             Ok(client) => ask(client),
             Err(ClientError::Connect(error)) => AddressState::Silent(error),

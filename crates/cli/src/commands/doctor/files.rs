@@ -21,6 +21,7 @@ pub(super) fn check(settings: &Settings, findings: &mut Findings) {
     let owner = data.and_then(|path| fs::metadata(path).ok());
     let mut secrets = Vec::new();
     secrets.extend(settings.global.tls_key.value.as_deref());
+    secrets.extend(settings.global.metrics_token_file.value.as_deref());
     for database in settings.databases.iter().chain([&settings.config]) {
         secrets.extend(database.content.root_password_file.value.as_deref());
     }

@@ -64,7 +64,7 @@ impl AuthorityFiles {
         if renews {
             return self.renew(files, hosts, owner);
         }
-        let kept = self.all().into_iter().filter(|path| files.keeps(path));
+        let kept = self.all().into_iter().filter(|path| files.exists(path));
         match kept.count() {
             4 => {
                 for path in self.all() {
@@ -73,7 +73,7 @@ impl AuthorityFiles {
                 Ok(())
             }
             // The authority's key may be in a safe.
-            3 if !files.keeps(&self.authority_key) => {
+            3 if !files.exists(&self.authority_key) => {
                 for path in [&self.authority, &self.certificate, &self.key] {
                     files.kept(path);
                 }
@@ -81,7 +81,7 @@ impl AuthorityFiles {
             }
             0 => self.make_all(files, hosts, owner),
             _ => bail!(
-                "some files of {} are missing: restore them, or make all anew with --force",
+                "some files of {} are missing: restore them, or remove the others to make all anew",
                 self.authority.with_file_name("").display()
             ),
         }

@@ -24,7 +24,7 @@ pub(super) struct WantedFile<'f> {
 /// The file system of the installation, and a record of the changes.
 pub(super) struct Files {
     root: Option<PathBuf>,
-    force: bool,
+    pub(super) force: bool,
     /// One line for each file and folder.
     pub(super) report: Vec<String>,
     /// Number of files and folders that were made or changed.
@@ -49,9 +49,9 @@ impl Files {
         }
     }
 
-    /// Returns true if a file exists and is not to be replaced.
-    pub(super) fn keeps(&self, path: &Path) -> bool {
-        !self.force && self.place(path).exists()
+    /// Returns true if a file exists.
+    pub(super) fn exists(&self, path: &Path) -> bool {
+        self.place(path).exists()
     }
 
     /// Makes a folder with those above it, if it is missing.
@@ -90,9 +90,7 @@ impl Files {
                 return Ok(());
             }
             Some(_) => {
-                let mut old = place.clone().into_os_string();
-                old.push(".old");
-                fs::rename(&place, &old)
+                fs::rename(&place, old_name(&place))
                     .with_context(|| format!("cannot rename {}", place.display()))?;
                 self.changed("replaced", wanted.path);
             }
@@ -132,6 +130,20 @@ fn make_open_folders(path: &Path) -> io::Result<()> {
     path.parent().map_or(Ok(()), make_open_folders)?;
     fs::create_dir(path)?;
     fs::set_permissions(path, fs::Permissions::from_mode(0o755))
+}
+
+/// Returns a free name for a file that is replaced: its own with `.old`, or `.old.2` and so on.
+fn old_name(place: &Path) -> PathBuf {
+    let numbered = |ending: &str| {
+        let mut name = place.as_os_str().to_owned();
+        name.push(ending);
+        PathBuf::from(name)
+    };
+    let further = (2..u32::MAX).map(|number| numbered(&format!(".old.{number}")));
+    let mut names = std::iter::once(numbered(".old")).chain(further);
+    names
+        .find(|name| !name.exists())
+        .unwrap_or_else(|| numbered(".old"))
 }
 
 /// Writes a new file, which appears with its whole content.
@@ -201,11 +213,15 @@ mod tests {
             ]
         );
         let mut files = Files::new(Some(root.path().to_owned()), true);
-        assert!(!files.keeps(path));
+        assert!(files.exists(path));
         files.file(&wanted(path, "one\n")).unwrap();
         assert_eq!(fs::read_to_string(&place).unwrap(), "one\n");
         let old = root.path().join("etc/x/settings.old");
+        assert_eq!(fs::read_to_string(&old).unwrap(), "edited\n");
+        files.file(&wanted(path, "two\n")).unwrap();
         assert_eq!(fs::read_to_string(old).unwrap(), "edited\n");
+        let older = root.path().join("etc/x/settings.old.2");
+        assert_eq!(fs::read_to_string(older).unwrap(), "one\n");
     }
 
     #[test]

@@ -66,14 +66,17 @@ fn set_up(command: &Setup) -> anyhow::Result<()> {
     for line in &files.report {
         println!("{line}");
     }
-    made?;
-    if files.changes == 0 {
-        println!("Nothing has changed: the directory is set up already.");
-    }
-    if let RootPassword::Generated(password, _) = &plan.password {
+    // The next call keeps the hash, so a failure behind it must not lose the password.
+    if let RootPassword::Generated(password, _) = &plan.password
+        && files.exists(&plan.password_file)
+    {
         println!(
             "\nThe root's password is {password}\nIt is stored as a hash only: write it down."
         );
+    }
+    made?;
+    if files.changes == 0 {
+        println!("Nothing has changed: the directory is set up already.");
     }
     if !is_here {
         return Ok(());

@@ -358,7 +358,8 @@ fn root_password(
     place: &Path,
     asks: bool,
 ) -> anyhow::Result<RootPassword> {
-    if files.keeps(place) {
+    let names_another = files.force && command.root_password_file.is_some();
+    if files.exists(place) && !names_another {
         return Ok(RootPassword::Kept);
     }
     let hash = |password: &[u8]| passwords::hash(Scheme::default(), password, None);

@@ -12,6 +12,7 @@ const RULES: &str = "\
 # \"by * read\" instead of \"by * none\" in the last rule.
 access = [
     \"to attrs=userPassword by self =xw by anonymous auth by * none\",
+    \"to attrs=authPassword,pwdHistory by * none\",
     \"to * by users read by * none\",
 ]
 ";

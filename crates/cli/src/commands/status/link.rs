@@ -1,7 +1,7 @@
 //! A connection to a server: a local socket or TCP, bound.
 
 use std::io::{Read, Write};
-use std::net::{TcpStream, ToSocketAddrs as _};
+use std::net::{IpAddr, TcpStream, ToSocketAddrs as _};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -29,6 +29,17 @@ trait Stream: Read + Write {}
 
 impl<S: Read + Write> Stream for S {}
 
+/// The way to a server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    /// A local socket.
+    Socket,
+    /// TCP within this machine.
+    Machine,
+    /// TCP to another machine, where others may read along.
+    Network,
+}
+
 /// A connection to a server.
 pub(crate) struct Link {
     url: String,
@@ -47,8 +58,8 @@ impl Link {
         let mut failed = anyhow!("there is no server to ask");
         for url in urls {
             match Link::connect(&url) {
-                Ok((mut link, is_local)) => {
-                    link.bind(server, is_local)?;
+                Ok((mut link, way)) => {
+                    link.bind(server, way)?;
                     return Ok(link);
                 }
                 Err(error) => failed = error,
@@ -57,17 +68,17 @@ impl Link {
         Err(failed)
     }
 
-    /// Connects. Returns true with the connection if it is a local socket.
-    fn connect(url: &str) -> anyhow::Result<(Link, bool)> {
+    /// Connects.
+    fn connect(url: &str) -> anyhow::Result<(Link, Way)> {
         let parsed = LdapUrl::parse(url).with_context(|| format!("URL {url}"))?;
         let unreachable = || format!("cannot reach {url}");
-        let (stream, is_local): (Box<dyn Stream>, bool) = match parsed.scheme {
+        let (stream, way): (Box<dyn Stream>, Way) = match parsed.scheme {
             Scheme::Ldapi => {
                 let path = parsed.host.map_or(PathBuf::from(LDAPI_PATH), PathBuf::from);
                 let stream = UnixStream::connect(path).with_context(unreachable)?;
                 stream.set_read_timeout(Some(TIMEOUT))?;
                 stream.set_write_timeout(Some(TIMEOUT))?;
-                (Box::new(stream), true)
+                (Box::new(stream), Way::Socket)
             }
             Scheme::Ldap => {
                 let host = parsed.host.unwrap_or_else(|| "localhost".to_owned());
@@ -75,7 +86,8 @@ impl Link {
                 let stream = connect_tcp(&host, port).with_context(unreachable)?;
                 stream.set_read_timeout(Some(TIMEOUT))?;
                 stream.set_write_timeout(Some(TIMEOUT))?;
-                (Box::new(stream), false)
+                let way = way_of(stream.peer_addr()?.ip(), stream.local_addr()?.ip());
+                (Box::new(stream), way)
             }
             _ => bail!("{url}: only ldapi:// and ldap:// URLs can be used"),
         };
@@ -85,15 +97,22 @@ impl Link {
             received: Vec::new(),
             next_id: 1,
         };
-        Ok((link, is_local))
+        Ok((link, way))
     }
 
-    fn bind(&mut self, server: &ServerAddress, is_local: bool) -> anyhow::Result<()> {
+    fn bind(&mut self, server: &ServerAddress, way: Way) -> anyhow::Result<()> {
+        if way == Way::Network && server.subject.is_some() {
+            let url = &self.url;
+            bail!(
+                "{url}: the password would cross the network in clear; run this at the server's \
+                 own machine, by ldapi:// or ldap://localhost"
+            );
+        }
         let password = server.password_file.as_deref().map(read_password);
         let password = password.transpose()?.unwrap_or_default();
         let request = match &server.subject {
             Some(name) => BindRequest::simple(name, password.as_bytes()),
-            None if is_local => BindRequest {
+            None if way == Way::Socket => BindRequest {
                 version: 3,
                 name: b"",
                 authentication: Authentication::Sasl {
@@ -193,6 +212,14 @@ fn candidates() -> Vec<String> {
     urls.chain(["ldap://localhost".to_owned()]).collect()
 }
 
+/// Returns the way of a TCP connection. Both ends have one address if they are of one machine.
+fn way_of(peer: IpAddr, own: IpAddr) -> Way {
+    match peer.to_canonical().is_loopback() || peer == own {
+        true => Way::Machine,
+        false => Way::Network,
+    }
+}
+
 fn connect_tcp(host: &str, port: u16) -> std::io::Result<TcpStream> {
     let mut last = std::io::Error::from(std::io::ErrorKind::AddrNotAvailable);
     for address in (host, port).to_socket_addrs()? {
@@ -215,4 +242,41 @@ fn read_password(file: &Path) -> anyhow::Result<String> {
         );
     }
     Ok(password)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_way_within_the_machine_is_known_by_its_ends() {
+        let way = |peer: &str, own: &str| way_of(peer.parse().unwrap(), own.parse().unwrap());
+        assert_eq!(way("127.0.0.1", "127.0.0.1"), Way::Machine);
+        assert_eq!(way("::ffff:127.0.0.2", "::ffff:127.0.0.1"), Way::Machine);
+        assert_eq!(way("::1", "::1"), Way::Machine);
+        assert_eq!(way("192.0.2.7", "192.0.2.7"), Way::Machine);
+        assert_eq!(way("192.0.2.7", "192.0.2.8"), Way::Network);
+    }
+
+    #[test]
+    fn a_password_goes_over_no_network() {
+        let (stream, mut peer) = UnixStream::pair().unwrap();
+        let mut link = Link {
+            url: "ldap://other".to_owned(),
+            stream: Box::new(stream),
+            received: Vec::new(),
+            next_id: 1,
+        };
+        let server = ServerAddress {
+            subject: Some("cn=admin".to_owned()),
+            ..ServerAddress::default()
+        };
+        let refused = link.bind(&server, Way::Network).unwrap_err().to_string();
+        assert!(
+            refused.starts_with("ldap://other: the password"),
+            "{refused}"
+        );
+        drop(link);
+        assert_eq!(peer.read(&mut [0]).unwrap(), 0);
+    }
 }

@@ -46,7 +46,7 @@ impl TreeContent {
         entries: impl Iterator<Item = &'e Entry>,
         request: &SyncRequest<'_>,
     ) -> TreeAnswer {
-        // Before the entries are read, so that no change gets lost.
+        // It is of the configuration of `core`, so that a change before this call is not lost.
         let persists = request.mode == SyncMode::RefreshAndPersist;
         let waiting = persists.then(|| core.changes.register());
         let (mut out, mut sent, mut vector) = (Vec::new(), 0, CsnVector::default());
