@@ -406,10 +406,10 @@ fn many_entries_are_added_beside_a_server() {
             "{told}"
         );
 
-        // Children come before their parents, one entry is refused, and one below it too.
+        // A child follows its parent at once, one entry is refused, and one below it too.
         let more = format!(
-            "dn: cn=a,ou=more,{SUFFIX}\nobjectClass: device\ncn: a\n\n\
-             dn: ou=more,{SUFFIX}\nobjectClass: organizationalUnit\nou: more\n\n\
+            "dn: ou=more,{SUFFIX}\nobjectClass: organizationalUnit\nou: more\n\n\
+             dn: cn=a,ou=more,{SUFFIX}\nobjectClass: device\ncn: a\n\n\
              dn: ou=bad,{SUFFIX}\nobjectClass: organizationalUnit\nou: bad\nnonsense: x\n\n\
              dn: cn=b,ou=bad,{SUFFIX}\nobjectClass: device\ncn: b\n\n\
              dn: ou=last,{SUFFIX}\nobjectClass: organizationalUnit\nou: last\nentryUUID: x\n"
