@@ -157,9 +157,7 @@ pub use fulgurite_format::{DatabaseFlags, Malformed, Pgno, Txnid};
 pub use fulgurite_os::seam;
 pub use fulgurite_os::{DiskObserver, set_bus_guard, thread_word};
 pub use maintain::{CompactReport, CompactStep, Compaction, ReachedPages, check, salvage};
-pub use opened::{
-    Database, Durability, FlushTimes, Multimap, OpenError, OpenOptions, SlotPolicy,
-};
+pub use opened::{Database, Durability, FlushTimes, Multimap, OpenError, OpenOptions, SlotPolicy};
 pub use order::{CustomOrder, KeyOrder, ValueKind};
 pub use range::{FirstValues, KeyRange, Keys, Records, Values};
 pub use reader::ReaderPolicy;

@@ -20,5 +20,5 @@ mod room;
 mod service;
 mod service_manager;
 mod serving;
-mod status;
 mod setup;
+mod status;
