@@ -148,17 +148,14 @@ fn state_of(url: &ListenUrl) -> AddressState {
             Ok(_) => AddressState::Answers(Vec::new()),
             Err(error) => AddressState::Silent(error),
         },
-        // A connection is all that needs no trust in the certificate.
-        ListenScheme::Ldaps => match std::net::TcpStream::connect((host, url.port)) {
-            Ok(_) => AddressState::Answers(Vec::new()),
-            Err(error) => AddressState::Silent(error),
-        },
-        // It answers load balancers only.
-        ListenScheme::Ldap if url.proxied => match std::net::TcpStream::connect((host, url.port)) {
-            Ok(_) => AddressState::Answers(Vec::new()),
-            Err(error) => AddressState::Silent(error),
-        },
-        ListenScheme::Ldap => match Client::connect((host, url.port)) {
+        // More than a connection needs trust in the certificate, or the header of a load balancer.
+        _ if url.scheme == ListenScheme::Ldaps || url.proxied => {
+            match std::net::TcpStream::connect((host, url.port)) {
+                Ok(_) => AddressState::Answers(Vec::new()),
+                Err(error) => AddressState::Silent(error),
+            }
+        }
+        _ => match Client::connect((host, url.port)) {
             Ok(client) => ask(client),
             Err(ClientError::Connect(error)) => AddressState::Silent(error),
             Err(error) => AddressState::Odd(error.to_string()),
