@@ -3,10 +3,11 @@
 
 use std::collections::HashMap;
 use std::fs::{self, File};
-use std::os::unix::fs::MetadataExt as _;
+use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
+use rustix::fs::SeekFrom;
 use tempfile::TempDir;
 
 use crate::workload::{Content, Medium};
@@ -83,12 +84,38 @@ pub(crate) fn copy_files(from: &Path, to: &Path, medium: Medium) -> anyhow::Resu
             copy_files(&entry.path(), &target, medium)?;
             continue;
         }
-        fs::copy(entry.path(), &target)?;
+        let copied = copy_file(&entry.path(), &target)?;
         if medium == Medium::Disk {
-            File::open(&target)?.sync_all()?;
+            copied.sync_all()?;
         }
     }
     Ok(())
+}
+
+/// Copies a file with its holes. The file of a server can have the size of its whole map, which the
+/// medium has no room for.
+fn copy_file(from: &Path, to: &Path) -> anyhow::Result<File> {
+    let (source, target) = (File::open(from)?, File::create(to)?);
+    let metadata = source.metadata()?;
+    target.set_len(metadata.len())?;
+    target.set_permissions(metadata.permissions())?;
+    let mut piece = vec![0; 1 << 20];
+    let mut at = 0;
+    loop {
+        at = match rustix::fs::seek(&source, SeekFrom::Data(at)) {
+            Ok(begin) => begin,
+            // No data follows.
+            Err(rustix::io::Errno::NXIO) => return Ok(target),
+            Err(error) => return Err(error.into()),
+        };
+        let end = rustix::fs::seek(&source, SeekFrom::Hole(at))?;
+        while at < end {
+            let count = usize::try_from(end - at)?.min(piece.len());
+            source.read_exact_at(&mut piece[..count], at)?;
+            target.write_all_at(&piece[..count], at)?;
+            at += count as u64;
+        }
+    }
 }
 
 /// Bytes that the files of a folder take, holes left out.
@@ -126,4 +153,32 @@ pub(crate) fn library_path(root: &Path) -> String {
 /// Where the package is unpacked.
 pub(crate) fn ds389_root(project: &Path) -> PathBuf {
     project.join("build/389-ds/root")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn copies_keep_holes() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        let (from, to) = (at("from"), at("to"));
+        fs::create_dir(&from).unwrap();
+        fs::create_dir(&to).unwrap();
+        let sparse = File::create(from.join("map")).unwrap();
+        sparse.set_len(1 << 30).unwrap();
+        sparse.write_all_at(b"begin", 0).unwrap();
+        sparse.write_all_at(b"middle", 300 << 20).unwrap();
+        copy_files(&from, &to, Medium::Disk).unwrap();
+        let copy = File::open(to.join("map")).unwrap();
+        let metadata = copy.metadata().unwrap();
+        assert_eq!(metadata.len(), 1 << 30);
+        assert!(metadata.blocks() * 512 < 1 << 20, "{}", metadata.blocks());
+        for (offset, text) in [(0, &b"begin"[..]), (300 << 20, b"middle")] {
+            let mut read = vec![0; text.len()];
+            copy.read_exact_at(&mut read, offset).unwrap();
+            assert_eq!(read, text);
+        }
+    }
 }

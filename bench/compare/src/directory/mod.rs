@@ -443,7 +443,7 @@ impl Run<'_> {
         let folder = root.join(own.name());
         let _ = std::fs::remove_dir_all(&folder);
         std::fs::create_dir_all(&folder)?;
-        let mut server = own.with_duty(question.duty, folder)?;
+        let mut server = own.with_duty(question.duty, folder.clone())?;
         server.configure()?;
         copy_files(&own.data(), &server.data(), medium)?;
         server.start()?;
@@ -458,6 +458,8 @@ impl Run<'_> {
         {
             self.note(question.name, server.name(), round, Err(error));
         }
+        // Several copies do not fit into the memory of a small machine.
+        std::fs::remove_dir_all(&folder)?;
         Ok(())
     }
 }
