@@ -29,6 +29,7 @@
 
 #![forbid(unsafe_code)]
 
+mod any_certificate;
 mod client;
 mod connect;
 mod connection;
@@ -38,6 +39,7 @@ mod search;
 mod socket;
 mod tls;
 
+pub use any_certificate::AnyCertificate;
 pub use client::{Client, Reply};
 pub use connect::ConnectOptions;
 pub use connection::{Receiver, Sender};
