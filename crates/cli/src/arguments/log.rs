@@ -2,7 +2,7 @@
 
 use clap::{Args, Subcommand, ValueEnum};
 
-use super::status::ServerAddress;
+use super::server::ServerFlags;
 
 /// Change the log of a running server
 ///
@@ -25,14 +25,14 @@ pub(crate) enum LogChange {
         /// The new state
         state: Switch,
         #[command(flatten)]
-        server: ServerAddress,
+        server: ServerFlags,
     },
     /// Set the least important messages that are logged
     Level {
         /// The new level
         level: LiveLevel,
         #[command(flatten)]
-        server: ServerAddress,
+        server: ServerFlags,
     },
 }
 

@@ -1,8 +1,8 @@
 //! Flags of `fulgurite status`.
 
-use std::path::PathBuf;
-
 use clap::Args;
+
+use super::server::ServerFlags;
 
 /// Show the state of a running server on one screen, from its cn=Monitor
 ///
@@ -15,28 +15,8 @@ use clap::Args;
 )]
 pub(crate) struct Status {
     #[command(flatten)]
-    pub(crate) server: ServerAddress,
+    pub(crate) server: ServerFlags,
     /// Write JSON
     #[arg(long)]
     pub(crate) json: bool,
-}
-
-/// The way to a running server, and the identity there
-#[derive(Debug, Default, Args)]
-pub(crate) struct ServerAddress {
-    /// The server, without TLS, by ldapi:// or ldap:// [default: the socket of this machine's
-    /// server, then ldap://localhost]
-    #[arg(long, short = 'H', value_name = "URL", env = "LDAPURI")]
-    pub(crate) url: Option<String>,
-    /// DN to bind as [default: the system's user at a socket, otherwise anonymous]
-    #[arg(
-        long = "as",
-        short = 'D',
-        value_name = "DN",
-        requires = "password_file"
-    )]
-    pub(crate) subject: Option<String>,
-    /// File with the password
-    #[arg(long, short = 'y', value_name = "FILE", requires = "subject")]
-    pub(crate) password_file: Option<PathBuf>,
 }

@@ -1,13 +1,12 @@
 //! `fulgurite log`: changes the log of a running server through cn=config.
 
 use anyhow::{Context as _, bail};
+use fulgurite_client::Scope;
 use fulgurite_config::{LEVEL_STATS, level_names, parse_level};
-use fulgurite_ldap::{
-    Change, ModifyOperation, ModifyRequest, PartialAttribute, Request, ResultCode, Scope,
-};
+use fulgurite_ldap::{Change, ModifyOperation, PartialAttribute, ResultCode};
 
-use super::status::link::Link;
 use crate::arguments::log::{LiveLevel, Log, LogChange, Switch};
+use crate::remote::login;
 
 const CONFIG: &str = "cn=config";
 const ATTRIBUTE: &str = "olcLogLevel";
@@ -19,10 +18,13 @@ pub(crate) fn run(command: Log) -> anyhow::Result<()> {
     let server = match &command.change {
         LogChange::Operations { server, .. } | LogChange::Level { server, .. } => server,
     };
-    let mut link = Link::open(server)?;
-    let (entries, refusal) = link.search(CONFIG, Scope::Base, "(objectClass=*)")?;
-    let Some(config) = entries.first() else {
-        let code = refusal.map_or("no entry is shown", |result| result.code.name());
+    let mut client = login::connect(server)?;
+    let found = client.search(CONFIG, Scope::Base, "(objectClass=*)", &[ATTRIBUTE])?;
+    let Some(config) = found.entries.first() else {
+        let code = match found.result.is_success() {
+            true => "no entry is shown",
+            false => found.result.code.name(),
+        };
         bail!("cn=config cannot be read ({code})");
     };
     let mut mask = 0;
@@ -31,16 +33,16 @@ pub(crate) fn run(command: Log) -> anyhow::Result<()> {
         let level = parse_level(&word).ok();
         mask |= level.with_context(|| format!("{ATTRIBUTE}: {word} is no level"))?;
     }
-    let names = level_names(changed(&command.change, mask));
-    let values: Vec<&[u8]> = names.iter().map(String::as_bytes).collect();
-    let request = Request::Modify(ModifyRequest {
-        dn: CONFIG.as_bytes(),
-        changes: vec![Change {
-            operation: ModifyOperation::Replace,
-            attribute: PartialAttribute::new(ATTRIBUTE, &values),
-        }],
+    let names = level_names(match &command.change {
+        LogChange::Operations { state, .. } => with_operations(mask, *state),
+        LogChange::Level { level, .. } => with_level(mask, *level),
     });
-    let (_, result) = link.ask(&request)?;
+    let values: Vec<&[u8]> = names.iter().map(String::as_bytes).collect();
+    let change = Change {
+        operation: ModifyOperation::Replace,
+        attribute: PartialAttribute::new(ATTRIBUTE, &values),
+    };
+    let result = client.modify(CONFIG, &[change])?;
     match result.code {
         ResultCode::Success => println!("{ATTRIBUTE}: {}", names.join(" ")),
         ResultCode::UnwillingToPerform => bail!(
@@ -56,51 +58,37 @@ pub(crate) fn run(command: Log) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Returns the mask after a change.
-fn changed(change: &LogChange, mask: u32) -> u32 {
-    match change {
-        LogChange::Operations { state, .. } => match state {
-            Switch::On => mask | LEVEL_STATS,
-            Switch::Off => mask & !LEVEL_STATS,
-        },
-        LogChange::Level { level, .. } => {
-            let operations = mask & LEVEL_STATS;
-            match level {
-                LiveLevel::Info => operations,
-                LiveLevel::Debug => operations | DETAILS,
-                LiveLevel::Trace => u32::MAX,
-            }
-        }
+/// Returns the mask with operations logged, or not.
+fn with_operations(mask: u32, state: Switch) -> u32 {
+    match state {
+        Switch::On => mask | LEVEL_STATS,
+        Switch::Off => mask & !LEVEL_STATS,
+    }
+}
+
+/// Returns the mask with another level of messages.
+fn with_level(mask: u32, level: LiveLevel) -> u32 {
+    let operations = mask & LEVEL_STATS;
+    match level {
+        LiveLevel::Info => operations,
+        LiveLevel::Debug => operations | DETAILS,
+        LiveLevel::Trace => u32::MAX,
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use fulgurite_config::LogLevel;
+
     use super::*;
-    use crate::arguments::status::ServerAddress;
 
     #[test]
     fn changes_keep_the_other_half() {
-        let server = ServerAddress::default;
-        let operations = |state| LogChange::Operations {
-            state,
-            server: server(),
-        };
-        let level = |level| LogChange::Level {
-            level,
-            server: server(),
-        };
-        assert_eq!(changed(&operations(Switch::On), 0x40), 0x140);
-        assert_eq!(changed(&operations(Switch::Off), 0x140), 0x40);
-        assert_eq!(changed(&level(LiveLevel::Info), 0x140), 0x100);
-        assert_eq!(changed(&level(LiveLevel::Debug), 0x100), 0x140);
-        assert_eq!(
-            fulgurite_config::log_level(0x140),
-            fulgurite_config::LogLevel::Debug
-        );
-        assert_eq!(
-            fulgurite_config::log_level(0x100),
-            fulgurite_config::LogLevel::Info
-        );
+        assert_eq!(with_operations(0x40, Switch::On), 0x140);
+        assert_eq!(with_operations(0x140, Switch::Off), 0x40);
+        assert_eq!(with_level(0x140, LiveLevel::Info), 0x100);
+        assert_eq!(with_level(0x100, LiveLevel::Debug), 0x140);
+        assert_eq!(fulgurite_config::log_level(0x140), LogLevel::Debug);
+        assert_eq!(fulgurite_config::log_level(0x100), LogLevel::Info);
     }
 }

@@ -100,21 +100,31 @@ impl Login {
 
     /// Connects and binds.
     pub(crate) fn connect(&self) -> anyhow::Result<Client> {
+        self.connect_named().map(|(_, client)| client)
+    }
+
+    /// Connects and binds. Returns the URL of the server, too.
+    pub(crate) fn connect_named(&self) -> anyhow::Result<(String, Client)> {
         let (url, mut client) = self.open()?;
+        self.bind(url, &mut client)?;
+        Ok((url.to_string(), client))
+    }
+
+    /// Binds at the server of a URL.
+    fn bind(&self, url: &LdapUrl, client: &mut Client) -> anyhow::Result<()> {
         let bound = match &self.identity {
-            Identity::Anonymous => return Ok(client),
+            Identity::Anonymous => return Ok(()),
             Identity::Simple(name, password) => {
                 warn_of_clear_password(url, &self.options);
                 client.bind(name, password)?
             }
             // A server of the list that listens at a port knows no user of the system.
             Identity::External if self.urls.len() > 1 && url.scheme != Scheme::Ldapi => {
-                return Ok(client);
+                return Ok(());
             }
             Identity::External => client.bind_external()?,
         };
-        answer::expect(&bound, || format!("{url}: the bind is refused"))?;
-        Ok(client)
+        answer::expect(&bound, || format!("{url}: the bind is refused"))
     }
 
     /// Connects to the first server that answers.

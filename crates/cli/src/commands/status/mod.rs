@@ -1,12 +1,10 @@
 //! `fulgurite status`: one screen about a running server.
 //!
 //! ```text
-//!   link    a connection to the server, over a local socket if there is one
 //!   report  what cn=Monitor and the root DSE say, and what is worth a warning
 //!   shown   the screen, and JSON
 //! ```
 
-pub(super) mod link;
 mod report;
 mod shown;
 
@@ -15,6 +13,7 @@ use std::process::ExitCode;
 
 use crate::arguments::status::Status;
 use crate::commands::one_line;
+use crate::remote::login::Login;
 
 /// The exit status for a server that cannot be asked.
 const UNREACHABLE: u8 = 2;
@@ -30,8 +29,8 @@ pub(crate) fn run(command: &Status) -> ExitCode {
 }
 
 fn show(command: &Status) -> anyhow::Result<u8> {
-    let mut link = link::Link::open(&command.server)?;
-    let report = report::Report::read(&mut link)?;
+    let (url, mut client) = Login::new(&command.server)?.connect_named()?;
+    let report = report::Report::read(url, &mut client)?;
     let text = match command.json {
         true => shown::json(&report),
         false => shown::screen(&report),

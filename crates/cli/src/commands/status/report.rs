@@ -1,10 +1,7 @@
 //! The state of a server as its own entries tell it.
 
 use anyhow::bail;
-use fulgurite_client::Entry;
-use fulgurite_ldap::Scope;
-
-use super::link::Link;
+use fulgurite_client::{Client, ClientError, Entry, Scope, SearchOutcome};
 
 /// A share of the bound of a file that is worth a warning, in percent.
 const FILE_WARNING: u64 = 80;
@@ -74,29 +71,29 @@ impl DatabaseState {
 }
 
 impl Report {
-    /// Asks a server.
-    pub(super) fn read(link: &mut Link) -> anyhow::Result<Report> {
-        let (root, refusal) = link.search("", Scope::Base, "(objectClass=*)")?;
-        let Some(root) = root.first() else {
-            let code = refusal.map_or("no entry", |result| result.code.name());
-            bail!("{}: the root DSE cannot be read: {code}", link.url());
+    /// Asks the server of a URL.
+    pub(super) fn read(url: String, client: &mut Client) -> anyhow::Result<Report> {
+        let root = ask(client, "", Scope::Base, "(objectClass=*)")?;
+        let Some(root) = root.entries.first() else {
+            let reason = reason(&root);
+            bail!("{url}: the root DSE cannot be read: {reason}");
         };
         let text = |name: &str| root.first(name).unwrap_or_default();
         let version = format!("{} {}", text("vendorName"), text("vendorVersion"));
         let mut report = Report {
-            url: link.url().to_owned(),
+            url,
             version: version.trim().to_owned(),
             ..Report::default()
         };
-        report.read_monitor(link)?;
+        report.read_monitor(client)?;
         report.warn();
         Ok(report)
     }
 
-    fn read_monitor(&mut self, link: &mut Link) -> anyhow::Result<()> {
-        let (top, refusal) = link.search("cn=Monitor", Scope::Base, "(objectClass=*)")?;
-        if top.is_empty() {
-            let reason = refusal.map_or("no entry is shown", |result| result.code.name());
+    fn read_monitor(&mut self, client: &mut Client) -> anyhow::Result<()> {
+        let top = ask(client, "cn=Monitor", Scope::Base, "(objectClass=*)")?;
+        if top.entries.is_empty() {
+            let reason = reason(&top);
             self.warnings.push(format!(
                 "cn=Monitor cannot be read ({reason}): set monitor = true, and let this identity \
                  read it"
@@ -105,7 +102,7 @@ impl Report {
         }
         let mut branch = |name: &str, filter: &str| -> anyhow::Result<Vec<Entry>> {
             let base = format!("cn={name},cn=Monitor");
-            Ok(link.search(&base, Scope::Subtree, filter)?.0)
+            Ok(ask(client, &base, Scope::Subtree, filter)?.entries)
         };
         for entry in branch("Time", "(monitoredInfo=*)")? {
             if named(&entry, "Uptime") {
@@ -205,6 +202,26 @@ fn consumer(entry: &Entry) -> ConsumerState {
             .and_then(|text| text.parse().ok())
             .unwrap_or(0),
         trouble: fact(entry, "trouble"),
+    }
+}
+
+/// Searches for all that entries show.
+fn ask(
+    client: &mut Client,
+    base: &str,
+    scope: Scope,
+    filter: &str,
+) -> Result<SearchOutcome, ClientError> {
+    // A server shows its vendor to those who ask for it.
+    let attributes = ["*", "+", "vendorName", "vendorVersion"];
+    client.search(base, scope, filter, &attributes)
+}
+
+/// Returns why a search shows no entry.
+fn reason(outcome: &SearchOutcome) -> &'static str {
+    match outcome.result.is_success() {
+        true => "no entry is shown",
+        false => outcome.result.code.name(),
     }
 }
 
