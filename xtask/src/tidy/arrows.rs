@@ -37,6 +37,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         &[
             "access",
             "auth",
+            "client",
             "config",
             "directory",
             "ldap",
