@@ -3133,7 +3133,7 @@ _fulgurite() {
             return 0
             ;;
         fulgurite__subcmd__log__subcmd__level)
-            opts="-H -D -y -h --url --as --password-file --help info debug trace"
+            opts="-H -D -y -W -Y -Z -h --url --as --password-file --ask-password --mechanism --start-tls --tls-ca --tls-insecure --timeout --help info debug trace"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3160,6 +3160,22 @@ _fulgurite() {
                     return 0
                     ;;
                 -y)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --mechanism)
+                    COMPREPLY=($(compgen -W "EXTERNAL" -- "${cur}"))
+                    return 0
+                    ;;
+                -Y)
+                    COMPREPLY=($(compgen -W "EXTERNAL" -- "${cur}"))
+                    return 0
+                    ;;
+                --tls-ca)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --timeout)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -3171,7 +3187,7 @@ _fulgurite() {
             return 0
             ;;
         fulgurite__subcmd__log__subcmd__operations)
-            opts="-H -D -y -h --url --as --password-file --help on off"
+            opts="-H -D -y -W -Y -Z -h --url --as --password-file --ask-password --mechanism --start-tls --tls-ca --tls-insecure --timeout --help on off"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3198,6 +3214,22 @@ _fulgurite() {
                     return 0
                     ;;
                 -y)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --mechanism)
+                    COMPREPLY=($(compgen -W "EXTERNAL" -- "${cur}"))
+                    return 0
+                    ;;
+                -Y)
+                    COMPREPLY=($(compgen -W "EXTERNAL" -- "${cur}"))
+                    return 0
+                    ;;
+                --tls-ca)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --timeout)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -4071,7 +4103,7 @@ _fulgurite() {
             return 0
             ;;
         fulgurite__subcmd__status)
-            opts="-H -D -y -h --url --as --password-file --json --help"
+            opts="-H -D -y -W -Y -Z -h --url --as --password-file --ask-password --mechanism --start-tls --tls-ca --tls-insecure --timeout --json --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -4098,6 +4130,22 @@ _fulgurite() {
                     return 0
                     ;;
                 -y)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --mechanism)
+                    COMPREPLY=($(compgen -W "EXTERNAL" -- "${cur}"))
+                    return 0
+                    ;;
+                -Y)
+                    COMPREPLY=($(compgen -W "EXTERNAL" -- "${cur}"))
+                    return 0
+                    ;;
+                --tls-ca)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --timeout)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

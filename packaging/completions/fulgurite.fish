@@ -359,22 +359,40 @@ complete -c fulgurite -n "__fish_fulgurite_using_subcommand replication; and __f
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand replication; and __fish_seen_subcommand_from help" -f -a "conflicts" -d 'Show changes that the merge of several providers did not keep, as LDIF'
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand replication; and __fish_seen_subcommand_from help" -f -a "check" -d 'Compare the contents of two servers over LDAP, one of which may be slapd'
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand replication; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
-complete -c fulgurite -n "__fish_fulgurite_using_subcommand status" -s H -l url -d 'The server, without TLS, by ldapi:// or ldap:// [default: the socket of this machine\'s server, then ldap://localhost]' -r
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand status" -s H -l url -d 'URL of the server [default: a socket of this machine, otherwise ldap://localhost]' -r
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand status" -s D -l as -d 'DN to bind as [default: the system\'s user at a socket, otherwise anonymous]' -r
-complete -c fulgurite -n "__fish_fulgurite_using_subcommand status" -s y -l password-file -d 'File with the password' -r -F
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand status" -s y -l password-file -d 'File with the password of --as' -r -F
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand status" -s Y -l mechanism -d 'SASL mechanism; EXTERNAL is the default at a socket' -r -f -a "EXTERNAL\t''"
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand status" -l tls-ca -d 'File of the authorities that the server\'s certificate needs [default: those of the system]' -r -F
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand status" -l timeout -d 'Seconds to wait for the server' -r
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand status" -s W -l ask-password -d 'Ask for the password of --as, as without --password-file'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand status" -s Z -l start-tls -d 'Begin TLS by StartTLS, and fail without it'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand status" -l tls-insecure -d 'Accept any certificate of the server'
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand status" -l json -d 'Write JSON'
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand status" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand log; and not __fish_seen_subcommand_from operations level help" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand log; and not __fish_seen_subcommand_from operations level help" -f -a "operations" -d 'Log a line for each operation, or none'
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand log; and not __fish_seen_subcommand_from operations level help" -f -a "level" -d 'Set the least important messages that are logged'
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand log; and not __fish_seen_subcommand_from operations level help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
-complete -c fulgurite -n "__fish_fulgurite_using_subcommand log; and __fish_seen_subcommand_from operations" -s H -l url -d 'The server, without TLS, by ldapi:// or ldap:// [default: the socket of this machine\'s server, then ldap://localhost]' -r
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand log; and __fish_seen_subcommand_from operations" -s H -l url -d 'URL of the server [default: a socket of this machine, otherwise ldap://localhost]' -r
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand log; and __fish_seen_subcommand_from operations" -s D -l as -d 'DN to bind as [default: the system\'s user at a socket, otherwise anonymous]' -r
-complete -c fulgurite -n "__fish_fulgurite_using_subcommand log; and __fish_seen_subcommand_from operations" -s y -l password-file -d 'File with the password' -r -F
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand log; and __fish_seen_subcommand_from operations" -s y -l password-file -d 'File with the password of --as' -r -F
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand log; and __fish_seen_subcommand_from operations" -s Y -l mechanism -d 'SASL mechanism; EXTERNAL is the default at a socket' -r -f -a "EXTERNAL\t''"
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand log; and __fish_seen_subcommand_from operations" -l tls-ca -d 'File of the authorities that the server\'s certificate needs [default: those of the system]' -r -F
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand log; and __fish_seen_subcommand_from operations" -l timeout -d 'Seconds to wait for the server' -r
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand log; and __fish_seen_subcommand_from operations" -s W -l ask-password -d 'Ask for the password of --as, as without --password-file'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand log; and __fish_seen_subcommand_from operations" -s Z -l start-tls -d 'Begin TLS by StartTLS, and fail without it'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand log; and __fish_seen_subcommand_from operations" -l tls-insecure -d 'Accept any certificate of the server'
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand log; and __fish_seen_subcommand_from operations" -s h -l help -d 'Print help'
-complete -c fulgurite -n "__fish_fulgurite_using_subcommand log; and __fish_seen_subcommand_from level" -s H -l url -d 'The server, without TLS, by ldapi:// or ldap:// [default: the socket of this machine\'s server, then ldap://localhost]' -r
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand log; and __fish_seen_subcommand_from level" -s H -l url -d 'URL of the server [default: a socket of this machine, otherwise ldap://localhost]' -r
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand log; and __fish_seen_subcommand_from level" -s D -l as -d 'DN to bind as [default: the system\'s user at a socket, otherwise anonymous]' -r
-complete -c fulgurite -n "__fish_fulgurite_using_subcommand log; and __fish_seen_subcommand_from level" -s y -l password-file -d 'File with the password' -r -F
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand log; and __fish_seen_subcommand_from level" -s y -l password-file -d 'File with the password of --as' -r -F
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand log; and __fish_seen_subcommand_from level" -s Y -l mechanism -d 'SASL mechanism; EXTERNAL is the default at a socket' -r -f -a "EXTERNAL\t''"
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand log; and __fish_seen_subcommand_from level" -l tls-ca -d 'File of the authorities that the server\'s certificate needs [default: those of the system]' -r -F
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand log; and __fish_seen_subcommand_from level" -l timeout -d 'Seconds to wait for the server' -r
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand log; and __fish_seen_subcommand_from level" -s W -l ask-password -d 'Ask for the password of --as, as without --password-file'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand log; and __fish_seen_subcommand_from level" -s Z -l start-tls -d 'Begin TLS by StartTLS, and fail without it'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand log; and __fish_seen_subcommand_from level" -l tls-insecure -d 'Accept any certificate of the server'
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand log; and __fish_seen_subcommand_from level" -s h -l help -d 'Print help'
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand log; and __fish_seen_subcommand_from help" -f -a "operations" -d 'Log a line for each operation, or none'
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand log; and __fish_seen_subcommand_from help" -f -a "level" -d 'Set the least important messages that are logged'
