@@ -217,9 +217,12 @@ struct StoreTarget<'s> {
     waiting: BTreeMap<EntryId, String>,
     /// The newest CSN of each server.
     newest: BTreeMap<Vec<u8>, Vec<u8>>,
+    /// True if the writer has added entries. The bulk writer logs the state of its entries itself.
+    has_single_entries: bool,
 }
 
 /// Where entries go.
+#[allow(clippy::large_enum_variant, reason = "there is one for each database")]
 enum Sink<'s> {
     /// Nowhere: a dry run.
     Nowhere,
@@ -260,6 +263,7 @@ impl<'s> StoreTarget<'s> {
             sink: Sink::new(store, dry_run)?,
             waiting: BTreeMap::new(),
             newest: BTreeMap::new(),
+            has_single_entries: false,
         })
     }
 
@@ -278,6 +282,7 @@ impl<'s> StoreTarget<'s> {
         let Some(writer) = self.sink.writer()? else {
             return Ok(None);
         };
+        self.has_single_entries = true;
         let id = match writer.find(dn)? {
             NameLookup::Entry(id) => {
                 writer.fill_placeholder(id, entry)?;
@@ -429,10 +434,11 @@ impl Adder<'_> {
             }
             target.sink.writer()?;
             if let Sink::Writer(mut writer) = target.sink {
-                if !target.newest.is_empty() {
+                let has_context = !target.newest.is_empty();
+                if has_context {
                     write_context(&mut writer, target.newest)?;
                 }
-                if self.summary.added > 0 {
+                if has_context || target.has_single_entries {
                     writer.log_load()?;
                 }
                 writer.commit()?;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use arc_swap::ArcSwap;
 
 use super::key_collector::{KeyCollector, SortedKeys};
+use super::loaded_state::LoadedState;
 use super::parents::{Fingerprint, Fingerprints};
 use crate::attributes::AttributeTable;
 use crate::error::StoreError;
@@ -30,8 +31,9 @@ pub(crate) struct PreparationContext<'s> {
 }
 
 /// Entries prepared by one thread, in their order.
-#[derive(Default)]
 pub(crate) struct Batch {
+    /// The state that the entries tell.
+    pub(super) state: LoadedState,
     pub(crate) entries: Vec<PreparedEntry>,
     /// Names and records.
     pub(crate) text: Vec<u8>,
@@ -91,7 +93,7 @@ impl<'w> LoadBatch<'w> {
         LoadBatch {
             context,
             table: context.table.load_full(),
-            batch: Batch::default(),
+            batch: Batch::of_none(context, 0, 0),
             collector: KeyCollector::default(),
             all_entries: key::all_entries(),
             key: Vec::new(),
@@ -101,6 +103,7 @@ impl<'w> LoadBatch<'w> {
 
     /// Adds one entry; `line` identifies it in errors. Parents may come after their children.
     pub fn add(&mut self, entry: CheckedEntry, line: u64) {
+        self.batch.state.note(entry.entry());
         let position = KeyCollector::position_of(self.batch.entries.len() as u64);
         let mut attributes = None;
         if self.context.store_was_empty {
@@ -122,11 +125,8 @@ impl<'w> LoadBatch<'w> {
 
     /// Returns the added entries, and starts again.
     pub(crate) fn take(&mut self) -> Batch {
-        let next = Batch {
-            entries: Vec::with_capacity(self.batch.entries.len()),
-            text: Vec::with_capacity(self.batch.text.len()),
-            postings: SortedKeys::default(),
-        };
+        let (entries, text) = (self.batch.entries.len(), self.batch.text.len());
+        let next = Batch::of_none(self.context, entries, text);
         let mut batch = std::mem::replace(&mut self.batch, next);
         batch.postings = self.collector.take_sorted();
         self.table = self.context.table.load_full();
@@ -200,6 +200,18 @@ impl<'w> LoadBatch<'w> {
             *large = OverflowEntry::of(store, &self.table, &self.record)?;
         }
         Ok(())
+    }
+}
+
+impl Batch {
+    /// Returns a batch with room for entries and for bytes of text.
+    fn of_none(context: &PreparationContext<'_>, entries: usize, text: usize) -> Batch {
+        Batch {
+            state: LoadedState::of_none(context.store.schema()),
+            entries: Vec::with_capacity(entries),
+            text: Vec::with_capacity(text),
+            postings: SortedKeys::default(),
+        }
     }
 }
 

@@ -13,6 +13,7 @@ use super::bulk_add_outcome::BulkAddOutcome;
 use super::empty_store::{EmptyStore, EntryWithParent, write_counts};
 use super::error::Failure;
 use super::grams;
+use super::loaded_state::LoadedState;
 use super::options::LoadProgress;
 use super::parents::{Fingerprint, ParentTable};
 use super::spool::{Spool, SpoolBlock};
@@ -39,6 +40,8 @@ pub(crate) struct Loader<'s> {
     parents: ParentTable,
     spool: Spool,
     loaded: u64,
+    /// The state that the entries of an empty store tell.
+    state: LoadedState,
 }
 
 impl<'s> Loader<'s> {
@@ -51,7 +54,9 @@ impl<'s> Loader<'s> {
             0 => Target::Empty(Box::new(EmptyStore::new(dir, memory_bytes))),
             _ => Target::Existing,
         };
+        let state = LoadedState::of_none(writer.store().schema());
         Ok(Loader {
+            state,
             writer,
             target,
             parents: ParentTable::new(),
@@ -84,10 +89,12 @@ impl<'s> Loader<'s> {
         context: &PreparationContext<'_>,
     ) -> Result<(), Failure> {
         let Batch {
+            state,
             entries,
             mut text,
             postings,
         } = batch;
+        self.state.join(&state);
         let before = self.last();
         let mut ids = Vec::with_capacity(entries.len());
         for entry in entries {
@@ -259,6 +266,7 @@ impl<'s> Loader<'s> {
             values: entry.entry(),
         };
         let id = self.insert_one(placed, 0)?;
+        self.state.note(entry.entry());
         self.parents.place(name, id);
         self.writer.record = record;
         if let Target::Empty(fresh) = &mut self.target {
@@ -276,8 +284,10 @@ impl<'s> Loader<'s> {
                 let children = i64::try_from(children).map_err(|_| Damage::Counts)?;
                 self.writer.add_children(parent, children);
             }
+            self.log_empty_store()?;
+        } else {
+            self.writer.log_load()?;
         }
-        self.writer.log_load()?;
         Ok(self.writer)
     }
 
@@ -293,11 +303,26 @@ impl<'s> Loader<'s> {
             let view = &mut self.writer.view;
             let children = fresh.write_trees(view, threads, progress)?;
             write_counts(view, children)?;
+            self.log_empty_store()?;
+        } else {
+            self.writer.log_load()?;
         }
         progress(LoadProgress::Commit);
-        self.writer.log_load()?;
         self.writer.commit()?;
         Ok(self.loaded)
+    }
+
+    /// Records the load of a store that was empty. Its vector follows from the loaded entries, so
+    /// the first start has nothing to compute.
+    fn log_empty_store(&mut self) -> Result<(), StoreError> {
+        self.writer.log_load()?;
+        let Some(entries) = self.state.vector() else {
+            return Ok(());
+        };
+        let mut vector = entries.clone();
+        // Deletions of a store that is empty again have left no other trace.
+        vector.raise_all(&self.writer.log_state()?.vector);
+        self.writer.reset_vector(vector)
     }
 
     /// Returns the parent's id: [`EntryId::ROOT`] for a suffix entry, `None` if the parent has not

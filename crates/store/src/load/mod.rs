@@ -23,6 +23,7 @@ mod error;
 mod external_sort;
 mod grams;
 mod key_collector;
+mod loaded_state;
 mod loader;
 mod name_buffer;
 mod options;

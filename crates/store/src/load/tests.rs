@@ -449,3 +449,53 @@ fn a_failed_load_leaves_no_file_and_a_good_one_reports_its_progress() {
     let store = Store::open(&path, &StoreOptions::default(), schema()).unwrap();
     assert_clean(&store);
 }
+
+/// Returns a unit with the number of its last change.
+fn numbered(dn: &str, own: &str) -> CheckedEntry {
+    let values = [("objectClass", "organizationalUnit"), ("entryCSN", own)];
+    entry(&schema(), dn, &values)
+}
+
+#[test]
+fn the_state_of_an_empty_store_follows_from_the_loaded_entries() {
+    let csns = [
+        "20260101000000.000001Z#000000#001#000000",
+        "20260101000000.000009Z#000000#002#000000",
+        "20260101000000.000005Z#000000#001#000000",
+    ];
+    let names = ["ou=1", "ou=2", "ou=3"].map(|rdn| format!("{rdn},dc=example,dc=com"));
+    let mut entries = vec![suffix_entry(&schema())];
+    entries.extend(names.iter().zip(csns).map(|(dn, csn)| numbered(dn, csn)));
+    let made = create();
+    load(&made.store, &small(), &entries).unwrap();
+    let state = made.snapshot().unwrap().changes().unwrap();
+    assert!(!state.is_pending);
+    let vector: Vec<String> = state.vector.iter().map(|csn| csn.text()).collect();
+    assert_eq!(vector, [csns[2], csns[1]]);
+    assert_eq!(state.horizon, state.vector);
+    let view = made.snapshot().unwrap();
+    assert_eq!(view.vector_of_entries().unwrap(), state.vector);
+}
+
+#[test]
+fn a_loaded_entry_may_tell_the_state_itself() {
+    let csn = "20260101000000.000001Z#000000#001#000000";
+    let told = "20260101000000.000007Z#000000#001#000000";
+    let suffix = entry(
+        &schema(),
+        "dc=example,dc=com",
+        &[("objectClass", "domain"), ("contextCSN", told)],
+    );
+    let made = create();
+    load(
+        &made.store,
+        &small(),
+        &[suffix, numbered("ou=1,dc=example,dc=com", csn)],
+    )
+    .unwrap();
+    assert!(made.snapshot().unwrap().changes().unwrap().is_pending);
+    made.settle_changes().unwrap();
+    let state = made.snapshot().unwrap().changes().unwrap();
+    let vector: Vec<String> = state.vector.iter().map(|csn| csn.text()).collect();
+    assert_eq!((vector, state.is_pending), (vec![told.to_owned()], false));
+}
