@@ -171,7 +171,8 @@ impl Directory {
     }
 
     /// Runs an update again, if it failed because the store is full. The log of changes gives its
-    /// room, and a deletion finds the room that is kept for it.
+    /// room, and a deletion finds the room that is kept for it. On a full disk only deletions may
+    /// do so.
     fn retry_with_room<'d>(
         &'d self,
         database: &'d Database,
@@ -182,9 +183,10 @@ impl Directory {
         let purpose = room_for(database, update.1.updates());
         let is_deletion = purpose == RoomFor::Deletion;
         let mut uses_reserve = is_deletion;
-        while result.as_ref().is_err_and(StoreError::lacks_room)
-            && (std::mem::take(&mut uses_reserve)
-                || database.store.make_room(purpose).unwrap_or(false))
+        while result.as_ref().is_err_and(|error| {
+            lacking(database, error).is_some_and(|(_, shortage)| may_retry(shortage, purpose))
+        }) && (std::mem::take(&mut uses_reserve)
+            || database.store.make_room(purpose).unwrap_or(false))
         {
             *update.0 = self.item(update.1);
             result = self.run_committed(database, is_deletion, std::slice::from_mut(update));
@@ -311,12 +313,14 @@ impl Directory {
         let mut full = None;
         let mut ran = self.run_transaction(session, updates, (&mut full, false));
         let mut may_use_reserve = true;
-        while let Some(database) = full.take() {
+        while let Some((database, shortage)) = full.take() {
             let purpose = room_for(database, updates);
             let is_deletion = purpose == RoomFor::Deletion;
             let is_first = is_deletion && std::mem::take(&mut may_use_reserve);
-            if !is_first && !database.store.make_room(purpose).unwrap_or(false) {
-                database.store.count_refused(Shortage::Map);
+            let has_room = may_retry(shortage, purpose)
+                && (is_first || database.store.make_room(purpose).unwrap_or(false));
+            if !has_room {
+                database.store.count_refused(shortage);
                 break;
             }
             ran = self.run_transaction(session, updates, (&mut full, is_deletion));
@@ -336,12 +340,12 @@ impl Directory {
     }
 
     /// Does the same, and returns the records for the log of changes. An error comes with the id of
-    /// the update that caused it. `full` becomes the database that lacks room for them.
+    /// the update that caused it. `full` becomes the database that lacks room for them, and where.
     fn run_transaction<'d>(
         &'d self,
         session: &Session,
         updates: &[UpdateBuf],
-        (full, uses_reserve): (&mut Option<&'d Database>, bool),
+        (full, uses_reserve): (&mut Option<(&'d Database, Shortage)>, bool),
     ) -> Result<Option<AuditText>, (LdapResult, Option<MessageId>)> {
         let mut audit: Option<AuditText> = None;
         let failed = |error: StoreError| (result::store(&error), None);
@@ -372,8 +376,7 @@ impl Directory {
                 session,
                 &mut item,
             ) {
-                *full = error.lacks_room().then_some(database);
-                count_full_disk(database, &error);
+                *full = lacking(database, &error);
                 item.fail(&error);
             }
             if !item.result.is_success() {
@@ -387,8 +390,7 @@ impl Directory {
         }
         if let Some((database, writer)) = open {
             writer.commit().map_err(|error| {
-                *full = error.lacks_room().then_some(database);
-                count_full_disk(database, &error);
+                *full = lacking(database, &error);
                 failed(error)
             })?;
             self.core().changes.committed();
@@ -547,11 +549,17 @@ fn room_for(database: &Database, updates: &[UpdateBuf]) -> RoomFor {
     RoomFor::Storing(copies.saturating_mul(bytes as u64))
 }
 
-/// Counts an update of a transaction that a full disk refuses. Nothing makes room there.
-fn count_full_disk(database: &Database, error: &StoreError) {
-    if error.shortage() == Some(Shortage::Disk) {
-        database.store.count_refused(Shortage::Disk);
-    }
+/// Returns the room that a database lacks, unless a reader keeps it.
+fn lacking<'d>(database: &'d Database, error: &StoreError) -> Option<(&'d Database, Shortage)> {
+    let shortage = error.shortage()?;
+    let is_full = shortage == Shortage::Disk || error.lacks_room();
+    is_full.then_some((database, shortage))
+}
+
+/// Returns true if the reserve or the log of changes may give room. On a full disk they do so for
+/// deletions: everything else waits until there is room again.
+fn may_retry(shortage: Shortage, purpose: RoomFor) -> bool {
+    shortage == Shortage::Map || purpose == RoomFor::Deletion
 }
 
 impl ResponseValues {

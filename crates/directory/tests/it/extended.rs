@@ -134,6 +134,16 @@ fn end(world: &World, session: &mut Session, commit: bool) -> (LdapResult, Optio
     extended(world, session, oid::END_TRANSACTION, Some(&value))
 }
 
+/// Does the updates in one transaction.
+pub(crate) fn in_transaction(world: &World, session: &Session, updates: &[Vec<u8>]) -> LdapResult {
+    let mut session = session.clone();
+    extended(world, &mut session, oid::START_TRANSACTION, None);
+    for update in updates {
+        assert_eq!(keep(world, &mut session, update), Success);
+    }
+    end(world, &mut session, true).0
+}
+
 #[test]
 fn a_transaction_applies_all_updates_or_none() {
     let world = World::new();

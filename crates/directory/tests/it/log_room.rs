@@ -1,10 +1,15 @@
 //! The log of changes and the store's own troubles: a full file, and damaged records.
 
-use ResultCode::{Success, UnwillingToPerform};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use ResultCode::{Other, Success, UnwillingToPerform};
+use fulgurite::seam::{self, Call, FileRole, Injector, Site, Verdict};
 use fulgurite_ldap::{Control, ModifyOperation, ResultCode, oid};
 use fulgurite_store::{Durability, EntryId, Snapshot as _};
 
 use crate::controls::tree_delete;
+use crate::extended::in_transaction;
 use crate::support::{
     JANE, PEOPLE, World, add_pdu, code, decode, delete_pdu, modify_pdu, pdu, write_request,
 };
@@ -81,7 +86,8 @@ fn fill(world: &World, prefix: &str, len: usize) -> Vec<String> {
         ];
         let result = world.write(&world.root(), &add_pdu(&name, &unit));
         if code(&result) != Success {
-            assert_eq!(code(&result), UnwillingToPerform, "{result:?}");
+            let is_full = matches!(code(&result), UnwillingToPerform | Other);
+            assert!(is_full, "{result:?}");
             return names;
         }
         names.push(name);
@@ -118,6 +124,83 @@ fn entries_can_be_deleted_from_a_full_store() {
         assert_eq!(code(&deleted), Success, "{name} {deleted:?}");
     }
     assert!(!fill(&world, "again", 3000).is_empty());
+}
+
+/// A disk that is full once the mark is set. Room taken before can be written.
+#[derive(Default)]
+struct FullDisk(AtomicBool);
+
+impl Injector for FullDisk {
+    fn verdict(&self, site: Site, _: usize) -> Verdict {
+        let takes_room = site.role == FileRole::Data && site.call == Call::Allocate;
+        if takes_room && self.0.load(Ordering::Relaxed) {
+            return Verdict::Fail(28);
+        }
+        Verdict::Go
+    }
+}
+
+/// Fills the disk of a world. Returns the names of its new units.
+fn with_full_disk(disk: &FullDisk) -> (World, Vec<String>) {
+    let world = World::empty_with_store(
+        |_| {},
+        |options| options.durability = Some(Durability::NoSync),
+    );
+    world.load_example();
+    let unit = [("objectClass", "organizationalUnit")];
+    let mut names: Vec<String> = (0..50)
+        .map(|number| format!("ou=before{number},dc=example,dc=com"))
+        .collect();
+    for name in &names {
+        let added = world.write(&world.root(), &add_pdu(name, &unit));
+        assert_eq!(code(&added), Success, "{name}");
+    }
+    disk.0.store(true, Ordering::Relaxed);
+    names.extend(fill(&world, "large", 3000));
+    names.extend(fill(&world, "small", 1));
+    let refused = world.store.commit_counts().refused_disk;
+    assert_eq!(refused, 2, "each filling ends with a refused add");
+    (world, names)
+}
+
+#[test]
+fn entries_can_be_deleted_from_a_full_disk() {
+    let disk = Arc::new(FullDisk::default());
+    let _installed = seam::install(disk.clone());
+    let (world, names) = with_full_disk(&disk);
+    let root = world.root();
+    for name in &names {
+        let deleted = world.write(&root, &delete_pdu(name));
+        assert_eq!(code(&deleted), Success, "{name} {deleted:?}");
+    }
+    assert!(!fill(&world, "again", 3000).is_empty());
+    assert_eq!(world.store.commit_counts().refused_disk, 3);
+}
+
+#[test]
+fn a_transaction_deletes_from_a_full_disk() {
+    let disk = Arc::new(FullDisk::default());
+    let _installed = seam::install(disk.clone());
+    let (world, names) = with_full_disk(&disk);
+    let root = world.root();
+    let within = |updates: &[Vec<u8>]| in_transaction(&world, &root, updates);
+    let text = "x".repeat(50_000);
+    let unit = [
+        ("objectClass", "organizationalUnit"),
+        ("description", &*text),
+    ];
+    let added = within(&[
+        delete_pdu(&names[0]),
+        add_pdu("ou=more,dc=example,dc=com", &unit),
+    ]);
+    assert_eq!(code(&added), Other, "{added:?}");
+    assert_eq!(world.store.commit_counts().refused_disk, 3);
+    let deletions: Vec<_> = names.iter().map(|name| delete_pdu(name)).collect();
+    for deletions in deletions.chunks(3) {
+        let deleted = within(deletions);
+        assert_eq!(code(&deleted), Success, "{deleted:?}");
+    }
+    assert_eq!(world.store.commit_counts().refused_disk, 3);
 }
 
 /// Cuts the record of an entry behind its names.

@@ -39,6 +39,8 @@ fn check(serving: &RunningServer, words: &str, reason: &str) {
     }
     let added = fill(&mut client);
     assert!(added > 5, "{added}");
+    let small = (0..20_000).find(|number| add(&mut client, &format!("small{number}"), 1) != 0);
+    let small = small.expect("there is no room left");
     let line = serving.logged(&format!("are refused: {words}"));
     assert!(line.contains("ERROR") && line.contains(SUFFIX), "{line}");
     let (status, why) = get(address, "/readyz", "");
@@ -47,9 +49,11 @@ fn check(serving: &RunningServer, words: &str, reason: &str) {
     let labels = [("reason", reason)];
     let refused = figures(address).sum("fulgurite_database_updates_refused_total", &labels);
     assert!(refused > 0.0);
-    for number in 0..added {
-        let deleted = client.delete(&format!("cn=fill{number},{SUFFIX}"));
-        assert!(deleted.expect("a delete").is_success());
+    let small = (0..small).map(|number| format!("cn=small{number},{SUFFIX}"));
+    let names = small.chain((0..added).map(|number| format!("cn=fill{number},{SUFFIX}")));
+    for name in names {
+        let deleted = client.delete(&name).expect("a delete");
+        assert!(deleted.is_success(), "{name} {deleted:?}");
     }
     // The pages of a deletion can be used two commits later.
     let again = (0..10).any(|number| add(&mut client, &format!("again{number}"), 10) == 0);
