@@ -5,7 +5,7 @@ use std::sync::Arc;
 use fulgurite_ldap::{Control, LdapResult, MessageId, ResultCode, encode};
 use fulgurite_schema::Dn;
 
-use crate::core::forwarded_bind::ForwardedBind;
+use crate::core::forwarded_bind::{BindDelivery, ForwardedBind};
 use crate::core::sasl_exchange::Exchange;
 use crate::core::session::{Identity, Method, Session};
 
@@ -32,8 +32,8 @@ pub struct BindOutcome {
     pub(crate) policy: PolicyAnswer,
     /// True if the time of a success is stored, as far as it must be.
     pub(crate) is_recorded: bool,
-    /// The changes of the bind for another server.
-    pub(crate) forwarded: Option<Arc<ForwardedBind>>,
+    /// The changes of the bind for another server, and their way to it.
+    pub(crate) forwarded: Option<(Arc<ForwardedBind>, Arc<BindDelivery>)>,
     /// The reason of a failure that the client must not learn, for the log.
     pub(crate) reason: Option<&'static str>,
 }
@@ -107,6 +107,16 @@ impl BindOutcome {
         }
     }
 
+    /// Waits until another server has made the changes that the bind causes there, for a bounded
+    /// time.
+    pub fn wait_for_provider(&mut self) {
+        if let Some((bind, delivery)) = self.forwarded.take() {
+            // Nobody waits for changes that nobody sends.
+            drop(bind);
+            delivery.wait();
+        }
+    }
+
     /// Gives the session its new identity and appends the response.
     pub fn finish(self, session: &mut Session, id: MessageId, out: &mut Vec<u8>) {
         session.authenticated(self.identity, self.method);
@@ -114,7 +124,6 @@ impl BindOutcome {
         session.set_bind_failure(self.reason.filter(|_| !self.result.is_success()));
         let unrecorded = self.authenticated.filter(|_| !self.is_recorded);
         session.set_unrecorded_bind(unrecorded);
-        session.set_unsent_bind(self.forwarded);
         if self.result.is_success() {
             session.bound(self.version);
         }

@@ -6,6 +6,7 @@ use fulgurite_policy::{ProviderLink, Syncrepl};
 use fulgurite_schema::{Dn, Schema};
 
 use crate::core::error::OpenError;
+use crate::core::forwarded_bind::ForwardedBinds;
 use crate::core::session::{Identity, Name, Session};
 
 /// The options of a database that is a copy.
@@ -41,7 +42,7 @@ pub(crate) struct Replication {
     pub(crate) multi_provider: bool,
     pub(crate) forwarding: Option<Forwarding>,
     /// Shared by the changes of binds that are on their way to another server.
-    forwarded_binds: Arc<()>,
+    forwarded_binds: Arc<ForwardedBinds>,
 }
 
 /// Changes of binds that are on their way to another server, at most. It bounds their memory while
@@ -76,7 +77,7 @@ impl Replication {
 
     /// Returns the place of one more bind on its way to another server; `None` if there are too
     /// many.
-    pub(crate) fn forwarded_bind(&self) -> Option<Arc<()>> {
+    pub(crate) fn forwarded_bind(&self) -> Option<Arc<ForwardedBinds>> {
         let place = Arc::clone(&self.forwarded_binds);
         (Arc::strong_count(&place) <= FORWARDED_BINDS_MAX + 1).then_some(place)
     }

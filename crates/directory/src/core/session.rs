@@ -6,7 +6,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use fulgurite_schema::Dn;
 
 use crate::core::connection::Connection;
-use crate::core::forwarded_bind::ForwardedBind;
 use crate::core::sasl_exchange::Exchange;
 use crate::core::transaction_queue::Transaction;
 
@@ -26,8 +25,6 @@ pub struct Session {
     transaction: Option<Transaction>,
     /// The authenticated name of the last bind, until the bind is recorded.
     unrecorded_bind: Option<Arc<Dn>>,
-    /// The changes of the last bind for another server, until they are sent.
-    unsent_bind: Option<Arc<ForwardedBind>>,
     /// The reason why the last bind failed.
     bind_failure: Option<&'static str>,
     /// True in it as long as the connection may only change its password. Copies share it.
@@ -208,16 +205,6 @@ impl Session {
     /// Returns the authenticated name of the last bind, once.
     pub(crate) fn take_unrecorded_bind(&mut self) -> Option<Arc<Dn>> {
         self.unrecorded_bind.take()
-    }
-
-    /// Notes the changes of a bind that another server has to learn.
-    pub(crate) fn set_unsent_bind(&mut self, bind: Option<Arc<ForwardedBind>>) {
-        self.unsent_bind = bind;
-    }
-
-    /// Returns the changes of the last bind that another server has to learn, once.
-    pub(crate) fn take_unsent_bind(&mut self) -> Option<Arc<ForwardedBind>> {
-        self.unsent_bind.take()
     }
 
     /// Returns the protocol version of the last bind; `None` before any bind.

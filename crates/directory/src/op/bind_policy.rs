@@ -19,7 +19,7 @@ use fulgurite_store::{EntryId, NameLookup};
 
 use crate::auth::{BindOutcome, PasswordCheck, PolicedBind, PolicyAnswer};
 use crate::core::database::Database;
-use crate::core::forwarded_bind::ForwardedBind;
+use crate::core::forwarded_bind::{BindDelivery, ForwardedBind};
 use crate::core::result::{self, OpResult, refuse};
 use crate::core::session::Session;
 use crate::directory::Directory;
@@ -225,27 +225,29 @@ fn record_attempt(
     }
 }
 
-/// Returns what the provider of a copy has to learn of a recorded bind.
+/// Returns what the provider of a copy has to learn of a recorded bind, and the way there.
 fn for_provider(
     directory: &Directory,
     database: &Database,
     policed: &PolicedBind,
     attempt: &BindAttempt,
-) -> Option<Arc<ForwardedBind>> {
+) -> Option<(Arc<ForwardedBind>, Arc<BindDelivery>)> {
     let changes = attempt.take_forwarded();
     if changes.is_empty() {
         return None;
     }
-    let Some(on_its_way) = database.replication.forwarded_bind() else {
+    let Some(binds) = database.replication.forwarded_bind() else {
         let text = "too many others are on their way to the provider";
         warn_of_loss(directory, policed, &refuse(ResultCode::Busy, text));
         return None;
     };
-    Some(Arc::new(ForwardedBind {
+    let (delivery, receipt) = BindDelivery::begin(binds);
+    let bind = Arc::new(ForwardedBind {
         dn: policed.dn.pretty().to_owned(),
         changes,
-        on_its_way,
-    }))
+        receipt,
+    });
+    Some((bind, delivery))
 }
 
 fn warn_of_loss(directory: &Directory, policed: &PolicedBind, result: &LdapResult) {

@@ -10,6 +10,7 @@ use fulgurite_ldap::{LdapResult, ResultCode};
 use fulgurite_schema::{AttributeDescription, Dn};
 use fulgurite_store::{EntryId, EntryView, NameLookup, StoreError};
 
+use crate::auth::BindOutcome;
 use crate::core::clock::Timestamp;
 use crate::core::database::Database;
 use crate::core::forwarded_bind::ForwardedChange;
@@ -26,17 +27,20 @@ use crate::write::request::WriteRequest;
 pub(super) type BindStateChange = (AttributeDescription, Vec<Vec<u8>>);
 
 impl Directory {
-    /// Returns the update that records the bind which the session has just ended, or tells another
-    /// server of it. `None` if its database records no binds, or the bind is recorded already.
-    /// There is one for each bind.
+    /// Returns the update that another server has to make because of a bind, before its answer.
+    #[must_use]
+    pub fn forwarded_bind(&self, outcome: &BindOutcome) -> Option<WriteRequest> {
+        let (bind, _) = outcome.forwarded.as_ref()?;
+        let dn = Dn::parse(self.schema(), &bind.dn).ok()?;
+        let database = self.core().databases.database_of(&dn)?;
+        let store = database.store().path().to_owned();
+        let update = ForwardedUpdate::of_bind(Arc::clone(bind), store, database.forwarder);
+        Some(WriteRequest::forward(&Session::default(), Arc::new(update)))
+    }
+
+    /// Returns the update that records the bind which the session has just ended. `None` if its
+    /// database records no binds, or the bind is recorded already. There is one for each bind.
     pub fn bind_update(&self, session: &mut Session) -> Option<WriteRequest> {
-        if let Some(bind) = session.take_unsent_bind() {
-            let dn = Dn::parse(self.schema(), &bind.dn).ok()?;
-            let database = self.core().databases.database_of(&dn)?;
-            let store = database.store().path().to_owned();
-            let update = ForwardedUpdate::of_bind(bind, store, database.forwarder);
-            return Some(WriteRequest::forward(session, Arc::new(update)));
-        }
         let name = session.take_unrecorded_bind()?;
         let database = self.core().databases.database_of(&name)?;
         let features = self.features_of(database);

@@ -98,6 +98,13 @@ impl ForwardedUpdate {
         }
     }
 
+    /// Notes that the other server has answered. The answer to a bind waits for that.
+    pub fn answered(&self) {
+        if let ForwardedRequest::BindState(bind) = &self.request {
+            bind.receipt.answered();
+        }
+    }
+
     /// Appends the request for the other server, under an id of that connection.
     pub fn encode(&self, id: MessageId, out: &mut Vec<u8>) {
         let client = format!("dn:{}", self.client);
@@ -147,7 +154,7 @@ impl ForwardedUpdate {
     /// Returns the response of the referral.
     #[must_use]
     pub fn referred(&self) -> Vec<u8> {
-        self.answered(&self.referral)
+        self.answer_with(&self.referral)
     }
 
     /// Returns the response for an update that no server has answered.
@@ -155,10 +162,10 @@ impl ForwardedUpdate {
     pub fn failed(&self) -> Vec<u8> {
         // slapd's text. The other server may have made the update.
         let text = "Proxy operation retry failed";
-        self.answered(&LdapResult::with_diagnostic(ResultCode::Unavailable, text))
+        self.answer_with(&LdapResult::with_diagnostic(ResultCode::Unavailable, text))
     }
 
-    fn answered(&self, result: &LdapResult) -> Vec<u8> {
+    fn answer_with(&self, result: &LdapResult) -> Vec<u8> {
         let mut out = Vec::new();
         match self.request {
             ForwardedRequest::Update(_) => {

@@ -223,6 +223,19 @@ impl Handler for Live<'_> {
         }
     }
 
+    fn before_answer(&self, checked: &mut PasswordResult) -> Option<WriteRequest> {
+        match checked {
+            PasswordResult::Bind(outcome) => self.current().forwarded_bind(outcome),
+            PasswordResult::Change(_) => None,
+        }
+    }
+
+    fn wait_before_answer(&self, checked: &mut PasswordResult) {
+        if let PasswordResult::Bind(outcome) = checked {
+            outcome.wait_for_provider();
+        }
+    }
+
     fn finish_bind(
         &self,
         identity: &mut Session,

@@ -53,17 +53,18 @@ pub(crate) fn run<H: Handler>(
                 worker::Worker::new(index, shared, mailbox, writers, to_hashing).run()
             })?;
         }
-        // Writers and pool end when the last worker drops its senders.
-        drop((writers, to_hashing));
+        // The pool ends when the last worker drops its senders, and the writers end with it.
+        drop(to_hashing);
         for index in 0..shared.settings.hashing_threads.max(1) {
             let (checks, handles, guard) = (checks.clone(), handles.clone(), guard("hashing"));
-            let statistics = shared.statistics.hashing_thread();
+            let (writers, statistics) = (Arc::clone(&writers), shared.statistics.hashing_thread());
             spawn(scope, format!("hashing-{index}"), move || {
                 let _guard = guard;
-                hashing::run(shared.handler, &checks, &handles, &statistics);
+                hashing::run(shared.handler, &checks, &handles, &writers, &statistics);
                 Ok(())
             })?;
         }
+        drop(writers);
         let (ends, ended) = crossbeam_channel::bounded::<()>(0);
         let background_guard = guard("background");
         spawn(scope, "background".to_owned(), move || {

@@ -119,6 +119,7 @@ impl Connection {
                 tracing::warn!("chain: {}: an unexpected message", self.link.url);
                 return (answers, false);
             };
+            update.answered();
             let result = message.response.result();
             let is_success = result.is_some_and(|one| one.is_success());
             if let (Some(name), Some(result), false) = (update.bound_name(), result, is_success) {

@@ -150,6 +150,14 @@ pub trait Handler: Sync {
     /// Verifies or hashes; runs on a thread of the hashing pool.
     fn check_password(&self, check: Self::PasswordCheck) -> Self::PasswordResult;
 
+    /// Returns the update that a verified bind causes before its answer. No response to it is sent.
+    fn before_answer(&self, _checked: &mut Self::PasswordResult) -> Option<Self::Update> {
+        None
+    }
+
+    /// Waits until that update is done, for a bounded time; on a thread of the hashing pool.
+    fn wait_before_answer(&self, _checked: &mut Self::PasswordResult) {}
+
     /// Ends a bind with the result of the hashing pool and appends the response to `out`.
     fn finish_bind(
         &self,

@@ -5,6 +5,9 @@ use fulgurite_ldap::MessageId;
 use super::cancel_token::CancelToken;
 use super::handler::Handler;
 
+/// The id of updates without a response. It is beyond the ids of messages.
+pub(crate) const NO_MESSAGE: MessageId = MessageId::MAX;
+
 /// Work that a session hands to other threads.
 #[derive(Debug)]
 pub enum Job<H: Handler> {

@@ -12,7 +12,7 @@ use fulgurite_ldap::{
 use super::cancel_token::CancelToken;
 use super::class::RequestClass;
 use super::handler::{Handler, RunningSearch as _};
-use super::job::{CheckId, Job};
+use super::job::{CheckId, Job, NO_MESSAGE};
 use super::last_code::last_code;
 use super::limits::SessionLimits;
 use super::log::{ConnectionLog, OperationLog, OperationRecord};
@@ -28,9 +28,6 @@ pub(super) const WORK_PER_TURN: usize = 1024;
 
 /// The work of beginning a request, in candidates.
 const REQUEST_WORK: usize = 4;
-
-/// The id of updates without a response. It is beyond the ids of messages.
-const NO_MESSAGE: MessageId = MessageId::MAX;
 
 /// Bytes of unanswered updates at which further updates wait.
 const UPDATE_BYTES_AHEAD: usize = 1024 * 1024;
