@@ -53,6 +53,7 @@ impl Directory {
             .and_then(|()| self.check_update(session, message))
             .err();
         if let Some(result) = refused {
+            let result = self.refused_in_transaction(session, message, result);
             return UpdateStep::Answered(result);
         }
         if transaction.push(update) {

@@ -16,6 +16,7 @@ use crate::core::database::Database;
 use crate::core::replication::Forwarding;
 use crate::core::result;
 use crate::core::session::Session;
+use crate::core::transaction_queue::unknown_transaction;
 use crate::directory::Directory;
 use crate::op::password_modify;
 use crate::op::update::name_of;
@@ -47,6 +48,27 @@ impl Directory {
         let request = ForwardedRequest::Update(update.clone());
         let forwarded = forwarded(database, message.id, request, (client, referral));
         Some(Ok(WriteRequest::forward(session, forwarded)))
+    }
+
+    /// Returns the result of an update within a transaction that is refused. As in slapd, another
+    /// server would not know the transaction. So its error takes the place of the referral.
+    pub(crate) fn refused_in_transaction(
+        &self,
+        session: &Session,
+        message: &Message<'_>,
+        result: LdapResult,
+    ) -> LdapResult {
+        if !self.forwards() || result.code != ResultCode::Referral {
+            return result;
+        }
+        let kind = RequestKind::Operation(message.request.operation());
+        let dn = name_of(&message.request).and_then(|name| result::dn(self.schema(), name).ok());
+        let forwarding = dn.and_then(|dn| Some(self.forwarding(session, &dn)?.1));
+        let client = self.client(session, kind, &message.controls);
+        match forwarding.zip(client) {
+            Some((forwarding, _)) if forwarding.return_error => unknown_transaction(),
+            _ => result,
+        }
     }
 
     /// Returns the request to forward a password modify that would be answered with a referral.

@@ -145,6 +145,20 @@ fn updates(provider: &Running<'_>, copy: &Running<'_>, port: u16) -> Vec<String>
         &change("two", "by bob"),
     ));
     add(copy.client("ldapmodify", &[], &change("two", "by nobody")));
+    // A transaction is of one connection, and the one to the provider has none.
+    for end in ["txn=commit", "txn=abort"] {
+        let ran = as_ada(
+            "ldapmodify",
+            &["-E", end],
+            &change("two", "in a transaction"),
+        );
+        assert!(
+            ran.err.contains("invalid transaction identifier"),
+            "{}",
+            ran.err
+        );
+        add(ran);
+    }
     add(as_ada(
         "ldapmodify",
         &[],
