@@ -3,6 +3,7 @@
 //!
 //! ```text
 //!   files --> ldif::Parts --> Reader --> schema --> EntryCompleter --> bulk load   load
+//!   the same once more, after a load has failed                                    load_faults
 //!   input --> ldif::Reader --> schema --> Importer --> store: writer               add
 //!   input --> ldif::Reader --> directory: updates of its root                      modify
 //!   store: export --> ldif::Writer --> output                                      export
@@ -30,6 +31,7 @@ mod generate;
 mod import_check;
 mod import_error;
 mod load;
+mod load_faults;
 mod missing_types;
 mod modify;
 mod openldap_import;
@@ -44,6 +46,7 @@ pub use generate::{GenerateError, GenerateOptions, generate};
 pub use import_check::{GroupRule, ImportCheck};
 pub use import_error::ImportError;
 pub use load::{LoadFailure, LoadSettings, LoadSummary, load, note_of_left_out};
+pub use load_faults::{LoadFaults, load_faults};
 pub use missing_types::{MissingType, builtin_with, missing_types};
 pub use modify::{ChangeKind, ModifyEvent, ModifyOptions, modify, modify_by};
 pub use openldap_import::{

@@ -23,6 +23,8 @@ use crate::progress::{Phase, Progress};
 const BUFFER_LEN: usize = 1 << 18;
 /// Attribute descriptions that are remembered.
 const DESCRIPTIONS_MAX: usize = 200;
+/// The name of standard input among files.
+pub(crate) const STANDARD_INPUT: &str = "-";
 /// The number of an entry's file and its line share one number. The low bits are the line's.
 const LINE_BITS: u32 = 40;
 
@@ -266,7 +268,7 @@ impl Iterator for FileParts<'_> {
     }
 }
 
-fn reader_options(file: &Path) -> ReaderOptions {
+pub(crate) fn reader_options(file: &Path) -> ReaderOptions {
     ReaderOptions {
         file: Some(file.display().to_string()),
         ..ReaderOptions::default()
@@ -275,7 +277,7 @@ fn reader_options(file: &Path) -> ReaderOptions {
 
 /// Makes checked entries of the records of a part.
 #[derive(Clone)]
-struct RecordReader<'s> {
+pub(crate) struct RecordReader<'s> {
     files: &'s [PathBuf],
     schema: &'s Schema,
     completer: &'s EntryCompleter,
@@ -307,7 +309,10 @@ impl PartReader<FilePart, LoadFailure> for RecordReader<'_> {
 }
 
 impl<'s> RecordReader<'s> {
-    fn new(settings: &'s LoadSettings, completer: &'s EntryCompleter) -> RecordReader<'s> {
+    pub(crate) fn new(
+        settings: &'s LoadSettings,
+        completer: &'s EntryCompleter,
+    ) -> RecordReader<'s> {
         RecordReader {
             files: &settings.files,
             schema: &settings.schema,
@@ -317,7 +322,7 @@ impl<'s> RecordReader<'s> {
     }
 
     /// Returns a checked entry, or the line and the reason why the record makes none.
-    fn entry(
+    pub(crate) fn entry(
         &mut self,
         record: &Record<'_>,
         stamps: &mut EntryStamps,
@@ -399,8 +404,8 @@ impl Descriptions {
 }
 
 /// Returns a file or standard input, with its size where it has one.
-fn open(file: &Path) -> Result<(Box<dyn BufRead>, Option<u64>), LoadFailure> {
-    if file.as_os_str() == "-" {
+pub(crate) fn open(file: &Path) -> Result<(Box<dyn BufRead>, Option<u64>), LoadFailure> {
+    if file.as_os_str() == STANDARD_INPUT {
         return Ok((
             Box::new(BufReader::with_capacity(BUFFER_LEN, io::stdin())),
             None,

@@ -4,15 +4,20 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-use anyhow::bail;
+use anyhow::{anyhow, bail};
 use fulgurite_config::FlagGroup;
-use fulgurite_directory_tools::{LoadBar, LoadSettings, load, note_of_left_out};
+use fulgurite_directory_tools::{
+    LoadBar, LoadFailure, LoadSettings, load, load_faults, note_of_left_out,
+};
 use fulgurite_server::{schema, store_options};
 use fulgurite_store::{IndexProgress, Store, StoreOptions};
 
 use super::load_add;
 use crate::arguments::Load;
 use crate::lock::DataLock;
+
+/// Wrong records that a failed load shows.
+const FAULTS_SHOWN_MAX: usize = 20;
 
 /// Entries of one transaction of index work.
 const ENTRIES_PER_STEP: usize = 5_000;
@@ -48,7 +53,10 @@ pub(crate) fn run(command: Load) -> anyhow::Result<()> {
         }
     });
     bar.finish();
-    let summary = result?;
+    let summary = match result {
+        Ok(summary) => summary,
+        Err(failure) => return Err(list_faults(&load_settings, failure)),
+    };
     finish_indexes(data, &load_settings)?;
     if let Some(note) = note_of_left_out(summary.left_out) {
         eprintln!("{note}");
@@ -58,6 +66,20 @@ pub(crate) fn run(command: Load) -> anyhow::Result<()> {
         eprintln!("{} entries loaded in {seconds:.1} s", summary.entries);
     }
     Ok(())
+}
+
+/// Prints the records that are wrong, if they are the reason of a failure. Returns the error of the
+/// command.
+fn list_faults(settings: &LoadSettings, failure: LoadFailure) -> anyhow::Error {
+    match load_faults(settings, &failure, FAULTS_SHOWN_MAX) {
+        Ok(Some(faults)) if faults.others > 0 || faults.shown.len() > 1 => {
+            for fault in &faults.shown {
+                eprintln!("fulgurite: {fault}");
+            }
+            anyhow!("{faults}")
+        }
+        _ => failure.into(),
+    }
 }
 
 /// Builds requested indexes that an extended store lacks at once, because perhaps no server runs

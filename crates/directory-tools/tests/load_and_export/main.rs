@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use fulgurite_directory::{Clock, Entropy, Timestamp};
-use fulgurite_directory_tools::{LoadFailure, LoadSettings, LoadSummary, Phase, export, load};
+use fulgurite_directory_tools::{
+    LoadFailure, LoadSettings, LoadSummary, Phase, export, load, load_faults,
+};
 use fulgurite_schema::Schema;
 use fulgurite_store::{NameLookup, Store, StoreOptions};
 use tempfile::TempDir;
@@ -62,6 +64,10 @@ impl TempStore {
 }
 
 fn load_files(data: &Path, files: Vec<PathBuf>) -> Result<LoadSummary, LoadFailure> {
+    load(&settings(data, files), &mut |_| {})
+}
+
+fn settings(data: &Path, files: Vec<PathBuf>) -> LoadSettings {
     let options = StoreOptions {
         suffixes: vec!["dc=example,dc=com".to_owned()],
         ..StoreOptions::default()
@@ -69,7 +75,84 @@ fn load_files(data: &Path, files: Vec<PathBuf>) -> Result<LoadSummary, LoadFailu
     let mut settings = LoadSettings::new(data.to_owned(), options, Schema::standard());
     settings.files = files;
     settings.author.name = "cn=loader,dc=example,dc=com".to_owned();
-    load(&settings, &mut |_| {})
+    settings
+}
+
+#[test]
+fn a_failed_load_names_all_wrong_records() {
+    let world = TempStore::new();
+    let unit = |name: &str, more: &str| {
+        format!(
+            "dn: ou={name},dc=example,dc=com\nobjectClass: organizationalUnit\nou: {name}\n{more}\n"
+        )
+    };
+    let first = [
+        format!("{TOP}\n"),
+        unit("one", "color: red\n"),
+        unit("two", ""),
+        unit("three", "no colon\n"),
+        unit("two", ""),
+    ];
+    let second = [
+        unit("four", "cn: no such attribute here\n"),
+        unit("five", ""),
+    ];
+    let lost = "dn: ou=x,ou=nowhere,dc=example,dc=com\nobjectClass: organizationalUnit\nou: x\n";
+    let files = vec![
+        world.file("a.ldif", &first.concat()),
+        world.file("b.ldif", &second.concat()),
+        world.file("c.ldif", lost),
+    ];
+    let load_settings = settings(&world.data(), files.clone());
+    let failure = load(&load_settings, &mut |_| {}).unwrap_err();
+    let faults = load_faults(&load_settings, &failure, 20).unwrap().unwrap();
+    let shown: Vec<_> = faults
+        .shown
+        .iter()
+        .map(|text| {
+            let text = text
+                .strip_prefix(world.dir.path().to_str().unwrap())
+                .unwrap();
+            text.split_once(": ").unwrap().0
+        })
+        .collect();
+    assert_eq!(
+        shown,
+        [
+            "/a.ldif, line 8",
+            "/a.ldif, line 17",
+            "/a.ldif, line 19",
+            "/b.ldif, line 1"
+        ],
+        "{faults:?}"
+    );
+    let count = "4 records are wrong, and nothing is loaded";
+    assert_eq!(faults.to_string(), count);
+    let faults = load_faults(&load_settings, &failure, 1).unwrap().unwrap();
+    assert_eq!((faults.shown.len(), faults.others), (1, 3));
+    assert_eq!(
+        faults.to_string(),
+        format!("{count}; 3 of them are not shown")
+    );
+    assert!(!world.data().exists(), "nothing is stored");
+    // A record that is wrong only beside others comes with those that are wrong by themselves.
+    let files = vec![
+        files[2].clone(),
+        world.file("d.ldif", &unit("one", "color: red\n")),
+    ];
+    let load_settings = settings(&world.data(), files);
+    let parent = LoadFailure::Record {
+        file: load_settings.files[0].clone(),
+        line: 1,
+        reason: "the parent entry does not exist".to_owned(),
+    };
+    let faults = load_faults(&load_settings, &parent, 20).unwrap().unwrap();
+    assert_eq!(faults.shown.len(), 2, "{faults:?}");
+    assert!(faults.shown[0].ends_with("c.ldif, line 1: the parent entry does not exist"));
+    // A file that cannot be opened is no wrong record.
+    let missing = settings(&world.data(), vec![world.dir.path().join("none.ldif")]);
+    let failure = load(&missing, &mut |_| {}).unwrap_err();
+    assert!(load_faults(&missing, &failure, 20).unwrap().is_none());
 }
 
 /// A clock that never advances, and fixed randomness.
