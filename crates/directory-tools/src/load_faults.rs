@@ -94,7 +94,7 @@ fn place_of(failure: &LoadFailure) -> Option<(&Path, u64)> {
 /// The search for wrong records.
 struct Survey {
     /// The record at which the load has failed, with its text, until it is listed. A record may be
-    /// wrong only beside the entries that are stored.
+    /// wrong by the stored entries alone.
     first: Option<(PathBuf, u64, String)>,
     faults: LoadFaults,
     shown_max: usize,

@@ -135,7 +135,7 @@ fn a_failed_load_names_all_wrong_records() {
         format!("{count}; 3 of them are not shown")
     );
     assert!(!world.data().exists(), "nothing is stored");
-    // A record that is wrong only beside others comes with those that are wrong by themselves.
+    // A record that is wrong because of others comes with those that are wrong by themselves.
     let files = vec![
         files[2].clone(),
         world.file("d.ldif", &unit("one", "color: red\n")),
