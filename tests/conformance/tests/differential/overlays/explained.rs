@@ -70,6 +70,7 @@ pub(crate) fn explanation(
     match finding.what.as_str() {
         "attribute pwdhistory" | "attribute userpassword" => passwords(world, states, finding),
         "attribute pwdfailuretime" => failures(world, states, finding),
+        "attribute pwdgraceusetime" => grace(states, finding),
         "attribute modifiersname" => author(world, states, finding),
         what if what.starts_with("attribute ") => below(world, states, finding),
         what if what.starts_with("order ") => order_of_followers(finding),
@@ -89,8 +90,37 @@ fn membership(states: &States, finding: &Finding) -> Option<&'static str> {
             let ours = memberships(&finding.dn, &states.ours);
             (theirs != ours && ours == right).then_some("filters about memberOf: the same")
         }
+        "code" if finding.operation == "compare" => compared_membership(states, finding),
         _ => None,
     }
+}
+
+/// Explains a compare of memberOf. Our answer follows from the groups, slapd's from other
+/// memberships, which it has stored.
+fn compared_membership(states: &States, finding: &Finding) -> Option<&'static str> {
+    let mut parts = finding.request.split('"').skip(1);
+    let (dn, item) = (parts.next()?, parts.next()?);
+    let value = normal(item.lines().next()?.trim().strip_prefix("memberOf=")?);
+    let answer = |groups: &BTreeSet<String>| match (groups.contains(&value), groups.is_empty()) {
+        (true, _) => "6 ",
+        (false, false) => "5 ",
+        (false, true) => "16 ",
+    };
+    let (right, kept) = (groups_of(dn, &states.ours), memberships(dn, &states.theirs));
+    let is_meant = right != kept
+        && finding.ours.starts_with(answer(&right))
+        && finding.theirs.starts_with(answer(&kept));
+    is_meant.then_some("compares of memberOf: the same")
+}
+
+/// Explains a grace login. slapd lets a bind pass without one while a reset is pending.
+fn grace(states: &States, finding: &Finding) -> Option<&'static str> {
+    let mut resets = states.ours_before.get(&finding.dn)?.get("pwdreset")?.iter();
+    let is_pending = resets.any(|value| value == b"TRUE");
+    (is_pending
+        && finding.request.contains(": bind \"")
+        && finding.theirs.len() < finding.ours.len())
+    .then_some("pwdGraceUseTime: slapd uses no grace login while a reset is pending")
 }
 
 /// Explains values at or below a name that is gone. The overlay refint of slapd changes those
@@ -115,6 +145,14 @@ fn below(world: &World, states: &States, finding: &Finding) -> Option<&'static s
     let had_descendants = names.any(|name| normal(name).ends_with(&below));
     if world.has("refint") && !had_descendants && are_below(&ours, &theirs, false) {
         return Some("refint: slapd changes values below a name that had no descendants");
+    }
+    let names_no_entry =
+        |value: &String| states.ours_before.keys().all(|name| normal(name) != *value);
+    if world.name == "memberof-error"
+        && are_below(&theirs, &ours, false)
+        && theirs.difference(&ours).all(names_no_entry)
+    {
+        return Some("refint: in slapd, memberof-dangling refuses to follow names of no entry");
     }
     if world.name != "memberof-follow" {
         return None;
@@ -172,7 +210,10 @@ fn author(world: &World, states: &States, finding: &Finding) -> Option<&'static 
     ];
     let mut references = references.iter();
     let is_changed = references.any(|name| theirs.get(*name) != ours.get(*name));
-    (world.has("refint") && authors.contains(&finding.theirs.as_str()) && is_changed)
+    let has_followed = |author: &str| authors.contains(&author);
+    let is_meant = has_followed(&finding.theirs)
+        || world.name == "memberof-error" && has_followed(&finding.ours);
+    (world.has("refint") && is_meant && is_changed)
         .then_some("refint: the author of a change that slapd makes, and ours does not")
 }
 
@@ -309,7 +350,7 @@ fn dynamic(states: &States, finding: &Finding) -> Option<&'static str> {
             shown::members_of_members(finding).or_else(|| shown::case(stored, finding))
         }
         what if what.starts_with("order ") => shown::order(stored, finding),
-        _ => shown::case(stored, finding),
+        _ => shown::case(stored, finding).or_else(|| shown::lists_of_lists(states, finding)),
     }
 }
 

@@ -168,6 +168,48 @@ pub(crate) fn members_of_members(finding: &Finding) -> Option<&'static str> {
     is_meant.then_some("dynlist: a filter about memberOf does not show members of members")
 }
 
+/// Explains values of lists that a list finds. slapd shows them only to a filter about a value that
+/// the list shows. The stored entry does not match such a filter.
+pub(crate) fn lists_of_lists(states: &States, finding: &Finding) -> Option<&'static str> {
+    let attribute = finding.what.strip_prefix("attribute ")?;
+    let stored = states.ours.get(&finding.dn)?;
+    let shows_all = |url: &Vec<u8>| {
+        let url = String::from_utf8_lossy(url).into_owned();
+        url.split('?').nth(1).is_none_or(str::is_empty)
+    };
+    if !stored.get("memberurl")?.iter().any(shows_all) {
+        return None;
+    }
+    let folded = |values: &str| -> BTreeSet<String> {
+        let values = values.split(" | ").filter(|value| !value.is_empty());
+        values.map(|value| same(attribute, value)).collect()
+    };
+    let (theirs, ours) = (folded(&finding.theirs), folded(&finding.ours));
+    let held: BTreeSet<String> = (states.ours.values())
+        .flat_map(|entry| entry.get(attribute).into_iter().flatten())
+        .map(|value| same(attribute, &value.escape_ascii().to_string()))
+        .collect();
+    let has_more =
+        ours.is_subset(&theirs) && theirs.difference(&ours).all(|one| held.contains(one));
+    let lists = states.ours.values();
+    let others = lists
+        .filter(|entry| entry.contains_key("memberurl"))
+        .count()
+        - 1;
+    if !has_more || others == 0 {
+        return None;
+    }
+    let as_stored = ShownEntry {
+        states,
+        theirs: stored.clone(),
+        ours: stored.clone(),
+    };
+    let filter = &finding.request[finding.request.find('(')?..];
+    let (is_found, _) = filter_matches(&as_stored, &finding.dn, filter)?;
+    (!is_found)
+        .then_some("dynlist: values of lists within a list, which slapd shows to some filters")
+}
+
 #[test]
 fn filters_are_read() {
     let values = |values: &[&str]| {
