@@ -31,7 +31,7 @@ const SERVER: Part = Part {
     text: "",
 };
 
-const TABLES: [Part; 12] = [
+const TABLES: [Part; 13] = [
     Part {
         table: "root",
         heading: "The root",
@@ -81,6 +81,11 @@ const TABLES: [Part; 12] = [
         table: "metrics",
         heading: "Monitoring",
         text: "docs/monitoring.md describes the figures and the probes.",
+    },
+    Part {
+        table: "backup",
+        heading: "Backups",
+        text: "The running server copies all databases. docs/backup.md describes backups and restoring.",
     },
     Part {
         table: "log",

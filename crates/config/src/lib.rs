@@ -29,6 +29,7 @@ mod features;
 mod file_mode;
 mod ignored_settings;
 mod index;
+mod interval;
 mod layer;
 mod levels;
 mod limits;
@@ -79,6 +80,7 @@ pub use fulgurite_policy::{
     SizeLimits, SortLimits, Sourced, Subordinate, TimeLimits, TlsVersion, VerifyClient,
 };
 pub use index::{IndexSetting, parse_kinds};
+pub use interval::Interval;
 pub use layer::Layer;
 pub use levels::{LevelError, STATS as LEVEL_STATS, level_names, log_level, parse_level};
 pub use listen::{LDAPI_PATH, ListenScheme, ListenUrl};

@@ -7,6 +7,7 @@
 //!      +-------> admin      entries for cn=Monitor and cn=config, background indexing
 //!      |
 //!   metrics    figures and probes over HTTP, on a thread of its own
+//!   backup     copies of all databases, now and by a schedule
 //!      |
 //!   driver     sockets and threads: acceptor, workers, writers, hashing pool     does all I/O
 //!      |
@@ -34,6 +35,8 @@
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::unwrap_used))]
 
 mod admin;
+mod backup;
+mod backup_status;
 mod compose;
 mod driver;
 mod forwarding;
@@ -46,6 +49,10 @@ mod statistics;
 mod tls;
 
 pub use admin::monitor::{Monitor, MonitoredDatabase, MonitoredKind};
+pub use backup::{
+    Backup, BackupError, BackupManifest, BackupSource, SavedDatabase, digest_of, last_failure,
+    list_backups, remove_old_backups, write_backup,
+};
 pub use compose::check::{CheckError, check_settings, check_unfinished_settings};
 pub use compose::configure::check_tls;
 pub use compose::editor::{ConfigEditor, Consequences, check_config_files};

@@ -22,11 +22,14 @@ use fulgurite_terminal::getopt::CommandLine;
 const STATS: u32 = 0x100;
 
 /// Environment variables of settings for which slapd has no word.
-const VARIABLES: [(&str, &str); 4] = [
+const VARIABLES: [(&str, &str); 7] = [
     ("FULGURITE_METRICS_LISTEN", "metrics.listen"),
     ("FULGURITE_METRICS_TOKEN_FILE", "metrics.token_file"),
     ("FULGURITE_METRICS_TLS", "metrics.tls"),
     ("FULGURITE_LOG_FORMAT", "log.format"),
+    ("FULGURITE_BACKUP_TO", "backup.to"),
+    ("FULGURITE_BACKUP_EVERY", "backup.every"),
+    ("FULGURITE_BACKUP_KEEP", "backup.keep"),
 ];
 
 /// Options of slapd.

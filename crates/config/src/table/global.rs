@@ -20,6 +20,7 @@ use super::security::{
 };
 use super::spec::{Scope, own, slapd};
 use crate::Sourced;
+use crate::interval::Interval;
 use crate::levels::{self, level_names};
 use crate::listen::ListenUrl;
 use crate::names::{AuthzRegexp, SchemaPart, ServerId, Threads};
@@ -207,6 +208,12 @@ settings! {
             => own().fixed().examples(&["\"/etc/fulgurite/metrics-token\""]);
         /// Protect that address with the certificate of `tls`.
         "metrics.tls" metrics_tls: bool = false => own().fixed();
+        /// Directory of the backups that the server makes by itself. Unless set, it makes none.
+        "backup.to" backup_to: Option<PathBuf> = None => own().examples(&["\"/var/backups/fulgurite\""]);
+        /// Time from one backup to the next.
+        "backup.every" backup_every: Interval = Interval(86_400) => own();
+        /// Number of backups to keep. After each new one the server removes the oldest.
+        "backup.keep" backup_keep: NonZeroU32 = at_least_one(7) => own();
         /// A directory of schema files. The server reads its `.schema` and `.ldif` files in the
         /// order of their names, after the files of `schema`.
         "start.schema_directory" schema_directory: Option<PathBuf> = None

@@ -20,6 +20,7 @@ use fulgurite_directory::{Directory, TreeChange, TreeEntry, TreeRefusal, TreeUpd
 use fulgurite_schema::{Dn, Schema, SchemaError};
 
 use super::check::{CheckError, check_settings};
+use super::convert;
 use super::open::{self, OpenError};
 use super::reload::{kept_differences, renew};
 use super::source::{RunningServer, SettingsSource};
@@ -139,6 +140,8 @@ impl<'r> Configuration<'r> {
             settings.connections_max = self.running.live.load().connections_max;
         }
         self.running.live.set(&settings);
+        let backups = convert::backups(&wanted.global);
+        self.statistics.backups().set_plan(backups);
         self.source.in_force(&wanted);
         *held = wanted;
     }

@@ -13,6 +13,7 @@ use fulgurite_directory::{
 use fulgurite_policy::TlsOptions;
 use fulgurite_store::IndexSpec;
 
+use crate::backup_status::BackupPlan;
 use crate::driver::settings::ServerSettings;
 use crate::session::limits::SessionLimits;
 
@@ -39,6 +40,16 @@ pub(crate) const fn durability(durability: Durability) -> fulgurite_store::Durab
         Durability::NoMetaSync => fulgurite_store::Durability::NoMetaSync,
         Durability::NoSync => fulgurite_store::Durability::NoSync,
     }
+}
+
+/// Returns the backups that the settings ask for.
+pub(super) fn backups(global: &Global) -> Option<BackupPlan> {
+    let to = global.backup_to.value.clone()?;
+    Some(BackupPlan {
+        to,
+        every: Duration::from_secs(global.backup_every.value.0.into()),
+        keep: usize::try_from(global.backup_keep.get()).unwrap_or(usize::MAX),
+    })
 }
 
 /// Returns the root account of a database. Refuses a stored password that no password can match.

@@ -18,6 +18,7 @@ use fulgurite_schema::Dn;
 use super::audit_files::AuditFiles;
 use super::configure::Configuration;
 use crate::admin::monitor::Monitor;
+use crate::backup_status::BackupStatus;
 use crate::forwarding::Forwarders;
 use crate::metrics::health::{Health, ServedDatabase};
 use crate::replication::directory_source::DirectorySource;
@@ -47,6 +48,8 @@ pub struct Live<'r> {
     pub(super) audit_files: AuditFiles,
     /// The state of the server, and the databases of the newest generation.
     pub(super) health: Arc<Health>,
+    /// The backups that the settings ask for.
+    pub(super) backups: Arc<BackupStatus>,
 }
 
 impl<'r> Live<'r> {
@@ -66,6 +69,7 @@ impl<'r> Live<'r> {
             forwarders: Forwarders::default(),
             audit_files: AuditFiles::default(),
             health: Arc::default(),
+            backups: Arc::default(),
         }
     }
 
@@ -89,6 +93,13 @@ impl<'r> Live<'r> {
     pub(super) fn with_health(mut self, health: Arc<Health>) -> Live<'r> {
         self.health = health;
         self.show_databases();
+        self
+    }
+
+    /// Sets the plan and the state of the backups.
+    #[must_use]
+    pub(super) fn with_backups(mut self, backups: Arc<BackupStatus>) -> Live<'r> {
+        self.backups = backups;
         self
     }
 

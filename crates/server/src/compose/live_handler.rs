@@ -17,9 +17,11 @@ use fulgurite_ldap::{
 
 use super::live::Live;
 use crate::admin::{indexing, room};
+use crate::backup::BackupSource;
+use crate::backup::schedule;
 use crate::replication::runner;
 use crate::session::handler::{Handler, RunningSearch};
-use crate::statistics::SearchWork;
+use crate::statistics::{SearchWork, seconds_now};
 
 /// Passwords for the hashing pool.
 pub enum PasswordWork {
@@ -123,11 +125,23 @@ impl Handler for Live<'_> {
             if let Err(error) = started {
                 tracing::error!("nobody watches the room of the databases: no thread: {error}");
             }
+            let (backups_end, backups_ended) = crossbeam_channel::bounded::<()>(0);
+            let sleep =
+                move |time| backups_ended.recv_timeout(time) == Err(RecvTimeoutError::Timeout);
+            let is_stopping = &stop;
+            let backups = move || self.make_backups(&sleep, is_stopping);
+            let started = std::thread::Builder::new()
+                .name("backups".to_owned())
+                .spawn_scoped(scope, backups);
+            if let Err(error) = started {
+                tracing::error!("no backups are made: no thread: {error}");
+            }
             self.health.serves();
             indexing::run(&|| self.current().shared_stores(), pause);
             self.health.stops();
-            drop(ends);
             stop.store(true, Ordering::Relaxed);
+            drop(ends);
+            drop(backups_end);
         });
     }
 
@@ -325,6 +339,25 @@ impl Handler for Live<'_> {
 }
 
 impl Live<'_> {
+    /// Makes the backups of the settings until `stop` is set and `sleep` returns false.
+    fn make_backups(&self, sleep: &dyn Fn(Duration) -> bool, stop: &AtomicBool) {
+        let sources = || {
+            let databases = self.health.databases();
+            let sources = databases.iter().map(|database| BackupSource {
+                suffix: database.suffix.clone(),
+                store: Arc::clone(&database.store),
+            });
+            sources.collect()
+        };
+        let around = schedule::Surroundings {
+            sources: &sources,
+            now_s: &seconds_now,
+            pause: sleep,
+            is_stopping: &|| stop.load(Ordering::Relaxed),
+        };
+        schedule::run(&self.backups, &around);
+    }
+
     /// Lets other servers make updates. Those of one copy go out together.
     fn forward(&self, updates: &[&ForwardedUpdate]) -> Vec<Vec<u8>> {
         let directory = self.current();

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use fulgurite_config::{ConfigError, Settings};
 
 use super::configure::Configuration;
+use super::convert;
 use super::live::Live;
 use super::open::{self, OpenError};
 use super::seed::{self, SeedError};
@@ -138,9 +139,12 @@ impl<'r> Service<'r> {
             tls: server.tls(),
             live: server.live(),
         };
+        let backups = statistics.backups();
+        backups.set_plan(convert::backups(&settings.global));
         let configuration = Configuration::new(settings, Box::new(source), statistics, running);
         let mut live = Live::new(directory)
             .with_configuration(configuration)
+            .with_backups(backups)
             .with_health(health);
         if let Some(monitor) = monitor {
             live = live.with_monitor(monitor);

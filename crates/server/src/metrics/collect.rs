@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 
 use super::family::{self, Figures, Histogram, Value};
 use super::health::Health;
-use super::{process, stores};
+use super::{backups, process, stores};
 use crate::statistics::{
     BOUNDS_NS, ConnectionCounters, DurationCounts, OPERATIONS, Statistics, Totals, outcome_names,
 };
@@ -22,6 +22,7 @@ pub(super) fn collect(health: &Health, statistics: &Statistics) -> Result<String
     add_passwords(&mut figures, statistics, &totals);
     figures.count(&family::UPDATES_QUEUED, statistics.updates_queued());
     stores::add(&mut figures, &health.databases(), statistics);
+    backups::add(&mut figures, statistics);
     process::add(&mut figures);
     figures.text()
 }

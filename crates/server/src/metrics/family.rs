@@ -222,6 +222,13 @@ families! {
         "Time since the last message of the provider; since the start, if there was none.").seconds();
     REPLICATION_APPLIED = Family::counter("replication_applied", CONSUMER, "Changes of the provider that were stored.");
     REPLICATION_QUARANTINED = Family::gauge("replication_quarantined", CONSUMER, "Entries of the provider that cannot be stored.");
+    BACKUPS = Family::counter("backups", &["result"], "Backups that the server has written, and attempts that failed.");
+    BACKUP_FAILING = Family::gauge("backup_failing", &[], "1 if the last attempt failed.");
+    BACKUP_INTERVAL = Family::gauge("backup_interval", &[], "Time from one backup to the next, by the settings.").seconds();
+    BACKUP_AGE = Family::gauge("backup_age", &[], "Age of the newest backup; time since the start, if there is none.").seconds();
+    BACKUP_DURATION = Family::gauge("backup_duration", &[], "Time that the last backup since the start took.").seconds();
+    BACKUP_TIME = Family::gauge("backup_time", &[], "Time since 1970 of the newest backup; 0 if there is none.").seconds();
+    BACKUP_SIZE = Family::gauge("backup_size", &[], "Size of the newest backup.").bytes();
     RESIDENT_MEMORY = Family::gauge("process_resident_memory", &[], "Memory in use, pages of the data files included.").bytes();
     ANONYMOUS_MEMORY = Family::gauge("process_anonymous_memory", &[], "Memory in use without pages of files.").bytes();
     CPU_TIME = Family::counter("process_cpu", &[], "Time of all processors.").seconds();

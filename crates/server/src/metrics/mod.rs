@@ -10,6 +10,7 @@
 //! The thread of the listener begins before the stores open. Nothing here runs on the threads that
 //! answer LDAP.
 
+mod backups;
 mod collect;
 mod connection;
 pub(crate) mod family;

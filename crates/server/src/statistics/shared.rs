@@ -11,6 +11,7 @@ use super::counter::{Counter, lock};
 use super::counters::{Totals, WorkerStatistics};
 use super::durations::DurationCounts;
 use super::hashing::HashingStatistics;
+use crate::backup_status::BackupStatus;
 use crate::replication_status::ReplicationStatus;
 
 /// The counters of one server, shared between its threads and the monitor.
@@ -28,6 +29,8 @@ pub struct Statistics {
     facts: Mutex<ServerInfo>,
     /// The consumers of other servers.
     replication: Arc<ReplicationStatus>,
+    /// The backups that the server makes by itself.
+    backups: Arc<BackupStatus>,
 }
 
 /// Facts that do not change while a server runs.
@@ -60,6 +63,10 @@ impl Statistics {
 
     pub(crate) fn replication(&self) -> Arc<ReplicationStatus> {
         Arc::clone(&self.replication)
+    }
+
+    pub(crate) fn backups(&self) -> Arc<BackupStatus> {
+        Arc::clone(&self.backups)
     }
 
     pub(crate) fn facts(&self) -> ServerInfo {

@@ -139,7 +139,10 @@ fn figures_count_what_was_done() {
 #[test]
 fn every_documented_figure_is_there() {
     let loaded = LoadedStore::generated(5);
-    let serving = loaded.serve(&ON);
+    let mut command = loaded.serve_command("ldap://127.0.0.1:0");
+    // Without backups there are no figures of them.
+    let to = loaded.root.path().join("backups");
+    let serving = RunningServer::start(command.args(ON).env("FULGURITE_BACKUP_TO", to));
     let figures = figures(address(&serving));
     // A copy has these, and a database that others copy has the first.
     let of_copies = ["fulgurite_database_change_time_seconds"];

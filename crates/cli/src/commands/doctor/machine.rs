@@ -69,7 +69,8 @@ pub(super) fn check_backups(folder: Option<&Path>, findings: &mut Findings) {
     const CHECK: &str = "backup";
     let Some(folder) = folder else {
         let text = "no folder of backups was named";
-        let remedy = "--backups DIR, if fulgurite env backup writes there";
+        let remedy =
+            "backup.to lets the server make them; or --backups DIR, if fulgurite env backup does";
         return findings.add(CHECK, Severity::Note, text, remedy);
     };
     let files = fs::read_dir(folder)

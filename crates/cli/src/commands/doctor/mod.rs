@@ -5,6 +5,7 @@
 //! ```
 
 mod addresses;
+mod backups;
 mod certificates;
 mod files;
 mod finding;
@@ -55,5 +56,8 @@ fn examine(command: &Doctor, findings: &mut Findings) {
             stores::check(&settings, database, directory, findings);
         }
     }
-    machine::check_backups(command.backups.as_deref(), findings);
+    let own = backups::check(&settings, findings);
+    if command.backups.is_some() || !own {
+        machine::check_backups(command.backups.as_deref(), findings);
+    }
 }

@@ -19,6 +19,8 @@ pub(super) struct Report {
     pub(super) operations: Vec<Operations>,
     pub(super) databases: Vec<DatabaseState>,
     pub(super) consumers: Vec<ConsumerState>,
+    /// The backups that the server makes by itself, if it does.
+    pub(super) backups: Option<BackupState>,
     pub(super) warnings: Vec<String>,
 }
 
@@ -52,6 +54,17 @@ pub(super) struct DatabaseState {
     pub(super) refused: u64,
 }
 
+/// The backups that the server makes by itself.
+#[derive(Debug, Default)]
+pub(super) struct BackupState {
+    pub(super) directory: String,
+    pub(super) interval_s: u64,
+    /// The time of the newest one, its age in seconds, and its bytes.
+    pub(super) last: Option<(String, u64, u64)>,
+    pub(super) failures: u64,
+    pub(super) trouble: Option<String>,
+}
+
 /// A provider that a database is copied from.
 #[derive(Debug, Default)]
 pub(super) struct ConsumerState {
@@ -67,6 +80,23 @@ impl DatabaseState {
     pub(super) fn percent(&self) -> u64 {
         let used = self.pages.saturating_sub(self.pages_free);
         used * 100 / self.pages_max.max(1)
+    }
+}
+
+impl BackupState {
+    fn warnings(&self) -> Vec<String> {
+        let mut warnings = Vec::new();
+        if let Some(trouble) = &self.trouble {
+            warnings.push(format!("the last backup failed: {trouble}"));
+        }
+        match &self.last {
+            None => warnings.push("there is no backup yet".to_owned()),
+            Some((_, age_s, _)) if *age_s > 2 * self.interval_s => {
+                warnings.push(format!("the newest backup is {age_s} seconds old"));
+            }
+            Some(_) => {}
+        }
+        warnings
     }
 }
 
@@ -130,6 +160,8 @@ impl Report {
         self.databases = databases.iter().map(database).collect();
         let consumers = branch("Databases", "(objectClass=olmSyncReplInstance)")?;
         self.consumers = consumers.iter().map(consumer).collect();
+        let backups = branch("Backups", "(objectClass=monitoredObject)")?;
+        self.backups = backups.first().map(backup);
         Ok(())
     }
 
@@ -153,6 +185,9 @@ impl Report {
                      cannot be used again"
                 ));
             }
+        }
+        if let Some(backups) = &self.backups {
+            self.warnings.extend(backups.warnings());
         }
         for consumer in &self.consumers {
             let provider = &consumer.provider;
@@ -189,6 +224,18 @@ fn database(entry: &Entry) -> DatabaseState {
         refused: fact(entry, "refused updates")
             .and_then(|text| text.parse().ok())
             .unwrap_or(0),
+    }
+}
+
+fn backup(entry: &Entry) -> BackupState {
+    let count = |name: &str| fact(entry, name)?.parse().ok();
+    let last = fact(entry, "last");
+    BackupState {
+        directory: fact(entry, "directory").unwrap_or_default(),
+        interval_s: count("interval").unwrap_or(0),
+        last: last.and_then(|last| Some((last, count("age")?, count("bytes")?))),
+        failures: count("failures").unwrap_or(0),
+        trouble: fact(entry, "trouble"),
     }
 }
 
@@ -296,5 +343,20 @@ mod tests {
             assert!(warnings.contains(part), "{warnings}");
         }
         assert_eq!(report.warnings.len(), 5, "{warnings}");
+    }
+
+    #[test]
+    fn backups_are_warned_of_if_they_fail_or_are_old() {
+        let state = |facts: &[&str]| backup(&entry(&[("monitoredInfo", facts)]));
+        let plan = ["directory: /to", "interval: 3600", "failures: 0"];
+        let last = ["last: 20261127020000Z", "bytes: 4096"];
+        let with = |more: &[&str]| state(&[&plan[..], &last, more].concat());
+        let young = with(&["age: 7200"]);
+        assert_eq!(young.last, Some(("20261127020000Z".to_owned(), 7200, 4096)));
+        assert!(young.warnings().is_empty());
+        assert!(with(&["age: 7201"]).warnings()[0].contains("7201 seconds old"));
+        assert!(state(&plan).warnings()[0].contains("no backup yet"));
+        let failed = with(&["age: 1", "trouble: disk full"]);
+        assert_eq!(failed.warnings(), ["the last backup failed: disk full"]);
     }
 }

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::json;
 
-use super::report::{ConsumerState, DatabaseState, Report};
+use super::report::{BackupState, ConsumerState, DatabaseState, Report};
 
 /// The time of an event that has not happened.
 const NEVER: &str = "00000101000000Z";
@@ -40,6 +40,9 @@ pub(super) fn screen(report: &Report) -> String {
     }
     for consumer in &report.consumers {
         show_consumer(consumer, &mut out);
+    }
+    if let Some(backups) = &report.backups {
+        show_backups(backups, &mut out);
     }
     out.push('\n');
     match report.warnings.as_slice() {
@@ -83,6 +86,18 @@ fn show_database(database: &DatabaseState, out: &mut String) {
             database.refused
         );
     }
+}
+
+fn show_backups(backups: &BackupState, out: &mut String) {
+    let _ = match &backups.last {
+        Some((time, age_s, bytes)) => writeln!(
+            out,
+            "\nbackups      the newest of {time}, {} old, {bytes} bytes, in {}",
+            duration(*age_s),
+            backups.directory
+        ),
+        None => writeln!(out, "\nbackups      none yet in {}", backups.directory),
+    };
 }
 
 fn show_consumer(consumer: &ConsumerState, out: &mut String) {
@@ -135,6 +150,18 @@ pub(super) fn json(report: &Report) -> String {
             "trouble": consumer.trouble,
         })
     });
+    let backups = report.backups.as_ref().map(|backups| {
+        let last = backups.last.as_ref();
+        json!({
+            "directory": backups.directory,
+            "interval_seconds": backups.interval_s,
+            "last": last.map(|last| &last.0),
+            "age_seconds": last.map(|last| last.1),
+            "bytes": last.map(|last| last.2),
+            "failures": backups.failures,
+            "trouble": backups.trouble,
+        })
+    });
     let object = json!({
         "url": report.url,
         "version": report.version,
@@ -147,6 +174,7 @@ pub(super) fn json(report: &Report) -> String {
         "operations": operations.collect::<Vec<_>>(),
         "databases": databases.collect::<Vec<_>>(),
         "consumers": consumers.collect::<Vec<_>>(),
+        "backups": backups,
         "warnings": report.warnings,
     });
     format!("{object}\n")

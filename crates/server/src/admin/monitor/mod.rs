@@ -8,8 +8,10 @@
 //!               ├─ cn=Listeners    ├─ cn=Statistics    cn=Bytes, cn=PDU, cn=Entries, cn=Referrals
 //!               └─ cn=Log          └─ cn=Threads, cn=Time, cn=Waiters
 //! ```
-//! Each search generates the entries anew, and only those of the requested branch.
+//! With backups there is cn=Backups, too. Each search generates the entries anew, and only those of
+//! the requested branch.
 
+mod backups;
 mod connections;
 mod consumers;
 mod counters;

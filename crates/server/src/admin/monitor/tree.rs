@@ -139,6 +139,7 @@ impl TreeSource for Monitor {
                 fill(self, &mut entries);
             }
         }
+        entries.extend(self.backups(base));
         entries
     }
 }
