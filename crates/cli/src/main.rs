@@ -53,6 +53,8 @@ fn main() -> ExitCode {
         Command::Export(command) => commands::export::run(command),
         Command::Generate(command) => commands::generate::run(command),
         Command::Env(command) => commands::env::run(command),
+        Command::Backup(command) => commands::backup::run(command),
+        Command::Restore(command) => commands::backup::restore(command),
         // Its exit status is the result of the check.
         Command::Check(command) => return commands::check::run(command),
         // So is this one.

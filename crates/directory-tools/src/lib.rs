@@ -36,6 +36,7 @@ mod missing_types;
 mod modify;
 mod openldap_import;
 mod progress;
+mod replay;
 mod schema_check;
 
 pub use add::{AddError, AddEvent, AddOptions, AddSummary, Refusal, add};
@@ -53,4 +54,5 @@ pub use openldap_import::{
     ImportEvent, ImportOptions, ImportSummary, import_and_check, import_openldap, suffixes_of,
 };
 pub use progress::{LoadBar, Phase, Progress};
+pub use replay::{ReplayError, ReplayReport, replay};
 pub use schema_check::{CheckResult, schema_check};

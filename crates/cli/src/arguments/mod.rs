@@ -1,6 +1,7 @@
 //! The command line: every sub-command with its flags.
 
 pub(crate) mod apply;
+pub(crate) mod backup;
 pub(crate) mod check;
 pub(crate) mod env;
 pub(crate) mod log;
@@ -50,6 +51,8 @@ pub(crate) enum Command {
     Check(check::Check),
     Doctor(setup::Doctor),
     Env(env::Env),
+    Backup(backup::Backup),
+    Restore(backup::Restore),
     Index(tools::Index),
     Modify(tools::Modify),
     Passwd(tools::Passwd),
@@ -77,7 +80,7 @@ pub(crate) enum Command {
 ///
 /// Entries may come in any order. If a record fails to load, the command reports its file and line
 /// and loads nothing. With --add, entries go into a running server instead, in large transactions.
-/// Then parents come before children, and entries that are there already stay as they are.
+/// Then entries that are there already stay as they are.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  fulgurite load --data /var/lib/fulgurite --suffix dc=example,dc=com \\\n      --index mail:eq,sub people.ldif groups.ldif\n  fulgurite load --add -D cn=admin,dc=example,dc=com people.ldif"

@@ -101,7 +101,7 @@ impl<'c> StoreCheck<'c> {
 }
 
 /// Returns all built-in definitions, except of parts that contradict others.
-fn all_definitions() -> Schema {
+pub(super) fn all_definitions() -> Schema {
     let build = |parts: &[Builtin]| {
         let builder = parts
             .iter()

@@ -3,6 +3,7 @@
 pub(crate) mod access;
 pub(crate) mod apply;
 pub(crate) mod auth;
+pub(crate) mod backup;
 pub(crate) mod check;
 mod check_store;
 pub(crate) mod config;

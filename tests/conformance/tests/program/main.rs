@@ -1,6 +1,7 @@
 //! The `fulgurite` program as its users call it: commands, messages, signals, hostile peers.
 
 mod applications;
+mod backups;
 mod check;
 mod command_line;
 mod config;

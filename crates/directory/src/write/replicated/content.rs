@@ -80,6 +80,31 @@ impl CopiedContent {
         })
     }
 
+    /// Returns the content of a whole database, for changes of a log.
+    #[must_use]
+    pub fn everything(schema: &Schema) -> CopiedContent {
+        let filter = Filter::resolve(schema, &fulgurite_ldap::Filter::Present(b"objectClass"));
+        CopiedContent {
+            rid: 0,
+            remote_base: Dn::root(),
+            local_base: Dn::root(),
+            scope: Scope::Subtree,
+            filter,
+            selection: CopiedAttributes {
+                selected: Selection::parse(schema, &[&b"*"[..], &b"+"[..]]),
+                excluded: Selection::default(),
+            },
+            is_checked: false,
+            multi_provider: false,
+            named: NamedEntries::default(),
+            is_refreshing: false,
+            is_whole: true,
+            glued: Vec::new(),
+            parked: Vec::new(),
+            told: CsnVector::default(),
+        }
+    }
+
     /// Returns a name of the provider as it is here, and a name of another part as it is.
     pub(super) fn local_name(&self, dn: &Dn) -> Dn {
         if self.remote_base == self.local_base || !dn.is_within(&self.remote_base) {
