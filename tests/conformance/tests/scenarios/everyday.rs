@@ -431,6 +431,18 @@ fn many_entries_are_added_beside_a_server() {
             told.contains("2 refused") && told.contains("3 were there"),
             "{told}"
         );
+        // Children may come before their parents, in other transactions than these.
+        let mut backwards: Vec<String> = (0..700)
+            .map(|number| {
+                format!("dn: cn=d{number},ou=late,{SUFFIX}\nobjectClass: device\ncn: d{number}\n")
+            })
+            .collect();
+        backwards.push(format!(
+            "dn: ou=late,{SUFFIX}\nobjectClass: organizationalUnit\nou: late\n"
+        ));
+        let backwards = desk.stage.file("backwards.ldif", &backwards.join("\n"));
+        let told = desk.run(&["load", "--add", &backwards]).with_status(0);
+        assert!(told.contains("701 entries added"), "{told}");
         let told = desk
             .run(&["load", "--add", "--data", "/tmp/x", &more])
             .with_status(1);

@@ -1,13 +1,14 @@
 //! `fulgurite load --add`: many entries into a running server.
 //!
 //! ```text
-//!   LDIF --> Order: parents before children --> Workers: a connection each, many adds in flight
+//!   LDIF --> Order: children behind parents --> Workers: a connection each, many adds in flight
 //!                       ^                                            |
 //!                       +----------------- outcomes <----------------+
 //! ```
 //!
 //! The server commits together what has come together, so hundreds of entries share one flush.
-//! Connections overtake each other. So an entry waits here until its parent is added.
+//! Connections overtake each other. So an entry waits here until its parent is added, also if the
+//! parent comes later in the file.
 
 mod order;
 mod tally;
@@ -142,6 +143,14 @@ impl Run {
                 self.next_outcome()?;
             }
         }
+        // Their parents are not in the files.
+        for text in self.order.refusals() {
+            if self.is_stopped {
+                break;
+            }
+            self.tally.refuse(&text);
+            self.is_stopped |= !self.goes_on;
+        }
         Ok(())
     }
 
@@ -151,31 +160,38 @@ impl Run {
     }
 
     fn outcome(&mut self, outcome: Outcome) -> anyhow::Result<()> {
-        let key = match outcome {
+        let ready = match outcome {
             Outcome::Added(key) => {
                 self.tally.added += 1;
-                key
+                self.order.added(&key)
             }
             Outcome::Known(key) => {
                 self.tally.known += 1;
-                key
+                self.order.added(&key)
             }
-            Outcome::Refused(key, text) => {
-                self.tally.refuse(&text);
-                self.is_stopped |= !self.goes_on;
-                key
-            }
+            Outcome::Refused(key, text) => self.refused(&key, &text),
+            Outcome::Orphan(entry, text) => match self.order.orphan(entry, text) {
+                Ok(ready) => ready,
+                Err((key, text)) => self.refused(&key, &text),
+            },
             Outcome::Lost(error) => {
                 self.is_lost = true;
                 return Err(error);
             }
         };
         self.tally.show();
-        // The server refuses entries below a refused one, each with its own sentence.
-        for ready in self.order.done(&key) {
+        for ready in ready {
             self.send(ready)?;
         }
         Ok(())
+    }
+
+    /// Counts a refusal. Returns the entries that waited for the refused one. The server refuses
+    /// those below it, each with its own sentence.
+    fn refused(&mut self, key: &str, text: &str) -> Vec<NewEntry> {
+        self.tally.refuse(text);
+        self.is_stopped |= !self.goes_on;
+        self.order.done(key)
     }
 }
 

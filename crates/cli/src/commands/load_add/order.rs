@@ -1,6 +1,14 @@
 //! Parents before children, for entries that several connections add.
+//!
+//! ```text
+//!   take --> sent --> done: its children that waited, and those that had come before it
+//!     '----> behind an entry under way, until that is done
+//!   orphan: the server lacks its parent --> held until the parent is there, or the end
+//! ```
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::hash::BuildHasher as _;
+use std::hash::RandomState;
 
 use crate::remote::entries::NamedValues;
 use crate::remote::names::{normal, parent};
@@ -18,6 +26,8 @@ pub(super) struct NewEntry {
     pub(super) place: String,
     /// Its name in one spelling.
     pub(super) key: String,
+    /// True if it was sent again after its parent had come.
+    is_second_try: bool,
 }
 
 impl NewEntry {
@@ -27,6 +37,7 @@ impl NewEntry {
             attributes,
             place,
             key: normal(dn),
+            is_second_try: false,
         }
     }
 }
@@ -38,6 +49,11 @@ pub(super) struct Order {
     waiting: HashMap<String, Vec<NewEntry>>,
     /// Entries among them that have been sent.
     sent: usize,
+    /// Entries whose parent is not there yet, by the name of the parent, each with its refusal.
+    orphans: HashMap<String, Vec<(NewEntry, String)>>,
+    /// Hashes of the names that are there. A false one costs a second try.
+    present: HashSet<u64>,
+    hasher: RandomState,
 }
 
 impl Order {
@@ -62,6 +78,48 @@ impl Order {
                 Some(entry)
             }
         }
+    }
+
+    /// Notes that an entry is there. Returns those that waited for it, to be sent now.
+    pub(super) fn added(&mut self, key: &str) -> Vec<NewEntry> {
+        self.present.insert(self.hasher.hash_one(key));
+        let mut ready = self.done(key);
+        for (mut orphan, _) in self.orphans.remove(key).unwrap_or_default() {
+            orphan.is_second_try = true;
+            ready.extend(self.take(orphan));
+        }
+        ready
+    }
+
+    /// Holds an entry back whose parent the server lacks. Returns the entries to be sent now: those
+    /// that waited for it, or itself if its parent has come meanwhile. An error is a refusal.
+    pub(super) fn orphan(
+        &mut self,
+        mut entry: NewEntry,
+        refusal: String,
+    ) -> Result<Vec<NewEntry>, (String, String)> {
+        let Some(parent) = parent(&entry.key).filter(|_| !entry.is_second_try) else {
+            return Err((entry.key, refusal));
+        };
+        let mut ready = self.done(&entry.key);
+        if self.present.contains(&self.hasher.hash_one(&parent)) {
+            entry.is_second_try = true;
+            ready.extend(self.take(entry));
+        } else {
+            self.orphans
+                .entry(parent)
+                .or_default()
+                .push((entry, refusal));
+        }
+        Ok(ready)
+    }
+
+    /// Returns the refusals of the entries whose parents have not come.
+    pub(super) fn refusals(&mut self) -> Vec<String> {
+        let orphans = std::mem::take(&mut self.orphans).into_values().flatten();
+        let mut refusals: Vec<String> = orphans.map(|(_, refusal)| refusal).collect();
+        refusals.sort();
+        refusals
     }
 
     /// Notes the answer to an entry. Returns those that waited for it, to be sent now.
@@ -97,6 +155,52 @@ impl Order {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn orphans_wait_for_parents_that_come_later() {
+        let mut order = Order::default();
+        let entry = |dn: &str| NewEntry::new(dn, Vec::new(), format!("line of {dn}"));
+        let names = |ready: Vec<NewEntry>| {
+            let mut names: Vec<String> = ready.into_iter().map(|one| one.dn).collect();
+            names.sort();
+            names
+        };
+        let sent = |order: &mut Order, dn: &str| order.take(entry(dn)).expect("no wait");
+        let child = sent(&mut order, "cn=c,ou=a,dc=x");
+        let other = sent(&mut order, "cn=d,ou=a,dc=x");
+        let lost = sent(&mut order, "cn=e,ou=none,dc=x");
+        assert_eq!(
+            order.take(entry("cn=f,cn=c,ou=a,dc=x")).map(|one| one.dn),
+            None
+        );
+        // The grandchild goes out, comes back, and waits for the child.
+        let ready = order.orphan(child, "no parent".to_owned()).unwrap();
+        let [grandchild] = <[NewEntry; 1]>::try_from(ready).unwrap();
+        assert_eq!(
+            names(order.orphan(grandchild, "no parent".to_owned()).unwrap()),
+            [""; 0]
+        );
+        assert_eq!(
+            names(order.orphan(lost, "no unit".to_owned()).unwrap()),
+            [""; 0]
+        );
+        sent(&mut order, "ou=a,dc=x");
+        assert_eq!(names(order.added("ou=a,dc=x")), ["cn=c,ou=a,dc=x"]);
+        // Its parent has come before its refusal has.
+        let ready = order.orphan(other, "no parent".to_owned()).unwrap();
+        let [again] = <[NewEntry; 1]>::try_from(ready).unwrap();
+        assert_eq!(
+            names(order.added("cn=c,ou=a,dc=x")),
+            ["cn=f,cn=c,ou=a,dc=x"]
+        );
+        let (key, text) = order.orphan(again, "still none".to_owned()).unwrap_err();
+        assert_eq!((&*key, &*text), ("cn=d,ou=a,dc=x", "still none"));
+        order.done(&key);
+        order.added("cn=f,cn=c,ou=a,dc=x");
+        assert_eq!(order.under_way(), 0);
+        assert_eq!(order.refusals(), ["no unit"]);
+        assert!(order.refusals().is_empty());
+    }
 
     #[test]
     fn children_wait_for_their_parents() {

@@ -23,6 +23,8 @@ pub(super) enum Outcome {
     Known(String),
     /// The server refuses the entry, for this reason.
     Refused(String, String),
+    /// The server refuses the entry for this reason, because something above it is missing.
+    Orphan(NewEntry, String),
     /// The connection is of no more use.
     Lost(anyhow::Error),
 }
@@ -72,8 +74,8 @@ impl Workers {
 /// A connection with its adds in flight.
 struct Connection {
     client: Client,
-    /// Key and place of the entry of each request.
-    in_flight: HashMap<u32, (String, String)>,
+    /// The entry of each request.
+    in_flight: HashMap<u32, NewEntry>,
 }
 
 impl Connection {
@@ -147,8 +149,7 @@ impl Connection {
                 .collect(),
         });
         let id = self.client.queue(&request);
-        let place = format!("{}: {}", entry.place, entry.dn);
-        self.in_flight.insert(id, (entry.key, place));
+        self.in_flight.insert(id, entry);
     }
 
     /// Waits for the next answer.
@@ -158,17 +159,25 @@ impl Connection {
             let Response::Add(result) = response else {
                 continue;
             };
-            if let Some((key, place)) = self.in_flight.remove(&id) {
-                return Ok(outcome(key, &place, &result));
+            if let Some(entry) = self.in_flight.remove(&id) {
+                return Ok(outcome(entry, &result));
             }
         }
     }
 }
 
-fn outcome(key: String, place: &str, result: &LdapResult) -> Outcome {
+fn outcome(entry: NewEntry, result: &LdapResult) -> Outcome {
+    let text = || format!("{}: {}: {result}", entry.place, entry.dn);
     match result.code {
-        ResultCode::Success => Outcome::Added(key),
-        ResultCode::EntryAlreadyExists => Outcome::Known(key),
-        _ => Outcome::Refused(key, format!("{place}: {result}")),
+        ResultCode::Success => Outcome::Added(entry.key),
+        ResultCode::EntryAlreadyExists => Outcome::Known(entry.key),
+        ResultCode::NoSuchObject => {
+            let text = text();
+            Outcome::Orphan(entry, text)
+        }
+        _ => {
+            let text = text();
+            Outcome::Refused(entry.key, text)
+        }
     }
 }
