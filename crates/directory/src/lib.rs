@@ -85,7 +85,7 @@ pub use search::task::{Progress, SearchTask};
 pub use write::forwarded::ForwardedUpdate;
 pub use write::import::{Author, EntryCompleter, EntryStamps, Importer};
 pub use write::replicated::{
-    Conflict, ConflictKind, ContentError, ContentOptions, ContentReport, CopiedContent,
-    QuarantinedEntry, conflicts,
+    Conflict, ConflictKind, ContentError, ContentFill, ContentOptions, ContentReport,
+    CopiedContent, FillStep, QuarantinedEntry, conflicts,
 };
 pub use write::request::{WriteReply, WriteRequest};

@@ -127,6 +127,19 @@ impl ContentEntry {
             place: None,
         })
     }
+
+    /// Returns the bytes of names and values, about.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        let attributes = self.attributes.iter().map(ContentAttribute::bytes);
+        self.dn.len() + attributes.sum::<usize>()
+    }
+}
+
+impl ContentAttribute {
+    fn bytes(&self) -> usize {
+        self.description.len() + self.values.iter().map(Vec::len).sum::<usize>()
+    }
 }
 
 impl fmt::Debug for ContentAttribute {
@@ -140,20 +153,16 @@ impl ContentChange {
     /// Returns the bytes of names and values, about.
     #[must_use]
     pub fn bytes(&self) -> usize {
-        let of = |attribute: &ContentAttribute| {
-            let values = attribute.values.iter().map(Vec::len).sum::<usize>();
-            attribute.description.len() + values
-        };
         match self {
-            ContentChange::Entry(entry) => {
-                entry.dn.len() + entry.attributes.iter().map(of).sum::<usize>()
-            }
+            ContentChange::Entry(entry) => entry.bytes(),
             ContentChange::Present(uuids) => uuids.len() * size_of::<EntryUuid>(),
             ContentChange::Operation(operation) => {
                 let bytes = match &operation.kind {
-                    LoggedKind::Add(attributes) => attributes.iter().map(of).sum(),
+                    LoggedKind::Add(attributes) => {
+                        attributes.iter().map(ContentAttribute::bytes).sum()
+                    }
                     LoggedKind::Modify(changes) | LoggedKind::Rename { changes, .. } => {
-                        changes.iter().map(|(_, attribute)| of(attribute)).sum()
+                        changes.iter().map(|(_, attribute)| attribute.bytes()).sum()
                     }
                     LoggedKind::Delete => 0,
                 };

@@ -18,6 +18,7 @@ mod dynlist;
 mod dynlist_model;
 mod empty_suffix;
 mod extended;
+mod filled;
 mod group_changes;
 mod guards;
 mod hidden;

@@ -222,6 +222,10 @@ impl DirectorySource for Live<'_> {
     fn newest_for_changes(&self) -> (&Directory, RwLockReadGuard<'_, ()>) {
         self.current_for_updates()
     }
+
+    fn newest_for_changes_at_once(&self) -> Option<(&Directory, RwLockReadGuard<'_, ()>)> {
+        self.current_for_updates_at_once()
+    }
 }
 
 impl std::fmt::Debug for Live<'_> {

@@ -12,4 +12,7 @@ pub(crate) trait DirectorySource: Sync {
     /// Returns the newest directory for a change of entries. Its definitions stay until the guard
     /// is dropped.
     fn newest_for_changes(&self) -> (&Directory, RwLockReadGuard<'_, ()>);
+
+    /// Does the same if no change of the definitions is on its way.
+    fn newest_for_changes_at_once(&self) -> Option<(&Directory, RwLockReadGuard<'_, ()>)>;
 }

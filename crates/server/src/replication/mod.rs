@@ -11,5 +11,6 @@
 //! anyhow. So an event loop would save nothing.
 
 pub(crate) mod directory_source;
+mod filling;
 pub(crate) mod runner;
 mod session;

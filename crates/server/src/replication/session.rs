@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use fulgurite_directory::{
-    ContentError, ContentOptions, CopiedContent, Directory, Entropy as _, SystemEntropy,
+    ContentError, ContentFill, ContentOptions, ContentReport, CopiedContent, Directory,
+    Entropy as _, SystemEntropy,
 };
 use fulgurite_ldap::ResponseMessage;
 use fulgurite_policy::Syncrepl;
@@ -29,6 +30,8 @@ const BATCH_WAIT: Duration = Duration::from_millis(20);
 const LOOK_EVERY: Duration = Duration::from_millis(250);
 /// The time between tries of the quarantine.
 const QUARANTINE_EVERY: Duration = Duration::from_secs(60);
+/// The time without a message after which a fill gives up the writer of the store.
+const FILL_SILENCE_MAX: Duration = Duration::from_secs(2);
 /// The time that a provider may take to read a request.
 const SEND_TIMEOUT: Duration = Duration::from_secs(60);
 
@@ -44,12 +47,16 @@ pub(super) struct SessionTask {
 }
 
 /// A running consumer.
-struct Session<'l> {
-    source: &'l dyn DirectorySource,
-    task: &'l SessionTask,
+pub(super) struct Session<'l> {
+    pub(super) source: &'l dyn DirectorySource,
+    pub(super) task: &'l SessionTask,
     status: &'l ReplicationStatus,
     consumer: Consumer,
-    content: CopiedContent,
+    pub(super) content: CopiedContent,
+    /// Present while a first refresh fills an empty store.
+    pub(super) fill: Option<ContentFill<'l>>,
+    /// The time of the newest message.
+    heard: Instant,
     schema: Arc<Schema>,
     stream: Option<ProviderStream>,
     pending: Vec<ContentChange>,
@@ -95,6 +102,8 @@ impl<'l> Session<'l> {
             status,
             consumer: Consumer::new(task.settings.clone(), stored, server),
             content: CopiedContent::new(&schema, options)?,
+            fill: None,
+            heard: Instant::now(),
             schema,
             stream: None,
             pending: Vec::new(),
@@ -114,7 +123,7 @@ impl<'l> Session<'l> {
 
     /// Returns true if the configuration has another schema now, or another consumer. Names are
     /// resolved anew then.
-    fn is_outdated(&self) -> bool {
+    pub(super) fn is_outdated(&self) -> bool {
         let directory = self.source.newest();
         let database = directory.database_at(&self.task.store);
         let is_wanted = database.is_some_and(|database| {
@@ -147,6 +156,7 @@ impl<'l> Session<'l> {
         }
         // Without a commit the next session gets these changes again.
         self.pending.clear();
+        self.fill = None;
         self.disconnect();
     }
 
@@ -194,20 +204,25 @@ impl<'l> Session<'l> {
         let message = stream.receive(wait.max(Duration::from_millis(1)));
         match message.map_err(lost) {
             Ok(Some(bytes)) => {
+                self.heard = Instant::now();
                 let message = ResponseMessage::decode(bytes);
                 let message = message.map_err(|_| Trouble::Protocol("a malformed message"))?;
                 let taken = self.consumer.receive(&message, now);
                 self.gather();
                 if let Err(trouble) = taken {
-                    self.store()?;
+                    self.store_all()?;
                     return Err(trouble);
                 }
                 self.send()?;
             }
+            // Others may want to write to the store meanwhile.
+            Ok(None) if self.fill.is_some() && self.heard.elapsed() >= FILL_SILENCE_MAX => {
+                self.store_all()?;
+            }
             Ok(None) => {}
             Err(trouble) => {
                 // The changes that have come are complete, so they are kept.
-                self.store()?;
+                self.store_all()?;
                 return Err(trouble);
             }
         }
@@ -235,7 +250,7 @@ impl<'l> Session<'l> {
         if is_full || (is_late && !more) || is_waiting {
             self.store()?;
         }
-        if self.tried_quarantine.elapsed() >= QUARANTINE_EVERY {
+        if self.fill.is_none() && self.tried_quarantine.elapsed() >= QUARANTINE_EVERY {
             self.tried_quarantine = Instant::now();
             let (directory, _definitions) = self.source.newest_for_changes();
             if self.is_outdated() {
@@ -248,12 +263,31 @@ impl<'l> Session<'l> {
         Ok(())
     }
 
-    /// Stores what has been gathered, in one transaction.
+    /// Stores what has been gathered, and what a fill has taken.
+    fn store_all(&mut self) -> Result<(), Trouble> {
+        self.store()?;
+        match self.fill.take() {
+            Some(fill) => {
+                let report = self.finish_fill(fill, Vec::new())?;
+                self.stored(report)
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Stores what has been gathered, in one transaction. A fill takes it for one later.
     fn store(&mut self) -> Result<(), Trouble> {
         let changes = std::mem::take(&mut self.pending);
         (self.pending_bytes, self.pending_since) = (0, None);
         if changes.is_empty() {
             return Ok(());
+        }
+        self.begin_fill(&changes)?;
+        if let Some(fill) = self.fill.take() {
+            return match self.fill_with(fill, changes)? {
+                Some(report) => self.stored(report),
+                None => Ok(()),
+            };
         }
         // A change of the definitions looks for entries that use them, and must see these.
         let (directory, definitions) = self.source.newest_for_changes();
@@ -265,13 +299,18 @@ impl<'l> Session<'l> {
         let report = directory.apply_content(&self.task.store, &mut self.content, &changes);
         drop(definitions);
         let report = report.map_err(|error: ContentError| Trouble::Store(error.to_string()))?;
+        self.stored(report)
+    }
+
+    /// Notes what a transaction has stored.
+    fn stored(&mut self, report: ContentReport) -> Result<(), Trouble> {
         let rid = self.task.settings.rid;
         for warning in &report.warnings {
             tracing::warn!("syncrepl rid={rid:03}: {warning}");
         }
         self.shown.applied += report.applied;
         if report.quarantined > 0 {
-            self.count_quarantined(directory);
+            self.count_quarantined(self.source.newest());
         }
         if let Some(state) = report.state {
             self.consumer.has_stored(Vector::of(state));
@@ -307,6 +346,7 @@ impl<'l> Session<'l> {
         let rid = self.task.settings.rid;
         tracing::warn!("syncrepl rid={rid:03}: {trouble}");
         self.pending.clear();
+        self.fill = None;
         (self.pending_bytes, self.pending_since) = (0, None);
         self.disconnect();
         let [jitter, ..] = SystemEntropy.random();
@@ -347,6 +387,10 @@ mod tests {
         fn newest_for_changes(&self) -> (&Directory, RwLockReadGuard<'_, ()>) {
             (&self.directory, self.updating.read().unwrap())
         }
+
+        fn newest_for_changes_at_once(&self) -> Option<(&Directory, RwLockReadGuard<'_, ()>)> {
+            Some((&self.directory, self.updating.try_read().ok()?))
+        }
     }
 
     fn top() -> ContentChange {
@@ -365,6 +409,15 @@ mod tests {
 
     #[test]
     fn a_batch_waits_for_a_change_of_the_definitions() {
+        waits_for_a_change_of_the_definitions(vec![top()]);
+    }
+
+    #[test]
+    fn a_fill_waits_for_a_change_of_the_definitions() {
+        waits_for_a_change_of_the_definitions(vec![ContentChange::BeginRefresh, top()]);
+    }
+
+    fn waits_for_a_change_of_the_definitions(changes: Vec<ContentChange>) {
         let folder = tempfile::tempdir().unwrap();
         let store = folder.path().to_owned();
         let text = format!(
@@ -395,9 +448,9 @@ mod tests {
         std::thread::scope(|scope| {
             let consumer = scope.spawn(|| {
                 let mut session = Session::new(&source, &task, &status).unwrap();
-                session.pending = vec![ContentChange::BeginRefresh, top()];
+                session.pending = changes;
                 begun.send(()).unwrap();
-                session.store().unwrap();
+                session.store_all().unwrap();
             });
             begin.recv().unwrap();
             // A batch that did not wait would be there soon.

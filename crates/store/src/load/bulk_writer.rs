@@ -22,7 +22,7 @@ use crate::error::{Damage, StoreError};
 use crate::ids::EntryId;
 use crate::store::Store;
 use crate::write::Writer;
-use fulgurite_schema::CheckedEntry;
+use fulgurite_schema::{CheckedEntry, Dn};
 
 /// A bulk writer of an empty store.
 pub struct BulkWriter<'s>(Loader<'s>);
@@ -76,6 +76,18 @@ impl<'s> BulkWriter<'s> {
         entry: &CheckedEntry,
     ) -> Result<BulkAddOutcome, BulkWriteError> {
         self.0.fill(entry, Some((id, parent))).map_err(of)
+    }
+
+    /// Returns the entry above a name; `None` if it has not been added, or if the name is a suffix.
+    #[must_use]
+    pub fn above(&self, dn: &Dn) -> Option<EntryId> {
+        self.0.above(dn)
+    }
+
+    /// Returns the number of entries that have been added.
+    #[must_use]
+    pub fn entries(&self) -> u64 {
+        self.0.loaded()
     }
 
     /// Writes names and indexes. The writer can then read and change everything in the same

@@ -275,6 +275,12 @@ impl<'s> Loader<'s> {
         Ok(BulkAddOutcome::Added(id))
     }
 
+    /// Returns the entry above a name, if it has come.
+    pub(super) fn above(&self, dn: &Dn) -> Option<EntryId> {
+        self.parents
+            .id_of(self.parents.fingerprint(parent_normal(dn)))
+    }
+
     /// Writes names and indexes, and continues as a writer in the same transaction.
     pub(super) fn into_writer(mut self) -> Result<Writer<'s>, Failure> {
         if let Target::Empty(fresh) = std::mem::replace(&mut self.target, Target::Existing) {

@@ -165,6 +165,31 @@ impl Writer<'_> {
         })
     }
 
+    /// Ends a bulk load whose state is told later, by [`raise_vector`](Self::raise_vector). The log
+    /// has no record of the loaded entries, whose numbers are up to `loaded`.
+    ///
+    /// # Errors
+    /// [`StoreError::Engine`].
+    pub fn expect_vector(&mut self, loaded: &CsnVector) -> Result<(), StoreError> {
+        let state = self.log_state_mut()?;
+        state.is_pending = false;
+        state.horizon.raise_all(loaded);
+        self.log.has_changed = true;
+        Ok(())
+    }
+
+    /// Notes that neither the log nor the memory of deletions has anything up to a change.
+    ///
+    /// # Errors
+    /// [`StoreError::Engine`].
+    pub fn raise_horizons(&mut self, csn: PackedCsn) -> Result<(), StoreError> {
+        let state = self.log_state_mut()?;
+        state.horizon.raise(csn);
+        state.tombstone_horizon.raise(csn);
+        self.log.has_changed = true;
+        Ok(())
+    }
+
     /// Returns the state of the log with the changes of this writer.
     ///
     /// # Errors

@@ -109,9 +109,7 @@ impl<'a, 'd> Applier<'a, 'd> {
     fn apply(&mut self, change: &ContentChange) -> ContentResult {
         match change {
             ContentChange::BeginRefresh => {
-                self.content.named.clear();
-                self.content.glued.clear();
-                self.content.is_refreshing = true;
+                self.content.begin_refresh();
                 Ok(())
             }
             ContentChange::Entry(entry) => self.entry_state(entry),

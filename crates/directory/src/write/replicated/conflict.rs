@@ -20,6 +20,7 @@ use fulgurite_store::{CsnVector, PackedCsn, Store, StoreError, View};
 use super::applier::Applier;
 use super::error::ContentResult;
 use crate::core::csn::Csn;
+use crate::core::foundation::Core;
 
 /// The prefix of the rows.
 const PREFIX: &[u8] = b"conflict/";
@@ -213,9 +214,7 @@ impl Applier<'_, '_> {
 
     /// Returns true if the clock of the server that gave a number is ahead.
     pub(super) fn is_ahead(&self, csn: Option<PackedCsn>) -> bool {
-        let time = csn.and_then(|csn| Csn::parse(&csn.text()));
-        let now_us = self.core.clock.now().0;
-        time.is_some_and(|csn| csn.time().0 > now_us.saturating_add(AHEAD_US_MAX))
+        is_ahead(self.core, csn)
     }
 
     /// Reads the state that the provider has told before.
@@ -241,6 +240,13 @@ impl Applier<'_, '_> {
             .writer
             .put_sync_row(&told_key(self.content.rid), &row)?)
     }
+}
+
+/// Returns true if a number is ahead of this server's clock.
+pub(super) fn is_ahead(core: &Core, csn: Option<PackedCsn>) -> bool {
+    let time = csn.and_then(|csn| Csn::parse(&csn.text()));
+    let now_us = core.clock.now().0;
+    time.is_some_and(|csn| csn.time().0 > now_us.saturating_add(AHEAD_US_MAX))
 }
 
 fn told_key(rid: u16) -> Vec<u8> {

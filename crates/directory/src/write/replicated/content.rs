@@ -105,6 +105,13 @@ impl CopiedContent {
         }
     }
 
+    /// Notes that a refresh begins, which has named no entry yet.
+    pub(super) fn begin_refresh(&mut self) {
+        self.named.clear();
+        self.glued.clear();
+        self.is_refreshing = true;
+    }
+
     /// Returns a name of the provider as it is here, and a name of another part as it is.
     pub(super) fn local_name(&self, dn: &Dn) -> Dn {
         if self.remote_base == self.local_base || !dn.is_within(&self.remote_base) {

@@ -1,6 +1,6 @@
 //! The reasons why a change of a copied content fails.
 
-use fulgurite_store::StoreError;
+use fulgurite_store::{BulkWriteError, StoreError};
 
 /// A failure of a batch of changes.
 #[derive(Debug, thiserror::Error)]
@@ -8,6 +8,9 @@ pub enum ContentError {
     /// The store failed: nothing of the batch is stored.
     #[error(transparent)]
     Store(StoreError),
+    /// A temporary file of a first refresh failed: nothing of the refresh is stored.
+    #[error("temporary file: {0}")]
+    Temporary(std::io::Error),
     /// One entry cannot be stored. The batch goes on without it.
     #[error("{0}")]
     Refused(String),
@@ -29,6 +32,15 @@ impl From<StoreError> for ContentError {
                 ContentError::Store(error)
             }
             refusal => ContentError::Refused(refusal.to_string()),
+        }
+    }
+}
+
+impl From<BulkWriteError> for ContentError {
+    fn from(error: BulkWriteError) -> ContentError {
+        match error {
+            BulkWriteError::Store(error) => error.into(),
+            BulkWriteError::Temporary(error) => ContentError::Temporary(error),
         }
     }
 }

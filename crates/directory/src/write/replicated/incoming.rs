@@ -5,14 +5,24 @@ use fulgurite_schema::{Attribute, CheckOptions, CheckedEntry, Dn, Entry};
 use fulgurite_store::{EntryId, EntryView};
 
 use super::applier::Applier;
+use super::content::CopiedContent;
 use super::entry_state::csn_of;
 use super::error::{ContentError, ContentResult, refused};
+use crate::core::database::Database;
+use crate::core::foundation::Core;
 use crate::rights::computed::Computed;
 
 /// The time of a lock.
 const LOCK: &str = "pwdAccountLockedTime";
 
-impl Applier<'_, '_> {
+/// Makes entries as they are here. It looks at no other entry.
+pub(super) struct IncomingReader<'r> {
+    pub(super) core: &'r Core,
+    pub(super) database: &'r Database,
+    pub(super) content: &'r CopiedContent,
+}
+
+impl IncomingReader<'_> {
     /// Makes an entry under its name here.
     pub(super) fn incoming(&self, given: &ContentEntry) -> ContentResult<Entry> {
         let schema = &self.core.schema;
@@ -92,6 +102,63 @@ impl Applier<'_, '_> {
         }
     }
 
+    /// Checks an entry as far as the settings want it, and puts values in order.
+    pub(super) fn checked(&self, mut entry: Entry) -> ContentResult<CheckedEntry> {
+        let (schema, types) = (&self.core.schema, &self.core.types);
+        for attribute in &mut entry.attributes {
+            let kind = attribute.description.attribute;
+            if self.core.sorted_values.contains(&kind) {
+                attribute.values.sort_by_cached_key(|value| {
+                    let normal = schema.normal_value(kind, value);
+                    normal.map(std::borrow::Cow::into_owned)
+                });
+            }
+        }
+        let mut checked = match self.content.is_checked {
+            true => schema
+                .check(entry, &CheckOptions::default())
+                .map_err(|violation| ContentError::Refused(violation.to_string()))?,
+            false => CheckedEntry::on_trust(entry, schema),
+        };
+        let class = &types.structural_object_class;
+        if checked.entry().attribute(class).is_none() {
+            let name = schema.object_class_at(checked.structural_class()).name();
+            let name = name.as_bytes().to_vec();
+            checked.set_operational(schema, class, vec![name]);
+        }
+        Ok(checked)
+    }
+}
+
+impl Applier<'_, '_> {
+    fn reader(&self) -> IncomingReader<'_> {
+        IncomingReader {
+            core: self.core,
+            database: self.database,
+            content: self.content,
+        }
+    }
+
+    /// Makes an entry under its name here.
+    pub(super) fn incoming(&self, given: &ContentEntry) -> ContentResult<Entry> {
+        self.reader().incoming(given)
+    }
+
+    /// Returns the name of an entry here. It must be within the content and this database.
+    pub(super) fn name_of(&self, text: &str) -> ContentResult<Dn> {
+        self.reader().name_of(text)
+    }
+
+    /// Returns an attribute to store; `None` for one that this server computes or does not copy.
+    pub(super) fn attribute(&self, given: &ContentAttribute) -> ContentResult<Option<Attribute>> {
+        self.reader().attribute(given)
+    }
+
+    /// Checks an entry as far as the settings want it, and puts values in order.
+    pub(super) fn checked(&self, entry: Entry) -> ContentResult<CheckedEntry> {
+        self.reader().checked(entry)
+    }
+
     /// Adds the attributes of the held entry that the provider has no say in.
     pub(super) fn keep_others(&self, entry: &mut Entry, held: &Entry) {
         let schema = &self.core.schema;
@@ -138,32 +205,5 @@ impl Applier<'_, '_> {
         let own = held.attributes.iter().filter(|held| is_kept(held));
         entry.attributes.extend(own.cloned());
         Ok(())
-    }
-
-    /// Checks an entry as far as the settings want it, and puts values in order.
-    pub(super) fn checked(&self, mut entry: Entry) -> ContentResult<CheckedEntry> {
-        let (schema, types) = (&self.core.schema, &self.core.types);
-        for attribute in &mut entry.attributes {
-            let kind = attribute.description.attribute;
-            if self.core.sorted_values.contains(&kind) {
-                attribute.values.sort_by_cached_key(|value| {
-                    let normal = schema.normal_value(kind, value);
-                    normal.map(std::borrow::Cow::into_owned)
-                });
-            }
-        }
-        let mut checked = match self.content.is_checked {
-            true => schema
-                .check(entry, &CheckOptions::default())
-                .map_err(|violation| ContentError::Refused(violation.to_string()))?,
-            false => CheckedEntry::on_trust(entry, schema),
-        };
-        let class = &types.structural_object_class;
-        if checked.entry().attribute(class).is_none() {
-            let name = schema.object_class_at(checked.structural_class()).name();
-            let name = name.as_bytes().to_vec();
-            checked.set_operational(schema, class, vec![name]);
-        }
-        Ok(checked)
     }
 }

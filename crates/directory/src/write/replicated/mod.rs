@@ -14,6 +14,9 @@
 //!                               `--> quarantine    entries that cannot be stored
 //! ```
 //!
+//! A first refresh into an empty store goes another way: `fill` takes the entries, by the store's
+//! bulk writer, and the applier gets the rest.
+//!
 //! No rights are asked, no overlay judges or follows, and stamps come as they are. An entry that
 //! the store refuses waits in the quarantine, and the others go on.
 
@@ -23,6 +26,7 @@ mod conflict;
 mod content;
 mod entry_state;
 mod error;
+mod fill;
 mod glue;
 mod incoming;
 mod logged;
@@ -41,6 +45,7 @@ pub use applier::ContentReport;
 pub use conflict::{Conflict, ConflictKind, conflicts};
 pub use content::{ContentOptions, CopiedContent};
 pub use error::ContentError;
+pub use fill::{ContentFill, FillStep};
 pub(crate) use place::place_of;
 pub use quarantine::QuarantinedEntry;
 pub(crate) use quarantine::quarantined;

@@ -37,6 +37,10 @@ impl Applier<'_, '_> {
             self.settle(&state)?;
         }
         for csn in numbers.iter() {
+            // Nobody has told this copy the deletions from before. Providers of each other do.
+            if self.vector.of(csn.server()).is_none() && !self.content.multi_provider {
+                self.writer.raise_horizons(csn)?;
+            }
             self.vector.raise(csn);
             self.writer.raise_vector(csn)?;
         }
