@@ -36,8 +36,9 @@ use crate::generated::namespace::NamespaceTarget;
 use crate::generated::tree::{GeneratedEntry, Tree};
 use crate::request::controls::RequestKind;
 use crate::rights::snapshots::Snapshots;
+use crate::search::sync::content::has_all;
 use crate::search::sync::log_content::{LogContent, LogSearch};
-use crate::search::sync::start::{SyncPlan, SyncSearch, SyncStart};
+use crate::search::sync::start::{PlanRules, SyncPlan, SyncSearch, SyncStart};
 use crate::search::sync::tree_content::{TreeAnswer, TreeContent};
 
 /// Begins a search.
@@ -330,8 +331,16 @@ impl<'d> StoredSearch<'d, '_> {
         };
         let is_whole = scope == Scope::Subtree && database.suffixes().contains(&query.base);
         let planned = lookup.find().and_then(|found| {
-            let server = directory.core().csn.server();
-            let rules = (is_whole, server, database.is_multi_provider());
+            let rules = PlanRules {
+                is_whole_tree: is_whole,
+                has_unchanged: is_whole
+                    && has_all(&query.filter, &directory.core().schema)
+                    && query.controls.manage_dsa_it
+                    && decisions.uniform()
+                    && database.last_mod,
+                server: directory.core().csn.server(),
+                is_multi_provider: database.is_multi_provider(),
+            };
             let start = SyncStart::plan(&view, request, rules)?;
             Ok(found.map(|(base, _)| (base.into_owned(), start)))
         });
@@ -340,13 +349,18 @@ impl<'d> StoredSearch<'d, '_> {
             return Err(LdapResult::new(ResultCode::AliasProblem));
         };
         let full = match start.plan {
-            SyncPlan::Full(_) => {
+            SyncPlan::Full(_) | SyncPlan::Index(_) => {
                 let projection = query.projection(directory);
                 let mut output =
                     Output::new(query.id, projection, query.limits, database.cookie_key);
                 output.sync = Some(Box::new(start.entries()));
                 match self.begin(snapshots, SortPlan::none(), output)? {
-                    SearchState::Run(run) => Some(run),
+                    SearchState::Run(mut run) => {
+                        if let Some(filter) = start.narrowing(&directory.core().schema) {
+                            run.narrow(&filter);
+                        }
+                        Some(run)
+                    }
                     other => return Ok(other),
                 }
             }

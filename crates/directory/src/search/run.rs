@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use fulgurite_access::Decisions;
 use fulgurite_ldap::control::SortResponse;
 use fulgurite_ldap::{ResultCode, Scope, oid};
-use fulgurite_schema::Dn;
+use fulgurite_schema::{AttributeSelector, Dn, Filter};
 use fulgurite_store::StoreError;
 
 use super::database_search::{DatabaseSearch, Finished, PartStart, SearchSpec};
@@ -121,6 +121,13 @@ impl<'d> SearchRun<'d> {
         }
         self.parts.push(Some(part));
         Ok(())
+    }
+
+    /// Plans with another filter, too. The search has one part, which has not begun to plan.
+    pub(crate) fn narrow(&mut self, filter: &Filter<AttributeSelector>) {
+        for part in self.parts.iter_mut().flatten() {
+            part.narrow(filter);
+        }
     }
 
     /// Gives up the snapshots.

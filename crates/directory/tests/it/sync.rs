@@ -277,15 +277,62 @@ fn a_subtree_that_moves_into_the_scope_or_out_of_it_takes_all_along() {
 }
 
 #[test]
-fn a_trimmed_log_leads_to_a_present_phase() {
+fn behind_the_log_changes_and_deletions_come_by_index() {
     let world = world();
-    let mut consumer = Consumer::new(&EVERYTHING);
-    refresh(&world, &EVERYTHING, &mut consumer);
+    let sub = Wanted {
+        filter: "(objectClass=person)",
+        ..EVERYTHING
+    };
+    let (mut all, mut persons) = (Consumer::new(&EVERYTHING), Consumer::new(&sub));
+    refresh(&world, &EVERYTHING, &mut all);
+    refresh(&world, &sub, &mut persons);
     world.store.keep_changes(Retention {
         bytes_max: 0,
         ..Retention::default()
     });
     world.delete(&world.root(), JOHN);
+    rename(&world, "ou=people,dc=example,dc=com", "ou=folk", None);
+    let jane = JANE.replace("ou=people", "ou=folk");
+    for round in 0..10 {
+        describe(&world, &jane, &round.to_string());
+    }
+    let known = all.cookie.clone();
+    refresh(&world, &EVERYTHING, &mut all);
+    let seen = [
+        format!("Delete {JOHN}"),
+        "Add ou=folk,dc=example,dc=com".to_owned(),
+        format!("Add {jane}"),
+        "end true".to_owned(),
+    ];
+    assert_eq!(all.seen, seen);
+    assert_equal(&world, &EVERYTHING, &all, "by index");
+    // Entries may have left this content without a change.
+    refresh(&world, &sub, &mut persons);
+    assert_eq!(persons.seen.last().unwrap(), "end false");
+    assert_equal(&world, &sub, &persons, "present");
+    // A search that waits goes on behind the refresh.
+    all.cookie = known;
+    let mode = SyncMode::RefreshAndPersist;
+    let mut task = begin(&world, &EVERYTHING, &mut all, mode);
+    run(&mut task, &mut all, Quantum::default());
+    world.store.keep_changes(Retention::default());
+    describe(&world, &jane, "last");
+    run(&mut task, &mut all, Quantum::default());
+    assert_equal(&world, &EVERYTHING, &all, "persist");
+}
+
+#[test]
+fn deletions_that_are_forgotten_lead_to_a_present_phase() {
+    let world = world();
+    let mut consumer = Consumer::new(&EVERYTHING);
+    refresh(&world, &EVERYTHING, &mut consumer);
+    world.store.keep_changes(Retention {
+        bytes_max: 0,
+        tombstone_us_max: 0,
+        ..Retention::default()
+    });
+    world.delete(&world.root(), JOHN);
+    world.clock.sleep_s(1);
     for round in 0..10 {
         describe(&world, JANE, &round.to_string());
     }

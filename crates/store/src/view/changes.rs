@@ -4,7 +4,7 @@ use super::state::View;
 use super::walk::AllEntries;
 use crate::changes::{
     BY_CSN, ChainEnd, ChangeRecord, CsnVector, HAS_END, LogState, PackedCsn, change_key,
-    change_of_key, csn_key, tombstone_of_key, uuid_key,
+    change_of_key, csn_key, tombstone_key, tombstone_of_key, uuid_key,
 };
 use crate::error::{Damage, StoreError};
 use fulgurite::Snapshot;
@@ -210,10 +210,20 @@ impl<T: Snapshot> View<'_, T> {
         let mut row = cursor.seek_range(&[BY_CSN])?;
         while let Some((key, _)) = row {
             let (csn, uuid) = tombstone_of_key(key).ok_or(Damage::Changes)?;
-            if !vector.covers(csn) {
-                deleted.push(uuid);
-            }
-            row = cursor.next()?;
+            row = match vector.of(csn.server()).filter(|covered| *covered >= csn) {
+                // All rows up to the covered number are passed over.
+                Some(covered) => {
+                    let last = tombstone_key(covered, [u8::MAX; 16]);
+                    match cursor.seek_range(&last)? {
+                        Some((key, _)) if *key == last => cursor.next()?,
+                        row => row,
+                    }
+                }
+                None => {
+                    deleted.push(uuid);
+                    cursor.next()?
+                }
+            };
         }
         Ok(deleted)
     }

@@ -72,6 +72,14 @@ impl SearchSpec {
 }
 
 impl<'d> DatabaseSearch<'d> {
+    /// Plans with another filter, too. Entries are tested as before, so no right to search by its
+    /// attributes is needed.
+    pub(crate) fn narrow(&mut self, filter: &Filter<AttributeSelector>) {
+        debug_assert!(self.chains.is_none() && self.member_items.is_none());
+        let both = vec![filter.clone(), Filter::clone(&self.planned)];
+        self.planned = Arc::new(Filter::And(both));
+    }
+
     /// Replaces the in-chain items of the filter by the entries they lead to.
     pub(super) fn follow_chains(
         &mut self,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use fulgurite_access::{Decisions, Rights};
 use fulgurite_ldap::control::{EntryState, SyncState};
 use fulgurite_ldap::{MessageId, Scope, encode};
-use fulgurite_schema::{AttributeDescription, AttributeSelector, Dn, Entry, Filter};
+use fulgurite_schema::{AttributeDescription, AttributeSelector, Dn, Entry, Filter, Schema};
 use fulgurite_store::{DnCache, EntryId, EntryView, StoreError, View};
 
 use super::cookie::CookieForm;
@@ -80,12 +80,7 @@ impl<'d> Content<'d> {
             projection,
             has_referrals,
         } = request;
-        let object_class = core.schema.object_class_attribute();
-        let has_all = match &*filter {
-            Filter::Present(selector) => selector.attribute == object_class,
-            Filter::Constant(truth) => truth.is_true(),
-            _ => false,
-        };
+        let has_all = has_all(&filter, &core.schema);
         let is_top = scope == Scope::Subtree && database.suffixes().contains(&base);
         Content {
             is_whole: is_top && has_all && has_referrals && decisions.uniform(),
@@ -365,6 +360,15 @@ impl<'d> Content<'d> {
         let value = state.encode();
         encode::search_entry(out, self.id, name.as_bytes()).finish(&[state_control(&value)]);
         Ok(())
+    }
+}
+
+/// Returns true for a filter that every entry matches.
+pub(crate) fn has_all(filter: &Filter<AttributeSelector>, schema: &Schema) -> bool {
+    match filter {
+        Filter::Present(selector) => selector.attribute == schema.object_class_attribute(),
+        Filter::Constant(truth) => truth.is_true(),
+        _ => false,
     }
 }
 

@@ -16,8 +16,9 @@ const SET_LEN: usize = 256;
 /// The part of a search's output that a full refresh adds.
 #[derive(Debug, Default)]
 pub(crate) struct RefreshEntries {
-    /// The consumer's vector, if unchanged entries are only named.
+    /// The consumer's vector, if unchanged entries are not sent.
     covered: Option<CsnVector>,
+    unchanged: Unchanged,
     /// The form of cookies.
     form: CookieForm,
     /// Unchanged entries to be named.
@@ -26,6 +27,16 @@ pub(crate) struct RefreshEntries {
     early: FxHashSet<EntryId>,
     /// The parent of the entry before. All above that entry has come.
     settled: Option<EntryId>,
+}
+
+/// The way in which a refresh tells an entry that the consumer has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Unchanged {
+    /// By its UUID.
+    #[default]
+    Named,
+    /// Not at all: the consumer gets all deletions.
+    Omitted,
 }
 
 /// The way in which a full refresh tells an entry.
@@ -39,10 +50,14 @@ pub(crate) enum RefreshEntry {
 }
 
 impl RefreshEntries {
-    /// Makes a refresh that only names the entries which `covered` covers.
-    pub(super) fn new(covered: Option<CsnVector>, form: CookieForm) -> RefreshEntries {
+    /// Makes a refresh that does not send the entries which `covered` covers.
+    pub(super) fn new(
+        (covered, unchanged): (Option<CsnVector>, Unchanged),
+        form: CookieForm,
+    ) -> RefreshEntries {
         RefreshEntries {
             covered,
+            unchanged,
             form,
             present: Vec::new(),
             early: FxHashSet::default(),
@@ -88,6 +103,9 @@ impl RefreshEntries {
             let has = |csn| covered.covers(csn);
             identity.csn.is_some_and(has) && moved.is_none_or(has)
         });
+        if is_covered && self.unchanged == Unchanged::Omitted {
+            return Ok(RefreshEntry::Nothing);
+        }
         if is_covered {
             self.present.push(identity.uuid);
             if self.present.len() >= SET_LEN {

@@ -4,6 +4,7 @@
 //! ```text
 //!   cookie: the consumer's vector
 //!     |-- covered by the log ----> log refresh:   each entry changed since, as it is now
+//!     |-- deletions remembered --> index refresh: each deletion, and each entry with a later number
 //!     `-- none, too old ---------> full refresh:  every entry, or only its UUID if it is unchanged
 //!                                       |
 //!                          mode 1: done |  mode 3: persist stage, woken after commits
@@ -27,7 +28,7 @@
 //! ```
 
 mod batch;
-mod content;
+pub(crate) mod content;
 mod cookie;
 pub(crate) mod entries;
 mod kinship;

@@ -210,6 +210,7 @@ impl<'d> SyncRun<'d> {
         }
         let bytes_end = out.len().saturating_add(quantum.bytes_max);
         let view = self.content.database.store.snapshot()?;
+        self.content.enter(&view)?;
         while self.worked < quantum.candidates_max && out.len() < bytes_end {
             let Some(uuid) = deleted.next() else { break };
             self.worked += 1;
@@ -219,6 +220,7 @@ impl<'d> SyncRun<'d> {
                     .write_gone(&view, (uuid, tombstone.dn), None, out)?;
             }
         }
+        self.content.leave();
         Ok(true)
     }
 

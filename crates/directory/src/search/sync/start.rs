@@ -1,13 +1,13 @@
 //! From the request of a consumer to the first stage.
 
 use fulgurite_ldap::control::{PhaseEnd, SyncInfo, SyncMode, SyncRequest};
-use fulgurite_ldap::{LdapResult, ResultCode, encode};
+use fulgurite_ldap::{FilterBuf, LdapResult, ResultCode, encode};
 use fulgurite_schema::{AttributeIndex, AttributeSelector, Dn, Filter, Schema};
 use fulgurite_store::{CsnVector, LogState, View};
 
 use super::content::{Content, ContentRequest};
 use super::cookie::{CookieForm, RequestCookie};
-use super::entries::RefreshEntries;
+use super::entries::{RefreshEntries, Unchanged};
 use super::rearrange::Rearrangement;
 use super::run::{LogPlace, Phase, SyncRun, done};
 use crate::core::database::Database;
@@ -26,8 +26,22 @@ pub(crate) enum SyncPlan {
     Nothing,
     /// The changes at these positions.
     Log(Vec<u64>),
+    /// The entries that the vector does not cover, by the index of entryCSN, and the deletions.
+    Index(CsnVector),
     /// Every entry. Those that the vector covers are only named.
     Full(Option<CsnVector>),
+}
+
+/// The facts beside the request by which a refresh is planned.
+#[derive(Clone, Copy)]
+pub(crate) struct PlanRules {
+    /// True if the base is the top of the database, and the scope has all below it.
+    pub(crate) is_whole_tree: bool,
+    /// True if an entry that has not changed since a state was part of the content then.
+    pub(crate) has_unchanged: bool,
+    /// The number of this server.
+    pub(crate) server: u16,
+    pub(crate) is_multi_provider: bool,
 }
 
 /// A request of a consumer, and the answer of the log.
@@ -37,7 +51,7 @@ pub(crate) struct SyncStart {
     server: u16,
     persists: bool,
     state: LogState,
-    /// The deletions that a full refresh of a peer begins with.
+    /// The deletions that a refresh from the entries begins with.
     deleted: Vec<[u8; 16]>,
     pub(crate) plan: SyncPlan,
 }
@@ -64,8 +78,14 @@ impl SyncStart {
     pub(crate) fn plan(
         view: &View<'_>,
         request: &SyncRequest<'_>,
-        (is_whole_tree, server, is_multi_provider): (bool, u16, bool),
+        rules: PlanRules,
     ) -> OpResult<SyncStart> {
+        let PlanRules {
+            is_whole_tree,
+            server,
+            is_multi_provider,
+            ..
+        } = rules;
         let failed = |error| result::store(&error);
         let cookie = RequestCookie::parse(request.cookie);
         let state = view.changes().map_err(failed)?;
@@ -79,6 +99,14 @@ impl SyncStart {
             return Err(newer_consumer());
         }
         let lacks = |held: fulgurite_store::PackedCsn| known.of(held.server()).is_none();
+        // A merge moves entries whose entryCSN stays. Peers learn of it.
+        let has_index =
+            rules.has_unchanged && !cookie.is_peer && known.covers_all(&state.tombstone_horizon);
+        let by_entries = || match has_index {
+            true => SyncPlan::Index(known.clone()),
+            // An entry may have entered another scope unchanged.
+            false => SyncPlan::Full(Some(known.clone()).filter(|_| is_whole_tree)),
+        };
         let plan = if state.vector.iter().any(lacks) || state.vector.is_empty() {
             SyncPlan::Full(None)
         } else if known.covers_all(&state.horizon) {
@@ -88,13 +116,13 @@ impl SyncStart {
                     SyncPlan::Nothing
                 }
                 Some(positions) => SyncPlan::Log(positions),
-                None => SyncPlan::Full(Some(known.clone()).filter(|_| is_whole_tree)),
+                None => by_entries(),
             }
         } else {
-            // An entry may have entered another scope unchanged.
-            SyncPlan::Full(Some(known.clone()).filter(|_| is_whole_tree))
+            by_entries()
         };
         let deleted = match plan {
+            SyncPlan::Index(_) => view.deleted_beyond(known).map_err(failed)?,
             SyncPlan::Full(_) if cookie.is_peer => view.deleted_beyond(known).map_err(failed)?,
             _ => Vec::new(),
         };
@@ -118,11 +146,23 @@ impl SyncStart {
 
     /// Returns the part of a search's output that a full refresh adds.
     pub(crate) fn entries(&self) -> RefreshEntries {
-        let covered = match &self.plan {
-            SyncPlan::Full(covered) => covered.clone(),
-            _ => None,
+        let (covered, unchanged) = match &self.plan {
+            SyncPlan::Full(covered) => (covered.clone(), Unchanged::Named),
+            SyncPlan::Index(covered) => (Some(covered.clone()), Unchanged::Omitted),
+            _ => (None, Unchanged::Named),
         };
-        RefreshEntries::new(covered, self.form())
+        RefreshEntries::new((covered, unchanged), self.form())
+    }
+
+    /// Returns the filter of the entries that an index refresh looks at.
+    pub(crate) fn narrowing(&self, schema: &Schema) -> Option<Filter<AttributeSelector>> {
+        let SyncPlan::Index(covered) = &self.plan else {
+            return None;
+        };
+        // Numbers of different servers are ordered by their time. The index has no other order.
+        let oldest = covered.iter().map(|csn| csn.text()).min()?;
+        let filter = FilterBuf::parse(&format!("(entryCSN>={oldest})")).ok()?;
+        Some(Filter::resolve(schema, &filter.filter()))
     }
 
     /// Begins the first stage. A full refresh brings the search of all entries.
@@ -169,16 +209,16 @@ impl SyncStart {
                 (Phase::Persist, vector, Vec::new())
             }
             (SyncPlan::Log(positions), _) => (Phase::Log, self.cookie.vector, positions),
-            (SyncPlan::Full(_), Some(search)) => {
+            (plan @ (SyncPlan::Full(_) | SyncPlan::Index(_)), Some(search)) => {
                 let phase = Phase::Full {
                     search,
                     vector,
                     deleted: self.deleted.into_iter(),
-                    tells_deletions: is_first || tells_all,
+                    tells_deletions: is_first || tells_all || matches!(plan, SyncPlan::Index(_)),
                 };
                 (phase, CsnVector::default(), Vec::new())
             }
-            (SyncPlan::Full(_), None) => {
+            (SyncPlan::Full(_) | SyncPlan::Index(_), None) => {
                 let end = SearchEnd::plain(LdapResult::new(ResultCode::Other));
                 return Err(Box::new(end));
             }
