@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
+use super::server::ServerFlags;
 use crate::flags::{OfChange, SettingFlags};
 
 /// Look after copies of other servers' databases
@@ -70,24 +71,26 @@ pub(crate) struct Conflicts {
 ///
 /// Reads entryUUID and entryCSN of each entry. Both servers have to be in the same state
 /// (contextCSN). Exit status: 0 equal, 1 different, 2 nothing could be compared.
+///
+/// A repair makes a change without effect at the server with the greater entryCSN, and replication
+/// does the rest. It waits for that, and compares again. The flags of the server are those of both.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Example:\n  fulgurite replication check --url ldap://one --peer ldap://two --base dc=example,dc=com \\\n      --as cn=admin,dc=example,dc=com --password-file /etc/fulgurite/password"
 )]
 pub(crate) struct Check {
-    /// A server: ldap://, ldaps:// or ldapi://
-    #[arg(long, value_name = "URL", default_value = "ldap://127.0.0.1:389")]
-    pub(crate) url: String,
+    #[command(flatten)]
+    pub(crate) server: ServerFlags,
     /// The other server
     #[arg(long, value_name = "URL")]
     pub(crate) peer: String,
     /// The suffix of the database
     #[arg(long, short, value_name = "DN")]
     pub(crate) base: String,
-    /// DN to bind as, at both servers [default: anonymous]
-    #[arg(long = "as", short = 'D', value_name = "DN")]
-    pub(crate) subject: Option<String>,
-    /// File with the password
-    #[arg(long, value_name = "FILE")]
-    pub(crate) password_file: Option<PathBuf>,
+    /// Make entries equal that differ
+    #[arg(long)]
+    pub(crate) repair: bool,
+    /// Only show the changes that a repair would make
+    #[arg(long)]
+    pub(crate) dry_run: bool,
 }

@@ -3,26 +3,39 @@
 //! It reads the name, entryUUID and entryCSN of each entry, so any server of slapd's kind will do.
 //! The first pass makes digests. If they differ, a second pass reads the entries of leaves that
 //! differ. Glue differs between servers, so it does not count.
+//!
+//! A [repair](super::repair) follows if it is asked for, and then another comparison.
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail};
 use fulgurite_client::{Client, Entry, Scope};
 use fulgurite_ldap::{Control, FilterBuf, Response, SearchRequest, oid};
 
-use super::connection::connect;
 use super::digest::{ContentDigest, leaf_of};
+use super::repair::repair;
+use super::uuid_text;
 use crate::arguments::replication::Check;
+use crate::remote::login::Login;
 
 /// Entries of the second pass at most, about.
 const LISTED_MAX: u64 = 100_000;
 
 /// The entries that differ, with the number and the name that each server has.
-type Differences = BTreeMap<u128, [Option<String>; 2]>;
+pub(super) type Differences = BTreeMap<u128, [Option<String>; 2]>;
+
+/// The first server, unless `--url` names it.
+const DEFAULT_URL: &str = "ldap://127.0.0.1:389";
+/// The time that replication may take to bring the repaired entries to the other server.
+const REPAIR_WAIT: Duration = Duration::from_secs(30);
+/// The time between looks at the states.
+const LOOK_EVERY: Duration = Duration::from_millis(200);
 
 /// A server.
-struct Side<'c> {
+pub(super) struct Side<'c> {
     url: &'c str,
     client: Client,
 }
@@ -34,22 +47,62 @@ struct Comparison {
     has_more: bool,
 }
 
-/// Compares two servers. Returns 0 if they are equal, and 1 if they differ.
+/// Compares two servers. Returns 0 if they are equal, perhaps after a repair, and 1 if they differ.
 pub(super) fn run(command: &Check) -> anyhow::Result<u8> {
-    let side = |url| -> anyhow::Result<Side<'_>> {
-        let subject = command.subject.as_deref();
-        let client = connect(url, subject, command.password_file.as_deref())?;
-        Ok(Side { url, client })
+    let side = |url: &'_ str| -> anyhow::Result<Client> {
+        let mut flags = command.server.clone();
+        flags.url = Some(url.to_owned());
+        Login::new(&flags)?.connect()
     };
-    let mut sides = [side(&command.url)?, side(&command.peer)?];
-    let state = equal_state(&mut sides, &command.base)?;
-    let compared = compare(&mut sides, &command.base)?;
-    if equal_state(&mut sides, &command.base)? != state {
+    let url = command.server.url.as_deref().unwrap_or(DEFAULT_URL);
+    let sides = [url, &command.peer].map(|url| side(url).map(|client| Side { url, client }));
+    let [one, other] = sides;
+    let mut sides = [one?, other?];
+    let compared = compare_at_rest(&mut sides, &command.base)?;
+    let is_equal = compared.is_equal();
+    let mut out = std::io::stdout();
+    out.write_all(shown(&compared, &sides).as_bytes())?;
+    if is_equal || !(command.repair || command.dry_run) {
+        return Ok(u8::from(!is_equal));
+    }
+    let (text, _) = repair(
+        &mut sides,
+        &command.base,
+        &compared.differences,
+        command.dry_run,
+    )?;
+    out.write_all(text.as_bytes())?;
+    if command.dry_run {
+        return Ok(1);
+    }
+    let begun = Instant::now();
+    while !are_equal_states(&mut sides, &command.base)? && begun.elapsed() < REPAIR_WAIT {
+        thread::sleep(LOOK_EVERY);
+    }
+    let compared = compare_at_rest(&mut sides, &command.base)?;
+    out.write_all(shown(&compared, &sides).as_bytes())?;
+    Ok(u8::from(!compared.is_equal()))
+}
+
+impl Comparison {
+    fn is_equal(&self) -> bool {
+        self.differences.is_empty() && !self.has_more
+    }
+}
+
+/// Compares two servers that are in one state all the time.
+fn compare_at_rest(sides: &mut [Side<'_>; 2], base: &str) -> anyhow::Result<Comparison> {
+    let state = equal_state(sides, base)?;
+    let compared = compare(sides, base)?;
+    if equal_state(sides, base)? != state {
         bail!("the content has changed meanwhile: compare again");
     }
-    let is_equal = compared.differences.is_empty() && !compared.has_more;
-    std::io::stdout().write_all(shown(&compared, &sides).as_bytes())?;
-    Ok(u8::from(!is_equal))
+    Ok(compared)
+}
+
+fn are_equal_states(sides: &mut [Side<'_>; 2], base: &str) -> anyhow::Result<bool> {
+    let [one, other] = sides;
+    Ok(one.state(base)? == other.state(base)?)
 }
 
 fn shown(compared: &Comparison, sides: &[Side<'_>; 2]) -> String {
@@ -58,15 +111,7 @@ fn shown(compared: &Comparison, sides: &[Side<'_>; 2]) -> String {
         out.push_str(&format!("{}: {entries} entries\n", side.url));
     }
     for (uuid, numbers) in &compared.differences {
-        let text = format!("{uuid:032x}");
-        let parts = [
-            &text[..8],
-            &text[8..12],
-            &text[12..16],
-            &text[16..20],
-            &text[20..],
-        ];
-        out.push_str(&format!("{} {}\n", parts.join("-"), told(numbers)));
+        out.push_str(&format!("{} {}\n", uuid_text(*uuid), told(numbers)));
     }
     out.push_str(match (compared.differences.is_empty(), compared.has_more) {
         (true, false) => "equal\n",
@@ -132,6 +177,14 @@ fn compare(sides: &mut [Side<'_>; 2], base: &str) -> anyhow::Result<Comparison> 
 }
 
 impl Side<'_> {
+    pub(super) fn url(&self) -> &str {
+        self.url
+    }
+
+    pub(super) fn client(&mut self) -> &mut Client {
+        &mut self.client
+    }
+
     /// Returns the state of the content: the greatest number of each server.
     fn state(&mut self, base: &str) -> anyhow::Result<Vec<String>> {
         let url = self.url;

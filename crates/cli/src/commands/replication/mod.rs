@@ -4,6 +4,7 @@ mod check;
 mod conflicts;
 mod connection;
 mod digest;
+mod repair;
 mod status;
 
 use std::process::ExitCode;
@@ -24,6 +25,19 @@ pub(crate) fn run(command: Replication) -> ExitCode {
         ReplicationAction::Check(command) => check::run(&command),
     };
     code(done, FAILED)
+}
+
+/// Returns the text of a UUID.
+fn uuid_text(uuid: u128) -> String {
+    let text = format!("{uuid:032x}");
+    let parts = [
+        &text[..8],
+        &text[8..12],
+        &text[12..16],
+        &text[16..20],
+        &text[20..],
+    ];
+    parts.join("-")
 }
 
 fn code(done: anyhow::Result<u8>, failed: u8) -> ExitCode {
