@@ -247,7 +247,7 @@ impl<'s> Sink<'s> {
         if let Sink::BulkWriter(_) = self
             && let Sink::BulkWriter(bulk_writer) = std::mem::replace(self, Sink::Nowhere)
         {
-            *self = Sink::Writer(bulk_writer.into_writer()?);
+            *self = Sink::Writer(bulk_writer.into_settled_writer()?);
         }
         Ok(match self {
             Sink::Writer(writer) => Some(writer),

@@ -108,7 +108,7 @@ fn import_dump(
         parents: HashMap::new(),
     };
     while run.next(dump, &mut bulk_writer, report)? {}
-    let mut writer = bulk_writer.into_writer()?;
+    let mut writer = bulk_writer.into_settled_writer()?;
     run.check_parents(&mut writer, report)?;
     let summary = run.summary;
     writer.commit()?;

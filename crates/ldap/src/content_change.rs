@@ -63,6 +63,8 @@ pub struct ContentEntry {
     pub attributes: Vec<ContentAttribute>,
     /// The place; `None` if only the DN tells it.
     pub place: Option<EntryPlace>,
+    /// The numbers of its parts, as a server like this one tells them.
+    pub stamps: Option<String>,
 }
 
 /// An attribute with its values.
@@ -125,6 +127,7 @@ impl ContentEntry {
             dn: text(entry.dn)?,
             attributes: attributes.collect::<Option<_>>()?,
             place: None,
+            stamps: None,
         })
     }
 
@@ -132,7 +135,8 @@ impl ContentEntry {
     #[must_use]
     pub fn bytes(&self) -> usize {
         let attributes = self.attributes.iter().map(ContentAttribute::bytes);
-        self.dn.len() + attributes.sum::<usize>()
+        let stamps = self.stamps.as_ref().map_or(0, String::len);
+        self.dn.len() + stamps + attributes.sum::<usize>()
     }
 }
 

@@ -410,6 +410,7 @@ impl Consumer {
                 let entry = ContentEntry::new(uuid, entry);
                 let mut entry = entry.ok_or(Trouble::Protocol("a name that is no text"))?;
                 entry.place = cookie::place(state.cookie);
+                entry.stamps = cookie::stamps(state.cookie);
                 self.changes.push(ContentChange::Entry(entry));
                 self.status.refresh_entries += 1;
             }

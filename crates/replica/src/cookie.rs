@@ -37,6 +37,12 @@ pub(crate) fn place(cookie: Option<&[u8]>) -> Option<EntryPlace> {
     cookie.and_then(SyncCookie::parse)?.place()
 }
 
+/// Returns the numbers of the parts of the entry in whose message the cookie is.
+pub(crate) fn stamps(cookie: Option<&[u8]>) -> Option<String> {
+    let parsed = cookie.and_then(SyncCookie::parse)?;
+    parsed.stamps().map(str::to_owned)
+}
+
 /// Returns the greatest number of the states that the deletion of a message ends.
 pub(crate) fn ended(cookie: Option<&[u8]>) -> Option<String> {
     let parsed = cookie.and_then(SyncCookie::parse)?;

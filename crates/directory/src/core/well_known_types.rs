@@ -96,6 +96,20 @@ impl WellKnownTypes {
         })
     }
 
+    /// Returns the attributes that each change of an entry sets.
+    pub(crate) const fn stamps(&self) -> [&AttributeDescription; 3] {
+        [
+            &self.entry_csn,
+            &self.modifiers_name,
+            &self.modify_timestamp,
+        ]
+    }
+
+    /// Returns true for an attribute that each change of an entry sets.
+    pub(crate) fn is_stamp(&self, description: &AttributeDescription) -> bool {
+        self.stamps().contains(&description)
+    }
+
     /// Returns true for an attribute of bind states.
     pub(crate) fn is_of_binds(&self, description: &AttributeDescription) -> bool {
         description.options().is_none() && self.of_binds.contains(&description.attribute)

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use fulgurite_access::Rights;
 use fulgurite_ldap::{LdapResult, ModifyDnRequest, ResultCode};
-use fulgurite_schema::{Attribute, AttributeDescription, Dn, Entry, Schema};
+use fulgurite_schema::{Attribute, AttributeDescription, AttributeIndex, Dn, Entry, Schema};
 use fulgurite_store::EntryId;
 
 use crate::core::result::{self, OpResult, refuse, require};
@@ -105,6 +105,7 @@ pub(crate) fn run(context: &mut Context<'_, '_>, request: &Rename) -> OpResult {
     let mut entry = context.entry(id)?;
     let options = context.check_options(&entry);
     let passwords = derived_keys::passwords(context.core, &entry);
+    let held = named_before(schema, &entry, &request.new_rdn);
     let removed = rename(schema, &mut entry, new_dn.clone(), request.delete_old_rdn);
     if derived_keys::passwords(context.core, &entry) != passwords {
         derived_keys::drop_but(context.core, &mut entry, &HashSet::new());
@@ -127,11 +128,19 @@ pub(crate) fn run(context: &mut Context<'_, '_>, request: &Rename) -> OpResult {
         new_rdn: &request.new_rdn,
         delete_old_rdn: request.delete_old_rdn,
         new_superior: request.new_superior.as_ref(),
+        held: &held,
     };
     context.record_rename(&recorded);
     context.log_rename(id, &recorded, checked.entry())?;
     context.follow_rename(id, dn, &new_dn)?;
     context.end_change(id)
+}
+
+/// Returns the types of an RDN whose value the entry has.
+fn named_before(schema: &Schema, entry: &Entry, rdn: &Dn) -> Vec<AttributeIndex> {
+    let avas = rdn.rdn().into_iter().flat_map(|rdn| rdn.avas());
+    let held = avas.filter(|ava| entry.has_value(schema, ava.attribute, ava.value));
+    held.map(|ava| ava.attribute).collect()
 }
 
 /// Returns the entry, which the requester may rename.

@@ -19,6 +19,8 @@ pub(crate) struct RecordedRename<'r> {
     pub(crate) new_rdn: &'r Dn,
     pub(crate) delete_old_rdn: bool,
     pub(crate) new_superior: Option<&'r Dn>,
+    /// The types of the new RDN whose value the entry had before.
+    pub(crate) held: &'r [AttributeIndex],
 }
 
 impl Context<'_, '_> {

@@ -6,8 +6,10 @@
 use std::borrow::Cow;
 
 use fulgurite_ldap::{LdapResult, ModifyOperation, ResultCode};
-use fulgurite_schema::{Attribute, AttributeDescription, Dn, Entry};
-use fulgurite_store::{ChangeKind, EntryId, NewChange, NewOperation, NewRename, PackedCsn};
+use fulgurite_schema::{Attribute, AttributeDescription, Dn, Entry, Schema};
+use fulgurite_store::{
+    ChangeKind, EntryId, NewChange, NewOperation, NewRename, PackedCsn, StoreError,
+};
 
 use crate::core::csn::Csn;
 use crate::core::entry_identity::{EntryIdentity, parse_uuid};
@@ -17,7 +19,9 @@ use crate::core::well_known_types::WellKnownTypes;
 use crate::request::change::Change;
 use crate::write::audit::{RecordedRename, is_replaced};
 use crate::write::context::Context;
-use crate::write::replicated::place_of;
+use crate::write::replicated::{
+    EntryStamps, forget_place_of, forget_stamps, place_of, put_place_of, put_stamps, stamps_of,
+};
 
 /// The part of a change that only some kinds have.
 struct ChangeDetails<'c> {
@@ -126,7 +130,34 @@ impl Context<'_, '_> {
             rename: None,
             operations: &operations,
         };
+        let is_stamp = |change: &Change| types.is_stamp(&change.attribute.description);
+        self.note_parts(|stamps, schema| {
+            let changes = changes.iter().copied().filter(|change| !is_stamp(change));
+            stamps.note_modify(schema, changes, csn);
+        })?;
         self.log(id, &details)
+    }
+
+    /// Numbers the parts of the entry that a change sets, where other servers change it too.
+    fn note_parts(&mut self, note: impl FnOnce(&mut EntryStamps, &Schema)) -> OpResult {
+        let Some(before) = self.before.filter(|_| self.database.is_multi_provider()) else {
+            return Ok(());
+        };
+        let noted = stamps_of(self.writer, &before.uuid, before.csn).and_then(|mut stamps| {
+            if self.is_long_known(before.csn) {
+                stamps = EntryStamps::whole(before.csn);
+            }
+            note(&mut stamps, &self.core.schema);
+            put_stamps(self.writer, &before.uuid, &stamps)
+        });
+        noted.map_err(|error| self.broken_by(&error))
+    }
+
+    /// Returns true if all servers know a change, as they have to know deletions of that age.
+    fn is_long_known(&self, csn: Option<PackedCsn>) -> bool {
+        let csn = csn.and_then(|csn| Csn::parse(&csn.text()));
+        let kept_us = self.database.store.retention().tombstone_us_max;
+        csn.is_some_and(|csn| csn.time().0.saturating_add(kept_us) < self.now.0)
     }
 
     /// Logs a new name.
@@ -153,6 +184,13 @@ impl Context<'_, '_> {
             }),
             operations: &operations.collect::<Vec<_>>(),
         };
+        self.note_parts(|stamps, schema| stamps.note_rename(schema, rename, csn))?;
+        if rename.new_superior.is_some()
+            && let Some(before) = self.before.filter(|_| self.database.is_multi_provider())
+        {
+            let put = put_place_of(self.writer, &before.uuid, csn);
+            put.map_err(|error| self.broken_by(&error))?;
+        }
         self.log(id, &details)
     }
 
@@ -163,8 +201,13 @@ impl Context<'_, '_> {
         dn: &Dn,
         identity: Option<EntryIdentity>,
     ) -> OpResult {
-        if identity.is_none() {
+        let Some(gone) = identity else {
             return Ok(());
+        };
+        if self.database.is_multi_provider() {
+            let forgotten = forget_stamps(self.writer, &gone.uuid)
+                .and_then(|()| forget_place_of(self.writer, &gone.uuid));
+            forgotten.map_err(|error| self.broken_by(&error))?;
         }
         self.before = identity;
         let csn = self.next_csn().text();
@@ -238,21 +281,20 @@ impl Context<'_, '_> {
         };
         let logged = self.writer.log_change(&change);
         let raised = logged.and_then(|()| self.writer.raise_vector(details.csn));
-        raised.map_err(|error| {
-            let result = self.failed(&error);
-            self.broken = true;
-            result
-        })
+        raised.map_err(|error| self.broken_by(&error))
+    }
+
+    /// Refuses an update whose facts could not be stored.
+    fn broken_by(&mut self, error: &StoreError) -> LdapResult {
+        let result = self.failed(error);
+        self.broken = true;
+        result
     }
 }
 
 /// Returns the stamps of a changed entry.
 fn stamps<'e>(types: &WellKnownTypes, after: &'e Entry) -> impl Iterator<Item = &'e Attribute> {
-    let stamps = [
-        &types.entry_csn,
-        &types.modifiers_name,
-        &types.modify_timestamp,
-    ];
+    let stamps = types.stamps();
     stamps
         .into_iter()
         .filter_map(|stamp| after.attribute(stamp))

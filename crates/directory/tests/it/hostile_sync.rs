@@ -212,6 +212,7 @@ fn content_change(random: &mut Random) -> ContentChange {
             dn: name(random),
             attributes: attributes(random),
             place: None,
+            stamps: None,
         }),
     }
 }

@@ -119,6 +119,7 @@ pub(crate) fn unit(uuid: u8, dn: &str, number: u32) -> ContentChange {
             attribute("hasSubordinates", &["TRUE"]),
         ],
         place: None,
+        stamps: None,
     })
 }
 
@@ -560,6 +561,7 @@ fn user(number: u32, password: &str, title: &str, last: &str) -> ContentChange {
             attribute("pwdLastSuccess", &[last]),
         ],
         place: None,
+        stamps: None,
     })
 }
 

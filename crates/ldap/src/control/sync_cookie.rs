@@ -63,6 +63,9 @@ impl<'a> SyncCookie<'a> {
     /// The part by which servers of this program know each other. Others pass over it.
     pub const PEER: &'static str = "fg=1";
 
+    /// The beginning of the part with the numbers of an entry's parts.
+    pub const STAMPS: &'static str = "fgs=";
+
     /// Returns true if a server of this program wrote the cookie.
     #[must_use]
     pub fn is_of_peer(&self) -> bool {
@@ -75,6 +78,13 @@ impl<'a> SyncCookie<'a> {
     pub fn ended(&self) -> Option<&'a str> {
         let mut others = self.others.iter();
         csn(others.find_map(|part| part.strip_prefix("fgd="))?)
+    }
+
+    /// Returns the numbers of the parts of the entry in whose message the cookie is.
+    #[must_use]
+    pub fn stamps(&self) -> Option<&'a str> {
+        let mut others = self.others.iter();
+        others.find_map(|part| part.strip_prefix(Self::STAMPS))
     }
 
     /// Returns the place of the entry in whose message the cookie is.

@@ -23,6 +23,7 @@ mod broken_rule;
 mod clients;
 mod history;
 mod link;
+mod merging;
 mod mesh;
 mod node;
 

@@ -91,11 +91,19 @@ impl<'s> BulkWriter<'s> {
     }
 
     /// Writes names and indexes. The writer can then read and change everything in the same
-    /// transaction.
+    /// transaction. The vector of the log stays open.
     /// # Errors
     /// [`BulkWriteError`].
     pub fn into_writer(self) -> Result<Writer<'s>, BulkWriteError> {
         self.0.into_writer().map_err(of)
+    }
+
+    /// Does the same for entries that are the whole content: the vector of the log follows from
+    /// them.
+    /// # Errors
+    /// [`BulkWriteError`].
+    pub fn into_settled_writer(self) -> Result<Writer<'s>, BulkWriteError> {
+        self.0.into_settled_writer().map_err(of)
     }
 }
 

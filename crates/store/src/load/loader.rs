@@ -281,8 +281,22 @@ impl<'s> Loader<'s> {
             .id_of(self.parents.fingerprint(parent_normal(dn)))
     }
 
-    /// Writes names and indexes, and continues as a writer in the same transaction.
+    /// Writes names and indexes, and continues as a writer in the same transaction. The vector
+    /// stays open.
     pub(super) fn into_writer(mut self) -> Result<Writer<'s>, Failure> {
+        self.write_trees()?;
+        self.writer.log_load()?;
+        Ok(self.writer)
+    }
+
+    /// Does the same, and the vector follows from the entries.
+    pub(super) fn into_settled_writer(mut self) -> Result<Writer<'s>, Failure> {
+        self.write_trees()?;
+        self.log_empty_store()?;
+        Ok(self.writer)
+    }
+
+    fn write_trees(&mut self) -> Result<(), Failure> {
         if let Target::Empty(fresh) = std::mem::replace(&mut self.target, Target::Existing) {
             let view = &mut self.writer.view;
             let children = fresh.write_trees(view, 1, &mut |_| {})?;
@@ -290,11 +304,8 @@ impl<'s> Loader<'s> {
                 let children = i64::try_from(children).map_err(|_| Damage::Counts)?;
                 self.writer.add_children(parent, children);
             }
-            self.log_empty_store()?;
-        } else {
-            self.writer.log_load()?;
         }
-        Ok(self.writer)
+        Ok(())
     }
 
     /// Writes names, indexes and counts, and commits; `threads` threads sort. Returns the number of

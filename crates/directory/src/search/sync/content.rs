@@ -11,7 +11,7 @@ use fulgurite_store::{DnCache, EntryId, EntryView, StoreError, View};
 
 use super::cookie::CookieForm;
 use super::entries::{is_glue, state_control};
-use super::peer;
+use super::peer::{self, PeerFacts};
 use crate::core::database::Database;
 use crate::core::entry_identity::EntryIdentity;
 use crate::core::foundation::Core;
@@ -271,11 +271,11 @@ impl<'d> Content<'d> {
         state: &SyncState<'_>,
         out: &mut Vec<u8>,
     ) -> Result<(), StoreError> {
-        let place = match self.peer {
-            Some(form) => peer::place(&self.core.types, view, entry)?.map(|place| (form, place)),
+        let facts = match self.peer {
+            Some(form) => PeerFacts::of(&self.core.types, view, entry)?.map(|facts| (form, facts)),
             None => None,
         };
-        let cookie = place.map(|(form, place)| form.with(state.cookie, &place.cookie_part()));
+        let cookie = facts.map(|(form, facts)| form.with(state.cookie, &facts.cookie_part()));
         let state = SyncState {
             cookie: cookie.as_deref().or(state.cookie),
             ..*state

@@ -6,7 +6,7 @@ use fulgurite_store::{CsnVector, EntryId, EntryView, PackedCsn, StoreError, View
 use rustc_hash::FxHashSet;
 
 use super::cookie::CookieForm;
-use super::peer;
+use super::peer::PeerFacts;
 use crate::core::entry_identity::EntryIdentity;
 use crate::core::well_known_types::WellKnownTypes;
 
@@ -92,16 +92,20 @@ impl RefreshEntries {
         let Some(identity) = identity.filter(|_| !is_glue(types, entry)) else {
             return Ok(RefreshEntry::Nothing);
         };
-        let place = match self.form.is_peer {
-            true => peer::place(types, view, entry)?,
+        let facts = match self.form.is_peer {
+            true => PeerFacts::of(types, view, entry)?,
             false => None,
         };
-        let moved = place.as_ref().and_then(|place| place.csn.as_deref());
+        let place = facts.as_ref().and_then(|facts| facts.place.as_ref());
+        let moved = place.and_then(|place| place.csn.as_deref());
         let moved = moved.and_then(|csn| PackedCsn::parse(csn.as_bytes()));
         let covered = self.covered.as_ref();
         let is_covered = covered.is_some_and(|covered| {
             let has = |csn| covered.covers(csn);
-            identity.csn.is_some_and(has) && moved.is_none_or(has)
+            let mut facts = facts.iter();
+            identity.csn.is_some_and(has)
+                && moved.is_none_or(has)
+                && facts.all(|facts| facts.stamps.are_covered(covered))
         });
         if is_covered && self.unchanged == Unchanged::Omitted {
             return Ok(RefreshEntry::Nothing);
@@ -113,7 +117,7 @@ impl RefreshEntries {
             }
             return Ok(RefreshEntry::Present);
         }
-        let cookie = place.map(|place| self.form.with(None, &place.cookie_part()));
+        let cookie = facts.map(|facts| self.form.with(None, &facts.cookie_part()));
         let state = SyncState {
             state: EntryState::Add,
             entry_uuid: identity.uuid,

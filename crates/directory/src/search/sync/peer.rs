@@ -1,14 +1,49 @@
-//! The facts that only servers like this one get: the place of an entry, and what a deletion ends.
+//! The facts that only servers like this one get: the place of an entry, the numbers of its parts,
+//! and what a deletion ends.
 
 use fulgurite_ldap::EntryPlace;
+use fulgurite_ldap::control::SyncCookie;
 use fulgurite_store::{EntryView, StoreError, View};
 
 use crate::core::entry_identity::EntryIdentity;
 use crate::core::well_known_types::{WellKnownTypes, is_glue};
-use crate::write::replicated::place_of;
+use crate::write::replicated::{EntryStamps, place_of, stamps_of};
+
+/// What peers learn of an entry.
+pub(super) struct PeerFacts {
+    pub(super) place: Option<EntryPlace>,
+    pub(super) stamps: EntryStamps,
+}
+
+impl PeerFacts {
+    /// Reads the facts; `None` for an entry without a UUID.
+    pub(super) fn of(
+        types: &WellKnownTypes,
+        view: &View<'_>,
+        entry: &EntryView<'_>,
+    ) -> Result<Option<PeerFacts>, StoreError> {
+        let Some(identity) = EntryIdentity::of(types, entry) else {
+            return Ok(None);
+        };
+        Ok(Some(PeerFacts {
+            place: place(types, view, entry)?,
+            stamps: stamps_of(view, &identity.uuid, identity.csn)?,
+        }))
+    }
+
+    /// Returns the part of a cookie that tells them.
+    pub(super) fn cookie_part(&self) -> String {
+        let mut part = format!("{}{}", SyncCookie::STAMPS, self.stamps.text());
+        if let Some(place) = &self.place {
+            part.push(',');
+            part.push_str(&place.cookie_part());
+        }
+        part
+    }
+}
 
 /// Returns the place of an entry; `None` at the top of the tree.
-pub(super) fn place(
+fn place(
     types: &WellKnownTypes,
     view: &View<'_>,
     entry: &EntryView<'_>,
@@ -28,9 +63,7 @@ pub(super) fn place(
             return Ok(above.map(|above| EntryPlace {
                 above: above.uuid,
                 levels,
-                csn: csn
-                    .filter(|csn| identity.csn < Some(*csn))
-                    .map(|csn| csn.text()),
+                csn: csn.map(|csn| csn.text()),
             }));
         }
         levels += 1;

@@ -56,16 +56,19 @@ pub enum ConflictKind {
     ClockAhead,
     /// An entry could not be stored, and waits in the quarantine.
     Quarantined,
+    /// Two changes of an entry were made without each other. The entry has parts of both.
+    Merged,
 }
 
 impl ConflictKind {
-    const ALL: [ConflictKind; 6] = [
+    const ALL: [ConflictKind; 7] = [
         ConflictKind::Overwritten,
         ConflictKind::NameTaken,
         ConflictKind::Resurrected,
         ConflictKind::DeletedOverChange,
         ConflictKind::ClockAhead,
         ConflictKind::Quarantined,
+        ConflictKind::Merged,
     ];
 
     /// Returns the words that people see.
@@ -78,6 +81,7 @@ impl ConflictKind {
             ConflictKind::DeletedOverChange => "deleted over a change",
             ConflictKind::ClockAhead => "clock ahead",
             ConflictKind::Quarantined => "quarantined",
+            ConflictKind::Merged => "merged",
         }
     }
 }
@@ -91,6 +95,8 @@ impl fmt::Display for ConflictKind {
 /// A row of the report.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Conflict {
+    /// The number of the row. None comes again.
+    pub id: u64,
     /// The time of the merge, in microseconds since 1970.
     pub time_us: u64,
     /// The kind.
@@ -334,7 +340,9 @@ fn decode(key: &[u8], row: &[u8]) -> Option<Conflict> {
     let (len, rest) = rest.split_first_chunk::<4>()?;
     let len = usize::try_from(u32::from_le_bytes(*len)).ok()?;
     let (dn, ldif) = rest.split_at_checked(len)?;
+    let id = key.get(PREFIX.len() + 8..)?.try_into().ok()?;
     Some(Conflict {
+        id: u64::from_be_bytes(id),
         time_us: time_of(key)?,
         kind: *ConflictKind::ALL.get(usize::from(kind))?,
         uuid: *uuid,
@@ -386,7 +394,7 @@ mod tests {
             let row = encode(&conflict, b"dn: cn=x\n");
             let key = [PREFIX, &9_u64.to_be_bytes(), &1_u64.to_be_bytes()].concat();
             let held = decode(&key, &row).expect("a row");
-            assert_eq!((held.kind, held.time_us), (kind, 9));
+            assert_eq!((held.kind, held.time_us, held.id), (kind, 9, 1));
             assert_eq!(
                 (held.dn.as_str(), held.ldif.as_str()),
                 ("cn=x", "dn: cn=x\n")

@@ -42,6 +42,8 @@ pub struct CopiedContent {
     pub(super) parked: Vec<EntryId>,
     /// The state that the provider has told last.
     pub(super) told: CsnVector,
+    /// True if the provider tells whole entries, without the numbers of their parts.
+    pub(super) tells_whole: Option<bool>,
 }
 
 /// The attributes that a consumer copies.
@@ -77,6 +79,7 @@ impl CopiedContent {
             glued: Vec::new(),
             parked: Vec::new(),
             told: CsnVector::default(),
+            tells_whole: None,
         })
     }
 

@@ -11,8 +11,10 @@ use fulgurite_store::{EntryId, PackedCsn};
 
 use super::applier::Applier;
 use super::error::{ContentResult, refused};
+use super::join::hide_name;
 use super::merge::TakenName;
 use super::numbers::Deletion;
+use super::stamps::stamps_of;
 
 impl Applier<'_, '_> {
     /// Stores the state of an entry.
@@ -97,6 +99,9 @@ impl Applier<'_, '_> {
         let uuid = uuid.and_then(|text| uuid::Uuid::try_parse_ascii(text).ok());
         if let Some(uuid) = uuid {
             self.known.insert(uuid.into_bytes(), None);
+            if self.content.multi_provider {
+                self.forget_place(&uuid.into_bytes())?;
+            }
         }
         let csn = PackedCsn::parse(csn_of(self, &entry).as_bytes());
         let checked = self.checked(entry)?;
@@ -247,7 +252,21 @@ impl Applier<'_, '_> {
 
     /// Gives an entry a name that no other has.
     pub(super) fn set_aside(&mut self, holder: EntryId) -> ContentResult {
+        let held = self.copy_of(holder)?;
+        self.set_aside_as(holder, held)
+    }
+
+    /// Does so with an entry that gets its RDN next, and takes the values of the old one away.
+    pub(super) fn set_aside_without_name(&mut self, holder: EntryId) -> ContentResult {
         let mut held = self.copy_of(holder)?;
+        if let Some(uuid) = self.uuid_of(&held) {
+            let stamps = stamps_of(self.writer, &uuid, self.number_of(&held))?;
+            hide_name(&self.core.schema, &mut held, &stamps);
+        }
+        self.set_aside_as(holder, held)
+    }
+
+    fn set_aside_as(&mut self, holder: EntryId, mut held: Entry) -> ContentResult {
         let uuid = held.values(self.core.types.entry_uuid.attribute).first();
         let uuid = uuid.map_or_else(
             || format!("{}", holder.0),

@@ -279,13 +279,16 @@ impl ContentFill<'_> {
         PackedCsn::parse(csn)
     }
 
-    /// Returns true if the merge has to look at an entry: at its place, or at its time.
+    /// Returns true if the merge has to look at an entry: at its stamps, its place, or its time.
     fn is_special(
         &self,
         given: &ContentEntry,
         entry: &CheckedEntry,
         number: Option<PackedCsn>,
     ) -> bool {
+        if given.stamps.is_some() {
+            return true;
+        }
         let Some(place) = &given.place else {
             return is_ahead(self.core, number);
         };

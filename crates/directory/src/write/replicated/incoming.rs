@@ -114,7 +114,7 @@ impl IncomingReader<'_> {
                 });
             }
         }
-        let mut checked = match self.content.is_checked {
+        let mut checked = match self.content.is_checked && !self.content.multi_provider {
             true => schema
                 .check(entry, &CheckOptions::default())
                 .map_err(|violation| ContentError::Refused(violation.to_string()))?,
@@ -157,6 +157,15 @@ impl Applier<'_, '_> {
     /// Checks an entry as far as the settings want it, and puts values in order.
     pub(super) fn checked(&self, entry: Entry) -> ContentResult<CheckedEntry> {
         self.reader().checked(entry)
+    }
+
+    /// Checks an entry as the provider tells it. Merged ones are not checked: no server may refuse
+    /// what others take.
+    pub(super) fn check_told(&self, entry: Entry) -> ContentResult {
+        let checked = self.core.schema.check(entry, &CheckOptions::default());
+        checked
+            .map(drop)
+            .map_err(|violation| ContentError::Refused(violation.to_string()))
     }
 
     /// Adds the attributes of the held entry that the provider has no say in.

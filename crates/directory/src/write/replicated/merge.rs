@@ -1,8 +1,14 @@
 //! The state of an entry where clients update the copy, too: several providers of each other.
 //!
-//! An entry has two registers: its values with the RDN, and its place in the tree. The greater
-//! number wins in each. A change by a client numbers both. The merge itself only moves entries.
-//! It numbers the place alone, so that no client's change is lost.
+//! An entry has registers: each attribute or value, its RDN, and its place in the tree. The greater
+//! number wins in [each](super::join). A change by a client numbers what it sets. The merge itself
+//! only moves entries. It numbers the place alone, so that no client's change is lost.
+//!
+//! A deletion makes a server forget all of them. So a server that keeps an entry against a deletion
+//! announces it: a record with a number of its own brings it to all others.
+//!
+//! A provider that is no server of this program tells whole entries. There the greater entryCSN
+//! decides about the whole entry, as it does there, and the outcome is announced.
 //!
 //! A name that another entry has makes the newcomer [wait](super::waiting): the other entry may
 //! move in the same refresh. If the name is still taken when the state covers the newcomer, the
@@ -11,13 +17,14 @@
 use fulgurite_ldap::ContentEntry;
 use fulgurite_ldap::control::EntryUuid;
 use fulgurite_schema::{Dn, Entry};
-use fulgurite_store::{EntryId, PackedCsn};
+use fulgurite_store::{CsnVector, EntryId, PackedCsn};
 
 use super::applier::Applier;
 use super::conflict::{ConflictKind, NewConflict};
 use super::error::ContentResult;
+use super::join::{EntrySide, have_equal_values, show_name};
 use super::numbers::{Deletion, EntryNumbers};
-use super::waiting_rows::WaitingEntry;
+use super::stamps::{EntryStamps, put_stamps, stamps_of};
 
 /// The way to take a name that another entry has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,8 +41,14 @@ struct Merged {
     id: Option<EntryId>,
     entry: Entry,
     numbers: EntryNumbers,
-    takes_values: bool,
+    stamps: EntryStamps,
+    /// True if the newest change is the provider's.
+    takes_newest: bool,
     takes_place: bool,
+    /// Numbers of all that is new here.
+    news: Vec<PackedCsn>,
+    /// True if others may lack what this server has.
+    announces: bool,
     /// True if it cannot go where the provider has it.
     is_misplaced: bool,
 }
@@ -43,24 +56,16 @@ struct Merged {
 impl Applier<'_, '_> {
     /// Merges the state of an entry.
     pub(super) fn merge_state(&mut self, given: &ContentEntry, taken: TakenName) -> ContentResult {
+        self.note_form(given)?;
+        let Some(given) = self.with_waiting(given)? else {
+            return Ok(());
+        };
+        let given = &*given;
         let incoming = self.incoming(given)?;
-        let numbers = self.numbers_of(given, &incoming);
-        if let Some(&WaitingEntry {
-            numbers: waiting,
-            rid,
-        }) = self.waiting.get(&given.uuid)
-        {
-            // The same state of another consumer is decided with the settings of this one.
-            let is_other = waiting == numbers && rid != self.content.rid;
-            if waiting.values >= numbers.values && waiting.place >= numbers.place && !is_other {
-                return Ok(());
-            }
-            if waiting.values > numbers.values || waiting.place > numbers.place {
-                // Each has a part of the newest state.
-                self.settle_one(&given.uuid)?;
-            }
-            self.stop_waiting(&given.uuid)?;
+        if self.content.is_checked {
+            self.check_told(incoming.clone())?;
         }
+        let numbers = self.numbers_of(given, &incoming);
         let found = self.entry_of(&given.uuid)?;
         if let Some(id) = found {
             self.content.named.insert(id);
@@ -97,7 +102,7 @@ impl Applier<'_, '_> {
         if merged.id.is_none() {
             self.report_return(given, &merged)?;
         }
-        if merged.takes_values && self.is_ahead(merged.numbers.values) {
+        if merged.takes_newest && self.is_ahead(merged.numbers.values) {
             self.report_conflict(&NewConflict {
                 kind: ConflictKind::ClockAhead,
                 uuid: given.uuid,
@@ -115,16 +120,6 @@ impl Applier<'_, '_> {
         }
     }
 
-    fn numbers_of(&self, given: &ContentEntry, entry: &Entry) -> EntryNumbers {
-        let values = self.number_of(entry);
-        let place = given.place.as_ref().and_then(|place| place.csn.as_ref());
-        let place = place.and_then(|csn| PackedCsn::parse(csn.as_bytes()));
-        EntryNumbers {
-            values,
-            place: place.max(values),
-        }
-    }
-
     /// Returns the entry as it will be; `None` if nothing of the state is newer.
     fn merged(
         &mut self,
@@ -135,41 +130,59 @@ impl Applier<'_, '_> {
     ) -> ContentResult<Option<Merged>> {
         let held = self.copy_of(id)?;
         let has = self.numbers_here(&given.uuid, &held)?;
-        let takes_values = numbers.values > has.values;
-        let takes_place = numbers.place > has.place;
-        self.report_overwritten(given, (&held, has), (&incoming, numbers))?;
-        if !takes_values && !takes_place {
-            return Ok(None);
-        }
+        let own = stamps_of(self.writer, &given.uuid, has.values)?;
+        let told = self.told_stamps(given, numbers.values);
+        let has_place = match told {
+            Some(_) => has.place,
+            None => has.place.max(has.values),
+        };
+        let takes_place = numbers.place > has_place;
+        let held_side = EntrySide {
+            entry: &held,
+            csn: has.values,
+            stamps: &own,
+        };
+        let told_side = (&incoming, numbers.values);
+        let decided = self.decide(held_side, told_side, told.as_ref())?;
+        let mut joined = decided.joined;
         let above = match takes_place {
             true => self.placed(given, &incoming.dn)?.parent(),
             false => held.dn.parent(),
         };
-        let given_leaf = incoming.dn.leaf();
-        let mut entry = match takes_values {
-            true => incoming,
-            false => held.clone(),
+        let leaf = match joined.takes_leaf {
+            true => incoming.dn.leaf(),
+            false => held.dn.leaf(),
         };
-        // With the same values, the RDN is the same; the one here may be aside.
-        let leaf = match numbers.values == has.values {
-            true => given_leaf,
-            false => entry.dn.leaf(),
-        };
-        let name = |above: Option<Dn>, leaf: Option<&Dn>| match (above, leaf) {
+        let name = |above: Option<Dn>| match (above, &leaf) {
             (Some(above), Some(leaf)) => Some(above.child(leaf)),
-            (_, leaf) => leaf.cloned(),
+            (_, leaf) => leaf.clone(),
         };
-        if let Some(dn) = name(above, leaf.as_ref()) {
+        let mut entry = joined.entry;
+        if let Some(dn) = name(above) {
             entry.dn = dn;
         }
         let is_misplaced = entry.dn.is_under(&held.dn);
-        if is_misplaced && let Some(dn) = name(held.dn.parent(), leaf.as_ref()) {
+        if is_misplaced && let Some(dn) = name(held.dn.parent()) {
             entry.dn = dn;
         }
-        if takes_values {
-            self.keep_others(&mut entry, &held);
+        show_name(&self.core.schema, &mut entry, &mut joined.stamps);
+        self.report_changes(
+            given,
+            (&held, has.values),
+            (&incoming, numbers.values),
+            &entry,
+        )?;
+        let outlives_more = joined.stamps.deleted > own.deleted;
+        let is_new = !joined.news.is_empty() || takes_place || outlives_more;
+        if !is_new && !decided.announces {
+            return Ok(None);
+        }
+        let takes_newest = numbers.values > has.values;
+        if takes_newest {
             self.keep_bind_state(id, &mut entry, &held)?;
         }
+        joined.news.extend(numbers.place.filter(|_| takes_place));
+        let keeps = joined.keeps || numbers.place < has.place;
         Ok(Some(Merged {
             id: Some(id),
             entry,
@@ -177,8 +190,11 @@ impl Applier<'_, '_> {
                 values: numbers.values.max(has.values),
                 place: numbers.place.max(has.place),
             },
-            takes_values,
+            announces: decided.announces || (keeps && joined.stamps.deleted.is_some()),
+            stamps: joined.stamps,
+            takes_newest,
             takes_place,
+            news: joined.news,
             is_misplaced,
         }))
     }
@@ -190,12 +206,22 @@ impl Applier<'_, '_> {
         numbers: EntryNumbers,
     ) -> ContentResult<Merged> {
         entry.dn = self.placed(given, &entry.dn)?;
+        let told = self.told_stamps(given, numbers.values);
+        let mut stamps = told.unwrap_or_else(|| EntryStamps::whole(numbers.values));
+        let outlives = self.writer.tombstone(given.uuid)?.map(|known| known.ends);
+        let announces = outlives > stamps.deleted;
+        stamps.deleted = stamps.deleted.max(outlives);
+        let mut news = stamps.numbers();
+        news.extend(numbers.place);
         Ok(Merged {
             id: None,
             entry,
             numbers,
-            takes_values: true,
+            stamps,
+            takes_newest: true,
             takes_place: true,
+            news,
+            announces,
             is_misplaced: false,
         })
     }
@@ -211,16 +237,13 @@ impl Applier<'_, '_> {
         let mut held = self.copy_of(holder)?;
         let uuid = self.uuid_of(&held);
         if let Some(uuid) = uuid
-            && let Some(WaitingEntry {
-                numbers: waiting, ..
-            }) = self.waiting.get(&uuid).copied()
+            && let Some(waiting) = self.waiting_row(&uuid)?
         {
-            let here = self.numbers_here(&uuid, &held)?;
-            if waiting > here && waiting.values >= here.values {
-                self.set_aside(holder)?;
+            if self.gets_name(&uuid, &held, &waiting)? {
+                self.set_aside_without_name(holder)?;
                 return Ok(Contest::Won(Some(uuid)));
             }
-            // Only its place is newer. It keeps its RDN, so it must not lose that for a moment.
+            // It may keep its RDN, so it must not lose that for a moment.
             self.settle_one(&uuid)?;
             if self.writer.find(&merged.entry.dn)?.entry() != Some(holder) {
                 return Ok(Contest::Won(None));
@@ -259,47 +282,57 @@ impl Applier<'_, '_> {
 
     /// Stores a merged entry, under a name that is free.
     fn put_merged(&mut self, given: &ContentEntry, merged: Merged) -> ContentResult {
-        let Merged {
-            id,
-            entry,
-            numbers,
-            takes_values,
-            takes_place,
-            is_misplaced,
-        } = merged;
-        let id = match id {
-            None => match self.add(entry)? {
-                Some(id) => id,
+        let takes_place = merged.takes_place;
+        let mut open = self.unknown_numbers(&merged.news);
+        let number = match merged.announces {
+            true => None,
+            false => open.iter().max().copied(),
+        };
+        let (id, logged) = match merged.id {
+            None => match self.add(merged.entry)? {
+                Some(id) => (id, merged.numbers.values),
                 None => return Ok(()),
             },
             Some(id) => {
                 let held = self.copy_of(id)?;
-                let number = match takes_values {
-                    true => numbers.values,
-                    false => numbers.place,
-                };
-                if entry.dn.normal() == held.dn.normal() {
-                    self.change_values(id, &held, entry, number)?;
+                if merged.entry.dn.normal() != held.dn.normal() {
+                    self.rename_as(id, merged.entry, number)?;
                 } else {
-                    self.rename_as(id, entry, number)?;
+                    let is_logged = number.is_some() || merged.announces;
+                    self.change_values(id, &held, merged.entry, (number, is_logged))?;
                 }
-                id
+                (id, number)
             }
         };
         self.known.insert(given.uuid, Some(id));
         self.content.named.insert(id);
-        self.put_place(&given.uuid, numbers)?;
-        if takes_values && takes_place && numbers.place > numbers.values {
-            let entry = self.copy_of(id)?;
-            self.log_place(id, &entry, numbers.place)?;
-        }
-        let Some(place) = given.place.as_ref().filter(|_| takes_place) else {
-            return Ok(());
+        self.put_place(&given.uuid, merged.numbers.place, merged.stamps.base)?;
+        put_stamps(self.writer, &given.uuid, &merged.stamps)?;
+        let is_moved = match given.place.as_ref().filter(|_| takes_place) {
+            Some(place) => merged.is_misplaced || self.above(id)? != Some(place.above),
+            None => false,
         };
-        if is_misplaced || self.above(id)? != Some(place.above) {
-            self.renumber_place(id)?;
+        if merged.announces && !is_moved && merged.id.is_none() {
+            let entry = self.copy_of(id)?;
+            self.log_place(id, &entry, None)?;
         }
-        Ok(())
+        // Consumers that know one of the numbers may lack another.
+        open.retain(|csn| !merged.announces && Some(*csn) != logged);
+        for csn in open {
+            let entry = self.copy_of(id)?;
+            self.log_place(id, &entry, Some(csn))?;
+        }
+        match is_moved {
+            true => self.renumber_place(id),
+            false => Ok(()),
+        }
+    }
+
+    /// Returns the greatest number of each server that the state here does not cover.
+    fn unknown_numbers(&self, news: &[PackedCsn]) -> Vec<PackedCsn> {
+        let unknown = news.iter().copied();
+        let unknown = unknown.filter(|csn| !self.vector.covers(*csn) && !self.is_impossible(*csn));
+        unknown.collect::<CsnVector>().iter().collect()
     }
 
     /// Stores other values of an entry under its name, perhaps in another spelling.
@@ -308,15 +341,18 @@ impl Applier<'_, '_> {
         id: EntryId,
         held: &Entry,
         entry: Entry,
-        number: Option<PackedCsn>,
+        (number, is_logged): (Option<PackedCsn>, bool),
     ) -> ContentResult {
         let is_respelled = entry.dn.pretty() != held.dn.pretty();
         let checked = self.checked(entry)?;
         let parent = self.writer.parent(id)?;
         match parent {
             Some(parent) if is_respelled => self.writer.rename(id, parent, &checked)?,
-            _ if checked.entry().attributes == held.attributes => {
-                return self.log_place(id, held, number);
+            _ if have_equal_values(checked.entry(), held) => {
+                return match is_logged {
+                    true => self.log_place(id, held, number),
+                    false => Ok(()),
+                };
             }
             _ => self.writer.modify(id, &checked)?,
         }
@@ -351,36 +387,41 @@ impl Applier<'_, '_> {
         self.drop_entry(id, self.number_of(&held))
     }
 
-    /// Reports that one of two states of an entry loses that were made without the other.
-    fn report_overwritten(
+    /// Reports two states of an entry that were made without each other.
+    fn report_changes(
         &mut self,
         given: &ContentEntry,
-        (held, has): (&Entry, EntryNumbers),
-        (incoming, numbers): (&Entry, EntryNumbers),
+        (held, has): (&Entry, Option<PackedCsn>),
+        (incoming, told): (&Entry, Option<PackedCsn>),
+        merged: &Entry,
     ) -> ContentResult {
-        let wins = numbers.values > has.values;
+        let wins = told > has;
         let is_conflict = match wins {
-            true => self.is_unknown_to_provider(has.values, numbers.values),
+            true => self.is_unknown_to_provider(has, told),
             false => {
-                numbers.values < has.values
-                    && self.is_news(numbers.values)
-                    && numbers.values.map(|csn| csn.server()) != has.values.map(|csn| csn.server())
+                told < has
+                    && self.is_news(told)
+                    && told.map(|csn| csn.server()) != has.map(|csn| csn.server())
             }
         };
         if !is_conflict {
             return Ok(());
         }
-        let (winner, loser, values) = match wins {
-            true => (numbers.values, has.values, held),
-            false => (has.values, numbers.values, incoming),
+        let (newest, older, winner, loser) = match wins {
+            true => (incoming, held, told, has),
+            false => (held, incoming, has, told),
         };
+        let has_lost = have_equal_values(merged, newest) && merged.dn.leaf() == newest.dn.leaf();
         self.report_conflict(&NewConflict {
-            kind: ConflictKind::Overwritten,
+            kind: match has_lost {
+                true => ConflictKind::Overwritten,
+                false => ConflictKind::Merged,
+            },
             uuid: given.uuid,
             dn: held.dn.pretty(),
             winner,
             loser,
-            values: Some(values),
+            values: Some(older),
         })
     }
 

@@ -1,16 +1,17 @@
 //! The place of an entry in the tree, where several providers move entries.
 //!
-//! A place is the nearest entry above that is no glue, and the glue between. Its number is that of
-//! the entry, unless the merge has moved the entry. Then a row has the number.
+//! A place is the nearest entry above that is no glue, and the glue between. A row has its number if
+//! a client or the merge has moved the entry. Otherwise it is the number of the whole entry.
 
 use fulgurite_ldap::ContentEntry;
 use fulgurite_ldap::control::EntryUuid;
 use fulgurite_schema::{Dn, Entry};
-use fulgurite_store::{EntryId, PackedCsn, Snapshot, StoreError, View};
+use fulgurite_store::{EntryId, PackedCsn, Snapshot, StoreError, View, Writer};
 
 use super::applier::Applier;
 use super::error::ContentResult;
 use super::numbers::EntryNumbers;
+use super::stamps::{forget_stamps, stamps_of};
 use crate::core::csn::Csn;
 
 /// The prefix of the rows.
@@ -20,13 +21,27 @@ fn key(uuid: &EntryUuid) -> Vec<u8> {
     [PREFIX, uuid].concat()
 }
 
-/// Returns the number of a place that the merge has given.
+/// Returns the number of the last move of an entry, if there was one.
 pub(crate) fn place_of<T: Snapshot>(
     view: &View<'_, T>,
     uuid: &EntryUuid,
 ) -> Result<Option<PackedCsn>, StoreError> {
     let row = view.sync_row(&key(uuid))?;
     Ok(row.and_then(PackedCsn::from_bytes))
+}
+
+/// Stores the number of a client's move.
+pub(crate) fn put_place_of(
+    writer: &mut Writer<'_>,
+    uuid: &EntryUuid,
+    csn: PackedCsn,
+) -> Result<(), StoreError> {
+    writer.put_sync_row(&key(uuid), csn.as_bytes())
+}
+
+/// Forgets the place of an entry that a client has deleted.
+pub(crate) fn forget_place_of(writer: &mut Writer<'_>, uuid: &EntryUuid) -> Result<(), StoreError> {
+    writer.delete_sync_row(&key(uuid))
 }
 
 impl Applier<'_, '_> {
@@ -37,25 +52,31 @@ impl Applier<'_, '_> {
         held: &Entry,
     ) -> ContentResult<EntryNumbers> {
         let values = self.number_of(held);
+        let stamps = stamps_of(self.writer, uuid, values)?;
         let place = place_of(self.writer, uuid)?;
         Ok(EntryNumbers {
             values,
-            place: place.max(values),
+            place: place.max(stamps.base),
         })
     }
 
-    /// Stores the number of a place.
-    pub(super) fn put_place(&mut self, uuid: &EntryUuid, numbers: EntryNumbers) -> ContentResult {
-        let place = numbers.place.filter(|_| numbers.place > numbers.values);
-        match place {
+    /// Stores the number of a place, unless it is the number of the whole entry.
+    pub(super) fn put_place(
+        &mut self,
+        uuid: &EntryUuid,
+        place: Option<PackedCsn>,
+        whole: Option<PackedCsn>,
+    ) -> ContentResult {
+        match place.filter(|_| place > whole) {
             Some(csn) => self.writer.put_sync_row(&key(uuid), csn.as_bytes())?,
             None => self.writer.delete_sync_row(&key(uuid))?,
         }
         Ok(())
     }
 
-    /// Forgets the place of an entry that is gone.
+    /// Forgets the place and the numbers of an entry that is gone.
     pub(super) fn forget_place(&mut self, uuid: &EntryUuid) -> ContentResult {
+        forget_stamps(self.writer, uuid)?;
         Ok(self.writer.delete_sync_row(&key(uuid))?)
     }
 
@@ -97,8 +118,8 @@ impl Applier<'_, '_> {
             return Ok(());
         };
         let numbers = self.numbers_here(&uuid, &held)?;
-        let place = self.own_number(numbers.place);
-        self.put_place(&uuid, EntryNumbers { place, ..numbers })?;
+        let place = self.own_number(numbers.place.max(numbers.values));
+        self.put_place(&uuid, place, None)?;
         self.log_place(id, &held, place)
     }
 

@@ -12,7 +12,9 @@ const PREFIX: &[u8] = b"quarantine/";
 /// Entries that are kept at most. A provider that fills this is not one of our data.
 const ROWS_MAX: usize = 10_000;
 /// The version of a row.
-const VERSION: u8 = 2;
+const VERSION: u8 = 3;
+/// The version of a row that does not tell the numbers of parts.
+const WITHOUT_STAMPS: u8 = 2;
 /// The version of a row that does not tell the place.
 const WITHOUT_PLACE: u8 = 1;
 
@@ -109,6 +111,10 @@ pub(super) fn encode(rid: u16, entry: &ContentEntry, reason: &str) -> Vec<u8> {
             put(&mut out, value);
         }
     }
+    put(
+        &mut out,
+        entry.stamps.as_deref().unwrap_or_default().as_bytes(),
+    );
     if let Some(place) = &entry.place {
         out.extend(place.above);
         put_count(&mut out, place.levels);
@@ -148,7 +154,7 @@ impl<'r> RowReader<'r> {
 
 pub(super) fn decode(uuid: EntryUuid, row: &[u8]) -> Option<QuarantinedEntry> {
     let mut reader = RowReader(row);
-    let [VERSION | WITHOUT_PLACE] = reader.take(1)? else {
+    let &[version @ (VERSION | WITHOUT_STAMPS | WITHOUT_PLACE)] = reader.take(1)? else {
         return None;
     };
     let rid = u16::from_le_bytes(reader.take(2)?.try_into().ok()?);
@@ -165,6 +171,10 @@ pub(super) fn decode(uuid: EntryUuid, row: &[u8]) -> Option<QuarantinedEntry> {
             values,
         });
     }
+    let stamps = match version {
+        VERSION => Some(reader.text()?).filter(|stamps| !stamps.is_empty()),
+        _ => None,
+    };
     let place = match reader.0.is_empty() {
         true => None,
         false => Some(EntryPlace {
@@ -178,6 +188,7 @@ pub(super) fn decode(uuid: EntryUuid, row: &[u8]) -> Option<QuarantinedEntry> {
         dn,
         attributes,
         place,
+        stamps,
     };
     reader
         .0
@@ -203,6 +214,7 @@ mod tests {
                 levels: 1,
                 csn: None,
             }),
+            stamps: Some("00".to_owned()),
         };
         let row = encode(9, &entry, "a reason");
         let held = decode([7; 16], &row).expect("a row");
@@ -214,14 +226,21 @@ mod tests {
         let placeless = row.len() - 24;
         let mut cuts = (0..row.len()).filter(|len| *len != placeless);
         assert!(cuts.all(|len| decode([7; 16], &row[..len]).is_none()));
-        let old = [&[WITHOUT_PLACE], &row[1..placeless]].concat();
-        let old = decode([7; 16], &old).expect("a row of an older release");
-        assert_eq!(
-            old.entry,
-            ContentEntry {
-                place: None,
-                ..entry
-            }
-        );
+        let stampless = placeless - 6;
+        for (version, place) in [
+            (WITHOUT_PLACE, &[][..]),
+            (WITHOUT_STAMPS, &row[placeless..]),
+        ] {
+            let old = [&[version], &row[1..stampless], place].concat();
+            let old = decode([7; 16], &old).expect("a row of an older release");
+            let place = entry.place.clone().filter(|_| !place.is_empty());
+            let stamps = None;
+            let wanted = ContentEntry {
+                place,
+                stamps,
+                ..entry.clone()
+            };
+            assert_eq!(old.entry, wanted);
+        }
     }
 }

@@ -8,6 +8,7 @@ use super::applier::Applier;
 use super::conflict::{ConflictKind, NewConflict};
 use super::error::ContentResult;
 use super::numbers::Deletion;
+use super::stamps::{put_stamps, stamps_of};
 use super::state::vector_of;
 use crate::core::well_known_types::is_glue;
 
@@ -29,11 +30,28 @@ impl Applier<'_, '_> {
             let wins = ends.is_some() && self.number_of(&held) > ends;
             self.report_deletion(uuid, &held, (number, wins))?;
             if wins {
-                return Ok(());
+                return self.outlive(id, &held, (uuid, ends));
             }
         }
         self.known.insert(*uuid, None);
         self.remove_deleted(id, number)
+    }
+
+    /// Notes that an entry has outlived a deletion. Other servers may have forgotten older changes
+    /// of it, so they get it once more.
+    fn outlive(
+        &mut self,
+        id: EntryId,
+        held: &Entry,
+        (uuid, ends): (&EntryUuid, Option<PackedCsn>),
+    ) -> ContentResult {
+        let mut stamps = stamps_of(self.writer, uuid, self.number_of(held))?;
+        if stamps.deleted >= ends {
+            return Ok(());
+        }
+        stamps.deleted = ends;
+        put_stamps(self.writer, uuid, &stamps)?;
+        self.log_place(id, held, None)
     }
 
     /// Reports a deletion made without a change of the entry, whichever of both wins.

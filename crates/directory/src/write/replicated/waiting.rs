@@ -51,6 +51,16 @@ impl Applier<'_, '_> {
             .try_for_each(|(_, uuid)| self.settle_one(&uuid))
     }
 
+    /// Returns the state of an entry that waits.
+    pub(super) fn waiting_row(&self, uuid: &EntryUuid) -> ContentResult<Option<ContentEntry>> {
+        if !self.waiting.contains_key(uuid) {
+            return Ok(None);
+        }
+        let row = self.writer.sync_row(&key(uuid))?;
+        let row = row.and_then(|row| decode(*uuid, split(row)?.1));
+        Ok(row.map(|row| row.entry))
+    }
+
     /// Decides about one entry, if it waits.
     pub(super) fn settle_one(&mut self, uuid: &EntryUuid) -> ContentResult {
         let row = self.writer.sync_row(&key(uuid))?;
