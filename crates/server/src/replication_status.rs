@@ -17,6 +17,8 @@ pub(crate) struct SessionStatus {
     pub(crate) consumer: ConsumerStatus,
     /// Changes stored since the start.
     pub(crate) applied: u64,
+    /// Conflicts that the merge has reported since the start.
+    pub(crate) conflicts: u64,
     /// Entries in the quarantine.
     pub(crate) quarantined: u64,
 }

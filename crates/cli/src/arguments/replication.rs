@@ -49,9 +49,12 @@ pub(crate) struct Status {
 ///
 /// Reads the store, also while a server runs. Comments tell time, kind and numbers of a conflict;
 /// the record behind them has the values that lost. The report has 90 days and 16 MiB.
+///
+/// With --restore, the command sends a modify, or an add if the entry is gone. It needs the rights
+/// for it, as any client does.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Example:\n  fulgurite replication conflicts --data /var/lib/fulgurite --since 20260101"
+    after_help = "Examples:\n  fulgurite replication conflicts --data /var/lib/fulgurite --since 20260101\n  fulgurite replication conflicts --data /var/lib/fulgurite --restore 7 --dry-run \\\n      --as cn=admin,dc=example,dc=com --password-file /etc/fulgurite/password"
 )]
 pub(crate) struct Conflicts {
     #[command(flatten)]
@@ -65,6 +68,21 @@ pub(crate) struct Conflicts {
     /// Write JSON, one object on a line
     #[arg(long)]
     pub(crate) json: bool,
+    /// Bring back the values that lost in the conflict of this id, by an update of the server
+    #[arg(long, value_name = "ID", conflicts_with_all = ["since", "dn", "json"])]
+    pub(crate) restore: Option<u64>,
+    /// Show that update, and do nothing
+    #[arg(long, requires = "restore")]
+    pub(crate) dry_run: bool,
+    /// The server: ldap://, ldaps:// or ldapi://
+    #[arg(long, value_name = "URL", default_value = "ldap://127.0.0.1:389")]
+    pub(crate) url: String,
+    /// DN to bind as [default: anonymous]
+    #[arg(long = "as", short = 'D', value_name = "DN")]
+    pub(crate) subject: Option<String>,
+    /// File with the password
+    #[arg(long, value_name = "FILE")]
+    pub(crate) password_file: Option<PathBuf>,
 }
 
 /// Compare the contents of two servers over LDAP, one of which may be slapd

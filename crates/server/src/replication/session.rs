@@ -309,6 +309,7 @@ impl<'l> Session<'l> {
             tracing::warn!("syncrepl rid={rid:03}: {warning}");
         }
         self.shown.applied += report.applied;
+        self.shown.conflicts += report.conflicts;
         if report.quarantined > 0 {
             self.count_quarantined(self.source.newest());
         }
@@ -404,6 +405,7 @@ mod tests {
             dn: "dc=x".to_owned(),
             attributes: attributes.into(),
             place: None,
+            stamps: None,
         })
     }
 

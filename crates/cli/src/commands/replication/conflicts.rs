@@ -9,6 +9,8 @@ use fulgurite_directory::{Conflict, Timestamp, conflicts};
 use fulgurite_schema::{Dn, Schema};
 use fulgurite_store::{Store, StoreOptions};
 
+use super::restore;
+use super::uuid_text::uuid_text;
 use crate::arguments::replication::Conflicts;
 use crate::json_text::escaped;
 
@@ -48,6 +50,17 @@ pub(super) fn run(command: &Conflicts) -> anyhow::Result<()> {
         ..StoreOptions::default()
     };
     let store = Store::open(settings.data()?, &open, Arc::clone(&schema))?;
+    if let Some(id) = command.restore {
+        let mut conflict = None;
+        conflicts(&store, &mut |found| {
+            if found.id == id {
+                conflict = Some(found);
+            }
+            conflict.is_none()
+        })?;
+        let conflict = conflict.with_context(|| format!("the report has no conflict {id}"))?;
+        return restore::run(command, (&schema, store.suffixes()), &conflict);
+    }
     let mut out = std::io::stdout().lock();
     let mut written = Ok(());
     let mut count = 0;
@@ -70,22 +83,14 @@ pub(super) fn run(command: &Conflicts) -> anyhow::Result<()> {
 }
 
 /// Returns the facts of a conflict: label and value.
-fn facts(conflict: &Conflict) -> [(&'static str, String); 6] {
+fn facts(conflict: &Conflict) -> [(&'static str, String); 7] {
     let number = |csn: &Option<String>| csn.clone().unwrap_or_default();
-    let uuid = u128::from_be_bytes(conflict.uuid);
-    let uuid = format!("{uuid:032x}");
-    let parts = [
-        &uuid[..8],
-        &uuid[8..12],
-        &uuid[12..16],
-        &uuid[16..20],
-        &uuid[20..],
-    ];
     [
+        ("id", conflict.id.to_string()),
         ("time", Timestamp(conflict.time_us).generalized_us()),
         ("kind", conflict.kind.to_string()),
         ("dn", conflict.dn.clone()),
-        ("uuid", parts.join("-")),
+        ("uuid", uuid_text(conflict.uuid)),
         ("winner", number(&conflict.winner)),
         ("loser", number(&conflict.loser)),
     ]
@@ -145,6 +150,7 @@ mod tests {
 
     fn conflict() -> Conflict {
         Conflict {
+            id: 7,
             time_us: 1_767_323_045_000_000,
             kind: ConflictKind::NameTaken,
             uuid: [0x1f; 16],
@@ -158,7 +164,11 @@ mod tests {
     #[test]
     fn a_conflict_is_shown_as_ldif_and_as_json() {
         let shown = text(&conflict());
-        assert!(shown.starts_with("# time    20260102030405.000000Z\n# kind    name taken\n"));
+        assert!(
+            shown.starts_with(
+                "# id      7\n# time    20260102030405.000000Z\n# kind    name taken\n"
+            )
+        );
         assert!(shown.ends_with("dn: cn=x,dc=y\ncn: x\n\n"), "{shown}");
         let shown = json(&conflict());
         assert!(

@@ -5,7 +5,9 @@ mod conflicts;
 mod connection;
 mod digest;
 mod repair;
+mod restore;
 mod status;
+mod uuid_text;
 
 use std::process::ExitCode;
 

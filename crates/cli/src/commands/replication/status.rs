@@ -78,7 +78,13 @@ fn rows(entry: &Entry) -> Vec<(&'static str, &'static str, String)> {
         let value = entry.first(attribute).filter(|value| value != NEVER);
         (*label, *key, value.unwrap_or_default())
     }));
-    for name in ["applied", "quarantined", "refreshed", "trouble"] {
+    for name in [
+        "applied",
+        "conflicts",
+        "quarantined",
+        "refreshed",
+        "trouble",
+    ] {
         rows.extend(fact(entry, name).map(|value| (name, name, value)));
     }
     rows

@@ -20,6 +20,7 @@ impl Monitor {
             let trouble = consumer.trouble.map(|text| format!("trouble: {text}"));
             let facts = [
                 format!("applied: {}", status.applied),
+                format!("conflicts: {}", status.conflicts),
                 format!("quarantined: {}", status.quarantined),
                 format!("refreshed: {}", consumer.refresh_entries),
             ];
