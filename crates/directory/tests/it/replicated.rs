@@ -619,3 +619,40 @@ fn a_copy_keeps_what_its_own_binds_have_changed() {
         assert_eq!(last(&copy), seen(String::new(), "three"));
     }
 }
+
+#[test]
+fn failures_at_the_provider_and_at_the_copy_count_together() {
+    let mut copy = Copy::plain();
+    let name = format!("ou=a,{TOP}");
+    let time = |second: u32| format!("202601010000{second:02}Z");
+    let failures = |number: u32, times: &[&str]| {
+        let mut state = user(number, "x", "one", &time(0));
+        if let ContentChange::Entry(entry) = &mut state {
+            entry.attributes.push(attribute("pwdFailureTime", times));
+        }
+        state
+    };
+    let seen = |copy: &Copy| {
+        let read = copy.world.read(&name, &["pwdFailureTime"]);
+        let values = read.get("pwdFailureTime");
+        let mut values: Vec<String> = values.iter().map(|value| value.to_string()).collect();
+        values.sort();
+        values
+    };
+    copy.apply(&[unit(1, TOP, 1), failures(2, &[&time(1)])]);
+    copy.world
+        .change_bind_values(&name, "pwdFailureTime", &[&time(1), &time(3)]);
+    copy.apply(&[failures(3, &[&time(1), &time(2)])]);
+    assert_eq!(seen(&copy), [time(1), time(2), time(3)]);
+    // The failure here is known there now, and another one is not.
+    copy.apply(&[failures(4, &[&time(1), &time(2), &time(3), &time(4)])]);
+    assert_eq!(seen(&copy), [time(1), time(2), time(3), time(4)]);
+    // A success there begins anew.
+    copy.world.change_bind_values(
+        &name,
+        "pwdFailureTime",
+        &[&time(1), &time(2), &time(3), &time(4), &time(5)],
+    );
+    copy.apply(&[user(5, "x", "two", &time(0))]);
+    assert_eq!(seen(&copy), [""; 0]);
+}

@@ -246,12 +246,18 @@ impl World {
     /// Adds entries given as `dn: ...` and attribute lines, with empty lines between entries.
     /// Gives an attribute of an entry another value, as a bind does.
     pub(crate) fn change_bind_state(&self, dn: &str, name: &str, value: &str) {
+        self.change_bind_values(dn, name, &[value]);
+    }
+
+    /// Gives an attribute of an entry other values, as binds do.
+    pub(crate) fn change_bind_values(&self, dn: &str, name: &str, values: &[&str]) {
         let mut writer = self.store.write().expect("nobody else writes");
         let schema = writer.schema();
         let dn = fulgurite_schema::Dn::parse(schema, dn).expect("a name");
         let description = schema.describe(name.as_bytes()).expect("a type");
         let id = writer.find(&dn).expect("a sound store").entry();
-        let changes = [(description, vec![value.as_bytes().to_vec()])];
+        let values = values.iter().map(|value| value.as_bytes().to_vec());
+        let changes = [(description, values.collect())];
         let changed = writer.change_bind_state(id.expect("an entry"), &changes);
         changed.expect("a change");
         writer.commit().expect("a commit");

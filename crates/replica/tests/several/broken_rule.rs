@@ -95,8 +95,12 @@ impl BrokenRule {
     }
 }
 
-/// Returns the numbers of an entry's parts as if its removed values were there.
+/// Returns the numbers of an entry's parts without those of removed values.
 fn forget_removed(text: &str) -> String {
+    // One change has written the whole entry.
+    if text == "-" {
+        return text.to_owned();
+    }
     let bytes: Vec<u8> = text.as_bytes().chunks(2).filter_map(octet).collect();
     let mut out = Vec::new();
     let mut rest = bytes.as_slice();

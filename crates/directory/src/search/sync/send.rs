@@ -203,9 +203,12 @@ impl<'d> Sender<'_, 'd> {
             entry_uuid: uuid,
             cookie: None,
         };
-        self.content
-            .write_aside(self.view, &found, (&state, &name), out)?;
-        self.sent += 1;
+        // At a peer, the entry that gets the name waits for it.
+        if self.content.peer.is_none() {
+            self.content
+                .write_aside(self.view, &found, (&state, &name), out)?;
+            self.sent += 1;
+        }
         if let Some(entry) = self.batch.entries.get_mut(number) {
             entry.held = Some(name);
             entry.is_aside = true;

@@ -116,9 +116,10 @@ impl Applier<'_, '_> {
         let held = self.copy_of(id)?;
         let csn = csn_of(self, &entry);
         self.keep_others(&mut entry, &held);
-        self.keep_bind_state(id, &mut entry, &held)?;
+        let binds = self.keep_bind_state(id, &mut entry, &held)?;
         if entry.dn.normal() != held.dn.normal() {
             self.rename(id, entry, &csn)?;
+            self.put_bind_values(id, &binds)?;
             return Ok(Some(id));
         }
         let is_respelled = entry.dn.pretty() != held.dn.pretty();
@@ -129,6 +130,7 @@ impl Applier<'_, '_> {
             _ if checked.entry().attributes == held.attributes => return Ok(Some(id)),
             _ => self.writer.modify(id, &checked)?,
         }
+        self.put_bind_values(id, &binds)?;
         self.log_change(id, &held, checked.entry())?;
         Ok(Some(id))
     }

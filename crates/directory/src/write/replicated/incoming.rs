@@ -1,7 +1,7 @@
 //! An entry of a provider as an entry of this server.
 
 use fulgurite_ldap::{ContentAttribute, ContentEntry};
-use fulgurite_schema::{Attribute, CheckOptions, CheckedEntry, Dn, Entry};
+use fulgurite_schema::{Attribute, AttributeDescription, CheckOptions, CheckedEntry, Dn, Entry};
 use fulgurite_store::{EntryId, EntryView};
 
 use super::applier::Applier;
@@ -11,6 +11,9 @@ use super::error::{ContentError, ContentResult, refused};
 use crate::core::database::Database;
 use crate::core::foundation::Core;
 use crate::rights::computed::Computed;
+
+/// Attributes of binds, with their values.
+pub(super) type BindValues = Vec<(AttributeDescription, Vec<Vec<u8>>)>;
 
 /// The time of a lock.
 const LOCK: &str = "pwdAccountLockedTime";
@@ -182,19 +185,21 @@ impl Applier<'_, '_> {
     /// Keeps what binds at this server have changed, unless the provider has changed the same
     /// attribute or the password. A lock ends with the next change of the entry, as in slapd.
     /// Otherwise nobody could end one that has no duration.
+    ///
+    /// Returns the times that both have added to, as they shall be when the entry is stored.
     pub(super) fn keep_bind_state(
         &self,
         id: EntryId,
         entry: &mut Entry,
         held: &Entry,
-    ) -> ContentResult {
+    ) -> ContentResult<BindValues> {
         let (schema, types) = (&self.core.schema, &self.core.types);
         let password = types.user_password.attribute;
         let Some(stored) = self.writer.entry(id)?.filter(EntryView::has_bind_state) else {
-            return Ok(());
+            return Ok(Vec::new());
         };
         if entry.values(password) != held.values(password) {
-            return Ok(());
+            return Ok(Vec::new());
         }
         let stored = stored.without_bind_state();
         let has_changed = csn_of(self, entry) != csn_of(self, held);
@@ -213,6 +218,75 @@ impl Applier<'_, '_> {
         entry.attributes.retain(|given| !is_kept(given));
         let own = held.attributes.iter().filter(|held| is_kept(held));
         entry.attributes.extend(own.cloned());
-        Ok(())
+        let mut both = Vec::new();
+        for attribute in types.of_binds.iter().filter(|held| !kept.contains(held)) {
+            if schema.attribute_at(*attribute).single_value {
+                continue;
+            }
+            let (given, own) = (entry.values(*attribute), held.values(*attribute));
+            let recorded = stored.plain_values(*attribute).into_iter().flatten();
+            let recorded: Vec<&[u8]> = recorded.collect();
+            both.extend(added(&recorded, given, own).map(|values| {
+                let description = AttributeDescription::plain(*attribute);
+                (description, values)
+            }));
+        }
+        Ok(both)
+    }
+
+    /// Stores the times that binds here and at the provider have added.
+    pub(super) fn put_bind_values(&mut self, id: EntryId, values: &BindValues) -> ContentResult {
+        match values.is_empty() {
+            true => Ok(()),
+            false => Ok(self.writer.change_bind_state(id, values)?),
+        }
+    }
+}
+
+/// Returns the values of both sides, if each has only added to those before. A side that has
+/// removed some has begun to count anew.
+fn added(before: &[&[u8]], given: &[Vec<u8>], own: &[Vec<u8>]) -> Option<Vec<Vec<u8>>> {
+    let has_all = |values: &[Vec<u8>]| {
+        let mut before = before.iter();
+        before.all(|held| values.iter().any(|value| value == held))
+    };
+    let is_missing = |value: &&Vec<u8>| !given.contains(value);
+    let missing: Vec<Vec<u8>> = own.iter().filter(is_missing).cloned().collect();
+    let is_merge = has_all(given) && has_all(own) && !missing.is_empty();
+    is_merge.then(|| [given, &missing].concat())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_that_both_sides_have_added_are_kept() {
+        let list = |values: &[&str]| -> Vec<Vec<u8>> {
+            values
+                .iter()
+                .map(|value| value.as_bytes().to_vec())
+                .collect()
+        };
+        let of = |before: &[&str], given: &[&str], own: &[&str]| {
+            let before: Vec<&[u8]> = before.iter().map(|value| value.as_bytes()).collect();
+            added(&before, &list(given), &list(own))
+        };
+        assert_eq!(
+            of(&["1"], &["1", "2"], &["1", "3"]),
+            Some(list(&["1", "2", "3"]))
+        );
+        assert_eq!(of(&[], &["2"], &["3"]), Some(list(&["2", "3"])));
+        assert_eq!(
+            of(&["1"], &["2"], &["1", "3"]),
+            None,
+            "the provider began anew"
+        );
+        assert_eq!(of(&["1"], &["1", "2"], &["3"]), None, "the copy began anew");
+        assert_eq!(
+            of(&["1"], &["1", "2"], &["1"]),
+            None,
+            "nothing was added here"
+        );
     }
 }

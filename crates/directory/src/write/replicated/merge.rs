@@ -22,6 +22,7 @@ use fulgurite_store::{CsnVector, EntryId, PackedCsn};
 use super::applier::Applier;
 use super::conflict::{ConflictKind, NewConflict};
 use super::error::ContentResult;
+use super::incoming::BindValues;
 use super::join::{EntrySide, have_equal_values, show_name};
 use super::numbers::{Deletion, EntryNumbers};
 use super::stamps::{EntryStamps, put_stamps, stamps_of};
@@ -49,6 +50,8 @@ struct Merged {
     news: Vec<PackedCsn>,
     /// True if others may lack what this server has.
     announces: bool,
+    /// Times of binds that both sides have added to.
+    binds: BindValues,
     /// True if it cannot go where the provider has it.
     is_misplaced: bool,
 }
@@ -178,9 +181,10 @@ impl Applier<'_, '_> {
             return Ok(None);
         }
         let takes_newest = numbers.values > has.values;
-        if takes_newest {
-            self.keep_bind_state(id, &mut entry, &held)?;
-        }
+        let binds = match takes_newest {
+            true => self.keep_bind_state(id, &mut entry, &held)?,
+            false => Vec::new(),
+        };
         joined.news.extend(numbers.place.filter(|_| takes_place));
         let keeps = joined.keeps || numbers.place < has.place;
         Ok(Some(Merged {
@@ -195,6 +199,7 @@ impl Applier<'_, '_> {
             takes_newest,
             takes_place,
             news: joined.news,
+            binds,
             is_misplaced,
         }))
     }
@@ -222,6 +227,7 @@ impl Applier<'_, '_> {
             takes_place: true,
             news,
             announces,
+            binds: Vec::new(),
             is_misplaced: false,
         })
     }
@@ -304,6 +310,7 @@ impl Applier<'_, '_> {
                 (id, number)
             }
         };
+        self.put_bind_values(id, &merged.binds)?;
         self.known.insert(given.uuid, Some(id));
         self.content.named.insert(id);
         self.put_place(&given.uuid, merged.numbers.place, merged.stamps.base)?;

@@ -30,6 +30,8 @@ use crate::write::audit::RecordedRename;
 const PREFIX: &[u8] = b"stamps/";
 /// The version of a row.
 const VERSION: u8 = 1;
+/// The text of the numbers of an entry that one change has written.
+const WHOLE: &str = "-";
 /// Values of an attribute with a number of their own at most. One more makes the attribute as a
 /// whole new.
 const VALUES_MAX: usize = 512;
@@ -269,14 +271,24 @@ impl EntryStamps {
         self.attributes.entry(name.to_owned()).or_default()
     }
 
-    /// Reads the text in a cookie.
-    pub(super) fn of_text(text: &str) -> Option<EntryStamps> {
-        EntryStamps::decode(&hex::decode(text).ok()?)
+    /// Reads the text in a cookie. It is that of an entry with this entryCSN.
+    pub(super) fn of_text(text: &str, csn: Option<PackedCsn>) -> Option<EntryStamps> {
+        if text == WHOLE {
+            return Some(EntryStamps::whole(csn));
+        }
+        let stamps = EntryStamps::decode(&hex::decode(text).ok()?)?;
+        Some(match stamps.of == csn {
+            true => stamps,
+            false => EntryStamps::whole(csn),
+        })
     }
 
     /// Returns the text for a cookie.
     pub(crate) fn text(&self) -> String {
-        hex::encode(self.encode())
+        match *self == EntryStamps::whole(self.of) {
+            true => WHOLE.to_owned(),
+            false => hex::encode(self.encode()),
+        }
     }
 
     fn encode(&self) -> Vec<u8> {
@@ -372,5 +384,76 @@ impl<'r> RowReader<'r> {
             [1] => Some(Some(PackedCsn::from_bytes(self.take(PackedCsn::LEN)?)?)),
             _ => None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn csn(second: u8, server: u8) -> PackedCsn {
+        let text = format!("202601020304{second:02}.000000Z#000000#00{server}#000000");
+        PackedCsn::parse(text.as_bytes()).expect("a number")
+    }
+
+    fn stamps() -> EntryStamps {
+        let value = |second, is_here| ValueStamp {
+            csn: csn(second, 2),
+            is_here,
+        };
+        let held = AttributeStamps {
+            cleared: Some(csn(2, 1)),
+            values: [([7; 16], value(3, true)), ([8; 16], value(4, false))].into(),
+        };
+        EntryStamps {
+            leaf: Some(csn(2, 1)),
+            deleted: Some(csn(3, 3)),
+            of: Some(csn(4, 2)),
+            attributes: [("description".to_owned(), held)].into(),
+            ..EntryStamps::whole(Some(csn(1, 1)))
+        }
+    }
+
+    #[test]
+    fn rows_come_back_and_damaged_ones_do_not() {
+        let row = stamps().encode();
+        assert_eq!(EntryStamps::decode(&row), Some(stamps()));
+        assert!((0..row.len()).all(|len| EntryStamps::decode(&row[..len]).is_none()));
+        let text = stamps().text();
+        let of = stamps().of;
+        assert_eq!(EntryStamps::of_text(&text, of), Some(stamps()));
+        let other = Some(csn(9, 1));
+        let whole = EntryStamps::whole(other);
+        assert_eq!(EntryStamps::of_text(&text, other), Some(whole.clone()));
+        assert_eq!(EntryStamps::of_text(&whole.text(), other), Some(whole));
+        assert!(
+            ["", "zz", "00", "010"]
+                .iter()
+                .all(|text| { EntryStamps::of_text(text, of).is_none() })
+        );
+    }
+
+    #[test]
+    fn an_attribute_with_many_changed_values_is_new_as_a_whole() {
+        let schema = Schema::standard();
+        let description = schema.describe(b"telephoneNumber").expect("a type");
+        let mut stamps = EntryStamps::whole(Some(csn(1, 1)));
+        let add = |number: usize| Change {
+            operation: ModifyOperation::Add,
+            attribute: fulgurite_schema::Attribute {
+                description: description.clone(),
+                values: vec![number.to_string().into_bytes()],
+            },
+        };
+        for number in 0..VALUES_MAX {
+            stamps.note_modify(&schema, [add(number)].iter(), csn(2, 1));
+        }
+        assert_eq!(
+            stamps.attributes["telephoneNumber"].values.len(),
+            VALUES_MAX
+        );
+        stamps.note_modify(&schema, [add(VALUES_MAX)].iter(), csn(3, 1));
+        assert_eq!(stamps.cleared("telephoneNumber"), Some(csn(3, 1)));
+        assert_eq!(stamps.attributes["telephoneNumber"].values.len(), 0);
     }
 }

@@ -35,11 +35,7 @@ impl Applier<'_, '_> {
             .stamps
             .as_deref()
             .filter(|_| !self.content.is_massaged())?;
-        let stamps = EntryStamps::of_text(text)?;
-        Some(match stamps.of == csn {
-            true => stamps,
-            false => EntryStamps::whole(csn),
-        })
+        EntryStamps::of_text(text, csn)
     }
 
     /// Returns the numbers of an entry that a provider tells.
