@@ -6,6 +6,8 @@
 #   KEEP=folder scripts/openldap-tests.sh ...           keep output and databases there
 #   PORT=9010 scripts/openldap-tests.sh ...             the ports after this one are used
 #   WITH="otp valsort" scripts/openldap-tests.sh ...    scripts of these overlays do not skip
+#   SLAPD=build/slapd scripts/openldap-tests.sh ...     Debian's slapd in our place, unpacked there
+#   scripts/openldap-tests.sh CHECKOUT 050 its8444      a regression test has the number of its issue
 #
 # The clients are those of the system (ldap-utils), the schema files those of build/slapd. The
 # filter of the scripts is compiled from the checkout. A script that says "skipped" did not run.
@@ -17,7 +19,7 @@ shift
 # Those that pass with the clients of a system. 008 and 060 need OpenLDAP's test programs.
 default="000 001 002 003 004 005 006 007 009 010 011 012 013 014 015 016 017 018 019 021 023 024"
 default="$default 025 026 027 033 037 040 051 054 055 056 057 061 064 067 068 084"
-program=$(realpath "${FULGURITE:-target/debug/fulgurite}")
+program=$(realpath -m "${FULGURITE:-target/debug/fulgurite}")
 keep=${KEEP:-$(mktemp -d)}
 mkdir -p "$keep"
 keep=$(realpath "$keep")
@@ -28,7 +30,24 @@ tree=$keep/tree
 mkdir -p "$tree/servers/slapd/overlays" "$tree/clients/tools" "$tree/tests/progs" "$tree/include/ac"
 ln -sfn "$schema" "$tree/tests/schema"
 ln -sfn "$checkout/tests/data" "$tree/tests/testdata"
-ln -sfn "$program" "$tree/servers/slapd/slapd"
+rm -rf "$tree/servers/slapd/slapd" "$tree/servers/slapd/overlays"
+if [ -n "${SLAPD:-}" ]; then
+    # The name in front lets the end of a script find its servers.
+    slapd=$(realpath "$SLAPD")
+    cat > "$tree/servers/slapd/slapd" <<WRAPPER
+#!/bin/bash
+export LD_LIBRARY_PATH=$(echo "$slapd"/usr/lib/*-linux-gnu)
+exec -a "$tree/servers/slapd/slapd" "$slapd/usr/sbin/slapd" "\$@"
+WRAPPER
+    chmod +x "$tree/servers/slapd/slapd"
+    ln -sfn "$slapd/usr/lib/ldap" "$tree/servers/slapd/overlays"
+    ln -sfn "$slapd/usr/lib/ldap" "$tree/servers/slapd/back-mdb"
+    is_module=mod
+else
+    ln -sfn "$program" "$tree/servers/slapd/slapd"
+    mkdir -p "$tree/servers/slapd/overlays"
+    is_module=yes
+fi
 for client in search modify add modrdn delete compare passwd whoami exop; do
     ln -sfn "$(command -v "ldap$client")" "$tree/clients/tools/ldap$client"
 done
@@ -43,9 +62,9 @@ cc -w -O1 -I "$tree/include" -o "$tree/tests/progs/ldif-filter" \
 # The variables that OpenLDAP's tests/run sets. 2.7 reads some from a file.
 : > "$tree/tests/AC_defs.sh"
 export SRCDIR=$checkout/tests TOPSRCDIR=$checkout OBJDIR=$tree LN_S="ln -s" EGREP_CMD="grep -E"
-export BACKEND=mdb BACKENDTYPE=yes INDEXDB=indexdb MAINDB=maindb WAIT=0 KILLSERVERS=yes
+export BACKEND=mdb BACKENDTYPE=$is_module INDEXDB=indexdb MAINDB=maindb WAIT=0 KILLSERVERS=yes
 export PRESERVE=no SYNCMODE=rp USERDATA=no LDAPNOINIT=true SLAPD_BASEPORT=${PORT:-9010}
-export AC_mdb=yes AC_WITH_SASL=yes AC_WITH_TLS=yes AC_TLS_TYPE=openssl
+export AC_mdb=$is_module AC_WITH_SASL=yes AC_WITH_TLS=yes AC_TLS_TYPE=openssl
 export AC_WITH_MODULES_ENABLED=no AC_ACI_ENABLED=acino AC_LIBS_DYNAMIC=libyes AC_lloadd=lloaddno
 # conf.sh turns comments into directives where one of these is empty.
 for missing in ldap meta asyncmeta relay sql argon2 autoca dds dynlist homedir nestgroup \
@@ -54,14 +73,14 @@ for missing in ldap meta asyncmeta relay sql argon2 autoca dds dynlist homedir n
 done
 export RDBMS=rdbmsno RELAY=no
 for overlay in accesslog auditlog constraint deref memberof ppolicy refint syncprov unique; do
-    export "AC_$overlay=${overlay}yes"
+    export "AC_$overlay=${overlay}$is_module"
 done
-for overlay in ${WITH:-}; do export "AC_$overlay=${overlay}yes"; done
+for overlay in ${WITH:-}; do export "AC_$overlay=${overlay}$is_module"; done
 
 [ $# -gt 0 ] || set -- $default
 passed=0 failed=0 skipped=0
 for number in "$@"; do
-    script=$(ls "$SRCDIR/scripts/test$number-"* 2>/dev/null | grep -v '\.py$')
+    script=$(ls "$SRCDIR/scripts/test$number-"* "$SRCDIR/data/regressions/$number/$number" 2>/dev/null | grep -v '\.py$')
     [ -n "$script" ] || { echo "missing  $number"; continue; }
     name=$(basename "$script")
     rm -rf "$tree/tests/testrun"
