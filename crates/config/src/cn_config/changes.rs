@@ -8,6 +8,7 @@
 use super::entry::ConfigEntry;
 use super::files::ConfigFiles;
 use super::number::{number_of, without_number};
+use super::shadow;
 use crate::ConfigError;
 
 /// A change of one entry.
@@ -55,6 +56,9 @@ pub enum ConfigChangeError {
     /// The definitions of slapd's core are built in.
     #[error("built-in definitions cannot change: put yours in an entry below cn=schema,cn=config")]
     BuiltIn,
+    /// A setting of copies belongs to a copy.
+    #[error("{0}")]
+    NoCopy(&'static str),
     /// Definitions cannot move.
     #[error("schema reordering not supported")]
     SchemaOrder,
@@ -169,16 +173,18 @@ impl<'n> OrderedName<'n> {
 fn replace(entries: &mut [ConfigEntry], new: ConfigEntry) -> Result<String, ConfigChangeError> {
     let mut held = entries.iter_mut();
     let held = held.find(|held| same(&held.dn, &new.dn));
-    let held = held.ok_or(ConfigChangeError::Missing(new.dn))?;
+    let held = held.ok_or(ConfigChangeError::Missing(new.dn.clone()))?;
     if same(&held.dn, "cn=schema,cn=config") {
         return Err(ConfigChangeError::BuiltIn);
     }
+    shadow::require(Some(&*held), &new)?;
     held.attributes = new.attributes;
     Ok(held.dn.clone())
 }
 
 fn add(entries: &mut Vec<ConfigEntry>, mut new: ConfigEntry) -> Result<String, ConfigChangeError> {
     let above = superior(entries, &new.dn)?;
+    shadow::require(None, &new)?;
     let dn = new.dn.clone();
     let exists = entries.iter().any(|held| same(&held.dn, &dn));
     let name = OrderedName::of(&dn);

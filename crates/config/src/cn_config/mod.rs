@@ -25,6 +25,7 @@ mod number;
 mod overlay;
 mod read;
 mod replace;
+mod shadow;
 mod values;
 mod write;
 

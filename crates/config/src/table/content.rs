@@ -239,7 +239,8 @@ fn update_ref(
     statement: &Statement,
     _: &mut Vec<Note>,
 ) -> Result<(), String> {
-    if !layer.is_shadow() {
+    // A change of cn=config is looked at when it is made: the last provider may go.
+    if !layer.is_shadow() && !statement.keyword.starts_with("olc") {
         return Err("<updateref> must appear after syncrepl or updatedn".to_owned());
     }
     let url = statement.first();
@@ -260,7 +261,7 @@ fn multi_provider(
     _: &mut Vec<Note>,
 ) -> Result<(), String> {
     let truth = statement.truth()?;
-    if truth && !layer.is_shadow() {
+    if truth && !layer.is_shadow() && !statement.keyword.starts_with("olc") {
         let typed = &statement.keyword;
         return Err(format!("<{typed}> database is not a shadow"));
     }

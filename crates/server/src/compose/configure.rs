@@ -455,9 +455,9 @@ fn refusal(error: ConfigChangeError) -> TreeRefusal {
         ConfigChangeError::Number(_) => TreeRefusal::Number,
         ConfigChangeError::Config(error) => config_refusal(error),
         ConfigChangeError::FixedNumber(_) => TreeRefusal::Naming(error.to_string()),
-        ConfigChangeError::Defined(_) | ConfigChangeError::Backend => {
-            TreeRefusal::Failed(error.to_string())
-        }
+        ConfigChangeError::Defined(_)
+        | ConfigChangeError::Backend
+        | ConfigChangeError::NoCopy(_) => TreeRefusal::Failed(error.to_string()),
         error => unwilling(error.to_string()),
     }
 }

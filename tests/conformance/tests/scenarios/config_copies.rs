@@ -3,8 +3,8 @@
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
-use crate::configuring::{ADMIN, configured};
-use crate::data::names;
+use crate::configuring::{ADMIN, DATABASE, configured};
+use crate::data::{SUFFIX, names};
 use crate::stage::{PATIENCE, Stage};
 
 const OVERLAY: &str = "olcOverlay={0}syncprov,olcDatabase={0}config,cn=config";
@@ -66,4 +66,44 @@ fn the_configuration_is_copied_as_in_slapd() {
     }
     assert_eq!(seen[0], seen[1]);
     assert_eq!(seen[0].1, Some(52));
+}
+
+/// Takes the providers of a copy away, as a client that parts two servers does.
+#[test]
+fn the_last_provider_of_a_copy_may_go() {
+    let [ours, theirs] = [
+        Stage::new("former-copy-ours"),
+        Stage::with_original("former-copy-slapd"),
+    ]
+    .map(|stage| {
+        let folder = configured(&stage);
+        let server = stage.start_by_directory(&folder);
+        let modify = |lines: &str| {
+            let text = format!("dn: {DATABASE}\nchangetype: modify\n{lines}\n");
+            let ran = server.client_as(ADMIN, "ldapmodify", &[], &text);
+            (ran.status, ran.err)
+        };
+        let begin = format!(
+            "add: olcSyncrepl\nolcSyncrepl: rid=001 provider=ldap://127.0.0.1:1 searchbase=\"{SUFFIX}\" \
+             bindmethod=simple type=refreshAndPersist retry=\"60 +\"\n-\n\
+             add: olcUpdateRef\nolcUpdateRef: ldap://127.0.0.1:1\n-\n\
+             add: olcMultiProvider\nolcMultiProvider: TRUE\n"
+        );
+        let answers = [
+            &*begin,
+            "delete: olcSyncrepl\n",
+            "replace: olcSizeLimit\nolcSizeLimit: 600\n",
+            "replace: olcMultiProvider\nolcMultiProvider: FALSE\n",
+            "replace: olcMultiProvider\nolcMultiProvider: TRUE\n",
+            "replace: olcUpdateRef\nolcUpdateRef: ldap://127.0.0.1:2\n",
+            "delete: olcUpdateRef\n",
+        ]
+        .map(modify);
+        let held = ["-LLL", "-s", "base", "-b", DATABASE, "olcMultiProvider", "olcUpdateRef"];
+        let held = server.client_as(ADMIN, "ldapsearch", &held, "").well();
+        server.stop();
+        (answers, held)
+    });
+    assert_eq!(ours, theirs);
+    assert_eq!(ours.0[1].0, 0, "{ours:?}");
 }
