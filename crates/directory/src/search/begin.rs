@@ -329,6 +329,13 @@ impl<'d> StoredSearch<'d, '_> {
             decisions: &decisions,
             query,
         };
+        if let Err(missing) = lookup.find()
+            && missing.code == ResultCode::NoSuchObject
+            && let Some(end) = SyncStart::without_content(&view, request)?
+        {
+            snapshots.give(view);
+            return Ok(SearchState::ready(CompleteOutput::end(end)));
+        }
         let is_whole = scope == Scope::Subtree && database.suffixes().contains(&query.base);
         let planned = lookup.find().and_then(|found| {
             let rules = PlanRules {

@@ -294,3 +294,39 @@ fn ldapsearch_shows_the_messages_of_a_refresh() {
     assert!(then.contains(" deleted"), "{then}");
     server.stop();
 }
+
+/// A consumer of the log asks for entries first. Its provider may be empty at that time.
+#[test]
+fn an_empty_provider_answers_as_slapd_does() {
+    let csn = "20260101000000.000000Z#000000#001#000000";
+    let seen = [
+        Stage::new("empty-ours"),
+        Stage::with_original("empty-slapd"),
+    ]
+    .map(|stage| {
+        let database = stage.database("db", SUFFIX, "overlay syncprov\n");
+        stage.configure(&format!("moduleload syncprov.so\nserverID 1\n{database}"));
+        let server = stage.start();
+        let below = format!("ou=a,{SUFFIX}");
+        let with_state = format!("!sync=ro/rid=001,csn={csn}");
+        let mut answers = Vec::new();
+        for (base, extension) in [
+            (SUFFIX, "!sync=ro"),
+            (SUFFIX, "!sync=ro/rid=001"),
+            (&below, "!sync=ro/rid=001"),
+            (SUFFIX, &with_state),
+            (SUFFIX, "!sync=rp/rid=001"),
+        ] {
+            let search = ["-M", "-b", base, "-E", extension];
+            let ran = server.root("ldapsearch", &search, "");
+            let lines = ran.out.lines().filter(|line| !line.starts_with("# base"));
+            let lines: Vec<String> = lines.map(str::to_owned).collect();
+            answers.push((ran.status, lines, ran.err));
+        }
+        server.stop();
+        answers
+    });
+    let [ours, theirs] = seen;
+    assert_eq!(ours, theirs);
+    assert_eq!(ours[1].0, 0, "a refresh of nothing succeeds");
+}

@@ -136,6 +136,26 @@ impl SyncStart {
         })
     }
 
+    /// Returns the end of a search in a database that has had no content yet. `None` if it has had,
+    /// or if the consumer wants to wait: like slapd, the server then says that the base is missing.
+    ///
+    /// # Errors
+    /// unwillingToPerform for a consumer that has a state.
+    pub(crate) fn without_content(
+        view: &View<'_>,
+        request: &SyncRequest<'_>,
+    ) -> OpResult<Option<SearchEnd>> {
+        let state = view.changes().map_err(|error| result::store(&error))?;
+        if !state.vector.is_empty() || request.mode == SyncMode::RefreshAndPersist {
+            return Ok(None);
+        }
+        if !RequestCookie::parse(request.cookie).vector.is_empty() {
+            let text = "consumer has state info but provider doesn't!";
+            return Err(refuse(ResultCode::UnwillingToPerform, text));
+        }
+        Ok(Some(done(None, true)))
+    }
+
     fn form(&self) -> CookieForm {
         CookieForm {
             rid: self.cookie.rid,
