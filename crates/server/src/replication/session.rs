@@ -355,7 +355,12 @@ impl<'l> Session<'l> {
     }
 
     fn show(&mut self) {
-        self.shown.consumer.clone_from(self.consumer.status());
+        let status = self.consumer.status();
+        if status.phase == Phase::Refreshing && self.shown.consumer.phase != Phase::Refreshing {
+            let (rid, cookie) = (self.task.settings.rid, &status.cookie_sent);
+            tracing::info!("syncrepl rid={rid:03}: starting refresh (sending cookie={cookie})");
+        }
+        self.shown.consumer.clone_from(status);
         self.status
             .set(&self.task.store, self.task.settings.rid, self.shown.clone());
     }
