@@ -26,8 +26,8 @@ use sha2::Sha256;
 
 use super::bytes::Bytes;
 use super::files::in_scratch;
-const TOP: &str = "dc=example,dc=com";
-const ROOT: &str = "cn=admin,dc=example,dc=com";
+pub(super) const TOP: &str = "dc=example,dc=com";
+pub(super) const ROOT: &str = "cn=admin,dc=example,dc=com";
 const KEY: [u8; 32] = [5; 32];
 const SEAL_LEN: usize = 16;
 /// A cookie begins with its version. The time and the hash of the search follow, then the position.
@@ -235,7 +235,7 @@ fn filled(path: &Path) -> Directory {
     directory
 }
 
-fn add(directory: &Directory, dn: &str, class: &str, name: Option<&str>) {
+pub(super) fn add(directory: &Directory, dn: &str, class: &str, name: Option<&str>) {
     let classes = [class.as_bytes()];
     let names: Vec<&[u8]> = name.iter().map(|name| name.as_bytes()).collect();
     let mut attributes = vec![PartialAttribute {
@@ -258,17 +258,17 @@ fn add(directory: &Directory, dn: &str, class: &str, name: Option<&str>) {
     );
 }
 
-fn root(directory: &Directory) -> Session {
+pub(super) fn root(directory: &Directory) -> Session {
     let name = Dn::parse(directory.schema(), ROOT).expect("a name");
     Session::of(Identity::User(Name::from(&name)))
 }
 
-fn encoded(request: &Request<'_>, controls: &[Control<'_>]) -> Vec<u8> {
+pub(super) fn encoded(request: &Request<'_>, controls: &[Control<'_>]) -> Vec<u8> {
     let mut out = Vec::new();
     encode::request(&mut out, 7, request, controls);
     out
 }
 
-fn decoded(pdu: &[u8]) -> Message<'_> {
+pub(super) fn decoded(pdu: &[u8]) -> Message<'_> {
     Message::decode(pdu, &Limits::default()).expect("what was encoded decodes")
 }

@@ -18,6 +18,7 @@ mod files;
 mod meaning;
 mod operations;
 mod pages;
+mod replication;
 mod seeds;
 mod tools;
 
@@ -32,6 +33,7 @@ pub use files::{check_image, open_and_scan, open_write};
 pub use meaning::{access_rules, schema_filter, schema_name, schema_text, schema_values};
 pub use operations::operations;
 pub use pages::{free_record, meta, page_views};
+pub use replication::{sync_consumer, sync_provider};
 pub use tools::{backup_file, salvage};
 
 /// A fuzz target.
@@ -74,6 +76,8 @@ targets! {
     ldap_url: seeds::urls,
     ldap_controls: seeds::controls,
     cookies: cookies::seeds,
+    sync_provider: replication::provider_seeds,
+    sync_consumer: replication::consumer_seeds,
     schema_text: seeds::definitions,
     schema_values: seeds::values,
     schema_name: seeds::names,
