@@ -14,6 +14,7 @@
 //! ```sh
 //! FULGURITE_TEST_SEED=4711 cargo test -p fulgurite-replica --test several      # one seed
 //! FULGURITE_TEST_RUNS=10000 cargo test -p fulgurite-replica --test several     # many
+//! FULGURITE_TEST_HOURS=24                                                     # of simulated time
 //! FULGURITE_TEST_TRACE=1                                                       # what happens
 //! ```
 
@@ -27,13 +28,12 @@ mod merging;
 mod mesh;
 mod node;
 
-use std::cell::OnceCell;
 use std::sync::Arc;
 
 use fulgurite_schema::Schema;
 
 use crate::broken_rule::BrokenRule;
-use crate::mesh::{Lives, Mesh, Plan};
+use crate::mesh::{Mesh, Plan, STEP_MS, lives};
 
 /// Runs of the short form.
 const RUNS: u64 = 30;
@@ -44,9 +44,11 @@ const FOUND: [u64; 9] = [304, 459, 490, 495, 691, 808, 907, 2650, 2681];
 const RUNS_OF_RULE: u64 = 100;
 /// Steps of a run.
 const STEPS: usize = 600;
+/// Steps of a run that lasts hours of simulated time.
+const STEPS_OF_HOURS: usize = 10_000;
 
 fn run(seed: u64, schema: &Arc<Schema>, plan: Plan) -> Result<(), String> {
-    let lives: Lives = std::array::from_fn(|_| std::array::from_fn(|_| OnceCell::new()));
+    let lives = lives(&plan);
     Mesh::new(seed, schema, &lives).run(plan)
 }
 
@@ -61,13 +63,24 @@ fn number(name: &str) -> Option<u64> {
 #[test]
 fn servers_that_meet_again_are_equal() {
     let schema = Schema::standard();
+    let hours = number("FULGURITE_TEST_HOURS").map(|hours| hours as usize);
+    let usual = if hours.is_some() {
+        STEPS_OF_HOURS
+    } else {
+        STEPS
+    };
+    let steps = number("FULGURITE_TEST_STEPS").map_or(usual, |steps| steps as usize);
+    // Half of the greatest time passes between two steps.
+    let step_ms = hours.map_or(STEP_MS, |hours| 2 * hours * 3_600_000 / steps);
     let plan = Plan {
-        steps: number("FULGURITE_TEST_STEPS").map_or(STEPS, |steps| steps as usize),
+        steps,
+        step_ms,
         rule: None,
     };
     let first = number("FULGURITE_TEST_SEED");
-    let runs = number("FULGURITE_TEST_RUNS").unwrap_or(if first.is_some() { 1 } else { RUNS });
-    let found = if first.is_some() { &[][..] } else { &FOUND };
+    let is_one = first.is_some() || hours.is_some();
+    let runs = number("FULGURITE_TEST_RUNS").unwrap_or(if is_one { 1 } else { RUNS });
+    let found = if is_one { &[][..] } else { &FOUND };
     let first = first.unwrap_or(1);
     let mut failed = Vec::new();
     for seed in (first..first + runs).chain(found.iter().copied()) {
@@ -85,6 +98,7 @@ fn broken_rules_are_noticed() {
     for rule in BrokenRule::ALL {
         let plan = Plan {
             steps: STEPS,
+            step_ms: STEP_MS,
             rule: Some(rule),
         };
         let found = (1..=RUNS_OF_RULE).find(|seed| run(*seed, &schema, plan).is_err());

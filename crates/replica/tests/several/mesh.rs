@@ -16,8 +16,12 @@ use crate::history::History;
 use crate::link::{Link, settings};
 use crate::node::Node;
 
-/// Starts of one server at most.
-pub(crate) const LIVES: usize = 8;
+/// Steps of a run after which a server may have started once more.
+const STEPS_PER_LIFE: usize = 125;
+/// Starts of one server at most, in a short run.
+const LIVES: usize = 8;
+/// The greatest time between two steps, in a short run.
+pub(crate) const STEP_MS: usize = 40;
 /// Servers at most.
 pub(crate) const NODES_MAX: usize = 5;
 /// Rounds after which servers that still change each other never come to rest.
@@ -26,12 +30,21 @@ const ROUNDS_MAX: usize = 300;
 const QUIET_ROUNDS: usize = 4;
 
 /// The directories of all lives.
-pub(crate) type Lives = [[OnceCell<Directory>; LIVES]; NODES_MAX];
+pub(crate) type Lives = Vec<Vec<OnceCell<Directory>>>;
+
+/// Returns room for all lives of a run.
+pub(crate) fn lives(plan: &Plan) -> Lives {
+    let count = LIVES.max(plan.steps / STEPS_PER_LIFE);
+    let of_one = || (0..count).map(|_| OnceCell::new()).collect();
+    (0..NODES_MAX).map(|_| of_one()).collect()
+}
 
 /// The size of a run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Plan {
     pub(crate) steps: usize,
+    /// The greatest time between two steps, in milliseconds.
+    pub(crate) step_ms: usize,
     pub(crate) rule: Option<BrokenRule>,
 }
 
@@ -104,7 +117,7 @@ impl<'d> Mesh<'d> {
         }
         self.clients.begin(&self.nodes[0], &mut self.history);
         for _ in 0..plan.steps {
-            self.step();
+            self.step(plan.step_ms);
         }
         self.heal()?;
         self.compare()
@@ -123,8 +136,8 @@ impl<'d> Mesh<'d> {
         !self.partitions.contains(&pair)
     }
 
-    fn step(&mut self) {
-        let ms = self.random.between(0, 40) as u64;
+    fn step(&mut self, step_ms: usize) {
+        let ms = self.random.between(0, step_ms) as u64;
         self.pass_ms(ms);
         match self.random.below(100) {
             0..24 => self.client(),
