@@ -8,8 +8,9 @@ STATES ?= 10000000
 MUTATIONS ?= 1000000
 SECONDS ?= 60
 OPERATIONS ?= 500000
+SOAK_SECONDS ?= 3600
 
-.PHONY: help demo quick test release package install bench bench-full bench-seeds instructions bench-lmdb programs clients \
+.PHONY: help demo quick test soak release package install bench bench-full bench-seeds instructions bench-lmdb programs clients \
     differential crash faults damage fuzz sanitize lint clean setup site
 
 help:
@@ -28,6 +29,7 @@ help:
 	@echo "make programs         run programs that use LMDB on our liblmdb.so, with their tests"
 	@echo "make clients          run LDAP clients and servers of ten kinds against our server"
 	@echo "make differential     random operations for slapd and our server (OPERATIONS=$(OPERATIONS))"
+	@echo "make soak             two of our servers and a slapd under kills and cuts (SOAK_SECONDS=$(SOAK_SECONDS))"
 	@echo "make crash            test every disk state after a power loss (STATES=$(STATES))"
 	@echo "make faults           let every system call fail, alone and in pairs (SECONDS=$(SECONDS))"
 	@echo "make damage           read and write damaged files (MUTATIONS=$(MUTATIONS))"
@@ -93,6 +95,10 @@ programs:
 clients:
 	@scripts/setup.sh clients
 	@scripts/clients.sh
+
+soak: setup
+	@FULGURITE_SOAK_SECONDS=$(SOAK_SECONDS) cargo test -p fulgurite-conformance --test scenarios -- soak --nocapture
+	@FULGURITE_TEST_HOURS=24 cargo test -p fulgurite-replica --test several -- servers_that_meet_again_are_equal --nocapture
 
 differential: setup
 	@FULGURITE_DIFF_OPERATIONS=$(OPERATIONS) cargo test --release -p fulgurite-conformance --test differential -- --nocapture

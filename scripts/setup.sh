@@ -121,7 +121,7 @@ need_hdb() {
         "${apt[@]}" update >/dev/null 2>&1 || exit 1
         "${apt[@]}" download slapd libldap-2.4-2 libdb5.3 libltdl7 libodbc1 libperl5.32 libwrap0 >/dev/null 2>&1 || exit 1
         for package in *.deb; do dpkg -x "$package" ../root; done
-    ) || { echo "setup: slapd 2.4 of Debian 11 is not to be had here; the bench does without" >&2; return 0; }
+    ) || { echo "setup: slapd 2.4 of Debian 11 is not to be had here; the bench and some tests do without" >&2; return 0; }
     rm -rf "$folder/packages" "$folder/apt"
     touch "$folder/.complete"
     echo "setup: slapd 2.4 with back-hdb and back-bdb is unpacked in build/slapd-2.4"
@@ -343,6 +343,7 @@ case "${1:-all}" in
         need_rust
         need ldap-utils lmdb-utils liblmdb-dev xz-utils g++ pkg-config
         need_slapd
+        need_hdb
         need_python
         need_programs
         need_debian_clients

@@ -12,15 +12,15 @@ use crate::data::{PASSWORD, ROOT, SUFFIX};
 use crate::stage::{Running, Stage};
 
 /// How long a consumer may need.
-const PATIENCE: Duration = Duration::from_secs(90);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(90);
 
 /// The provider's database.
-const INDEXES: &str = "index entryCSN,entryUUID eq\n";
+pub(crate) const INDEXES: &str = "index entryCSN,entryUUID eq\n";
 
 /// A provider of slapd.
-struct Provider {
-    stage: Stage,
-    port: u16,
+pub(crate) struct Provider {
+    pub(crate) stage: Stage,
+    pub(crate) port: u16,
 }
 
 impl Provider {
@@ -37,7 +37,7 @@ impl Provider {
         provider
     }
 
-    fn start(&self) -> Running<'_> {
+    pub(crate) fn start(&self) -> Running<'_> {
         let url = format!("ldap://127.0.0.1:{}/", self.port);
         let running = self.stage.start_at(&[&url]);
         let begun = Instant::now();
@@ -67,7 +67,7 @@ fn consumer(label: &str, line: &str) -> Stage {
 }
 
 /// The top of the tree.
-fn top() -> String {
+pub(crate) fn top() -> String {
     let mut text = format!(
         "dn: {SUFFIX}\nobjectClass: dcObject\nobjectClass: organization\ndc: example\no: Example\n\n"
     );
@@ -78,7 +78,7 @@ fn top() -> String {
 }
 
 /// The entries of a dump, each with its lines sorted.
-fn entries(dump: &str) -> BTreeSet<String> {
+pub(crate) fn entries(dump: &str) -> BTreeSet<String> {
     let unfolded = dump.replace("\n ", "");
     let entries = unfolded
         .split("\n\n")
@@ -93,7 +93,7 @@ fn entries(dump: &str) -> BTreeSet<String> {
 }
 
 /// Returns the state of a server as its suffix entry tells it.
-fn state(server: &Running<'_>) -> String {
+pub(crate) fn state(server: &Running<'_>) -> String {
     // Glue is shown with the ManageDsaIT control only.
     let arguments = ["-LLL", "-M", "-b", SUFFIX, "-s", "base", "contextCSN"];
     let ran = server.client_as((ROOT, PASSWORD), "ldapsearch", &arguments, "");
@@ -105,7 +105,7 @@ fn state(server: &Running<'_>) -> String {
 }
 
 /// Waits until the consumer has the state of the provider.
-fn wait_for(provider: &Running<'_>, consumer: &Running<'_>, stage: &Stage) {
+pub(crate) fn wait_for(provider: &Running<'_>, consumer: &Running<'_>, stage: &Stage) {
     let begun = Instant::now();
     loop {
         let (theirs, ours) = (state(provider), state(consumer));
@@ -122,7 +122,7 @@ fn wait_for(provider: &Running<'_>, consumer: &Running<'_>, stage: &Stage) {
 }
 
 /// Returns the lines of a consumer's log about its providers.
-fn log_of(stage: &Stage) -> String {
+pub(crate) fn log_of(stage: &Stage) -> String {
     let log = stage.log();
     let lines = log.lines().filter(|line| line.contains("syncrepl"));
     lines.collect::<Vec<_>>().join("\n")
@@ -146,7 +146,7 @@ fn assert_equal_content(provider: &Stage, consumer: &Stage) {
 }
 
 /// Compares two dumps, the second of which is that of `consumer`.
-fn assert_equal_dumps(provider: &str, dump: &str, consumer: &Stage) {
+pub(crate) fn assert_equal_dumps(provider: &str, dump: &str, consumer: &Stage) {
     let (theirs, ours) = (entries(provider), entries(dump));
     let missing: Vec<_> = theirs.difference(&ours).collect();
     let extra: Vec<_> = ours.difference(&theirs).collect();
@@ -159,7 +159,7 @@ fn assert_equal_dumps(provider: &str, dump: &str, consumer: &Stage) {
 }
 
 /// Random updates of the provider, by one client.
-struct Updates {
+pub(crate) struct Updates {
     client: Client,
     random: Random,
     next: u32,
@@ -168,7 +168,7 @@ struct Updates {
 }
 
 impl Updates {
-    fn new(provider: &Provider, random: Random) -> Updates {
+    pub(crate) fn new(provider: &Provider, random: Random) -> Updates {
         let mut client = Client::connect(("127.0.0.1", provider.port)).expect("connect");
         let bound = client.bind(ROOT, PASSWORD.as_bytes()).expect("bind");
         assert!(bound.is_success(), "{bound:?}");
@@ -181,7 +181,7 @@ impl Updates {
     }
 
     /// Connects again to a provider that was started again.
-    fn reconnect(&mut self, provider: &Provider) {
+    pub(crate) fn reconnect(&mut self, provider: &Provider) {
         self.client = Client::connect(("127.0.0.1", provider.port)).expect("connect");
         let bound = self.client.bind(ROOT, PASSWORD.as_bytes()).expect("bind");
         assert!(bound.is_success(), "{bound:?}");
@@ -200,7 +200,7 @@ impl Updates {
         self.names[at].clone()
     }
 
-    fn run(&mut self, count: usize) {
+    pub(crate) fn run(&mut self, count: usize) {
         for _ in 0..count {
             match self.below(10) {
                 0..4 => self.add(),

@@ -49,6 +49,8 @@ pub(crate) struct Stage {
     program: PathBuf,
     libraries: Option<PathBuf>,
     distribution: PathBuf,
+    /// Variables of the server's environment.
+    variables: Vec<(&'static str, PathBuf)>,
 }
 
 impl Stage {
@@ -75,6 +77,7 @@ impl Stage {
             program,
             libraries,
             distribution,
+            variables: Vec::new(),
         }
     }
 
@@ -88,6 +91,20 @@ impl Stage {
         let mut stage = Stage::new(label);
         (stage.program, stage.libraries) = original(&stage.distribution);
         stage
+    }
+
+    /// The same stage with slapd 2.4 of Debian 11 on it, if that is unpacked.
+    pub(crate) fn with_older(label: &str) -> Option<Stage> {
+        let mut stage = Stage::new(label);
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../build/slapd-2.4/root");
+        stage.distribution = root.canonicalize().ok()?;
+        (stage.program, stage.libraries) = original(&stage.distribution);
+        Some(stage)
+    }
+
+    /// Adds a variable to the environment of the server and its tools.
+    pub(crate) fn set(&mut self, name: &'static str, value: PathBuf) {
+        self.variables.push((name, value));
     }
 
     /// A path in the folder.
@@ -148,6 +165,9 @@ impl Stage {
         let mut command = Command::new(&self.program);
         if let Some(libraries) = &self.libraries {
             command.env("LD_LIBRARY_PATH", libraries);
+        }
+        for (name, value) in &self.variables {
+            command.env(name, value);
         }
         command
     }
