@@ -20,7 +20,9 @@ impl Setting for Interval {
     }
 
     fn show(&self) -> String {
-        let whole = UNITS.iter().find(|(_, seconds)| self.0 % seconds == 0);
+        let whole = UNITS
+            .iter()
+            .find(|(_, seconds)| self.0.is_multiple_of(*seconds));
         let (unit, seconds) = whole.unwrap_or(&("s", 1));
         format!("{}{unit}", self.0 / seconds)
     }

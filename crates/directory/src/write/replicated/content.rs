@@ -104,6 +104,7 @@ impl CopiedContent {
             is_whole: true,
             glued: Vec::new(),
             parked: Vec::new(),
+            tells_whole: None,
             told: CsnVector::default(),
         }
     }

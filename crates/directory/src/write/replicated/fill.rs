@@ -27,6 +27,7 @@ use super::content::CopiedContent;
 use super::error::{ContentError, ContentResult};
 use super::incoming::IncomingReader;
 use super::quarantine::quarantined;
+use super::stamps::EntryStamps;
 use super::waiting_rows::waiting;
 use crate::core::database::Database;
 use crate::core::foundation::Core;
@@ -53,6 +54,8 @@ pub struct ContentFill<'d> {
     next_number: u64,
     /// The greatest number of each server among the entries.
     filled: CsnVector,
+    /// True if entries come without the numbers of their parts; `None` before the first.
+    tells_whole: Option<bool>,
 }
 
 /// An entry with its number in the order of changes.
@@ -117,6 +120,7 @@ impl Directory {
             kept_bytes: 0,
             next_number: 0,
             filled: CsnVector::default(),
+            tells_whole: None,
         }))
     }
 }
@@ -266,6 +270,7 @@ impl ContentFill<'_> {
             Err(error) => return Err(error),
         };
         self.known.insert(given.uuid, Some(id));
+        self.tells_whole = Some(given.stamps.is_none());
         content.named.insert(id);
         if let Some(csn) = number {
             self.filled.raise(csn);
@@ -286,7 +291,9 @@ impl ContentFill<'_> {
         entry: &CheckedEntry,
         number: Option<PackedCsn>,
     ) -> bool {
-        if given.stamps.is_some() {
+        let stamps = given.stamps.as_deref();
+        let stamps = stamps.and_then(|text| EntryStamps::of_text(text, number));
+        if stamps.is_some_and(|stamps| stamps != EntryStamps::whole(number)) {
             return true;
         }
         let Some(place) = &given.place else {
@@ -317,6 +324,7 @@ impl ContentFill<'_> {
             orphans,
             later,
             filled,
+            tells_whole,
             ..
         } = self;
         let added = writer.entries();
@@ -329,7 +337,11 @@ impl ContentFill<'_> {
         let stored = || {
             let mut writer = writer.into_writer()?;
             writer.expect_vector(&filled)?;
-            let applier = Applier::new(core, database, &mut writer, content)?;
+            let multi_provider = content.multi_provider;
+            let mut applier = Applier::new(core, database, &mut writer, content)?;
+            if let Some(tells_whole) = tells_whole.filter(|_| multi_provider) {
+                applier.note_form(tells_whole)?;
+            }
             let mut report = applier.run(&changes)?;
             report.applied += added;
             writer.commit()?;

@@ -59,7 +59,7 @@ struct Merged {
 impl Applier<'_, '_> {
     /// Merges the state of an entry.
     pub(super) fn merge_state(&mut self, given: &ContentEntry, taken: TakenName) -> ContentResult {
-        self.note_form(given)?;
+        self.note_form(given.stamps.is_none())?;
         let Some(given) = self.with_waiting(given)? else {
             return Ok(());
         };

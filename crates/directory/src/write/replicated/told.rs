@@ -54,17 +54,17 @@ impl Applier<'_, '_> {
     }
 
     /// Notes if the provider tells whole entries.
-    pub(super) fn note_form(&mut self, given: &ContentEntry) -> ContentResult {
-        let tells_whole = given.stamps.is_none();
+    pub(super) fn note_form(&mut self, tells_whole: bool) -> ContentResult {
         if self.content.tells_whole == Some(tells_whole) {
             return Ok(());
         }
         self.content.tells_whole = Some(tells_whole);
         let key = [PREFIX, &self.content.rid.to_be_bytes()].concat();
-        Ok(match tells_whole {
+        match tells_whole {
             true => self.writer.put_sync_row(&key, &[])?,
             false => self.writer.delete_sync_row(&key)?,
-        })
+        }
+        Ok(())
     }
 
     /// Returns true if some provider of the database tells whole entries.
