@@ -162,6 +162,16 @@ impl Refint {
             } else {
                 continue;
             };
+            if within.is_some() {
+                // As in slapd, a group that has the new name only loses the old one.
+                let mut added = Vec::new();
+                for value in std::mem::take(&mut affected.added) {
+                    if !view.holds_value(entry.id(), description, &value)? {
+                        added.push(value);
+                    }
+                }
+                affected.added = added;
+            }
             if change.new.is_none() && affected.removed.len() == values.len() {
                 affected.added.extend(self.nothing.clone());
             }

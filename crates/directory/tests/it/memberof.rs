@@ -490,6 +490,11 @@ fn members_follow_their_entries() {
     assert_eq!(groups_of(&world, &renamed), [GROUP]);
     assert_ok(&world.delete(&world.root(), &renamed));
     assert_eq!(world.read(GROUP, &["member"]).get("member"), [JOHN]);
+    // A group that has the new name only loses the old one.
+    let known = JOHN.replace("john", "known");
+    let both = group(&world, "both", &[&known, JOHN]);
+    assert_ok(&world.rename(&world.root(), JOHN, "uid=known", true, None));
+    assert_eq!(world.read(&both, &["member"]).get("member"), [&known]);
     let by_root = self::world(&["memberof-refint TRUE"]);
     assert_ok(&by_root.delete(&by_root.root(), JANE));
     let read = by_root.read(GROUP, &["modifiersName"]);
