@@ -213,7 +213,10 @@ fn author(world: &World, states: &States, finding: &Finding) -> Option<&'static 
     let has_followed = |author: &str| authors.contains(&author);
     let is_meant = has_followed(&finding.theirs)
         || world.name == "memberof-error" && has_followed(&finding.ours);
-    (world.has("refint") && is_meant && is_changed)
+    // Values below the name get the same one again.
+    let old = finding.request.split('"').nth(1).map(normal);
+    let is_same = old.is_some() && new_name(&finding.request) == old;
+    (world.has("refint") && is_meant && (is_changed || is_same))
         .then_some("refint: the author of a change that slapd makes, and ours does not")
 }
 
@@ -263,6 +266,11 @@ fn failures(world: &World, states: &States, finding: &Finding) -> Option<&'stati
             .is_none()
             .then_some("pwdFailureTime: slapd removes failures at a bind also without a policy");
     }
+    if finding.ours.is_empty() && policy_of(world, states, &finding.dn).is_some_and(records_none) {
+        return Some(
+            "pwdFailureTime: slapd keeps failures that the present policy does not record",
+        );
+    }
     let times = |text: &str| -> Vec<i64> {
         let values = text.split(" | ");
         values
@@ -274,6 +282,16 @@ fn failures(world: &World, states: &States, finding: &Finding) -> Option<&'stati
     let recent = theirs.iter().filter(|time| newest - **time <= 600);
     (recent.count() == ours.len() && theirs.len() > ours.len())
         .then_some("pwdFailureTime: slapd keeps failures that are too old to count")
+}
+
+/// Returns true for a policy under which no failure is recorded.
+fn records_none(policy: &Attributes) -> bool {
+    ["pwdmaxfailure", "pwdmaxrecordedfailure"]
+        .iter()
+        .all(|name| {
+            let mut values = policy.get(*name).into_iter().flatten();
+            values.all(|value| value == b"0")
+        })
 }
 
 /// Returns the entry of the policy that is in effect.
@@ -350,6 +368,7 @@ fn dynamic(states: &States, finding: &Finding) -> Option<&'static str> {
             shown::members_of_members(finding).or_else(|| shown::case(stored, finding))
         }
         what if what.starts_with("order ") => shown::order(stored, finding),
+        "attribute employeenumber" => shown::single(states, finding),
         _ => shown::case(stored, finding).or_else(|| shown::lists_of_lists(states, finding)),
     }
 }

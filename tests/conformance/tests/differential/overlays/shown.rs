@@ -168,6 +168,21 @@ pub(crate) fn members_of_members(finding: &Finding) -> Option<&'static str> {
     is_meant.then_some("dynlist: a filter about memberOf does not show members of members")
 }
 
+/// Explains the value of a single-valued attribute. It is that of the entry that is found first.
+pub(crate) fn single(states: &States, finding: &Finding) -> Option<&'static str> {
+    let attribute = finding.what.strip_prefix("attribute ")?;
+    let is_found = |value: &str| {
+        let mut others = states.ours.iter().filter(|(name, _)| **name != finding.dn);
+        others.any(|(_, entry)| {
+            let mut values = entry.get(attribute).into_iter().flatten();
+            values.any(|held| held == value.as_bytes())
+        })
+    };
+    let is_list = states.ours.get(&finding.dn)?.contains_key("memberurl");
+    (is_list && is_found(&finding.theirs) && is_found(&finding.ours))
+        .then_some("dynlist: a single-valued attribute has the value found first")
+}
+
 /// Explains values of lists that a list finds. slapd shows them only to a filter about a value that
 /// the list shows. The stored entry does not match such a filter.
 pub(crate) fn lists_of_lists(states: &States, finding: &Finding) -> Option<&'static str> {
