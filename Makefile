@@ -10,7 +10,7 @@ SECONDS ?= 60
 OPERATIONS ?= 500000
 SOAK_SECONDS ?= 3600
 
-.PHONY: help demo quick test soak release package install bench bench-full bench-seeds instructions bench-lmdb programs clients \
+.PHONY: help demo quick test soak release package install bench bench-full bench-replication bench-seeds instructions bench-lmdb programs clients \
     differential crash faults damage fuzz sanitize lint clean setup site
 
 help:
@@ -23,6 +23,7 @@ help:
 	@echo "make install PREFIX=  install the program and the C library (default /usr/local)"
 	@echo "make bench            measure against other stores and Debian's slapd: half an hour"
 	@echo "make bench-full       the same, all workloads, all sizes: hours"
+	@echo "make bench-replication  measure providers and copies, ours and slapd's: a quarter of an hour"
 	@echo "make bench-seeds      measure again what the papers on LMDB and back-mdb measured: half an hour"
 	@echo "make instructions     count the instructions of our C library, of LMDB and of our server"
 	@echo "make bench-lmdb       measure liblmdb.so against a real one"
@@ -75,6 +76,10 @@ bench:
 bench-full:
 	@scripts/setup.sh bench
 	@scripts/bench.sh full
+
+bench-replication:
+	@scripts/setup.sh bench
+	@scripts/bench.sh replication
 
 bench-seeds:
 	@scripts/setup.sh bench

@@ -3,6 +3,7 @@
 #
 #   scripts/bench.sh engine [OPTION OF compare engine]...         key/value stores
 #   scripts/bench.sh directory [OPTION OF compare directory]...   LDAP servers
+#   scripts/bench.sh replication [OPTION OF compare replication]...  copies of servers: refreshes, changes, lag, memory
 #   scripts/bench.sh founding [OPTION OF compare founding]...     the tables of the founding papers, in about half an hour
 #   scripts/bench.sh machine                                      what memory, disk and sockets allow; what readers share
 #   scripts/bench.sh all                                          all of it in short, in about half an hour
@@ -24,6 +25,13 @@ directory() {
     cargo build --quiet --release --package fulgurite-cli
     cargo build --quiet --release --manifest-path bench/Cargo.toml --target-dir target
     target/release/compare directory "$@"
+}
+
+# Providers and their copies. --people 1000000 is the long run.
+replication() {
+    cargo build --quiet --release --package fulgurite-cli
+    cargo build --quiet --release --manifest-path bench/Cargo.toml --target-dir target --package fulgurite-bench-compare
+    target/release/compare replication "$@"
 }
 
 # The page of the founding tables: figures of the papers, and today's. `--size tiny` takes a minute.
@@ -65,6 +73,7 @@ finish() {
 case "${1:-all}" in
     engine) shift; engine "$@" ;;
     directory) shift; directory "$@" ;;
+    replication) shift; replication "$@" ;;
     founding) shift; founding "$@" ;;
     machine) machine ;;
     summary) target/release/compare report --summary ;;
@@ -96,5 +105,5 @@ case "${1:-all}" in
         part directory --rounds 1 "${old[@]}"
         finish
         ;;
-    *) echo "bench: there is no part \"$1\"; there are engine, directory, founding, machine, all, full and summary" >&2; exit 2 ;;
+    *) echo "bench: there is no part \"$1\"; there are engine, directory, replication, founding, machine, all, full and summary" >&2; exit 2 ;;
 esac

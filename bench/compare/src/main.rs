@@ -23,6 +23,7 @@ mod machine;
 mod measure;
 mod memcache;
 mod names;
+mod replication;
 mod report;
 mod results;
 mod rounds;
@@ -57,6 +58,8 @@ enum Task {
     Engine(EngineArguments),
     /// Measures LDAP servers.
     Directory(DirectoryArguments),
+    /// Measures replication: ours among ours next to slapd among slapd.
+    Replication(replication::ReplicationArguments),
     /// Measures again what the papers on LMDB and back-mdb measured.
     Founding(FoundingArguments),
     /// Counts instructions of operations.
@@ -289,6 +292,7 @@ fn main() -> anyhow::Result<()> {
     match Arguments::parse().command {
         Task::Engine(arguments) => measure_engine(arguments),
         Task::Directory(arguments) => measure_directory(arguments),
+        Task::Replication(arguments) => replication::run(&arguments),
         Task::Founding(arguments) => measure_founding(arguments),
         Task::Count(arguments) => count_instructions(arguments),
         Task::CountServer(arguments) => count_server(&arguments),

@@ -125,7 +125,7 @@ fn consumers_from_before_get_everything() {
     }
 }
 
-/// Makes the changes of a first refresh: a tree in any order, with entries that repeat, take each
+/// Makes the changes of a first refresh: a tree in any order. Some entries repeat, take each
 /// other's names, are deleted, or cannot be stored.
 fn history(random: &mut Random, multi_provider: bool) -> Vec<ContentChange> {
     // Two entries of one name in any order would say nothing about those below.

@@ -1,7 +1,7 @@
 //! The fill of an empty store by a session, see [`ContentFill`].
 //!
-//! It holds the writer of the store, so it never waits for a change of the configuration: that may
-//! wait for the same writer.
+//! It holds the writer of the store. So it never waits long for a change of the configuration,
+//! which may wait for the same writer.
 
 use std::thread;
 use std::time::{Duration, Instant};

@@ -165,7 +165,7 @@ impl Writer<'_> {
         })
     }
 
-    /// Ends a bulk load whose state is told later, by [`raise_vector`](Self::raise_vector). The log
+    /// Ends a bulk load whose state comes later, by [`raise_vector`](Self::raise_vector). The log
     /// has no record of the loaded entries, whose numbers are up to `loaded`.
     ///
     /// # Errors

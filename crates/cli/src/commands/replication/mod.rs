@@ -6,6 +6,7 @@ mod connection;
 mod digest;
 mod repair;
 mod restore;
+mod side;
 mod status;
 mod uuid_text;
 
@@ -27,19 +28,6 @@ pub(crate) fn run(command: Replication) -> ExitCode {
         ReplicationAction::Check(command) => check::run(&command),
     };
     code(done, FAILED)
-}
-
-/// Returns the text of a UUID.
-fn uuid_text(uuid: u128) -> String {
-    let text = format!("{uuid:032x}");
-    let parts = [
-        &text[..8],
-        &text[8..12],
-        &text[12..16],
-        &text[16..20],
-        &text[20..],
-    ];
-    parts.join("-")
 }
 
 fn code(done: anyhow::Result<u8>, failed: u8) -> ExitCode {

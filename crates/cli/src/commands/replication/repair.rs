@@ -3,7 +3,7 @@
 //! The state with the greater entryCSN wins. Its server gets a change that alters nothing but the
 //! stamps, and replication brings the entry to the other one. So a repair needs no right but that
 //! to modify the entries, and slapd will do on either side. A copy that nobody may change refuses
-//! it; then its provider gets the change, which has the greatest number of all.
+//! it. Then its provider gets the change, which has the greatest number of all.
 
 use std::collections::BTreeSet;
 
@@ -11,8 +11,7 @@ use anyhow::bail;
 use fulgurite_client::{Change, Client, Entry, LdapResult, Scope};
 use fulgurite_ldap::{Control, FilterBuf, ResultCode, SearchRequest, oid};
 
-use super::check::{Differences, Side};
-use super::uuid_text;
+use super::side::{Differences, Side, uuid_text};
 
 /// The outcome for one entry.
 #[derive(Clone, Debug, PartialEq, Eq)]

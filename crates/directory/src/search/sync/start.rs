@@ -32,7 +32,7 @@ pub(crate) enum SyncPlan {
     Full(Option<CsnVector>),
 }
 
-/// The facts beside the request by which a refresh is planned.
+/// The facts, besides the request, by which a refresh is planned.
 #[derive(Clone, Copy)]
 pub(crate) struct PlanRules {
     /// True if the base is the top of the database, and the scope has all below it.

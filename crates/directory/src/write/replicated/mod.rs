@@ -14,7 +14,7 @@
 //!                               `--> quarantine    entries that cannot be stored
 //! ```
 //!
-//! A first refresh into an empty store goes another way: `fill` takes the entries, by the store's
+//! A first refresh into an empty store goes another way. `fill` takes the entries, by the store's
 //! bulk writer, and the applier gets the rest.
 //!
 //! No rights are asked, no overlay judges or follows, and stamps come as they are. An entry that
