@@ -97,7 +97,7 @@ fn are_equal_states(sides: &mut [Side<'_>; 2], base: &str) -> anyhow::Result<boo
 fn shown(compared: &Comparison, sides: &[Side<'_>; 2]) -> String {
     let mut out = String::new();
     for (side, entries) in sides.iter().zip(compared.entries) {
-        out.push_str(&format!("{}: {entries} entries\n", side.url));
+        out.push_str(&format!("{}: {entries} entries\n", side.url()));
     }
     for (uuid, numbers) in &compared.differences {
         out.push_str(&format!("{} {}\n", uuid_text(*uuid), told(numbers)));
