@@ -108,9 +108,9 @@ impl History {
         Ok(())
     }
 
-    /// Checks each attribute: the greatest number of each value wins. Changes from before a deletion
-    /// that the entry has outlived may be gone, and so may older ones of an entry that left because
-    /// of its name.
+    /// Checks each attribute: the greatest number of each value wins. Changes from before a
+    /// deletion that the entry has outlived may be gone. So may older ones of an entry that left
+    /// because of its name.
     fn check_parts(&self, uuid: &str, here: &SeenEntry) -> Result<(), String> {
         let all = self.0.get(uuid).map_or(&[][..], Vec::as_slice);
         let deletions = all.iter().filter(|written| written.entry.is_none());

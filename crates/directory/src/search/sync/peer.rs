@@ -1,5 +1,5 @@
-//! The facts that only servers like this one get: the place of an entry, the numbers of its parts,
-//! and what a deletion ends.
+//! The facts that only servers like this one get. Entries have a place and the numbers of their
+//! parts. Deletions have the greatest number that they end.
 
 use fulgurite_ldap::EntryPlace;
 use fulgurite_ldap::control::SyncCookie;
@@ -9,7 +9,7 @@ use crate::core::entry_identity::EntryIdentity;
 use crate::core::well_known_types::{WellKnownTypes, is_glue};
 use crate::write::replicated::{EntryStamps, place_of, stamps_of};
 
-/// What peers learn of an entry.
+/// The facts about an entry that peers get.
 pub(super) struct PeerFacts {
     pub(super) place: Option<EntryPlace>,
     pub(super) stamps: EntryStamps,

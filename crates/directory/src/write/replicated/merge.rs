@@ -5,7 +5,7 @@
 //! only moves entries. It numbers the place alone, so that no client's change is lost.
 //!
 //! A deletion makes a server forget all of them. So a server that keeps an entry against a deletion
-//! announces it: a record with a number of its own brings it to all others.
+//! announces it. A record with a new number of this server brings it to all others.
 //!
 //! A provider that is no server of this program tells whole entries. There the greater entryCSN
 //! decides about the whole entry, as it does there, and the outcome is announced.
@@ -20,9 +20,9 @@ use fulgurite_schema::{Dn, Entry};
 use fulgurite_store::{CsnVector, EntryId, PackedCsn};
 
 use super::applier::Applier;
+use super::bind_values::BindValues;
 use super::conflict::{ConflictKind, NewConflict};
 use super::error::ContentResult;
-use super::incoming::BindValues;
 use super::join::{EntrySide, have_equal_values, show_name};
 use super::numbers::{Deletion, EntryNumbers};
 use super::stamps::{EntryStamps, put_stamps, stamps_of};

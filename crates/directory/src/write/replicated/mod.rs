@@ -21,6 +21,7 @@
 //! the store refuses waits in the quarantine, and the others go on.
 
 pub(crate) mod applier;
+mod bind_values;
 mod change_record;
 mod conflict;
 mod content;

@@ -1,7 +1,7 @@
 //! The place of an entry in the tree, where several providers move entries.
 //!
-//! A place is the nearest entry above that is no glue, and the glue between. A row has its number if
-//! a client or the merge has moved the entry. Otherwise it is the number of the whole entry.
+//! A place is the nearest entry above that is no glue, and the glue between. A row has its number
+//! if a client or the merge has moved the entry. Otherwise it is the number of the whole entry.
 
 use fulgurite_ldap::ContentEntry;
 use fulgurite_ldap::control::EntryUuid;

@@ -8,7 +8,7 @@
 //!
 //! *Base* is the number of all that has no other: the whole entry was written by that change. An
 //! attribute that was replaced is *cleared* by that change: older values are gone, and the others
-//! have its number. A value that was added or removed alone has a number of its own. The *leaf* is
+//! have its number. A value that was added or removed alone has another number. The *leaf* is
 //! the RDN; its values are [shown](super::join) in the entry, and not part of the attribute.
 //! *Deleted* is the greatest deletion that the entry has outlived.
 //!
@@ -32,7 +32,7 @@ const PREFIX: &[u8] = b"stamps/";
 const VERSION: u8 = 1;
 /// The text of the numbers of an entry that one change has written.
 const WHOLE: &str = "-";
-/// Values of an attribute with a number of their own at most. One more makes the attribute as a
+/// Values with a separate number, in one attribute at most. One more makes the attribute as a
 /// whole new.
 const VALUES_MAX: usize = 512;
 

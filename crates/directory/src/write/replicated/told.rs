@@ -221,8 +221,8 @@ impl Applier<'_, '_> {
         }
     }
 
-    /// Returns true if the state of a waiting entry gives another name to the one that is here,
-    /// and the RDN with it.
+    /// Returns true if an entry gets another name by the state of it that waits. That state must
+    /// have the RDN, too.
     pub(super) fn gets_name(
         &self,
         uuid: &EntryUuid,
