@@ -221,8 +221,8 @@ impl Applier<'_, '_> {
         }
     }
 
-    /// Returns true if an entry gets another name by the state of it that waits. That state must
-    /// have the RDN, too.
+    /// Returns true if an entry gets another name by the state of it that waits. The state
+    /// must have the RDN, too.
     pub(super) fn gets_name(
         &self,
         uuid: &EntryUuid,
