@@ -43,15 +43,10 @@ const WHOLE: Part = Part {
     checks_schema: false,
 };
 
-const PARTS: [Part; 7] = [
+const PARTS: [Part; 6] = [
     Part {
         label: "class",
         filter: "(objectClass=person)",
-        ..WHOLE
-    },
-    Part {
-        label: "presence",
-        filter: "(description=*)",
         ..WHOLE
     },
     Part {
@@ -82,8 +77,13 @@ const PARTS: [Part; 7] = [
     },
 ];
 
-/// Parts below the top. slapd as a provider does not tell of what is below a moved entry.
-const BELOW: [Part; 2] = [
+/// Parts whose entries move with others that are outside. slapd as a provider does not tell of them.
+const BELOW: [Part; 3] = [
+    Part {
+        label: "presence",
+        filter: "(description=*)",
+        ..WHOLE
+    },
     Part {
         label: "one",
         below: "ou=a,",
