@@ -177,14 +177,14 @@ fn replace(entries: &mut [ConfigEntry], new: ConfigEntry) -> Result<String, Conf
     if same(&held.dn, "cn=schema,cn=config") {
         return Err(ConfigChangeError::BuiltIn);
     }
-    shadow::require(Some(&*held), &new)?;
+    shadow::require(Some(&*held), &new).map_err(ConfigChangeError::NoCopy)?;
     held.attributes = new.attributes;
     Ok(held.dn.clone())
 }
 
 fn add(entries: &mut Vec<ConfigEntry>, mut new: ConfigEntry) -> Result<String, ConfigChangeError> {
     let above = superior(entries, &new.dn)?;
-    shadow::require(None, &new)?;
+    shadow::require(None, &new).map_err(ConfigChangeError::NoCopy)?;
     let dn = new.dn.clone();
     let exists = entries.iter().any(|held| same(&held.dn, &dn));
     let name = OrderedName::of(&dn);

@@ -3,7 +3,6 @@
 //! The last provider of a copy may go. As in slapd, the settings then stay, and clients may update
 //! the database. Unlike slapd, the server starts with them.
 
-use super::changes::ConfigChangeError;
 use super::entry::ConfigEntry;
 
 const SETTINGS: [(&str, &str); 2] = [
@@ -20,11 +19,8 @@ const SETTINGS: [(&str, &str); 2] = [
 /// Requires a copy for settings that the entry has not had.
 ///
 /// # Errors
-/// [`ConfigChangeError::NoCopy`] with slapd's sentence.
-pub(super) fn require(
-    held: Option<&ConfigEntry>,
-    new: &ConfigEntry,
-) -> Result<(), ConfigChangeError> {
+/// slapd's sentence.
+pub(super) fn require(held: Option<&ConfigEntry>, new: &ConfigEntry) -> Result<(), &'static str> {
     let has = |name: &str| !values(new, name).is_empty();
     if has("olcSyncrepl") || has("olcUpdateDN") {
         return Ok(());
@@ -38,7 +34,7 @@ pub(super) fn require(
             .iter()
             .any(|value| value != "FALSE" && !held.contains(value))
         {
-            return Err(ConfigChangeError::NoCopy(text));
+            return Err(text);
         }
     }
     Ok(())

@@ -314,7 +314,7 @@ fn load(node: &Node) {
 /// Waits until all servers have the state of the first one.
 fn wait(running: &[Option<Running<'_>>], nodes: &[Node; 3], first: usize) {
     let server = |at: usize| running[at].as_ref().expect("it runs");
-    // What the first copies may come from the second, so it is asked again in the end.
+    // The first may copy from the second, so that is asked again in the end.
     for at in [(first + 1) % 3, (first + 2) % 3, (first + 1) % 3] {
         wait_for(server(first), server(at), &nodes[at].stage);
     }
