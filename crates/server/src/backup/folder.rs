@@ -134,20 +134,34 @@ pub fn list_backups(directory: &Path) -> Result<Vec<Backup>, BackupError> {
     Ok(backups)
 }
 
-/// Removes the oldest backups, so that `keep` remain. Returns the removed ones.
+/// Removes the oldest backups, so that `keep` remain. Returns each of them, or the reason why it
+/// stays.
 ///
 /// # Errors
-/// [`BackupError::Io`].
-pub fn remove_old_backups(directory: &Path, keep: usize) -> Result<Vec<Backup>, BackupError> {
+/// [`BackupError::Io`] if the directory cannot be read.
+pub fn remove_old_backups(
+    directory: &Path,
+    keep: usize,
+) -> Result<Vec<Result<Backup, BackupError>>, BackupError> {
     let mut backups = list_backups(directory)?;
     backups.truncate(backups.len().saturating_sub(keep));
-    for backup in &backups {
-        // Without its manifest it is no backup, even if the rest cannot be removed.
-        let manifest = backup.path.join(MANIFEST);
-        fs::remove_file(&manifest).map_err(BackupError::io("remove", &manifest))?;
-        fs::remove_dir_all(&backup.path).map_err(BackupError::io("remove", &backup.path))?;
-    }
-    Ok(backups)
+    let removed = backups.into_iter().map(|backup| {
+        // What a crash leaves is a part of a backup, which the next one removes.
+        let partial = partial_path(directory, &name_of(backup.time_s));
+        let renamed = fs::rename(&backup.path, &partial);
+        renamed.map_err(BackupError::io("remove", &backup.path))?;
+        match fs::remove_dir_all(&partial) {
+            // Another program has begun a backup meanwhile, and removed it.
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(backup),
+            Err(error) => Err(BackupError::io("remove", &partial)(error)),
+            Ok(()) => Ok(backup),
+        }
+    });
+    Ok(removed.collect())
+}
+
+fn partial_path(directory: &Path, name: &str) -> PathBuf {
+    directory.join(format!(".{name}{PARTIAL}"))
 }
 
 /// Returns the reason of the last failure, if no backup has succeeded since.
@@ -216,7 +230,7 @@ impl LockedDirectory {
         if whole.exists() {
             return Err(BackupError::Exists(whole));
         }
-        let partial = self.path.join(format!(".{name}{PARTIAL}"));
+        let partial = partial_path(&self.path, &name);
         make_folder(&partial)?;
         Ok(PartialBackup {
             directory: self,

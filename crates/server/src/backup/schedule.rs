@@ -3,7 +3,7 @@
 use std::io;
 use std::time::{Duration, Instant};
 
-use super::folder::{Backup, list_backups, record_failure, remove_old_backups};
+use super::folder::{Backup, BackupError, list_backups, record_failure, remove_old_backups};
 use super::write::{BackupSource, write_backup};
 use crate::backup_status::{BackupPlan, BackupStatus, LastBackup};
 
@@ -94,11 +94,14 @@ fn make(plan: &BackupPlan, now_s: u64, status: &BackupStatus, around: &Surroundi
 
 fn remove_old(plan: &BackupPlan) {
     match remove_old_backups(&plan.to, plan.keep) {
-        Ok(removed) => {
-            for backup in removed {
-                tracing::info!("old backup removed: {}", backup.path.display());
-            }
-        }
+        Ok(removed) => removed.into_iter().for_each(tell_removed),
+        Err(error) => tell_removed(Err(error)),
+    }
+}
+
+fn tell_removed(removed: Result<Backup, BackupError>) {
+    match removed {
+        Ok(backup) => tracing::info!("old backup removed: {}", backup.path.display()),
         Err(error) => tracing::warn!("an old backup stays: {error}"),
     }
 }

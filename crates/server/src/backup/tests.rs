@@ -112,7 +112,8 @@ fn old_backups_go_and_other_folders_stay() {
     fs::create_dir(to.join("20200101000000Z")).unwrap();
     fs::create_dir(to.join("mine")).unwrap();
     let removed = remove_old_backups(&to, 2).unwrap();
-    assert_eq!(removed.len(), 3);
+    let removed: Result<Vec<Backup>, BackupError> = removed.into_iter().collect();
+    assert_eq!(removed.unwrap().len(), 3);
     assert_eq!(
         names(&to),
         [

@@ -105,12 +105,12 @@ fn a_failed_backup_is_told_everywhere() {
     let file = loaded.root.path().join("file");
     std::fs::write(&file, "in the way").expect("write a file");
     let serving = serve(&loaded, &file.join("backups"), &[]);
+    let address = address(&serving);
     let line = serving.logged("no backup: ");
     assert!(
         line.contains("ERROR") && line.contains("600 seconds"),
         "{line}"
     );
-    let address = address(&serving);
     wait_for("the figure", || {
         figures(address).one("fulgurite_backup_failing") == 1.0
     });

@@ -43,12 +43,15 @@ fn now(command: &BackupNow) -> anyhow::Result<()> {
     let schema = Arc::new(schema(&settings)?);
     let mut sources = Vec::new();
     for database in settings.served_stores() {
+        let directory = database.directory()?;
         let options = StoreOptions {
             read_only: true,
+            // A lock file of this command's user would shut out the server.
+            no_lock: !directory.join("lock.mdb").exists(),
             indexes: None,
             ..store_options(database)?
         };
-        let store = Store::open(database.directory()?, &options, Arc::clone(&schema))?;
+        let store = Store::open(directory, &options, Arc::clone(&schema))?;
         sources.push(BackupSource {
             suffix: database.suffix()?.to_owned(),
             store: Arc::new(store),
