@@ -61,6 +61,7 @@ fn main() -> ExitCode {
         Command::Replication(command) => return commands::replication::run(command),
         // And this one.
         Command::Status(command) => return commands::status::run(&command),
+        Command::Top(command) => return commands::top::run(command),
         // So are theirs.
         Command::User(command) => return commands::user::run(command),
         Command::Group(command) => return commands::group::run(command),

@@ -58,7 +58,7 @@ pub(crate) struct Top {
     pub(crate) once: bool,
 }
 
-fn parse_interval(text: &str) -> Result<Duration, String> {
+pub(super) fn parse_interval(text: &str) -> Result<Duration, String> {
     let seconds = text.parse::<f64>().ok();
     seconds
         .filter(|seconds| (0.01..=86_400.0).contains(seconds))

@@ -13,6 +13,7 @@ pub(crate) mod server;
 pub(crate) mod setup;
 pub(crate) mod status;
 pub(crate) mod tools;
+pub(crate) mod top;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -68,6 +69,7 @@ pub(crate) enum Command {
     Config(tools::Config),
     Replication(replication::Replication),
     Status(status::Status),
+    Top(top::Top),
     Log(log::Log),
     User(people::User),
     Group(people::Group),

@@ -31,6 +31,7 @@ pub(crate) mod search;
 pub(crate) mod serve;
 pub(crate) mod setup;
 pub(crate) mod status;
+pub(crate) mod top;
 pub(crate) mod user;
 
 use std::io;

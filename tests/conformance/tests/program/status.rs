@@ -68,6 +68,47 @@ fn one_screen_tells_the_state() {
 }
 
 #[test]
+fn top_shows_operations_and_clients_of_an_interval() {
+    let loaded = LoadedStore::generated(5);
+    let mut command = loaded.serve_command("ldap://127.0.0.1:0");
+    let serving = RunningServer::start(command.env("FULGURITE_MONITOR", "true"));
+    let url = format!("ldap://{}", serving.address);
+    let password = loaded.root.path().join("password");
+    let watch = |more: &[&str]| {
+        let mut top = fulgurite();
+        top.args(["top", "-H", &url, "-D", ROOT, "-y", path(&password)]);
+        top.args(["--once", "--interval", "2"]).args(more);
+        top.stdout(std::process::Stdio::piped());
+        top.spawn().expect("run the program")
+    };
+    let mut watching = watch(&["--json"]);
+    let mut client = serving.client();
+    while watching.try_wait().expect("wait").is_none() {
+        client
+            .search(SUFFIX, Scope::Base, "(objectClass=*)", &[])
+            .expect("a search");
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    let output = watching.wait_with_output().expect("the end");
+    assert!(output.status.success(), "{output:?}");
+    let read: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let clients = read["clients"].as_array().expect("clients");
+    let names: Vec<&str> = clients
+        .iter()
+        .filter_map(|one| one["identity"].as_str())
+        .collect();
+    assert!(names.contains(&ROOT) && names.contains(&""), "{read}");
+    let done = |one: &serde_json::Value| one["completed"].as_u64().unwrap_or(0);
+    assert!(clients.iter().any(|one| done(one) > 0), "{read}");
+    let output = watch(&[]).wait_with_output().expect("the end");
+    let text = String::from_utf8(output.stdout).expect("text");
+    assert!(text.contains(" connections, "), "{text}");
+    assert!(text.contains(&format!("  {ROOT}\n")), "{text}");
+    drop(client);
+    serving.stop();
+}
+
+#[test]
 fn without_a_monitor_there_is_a_warning() {
     let loaded = LoadedStore::generated(5);
     let serving = loaded.serve(&[]);
