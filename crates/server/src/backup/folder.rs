@@ -146,7 +146,7 @@ pub fn remove_old_backups(
     let mut backups = list_backups(directory)?;
     backups.truncate(backups.len().saturating_sub(keep));
     let removed = backups.into_iter().map(|backup| {
-        // What a crash leaves is a part of a backup, which the next one removes.
+        // A crash leaves a part of a backup at most, which the next one removes.
         let partial = partial_path(directory, &name_of(backup.time_s));
         let renamed = fs::rename(&backup.path, &partial);
         renamed.map_err(BackupError::io("remove", &backup.path))?;

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::sample::{ClientCounters, Sample};
 
-/// What happened between two samples.
+/// The changes of the counters between two samples.
 #[derive(Debug)]
 pub(super) struct Report {
     seconds: f64,
