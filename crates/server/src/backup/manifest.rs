@@ -72,12 +72,12 @@ impl BackupManifest {
     /// Reads the text of a file.
     pub(super) fn parse(text: &str) -> Result<BackupManifest, String> {
         let value: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
-        match value["format"].as_u64() {
+        match value.get("format").and_then(Value::as_u64) {
             Some(FORMAT) => {}
             Some(other) => return Err(format!("its form {other} is of another release")),
             None => return Err("it has no \"format\"".to_owned()),
         }
-        let databases = value["databases"].as_array();
+        let databases = value.get("databases").and_then(Value::as_array);
         let databases = databases.ok_or("it has no \"databases\"")?;
         let databases = databases.iter().map(database);
         Ok(BackupManifest {
@@ -89,10 +89,11 @@ impl BackupManifest {
 
 fn database(value: &Value) -> Result<SavedDatabase, String> {
     let number = |key: &str| {
-        let number = value[key].as_u64();
+        let number = value.get(key).and_then(Value::as_u64);
         number.ok_or_else(|| format!("a database has no \"{key}\""))
     };
-    let changes = value["changes"].as_array().into_iter().flatten();
+    let changes = value.get("changes").and_then(Value::as_array);
+    let changes = changes.into_iter().flatten();
     let changes = changes.filter_map(|csn| csn.as_str().map(str::to_owned));
     let folder = text_of(value, "folder")?;
     // The folder is joined to a path.
@@ -112,7 +113,7 @@ fn database(value: &Value) -> Result<SavedDatabase, String> {
 }
 
 fn text_of(value: &Value, key: &str) -> Result<String, String> {
-    let text = value[key].as_str().map(str::to_owned);
+    let text = value.get(key).and_then(Value::as_str).map(str::to_owned);
     text.ok_or_else(|| format!("it has no \"{key}\""))
 }
 

@@ -86,7 +86,7 @@ fn a_backup_is_whole_or_not_there() {
     fs::create_dir(to.join(".20261127010000Z.partial")).unwrap();
     let written = write_backup(&to, &sources, NIGHT, &mut || Ok(())).unwrap();
     assert_eq!(names(&to), ["20261127020000Z"]);
-    assert_eq!(list_backups(&to).unwrap(), [written.clone()]);
+    assert_eq!(list_backups(&to).unwrap(), std::slice::from_ref(&written));
     let [database] = written.manifest.databases.as_slice() else {
         panic!("{written:?}");
     };
