@@ -1,11 +1,12 @@
-//! Replication with a peer that sends anything: requests to the provider, responses to the consumer.
+//! Replication with a peer that sends anything: requests to the provider, and responses to the
+//! consumer.
 //!
 //! ```text
 //!   sync_provider:  form u8 | cookie, or the value of the control ...
 //!   sync_consumer:  settings u8 | { kind u8 | length u8 | bytes } ...
 //! ```
 //!
-//! The provider answers with no more than its content. What the consumer makes of the responses is
+//! The provider answers with no more than its content. The changes that the consumer makes are
 //! stored as a server would do it. The store is sound afterwards, and the state is made of numbers.
 
 use std::path::Path;

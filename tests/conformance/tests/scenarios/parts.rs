@@ -77,7 +77,8 @@ const PARTS: [Part; 6] = [
     },
 ];
 
-/// Parts whose entries move with others that are outside. slapd as a provider does not tell of them.
+/// Parts whose entries move with others that are outside. slapd as a provider does not tell of
+/// them.
 const BELOW: [Part; 3] = [
     Part {
         label: "presence",

@@ -1,7 +1,7 @@
 //! A network between two servers that cuts, delays, repeats and falls silent.
 //!
-//! It stands in front of a provider. Requests pass as they are; responses pass message by message,
-//! so that each can be held, told twice, or broken off in the middle.
+//! It listens in place of a provider. Requests pass as they are. Responses pass message by message:
+//! each can be held, told twice, or broken off in the middle.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};

@@ -137,7 +137,7 @@ impl SyncStart {
     }
 
     /// Returns the end of a search in a database that has had no content yet. `None` if it has had,
-    /// or if the consumer wants to wait: like slapd, the server then says that the base is missing.
+    /// or if the consumer wants to wait. As in slapd, the base is missing then.
     ///
     /// # Errors
     /// unwillingToPerform for a consumer that has a state.
