@@ -25,6 +25,9 @@ _fulgurite() {
             fulgurite,auth)
                 cmd="fulgurite__subcmd__auth"
                 ;;
+            fulgurite,backup)
+                cmd="fulgurite__subcmd__backup"
+                ;;
             fulgurite,check)
                 cmd="fulgurite__subcmd__check"
                 ;;
@@ -85,6 +88,9 @@ _fulgurite() {
             fulgurite,replication)
                 cmd="fulgurite__subcmd__replication"
                 ;;
+            fulgurite,restore)
+                cmd="fulgurite__subcmd__restore"
+                ;;
             fulgurite,schema-check)
                 cmd="fulgurite__subcmd__schema__subcmd__check"
                 ;;
@@ -100,6 +106,9 @@ _fulgurite() {
             fulgurite,status)
                 cmd="fulgurite__subcmd__status"
                 ;;
+            fulgurite,top)
+                cmd="fulgurite__subcmd__top"
+                ;;
             fulgurite,user)
                 cmd="fulgurite__subcmd__user"
                 ;;
@@ -114,6 +123,30 @@ _fulgurite() {
                 ;;
             fulgurite__subcmd__access__subcmd__help,help)
                 cmd="fulgurite__subcmd__access__subcmd__help__subcmd__help"
+                ;;
+            fulgurite__subcmd__backup,help)
+                cmd="fulgurite__subcmd__backup__subcmd__help"
+                ;;
+            fulgurite__subcmd__backup,list)
+                cmd="fulgurite__subcmd__backup__subcmd__list"
+                ;;
+            fulgurite__subcmd__backup,now)
+                cmd="fulgurite__subcmd__backup__subcmd__now"
+                ;;
+            fulgurite__subcmd__backup,verify)
+                cmd="fulgurite__subcmd__backup__subcmd__verify"
+                ;;
+            fulgurite__subcmd__backup__subcmd__help,help)
+                cmd="fulgurite__subcmd__backup__subcmd__help__subcmd__help"
+                ;;
+            fulgurite__subcmd__backup__subcmd__help,list)
+                cmd="fulgurite__subcmd__backup__subcmd__help__subcmd__list"
+                ;;
+            fulgurite__subcmd__backup__subcmd__help,now)
+                cmd="fulgurite__subcmd__backup__subcmd__help__subcmd__now"
+                ;;
+            fulgurite__subcmd__backup__subcmd__help,verify)
+                cmd="fulgurite__subcmd__backup__subcmd__help__subcmd__verify"
                 ;;
             fulgurite__subcmd__config,apply)
                 cmd="fulgurite__subcmd__config__subcmd__apply"
@@ -238,6 +271,9 @@ _fulgurite() {
             fulgurite__subcmd__help,auth)
                 cmd="fulgurite__subcmd__help__subcmd__auth"
                 ;;
+            fulgurite__subcmd__help,backup)
+                cmd="fulgurite__subcmd__help__subcmd__backup"
+                ;;
             fulgurite__subcmd__help,check)
                 cmd="fulgurite__subcmd__help__subcmd__check"
                 ;;
@@ -298,6 +334,9 @@ _fulgurite() {
             fulgurite__subcmd__help,replication)
                 cmd="fulgurite__subcmd__help__subcmd__replication"
                 ;;
+            fulgurite__subcmd__help,restore)
+                cmd="fulgurite__subcmd__help__subcmd__restore"
+                ;;
             fulgurite__subcmd__help,schema-check)
                 cmd="fulgurite__subcmd__help__subcmd__schema__subcmd__check"
                 ;;
@@ -313,11 +352,23 @@ _fulgurite() {
             fulgurite__subcmd__help,status)
                 cmd="fulgurite__subcmd__help__subcmd__status"
                 ;;
+            fulgurite__subcmd__help,top)
+                cmd="fulgurite__subcmd__help__subcmd__top"
+                ;;
             fulgurite__subcmd__help,user)
                 cmd="fulgurite__subcmd__help__subcmd__user"
                 ;;
             fulgurite__subcmd__help__subcmd__access,explain)
                 cmd="fulgurite__subcmd__help__subcmd__access__subcmd__explain"
+                ;;
+            fulgurite__subcmd__help__subcmd__backup,list)
+                cmd="fulgurite__subcmd__help__subcmd__backup__subcmd__list"
+                ;;
+            fulgurite__subcmd__help__subcmd__backup,now)
+                cmd="fulgurite__subcmd__help__subcmd__backup__subcmd__now"
+                ;;
+            fulgurite__subcmd__help__subcmd__backup,verify)
+                cmd="fulgurite__subcmd__help__subcmd__backup__subcmd__verify"
                 ;;
             fulgurite__subcmd__help__subcmd__config,apply)
                 cmd="fulgurite__subcmd__help__subcmd__config__subcmd__apply"
@@ -533,7 +584,7 @@ _fulgurite() {
 
     case "${cmd}" in
         fulgurite)
-            opts="-h -V --help --version setup load serve export generate check doctor env index modify passwd check-config dn auth access schema-check explain import migrate config replication status log user group ou search apply help"
+            opts="-h -V --help --version setup load serve export generate check doctor env backup restore index modify passwd check-config dn auth access schema-check explain import migrate config replication status top log user group ou search apply help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -770,6 +821,180 @@ _fulgurite() {
                     return 0
                     ;;
                 -R)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        fulgurite__subcmd__backup)
+            opts="-h --help now list verify help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        fulgurite__subcmd__backup__subcmd__help)
+            opts="now list verify help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        fulgurite__subcmd__backup__subcmd__help__subcmd__help)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        fulgurite__subcmd__backup__subcmd__help__subcmd__list)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        fulgurite__subcmd__backup__subcmd__help__subcmd__now)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        fulgurite__subcmd__backup__subcmd__help__subcmd__verify)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        fulgurite__subcmd__backup__subcmd__list)
+            opts="-h --json --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        fulgurite__subcmd__backup__subcmd__now)
+            opts="-f -F -h --config --slapd-conf --slapd-dir --to --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --slapd-conf)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -f)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --slapd-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -F)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --to)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        fulgurite__subcmd__backup__subcmd__verify)
+            opts="-f -F -h --config --slapd-conf --slapd-dir --boot --scratch --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --slapd-conf)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -f)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --slapd-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -F)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --scratch)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -2017,7 +2242,7 @@ _fulgurite() {
             return 0
             ;;
         fulgurite__subcmd__help)
-            opts="setup load serve export generate check doctor env index modify passwd check-config dn auth access schema-check explain import migrate config replication status log user group ou search apply help"
+            opts="setup load serve export generate check doctor env backup restore index modify passwd check-config dn auth access schema-check explain import migrate config replication status top log user group ou search apply help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2075,6 +2300,62 @@ _fulgurite() {
         fulgurite__subcmd__help__subcmd__auth)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        fulgurite__subcmd__help__subcmd__backup)
+            opts="now list verify"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        fulgurite__subcmd__help__subcmd__backup__subcmd__list)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        fulgurite__subcmd__help__subcmd__backup__subcmd__now)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        fulgurite__subcmd__help__subcmd__backup__subcmd__verify)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
@@ -2702,6 +2983,20 @@ _fulgurite() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        fulgurite__subcmd__help__subcmd__restore)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         fulgurite__subcmd__help__subcmd__schema__subcmd__check)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
@@ -2759,6 +3054,20 @@ _fulgurite() {
             return 0
             ;;
         fulgurite__subcmd__help__subcmd__status)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        fulgurite__subcmd__help__subcmd__top)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -3631,7 +3940,7 @@ _fulgurite() {
             return 0
             ;;
         fulgurite__subcmd__replication__subcmd__check)
-            opts="-b -D -h --url --peer --base --as --password-file --help"
+            opts="-H -D -y -W -Y -Z -b -h --url --as --password-file --ask-password --mechanism --start-tls --tls-ca --tls-insecure --timeout --peer --base --repair --dry-run --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3641,15 +3950,7 @@ _fulgurite() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --peer)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --base)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                -b)
+                -H)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -3665,6 +3966,38 @@ _fulgurite() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                -y)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --mechanism)
+                    COMPREPLY=($(compgen -W "EXTERNAL" -- "${cur}"))
+                    return 0
+                    ;;
+                -Y)
+                    COMPREPLY=($(compgen -W "EXTERNAL" -- "${cur}"))
+                    return 0
+                    ;;
+                --tls-ca)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --peer)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --base)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -b)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -3673,7 +4006,7 @@ _fulgurite() {
             return 0
             ;;
         fulgurite__subcmd__replication__subcmd__conflicts)
-            opts="-h --config --suffix --data --rfc2307bis --schema --map-bytes-max --since --dn --json --help"
+            opts="-D -h --config --suffix --data --rfc2307bis --schema --map-bytes-max --since --dn --json --restore --dry-run --url --as --password-file --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3704,6 +4037,26 @@ _fulgurite() {
                     return 0
                     ;;
                 --dn)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --restore)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --url)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --as)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -D)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --password-file)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -3804,6 +4157,56 @@ _fulgurite() {
                     return 0
                     ;;
                 --password-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        fulgurite__subcmd__restore)
+            opts="-f -F -h --to --suffix --at --log --config --slapd-conf --slapd-dir --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --to)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --suffix)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --at)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --log)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --slapd-conf)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -f)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --slapd-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -F)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -4146,6 +4549,68 @@ _fulgurite() {
                     return 0
                     ;;
                 --timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        fulgurite__subcmd__top)
+            opts="-H -D -y -W -Y -Z -h --url --as --password-file --ask-password --mechanism --start-tls --tls-ca --tls-insecure --timeout --interval --once --json --clients --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --url)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -H)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --as)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -D)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --password-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -y)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --mechanism)
+                    COMPREPLY=($(compgen -W "EXTERNAL" -- "${cur}"))
+                    return 0
+                    ;;
+                -Y)
+                    COMPREPLY=($(compgen -W "EXTERNAL" -- "${cur}"))
+                    return 0
+                    ;;
+                --tls-ca)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --interval)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --clients)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
