@@ -10,7 +10,7 @@ SECONDS ?= 60
 OPERATIONS ?= 500000
 SOAK_SECONDS ?= 3600
 
-.PHONY: help demo quick test soak release package install bench bench-full bench-replication bench-seeds instructions bench-lmdb programs clients \
+.PHONY: help demo quick test soak release package install bench bench-full bench-replication bench-seeds instructions size bench-lmdb programs clients \
     differential crash faults damage fuzz sanitize lint clean setup site
 
 help:
@@ -26,6 +26,7 @@ help:
 	@echo "make bench-replication  measure providers and copies, ours and slapd's: a quarter of an hour"
 	@echo "make bench-seeds      measure again what the papers on LMDB and back-mdb measured: half an hour"
 	@echo "make instructions     count the instructions of our C library, of LMDB and of our server"
+	@echo "make size             print the size of our C library by crate, next to LMDB's"
 	@echo "make bench-lmdb       measure liblmdb.so against a real one"
 	@echo "make programs         run programs that use LMDB on our liblmdb.so, with their tests"
 	@echo "make clients          run LDAP clients and servers of ten kinds against our server"
@@ -88,6 +89,10 @@ bench-seeds:
 instructions:
 	@scripts/setup.sh all
 	@scripts/instructions.sh --show
+
+size:
+	@scripts/setup.sh rust
+	@scripts/size.sh
 
 bench-lmdb:
 	@scripts/setup.sh all

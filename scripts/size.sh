@@ -2,34 +2,61 @@
 # Prints the size of our liblmdb.so, next to a real one, and its parts.
 #
 #   scripts/size.sh [OURS] [THEIRS]
+#   scripts/size.sh --check [OURS]     fails where a bound of bench/compare/size.txt is exceeded
 #
-# OURS is built with the profile of the C library: stripped for the table, and with names for the
-# list. THEIRS is Debian's unless told otherwise.
+# OURS is built as programs get it: stripped for the table, and with names for the list. THEIRS is
+# Debian's unless told otherwise.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+bounds=bench/compare/size.txt
 
+check=
+[ "${1:-}" != --check ] || { check=1; shift; }
 ours=${1:-}
 theirs=${2:-$(ls /usr/lib/*-linux-gnu/liblmdb.so.0 | head -1)}
 if [ -z "$ours" ]; then
-    CARGO_PROFILE_LMDB_STRIP=none scripts/build-lmdb.sh
-    ours=target/lmdb/liblmdb.so
+    if [ -n "$check" ]; then scripts/build-lmdb.sh; else CARGO_PROFILE_LMDB_STRIP=none scripts/build-lmdb.sh; fi
+    ours=${CARGO_TARGET_DIR:-target}/lmdb/liblmdb.so
 fi
 
-echo "| library | stripped file | text | data | bss | exported |"
-echo "| --- | --- | --- | --- | --- | --- |"
+# The libraries that the loader brings along; the loader itself is not among them.
+needed() { readelf -d "$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | grep -v '^ld-linux' | sort | paste -sd,; }
+exported() { nm -D --defined-only "$1" | wc -l; }
+
+if [ -n "$check" ]; then
+    strip -o "$work/stripped" "$(readlink -f "$ours")"
+    failed=0
+    while read -r name bound; do
+        case $name in
+            text) found=$(size "$work/stripped" | awk 'NR == 2 { print $1 }') ;;
+            exported) found=$(exported "$ours") ;;
+            needed) found=$(needed "$ours") ;;
+            *) continue ;;
+        esac
+        case $name in
+            text) [ "$found" -le "$bound" ] ;;
+            *) [ "$found" = "$bound" ] ;;
+        esac && state=ok || { state=FAILED; failed=1; }
+        printf 'size: %-8s %10s, bound %s: %s\n' "$name" "$found" "$bound" "$state"
+    done < "$bounds"
+    exit "$failed"
+fi
+
+echo "| library | stripped file | text | data | bss | exported | needed |"
+echo "| --- | --- | --- | --- | --- | --- | --- |"
 for library in "$ours" "$theirs"; do
     strip -o "$work/stripped" "$(readlink -f "$library")"
     size "$work/stripped" | awk -v path="$library" -v file="$(stat -c %s "$work/stripped")" \
-        -v exported="$(nm -D --defined-only "$library" | wc -l)" \
-        'NR == 2 { printf "| %s | %d | %d | %d | %d | %d |\n", path, file, $1, $2, $3, exported }'
+        -v exported="$(exported "$library")" -v needed="$(needed "$library")" \
+        'NR == 2 { printf "| %s | %d | %d | %d | %d | %d | %s |\n", path, file, $1, $2, $3, exported, needed }'
 done
 
 echo
 echo "sections of $ours, in octets:"
 readelf -SW "$ours" | sed 's/^ *\[ *[0-9]*\] *//' |
-    awk '$1 ~ /^\.(text|rodata|eh_frame|eh_frame_hdr|gcc_except_table|data.rel.ro|rela.dyn|data|dynsym|dynstr|got)$/ { print $1, $5 }' |
+    awk '$1 ~ /^\.(text|rodata|eh_frame|eh_frame_hdr|gcc_except_table|data.rel.ro|rela.dyn|relr.dyn|data|dynsym|dynstr|got)$/ { print $1, $5 }' |
     while read -r name hex; do printf "%8d  %s\n" "$((16#$hex))" "$name"; done | sort -rn
 
 echo

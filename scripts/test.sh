@@ -9,8 +9,8 @@ cargo test --workspace --no-run || exit 1
 # The tests mostly wait for other programs. So the products of the later steps are built at the same
 # time. A step whose build fails here builds it again, and reports why.
 {
-    nice scripts/build-lmdb.sh
-    nice cargo build --profile lmdb --package fulgurite-lmdb --package fulgurite-lmdb-tools
+    EXTRAS=1 nice scripts/build-lmdb.sh
+    nice cargo build --profile lmdb --package fulgurite-lmdb-tools
     nice cargo build --release --package fulgurite-cli
     nice cargo build --workspace --manifest-path bench/Cargo.toml --target-dir target
     nice cargo test --workspace --no-run --manifest-path bench/Cargo.toml --target-dir target
@@ -20,6 +20,8 @@ cargo test --workspace --no-fail-fast 2>&1 | tee "$log"
 status=${PIPESTATUS[0]}
 wait "$early" || true
 cargo test --workspace --no-fail-fast --manifest-path bench/Cargo.toml --target-dir target 2>&1 | tee -a "$log"
+[ "${PIPESTATUS[0]}" = 0 ] || status=1
+scripts/test-lmdb.sh 2>&1 | tee -a "$log"
 [ "${PIPESTATUS[0]}" = 0 ] || status=1
 QUICK=1 scripts/programs.sh 2>&1 | tee -a "$log"
 [ "${PIPESTATUS[0]}" = 0 ] || status=1

@@ -4,7 +4,9 @@
 //!
 //! A buffer keeps its old contents; the writer that takes it fills it whole.
 
-use std::sync::{Mutex, TryLockError};
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use fulgurite_os::platform::sync::{Mutex, TryLockError};
 
 /// Returns the largest number of pages kept, by a writer or between two writers: as many as large
 /// transactions change.
@@ -36,10 +38,10 @@ pub(crate) fn take(page_size: usize) -> Buffers {
     with_pool(|kept| match kept.pages.last() {
         Some(buffer) if buffer.len() != page_size => Buffers {
             pages: Vec::new(),
-            runs: std::mem::take(&mut kept.runs),
-            run_bytes: std::mem::take(&mut kept.run_bytes),
+            runs: core::mem::take(&mut kept.runs),
+            run_bytes: core::mem::take(&mut kept.run_bytes),
         },
-        _ => std::mem::take(kept),
+        _ => core::mem::take(kept),
     })
     .unwrap_or_default()
 }
@@ -54,11 +56,11 @@ pub(crate) fn keep(mut unused: Buffers) {
             let count = room.min(unused.pages.len());
             kept.pages.extend(unused.pages.drain(..count));
         } else if kept.pages.len() < unused.pages.len() {
-            std::mem::swap(&mut kept.pages, &mut unused.pages);
+            core::mem::swap(&mut kept.pages, &mut unused.pages);
         }
         if kept.run_bytes < unused.run_bytes {
-            std::mem::swap(&mut kept.runs, &mut unused.runs);
-            std::mem::swap(&mut kept.run_bytes, &mut unused.run_bytes);
+            core::mem::swap(&mut kept.runs, &mut unused.runs);
+            core::mem::swap(&mut kept.run_bytes, &mut unused.run_bytes);
         }
     });
     // The excess is freed here, outside the lock.
@@ -67,7 +69,7 @@ pub(crate) fn keep(mut unused: Buffers) {
 
 /// Gives all buffers back to the system's allocator: this process has nothing open any more.
 pub(crate) fn clear() {
-    drop(with_pool(std::mem::take));
+    drop(with_pool(core::mem::take));
 }
 
 /// Works on the pool. Does nothing if another thread holds the lock, which may be a thread lost in

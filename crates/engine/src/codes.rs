@@ -1,7 +1,7 @@
 //! LMDB's result codes, for programs written for the original.
 
-use std::ffi::CStr;
-use std::io;
+use core::ffi::CStr;
+use fulgurite_os::platform::io;
 
 use crate::{Error, OpenError};
 

@@ -1,7 +1,10 @@
 //! Errors of an open environment.
 
-use std::io;
-use std::time::Duration;
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::string::String;
+use core::time::Duration;
+use fulgurite_os::platform::io;
 
 use fulgurite_format::{Malformed, Pgno};
 

@@ -127,11 +127,23 @@
 //! This crate knows nothing of the meaning of keys and values. It has no cache and no background
 //! threads. Its settings are LMDB's, and the defaults the safe ones.
 
+#![cfg_attr(not(feature = "std"), no_std)]
+#![cfg_attr(
+    not(feature = "std"),
+    allow(
+        dead_code,
+        reason = "group commit, check and salvage use parts of every module"
+    )
+)]
+
+extern crate alloc;
+
 mod buffer_pool;
 mod codes;
 mod cursor;
 mod environment;
 mod error;
+mod hash;
 mod maintain;
 mod memory;
 mod opened;
@@ -156,7 +168,11 @@ pub use fulgurite_format::{DatabaseFlags, Malformed, Pgno, Txnid};
 #[cfg(feature = "faults")]
 pub use fulgurite_os::seam;
 pub use fulgurite_os::{DiskObserver, set_bus_guard, thread_word};
-pub use maintain::{CompactReport, CompactStep, Compaction, ReachedPages, check, salvage};
+#[doc(hidden)]
+pub use fulgurite_os::{fd, platform};
+pub use maintain::{CompactReport, CompactStep, Compaction, ReachedPages};
+#[cfg(feature = "std")]
+pub use maintain::{check, salvage};
 pub use opened::{Database, Durability, FlushTimes, Multimap, OpenError, OpenOptions, SlotPolicy};
 pub use order::{CustomOrder, KeyOrder, ValueKind};
 pub use range::{FirstValues, KeyRange, Keys, Records, Values};

@@ -1,6 +1,7 @@
 //! Memory in large pieces. If there is none, the call fails; the process goes on.
 
-use std::io;
+use alloc::vec::Vec;
+use fulgurite_os::platform::io;
 
 use crate::Error;
 

@@ -1,6 +1,6 @@
 //! The orders keys can have.
 
-use std::cmp::Ordering;
+use core::cmp::Ordering;
 
 use fulgurite_format::DatabaseFlags;
 
@@ -32,7 +32,7 @@ pub struct CustomOrder {
 
 impl PartialEq for CustomOrder {
     fn eq(&self, other: &CustomOrder) -> bool {
-        std::ptr::fn_addr_eq(self.call, other.call) && self.context == other.context
+        core::ptr::fn_addr_eq(self.call, other.call) && self.context == other.context
     }
 }
 

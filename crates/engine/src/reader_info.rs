@@ -1,6 +1,6 @@
 //! Plain data about readers, as errors and reports carry it.
 
-use std::time::Duration;
+use core::time::Duration;
 
 use fulgurite_format::Txnid;
 

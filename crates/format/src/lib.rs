@@ -16,6 +16,9 @@
 //! This crate does no I/O, holds no state and knows no transactions.
 
 #![forbid(unsafe_code)]
+#![cfg_attr(not(test), no_std)]
+
+extern crate alloc;
 
 mod bytes;
 mod checks;

@@ -5,6 +5,8 @@ use crate::{
     Malformed, PAGE_SIZE_MAX, PAGE_SIZE_MIN, PageFlags, Pgno, TREE_RECORD_LEN, TreeRecord, Txnid,
     layout,
 };
+use alloc::vec;
+use alloc::vec::Vec;
 
 /// Pages 0 and 1 are meta pages; transaction t is committed in page t mod 2.
 pub const META_PAGES: u64 = 2;

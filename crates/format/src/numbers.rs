@@ -1,6 +1,6 @@
 //! Numbers that must not mix.
 
-use std::fmt;
+use core::fmt;
 
 /// A page number: the page is at this number times the page size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

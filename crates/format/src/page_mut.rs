@@ -1,7 +1,9 @@
 //! Tree pages as the writer changes them: private copies, whose nodes were checked when the copy
 //! was made.
 
-use std::ops::Range;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::ops::Range;
 
 use crate::bytes::{put, wipe};
 use crate::{Malformed, NodeFlags, Page, PageFlags, PageHeader, PageKind, Pgno, layout};

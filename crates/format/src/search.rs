@@ -1,6 +1,6 @@
 //! The search within a page: from a key to its place among the entries.
 
-use std::cmp::Ordering;
+use core::cmp::Ordering;
 
 use crate::node::key_len;
 use crate::{Malformed, Page, PageKind, layout};

@@ -4,6 +4,8 @@
 use crate::bytes::put;
 use crate::page_mut::write_record;
 use crate::{Malformed, NodeFlags, NodeValue, Page, PageFlags, PageKind, PageMut, Pgno, layout};
+use alloc::vec;
+use alloc::vec::Vec;
 
 /// Bytes of a sub-page of this kind that holds that many items of that many bytes together.
 #[must_use]

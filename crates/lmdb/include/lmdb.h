@@ -465,12 +465,14 @@ int mdb_env_set_userctx(MDB_env *env, void *ctx);
 /* Returns the pointer stored by mdb_env_set_userctx; NULL if there is none. */
 void *mdb_env_get_userctx(MDB_env *env);
 
-/* Sets a function that receives the message of an internal error of the library, before
- * MDB_PANIC is returned. NULL unsets it.
+/* Sets a function that receives the message of an internal error of the library. NULL unsets
+ * it.
  *
- * The thread that met the error calls it, after the call has released everything. The function
- * may do anything, also end the program, which the library itself never does. Damaged files
- * and misuse are no internal errors: they have codes.
+ * The thread that met the error calls it; then the process ends by abort(). With several
+ * environments, the function that was set last is called. It must not call this library.
+ * Damaged files and misuse are no internal errors: they have codes. A build with Rust's
+ * standard library returns MDB_PANIC instead of ending, and calls the environment's own
+ * function.
  */
 int mdb_env_set_assert(MDB_env *env, MDB_assert_func *func);
 
@@ -763,7 +765,7 @@ int mdb_cursor_put(MDB_cursor *cursor, MDB_val *key, MDB_val *data, unsigned int
  */
 int mdb_cursor_del(MDB_cursor *cursor, unsigned int flags);
 
-/* ---- Functions that LMDB does not have ---- */
+/* ---- Functions that LMDB does not have: in libfulgurite (-lfulgurite), with all above ---- */
 
 /* Lets the map grow as needed, up to max_bytes. MDB_MAP_FULL occurs only at that size, and
  * MDB_MAP_RESIZED not where this library alone writes. 0 returns to a map of fixed size.
@@ -798,7 +800,7 @@ int fulgurite_count_range(MDB_txn *txn, MDB_dbi dbi, const MDB_val *low, const M
  */
 int fulgurite_estimate_range(MDB_txn *txn, MDB_dbi dbi, const MDB_val *low, const MDB_val *high, size_t *count);
 
-/* ---- Functions that LMDB does not have: long readers ---- */
+/* ---- Functions that LMDB does not have, in libfulgurite: long readers ---- */
 
 /* A reader of any process. Unknown numbers are SIZE_MAX: the age of readers that use LMDB, and the
  * snapshot of a reader between transactions.

@@ -1,6 +1,6 @@
 //! Result codes, with their names in C and their texts.
 
-use std::ffi::{c_char, c_int};
+use core::ffi::{c_char, c_int};
 
 use fulgurite::{Error, OpenError, code_text};
 

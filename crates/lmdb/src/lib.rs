@@ -22,6 +22,17 @@
 //! `cargo xtask header` generates `include/lmdb.h` from the comments here. They address C
 //! programmers.
 
+#![cfg_attr(not(feature = "std"), no_std)]
+#![cfg_attr(
+    not(feature = "std"),
+    allow(
+        dead_code,
+        reason = "where panics end the process, no call looks for its assert function"
+    )
+)]
+
+extern crate alloc;
+
 mod api;
 mod codes;
 mod ffi;

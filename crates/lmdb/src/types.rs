@@ -1,6 +1,6 @@
 //! Types and flags of the C interface, with the numbers and layouts that compiled programs rely on.
 
-use std::ffi::{c_char, c_int, c_uint, c_void};
+use core::ffi::{c_char, c_int, c_uint, c_void};
 
 /// An environment.
 #[allow(non_camel_case_types, reason = "the name that C programs use")]

@@ -11,11 +11,13 @@
 //!                                    '--no-->  the handler before ours, or the system's default
 //! ```
 
-use std::ffi::{c_int, c_void};
-use std::mem::MaybeUninit;
-use std::ptr::{self, NonNull};
-use std::sync::Once;
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
+use crate::platform::sync::Once;
+use alloc::boxed::Box;
+use core::ffi::{c_int, c_void};
+use core::mem::MaybeUninit;
+use core::ptr;
+use core::ptr::NonNull;
+use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
 
 use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous};
 
@@ -222,12 +224,12 @@ fn call_previous_handler(
         handler if previous.is_some_and(|p| p.sa_flags & libc::SA_SIGINFO != 0) => {
             type Full = extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void);
             // SAFETY: with SA_SIGINFO the system kept this address as a handler of three arguments.
-            let handler = unsafe { std::mem::transmute::<usize, Full>(handler) };
+            let handler = unsafe { core::mem::transmute::<usize, Full>(handler) };
             handler(signal, info, context);
         }
         handler => {
             // SAFETY: without SA_SIGINFO the system kept this address as a handler of one argument.
-            let handler = unsafe { std::mem::transmute::<usize, extern "C" fn(c_int)>(handler) };
+            let handler = unsafe { core::mem::transmute::<usize, extern "C" fn(c_int)>(handler) };
             handler(signal);
         }
     }

@@ -1,10 +1,10 @@
 //! The clock by which readers note the beginning of their snapshots. Each begin reads it, so each
 //! call on the way counts.
 
-use std::ffi::{CStr, c_int};
-use std::mem;
-use std::ptr;
-use std::sync::atomic::{AtomicPtr, Ordering};
+use core::ffi::{CStr, c_int};
+use core::mem;
+use core::ptr;
+use core::sync::atomic::{AtomicPtr, Ordering};
 
 /// Reads a clock.
 type ReadClock = unsafe extern "C" fn(libc::clockid_t, *mut libc::timespec) -> c_int;

@@ -3,8 +3,8 @@
 //! The bytes may change meanwhile, and a page of them may be missing. The call then fails, without
 //! the signal of a touched page.
 
-use std::io;
-use std::os::fd::AsRawFd;
+use crate::platform::io;
+use rustix::fd::AsRawFd;
 
 use crate::file::retried;
 use crate::seam::{self, Call};

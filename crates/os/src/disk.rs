@@ -1,10 +1,10 @@
 //! The data file's descriptors: positioned writes, flushes, growth, each reported to an observer if
 //! there is one.
 
-use std::fmt;
-use std::io;
-use std::path::Path;
-use std::sync::Arc;
+use crate::platform::io;
+use crate::platform::path::Path;
+use alloc::sync::Arc;
+use core::fmt;
 
 use crate::seam::Call;
 use crate::{Access, File, FileRole, Map};

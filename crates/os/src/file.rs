@@ -1,18 +1,24 @@
 //! A file of an environment. Every call on it asks the [seam], is repeated after a
 //! signal, and continues after a partial result.
 
-use std::fs::{self, Metadata};
-use std::io::{self, IoSlice, Write};
-use std::os::fd::{AsFd, BorrowedFd};
-use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
-use std::path::Path;
+use alloc::vec::Vec;
 
-use rustix::fs::{FallocateFlags, fallocate, fdatasync, fsync};
+use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
+use rustix::fs::{
+    FallocateFlags, FileType, Mode, OFlags, Stat, fallocate, fdatasync, fsync, ftruncate,
+};
+use rustix::io::{IoSlice, pread, pwrite, pwritev};
 
+use crate::platform::io::{self, Write};
+use crate::platform::path::Path;
+use crate::platform::path_bytes;
 use crate::seam::{self, Call, FileRole};
 
 /// The error number for a directory where a file should be.
 pub const IS_A_DIRECTORY: i32 = libc::EISDIR;
+
+/// Descriptors below this number are those of standard input and output.
+const STANDARD_DESCRIPTORS: i32 = 3;
 
 /// The purpose of opening a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,20 +37,15 @@ pub enum Access {
 }
 
 impl Access {
-    fn options(self) -> fs::OpenOptions {
-        let mut options = fs::OpenOptions::new();
-        match self {
-            Access::Read => options.read(true),
-            Access::Change { mode } => options
-                .read(true)
-                .write(true)
-                .create(true)
-                .truncate(false)
-                .mode(mode),
-            Access::WriteSynchronously => options.write(true).custom_flags(libc::O_DSYNC),
-            Access::MakeNew => options.write(true).create_new(true),
+    /// Returns the system's flags, and the permission bits of a new file.
+    fn flags(self) -> (OFlags, Mode) {
+        let (flags, mode) = match self {
+            Access::Read => (OFlags::RDONLY, 0),
+            Access::Change { mode } => (OFlags::RDWR | OFlags::CREATE, mode),
+            Access::WriteSynchronously => (OFlags::WRONLY | OFlags::DSYNC, 0),
+            Access::MakeNew => (OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL, 0o666),
         };
-        options
+        (flags | OFlags::CLOEXEC, Mode::from_raw_mode(mode))
     }
 }
 
@@ -60,17 +61,17 @@ impl FileIdentity {
     /// # Errors
     /// The system's.
     pub fn at(role: FileRole, path: &Path) -> io::Result<FileIdentity> {
-        look(role, path).map(|metadata| Self::from_metadata(&metadata))
+        look(role, path).map(|status| Self::of(&status))
     }
 
     pub(crate) const fn inode(self) -> u64 {
         self.inode
     }
 
-    fn from_metadata(metadata: &Metadata) -> FileIdentity {
+    fn of(status: &Stat) -> FileIdentity {
         FileIdentity {
-            device: metadata.dev(),
-            inode: metadata.ino(),
+            device: status.st_dev,
+            inode: status.st_ino,
         }
     }
 }
@@ -79,13 +80,13 @@ impl FileIdentity {
 /// # Errors
 /// The system's, above all when there is nothing.
 pub fn is_directory(role: FileRole, path: &Path) -> io::Result<bool> {
-    look(role, path).map(|metadata| metadata.is_dir())
+    look(role, path).map(|status| FileType::from_raw_mode(status.st_mode).is_dir())
 }
 
-fn look(role: FileRole, path: &Path) -> io::Result<Metadata> {
+fn look(role: FileRole, path: &Path) -> io::Result<Stat> {
     retried(|| {
         seam::ask(role, Call::Look)?;
-        path.metadata()
+        Ok(rustix::fs::stat(path_bytes(path))?)
     })
 }
 
@@ -95,7 +96,7 @@ fn look(role: FileRole, path: &Path) -> io::Result<Metadata> {
 pub fn remove_file(role: FileRole, path: &Path) -> io::Result<()> {
     retried(|| {
         seam::ask(role, Call::Unlink)?;
-        fs::remove_file(path)
+        Ok(rustix::fs::unlink(path_bytes(path))?)
     })
 }
 
@@ -103,7 +104,7 @@ pub fn remove_file(role: FileRole, path: &Path) -> io::Result<()> {
 #[derive(Debug)]
 pub struct File {
     pub(crate) role: FileRole,
-    pub(crate) file: fs::File,
+    pub(crate) file: OwnedFd,
 }
 
 impl File {
@@ -111,18 +112,21 @@ impl File {
     /// # Errors
     /// The system's.
     pub fn open(role: FileRole, path: &Path, access: Access) -> io::Result<File> {
-        let options = access.options();
+        let (flags, mode) = access.flags();
         let file = retried(|| {
             seam::ask(role, Call::Open)?;
-            options.open(path)
+            Ok(rustix::fs::open(path_bytes(path), flags, mode)?)
         })?;
         Ok(File { role, file })
     }
 
     /// A file that is open already.
     #[must_use]
-    pub const fn of(role: FileRole, file: fs::File) -> File {
-        File { role, file }
+    pub fn of(role: FileRole, file: impl Into<OwnedFd>) -> File {
+        File {
+            role,
+            file: file.into(),
+        }
     }
 
     /// Makes a second descriptor of an open file.
@@ -130,11 +134,8 @@ impl File {
     /// The system's; `EBADF` if it is not open.
     pub fn duplicate(role: FileRole, from: BorrowedFd<'_>) -> io::Result<File> {
         seam::ask(role, Call::Duplicate)?;
-        let file = from.try_clone_to_owned()?;
-        Ok(File {
-            role,
-            file: file.into(),
-        })
+        let file = rustix::io::fcntl_dupfd_cloexec(from, STANDARD_DESCRIPTORS)?;
+        Ok(File { role, file })
     }
 
     /// Returns the role of the file in the environment.
@@ -143,10 +144,10 @@ impl File {
         self.role
     }
 
-    fn status(&self) -> io::Result<Metadata> {
+    fn status(&self) -> io::Result<Stat> {
         retried(|| {
             seam::ask(self.role, Call::Status)?;
-            self.file.metadata()
+            Ok(rustix::fs::fstat(&self.file)?)
         })
     }
 
@@ -154,15 +155,14 @@ impl File {
     /// # Errors
     /// The system's.
     pub fn identity(&self) -> io::Result<FileIdentity> {
-        self.status()
-            .map(|status| FileIdentity::from_metadata(&status))
+        self.status().map(|status| FileIdentity::of(&status))
     }
 
     /// Its length in bytes.
     /// # Errors
     /// The system's.
     pub fn len(&self) -> io::Result<u64> {
-        self.status().map(|status| status.len())
+        self.status().map(|status| len_of(&status))
     }
 
     /// Returns true if it has no bytes.
@@ -182,7 +182,7 @@ impl File {
             let count = retried(|| {
                 let len = seam::ask_len(self.role, Call::Read, rest.len())?;
                 let part = rest.get_mut(..len).unwrap_or_default();
-                self.file.read_at(part, offset + done as u64)
+                Ok(pread(&self.file, part, offset + done as u64)?)
             })?;
             if count == 0 {
                 break;
@@ -221,10 +221,11 @@ impl File {
     pub(crate) fn filled_len(&self) -> io::Result<u64> {
         let status = self.status()?;
         // Room behind the end counts too, so holes of no more than that may be overlooked.
-        if status.blocks().saturating_mul(512) >= status.len() {
-            return Ok(status.len());
+        let len = len_of(&status);
+        if status.st_blocks.cast_unsigned().saturating_mul(512) >= len {
+            return Ok(len);
         }
-        self.solid_len().map(|solid| solid.min(status.len()))
+        self.solid_len().map(|solid| solid.min(len))
     }
 
     /// Writes all of `bytes` at `offset`; `call` is the question to the seam.
@@ -234,7 +235,7 @@ impl File {
             let count = retried(|| {
                 let len = seam::ask_len(self.role, call, rest.len())?;
                 let part = rest.get(..len).unwrap_or_default();
-                self.file.write_at(part, offset + done as u64)
+                Ok(pwrite(&self.file, part, offset + done as u64)?)
             })?;
             done += some_of(count)?;
         }
@@ -261,9 +262,9 @@ impl File {
                 // other beginning.
                 let part = parts.first().copied().unwrap_or_default();
                 let part = part.get(..len.min(part.len())).unwrap_or_default();
-                return self.file.write_at(part, offset);
+                return Ok(pwrite(&self.file, part, offset)?);
             }
-            Ok(rustix::io::pwritev(&self.file, &slices, offset)?)
+            Ok(pwritev(&self.file, &slices, offset)?)
         })?;
         // The rest of a partial write is written part by part.
         let mut start = 0;
@@ -351,7 +352,7 @@ impl File {
     pub fn resize(&self, len: u64) -> io::Result<()> {
         retried(|| {
             seam::ask(self.role, Call::Resize)?;
-            self.file.set_len(len)
+            Ok(ftruncate(&self.file, len)?)
         })
     }
 }
@@ -366,12 +367,19 @@ impl AsFd for File {
 impl Write for File {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let len = seam::ask_len(self.role, Call::Write, bytes.len())?;
-        self.file.write(bytes.get(..len).unwrap_or_default())
+        Ok(rustix::io::write(
+            &self.file,
+            bytes.get(..len).unwrap_or_default(),
+        )?)
     }
 
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
+}
+
+fn len_of(status: &Stat) -> u64 {
+    u64::try_from(status.st_size).unwrap_or(0)
 }
 
 /// A write that wrote nothing would be tried for ever.
@@ -387,7 +395,7 @@ fn some_of(count: usize) -> io::Result<usize> {
 pub(crate) fn retried<T>(mut call: impl FnMut() -> io::Result<T>) -> io::Result<T> {
     loop {
         match call() {
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) if error.raw_os_error() == Some(libc::EINTR) => {}
             result => return result,
         }
     }

@@ -13,10 +13,18 @@
 //!   other_maps    the processes that have an environment open, and how they map it
 //!   allocator     a setting of the C library
 //!   prefetch      a hint that bytes of a map will be read soon
+//!   platform      errors, paths, locks and clocks: of the standard library, or without it
 //! ```
+//!
+//! Without the feature `std` this crate, and those above it, use `core`, `alloc` and the C library
+//! alone; see [`platform`].
 //!
 //! This crate knows no pages, no formats, no transactions. Every raw pointer of the engine lives
 //! here or in the one module of the engine that borrows from [`Map`].
+
+#![cfg_attr(not(feature = "std"), no_std)]
+
+extern crate alloc;
 
 mod allocator;
 mod bus_guard;
@@ -28,6 +36,7 @@ mod lock_holders;
 mod map;
 mod mutex;
 mod pipe_signal;
+pub mod platform;
 mod prefetch;
 mod process;
 mod record_lock;
@@ -47,6 +56,7 @@ pub use pipe_signal::NoPipeSignal;
 pub use prefetch::{CACHE_LINE, prefetch, prefetch_at_offset, prefetch_lines};
 pub use process::{address_space_is_limited, fork_generation, page_size, process_id, thread_word};
 pub use record_lock::{LockKind, is_locked_by_other, lock_byte_wait, try_lock_byte};
+pub use rustix::fd;
 pub use seam::FileRole;
 pub use shared::SharedMap;
 pub use word::{Word, load_words, store_words};

@@ -5,9 +5,14 @@
 //! record these processes, but the system does. Every process with the environment open holds a
 //! record lock on byte 0 of its lock file. The maps of a process can be read.
 
-use std::fs;
-use std::io;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
 
+use rustix::fs::{Mode, OFlags};
+
+use crate::file::retried;
+use crate::platform::io;
 use crate::seam::{self, Call};
 use crate::{FileIdentity, FileRole, process_id};
 
@@ -36,7 +41,7 @@ pub fn other_maps(lock: FileIdentity, data: FileIdentity) -> io::Result<OtherMap
     seam::ask(FileRole::Lock, Call::AskProcesses)?;
     let mut unknown = None;
     let own = process_id();
-    for pid in lock_holders(&fs::read_to_string("/proc/locks")?, lock.inode()) {
+    for pid in lock_holders(&read_text("/proc/locks")?, lock.inode()) {
         if pid == own {
             continue;
         }
@@ -71,8 +76,26 @@ fn lock_holders(locks: &str, inode: u64) -> Vec<u32> {
 /// Returns how many bytes of a file a process maps for writing, 0 if it only reads. Returns `None`
 /// if it does not map the file or its maps are unreadable.
 fn maps_of(pid: u32, inode: u64) -> Option<u64> {
-    let maps = fs::read_to_string(format!("/proc/{pid}/maps")).ok()?;
+    let maps = read_text(&format!("/proc/{pid}/maps")).ok()?;
     written_bytes(&maps, inode)
+}
+
+/// Reads a whole file of `/proc`, whose length is unknown before.
+fn read_text(path: &str) -> io::Result<String> {
+    const PART_BYTES: usize = 4096;
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC;
+    let file = retried(|| Ok(rustix::fs::open(path, flags, Mode::empty())?))?;
+    let mut text = Vec::new();
+    loop {
+        let end = text.len();
+        text.resize(end + PART_BYTES, 0);
+        let part = text.get_mut(end..).unwrap_or_default();
+        let count = retried(|| Ok(rustix::io::read(&file, &mut *part)?))?;
+        text.truncate(end + count);
+        if count == 0 {
+            return Ok(String::from_utf8_lossy(&text).into_owned());
+        }
+    }
 }
 
 /// The same by the text of `/proc/PID/maps`:

@@ -6,9 +6,10 @@
 //!   |<--- file today --->|<--- becomes readable as the file grows --->|
 //! ```
 
-use std::io;
-use std::ptr::{self, NonNull};
-use std::sync::atomic::AtomicU64;
+use crate::platform::io;
+use core::ptr;
+use core::ptr::NonNull;
+use core::sync::atomic::AtomicU64;
 
 use crate::word::{load_words, store_words};
 use rustix::mm::{
@@ -204,7 +205,7 @@ impl Map {
         let at = unsafe { self.base.add(offset) };
         // SAFETY: by the contract of this function the range is inside the reservation and the
         // file, and unchanged while borrowed.
-        unsafe { std::slice::from_raw_parts(at.as_ptr(), len) }
+        unsafe { core::slice::from_raw_parts(at.as_ptr(), len) }
     }
 
     /// Borrows `len` bytes at `offset` for writing; `None` outside the reservation or in a
@@ -226,7 +227,7 @@ impl Map {
         let at = unsafe { self.base.add(offset) };
         // SAFETY: the check above keeps the range inside the reservation. By the contract of this
         // function it is inside the file, and no other thread or process uses it.
-        Some(unsafe { std::slice::from_raw_parts_mut(at.as_ptr(), len) })
+        Some(unsafe { core::slice::from_raw_parts_mut(at.as_ptr(), len) })
     }
 
     /// Returns where `len` bytes at `offset` begin, for the system to read. No reference is made,

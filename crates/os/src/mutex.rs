@@ -1,11 +1,11 @@
 //! Robust, process-shared mutexes: glibc's own, in the lock file, shared with every other user of
 //! the format.
 
-use std::io;
-use std::marker::PhantomData;
-use std::mem::MaybeUninit;
-use std::ptr::NonNull;
-use std::sync::atomic::{AtomicU32, Ordering};
+use crate::platform::io;
+use core::marker::PhantomData;
+use core::mem::MaybeUninit;
+use core::ptr::NonNull;
+use core::sync::atomic::{AtomicU32, Ordering};
 
 use crate::seam::{self, Call, FileRole};
 

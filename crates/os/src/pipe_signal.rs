@@ -1,9 +1,9 @@
 //! Writes to pipes for programs that may handle SIGPIPE in any way.
 
-use std::io;
-use std::marker::PhantomData;
-use std::mem::MaybeUninit;
-use std::ptr;
+use crate::platform::io;
+use core::marker::PhantomData;
+use core::mem::MaybeUninit;
+use core::ptr;
 
 /// While it lives, writing to a pipe without readers is an error for this thread. No signal ends
 /// the program.
@@ -59,8 +59,8 @@ impl Drop for NoPipeSignal {
 /// A set of signals.
 struct SignalSet(libc::sigset_t);
 
-impl std::fmt::Debug for SignalSet {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl core::fmt::Debug for SignalSet {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.debug_struct("SignalSet").finish_non_exhaustive()
     }
 }

@@ -31,7 +31,7 @@ pub fn prefetch_at_offset(bytes: &[u8], offset: usize) {
 fn prefetch_at(address: *const u8) {
     #[cfg(target_arch = "x86_64")]
     {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
         // SAFETY: a prefetch has no visible effect and never faults, at any address.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(address.cast()) };
     }

@@ -1,7 +1,7 @@
 //! This process and its threads, as other processes see them in the lock file.
 
-use std::sync::Once;
-use std::sync::atomic::{AtomicU32, Ordering};
+use crate::platform::sync::Once;
+use core::sync::atomic::{AtomicU32, Ordering};
 
 /// The system's page size in bytes.
 #[must_use]
@@ -46,7 +46,7 @@ pub fn thread_word() -> u64 {
         // nothing else and changes nothing. The word is constant for the life of the thread, so
         // that two reads may become one.
         unsafe {
-            std::arch::asm!(
+            core::arch::asm!(
                 "mov {}, qword ptr fs:[0]",
                 out(reg) word,
                 options(pure, readonly, nostack, preserves_flags)

@@ -4,8 +4,8 @@
 //! These locks belong to the process: closing *any* descriptor of the file in this process drops
 //! them all.
 
-use std::io;
-use std::os::fd::{AsFd, AsRawFd};
+use crate::platform::io;
+use rustix::fd::{AsFd, AsRawFd};
 
 use crate::File;
 use crate::file::retried;

@@ -1,8 +1,9 @@
 //! The lock file's mapping: words that several processes change at once.
 
-use std::io;
-use std::ptr::{self, NonNull};
-use std::sync::atomic::{AtomicU32, AtomicU64};
+use crate::platform::io;
+use core::ptr;
+use core::ptr::NonNull;
+use core::sync::atomic::{AtomicU32, AtomicU64};
 
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 

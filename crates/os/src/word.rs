@@ -1,6 +1,6 @@
 //! The operations on a shared word, so that code on words also runs on those of a model checker.
 
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 /// A word that other threads and processes change at the same time.
 ///

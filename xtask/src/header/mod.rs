@@ -24,10 +24,13 @@ const SOURCES: [(&str, &str); 16] = [
     ("api/cursor", "Cursors"),
     ("api/cursor_get", "Cursors: moving"),
     ("api/cursor_put", "Cursors: changing"),
-    ("api/extra", "Functions that LMDB does not have"),
+    (
+        "api/extra",
+        "Functions that LMDB does not have: in libfulgurite (-lfulgurite), with all above",
+    ),
     (
         "api/long_readers",
-        "Functions that LMDB does not have: long readers",
+        "Functions that LMDB does not have, in libfulgurite: long readers",
     ),
 ];
 

@@ -85,7 +85,7 @@ impl CursorPosition {
         let Some(step) = path.leaf_mut() else {
             return Ok(None);
         };
-        let index = std::mem::replace(&mut step.index, 0);
+        let index = core::mem::replace(&mut step.index, 0);
         if !self.step_inner(pages, tree::previous, Edge::First)? {
             if let Some((_, path)) = self.inner.as_deref_mut()
                 && let Some(step) = path.leaf_mut()

@@ -77,7 +77,7 @@ impl CursorPosition {
         } else {
             Edge::First
         });
-        self.leaves_passed += std::mem::replace(&mut self.inner_leaves_passed, 1);
+        self.leaves_passed += core::mem::replace(&mut self.inner_leaves_passed, 1);
         self.fast.values = page_cursor;
         self.fast.branch = lowest;
         self.fast.mode = FastMode::Tree;

@@ -211,7 +211,7 @@ impl CursorPosition {
             step.index = self.fast.keys.index as usize;
         }
         let index = self.fast.values.index as usize;
-        match std::mem::replace(&mut self.fast.mode, FastMode::Off) {
+        match core::mem::replace(&mut self.fast.mode, FastMode::Off) {
             FastMode::Off => {}
             FastMode::Keys => self.value = AtValue::One,
             FastMode::SubPage => self.value = AtValue::Page(index),
@@ -423,7 +423,7 @@ impl CursorPosition {
         let sibling = SiblingLeaf::of(window, &self.path, PageKind::Leaf, step.forwards)?;
         let index = step.first_index(sibling.page_cursor.page);
         let record = self.enter_plain_entry(window, step, sibling.page_cursor, index)?;
-        self.leaves_passed += 1 + std::mem::take(&mut self.inner_leaves_passed);
+        self.leaves_passed += 1 + core::mem::take(&mut self.inner_leaves_passed);
         sibling.go(&mut self.path);
         self.fast.keys = sibling.page_cursor;
         self.fast.keys.index = index;

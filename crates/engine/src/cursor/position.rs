@@ -8,6 +8,8 @@
 //! A position has the path through the tree to its record. Before the tree changes, the position is
 //! *saved*: it copies key and value. On its next use it finds its path again.
 
+use alloc::boxed::Box;
+use alloc::vec::Vec;
 use fulgurite_format::{LeafNode, NodeFlags, Page, PageHeader, PageKind, Pgno};
 
 use super::fast::{FastMode, FastState};

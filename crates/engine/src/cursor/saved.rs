@@ -7,6 +7,8 @@ use crate::Error;
 use crate::space::PageView;
 use crate::tree::{self, Pages, Path, Tree};
 use crate::value::ValueAt;
+use alloc::boxed::Box;
+use alloc::vec::Vec;
 
 impl CursorPosition {
     /// Keeps the key and unsets the value, if the key has several. A search for another key ends
@@ -143,7 +145,7 @@ impl CursorPosition {
             self.unset_values();
             return Ok(true);
         }
-        let value = std::mem::take(&mut self.value_bytes);
+        let value = core::mem::take(&mut self.value_bytes);
         let exact = self.enter_stored_value(pages, tree, &value)?;
         self.value_bytes = value;
         Ok(exact)

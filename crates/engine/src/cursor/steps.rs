@@ -127,7 +127,7 @@ impl CursorPosition {
         if self.is_stuck(pages, tree)? {
             return Ok(None);
         }
-        match std::mem::replace(&mut self.deleted, Deleted::No) {
+        match core::mem::replace(&mut self.deleted, Deleted::No) {
             Deleted::Key => return self.current(pages, tree),
             Deleted::Value if !self.behind_values => return self.current(pages, tree),
             _ => {}
@@ -192,7 +192,7 @@ impl CursorPosition {
         if self.is_stuck(pages, tree)? {
             return Ok(None);
         }
-        if std::mem::replace(&mut self.deleted, Deleted::No) == Deleted::Key {
+        if core::mem::replace(&mut self.deleted, Deleted::No) == Deleted::Key {
             return self.current(pages, tree);
         }
         self.enter_adjacent_key::<true>(pages, tree)
@@ -236,7 +236,7 @@ impl CursorPosition {
         if self.is_stuck(pages, tree)? {
             return Ok(None);
         }
-        match std::mem::replace(&mut self.deleted, Deleted::No) {
+        match core::mem::replace(&mut self.deleted, Deleted::No) {
             Deleted::Key => {
                 // The successor's values have not been entered: the next step goes to the first of
                 // them.
@@ -265,7 +265,7 @@ impl CursorPosition {
         if self.state != State::On {
             return self.last_backwards(pages, tree);
         }
-        if std::mem::replace(&mut self.deleted, Deleted::No) == Deleted::Key {
+        if core::mem::replace(&mut self.deleted, Deleted::No) == Deleted::Key {
             return Ok(None);
         }
         self.at_end = false;
@@ -389,7 +389,7 @@ impl CursorPosition {
         heading: Edge,
     ) -> Result<(), Error> {
         self.set_heading(heading);
-        self.leaves_passed += std::mem::take(&mut self.inner_leaves_passed);
+        self.leaves_passed += core::mem::take(&mut self.inner_leaves_passed);
         if moved == LeafStep::Across {
             self.leaves_passed += 1;
         }

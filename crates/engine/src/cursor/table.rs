@@ -1,7 +1,9 @@
 //! The cursors that a write transaction keeps in step with its changes.
 
-use std::cell::RefCell;
-use std::sync::atomic::{AtomicU64, Ordering};
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use core::cell::RefCell;
+use core::sync::atomic::{AtomicU64, Ordering};
 
 use super::position::{Deleted, State};
 use super::{CursorPosition, Record};

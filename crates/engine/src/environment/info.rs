@@ -3,6 +3,7 @@
 use super::Environment;
 use crate::reader::{LockFile, SlotTable};
 use crate::{Error, FlushTimes, HeldPages, Reader, Stat};
+use alloc::vec::Vec;
 
 /// Facts about an environment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

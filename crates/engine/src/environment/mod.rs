@@ -7,13 +7,16 @@
 //!                     (opened/)  submissions that are committed together
 //! ```
 
+#[cfg(feature = "std")]
 mod group;
 mod info;
+#[cfg(feature = "std")]
 mod submit;
 
-use std::os::fd::BorrowedFd;
-use std::path::Path;
+use fulgurite_os::fd::BorrowedFd;
+use fulgurite_os::platform::path::Path;
 
+#[cfg(feature = "std")]
 use group::Group;
 pub use info::Info;
 
@@ -30,6 +33,7 @@ use crate::{Error, ReadTxn, ReaderPolicy, WriteTxn};
 pub struct Environment {
     handle: Handle,
     /// Submissions of threads, to be committed together.
+    #[cfg(feature = "std")]
     group: Group,
 }
 
@@ -161,6 +165,7 @@ impl OpenOptions {
         let handle = opened::open(path.as_ref(), self, crate::space::count_free)?;
         Ok(Environment {
             handle,
+            #[cfg(feature = "std")]
             group: Group::default(),
         })
     }

@@ -26,12 +26,15 @@
 #[cfg(doc)]
 use crate::{Environment, ReadTxn, WriteTxn};
 
+#[cfg(feature = "std")]
 pub mod check;
 mod copy;
 mod free_list;
+#[cfg(feature = "std")]
 mod image;
 mod page_set;
 mod reached_pages;
+#[cfg(feature = "std")]
 pub mod salvage;
 mod shrink;
 mod snapshot_meta;

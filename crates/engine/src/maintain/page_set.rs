@@ -2,7 +2,9 @@
 //!
 //! A page number from a damaged file costs no more memory than a valid one.
 
-use std::collections::BTreeMap;
+use alloc::boxed::Box;
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
 
 /// Pages per chunk of the sparse part. Small, because numbers from a hostile file are scattered.
 const CHUNK_PAGES: u64 = 512;

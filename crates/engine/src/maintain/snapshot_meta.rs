@@ -1,5 +1,6 @@
 //! The meta page of a pinned snapshot.
 
+use alloc::vec::Vec;
 use fulgurite_format::{META_PAGES, Meta, Pgno, Txnid};
 
 use crate::opened::Database;

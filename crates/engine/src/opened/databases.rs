@@ -1,12 +1,13 @@
 //! Handles of databases: small numbers that represent names.
 
-use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use alloc::boxed::Box;
+use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use fulgurite_os::platform::sync::{Mutex, OnceLock, PoisonError};
 
 use fulgurite_format::TreeRecord;
 
 use crate::Error;
+use crate::hash::FxHashMap;
 use crate::order::{CustomOrder, KeyOrder};
 use crate::tree::Tree;
 
@@ -124,7 +125,7 @@ const FIRST_CHUNK: usize = 16;
 #[derive(Debug)]
 pub(crate) struct DatabaseNames {
     chunks: [OnceLock<Box<[OnceLock<Entry>]>>; 32],
-    handles: Mutex<HashMap<Box<[u8]>, usize>>,
+    handles: Mutex<FxHashMap<Box<[u8]>, usize>>,
     databases_max: usize,
     /// The number of the first handle.
     first: u64,

@@ -19,7 +19,7 @@
 //! With a writable map, a missing page would be a bus error. Taking room first makes it an error of
 //! the call.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use core::sync::atomic::{AtomicU64, Ordering};
 
 use fulgurite_format::Pgno;
 use fulgurite_os::DataFile;

@@ -15,10 +15,10 @@
 //!                                reaches is overwritten
 //! ```
 
-use std::io;
-use std::sync::atomic::Ordering;
-use std::sync::{MutexGuard, PoisonError};
-use std::time::Instant;
+use core::sync::atomic::Ordering;
+use fulgurite_os::platform::io;
+use fulgurite_os::platform::sync::{MutexGuard, PoisonError};
+use fulgurite_os::platform::time::Instant;
 
 use fulgurite_format::{META_PAGES, Meta, Txnid};
 

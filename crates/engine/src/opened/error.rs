@@ -1,7 +1,8 @@
 //! Why an environment could not be opened.
 
-use std::io;
-use std::path::{Path, PathBuf};
+use alloc::borrow::ToOwned;
+use fulgurite_os::platform::io;
+use fulgurite_os::platform::path::{Path, PathBuf};
 
 use fulgurite_format::{Malformed, Pgno};
 

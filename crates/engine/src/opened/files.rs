@@ -1,8 +1,11 @@
 //! The files of an environment: their paths, how they are opened, and the data file's first
 //! contents.
 
-use std::io;
-use std::path::{Path, PathBuf};
+use alloc::borrow::ToOwned;
+use alloc::vec;
+use fulgurite_os::platform::io;
+use fulgurite_os::platform::path::{Path, PathBuf};
+use fulgurite_os::platform::{path_bytes, path_from_bytes};
 
 use fulgurite_format::{
     DatabaseFlags, META_PAGES, Malformed, Meta, MetaError, PAGE_SIZE_MAX, Pgno, TreeRecord, Txnid,
@@ -19,9 +22,8 @@ const NO_SUBDIR_FLAG: u16 = 0x4000;
 /// Where data and lock file lie.
 pub(super) fn paths(path: &Path, no_subdir: bool) -> (PathBuf, PathBuf) {
     if no_subdir {
-        let mut lock = path.as_os_str().to_owned();
-        lock.push("-lock");
-        (path.to_owned(), lock.into())
+        let lock = [path_bytes(path), b"-lock"].concat();
+        (path.to_owned(), path_from_bytes(&lock).to_owned())
     } else {
         (path.join("data.mdb"), path.join("lock.mdb"))
     }
@@ -199,8 +201,11 @@ fn create_durably(file: &DataFile, path: &Path, meta: &Meta) -> io::Result<()> {
 
 /// The directory that a file is in.
 pub(crate) fn directory_of(path: &Path) -> &Path {
-    match path.parent() {
-        Some(directory) if !directory.as_os_str().is_empty() => directory,
-        _ => Path::new("."),
+    // The caller's path names a file, so that no slash ends it.
+    let bytes = path_bytes(path);
+    match bytes.iter().rposition(|byte| *byte == b'/') {
+        Some(0) => Path::new("/"),
+        Some(end) => path_from_bytes(bytes.get(..end).unwrap_or_default()),
+        None => Path::new("."),
     }
 }

@@ -1,12 +1,14 @@
 //! Maps at the address where the file was mapped when it was created.
 
-use std::collections::hash_map::RandomState;
-use std::hash::BuildHasher;
-use std::io;
-use std::path::Path;
+use alloc::borrow::ToOwned;
+use core::hash::BuildHasher;
+use fulgurite_os::platform::io;
+use fulgurite_os::platform::path::Path;
 
 use fulgurite_format::Meta;
-use fulgurite_os::{ADDRESS_TAKEN, DataFile, Map};
+use fulgurite_os::{ADDRESS_TAKEN, DataFile, Map, coarse_clock_ns, process_id};
+
+use rustc_hash::FxBuildHasher;
 
 use super::OpenError;
 use crate::Error;
@@ -25,9 +27,10 @@ pub(super) fn reserve_anywhere(
     len_min: usize,
     writable: bool,
 ) -> io::Result<Map> {
-    let random = RandomState::new();
+    // No secret, but another number in each process and at each time.
+    let seed = (coarse_clock_ns(), process_id());
     for attempt in 0..ATTEMPTS {
-        let place = PLACE_FIRST + random.hash_one(attempt) % PLACES;
+        let place = PLACE_FIRST + FxBuildHasher.hash_one((attempt, seed)) % PLACES;
         let address = usize::try_from(place * PLACE_LEN).unwrap_or(0);
         if let Ok(map) = Map::reserve_at(file.pages(), len, writable, address) {
             return Ok(map);

@@ -1,7 +1,7 @@
 //! Counts flushes by their time, for those who watch the disk.
 
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+use core::sync::atomic::{AtomicU64, Ordering};
+use core::time::Duration;
 
 /// Flushes of this process by their time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

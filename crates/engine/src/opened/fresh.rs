@@ -1,6 +1,6 @@
 //! The beginning of a copy of an environment: the path of its file, and its first meta pages.
 
-use std::path::{Path, PathBuf};
+use fulgurite_os::platform::path::{Path, PathBuf};
 
 use fulgurite_format::Meta;
 

@@ -1,9 +1,11 @@
 //! A handle on an open environment, as transactions see it.
 
-use std::os::fd::{AsFd, BorrowedFd};
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
-use std::sync::{Arc, MutexGuard};
+use alloc::borrow::ToOwned;
+use alloc::sync::Arc;
+use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
+use fulgurite_os::fd::{AsFd, BorrowedFd};
+use fulgurite_os::platform::path::{Path, PathBuf};
+use fulgurite_os::platform::sync::MutexGuard;
 
 use fulgurite_format::{META_PAGES, Meta, Pgno, Txnid};
 
@@ -291,7 +293,7 @@ impl Handle {
     /// Returns the failed searches of writers in the free list.
     pub(crate) fn runs(&self) -> MutexGuard<'_, FailedSearch> {
         let runs = self.shared.runs.lock();
-        runs.unwrap_or_else(std::sync::PoisonError::into_inner)
+        runs.unwrap_or_else(fulgurite_os::platform::sync::PoisonError::into_inner)
     }
 
     /// For page_store pages of a write transaction, see [`PageStore`].

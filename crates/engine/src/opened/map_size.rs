@@ -10,8 +10,8 @@
 //! second mapping takes over. The first stays for the readers that have it: nothing is ever moved
 //! or unmapped below them.
 
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use core::sync::atomic::{AtomicU64, Ordering};
+use fulgurite_os::platform::sync::{Mutex, MutexGuard, PoisonError};
 
 use fulgurite_os::address_space_is_limited;
 

@@ -1,9 +1,11 @@
 //! The data file and its mapping, as snapshots and the writer see them. It lends only bytes that
 //! the file has.
 
-use std::io;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
+use alloc::boxed::Box;
+use alloc::sync::Arc;
+use core::sync::atomic::{AtomicU64, Ordering};
+use fulgurite_os::platform::io;
+use fulgurite_os::platform::sync::OnceLock;
 
 use fulgurite_format::Pgno;
 use fulgurite_os::{DataFile, Map};

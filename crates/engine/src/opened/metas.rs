@@ -1,5 +1,6 @@
 //! Reading meta pages that a committing process may be writing.
 
+use alloc::vec::Vec;
 use fulgurite_format::{META_PAGES, Meta, Pgno, Txnid};
 
 use super::Mapping;

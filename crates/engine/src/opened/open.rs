@@ -1,10 +1,11 @@
 //! OpenRequest, in the order that keeps other processes safe: lock file, data file, map, then
 //! letting others in.
 
-use std::io;
-use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex};
+use alloc::sync::Arc;
+use core::sync::atomic::AtomicBool;
+use fulgurite_os::platform::io;
+use fulgurite_os::platform::path::{Path, PathBuf};
+use fulgurite_os::platform::sync::Mutex;
 
 use fulgurite_format::Meta;
 use fulgurite_os::{

@@ -1,7 +1,7 @@
 //! The options for opening an environment.
 
-use std::fmt;
-use std::sync::Arc;
+use alloc::sync::Arc;
+use core::fmt;
 
 use fulgurite_format::lockfile;
 use fulgurite_os::DiskObserver;

@@ -4,8 +4,10 @@
 //! process and reset the table of live readers. Closing it would drop the locks of the first. So a
 //! second opening shares the state of the first.
 
-use std::ops::Deref;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
+use alloc::sync::{Arc, Weak};
+use alloc::vec::Vec;
+use core::ops::Deref;
+use fulgurite_os::platform::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use fulgurite_os::{FileIdentity, fork_generation};
 

@@ -1,7 +1,7 @@
 //! Changing the size of the map: following other processes, growing, and replacing the mapping.
 
-use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use alloc::sync::Arc;
+use core::sync::atomic::Ordering;
 
 use fulgurite_format::{Meta, Pgno};
 use fulgurite_os::{DataFile, Map};
@@ -206,6 +206,6 @@ impl Shared {
     }
 }
 
-fn no_space() -> impl FnOnce(std::io::Error) -> Error {
+fn no_space() -> impl FnOnce(fulgurite_os::platform::io::Error) -> Error {
     Error::io("reserving address space for the map")
 }

@@ -10,8 +10,8 @@
 //!   replacing (map_size), window, runs, registry::OPEN    innermost: no lock is taken below them
 //! ```
 
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
+use core::sync::atomic::{AtomicBool, Ordering};
+use fulgurite_os::platform::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
 use fulgurite_format::{Meta, Txnid};
 use fulgurite_os::{any_map_is_lost, fork_generation};

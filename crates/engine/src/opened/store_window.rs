@@ -15,7 +15,7 @@
 //! same. Another process cut the file off, or its file system copies on write and is full. The
 //! map's guard notes that, and the writer writes all pages by calls, which report errors.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use fulgurite_os::platform::sync::{Mutex, MutexGuard, PoisonError};
 
 use fulgurite_format::{Pgno, Txnid, parts_in_use};
 use fulgurite_os::{DataFile, Map};
@@ -174,7 +174,7 @@ impl PageStore<'_> {
         let mut is_stored = true;
         let zeros = [0; 1 << 9];
         let filled: usize = parts.iter().map(|part| part.len()).sum();
-        let padding = std::iter::repeat_n(&zeros[..], (len - filled).div_ceil(zeros.len()));
+        let padding = core::iter::repeat_n(&zeros[..], (len - filled).div_ceil(zeros.len()));
         for part in parts.iter().copied().chain(padding) {
             let left = (offset + len as u64 - at) as usize;
             let part = part.get(..left).unwrap_or(part);
@@ -215,7 +215,7 @@ impl PageStore<'_> {
     }
 }
 
-const WRITING: fn(std::io::Error) -> Error = |source| Error::Io {
+const WRITING: fn(fulgurite_os::platform::io::Error) -> Error = |source| Error::Io {
     doing: "writing pages to the data file",
     source,
 };

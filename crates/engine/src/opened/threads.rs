@@ -1,7 +1,9 @@
 //! The reader slots that this thread owns: found without a lock, given up when the thread ends.
 
-use std::cell::RefCell;
-use std::sync::{Arc, Weak};
+use alloc::sync::{Arc, Weak};
+use alloc::vec::Vec;
+use core::cell::RefCell;
+use fulgurite_os::platform::thread_local;
 
 use super::registry::RegisteredEnvironment;
 use crate::Error;

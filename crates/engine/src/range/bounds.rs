@@ -1,6 +1,6 @@
 //! The keys of a range.
 
-use std::ops::{Bound, Range, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToInclusive};
+use core::ops::{Bound, Range, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToInclusive};
 
 use fulgurite_format::KEY_LEN_MAX;
 

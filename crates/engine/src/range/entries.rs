@@ -9,8 +9,8 @@
 //! checked header. A snapshot's pages do not change while it is borrowed. An end at the edge of the
 //! tree is looked up on first use.
 
-use std::cmp::Ordering;
-use std::ops::Range;
+use core::cmp::Ordering;
+use core::ops::Range;
 
 use fulgurite_format::{Malformed, Page, Pgno};
 

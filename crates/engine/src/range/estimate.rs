@@ -9,8 +9,9 @@
 //!         leaf |####                    ##| leaf     counted
 //! ```
 
-use std::cmp::Ordering;
-use std::ops::Range;
+use alloc::vec::Vec;
+use core::cmp::Ordering;
+use core::ops::Range;
 
 use fulgurite_format::{Page, Pgno};
 

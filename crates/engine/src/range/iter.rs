@@ -1,6 +1,6 @@
 //! The records of a range.
 
-use std::iter::FusedIterator;
+use core::iter::FusedIterator;
 
 use fulgurite_format::{Page, Pgno};
 

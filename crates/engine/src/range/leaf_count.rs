@@ -12,7 +12,7 @@ pub(super) fn records_in(
     tree: &Tree,
     leaf: Pgno,
     page: &Page<'_>,
-    range: std::ops::Range<usize>,
+    range: core::ops::Range<usize>,
 ) -> Result<u64, Error> {
     debug_assert!(page.kind() == PageKind::Leaf);
     debug_assert!(range.end <= page.len(), "the entries leave their leaf");

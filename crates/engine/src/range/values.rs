@@ -1,6 +1,7 @@
 //! The values of one key.
 
-use std::iter::FusedIterator;
+use alloc::boxed::Box;
+use core::iter::FusedIterator;
 
 use fulgurite_format::{LeafNode, Page, Pgno};
 
@@ -69,7 +70,7 @@ impl<'t> Values<'t> {
 
     /// Returns the only value, once.
     fn take_one(&mut self) -> Option<Result<&'t [u8], Error>> {
-        match std::mem::replace(&mut self.0, RemainingValues::None) {
+        match core::mem::replace(&mut self.0, RemainingValues::None) {
             RemainingValues::One(value) => Some(Ok(value)),
             _ => None,
         }

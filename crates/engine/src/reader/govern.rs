@@ -6,9 +6,13 @@
 //!                                        Grow                         LookAgain        HeldByReader
 //! ```
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread;
-use std::time::{Duration, Instant};
+use alloc::boxed::Box;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::time::Duration;
+use fulgurite_os::platform::sync::{Mutex, MutexGuard, PoisonError};
+use fulgurite_os::platform::thread;
+use fulgurite_os::platform::time::Instant;
 
 use fulgurite_format::Txnid;
 

@@ -1,6 +1,7 @@
 //! The readers of all processes, read from their slots.
 
-use std::sync::atomic::Ordering;
+use alloc::vec::Vec;
+use core::sync::atomic::Ordering;
 
 use fulgurite_format::{Txnid, lockfile};
 

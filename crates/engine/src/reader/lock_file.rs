@@ -4,10 +4,11 @@
 //! it changes to a read lock. All others hold read locks. So a file left behind by a crash resets
 //! itself at the next opening.
 
-use std::io;
-use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use alloc::boxed::Box;
+use alloc::sync::Arc;
+use core::sync::atomic::{AtomicBool, Ordering};
+use fulgurite_os::platform::io;
+use fulgurite_os::platform::path::Path;
 
 use fulgurite_format::{Txnid, lockfile};
 use fulgurite_os::{
@@ -192,7 +193,7 @@ impl Drop for LockFile {
         if process_id() != self.pid {
             // In a forked child the slots are the parent's. The descriptor is kept: closing it
             // would drop the locks of the child's own opening of the file.
-            std::mem::forget(Arc::clone(&self.file));
+            core::mem::forget(Arc::clone(&self.file));
             return;
         }
         self.free_slots_of_processes(&[self.pid]);

@@ -6,7 +6,7 @@
 //!                     once                               ----------> not ours
 //! ```
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use core::sync::atomic::{AtomicU64, Ordering};
 
 use fulgurite_os::Word;
 

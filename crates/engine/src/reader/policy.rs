@@ -1,8 +1,8 @@
 //! A writer's policy for readers of old snapshots: the program's choice.
 
-use std::fmt;
-use std::sync::Arc;
-use std::time::Duration;
+use alloc::sync::Arc;
+use core::fmt;
+use core::time::Duration;
 
 use crate::reader_info::{LongReader, Reader};
 

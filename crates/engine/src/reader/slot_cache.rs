@@ -1,7 +1,7 @@
 //! The words of a reader's slot, looked up once: many programs begin a transaction for each
 //! question.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use core::sync::atomic::{AtomicU64, Ordering};
 
 use fulgurite_format::{Txnid, lockfile};
 use fulgurite_os::{coarse_clock_ns, thread_word};

@@ -1,7 +1,8 @@
 //! Reader slots: taken once, then used without any lock.
 
-use std::cell::Cell;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use core::cell::Cell;
+use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use fulgurite_os::platform::thread_local;
 
 use fulgurite_format::lockfile;
 use fulgurite_os::{LockKind, thread_word, try_lock_byte};

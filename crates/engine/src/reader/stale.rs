@@ -1,5 +1,6 @@
 //! Slots of processes that died: found by their missing lock, and freed.
 
+use alloc::vec::Vec;
 use fulgurite_os::is_locked_by_other;
 
 use super::{LockFile, SlotTable};

@@ -11,8 +11,8 @@
 //! The request takes nothing away. The snapshot stays pinned, and borrowed data stay valid, until
 //! the reader itself ends.
 
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+use core::sync::atomic::{AtomicU64, Ordering};
+use core::time::Duration;
 
 use fulgurite_format::{Txnid, lockfile};
 use fulgurite_os::{Word, coarse_clock_ns};
@@ -68,7 +68,7 @@ impl EndMark<'_> {
     #[cold]
     #[inline(never)]
     pub(crate) fn look(self) -> Result<(), Error> {
-        if std::ptr::eq(self.0, &raw const ALWAYS) {
+        if core::ptr::eq(self.0, &raw const ALWAYS) {
             return Err(Error::TransactionFailed);
         }
         let pinned = Txnid(self.0[PINNED].load(Ordering::Relaxed));

@@ -9,7 +9,8 @@
 //!
 //! It knows neither files nor mappings, so the models of a model checker run this very code.
 
-use std::sync::atomic::{Ordering, fence};
+use alloc::vec::Vec;
+use core::sync::atomic::{Ordering, fence};
 
 use fulgurite_format::{META_PAGES, Txnid, lockfile};
 use fulgurite_os::Word;

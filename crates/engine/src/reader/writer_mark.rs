@@ -1,6 +1,6 @@
 //! The thread of this process that has the write transaction.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use core::sync::atomic::{AtomicU64, Ordering};
 
 use fulgurite_os::Word;
 

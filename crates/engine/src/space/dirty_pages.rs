@@ -1,10 +1,14 @@
 //! Private copies of pages in memory, and the ones already written to their place because memory is
 //! bounded.
 
-use std::collections::hash_map::{Entry, VacantEntry};
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use hashbrown::hash_map::{Entry, VacantEntry};
+use rustc_hash::FxBuildHasher;
 
+use super::page_order::sort_ascending;
+use crate::hash::FxHashMap;
 use fulgurite_format::{Pgno, copy_without_gap};
-use rustc_hash::FxHashMap;
 
 use crate::Error;
 use crate::buffer_pool::{self, Buffers, pages_max};
@@ -68,7 +72,7 @@ impl DirtyPages {
     /// Returns unused buffers, a bounded number of them, to the pool.
     pub(crate) fn return_buffers(&mut self) {
         debug_assert!(self.unused.run_bytes <= UNUSED_RUN_BYTES_MAX);
-        buffer_pool::keep(std::mem::take(&mut self.unused));
+        buffer_pool::keep(core::mem::take(&mut self.unused));
     }
 
     /// Returns true if no page is private.
@@ -246,10 +250,10 @@ impl DirtyPages {
         page_store: &mut PageStore<'_>,
         page_size: usize,
     ) -> Result<(), Error> {
-        let mut numbers = std::mem::take(&mut self.numbers);
+        let mut numbers = core::mem::take(&mut self.numbers);
         numbers.clear();
         numbers.extend(self.buffers.keys());
-        numbers.sort_unstable();
+        sort_ascending(&mut numbers);
         self.write_all(&numbers, page_store, page_size)?;
         if !page_store.finish() {
             self.write_all(&numbers, page_store, page_size)?;
@@ -294,7 +298,7 @@ impl DirtyPages {
 #[cold]
 #[inline(never)]
 fn load_page<'p, 'a>(
-    entry: VacantEntry<'p, Pgno, DirtyPage>,
+    entry: VacantEntry<'p, Pgno, DirtyPage, FxBuildHasher>,
     load: impl FnOnce() -> Result<&'a [u8], Error>,
     unused: &mut Vec<Box<[u8]>>,
 ) -> Result<&'p mut DirtyPage, Error> {

@@ -13,11 +13,13 @@
 //! Undoing a level forgets the pages that it took. Committing it frees the pages that it listed.
 //! There is no second kind of page, and pages of a level are written early like all others.
 
+use crate::hash::FxHashSet;
+use alloc::vec::Vec;
 use fulgurite_format::Pgno;
-use rustc_hash::FxHashSet;
 
 use super::free_records::listed_twice;
 use super::outer::OuterLevel;
+use super::page_order::sort_ascending;
 use super::writer_pages::WriterPages;
 use crate::Error;
 
@@ -30,9 +32,9 @@ impl WriterPages<'_> {
         self.is_used = true;
         let (reclaimed, freed) = self.unused_level.take().unwrap_or_default();
         self.outer.push(OuterLevel {
-            base_last: std::mem::replace(&mut self.base_last, self.last),
-            reclaimed: std::mem::replace(&mut self.reclaimed, reclaimed),
-            freed: std::mem::replace(&mut self.freed, freed),
+            base_last: core::mem::replace(&mut self.base_last, self.last),
+            reclaimed: core::mem::replace(&mut self.reclaimed, reclaimed),
+            freed: core::mem::replace(&mut self.freed, freed),
         });
     }
 
@@ -46,9 +48,9 @@ impl WriterPages<'_> {
             "levels begin one after the other"
         );
         self.base_last = outer.base_last;
-        let mut taken = std::mem::replace(&mut self.reclaimed, outer.reclaimed);
+        let mut taken = core::mem::replace(&mut self.reclaimed, outer.reclaimed);
         self.reclaimed.extend(taken.drain());
-        let mut own = std::mem::replace(&mut self.freed, outer.freed);
+        let mut own = core::mem::replace(&mut self.freed, outer.freed);
         own.retain(|pgno| {
             let is_own = *pgno > self.base_last || self.reclaimed.contains(pgno);
             if !is_own {
@@ -56,7 +58,7 @@ impl WriterPages<'_> {
             }
             is_own
         });
-        own.sort_unstable();
+        sort_ascending(&mut own);
         if own.windows(2).any(|pair| matches!(pair, [a, b] if a == b)) {
             return Err(listed_twice(self.free.record.root));
         }
@@ -90,11 +92,11 @@ impl WriterPages<'_> {
             outer.base_last <= self.base_last,
             "levels begin one after the other"
         );
-        let last = std::mem::replace(&mut self.last, self.base_last);
+        let last = core::mem::replace(&mut self.last, self.base_last);
         self.forget((self.last.0 + 1..=last.0).map(Pgno));
         self.base_last = outer.base_last;
-        let freed = std::mem::replace(&mut self.freed, outer.freed);
-        let taken = std::mem::replace(&mut self.reclaimed, outer.reclaimed);
+        let freed = core::mem::replace(&mut self.freed, outer.freed);
+        let taken = core::mem::replace(&mut self.reclaimed, outer.reclaimed);
         self.forget(taken.iter().copied());
         // Pages that the level took and gave up again must not be there twice.
         let last = self.last;

@@ -12,6 +12,7 @@ mod free_records;
 mod held_pages;
 mod levels;
 mod outer;
+mod page_order;
 mod pool;
 mod reclaimed_records;
 mod save;

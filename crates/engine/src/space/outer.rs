@@ -1,7 +1,8 @@
 //! The pages that surround a level of nested transactions.
 
+use crate::hash::FxHashSet;
+use alloc::vec::Vec;
 use fulgurite_format::Pgno;
-use rustc_hash::FxHashSet;
 
 /// The pages of the surroundings when a level began.
 #[derive(Debug)]

@@ -1,7 +1,9 @@
 //! Free pages, sorted so that runs can be found.
 
+use super::page_order::sort_descending;
+use crate::hash::FxHashSet;
+use alloc::vec::Vec;
 use fulgurite_format::Pgno;
-use rustc_hash::FxHashSet;
 
 /// Free pages, taken from the lowest number up.
 #[derive(Debug, Default)]
@@ -61,7 +63,7 @@ impl Pool {
         debug_assert!(known <= self.pages.len());
         let (old, new) = self.pages.split_at_mut(known);
         if !new.is_sorted_by(|a, b| a > b) {
-            new.sort_unstable_by(|a, b| b.cmp(a));
+            sort_descending(new);
         }
         let (Some(high), Some(low)) = (new.first(), new.last()) else {
             return true;
@@ -185,7 +187,7 @@ impl Pool {
     pub(crate) fn drain(&mut self) -> Vec<Pgno> {
         self.unsettled = false;
         self.no_run_of = None;
-        std::mem::take(&mut self.pages)
+        core::mem::take(&mut self.pages)
     }
 }
 

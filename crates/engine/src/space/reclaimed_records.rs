@@ -14,6 +14,7 @@
 //! A hole comes to be where a reader ends meanwhile. The writer looks at it before the records
 //! below `low`, unless a newer hole follows.
 
+use alloc::vec::Vec;
 use fulgurite_format::Txnid;
 
 /// The records that were taken, by the ids of the transactions that freed their pages.

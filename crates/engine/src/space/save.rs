@@ -12,14 +12,15 @@
 //!               which takes no page
 //! ```
 
-use std::collections::BTreeMap;
-use std::ops::Range;
+use alloc::collections::BTreeMap;
+use core::ops::Range;
 
 use fulgurite_format::{
     FreeRecord, Malformed, NodeFlags, NodeValue, Page, PageKind, PageMut, Pgno, Txnid, layout,
 };
 
 use super::free_records::{listed_twice, record_before, record_id, run_at, write_record};
+use super::page_order::sort_descending;
 use super::pool::Pool;
 use super::reclaimed_records::ReclaimedRecords;
 use super::writer_pages::WriterPages;
@@ -243,7 +244,7 @@ fn fill(
 ) -> Result<(), Error> {
     debug_assert!(pages.loose.is_empty(), "filling in numbers takes no page");
     let own = pages.txnid().0;
-    let mut freed = std::mem::take(&mut pages.freed);
+    let mut freed = core::mem::take(&mut pages.freed);
     order_freed(pages, &mut freed)?;
     let pool = pages.pool.pages().to_vec();
     let portions = Portions::of(pages, ids);
@@ -268,7 +269,7 @@ fn fill(
 
 /// Sorts the freed pages as a record lists them, and notes the longest run among them.
 fn order_freed(pages: &WriterPages<'_>, freed: &mut [Pgno]) -> Result<(), Error> {
-    freed.sort_unstable_by(|a, b| b.cmp(a));
+    sort_descending(freed);
     let longest = freed
         .chunk_by(|a, b| a.0 == b.0 + 1)
         .map(<[Pgno]>::len)
@@ -316,10 +317,10 @@ fn save_in_one_round(pages: &mut WriterPages<'_>) -> Result<bool, Error> {
         pages.saving = false;
         return Ok(false);
     };
-    let mut freed = std::mem::take(&mut pages.freed);
+    let mut freed = core::mem::take(&mut pages.freed);
     order_freed(pages, &mut freed)?;
-    let pool = std::mem::take(&mut pages.pool);
-    let taken = std::mem::take(&mut pages.taken);
+    let pool = core::mem::take(&mut pages.pool);
+    let taken = core::mem::take(&mut pages.taken);
     let own = pages.txnid();
     let mut page = pages.sound_page_mut(leaf.pgno, PageKind::Leaf)?;
     let before = page.view().len();

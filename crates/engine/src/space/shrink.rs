@@ -1,6 +1,9 @@
 //! The service of the writer's pages for compaction: low free pages as targets, and a free list
 //! without its tail.
 
+use alloc::boxed::Box;
+use alloc::vec;
+use alloc::vec::Vec;
 use fulgurite_format::{FreeRecord, Malformed, Pgno, Txnid, write_overflow_header};
 
 use super::free_records::{record_at, rewrite_record, run_at};
@@ -62,7 +65,7 @@ impl WriterPages<'_> {
     /// old state.
     pub(crate) const fn hold_free_list(&mut self, hold: bool) -> bool {
         self.is_used = true;
-        std::mem::replace(&mut self.saving, hold)
+        core::mem::replace(&mut self.saving, hold)
     }
 
     /// Moves an overflow run to free pages up to `mark`, or else to the first free pages before it.

@@ -1,9 +1,11 @@
 //! The pages of a write transaction: those of the snapshot it began from, and its private ones.
 
+use crate::hash::FxHashSet;
+use alloc::boxed::Box;
+use alloc::vec::Vec;
 use fulgurite_format::{
     DatabaseFlags, Malformed, Page, PageKind, PageMut, Pgno, Txnid, layout, write_overflow_header,
 };
-use rustc_hash::FxHashSet;
 
 use super::dirty_pages::{Checked, DirtyPage, DirtyPages};
 use super::outer::OuterLevel;
@@ -176,7 +178,7 @@ impl<'env> WriterPages<'env> {
     /// writable map the file's length must be asked each time.
     #[inline]
     pub(crate) fn are_of(&self, mapping: &Mapping) -> bool {
-        std::ptr::eq(self.window.mapping(), mapping) && !mapping.map().is_writable()
+        core::ptr::eq(self.window.mapping(), mapping) && !mapping.map().is_writable()
     }
 
     /// Forgets all pages, and keeps as much memory as a transaction usually needs.

@@ -1,5 +1,6 @@
 //! Taking entries out of pages, and joining pages that have become too empty.
 
+use alloc::vec::Vec;
 use fulgurite_format::{Malformed, NodeValue, Page, PageKind, PageMut, Pgno, layout};
 
 use super::insert::insert_at;

@@ -1,5 +1,6 @@
 //! Putting entries into pages, and splitting pages that are full.
 
+use alloc::vec::Vec;
 use fulgurite_format::{Malformed, NodeValue, PageKind, PageMut, Pgno};
 
 use super::items::{balanced_cut, entries_min, entries_of, fill, new_entry, separator};

@@ -8,6 +8,7 @@
 //! A branch's first entry stores no key. On the left it never had one; on the right its key becomes
 //! the separator.
 
+use alloc::vec::Vec;
 use fulgurite_format::{Malformed, NodeValue, Page, PageKind, PageMut, Pgno, layout};
 
 use super::{PagesMut, Tree};

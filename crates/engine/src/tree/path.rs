@@ -1,6 +1,7 @@
 //! The path from a root to an entry.
 
-use std::cmp::Ordering;
+use alloc::boxed::Box;
+use core::cmp::Ordering;
 
 use fulgurite_format::{DEPTH_MAX, Pgno};
 

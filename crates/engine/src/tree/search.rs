@@ -370,7 +370,8 @@ pub(crate) fn lower_bound(
 
 /// The first entry from `from` on that is not smaller than `key`, and whether it is equal.
 ///
-/// Each order has its own copy of the search, with the comparison inlined.
+/// Each order has its own copy of the search, with the comparison inlined. The usual order's is
+/// part of the caller.
 #[inline(always)]
 fn lower_bound_from(
     page: &Page<'_>,
@@ -382,11 +383,24 @@ fn lower_bound_from(
         return Err(Malformed::TooFewEntries(0));
     }
     debug_assert!(from <= 1, "only entry 0 of a branch is left out");
+    if matches!(order, KeyOrder::Lexical)
+        && let Some(place) = page.position_of(from, &LexicalKey::of(key))
+    {
+        return Ok(place);
+    }
+    search_by_key(page, order, key, from)
+}
+
+/// Searches a page whose order is not the usual one, or which is damaged.
+#[inline(never)]
+fn search_by_key(
+    page: &Page<'_>,
+    order: KeyOrder,
+    key: &[u8],
+    from: usize,
+) -> Result<(usize, bool), Malformed> {
     match order {
-        KeyOrder::Lexical => match page.position_of(from, &LexicalKey::of(key)) {
-            Some(place) => Ok(place),
-            None => page.search(from, |other| lexical(other, key)),
-        },
+        KeyOrder::Lexical => page.search(from, |other| lexical(other, key)),
         KeyOrder::Reverse => page.search(from, |other| reverse(other, key)),
         KeyOrder::Integer => match integer_word(key) {
             Some(sought) => {

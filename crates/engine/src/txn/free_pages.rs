@@ -1,6 +1,7 @@
 //! The free pages of a snapshot, by the transaction that freed them. Some are reusable; readers
 //! hold back the others.
 
+use alloc::vec::Vec;
 use fulgurite_format::Txnid;
 
 use super::Sealed as _;

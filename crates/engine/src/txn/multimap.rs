@@ -1,5 +1,6 @@
 //! Changes and questions of a multimap: a database with several values to a key.
 
+use alloc::borrow::ToOwned;
 use fulgurite_format::DatabaseFlags;
 
 use super::{Put, PutFlags, Sealed as _, Snapshot, WriteTxn};

@@ -1,5 +1,7 @@
 //! Making, emptying and removing databases.
 
+use alloc::borrow::ToOwned;
+use alloc::vec::Vec;
 use fulgurite_format::{DatabaseFlags, Malformed, NodeFlags, TREE_RECORD_LEN, TreeRecord, layout};
 
 use super::commit;

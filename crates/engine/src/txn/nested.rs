@@ -1,6 +1,6 @@
 //! Nested transactions: parts of a write transaction that can be undone alone.
 
-use std::ops::{Deref, DerefMut};
+use core::ops::{Deref, DerefMut};
 
 use super::level::Level;
 use super::write::WriteTxn;

@@ -1,5 +1,6 @@
 //! Storing records.
 
+use alloc::string::String;
 use fulgurite_format::{LeafNode, NodeFlags, layout};
 
 use super::put_flags::{Put, PutFlags, Reservation};

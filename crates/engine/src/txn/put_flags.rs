@@ -35,7 +35,7 @@ impl PutFlags {
     }
 }
 
-impl std::ops::BitOr for PutFlags {
+impl core::ops::BitOr for PutFlags {
     type Output = PutFlags;
 
     fn bitor(self, other: PutFlags) -> PutFlags {

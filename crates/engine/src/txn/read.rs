@@ -1,8 +1,8 @@
 //! Read transactions: a pinned snapshot.
 
-use std::cell::RefCell;
-use std::mem;
-use std::ops::Range;
+use core::cell::RefCell;
+use core::mem;
+use core::ops::Range;
 
 use fulgurite_format::{LexicalKey, Meta, Page, Pgno, Txnid};
 use fulgurite_os::any_map_is_lost;

@@ -1,5 +1,6 @@
 //! Removing records, and moving cursors.
 
+use alloc::vec::Vec;
 use fulgurite_format::{NodeFlags, PageKind};
 
 use super::put::check_plain;

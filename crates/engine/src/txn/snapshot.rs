@@ -1,6 +1,7 @@
 //! Reading, in any kind of transaction.
 
-use std::cmp::Ordering;
+use alloc::vec::Vec;
+use core::cmp::Ordering;
 
 use fulgurite_format::{DatabaseFlags, LeafNode, Pgno, TreeRecord, layout};
 

@@ -5,7 +5,9 @@
 //! to no environment, which may be closed meanwhile. The number of an environment is never used
 //! again.
 
-use std::cell::Cell;
+use alloc::boxed::Box;
+use core::cell::Cell;
+use fulgurite_os::platform::thread_local;
 
 use fulgurite_format::{Pgno, Txnid};
 

@@ -1,5 +1,8 @@
 //! The trees of a transaction, by database handle: loaded from the main tree when first used.
 
+use alloc::boxed::Box;
+use alloc::string::String;
+use alloc::vec::Vec;
 use fulgurite_format::{DatabaseFlags, Meta, NodeFlags, Pgno, TREE_RECORD_LEN, TreeRecord};
 
 use crate::Error;
@@ -108,7 +111,7 @@ impl Trees {
     /// unchanged main tree.
     pub(super) fn abort_level(&mut self, surroundings: Trees) {
         debug_assert!(surroundings.main.is_some(), "a transaction has a main tree");
-        let loaded = std::mem::replace(self, surroundings).loaded;
+        let loaded = core::mem::replace(self, surroundings).loaded;
         self.clear_hint();
         for (database, tree) in loaded {
             if self.get(database).is_none() {

@@ -1,8 +1,9 @@
 //! The write transaction.
 
-use std::cell::RefCell;
-use std::marker::PhantomData;
-use std::sync::MutexGuard;
+use alloc::vec::Vec;
+use core::cell::RefCell;
+use core::marker::PhantomData;
+use fulgurite_os::platform::sync::MutexGuard;
 
 use fulgurite_format::{Meta, Txnid};
 use fulgurite_os::{LockOutcome, thread_word};
@@ -149,7 +150,7 @@ impl<'env> WriterLock<'env> {
             thread: PhantomData,
         });
         // There is nothing to drop, but the compiler does not know.
-        std::mem::forget(empty);
+        core::mem::forget(empty);
         if outcome == LockOutcome::OwnerDied {
             return Self::repair(environment, lock, predecessor).inspect_err(|_| *place = None);
         }

@@ -7,6 +7,8 @@
 //! ```
 //! There is no way back from the right to the left: the last value takes the whole entry with it.
 
+use alloc::boxed::Box;
+use alloc::vec::Vec;
 use fulgurite_format::{
     DatabaseFlags, LeafNode, Malformed, NodeFlags, NodeValue, Page, PageKind, PageMut, Pgno,
     TREE_RECORD_LEN, TreeRecord, layout, new_sub_page, sub_page_with, sub_page_without,

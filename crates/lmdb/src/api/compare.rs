@@ -1,8 +1,8 @@
 //! Comparison functions of the program, and comparing two items as a database does.
 
-use std::ffi::{c_int, c_void};
-use std::ptr;
-use std::sync::atomic::Ordering::Relaxed;
+use core::ffi::{c_int, c_void};
+use core::ptr;
+use core::sync::atomic::Ordering::Relaxed;
 
 use fulgurite::{CustomOrder, Database, Snapshot};
 

@@ -1,7 +1,7 @@
 //! Cursor handles: opened, closed, renewed.
 
-use std::ffi::c_int;
-use std::ptr;
+use core::ffi::c_int;
+use core::ptr;
 
 use fulgurite::CursorPosition;
 

@@ -1,7 +1,7 @@
 //! Moving a cursor, and setting the key and data arguments of the program.
 
-use std::ffi::c_int;
-use std::ptr;
+use core::ffi::c_int;
+use core::ptr;
 
 use fulgurite::{
     CursorPosition, DatabaseFlags, Error, FastStep, Move, ReadTxn, Record, Snapshot, StepUnit,

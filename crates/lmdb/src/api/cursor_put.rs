@@ -1,7 +1,7 @@
 //! Changing items through a cursor.
 
-use std::ffi::{c_int, c_uint};
-use std::ptr;
+use core::ffi::{c_int, c_uint};
+use core::ptr;
 
 use fulgurite::{
     CursorId, DatabaseFlags, Error, Put, PutFlags, Reservation, WriteCursor, WriteTxn,

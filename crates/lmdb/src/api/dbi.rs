@@ -1,7 +1,7 @@
 //! Databases: opened, closed, described, emptied and deleted.
 
-use std::ffi::{c_char, c_int, c_uint};
-use std::ptr;
+use core::ffi::{c_char, c_int, c_uint};
+use core::ptr;
 
 use fulgurite::{CustomOrder, Database, DatabaseFlags, Error, Snapshot};
 

@@ -1,9 +1,12 @@
 //! The environment handle: created, opened, closed.
 
-use std::ffi::{OsStr, c_char, c_int, c_uint};
-use std::os::unix::ffi::OsStrExt;
-use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
-use std::sync::{Mutex, OnceLock};
+use alloc::borrow::ToOwned;
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use core::ffi::{CStr, c_char, c_int, c_uint};
+use core::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
+use fulgurite::platform::sync::{Mutex, OnceLock};
+use fulgurite::platform::{path_from_bytes, variable};
 
 use fulgurite::{Durability, Environment, OpenOptions, SlotPolicy};
 
@@ -33,9 +36,9 @@ const READERS_DEFAULT: u32 = 126;
 /// Bound of a growing map unless the program sets another: 1 TiB.
 const GROWTH_DEFAULT: u64 = 1 << 40;
 /// The variable that lets every map grow if it is 1.
-const GROW_VARIABLE: &str = "FULGURITE_GROW";
+const GROW_VARIABLE: &CStr = c"FULGURITE_GROW";
 /// The variable that leaves SIGBUS to the program if it is 0.
-const GUARD_VARIABLE: &str = "FULGURITE_BUS_GUARD";
+const GUARD_VARIABLE: &CStr = c"FULGURITE_BUS_GUARD";
 
 exported! {
     /// Creates a handle for an environment, to be configured and opened. mdb_env_close frees it.
@@ -123,7 +126,7 @@ fn open(env: CHandle<MDB_env>, path: Text<'_>, flags: c_uint, mode: mdb_mode_t) 
     if settings.flags & MDB_RDONLY != 0 {
         settings.flags &= !MDB_WRITEMAP;
     }
-    let environment = options(&settings, mode).open(OsStr::from_bytes(path.to_bytes()))?;
+    let environment = options(&settings, mode).open(path_from_bytes(path.to_bytes()))?;
     let open = OpenEnv::new(environment, path.to_owned(), &settings);
     // Two threads may open one handle at the same time by mistake. The second fails.
     let set = env.opened.set(Box::new(open));
@@ -183,11 +186,11 @@ pub(super) const fn durability(flags: c_uint) -> Durability {
 
 /// Returns true if a missing page of a map is an error (MDB_PANIC), false if it is a bus error.
 fn guards_by_variable() -> bool {
-    std::env::var_os(GUARD_VARIABLE).is_none_or(|value| value != "0")
+    variable(GUARD_VARIABLE).is_none_or(|value| value != b"0")
 }
 
 /// Returns the bound of a growing map; 0 for a map of fixed size.
 fn growth_by_variable() -> u64 {
-    let grows = std::env::var_os(GROW_VARIABLE).is_some_and(|value| value == "1");
+    let grows = variable(GROW_VARIABLE).is_some_and(|value| value == b"1");
     if grows { GROWTH_DEFAULT } else { 0 }
 }

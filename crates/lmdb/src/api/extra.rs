@@ -1,8 +1,9 @@
-//! Functions that LMDB does not have. Their names begin with `fulgurite_`, so a program for both
-//! libraries notices at link time.
+//! Functions that LMDB does not have. Their names begin with `fulgurite_`. They are in
+//! `libfulgurite.so.0` only, which has all of LMDB's too: liblmdb.so stays as small as can be.
 
-use std::ffi::c_int;
-use std::ops::Bound;
+use alloc::vec::Vec;
+use core::ffi::c_int;
+use core::ops::Bound;
 
 use fulgurite::{Database, Snapshot};
 
@@ -111,7 +112,7 @@ fn get_many(
     let codes = unsafe { codes.array(count) };
     let nothing = MDB_val {
         mv_size: 0,
-        mv_data: std::ptr::null_mut(),
+        mv_data: core::ptr::null_mut(),
     };
     for (out, value) in values.iter_mut().zip(&found) {
         out.write(value.map_or(nothing, val));

@@ -1,7 +1,7 @@
 //! Reading, storing and deleting items by key.
 
-use std::ffi::{c_int, c_uint};
-use std::ptr;
+use core::ffi::{c_int, c_uint};
+use core::ptr;
 
 use fulgurite::{DatabaseFlags, Error, Put, PutFlags, Reservation, Snapshot};
 

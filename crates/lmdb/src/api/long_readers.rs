@@ -1,7 +1,8 @@
 //! Long readers: listing them, and what writers do about them.
 
-use std::ffi::{c_int, c_uint, c_void};
-use std::time::Duration;
+use alloc::vec::Vec;
+use core::ffi::{c_int, c_uint, c_void};
+use core::time::Duration;
 
 use fulgurite::{Error, LongReader, Reader, ReaderPolicy};
 

@@ -2,7 +2,7 @@
 //!
 //! Ids are in descending order, pairs in ascending order. The engine does not use these lists.
 
-use std::ffi::{c_int, c_uint};
+use core::ffi::{c_int, c_uint};
 
 use crate::ffi::{IdList, IdListRef, In, PairList, exported};
 
@@ -94,7 +94,7 @@ fn reserve(list: IdListRef<'_>, more: c_uint) -> c_int {
 }
 
 fn append(list: IdListRef<'_>, id: usize) -> c_int {
-    extend(list, 1, std::iter::once(id))
+    extend(list, 1, core::iter::once(id))
 }
 
 fn append_list(list: IdListRef<'_>, other: IdList<'_>) -> c_int {

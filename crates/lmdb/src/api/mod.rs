@@ -9,8 +9,10 @@ mod cursor_get;
 mod cursor_put;
 mod dbi;
 mod env;
+#[cfg(feature = "extras")]
 mod extra;
 mod get_put;
+#[cfg(feature = "extras")]
 mod long_readers;
 mod midl;
 mod reader;
@@ -25,8 +27,10 @@ pub use cursor_get::*;
 pub use cursor_put::*;
 pub use dbi::*;
 pub use env::*;
+#[cfg(feature = "extras")]
 pub use extra::*;
 pub use get_put::*;
+#[cfg(feature = "extras")]
 pub use long_readers::*;
 pub use midl::*;
 pub use reader::*;

@@ -1,6 +1,10 @@
 //! The reader table: listed, and cleared of readers whose process died.
 
-use std::ffi::{CStr, CString, c_int, c_void};
+use alloc::borrow::ToOwned;
+use alloc::ffi::CString;
+use alloc::format;
+use alloc::string::ToString;
+use core::ffi::{CStr, c_int, c_void};
 
 use crate::codes::Outcome;
 use crate::ffi::{CHandle, Out, exported};

@@ -1,14 +1,14 @@
 //! Settings of an environment, before it is opened or while it is open.
 
-use std::ffi::{c_char, c_int, c_uint, c_void};
-use std::os::fd::AsRawFd;
-use std::ptr;
-use std::sync::PoisonError;
-use std::sync::atomic::Ordering;
+use core::ffi::{c_char, c_int, c_uint, c_void};
+use core::ptr;
+use core::sync::atomic::Ordering;
+use fulgurite::fd::AsRawFd;
+use fulgurite::platform::sync::PoisonError;
 
 use crate::api::env::{CHANGEABLE, durability};
 use crate::codes::{Code, Outcome};
-use crate::ffi::{CHandle, Out, exported};
+use crate::ffi::{CHandle, Out, exported, note_assert};
 use crate::objects::environment::OpenEnv;
 use crate::types::{MDB_MAPASYNC, MDB_assert_func, MDB_dbi, MDB_env, mdb_filehandle_t};
 
@@ -84,12 +84,14 @@ exported! {
         value_of(env, ptr::null_mut(), user_context)
     }
 
-    /// Sets a function that receives the message of an internal error of the library, before
-    /// MDB_PANIC is returned. NULL unsets it.
+    /// Sets a function that receives the message of an internal error of the library. NULL unsets
+    /// it.
     ///
-    /// The thread that met the error calls it, after the call has released everything. The function
-    /// may do anything, also end the program, which the library itself never does. Damaged files
-    /// and misuse are no internal errors: they have codes.
+    /// The thread that met the error calls it; then the process ends by abort(). With several
+    /// environments, the function that was set last is called. It must not call this library.
+    /// Damaged files and misuse are no internal errors: they have codes. A build with Rust's
+    /// standard library returns MDB_PANIC instead of ending, and calls the environment's own
+    /// function.
     fn mdb_env_set_assert(env: *mut MDB_env, func: Option<MDB_assert_func>) -> c_int {
         code_of(env, set_assert)
     }
@@ -199,6 +201,7 @@ fn user_context(env: CHandle<MDB_env>) -> Outcome<*mut c_void> {
 
 fn set_assert(env: CHandle<MDB_env>, func: Option<MDB_assert_func>) -> Outcome {
     let env = env.find()?;
+    note_assert(env.handle(), func);
     let mut assert = env
         .get()
         .assert

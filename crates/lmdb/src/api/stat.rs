@@ -1,9 +1,8 @@
 //! Statistics of an open environment, flushing and copying it.
 
-use std::ffi::{OsStr, c_char, c_int, c_uint, c_void};
-use std::os::fd::BorrowedFd;
-use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use core::ffi::{c_char, c_int, c_uint, c_void};
+use fulgurite::fd::BorrowedFd;
+use fulgurite::platform::path_from_bytes;
 
 use fulgurite::Stat;
 
@@ -82,7 +81,7 @@ fn copy_with(env: CHandle<MDB_env>, path: Text<'_>, flags: c_uint) -> Outcome {
     let env = env.find()?;
     let environment = &env.get().open()?.environment;
     let path = path.get().ok_or(Code::INVALID_ARGUMENT)?;
-    let path = Path::new(OsStr::from_bytes(path.to_bytes()));
+    let path = path_from_bytes(path.to_bytes());
     environment
         .copy_to_path(path, flags & MDB_CP_COMPACT != 0)
         .map_err(Code::from)

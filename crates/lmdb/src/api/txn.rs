@@ -1,7 +1,7 @@
 //! Transactions: begun, committed, aborted, reset and renewed.
 
-use std::ffi::{c_int, c_uint};
-use std::ptr;
+use core::ffi::{c_int, c_uint};
+use core::ptr;
 
 use crate::codes::{Code, Outcome};
 use crate::ffi::{CHandle, Out, exported};

@@ -1,7 +1,11 @@
 //! The version of LMDB that this library reports.
 
-use std::ffi::{CString, c_char, c_int};
-use std::sync::OnceLock;
+use alloc::ffi::CString;
+use alloc::format;
+use alloc::string::String;
+use core::ffi::{CStr, c_char, c_int};
+use fulgurite::platform::sync::OnceLock;
+use fulgurite::platform::variable;
 
 use crate::ffi::{Out, exported};
 
@@ -14,7 +18,7 @@ pub const MDB_VERSION_PATCH: c_int = 36;
 
 /// The variable with another version to report, for programs that accept only the one they were
 /// compiled with.
-const VARIABLE: &str = "FULGURITE_LMDB_VERSION";
+const VARIABLE: &CStr = c"FULGURITE_LMDB_VERSION";
 
 exported! {
     /// Returns the version of the interface as text, and stores it as three numbers. Each pointer
@@ -30,8 +34,10 @@ exported! {
 
 fn version(major: Out<'_, c_int>, minor: Out<'_, c_int>, patch: Out<'_, c_int>) -> *mut c_char {
     static REPORTED: OnceLock<ReportedVersion> = OnceLock::new();
-    let reported =
-        REPORTED.get_or_init(|| ReportedVersion::of(std::env::var(VARIABLE).ok().as_deref()));
+    let reported = REPORTED.get_or_init(|| {
+        let asked = variable(VARIABLE).and_then(|value| String::from_utf8(value).ok());
+        ReportedVersion::of(asked.as_deref())
+    });
     major.store_if_wanted(MDB_VERSION_MAJOR);
     minor.store_if_wanted(MDB_VERSION_MINOR);
     patch.store_if_wanted(reported.patch);

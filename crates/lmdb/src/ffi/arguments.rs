@@ -4,13 +4,13 @@
 //! valid for the call, as the lifetime `'c` says. Values behind them are copied in and out, so two
 //! arguments may be the same pointer.
 
-use std::ffi::{CStr, c_char, c_void};
-use std::marker::PhantomData;
-use std::mem::MaybeUninit;
-use std::slice;
+use core::ffi::{CStr, c_char, c_void};
+use core::marker::PhantomData;
+use core::mem::MaybeUninit;
+use core::slice;
 
 use crate::codes::{Code, Outcome};
-use crate::ffi::call::Caller;
+use crate::ffi::caller::Caller;
 use crate::slab::{Handle, Slot};
 use crate::types::{MDB_assert_func, MDB_env, MDB_val};
 
@@ -212,7 +212,7 @@ impl<'c> FixedItems<'c> {
     pub(crate) const fn take(&mut self) -> (usize, usize) {
         (
             self.0[0].mv_size,
-            std::mem::replace(&mut self.0[1].mv_size, 0),
+            core::mem::replace(&mut self.0[1].mv_size, 0),
         )
     }
 

@@ -8,10 +8,10 @@
 //! The pointers come from [`Argument::from_c`], or from [`IdList::resize`]. So they refer to a list
 //! of this layout, and no other thread uses it during the call.
 
-use std::ffi::c_void;
-use std::marker::PhantomData;
-use std::mem::size_of;
-use std::{ptr, slice};
+use core::ffi::c_void;
+use core::marker::PhantomData;
+use core::mem::size_of;
+use core::{ptr, slice};
 
 use crate::ffi::arguments::Argument;
 

@@ -14,12 +14,18 @@
 
 mod arguments;
 mod call;
+mod caller;
 mod id_list;
+mod panics;
 
 pub(crate) use arguments::{Argument, CHandle, FixedItems, In, Out, Text, Val, val};
-pub(crate) use call::{Caller, NoCaller, answer_of, code_of, note_panics, value_of};
+#[cfg(feature = "extras")]
+pub(crate) use call::answer_of;
+pub(crate) use call::{code_of, value_of};
+pub(crate) use caller::{Caller, NoCaller};
 pub use id_list::Pair;
 pub(crate) use id_list::{IdList, IdListRef, PairList};
+pub(crate) use panics::{note_assert, note_panics};
 
 /// Defines the functions of the C interface. The comment of each is its text in `lmdb.h`.
 ///

@@ -1,8 +1,8 @@
 //! The end of transactions, by commit, abort or the end of their environment; and the end of
 //! environments.
 
-use std::ptr;
-use std::sync::atomic::Ordering;
+use core::ptr;
+use core::sync::atomic::Ordering;
 
 use crate::codes::{Code, Outcome};
 use crate::objects::cursor::CURSORS;

@@ -11,10 +11,11 @@
 //!                 |  transactions that began here  |
 //! ```
 
-use std::cell::{Cell, RefCell};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use alloc::boxed::Box;
+use alloc::collections::{BTreeMap, BTreeSet};
+use core::cell::{Cell, RefCell};
+use core::sync::atomic::{AtomicU64, Ordering};
+use fulgurite::platform::sync::{Mutex, MutexGuard, PoisonError};
 
 use crossbeam_utils::atomic::AtomicCell;
 use fulgurite::Database;
@@ -55,7 +56,7 @@ struct Slot {
 struct Table {
     entries: Box<[Entry]>,
     /// The entry of each name.
-    names: HashMap<Box<[u8]>, usize>,
+    names: BTreeMap<Box<[u8]>, usize>,
     /// Entries that were ever in use, the first ones.
     used: usize,
     /// The used entries that are free again.
@@ -147,7 +148,7 @@ impl HandleView {
     #[cold]
     fn take_opened(&self) -> BTreeMap<MDB_dbi, PrivateHandle> {
         self.has_opened.set(false);
-        std::mem::take(&mut self.own.borrow_mut().opened)
+        core::mem::take(&mut self.own.borrow_mut().opened)
     }
 
     fn open(&self, dbi: MDB_dbi, private: PrivateHandle) {
@@ -178,7 +179,7 @@ impl Table {
     fn give_back(&mut self, index: usize) {
         if let Some(entry) = self.entries.get_mut(index) {
             entry.state = EntryState::Free;
-            self.names.remove(&std::mem::take(&mut entry.name));
+            self.names.remove(&core::mem::take(&mut entry.name));
             self.free.insert(index);
         }
     }
@@ -197,7 +198,7 @@ impl DatabaseHandles {
             clock: AtomicU64::new(1),
             table: Mutex::new(Table {
                 entries: (0..named_max).map(|_| Entry::default()).collect(),
-                names: HashMap::new(),
+                names: BTreeMap::new(),
                 used: 0,
                 free: BTreeSet::new(),
             }),

@@ -1,8 +1,10 @@
 //! The value behind an environment's handle.
 
-use std::ffi::{CString, c_uint, c_void};
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use alloc::boxed::Box;
+use alloc::ffi::CString;
+use core::ffi::{c_uint, c_void};
+use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicUsize, Ordering};
+use fulgurite::platform::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use fulgurite::Environment;
 

@@ -1,9 +1,10 @@
 //! Comparison functions of the program, and calls that may run one.
 
-use std::cell::Cell;
-use std::cmp::Ordering;
-use std::ptr;
-use std::sync::atomic::Ordering::Relaxed;
+use core::cell::Cell;
+use core::cmp::Ordering;
+use core::ptr;
+use core::sync::atomic::Ordering::Relaxed;
+use fulgurite::platform::thread_local;
 
 use fulgurite::CustomOrder;
 
@@ -70,7 +71,7 @@ pub(crate) fn custom_order(function: MDB_cmp_func) -> CustomOrder {
 
 fn compare(context: usize, a: &[u8], b: &[u8]) -> Ordering {
     // SAFETY: `custom_order` made the context from a function of this type.
-    let function = unsafe { std::mem::transmute::<usize, MDB_cmp_func>(context) };
+    let function = unsafe { core::mem::transmute::<usize, MDB_cmp_func>(context) };
     let (copy, b) = (val(a), val(b));
     let is_a = |argument: &*const MDB_val| {
         // SAFETY: null, or an argument of the call that is being handled, which is valid until that

@@ -4,9 +4,11 @@
 //! by level. Each knows its parent and its child, and only the youngest may be used. A write
 //! transaction belongs to the thread that began it, as the writer mutex does.
 
-use std::cell::Cell;
-use std::fmt;
-use std::ptr::{self, NonNull};
+use alloc::boxed::Box;
+use core::cell::Cell;
+use core::fmt;
+use core::ptr;
+use core::ptr::NonNull;
 
 use fulgurite::{CustomOrder, Database, DatabaseFlags, ReadTxn, Snapshot, WriteTxn};
 

@@ -5,8 +5,8 @@
 //! had. If nothing was committed since, the next begin finds all of it. A pooled writer keeps its
 //! memory and remembers the snapshot that it left. It has neither a handle nor the writer mutex.
 
-use std::ptr;
-use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
+use core::ptr;
+use core::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
 use crossbeam_utils::CachePadded;
 
@@ -34,7 +34,7 @@ struct PoolCell<H: Handle> {
 impl<H: Handle> Default for ReaderPool<H> {
     fn default() -> Self {
         ReaderPool {
-            cells: std::array::from_fn(|_| CachePadded::default()),
+            cells: core::array::from_fn(|_| CachePadded::default()),
         }
     }
 }

@@ -1,8 +1,8 @@
 //! Forks of the process: a child recognises the handles that it inherited.
 
-use std::ptr;
-use std::sync::Once;
-use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering};
+use core::ptr;
+use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering};
+use fulgurite::platform::sync::Once;
 
 /// An address below which no program has memory that it uses: that of no region.
 pub(super) const NOWHERE: usize = 1 << 63;

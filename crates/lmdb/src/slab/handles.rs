@@ -12,12 +12,15 @@
 //!    touching anything else.
 //! 4. Environments are shared between threads, and nothing takes a mutable reference to one.
 
-use std::ffi::{c_int, c_void};
-use std::fmt;
-use std::marker::PhantomData;
-use std::mem::ManuallyDrop;
-use std::ptr::{self, NonNull};
-use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use core::ffi::{c_int, c_void};
+use core::fmt;
+use core::marker::PhantomData;
+use core::mem::ManuallyDrop;
+use core::ptr;
+use core::ptr::NonNull;
+use core::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
 use crate::codes::{Code, Outcome};
 
@@ -205,7 +208,7 @@ impl<H: Handle> Slab<H> {
 
     /// The regions of this process, then those it inherited.
     fn generations(&self) -> impl Iterator<Item = &'static Regions> + use<H> {
-        std::iter::successors(self.newest(), |regions| regions.inherited)
+        core::iter::successors(self.newest(), |regions| regions.inherited)
     }
 
     fn newest(&self) -> Option<&'static Regions> {
@@ -357,7 +360,7 @@ impl<H: Handle> Retired<H> {
         if turn >= Slab::<H>::TURNS {
             return Err(self);
         }
-        std::mem::forget(self);
+        core::mem::forget(self);
         Ok((slot, slot.begin_turn(turn)))
     }
 

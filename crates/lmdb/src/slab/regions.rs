@@ -1,10 +1,11 @@
 //! The slots of one kind of handle: regions of memory, mapped when they are needed and never
 //! unmapped.
 
-use std::collections::VecDeque;
-use std::ptr::{self, NonNull};
-use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use alloc::collections::VecDeque;
+use core::ptr;
+use core::ptr::NonNull;
+use core::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
+use fulgurite::platform::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Regions of a slab: more slots than memory has room for.
 const REGIONS: usize = 32;

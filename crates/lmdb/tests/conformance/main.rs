@@ -25,8 +25,11 @@ const NEWEST: &str = concat!(
     "/../../build/lmdb-0.9.36/liblmdb.so"
 );
 
-/// This package's library, in the directory of the test.
+/// This package's library, in the directory of the test, or another build of it.
 fn ours() -> Api {
+    if let Some(path) = std::env::var_os("FULGURITE_LMDB_LIBRARY") {
+        return Api::load(Path::new(&path));
+    }
     let test = std::env::current_exe().unwrap();
     Api::load(&test.with_file_name("liblmdb.so"))
 }

@@ -10,7 +10,10 @@
 //! Without the feature `faults`, which only tests switch on, nothing of this is compiled. Every
 //! question is then answered with "go on" at compile time.
 
-use std::fmt;
+use core::fmt;
+
+#[cfg(not(feature = "faults"))]
+use crate::platform::io;
 
 /// The file a call is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -140,14 +143,14 @@ pub(crate) use injection::{ask, ask_len};
 /// Returns true if a call may be made.
 #[cfg(not(feature = "faults"))]
 #[inline(always)]
-pub(crate) fn ask(_: FileRole, _: Call) -> std::io::Result<()> {
+pub(crate) fn ask(_: FileRole, _: Call) -> io::Result<()> {
     Ok(())
 }
 
 /// How many bytes of `len` may be read or written in one call.
 #[cfg(not(feature = "faults"))]
 #[inline(always)]
-pub(crate) fn ask_len(_: FileRole, _: Call, len: usize) -> std::io::Result<usize> {
+pub(crate) fn ask_len(_: FileRole, _: Call, len: usize) -> io::Result<usize> {
     Ok(len)
 }
 

@@ -1,6 +1,7 @@
 //! The compact copy: tree pages in key order, numbered anew, children before their parent.
 
-use std::io::Write;
+use alloc::vec::Vec;
+use fulgurite_os::platform::io::Write;
 
 use fulgurite_format::{
     DatabaseFlags, META_PAGES, Malformed, Meta, PageKind, PageMut, Pgno, TreeRecord, Txnid,

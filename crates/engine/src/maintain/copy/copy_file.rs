@@ -10,8 +10,10 @@
 //! With the meta pages written first, it could look complete and have pages of zeros. With both
 //! written together, the older one could be there without the newer.
 
-use std::io::{self, Write};
-use std::path::Path;
+use alloc::vec::Vec;
+use fulgurite_os::platform::io;
+use fulgurite_os::platform::io::Write;
+use fulgurite_os::platform::path::Path;
 
 use fulgurite_format::{META_PAGES, Meta, Txnid};
 use fulgurite_os::{Access, DataFile, File, FileRole, Map};
@@ -65,7 +67,9 @@ impl<'p> CopyFile<'p> {
         let page_size = self.head_len / META_PAGES as usize;
         let mut pages: Vec<(usize, &[u8])> = self.head.chunks(page_size).enumerate().collect();
         let txnid = |page: &[u8]| Meta::read(page).map_or(Txnid(0), |meta| meta.txnid);
-        pages.sort_by_key(|(_, page)| std::cmp::Reverse(txnid(page)));
+        if pages.is_sorted_by(|(_, a), (_, b)| txnid(a) < txnid(b)) {
+            pages.reverse();
+        }
         for (pgno, page) in pages {
             self.file.write_at((pgno * page_size) as u64, page)?;
             self.file.sync()?;

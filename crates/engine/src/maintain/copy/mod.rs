@@ -21,9 +21,10 @@ mod page_numbers;
 mod plain;
 mod sink;
 
-use std::io::{self, Write};
-use std::os::fd::BorrowedFd;
-use std::path::Path;
+use fulgurite_os::fd::BorrowedFd;
+use fulgurite_os::platform::io;
+use fulgurite_os::platform::io::Write;
+use fulgurite_os::platform::path::Path;
 
 use copy_file::CopyFile;
 use fulgurite_format::Meta;

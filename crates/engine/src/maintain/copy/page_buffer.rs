@@ -1,6 +1,7 @@
 //! The buffers in which the pages of a compact copy are put together.
 
-use std::io::Write;
+use alloc::vec::Vec;
+use fulgurite_os::platform::io::Write;
 
 use crate::Error;
 use crate::memory::zeros;
@@ -50,9 +51,9 @@ impl<'w> PageBuffer<'w> {
 
     /// Writes the filled part of the buffer.
     pub(super) fn flush(&mut self) -> Result<(), Error> {
-        let full = std::mem::take(&mut self.buffer);
+        let full = core::mem::take(&mut self.buffer);
         let written = self.write(full.get(..self.filled).unwrap_or_default());
-        self.buffer = std::mem::replace(&mut self.other, full);
+        self.buffer = core::mem::replace(&mut self.other, full);
         self.filled = 0;
         written
     }

@@ -1,5 +1,7 @@
 //! The plain copy: the file's pages as they are.
 
+use alloc::vec;
+use alloc::vec::Vec;
 use fulgurite_format::{META_PAGES, Meta};
 
 use super::sink::CopySink;

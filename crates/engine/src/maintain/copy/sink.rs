@@ -1,6 +1,7 @@
 //! The target of a copy: any writer, and files on a faster path.
 
-use std::io::{self, Write};
+use fulgurite_os::platform::io;
+use fulgurite_os::platform::io::Write;
 
 use fulgurite_os::{File, Map};
 

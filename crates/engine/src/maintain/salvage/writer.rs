@@ -3,9 +3,9 @@
 use std::cmp::Ordering;
 use std::path::Path;
 
+use crate::hash::FxHashMap;
 use fulgurite_format::{DatabaseFlags, TreeRecord};
 use fulgurite_os::{FileIdentity, FileRole};
-use rustc_hash::FxHashMap;
 
 use super::report::{SalvageError, SalvagedDatabase};
 use super::source_stage::Stage;

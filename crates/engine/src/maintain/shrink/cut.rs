@@ -1,7 +1,8 @@
 //! The end of the file: lowering the last page, cutting the file off, and holes where it keeps its
 //! length.
 
-use std::time::Duration;
+use alloc::vec::Vec;
+use core::time::Duration;
 
 use fulgurite_format::{Malformed, Pgno, Txnid};
 use fulgurite_os::OtherMaps;
@@ -142,7 +143,7 @@ impl Compaction {
 }
 
 /// Makes the error for a file whose length could not be changed.
-const CUTTING: fn(std::io::Error) -> Error = |source| Error::Io {
+const CUTTING: fn(fulgurite_os::platform::io::Error) -> Error = |source| Error::Io {
     doing: "cutting the data file off",
     source,
 };
@@ -154,7 +155,7 @@ fn writable(environment: &Environment) -> Result<OtherMaps, Error> {
     let mapping = environment.handle().mapping();
     if environment.handle().has_writable_map() {
         return Ok(OtherMaps::Writable {
-            pid: std::process::id(),
+            pid: fulgurite_os::process_id(),
             bytes: mapping.map().len() as u64,
         });
     }
@@ -193,7 +194,7 @@ fn undo_if_opened(environment: &Environment, len: u64) -> Result<Option<u32>, Er
                 grow(len.max(environment.handle().map_size()))?;
                 return Ok(Some(pid));
             }
-            OtherMaps::Unknown(_) => std::thread::sleep(OPENING_PAUSE),
+            OtherMaps::Unknown(_) => fulgurite_os::platform::thread::sleep(OPENING_PAUSE),
         }
     }
     Ok(None)

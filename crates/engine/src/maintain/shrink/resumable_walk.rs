@@ -8,6 +8,7 @@
 //! It does not use the visitor of [`crate::maintain::walk`]. A visitor cannot be suspended, and it
 //! does not lend the paths that the mover changes.
 
+use alloc::vec::Vec;
 use fulgurite_format::{DatabaseFlags, Malformed, NodeFlags, PageKind, Pgno, TreeRecord};
 
 use crate::maintain::walk::{TreeRole, has_reference, referenced_tree};

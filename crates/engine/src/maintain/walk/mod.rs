@@ -21,5 +21,7 @@
 mod role;
 mod visitor;
 
-pub(super) use role::{TreeRole, VALUE_TREE, has_reference, referenced_tree};
+#[cfg(feature = "std")]
+pub(super) use role::VALUE_TREE;
+pub(super) use role::{TreeRole, has_reference, referenced_tree};
 pub(super) use visitor::{References, RunReference, TreePage, TreeVisitor, visit_tree};

@@ -17,6 +17,7 @@ mod limits;
 mod search;
 mod word_search;
 
+use alloc::vec::Vec;
 use limits::GROUP;
 use search::{Integer, Lexical, Reverse, get_group};
 use word_search::get_group_by_words;

@@ -1,6 +1,7 @@
 //! The search for all orders: reports errors.
 
-use std::cmp::Ordering;
+use alloc::vec::Vec;
+use core::cmp::Ordering;
 
 use fulgurite_format::{LeafNode, Malformed, Page, PageKind, Pgno};
 use fulgurite_os::{CACHE_LINE, prefetch};

@@ -1,5 +1,6 @@
 //! The search in byte order: compares keys as words, and returns `None` for every failure.
 
+use alloc::vec::Vec;
 use fulgurite_format::{LexicalKey, Page, PageKind, Pgno};
 use fulgurite_os::{CACHE_LINE, prefetch, prefetch_at_offset};
 
