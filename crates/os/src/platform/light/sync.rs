@@ -190,7 +190,8 @@ impl Condvar {
         Condvar(AtomicU32::new(0))
     }
 
-    /// Gives the lock back, sleeps until another thread notifies it, and takes the lock again. May end early.
+    /// Gives the lock back, sleeps until another thread notifies it, and takes the lock again. May
+    /// end early.
     /// # Errors
     /// None.
     pub fn wait<'a, T>(&self, guard: MutexGuard<'a, T>) -> LockResult<MutexGuard<'a, T>> {
