@@ -13,6 +13,9 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
+# mold refuses the linker script below; the toolchain's own linker takes it.
+[ -z "${RUSTFLAGS:-}" ] || export RUSTFLAGS=${RUSTFLAGS//-C link-arg=-fuse-ld=mold/}
+
 link=()
 # Nothing unwinds through the library. Rust's compiled `alloc` has tables nevertheless.
 [ -n "${TABLES:-}" ] || link+=(-C "link-arg=-Wl,-T,$PWD/crates/lmdb/no-tables.ld")
