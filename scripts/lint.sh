@@ -7,5 +7,9 @@ cargo xtask tidy
 for workspace in . bench fuzz; do
     cargo clippy --quiet --workspace --all-targets --manifest-path "$workspace/Cargo.toml" --target-dir target -- -D warnings
 done
+# The C library without the standard library: parts of it are in no other build.
+for features in "" extras; do
+    cargo clippy --quiet --profile lmdb --package fulgurite-lmdb --lib --no-default-features --features "$features" -- -D warnings
+done
 RUSTDOCFLAGS="-D warnings" cargo doc --quiet --workspace --no-deps
 for script in scripts/*.sh scripts/programs/*.sh scripts/clients/*.sh .ci/run; do bash -n "$script"; done
