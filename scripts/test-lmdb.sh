@@ -4,7 +4,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 EXTRAS=1 scripts/build-lmdb.sh
-library=$PWD/${CARGO_TARGET_DIR:-target}/lmdb/liblmdb.so
+library=$(realpath "${CARGO_TARGET_DIR:-target}/lmdb/liblmdb.so")
 export FULGURITE_LMDB_LIBRARY=$library FULGURITE_INTEROP_LIBRARY=$library FULGURITE_DIFF_OURS=$library
 cargo test --package fulgurite-lmdb --test conformance --test differential --test hardship --test interop
 scripts/size.sh --check "$library"
