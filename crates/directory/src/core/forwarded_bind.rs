@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use fulgurite_ldap::ModifyOperation;
 
@@ -31,6 +31,7 @@ pub(crate) struct ForwardedBinds {
 #[derive(Debug)]
 pub(crate) struct BindDelivery {
     binds: Arc<ForwardedBinds>,
+    since: Instant,
     is_over: Mutex<bool>,
     over: Condvar,
 }
@@ -44,6 +45,7 @@ impl BindDelivery {
     pub(crate) fn begin(binds: Arc<ForwardedBinds>) -> (Arc<BindDelivery>, DeliveryReceipt) {
         let delivery = Arc::new(BindDelivery {
             binds,
+            since: Instant::now(),
             is_over: Mutex::default(),
             over: Condvar::new(),
         });
@@ -78,9 +80,11 @@ impl BindDelivery {
 }
 
 impl DeliveryReceipt {
-    /// Notes that the other server has answered.
+    /// Notes that the other server has answered. One that always answers late stays late.
     pub(crate) fn answered(&self) {
-        self.0.binds.is_late.store(false, Ordering::Relaxed);
+        if self.0.since.elapsed() < ANSWER_WAIT {
+            self.0.binds.is_late.store(false, Ordering::Relaxed);
+        }
         self.0.end();
     }
 }

@@ -15,6 +15,10 @@ use super::manifest::BackupManifest;
 const FOLDER_MODE: u32 = 0o700;
 const FILE_MODE: u32 = 0o600;
 
+/// A backup from a time later than now by this number of seconds counts as one of now. The clock
+/// was set back since. One from later does not count.
+pub(super) const FUTURE_S: u64 = 3600;
+
 const MANIFEST: &str = "manifest.json";
 const PARTIAL: &str = ".partial";
 const FAILURE: &str = "last-failure";
@@ -135,15 +139,17 @@ pub fn list_backups(directory: &Path) -> Result<Vec<Backup>, BackupError> {
 }
 
 /// Removes the oldest backups, so that `keep` remain. Returns each of them, or the reason why it
-/// stays.
+/// stays. A backup from the future, by a clock that was ahead, neither counts nor goes.
 ///
 /// # Errors
 /// [`BackupError::Io`] if the directory cannot be read.
 pub fn remove_old_backups(
     directory: &Path,
     keep: usize,
+    now_s: u64,
 ) -> Result<Vec<Result<Backup, BackupError>>, BackupError> {
     let mut backups = list_backups(directory)?;
+    backups.retain(|backup| backup.time_s <= now_s + FUTURE_S);
     backups.truncate(backups.len().saturating_sub(keep));
     let removed = backups.into_iter().map(|backup| {
         // A crash leaves a part of a backup at most, which the next one removes.

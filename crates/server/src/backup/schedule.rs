@@ -3,7 +3,9 @@
 use std::io;
 use std::time::{Duration, Instant};
 
-use super::folder::{Backup, BackupError, list_backups, record_failure, remove_old_backups};
+use super::folder::{
+    Backup, BackupError, FUTURE_S, list_backups, record_failure, remove_old_backups,
+};
 use super::write::{BackupSource, write_backup};
 use crate::backup_status::{BackupPlan, BackupStatus, LastBackup};
 
@@ -15,10 +17,6 @@ const LIST_EVERY_S: u64 = 60;
 
 /// The time after which a failed backup is tried again, in seconds.
 const RETRY_AFTER_S: u64 = 600;
-
-/// A backup from a time later than now by this number of seconds counts as one of now. The clock
-/// was set back since. One from later does not count.
-const FUTURE_S: u64 = 3600;
 
 /// The surroundings of the schedule.
 pub(crate) struct Surroundings<'a> {
@@ -75,7 +73,7 @@ fn make(plan: &BackupPlan, now_s: u64, status: &BackupStatus, around: &Surroundi
                 state.written += 1;
                 state.trouble = None;
             });
-            remove_old(plan);
+            remove_old(plan, now_s);
             true
         }
         Err(error) => {
@@ -92,8 +90,8 @@ fn make(plan: &BackupPlan, now_s: u64, status: &BackupStatus, around: &Surroundi
     }
 }
 
-fn remove_old(plan: &BackupPlan) {
-    match remove_old_backups(&plan.to, plan.keep) {
+fn remove_old(plan: &BackupPlan, now_s: u64) {
+    match remove_old_backups(&plan.to, plan.keep, now_s) {
         Ok(removed) => removed.into_iter().for_each(tell_removed),
         Err(error) => tell_removed(Err(error)),
     }

@@ -106,12 +106,14 @@ fn old_backups_go_and_other_folders_stay() {
     let folder = TempDir::new().unwrap();
     let to = folder.path().join("to");
     let sources = [source(&folder.path().join("data"))];
+    let later = NIGHT + 4 * 86_400;
     for day in 0..5 {
         write_backup(&to, &sources, NIGHT + day * 86_400, &mut || Ok(())).unwrap();
     }
     fs::create_dir(to.join("20200101000000Z")).unwrap();
     fs::create_dir(to.join("mine")).unwrap();
-    let removed = remove_old_backups(&to, 2).unwrap();
+    write_backup(&to, &sources, NIGHT + 900 * 86_400, &mut || Ok(())).unwrap();
+    let removed = remove_old_backups(&to, 2, later).unwrap();
     let removed: Result<Vec<Backup>, BackupError> = removed.into_iter().collect();
     assert_eq!(removed.unwrap().len(), 3);
     assert_eq!(
@@ -120,10 +122,11 @@ fn old_backups_go_and_other_folders_stay() {
             "20200101000000Z",
             "20261130020000Z",
             "20261201020000Z",
+            "20290515020000Z",
             "mine"
         ]
     );
-    assert!(remove_old_backups(&to, 2).unwrap().is_empty());
+    assert!(remove_old_backups(&to, 2, later).unwrap().is_empty());
 }
 
 #[test]

@@ -22,7 +22,7 @@ use fulgurite_ldap::{
     SearchRequest, encode, frame, oid,
 };
 use fulgurite_policy::{Origin, RetryList, SyncData, Syncrepl};
-use fulgurite_replica::{BindSecrets, Consumer, ContentChange, Vector};
+use fulgurite_replica::{BindSecrets, Consumer, ContentChange, Phase, Vector};
 use fulgurite_schema::Schema;
 use fulgurite_store::{Durability, Store, StoreOptions};
 
@@ -237,6 +237,9 @@ fn check_copy(directory: &Directory) {
 /// Connects and binds. Returns the number of the search.
 fn begin(consumer: &mut Consumer) -> Option<u32> {
     consumer.turn(1_000_000);
+    if consumer.status().phase != Phase::Connecting {
+        return None;
+    }
     consumer.connected(1_000_000, BindSecrets([7; 18])).ok()?;
     let id = request_id(&consumer.take_output())?;
     let mut out = Vec::new();

@@ -13,9 +13,6 @@ use crate::data::{PASSWORD, ROOT, SUFFIX};
 use crate::faulty_copies::{Program, Way, provider};
 use crate::stage::{Running, Stage, is_ours};
 
-/// The suffix of a copy whose names are changed.
-const MASSAGED: &str = "dc=copy,dc=net";
-
 /// A part of a content.
 #[derive(Clone, Copy, Debug, Default)]
 struct Part {
@@ -28,7 +25,6 @@ struct Part {
     attributes: &'static [&'static str],
     /// Attributes that are left out.
     without: &'static [&'static str],
-    is_massaged: bool,
     checks_schema: bool,
 }
 
@@ -39,11 +35,10 @@ const WHOLE: Part = Part {
     filter: "(objectClass=*)",
     attributes: &[],
     without: &[],
-    is_massaged: false,
     checks_schema: false,
 };
 
-const PARTS: [Part; 6] = [
+const PARTS: [Part; 5] = [
     Part {
         label: "class",
         filter: "(objectClass=person)",
@@ -63,11 +58,6 @@ const PARTS: [Part; 6] = [
     Part {
         label: "exattrs",
         without: &["description", "jpegPhoto"],
-        ..WHOLE
-    },
-    Part {
-        label: "massage",
-        is_massaged: true,
         ..WHOLE
     },
     Part {
@@ -103,10 +93,6 @@ impl Part {
         format!("{}{SUFFIX}", self.below)
     }
 
-    fn suffix(&self) -> &'static str {
-        if self.is_massaged { MASSAGED } else { SUFFIX }
-    }
-
     /// Configures a copy of the part.
     fn copy(&self, label: &str, program: Program, port: u16) -> Stage {
         let stage = program.stage(&format!("{label}-copy"));
@@ -125,14 +111,11 @@ impl Part {
         if !self.without.is_empty() {
             line += &format!(" exattrs=\"{}\"", self.without.join(","));
         }
-        if self.is_massaged {
-            line += &format!(" suffixmassage=\"{MASSAGED}\"");
-        }
         if self.checks_schema {
             line += " schemachecking=on";
         }
         let lines = format!("{INDEXES}limits * size=unlimited\n{line}\n");
-        stage.configure(&stage.database("db", self.suffix(), &lines));
+        stage.configure(&stage.database("db", SUFFIX, &lines));
         stage
     }
 
@@ -141,16 +124,12 @@ impl Part {
         let base = self.base();
         let search = ["-LLL", "-b", &base, "-s", self.scope, self.filter];
         let text = self.found(server, &search);
-        let text = match self.is_massaged {
-            true => text.replace(SUFFIX, MASSAGED),
-            false => text,
-        };
         entries(&text)
     }
 
     /// Returns the entries of the copy that clients see. Glue is hidden.
     fn held(&self, server: &Running<'_>) -> BTreeSet<String> {
-        entries(&self.found(server, &["-LLL", "-b", self.suffix(), "(objectClass=*)"]))
+        entries(&self.found(server, &["-LLL", "-b", SUFFIX, "(objectClass=*)"]))
     }
 
     fn found(&self, server: &Running<'_>, search: &[&str]) -> String {

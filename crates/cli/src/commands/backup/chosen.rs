@@ -40,7 +40,9 @@ fn is_named(flags: &ConfigFlags) -> bool {
 
 /// Returns a backup: the folder itself, or the newest in a directory up to a time.
 pub(super) fn backup(path: &Path, until: Option<Timestamp>) -> anyhow::Result<Backup> {
-    let fits = |backup: &Backup| until.is_none_or(|until| begin(backup) <= until);
+    let fits = |backup: &Backup| {
+        until.is_none_or(|until| begin(backup) <= until && !has_later(backup, until))
+    };
     let alone = Backup::open(path);
     let found = match alone {
         Ok(backup) => Some(backup).filter(fits),
@@ -55,6 +57,20 @@ pub(super) fn backup(path: &Path, until: Option<Timestamp>) -> anyhow::Result<Ba
     found.with_context(|| {
         let until = until.map_or_else(String::new, |until| until.generalized());
         format!("{} has no backup from before {until}", path.display())
+    })
+}
+
+/// Returns true if a backup has a change from after a time. Its databases are copied one after the
+/// other, so the last ones may have changes from after its begin.
+fn has_later(backup: &Backup, until: Timestamp) -> bool {
+    let databases = backup.manifest.databases.iter();
+    let mut changes = databases.flat_map(|database| &database.changes);
+    // A number begins with its time, of a fixed length.
+    let until = until.generalized_us();
+    changes.any(|csn| {
+        csn.split('#')
+            .next()
+            .is_some_and(|time| time > until.as_str())
     })
 }
 

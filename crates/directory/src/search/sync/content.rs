@@ -1,6 +1,7 @@
 //! The content that a consumer asked for: scope, filter, selection and rights, asked about single
 //! entries.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use fulgurite_access::{Decisions, Rights};
@@ -356,10 +357,22 @@ impl<'d> Content<'d> {
             entry_uuid: uuid,
             cookie: ended.as_deref().or(cookie),
         };
-        let name = if self.state.shows_names { dn } else { "" };
         let value = state.encode();
+        let name = match self.state.shows_names && !dn.is_empty() {
+            true => Cow::Borrowed(dn),
+            false => Cow::Owned(self.nobody(uuid)),
+        };
         encode::search_entry(out, self.id, name.as_bytes()).finish(&[state_control(&value)]);
         Ok(())
+    }
+}
+
+impl Content<'_> {
+    /// Returns a name in place of one that is secret or unknown. slapd's consumer finds what it
+    /// deletes by the UUID, but refuses an empty name, again and again.
+    fn nobody(&self, uuid: [u8; 16]) -> String {
+        let uuid = uuid::Uuid::from_bytes(uuid).hyphenated();
+        format!("entryUUID={uuid},{}", self.base.pretty())
     }
 }
 

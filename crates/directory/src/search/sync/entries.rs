@@ -21,6 +21,8 @@ pub(crate) struct RefreshEntries {
     unchanged: Unchanged,
     /// The form of cookies.
     form: CookieForm,
+    /// True if a merge may change an entry whose entryCSN stays.
+    has_merges: bool,
     /// Unchanged entries to be named.
     present: Vec<[u8; 16]>,
     /// The entries that came before their turn, because others are below them.
@@ -54,11 +56,13 @@ impl RefreshEntries {
     pub(super) fn new(
         (covered, unchanged): (Option<CsnVector>, Unchanged),
         form: CookieForm,
+        has_merges: bool,
     ) -> RefreshEntries {
         RefreshEntries {
             covered,
             unchanged,
             form,
+            has_merges,
             present: Vec::new(),
             early: FxHashSet::default(),
             settled: None,
@@ -92,7 +96,7 @@ impl RefreshEntries {
         let Some(identity) = identity.filter(|_| !is_glue(types, entry)) else {
             return Ok(RefreshEntry::Nothing);
         };
-        let facts = match self.form.is_peer {
+        let facts = match self.form.is_peer || self.has_merges {
             true => PeerFacts::of(types, view, entry)?,
             false => None,
         };
@@ -117,6 +121,7 @@ impl RefreshEntries {
             }
             return Ok(RefreshEntry::Present);
         }
+        let facts = facts.filter(|_| self.form.is_peer);
         let cookie = facts.map(|facts| self.form.with(None, &facts.cookie_part()));
         let state = SyncState {
             state: EntryState::Add,

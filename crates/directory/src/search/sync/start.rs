@@ -54,6 +54,7 @@ pub(crate) struct SyncStart {
     /// The deletions that a refresh from the entries begins with.
     deleted: Vec<[u8; 16]>,
     pub(crate) plan: SyncPlan,
+    is_multi_provider: bool,
 }
 
 /// The search that the request describes.
@@ -99,9 +100,10 @@ impl SyncStart {
             return Err(newer_consumer());
         }
         let lacks = |held: fulgurite_store::PackedCsn| known.of(held.server()).is_none();
-        // A merge moves entries whose entryCSN stays. Peers learn of it.
+        // A merge changes entries whose entryCSN stays. Not all providers tell deletions, so one of
+        // several may lack some.
         let has_index =
-            rules.has_unchanged && !cookie.is_peer && known.covers_all(&state.tombstone_horizon);
+            rules.has_unchanged && !is_multi_provider && known.covers_all(&state.tombstone_horizon);
         let by_entries = || match has_index {
             true => SyncPlan::Index(known.clone()),
             // An entry may have entered another scope unchanged.
@@ -127,6 +129,7 @@ impl SyncStart {
             _ => Vec::new(),
         };
         Ok(SyncStart {
+            is_multi_provider,
             persists: request.mode == SyncMode::RefreshAndPersist,
             cookie,
             server,
@@ -171,7 +174,7 @@ impl SyncStart {
             SyncPlan::Index(covered) => (Some(covered.clone()), Unchanged::Omitted),
             _ => (None, Unchanged::Named),
         };
-        RefreshEntries::new((covered, unchanged), self.form())
+        RefreshEntries::new((covered, unchanged), self.form(), self.is_multi_provider)
     }
 
     /// Returns the filter of the entries that an index refresh looks at.

@@ -62,6 +62,8 @@ impl<'a, 'd> Applier<'a, 'd> {
         content: &'a mut CopiedContent,
     ) -> Result<Applier<'a, 'd>, StoreError> {
         let waiting = waiting(writer)?;
+        // The transaction that noted it may have been dropped.
+        content.tells_whole = None;
         Ok(Applier {
             vector: writer.log_state()?.vector.clone(),
             has_reached: false,

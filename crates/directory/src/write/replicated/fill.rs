@@ -250,6 +250,7 @@ impl ContentFill<'_> {
             content,
         };
         let entry = reader.incoming(given);
+        let entry = entry.and_then(|entry| reader.admitted(entry));
         let checked = match entry.and_then(|entry| reader.checked(entry)) {
             Ok(checked) => checked,
             Err(ContentError::Refused(_)) => return Ok(EntryStep::Kept),

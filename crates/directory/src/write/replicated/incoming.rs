@@ -103,6 +103,19 @@ impl IncomingReader<'_> {
         }
     }
 
+    /// Returns an entry as a provider among several may tell it. Merged ones are not checked: no
+    /// server may refuse what others take.
+    pub(super) fn admitted(&self, entry: Entry) -> ContentResult<Entry> {
+        if self.content.is_checked && self.content.multi_provider {
+            let checked = self
+                .core
+                .schema
+                .check(entry.clone(), &CheckOptions::default());
+            checked.map_err(|violation| ContentError::Refused(violation.to_string()))?;
+        }
+        Ok(entry)
+    }
+
     /// Checks an entry as far as the settings want it, and puts values in order.
     pub(super) fn checked(&self, mut entry: Entry) -> ContentResult<CheckedEntry> {
         let (schema, types) = (&self.core.schema, &self.core.types);
@@ -160,13 +173,9 @@ impl Applier<'_, '_> {
         self.reader().checked(entry)
     }
 
-    /// Checks an entry as the provider tells it. Merged ones are not checked: no server may refuse
-    /// what others take.
-    pub(super) fn check_told(&self, entry: Entry) -> ContentResult {
-        let checked = self.core.schema.check(entry, &CheckOptions::default());
-        checked
-            .map(drop)
-            .map_err(|violation| ContentError::Refused(violation.to_string()))
+    /// Returns an entry as a provider among several may tell it.
+    pub(super) fn admitted(&self, entry: Entry) -> ContentResult<Entry> {
+        self.reader().admitted(entry)
     }
 
     /// Adds the attributes of the held entry that the provider has no say in.

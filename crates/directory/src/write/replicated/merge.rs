@@ -64,10 +64,7 @@ impl Applier<'_, '_> {
             return Ok(());
         };
         let given = &*given;
-        let incoming = self.incoming(given)?;
-        if self.content.is_checked {
-            self.check_told(incoming.clone())?;
-        }
+        let incoming = self.admitted(self.incoming(given)?)?;
         let numbers = self.numbers_of(given, &incoming);
         let found = self.entry_of(&given.uuid)?;
         if let Some(id) = found {

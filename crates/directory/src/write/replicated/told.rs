@@ -60,7 +60,9 @@ impl Applier<'_, '_> {
         }
         self.content.tells_whole = Some(tells_whole);
         let key = [PREFIX, &self.content.rid.to_be_bytes()].concat();
+        let is_noted = self.writer.sync_row(&key)?.is_some();
         match tells_whole {
+            _ if is_noted == tells_whole => {}
             true => self.writer.put_sync_row(&key, &[])?,
             false => self.writer.delete_sync_row(&key)?,
         }
