@@ -1,8 +1,8 @@
 //! One consumer on its thread: it connects, reads, and stores what it gathers.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use fulgurite_directory::{
@@ -76,9 +76,17 @@ pub(super) fn run(source: &dyn DirectorySource, task: &SessionTask, status: &Rep
     status.forget(&task.store, rid);
 }
 
+/// Returns the milliseconds since 1970 as of the start of the program, and those since then. So a
+/// clock that is set back postpones no attempt.
 fn now_ms() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH);
-    since.map_or(0, |since| u64::try_from(since.as_millis()).unwrap_or(0))
+    static BEGUN: OnceLock<(Instant, u64)> = OnceLock::new();
+    let (begun, then_ms) = BEGUN.get_or_init(|| {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH);
+        let then = since.unwrap_or_default().as_millis();
+        (Instant::now(), u64::try_from(then).unwrap_or(u64::MAX))
+    });
+    let elapsed = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
+    then_ms.saturating_add(elapsed)
 }
 
 impl<'l> Session<'l> {
