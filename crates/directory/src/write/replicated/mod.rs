@@ -39,6 +39,7 @@ mod place;
 mod quarantine;
 mod reached;
 mod removal;
+mod row_reader;
 mod stamps;
 mod state;
 mod told;

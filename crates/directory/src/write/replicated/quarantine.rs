@@ -6,6 +6,7 @@ use fulgurite_store::{Snapshot, StoreError, View};
 
 use super::applier::Applier;
 use super::error::{ContentError, ContentResult};
+use super::row_reader::RowReader;
 
 /// The prefix of the rows.
 const PREFIX: &[u8] = b"quarantine/";
@@ -124,32 +125,6 @@ pub(super) fn encode(rid: u16, entry: &ContentEntry, reason: &str) -> Vec<u8> {
         );
     }
     out
-}
-
-/// The rest of a row.
-struct RowReader<'r>(&'r [u8]);
-
-impl<'r> RowReader<'r> {
-    fn take(&mut self, len: usize) -> Option<&'r [u8]> {
-        let (taken, rest) = self.0.split_at_checked(len)?;
-        self.0 = rest;
-        Some(taken)
-    }
-
-    fn number(&mut self) -> Option<usize> {
-        let bytes = self.take(4)?.try_into().ok()?;
-        usize::try_from(u32::from_le_bytes(bytes)).ok()
-    }
-
-    fn bytes(&mut self) -> Option<&'r [u8]> {
-        let len = self.number()?;
-        self.take(len)
-    }
-
-    fn text(&mut self) -> Option<String> {
-        let bytes = self.bytes()?;
-        Some(String::from_utf8_lossy(bytes).into_owned())
-    }
 }
 
 pub(super) fn decode(uuid: EntryUuid, row: &[u8]) -> Option<QuarantinedEntry> {

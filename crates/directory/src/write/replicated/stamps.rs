@@ -26,6 +26,8 @@ use sha2::{Digest, Sha256};
 use crate::request::change::Change;
 use crate::write::audit::RecordedRename;
 
+use super::row_reader::RowReader;
+
 /// The prefix of the rows.
 const PREFIX: &[u8] = b"stamps/";
 /// The version of a row.
@@ -323,14 +325,14 @@ impl EntryStamps {
             deleted: reader.csn()?,
             attributes: BTreeMap::new(),
         };
-        for _ in 0..reader.len()? {
-            let len = reader.len()?;
+        for _ in 0..reader.number()? {
+            let len = reader.number()?;
             let name = str::from_utf8(reader.take(len)?).ok()?.to_owned();
             let mut held = AttributeStamps {
                 cleared: reader.csn()?,
                 values: BTreeMap::new(),
             };
-            for _ in 0..reader.len()? {
+            for _ in 0..reader.number()? {
                 let key = reader.take(16)?.try_into().ok()?;
                 let csn = PackedCsn::from_bytes(reader.take(PackedCsn::LEN)?)?;
                 let is_here = match reader.take(1)? {
@@ -361,30 +363,6 @@ fn put_csn(out: &mut Vec<u8>, csn: Option<PackedCsn>) {
 fn put_len(out: &mut Vec<u8>, len: usize) {
     let len = u32::try_from(len).unwrap_or(u32::MAX);
     out.extend_from_slice(&len.to_le_bytes());
-}
-
-/// The rest of a row.
-struct RowReader<'r>(&'r [u8]);
-
-impl<'r> RowReader<'r> {
-    fn take(&mut self, len: usize) -> Option<&'r [u8]> {
-        let (taken, rest) = self.0.split_at_checked(len)?;
-        self.0 = rest;
-        Some(taken)
-    }
-
-    fn len(&mut self) -> Option<usize> {
-        let bytes = self.take(4)?.try_into().ok()?;
-        usize::try_from(u32::from_le_bytes(bytes)).ok()
-    }
-
-    fn csn(&mut self) -> Option<Option<PackedCsn>> {
-        match self.take(1)? {
-            [0] => Some(None),
-            [1] => Some(Some(PackedCsn::from_bytes(self.take(PackedCsn::LEN)?)?)),
-            _ => None,
-        }
-    }
 }
 
 #[cfg(test)]
