@@ -19,7 +19,7 @@ use std::io::BufWriter;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use anyhow::ensure;
+use anyhow::{Context as _, ensure};
 
 use crate::directory::DataSet;
 use crate::folders::Folders;
@@ -230,11 +230,9 @@ impl Run<'_> {
         table.put("catching up with 1 % changed", column, seconds(begun));
         let mut copies = vec![copy];
         for count in [1, self.arguments.copies] {
-            while copies.len() < count {
-                let mut copy = self.node(pair.copy, role, pair.flushes)?;
-                copy.start()?;
-                copy.follow(&provider)?;
-                copies.push(copy);
+            if copies.len() < count {
+                self.multiply(&mut copies, (pair, role), count)?;
+                copies.iter().try_for_each(|copy| copy.follow(&provider))?;
             }
             let begun = Instant::now();
             modify(&provider, people, changes)?;
@@ -254,6 +252,25 @@ impl Run<'_> {
         }
         copies.iter_mut().try_for_each(Node::stop)?;
         Ok(())
+    }
+
+    /// Makes copies of the first copy's files until there are `count`.
+    fn multiply(
+        &mut self,
+        copies: &mut Vec<Node>,
+        (pair, role): (&Pair, Role),
+        count: usize,
+    ) -> anyhow::Result<()> {
+        while copies.len() < count {
+            copies.push(self.node(pair.copy, role, pair.flushes)?);
+        }
+        let (first, others) = copies.split_first_mut().context("there is no copy")?;
+        first.stop()?;
+        for other in &mut *others {
+            other.take_files(first)?;
+            other.start()?;
+        }
+        first.start()
     }
 
     /// Searches that wait.

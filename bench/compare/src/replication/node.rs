@@ -9,7 +9,8 @@ use anyhow::{Context as _, bail, ensure};
 use fulgurite_client::{Client, Scope};
 
 use crate::directory::free_port;
-use crate::folders::{library_path, slapd_root};
+use crate::folders::{copy_files, library_path, slapd_root};
+use crate::workload::Medium;
 
 pub(super) const SUFFIX: &str = "dc=example,dc=com";
 const ROOT_DN: &str = "cn=admin,dc=example,dc=com";
@@ -138,6 +139,12 @@ impl Node {
         };
         ensure!(command.status()?.success(), "{:?} cannot load", self.make);
         Ok(())
+    }
+
+    /// Copies the store of a server that is stopped.
+    pub(super) fn take_files(&self, other: &Node) -> anyhow::Result<()> {
+        let (from, to) = (other.folder.join("data"), self.folder.join("data"));
+        copy_files(&from, &to, Medium::Disk)
     }
 
     /// Starts the server, and waits until it answers.
