@@ -148,6 +148,17 @@ impl ProviderStream {
 
     /// Returns true if the other side has sent nothing, and has not closed the connection.
     pub(crate) fn is_quiet(&self) -> bool {
+        self.is_drained() && self.taken == self.buffer.len()
+    }
+
+    /// Returns true if a whole message is in the buffer, or the socket has bytes or its end.
+    pub(crate) fn has_more(&self) -> bool {
+        let held = self.buffer.get(self.taken..).unwrap_or_default();
+        matches!(frame(held, MESSAGE_BYTES_MAX), Ok(Some(_))) || !self.is_drained()
+    }
+
+    /// Returns true if the socket has no bytes, and the other side may send some.
+    fn is_drained(&self) -> bool {
         let flags = RecvFlags::PEEK | RecvFlags::DONTWAIT;
         let mut byte = [0];
         let received = match self.socket() {
@@ -155,14 +166,7 @@ impl ProviderStream {
             Some(Socket::Unix(socket)) => recv(socket, &mut byte, flags),
             None => return false,
         };
-        let is_empty = matches!(received, Err(Errno::AGAIN));
-        is_empty && self.taken == self.buffer.len()
-    }
-
-    /// Returns true if a whole message is in the buffer.
-    pub(crate) fn is_ready(&self) -> bool {
-        let held = self.buffer.get(self.taken..).unwrap_or_default();
-        matches!(frame(held, MESSAGE_BYTES_MAX), Ok(Some(_)))
+        matches!(received, Err(Errno::AGAIN))
     }
 
     /// Returns the next message; `None` if none comes in time.

@@ -24,8 +24,11 @@ use crate::replication_status::{ReplicationStatus, SessionStatus};
 const BATCH_CHANGES_MAX: usize = 512;
 /// Bytes of one transaction, about.
 const BATCH_BYTES_MAX: usize = 4 << 20;
-/// The time that a change waits for others.
-const BATCH_WAIT: Duration = Duration::from_millis(20);
+/// The time that a change waits for others at most.
+const BATCH_PAUSE_MAX: Duration = Duration::from_millis(20);
+/// A pause between two transactions, as a multiple of the time that the first took. So a consumer
+/// that falls behind gathers more, and one that keeps up stores each change at once.
+const BATCH_PAUSE: u32 = 4;
 /// The time between looks at the wish to stop.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
 /// The time between tries of the quarantine.
@@ -61,7 +64,9 @@ pub(super) struct Session<'l> {
     stream: Option<ProviderStream>,
     pending: Vec<ContentChange>,
     pending_bytes: usize,
-    pending_since: Option<Instant>,
+    /// The end of the last transaction, and the pause behind it.
+    stored_at: Instant,
+    pause: Duration,
     tried_quarantine: Instant,
     shown: SessionStatus,
 }
@@ -116,7 +121,8 @@ impl<'l> Session<'l> {
             stream: None,
             pending: Vec::new(),
             pending_bytes: 0,
-            pending_since: None,
+            stored_at: Instant::now(),
+            pause: Duration::ZERO,
             tried_quarantine: Instant::now(),
             shown: SessionStatus {
                 provider: task.settings.link.url.clone(),
@@ -203,8 +209,8 @@ impl<'l> Session<'l> {
         if let Some(deadline) = deadline_ms {
             wait = wait.min(Duration::from_millis(deadline - now));
         }
-        if let Some(since) = self.pending_since {
-            wait = wait.min(BATCH_WAIT.saturating_sub(since.elapsed()));
+        if !self.pending.is_empty() {
+            wait = wait.min(self.pause.saturating_sub(self.stored_at.elapsed()));
         }
         let Some(stream) = &mut self.stream else {
             return Err(Trouble::Connection("there is no connection".to_owned()));
@@ -242,7 +248,6 @@ impl<'l> Session<'l> {
         if changes.is_empty() {
             return;
         }
-        self.pending_since.get_or_insert_with(Instant::now);
         self.pending_bytes += changes.iter().map(ContentChange::bytes).sum::<usize>();
         self.pending.extend(changes);
     }
@@ -250,13 +255,14 @@ impl<'l> Session<'l> {
     fn store_if_due(&mut self) -> Result<(), Trouble> {
         let is_full =
             self.pending.len() >= BATCH_CHANGES_MAX || self.pending_bytes >= BATCH_BYTES_MAX;
-        let is_late = self
-            .pending_since
-            .is_some_and(|since| since.elapsed() >= BATCH_WAIT);
-        let more = self.stream.as_ref().is_some_and(ProviderStream::is_ready);
+        let more = self.stream.as_ref().is_some_and(ProviderStream::has_more);
+        let is_due = !self.pending.is_empty() && self.stored_at.elapsed() >= self.pause && !more;
         let is_waiting = self.consumer.status().phase == Phase::Waiting;
-        if is_full || (is_late && !more) || is_waiting {
+        if is_full || is_due || is_waiting {
+            let begun = Instant::now();
             self.store()?;
+            self.stored_at = Instant::now();
+            self.pause = (begun.elapsed() * BATCH_PAUSE).min(BATCH_PAUSE_MAX);
         }
         if self.fill.is_none() && self.tried_quarantine.elapsed() >= QUARANTINE_EVERY {
             self.tried_quarantine = Instant::now();
@@ -286,7 +292,7 @@ impl<'l> Session<'l> {
     /// Stores what has been gathered, in one transaction. A fill takes it for one later.
     fn store(&mut self) -> Result<(), Trouble> {
         let changes = std::mem::take(&mut self.pending);
-        (self.pending_bytes, self.pending_since) = (0, None);
+        self.pending_bytes = 0;
         if changes.is_empty() {
             return Ok(());
         }
@@ -356,7 +362,7 @@ impl<'l> Session<'l> {
         tracing::warn!("syncrepl rid={rid:03}: {trouble}");
         self.pending.clear();
         self.fill = None;
-        (self.pending_bytes, self.pending_since) = (0, None);
+        self.pending_bytes = 0;
         self.disconnect();
         let [jitter, ..] = SystemEntropy.random();
         self.consumer.failed(trouble, now_ms(), jitter);
