@@ -23,6 +23,10 @@ use crate::statistics::{Meter, Outcome};
 /// Bytes that one search may produce in one quantum.
 const QUANTUM_BYTES_MAX: usize = 64 * 1024;
 
+/// Unsent bytes at which a connection is full that has searches for changes alone. A server may
+/// have thousands of such connections, all busy after each change.
+const LASTING_OUTPUT_BYTES_MAX: usize = 4 * 1024;
+
 /// The work of one turn in candidates of searches, about a millisecond.
 pub(super) const WORK_PER_TURN: usize = 1024;
 
@@ -37,6 +41,7 @@ pub(super) struct Operations<'h, H: Handler> {
     handler: &'h H,
     identity: H::Identity,
     pub(super) output: Output,
+    output_bytes_max: usize,
     /// Round robin; the next search to run is in front.
     searches: VecDeque<SearchInProgress<H::Search<'h>>>,
     /// Searches that wait for changes.
@@ -64,6 +69,8 @@ struct SearchInProgress<S> {
     id: MessageId,
     search: S,
     begun: BegunOperation,
+    /// True if it has waited for changes, so that it ends with the connection.
+    is_lasting: bool,
 }
 
 struct PendingOperation {
@@ -128,6 +135,7 @@ impl<'h, H: Handler> Operations<'h, H> {
             handler,
             identity: handler.connected(connection),
             output: Output::new(limits.output_bytes_max),
+            output_bytes_max: limits.output_bytes_max,
             searches: VecDeque::new(),
             waiting: Vec::new(),
             updates: VecDeque::new(),
@@ -283,7 +291,13 @@ impl<'h, H: Handler> Operations<'h, H> {
         match request {
             Request::Search(search) => {
                 let search = handler.begin_search(cache, &self.identity, id, search, controls);
-                let running = self.advance(SearchInProgress { id, search, begun }, cache);
+                let running = SearchInProgress {
+                    id,
+                    search,
+                    begun,
+                    is_lasting: false,
+                };
+                let running = self.advance(running, cache);
                 self.searches.extend(running);
             }
             Request::Compare(compare) => {
@@ -434,6 +448,7 @@ impl<'h, H: Handler> Operations<'h, H> {
     /// Gives each running search a quantum, while there is work left in the turn and room in the
     /// output. The next turn continues with the next search. Returns true if a search has ended.
     pub(super) fn run_searches(&mut self, cache: &mut H::Cache<'h>) -> bool {
+        self.bound_output();
         let running = self.searches.len();
         for _ in 0..running {
             if self.output.is_full() || self.work_left == 0 {
@@ -447,6 +462,17 @@ impl<'h, H: Handler> Operations<'h, H> {
             }
         }
         self.searches.len() < running
+    }
+
+    /// Lets the output be small while all searches wait for changes, or send some.
+    fn bound_output(&mut self) {
+        let has_any = self.searches.len() + self.waiting.len() > 0;
+        let is_lasting = has_any && self.searches.iter().all(|running| running.is_lasting);
+        let bytes_max = match is_lasting {
+            true => self.output_bytes_max.min(LASTING_OUTPUT_BYTES_MAX),
+            false => self.output_bytes_max,
+        };
+        self.output.set_full_at(bytes_max);
     }
 
     /// Runs one quantum of one search. Returns the search if it is not done.
@@ -469,6 +495,7 @@ impl<'h, H: Handler> Operations<'h, H> {
                 if let Some(record) = &mut running.begun.record {
                     record.count_entries(self.output.since(mark));
                 }
+                running.is_lasting = true;
                 self.waiting.push(running);
                 None
             }

@@ -22,6 +22,11 @@ impl Output {
         }
     }
 
+    /// Changes the number of unsent bytes from which on the buffer is full.
+    pub(super) const fn set_full_at(&mut self, full_at: usize) {
+        self.full_at = full_at;
+    }
+
     pub(super) fn unsent(&self) -> &[u8] {
         self.bytes.get(self.sent..).unwrap_or_default()
     }
@@ -70,7 +75,7 @@ impl Output {
     /// of a response this would cost more than it saves.
     pub(super) fn release(&mut self) {
         if self.bytes.is_empty() {
-            self.bytes.shrink_to(CAPACITY_KEPT);
+            self.bytes.shrink_to(CAPACITY_KEPT.min(self.full_at));
         }
     }
 }

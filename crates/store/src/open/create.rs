@@ -63,6 +63,7 @@ impl Store {
             suffixes,
             retention: SharedRetention::of_bytes(options.log_bytes_max),
             commit_counters: Arc::default(),
+            newest_rename: Arc::default(),
             path: path.into(),
         })
     }

@@ -31,6 +31,9 @@ pub struct Store {
     pub(crate) retention: SharedRetention,
     /// Shared by all handles on the environment.
     pub(crate) commit_counters: Arc<CommitCounters>,
+    /// The greatest position in the log at which this process has written a new name. A transaction
+    /// that was given up counts too. Shared by all handles.
+    pub(crate) newest_rename: Arc<AtomicU64>,
     pub(crate) path: PathBuf,
 }
 
@@ -132,6 +135,13 @@ impl Store {
     #[must_use]
     pub fn commit_counts(&self) -> CommitCounts {
         self.commit_counters.read()
+    }
+
+    /// Returns true if this process has given an entry a new name behind a position of the log.
+    /// May be true without need.
+    #[must_use]
+    pub fn has_renamed_since(&self, position: u64) -> bool {
+        self.newest_rename.load(Ordering::Acquire) > position
     }
 
     /// Sets how long the log keeps its records.

@@ -1,5 +1,7 @@
 //! The tables of the log in a writer's transaction: appending, and dropping the old end.
 
+use std::sync::atomic::Ordering;
+
 use crate::changes::{
     BY_CSN, ChangeKind, ChangeRecord, LogState, NewChange, PackedCsn, change_key, change_of_key,
     tombstone_key, tombstone_of_key, uuid_key,
@@ -56,6 +58,11 @@ impl LogWriter {
                 txn.put(dbs.tombstones, &by_csn, &[])?;
             }
             ChangeKind::Add => forget_tombstone(txn, store, change.uuid)?,
+            ChangeKind::Rename => {
+                store
+                    .newest_rename
+                    .fetch_max(state.newest, Ordering::Release);
+            }
             _ => {}
         }
         self.has_changed = true;

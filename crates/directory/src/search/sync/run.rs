@@ -18,6 +18,10 @@ use crate::search::run::{Quantum, SearchRun};
 /// The number of changes that one batch names at most. Behind it follows another one.
 const BATCH_MAX: u64 = 65_536;
 
+/// The same in the persist stage, unless names move. Thousands of searches may be in it, each with
+/// a batch, and a change is rarely repeated so soon.
+const PERSIST_BATCH_MAX: u64 = 16;
+
 /// The number of entries of a refresh after which a cookie tells how far the consumer has come.
 const COOKIE_EVERY: u32 = 1_000;
 
@@ -162,6 +166,11 @@ impl<'d> SyncRun<'d> {
                 return Ok(SyncProgress::End(end));
             }
         }
+        let is_short = |work: &BatchWork<'_>| work.batch.entries.len() as u64 <= PERSIST_BATCH_MAX;
+        if matches!(self.phase, Phase::Persist) && self.work.as_ref().is_some_and(is_short) {
+            // Until its next turn, the search holds no batch and no snapshot.
+            self.park();
+        }
         Ok(SyncProgress::More)
     }
 
@@ -275,7 +284,16 @@ impl<'d> SyncRun<'d> {
         if place.after < state.newest && place.after + 1 < state.oldest {
             return Ok(Begun::Lost);
         }
-        let newest = state.newest.min(place.after.saturating_add(BATCH_MAX));
+        // Entries have their newest names. With the change of the name, the batch tells who had
+        // the name before.
+        let oldest = place.rest.first().copied().unwrap_or(place.after);
+        let store = &self.content.database.store;
+        let is_short = matches!(self.phase, Phase::Persist) && !store.has_renamed_since(oldest);
+        let more = match is_short {
+            true => PERSIST_BATCH_MAX.saturating_sub(place.rest.len() as u64),
+            false => BATCH_MAX,
+        };
+        let newest = state.newest.min(place.after.saturating_add(more));
         let mut positions = place.rest.clone();
         positions.extend(place.after + 1..=newest);
         let filter_types = &self.filter_types;

@@ -99,7 +99,6 @@ impl SyncStart {
         if state.vector.iter().any(is_newer) {
             return Err(newer_consumer());
         }
-        let lacks = |held: fulgurite_store::PackedCsn| known.of(held.server()).is_none();
         // A merge changes entries whose entryCSN stays. Not all providers tell deletions, so one of
         // several may lack some.
         let has_index =
@@ -109,7 +108,9 @@ impl SyncStart {
             // An entry may have entered another scope unchanged.
             false => SyncPlan::Full(Some(known.clone()).filter(|_| is_whole_tree)),
         };
-        let plan = if state.vector.iter().any(lacks) || state.vector.is_empty() {
+        // Of a server that the cookie does not name, the consumer lacks each change. The log has
+        // them all unless its horizon names that server.
+        let plan = if known.is_empty() || state.vector.is_empty() {
             SyncPlan::Full(None)
         } else if known.covers_all(&state.horizon) {
             // A copy has changes that the vector does not cover yet.
