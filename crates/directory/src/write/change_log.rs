@@ -308,7 +308,8 @@ fn replacement<'a>(attribute: &'a Attribute, name: Cow<'a, str>) -> NewOperation
     }
 }
 
-const fn operator(operation: ModifyOperation) -> u8 {
+/// Returns the sign of an operation in the log.
+pub(crate) const fn operator(operation: ModifyOperation) -> u8 {
     match operation {
         ModifyOperation::Add => b'+',
         ModifyOperation::Delete => b'-',

@@ -27,6 +27,7 @@ mod interrupted;
 mod large;
 mod last_bind;
 mod log_room;
+mod logged_merge;
 mod mapping;
 mod memberof;
 mod operational;

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use fulgurite_ldap::ContentChange;
 use fulgurite_ldap::control::EntryUuid;
+use fulgurite_ldap::{ContentChange, LoggedOperation};
 use fulgurite_schema::{Assertion, AttributeSelector, Filter};
 use fulgurite_store::{CsnVector, EntryId, Scope, StoreError, Writer};
 
@@ -47,6 +47,8 @@ pub(crate) struct Applier<'a, 'd> {
     pub(super) known: HashMap<EntryUuid, Option<EntryId>>,
     /// Entries whose name another entry has.
     pub(super) waiting: WaitingEntries,
+    /// The operation of a log that is being done.
+    pub(super) operation: Option<LoggedOperation>,
     pub(super) report: ContentReport,
 }
 
@@ -74,6 +76,7 @@ impl<'a, 'd> Applier<'a, 'd> {
             content,
             known: HashMap::new(),
             waiting,
+            operation: None,
             report: ContentReport::default(),
         })
     }

@@ -15,6 +15,7 @@
 use std::borrow::Cow;
 
 use fulgurite_ldap::control::EntryUuid;
+use fulgurite_ldap::{LoggedKind, LoggedOperation};
 use fulgurite_schema::{Attribute, Dn, Entry};
 use fulgurite_store::{
     ChangeKind, EntryId, NewChange, NewOperation, NewRename, PackedCsn, Tombstone,
@@ -24,6 +25,7 @@ use super::applier::Applier;
 use super::error::ContentResult;
 use super::numbers::Deletion;
 use crate::core::entry_identity::{EntryIdentity, parse_uuid};
+use crate::write::change_log::operator;
 
 /// The parts of a record that depend on the kind of the change.
 struct RecordParts<'r> {
@@ -92,6 +94,9 @@ impl Applier<'_, '_> {
         let Some(identity) = self.identity_of(before) else {
             return Ok(());
         };
+        if let Some(operation) = self.logged_as(&identity, number) {
+            return self.log_operation(id, (identity, before), (after, number), &operation);
+        }
         let schema = &self.core.schema;
         let operations = differences(before, after);
         let operations = operations.map(|(attribute, values)| NewOperation {
@@ -126,6 +131,69 @@ impl Applier<'_, '_> {
         .map(drop)
     }
 
+    /// Returns the operation of a log that has led to a change. It is logged here as it was there,
+    /// so that other servers merge it by the same numbers.
+    fn logged_as(
+        &self,
+        identity: &EntryIdentity,
+        number: Option<PackedCsn>,
+    ) -> Option<LoggedOperation> {
+        let operation = self.operation.as_ref()?;
+        let is_change = !matches!(operation.kind, LoggedKind::Add(_) | LoggedKind::Delete);
+        let is_it = is_change
+            && number == PackedCsn::parse(operation.csn.as_bytes())
+            && operation.uuid.is_none_or(|uuid| uuid == identity.uuid);
+        is_it.then(|| operation.clone())
+    }
+
+    fn log_operation(
+        &mut self,
+        id: EntryId,
+        (identity, before): (EntryIdentity, &Entry),
+        (after, number): (&Entry, Option<PackedCsn>),
+        operation: &LoggedOperation,
+    ) -> ContentResult {
+        let (list, rename) = match &operation.kind {
+            LoggedKind::Add(_) | LoggedKind::Delete => return Ok(()),
+            LoggedKind::Modify(list) => (list, None),
+            LoggedKind::Rename {
+                new_rdn,
+                delete_old_rdn,
+                new_superior,
+                changes,
+            } => {
+                let rename = NewRename {
+                    new_rdn,
+                    deletes_old: *delete_old_rdn,
+                    superior: new_superior.as_deref(),
+                };
+                (changes, Some(rename))
+            }
+        };
+        let operations = list.iter().map(|(kind, attribute)| NewOperation {
+            operator: operator(*kind),
+            attribute: Cow::Borrowed(attribute.description.as_str()),
+            values: &attribute.values,
+        });
+        let operations: Vec<NewOperation<'_>> = operations.collect();
+        let author = self.author_of(after);
+        self.log(&RecordParts {
+            kind: match rename {
+                Some(_) => ChangeKind::Rename,
+                None => ChangeKind::Modify,
+            },
+            id,
+            identity,
+            csn: number,
+            session: 0,
+            author: &author,
+            dn: before.dn.pretty(),
+            rename,
+            operations: &operations,
+        })
+        .map(drop)
+    }
+
     /// Logs that an entry is where it is by a change with this number.
     pub(super) fn log_place(
         &mut self,
@@ -136,6 +204,9 @@ impl Applier<'_, '_> {
         let Some(identity) = self.identity_of(entry) else {
             return Ok(());
         };
+        if let Some(operation) = self.logged_as(&identity, number) {
+            return self.log_operation(id, (identity, entry), (entry, number), &operation);
+        }
         self.log(&RecordParts {
             kind: ChangeKind::Modify,
             id,

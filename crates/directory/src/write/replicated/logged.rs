@@ -1,7 +1,7 @@
 //! Operations of an access log, done as they were logged.
 //!
 //! An operation that does not fit is a sign that the copy differs: the consumer then reads the
-//! entries again.
+//! entries again. Where clients update the copy, too, operations are [merged](super::logged_merge).
 
 use fulgurite_ldap::{ContentAttribute, LoggedKind, LoggedOperation, ModifyOperation};
 use fulgurite_schema::{Attribute, AttributeDescription, Dn, Entry};
@@ -12,19 +12,24 @@ use super::entry_state::csn_of;
 use super::error::{ContentError, ContentResult};
 use super::numbers::Deletion;
 use crate::request::change::Change;
+use crate::write::audit::RecordedRename;
 use crate::write::changes;
 use crate::write::multi_value::MultiValueAttributes;
 
-type LoggedChanges = [(ModifyOperation, ContentAttribute)];
+pub(super) type LoggedChanges = [(ModifyOperation, ContentAttribute)];
 
-fn lost<T>(dn: &Dn, text: &str) -> ContentResult<T> {
+/// Fails because the log does not fit the copy.
+pub(super) fn lost<T>(dn: &Dn, text: &str) -> ContentResult<T> {
     Err(ContentError::LostSync(format!("{}: {text}", dn.pretty())))
 }
 
 impl Applier<'_, '_> {
     /// Does a logged operation.
     pub(super) fn logged(&mut self, operation: &LoggedOperation) -> ContentResult {
+        // Names among the values are others at the provider.
+        self.operation = (!self.content.is_massaged()).then(|| operation.clone());
         let done = self.do_logged(operation);
+        self.operation = None;
         // Nothing is put aside: the log goes on only where the copy fits it.
         done.map_err(|error| match error {
             ContentError::Refused(text) => ContentError::LostSync(text),
@@ -34,8 +39,15 @@ impl Applier<'_, '_> {
 
     fn do_logged(&mut self, operation: &LoggedOperation) -> ContentResult {
         let dn = self.name_of(&operation.dn)?;
-        let found = self.writer.find(&dn)?.entry();
+        let found = self.target(operation, &dn)?;
+        let merges = self.content.multi_provider;
         match (&operation.kind, found) {
+            (LoggedKind::Add(attributes), _) if merges => self.merge_add(operation, attributes),
+            (LoggedKind::Delete, found) if merges => self.merge_delete(operation, found),
+            (_, None) if merges => self.merge_without_entry(operation, &dn),
+            (LoggedKind::Modify(list), Some(id)) if merges => {
+                self.merge_modify(id, operation, list)
+            }
             (LoggedKind::Add(attributes), None) => self.logged_add(dn, attributes),
             (LoggedKind::Add(attributes), Some(id)) if self.is_glue(id)? => {
                 self.logged_add(dn, attributes)
@@ -50,9 +62,6 @@ impl Applier<'_, '_> {
             (_, None) => lost(&dn, "no such entry"),
             (LoggedKind::Modify(list), Some(id)) => {
                 let held = self.copy_of(id)?;
-                if self.is_older(&held, &operation.csn) {
-                    return Ok(());
-                }
                 let entry = self.changed(held.clone(), list)?;
                 let checked = self.checked(entry)?;
                 self.writer.modify(id, &checked)?;
@@ -82,20 +91,8 @@ impl Applier<'_, '_> {
     /// Returns an entry with logged changes.
     fn changed(&self, mut entry: Entry, list: &LoggedChanges) -> ContentResult<Entry> {
         let schema = &self.core.schema;
-        let mut resolved = Vec::with_capacity(list.len());
-        for (operation, attribute) in list {
-            if changes::count(*operation, attribute.values.len()).is_err() {
-                return lost(&entry.dn, "a change with a wrong number of values");
-            }
-            if let Some(attribute) = self.logged_attribute(attribute)? {
-                resolved.push(Change {
-                    operation: *operation,
-                    attribute,
-                });
-            }
-        }
         let mut large = MultiValueAttributes::none();
-        for change in &resolved {
+        for change in &self.resolved(&entry.dn, list)? {
             // Binds here have changed these values in another way.
             let permissive = self.core.types.is_of_binds(&change.attribute.description);
             let change = std::slice::from_ref(change);
@@ -105,6 +102,23 @@ impl Applier<'_, '_> {
             }
         }
         Ok(entry)
+    }
+
+    /// Resolves logged changes of an entry.
+    pub(super) fn resolved(&self, dn: &Dn, list: &LoggedChanges) -> ContentResult<Vec<Change>> {
+        let mut resolved = Vec::with_capacity(list.len());
+        for (operation, attribute) in list {
+            if changes::count(*operation, attribute.values.len()).is_err() {
+                return lost(dn, "a change with a wrong number of values");
+            }
+            if let Some(attribute) = self.logged_attribute(attribute)? {
+                resolved.push(Change {
+                    operation: *operation,
+                    attribute,
+                });
+            }
+        }
+        Ok(resolved)
     }
 
     /// Returns a changed attribute, which may have no values.
@@ -135,7 +149,7 @@ impl Applier<'_, '_> {
         let schema = &self.core.schema;
         let held = self.copy_of(id)?;
         if self.is_older(&held, &operation.csn) {
-            return Ok(());
+            return lost(&held.dn, "the entry has a later change");
         }
         let rdn = Dn::parse(schema, new_rdn);
         let rdn = rdn.map_err(|error| ContentError::Refused(error.to_string()))?;
@@ -157,6 +171,9 @@ impl Applier<'_, '_> {
             }
         }
         entry.dn = above.child(&rdn);
+        let avas = rdn.rdn().into_iter().flat_map(|rdn| rdn.avas());
+        let avas = avas.filter(|ava| held.has_value(schema, ava.attribute, ava.value));
+        let kept: Vec<_> = avas.map(|ava| ava.attribute).collect();
         entry.add_missing_rdn_values(schema);
         let entry = self.changed(entry, changes)?;
         if let Some(holder) = self.writer.find(&entry.dn)?.entry()
@@ -165,6 +182,14 @@ impl Applier<'_, '_> {
         {
             return lost(&entry.dn, "the new name is taken");
         }
-        self.rename(id, entry, &operation.csn)
+        self.rename(id, entry, &operation.csn)?;
+        let rename = RecordedRename {
+            dn: &held.dn,
+            new_rdn: &rdn,
+            delete_old_rdn: *delete_old_rdn,
+            new_superior: new_superior.as_ref().map(|_| &above),
+            held: &kept,
+        };
+        self.note_logged_rename(&held, operation, &rename)
     }
 }

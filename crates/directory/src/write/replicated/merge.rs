@@ -60,6 +60,15 @@ impl Applier<'_, '_> {
     /// Merges the state of an entry.
     pub(super) fn merge_state(&mut self, given: &ContentEntry, taken: TakenName) -> ContentResult {
         self.note_form(given.stamps.is_none())?;
+        self.merge_form(given, taken)
+    }
+
+    /// Merges a new entry that a log tells. It says nothing about the form of other states.
+    pub(super) fn merge_told(&mut self, given: &ContentEntry) -> ContentResult {
+        self.merge_form(given, TakenName::Waits)
+    }
+
+    fn merge_form(&mut self, given: &ContentEntry, taken: TakenName) -> ContentResult {
         let Some(given) = self.with_waiting(given)? else {
             return Ok(());
         };
@@ -167,7 +176,7 @@ impl Applier<'_, '_> {
         }
         show_name(&self.core.schema, &mut entry, &mut joined.stamps);
         self.report_changes(
-            given,
+            &given.uuid,
             (&held, has.values),
             (&incoming, numbers.values),
             &entry,
@@ -340,7 +349,7 @@ impl Applier<'_, '_> {
     }
 
     /// Stores other values of an entry under its name, perhaps in another spelling.
-    fn change_values(
+    pub(super) fn change_values(
         &mut self,
         id: EntryId,
         held: &Entry,
@@ -392,9 +401,9 @@ impl Applier<'_, '_> {
     }
 
     /// Reports two states of an entry that were made without each other.
-    fn report_changes(
+    pub(super) fn report_changes(
         &mut self,
-        given: &ContentEntry,
+        uuid: &EntryUuid,
         (held, has): (&Entry, Option<PackedCsn>),
         (incoming, told): (&Entry, Option<PackedCsn>),
         merged: &Entry,
@@ -421,7 +430,7 @@ impl Applier<'_, '_> {
                 true => ConflictKind::Overwritten,
                 false => ConflictKind::Merged,
             },
-            uuid: given.uuid,
+            uuid: *uuid,
             dn: held.dn.pretty(),
             winner,
             loser,

@@ -9,6 +9,7 @@
 //!                               |             `-> waiting    entries whose name another one has
 //!                               +--> removal       delete, glue in place of parents, unnamed entries
 //!                               +--> logged        operations of an access log
+//!                               |       `-> logged_merge   where clients update the copy, too
 //!                               +--> reached       the store's vector, in the same transaction
 //!                               +--> change_record the log of changes, for consumers of this server
 //!                               `--> quarantine    entries that cannot be stored
@@ -32,6 +33,7 @@ mod glue;
 mod incoming;
 mod join;
 mod logged;
+mod logged_merge;
 mod merge;
 mod named_entries;
 mod numbers;

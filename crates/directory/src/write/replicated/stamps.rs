@@ -33,7 +33,7 @@ const PREFIX: &[u8] = b"stamps/";
 /// The version of a row.
 const VERSION: u8 = 1;
 /// The text of the numbers of an entry that one change has written.
-const WHOLE: &str = "-";
+pub(super) const WHOLE: &str = "-";
 /// Values with a separate number, in one attribute at most. One more makes the attribute as a
 /// whole new.
 const VALUES_MAX: usize = 512;
@@ -80,7 +80,7 @@ pub(super) fn value_key(schema: &Schema, attribute: AttributeIndex, value: &[u8]
 }
 
 /// Returns true if values of an attribute are added and removed one by one.
-fn has_single_values(schema: &Schema, attribute: AttributeIndex) -> bool {
+pub(super) fn has_single_values(schema: &Schema, attribute: AttributeIndex) -> bool {
     let kind = schema.attribute_at(attribute);
     kind.equality.is_some() && !kind.single_value && !kind.has_ordered_values()
 }

@@ -126,7 +126,8 @@ impl Applier<'_, '_> {
         Ok(Decided { joined, announces })
     }
 
-    fn join(
+    /// Joins a state with the one here.
+    pub(super) fn join(
         &self,
         held: EntrySide<'_>,
         (entry, csn, stamps): (&Entry, Option<PackedCsn>, &EntryStamps),
