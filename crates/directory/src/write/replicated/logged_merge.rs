@@ -180,8 +180,8 @@ impl Applier<'_, '_> {
         }
     }
 
-    /// Fails for a change of single values whose outcome depends on the others, if these may be
-    /// others where it was made.
+    /// Fails for a change of single values whose outcome depends on the values before. These may
+    /// be others where it was made.
     fn require_mergeable(
         &self,
         dn: &Dn,
