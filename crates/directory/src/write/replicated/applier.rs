@@ -43,6 +43,8 @@ pub(crate) struct Applier<'a, 'd> {
     pub(super) has_reached: bool,
     /// The state that the copy has right after the present change, if the next one says so.
     pub(super) reached_next: CsnVector,
+    /// The state that the batch reaches, as far as it tells.
+    pub(super) reached_last: CsnVector,
     /// Entries of the batch: the look-up before the first change, and what the batch did to them.
     pub(super) known: HashMap<EntryUuid, Option<EntryId>>,
     /// Entries whose name another entry has.
@@ -70,6 +72,7 @@ impl<'a, 'd> Applier<'a, 'd> {
             vector: writer.log_state()?.vector.clone(),
             has_reached: false,
             reached_next: CsnVector::default(),
+            reached_last: CsnVector::default(),
             core,
             database,
             writer,
@@ -90,6 +93,7 @@ impl<'a, 'd> Applier<'a, 'd> {
         if self.content.multi_provider {
             self.read_told()?;
         }
+        self.reached_last = reached_by(changes);
         for (at, change) in changes.iter().enumerate() {
             self.reached_next = match changes.get(at + 1) {
                 Some(ContentChange::Reached { csns, .. }) => vector_of(csns),
@@ -231,4 +235,16 @@ impl<'a, 'd> Applier<'a, 'd> {
         }
         Ok(())
     }
+}
+
+/// Returns the state that a batch reaches, or that its provider has.
+fn reached_by(changes: &[ContentChange]) -> CsnVector {
+    let told = changes.iter().filter_map(|change| match change {
+        ContentChange::Reached { csns, .. } => Some(csns),
+        ContentChange::DropUnnamed { state } => Some(state),
+        _ => None,
+    });
+    let mut reached = CsnVector::default();
+    told.for_each(|csns| reached.raise_all(&vector_of(csns)));
+    reached
 }

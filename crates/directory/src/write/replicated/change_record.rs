@@ -3,7 +3,8 @@
 //!
 //! A record has the number that the change got at its origin. If the vector covers that number, no
 //! consumer of this server would look for the record. Then it has the *successor* of the greatest
-//! number, as has a deletion of which the provider tells no number. A consumer takes no successor
+//! number, as has a deletion of which the provider tells no number. Numbers of the state that the
+//! batch reaches count: the deletion is older than that, at most. A consumer takes no successor
 //! for a state, because these records are unordered. Among several providers, such a record has a
 //! new number of this server instead. None of the others has it yet.
 //!
@@ -237,16 +238,8 @@ impl Applier<'_, '_> {
             false => 0,
         };
         let dn = entry.dn.pretty();
-        let csn = match self.content.multi_provider {
-            true => deletion.csn,
-            false => deletion.csn.or(identity.csn),
-        };
         let ends = deletion.ends.or(identity.csn);
-        let numbered = Deletion {
-            csn,
-            ends,
-            ..deletion
-        };
+        let numbered = Deletion { ends, ..deletion };
         self.log_deletion(id, identity, dn, (numbered, session))
     }
 
@@ -330,7 +323,7 @@ impl Applier<'_, '_> {
             }
             _ => None,
         };
-        let newest = self.vector.iter().max();
+        let newest = self.newest_with(parts.identity.csn);
         let number = number.or(own);
         let Some(csn) = number.or(newest.map(|csn| csn.successor())) else {
             return Ok(None);
@@ -357,6 +350,14 @@ impl Applier<'_, '_> {
             self.has_reached = true;
         }
         Ok(Some(csn))
+    }
+
+    /// Returns the greatest number that a consumer without this change may know.
+    ///
+    /// Another provider may have brought it to any state before the one that this batch reaches.
+    fn newest_with(&self, previous: Option<PackedCsn>) -> Option<PackedCsn> {
+        let states = self.vector.iter().chain(self.reached_last.iter());
+        states.chain(previous).max()
     }
 
     /// Returns the identity of an entry; `None` for glue.
