@@ -37,12 +37,16 @@ impl Directory {
         if changes.iter().all(is_deletion) {
             writer.use_reserve();
         }
+        let facts = content.facts();
         let applier = Applier::new(self.core(), database, &mut writer, content)?;
         let report = applier.run(changes);
         let report = report.and_then(|report| {
             writer.commit()?;
             Ok(report)
         });
+        if report.is_err() {
+            content.restore(facts);
+        }
         if let Err(ContentError::Store(error)) = &report
             && let Some(shortage) = error.shortage()
         {
@@ -69,9 +73,14 @@ impl Directory {
             return Ok(());
         }
         let mut writer = database.store.write()?;
+        let facts = content.facts();
         let mut applier = Applier::new(self.core(), database, &mut writer, content)?;
-        applier.retry_quarantined()?;
-        writer.commit()?;
+        let tried = applier.retry_quarantined();
+        let tried = tried.and_then(|()| Ok(writer.commit()?));
+        if tried.is_err() {
+            content.restore(facts);
+        }
+        tried?;
         self.core().changes.committed();
         Ok(())
     }

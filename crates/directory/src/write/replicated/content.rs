@@ -46,6 +46,16 @@ pub struct CopiedContent {
     pub(super) tells_whole: Option<bool>,
 }
 
+/// The facts that a dropped transaction must not have changed.
+///
+/// The entries that a refresh has named are not among them: another refresh begins.
+#[derive(Debug)]
+pub(crate) struct TransactionFacts {
+    glued: Vec<EntryId>,
+    parked: Vec<EntryId>,
+    told: CsnVector,
+}
+
 /// The attributes that a consumer copies.
 #[derive(Debug)]
 pub(super) struct CopiedAttributes {
@@ -107,6 +117,22 @@ impl CopiedContent {
             tells_whole: None,
             told: CsnVector::default(),
         }
+    }
+
+    /// Returns the facts as they are before a transaction.
+    pub(crate) fn facts(&self) -> TransactionFacts {
+        TransactionFacts {
+            glued: self.glued.clone(),
+            parked: self.parked.clone(),
+            told: self.told.clone(),
+        }
+    }
+
+    /// Goes back to the facts from before a transaction that was dropped.
+    pub(crate) fn restore(&mut self, facts: TransactionFacts) {
+        self.glued = facts.glued;
+        self.parked = facts.parked;
+        self.told = facts.told;
     }
 
     /// Notes that a refresh begins, which has named no entry yet.

@@ -335,6 +335,7 @@ impl ContentFill<'_> {
         kept.sort_unstable_by_key(|(number, _)| *number);
         let kept = kept.into_iter().map(|(_, change)| change);
         let changes: Vec<ContentChange> = kept.chain(rest).collect();
+        let facts = content.facts();
         let stored = || {
             let mut writer = writer.into_writer()?;
             writer.expect_vector(&filled)?;
@@ -349,6 +350,9 @@ impl ContentFill<'_> {
             Ok(report)
         };
         let report = stored();
+        if report.is_err() {
+            content.restore(facts);
+        }
         if let Err(ContentError::Store(error)) = &report
             && let Some(shortage) = error.shortage()
         {
