@@ -347,6 +347,7 @@ impl<'d> StoredSearch<'d, '_> {
                     && database.last_mod,
                 server: directory.core().csn.server(),
                 is_multi_provider: database.is_multi_provider(),
+                is_copy: !database.consumers().is_empty(),
             };
             let start = SyncStart::plan(&view, request, rules)?;
             Ok(found.map(|(base, _)| (base.into_owned(), start)))

@@ -10,7 +10,7 @@ use fulgurite_ldap::{
 };
 use fulgurite_policy::{Origin, Syncrepl};
 use fulgurite_schema::{Builtin, SchemaBuilder};
-use fulgurite_store::ChangeKind;
+use fulgurite_store::{ChangeKind, StoreOptions};
 
 use crate::support::{TOP, World};
 
@@ -27,6 +27,15 @@ pub(crate) struct Copy {
 
 impl Copy {
     pub(crate) fn new(adjust: impl FnOnce(&mut Syncrepl), multi_provider: bool) -> Copy {
+        Copy::with_store(adjust, multi_provider, |_| {})
+    }
+
+    /// Makes one with options of its store.
+    pub(crate) fn with_store(
+        adjust: impl FnOnce(&mut Syncrepl),
+        multi_provider: bool,
+        options: impl FnOnce(&mut StoreOptions),
+    ) -> Copy {
         let mut settings = Syncrepl::new(1, "ldap://h", TOP);
         adjust(&mut settings);
         let schema = SchemaBuilder::standard().builtin(Builtin::PasswordPolicy);
@@ -39,7 +48,7 @@ impl Copy {
             replication.consumers = vec![settings.clone()];
             replication.multi_provider = multi_provider;
         };
-        let world = World::empty_with_schema(schema, adjust, |_| {});
+        let world = World::empty_with_schema(schema, adjust, options);
         let options = ContentOptions {
             settings: &settings,
             multi_provider,
@@ -343,6 +352,36 @@ fn what_a_refresh_does_not_name_is_dropped() {
         ContentChange::EndRefresh,
     ]);
     assert_eq!(copy.names(), [TOP, &d, &*format!("ou=e,{TOP}")]);
+}
+
+#[test]
+fn a_dropped_transaction_leaves_nothing_behind() {
+    let a = format!("ou=a,{TOP}");
+    let full = |options: &mut StoreOptions| options.map_bytes_max = Some(2 << 20);
+    let mut copy = Copy::with_store(|_| {}, false, full);
+    copy.apply(&[unit(1, TOP, 1), unit(2, &a, 2), reached(2)]);
+    // The name goes to another entry, but the file has no room for what follows.
+    let mut changes = vec![ContentChange::BeginRefresh, unit(3, &a, 3)];
+    for number in 4..200 {
+        let mut large = unit(number, &format!("ou=n{number},{TOP}"), 4);
+        if let ContentChange::Entry(entry) = &mut large {
+            let text = "x".repeat(40_000);
+            entry.attributes.push(attribute("description", &[&text]));
+        }
+        changes.push(large);
+    }
+    let store = copy.world.store.path().to_owned();
+    let directory = &copy.world.directory;
+    let failed = directory.apply_content(&store, &mut copy.content, &changes);
+    assert!(failed.is_err(), "{failed:?}");
+    // Meanwhile the provider has deleted the newcomer.
+    let nothing = [
+        ContentChange::BeginRefresh,
+        ContentChange::EndRefresh,
+        reached(5),
+    ];
+    copy.apply(&nothing);
+    assert_eq!(copy.names(), [TOP.to_owned(), a]);
 }
 
 #[test]

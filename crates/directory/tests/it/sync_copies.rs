@@ -4,7 +4,7 @@ use fulgurite_directory::{CopiedContent, Progress, Quantum};
 use fulgurite_ldap::control::SyncMode;
 use fulgurite_ldap::{ContentChange, ResultCode};
 
-use crate::replicated::{Copy, csn, reached, unit};
+use crate::replicated::{Copy, attribute, csn, delete, reached, unit};
 use crate::support::*;
 use crate::sync_consumer::*;
 
@@ -78,6 +78,64 @@ fn a_copy_provides_what_it_gets() {
         found.sort_unstable();
         assert_eq!(names, found, "{:?}", consumer.seen);
     }
+}
+
+#[test]
+fn a_deletion_without_a_number_reaches_consumers_of_another_provider() {
+    let (a, b) = (format!("ou=a,{TOP}"), format!("ou=b,{TOP}"));
+    let state = vec![csn(8)];
+    let present = [
+        ContentChange::Present(vec![[1; 16]]),
+        ContentChange::DropUnnamed { state },
+        ContentChange::EndRefresh,
+        reached(8),
+    ];
+    let told = [delete(2), ContentChange::EndRefresh, reached(8)];
+    for gone in [&present[..], &told] {
+        let mut copy = Copy::plain();
+        copy.apply(&[unit(1, TOP, 1), unit(2, &a, 2), unit(3, &b, 3), reached(3)]);
+        let mut consumer = Consumer::new(&EVERYTHING);
+        refresh(&copy.world, &EVERYTHING, &mut consumer);
+        assert!(consumer.copies.contains_key(&[2; 16]));
+        // Another copy has brought it to a state from before the deletion.
+        consumer.cookie = Some(format!("rid=001,csn={}", csn(5)).into_bytes());
+        copy.apply(&[ContentChange::BeginRefresh, unit(3, &b, 5)]);
+        copy.apply(gone);
+        refresh(&copy.world, &EVERYTHING, &mut consumer);
+        assert!(!consumer.copies.contains_key(&[2; 16]), "{gone:?}");
+    }
+}
+
+#[test]
+fn changes_of_a_server_that_no_state_names_are_in_a_refresh_by_the_index() {
+    let mut copy = Copy::with_store(|_| {}, false, |options| options.log_bytes_max = Some(4096));
+    let a = format!("ou=a,{TOP}");
+    copy.apply(&[unit(1, TOP, 1), unit(2, &a, 2), reached(2)]);
+    let mut consumer = Consumer::new(&EVERYTHING);
+    refresh(&copy.world, &EVERYTHING, &mut consumer);
+    for number in 3..100 {
+        copy.apply(&[unit(2, &a, number), reached(number)]);
+    }
+    let log = copy.world.store.snapshot().unwrap().changes().unwrap();
+    assert!(log.oldest > 3, "the log does not reach back");
+    // A refresh that has not ended brings an older change of another server.
+    let mut other = unit(3, &format!("ou=b,{TOP}"), 1);
+    if let ContentChange::Entry(entry) = &mut other {
+        let number = csn(1)
+            .replace("20260101", "20250101")
+            .replace("#001#", "#009#");
+        entry
+            .attributes
+            .retain(|held| held.description != "entryCSN");
+        entry.attributes.push(attribute("entryCSN", &[&number]));
+    }
+    copy.apply(&[ContentChange::BeginRefresh, other]);
+    refresh(&copy.world, &EVERYTHING, &mut consumer);
+    assert!(
+        consumer.copies.contains_key(&[3; 16]),
+        "{:?}",
+        consumer.seen
+    );
 }
 
 #[test]

@@ -42,6 +42,8 @@ pub(crate) struct PlanRules {
     /// The number of this server.
     pub(crate) server: u16,
     pub(crate) is_multi_provider: bool,
+    /// True if the database is copied from another server.
+    pub(crate) is_copy: bool,
 }
 
 /// A request of a consumer, and the answer of the log.
@@ -55,6 +57,7 @@ pub(crate) struct SyncStart {
     deleted: Vec<[u8; 16]>,
     pub(crate) plan: SyncPlan,
     is_multi_provider: bool,
+    is_copy: bool,
 }
 
 /// The search that the request describes.
@@ -85,6 +88,7 @@ impl SyncStart {
             is_whole_tree,
             server,
             is_multi_provider,
+            is_copy,
             ..
         } = rules;
         let failed = |error| result::store(&error);
@@ -131,6 +135,7 @@ impl SyncStart {
         };
         Ok(SyncStart {
             is_multi_provider,
+            is_copy,
             persists: request.mode == SyncMode::RefreshAndPersist,
             cookie,
             server,
@@ -183,6 +188,10 @@ impl SyncStart {
         let SyncPlan::Index(covered) = &self.plan else {
             return None;
         };
+        // In its own refresh, a copy gets old changes of servers that no state names yet.
+        if self.is_copy {
+            return None;
+        }
         // Numbers of different servers are ordered by their time. The index has no other order.
         let oldest = covered.iter().map(|csn| csn.text()).min()?;
         let filter = FilterBuf::parse(&format!("(entryCSN>={oldest})")).ok()?;
