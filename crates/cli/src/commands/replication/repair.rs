@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 use anyhow::bail;
 use fulgurite_client::{Change, Client, Entry, LdapResult, Scope};
-use fulgurite_ldap::{Control, FilterBuf, ResultCode, SearchRequest, oid};
+use fulgurite_ldap::{Control, FilterBuf, ModifyRequest, Request, ResultCode, SearchRequest, oid};
 
 use super::side::{Differences, Side, uuid_text};
 
@@ -105,7 +105,7 @@ fn touch(client: &mut Client, base: &str, uuid: &str) -> anyhow::Result<Option<L
     };
     // Referral objects are entries, too.
     let control = Control::new(oid::MANAGE_DSA_IT, false);
-    let found = client.search_with(&request, &[control])?;
+    let found = client.search_with(&request, std::slice::from_ref(&control))?;
     let Some(entry) = found.entries.first() else {
         return Ok(None);
     };
@@ -115,8 +115,12 @@ fn touch(client: &mut Client, base: &str, uuid: &str) -> anyhow::Result<Option<L
         .iter()
         .map(Vec::as_slice)
         .collect();
-    let change = Change::replace("objectClass", &classes);
-    Ok(Some(client.modify(&entry.dn, &[change])?))
+    let request = Request::Modify(ModifyRequest {
+        dn: entry.dn.as_bytes(),
+        changes: vec![Change::replace("objectClass", &classes)],
+    });
+    let reply = client.request(&request, &[control])?;
+    Ok(Some(reply.result))
 }
 
 #[cfg(test)]
