@@ -70,6 +70,7 @@ pub use driver::stop::StopHandle;
 pub use fulgurite_directory::{ExtendedReply, ExtendedStep, Progress};
 pub use fulgurite_policy::{CrlCheck, TlsOptions, TlsVersion, VerifyClient};
 pub use metrics::family::{metric_names, metrics_table};
+pub use session::bind_delays::BindDelays;
 pub use session::cancel_token::CancelToken;
 pub use session::handler::{Handler, RunningSearch};
 pub use session::job::{CheckId, Job, Turn};

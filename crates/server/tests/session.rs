@@ -10,9 +10,10 @@ use common::stub::{Stub, added};
 use common::{
     abandon, add, bind, cancel, compare, extended, search, take_responses, unbind, who_am_i,
 };
+use fulgurite_directory::{Connection as Facts, EndPoint};
 use fulgurite_ldap::{MessageId, ResultCode};
 use fulgurite_server::{
-    Handler as _, IdentityQuotas, Job, OperationLog, Session, SessionLimits, Turn,
+    BindDelays, Handler as _, IdentityQuotas, Job, OperationLog, Session, SessionLimits, Turn,
 };
 
 /// A session and what a driver would do for it.
@@ -74,6 +75,7 @@ impl<'h> Connection<'h> {
                         self.session.updated(id, &added(id));
                     }
                 }
+                Job::HoldBind(number, _) => self.session.release_bind(number),
                 Job::CheckPassword(number, check) => {
                     let verdict = self.stub.check_password(check);
                     self.session.password_checked(number, Some(verdict));
@@ -181,13 +183,63 @@ fn an_abandon_reaches_waiting_requests() {
 }
 
 #[test]
+fn the_answer_of_a_bind_is_held_after_failed_ones() {
+    let stub = Stub::default();
+    let limits = SessionLimits {
+        bind_delay_max: Duration::from_millis(400),
+        ..SessionLimits::default()
+    };
+    let delays = BindDelays::default();
+    let facts = Facts {
+        peer: EndPoint::Ip("192.0.2.1:4000".parse().unwrap()),
+        ..Facts::default()
+    };
+    let limits = Arc::new(limits);
+    let session = Session::new(&stub, limits, None, Arc::new(facts)).with_bind_delays(&delays);
+    let mut connection = Connection {
+        stub: &stub,
+        session,
+        received: Vec::new(),
+        jobs: Vec::new(),
+    };
+    // An address has 20 failures free.
+    for id in 1..=20 {
+        let answers = connection.talk(&[bind(id, "anna", "wrong")]);
+        assert_eq!(answers, [format!("{id} bind 49")]);
+    }
+    for (id, name, milliseconds) in [(21, "anna", 250), (23, "slow", 400)] {
+        let answers = connection.talk(&[bind(id, name, "wrong"), who_am_i(id + 1)]);
+        assert_eq!(answers, [""; 0], "the request behind it waits as well");
+        assert!(!connection.session.is_idle());
+        if name == "slow" {
+            connection.finish_jobs();
+            assert_eq!(connection.settle(), [""; 0]);
+        }
+        let [Job::HoldBind(_, delay)] = connection.jobs[..] else {
+            panic!("no answer is held");
+        };
+        assert_eq!(delay, Duration::from_millis(milliseconds));
+        connection.finish_jobs();
+        let answers = connection.settle();
+        assert_eq!(answers[0], format!("{id} bind 49"));
+        assert_eq!(answers.len(), 2);
+    }
+    // A client that goes meanwhile ends its connection with the answer.
+    connection.talk(&[bind(25, "anna", "wrong"), unbind(26)]);
+    connection.session.end_of_input();
+    assert_eq!(connection.turn().0, Turn::Waits);
+    connection.finish_jobs();
+    assert_eq!(connection.turn().0, Turn::Closing);
+}
+
+#[test]
 fn an_update_is_withdrawn_until_the_writer_begins() {
     let (stub, limits) = (Stub::default(), SessionLimits::default());
     let mut connection = Connection::new(&stub, &limits);
     connection.talk(&[add(1), add(2), add(3), add(4)]);
     let begun = match &connection.jobs[2] {
         Job::Update(_, token, _) => token.begin(),
-        Job::CheckPassword(..) => false,
+        Job::CheckPassword(..) | Job::HoldBind(..) => false,
     };
     assert!(begun, "the writer begins with the third");
     let stopped = [abandon(5, 1), cancel(6, 2), cancel(7, 3), cancel(8, 9)];

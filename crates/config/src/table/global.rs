@@ -99,6 +99,9 @@ settings! {
         /// Seconds without a request after which the server closes a connection.
         "limits.idle" idle: Option<u32> = None
             => slapd("idletimeout", "olcIdleTimeout", "<timeout>").flag(Flag::value("--idle-timeout", "SECONDS"));
+        /// Seconds by which answers to binds are late at most, after failed binds of the same name
+        /// or address. 0 delays none.
+        "limits.bind_delay" bind_delay: u32 = 0 => own().flag(Flag::value("--bind-delay", "SECONDS"));
         /// Seconds in which a client must read part of its answers; then the server closes the
         /// connection.
         "limits.write" write: Option<u32> = Some(120) => slapd("writetimeout", "olcWriteTimeout", "<timeout>");

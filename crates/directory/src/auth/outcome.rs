@@ -34,6 +34,8 @@ pub struct BindOutcome {
     pub(crate) is_recorded: bool,
     /// The changes of the bind for another server, and their way to it.
     pub(crate) forwarded: Option<(Arc<ForwardedBind>, Arc<BindDelivery>)>,
+    /// The normal form of the name whose password was verified, right or wrong.
+    pub(crate) claimed: Option<Arc<str>>,
     /// The reason of a failure that the client must not learn, for the log.
     pub(crate) reason: Option<&'static str>,
 }
@@ -60,6 +62,7 @@ impl BindOutcome {
             policy: PolicyAnswer::default(),
             is_recorded: false,
             forwarded: None,
+            claimed: None,
             reason: None,
         }
     }
@@ -121,6 +124,7 @@ impl BindOutcome {
     pub fn finish(self, session: &mut Session, id: MessageId, out: &mut Vec<u8>) {
         session.authenticated(self.identity, self.method);
         session.set_exchange(self.exchange);
+        session.set_claimed_name(self.claimed);
         session.set_bind_failure(self.reason.filter(|_| !self.result.is_success()));
         let unrecorded = self.authenticated.filter(|_| !self.is_recorded);
         session.set_unrecorded_bind(unrecorded);

@@ -25,6 +25,8 @@ pub struct Session {
     transaction: Option<Transaction>,
     /// The authenticated name of the last bind, until the bind is recorded.
     unrecorded_bind: Option<Arc<Dn>>,
+    /// The normal form of the name that the last bind claimed with a password.
+    claimed_name: Option<Arc<str>>,
     /// The reason why the last bind failed.
     bind_failure: Option<&'static str>,
     /// True in it as long as the connection may only change its password. Copies share it.
@@ -90,6 +92,16 @@ impl Session {
     #[must_use]
     pub fn bind_failure(&self) -> Option<&'static str> {
         self.bind_failure
+    }
+
+    /// Returns the normal form of the name that the last bind claimed with a password.
+    #[must_use]
+    pub fn claimed_name(&self) -> Option<&str> {
+        self.claimed_name.as_deref()
+    }
+
+    pub(crate) fn set_claimed_name(&mut self, name: Option<Arc<str>>) {
+        self.claimed_name = name;
     }
 
     pub(crate) fn set_bind_failure(&mut self, reason: Option<&'static str>) {

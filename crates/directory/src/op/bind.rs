@@ -3,7 +3,10 @@
 //! The lookup of a password is fast, but its check may be slow on purpose. The check is separate,
 //! so that it can run on a thread that serves no searches.
 
+use std::sync::Arc;
+
 use fulgurite_ldap::{Authentication, BindRequest, Controls, Operation, ResultCode};
+use fulgurite_schema::Dn;
 
 use crate::auth::{BindOutcome, Claim, PasswordCheck, SaslStep};
 use crate::core::result::{self, OpResult, refuse};
@@ -143,9 +146,14 @@ impl PasswordCheck {
     /// disk.
     #[must_use]
     pub fn run(mut self, directory: &Directory) -> BindOutcome {
-        match self.take_policed() {
+        // A user that no rule maps has the empty name.
+        let claimed = self.name().map(Dn::normal).filter(|name| !name.is_empty());
+        let claimed = claimed.map(Arc::from);
+        let mut outcome = match self.take_policed() {
             None => self.verify(directory.authenticator()),
             Some(policed) => bind_policy::run(directory, &policed, self),
-        }
+        };
+        outcome.claimed = claimed;
+        outcome
     }
 }

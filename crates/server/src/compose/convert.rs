@@ -184,6 +184,7 @@ impl From<&Settings> for ServerSettings {
                 pending_max_anonymous: pending.min(global.pending_anonymous.get() as usize),
                 pending_max_authenticated: pending,
                 filter_depth_max: u16::try_from(global.filter_depth.get()).unwrap_or(u16::MAX),
+                bind_delay_max: Duration::from_secs((*global.bind_delay).into()),
                 idle_timeout: seconds(*global.idle),
                 write_timeout: seconds(*global.write),
                 ..SessionLimits::default()

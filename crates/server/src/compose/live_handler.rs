@@ -86,6 +86,10 @@ impl Handler for Live<'_> {
         identity.bind_failure()
     }
 
+    fn claimed_name<'a>(&self, identity: &'a Session) -> Option<&'a str> {
+        identity.claimed_name()
+    }
+
     fn identity_key(&self, identity: &Session) -> String {
         let name = identity.identity().name();
         name.map_or_else(String::new, |name| name.normal().to_owned())

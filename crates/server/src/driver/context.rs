@@ -2,6 +2,7 @@
 
 use super::live_settings::{LiveSettings, LiveValues};
 use super::settings::ServerSettings;
+use crate::session::bind_delays::BindDelays;
 use crate::session::log::OperationLog;
 use crate::session::quota::IdentityQuotas;
 use crate::statistics::Statistics;
@@ -16,6 +17,7 @@ pub(crate) struct ServerContext<'h, H> {
     pub(crate) log: &'h dyn OperationLog,
     pub(crate) statistics: &'h Statistics,
     pub(crate) identities: &'h IdentityQuotas,
+    pub(crate) bind_delays: &'h BindDelays,
     pub(crate) tls: &'h TlsSlot,
 }
 

@@ -16,6 +16,7 @@ use super::live_settings::LiveSettings;
 use super::settings::ServerSettings;
 use super::stop::{STOP, StopHandle};
 use super::{acceptor, threads};
+use crate::session::bind_delays::BindDelays;
 use crate::session::handler::Handler;
 use crate::session::log::OperationLog;
 use crate::session::quota::IdentityQuotas;
@@ -129,7 +130,9 @@ impl Server {
         let log = TracingLog;
         self.statistics.begin(self.facts());
         let identities = IdentityQuotas::new(self.settings.identity_pending_max);
+        let bind_delays = BindDelays::default();
         let context = ServerContext {
+            bind_delays: &bind_delays,
             handler,
             identities: &identities,
             statistics: &self.statistics,

@@ -1,5 +1,7 @@
 //! An event loop and the connections that it owns.
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -19,7 +21,7 @@ use super::updates::Updates;
 use super::writer::{QueuedUpdate, UpdateOrigin};
 use super::writers::Writers;
 use crate::session::handler::Handler;
-use crate::session::job::Job;
+use crate::session::job::{CheckId, Job};
 use crate::session::protocol::Session;
 use crate::statistics::WorkerStatistics;
 
@@ -40,6 +42,8 @@ pub(super) struct Worker<'h, H: Handler> {
     connections: FxHashMap<ConnectionId, Connection<'h, H>>,
     /// Connections with searches that wait for changes.
     waiting: FxHashSet<ConnectionId>,
+    /// Answers of binds that are held, the next to go out on top.
+    held_binds: BinaryHeap<Reverse<(Instant, ConnectionId, CheckId)>>,
     run_queue: RunQueue,
     cache: H::Cache<'h>,
     statistics: Arc<WorkerStatistics>,
@@ -68,6 +72,7 @@ impl<'h, H: Handler> Worker<'h, H> {
             to_hashing,
             connections: FxHashMap::default(),
             waiting: FxHashSet::default(),
+            held_binds: BinaryHeap::new(),
             run_queue: RunQueue::default(),
             cache: H::Cache::default(),
             statistics: shared.statistics.worker(),
@@ -103,6 +108,7 @@ impl<'h, H: Handler> Worker<'h, H> {
                     self.schedule(event.token().0);
                 }
             }
+            self.release_binds(now);
             self.turns_of_others = 0;
             self.run_queue.begin_round();
             while let Some(id) = self.run_queue.next() {
@@ -142,7 +148,9 @@ impl<'h, H: Handler> Worker<'h, H> {
         } else if self.connections.is_empty() {
             None
         } else {
-            Some(SWEEP_INTERVAL)
+            let next = self.held_binds.peek();
+            let due = next.map(|Reverse((due, ..))| due.saturating_duration_since(Instant::now()));
+            Some(due.map_or(SWEEP_INTERVAL, |due| due.min(SWEEP_INTERVAL)))
         }
     }
 
@@ -192,6 +200,19 @@ impl<'h, H: Handler> Worker<'h, H> {
         }
     }
 
+    /// Lets the answers of binds go out whose time has come.
+    fn release_binds(&mut self, now: Instant) {
+        while let Some(&Reverse((due, id, number))) = self.held_binds.peek()
+            && due <= now
+        {
+            self.held_binds.pop();
+            if let Some(connection) = self.connections.get_mut(&id) {
+                connection.session.release_bind(number);
+                self.schedule(id);
+            }
+        }
+    }
+
     /// Lets all searches go on that wait for changes.
     fn wake_searches(&mut self) {
         let waiting = std::mem::take(&mut self.waiting);
@@ -222,13 +243,15 @@ impl<'h, H: Handler> Worker<'h, H> {
         let ServerContext {
             handler,
             identities,
+            bind_delays,
             ..
         } = self.shared;
         let log = self.shared.log_of(&self.live);
         let limits = Arc::clone(&self.live.session);
         let meter = self.statistics.open(&facts);
         let session = Session::new(handler, limits, log, Arc::clone(&facts));
-        let mut session = session.with_meter(meter.clone()).with_quotas(identities);
+        let session = session.with_meter(meter.clone()).with_quotas(identities);
+        let mut session = session.with_bind_delays(bind_delays);
         if self.draining {
             session.drain();
         }
@@ -332,6 +355,11 @@ impl<'h, H: Handler> Worker<'h, H> {
                         token,
                     };
                     self.updates.push(writer, QueuedUpdate { origin, update });
+                }
+                Job::HoldBind(number, delay) => {
+                    self.statistics.bind_delayed();
+                    let due = Instant::now() + delay;
+                    self.held_binds.push(Reverse((due, id, number)));
                 }
                 Job::CheckPassword(number, check) => {
                     let queued = hashing::QueuedCheck {

@@ -107,6 +107,7 @@ fn add_passwords(figures: &mut Figures, statistics: &Statistics, totals: &Totals
     figures.count(&family::PASSWORD_THREADS_BUSY, pool.busy);
     figures.count(&family::PASSWORDS_QUEUED, pool.waiting);
     figures.count(&family::PASSWORDS_REFUSED, totals.passwords_refused);
+    figures.count(&family::BINDS_DELAYED, totals.binds_delayed);
     let durations = Value::Histogram(histogram(&pool.durations));
     figures.add(&family::PASSWORD_DURATION, Vec::new(), durations);
 }

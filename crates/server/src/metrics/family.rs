@@ -191,6 +191,7 @@ families! {
     PASSWORDS_QUEUED = Family::gauge("passwords_queued", &[], "Passwords that wait to be verified.");
     PASSWORDS_REFUSED = Family::counter("passwords_refused", &[], "Passwords refused because too many waited.");
     PASSWORD_DURATION = Family::duration("password_duration", &[], "Time to verify or hash a password, without waiting.");
+    BINDS_DELAYED = Family::counter("binds_delayed", &[], "Binds answered late, after failed ones of the same name or address.");
     DATABASE_ENTRIES = Family::gauge("database_entries", DATABASE, "Entries.");
     DATABASE_FILE = Family::gauge("database_file", DATABASE, "Size of the data file.").bytes();
     DATABASE_MAP = Family::gauge("database_map", DATABASE, "Size of the map of the data file.").bytes();

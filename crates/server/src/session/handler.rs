@@ -75,6 +75,11 @@ pub trait Handler: Sync {
         None
     }
 
+    /// Returns the normal form of the name whose password the last bind gave, right or wrong.
+    fn claimed_name<'a>(&self, _identity: &'a Self::Identity) -> Option<&'a str> {
+        None
+    }
+
     /// Returns a key for comparisons: equal keys mean the same identity.
     fn identity_key(&self, identity: &Self::Identity) -> String {
         self.name(identity)

@@ -1,5 +1,7 @@
 //! Work that a session hands to other threads, and its state after a turn.
 
+use std::time::Duration;
+
 use fulgurite_ldap::MessageId;
 
 use super::cancel_token::CancelToken;
@@ -21,10 +23,14 @@ pub enum Job<H: Handler> {
     ///
     /// [`Session::password_checked`]: crate::Session::password_checked
     CheckPassword(CheckId, H::PasswordCheck),
+    /// For a timer: after this time, [`Session::release_bind`] gets this number.
+    ///
+    /// [`Session::release_bind`]: crate::Session::release_bind
+    HoldBind(CheckId, Duration),
 }
 
-/// The number of a job for the hashing pool; a session never uses a number twice.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// The number of a job for the hashing pool or a timer; a session never uses a number twice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct CheckId(pub(super) u64);
 
 /// The next need of a session after a turn.

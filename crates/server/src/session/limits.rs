@@ -22,6 +22,8 @@ pub struct SessionLimits {
     pub filter_depth_max: u16,
     /// Time without progress in sending responses after which the server closes the connection.
     pub write_timeout: Option<Duration>,
+    /// The longest delay of the answer to a bind after failed ones; zero for none.
+    pub bind_delay_max: Duration,
     /// Time without traffic after which the server closes an idle connection.
     pub idle_timeout: Option<Duration>,
 }
@@ -37,6 +39,7 @@ impl Default for SessionLimits {
             output_bytes_max: 256 * 1024,
             filter_depth_max: fulgurite_ldap::Limits::default().filter_depth_max,
             write_timeout: Some(Duration::from_secs(120)),
+            bind_delay_max: Duration::ZERO,
             idle_timeout: None,
         }
     }

@@ -6,9 +6,11 @@
 //! - `class`: the order that requests of one connection must keep
 //! - `job`, `cancel_token`: work for other threads, and how a session takes an update back
 //! - `limits`, `quota`: bounds of one connection, and of all connections of one identity
+//! - `bind_delays`: late answers after failed binds
 //! - `log`: one line per operation
 //! - `handler`: the port to the directory that answers requests
 
+pub(crate) mod bind_delays;
 pub(crate) mod cancel_token;
 mod class;
 pub(crate) mod handler;

@@ -1,18 +1,19 @@
 //! The operations of a connection that have begun and are not answered yet.
 
+mod binds;
+
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Instant;
 
 use fulgurite_directory::{Connection, ExtendedStep, Progress};
-use fulgurite_ldap::{
-    BindRequest, LdapResult, Message, MessageId, Operation, Request, ResultCode, encode,
-};
+use fulgurite_ldap::{LdapResult, Message, MessageId, Operation, Request, ResultCode, encode};
 
+use self::binds::ConnectionDelays;
 use super::cancel_token::CancelToken;
 use super::class::RequestClass;
 use super::handler::{Handler, RunningSearch as _};
-use super::job::{CheckId, Job, NO_MESSAGE};
+use super::job::{CheckId, Job};
 use super::last_code::last_code;
 use super::limits::SessionLimits;
 use super::log::{ConnectionLog, OperationLog, OperationRecord};
@@ -50,11 +51,12 @@ pub(super) struct Operations<'h, H: Handler> {
     updates: VecDeque<PendingOperation>,
     /// Bytes of the requests in `updates`.
     update_bytes: usize,
-    /// The bind whose password the hashing pool verifies.
+    /// The bind whose password the hashing pool verifies, or whose answer is held.
     bind: Option<(CheckId, PendingOperation)>,
     /// Extended operations that wait for the hashing pool.
     hashing: Vec<(CheckId, PendingOperation)>,
     checks: u64,
+    delays: ConnectionDelays<'h>,
     pub(super) jobs: Vec<Job<H>>,
     log: ConnectionLog<'h>,
     meter: Option<Meter>,
@@ -132,6 +134,7 @@ impl<'h, H: Handler> Operations<'h, H> {
         connection: Arc<Connection>,
     ) -> Self {
         Operations {
+            delays: ConnectionDelays::new(limits, &connection),
             handler,
             identity: handler.connected(connection),
             output: Output::new(limits.output_bytes_max),
@@ -320,27 +323,6 @@ impl<'h, H: Handler> Operations<'h, H> {
         None
     }
 
-    /// Begins a bind of `bytes` bytes.
-    fn begin_bind(
-        &mut self,
-        message: &Message<'_>,
-        request: &BindRequest<'_>,
-        bytes: usize,
-        begun: BegunOperation,
-        cache: &mut H::Cache<'h>,
-    ) {
-        let mark = self.output.mark();
-        let (id, controls, handler) = (message.id, &message.controls, self.handler);
-        let out = self.output.append();
-        match handler.begin_bind(cache, &mut self.identity, id, request, controls, out) {
-            None => self.end(Operation::Bind, begun, mark),
-            Some(check) => {
-                let bind = PendingOperation::new(id, Operation::Bind, bytes, begun);
-                self.bind = Some((self.hand_to_hashing(check), bind));
-            }
-        }
-    }
-
     /// Begins an update, which goes to the writer unless it waits for the end of its transaction.
     fn begin_update(&mut self, message: &Message<'_>, bytes: usize, begun: BegunOperation) {
         let mark = self.output.mark();
@@ -377,9 +359,13 @@ impl<'h, H: Handler> Operations<'h, H> {
         None
     }
 
-    fn hand_to_hashing(&mut self, check: H::PasswordCheck) -> CheckId {
+    fn next_check(&mut self) -> CheckId {
         self.checks += 1;
-        let number = CheckId(self.checks);
+        CheckId(self.checks)
+    }
+
+    fn hand_to_hashing(&mut self, check: H::PasswordCheck) -> CheckId {
+        let number = self.next_check();
         self.jobs.push(Job::CheckPassword(number, check));
         number
     }
@@ -432,6 +418,7 @@ impl<'h, H: Handler> Operations<'h, H> {
         if let Some(meter) = &self.meter {
             meter.secured(Arc::clone(&connection));
         }
+        self.set_bind_address(&connection);
         self.handler.secured(&mut self.identity, connection);
     }
 
@@ -643,45 +630,9 @@ impl<'h, H: Handler> Operations<'h, H> {
         self.end(update.operation, update.begun, mark);
     }
 
-    /// Continues the operation that waited for the hashing pool.
-    pub(super) fn password_checked(&mut self, number: CheckId, verdict: H::PasswordResult) {
-        let mark = self.output.mark();
-        let handler = self.handler;
-        if let Some((_, bind)) = self.bind.take_if(|(bind, _)| *bind == number) {
-            let out = self.output.append();
-            handler.finish_bind(&mut self.identity, bind.id, verdict, out);
-            self.end(Operation::Bind, bind.begun, mark);
-        } else if let Some(pending) = self.take_hashing(number) {
-            let step = handler.resume_extended(&mut self.identity, verdict);
-            // A resumed operation is never a cancel request.
-            let _ = self.continue_extended(step, pending, mark);
-        }
-    }
-
     fn take_hashing(&mut self, number: CheckId) -> Option<PendingOperation> {
         let at = self.hashing.iter().position(|(of, _)| *of == number)?;
         Some(self.hashing.remove(at).1)
-    }
-
-    /// Answers a request whose passwords the hashing pool has refused because its queue is full.
-    pub(super) fn password_unchecked(&mut self, number: CheckId) {
-        let bind = self.bind.take_if(|(bind, _)| *bind == number);
-        let Some(pending) = bind.map(|(_, bind)| bind).or(self.take_hashing(number)) else {
-            return;
-        };
-        let mark = self.output.mark();
-        let result = LdapResult::with_diagnostic(
-            ResultCode::Busy,
-            "too many passwords wait to be verified; try again",
-        );
-        encode::result(
-            self.output.append(),
-            pending.id,
-            pending.operation,
-            &result,
-            &[],
-        );
-        self.end(pending.operation, pending.begun, mark);
     }
 
     /// Answers a request that does not begin.
@@ -717,16 +668,7 @@ impl<'h, H: Handler> Operations<'h, H> {
             meter.wrote_result();
         }
         if operation == Operation::Bind {
-            self.update_identity();
-            if let Some(record) = &mut record {
-                record.name_identity(&self.handler.name(&self.identity));
-                record.set_reason(self.handler.bind_failure(&self.identity));
-            }
-            let update = self.handler.after_bind(&mut self.identity);
-            self.jobs.extend(update.map(|update| {
-                // No operation has this id, so the response finds none.
-                Job::Update(NO_MESSAGE, CancelToken::default(), update)
-            }));
+            self.bind_has_ended(record.as_mut());
         }
         if let Some(record) = &mut record {
             self.log.end(record, self.output.since(mark));

@@ -58,6 +58,11 @@ impl Output {
         self.bytes.get(mark..).unwrap_or_default()
     }
 
+    /// Takes the bytes since a position.
+    pub(super) fn take_since(&mut self, mark: usize) -> Vec<u8> {
+        self.bytes.split_off(mark.min(self.bytes.len()))
+    }
+
     /// Drops `count` bytes that the client's socket has taken.
     pub(super) fn consume(&mut self, count: usize) {
         self.sent = (self.sent + count).min(self.bytes.len());

@@ -33,6 +33,7 @@ use fulgurite_ldap::{
     encode,
 };
 
+use super::bind_delays::BindDelays;
 use super::class::RequestClass;
 use super::handler::Handler;
 use super::input::{Input, Span};
@@ -122,6 +123,7 @@ impl<'h, H: Handler> Session<'h, H> {
         limits: Arc<SessionLimits>,
         log: Option<&'h dyn OperationLog>,
     ) {
+        self.operations.set_limits(&limits);
         self.limits = limits;
         self.operations.set_log(log);
     }
@@ -141,6 +143,13 @@ impl<'h, H: Handler> Session<'h, H> {
     #[must_use]
     pub fn with_quotas(mut self, identities: &'h IdentityQuotas) -> Self {
         self.operations.set_identities(identities);
+        self
+    }
+
+    /// Sets the table in which failed binds of all connections count.
+    #[must_use]
+    pub fn with_bind_delays(mut self, delays: &'h BindDelays) -> Self {
+        self.operations.set_bind_delays(delays);
         self
     }
 
@@ -286,6 +295,13 @@ impl<'h, H: Handler> Session<'h, H> {
         match verdict {
             Some(verdict) => self.operations.password_checked(number, verdict),
             None => self.operations.password_unchecked(number),
+        }
+    }
+
+    /// Takes the end of the time of [`Job::HoldBind`].
+    pub fn release_bind(&mut self, number: CheckId) {
+        if self.phase != Phase::Closing {
+            self.operations.release_bind(number);
         }
     }
 

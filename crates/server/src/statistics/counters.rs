@@ -59,6 +59,7 @@ pub(crate) struct Counters {
     pub(super) tls_failures: Counter,
     pub(super) passwords_queued: Counter,
     pub(super) passwords_refused: Counter,
+    pub(super) binds_delayed: Counter,
 }
 
 /// Numbers of one kind of operations.
@@ -89,6 +90,7 @@ pub(crate) struct Totals {
     pub(crate) tls_failures: u64,
     pub(crate) passwords_queued: u64,
     pub(crate) passwords_refused: u64,
+    pub(crate) binds_delayed: u64,
 }
 
 /// The counters and connections of one worker.
@@ -201,6 +203,11 @@ impl WorkerStatistics {
         self.counters.passwords_refused.add(1);
     }
 
+    /// Counts a bind whose answer is held after failed ones.
+    pub(crate) fn bind_delayed(&self) {
+        self.counters.binds_delayed.add(1);
+    }
+
     /// Adds the counters to sums.
     pub(super) fn add_to(&self, totals: &mut Totals) {
         let counters = &self.counters;
@@ -222,6 +229,7 @@ impl WorkerStatistics {
         totals.unselective += counters.unselective.get();
         totals.tls_failures += counters.tls_failures.get();
         totals.passwords_queued += counters.passwords_queued.get();
+        totals.binds_delayed += counters.binds_delayed.get();
         totals.passwords_refused += counters.passwords_refused.get();
     }
 }

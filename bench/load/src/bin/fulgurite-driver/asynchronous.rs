@@ -123,7 +123,8 @@ fn spawn_writer<H: Handler + Send>(handler: &'static H) -> crossbeam_channel::Se
                         origins.push((id, back));
                         updates.push(update);
                     }
-                    Job::Update(..) => {}
+                    // No table of failed binds is set, so no answer is held.
+                    Job::Update(..) | Job::HoldBind(..) => {}
                     Job::CheckPassword(number, check) => {
                         let verdict = handler.check_password(check);
                         let _ = back.send(Mail::PasswordChecked(number, verdict));

@@ -33,6 +33,12 @@ name = \"ppolicy\"
 lines = [\"ppolicy_hash_cleartext\"]
 ";
 
+const LIMITS: &str = "\
+# After three wrong passwords for a name, answers to its binds come late, by 4 seconds at most.
+[limits]
+bind_delay = 4
+";
+
 /// Returns the file of settings.
 pub(super) fn settings_text(plan: &Plan) -> String {
     let mut parts = vec![names(plan)];
@@ -40,6 +46,7 @@ pub(super) fn settings_text(plan: &Plan) -> String {
         parts.push(SECURITY.to_owned());
     }
     parts.extend([RULES.to_owned(), OVERLAYS.to_owned()]);
+    parts.push(LIMITS.to_owned());
     parts.extend([identities(plan), start(plan)]);
     parts.extend(tls(plan));
     parts.join("\n")
