@@ -46,6 +46,30 @@ fn every_way_to_bind_and_to_fail() {
 }
 
 #[test]
+fn a_password_claims_a_name_in_one_spelling_right_or_wrong() {
+    let world = World::new();
+    let mut claimed = Vec::new();
+    for (dn, password) in [
+        (JANE, "wrong"),
+        (&JANE.to_uppercase(), "wrong"),
+        (&JANE.replace(',', " , "), "jane's"),
+    ] {
+        let (_, session) = world.bind(dn, password);
+        claimed.push(session.claimed_name().map(str::to_owned));
+    }
+    assert!(claimed[0].is_some());
+    assert!(
+        claimed.iter().all(|name| *name == claimed[0]),
+        "{claimed:?}"
+    );
+    let (_, session) = world.bind("cn=nobody,dc=example,dc=com", "wrong");
+    let nobody = session.claimed_name();
+    assert_eq!(nobody, Some("cn=nobody,dc=example,dc=com"));
+    let (_, session) = world.bind("", "");
+    assert_eq!(session.claimed_name(), None);
+}
+
+#[test]
 fn stored_passwords_may_be_hashed_and_several() {
     let world = World::new();
     // SHA-1 of "secret" with the salt "salt".

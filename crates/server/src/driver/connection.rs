@@ -242,7 +242,7 @@ impl<'h, H: Handler> Connection<'h, H> {
             Err(error) => {
                 // The alert reports the error to the client.
                 let _ = layer.flush(&mut self.stream);
-                let reason = failure::reason(&error);
+                let reason = failure::reason(&error, bytes);
                 self.meter.tls_failed();
                 tracing::warn!("conn={} TLS negotiation failure: {reason}", self.facts.id);
                 return Err(io::Error::other(error));

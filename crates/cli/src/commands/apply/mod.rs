@@ -4,6 +4,7 @@ mod changes;
 mod plan;
 mod read_ldif;
 mod read_yaml;
+mod renames;
 mod wanted;
 
 use std::collections::BTreeMap;
@@ -21,10 +22,11 @@ use crate::remote::login::connect;
 use crate::remote::names::depth;
 use changes::DueChange;
 use plan::Planner;
+use renames::Renames;
 use wanted::{WantedState, Wish};
 
-/// A change with the name of its entry, and the place of the wish.
-type PlacedChange<'w> = (&'w Wish, DueChange);
+/// A change with its wish, and the name that the entry has then.
+type PlacedChange<'w> = (&'w Wish, String, DueChange);
 
 pub(crate) fn run(command: Apply) -> ExitCode {
     exit_code(apply(&command))
@@ -36,16 +38,16 @@ fn apply(command: &Apply) -> anyhow::Result<()> {
         wishes.extend(read(file, command.yaml)?);
     }
     let mut client = connect(&command.server)?;
-    let mut planner = Planner::new(&mut client, command.delete);
+    let mut planner = Planner::new(&mut client, command.delete, Renames::of(&wishes));
     let (mut due, mut kept): (Vec<PlacedChange<'_>>, u64) = (Vec::new(), 0);
     for wish in &wishes {
         let change = planner.change(wish).with_context(|| wish.place.clone())?;
         match change {
-            Some(DueChange::Delete) if !command.delete => {
+            Some((_, DueChange::Delete)) if !command.delete => {
                 eprintln!("{} stays, because --delete is not given", wish.dn);
                 kept += 1;
             }
-            Some(change) => due.push((wish, change)),
+            Some((dn, change)) => due.push((wish, dn, change)),
             None => {}
         }
     }
@@ -57,10 +59,10 @@ fn apply(command: &Apply) -> anyhow::Result<()> {
         return unless_pipe_closed(show(&due));
     }
     let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
-    for (wish, change) in &due {
-        let sent = change.send(&mut client, &wish.dn);
+    for (wish, dn, change) in &due {
+        let sent = change.send(&mut client, dn);
         sent.with_context(|| wish.place.clone())?;
-        eprintln!("{} {}", change.word(), wish.dn);
+        eprintln!("{} {}", change.word(), dn);
         *counts.entry(change.word()).or_default() += 1;
     }
     let mut parts: Vec<String> = counts
@@ -76,8 +78,8 @@ fn apply(command: &Apply) -> anyhow::Result<()> {
 fn show(due: &[PlacedChange<'_>]) -> anyhow::Result<()> {
     let mut writer = Writer::new(io::BufWriter::new(io::stdout().lock()));
     writer.version()?;
-    for (wish, change) in due {
-        change.write(&mut writer, &wish.dn)?;
+    for (_, dn, change) in due {
+        change.write(&mut writer, dn)?;
     }
     writer.into_inner()?.flush()?;
     Ok(())

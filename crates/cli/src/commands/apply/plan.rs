@@ -6,10 +6,11 @@ use anyhow::bail;
 use fulgurite_client::{Client, Entry, ModifyOperation, ResultCode};
 
 use super::changes::DueChange;
+use super::renames::{Renames, moved, new_name};
 use super::wanted::{Modification, NewName, WantedState, Wish};
 use crate::remote::answer::MissingEntry;
 use crate::remote::entries::{NamedValues, push, read};
-use crate::remote::names::{first_part, normal, parent};
+use crate::remote::names::{first_part, normal};
 
 /// Values of an attribute that are replaced as a whole at most. Of more, single ones are changed.
 const REPLACED_MAX: usize = 50;
@@ -21,6 +22,9 @@ pub(super) struct Planner<'c> {
     deletes: bool,
     /// The entries that planned changes concern, as they will be; `None` for no entry.
     planned: HashMap<String, Option<Entry>>,
+    renames: Renames,
+    /// The place of the wish among those of the file.
+    at: usize,
 }
 
 /// An entry, and where its state comes from.
@@ -31,19 +35,53 @@ struct Current {
 }
 
 impl<'c> Planner<'c> {
-    pub(super) fn new(client: &'c mut Client, deletes: bool) -> Planner<'c> {
+    pub(super) fn new(client: &'c mut Client, deletes: bool, renames: Renames) -> Planner<'c> {
         Planner {
+            renames,
+            at: 0,
             client,
             deletes,
             planned: HashMap::new(),
         }
     }
 
-    /// Returns the change that a wish calls for; `None` if its state is there.
-    pub(super) fn change(&mut self, wish: &Wish) -> anyhow::Result<Option<DueChange>> {
-        let dn = wish.dn.as_str();
+    /// Returns the change that a wish calls for, and the name of its entry; `None` if its state is
+    /// there. Wishes come in the order of the file.
+    pub(super) fn change(&mut self, wish: &Wish) -> anyhow::Result<Option<(String, DueChange)>> {
+        let dn = match &wish.state {
+            WantedState::Present(_) | WantedState::Modified(_) => self.name(&wish.dn)?,
+            WantedState::Absent | WantedState::Renamed(_) => wish.dn.clone(),
+        };
+        let change = self.change_of(&dn, wish)?;
+        self.at += 1;
+        Ok(change.map(|change| (dn, change)))
+    }
+
+    /// Returns the name of an entry that a later wish renames. An earlier run may have done so.
+    fn name(&mut self, dn: &str) -> anyhow::Result<String> {
+        if let Some(last) = self.renames.last_name(dn, self.at)
+            && self.current(dn, &[])?.is_none()
+            && self.current(&last, &[])?.is_some()
+        {
+            return Ok(last);
+        }
+        Ok(dn.to_owned())
+    }
+
+    fn change_of(&mut self, dn: &str, wish: &Wish) -> anyhow::Result<Option<DueChange>> {
         match &wish.state {
-            WantedState::Present(attributes) => self.present(dn, attributes),
+            WantedState::Present(attributes) => {
+                let is_renamed = normal(dn) != normal(&wish.dn);
+                let name = first_part(&wish.dn).filter(|_| is_renamed);
+                let is_of_name = |attribute: &str| {
+                    let name = name.as_ref();
+                    name.is_some_and(|(name, _)| name.eq_ignore_ascii_case(attribute))
+                };
+                // The rename has changed the attribute of the name.
+                let wanted = attributes.iter().filter(|(name, _)| !is_of_name(name));
+                let wanted: Vec<NamedValues> = wanted.cloned().collect();
+                self.present(dn, &wanted)
+            }
             WantedState::Absent => {
                 let is_there = self.current(dn, &[])?.is_some();
                 if self.deletes {
@@ -65,9 +103,12 @@ impl<'c> Planner<'c> {
         if let Some(planned) = self.planned.get(&normal(dn)) {
             return Ok(planned.clone().map(|entry| current(entry, false)));
         }
+        let Some(present) = self.renames.present_name(dn) else {
+            return Ok(None);
+        };
         // Later wishes may concern other attributes of the same entry.
         let names = [&["*"][..], names].concat();
-        let entry = read(self.client, dn, "(objectClass=*)", &names)?;
+        let entry = read(self.client, &present, "(objectClass=*)", &names)?;
         Ok(entry.map(|entry| current(entry, true)))
     }
 
@@ -132,18 +173,15 @@ impl<'c> Planner<'c> {
     }
 
     fn renamed(&mut self, dn: &str, name: &NewName) -> anyhow::Result<Option<DueChange>> {
-        let above = name.superior.clone().or_else(|| parent(dn));
-        let new = match above {
-            Some(above) => format!("{},{above}", name.rdn),
-            None => name.rdn.clone(),
-        };
+        let new = new_name(dn, &name.rdn, name.superior.as_deref());
         // An entry that differs in the spelling of its name is the same.
         if normal(&new) == normal(dn) {
             return Ok(None);
         }
         match self.current(dn, &[])? {
             Some(current) => {
-                self.planned.insert(normal(dn), None);
+                self.move_planned(dn, &new);
+                self.renames.plan(dn, &new);
                 let entry = Entry {
                     dn: new.clone(),
                     ..current.entry
@@ -151,9 +189,31 @@ impl<'c> Planner<'c> {
                 self.planned.insert(normal(&new), Some(entry));
                 Ok(Some(DueChange::Rename(name.clone())))
             }
-            None if self.current(&new, &[])?.is_some() => Ok(None),
+            None if self.is_renamed(&new)? => Ok(None),
             None => Err(MissingEntry(format!("there is neither {dn} nor {new}")).into()),
         }
+    }
+
+    /// Returns true if there is an entry of this name, or of that which later wishes give it.
+    fn is_renamed(&mut self, new: &str) -> anyhow::Result<bool> {
+        let last = self.renames.last_name(new, self.at + 1);
+        if self.current(new, &[])?.is_some() {
+            return Ok(true);
+        }
+        match last {
+            Some(last) => Ok(self.current(&last, &[])?.is_some()),
+            None => Ok(false),
+        }
+    }
+
+    /// Gives planned entries at and below a name that of another.
+    fn move_planned(&mut self, old: &str, new: &str) {
+        let (old, new) = (normal(old), normal(new));
+        let planned = std::mem::take(&mut self.planned);
+        let moved = planned
+            .into_iter()
+            .map(|(dn, entry)| (moved(&dn, &old, &new).unwrap_or(dn), entry));
+        self.planned = moved.collect();
     }
 
     /// Notes the state behind modifications, and returns their change.
