@@ -22,7 +22,8 @@ use fulgurite_terminal::getopt::CommandLine;
 const STATS: u32 = 0x100;
 
 /// Environment variables of settings for which slapd has no word.
-const VARIABLES: [(&str, &str); 7] = [
+const VARIABLES: [(&str, &str); 8] = [
+    ("FULGURITE_LIMITS_BIND_DELAY", "limits.bind_delay"),
     ("FULGURITE_METRICS_LISTEN", "metrics.listen"),
     ("FULGURITE_METRICS_TOKEN_FILE", "metrics.token_file"),
     ("FULGURITE_METRICS_TLS", "metrics.tls"),
