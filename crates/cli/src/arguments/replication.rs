@@ -1,7 +1,5 @@
 //! Flags of `fulgurite replication`.
 
-use std::path::PathBuf;
-
 use clap::{Args, Subcommand};
 
 use super::server::ServerFlags;
@@ -31,15 +29,8 @@ pub(crate) enum ReplicationAction {
     after_help = "Example:\n  fulgurite replication status --url ldap://127.0.0.1:3890 --as cn=admin,dc=example,dc=com \\\n      --password-file /etc/fulgurite/password"
 )]
 pub(crate) struct Status {
-    /// The server: ldap://, ldaps:// or ldapi://
-    #[arg(long, value_name = "URL", default_value = "ldap://127.0.0.1:389")]
-    pub(crate) url: String,
-    /// DN to bind as [default: anonymous]
-    #[arg(long = "as", short = 'D', value_name = "DN")]
-    pub(crate) subject: Option<String>,
-    /// File with the password
-    #[arg(long, value_name = "FILE")]
-    pub(crate) password_file: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) server: ServerFlags,
     /// Write JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -74,15 +65,8 @@ pub(crate) struct Conflicts {
     /// Show that update, and do nothing
     #[arg(long, requires = "restore")]
     pub(crate) dry_run: bool,
-    /// The server: ldap://, ldaps:// or ldapi://
-    #[arg(long, value_name = "URL", default_value = "ldap://127.0.0.1:389")]
-    pub(crate) url: String,
-    /// DN to bind as [default: anonymous]
-    #[arg(long = "as", short = 'D', value_name = "DN")]
-    pub(crate) subject: Option<String>,
-    /// File with the password
-    #[arg(long, value_name = "FILE")]
-    pub(crate) password_file: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) server: ServerFlags,
 }
 
 /// Compare the contents of two servers over LDAP, one of which may be slapd

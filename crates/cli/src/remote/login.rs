@@ -80,7 +80,8 @@ impl Login {
     }
 
     /// Returns a login at one server, by a name with a password or anonymously.
-    pub(crate) fn simple(
+    #[cfg(test)]
+    fn simple(
         url: &str,
         subject: Option<&str>,
         password: PasswordSource<'_>,

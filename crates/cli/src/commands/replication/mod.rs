@@ -2,7 +2,6 @@
 
 mod check;
 mod conflicts;
-mod connection;
 mod digest;
 mod repair;
 mod restore;

@@ -9,9 +9,9 @@ use fulgurite_ldap::{Change, LdapResult, ModifyOperation, PartialAttribute, Valu
 use fulgurite_ldif::{Action, Reader, Writer};
 use fulgurite_schema::{Dn, Schema};
 
-use super::connection::connect;
 use super::uuid_text::uuid_text;
 use crate::arguments::replication::Conflicts;
+use crate::remote::login::connect;
 
 /// Attributes with their values.
 type AttributeList = Vec<(String, Vec<Vec<u8>>)>;
@@ -35,8 +35,7 @@ pub(super) fn run(
     let dn = Dn::parse(schema, &name).with_context(|| format!("name {name}"))?;
     let suffix = suffixes.iter().find(|suffix| dn.is_within(suffix));
     let suffix = suffix.context("the entry is outside the database")?;
-    let subject = command.subject.as_deref();
-    let mut client = connect(&command.url, subject, command.password_file.as_deref())?;
+    let mut client = connect(&command.server)?;
     let filter = format!("(entryUUID={})", uuid_text(conflict.uuid));
     let found = client.search(suffix.pretty(), Scope::Subtree, &filter, &["*"])?;
     if !found.result.is_success() {

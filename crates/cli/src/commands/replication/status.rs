@@ -6,9 +6,9 @@ use std::io::Write as _;
 use anyhow::bail;
 use fulgurite_client::{Entry, Scope};
 
-use super::connection::connect;
 use crate::arguments::replication::Status;
 use crate::json_text::escaped;
+use crate::remote::login::connect;
 
 /// The attributes to show: a label, a key in JSON, and the attribute.
 const ROWS: [(&str, &str, &str); 7] = [
@@ -39,8 +39,7 @@ pub(super) fn run(command: &Status) -> anyhow::Result<u8> {
 
 /// Reads the consumers of the server.
 fn consumers(command: &Status) -> anyhow::Result<Vec<Entry>> {
-    let subject = command.subject.as_deref();
-    let mut client = connect(&command.url, subject, command.password_file.as_deref())?;
+    let mut client = connect(&command.server)?;
     let filter = "(objectClass=olmSyncReplInstance)";
     let base = "cn=Databases,cn=Monitor";
     let found = client.search(base, Scope::Subtree, filter, &["*", "+"])?;
