@@ -45,7 +45,10 @@ impl RunningServer {
                 let _ = child.wait();
                 panic!("the server does not serve: {said:?}");
             };
-            if let Some((_, address)) = line.rsplit_once(" at ldap://") {
+            let at = line
+                .rsplit_once(" at ldap")
+                .map(|(_, at)| at.trim_start_matches('s'));
+            if let Some(address) = at.and_then(|at| at.strip_prefix("://")) {
                 let address = address.trim().trim_end_matches("\"}");
                 let address = address.parse().expect("an address");
                 return RunningServer {

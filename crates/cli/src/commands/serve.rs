@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use fulgurite_config::{ConfigError, Database, DatabaseKind, Layer, Origin, Settings, Sourced};
+use fulgurite_directory::EndPoint;
 use fulgurite_server::{Hangup, Service, ServiceOptions, SettingsSource, schema};
 use fulgurite_store::{Store, StoreOptions};
 
@@ -32,8 +33,9 @@ pub(crate) fn run(command: Serve) -> anyhow::Result<()> {
         ..ServiceOptions::default()
     };
     let service = Service::start(settings, options, Source(&command))?;
-    for address in service.server().addresses() {
-        tracing::info!("serving {} at ldap://{address}", suffixes.join(" and "));
+    for (url, address) in service.server().listeners() {
+        let at = listener(url, address);
+        tracing::info!("serving {} at {at}", suffixes.join(" and "));
     }
     for address in service.metrics_addresses() {
         tracing::info!("metrics and probes at http://{address}");
@@ -41,6 +43,14 @@ pub(crate) fn run(command: Serve) -> anyhow::Result<()> {
     service.run()?;
     tracing::info!("stopped");
     Ok(())
+}
+
+/// Returns the URL of a listener with the address that it has: the port may be free to choose.
+fn listener(url: &str, address: &EndPoint) -> String {
+    match (address, url.split_once("://")) {
+        (EndPoint::Ip(address), Some((scheme, _))) => format!("{scheme}://{address}"),
+        _ => url.to_owned(),
+    }
 }
 
 /// Reads the settings. A store that exists names its suffix, if the settings do not.
