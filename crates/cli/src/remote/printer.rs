@@ -179,7 +179,7 @@ fn cell(entry: &Entry, name: &str, text: fn(&[u8]) -> String) -> String {
 }
 
 /// Returns a value for a terminal: control characters escaped, other bytes counted.
-fn shown(value: &[u8]) -> String {
+pub(crate) fn shown(value: &[u8]) -> String {
     let Ok(text) = std::str::from_utf8(value) else {
         return format!("({} bytes)", value.len());
     };

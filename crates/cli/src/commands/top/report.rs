@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use serde_json::json;
 
 use super::sample::{ClientCounters, Sample};
+use crate::remote::printer::shown;
 
 /// The changes of the counters between two samples.
 #[derive(Debug)]
@@ -106,6 +107,7 @@ impl Report {
                 is_stalled,
                 ..
             } = &client.counters;
+            let (address, identity) = (shown(address.as_bytes()), shown(identity.as_bytes()));
             let stalled = if *is_stalled { "  (does not read)" } else { "" };
             let rate = self.rate(client.completed);
             let _ = writeln!(
@@ -193,6 +195,15 @@ mod tests {
         ];
         let before = sample(0, (100, 100), before.into());
         Report::between(&before, &sample(2, (121, 119), now.into()))
+    }
+
+    #[test]
+    fn control_characters_of_names_do_not_reach_the_terminal() {
+        let mut report = report();
+        report.clients[0].counters.identity = "cn=\x1b[2Jx\n".to_owned();
+        let screen = report.screen(1);
+        assert!(screen.contains("cn=\\u{1b}[2Jx\\n"), "{screen}");
+        assert!(!screen.contains('\x1b'));
     }
 
     #[test]
