@@ -29,6 +29,9 @@ use order::{NewEntry, Order};
 use tally::Tally;
 use worker::{Outcome, Workers};
 
+/// Bytes of entries in memory whose parents have not come, at most.
+const ORPHAN_BYTES_MAX: usize = 256 << 20;
+
 /// Bytes of one read.
 const BUFFER_BYTES: usize = 1 << 18;
 
@@ -170,10 +173,7 @@ impl Run {
                 self.order.added(&key)
             }
             Outcome::Refused(key, text) => self.refused(&key, &text),
-            Outcome::Orphan(entry, text) => match self.order.orphan(entry, text) {
-                Ok(ready) => ready,
-                Err((key, text)) => self.refused(&key, &text),
-            },
+            Outcome::Orphan(entry, text) => self.orphan(entry, text)?,
             Outcome::Lost(error) => {
                 self.is_lost = true;
                 return Err(error);
@@ -184,6 +184,23 @@ impl Run {
             self.send(ready)?;
         }
         Ok(())
+    }
+
+    /// Holds an entry back whose parent the server lacks. Returns the entries to be sent now.
+    fn orphan(&mut self, entry: NewEntry, refusal: String) -> anyhow::Result<Vec<NewEntry>> {
+        let place = entry.place.clone();
+        let ready = match self.order.orphan(entry, refusal) {
+            Ok(ready) => ready,
+            Err((key, text)) => self.refused(&key, &text),
+        };
+        if self.order.orphan_bytes() > ORPHAN_BYTES_MAX {
+            let mib = ORPHAN_BYTES_MAX >> 20;
+            bail!(
+                "{place}: entries whose parents have not come take more than {mib} MiB; \
+                 put parents before their children, and repeat the command"
+            );
+        }
+        Ok(ready)
     }
 
     /// Counts a refusal. Returns the entries that waited for the refused one. The server refuses

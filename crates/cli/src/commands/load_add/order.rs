@@ -40,6 +40,19 @@ impl NewEntry {
             is_second_try: false,
         }
     }
+
+    /// Returns its bytes in memory, about.
+    fn bytes(&self) -> usize {
+        let of_attribute = |(name, values): &NamedValues| {
+            let values = values
+                .iter()
+                .map(|value| value.len() + size_of::<Vec<u8>>());
+            name.len() + size_of::<NamedValues>() + values.sum::<usize>()
+        };
+        let attributes = self.attributes.iter().map(of_attribute);
+        let texts = self.dn.len() + self.place.len() + self.key.len();
+        size_of::<NewEntry>() + texts + attributes.sum::<usize>()
+    }
 }
 
 /// The entries under way: sent, or behind an entry under way.
@@ -51,6 +64,8 @@ pub(super) struct Order {
     sent: usize,
     /// Entries whose parent is not there yet, by the name of the parent, each with its refusal.
     orphans: HashMap<String, Vec<(NewEntry, String)>>,
+    /// Their bytes in memory, about.
+    orphan_bytes: usize,
     /// Hashes of the names that are there. A false one costs a second try.
     present: HashSet<u64>,
     hasher: RandomState,
@@ -84,7 +99,8 @@ impl Order {
     pub(super) fn added(&mut self, key: &str) -> Vec<NewEntry> {
         self.present.insert(self.hasher.hash_one(key));
         let mut ready = self.done(key);
-        for (mut orphan, _) in self.orphans.remove(key).unwrap_or_default() {
+        for (mut orphan, refusal) in self.orphans.remove(key).unwrap_or_default() {
+            self.orphan_bytes -= orphan.bytes() + refusal.len();
             orphan.is_second_try = true;
             ready.extend(self.take(orphan));
         }
@@ -106,6 +122,7 @@ impl Order {
             entry.is_second_try = true;
             ready.extend(self.take(entry));
         } else {
+            self.orphan_bytes += entry.bytes() + refusal.len();
             self.orphans
                 .entry(parent)
                 .or_default()
@@ -116,6 +133,7 @@ impl Order {
 
     /// Returns the refusals of the entries whose parents have not come.
     pub(super) fn refusals(&mut self) -> Vec<String> {
+        self.orphan_bytes = 0;
         let orphans = std::mem::take(&mut self.orphans).into_values().flatten();
         let mut refusals: Vec<String> = orphans.map(|(_, refusal)| refusal).collect();
         refusals.sort();
@@ -144,6 +162,11 @@ impl Order {
     /// Returns the number of entries that have been sent and not answered.
     pub(super) const fn under_way(&self) -> usize {
         self.sent
+    }
+
+    /// Returns the bytes of entries whose parents have not come, about.
+    pub(super) const fn orphan_bytes(&self) -> usize {
+        self.orphan_bytes
     }
 
     /// Returns true if no entry should be read at the moment.
@@ -184,6 +207,7 @@ mod tests {
             names(order.orphan(lost, "no unit".to_owned()).unwrap()),
             [""; 0]
         );
+        assert!(order.orphan_bytes() > 3 * size_of::<NewEntry>());
         sent(&mut order, "ou=a,dc=x");
         assert_eq!(names(order.added("ou=a,dc=x")), ["cn=c,ou=a,dc=x"]);
         // Its parent has come before its refusal has.
@@ -199,6 +223,7 @@ mod tests {
         order.added("cn=f,cn=c,ou=a,dc=x");
         assert_eq!(order.under_way(), 0);
         assert_eq!(order.refusals(), ["no unit"]);
+        assert_eq!(order.orphan_bytes(), 0);
         assert!(order.refusals().is_empty());
     }
 
