@@ -365,6 +365,10 @@ fn a_file_is_applied_once() {
             .well();
         assert!(renamed.contains("b@x.org,Bee"), "{renamed}");
 
+        let told = desk.run(&["apply", &changes]).with_status(0);
+        assert_eq!(told, "nothing to do\n");
+        apply_follows_renames(desk);
+
         let gone = "- dn: uid=bobby,ou=people,dc=example,dc=com\n  state: absent\n";
         let gone = desk.stage.file("gone.yml", gone);
         let kept = desk.run(&["apply", &gone]).with_status(0);
@@ -381,6 +385,50 @@ fn a_file_is_applied_once() {
             "{told}"
         );
     });
+}
+
+/// Entries below a renamed one are found by their new names, and a second run changes nothing.
+fn apply_follows_renames(desk: &Desk<'_>) {
+    let rename = |old: &str, new: &str| {
+        format!(
+            "dn: ou={old},{SUFFIX}\nchangetype: modrdn\nnewrdn: ou={new}\ndeleteoldrdn: 1\n\n\
+             dn: cn=eve,ou={new},{SUFFIX}\nchangetype: modify\nreplace: description\n\
+             description: below {new}\n-\n\n"
+        )
+    };
+    let added = format!(
+        "dn: ou=old,{SUFFIX}\nchangetype: add\nobjectClass: organizationalUnit\nou: old\n\n\
+         dn: cn=eve,ou=old,{SUFFIX}\nchangetype: add\nobjectClass: organizationalRole\ncn: eve\n\
+         description: first\n\n"
+    );
+    for (text, counts) in [
+        (rename("old", "new"), None),
+        (
+            added + &rename("old", "new"),
+            Some("2 added, 1 changed, 1 renamed"),
+        ),
+        (
+            rename("new", "newer") + &rename("newer", "newest"),
+            Some("2 changed, 2 renamed"),
+        ),
+    ] {
+        let file = desk.stage.file("renames.ldif", &text);
+        let Some(counts) = counts else {
+            desk.run(&["apply", &file]).with_status(3);
+            continue;
+        };
+        let told = desk.run(&["apply", &file]).with_status(0);
+        assert!(told.contains(counts), "{told}");
+    }
+    let text = rename("new", "newer") + &rename("newer", "newest");
+    let again = text.split_inclusive("\n\n").enumerate();
+    let last: String = again
+        .filter(|(at, _)| *at != 1)
+        .map(|(_, part)| part)
+        .collect();
+    let file = desk.stage.file("renames.ldif", &last);
+    let told = desk.run(&["apply", &file]).with_status(0);
+    assert_eq!(told, "nothing to do\n");
 }
 
 #[test]
