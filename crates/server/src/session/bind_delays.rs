@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   end of a bind --(address, name, right or wrong, time)--> BindDelays --delay--> Operations
-//!       holds the answer --Job::HoldBind--> the worker's timers --release_bind--> the answer goes out
+//!       holds the answer --Job::HoldBind--> the worker's timers --release_bind--> the answer
 //! ```
 //!
 //! The delay is bounded, so nobody locks out others. The table has a fixed size. Names and

@@ -43,8 +43,8 @@ impl Renames {
         });
     }
 
-    /// Returns the name that the server has at present for an entry which will have this name behind
-    /// the planned renames. `None` if they move the entry away.
+    /// Returns the name that the server has at present for an entry of this name. The planned
+    /// renames will have been made then. `None` if they move the entry away.
     pub(super) fn present_name(&self, dn: &str) -> Option<String> {
         let mut name = dn.to_owned();
         for rename in self.planned.iter().rev() {
