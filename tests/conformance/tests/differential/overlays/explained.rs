@@ -154,6 +154,12 @@ fn below(world: &World, states: &States, finding: &Finding) -> Option<&'static s
     {
         return Some("refint: in slapd, memberof-dangling refuses to follow names of no entry");
     }
+    if world.name == "memberof-error"
+        && is_held_back(states, finding, &below)
+        && are_below(&theirs, &ours, true)
+    {
+        return Some("refint: the same for other values of a group with such a member");
+    }
     if world.name != "memberof-follow" {
         return None;
     }
@@ -170,9 +176,27 @@ fn below(world: &World, states: &States, finding: &Finding) -> Option<&'static s
         (known, groups_of(&old, &states.ours_before), old.clone())
     };
     let (is_known, is_right) = (known.contains(&entry), right.contains(&entry));
-    (is_known != is_right && differing.all(|value| *value == old || *value == new)).then_some(
+    let below_new = format!(",{new}");
+    let is_concerned = |value: &String| {
+        let is_named = *value == old || *value == new;
+        // Those below did not follow either, as above.
+        is_named || rename.is_some() && (value.ends_with(&below) || value.ends_with(&below_new))
+    };
+    (is_known != is_right && differing.all(is_concerned)).then_some(
         "memberof-refint: slapd follows the groups that the entry names, not the present ones",
     )
+}
+
+/// Returns true for a rename that slapd's group does not follow, because one of its members is below
+/// the old name and names no entry. slapd changes all values of an entry in one modify.
+fn is_held_back(states: &States, finding: &Finding, below: &str) -> bool {
+    let names_entry = |value: &String| states.ours_before.keys().any(|name| normal(name) == *value);
+    let entry = states.theirs.get(&finding.dn);
+    let members = entry.and_then(|entry| entry.get("member"));
+    let members = members.into_iter().flatten();
+    let mut members = members.map(|value| normal(&String::from_utf8_lossy(value)));
+    finding.request.contains(": modrdn \"")
+        && members.any(|member| member.ends_with(below) && !names_entry(&member))
 }
 
 /// Returns the name that a rename gives, in normal form.
