@@ -187,8 +187,8 @@ fn below(world: &World, states: &States, finding: &Finding) -> Option<&'static s
     )
 }
 
-/// Returns true for a rename that slapd's group does not follow, because one of its members is below
-/// the old name and names no entry. slapd changes all values of an entry in one modify.
+/// Returns true if slapd's group does not follow a rename. One of its members is below the old name
+/// and names no entry. slapd changes all values of an entry in one modify.
 fn is_held_back(states: &States, finding: &Finding, below: &str) -> bool {
     let names_entry = |value: &String| states.ours_before.keys().any(|name| normal(name) == *value);
     let entry = states.theirs.get(&finding.dn);
