@@ -29,6 +29,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         ],
     ),
     ("client", &["ldap"]),
+    ("cluster", &[]), // values without I/O, until the server uses them
     ("replica", &["auth", "ldap", "policy"]),
     // A directory of cn=config is LDIF.
     ("config", &["ldif", "policy"]),

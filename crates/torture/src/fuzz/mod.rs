@@ -9,6 +9,7 @@
 //! A body asserts what must hold for any input, and otherwise only must come to its end. An input
 //! that once broke one is kept in `inputs/NAME`.
 
+mod batches;
 mod bytes;
 mod configuration;
 mod cookies;
@@ -24,6 +25,7 @@ mod tools;
 
 use std::path::Path;
 
+pub use batches::cluster_batch;
 use bytes::Bytes;
 pub use configuration::{settings_toml, slapd_conf};
 pub use cookies::cookies;
@@ -78,6 +80,7 @@ targets! {
     cookies: cookies::seeds,
     sync_provider: replication::provider_seeds,
     sync_consumer: replication::consumer_seeds,
+    cluster_batch: batches::seeds,
     schema_text: seeds::definitions,
     schema_values: seeds::values,
     schema_name: seeds::names,

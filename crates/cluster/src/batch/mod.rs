@@ -1,0 +1,140 @@
+//! A batch of the log: one value, which is appended as a whole.
+//!
+//! ```text
+//!   "FGB1"  version u16  flags u16  position u64  epoch u64  node u64  batch id 16
+//!   first CSN 18  count u32  digest of the batch before 32  body length u32  CRC32C u32
+//!   body:   number of strings, strings      (names of attributes and entries, in order of use)
+//!           records
+//!   record: kind  flags  CSN  [previous CSN]  UUID  [parent's UUID]  begun  took  session
+//!           author  DN  [new RDN  [superior]]  operations
+//!   operation: operator  attribute  number of values, values
+//! ```
+//! Numbers of fixed size are little-endian, all others LEB128. The checksum covers everything but
+//! itself. Each content has one form only: the decoder refuses any other.
+
+mod bytes;
+mod header;
+mod malformed;
+mod record;
+mod strings;
+
+use sha2::{Digest as _, Sha256};
+
+pub use header::seal;
+pub use malformed::{Malformed, TooLong};
+pub use record::{Operation, Operator, Record, RecordKind, Renaming, Value};
+
+use crate::values::{BatchId, Csn, Digest, Epoch, Head, NodeId, Position};
+use bytes::Reader;
+use header::{HEADER_BYTES, Header};
+use strings::{StringReader, StringWriter};
+
+/// Greatest size of a batch in bytes. etcd refuses 1,572,864 with its overhead.
+pub const BATCH_BYTES_MAX: usize = 1_000_000;
+
+/// Greatest size of a value inside a batch, in bytes. Longer ones are parts outside.
+pub const INLINE_VALUE_BYTES_MAX: usize = 256 * 1024;
+
+/// The newest version that this program reads and writes.
+pub const VERSION_NEWEST: u16 = 1;
+
+/// The effects of some updates, in their order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Batch {
+    /// The position in the log.
+    pub position: Position,
+    /// The leadership under which it was written.
+    pub epoch: Epoch,
+    /// The node that wrote it.
+    pub node: NodeId,
+    /// Its random name.
+    pub id: BatchId,
+    /// The digest of the batch before.
+    pub previous: Digest,
+    /// The changes; at least one.
+    pub records: Vec<Record>,
+}
+
+/// Returns the digest of an encoded batch, which the next one names.
+#[must_use]
+pub fn digest(bytes: &[u8]) -> Digest {
+    Digest(Sha256::digest(bytes).into())
+}
+
+impl Batch {
+    /// Returns the bytes for the log.
+    ///
+    /// # Errors
+    /// [`TooLong`] beyond [`BATCH_BYTES_MAX`], or for an inline value that must be a part.
+    ///
+    /// # Panics
+    /// If the batch breaks a rule that the decoder checks: that is a mistake of this program.
+    pub fn encode(&self) -> Result<Vec<u8>, TooLong> {
+        record::assert_order(&self.records);
+        let mut strings = StringWriter::default();
+        let mut records = Vec::new();
+        for record in &self.records {
+            record.encode(&mut strings, &mut records)?;
+        }
+        let body = [strings.finish(), records].concat();
+        let bytes = HEADER_BYTES + body.len();
+        if bytes > BATCH_BYTES_MAX {
+            return Err(TooLong::Batch { bytes });
+        }
+        let header = Header {
+            position: self.position,
+            epoch: self.epoch,
+            node: self.node,
+            id: self.id,
+            previous: self.previous,
+            first_csn: self
+                .records
+                .first()
+                .map_or_else(Csn::default, |first| first.csn),
+            count: self.records.len() as u32,
+        };
+        Ok(header.encode(&body))
+    }
+
+    /// Reads the bytes of a batch.
+    ///
+    /// # Errors
+    /// [`Malformed`], for every byte sequence that [`Batch::encode`] does not write.
+    pub fn decode(bytes: &[u8]) -> Result<Batch, Malformed> {
+        let (header, body) = Header::decode(bytes)?;
+        let mut reader = Reader(body);
+        let mut strings = StringReader::read(&mut reader)?;
+        let mut records = Vec::new();
+        for _ in 0..header.count {
+            records.push(Record::decode(&mut strings, &mut reader)?);
+        }
+        strings.finish()?;
+        if !reader.0.is_empty() {
+            return Err(Malformed::Trailing(reader.0.len()));
+        }
+        record::check_order(&records, header.first_csn)?;
+        Ok(Batch {
+            position: header.position,
+            epoch: header.epoch,
+            node: header.node,
+            id: header.id,
+            previous: header.previous,
+            records,
+        })
+    }
+
+    /// Returns the end of the log behind this batch, whose encoded form has `digest`.
+    #[must_use]
+    pub fn head(&self, before: &Head, digest: Digest) -> Head {
+        let ordered = self.records.iter().filter(|record| !record.is_unordered);
+        let csn = ordered.map(|record| record.csn).max();
+        Head {
+            position: self.position,
+            csn: csn.map_or(before.csn, |csn| csn.max(before.csn)),
+            digest,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
