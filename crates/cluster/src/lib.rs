@@ -14,11 +14,26 @@
 
 #![forbid(unsafe_code)]
 
+mod alone;
 mod batch;
+mod follower;
+mod lease;
+mod log;
+mod rules;
+mod sequencer;
 mod values;
+
+pub use alone::Alone;
 
 pub use batch::{
     BATCH_BYTES_MAX, Batch, INLINE_VALUE_BYTES_MAX, Malformed, Operation, Operator, Record,
     RecordKind, Renaming, TooLong, VERSION_NEWEST, Value, digest, seal,
 };
+pub use follower::{Divergence, Follower, Received};
+pub use lease::Lease;
+pub use log::{
+    AppendOutcome, ChangeLog, Leadership, LeaseId, NodeState, ReadOutcome, Refusal, Unavailable,
+};
+pub use rules::{Start, TrimFacts, is_too_far_ahead, start_from, trim_upto, version_to_write};
+pub use sequencer::{Sequencer, Todo};
 pub use values::{BatchId, Csn, Digest, Epoch, Head, NodeId, Position};

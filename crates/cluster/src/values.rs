@@ -59,8 +59,8 @@ impl Csn {
     /// Length in bytes.
     pub const LEN: usize = 18;
 
-    /// Returns the number of these bytes, if they are one: the first 20 digits are decimal, and
-    /// the last half byte is empty.
+    /// Returns the number of these bytes, if they are one. Its first 20 digits are decimal, and the
+    /// last half byte is empty.
     #[must_use]
     pub fn from_bytes(bytes: [u8; Csn::LEN]) -> Option<Csn> {
         let is_decimal = bytes.iter().take(10);

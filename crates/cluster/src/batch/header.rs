@@ -2,9 +2,9 @@
 
 use crc::{CRC_32_ISCSI, Crc};
 
+use super::bounds::{BATCH_BYTES_MAX, VERSION_NEWEST};
 use super::bytes::Reader;
 use super::malformed::Malformed;
-use super::{BATCH_BYTES_MAX, VERSION_NEWEST};
 use crate::values::{BatchId, Csn, Digest, Epoch, NodeId, Position};
 
 const MAGIC: [u8; 4] = *b"FGB1";

@@ -12,6 +12,7 @@
 //! Numbers of fixed size are little-endian, all others LEB128. The checksum covers everything but
 //! itself. Each content has one form only: the decoder refuses any other.
 
+mod bounds;
 mod bytes;
 mod header;
 mod malformed;
@@ -20,6 +21,7 @@ mod strings;
 
 use sha2::{Digest as _, Sha256};
 
+pub use bounds::{BATCH_BYTES_MAX, INLINE_VALUE_BYTES_MAX, VERSION_NEWEST};
 pub use header::seal;
 pub use malformed::{Malformed, TooLong};
 pub use record::{Operation, Operator, Record, RecordKind, Renaming, Value};
@@ -28,15 +30,6 @@ use crate::values::{BatchId, Csn, Digest, Epoch, Head, NodeId, Position};
 use bytes::Reader;
 use header::{HEADER_BYTES, Header};
 use strings::{StringReader, StringWriter};
-
-/// Greatest size of a batch in bytes. etcd refuses 1,572,864 with its overhead.
-pub const BATCH_BYTES_MAX: usize = 1_000_000;
-
-/// Greatest size of a value inside a batch, in bytes. Longer ones are parts outside.
-pub const INLINE_VALUE_BYTES_MAX: usize = 256 * 1024;
-
-/// The newest version that this program reads and writes.
-pub const VERSION_NEWEST: u16 = 1;
 
 /// The effects of some updates, in their order.
 #[derive(Clone, Debug, PartialEq, Eq)]

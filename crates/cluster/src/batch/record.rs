@@ -1,6 +1,6 @@
 //! One change of a batch: the effects of an update on one entry.
 
-use super::INLINE_VALUE_BYTES_MAX;
+use super::bounds::INLINE_VALUE_BYTES_MAX;
 use super::bytes::{Reader, put_number, put_text};
 use super::malformed::{Malformed, TooLong};
 use super::strings::{StringReader, StringWriter};
