@@ -24,9 +24,9 @@ impl Alone {
 }
 
 impl ChangeLog for Alone {
-    fn append(&self, epoch: Epoch, after: &Head, _: &[u8]) -> AppendOutcome {
+    fn append(&self, epoch: Epoch, before: &Head, after: &Head, _: &[u8]) -> AppendOutcome {
         let end = self.0.get().position;
-        if epoch != Self::EPOCH || after.position != end.next() {
+        if epoch != Self::EPOCH || *before != self.0.get() {
             return AppendOutcome::Refused(Refusal {
                 leader: Some(Self::EPOCH),
                 end,
@@ -92,9 +92,12 @@ mod tests {
         let Ok(Leadership::Leading(epoch)) = log.lead(LeaseId(1), NodeId(1)) else {
             panic!("a single node leads");
         };
-        assert_eq!(log.append(epoch, &head(5), b""), AppendOutcome::Appended);
+        assert_eq!(
+            log.append(epoch, &head(4), &head(5), b""),
+            AppendOutcome::Appended
+        );
         assert_eq!(log.end(), Ok(head(5)));
-        let again = log.append(epoch, &head(5), b"");
+        let again = log.append(epoch, &head(4), &head(5), b"");
         assert!(matches!(again, AppendOutcome::Refused(_)));
         let first = Position(6);
         assert_eq!(log.read(Position(5), 1), ReadOutcome::Trimmed { first });

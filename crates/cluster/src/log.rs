@@ -20,7 +20,8 @@ pub enum AppendOutcome {
     Appended,
     /// The log did not take it this time. An earlier try may have been taken.
     Refused(Refusal),
-    /// The log is full, and nothing was done.
+    /// The log is full, and nothing was done. No other try of this call may still arrive. A client
+    /// that has given up a try at another member answers `Unknown`.
     Full,
     /// Perhaps it was appended, perhaps not, perhaps it will be.
     Unknown,
@@ -77,8 +78,11 @@ pub struct NodeState {
 
 /// The log of a cluster. All answers are linearizable, and no call blocks for ever.
 pub trait ChangeLog {
-    /// Appends a batch if `epoch` leads and the log has no batch at the position of `after`.
-    fn append(&self, epoch: Epoch, after: &Head, batch: &[u8]) -> AppendOutcome;
+    /// Appends a batch if `epoch` leads and the log ends at `before`. Then it ends at `after`.
+    ///
+    /// It is not enough that the log has no batch at the position: it may have been trimmed. Then
+    /// a late repetition of an append would be taken again.
+    fn append(&self, epoch: Epoch, before: &Head, after: &Head, batch: &[u8]) -> AppendOutcome;
 
     /// Returns at most `limit` batches from a position on.
     fn read(&self, from: Position, limit: usize) -> ReadOutcome;

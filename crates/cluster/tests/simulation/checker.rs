@@ -1,0 +1,215 @@
+//! The promises of the cluster, checked against the log that there is in the end.
+
+use std::collections::BTreeMap;
+
+use fulgurite_cluster::{Batch, Csn, Digest, Position, digest};
+
+use crate::node::Outcome;
+use crate::store::{Entries, Update, effect};
+
+/// An update of a client.
+#[derive(Clone, Copy, Debug)]
+struct Sent {
+    update: Update,
+    /// The last position that was acknowledged to anybody before.
+    from: Position,
+    outcome: Option<Outcome>,
+    /// The end of the log at the answer.
+    upto: Position,
+}
+
+/// All that clients and nodes have seen.
+#[derive(Debug, Default)]
+pub(crate) struct Checker {
+    updates: BTreeMap<u64, Sent>,
+    /// The lowest position that a read may be served at.
+    reads: BTreeMap<u64, Position>,
+    sessions: BTreeMap<u64, Position>,
+    /// The content of the first node at each position.
+    contents: BTreeMap<Position, Entries>,
+    seen: Position,
+    pub(crate) done: usize,
+    pub(crate) refused: usize,
+    pub(crate) served: usize,
+}
+
+impl Checker {
+    pub(crate) fn sent(&mut self, number: u64, update: Update) {
+        let sent = Sent {
+            update,
+            from: self.seen,
+            outcome: None,
+            upto: Position(0),
+        };
+        self.updates.insert(number, sent);
+    }
+
+    /// Notes the answer of a node that is at `here`.
+    pub(crate) fn answered(
+        &mut self,
+        number: u64,
+        outcome: Outcome,
+        here: Position,
+        end: Position,
+    ) -> Result<(), String> {
+        let sent = self.updates.get_mut(&number).ok_or("an answer to nobody")?;
+        if sent.outcome.is_some() {
+            return Err(format!("update {number} is answered twice"));
+        }
+        sent.outcome = Some(outcome);
+        sent.upto = end;
+        match outcome {
+            Outcome::Done(position) => {
+                self.done += 1;
+                self.seen = self.seen.max(position);
+                if here < position {
+                    return Err(format!("update {number} is answered before it is applied"));
+                }
+                let session = self.sessions.entry(number % 4).or_default();
+                *session = position.max(*session);
+            }
+            Outcome::Refused(_) => self.refused += 1,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Notes that nobody will answer.
+    pub(crate) fn lost(&mut self, number: u64) {
+        if let Some(sent) = self.updates.get_mut(&number) {
+            sent.outcome.get_or_insert(Outcome::Unknown);
+        }
+    }
+
+    /// Begins a linearizable read.
+    pub(crate) fn reads(&mut self, number: u64) {
+        self.reads.insert(number, self.seen);
+    }
+
+    /// Begins a read of a session, and returns the position that the client has seen.
+    pub(crate) fn reads_in_session(&mut self, number: u64) -> Position {
+        let seen = self
+            .sessions
+            .get(&(number % 4))
+            .copied()
+            .unwrap_or_default();
+        self.reads.insert(number, seen);
+        seen
+    }
+
+    /// Notes a read that was served, or not.
+    pub(crate) fn served(
+        &mut self,
+        number: u64,
+        here: Option<Position>,
+        is_linear: bool,
+    ) -> Result<(), String> {
+        let Some(from) = self.reads.remove(&number) else {
+            return Err("a read is served twice".to_owned());
+        };
+        let Some(here) = here else { return Ok(()) };
+        self.served += 1;
+        if here < from {
+            return Err(format!(
+                "a read is served at {here}, and {from} was seen before"
+            ));
+        }
+        match is_linear {
+            true => self.seen = self.seen.max(here),
+            false => {
+                let session = self.sessions.entry(number % 4).or_default();
+                *session = here.max(*session);
+            }
+        }
+        Ok(())
+    }
+
+    /// Notes the content of a node.
+    pub(crate) fn applied(&mut self, position: Position, entries: &Entries) -> Result<(), String> {
+        let first = self
+            .contents
+            .entry(position)
+            .or_insert_with(|| entries.clone());
+        match first == entries {
+            true => Ok(()),
+            false => Err(format!("nodes differ at position {position}")),
+        }
+    }
+
+    /// Checks everything against the log.
+    pub(crate) fn finish(&self, log: &[(Position, Vec<u8>)]) -> Result<(), String> {
+        let mut entries = Entries::new();
+        let (mut chain, mut csn) = (Digest::default(), Csn::default());
+        let mut changes: BTreeMap<u64, Position> = BTreeMap::new();
+        // For each entry: the position of a change, and whether it is there afterwards.
+        let mut history: BTreeMap<u8, Vec<(Position, bool)>> = BTreeMap::new();
+        for ((position, bytes), expected) in log.iter().zip(1..) {
+            let batch = Batch::decode(bytes).map_err(|error| error.to_string())?;
+            if *position != Position(expected) || batch.previous != chain {
+                return Err(format!(
+                    "batch {position} comes after batch {}",
+                    expected - 1
+                ));
+            }
+            chain = digest(bytes);
+            for record in &batch.records {
+                if record.csn <= csn {
+                    return Err(format!("numbers of batch {position} do not ascend"));
+                }
+                csn = record.csn;
+                effect(&mut entries, record);
+                let key = record.uuid[0];
+                let change = (*position, entries.contains_key(&key));
+                history.entry(key).or_default().push(change);
+                if changes.insert(record.session, *position).is_some() {
+                    return Err(format!("update {} is in the log twice", record.session));
+                }
+            }
+            if let Some(content) = self.contents.get(position)
+                && *content != entries
+            {
+                return Err(format!("nodes differ from the log at {position}"));
+            }
+        }
+        self.updates.iter().try_for_each(|(number, sent)| {
+            let history = history
+                .get(&sent.update.key())
+                .map_or(&[][..], Vec::as_slice);
+            check(*number, sent, changes.get(number).copied(), history)
+        })
+    }
+}
+
+/// Checks the answer to an update.
+fn check(
+    number: u64,
+    sent: &Sent,
+    here: Option<Position>,
+    history: &[(Position, bool)],
+) -> Result<(), String> {
+    match (sent.outcome, here) {
+        (None, _) => Err(format!("update {number} has no answer")),
+        (Some(Outcome::Done(position)), here) if here != Some(position) => Err(format!(
+            "update {number} was done at {position}, and is at {here:?}"
+        )),
+        (Some(Outcome::Busy | Outcome::Refused(_)), Some(here)) => {
+            Err(format!("update {number} was refused, and is at {here}"))
+        }
+        (Some(Outcome::Refused(_)), None) => {
+            // The states of the entry while the update was under way.
+            let (before, later): (Vec<_>, Vec<_>) =
+                history.iter().partition(|(at, _)| *at <= sent.from);
+            let first = before.last().is_some_and(|(_, is_here)| *is_here);
+            let later = later
+                .iter()
+                .filter(|(at, _)| *at <= sent.upto)
+                .map(|(_, is_here)| *is_here);
+            let mut states = [first].into_iter().chain(later);
+            match states.any(|is_here| !sent.update.succeeds(is_here)) {
+                true => Ok(()),
+                false => Err(format!("update {number} was refused without a reason")),
+            }
+        }
+        _ => Ok(()),
+    }
+}

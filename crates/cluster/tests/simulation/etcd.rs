@@ -1,0 +1,277 @@
+//! A model of etcd: keys with revisions, transactions that compare, leases on its clock, a quota.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
+use fulgurite_cluster::{
+    AppendOutcome, ChangeLog, Epoch, Head, Leadership, LeaseId, NodeId, NodeState, Position,
+    ReadOutcome, Refusal, Unavailable,
+};
+
+use crate::mutant::Mutant;
+
+/// A key with its value.
+#[derive(Clone, Debug)]
+struct Item {
+    value: Stored,
+    create_revision: u64,
+    lease: Option<LeaseId>,
+}
+
+#[derive(Clone, Debug)]
+enum Stored {
+    Leader(NodeId),
+    Head(Head),
+    Batch(Vec<u8>),
+    Node(NodeState),
+    First(Position),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Key {
+    First,
+    Head,
+    Leader,
+    Log(Position),
+    Node(NodeId),
+}
+
+#[derive(Debug, Default)]
+struct Inner {
+    items: BTreeMap<Key, Item>,
+    revision: u64,
+    /// The end of each lease, and its length.
+    leases: BTreeMap<LeaseId, (u64, u64)>,
+    now_ms: u64,
+    /// Bytes since the last defragmentation: deleted ones count too.
+    bytes: usize,
+    is_full: bool,
+}
+
+/// The model, with all that was ever appended for the checker.
+#[derive(Debug)]
+pub(crate) struct Etcd {
+    inner: RefCell<Inner>,
+    archive: RefCell<Vec<(Position, Vec<u8>)>>,
+    quota_bytes: usize,
+    mutant: Option<Mutant>,
+}
+
+impl Etcd {
+    pub(crate) fn new(quota_bytes: usize, mutant: Option<Mutant>) -> Etcd {
+        Etcd {
+            inner: RefCell::default(),
+            archive: RefCell::default(),
+            quota_bytes,
+            mutant,
+        }
+    }
+
+    /// Moves the clock, and drops the keys of leases that have ended.
+    pub(crate) fn advance(&self, now_ms: u64) {
+        let mut inner = self.inner.borrow_mut();
+        inner.now_ms = inner.now_ms.max(now_ms);
+        let now = inner.now_ms;
+        inner.leases.retain(|_, (end, _)| *end > now);
+        let Inner { items, leases, .. } = &mut *inner;
+        items.retain(|_, item| item.lease.is_none_or(|lease| leases.contains_key(&lease)));
+    }
+
+    /// Gives all leases their full length again, as a new leader of etcd does.
+    pub(crate) fn change_leader(&self) {
+        let mut inner = self.inner.borrow_mut();
+        let now = inner.now_ms;
+        inner
+            .leases
+            .values_mut()
+            .for_each(|(end, ttl)| *end = now + *ttl);
+    }
+
+    /// Compacts, defragments, and disarms the alarm, as an administrator does.
+    pub(crate) fn defragment(&self) {
+        let mut inner = self.inner.borrow_mut();
+        let bytes = inner.items.values().map(|item| match &item.value {
+            Stored::Batch(bytes) => bytes.len(),
+            _ => 100,
+        });
+        inner.bytes = bytes.sum();
+        inner.is_full = false;
+    }
+
+    pub(crate) fn is_full(&self) -> bool {
+        self.inner.borrow().is_full
+    }
+
+    /// Returns the batches in the order in which they were appended.
+    pub(crate) fn archive(&self) -> Vec<(Position, Vec<u8>)> {
+        self.archive.borrow().clone()
+    }
+
+    pub(crate) fn last_position(&self) -> Position {
+        self.inner.borrow().head().position
+    }
+}
+
+impl Inner {
+    fn put(&mut self, key: Key, value: Stored, lease: Option<LeaseId>) {
+        let revision = self.revision;
+        let item = self.items.entry(key).or_insert(Item {
+            value: value.clone(),
+            create_revision: revision,
+            lease,
+        });
+        item.value = value;
+        item.lease = lease;
+    }
+
+    fn head(&self) -> Head {
+        match self.items.get(&Key::Head).map(|item| &item.value) {
+            Some(Stored::Head(head)) => *head,
+            _ => Head::default(),
+        }
+    }
+
+    fn batch(&self, position: Position) -> Option<Vec<u8>> {
+        match self.items.get(&Key::Log(position)).map(|item| &item.value) {
+            Some(Stored::Batch(bytes)) => Some(bytes.clone()),
+            _ => None,
+        }
+    }
+
+    fn leader(&self) -> Option<(Epoch, NodeId, Option<LeaseId>)> {
+        let item = self.items.get(&Key::Leader)?;
+        match &item.value {
+            Stored::Leader(node) => Some((Epoch(item.create_revision), *node, item.lease)),
+            _ => None,
+        }
+    }
+
+    fn is_led_by(&self, epoch: Epoch) -> bool {
+        self.leader().map(|(epoch, ..)| epoch) == Some(epoch)
+    }
+}
+
+impl ChangeLog for Etcd {
+    fn append(&self, epoch: Epoch, before: &Head, after: &Head, batch: &[u8]) -> AppendOutcome {
+        let mut inner = self.inner.borrow_mut();
+        let key = Key::Log(after.position);
+        let is_next = match self.mutant {
+            Some(Mutant::NoHeadComparison) => !inner.items.contains_key(&key),
+            _ => inner.head() == *before,
+        };
+        let compares = self.mutant != Some(Mutant::NoComparison);
+        if compares && !(inner.is_led_by(epoch) && is_next) {
+            return AppendOutcome::Refused(Refusal {
+                leader: inner.leader().map(|(epoch, ..)| epoch),
+                end: inner.head().position,
+                present: inner.batch(after.position),
+            });
+        }
+        if inner.is_full || inner.bytes + batch.len() > self.quota_bytes {
+            inner.is_full = true;
+            return AppendOutcome::Full;
+        }
+        inner.revision += 1;
+        inner.bytes += batch.len();
+        inner.put(key, Stored::Batch(batch.to_vec()), None);
+        inner.put(Key::Head, Stored::Head(*after), None);
+        let mut archive = self.archive.borrow_mut();
+        archive.push((after.position, batch.to_vec()));
+        AppendOutcome::Appended
+    }
+
+    fn read(&self, from: Position, limit: usize) -> ReadOutcome {
+        let inner = self.inner.borrow();
+        if let Some(Stored::First(first)) = inner.items.get(&Key::First).map(|item| &item.value)
+            && from < *first
+        {
+            return ReadOutcome::Trimmed { first: *first };
+        }
+        let range = Key::Log(from)..Key::Node(NodeId(0));
+        let batches = inner
+            .items
+            .range(range)
+            .filter_map(|(key, item)| match (key, &item.value) {
+                (Key::Log(position), Stored::Batch(bytes)) => Some((*position, bytes.clone())),
+                _ => None,
+            });
+        ReadOutcome::Batches(batches.take(limit).collect())
+    }
+
+    fn end(&self) -> Result<Head, Unavailable> {
+        Ok(self.inner.borrow().head())
+    }
+
+    fn grant(&self, ttl_ms: u64) -> Result<LeaseId, Unavailable> {
+        let mut inner = self.inner.borrow_mut();
+        inner.revision += 1;
+        let (lease, now) = (LeaseId(inner.revision), inner.now_ms);
+        inner.leases.insert(lease, (now + ttl_ms, ttl_ms));
+        Ok(lease)
+    }
+
+    fn renew(&self, lease: LeaseId) -> Result<bool, Unavailable> {
+        let mut inner = self.inner.borrow_mut();
+        let now = inner.now_ms;
+        let renewed = inner.leases.get_mut(&lease);
+        Ok(renewed.map(|(end, ttl)| *end = now + *ttl).is_some())
+    }
+
+    fn lead(&self, lease: LeaseId, node: NodeId) -> Result<Leadership, Unavailable> {
+        let mut inner = self.inner.borrow_mut();
+        match inner.leader() {
+            Some((epoch, leader, of)) if leader == node && of == Some(lease) => {
+                Ok(Leadership::Leading(epoch))
+            }
+            Some((_, leader, _)) => Ok(Leadership::Following(leader)),
+            None if !inner.leases.contains_key(&lease) => Err(Unavailable),
+            None => {
+                inner.revision += 1;
+                inner.put(Key::Leader, Stored::Leader(node), Some(lease));
+                Ok(Leadership::Leading(Epoch(inner.revision)))
+            }
+        }
+    }
+
+    fn resign(&self, epoch: Epoch) -> Result<(), Unavailable> {
+        let mut inner = self.inner.borrow_mut();
+        if inner.is_led_by(epoch) {
+            inner.items.remove(&Key::Leader);
+        }
+        Ok(())
+    }
+
+    fn publish(&self, lease: LeaseId, state: &NodeState) -> Result<(), Unavailable> {
+        let mut inner = self.inner.borrow_mut();
+        if inner.leases.contains_key(&lease) && !inner.is_full {
+            inner.revision += 1;
+            inner.put(Key::Node(state.node), Stored::Node(*state), Some(lease));
+        }
+        Ok(())
+    }
+
+    fn nodes(&self) -> Result<Vec<NodeState>, Unavailable> {
+        let inner = self.inner.borrow();
+        let states = inner.items.values().filter_map(|item| match &item.value {
+            Stored::Node(state) => Some(*state),
+            _ => None,
+        });
+        Ok(states.collect())
+    }
+
+    fn trim(&self, epoch: Epoch, upto: Position) -> Result<(), Unavailable> {
+        let mut inner = self.inner.borrow_mut();
+        // A late repetition must not move the beginning back.
+        let first = match inner.items.get(&Key::First).map(|item| &item.value) {
+            Some(Stored::First(first)) => *first,
+            _ => Position(1),
+        };
+        if inner.is_led_by(epoch) && upto >= first {
+            inner.revision += 1;
+            let gone = |key: &Key| matches!(key, Key::Log(position) if *position <= upto);
+            inner.items.retain(|key, _| !gone(key));
+            inner.put(Key::First, Stored::First(upto.next()), None);
+        }
+        Ok(())
+    }
+}
