@@ -7,9 +7,10 @@
 //!               etcd: revisions, leases, quota, stalls --'
 //! ```
 //!
-//! A node has the sequencer and the follower of the crate, over a model of a store. Messages
-//! between nodes are those of a stream: they come once, or not. A question to the log may come twice,
-//! late, and after its answer was given up.
+//! A node has the sequencer and the follower of the crate, over a model of a store.
+//!
+//! Messages between nodes are those of a stream: they come once, or not. A question to the log may
+//! come twice, late, and after its answer was given up.
 //!
 //! ```sh
 //! FULGURITE_TEST_SEED=4711 cargo test -p fulgurite-cluster --test simulation     # one seed
