@@ -1,6 +1,7 @@
 //! The operations of a connection that have begun and are not answered yet.
 
 mod binds;
+mod connection_delays;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -9,7 +10,7 @@ use std::time::Instant;
 use fulgurite_directory::{Connection, ExtendedStep, Progress};
 use fulgurite_ldap::{LdapResult, Message, MessageId, Operation, Request, ResultCode, encode};
 
-use self::binds::ConnectionDelays;
+use self::connection_delays::ConnectionDelays;
 use super::cancel_token::CancelToken;
 use super::class::RequestClass;
 use super::handler::{Handler, RunningSearch as _};

@@ -57,8 +57,8 @@ impl Renames {
         Some(name)
     }
 
-    /// Returns the name that an entry has behind all renames of the file from a place on, if they
-    /// concern it.
+    /// Returns the name that an entry has behind all renames of the file from a place on. `None`
+    /// if none of them concerns it.
     pub(super) fn last_name(&self, dn: &str, from: usize) -> Option<String> {
         let mut name = dn.to_owned();
         for (_, rename) in self.of_file.iter().filter(|(at, _)| *at >= from) {

@@ -196,7 +196,7 @@ impl Run {
         if self.order.orphan_bytes() > ORPHAN_BYTES_MAX {
             let mib = ORPHAN_BYTES_MAX >> 20;
             bail!(
-                "{place}: entries whose parents have not come take more than {mib} MiB; \
+                "{place}: entries without a parent take more than {mib} MiB; \
                  put parents before their children, and repeat the command"
             );
         }

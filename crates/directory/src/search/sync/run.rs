@@ -18,9 +18,12 @@ use crate::search::run::{Quantum, SearchRun};
 /// The number of changes that one batch names at most. Behind it follows another one.
 const BATCH_MAX: u64 = 65_536;
 
-/// The same in the persist stage, unless names move. Thousands of searches may be in it, each with
-/// a batch, and a change is rarely repeated so soon.
-const PERSIST_BATCH_MAX: u64 = 16;
+/// The same in the persist stage, unless names move. Thousands of searches may be in it, and a
+/// quantum sends so few changes at once. So none holds a batch or a snapshot between its turns.
+const PERSIST_BATCH_MAX: u64 = 4;
+
+/// Bytes above its quantum that the rest of such a batch may take.
+const PERSIST_BYTES_MORE: usize = 64 * 1024;
 
 /// The number of entries of a refresh after which a cookie tells how far the consumer has come.
 const COOKIE_EVERY: u32 = 1_000;
@@ -93,6 +96,8 @@ pub(super) struct BatchWork<'d> {
     /// Present if names have moved. Its messages replace those of the batch.
     rearrangement: Option<Rearrangement>,
     next: usize,
+    /// True if one quantum sends the whole batch.
+    is_short: bool,
     /// The content's state at the end of the batch.
     vector: CsnVector,
     newest: u64,
@@ -147,7 +152,13 @@ impl<'d> SyncRun<'d> {
             return self.step_full(out, quantum);
         }
         let bytes_end = out.len().saturating_add(quantum.bytes_max);
-        while self.worked < quantum.candidates_max && out.len() < bytes_end {
+        loop {
+            let has_room = self.worked < quantum.candidates_max && out.len() < bytes_end;
+            let is_short = self.work.as_ref().is_some_and(|work| work.is_short);
+            let may_end = is_short && out.len() < bytes_end.saturating_add(PERSIST_BYTES_MORE);
+            if !has_room && !may_end {
+                return Ok(SyncProgress::More);
+            }
             if self.work.is_none() {
                 if self
                     .waiting
@@ -166,12 +177,6 @@ impl<'d> SyncRun<'d> {
                 return Ok(SyncProgress::End(end));
             }
         }
-        let is_short = |work: &BatchWork<'_>| work.batch.entries.len() as u64 <= PERSIST_BATCH_MAX;
-        if matches!(self.phase, Phase::Persist) && self.work.as_ref().is_some_and(is_short) {
-            // Until its next turn, the search holds no batch and no snapshot.
-            self.park();
-        }
-        Ok(SyncProgress::More)
     }
 
     fn step_full(
@@ -289,11 +294,12 @@ impl<'d> SyncRun<'d> {
         let oldest = place.rest.first().copied().unwrap_or(place.after);
         let store = &self.content.database.store;
         let is_short = matches!(self.phase, Phase::Persist) && !store.has_renamed_since(oldest);
-        let more = match is_short {
-            true => PERSIST_BATCH_MAX.saturating_sub(place.rest.len() as u64),
-            false => BATCH_MAX,
+        let batch_max = if is_short {
+            PERSIST_BATCH_MAX
+        } else {
+            BATCH_MAX
         };
-        let newest = state.newest.min(place.after.saturating_add(more));
+        let newest = state.newest.min(place.after.saturating_add(batch_max));
         let mut positions = place.rest.clone();
         positions.extend(place.after + 1..=newest);
         let filter_types = &self.filter_types;
@@ -345,6 +351,7 @@ impl<'d> SyncRun<'d> {
             batch,
             rearrangement,
             next: 0,
+            is_short,
             vector,
             newest,
         });

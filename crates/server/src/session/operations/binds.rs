@@ -2,45 +2,18 @@
 
 use std::time::Duration;
 
-use fulgurite_directory::{Connection, EndPoint};
+use fulgurite_directory::Connection;
 use fulgurite_ldap::{BindRequest, LdapResult, Message, Operation, ResultCode, encode};
 
+use super::connection_delays::address_of;
 use super::{BegunOperation, Operations, PendingOperation};
-use crate::session::bind_delays::{BindDelays, BindEnd, EndedBind, counted_address};
+use crate::session::bind_delays::{BindDelays, BindEnd, EndedBind};
 use crate::session::cancel_token::CancelToken;
 use crate::session::handler::Handler;
 use crate::session::job::{CheckId, Job, NO_MESSAGE};
 use crate::session::last_code::last_code;
 use crate::session::limits::SessionLimits;
 use crate::session::log::OperationRecord;
-
-/// The delays of answers to binds, for one connection.
-pub(super) struct ConnectionDelays<'h> {
-    table: Option<&'h BindDelays>,
-    /// The longest delay; zero if no answer is delayed.
-    longest: Duration,
-    address: Option<std::net::IpAddr>,
-    /// The answer of the bind that has ended, until it goes out.
-    held: Option<Vec<u8>>,
-}
-
-impl ConnectionDelays<'_> {
-    pub(super) fn new(limits: &SessionLimits, connection: &Connection) -> Self {
-        ConnectionDelays {
-            table: None,
-            longest: limits.bind_delay_max,
-            address: address_of(connection),
-            held: None,
-        }
-    }
-}
-
-fn address_of(connection: &Connection) -> Option<std::net::IpAddr> {
-    match &connection.peer {
-        EndPoint::Ip(address) => counted_address(address.ip()),
-        EndPoint::Path(_) | EndPoint::Unknown => None,
-    }
-}
 
 impl<'h, H: Handler> Operations<'h, H> {
     /// Sets the table in which failed binds count.
