@@ -161,6 +161,24 @@ need_python() {
     echo "setup: Python clients are installed in build/venv"
 }
 
+# A browser with its driver, Selenium and axe-core in build/console: they try the console.
+need_browser() {
+    command -v chromedriver >/dev/null && command -v chromium >/dev/null ||
+        (need chromium chromium-driver) ||
+        { echo "setup: Chromium is not to be had here; nothing tries the console in a browser" >&2; return 0; }
+    mkdir -p build/console
+    [ -e build/console/venv/.complete ] || {
+        /usr/bin/python3 -m venv build/console/venv &&
+            build/console/venv/bin/python -m pip install --quiet --disable-pip-version-check selenium==4.51.0 &&
+            touch build/console/venv/.complete
+    } || { echo "setup: Selenium is not to be had here; nothing tries the console in a browser" >&2; return 0; }
+    [ -e build/console/axe.min.js ] || {
+        command -v npm >/dev/null || (need npm)
+        (cd build/console && npm pack --silent axe-core@4.14.1 >/dev/null &&
+            tar xzf axe-core-4.14.1.tgz --strip-components=1 package/axe.min.js)
+    } || echo "setup: axe-core is not to be had here; the console's accessibility is not checked" >&2
+}
+
 # Unpacks packages and those of their libraries that this machine lacks into FOLDER/root, unless
 # they are there.
 unpack() { # FOLDER PACKAGES...
@@ -345,6 +363,7 @@ case "${1:-all}" in
         need_slapd
         need_hdb
         need_python
+        need_browser
         need_programs
         need_debian_clients
         need_reference_lmdb

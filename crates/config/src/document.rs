@@ -83,6 +83,11 @@ const TABLES: [Part; 13] = [
         text: "docs/monitoring.md describes the figures and the probes.",
     },
     Part {
+        table: "console",
+        heading: "The console",
+        text: "docs/console.md describes the pages in the browser.",
+    },
+    Part {
         table: "backup",
         heading: "Backups",
         text: "The running server copies all databases. docs/backup.md describes backups and restoring.",

@@ -7,6 +7,7 @@
 //!      +-------> admin      entries for cn=Monitor and cn=config, background indexing
 //!      |
 //!   metrics    figures and probes over HTTP, on a thread of its own
+//!   console    the console in the browser: its sockets, and its way to this server
 //!   backup     copies of all databases, now and by a schedule
 //!      |
 //!   driver     sockets and threads: acceptor, workers, writers, hashing pool     does all I/O
@@ -38,6 +39,7 @@ mod admin;
 mod backup;
 mod backup_status;
 mod compose;
+mod console;
 mod driver;
 mod forwarding;
 mod metrics;

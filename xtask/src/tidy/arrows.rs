@@ -30,6 +30,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ),
     ("client", &["ldap"]),
     ("cluster", &[]), // values without I/O, until the server uses them
+    ("console", &["client", "ldap"]),
     ("replica", &["auth", "ldap", "policy"]),
     // A directory of cn=config is LDIF.
     ("config", &["ldif", "policy"]),
@@ -40,6 +41,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "auth",
             "client",
             "config",
+            "console",
             "directory",
             "ldap",
             "os",

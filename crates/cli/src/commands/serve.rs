@@ -37,6 +37,9 @@ pub(crate) fn run(command: Serve) -> anyhow::Result<()> {
         let at = listener(url, address);
         tracing::info!("serving {} at {at}", suffixes.join(" and "));
     }
+    for address in service.console_addresses() {
+        tracing::info!("console in the browser at {address}");
+    }
     for address in service.metrics_addresses() {
         tracing::info!("metrics and probes at http://{address}");
     }

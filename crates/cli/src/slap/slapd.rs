@@ -22,11 +22,14 @@ use fulgurite_terminal::getopt::CommandLine;
 const STATS: u32 = 0x100;
 
 /// Environment variables of settings for which slapd has no word.
-const VARIABLES: [(&str, &str); 8] = [
+const VARIABLES: [(&str, &str); 11] = [
     ("FULGURITE_LIMITS_BIND_DELAY", "limits.bind_delay"),
     ("FULGURITE_METRICS_LISTEN", "metrics.listen"),
     ("FULGURITE_METRICS_TOKEN_FILE", "metrics.token_file"),
     ("FULGURITE_METRICS_TLS", "metrics.tls"),
+    ("FULGURITE_CONSOLE_LISTEN", "console.listen"),
+    ("FULGURITE_CONSOLE_TLS", "console.tls"),
+    ("FULGURITE_CONSOLE_HOSTS", "console.hosts"),
     ("FULGURITE_LOG_FORMAT", "log.format"),
     ("FULGURITE_BACKUP_TO", "backup.to"),
     ("FULGURITE_BACKUP_EVERY", "backup.every"),
@@ -312,6 +315,9 @@ fn serve(options: &mut Options, in_foreground: bool) -> Result<(), Failure> {
     }
     let service = Service::start_after(settings, service_options, between, options);
     let service = service.map_err(|error| failed(&error))?;
+    for address in service.console_addresses() {
+        tracing::info!("console in the browser at {address}");
+    }
     for address in service.metrics_addresses() {
         tracing::info!("metrics and probes at http://{address}");
     }

@@ -211,6 +211,16 @@ settings! {
             => own().fixed().examples(&["\"/etc/fulgurite/metrics-token\""]);
         /// Protect that address with the certificate of `tls`.
         "metrics.tls" metrics_tls: bool = false => own().fixed();
+        /// Address of the console in the browser. Unless set, there is none. An address that other
+        /// machines reach needs `console.tls`.
+        "console.listen" console_listen: Option<SocketAddress> = None
+            => own().flag(Flag::value("--console-listen", "HOST:PORT")).fixed().examples(&["\"127.0.0.1:9390\""]);
+        /// Protect the console with the certificate of `tls`.
+        "console.tls" console_tls: bool = false => own().fixed();
+        /// Names of this machine that browsers may ask the console by. Addresses, `localhost` and
+        /// the host of `console.listen` need no name here.
+        "console.hosts" console_hosts: Vec<String> = Vec::new()
+            => own().fixed().examples(&["[\"ldap.example.com\"]"]);
         /// Directory of the backups that the server makes by itself. Unless set, it makes none.
         "backup.to" backup_to: Option<PathBuf> = None => own().examples(&["\"/var/backups/fulgurite\""]);
         /// Time from one backup to the next.

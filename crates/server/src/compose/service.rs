@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use fulgurite_config::{ConfigError, Settings};
+use fulgurite_console::Console;
 
 use super::configure::Configuration;
 use super::convert;
@@ -14,6 +15,7 @@ use super::open::{self, OpenError};
 use super::seed::{self, SeedError};
 use super::seed_changes;
 use super::source::{RunningServer, SettingsSource};
+use crate::console::ConsoleSockets;
 use crate::driver::error::ServerError;
 use crate::driver::server::Server;
 use crate::driver::settings::{AddressFamilies, Hangup, ServerSettings};
@@ -67,6 +69,7 @@ pub struct Service<'r> {
     server: Server,
     live: Live<'r>,
     metrics: Option<MetricsListener>,
+    console: Option<(Console, Vec<SocketAddr>)>,
     _files: Vec<RunFile>,
 }
 
@@ -124,6 +127,7 @@ impl<'r> Service<'r> {
             MetricsListener::start(&metrics, health, statistics, server.tls())
         });
         let metrics = metrics.transpose()?;
+        let console = ConsoleSockets::open(&settings.global, &server)?;
         between().map_err(ServiceError::Between)?;
         let (directory, monitor) = open::open(&settings, &stores, Some(&statistics))?;
         let added = seed::add_missing(&settings, &directory)?;
@@ -149,10 +153,12 @@ impl<'r> Service<'r> {
         if let Some(monitor) = monitor {
             live = live.with_monitor(monitor);
         }
+        let console = console.map(ConsoleSockets::start).transpose()?;
         Ok(Service {
             server,
             live,
             metrics,
+            console,
             _files: files,
         })
     }
@@ -168,6 +174,13 @@ impl<'r> Service<'r> {
     pub fn metrics_addresses(&self) -> &[SocketAddr] {
         let metrics = self.metrics.as_ref();
         metrics.map_or(&[], MetricsListener::addresses)
+    }
+
+    /// Returns the addresses of the console, with the actual port if 0 was requested.
+    #[must_use]
+    pub fn console_addresses(&self) -> &[SocketAddr] {
+        let console = self.console.as_ref();
+        console.map_or(&[], |(_, addresses)| addresses.as_slice())
     }
 
     /// Serves until stopped.

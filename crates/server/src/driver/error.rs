@@ -55,6 +55,20 @@ pub enum ServerError {
         /// The error of the system.
         source: io::Error,
     },
+    /// The console would send passwords in clear.
+    #[error(
+        "the console at {url} would be in clear for other machines: set console.tls, or listen on 127.0.0.1"
+    )]
+    ConsoleInClear {
+        /// The URL of the console.
+        url: String,
+    },
+    /// The console cannot reach the server.
+    #[error("the console at {url} has no way to the server: add a listener without x-proxied")]
+    ConsoleWithoutServer {
+        /// The URL of the console.
+        url: String,
+    },
     /// There is no address to listen on.
     #[error("no address to listen on")]
     NoListener,

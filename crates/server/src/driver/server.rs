@@ -114,6 +114,11 @@ impl Server {
             .map(|listener| (listener.url.as_str(), &listener.address))
     }
 
+    /// Returns the sockets that it listens on.
+    pub(crate) fn sockets(&self) -> &[Listener] {
+        &self.listeners
+    }
+
     /// Returns a handle that stops this server.
     pub fn stop_handle(&self) -> StopHandle {
         self.stop.clone()

@@ -119,6 +119,7 @@ fn prepare(
     let global = &mut settings.global;
     global.listen = vec![Sourced::by_default(listen)];
     global.metrics_listen = Sourced::by_default(None);
+    global.console_listen = Sourced::by_default(None);
     global.backup_to = Sourced::by_default(None);
     global.pid_file = Sourced::by_default(None);
     global.args_file = Sourced::by_default(None);

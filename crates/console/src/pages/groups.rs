@@ -1,0 +1,133 @@
+//! Groups: list, and a new one.
+
+use maud::html;
+
+use super::layout::{Field, alert, page, search_form, token};
+use super::users::{find, make_unit};
+use crate::ldap::{self, LdapError, refusal, suffixes};
+use crate::names::child;
+use crate::pages::members::{MemberForm, member_value};
+use crate::request::{PageRequest, PageResponse, link};
+use crate::sessions::UserSession;
+
+/// The filter that groups match.
+pub(crate) const GROUPS: &str = "(|(objectClass=groupOfNames)(objectClass=groupOfUniqueNames)(objectClass=posixGroup)\
+                                 (objectClass=groupOfMembers)(objectClass=groupOfEntries))";
+
+/// Lists groups.
+pub(crate) fn list(
+    request: &PageRequest,
+    session: &UserSession,
+) -> Result<PageResponse, LdapError> {
+    let text = request.query("q");
+    let attributes = [
+        "cn",
+        "description",
+        "objectClass",
+        "member",
+        "uniqueMember",
+        "memberUid",
+    ];
+    let listing = find(
+        &mut session.client(),
+        (GROUPS, &["cn", "description"]),
+        text,
+        &attributes,
+    )?;
+    let content = html! {
+        p { a.button href="/groups/new" { "New group" } }
+        (search_form("/groups", "Name or description", text))
+        @if listing.entries.is_empty() {
+            p { "No group is found, or you may not see any." }
+        } @else {
+            table {
+                caption { (listing.entries.len()) " groups" @if listing.is_cut { "; there are more, so search" } }
+                thead { tr { th scope="col" { "Name" } th scope="col" { "Description" } th scope="col" { "Members" } } }
+                tbody {
+                    @for entry in &listing.entries {
+                        tr {
+                            td { a href=(link("/group", &[("dn", &entry.dn)])) { (entry.first("cn").unwrap_or_else(|| entry.dn.clone())) } }
+                            td { (entry.first("description").unwrap_or_default()) }
+                            td { (entry.values(MemberForm::of(entry).attribute()).len()) }
+                        }
+                    }
+                }
+            }
+        }
+    };
+    Ok(page(session, ("/groups", "Groups"), &content))
+}
+
+/// Shows the form of a new group.
+pub(crate) fn show_new(
+    request: &PageRequest,
+    session: &UserSession,
+) -> Result<PageResponse, LdapError> {
+    new_form(request, session, None)
+}
+
+fn new_form(
+    request: &PageRequest,
+    session: &UserSession,
+    problem: Option<&str>,
+) -> Result<PageResponse, LdapError> {
+    let parent = match request.field("parent") {
+        "" => {
+            let suffix = suffixes(&mut session.client())?.into_iter().next();
+            child("ou", "groups", &suffix.unwrap_or_default())
+        }
+        given => given.to_owned(),
+    };
+    let content = html! {
+        (alert(problem))
+        form.card method="post" action="/groups/new" {
+            (token(session))
+            (Field::text("cn", "Name", request.field("cn")).required().html())
+            (Field::text("description", "Description", request.field("description")).html())
+            (Field::text("member", "First member: login name or DN", request.field("member")).required().html())
+            (Field::text("parent", "Below the entry", &parent).required().html())
+            button type="submit" { "Create" }
+        }
+        p.note { "The group is a groupOfNames, which needs a member. Other classes are made in the tree." }
+    };
+    Ok(page(session, ("/groups", "New group"), &content))
+}
+
+/// Makes a group.
+pub(crate) fn create(
+    request: &PageRequest,
+    session: &UserSession,
+) -> Result<PageResponse, LdapError> {
+    let field = |name: &str| request.field(name).trim().to_owned();
+    let (cn, parent) = (field("cn"), field("parent"));
+    let dn = child("cn", &cn, &parent);
+    let refused = {
+        let mut client = session.client();
+        match member_value(&mut client, MemberForm::Dn, &field("member"))? {
+            Err(text) => Some(text),
+            Ok(member) => {
+                let mut attributes =
+                    vec![("objectClass".to_owned(), vec![b"groupOfNames".to_vec()])];
+                for (name, value) in [
+                    ("cn", cn.clone()),
+                    ("description", field("description")),
+                    ("member", member),
+                ] {
+                    if !value.is_empty() {
+                        attributes.push((name.to_owned(), vec![value.into_bytes()]));
+                    }
+                }
+                make_unit(&mut client, &parent)?;
+                refusal(
+                    &ldap::add(&mut client, &dn, &attributes)?,
+                    "The group is not created",
+                )
+            }
+        }
+    };
+    if let Some(text) = refused {
+        return new_form(request, session, Some(&text));
+    }
+    session.say(format!("{cn} is created."));
+    Ok(PageResponse::redirect(link("/group", &[("dn", &dn)])))
+}

@@ -1,0 +1,151 @@
+//! The frame of all pages, and their common parts.
+
+use maud::{DOCTYPE, Markup, html};
+
+use crate::request::PageResponse;
+use crate::sessions::UserSession;
+
+/// The pages of the menu.
+const MENU: [(&str, &str); 5] = [
+    ("/me", "My page"),
+    ("/users", "Users"),
+    ("/groups", "Groups"),
+    ("/tree", "Tree"),
+    ("/overview", "Overview"),
+];
+
+/// Returns a whole page. Text is escaped by the templates.
+pub(crate) fn frame(title: &str, menu: &Markup, content: &Markup) -> String {
+    html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                title { (title) " · Fulgurite" }
+                link rel="stylesheet" href="/style.css";
+                link rel="icon" href="data:,";
+            }
+            body {
+                a.skip href="#content" { "Skip to the content" }
+                header { (menu) }
+                main #content tabindex="-1" { h1 { (title) } (content) }
+            }
+        }
+    }
+    .into_string()
+}
+
+/// Returns a page of a user. `path` marks the page in the menu.
+pub(crate) fn page(
+    session: &UserSession,
+    (path, title): (&str, &str),
+    content: &Markup,
+) -> PageResponse {
+    PageResponse::page(200, user_frame(session, (path, title), content))
+}
+
+fn user_frame(session: &UserSession, (path, title): (&str, &str), content: &Markup) -> String {
+    let menu = html! {
+        nav aria-label="Pages" {
+            span.brand { "Fulgurite" }
+            @for (target, name) in MENU {
+                a href=(target) aria-current=[(target == path).then_some("page")] { (name) }
+            }
+        }
+        form.leave method="post" action="/logout" {
+            (token(session))
+            span.who { (session.dn) }
+            button type="submit" { "Sign out" }
+        }
+    };
+    let content = html! {
+        @if let Some(message) = session.said() { p.message role="status" { (message) } }
+        (content)
+    };
+    frame(title, &menu, &content)
+}
+
+/// Returns the hidden field that proves that a form comes from this session.
+pub(crate) fn token(session: &UserSession) -> Markup {
+    html! { input type="hidden" name="token" value=(session.token); }
+}
+
+/// Returns a page that tells why there is no other.
+pub(crate) fn problem(session: &UserSession, status: u16, text: &str) -> PageResponse {
+    let content = html! {
+        p.problem role="alert" { (text) }
+        p { a href="/me" { "My page" } }
+    };
+    PageResponse::page(
+        status,
+        user_frame(session, ("", "That did not work"), &content),
+    )
+}
+
+/// Returns the sentence above a form that was refused.
+pub(crate) fn alert(text: Option<&str>) -> Markup {
+    html! { @if let Some(text) = text { p.problem role="alert" { (text) } } }
+}
+
+/// A field of a form.
+pub(crate) struct Field<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) label: &'a str,
+    pub(crate) value: &'a str,
+    pub(crate) kind: &'a str,
+    pub(crate) is_required: bool,
+    pub(crate) complete: &'a str,
+}
+
+impl<'a> Field<'a> {
+    /// Returns a field of one line of text.
+    pub(crate) fn text(name: &'a str, label: &'a str, value: &'a str) -> Field<'a> {
+        Field {
+            name,
+            label,
+            value,
+            kind: "text",
+            is_required: false,
+            complete: "off",
+        }
+    }
+
+    /// Returns a field of a password.
+    pub(crate) fn password(name: &'a str, label: &'a str, complete: &'a str) -> Field<'a> {
+        Field {
+            kind: "password",
+            is_required: true,
+            complete,
+            ..Field::text(name, label, "")
+        }
+    }
+
+    /// Demands a value.
+    pub(crate) fn required(self) -> Field<'a> {
+        Field {
+            is_required: true,
+            ..self
+        }
+    }
+
+    /// Returns the field with its label.
+    pub(crate) fn html(&self) -> Markup {
+        html! {
+            label for=(self.name) { (self.label) @if self.is_required { span.must { " (required)" } } }
+            input id=(self.name) name=(self.name) type=(self.kind) value=(self.value)
+                required[self.is_required] autocomplete=(self.complete) spellcheck="false";
+        }
+    }
+}
+
+/// Returns the field of a search, which works by GET.
+pub(crate) fn search_form(path: &str, label: &str, value: &str) -> Markup {
+    html! {
+        form.search method="get" action=(path) role="search" {
+            label for="q" { (label) }
+            input id="q" name="q" type="search" value=(value) autocomplete="off" spellcheck="false";
+            button type="submit" { "Search" }
+        }
+    }
+}

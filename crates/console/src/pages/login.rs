@@ -1,0 +1,211 @@
+//! Signing in by a bind, and leaving.
+
+use std::time::{Duration, Instant};
+
+use fulgurite_client::{Client, ClientError, Scope};
+use maud::html;
+
+use super::layout::{Field, alert, frame};
+use crate::app::App;
+use crate::ldap::{LdapError, list, suffixes};
+use crate::names::{child, filter_value, is_dn, normal};
+use crate::request::{PageRequest, PageResponse};
+use crate::secrets::{are_equal, random_id};
+
+/// The cookies of a session, and of the form before there is one.
+pub(crate) const SESSION: &str = "fulgurite-console";
+const FORM: &str = "fulgurite-login";
+
+/// The time of each refusal: it does not tell how much work there was.
+const REFUSAL_TIME: Duration = Duration::from_secs(1);
+
+/// Names that a short name is tried as, at most.
+const CANDIDATES_MAX: usize = 3;
+
+const WRONG: &str = "Name or password is wrong, or the account is locked. If several people share \
+                     your short name, sign in with your whole DN.";
+
+/// The end of an attempt.
+enum Attempt {
+    Bound(String, Client),
+    Wrong,
+    Ambiguous,
+    Failed(String),
+}
+
+/// Answers `/login`.
+pub(crate) fn answer(app: &App, request: &PageRequest, now: Instant) -> PageResponse {
+    if !request.is_post {
+        return form(app, 200, "", None);
+    }
+    let known = request.cookie(&app.cookie_name(FORM)).unwrap_or_default();
+    if !are_equal(known, request.field("form")) {
+        let text = "The form was too old, or cookies are off. Please try again.";
+        return form(app, 403, request.field("name"), Some(text));
+    }
+    let name = request.field("name").trim();
+    let refused = |status, text: &str| PageResponse {
+        not_before: Some(now + REFUSAL_TIME),
+        ..form(app, status, name, Some(text))
+    };
+    // An empty password would be an anonymous bind, which always succeeds.
+    if name.is_empty() || request.field("password").is_empty() {
+        return refused(403, WRONG);
+    }
+    if !app.throttle.admits(request.peer, name, now) {
+        tracing::warn!(
+            "console: too many attempts to sign in from {}",
+            request.peer
+        );
+        return refused(
+            429,
+            "There were too many attempts. Please wait five minutes.",
+        );
+    }
+    match attempt(app, name, request.field("password").as_bytes()) {
+        Attempt::Bound(dn, client) => {
+            app.throttle.succeeded(request.peer, name);
+            begin(app, dn, client, now)
+        }
+        Attempt::Wrong => {
+            tracing::info!("console: a login from {} failed", request.peer);
+            refused(403, WRONG)
+        }
+        Attempt::Ambiguous => refused(
+            403,
+            "Several accounts have this short name and this password. Sign in with your whole DN.",
+        ),
+        Attempt::Failed(text) => refused(503, &text),
+    }
+}
+
+fn begin(app: &App, dn: String, client: Client, now: Instant) -> PageResponse {
+    tracing::info!("console: {dn} signs in");
+    match app.sessions.begin(dn, client, now) {
+        Ok(Some(id)) => {
+            let mut response = PageResponse::redirect("/me");
+            response.cookies = vec![app.cookie(SESSION, &id), app.cookie(FORM, "")];
+            response
+        }
+        Ok(None) => form(
+            app,
+            503,
+            "",
+            Some("Too many people are signed in. Please try later."),
+        ),
+        Err(error) => form(
+            app,
+            500,
+            "",
+            Some(&format!("No session can be made: {error}")),
+        ),
+    }
+}
+
+/// Tries a password. Each possible name is tried, so the answer does not tell which of them exist.
+fn attempt(app: &App, name: &str, password: &[u8]) -> Attempt {
+    let tried = (|| -> Result<Attempt, LdapError> {
+        let candidates = candidates(app, name)?;
+        let mut bound = None;
+        for dn in candidates {
+            let mut client = (app.options.dial)()?;
+            let result = client.bind(&dn, password)?;
+            if !result.is_success() {
+                continue;
+            }
+            if bound.is_some() {
+                return Ok(Attempt::Ambiguous);
+            }
+            // The server may know the account by another name.
+            let own = client.who_am_i().ok();
+            let own = own.and_then(|own| own.strip_prefix("dn:").map(str::to_owned));
+            bound = Some((own.filter(|own| !own.is_empty()).unwrap_or(dn), client));
+        }
+        Ok(bound.map_or(Attempt::Wrong, |(dn, client)| Attempt::Bound(dn, client)))
+    })();
+    tried.unwrap_or_else(|error| {
+        tracing::error!("console: cannot ask the server: {error}");
+        Attempt::Failed("The directory does not answer. Please try later.".to_owned())
+    })
+}
+
+/// Returns the names to try: the DN itself, or what the server shows of a short name to strangers.
+/// It may show nothing; then the usual places are tried.
+fn candidates(app: &App, name: &str) -> Result<Vec<String>, ClientError> {
+    if is_dn(name) {
+        return Ok(vec![name.to_owned()]);
+    }
+    let mut client = (app.options.dial)()?;
+    let suffixes = suffixes(&mut client).unwrap_or_default();
+    let value = filter_value(name);
+    let filter = format!("(|(uid={value})(mail={value}))");
+    let mut names = Vec::new();
+    for suffix in &suffixes {
+        // A refused search is like an empty one.
+        let listing = list(&mut client, (suffix, Scope::Subtree), &filter, &["1.1"]);
+        names.extend(
+            listing
+                .into_iter()
+                .flat_map(|found| found.entries)
+                .map(|entry| entry.dn),
+        );
+    }
+    let is_listed = !names.is_empty();
+    names.truncate(CANDIDATES_MAX);
+    if !is_listed {
+        let usual = suffixes
+            .iter()
+            .filter(|suffix| !suffix.to_ascii_lowercase().starts_with("cn="));
+        names.extend(usual.flat_map(|suffix| {
+            let people = child("ou", "people", suffix);
+            [child("uid", name, &people), child("cn", name, suffix)]
+        }));
+    }
+    names.dedup_by_key(|name| normal(name));
+    Ok(names)
+}
+
+/// Returns the form to sign in.
+fn form(app: &App, status: u16, name: &str, problem: Option<&str>) -> PageResponse {
+    let Ok(secret) = random_id() else {
+        return PageResponse::text(500, "the system has no random numbers");
+    };
+    let content = html! {
+        (alert(problem))
+        form.card method="post" action="/login" {
+            input type="hidden" name="form" value=(secret);
+            (Field { complete: "username", ..Field::text("name", "Login name, mail address or DN", name) }.required().html())
+            (Field::password("password", "Password", "current-password").html())
+            button type="submit" { "Sign in" }
+        }
+        @if !app.is_secure() {
+            p.note { "This page is not encrypted. Use it on this machine, or through a tunnel." }
+        }
+    };
+    let menu = html! { nav aria-label="Pages" { span.brand { "Fulgurite" } } };
+    let mut response = PageResponse::page(status, frame("Sign in", &menu, &content));
+    response.cookies.push(app.cookie(FORM, &secret));
+    response
+}
+
+/// Sends a browser without a session to the form.
+pub(crate) fn expired(app: &App, request: &PageRequest) -> PageResponse {
+    if request.cookie(&app.cookie_name(SESSION)).is_none() {
+        return PageResponse::redirect("/login");
+    }
+    let mut response = form(
+        app,
+        401,
+        "",
+        Some("Your session is over. Please sign in again."),
+    );
+    response.cookies.push(app.cookie(SESSION, ""));
+    response
+}
+
+/// Ends a visit.
+pub(crate) fn left(app: &App) -> PageResponse {
+    let mut response = PageResponse::redirect("/login");
+    response.cookies.push(app.cookie(SESSION, ""));
+    response
+}
