@@ -18,10 +18,11 @@ use tokio::time::{sleep_until, timeout};
 use tokio_rustls::TlsAcceptor;
 
 use crate::app::App;
+use crate::options::{ConsoleOptions, TlsSource};
 use crate::request::{PageRequest, PageResponse, pairs};
-use crate::{ConsoleOptions, TlsSource};
+use crate::routes::answer;
 
-/// Connections at the same time, and those of one address.
+/// Connections at the same time.
 const CONNECTIONS_MAX: usize = 128;
 
 /// Bytes of a form, of a head, and of a request's target at most.
@@ -162,18 +163,18 @@ where
 /// Answers one request. Pages are made on threads that may wait for the directory.
 async fn respond(app: Arc<App>, request: Request<Incoming>, peer: IpAddr) -> Response<Full<Bytes>> {
     let is_head = request.method() == Method::HEAD;
-    let answer = match read(request, peer).await {
+    let page = match read(request, peer).await {
         Err(refusal) => refusal,
         Ok(request) => {
-            let made = tokio::task::spawn_blocking(move || app.answer(&request, Instant::now()));
+            let made = tokio::task::spawn_blocking(move || answer(&app, &request, Instant::now()));
             made.await
                 .unwrap_or_else(|_| PageResponse::text(500, "the console failed; its log says why"))
         }
     };
-    if let Some(at) = answer.not_before {
+    if let Some(at) = page.not_before {
         sleep_until(at.into()).await;
     }
-    built(answer, is_head)
+    built(page, is_head)
 }
 
 async fn read(request: Request<Incoming>, peer: IpAddr) -> Result<PageRequest, PageResponse> {

@@ -3,7 +3,7 @@
 //! ```text
 //!   browser --> edge: connections, bounds, TLS          one thread, hyper
 //!                 |
-//!                app: host, origin, session, token      threads that may wait
+//!                routes: host, origin, session, token   threads that may wait
 //!                 |
 //!                pages: login, own page, users, groups, tree, overview
 //!                 |
@@ -21,48 +21,22 @@ mod guard;
 mod history;
 mod ldap;
 mod names;
+mod options;
 mod pages;
 mod request;
+mod routes;
 mod schema;
 mod secrets;
 mod sessions;
 mod throttle;
 
-use std::fmt;
 use std::io;
 use std::net::TcpListener;
-use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
-use fulgurite_client::{Client, ClientError};
-use rustls::ServerConfig;
 use tokio::sync::oneshot;
 
-/// Makes a connection to the server, without an identity.
-pub type Dial = Arc<dyn Fn() -> Result<Client, ClientError> + Send + Sync>;
-
-/// Returns the TLS of a new connection; `None` if there is no certificate now.
-pub type TlsSource = Arc<dyn Fn() -> Option<Arc<ServerConfig>> + Send + Sync>;
-
-/// The surroundings of a console.
-#[derive(Clone)]
-pub struct ConsoleOptions {
-    /// Makes connections to the server.
-    pub dial: Dial,
-    /// The TLS of the pages; absent, they are plain HTTP.
-    pub tls: Option<TlsSource>,
-    /// Names that browsers may know this machine by. Addresses and `localhost` need no name here.
-    pub hosts: Vec<String>,
-}
-
-impl fmt::Debug for ConsoleOptions {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ConsoleOptions")
-            .field("tls", &self.tls.is_some())
-            .field("hosts", &self.hosts)
-            .finish_non_exhaustive()
-    }
-}
+pub use options::{ConsoleOptions, Dial, TlsSource};
 
 /// A running console. It ends when this value is dropped.
 #[derive(Debug)]

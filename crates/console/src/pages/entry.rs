@@ -15,7 +15,7 @@ use crate::schema::{ClassAttributes, SchemaNames};
 use crate::sessions::UserSession;
 
 /// The beginning of the fields of attributes. A hidden field of the same end has the values that
-/// the form began with, so that nobody overwrites what another has changed.
+/// the form began with. So nobody overwrites another's change.
 const VALUES: &str = "v.";
 const BEFORE: &str = "b.";
 

@@ -12,7 +12,7 @@ use crate::ldap::{self, LdapError};
 use crate::request::{PageRequest, PageResponse};
 use crate::sessions::{UserSession, lock};
 
-/// What cn=Monitor says.
+/// The entries of cn=Monitor.
 struct MonitorEntries {
     operations: Vec<Entry>,
     connections: Vec<Entry>,
