@@ -4006,7 +4006,7 @@ _fulgurite() {
             return 0
             ;;
         fulgurite__subcmd__replication__subcmd__conflicts)
-            opts="-D -h --config --suffix --data --rfc2307bis --schema --map-bytes-max --since --dn --json --restore --dry-run --url --as --password-file --help"
+            opts="-H -D -y -W -Y -Z -h --config --suffix --data --rfc2307bis --schema --map-bytes-max --since --dn --json --restore --dry-run --url --as --password-file --ask-password --mechanism --start-tls --tls-ca --tls-insecure --timeout --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -4048,6 +4048,10 @@ _fulgurite() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                -H)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --as)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -4057,6 +4061,26 @@ _fulgurite() {
                     return 0
                     ;;
                 --password-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -y)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --mechanism)
+                    COMPREPLY=($(compgen -W "EXTERNAL" -- "${cur}"))
+                    return 0
+                    ;;
+                -Y)
+                    COMPREPLY=($(compgen -W "EXTERNAL" -- "${cur}"))
+                    return 0
+                    ;;
+                --tls-ca)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --timeout)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -4138,13 +4162,17 @@ _fulgurite() {
             return 0
             ;;
         fulgurite__subcmd__replication__subcmd__status)
-            opts="-D -h --url --as --password-file --json --help"
+            opts="-H -D -y -W -Y -Z -h --url --as --password-file --ask-password --mechanism --start-tls --tls-ca --tls-insecure --timeout --json --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
                 --url)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -H)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -4157,6 +4185,26 @@ _fulgurite() {
                     return 0
                     ;;
                 --password-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -y)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --mechanism)
+                    COMPREPLY=($(compgen -W "EXTERNAL" -- "${cur}"))
+                    return 0
+                    ;;
+                -Y)
+                    COMPREPLY=($(compgen -W "EXTERNAL" -- "${cur}"))
+                    return 0
+                    ;;
+                --tls-ca)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --timeout)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -4342,7 +4390,7 @@ _fulgurite() {
             return 0
             ;;
         fulgurite__subcmd__serve)
-            opts="-h --config --suffix --data --no-default-indexes --rfc2307bis --threads --listen --schema --root-dn --root-password-file --index --connections --idle-timeout --tcp-buffer --size-limit --time-limit --durability --map-bytes-max --log-bytes-max --tls-certificate --tls-key --metrics-listen --log-level --log-operations --log-format --help"
+            opts="-h --config --suffix --data --no-default-indexes --rfc2307bis --threads --listen --schema --root-dn --root-password-file --index --connections --idle-timeout --bind-delay --tcp-buffer --size-limit --time-limit --durability --map-bytes-max --log-bytes-max --tls-certificate --tls-key --metrics-listen --console-listen --log-level --log-operations --log-format --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -4392,6 +4440,10 @@ _fulgurite() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --bind-delay)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --tcp-buffer)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -4425,6 +4477,10 @@ _fulgurite() {
                     return 0
                     ;;
                 --metrics-listen)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --console-listen)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

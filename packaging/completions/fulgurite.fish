@@ -112,6 +112,7 @@ complete -c fulgurite -n "__fish_fulgurite_using_subcommand serve" -l root-passw
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand serve" -l index -d 'Keep an index: an attribute and any of eq, pres, sub, approx. Repeatable' -r
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand serve" -l connections -d 'Connections at the same time [default: 10000]' -r
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand serve" -l idle-timeout -d 'Seconds without a request after which the server closes a connection [default: unlimited]' -r
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand serve" -l bind-delay -d 'Seconds by which answers to binds are late at most, after failed binds of the same name or address [default: 0]' -r
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand serve" -l tcp-buffer -d 'Bytes of the buffers of TCP connections: `65536`, `read=64K`, `write=64K` or `listener=ldap://:389 65536`. Repeatable' -r
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand serve" -l size-limit -d 'Entries that one search may return, or `unlimited` [default: 500]' -r
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand serve" -l time-limit -d 'Seconds that one search may take, or `unlimited` [default: 3600]' -r
@@ -121,6 +122,7 @@ complete -c fulgurite -n "__fish_fulgurite_using_subcommand serve" -l log-bytes-
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand serve" -l tls-certificate -d 'The server\'s certificate and those above it, PEM' -r
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand serve" -l tls-key -d 'Its private key, PEM' -r
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand serve" -l metrics-listen -d 'Address for monitoring over HTTP: `/metrics` for Prometheus, and the probes `/healthz` and `/readyz`' -r
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand serve" -l console-listen -d 'Address of the console in the browser' -r
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand serve" -l log-level -d 'Least important messages that are logged: `error`, `warn`, `info`, `debug`, `trace` [default: info]' -r
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand serve" -l log-format -d 'Form of the lines of the log: `text`, or `json` with one object a line [default: text]' -r
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand serve" -l no-default-indexes -d 'Use only the indexes of --index, none of the default ones'
@@ -367,9 +369,15 @@ complete -c fulgurite -n "__fish_fulgurite_using_subcommand replication; and not
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand replication; and not __fish_seen_subcommand_from status conflicts check help" -f -a "conflicts" -d 'Show changes that the merge of several providers did not keep, as LDIF'
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand replication; and not __fish_seen_subcommand_from status conflicts check help" -f -a "check" -d 'Compare the contents of two servers over LDAP, one of which may be slapd'
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand replication; and not __fish_seen_subcommand_from status conflicts check help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
-complete -c fulgurite -n "__fish_fulgurite_using_subcommand replication; and __fish_seen_subcommand_from status" -l url -d 'The server: ldap://, ldaps:// or ldapi://' -r
-complete -c fulgurite -n "__fish_fulgurite_using_subcommand replication; and __fish_seen_subcommand_from status" -s D -l as -d 'DN to bind as [default: anonymous]' -r
-complete -c fulgurite -n "__fish_fulgurite_using_subcommand replication; and __fish_seen_subcommand_from status" -l password-file -d 'File with the password' -r -F
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand replication; and __fish_seen_subcommand_from status" -s H -l url -d 'URL of the server [default: a socket of this machine, otherwise ldap://localhost]' -r
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand replication; and __fish_seen_subcommand_from status" -s D -l as -d 'DN to bind as [default: the system\'s user at a socket, otherwise anonymous]' -r
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand replication; and __fish_seen_subcommand_from status" -s y -l password-file -d 'File with the password of --as' -r -F
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand replication; and __fish_seen_subcommand_from status" -s Y -l mechanism -d 'SASL mechanism; EXTERNAL is the default at a socket' -r -f -a "EXTERNAL\t''"
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand replication; and __fish_seen_subcommand_from status" -l tls-ca -d 'File of the authorities that the server\'s certificate needs [default: those of the system]' -r -F
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand replication; and __fish_seen_subcommand_from status" -l timeout -d 'Seconds to wait for the server' -r
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand replication; and __fish_seen_subcommand_from status" -s W -l ask-password -d 'Ask for the password of --as, as without --password-file'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand replication; and __fish_seen_subcommand_from status" -s Z -l start-tls -d 'Begin TLS by StartTLS, and fail without it'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand replication; and __fish_seen_subcommand_from status" -l tls-insecure -d 'Accept any certificate of the server'
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand replication; and __fish_seen_subcommand_from status" -l json -d 'Write JSON'
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand replication; and __fish_seen_subcommand_from status" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand replication; and __fish_seen_subcommand_from conflicts" -l config -d 'Settings from this TOML file; flags override it' -r -F
@@ -380,12 +388,18 @@ complete -c fulgurite -n "__fish_fulgurite_using_subcommand replication; and __f
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand replication; and __fish_seen_subcommand_from conflicts" -l since -d 'Conflicts since a time: 20260131235959Z, or the beginning of one' -r
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand replication; and __fish_seen_subcommand_from conflicts" -l dn -d 'Conflicts of an entry and of those below it' -r
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand replication; and __fish_seen_subcommand_from conflicts" -l restore -d 'Bring back the values that lost in the conflict of this id, by an update of the server' -r
-complete -c fulgurite -n "__fish_fulgurite_using_subcommand replication; and __fish_seen_subcommand_from conflicts" -l url -d 'The server: ldap://, ldaps:// or ldapi://' -r
-complete -c fulgurite -n "__fish_fulgurite_using_subcommand replication; and __fish_seen_subcommand_from conflicts" -s D -l as -d 'DN to bind as [default: anonymous]' -r
-complete -c fulgurite -n "__fish_fulgurite_using_subcommand replication; and __fish_seen_subcommand_from conflicts" -l password-file -d 'File with the password' -r -F
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand replication; and __fish_seen_subcommand_from conflicts" -s H -l url -d 'URL of the server [default: a socket of this machine, otherwise ldap://localhost]' -r
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand replication; and __fish_seen_subcommand_from conflicts" -s D -l as -d 'DN to bind as [default: the system\'s user at a socket, otherwise anonymous]' -r
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand replication; and __fish_seen_subcommand_from conflicts" -s y -l password-file -d 'File with the password of --as' -r -F
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand replication; and __fish_seen_subcommand_from conflicts" -s Y -l mechanism -d 'SASL mechanism; EXTERNAL is the default at a socket' -r -f -a "EXTERNAL\t''"
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand replication; and __fish_seen_subcommand_from conflicts" -l tls-ca -d 'File of the authorities that the server\'s certificate needs [default: those of the system]' -r -F
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand replication; and __fish_seen_subcommand_from conflicts" -l timeout -d 'Seconds to wait for the server' -r
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand replication; and __fish_seen_subcommand_from conflicts" -l rfc2307bis -d 'Use the definitions of RFC 2307bis in place of those of RFC 2307: groups are `groupOfNames` and `posixGroup`'
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand replication; and __fish_seen_subcommand_from conflicts" -l json -d 'Write JSON, one object on a line'
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand replication; and __fish_seen_subcommand_from conflicts" -l dry-run -d 'Show that update, and do nothing'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand replication; and __fish_seen_subcommand_from conflicts" -s W -l ask-password -d 'Ask for the password of --as, as without --password-file'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand replication; and __fish_seen_subcommand_from conflicts" -s Z -l start-tls -d 'Begin TLS by StartTLS, and fail without it'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand replication; and __fish_seen_subcommand_from conflicts" -l tls-insecure -d 'Accept any certificate of the server'
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand replication; and __fish_seen_subcommand_from conflicts" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand replication; and __fish_seen_subcommand_from check" -s H -l url -d 'URL of the server [default: a socket of this machine, otherwise ldap://localhost]' -r
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand replication; and __fish_seen_subcommand_from check" -s D -l as -d 'DN to bind as [default: the system\'s user at a socket, otherwise anonymous]' -r
