@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from selenium import webdriver
-from selenium.common.exceptions import NoSuchElementException
+from selenium.common.exceptions import NoSuchElementException, WebDriverException
 from selenium.webdriver.common.by import By
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.support.expected_conditions import staleness_of
@@ -53,7 +53,9 @@ def follow(element):
     """Clicks, and waits until another page is there."""
     page = browser.find_element(By.TAG_NAME, "html")
     element.click()
-    WebDriverWait(browser, 20).until(staleness_of(page))
+    # A page that is just leaving is an error of the driver, too.
+    wait = WebDriverWait(browser, 20, ignored_exceptions=[WebDriverException])
+    wait.until(staleness_of(page))
 
 
 def click(text):
