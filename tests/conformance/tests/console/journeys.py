@@ -44,7 +44,7 @@ def go(path):
 
 
 def fill(name, text):
-    field = browser.find_element(By.NAME, name)
+    field = browser.find_element(By.CSS_SELECTOR, f"main [name='{name}']:not([type=hidden])")
     field.clear()
     field.send_keys(text)
 
