@@ -43,7 +43,9 @@ pub(crate) fn answer(app: &App, request: &PageRequest, now: Instant) -> PageResp
         let text = "The form was too old, or cookies are off. Please try again.";
         return form(app, 403, request.field("name"), Some(text));
     }
-    let name = request.field("name").trim();
+    // Matching rules ignore control characters (RFC 4518), so each spelling counts as one.
+    let name = request.field("name").replace(char::is_control, "");
+    let name = name.trim();
     let refused = |status, text: &str| PageResponse {
         not_before: Some(now + REFUSAL_TIME),
         ..form(app, status, name, Some(text))
