@@ -19,7 +19,7 @@ use crate::values::{BatchId, Epoch, Head, NodeId, Position};
 /// The next step of the driver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Todo {
-    /// Append [`Sequencer::bytes`], at [`Sequencer::after`].
+    /// Append the [batch](Sequencer::batch).
     Append,
     /// Read the log at the position of the batch.
     Look,
