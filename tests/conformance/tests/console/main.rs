@@ -228,7 +228,7 @@ fn journeys_in_a_browser() {
     } else {
         println!("axe-core is not there, so nothing looks at accessibility");
     }
-    let outcome = run_bounded(&mut journeys, Duration::from_secs(180));
+    let outcome = run_bounded(&mut journeys, Duration::from_secs(900));
     assert!(
         outcome.success() && outcome.stdout.ends_with("all is well\n"),
         "{}\n{}",

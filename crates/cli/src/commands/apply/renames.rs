@@ -138,6 +138,6 @@ mod tests {
     fn a_comma_of_a_value_ends_no_name() {
         assert_eq!(moved("cn=1\\,ou=a,dc=x", "ou=a,dc=x", "ou=b,dc=x"), None);
         let below = moved("cn=1\\\\,ou=a,dc=x", "ou=a,dc=x", "ou=b,dc=x");
-        assert_eq!(below.as_deref(), Some("cn=1\\\\,ou=b,dc=x"));
+        assert_eq!(below.as_deref(), Some("cn=1\\5c,ou=b,dc=x"));
     }
 }
