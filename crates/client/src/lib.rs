@@ -35,6 +35,7 @@ mod connect;
 mod connection;
 mod entry;
 mod error;
+pub mod names;
 mod search;
 mod socket;
 mod tls;

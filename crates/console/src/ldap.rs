@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use fulgurite_client::names::child;
 use fulgurite_client::{
     Change, Client, ClientError, Deref, Entry, LdapResult, PartialAttribute, ResultCode, Scope,
     SearchRequest,
@@ -10,6 +11,7 @@ use fulgurite_ldap::FilterBuf;
 use fulgurite_ldap::control::PagedResults;
 use fulgurite_ldap::{Control, oid};
 
+use crate::request::PageRequest;
 use crate::schema::SchemaNames;
 use crate::sessions::UserSession;
 
@@ -146,6 +148,19 @@ pub(crate) fn suffixes(client: &mut Client) -> Result<Vec<String>, LdapError> {
     Ok(names)
 }
 
+/// Returns the parent that the form of a new entry names, or else a unit below the first suffix.
+pub(crate) fn parent_of_new(
+    request: &PageRequest,
+    session: &UserSession,
+    unit: &str,
+) -> Result<String, LdapError> {
+    if !request.field("parent").is_empty() {
+        return Ok(request.field("parent").to_owned());
+    }
+    let suffix = suffixes(&mut session.client())?.into_iter().next();
+    Ok(child("ou", unit, &suffix.unwrap_or_default()))
+}
+
 /// Returns the values of an attribute as text.
 pub(crate) fn texts(entry: &Entry, attribute: &str) -> Vec<String> {
     let values = entry.values(attribute).iter();
@@ -178,16 +193,21 @@ pub(crate) fn schema(session: &UserSession) -> Result<Arc<SchemaNames>, LdapErro
     Ok(schema)
 }
 
+/// Returns the values as requests take them.
+fn slices(attributes: &NamedValues) -> Vec<Vec<&[u8]>> {
+    let values = attributes.iter().map(|(_, values)| values.iter());
+    values
+        .map(|values| values.map(Vec::as_slice).collect())
+        .collect()
+}
+
 /// Adds an entry.
 pub(crate) fn add(
     client: &mut Client,
     dn: &str,
     attributes: &NamedValues,
 ) -> Result<LdapResult, LdapError> {
-    let values: Vec<Vec<&[u8]>> = attributes
-        .iter()
-        .map(|(_, values)| values.iter().map(Vec::as_slice).collect())
-        .collect();
+    let values = slices(attributes);
     let named = attributes.iter().zip(&values);
     let named: Vec<_> = named
         .map(|((name, _), values)| PartialAttribute::new(name, values))
@@ -201,10 +221,7 @@ pub(crate) fn replace(
     dn: &str,
     attributes: &NamedValues,
 ) -> Result<LdapResult, LdapError> {
-    let values: Vec<Vec<&[u8]>> = attributes
-        .iter()
-        .map(|(_, values)| values.iter().map(Vec::as_slice).collect())
-        .collect();
+    let values = slices(attributes);
     let changes = attributes.iter().zip(&values);
     let changes: Vec<Change<'_>> = changes
         .map(|((name, _), values)| Change::replace(name, values))

@@ -20,7 +20,6 @@ mod edge;
 mod guard;
 mod history;
 mod ldap;
-mod names;
 mod options;
 mod pages;
 mod request;

@@ -8,7 +8,7 @@ use crate::arguments::people::{List, Named, Ou, OuAction, OuAdd};
 use crate::remote::begin::begin;
 use crate::remote::entries::{self, make_suffix, push, texts};
 use crate::remote::kinds::UNIT;
-use crate::remote::names::{child, filter_value};
+use fulgurite_client::names::{child, filter_value};
 
 /// The columns of the list.
 const COLUMNS: [&str; 3] = ["ou", "description", "dn"];

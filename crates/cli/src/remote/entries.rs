@@ -5,7 +5,7 @@ use fulgurite_client::{Change, Client, Entry, PartialAttribute, ResultCode, Scop
 use fulgurite_ldap::FilterBuf;
 
 use super::answer::{MissingEntry, expect};
-use super::names::{child, filter_value, first_part, is_dn, normal};
+use fulgurite_client::names::{child, filter_value, first_part, is_dn, normal};
 
 /// Entries of one page.
 pub(crate) const PAGE_ENTRIES: u32 = 500;

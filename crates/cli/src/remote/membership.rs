@@ -6,7 +6,7 @@ use fulgurite_client::{Change, Client, Entry, ResultCode};
 use super::answer::{MissingEntry, expect};
 use super::entries::{all_below, is_same, read};
 use super::kinds::{GROUP, USER};
-use super::names::{filter_value, is_dn};
+use fulgurite_client::names::{filter_value, is_dn};
 
 /// The form in which a group names its members.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

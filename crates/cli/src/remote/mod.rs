@@ -16,7 +16,6 @@ pub(crate) mod entries;
 pub(crate) mod kinds;
 pub(crate) mod login;
 pub(crate) mod membership;
-pub(crate) mod names;
 pub(crate) mod printer;
 pub(crate) mod root_dse;
 mod server_url;

@@ -4,7 +4,7 @@ use anyhow::bail;
 use fulgurite_client::{Client, Entry, Scope};
 
 use super::answer::expect;
-use super::names::first_part;
+use fulgurite_client::names::first_part;
 
 /// Reads attributes of the root DSE.
 fn root_dse(client: &mut Client, attributes: &[&str]) -> anyhow::Result<Entry> {

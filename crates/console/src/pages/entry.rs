@@ -9,10 +9,10 @@ use super::layout::{Field, alert, page, token};
 use super::own::lines;
 use super::tree::path;
 use crate::ldap::{self, LdapError, NamedValues, refusal, suffixes, texts};
-use crate::names::{child, rdn_attributes};
 use crate::request::{PageRequest, PageResponse, link};
 use crate::schema::{ClassAttributes, SchemaNames};
 use crate::sessions::UserSession;
+use fulgurite_client::names::{child, rdn_attributes};
 
 /// The beginning of the fields of attributes. A hidden field of the same end has the values that
 /// the form began with. So nobody overwrites another's change.

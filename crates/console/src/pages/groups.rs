@@ -4,11 +4,11 @@ use maud::html;
 
 use super::layout::{Field, alert, page, search_form, token};
 use super::users::{find, make_unit};
-use crate::ldap::{self, LdapError, refusal, suffixes};
-use crate::names::child;
+use crate::ldap::{self, LdapError, refusal};
 use crate::pages::members::{MemberForm, member_value};
 use crate::request::{PageRequest, PageResponse, link};
 use crate::sessions::UserSession;
+use fulgurite_client::names::child;
 
 /// The filter that groups match.
 pub(crate) const GROUPS: &str = "(|(objectClass=groupOfNames)(objectClass=groupOfUniqueNames)(objectClass=posixGroup)\
@@ -71,13 +71,7 @@ fn new_form(
     session: &UserSession,
     problem: Option<&str>,
 ) -> Result<PageResponse, LdapError> {
-    let parent = match request.field("parent") {
-        "" => {
-            let suffix = suffixes(&mut session.client())?.into_iter().next();
-            child("ou", "groups", &suffix.unwrap_or_default())
-        }
-        given => given.to_owned(),
-    };
+    let parent = ldap::parent_of_new(request, session, "groups")?;
     let content = html! {
         (alert(problem))
         form.card method="post" action="/groups/new" {

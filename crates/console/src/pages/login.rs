@@ -8,9 +8,9 @@ use maud::html;
 use super::layout::{Field, alert, frame};
 use crate::app::App;
 use crate::ldap::{LdapError, list, suffixes};
-use crate::names::{child, filter_value, is_dn, normal};
 use crate::request::{PageRequest, PageResponse};
 use crate::secrets::{are_equal, random_id};
+use fulgurite_client::names::{child, filter_value, is_dn, normal};
 
 /// The cookies of a session, and of the form before there is one.
 pub(crate) const SESSION: &str = "fulgurite-console";

@@ -6,9 +6,9 @@ use maud::html;
 use super::layout::{Field, alert, page, token};
 use super::users::{USERS, find};
 use crate::ldap::{self, LdapError, has_class, refusal, texts};
-use crate::names::{filter_value, is_dn};
 use crate::request::{PageRequest, PageResponse, link};
 use crate::sessions::UserSession;
+use fulgurite_client::names::{filter_value, is_dn};
 
 /// The form in which a group names its members.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,9 +6,9 @@ use maud::{Markup, html};
 
 use super::layout::{Field, alert, page, token};
 use crate::ldap::{self, LdapError, NamedValues, refusal, texts};
-use crate::names::rdn_attributes;
 use crate::request::{PageRequest, PageResponse};
 use crate::sessions::UserSession;
+use fulgurite_client::names::rdn_attributes;
 
 /// The fields of a profile: attribute and label. One line is one value.
 pub(crate) const PROFILE: [(&str, &str); 9] = [

@@ -5,9 +5,9 @@ use maud::{Markup, html};
 
 use super::layout::{Field, alert, page, token};
 use crate::ldap::{self, LIST_MAX, LdapError, refusal, suffixes};
-use crate::names::split;
 use crate::request::{PageRequest, PageResponse, link};
 use crate::sessions::UserSession;
+use fulgurite_client::names::split;
 
 /// Returns links to the entries above, and the entry.
 pub(crate) fn path(dn: &str, suffixes: &[String]) -> Markup {

@@ -6,9 +6,9 @@ use maud::html;
 use super::layout::{Field, alert, page, search_form, token};
 use super::own::{profile_changes, profile_fields};
 use crate::ldap::{self, LdapError, Listing, refusal, suffixes, texts};
-use crate::names::{child, filter_value};
 use crate::request::{PageRequest, PageResponse, link};
 use crate::sessions::UserSession;
+use fulgurite_client::names::{child, filter_value};
 
 /// The filter that users match.
 pub(crate) const USERS: &str = "(|(objectClass=inetOrgPerson)(objectClass=posixAccount)(objectClass=account)(objectClass=person))";
@@ -102,13 +102,7 @@ fn new_form(
     session: &UserSession,
     problem: Option<&str>,
 ) -> Result<PageResponse, LdapError> {
-    let parent = match request.field("parent") {
-        "" => {
-            let suffix = suffixes(&mut session.client())?.into_iter().next();
-            child("ou", "people", &suffix.unwrap_or_default())
-        }
-        given => given.to_owned(),
-    };
+    let parent = ldap::parent_of_new(request, session, "people")?;
     let content = html! {
         (alert(problem))
         form.card method="post" action="/users/new" {
@@ -173,7 +167,7 @@ pub(crate) fn create(
 
 /// Makes an organizational unit of the usual name directly below a suffix, unless it is there.
 pub(crate) fn make_unit(client: &mut Client, dn: &str) -> Result<(), LdapError> {
-    let Some((rdn, above)) = crate::names::split(dn) else {
+    let Some((rdn, above)) = fulgurite_client::names::split(dn) else {
         return Ok(());
     };
     let name = rdn.split_once('=').map_or("", |(_, name)| name);

@@ -10,7 +10,7 @@ use super::renames::{Renames, moved, new_name};
 use super::wanted::{Modification, NewName, WantedState, Wish};
 use crate::remote::answer::MissingEntry;
 use crate::remote::entries::{NamedValues, push, read};
-use crate::remote::names::{first_part, normal};
+use fulgurite_client::names::{first_part, normal};
 
 /// Values of an attribute that are replaced as a whole at most. Of more, single ones are changed.
 const REPLACED_MAX: usize = 50;

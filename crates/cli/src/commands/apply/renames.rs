@@ -1,7 +1,7 @@
 //! Renames of a file: the names that entries have had, and those that they will have.
 
 use super::wanted::{WantedState, Wish};
-use crate::remote::names::{normal, parent};
+use fulgurite_client::names::{normal, parent};
 
 /// A rename of an entry and all below it, by names in one spelling.
 #[derive(Clone, Debug, PartialEq)]

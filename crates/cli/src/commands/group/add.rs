@@ -7,7 +7,7 @@ use crate::remote::begin::begin;
 use crate::remote::entries::{self, next_number, push, texts};
 use crate::remote::kinds::{GROUP, NUMBERS_FROM};
 use crate::remote::membership::{MemberForm, member_value};
-use crate::remote::names::{child, is_dn};
+use fulgurite_client::names::{child, is_dn};
 
 pub(super) fn run(command: &GroupAdd) -> anyhow::Result<()> {
     if is_dn(&command.name) {

@@ -6,8 +6,8 @@ use crate::arguments::people::{List, Show};
 use crate::commands::listing::write_list;
 use crate::remote::begin::begin;
 use crate::remote::kinds::GROUP;
-use crate::remote::names::filter_value;
 use crate::remote::printer::Printer;
+use fulgurite_client::names::filter_value;
 
 /// The columns of the list.
 const COLUMNS: [&str; 4] = ["cn", "gidNumber", "description", "dn"];

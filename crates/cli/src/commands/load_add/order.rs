@@ -11,7 +11,7 @@ use std::hash::BuildHasher as _;
 use std::hash::RandomState;
 
 use crate::remote::entries::NamedValues;
-use crate::remote::names::{normal, parent};
+use fulgurite_client::names::{normal, parent};
 
 /// Entries under way at most. They are in memory.
 const UNDER_WAY_MAX: usize = 8192;

@@ -8,7 +8,7 @@ use crate::arguments::people::UserAdd;
 use crate::remote::begin::begin;
 use crate::remote::entries::{self, NamedValues, next_number, push, texts};
 use crate::remote::kinds::{NUMBERS_FROM, USER};
-use crate::remote::names::{child, is_dn};
+use fulgurite_client::names::{child, is_dn};
 
 pub(super) fn run(command: &UserAdd) -> anyhow::Result<()> {
     if is_dn(&command.name) {

@@ -11,8 +11,8 @@ use crate::commands::listing::write_list;
 use crate::remote::begin::begin;
 use crate::remote::kinds::USER;
 use crate::remote::membership::groups_of;
-use crate::remote::names::filter_value;
 use crate::remote::printer::Printer;
+use fulgurite_client::names::filter_value;
 
 /// The columns of the list.
 const COLUMNS: [&str; 5] = ["uid", "cn", "mail", LOCKED, "dn"];
