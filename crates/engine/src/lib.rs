@@ -138,11 +138,13 @@
 
 extern crate alloc;
 
+mod boxed_error;
 mod buffer_pool;
 mod codes;
 mod cursor;
 mod environment;
 mod error;
+
 mod hash;
 mod maintain;
 mod memory;

@@ -4,11 +4,12 @@ use alloc::vec::Vec;
 use fulgurite_os::platform::io;
 
 use crate::Error;
+use crate::boxed_error::BoxedError;
 
 /// Returns `len` bytes of zero.
 /// # Errors
 /// [`Error::Io`] if the process may not have them.
-pub(crate) fn zeros(len: usize) -> Result<Vec<u8>, Error> {
+pub(crate) fn zeros(len: usize) -> Result<Vec<u8>, BoxedError> {
     let mut bytes = room_for(len)?;
     bytes.resize(len, 0);
     Ok(bytes)
@@ -17,7 +18,7 @@ pub(crate) fn zeros(len: usize) -> Result<Vec<u8>, Error> {
 /// Room for that many bytes.
 /// # Errors
 /// As [`zeros`].
-pub(crate) fn room_for(len: usize) -> Result<Vec<u8>, Error> {
+pub(crate) fn room_for(len: usize) -> Result<Vec<u8>, BoxedError> {
     let mut bytes = Vec::new();
     bytes
         .try_reserve_exact(len)

@@ -5,6 +5,7 @@ use fulgurite_format::Page;
 use super::Record;
 use super::position::{AtValue, CursorPosition, Deleted, Edge, State};
 use crate::Error;
+use crate::boxed_error::BoxedError;
 use crate::space::PageView;
 use crate::tree::{self, Pages, Tree};
 
@@ -13,15 +14,15 @@ impl CursorPosition {
         &mut self,
         pages: PageView<'t>,
         tree: &Tree,
-    ) -> Result<Option<Record<'t>>, Error> {
+    ) -> Result<Option<Record<'t>>, BoxedError> {
         if self.state == State::Unset {
-            return Err(Error::CursorUnset);
+            return Err(Error::CursorUnset.into());
         }
         if !tree.has_fixed_values() {
-            return Err(Error::NoDuplicates);
+            return Err(Error::NoDuplicates.into());
         }
         if self.value == AtValue::Unset {
-            return Err(Error::CursorUnset);
+            return Err(Error::CursorUnset.into());
         }
         self.deleted = Deleted::No;
         let Some((key, value)) = self.current(pages, tree)? else {
@@ -57,9 +58,9 @@ impl CursorPosition {
         &mut self,
         pages: PageView<'t>,
         tree: &Tree,
-    ) -> Result<Option<Record<'t>>, Error> {
+    ) -> Result<Option<Record<'t>>, BoxedError> {
         if !tree.has_fixed_values() {
-            return Err(Error::NoDuplicates);
+            return Err(Error::NoDuplicates.into());
         }
         match self.next_value(pages, tree)? {
             Some(_) if !self.is_single() => self.block(pages, tree),
@@ -71,9 +72,9 @@ impl CursorPosition {
         &mut self,
         pages: PageView<'t>,
         tree: &Tree,
-    ) -> Result<Option<Record<'t>>, Error> {
+    ) -> Result<Option<Record<'t>>, BoxedError> {
         if !tree.has_fixed_values() {
-            return Err(Error::NoDuplicates);
+            return Err(Error::NoDuplicates.into());
         }
         if self.state == State::Unset && self.edge(pages, tree, Edge::Last)?.is_none() {
             return Ok(None);

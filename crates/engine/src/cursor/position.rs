@@ -15,6 +15,7 @@ use fulgurite_format::{LeafNode, NodeFlags, Page, PageHeader, PageKind, Pgno};
 use super::fast::{FastMode, FastState};
 use super::{Move, Record};
 use crate::Error;
+use crate::boxed_error::BoxedError;
 use crate::opened::Database;
 use crate::space::PageView;
 use crate::tree::{self, Pages, Path, Step, Tree};
@@ -165,7 +166,7 @@ impl CursorPosition {
         pages: PageView<'t>,
         tree: &Tree,
         step: Move<'_>,
-    ) -> Result<Option<Record<'t>>, Error> {
+    ) -> Result<Option<Record<'t>>, BoxedError> {
         match step {
             Move::First => self.edge(pages, tree, Edge::First),
             Move::Last => self.edge(pages, tree, Edge::Last),
@@ -204,7 +205,7 @@ impl CursorPosition {
         &self,
         pages: PageView<'t>,
         tree: &Tree,
-    ) -> Result<Option<Record<'t>>, Error> {
+    ) -> Result<Option<Record<'t>>, BoxedError> {
         let Some(leaf) = self.path.leaf().filter(|_| self.state == State::On) else {
             return Ok(None);
         };
@@ -213,13 +214,17 @@ impl CursorPosition {
     }
 
     /// Counts the values of the key; `None` if there is no key.
-    pub(crate) fn count(&mut self, pages: PageView<'_>, tree: &Tree) -> Result<Option<u64>, Error> {
+    pub(crate) fn count(
+        &mut self,
+        pages: PageView<'_>,
+        tree: &Tree,
+    ) -> Result<Option<u64>, BoxedError> {
         if !tree.has_duplicates() {
-            return Err(Error::NoDuplicates);
+            return Err(Error::NoDuplicates.into());
         }
         match (self.state, self.path.leaf()) {
-            (State::Unset, _) => Err(Error::CursorUnset),
-            (State::On, _) if self.value == AtValue::Unset => Err(Error::CursorUnset),
+            (State::Unset, _) => Err(Error::CursorUnset.into()),
+            (State::On, _) if self.value == AtValue::Unset => Err(Error::CursorUnset.into()),
             (State::On, Some(leaf)) => {
                 self.at_end = false;
                 let node = pages.leaf_node(leaf)?;
@@ -236,7 +241,7 @@ impl CursorPosition {
         tree: &Tree,
         page: &Page<'t>,
         leaf: Step,
-    ) -> Result<Option<Record<'t>>, Error> {
+    ) -> Result<Option<Record<'t>>, BoxedError> {
         let node = page.leaf(leaf.index).map_err(Error::at(leaf.pgno))?;
         if !tree.has_duplicates() {
             let value = value::value_of(pages, leaf.pgno, &node)?;
@@ -263,9 +268,9 @@ impl CursorPosition {
         &mut self,
         pages: PageView<'t>,
         tree: &Tree,
-    ) -> Result<Option<Record<'t>>, Error> {
+    ) -> Result<Option<Record<'t>>, BoxedError> {
         if self.state == State::Unset || self.value == AtValue::Unset {
-            return Err(Error::CursorUnset);
+            return Err(Error::CursorUnset.into());
         }
         self.deleted = Deleted::No;
         self.current(pages, tree)
@@ -288,7 +293,7 @@ impl CursorPosition {
         pages: PageView<'t>,
         tree: &Tree,
         edge: Edge,
-    ) -> Result<Option<Record<'t>>, Error> {
+    ) -> Result<Option<Record<'t>>, BoxedError> {
         self.forget_flags();
         let found = match edge {
             Edge::First => tree::first(pages, tree, &mut self.path)?,
@@ -309,7 +314,7 @@ impl CursorPosition {
         pages: PageView<'_>,
         tree: &Tree,
         edge: Edge,
-    ) -> Result<(), Error> {
+    ) -> Result<(), BoxedError> {
         self.state = State::On;
         self.behind_values = false;
         self.inner_leaves_passed = 0;
@@ -351,7 +356,7 @@ impl CursorPosition {
         pages: PageView<'_>,
         tree: &Tree,
         key: &[u8],
-    ) -> Result<bool, Error> {
+    ) -> Result<bool, BoxedError> {
         self.forget_flags();
         let exact = tree::seek(pages, tree, key, &mut self.path)?;
         self.settle(pages, tree, exact)?;
@@ -365,7 +370,7 @@ impl CursorPosition {
         pages: PageView<'_>,
         tree: &Tree,
         exact: bool,
-    ) -> Result<(), Error> {
+    ) -> Result<(), BoxedError> {
         if self.path.is_empty() {
             self.state = State::Unset;
         } else if exact || tree::settle(pages, tree, &mut self.path)? {
@@ -386,9 +391,9 @@ impl CursorPosition {
         key: &[u8],
         value: &[u8],
         exactly: bool,
-    ) -> Result<Option<Record<'t>>, Error> {
+    ) -> Result<Option<Record<'t>>, BoxedError> {
         if !tree.has_duplicates() {
-            return Err(Error::NoDuplicates);
+            return Err(Error::NoDuplicates.into());
         }
         self.forget_flags();
         if !tree::seek(pages, tree, key, &mut self.path)? {
@@ -421,7 +426,7 @@ impl CursorPosition {
         pages: PageView<'_>,
         tree: &Tree,
         value: &[u8],
-    ) -> Result<bool, Error> {
+    ) -> Result<bool, BoxedError> {
         let Some(leaf) = self.path.leaf() else {
             return Ok(false);
         };
@@ -459,7 +464,7 @@ impl CursorPosition {
         leaf: Step,
         node: &LeafNode<'t>,
         value: &[u8],
-    ) -> Result<bool, Error> {
+    ) -> Result<bool, BoxedError> {
         let Values::Tree(values) = value::values_of(pages, tree, leaf.pgno, node)? else {
             return Ok(false);
         };

@@ -4,6 +4,7 @@ use fulgurite_format::{Page, PageKind, Pgno};
 
 use super::{CursorPosition, Move, Record};
 use crate::Error;
+use crate::boxed_error::BoxedError;
 use crate::space::PageView;
 use crate::tree::{Pages, Tree};
 
@@ -43,7 +44,9 @@ impl<'t> Cursor<'t> {
     /// current record. [`Error::NoDuplicates`] for moves between the values of a key.
     pub fn go(&mut self, step: Move<'_>) -> Result<Option<Record<'t>>, Error> {
         self.pages.check_readable()?;
-        self.position.go(self.pages, &self.tree, step)
+        self.position
+            .go(self.pages, &self.tree, step)
+            .map_err(Error::from)
     }
 
     /// Goes to the first record.
@@ -76,12 +79,12 @@ impl<'t> Cursor<'t> {
             step.index += 1;
             return Ok(Some(record));
         }
-        self.next_elsewhere()
+        self.next_elsewhere().map_err(Error::from)
     }
 
     /// Steps out of the leaf, or within a leaf that no step was made in before.
     #[inline(never)]
-    fn next_elsewhere(&mut self) -> Result<Option<Record<'t>>, Error> {
+    fn next_elsewhere(&mut self) -> Result<Option<Record<'t>>, BoxedError> {
         self.pages.check_readable()?;
         // The first step after a search: mostly the next record is in the same leaf.
         if !self.tree.has_duplicates()
@@ -135,7 +138,9 @@ impl<'t> Cursor<'t> {
     #[inline]
     pub fn current(&self) -> Result<Option<Record<'t>>, Error> {
         self.pages.check_readable()?;
-        self.position.current(self.pages, &self.tree)
+        self.position
+            .current(self.pages, &self.tree)
+            .map_err(Error::from)
     }
 
     /// Counts the values of the current key; `None` past the last record.
@@ -143,7 +148,9 @@ impl<'t> Cursor<'t> {
     /// [`Error::NoDuplicates`], [`Error::CursorUnset`].
     pub fn count(&mut self) -> Result<Option<u64>, Error> {
         self.pages.check_readable()?;
-        self.position.count(self.pages, &self.tree)
+        self.position
+            .count(self.pages, &self.tree)
+            .map_err(Error::from)
     }
 }
 
@@ -175,9 +182,14 @@ impl<'t, 'p> PositionedCursor<'t, 'p> {
     pub fn go(&mut self, step: Move<'_>) -> Result<Option<Record<'t>>, Error> {
         self.pages.check_readable()?;
         if step == Move::Next {
-            return self.position.next(self.pages, &self.tree);
+            return self
+                .position
+                .next(self.pages, &self.tree)
+                .map_err(Error::from);
         }
-        self.position.go(self.pages, &self.tree, step)
+        self.position
+            .go(self.pages, &self.tree, step)
+            .map_err(Error::from)
     }
 
     /// Counts the values of the current key; `None` past the last record.
@@ -185,7 +197,9 @@ impl<'t, 'p> PositionedCursor<'t, 'p> {
     /// As [`Cursor::count`].
     pub fn count(&mut self) -> Result<Option<u64>, Error> {
         self.pages.check_readable()?;
-        self.position.count(self.pages, &self.tree)
+        self.position
+            .count(self.pages, &self.tree)
+            .map_err(Error::from)
     }
 
     /// Returns true if the last move went to the end of the database, or of the values of the key.

@@ -3,7 +3,7 @@
 
 use super::position::{AtValue, CursorPosition, Deleted, Edge, State};
 use super::{Move, Record};
-use crate::Error;
+use crate::boxed_error::BoxedError;
 use crate::space::PageView;
 use crate::tree::{self, Pages, Path, Tree};
 use crate::value::ValueAt;
@@ -26,7 +26,7 @@ impl CursorPosition {
         pages: PageView<'_>,
         tree: &Tree,
         path: Path,
-    ) -> Result<(), Error> {
+    ) -> Result<(), BoxedError> {
         let at_end = self.at_end;
         self.stand_on_path(pages, tree, path)?;
         self.at_end = at_end;
@@ -34,7 +34,11 @@ impl CursorPosition {
     }
 
     /// Copies key and value, because the tree is about to change.
-    pub(crate) fn save_position(&mut self, pages: PageView<'_>, tree: &Tree) -> Result<(), Error> {
+    pub(crate) fn save_position(
+        &mut self,
+        pages: PageView<'_>,
+        tree: &Tree,
+    ) -> Result<(), BoxedError> {
         self.leave_fast();
         self.forget_leaf();
         if self.is_saved || self.state != State::On {
@@ -86,7 +90,7 @@ impl CursorPosition {
         &mut self,
         pages: PageView<'_>,
         tree: &Tree,
-    ) -> Result<(), Error> {
+    ) -> Result<(), BoxedError> {
         if self.is_saved {
             self.restore_path(pages, tree)?;
         }
@@ -100,7 +104,7 @@ impl CursorPosition {
         pages: PageView<'t>,
         tree: &Tree,
         step: Move<'_>,
-    ) -> Result<Option<Record<'t>>, Error> {
+    ) -> Result<Option<Record<'t>>, BoxedError> {
         let moved = self.go(pages, tree, step);
         if moved.is_err() {
             self.clear_deleted();
@@ -111,7 +115,7 @@ impl CursorPosition {
     /// Leaves fast mode, and finds the path again in a later snapshot. If the record is gone, the
     /// next step forward goes to its successor.
     #[inline]
-    pub(crate) fn resume(&mut self, pages: PageView<'_>, tree: &Tree) -> Result<(), Error> {
+    pub(crate) fn resume(&mut self, pages: PageView<'_>, tree: &Tree) -> Result<(), BoxedError> {
         self.leave_fast();
         self.has_values = tree.has_duplicates();
         self.has_fixed_values = tree.has_fixed_values();
@@ -126,7 +130,7 @@ impl CursorPosition {
     }
 
     /// Goes to the saved record or its successor. Returns true if the record exists.
-    fn restore_path(&mut self, pages: PageView<'_>, tree: &Tree) -> Result<bool, Error> {
+    fn restore_path(&mut self, pages: PageView<'_>, tree: &Tree) -> Result<bool, BoxedError> {
         self.is_saved = false;
         self.forget_leaf();
         self.leaves_passed = 0;
@@ -168,7 +172,7 @@ impl CursorPosition {
         &mut self,
         pages: PageView<'_>,
         tree: &Tree,
-    ) -> Result<(), Error> {
+    ) -> Result<(), BoxedError> {
         self.enter_key(pages, tree, Edge::Last)?;
         self.behind_values = self.value != AtValue::One;
         Ok(())
@@ -183,7 +187,7 @@ impl CursorPosition {
         pages: PageView<'_>,
         tree: &Tree,
         value: &[u8],
-    ) -> Result<bool, Error> {
+    ) -> Result<bool, BoxedError> {
         if !tree.value_order.is_custom() {
             return self.enter_value(pages, tree, value);
         }
@@ -206,7 +210,7 @@ impl CursorPosition {
         &self,
         pages: PageView<'_>,
         tree: &Tree,
-    ) -> Result<Option<Vec<u8>>, Error> {
+    ) -> Result<Option<Vec<u8>>, BoxedError> {
         let mut next = self.clone();
         if !next.step_value(pages, tree, Edge::Last)? {
             return Ok(None);
@@ -235,7 +239,7 @@ impl CursorPosition {
     }
 
     /// Copies the current key, without saving the position.
-    pub(crate) fn save_key(&mut self, pages: PageView<'_>) -> Result<(), Error> {
+    pub(crate) fn save_key(&mut self, pages: PageView<'_>) -> Result<(), BoxedError> {
         if let Some(leaf) = self.path.leaf() {
             let node = pages.leaf_node(leaf)?;
             self.key.clear();
@@ -245,7 +249,11 @@ impl CursorPosition {
     }
 
     /// Makes the path lead to the copied key, or to where it would be.
-    pub(crate) fn seek_saved_key(&mut self, pages: PageView<'_>, tree: &Tree) -> Result<(), Error> {
+    pub(crate) fn seek_saved_key(
+        &mut self,
+        pages: PageView<'_>,
+        tree: &Tree,
+    ) -> Result<(), BoxedError> {
         tree::seek(pages, tree, &self.key, &mut self.path).map(|_| ())
     }
 
@@ -254,7 +262,7 @@ impl CursorPosition {
         &mut self,
         pages: PageView<'_>,
         tree: &Tree,
-    ) -> Result<(), Error> {
+    ) -> Result<(), BoxedError> {
         let at_end = self.at_end;
         self.forget_flags();
         self.forget_leaf();
@@ -272,7 +280,7 @@ impl CursorPosition {
         pages: PageView<'_>,
         tree: &Tree,
         path: Path,
-    ) -> Result<(), Error> {
+    ) -> Result<(), BoxedError> {
         self.forget_flags();
         self.forget_leaf();
         self.is_saved = false;

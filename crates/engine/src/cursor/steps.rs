@@ -5,6 +5,7 @@ use fulgurite_format::{Malformed, Page, PageKind};
 use super::Record;
 use super::position::{AtValue, CursorPosition, Deleted, Edge, State};
 use crate::Error;
+use crate::boxed_error::BoxedError;
 use crate::space::PageView;
 use crate::tree::{self, LeafStep, Pages, Path, Step, Tree};
 use crate::value;
@@ -15,7 +16,7 @@ impl CursorPosition {
         &mut self,
         pages: PageView<'t>,
         tree: &Tree,
-    ) -> Result<Option<Record<'t>>, Error> {
+    ) -> Result<Option<Record<'t>>, BoxedError> {
         let moves_on = self.state == State::On && self.deleted == Deleted::No && !self.at_end;
         if moves_on && !tree.has_duplicates() {
             return self.step_within(pages, tree);
@@ -29,7 +30,7 @@ impl CursorPosition {
         &mut self,
         pages: PageView<'t>,
         tree: &Tree,
-    ) -> Result<Option<Record<'t>>, Error> {
+    ) -> Result<Option<Record<'t>>, BoxedError> {
         let Some(leaf) = self.path.leaf_mut() else {
             return Ok(None);
         };
@@ -96,7 +97,7 @@ impl CursorPosition {
         &mut self,
         pages: PageView<'t>,
         tree: &Tree,
-    ) -> Result<Option<Record<'t>>, Error> {
+    ) -> Result<Option<Record<'t>>, BoxedError> {
         if self.is_saved {
             self.resume(pages, tree)?;
             return self.next_with_values(pages, tree);
@@ -117,7 +118,7 @@ impl CursorPosition {
         &mut self,
         pages: PageView<'t>,
         tree: &Tree,
-    ) -> Result<Option<Record<'t>>, Error> {
+    ) -> Result<Option<Record<'t>>, BoxedError> {
         self.resume(pages, tree)?;
         match self.state {
             State::Unset => return self.edge(pages, tree, Edge::First),
@@ -144,7 +145,7 @@ impl CursorPosition {
         &mut self,
         pages: PageView<'t>,
         tree: &Tree,
-    ) -> Result<Option<Record<'t>>, Error> {
+    ) -> Result<Option<Record<'t>>, BoxedError> {
         let found = self.edge(pages, tree, Edge::Last)?;
         self.at_end = false;
         Ok(found)
@@ -152,7 +153,11 @@ impl CursorPosition {
 
     /// Returns true if the cursor reached the end before and is on the last key of a leaf. Then
     /// steps forward lead nowhere, even if records were stored since. LMDB does the same.
-    pub(super) fn is_stuck(&mut self, pages: PageView<'_>, tree: &Tree) -> Result<bool, Error> {
+    pub(super) fn is_stuck(
+        &mut self,
+        pages: PageView<'_>,
+        tree: &Tree,
+    ) -> Result<bool, BoxedError> {
         let Some(leaf) = self.path.leaf().filter(|_| self.at_end) else {
             return Ok(false);
         };
@@ -167,7 +172,7 @@ impl CursorPosition {
         &mut self,
         pages: PageView<'t>,
         tree: &Tree,
-    ) -> Result<Option<Record<'t>>, Error> {
+    ) -> Result<Option<Record<'t>>, BoxedError> {
         if self.state != State::On {
             return self.last_backwards(pages, tree);
         }
@@ -183,7 +188,7 @@ impl CursorPosition {
         &mut self,
         pages: PageView<'t>,
         tree: &Tree,
-    ) -> Result<Option<Record<'t>>, Error> {
+    ) -> Result<Option<Record<'t>>, BoxedError> {
         match self.state {
             State::Unset => return self.edge(pages, tree, Edge::First),
             State::Behind => return Ok(None),
@@ -202,7 +207,7 @@ impl CursorPosition {
         &mut self,
         pages: PageView<'t>,
         tree: &Tree,
-    ) -> Result<Option<Record<'t>>, Error> {
+    ) -> Result<Option<Record<'t>>, BoxedError> {
         if self.state != State::On {
             return self.last_backwards(pages, tree);
         }
@@ -215,7 +220,7 @@ impl CursorPosition {
         &mut self,
         pages: PageView<'t>,
         tree: &Tree,
-    ) -> Result<Option<Record<'t>>, Error> {
+    ) -> Result<Option<Record<'t>>, BoxedError> {
         if !tree.has_duplicates() {
             // The record after a deleted one has another key.
             if self.deleted == Deleted::Key {
@@ -258,7 +263,7 @@ impl CursorPosition {
         &mut self,
         pages: PageView<'t>,
         tree: &Tree,
-    ) -> Result<Option<Record<'t>>, Error> {
+    ) -> Result<Option<Record<'t>>, BoxedError> {
         if !tree.has_duplicates() {
             return self.previous(pages, tree);
         }
@@ -280,15 +285,15 @@ impl CursorPosition {
         pages: PageView<'t>,
         tree: &Tree,
         edge: Edge,
-    ) -> Result<Option<Record<'t>>, Error> {
+    ) -> Result<Option<Record<'t>>, BoxedError> {
         if self.state == State::Unset {
-            return Err(Error::CursorUnset);
+            return Err(Error::CursorUnset.into());
         }
         if !tree.has_duplicates() {
-            return Err(Error::NoDuplicates);
+            return Err(Error::NoDuplicates.into());
         }
         if self.value == AtValue::Unset {
-            return Err(Error::CursorUnset);
+            return Err(Error::CursorUnset.into());
         }
         if self.state == State::Behind {
             return Ok(None);
@@ -306,7 +311,7 @@ impl CursorPosition {
         pages: PageView<'_>,
         tree: &Tree,
         towards: Edge,
-    ) -> Result<bool, Error> {
+    ) -> Result<bool, BoxedError> {
         let behind = self.behind_values;
         let moved = match self.value {
             AtValue::One => false,
@@ -356,9 +361,9 @@ impl CursorPosition {
     pub(super) fn step_inner<'t>(
         &mut self,
         pages: PageView<'t>,
-        step: fn(PageView<'t>, &Tree, &mut Path) -> Result<LeafStep, Error>,
+        step: fn(PageView<'t>, &Tree, &mut Path) -> Result<LeafStep, BoxedError>,
         heading: Edge,
-    ) -> Result<bool, Error> {
+    ) -> Result<bool, BoxedError> {
         let Some((values, path)) = self.inner.as_deref_mut() else {
             return Ok(false);
         };
@@ -387,7 +392,7 @@ impl CursorPosition {
         pages: PageView<'_>,
         moved: LeafStep,
         heading: Edge,
-    ) -> Result<(), Error> {
+    ) -> Result<(), BoxedError> {
         self.set_heading(heading);
         self.leaves_passed += core::mem::take(&mut self.inner_leaves_passed);
         if moved == LeafStep::Across {
@@ -399,12 +404,12 @@ impl CursorPosition {
     /// Fails if the walk has passed more leaves than there are pages: in one direction it meets
     /// each page once.
     #[inline]
-    fn check_cycle(&self, pages: PageView<'_>) -> Result<(), Error> {
+    fn check_cycle(&self, pages: PageView<'_>) -> Result<(), BoxedError> {
         if !pages.are_fewer_than(self.leaves_passed + self.inner_leaves_passed) {
             return Ok(());
         }
         let page = self.path.leaf().map_or(pages.last(), |leaf| leaf.pgno);
-        Err(Error::at(page)(Malformed::Cycle))
+        Err(Error::at(page)(Malformed::Cycle).into())
     }
 
     /// Goes to the adjacent key: to the first value of the next one, or the last of the previous.
@@ -412,7 +417,7 @@ impl CursorPosition {
         &mut self,
         pages: PageView<'t>,
         tree: &Tree,
-    ) -> Result<Option<Record<'t>>, Error> {
+    ) -> Result<Option<Record<'t>>, BoxedError> {
         let moved = if FORWARD {
             tree::next(pages, tree, &mut self.path)?
         } else {

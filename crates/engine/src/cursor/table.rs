@@ -8,6 +8,7 @@ use core::sync::atomic::{AtomicU64, Ordering};
 use super::position::{Deleted, State};
 use super::{CursorPosition, Record};
 use crate::Error;
+use crate::boxed_error::BoxedError;
 use crate::opened::Database;
 use crate::space::PageView;
 use crate::tree::Tree;
@@ -98,13 +99,13 @@ impl CursorTable {
     }
 
     /// Takes a position out for use.
-    pub(crate) fn take(&self, id: CursorId) -> Result<Box<CursorPosition>, Error> {
+    pub(crate) fn take(&self, id: CursorId) -> Result<Box<CursorPosition>, BoxedError> {
         let mut slots = self.slots.borrow_mut();
         let slot = slots.get_mut(id.index).and_then(Option::as_mut);
         let own = slot.filter(|slot| slot.serial == id.serial);
         match own.and_then(|slot| slot.position.take()) {
             Some(position) => Ok(position),
-            None => Err(Error::CursorClosed),
+            None => Err(Error::CursorClosed.into()),
         }
     }
 
@@ -161,7 +162,7 @@ impl CursorTable {
         pages: PageView<'_>,
         tree: &Tree,
         database: Database,
-    ) -> Result<(), Error> {
+    ) -> Result<(), BoxedError> {
         for slot in self.slots.borrow_mut().iter_mut().flatten() {
             if let Some(position) = &mut slot.position
                 && position.database == database

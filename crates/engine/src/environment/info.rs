@@ -53,9 +53,8 @@ impl Environment {
     /// # Errors
     /// The system's.
     pub fn dead_readers(&self) -> Result<Vec<u32>, Error> {
-        self.handle
-            .lock()
-            .map_or(Ok(Vec::new()), LockFile::dead_processes)
+        let dead = self.handle.lock().map(LockFile::dead_processes);
+        Ok(dead.transpose()?.unwrap_or_default())
     }
 
     /// Returns the thread that has the write transaction, in any process, by the system's number
@@ -106,6 +105,7 @@ impl Environment {
     /// The system's.
     pub fn clear_stale_readers(&self) -> Result<usize, Error> {
         self.handle.check_usable()?;
-        self.handle.lock().map_or(Ok(0), LockFile::clear_stale)
+        let cleared = self.handle.lock().map(LockFile::clear_stale);
+        Ok(cleared.transpose()?.unwrap_or(0))
     }
 }

@@ -53,7 +53,7 @@ impl Environment {
     /// # Errors
     /// [`Error::ReadersFull`], [`Error::Forked`], [`Error::Corrupted`] for a damaged meta page.
     pub fn read(&self) -> Result<ReadTxn<'_>, Error> {
-        ReadTxn::begin(&self.handle)
+        ReadTxn::begin(&self.handle).map_err(Error::from)
     }
 
     /// Begins the write transaction; waits until no other thread or process has one.
@@ -63,7 +63,7 @@ impl Environment {
     /// [`Error::Forked`], [`Error::FlushFailed`], [`Error::EnvironmentFailed`],
     /// [`Error::Corrupted`].
     pub fn write(&self) -> Result<WriteTxn<'_>, Error> {
-        WriteTxn::begin(&self.handle)
+        WriteTxn::begin(&self.handle).map_err(Error::from)
     }
 
     /// As [`Environment::write`], but `None` instead of waiting for another thread or process.
@@ -71,7 +71,7 @@ impl Environment {
     /// # Errors
     /// As [`Environment::write`].
     pub fn try_write(&self) -> Result<Option<WriteTxn<'_>>, Error> {
-        WriteTxn::try_begin(&self.handle)
+        WriteTxn::try_begin(&self.handle).map_err(Error::from)
     }
 
     /// The path the environment was opened with.
@@ -116,7 +116,7 @@ impl Environment {
     /// [`Error::MapSizeBusy`] while this process has a write transaction; the system's if it
     /// refuses address space.
     pub fn set_map_size(&self, bytes: u64) -> Result<(), Error> {
-        self.handle.set_map_size(bytes)
+        self.handle.set_map_size(bytes).map_err(Error::from)
     }
 
     /// Sets the size in bytes that an environment may grow to by itself. A file that is larger
@@ -140,7 +140,7 @@ impl Environment {
     /// [`Error::ReadOnly`] and the system's. After a system error it is unknown what is on the
     /// disk, and no later flush can tell. All writing then fails with [`Error::FlushFailed`].
     pub fn sync(&self, force: bool) -> Result<(), Error> {
-        self.handle.sync(force)
+        self.handle.sync(force).map_err(Error::from)
     }
 
     /// Returns true if this process has a write transaction whose thread has ended. Other threads

@@ -3,6 +3,7 @@
 use fulgurite_format::{FreeRecord, Malformed, Page, Pgno, TreeRecord};
 
 use super::walk::{References, TreePage, TreeRole, TreeVisitor, visit_tree};
+use crate::boxed_error::BoxedError;
 use crate::space::PageView;
 use crate::tree::Pages as _;
 use crate::{Error, value};
@@ -14,7 +15,7 @@ pub(super) fn free_page_count(
     pages: PageView<'_>,
     free: &TreeRecord,
     holder: Pgno,
-) -> Result<u64, Error> {
+) -> Result<u64, BoxedError> {
     let mut count = FreePageCount {
         pages,
         page_count: 0,
@@ -35,15 +36,15 @@ struct FreePageCount<'p> {
 impl TreeVisitor for FreePageCount<'_> {
     const REFERENCES: References = References::Ignored;
 
-    fn enter(&mut self, page: &TreePage) -> Result<(), Error> {
+    fn enter(&mut self, page: &TreePage) -> Result<(), BoxedError> {
         self.tree_pages += 1;
         if self.pages.are_fewer_than(self.tree_pages) {
-            return Err(Error::at(page.pgno)(Malformed::Cycle));
+            return Err(Error::at(page.pgno)(Malformed::Cycle).into());
         }
         Ok(())
     }
 
-    fn leaf(&mut self, leaf: &TreePage, entries: &Page<'_>) -> Result<(), Error> {
+    fn leaf(&mut self, leaf: &TreePage, entries: &Page<'_>) -> Result<(), BoxedError> {
         for index in 0..entries.len() {
             let node = entries.leaf(index).map_err(Error::at(leaf.pgno))?;
             let list = value::value_of(self.pages, leaf.pgno, &node)?;
@@ -52,9 +53,9 @@ impl TreeVisitor for FreePageCount<'_> {
             self.list_bytes = self.list_bytes.saturating_add(list.len() as u64);
             let page_size = self.pages.page_size() as u64;
             if self.pages.are_fewer_than(self.list_bytes / page_size) {
-                return Err(Error::at(leaf.pgno)(Malformed::FreeRecord(
-                    "longer than the file",
-                )));
+                return Err(
+                    Error::at(leaf.pgno)(Malformed::FreeRecord("longer than the file")).into(),
+                );
             }
             let list = FreeRecord::parse(list, self.pages.last()).map_err(Error::at(leaf.pgno))?;
             self.page_count = self.page_count.saturating_add(list.len() as u64);

@@ -8,6 +8,7 @@ use fulgurite_format::{META_PAGES, Malformed, Pgno};
 
 use super::page_set::PageSet;
 use super::walk::{References, RunReference, TreePage, TreeRole, TreeVisitor, visit_tree};
+use crate::boxed_error::BoxedError;
 use crate::opened::Database;
 use crate::space::PageView;
 use crate::tree::Pages;
@@ -91,15 +92,15 @@ struct ReachedPagesVisitor {
 
 impl ReachedPagesVisitor {
     /// Adds `count` pages from `first` on, which page `holder` refers to.
-    fn add(&mut self, first: Pgno, count: u64, holder: Pgno) -> Result<(), Error> {
+    fn add(&mut self, first: Pgno, count: u64, holder: Pgno) -> Result<(), BoxedError> {
         let end = first.0.checked_add(count);
         let inside = end.is_some_and(|end| end <= self.last.0.saturating_add(1));
         if first < Pgno::FIRST_DATA || !inside {
-            return Err(Error::at(holder)(Malformed::PageOutOfRange(first)));
+            return Err(Error::at(holder)(Malformed::PageOutOfRange(first)).into());
         }
         for number in first.0..first.0 + count {
             if !self.reached.add(number) {
-                return Err(Error::at(Pgno(number))(Malformed::Cycle));
+                return Err(Error::at(Pgno(number))(Malformed::Cycle).into());
             }
         }
         Ok(())
@@ -109,11 +110,11 @@ impl ReachedPagesVisitor {
 impl TreeVisitor for ReachedPagesVisitor {
     const REFERENCES: References = References::Followed;
 
-    fn enter(&mut self, page: &TreePage) -> Result<(), Error> {
+    fn enter(&mut self, page: &TreePage) -> Result<(), BoxedError> {
         self.add(page.pgno, 1, page.pgno)
     }
 
-    fn run(&mut self, run: &RunReference) -> Result<(), Error> {
+    fn run(&mut self, run: &RunReference) -> Result<(), BoxedError> {
         self.add(run.first, run.count, run.leaf)
     }
 }

@@ -3,6 +3,7 @@
 use alloc::vec::Vec;
 use fulgurite_format::{META_PAGES, Meta, Pgno, Txnid};
 
+use crate::boxed_error::BoxedError;
 use crate::opened::Database;
 use crate::tree::Pages as _;
 use crate::txn::Sealed as _;
@@ -32,7 +33,7 @@ impl ReadTxn<'_> {
     }
 
     /// Returns the contents of the meta page when the snapshot was pinned.
-    pub(crate) fn meta(&self) -> Result<Meta, Error> {
+    pub(crate) fn meta(&self) -> Result<Meta, BoxedError> {
         // A younger transaction may have overwritten the page. Then the map size may be larger,
         // which does no harm; all other fields come from the pinned snapshot.
         let mapping = self.environment().mapping();

@@ -7,6 +7,7 @@ use fulgurite_os::platform::sync::{Mutex, OnceLock, PoisonError};
 use fulgurite_format::TreeRecord;
 
 use crate::Error;
+use crate::boxed_error::BoxedError;
 use crate::hash::FxHashMap;
 use crate::order::{CustomOrder, KeyOrder};
 use crate::tree::Tree;
@@ -156,7 +157,7 @@ impl DatabaseNames {
     }
 
     /// The handle for a name, a new one if it has none yet.
-    pub(crate) fn intern(&self, name: &[u8]) -> Result<Database, Error> {
+    pub(crate) fn intern(&self, name: &[u8]) -> Result<Database, BoxedError> {
         let mut handles = self.handles.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(index) = handles.get(name) {
             return Ok(self.handle(*index));
@@ -164,7 +165,7 @@ impl DatabaseNames {
         let index = handles.len() + 1;
         let is_too_many = index > self.databases_max || index as u64 >= 1 << HANDLE_BITS;
         if is_too_many || !self.fill(index, name) {
-            return Err(Error::DatabasesFull(self.databases_max));
+            return Err(Error::DatabasesFull(self.databases_max).into());
         }
         handles.insert(name.into(), index);
         Ok(self.handle(index))

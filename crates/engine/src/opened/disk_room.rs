@@ -25,6 +25,7 @@ use fulgurite_format::Pgno;
 use fulgurite_os::DataFile;
 
 use crate::Error;
+use crate::boxed_error::BoxedError;
 
 /// Number of pages reserved for transactions that store nothing. A deletion changes two trees, from
 /// leaf to root, and three transactions can run before pages come back.
@@ -62,7 +63,7 @@ impl DiskRoom {
         needed: u64,
         reserve: Option<u64>,
         is_mapped: bool,
-    ) -> Result<(), Error> {
+    ) -> Result<(), BoxedError> {
         let wanted = needed.saturating_add(reserve.unwrap_or(0));
         let taken = self.taken.load(Ordering::Relaxed);
         if wanted <= taken {

@@ -24,6 +24,7 @@ use fulgurite_format::{META_PAGES, Meta, Txnid};
 
 use super::shared::Shared;
 use crate::Error;
+use crate::boxed_error::BoxedError;
 use crate::reader::SlotTable as _;
 
 /// A meta page that takes the place of another.
@@ -42,7 +43,7 @@ pub(crate) struct MetaReplacement<'m> {
 
 impl Shared {
     /// Writes back the system's dirty pages of the data file.
-    pub(super) fn flush(&self, wait: bool) -> Result<(), Error> {
+    pub(super) fn flush(&self, wait: bool) -> Result<(), BoxedError> {
         let _one_at_a_time = self.flushing();
         // Another thread's flush may have failed. It may have lost our pages, and this flush would
         // not notice.
@@ -64,7 +65,7 @@ impl Shared {
 
     /// Writes a meta page. If that fails the old one is there again, or the environment is marked
     /// as failed.
-    pub(super) fn replace_meta(&self, replacement: MetaReplacement<'_>) -> Result<(), Error> {
+    pub(super) fn replace_meta(&self, replacement: MetaReplacement<'_>) -> Result<(), BoxedError> {
         let _one_at_a_time = self.flushing();
         self.check_writable()?;
         let begun = replacement.durable.then(Instant::now);
@@ -85,7 +86,7 @@ impl Shared {
 
     /// Puts the old page back. The old id is written first, alone. While the page has the newest
     /// id, it must describe the new snapshot, even if the power fails in between.
-    fn put_back(&self, replacement: &MetaReplacement<'_>) -> Result<(), Error> {
+    fn put_back(&self, replacement: &MetaReplacement<'_>) -> Result<(), BoxedError> {
         let MetaReplacement { new, old, .. } = *replacement;
         if old.txnid < new.txnid {
             let demoted = Meta {
@@ -97,7 +98,7 @@ impl Shared {
         self.put_meta(replacement, old)
     }
 
-    fn put_meta(&self, replacement: &MetaReplacement<'_>, meta: &Meta) -> Result<(), Error> {
+    fn put_meta(&self, replacement: &MetaReplacement<'_>, meta: &Meta) -> Result<(), BoxedError> {
         let mapping = self.mapping();
         let (page, page_size) = (replacement.page, mapping.page_size());
         let written = if mapping.map().is_writable() {
@@ -113,10 +114,12 @@ impl Shared {
             let bytes = meta.to_commit_bytes();
             mapping.file().write_meta(at, &bytes, replacement.durable)
         };
-        written.map_err(|source: io::Error| Error::Io {
-            doing: "writing a meta page",
-            source,
-        })
+        written
+            .map_err(|source: io::Error| Error::Io {
+                doing: "writing a meta page",
+                source,
+            })
+            .map_err(BoxedError::from)
     }
 
     /// The new page may be on the disk, or not. A process that takes it for written overwrites no
@@ -144,7 +147,7 @@ impl Shared {
     /// transaction's snapshot, even if the power fails in between. A commit has it the other way
     /// round.
     #[cold]
-    pub(super) fn abandon_newer(&self) -> Result<(), Error> {
+    pub(super) fn abandon_newer(&self) -> Result<(), BoxedError> {
         let base = self.committed_meta()?;
         let older = Meta {
             txnid: Txnid(base.txnid.0.saturating_sub(1)),

@@ -7,6 +7,7 @@ use fulgurite_os::platform::path::{Path, PathBuf};
 use fulgurite_format::{Malformed, Pgno};
 
 use crate::Error;
+use crate::boxed_error::BoxedError;
 
 /// Why an environment could not be opened. Nothing is held or locked afterwards.
 #[derive(Debug, thiserror::Error)]
@@ -86,10 +87,10 @@ impl OpenError {
     }
 
     /// Converts an error of the engine on an opened file.
-    pub(super) fn engine(path: &Path) -> impl Fn(Error) -> OpenError {
+    pub(super) fn engine(path: &Path) -> impl Fn(BoxedError) -> OpenError {
         move |source| OpenError::Engine {
             path: path.to_owned(),
-            source,
+            source: source.into(),
         }
     }
 }

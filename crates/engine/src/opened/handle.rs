@@ -16,6 +16,7 @@ use super::registry::RegisteredEnvironment;
 use super::{
     DatabaseNames, Durability, FlushTimes, Mapping, OpenOptions, PageStore, SlotPolicy, threads,
 };
+use crate::boxed_error::BoxedError;
 use crate::reader::{Governor, LockFile, ReaderSlotCache, Slot, WriterMark};
 use crate::{Error, ReaderPolicy};
 
@@ -108,7 +109,7 @@ impl Handle {
     /// # Errors
     /// [`Error::MapSizeBusy`] while this process has a write transaction; the system's if it
     /// refuses address space.
-    pub(crate) fn set_map_size(&self, bytes: u64) -> Result<(), Error> {
+    pub(crate) fn set_map_size(&self, bytes: u64) -> Result<(), BoxedError> {
         self.check_usable()?;
         self.shared.set_size(bytes)
     }
@@ -119,9 +120,9 @@ impl Handle {
     /// # Errors
     /// [`Error::ReadOnly`] and the system's. After a system error it is unknown what is on the
     /// disk, and no later flush can tell. All writing then fails with [`Error::FlushFailed`].
-    pub(crate) fn sync(&self, force: bool) -> Result<(), Error> {
+    pub(crate) fn sync(&self, force: bool) -> Result<(), BoxedError> {
         if self.options.read_only {
-            return Err(Error::ReadOnly);
+            return Err(Error::ReadOnly.into());
         }
         self.check_usable()?;
         if !force && self.durability() == Durability::NoSync {
@@ -182,7 +183,7 @@ impl Handle {
     /// # Errors
     /// [`Error::MapResized`]; [`Error::GrownBeyondBound`] and the system's if there is no address
     /// space for it.
-    pub(crate) fn adopt_map_size(&self, meta: &Meta) -> Result<(), Error> {
+    pub(crate) fn adopt_map_size(&self, meta: &Meta) -> Result<(), BoxedError> {
         self.shared.adopt_size(meta)
     }
 
@@ -195,7 +196,7 @@ impl Handle {
     /// Notes if the file has a meta page newer than `base`, the snapshot to build on. Another
     /// process has gone back from it; nothing of it may be overwritten before it is gone. For the
     /// writer.
-    pub(crate) fn notice_newer(&self, base: &Meta) -> Result<(), Error> {
+    pub(crate) fn notice_newer(&self, base: &Meta) -> Result<(), BoxedError> {
         if self.lock().is_some() {
             let other = META_PAGES - 1 - base.txnid.0 % META_PAGES;
             let other = self.mapping().read_meta(other)?;
@@ -223,13 +224,18 @@ impl Handle {
 
     /// Finds room for the pages behind `before` up to `last`, and lets the map grow if it may. A
     /// transaction that `stores` anything leaves the reserve alone.
-    pub(crate) fn make_room(&self, before: Pgno, last: u64, stores: bool) -> Result<(), Error> {
+    pub(crate) fn make_room(
+        &self,
+        before: Pgno,
+        last: u64,
+        stores: bool,
+    ) -> Result<(), BoxedError> {
         self.shared.make_room(before, last, stores)
     }
 
     /// Refuses use after a fork, a failed meta write, or the loss of a page.
     #[inline]
-    pub(crate) fn check_usable(&self) -> Result<(), Error> {
+    pub(crate) fn check_usable(&self) -> Result<(), BoxedError> {
         self.shared.check_usable()
     }
 
@@ -253,13 +259,13 @@ impl Handle {
 
     /// Refuses to write, too, after a failed flush.
     #[inline]
-    pub(crate) fn check_writable(&self) -> Result<(), Error> {
+    pub(crate) fn check_writable(&self) -> Result<(), BoxedError> {
         self.shared.check_writable()
     }
 
     /// Writes a meta page. If that fails, the old page is restored or the environment is marked as
     /// failed.
-    pub(crate) fn replace_meta(&self, replacement: MetaReplacement<'_>) -> Result<(), Error> {
+    pub(crate) fn replace_meta(&self, replacement: MetaReplacement<'_>) -> Result<(), BoxedError> {
         self.shared.replace_meta(replacement)
     }
 
@@ -314,17 +320,17 @@ impl Handle {
     }
 
     /// The oldest snapshot that transaction `writer` must leave alone.
-    pub(crate) fn oldest_reader(&self, writer: Txnid) -> Result<Txnid, Error> {
+    pub(crate) fn oldest_reader(&self, writer: Txnid) -> Result<Txnid, BoxedError> {
         self.shared.oldest_reader(writer)
     }
 
     /// Returns the meta page of the last commit, for the writer.
-    pub(crate) fn committed_meta(&self) -> Result<Meta, Error> {
+    pub(crate) fn committed_meta(&self) -> Result<Meta, BoxedError> {
         self.shared.committed_meta()
     }
 
     /// The meta page a read transaction begins from where there are no slots to pin it.
-    pub(crate) fn unlocked_meta(&self) -> Result<Meta, Error> {
+    pub(crate) fn unlocked_meta(&self) -> Result<Meta, BoxedError> {
         if self.reads_previous() {
             return self.mapping().older_meta();
         }
@@ -334,7 +340,7 @@ impl Handle {
     /// Makes the abandoned snapshot disappear, if there is one, before a page of the file is
     /// changed.
     #[inline]
-    pub(crate) fn before_change(&self) -> Result<(), Error> {
+    pub(crate) fn before_change(&self) -> Result<(), BoxedError> {
         if self.shared.abandoned.load(Ordering::Relaxed) {
             self.shared.abandon_newer()?;
         }
@@ -348,7 +354,7 @@ impl Handle {
 
     /// A reader slot, as this handle's policy has it; `None` without locking.
     #[inline]
-    pub(crate) fn take_slot(&self) -> Result<Option<Slot>, Error> {
+    pub(crate) fn take_slot(&self) -> Result<Option<Slot>, BoxedError> {
         let Some(lock) = self.lock() else {
             return Ok(None);
         };
@@ -362,7 +368,7 @@ impl Handle {
 
     /// As [`Handle::take_slot`], for a reader that has had a slot.
     #[inline]
-    pub(crate) fn take_slot_again(&self, last: Option<Slot>) -> Result<Option<Slot>, Error> {
+    pub(crate) fn take_slot_again(&self, last: Option<Slot>) -> Result<Option<Slot>, BoxedError> {
         if self.options.slots == SlotPolicy::PerThread
             && let (Some(lock), Some(slot)) = (self.lock(), last)
             && lock.take_slot_again(slot, self.id)
@@ -386,7 +392,7 @@ impl Handle {
     }
 
     /// Returns the meta page of the last commit, for a caller without the writer mutex.
-    pub(crate) fn published_meta(&self) -> Result<Meta, Error> {
+    pub(crate) fn published_meta(&self) -> Result<Meta, BoxedError> {
         self.shared.published_meta()
     }
 
@@ -413,7 +419,7 @@ impl Handle {
     }
 
     /// Writes back the system's dirty pages of the data file.
-    pub(crate) fn flush(&self, wait: bool) -> Result<(), Error> {
+    pub(crate) fn flush(&self, wait: bool) -> Result<(), BoxedError> {
         self.shared.flush(wait)
     }
 }

@@ -11,6 +11,7 @@ use fulgurite_format::Pgno;
 use fulgurite_os::{DataFile, Map};
 
 use crate::Error;
+use crate::boxed_error::BoxedError;
 
 /// An open, mapped data file.
 #[derive(Debug)]
@@ -128,7 +129,11 @@ impl Mapping {
         }
     }
 
-    pub(crate) fn new(file: Arc<DataFile>, map: Map, page_size: usize) -> Result<Mapping, Error> {
+    pub(crate) fn new(
+        file: Arc<DataFile>,
+        map: Map,
+        page_size: usize,
+    ) -> Result<Mapping, BoxedError> {
         let len = file
             .len()
             .map_err(Error::io("reading the data file's length"))?;
@@ -155,7 +160,7 @@ impl Mapping {
 
     /// Puts another mapping of the same file in the place of this one, which must be the current
     /// one.
-    pub(crate) fn replace(&self, next: Mapping) -> Result<(), Error> {
+    pub(crate) fn replace(&self, next: Mapping) -> Result<(), BoxedError> {
         let raced = || io::Error::other("two threads replaced it at once");
         self.next
             .set(Box::new(next))
@@ -197,14 +202,14 @@ impl Mapping {
     /// The caller keeps the pages from changing. They belong to a snapshot that it has pinned, or
     /// to its own write transaction.
     #[inline]
-    pub(crate) fn run(&self, first: Pgno, len: usize) -> Result<&[u8], Error> {
+    pub(crate) fn run(&self, first: Pgno, len: usize) -> Result<&[u8], BoxedError> {
         let start = self.place(first, len)?;
         // SAFETY: `place` has seen that the file has these bytes. The free list keeps every process
         // from changing pages of a pinned snapshot. The writer changes only its own pages, and
         // lends them under its exclusive borrow.
         match unsafe { self.map.bytes(start, len) } {
             Some(bytes) => Ok(bytes),
-            None => Err(Error::BeyondEnd(first)),
+            None => Err(Error::BeyondEnd(first).into()),
         }
     }
 
@@ -214,21 +219,21 @@ impl Mapping {
         clippy::mut_from_ref,
         reason = "exclusivity is per page and rests with the one writer"
     )]
-    pub(crate) fn run_mut(&self, first: Pgno, len: usize) -> Result<&mut [u8], Error> {
+    pub(crate) fn run_mut(&self, first: Pgno, len: usize) -> Result<&mut [u8], BoxedError> {
         let start = self.place(first, len)?;
         // SAFETY: `place` has seen that the file has these bytes. The caller is the one writer, and
         // the pages are private to its transaction: no snapshot reaches them. It lends them under
         // its own exclusive borrow.
         match unsafe { self.map.bytes_mut(start, len) } {
             Some(bytes) => Ok(bytes),
-            None => Err(Error::BeyondEnd(first)),
+            None => Err(Error::BeyondEnd(first).into()),
         }
     }
 
     /// Copies the beginning of a meta page, which a committing process may be changing, word by
     /// word.
     #[inline]
-    pub(super) fn copy_meta(&self, pgno: u64, bytes: &mut [u8]) -> Result<(), Error> {
+    pub(super) fn copy_meta(&self, pgno: u64, bytes: &mut [u8]) -> Result<(), BoxedError> {
         let start = self.place(Pgno(pgno), bytes.len())?;
         // SAFETY: `place` has checked that the file has these bytes. Meta pages are only ever lent
         // as words, never as plain references.
@@ -237,7 +242,7 @@ impl Mapping {
     }
 
     /// Stores words of a meta page in a writable map, in order.
-    pub(super) fn store_meta(&self, pgno: u64, at: usize, words: &[u64]) -> Result<(), Error> {
+    pub(super) fn store_meta(&self, pgno: u64, at: usize, words: &[u64]) -> Result<(), BoxedError> {
         let start = self.place(Pgno(pgno), self.page_size)?;
         self.file.note_store(start + at, words);
         // SAFETY: `place` has checked that the file has these bytes. Meta pages are only ever lent
@@ -253,14 +258,14 @@ impl Mapping {
 
     /// Returns where a run begins in the map, after checking that the file has all of it.
     #[inline]
-    fn place(&self, first: Pgno, len: usize) -> Result<usize, Error> {
+    fn place(&self, first: Pgno, len: usize) -> Result<usize, BoxedError> {
         // Page numbers that would overflow are far behind the end of any file.
         let start = first.0.min(u64::MAX >> 17) << self.page_shift;
         let mask = self.page_size as u64 - 1;
         // Only whole pages count.
         let end = (start + len as u64 + mask) & !mask;
         if end > self.file_len.load(Ordering::Relaxed) && end > self.refresh_len()? {
-            return Err(Error::BeyondEnd(first));
+            return Err(Error::BeyondEnd(first).into());
         }
         Ok(start as usize)
     }
@@ -272,7 +277,7 @@ impl Mapping {
 
     /// Asks the system for the file's length.
     #[cold]
-    pub(crate) fn refresh_len(&self) -> Result<u64, Error> {
+    pub(crate) fn refresh_len(&self) -> Result<u64, BoxedError> {
         let len = self
             .file
             .len()
@@ -282,7 +287,7 @@ impl Mapping {
     }
 
     /// Makes the file at least `len` bytes long.
-    pub(crate) fn extend_to(&self, len: u64) -> Result<(), Error> {
+    pub(crate) fn extend_to(&self, len: u64) -> Result<(), BoxedError> {
         if self.file_len.load(Ordering::Relaxed) < len && self.refresh_len()? < len {
             // Never the other way: another process may have let it grow further since.
             self.file

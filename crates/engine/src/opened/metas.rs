@@ -5,6 +5,7 @@ use fulgurite_format::{META_PAGES, Meta, Pgno, Txnid};
 
 use super::Mapping;
 use crate::Error;
+use crate::boxed_error::BoxedError;
 
 impl Mapping {
     /// The meta page that transaction `id` wrote, or `None` if another is there.
@@ -12,7 +13,7 @@ impl Mapping {
     /// A reader may meet a page that is being written. It must rule that out before it believes the
     /// answer, even an error.
     #[inline]
-    pub(crate) fn meta_of(&self, id: Txnid) -> Result<Option<Meta>, Error> {
+    pub(crate) fn meta_of(&self, id: Txnid) -> Result<Option<Meta>, BoxedError> {
         let pgno = id.0 % META_PAGES;
         let meta = self.read_meta(pgno)?;
         if meta.txnid != id {
@@ -23,7 +24,7 @@ impl Mapping {
     }
 
     /// The newer of the two meta pages.
-    pub(crate) fn newest_meta(&self) -> Result<Meta, Error> {
+    pub(crate) fn newest_meta(&self) -> Result<Meta, BoxedError> {
         let (first, second) = (self.read_meta(0)?, self.read_meta(1)?);
         let (pgno, meta) = if second.txnid > first.txnid {
             (1, second)
@@ -35,7 +36,7 @@ impl Mapping {
     }
 
     /// The older of the two meta pages: the one before the last commit, if there was one.
-    pub(crate) fn older_meta(&self) -> Result<Meta, Error> {
+    pub(crate) fn older_meta(&self) -> Result<Meta, BoxedError> {
         let (first, second) = (self.read_meta(0)?, self.read_meta(1)?);
         let (pgno, meta) = if second.txnid > first.txnid {
             (0, first)
@@ -47,7 +48,7 @@ impl Mapping {
     }
 
     /// Writes the part of a meta page that a commit changes to a writable map.
-    pub(crate) fn store_commit(&self, meta: &Meta, pgno: u64) -> Result<(), Error> {
+    pub(crate) fn store_commit(&self, meta: &Meta, pgno: u64) -> Result<(), BoxedError> {
         let bytes = meta.to_commit_bytes();
         let (words, _) = bytes.as_chunks();
         let words: Vec<u64> = words.iter().map(|word| u64::from_ne_bytes(*word)).collect();
@@ -57,26 +58,29 @@ impl Mapping {
 
     /// One meta page as it is.
     #[inline]
-    pub(crate) fn read_meta(&self, pgno: u64) -> Result<Meta, Error> {
+    pub(crate) fn read_meta(&self, pgno: u64) -> Result<Meta, BoxedError> {
         let mut bytes = [0; Meta::LEN];
         self.copy_meta(pgno, &mut bytes)?;
-        Meta::read(&bytes).map_err(|_| Error::Corrupted {
-            page: Pgno(pgno),
-            what: fulgurite_format::Malformed::Kind {
-                found: 0,
-                wanted: "a meta page",
-            },
-        })
+        Meta::read(&bytes)
+            .map_err(|_| Error::Corrupted {
+                page: Pgno(pgno),
+                what: fulgurite_format::Malformed::Kind {
+                    found: 0,
+                    wanted: "a meta page",
+                },
+            })
+            .map_err(BoxedError::from)
     }
 
     #[inline]
-    fn check_meta(&self, pgno: u64, meta: &Meta) -> Result<(), Error> {
+    fn check_meta(&self, pgno: u64, meta: &Meta) -> Result<(), BoxedError> {
         if meta.page_size() != self.page_size() {
             let what = fulgurite_format::Malformed::TreeRecord;
             return Err(Error::Corrupted {
                 page: Pgno(pgno),
                 what,
-            });
+            }
+            .into());
         }
         meta.check().map_err(Error::at(Pgno(pgno)))
     }

@@ -12,19 +12,20 @@ use super::map_size::{GROWTH_MAX, GROWTH_MIN, SIZE_MAX};
 use super::options::MapRule;
 use super::shared::Shared;
 use crate::Error;
+use crate::boxed_error::BoxedError;
 
 impl Shared {
     /// Follows another process that has changed the map size, or refuses to; at the begin of each
     /// transaction.
     #[inline]
-    pub(super) fn adopt_size(&self, meta: &Meta) -> Result<(), Error> {
+    pub(super) fn adopt_size(&self, meta: &Meta) -> Result<(), BoxedError> {
         let page_size = self.mapping.page_size() as u64;
         let size = self.size.bytes();
         // The meta page was checked: this cannot overflow.
         let needed = (meta.last.0 + 1) * page_size;
         if self.size.is_exact() {
             if needed > size {
-                return Err(Error::MapResized(size));
+                return Err(Error::MapResized(size).into());
             }
         } else if meta.map_size > size {
             let announced = meta.map_size.min(SIZE_MAX);
@@ -38,7 +39,12 @@ impl Shared {
 
     /// Finds room for the pages behind `before` up to `last`, letting the map grow if it may. Only
     /// a transaction that `stores` nothing may use the reserve.
-    pub(super) fn make_room(&self, before: Pgno, last: u64, stores: bool) -> Result<(), Error> {
+    pub(super) fn make_room(
+        &self,
+        before: Pgno,
+        last: u64,
+        stores: bool,
+    ) -> Result<(), BoxedError> {
         let size = self.size.bytes();
         let needed = (last + 1)
             .checked_mul(self.mapping.page_size() as u64)
@@ -48,7 +54,7 @@ impl Shared {
         // The map may be larger already, and the file is not.
         let limit = self.size.growth_bound();
         if !self.size.is_exact() && needed.saturating_add(reserve.unwrap_or(0)) > limit {
-            return Err(Error::MapFull(limit));
+            return Err(Error::MapFull(limit).into());
         }
         // LMDB leaves the last page of its map alone.
         let spare = u64::from(self.size.is_exact()) * self.mapping.page_size() as u64;
@@ -114,14 +120,10 @@ impl Shared {
     }
 
     /// The size that the map grows to, so that `needed` bytes fit, and a reserve below its bound.
-    fn grow(&self, size: u64, needed: u64, reserve: u64) -> Result<u64, Error> {
+    fn grow(&self, size: u64, needed: u64, reserve: u64) -> Result<u64, BoxedError> {
         let bound = self.size.bound();
         if self.size.is_exact() || needed.saturating_add(reserve) > bound {
-            return Err(Error::MapFull(if self.size.is_exact() {
-                size
-            } else {
-                bound
-            }));
+            return Err(Error::MapFull(if self.size.is_exact() { size } else { bound }).into());
         }
         let step = (size / 8).clamp(GROWTH_MIN, GROWTH_MAX);
         let page = fulgurite_os::page_size() as u64;
@@ -129,9 +131,9 @@ impl Shared {
     }
 
     /// Sets the size, see [`crate::Environment::set_map_size`].
-    pub(super) fn set_size(&self, bytes: u64) -> Result<(), Error> {
+    pub(super) fn set_size(&self, bytes: u64) -> Result<(), BoxedError> {
         if self.writer.is_set() {
-            return Err(Error::MapSizeBusy);
+            return Err(Error::MapSizeBusy.into());
         }
         let meta = self.published_meta()?;
         let used = (meta.last.0 + 1) * self.mapping.page_size() as u64;
@@ -147,7 +149,7 @@ impl Shared {
 
     /// Adds the wishes of another handle: larger sizes count, in the regime that the first handle
     /// chose.
-    pub(super) fn join_size(&self, rule: MapRule) -> Result<(), Error> {
+    pub(super) fn join_size(&self, rule: MapRule) -> Result<(), BoxedError> {
         match rule {
             MapRule::Exact(bytes) if self.size.is_exact() => {
                 self.resize_to(bytes.min(SIZE_MAX).max(self.size.bytes()))
@@ -160,7 +162,7 @@ impl Shared {
         }
     }
 
-    fn resize_to(&self, bytes: u64) -> Result<(), Error> {
+    fn resize_to(&self, bytes: u64) -> Result<(), BoxedError> {
         if bytes > self.mapping().map().len() as u64 {
             self.reserve(bytes)?;
         }
@@ -172,12 +174,16 @@ impl Shared {
     }
 
     /// Lets a handle write that shares files opened for reading only.
-    pub(super) fn become_writable(&self, file: DataFile, writable_map: bool) -> Result<(), Error> {
+    pub(super) fn become_writable(
+        &self,
+        file: DataFile,
+        writable_map: bool,
+    ) -> Result<(), BoxedError> {
         let replacing = self.size.replacing();
         let old = self.mapping();
         let len = old.map().len();
         if self.is_fixed {
-            return Err(Error::GrownBeyondBound(len as u64));
+            return Err(Error::GrownBeyondBound(len as u64).into());
         }
         let map = Map::reserve(file.pages(), len, len, writable_map).map_err(no_space())?;
         old.replace(Mapping::new(Arc::new(file), map, old.page_size())?)?;
@@ -188,7 +194,7 @@ impl Shared {
     /// Makes a mapping of at least `bytes` the one that is used from now on. Each is at least twice
     /// as large as the one before, so there are few of them.
     #[cold]
-    fn reserve(&self, bytes: u64) -> Result<(), Error> {
+    fn reserve(&self, bytes: u64) -> Result<(), BoxedError> {
         let _one_at_a_time = self.size.replacing();
         let old = self.mapping();
         let len = old.map().len();
@@ -197,7 +203,7 @@ impl Shared {
             return Ok(());
         }
         if self.is_fixed {
-            return Err(Error::GrownBeyondBound(len as u64));
+            return Err(Error::GrownBeyondBound(len as u64).into());
         }
         let wish = len.saturating_mul(2).max(self.size.reservation());
         let map = Map::reserve(old.file().pages(), wish, least, old.map().is_writable())
@@ -206,6 +212,6 @@ impl Shared {
     }
 }
 
-fn no_space() -> impl FnOnce(fulgurite_os::platform::io::Error) -> Error {
+fn no_space() -> impl FnOnce(fulgurite_os::platform::io::Error) -> BoxedError {
     Error::io("reserving address space for the map")
 }

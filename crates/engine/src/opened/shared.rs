@@ -23,6 +23,7 @@ use super::map_size::MapSize;
 use super::store_window::StoreWindow;
 use super::{Mapping, Window};
 use crate::Error;
+use crate::boxed_error::BoxedError;
 use crate::reader::{LockFile, SlotTable, WriterMark};
 
 /// How often a reader tries to catch a meta page that writers keep replacing under it.
@@ -64,7 +65,7 @@ pub(crate) struct Shared {
 }
 
 /// Counts the pages of a snapshot's free list that its next writer may use, up to a bound.
-pub(crate) type CountFree = for<'a> fn(Window<'a>, &Meta, u64) -> Result<u64, Error>;
+pub(crate) type CountFree = for<'a> fn(Window<'a>, &Meta, u64) -> Result<u64, BoxedError>;
 
 impl Drop for Shared {
     fn drop(&mut self) {
@@ -96,7 +97,7 @@ impl Shared {
 
     /// Returns true if the next writer finds as many free pages in the file as the reserve has. No
     /// transaction reads or writes.
-    fn has_free_pages(&self) -> Result<bool, Error> {
+    fn has_free_pages(&self) -> Result<bool, BoxedError> {
         let meta = self.committed_meta()?;
         let window = self.mapping().window(meta.last);
         let found = (self.count_free)(window, &meta, RESERVE_PAGES)?;
@@ -111,15 +112,15 @@ impl Shared {
 
     /// Refuses use after a fork, a failed meta write, or the loss of a page.
     #[inline]
-    pub(super) fn check_usable(&self) -> Result<(), Error> {
+    pub(super) fn check_usable(&self) -> Result<(), BoxedError> {
         if any_map_is_lost() {
             self.check_maps()?;
         }
         if !self.is_of_this_process() {
-            return Err(Error::Forked);
+            return Err(Error::Forked.into());
         }
         if self.failed.load(Ordering::Relaxed) {
-            return Err(Error::EnvironmentFailed);
+            return Err(Error::EnvironmentFailed.into());
         }
         Ok(())
     }
@@ -145,9 +146,9 @@ impl Shared {
     /// Refuses use once a page was missing in the data file or the lock file. Other pages may be
     /// gone too, and a lock file that others do not see protects nothing.
     #[cold]
-    pub(super) fn check_maps(&self) -> Result<(), Error> {
+    pub(super) fn check_maps(&self) -> Result<(), BoxedError> {
         if self.mapping.is_lost() || self.lock.as_ref().is_some_and(LockFile::is_lost) {
-            return Err(Error::MapLost);
+            return Err(Error::MapLost.into());
         }
         Ok(())
     }
@@ -169,19 +170,19 @@ impl Shared {
     }
 
     /// Returns the meta page of the last commit, for the holder of the writer mutex.
-    pub(super) fn committed_meta(&self) -> Result<Meta, Error> {
+    pub(super) fn committed_meta(&self) -> Result<Meta, BoxedError> {
         match &self.lock {
             Some(lock) => self
                 .mapping()
                 .meta_of(lock.last_txnid())?
-                .ok_or(Error::LockBroken),
+                .ok_or(Error::LockBroken.into()),
             None if self.abandoned.load(Ordering::SeqCst) => self.mapping().older_meta(),
             None => self.mapping().newest_meta(),
         }
     }
 
     /// Returns the meta page of the last commit, for a caller without the writer mutex.
-    pub(super) fn published_meta(&self) -> Result<Meta, Error> {
+    pub(super) fn published_meta(&self) -> Result<Meta, BoxedError> {
         let Some(lock) = &self.lock else {
             return self.committed_meta();
         };
@@ -196,12 +197,12 @@ impl Shared {
             }
         }
         // No process commits that fast: the lock file does not belong to this data file.
-        Err(Error::LockBroken)
+        Err(Error::LockBroken.into())
     }
 
     /// The oldest snapshot that transaction `writer` must leave alone: that of the oldest reader,
     /// or the last committed one. Clears dead readers away if one of them holds an older snapshot.
-    pub(super) fn oldest_reader(&self, writer: Txnid) -> Result<Txnid, Error> {
+    pub(super) fn oldest_reader(&self, writer: Txnid) -> Result<Txnid, BoxedError> {
         let committed = Txnid(writer.0.saturating_sub(1));
         let Some(lock) = &self.lock else {
             return Ok(committed);
@@ -215,10 +216,10 @@ impl Shared {
 
     /// Refuses to write where a flush has failed.
     #[inline]
-    pub(super) fn check_writable(&self) -> Result<(), Error> {
+    pub(super) fn check_writable(&self) -> Result<(), BoxedError> {
         self.check_usable()?;
         if self.flush_failed.load(Ordering::SeqCst) {
-            return Err(Error::FlushFailed);
+            return Err(Error::FlushFailed.into());
         }
         Ok(())
     }

@@ -22,6 +22,7 @@ use fulgurite_os::{DataFile, Map};
 
 use super::Mapping;
 use crate::Error;
+use crate::boxed_error::BoxedError;
 
 /// Bytes written by calls before a window is made; programs that change little have no use for one.
 const CALLS_FIRST: u64 = 1 << 20;
@@ -136,7 +137,7 @@ impl State {
 impl PageStore<'_> {
     /// Stores pages at `offset`. Returns `false` if the caller must write them by calls.
     #[inline]
-    pub(crate) fn store(&self, offset: u64, bytes: &[u8]) -> Result<bool, Error> {
+    pub(crate) fn store(&self, offset: u64, bytes: &[u8]) -> Result<bool, BoxedError> {
         let Some(map) = &self.state.map else {
             return Ok(false);
         };
@@ -146,12 +147,14 @@ impl PageStore<'_> {
         // SAFETY: the file had these bytes when the transaction began. No process cuts it off below
         // the last page in use. If one does, the guard of the map catches the fault. The pages are
         // private to the transaction, and it does not lend them now.
-        unsafe { self.file.store_at(map, offset, bytes) }.map_err(WRITING)
+        unsafe { self.file.store_at(map, offset, bytes) }
+            .map_err(WRITING)
+            .map_err(BoxedError::from)
     }
 
     /// As [`PageStore::store`], but leaves out the free space of a tree page that is mostly free.
     /// The old bytes of the file stay there; no reader reads them.
-    pub(crate) fn store_page(&self, offset: u64, page: &[u8]) -> Result<bool, Error> {
+    pub(crate) fn store_page(&self, offset: u64, page: &[u8]) -> Result<bool, BoxedError> {
         if self.state.map.is_none() || !self.reaches(offset, page.len()) {
             return Ok(false);
         }
@@ -169,7 +172,12 @@ impl PageStore<'_> {
     }
 
     /// Stores a run of `len` bytes that consists of these parts, and zeros.
-    pub(crate) fn put_run(mut self, offset: u64, parts: &[&[u8]], len: usize) -> Result<(), Error> {
+    pub(crate) fn put_run(
+        mut self,
+        offset: u64,
+        parts: &[&[u8]],
+        len: usize,
+    ) -> Result<(), BoxedError> {
         let mut at = offset;
         let mut is_stored = true;
         let zeros = [0; 1 << 9];
@@ -190,7 +198,7 @@ impl PageStore<'_> {
     }
 
     /// Writes pages by a call.
-    pub(crate) fn write(&mut self, offset: u64, parts: &[&[u8]]) -> Result<(), Error> {
+    pub(crate) fn write(&mut self, offset: u64, parts: &[&[u8]]) -> Result<(), BoxedError> {
         let len: u64 = parts.iter().map(|part| part.len() as u64).sum();
         self.file
             .write_vectored_at(offset, parts)

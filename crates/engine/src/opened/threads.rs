@@ -7,6 +7,7 @@ use fulgurite_os::platform::thread_local;
 
 use super::registry::RegisteredEnvironment;
 use crate::Error;
+use crate::boxed_error::BoxedError;
 use crate::reader::{LockFile, Slot, SlotTable};
 
 thread_local! {
@@ -42,7 +43,7 @@ pub(super) fn take_slot(
     shared: &Arc<RegisteredEnvironment>,
     lock: &LockFile,
     handle: u64,
-) -> Result<Slot, Error> {
+) -> Result<Slot, BoxedError> {
     let known = SLOTS.try_with(|slots| {
         let slots = slots.borrow();
         let found = slots.0.iter().find(|bound| bound.handle == handle);
@@ -50,7 +51,7 @@ pub(super) fn take_slot(
     });
     match known {
         Ok(Some(slot)) if lock.claim_bound(slot, handle) => Ok(slot),
-        Ok(Some(_)) => Err(Error::ReaderBusy),
+        Ok(Some(_)) => Err(Error::ReaderBusy.into()),
         Ok(None) => bind(shared, lock, handle),
         // The thread is ending and has given its slots up.
         Err(_) => lock.take_slot_once(),
@@ -58,7 +59,11 @@ pub(super) fn take_slot(
 }
 
 #[cold]
-fn bind(shared: &Arc<RegisteredEnvironment>, lock: &LockFile, handle: u64) -> Result<Slot, Error> {
+fn bind(
+    shared: &Arc<RegisteredEnvironment>,
+    lock: &LockFile,
+    handle: u64,
+) -> Result<Slot, BoxedError> {
     let slot = lock.take_slot_bound(handle)?;
     SLOTS.with_borrow_mut(|slots| {
         slots.0.retain(|bound| bound.shared.strong_count() > 0);

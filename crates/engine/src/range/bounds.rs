@@ -4,6 +4,7 @@ use core::ops::{Bound, Range, RangeFrom, RangeFull, RangeInclusive, RangeTo, Ran
 
 use fulgurite_format::KEY_LEN_MAX;
 
+use crate::boxed_error::BoxedError;
 use crate::{Error, KeyOrder};
 
 /// A range of keys, in the order of its database.
@@ -109,7 +110,7 @@ impl PrefixEnd {
     /// than a key can be.
     ///
     /// The reverse order sorts keys with a common *end* together, so there a prefix means that end.
-    pub(crate) fn prefix(order: KeyOrder, prefix: &[u8]) -> Result<PrefixEnd, Error> {
+    pub(crate) fn prefix(order: KeyOrder, prefix: &[u8]) -> Result<PrefixEnd, BoxedError> {
         let mut end = PrefixEnd {
             bytes: [0; KEY_LEN_MAX],
             start: 0,
@@ -119,7 +120,8 @@ impl PrefixEnd {
             return Err(Error::KeyLength {
                 len: prefix.len(),
                 max: KEY_LEN_MAX,
-            });
+            }
+            .into());
         };
         bytes.copy_from_slice(prefix);
         // The last compared byte that can grow is incremented; those after it are dropped.
@@ -137,7 +139,7 @@ impl PrefixEnd {
                     *first += 1;
                 }
             }
-            KeyOrder::Integer | KeyOrder::Custom(_) => return Err(Error::NoPrefixes),
+            KeyOrder::Integer | KeyOrder::Custom(_) => return Err(Error::NoPrefixes.into()),
         }
         Ok(end)
     }

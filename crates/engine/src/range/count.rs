@@ -4,7 +4,7 @@ use super::bounds::Gap;
 use super::entries::Entries;
 use super::estimate::estimate;
 use super::leaf_count::records_in;
-use crate::Error;
+use crate::boxed_error::BoxedError;
 use crate::space::PageView;
 use crate::tree::Tree;
 
@@ -17,7 +17,7 @@ pub(crate) fn count(
     tree: Tree,
     low: Gap<'_>,
     high: Gap<'_>,
-) -> Result<u64, Error> {
+) -> Result<u64, BoxedError> {
     let total = tree.record.entries;
     if low == Gap::Edge && high == Gap::Edge {
         return Ok(total);
@@ -36,7 +36,7 @@ pub(crate) fn count(
 }
 
 /// Visits the leaves between two gaps. Without duplicates it reads only their headers.
-fn inside(pages: PageView<'_>, tree: Tree, low: Gap<'_>, high: Gap<'_>) -> Result<u64, Error> {
+fn inside(pages: PageView<'_>, tree: Tree, low: Gap<'_>, high: Gap<'_>) -> Result<u64, BoxedError> {
     let mut sum = 0u64;
     let entries = Entries::between(pages, tree, low, high)?;
     entries.each_leaf(|leaf, page, range| {

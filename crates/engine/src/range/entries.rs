@@ -17,6 +17,7 @@ use fulgurite_format::{Malformed, Page, Pgno};
 use super::bounds::Gap;
 use super::prefetch::{HEAD_LINES, LeafPrefetch};
 use crate::Error;
+use crate::boxed_error::BoxedError;
 use crate::cursor::Record;
 use crate::space::PageView;
 use crate::tree::{self, Pages, Path, Tree};
@@ -59,7 +60,7 @@ impl<'t> Entries<'t> {
         tree: Tree,
         low: Gap<'_>,
         high: Gap<'_>,
-    ) -> Result<Entries<'t>, Error> {
+    ) -> Result<Entries<'t>, BoxedError> {
         let end = RangeEnd {
             path: Path::new(),
             pgno: Pgno::NONE,
@@ -101,7 +102,7 @@ impl<'t> Entries<'t> {
     }
 
     /// All entries of a tree.
-    pub(crate) fn all(pages: PageView<'t>, tree: Tree) -> Result<Entries<'t>, Error> {
+    pub(crate) fn all(pages: PageView<'t>, tree: Tree) -> Result<Entries<'t>, BoxedError> {
         Entries::between(pages, tree, Gap::Edge, Gap::Edge)
     }
 
@@ -145,8 +146,8 @@ impl<'t> Entries<'t> {
     #[inline]
     pub(crate) fn next<T>(
         &mut self,
-        read: impl FnOnce(Pgno, &Page<'t>, usize) -> Result<T, Error>,
-    ) -> Option<Result<T, Error>> {
+        read: impl FnOnce(Pgno, &Page<'t>, usize) -> Result<T, BoxedError>,
+    ) -> Option<Result<T, BoxedError>> {
         if self.front.index >= self.front_prefetch_at {
             match self.prefetch_or_enter() {
                 Ok(true) => {}
@@ -166,8 +167,8 @@ impl<'t> Entries<'t> {
     #[inline]
     pub(crate) fn next_back<T>(
         &mut self,
-        read: impl FnOnce(Pgno, &Page<'t>, usize) -> Result<T, Error>,
-    ) -> Option<Result<T, Error>> {
+        read: impl FnOnce(Pgno, &Page<'t>, usize) -> Result<T, BoxedError>,
+    ) -> Option<Result<T, BoxedError>> {
         if self.back.index <= self.floor() {
             match self.enter_previous_leaf() {
                 Ok(true) => {}
@@ -190,8 +191,8 @@ impl<'t> Entries<'t> {
     #[inline(always)]
     pub(crate) fn step<const FORWARD: bool, T>(
         &mut self,
-        read: impl FnOnce(Pgno, &Page<'t>, usize) -> Result<T, Error>,
-    ) -> Option<Result<T, Error>> {
+        read: impl FnOnce(Pgno, &Page<'t>, usize) -> Result<T, BoxedError>,
+    ) -> Option<Result<T, BoxedError>> {
         if FORWARD {
             self.next(read)
         } else {
@@ -202,8 +203,8 @@ impl<'t> Entries<'t> {
     /// Takes all entries, leaf by leaf.
     pub(crate) fn each_leaf(
         mut self,
-        mut visit: impl FnMut(Pgno, &Page<'t>, Range<usize>) -> Result<(), Error>,
-    ) -> Result<(), Error> {
+        mut visit: impl FnMut(Pgno, &Page<'t>, Range<usize>) -> Result<(), BoxedError>,
+    ) -> Result<(), BoxedError> {
         if !self.tree.has_duplicates() {
             // Leaf by leaf, only headers are read.
             self.expected_lines = 1;
@@ -224,7 +225,7 @@ impl<'t> Entries<'t> {
 
     /// Prefetches more of the next leaf, or goes to the next leaf. Returns false if there is none.
     #[inline(never)]
-    fn prefetch_or_enter(&mut self) -> Result<bool, Error> {
+    fn prefetch_or_enter(&mut self) -> Result<bool, BoxedError> {
         if self.front.index >= self.front_stop {
             return self.enter_next_leaf();
         }
@@ -240,7 +241,7 @@ impl<'t> Entries<'t> {
 
     /// Goes to the front's next leaf with entries to take. Returns false if there is none.
     #[inline(never)]
-    fn enter_next_leaf(&mut self) -> Result<bool, Error> {
+    fn enter_next_leaf(&mut self) -> Result<bool, BoxedError> {
         while !self.joined {
             self.pages.check_readable()?;
             if !self.front.is_placed {
@@ -272,7 +273,7 @@ impl<'t> Entries<'t> {
 
     /// Goes to the back's previous leaf with entries to take. Returns false if there is none.
     #[inline(never)]
-    fn enter_previous_leaf(&mut self) -> Result<bool, Error> {
+    fn enter_previous_leaf(&mut self) -> Result<bool, BoxedError> {
         while !self.joined {
             self.pages.check_readable()?;
             if !self.back.is_placed {
@@ -320,7 +321,7 @@ impl<'t> Entries<'t> {
         self.front_prefetch_at = stop;
     }
 
-    fn count_leaf(&mut self, pgno: Pgno) -> Result<(), Error> {
+    fn count_leaf(&mut self, pgno: Pgno) -> Result<(), BoxedError> {
         self.leaves_passed += 1;
         // Both ends together pass a leaf at most twice.
         if self.pages.are_fewer_than(self.leaves_passed / 2) {
@@ -336,7 +337,7 @@ impl<'t> Entries<'t> {
 
     /// Adds the leaves of a value tree. Otherwise, many keys that share one damaged tree could keep
     /// a walk busy without end.
-    pub(crate) fn add_leaves(&mut self, leaves: u64) -> Result<(), Error> {
+    pub(crate) fn add_leaves(&mut self, leaves: u64) -> Result<(), BoxedError> {
         self.leaves_passed = self.leaves_passed.saturating_add(leaves);
         if self.pages.are_fewer_than(self.leaves_passed / 2) {
             return Err(Error::at(self.tree.record.root)(Malformed::Cycle));
@@ -345,7 +346,7 @@ impl<'t> Entries<'t> {
     }
 
     #[cold]
-    fn failed<T>(&mut self, error: Error) -> Option<Result<T, Error>> {
+    fn failed<T>(&mut self, error: BoxedError) -> Option<Result<T, BoxedError>> {
         self.finish();
         Some(Err(error))
     }
@@ -361,7 +362,7 @@ impl<'t> Entries<'t> {
 
 impl<'t> RangeEnd<'t> {
     /// Goes to a gap. An end at the edge is looked up on first use.
-    fn place(&mut self, pages: PageView<'t>, tree: &Tree, gap: Gap<'_>) -> Result<(), Error> {
+    fn place(&mut self, pages: PageView<'t>, tree: &Tree, gap: Gap<'_>) -> Result<(), BoxedError> {
         let (key, behind) = match gap {
             Gap::Edge => return Ok(()),
             Gap::Before(key) => (key, false),
@@ -375,7 +376,7 @@ impl<'t> RangeEnd<'t> {
     }
 
     /// Reads the leaf that the path leads to.
-    fn enter(&mut self, pages: PageView<'t>, tree: &Tree) -> Result<(), Error> {
+    fn enter(&mut self, pages: PageView<'t>, tree: &Tree) -> Result<(), BoxedError> {
         if let Some(leaf) = self.path.leaf() {
             self.page = pages.tree_page(leaf.pgno, tree.leaf)?;
             self.pgno = leaf.pgno;
@@ -386,7 +387,11 @@ impl<'t> RangeEnd<'t> {
 
     /// Returns the index of a gap that is in this end's leaf and before its last entry. This saves
     /// short ranges the second search.
-    fn in_same_leaf(&self, order: crate::KeyOrder, gap: Gap<'_>) -> Result<Option<usize>, Error> {
+    fn in_same_leaf(
+        &self,
+        order: crate::KeyOrder,
+        gap: Gap<'_>,
+    ) -> Result<Option<usize>, BoxedError> {
         let (key, behind) = match gap {
             Gap::Before(key) => (key, false),
             Gap::After(key) => (key, true),

@@ -18,6 +18,7 @@ use fulgurite_format::{Page, Pgno};
 use super::bounds::Gap;
 use super::leaf_count::records_in;
 use crate::Error;
+use crate::boxed_error::BoxedError;
 use crate::space::PageView;
 use crate::tree::{self, Pages, Path, Step, Tree};
 
@@ -30,7 +31,7 @@ pub(crate) fn estimate(
     tree: &Tree,
     low: Gap<'_>,
     high: Gap<'_>,
-) -> Result<u64, Error> {
+) -> Result<u64, BoxedError> {
     let total = tree.record.entries;
     if low == Gap::Edge && high == Gap::Edge || tree.record.root.is_none() {
         return Ok(total);
@@ -51,7 +52,7 @@ enum Edge {
 }
 
 /// Returns the path to the entry after a gap, or past the leaf's last entry.
-fn path_to(pages: PageView<'_>, tree: &Tree, gap: Gap<'_>, edge: Edge) -> Result<Path, Error> {
+fn path_to(pages: PageView<'_>, tree: &Tree, gap: Gap<'_>, edge: Edge) -> Result<Path, BoxedError> {
     let mut path = Path::new();
     let behind = match gap {
         Gap::Before(key) => {
@@ -79,7 +80,7 @@ struct PathRange<'t, 'a> {
 }
 
 impl<'t> PathRange<'t, '_> {
-    fn records(&self) -> Result<u64, Error> {
+    fn records(&self) -> Result<u64, BoxedError> {
         let bottom = self.low.len().saturating_sub(1);
         let parting = (0..bottom)
             .find(|level| self.index(&self.low, *level) != self.index(&self.high, *level));
@@ -118,23 +119,28 @@ impl<'t> PathRange<'t, '_> {
         path.step(level).map_or(0, |step| step.index)
     }
 
-    fn page(&self, path: &Path, level: usize) -> Result<(Pgno, Page<'t>), Error> {
+    fn page(&self, path: &Path, level: usize) -> Result<(Pgno, Page<'t>), BoxedError> {
         let Some(Step { pgno, .. }) = path.step(level) else {
-            return Err(Error::BeyondEnd(self.tree.record.root));
+            return Err(Error::BeyondEnd(self.tree.record.root).into());
         };
         let page = self.pages.tree_page(pgno, self.tree.kind_at(level))?;
         Ok((pgno, page))
     }
 
     /// Counts the records of some entries of the leaf that a path leads to.
-    fn counted(&self, path: &Path, from: Option<usize>, to: Option<usize>) -> Result<u64, Error> {
+    fn counted(
+        &self,
+        path: &Path,
+        from: Option<usize>,
+        to: Option<usize>,
+    ) -> Result<u64, BoxedError> {
         let (leaf, page) = self.page(path, path.len().saturating_sub(1))?;
         let range = from.unwrap_or(0)..to.unwrap_or(page.len());
         records_in(self.pages, self.tree, leaf, &page, range)
     }
 
     /// Returns the records of the average subtree, by the level of its root.
-    fn weights(&self, bottom: usize) -> Result<Vec<f64>, Error> {
+    fn weights(&self, bottom: usize) -> Result<Vec<f64>, BoxedError> {
         let record = &self.tree.record;
         let mut count = 1.0;
         let mut above = 0.0;
@@ -170,7 +176,7 @@ impl<'t> PathRange<'t, '_> {
         level: usize,
         range: Range<usize>,
         weights: &[f64],
-    ) -> Result<f64, Error> {
+    ) -> Result<f64, BoxedError> {
         let weight = |level: usize| weights.get(level).copied().unwrap_or(1.0);
         if range.len() > GROUP_READ_MAX {
             return Ok(range.len() as f64 * weight(level + 1));

@@ -7,6 +7,7 @@ use fulgurite_format::{Page, Pgno};
 use super::Values;
 use super::bounds::Gap;
 use super::entries::Entries;
+use crate::boxed_error::BoxedError;
 use crate::cursor::Record;
 use crate::space::PageView;
 use crate::tree::Tree;
@@ -69,7 +70,7 @@ impl<'t> Records<'t> {
         tree: Tree,
         low: Gap<'_>,
         high: Gap<'_>,
-    ) -> Result<Records<'t>, Error> {
+    ) -> Result<Records<'t>, BoxedError> {
         Ok(Records {
             entries: Entries::between(pages, tree, low, high)?,
             has_duplicates: tree.has_duplicates(),
@@ -91,7 +92,7 @@ impl<'t> Records<'t> {
 
     /// Returns the next record in a direction if it takes more than a look into the leaf.
     #[inline(never)]
-    fn next_by_entry<const FORWARD: bool>(&mut self) -> Option<Result<Record<'t>, Error>> {
+    fn next_by_entry<const FORWARD: bool>(&mut self) -> Option<Result<Record<'t>, BoxedError>> {
         if self.has_duplicates {
             return self.next_of_several::<FORWARD>();
         }
@@ -100,7 +101,7 @@ impl<'t> Records<'t> {
             .step::<FORWARD, _>(|leaf, page, index| only_record(pages, leaf, page, index))
     }
 
-    fn next_of_several<const FORWARD: bool>(&mut self) -> Option<Result<Record<'t>, Error>> {
+    fn next_of_several<const FORWARD: bool>(&mut self) -> Option<Result<Record<'t>, BoxedError>> {
         let (near, far) = if FORWARD {
             (FRONT, BACK)
         } else {
@@ -108,14 +109,14 @@ impl<'t> Records<'t> {
         };
         loop {
             match PartialKey::next::<FORWARD>(&mut self.ends[near]) {
-                Some(Err(error)) => return self.failed(error),
+                Some(Err(error)) => return self.failed(error.into()),
                 Some(record) => return Some(record),
                 None => {}
             }
             let done = self.ends[near].take();
             let done = done.map_or(0, |key| key.values.leaves_passed());
             if let Err(error) = self.entries.add_leaves(done) {
-                return self.failed(error);
+                return self.failed(error.into());
             }
             let (pages, tree) = (self.entries.pages(), *self.entries.tree());
             let entry = self.entries.step::<FORWARD, _>(|leaf, page, index| {
@@ -123,7 +124,7 @@ impl<'t> Records<'t> {
             });
             match entry {
                 Some(Ok(key)) => self.ends[near] = Some(key),
-                Some(Err(error)) => return self.failed(error),
+                Some(Err(error)) => return self.failed(error.into()),
                 // Both ends have met: the other end may still have values of its key.
                 None => return PartialKey::next::<FORWARD>(&mut self.ends[far]),
             }
@@ -131,10 +132,10 @@ impl<'t> Records<'t> {
     }
 
     #[cold]
-    fn failed(&mut self, error: Error) -> Option<Result<Record<'t>, Error>> {
+    fn failed(&mut self, error: Error) -> Option<Result<Record<'t>, BoxedError>> {
         self.ends = [None, None];
         self.entries.finish();
-        Some(Err(error))
+        Some(Err(error.into()))
     }
 }
 
@@ -145,7 +146,7 @@ impl<'t> PartialKey<'t> {
         leaf: Pgno,
         page: &Page<'t>,
         index: usize,
-    ) -> Result<PartialKey<'t>, Error> {
+    ) -> Result<PartialKey<'t>, BoxedError> {
         let node = page.leaf(index).map_err(Error::at(leaf))?;
         Ok(PartialKey {
             key: node.key,
@@ -156,14 +157,14 @@ impl<'t> PartialKey<'t> {
     /// Takes the next value in a direction.
     fn next<const FORWARD: bool>(
         key: &mut Option<PartialKey<'t>>,
-    ) -> Option<Result<Record<'t>, Error>> {
+    ) -> Option<Result<Record<'t>, BoxedError>> {
         let PartialKey { key, values } = key.as_mut()?;
         let value = if FORWARD {
             values.next()?
         } else {
             values.next_back()?
         };
-        Some(value.map(|value| (*key, value)))
+        Some(value.map(|value| (*key, value)).map_err(BoxedError::from))
     }
 }
 
@@ -174,7 +175,7 @@ fn only_record<'t>(
     leaf: Pgno,
     page: &Page<'t>,
     index: usize,
-) -> Result<Record<'t>, Error> {
+) -> Result<Record<'t>, BoxedError> {
     let node = page.leaf(index).map_err(Error::at(leaf))?;
     Ok((node.key, value::value_of(pages, leaf, &node)?))
 }
@@ -187,7 +188,7 @@ fn first_record<'t>(
     leaf: Pgno,
     page: &Page<'t>,
     index: usize,
-) -> Result<Record<'t>, Error> {
+) -> Result<Record<'t>, BoxedError> {
     if !tree.has_duplicates() {
         return only_record(pages, leaf, page, index);
     }
@@ -206,6 +207,7 @@ impl<'t> Iterator for Records<'t> {
             return Some(Ok(record));
         }
         self.next_by_entry::<true>()
+            .map(|found| found.map_err(Error::from))
     }
 }
 
@@ -218,6 +220,7 @@ impl DoubleEndedIterator for Records<'_> {
             return Some(Ok(record));
         }
         self.next_by_entry::<false>()
+            .map(|found| found.map_err(Error::from))
     }
 }
 
@@ -230,6 +233,7 @@ impl<'t> Iterator for Keys<'t> {
     fn next(&mut self) -> Option<Self::Item> {
         self.0
             .next(|leaf, page, index| page.key(index).map_err(Error::at(leaf)))
+            .map(|found| found.map_err(Error::from))
     }
 }
 
@@ -238,6 +242,7 @@ impl DoubleEndedIterator for Keys<'_> {
     fn next_back(&mut self) -> Option<Self::Item> {
         self.0
             .next_back(|leaf, page, index| page.key(index).map_err(Error::at(leaf)))
+            .map(|found| found.map_err(Error::from))
     }
 }
 
@@ -251,6 +256,7 @@ impl<'t> Iterator for FirstValues<'t> {
         let (pages, tree) = (self.0.pages(), *self.0.tree());
         self.0
             .next(|leaf, page, index| first_record(pages, &tree, leaf, page, index))
+            .map(|found| found.map_err(Error::from))
     }
 }
 
@@ -260,6 +266,7 @@ impl DoubleEndedIterator for FirstValues<'_> {
         let (pages, tree) = (self.0.pages(), *self.0.tree());
         self.0
             .next_back(|leaf, page, index| first_record(pages, &tree, leaf, page, index))
+            .map(|found| found.map_err(Error::from))
     }
 }
 

@@ -2,6 +2,7 @@
 
 use fulgurite_format::{Page, PageKind, Pgno};
 
+use crate::boxed_error::BoxedError;
 use crate::space::PageView;
 use crate::tree::Tree;
 use crate::{Error, value};
@@ -13,7 +14,7 @@ pub(super) fn records_in(
     leaf: Pgno,
     page: &Page<'_>,
     range: core::ops::Range<usize>,
-) -> Result<u64, Error> {
+) -> Result<u64, BoxedError> {
     debug_assert!(page.kind() == PageKind::Leaf);
     debug_assert!(range.end <= page.len(), "the entries leave their leaf");
     if !tree.has_duplicates() {

@@ -6,6 +6,7 @@ use core::iter::FusedIterator;
 use fulgurite_format::{LeafNode, Page, Pgno};
 
 use super::entries::Entries;
+use crate::boxed_error::BoxedError;
 use crate::space::PageView;
 use crate::tree::Tree;
 use crate::{Error, value};
@@ -37,7 +38,7 @@ impl<'t> Values<'t> {
         tree: &Tree,
         leaf: Pgno,
         node: &LeafNode<'t>,
-    ) -> Result<Values<'t>, Error> {
+    ) -> Result<Values<'t>, BoxedError> {
         if !tree.has_duplicates() {
             let value = value::value_of(pages, leaf, node)?;
             return Ok(Values(RemainingValues::One(value)));
@@ -61,7 +62,10 @@ impl<'t> Values<'t> {
 
     /// Ends the iteration after an error.
     #[inline]
-    fn ended_by(&mut self, value: Result<&'t [u8], Error>) -> Option<Result<&'t [u8], Error>> {
+    fn ended_by(
+        &mut self,
+        value: Result<&'t [u8], BoxedError>,
+    ) -> Option<Result<&'t [u8], BoxedError>> {
         if value.is_err() {
             self.0 = RemainingValues::None;
         }
@@ -69,7 +73,7 @@ impl<'t> Values<'t> {
     }
 
     /// Returns the only value, once.
-    fn take_one(&mut self) -> Option<Result<&'t [u8], Error>> {
+    fn take_one(&mut self) -> Option<Result<&'t [u8], BoxedError>> {
         match core::mem::replace(&mut self.0, RemainingValues::None) {
             RemainingValues::One(value) => Some(Ok(value)),
             _ => None,
@@ -87,12 +91,12 @@ impl<'t> Iterator for Values<'t> {
                 let index = *low;
                 *low += 1;
                 let value = page.key(index).map_err(Error::at(*leaf));
-                self.ended_by(value)
+                self.ended_by(value).map(|found| found.map_err(Error::from))
             }
-            RemainingValues::Tree(entries) => {
-                entries.next(|leaf, page, index| page.key(index).map_err(Error::at(leaf)))
-            }
-            _ => self.take_one(),
+            RemainingValues::Tree(entries) => entries
+                .next(|leaf, page, index| page.key(index).map_err(Error::at(leaf)))
+                .map(|found| found.map_err(Error::from)),
+            _ => self.take_one().map(|found| found.map_err(Error::from)),
         }
     }
 }
@@ -104,12 +108,12 @@ impl DoubleEndedIterator for Values<'_> {
             RemainingValues::Page(page, leaf, low, high) if *low < *high => {
                 *high -= 1;
                 let value = page.key(*high).map_err(Error::at(*leaf));
-                self.ended_by(value)
+                self.ended_by(value).map(|found| found.map_err(Error::from))
             }
-            RemainingValues::Tree(entries) => {
-                entries.next_back(|leaf, page, index| page.key(index).map_err(Error::at(leaf)))
-            }
-            _ => self.take_one(),
+            RemainingValues::Tree(entries) => entries
+                .next_back(|leaf, page, index| page.key(index).map_err(Error::at(leaf)))
+                .map(|found| found.map_err(Error::from)),
+            _ => self.take_one().map(|found| found.map_err(Error::from)),
         }
     }
 }

@@ -19,6 +19,7 @@ use fulgurite_format::Txnid;
 use super::stamp::ask_to_end;
 use super::{LockFile, ReaderPolicy, SlotTable};
 use crate::Error;
+use crate::boxed_error::BoxedError;
 use crate::reader_info::{LongReader, Reader};
 
 /// How often a writer looks whether a reader that it has asked to end has done so.
@@ -59,8 +60,8 @@ impl Governor {
         policy: &ReaderPolicy,
         table: &LockFile,
         oldest: Txnid,
-        held_pages: impl Fn() -> Result<u64, Error>,
-    ) -> Result<GrowthDecision, Error> {
+        held_pages: impl Fn() -> Result<u64, BoxedError>,
+    ) -> Result<GrowthDecision, BoxedError> {
         let readers = readers_of(table, oldest);
         let mut long = Vec::new();
         for (index, reader) in &readers {
@@ -81,7 +82,8 @@ impl Governor {
             return Err(Error::HeldByReader(Box::new(LongReader {
                 reader: first,
                 held_pages: held_pages()?,
-            })));
+            }))
+            .into());
         }
         Ok(GrowthDecision::Grow)
     }
@@ -91,8 +93,8 @@ impl Governor {
         &self,
         policy: &ReaderPolicy,
         long: &[(u32, Reader)],
-        held_pages: impl Fn() -> Result<u64, Error>,
-    ) -> Result<(), Error> {
+        held_pages: impl Fn() -> Result<u64, BoxedError>,
+    ) -> Result<(), BoxedError> {
         let Some(hook) = &policy.warn else {
             return Ok(());
         };

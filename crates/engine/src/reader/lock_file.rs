@@ -18,6 +18,7 @@ use fulgurite_os::{
 
 use super::{Ownership, SlotTable};
 use crate::Error;
+use crate::boxed_error::BoxedError;
 
 /// The byte whose lock shows that another process has the environment open.
 const PRESENCE: u64 = 0;
@@ -163,8 +164,8 @@ impl LockFile {
     /// Runs `work` with the reader mutex held, repairing the table first if its last holder died.
     pub(super) fn with_reader_mutex<T>(
         &self,
-        work: impl FnOnce() -> Result<T, Error>,
-    ) -> Result<T, Error> {
+        work: impl FnOnce() -> Result<T, BoxedError>,
+    ) -> Result<T, BoxedError> {
         let mutex = self.reader_mutex();
         match mutex.lock() {
             Ok(LockOutcome::Clean) => {}
@@ -173,14 +174,14 @@ impl LockFile {
                 // without this is lost to all processes.
                 if mutex.mark_consistent().is_err() {
                     mutex.unlock();
-                    return Err(Error::LockBroken);
+                    return Err(Error::LockBroken.into());
                 }
                 if let Err(error) = self.clear_stale_locked() {
                     mutex.unlock();
                     return Err(error);
                 }
             }
-            Err(error) => return Err(broken(error)),
+            Err(error) => return Err(broken(error).into()),
         }
         let result = work();
         mutex.unlock();

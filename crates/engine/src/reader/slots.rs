@@ -9,6 +9,7 @@ use fulgurite_os::{LockKind, thread_word, try_lock_byte};
 
 use super::{LockFile, Ownership, Slot, SlotOwner, SlotTable};
 use crate::Error;
+use crate::boxed_error::BoxedError;
 
 thread_local! {
     /// The slot that this thread had last, in any environment: a hint for the search.
@@ -71,7 +72,7 @@ impl SlotTable for LockFile {
 impl LockFile {
     /// Takes a slot of the stock: an idle one of this process, else a new one from the table. A
     /// thread begins with the slot it had last, so that threads do not meet.
-    pub(crate) fn take_slot(&self) -> Result<Slot, Error> {
+    pub(crate) fn take_slot(&self) -> Result<Slot, BoxedError> {
         let last = LAST_SLOT.get();
         if self.claim_stock(last) {
             return Ok(Slot(last));
@@ -86,13 +87,13 @@ impl LockFile {
     }
 
     /// Takes a slot from the table that goes back there when it is given back.
-    pub(crate) fn take_slot_once(&self) -> Result<Slot, Error> {
+    pub(crate) fn take_slot_once(&self) -> Result<Slot, BoxedError> {
         self.take_new_slot(SlotOwner::Once)
     }
 
     /// Takes a slot from the table for the calling thread, which has it until [`LockFile::leave`].
     /// `handle` distinguishes its bonds.
-    pub(crate) fn take_slot_bound(&self, handle: u64) -> Result<Slot, Error> {
+    pub(crate) fn take_slot_bound(&self, handle: u64) -> Result<Slot, BoxedError> {
         self.take_new_slot(SlotOwner::Thread(handle))
     }
 
@@ -112,29 +113,29 @@ impl LockFile {
         }
     }
 
-    fn take_new_slot(&self, holder: SlotOwner) -> Result<Slot, Error> {
+    fn take_new_slot(&self, holder: SlotOwner) -> Result<Slot, BoxedError> {
         if let Some(slot) = self.with_reader_mutex(|| self.take_free_slot_locked(holder))? {
             return Ok(slot);
         }
         self.clear_stale()?;
         self.give_up_stock();
         self.with_reader_mutex(|| self.take_free_slot_locked(holder))?
-            .ok_or(Error::ReadersFull(self.slots))
+            .ok_or(Error::ReadersFull(self.slots).into())
     }
 
-    fn take_free_slot_locked(&self, holder: SlotOwner) -> Result<Option<Slot>, Error> {
+    fn take_free_slot_locked(&self, holder: SlotOwner) -> Result<Option<Slot>, BoxedError> {
         self.announce()?;
         Ok(self.enter_free_slot(self.pid, holder))
     }
 
     /// Locks the byte of our process id, by which others see that we live.
-    fn announce(&self) -> Result<(), Error> {
+    fn announce(&self) -> Result<(), BoxedError> {
         if !self.announced.load(Ordering::SeqCst) {
             let locked = try_lock_byte(&self.file, u64::from(self.pid), LockKind::Write).map_err(
                 Error::io("locking the byte of this process in the lock file"),
             )?;
             if !locked {
-                return Err(Error::LockBroken);
+                return Err(Error::LockBroken.into());
             }
             // A dead process that had our process id left these slots. No process tests the lock of
             // a living one, so the snapshots would be kept for ever.

@@ -19,6 +19,7 @@ use fulgurite_os::{Word, coarse_clock_ns};
 
 use super::LockFile;
 use crate::Error;
+use crate::boxed_error::BoxedError;
 
 /// The words of a slot.
 pub(super) type SlotWords = [AtomicU64; lockfile::SLOT_LEN / 8];
@@ -67,13 +68,13 @@ impl EndMark<'_> {
     /// [`Error::TransactionFailed`] if that has none.
     #[cold]
     #[inline(never)]
-    pub(crate) fn look(self) -> Result<(), Error> {
+    pub(crate) fn look(self) -> Result<(), BoxedError> {
         if core::ptr::eq(self.0, &raw const ALWAYS) {
-            return Err(Error::TransactionFailed);
+            return Err(Error::TransactionFailed.into());
         }
         let pinned = Txnid(self.0[PINNED].load(Ordering::Relaxed));
         if mark_asks(&self.0[MARK], pinned) {
-            return Err(Error::ReaderEnded);
+            return Err(Error::ReaderEnded.into());
         }
         Ok(())
     }
@@ -82,7 +83,7 @@ impl EndMark<'_> {
     /// # Errors
     /// As [`EndMark::look`].
     #[inline(always)]
-    pub(crate) fn check(self) -> Result<(), Error> {
+    pub(crate) fn check(self) -> Result<(), BoxedError> {
         if self.is_set() {
             return self.look();
         }

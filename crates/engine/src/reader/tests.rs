@@ -76,7 +76,10 @@ fn slots_of_the_dead_are_freed_when_the_table_is_full() {
 fn a_full_table_is_an_error_and_not_a_wait() {
     let (_directory, lock) = open(2);
     let slots = [lock.take_slot().unwrap(), lock.take_slot().unwrap()];
-    assert!(matches!(lock.take_slot(), Err(Error::ReadersFull(2))));
+    assert!(matches!(
+        lock.take_slot().map_err(Error::from),
+        Err(Error::ReadersFull(2))
+    ));
     lock.give_back(slots[1]);
     assert_eq!(lock.take_slot().unwrap(), slots[1]);
 }
@@ -170,7 +173,11 @@ fn a_mark_stops_the_reader_of_its_snapshot_and_no_other() {
     ask_to_end(lock.end_word(0), Txnid(7));
     for _ in 0..2 {
         assert!(matches!(
-            lock.slot_cache(slot).unwrap().end_mark().check(),
+            lock.slot_cache(slot)
+                .unwrap()
+                .end_mark()
+                .check()
+                .map_err(Error::from),
             Err(Error::ReaderEnded)
         ));
     }
@@ -181,7 +188,7 @@ fn a_mark_stops_the_reader_of_its_snapshot_and_no_other() {
     assert!(!lock.slot_cache(slot).unwrap().end_mark().is_set());
     assert!(EndMark::never().check().is_ok());
     assert!(matches!(
-        EndMark::always().check(),
+        EndMark::always().check().map_err(Error::from),
         Err(Error::TransactionFailed)
     ));
 }
@@ -196,7 +203,11 @@ fn the_first_snapshot_of_all_can_be_asked_to_end() {
     lock.pin(slot);
     ask_to_end(lock.end_word(0), Txnid(0));
     assert!(matches!(
-        lock.slot_cache(slot).unwrap().end_mark().check(),
+        lock.slot_cache(slot)
+            .unwrap()
+            .end_mark()
+            .check()
+            .map_err(Error::from),
         Err(Error::ReaderEnded)
     ));
 }

@@ -7,6 +7,7 @@ use super::free_records::{listed_twice, record_at, record_before, record_id};
 use super::view::PageView;
 use super::writer_pages::WriterPages;
 use crate::Error;
+use crate::boxed_error::BoxedError;
 use crate::opened::RESERVE_PAGES;
 use crate::reader::{EndMark, may_be_reused};
 use crate::tree::Path;
@@ -23,7 +24,7 @@ const USUAL_PAGES: usize = 14;
 impl WriterPages<'_> {
     /// Moves pages of reusable free-list records to the pool, until it has `wanted` more or the
     /// records end. Returns how many it moved.
-    fn reclaim_records(&mut self, wanted: usize) -> Result<usize, Error> {
+    fn reclaim_records(&mut self, wanted: usize) -> Result<usize, BoxedError> {
         let known = self.pool.len();
         while self.pool.len() < known + wanted && self.reclaim_record()? {}
         Ok(self.pool.len() - known)
@@ -31,7 +32,7 @@ impl WriterPages<'_> {
 
     /// Moves the pages of the newest reusable free-list record to the pool. Returns `false` if
     /// there is none left.
-    pub(super) fn reclaim_record(&mut self) -> Result<bool, Error> {
+    pub(super) fn reclaim_record(&mut self) -> Result<bool, BoxedError> {
         let oldest = match self.oldest {
             Some(oldest) => oldest,
             None => self.look_for_readers()?,
@@ -69,7 +70,7 @@ impl WriterPages<'_> {
         let record = record_at(view, leaf, self.snapshot_last)?.1;
         let is_new = self.reclaimed.is_empty() && self.outer.is_empty();
         if !is_new && record.iter().any(|pgno| self.is_reclaimed(pgno)) {
-            return Err(listed_twice(leaf.pgno));
+            return Err(listed_twice(leaf.pgno).into());
         }
         // Compaction may have moved the file's end; numbers behind it are no pages any more.
         let last = self.base_last;
@@ -79,7 +80,7 @@ impl WriterPages<'_> {
     }
 
     /// Takes pages from the free list, reading as much of it as that needs.
-    fn reclaim(&mut self, count: u64) -> Result<Option<Pgno>, Error> {
+    fn reclaim(&mut self, count: u64) -> Result<Option<Pgno>, BoxedError> {
         debug_assert!(count > 0, "a run has pages");
         let mut read = 0;
         loop {
@@ -132,7 +133,7 @@ impl WriterPages<'_> {
 
     /// Returns true if as many pages stay free as are kept for deletions once that many are taken.
     #[inline]
-    fn leaves_enough(&mut self, count: u64) -> Result<bool, Error> {
+    fn leaves_enough(&mut self, count: u64) -> Result<bool, BoxedError> {
         debug_assert!(count > 0, "a run has pages");
         if self.reserved_free == 0 || self.saving {
             return Ok(true);
@@ -159,7 +160,7 @@ impl WriterPages<'_> {
     }
 
     /// Returns true if readers have ended or died, so that more pages may be reused.
-    fn have_readers_gone(&mut self) -> Result<bool, Error> {
+    fn have_readers_gone(&mut self) -> Result<bool, BoxedError> {
         let recently = self
             .readers_checked_at
             .is_some_and(|last| self.last.0 < last.0 + READERS_CHECK_PAGES);
@@ -171,7 +172,7 @@ impl WriterPages<'_> {
         Ok(Some(self.look_for_readers()?) > known)
     }
 
-    pub(super) fn look_for_readers(&mut self) -> Result<Txnid, Error> {
+    pub(super) fn look_for_readers(&mut self) -> Result<Txnid, BoxedError> {
         self.is_used = true;
         let oldest = self.environment.oldest_reader(self.txnid)?;
         debug_assert!(oldest < self.txnid, "readers are older than the writer");
@@ -182,17 +183,17 @@ impl WriterPages<'_> {
         Ok(oldest)
     }
 
-    pub(super) fn settle_pool(&mut self) -> Result<(), Error> {
+    pub(super) fn settle_pool(&mut self) -> Result<(), BoxedError> {
         if self.pool.settle() {
             Ok(())
         } else {
-            Err(listed_twice(self.free.record.root))
+            Err(listed_twice(self.free.record.root).into())
         }
     }
 
     /// Collects free pages for saving the free list. Saving takes some itself but must not read the
     /// list meanwhile.
-    pub(super) fn prepare_saving(&mut self) -> Result<(), Error> {
+    pub(super) fn prepare_saving(&mut self) -> Result<(), BoxedError> {
         debug_assert!(!self.saving, "saving begins once");
         self.is_used = true;
         let enough = 8 + 4 * usize::from(self.free.record.depth);
@@ -208,7 +209,7 @@ impl WriterPages<'_> {
 
     /// Collects free pages for copies of `count` pages of the free list's tree. Returns `false` if
     /// there are fewer and the readers must be asked first.
-    pub(super) fn prepare_touching(&mut self, count: usize) -> Result<bool, Error> {
+    pub(super) fn prepare_touching(&mut self, count: usize) -> Result<bool, BoxedError> {
         debug_assert!(count > 0 && !self.saving);
         let missing = count.saturating_sub(self.pool.len() + self.loose.len());
         if missing == 0 || self.reclaim_records(missing)? >= missing {
@@ -219,7 +220,7 @@ impl WriterPages<'_> {
 
     /// Refuses pages from the free list that include the root of the list itself. Other pages in
     /// use are noticed when they are touched.
-    pub(super) fn check_reclaimed(&self, first: Pgno, count: u64) -> Result<(), Error> {
+    pub(super) fn check_reclaimed(&self, first: Pgno, count: u64) -> Result<(), BoxedError> {
         debug_assert!(count > 0, "a run has pages");
         debug_assert!(
             first >= Pgno::FIRST_DATA,
@@ -231,7 +232,8 @@ impl WriterPages<'_> {
             return Err(Error::Corrupted {
                 page: self.free.record.root,
                 what,
-            });
+            }
+            .into());
         }
         Ok(())
     }
@@ -245,7 +247,7 @@ impl WriterPages<'_> {
         self.pool.reserve(2 * USUAL_PAGES);
     }
 
-    pub(super) fn allocate_pages(&mut self, count: u64) -> Result<Pgno, Error> {
+    pub(super) fn allocate_pages(&mut self, count: u64) -> Result<Pgno, BoxedError> {
         debug_assert!(count > 0, "a run has pages");
         self.is_used = true;
         if !self.has_buffers {
@@ -278,7 +280,7 @@ impl WriterPages<'_> {
         }
         let first = Pgno(self.last.0 + 1);
         let Some(last) = self.last.0.checked_add(count) else {
-            return Err(Error::MapFull(u64::MAX));
+            return Err(Error::MapFull(u64::MAX).into());
         };
         self.environment.make_room(self.last, last, self.stores)?;
         self.last = Pgno(last);

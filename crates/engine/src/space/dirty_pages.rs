@@ -10,7 +10,7 @@ use super::page_order::sort_ascending;
 use crate::hash::FxHashMap;
 use fulgurite_format::{Pgno, copy_without_gap};
 
-use crate::Error;
+use crate::boxed_error::BoxedError;
 use crate::buffer_pool::{self, Buffers, pages_max};
 use crate::memory::{room_for, zeros};
 use crate::opened::PageStore;
@@ -96,8 +96,8 @@ impl DirtyPages {
     pub(super) fn get_mut_or_load<'a>(
         &mut self,
         pgno: Pgno,
-        load: impl FnOnce() -> Result<&'a [u8], Error>,
-    ) -> Result<&mut DirtyPage, Error> {
+        load: impl FnOnce() -> Result<&'a [u8], BoxedError>,
+    ) -> Result<&mut DirtyPage, BoxedError> {
         match self.buffers.entry(pgno) {
             Entry::Occupied(entry) => Ok(entry.into_mut()),
             Entry::Vacant(entry) => {
@@ -109,7 +109,11 @@ impl DirtyPages {
     }
 
     /// Adds a buffer for one page, with unspecified contents.
-    pub(crate) fn insert_page(&mut self, pgno: Pgno, page_size: usize) -> Result<&mut [u8], Error> {
+    pub(crate) fn insert_page(
+        &mut self,
+        pgno: Pgno,
+        page_size: usize,
+    ) -> Result<&mut [u8], BoxedError> {
         debug_assert!(pgno >= Pgno::FIRST_DATA, "meta pages are never private");
         let bytes = match self.unused.pages.pop() {
             Some(unused) => unused,
@@ -119,7 +123,7 @@ impl DirtyPages {
     }
 
     /// Adds a copy of a tree page. Its free space is zeros, or as it was in the page.
-    pub(crate) fn insert_copy(&mut self, pgno: Pgno, page: &[u8]) -> Result<&mut [u8], Error> {
+    pub(crate) fn insert_copy(&mut self, pgno: Pgno, page: &[u8]) -> Result<&mut [u8], BoxedError> {
         debug_assert!(page.len().is_power_of_two(), "a tree page is copied whole");
         let bytes = match self
             .unused
@@ -162,7 +166,7 @@ impl DirtyPages {
         first: Pgno,
         len: usize,
         parts: &[&[u8]],
-    ) -> Result<(), Error> {
+    ) -> Result<(), BoxedError> {
         debug_assert!(parts.iter().map(|part| part.len()).sum::<usize>() <= len);
         let kept = self.unused.runs.iter().position(|run| run.len() == len);
         let mut run = match kept {
@@ -249,7 +253,7 @@ impl DirtyPages {
         &mut self,
         page_store: &mut PageStore<'_>,
         page_size: usize,
-    ) -> Result<(), Error> {
+    ) -> Result<(), BoxedError> {
         let mut numbers = core::mem::take(&mut self.numbers);
         numbers.clear();
         numbers.extend(self.buffers.keys());
@@ -269,7 +273,7 @@ impl DirtyPages {
         numbers: &[Pgno],
         page_store: &mut PageStore<'_>,
         page_size: usize,
-    ) -> Result<(), Error> {
+    ) -> Result<(), BoxedError> {
         debug_assert!(numbers.is_sorted(), "neighbours follow each other");
         let mut parts: Vec<&[u8]> = Vec::new();
         let mut start = 0;
@@ -299,15 +303,15 @@ impl DirtyPages {
 #[inline(never)]
 fn load_page<'p, 'a>(
     entry: VacantEntry<'p, Pgno, DirtyPage, FxBuildHasher>,
-    load: impl FnOnce() -> Result<&'a [u8], Error>,
+    load: impl FnOnce() -> Result<&'a [u8], BoxedError>,
     unused: &mut Vec<Box<[u8]>>,
-) -> Result<&'p mut DirtyPage, Error> {
+) -> Result<&'p mut DirtyPage, BoxedError> {
     let bytes = copy_of(load()?, unused)?;
     Ok(entry.insert(DirtyPage::unchecked(bytes)))
 }
 
 /// A copy of a page, in a unused buffer if there is one.
-fn copy_of(page: &[u8], unused: &mut Vec<Box<[u8]>>) -> Result<Box<[u8]>, Error> {
+fn copy_of(page: &[u8], unused: &mut Vec<Box<[u8]>>) -> Result<Box<[u8]>, BoxedError> {
     if let Some(mut bytes) = unused.pop().filter(|unused| unused.len() == page.len()) {
         bytes.copy_from_slice(page);
         return Ok(bytes);
@@ -317,7 +321,7 @@ fn copy_of(page: &[u8], unused: &mut Vec<Box<[u8]>>) -> Result<Box<[u8]>, Error>
     Ok(bytes.into())
 }
 
-fn write(page_store: &mut PageStore<'_>, offset: u64, parts: &[&[u8]]) -> Result<(), Error> {
+fn write(page_store: &mut PageStore<'_>, offset: u64, parts: &[&[u8]]) -> Result<(), BoxedError> {
     if parts.is_empty() {
         return Ok(());
     }

@@ -5,6 +5,7 @@ use fulgurite_format::{FreeRecord, LeafNode, Malformed, NodeValue, PageKind, Pgn
 use super::view::PageView;
 use super::writer_pages::WriterPages;
 use crate::Error;
+use crate::boxed_error::BoxedError;
 use crate::tree::{self, Pages, PagesMut, Path, Step, Tree};
 use crate::value;
 
@@ -13,7 +14,7 @@ pub(super) fn record_at(
     view: PageView<'_>,
     leaf: Step,
     last: Pgno,
-) -> Result<(Txnid, FreeRecord<'_>), Error> {
+) -> Result<(Txnid, FreeRecord<'_>), BoxedError> {
     let node = view.leaf_node(leaf)?;
     let value = value::value_of(view, leaf.pgno, &node)?;
     let record = FreeRecord::parse(value, last).map_err(Error::at(leaf.pgno))?;
@@ -21,11 +22,11 @@ pub(super) fn record_at(
 }
 
 /// The id of a record of the free list; its pages are not looked at, which may be many.
-pub(super) fn record_id(view: PageView<'_>, leaf: Step) -> Result<Txnid, Error> {
+pub(super) fn record_id(view: PageView<'_>, leaf: Step) -> Result<Txnid, BoxedError> {
     id_of(leaf, &view.leaf_node(leaf)?)
 }
 
-fn id_of(leaf: Step, node: &LeafNode<'_>) -> Result<Txnid, Error> {
+fn id_of(leaf: Step, node: &LeafNode<'_>) -> Result<Txnid, BoxedError> {
     let key = <[u8; 8]>::try_from(node.key).map_err(|_| Error::Corrupted {
         page: leaf.pgno,
         what: Malformed::KeyLength {
@@ -43,13 +44,16 @@ pub(super) fn record_before(
     free: &Tree,
     id: Txnid,
     path: &mut Path,
-) -> Result<bool, Error> {
+) -> Result<bool, BoxedError> {
     debug_assert!(matches!(free.order, crate::KeyOrder::Integer));
     tree::seek(view, free, &id.0.to_ne_bytes(), path)?;
     Ok(tree::previous(view, free, path)? != tree::LeafStep::AtEnd)
 }
 
-pub(super) fn run_at(pages: &WriterPages<'_>, path: &Path) -> Result<Option<(Pgno, u64)>, Error> {
+pub(super) fn run_at(
+    pages: &WriterPages<'_>,
+    path: &Path,
+) -> Result<Option<(Pgno, u64)>, BoxedError> {
     let Some(leaf) = path.leaf() else {
         return Ok(None);
     };
@@ -65,7 +69,7 @@ pub(super) fn rewrite_record(
     pages: &mut WriterPages<'_>,
     key: u64,
     list: &[Pgno],
-) -> Result<(), Error> {
+) -> Result<(), BoxedError> {
     debug_assert!(!list.is_empty(), "an empty record is removed");
     let mut free = pages.free;
     let mut path = Path::new();
@@ -81,7 +85,7 @@ pub(super) fn write_record(
     pages: &mut WriterPages<'_>,
     key: u64,
     list: &[Pgno],
-) -> Result<(), Error> {
+) -> Result<(), BoxedError> {
     debug_assert!(list.is_sorted_by(|a, b| a > b), "a record descends");
     let free = pages.free;
     let mut path = Path::new();
@@ -113,7 +117,7 @@ fn trim_record(
     key: &[u8],
     run: Option<(Pgno, u64)>,
     len: usize,
-) -> Result<(), Error> {
+) -> Result<(), BoxedError> {
     debug_assert!(len >= FreeRecord::value_len(0));
     let value = match run {
         Some((first, _)) => NodeValue::Overflow {
@@ -128,11 +132,12 @@ fn trim_record(
         .and_then(|()| page.insert(leaf.index, key, value));
     match trimmed {
         Ok(true) => Ok(()),
-        Ok(false) => Err(Error::BeyondEnd(leaf.pgno)),
+        Ok(false) => Err(Error::BeyondEnd(leaf.pgno).into()),
         Err(what) => Err(Error::Corrupted {
             page: leaf.pgno,
             what,
-        }),
+        }
+        .into()),
     }
 }
 

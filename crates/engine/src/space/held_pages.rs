@@ -6,6 +6,7 @@ use fulgurite_format::{FreeRecord, Malformed, Meta, Pgno, Txnid};
 use super::view::PageView;
 use super::writer_pages::{WriterPages, free_tree};
 use crate::Error;
+use crate::boxed_error::BoxedError;
 use crate::opened::Window;
 use crate::reader::{EndMark, GrowthDecision, LockFile, ReaderPolicy};
 use crate::tree::{self, Pages as _, PagesMut as _, Path, Tree};
@@ -18,7 +19,7 @@ impl WriterPages<'_> {
     /// reader that held them back has ended.
     /// # Errors
     /// [`Error::HeldByReader`] if the policy refuses growth; errors of the free list.
-    pub(super) fn consult_policy(&mut self) -> Result<bool, Error> {
+    pub(super) fn consult_policy(&mut self) -> Result<bool, BoxedError> {
         let recently = self
             .consulted_at
             .is_some_and(|last| self.last.0 < last.0 + CONSULT_PAGES);
@@ -40,7 +41,7 @@ impl WriterPages<'_> {
 
     /// Returns true, before the free list is saved, if there are more pages to take. A reader that
     /// held them back has ended. Nothing is refused here: the few may be enough.
-    pub(super) fn ask_readers(&mut self) -> Result<bool, Error> {
+    pub(super) fn ask_readers(&mut self) -> Result<bool, BoxedError> {
         let environment = self.environment;
         let (Some(policy), Some(table)) = (environment.reader_policy(), environment.lock()) else {
             return Ok(false);
@@ -52,7 +53,7 @@ impl WriterPages<'_> {
         &mut self,
         policy: &ReaderPolicy,
         table: &LockFile,
-    ) -> Result<GrowthDecision, Error> {
+    ) -> Result<GrowthDecision, BoxedError> {
         let known = self.oldest;
         let oldest = self.look_for_readers()?;
         if known.is_some_and(|known| oldest > known) {
@@ -82,7 +83,7 @@ pub(crate) fn held_page_count(
     from: Txnid,
     to: Txnid,
     stop_at: u64,
-) -> Result<u64, Error> {
+) -> Result<u64, BoxedError> {
     debug_assert!(from <= to);
     let mut sum = 0u64;
     each_record(view, free, from, &mut |id, pages| {
@@ -97,7 +98,7 @@ pub(crate) fn held_page_count(
 
 /// Counts the pages that the writer after snapshot `meta` may use from the free list, up to
 /// `stop_at`. The pages that the snapshot's own transaction freed are not among them.
-pub(crate) fn count_free(window: Window<'_>, meta: &Meta, stop_at: u64) -> Result<u64, Error> {
+pub(crate) fn count_free(window: Window<'_>, meta: &Meta, stop_at: u64) -> Result<u64, BoxedError> {
     let view = PageView::of_snapshot(window, meta.last, EndMark::never());
     let free = free_tree(meta.free);
     held_page_count(view, &free, Txnid(0), meta.txnid, stop_at)
@@ -110,7 +111,7 @@ pub(crate) fn each_record(
     free: &Tree,
     from: Txnid,
     visit: &mut dyn FnMut(Txnid, u64) -> bool,
-) -> Result<(), Error> {
+) -> Result<(), BoxedError> {
     debug_assert!(matches!(free.order, crate::KeyOrder::Integer));
     let mut path = Path::new();
     tree::seek(view, free, &from.0.to_ne_bytes(), &mut path)?;
@@ -123,7 +124,7 @@ pub(crate) fn each_record(
         let id = u64::from_ne_bytes(key);
         if last.is_some_and(|last| id <= last) {
             // Keys that do not ascend lead in circles.
-            return Err(Error::at(leaf.pgno)(Malformed::Cycle));
+            return Err(Error::at(leaf.pgno)(Malformed::Cycle).into());
         }
         last = Some(id);
         let list = crate::value::value_of(view, leaf.pgno, &node)?;

@@ -21,7 +21,7 @@ use super::free_records::listed_twice;
 use super::outer::OuterLevel;
 use super::page_order::sort_ascending;
 use super::writer_pages::WriterPages;
-use crate::Error;
+use crate::boxed_error::BoxedError;
 
 /// Lists of page numbers are kept for the next level up to that capacity.
 const RETAINED_MAX: usize = 1 << 10;
@@ -39,7 +39,7 @@ impl WriterPages<'_> {
     }
 
     /// Makes the changes of the innermost level part of its surroundings.
-    pub(crate) fn commit_level(&mut self) -> Result<(), Error> {
+    pub(crate) fn commit_level(&mut self) -> Result<(), BoxedError> {
         let Some(outer) = self.outer.pop() else {
             return Ok(());
         };
@@ -60,7 +60,7 @@ impl WriterPages<'_> {
         });
         sort_ascending(&mut own);
         if own.windows(2).any(|pair| matches!(pair, [a, b] if a == b)) {
-            return Err(listed_twice(self.free.record.root));
+            return Err(listed_twice(self.free.record.root).into());
         }
         for run in own.chunk_by(|a, b| b.0 == a.0 + 1) {
             self.forget(run.iter().copied());

@@ -24,6 +24,7 @@ use super::page_order::sort_descending;
 use super::pool::Pool;
 use super::reclaimed_records::ReclaimedRecords;
 use super::writer_pages::WriterPages;
+use crate::boxed_error::BoxedError;
 use crate::tree::{self, Pages, PagesMut, Path, Step};
 use crate::{Error, KeyOrder, value};
 
@@ -43,7 +44,7 @@ const SMALL_PIECES: usize = 1 << 11;
 const ROUNDS_MAX: usize = 64;
 
 /// Replaces the taken records by their rest, and lists the pages that this transaction freed.
-pub(crate) fn save_free_list(pages: &mut WriterPages<'_>) -> Result<(), Error> {
+pub(crate) fn save_free_list(pages: &mut WriterPages<'_>) -> Result<(), BoxedError> {
     debug_assert!(pages.outer.is_empty(), "nested transactions have ended");
     if save_in_one_round(pages)? {
         return Ok(());
@@ -75,7 +76,8 @@ pub(crate) fn save_free_list(pages: &mut WriterPages<'_>) -> Result<(), Error> {
     Err(Error::Corrupted {
         page: pages.free.record.root,
         what: Malformed::FreeRecord("saving it comes to no end"),
-    })
+    }
+    .into())
 }
 
 /// The ids that can list the rest of the taken records. No record has them, and pages listed so may
@@ -88,7 +90,7 @@ struct FreeIds {
 }
 
 /// Returns ids for the rest of the taken records, which are deleted.
-fn free_ids(pages: &WriterPages<'_>) -> Result<FreeIds, Error> {
+fn free_ids(pages: &WriterPages<'_>) -> Result<FreeIds, BoxedError> {
     let Some(newest) = pages.taken.newest() else {
         return Ok(FreeIds {
             newest: 0,
@@ -164,7 +166,7 @@ impl Portions {
 
 /// Adds freed private pages to the pool for the next transaction, if a record is old enough for
 /// them. Otherwise they are listed with the pages that this transaction freed.
-fn settle_loose(pages: &mut WriterPages<'_>, is_any_old: bool) -> Result<(), Error> {
+fn settle_loose(pages: &mut WriterPages<'_>, is_any_old: bool) -> Result<(), BoxedError> {
     pages.pool.add(pages.loose.drain(..));
     pages.settle_pool()?;
     debug_assert!(pages.loose.is_empty(), "the pool has them");
@@ -175,7 +177,7 @@ fn settle_loose(pages: &mut WriterPages<'_>, is_any_old: bool) -> Result<(), Err
     Ok(())
 }
 
-fn delete_taken(pages: &mut WriterPages<'_>) -> Result<(), Error> {
+fn delete_taken(pages: &mut WriterPages<'_>) -> Result<(), BoxedError> {
     let mut free = pages.free;
     let mut path = Path::new();
     for index in 0..pages.taken.ids().len() {
@@ -201,7 +203,7 @@ fn ensure(
     reserved: &mut BTreeMap<u64, usize>,
     key: u64,
     count: usize,
-) -> Result<bool, Error> {
+) -> Result<bool, BoxedError> {
     if reserved.get(&key).is_some_and(|room| *room >= count) {
         return Ok(false);
     }
@@ -241,7 +243,7 @@ fn fill(
     pages: &mut WriterPages<'_>,
     reserved: &BTreeMap<u64, usize>,
     ids: FreeIds,
-) -> Result<(), Error> {
+) -> Result<(), BoxedError> {
     debug_assert!(pages.loose.is_empty(), "filling in numbers takes no page");
     let own = pages.txnid().0;
     let mut freed = core::mem::take(&mut pages.freed);
@@ -268,7 +270,7 @@ fn fill(
 }
 
 /// Sorts the freed pages as a record lists them, and notes the longest run among them.
-fn order_freed(pages: &WriterPages<'_>, freed: &mut [Pgno]) -> Result<(), Error> {
+fn order_freed(pages: &WriterPages<'_>, freed: &mut [Pgno]) -> Result<(), BoxedError> {
     sort_descending(freed);
     let longest = freed
         .chunk_by(|a, b| a.0 == b.0 + 1)
@@ -280,7 +282,7 @@ fn order_freed(pages: &WriterPages<'_>, freed: &mut [Pgno]) -> Result<(), Error>
         .note_freed(pages.txnid(), longest.unwrap_or(0) as u64);
     let doubled = |list: &[Pgno]| list.windows(2).any(|pair| matches!(pair, [a, b] if a == b));
     if doubled(freed) || freed.iter().any(|pgno| pages.pool.contains(*pgno)) {
-        return Err(listed_twice(pages.free.record.root));
+        return Err(listed_twice(pages.free.record.root).into());
     }
     Ok(())
 }
@@ -291,7 +293,7 @@ const LEFT_MAX: usize = NEWEST + NEWEST / 2;
 /// Saves the free list in one round if the change is small. Returns `false` otherwise, and saving
 /// in rounds goes on from there. By then the path to the last leaf may be private and records may
 /// be taken. Freed private pages may be in the pool.
-fn save_in_one_round(pages: &mut WriterPages<'_>) -> Result<bool, Error> {
+fn save_in_one_round(pages: &mut WriterPages<'_>) -> Result<bool, BoxedError> {
     let mut free = pages.free;
     let at_hand = pages.pool.len() + pages.loose.len();
     if at_hand > LEFT_MAX || free.record.root.is_none() {
@@ -361,7 +363,7 @@ fn entries_after(
     pages: &WriterPages<'_>,
     leaf: Step,
     is_root: bool,
-) -> Result<Option<usize>, Error> {
+) -> Result<Option<usize>, BoxedError> {
     debug_assert!(pages.loose.is_empty());
     let page = pages.view().tree_page(leaf.pgno, PageKind::Leaf)?;
     if leaf.index != page.len() || pages.pool.len() > LEFT_MAX {

@@ -9,6 +9,7 @@ use fulgurite_format::{FreeRecord, Malformed, Pgno, Txnid, write_overflow_header
 use super::free_records::{record_at, rewrite_record, run_at};
 use super::writer_pages::WriterPages;
 use crate::Error;
+use crate::boxed_error::BoxedError;
 use crate::reader::may_be_reused;
 use crate::tree::{self, Pages, PagesMut, Path, Step};
 use crate::value;
@@ -31,7 +32,7 @@ impl WriterPages<'_> {
         mark: Pgno,
         wanted: usize,
         read_max: usize,
-    ) -> Result<usize, Error> {
+    ) -> Result<usize, BoxedError> {
         loop {
             self.settle_pool()?;
             let low = self.pool.count_to(mark);
@@ -42,13 +43,13 @@ impl WriterPages<'_> {
     }
 
     /// Returns how many free pages up to `mark` the pool has.
-    pub(crate) fn low_pages(&mut self, mark: Pgno) -> Result<usize, Error> {
+    pub(crate) fn low_pages(&mut self, mark: Pgno) -> Result<usize, BoxedError> {
         self.settle_pool()?;
         Ok(self.pool.count_to(mark))
     }
 
     /// Returns the oldest snapshot that is read, as far as the transaction knows.
-    pub(crate) fn oldest(&mut self) -> Result<Txnid, Error> {
+    pub(crate) fn oldest(&mut self) -> Result<Txnid, BoxedError> {
         match self.oldest {
             Some(oldest) => Ok(oldest),
             None => self.look_for_readers(),
@@ -77,7 +78,7 @@ impl WriterPages<'_> {
         count: u64,
         mark: Pgno,
         read_max: usize,
-    ) -> Result<Option<Pgno>, Error> {
+    ) -> Result<Option<Pgno>, BoxedError> {
         debug_assert!(count > 0 && first >= Pgno::FIRST_DATA);
         self.settle_pool()?;
         let mut found = self.pool.take_up_to(count, mark);
@@ -107,7 +108,7 @@ impl WriterPages<'_> {
 
     /// Looks for the free pages at the end of the file, of the last `pages_max` pages. Reads every
     /// reusable record of the free list, each only as far as it lists such pages. Changes nothing.
-    pub(crate) fn free_tail(&mut self, pages_max: u64) -> Result<FreeTail, Error> {
+    pub(crate) fn free_tail(&mut self, pages_max: u64) -> Result<FreeTail, BoxedError> {
         let oldest = self.oldest()?;
         let last = self.last;
         let from = Pgno(last.0.saturating_sub(pages_max).max(1) + 1);
@@ -123,7 +124,7 @@ impl WriterPages<'_> {
                 break;
             }
             if before.replace(id).is_some_and(|before| before >= id) {
-                return Err(Error::at(leaf.pgno)(Malformed::KeyOrder));
+                return Err(Error::at(leaf.pgno)(Malformed::KeyOrder).into());
             }
             let mut highest = None;
             for pgno in record.iter().take_while(|pgno| *pgno >= from) {
@@ -147,7 +148,7 @@ impl WriterPages<'_> {
 
     /// Ends the file's pages before its free tail. They leave the free list, and the last page
     /// becomes a lower one. Nothing may have been changed before.
-    pub(crate) fn cut(&mut self, tail: &FreeTail) -> Result<(), Error> {
+    pub(crate) fn cut(&mut self, tail: &FreeTail) -> Result<(), BoxedError> {
         debug_assert!(tail.pages < self.last.0, "the meta pages stay");
         debug_assert!(self.is_untouched(), "the tail is cut before any change");
         let last = Pgno(self.last.0 - tail.pages);
@@ -170,7 +171,7 @@ impl WriterPages<'_> {
 
     /// Strikes pages behind `last` from a record of the free list, and the record if it has no
     /// others.
-    fn keep_up_to(&mut self, id: Txnid, last: Pgno) -> Result<(), Error> {
+    fn keep_up_to(&mut self, id: Txnid, last: Pgno) -> Result<(), BoxedError> {
         debug_assert!(self.saving, "nothing is read from the list meanwhile");
         let mut path = Path::new();
         let mut free = self.free;
@@ -193,17 +194,21 @@ impl WriterPages<'_> {
     }
 
     /// A record of the free list.
-    pub(crate) fn record_at(&self, leaf: Step) -> Result<(Txnid, FreeRecord<'_>), Error> {
+    pub(crate) fn record_at(&self, leaf: Step) -> Result<(Txnid, FreeRecord<'_>), BoxedError> {
         record_at(self.view(), leaf, self.snapshot_last)
     }
 }
 
 /// Lets a leaf entry say where its overflow run is now; the leaf is private.
-pub(crate) fn refer_to(pages: &mut WriterPages<'_>, leaf: Step, to: Pgno) -> Result<(), Error> {
+pub(crate) fn refer_to(
+    pages: &mut WriterPages<'_>,
+    leaf: Step,
+    to: Pgno,
+) -> Result<(), BoxedError> {
     let data = value::leaf_data(pages, leaf)?;
     match data.first_chunk_mut() {
         Some(word) => *word = to.0.to_le_bytes(),
-        None => return Err(Error::at(leaf.pgno)(Malformed::Truncated)),
+        None => return Err(Error::at(leaf.pgno)(Malformed::Truncated).into()),
     }
     Ok(())
 }

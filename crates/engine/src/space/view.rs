@@ -4,6 +4,7 @@ use fulgurite_format::Pgno;
 
 use super::dirty_pages::DirtyPages;
 use crate::Error;
+use crate::boxed_error::BoxedError;
 use crate::opened::Window;
 use crate::reader::EndMark;
 use crate::tree::Pages;
@@ -43,7 +44,7 @@ impl<'a> PageView<'a> {
     /// # Errors
     /// [`Error::ReaderEnded`].
     #[inline]
-    pub(crate) fn check_readable(self) -> Result<(), Error> {
+    pub(crate) fn check_readable(self) -> Result<(), BoxedError> {
         self.mark.check()
     }
 }
@@ -91,7 +92,7 @@ impl<'a> Pages<'a> for PageView<'a> {
     }
 
     #[inline(always)]
-    fn page(self, pgno: Pgno) -> Result<&'a [u8], Error> {
+    fn page(self, pgno: Pgno) -> Result<&'a [u8], BoxedError> {
         self.lend(pgno)
             .map_or_else(|| self.run(pgno, self.window.mapping().page_size()), Ok)
     }
@@ -101,10 +102,10 @@ impl<'a> Pages<'a> for PageView<'a> {
         count > self.window.pages() && (count > self.last.0 || count > self.pages_there(count))
     }
 
-    fn run(self, first: Pgno, len: usize) -> Result<&'a [u8], Error> {
+    fn run(self, first: Pgno, len: usize) -> Result<&'a [u8], BoxedError> {
         debug_assert!(len > 0);
         if first > self.last {
-            return Err(Error::BeyondEnd(first));
+            return Err(Error::BeyondEnd(first).into());
         }
         if let Some(bytes) = self.dirty.and_then(|dirty| dirty.get(first)) {
             return bytes.get(..len).ok_or_else(Error::beyond_end(first));

@@ -13,6 +13,7 @@ use super::pool::Pool;
 use super::reclaimed_records::ReclaimedRecords;
 use super::view::PageView;
 use crate::Error;
+use crate::boxed_error::BoxedError;
 use crate::memory::zeros;
 use crate::opened::{Handle, Mapping, Window};
 use crate::reader::EndMark;
@@ -253,7 +254,7 @@ impl<'env> WriterPages<'env> {
 
     /// Writes private pages to their places if too many are in memory. No page may be on loan.
     #[inline]
-    pub(crate) fn spill_if_full(&mut self) -> Result<(), Error> {
+    pub(crate) fn spill_if_full(&mut self) -> Result<(), BoxedError> {
         if self.is_full() {
             return self.write_out();
         }
@@ -261,7 +262,7 @@ impl<'env> WriterPages<'env> {
     }
 
     /// Writes all private pages to their places.
-    pub(crate) fn write_out(&mut self) -> Result<(), Error> {
+    pub(crate) fn write_out(&mut self) -> Result<(), BoxedError> {
         debug_assert!(!self.environment.is_read_only());
         self.environment.before_change()?;
         let page_size = self.page_size();
@@ -270,17 +271,17 @@ impl<'env> WriterPages<'env> {
     }
 
     /// Takes a page for the copy of another.
-    fn allocate_copy(&mut self, old: Pgno) -> Result<Pgno, Error> {
+    fn allocate_copy(&mut self, old: Pgno) -> Result<Pgno, BoxedError> {
         debug_assert!(!self.is_private(old), "a private page is changed in place");
         let own = self.allocate_pages(1)?;
         if own == old {
-            return Err(listed_in_use(old));
+            return Err(listed_in_use(old).into());
         }
         Ok(own)
     }
 
     /// Gives private pages their contents.
-    pub(super) fn put_run(&mut self, first: Pgno, bytes: Box<[u8]>) -> Result<(), Error> {
+    pub(super) fn put_run(&mut self, first: Pgno, bytes: Box<[u8]>) -> Result<(), BoxedError> {
         debug_assert!(
             self.is_private(first),
             "only private pages get new contents"
@@ -297,17 +298,17 @@ impl<'env> WriterPages<'env> {
     }
 
     /// Fails unless the innermost level took this page.
-    fn check_private(&self, pgno: Pgno) -> Result<(), Error> {
+    fn check_private(&self, pgno: Pgno) -> Result<(), BoxedError> {
         if self.is_private(pgno) {
             return Ok(());
         }
-        Err(listed_in_use(pgno))
+        Err(listed_in_use(pgno).into())
     }
 
     /// A private page, or a run of `len` bytes, in memory. One that was written early is fetched
     /// back.
     #[inline(always)]
-    fn dirty_page(&mut self, first: Pgno, len: usize) -> Result<&mut DirtyPage, Error> {
+    fn dirty_page(&mut self, first: Pgno, len: usize) -> Result<&mut DirtyPage, BoxedError> {
         if !self.outer.is_empty() {
             // Pages of the surroundings may be in memory too.
             self.check_private(first)?;
@@ -316,7 +317,7 @@ impl<'env> WriterPages<'env> {
         let reclaimed = &self.reclaimed;
         self.dirty.get_mut_or_load(first, || {
             if first <= base_last && !reclaimed.contains(&first) {
-                return Err(listed_in_use(first));
+                return Err(listed_in_use(first).into());
             }
             environment.mapping().run(first, len)
         })
@@ -324,7 +325,7 @@ impl<'env> WriterPages<'env> {
 
     /// Copies a page in memory that surrounds the innermost level.
     #[cold]
-    fn touch_dirty(&mut self, pgno: Pgno, kind: PageKind) -> Result<Pgno, Error> {
+    fn touch_dirty(&mut self, pgno: Pgno, kind: PageKind) -> Result<Pgno, BoxedError> {
         debug_assert!(
             !self.outer.is_empty(),
             "the page is private to the surroundings"
@@ -370,7 +371,7 @@ impl PagesMut for WriterPages<'_> {
         }
     }
 
-    fn touch(&mut self, pgno: Pgno, kind: PageKind) -> Result<Pgno, Error> {
+    fn touch(&mut self, pgno: Pgno, kind: PageKind) -> Result<Pgno, BoxedError> {
         if self.is_private(pgno) {
             return Ok(pgno);
         }
@@ -397,11 +398,11 @@ impl PagesMut for WriterPages<'_> {
         Ok(own)
     }
 
-    fn page_mut(&mut self, pgno: Pgno) -> Result<&mut [u8], Error> {
+    fn page_mut(&mut self, pgno: Pgno) -> Result<&mut [u8], BoxedError> {
         self.run_mut(pgno, self.page_size())
     }
 
-    fn run_mut(&mut self, first: Pgno, len: usize) -> Result<&mut [u8], Error> {
+    fn run_mut(&mut self, first: Pgno, len: usize) -> Result<&mut [u8], BoxedError> {
         debug_assert!(len > 0);
         if self.stores_in_map {
             self.check_private(first)?;
@@ -417,7 +418,7 @@ impl PagesMut for WriterPages<'_> {
             .ok_or_else(Error::beyond_end(first))
     }
 
-    fn sound_page_mut(&mut self, pgno: Pgno, kind: PageKind) -> Result<PageMut<'_>, Error> {
+    fn sound_page_mut(&mut self, pgno: Pgno, kind: PageKind) -> Result<PageMut<'_>, BoxedError> {
         if self.stores_in_map {
             if self.checked != pgno {
                 let page = self.view().tree_page(pgno, kind)?;
@@ -435,7 +436,7 @@ impl PagesMut for WriterPages<'_> {
         Ok(page)
     }
 
-    fn sound_leaf_mut(&mut self, pgno: Pgno) -> Result<(PageMut<'_>, bool), Error> {
+    fn sound_leaf_mut(&mut self, pgno: Pgno) -> Result<(PageMut<'_>, bool), BoxedError> {
         if self.stores_in_map {
             return Ok((self.sound_page_mut(pgno, PageKind::Leaf)?, false));
         }
@@ -451,7 +452,7 @@ impl PagesMut for WriterPages<'_> {
         Ok((page, *checked == Checked::SubPages))
     }
 
-    fn allocate(&mut self, count: u64) -> Result<Pgno, Error> {
+    fn allocate(&mut self, count: u64) -> Result<Pgno, BoxedError> {
         debug_assert!(count > 0, "a run has pages");
         let first = self.allocate_pages(count)?;
         self.forget_check(first);
@@ -472,7 +473,7 @@ impl PagesMut for WriterPages<'_> {
         Ok(first)
     }
 
-    fn store_run(&mut self, count: u64, value: &[u8]) -> Result<Pgno, Error> {
+    fn store_run(&mut self, count: u64, value: &[u8]) -> Result<Pgno, BoxedError> {
         debug_assert!(count > 0, "a run has pages");
         let first = self.allocate_pages(count)?;
         self.forget_check(first);
@@ -508,13 +509,13 @@ impl PagesMut for WriterPages<'_> {
         Ok(first)
     }
 
-    fn release(&mut self, first: Pgno, count: u64) -> Result<(), Error> {
+    fn release(&mut self, first: Pgno, count: u64) -> Result<(), BoxedError> {
         debug_assert!(count > 0, "a run has pages");
         debug_assert!(first >= Pgno::FIRST_DATA, "meta pages are never freed");
         self.is_used = true;
         // Giving up more pages than there are, a damaged tree leads in circles.
         if (self.freed.len() + self.loose.len()) as u64 > self.last.0 {
-            return Err(Error::at(first)(Malformed::Cycle));
+            return Err(Error::at(first)(Malformed::Cycle).into());
         }
         let pages = (first.0..first.0 + count).map(Pgno);
         if !self.is_private(first) {
@@ -523,7 +524,7 @@ impl PagesMut for WriterPages<'_> {
             let allocated = self.last.0.saturating_sub(self.snapshot_last.0);
             let freed = (self.freed.len() as u64).saturating_add(count);
             if self.view().are_fewer_than(freed.saturating_sub(allocated)) {
-                return Err(Error::at(first)(Malformed::Cycle));
+                return Err(Error::at(first)(Malformed::Cycle).into());
             }
             self.freed.extend(pages);
             return Ok(());

@@ -10,6 +10,7 @@ use super::items::{
 use super::path::step_of;
 use super::{Pages, PagesMut, Path, Tree};
 use crate::Error;
+use crate::boxed_error::BoxedError;
 
 /// Removes the leaf entry the path leads to; the pages on it are private. The caller releases
 /// overflow pages of the value. Returns true if the path is still valid. It then leads to the
@@ -18,7 +19,7 @@ pub(crate) fn remove<P: PagesMut>(
     pages: &mut P,
     tree: &mut Tree,
     path: &mut Path,
-) -> Result<bool, Error> {
+) -> Result<bool, BoxedError> {
     debug_assert!(path.len() <= usize::from(tree.record.depth));
     let Some(level) = path.len().checked_sub(1) else {
         return Ok(false);
@@ -42,7 +43,7 @@ fn remove_at<P: PagesMut>(
     tree: &Tree,
     path: &Path,
     level: usize,
-) -> Result<PageRest, Error> {
+) -> Result<PageRest, BoxedError> {
     debug_assert!(level < path.len(), "the path has the page");
     let step = step_of(path.step(level), tree)?;
     let mut page = pages.sound_page_mut(step.pgno, tree.kind_at(level))?;
@@ -59,7 +60,7 @@ fn rebalance<P: PagesMut>(
     path: &mut Path,
     level: usize,
     rest: PageRest,
-) -> Result<bool, Error> {
+) -> Result<bool, BoxedError> {
     debug_assert!(path.len() <= usize::from(tree.record.depth));
     debug_assert!(level < path.len(), "the path has the page");
     let Some(step) = path.step(level) else {
@@ -112,7 +113,7 @@ fn join<P: PagesMut>(
     path: &mut Path,
     above: usize,
     right_index: usize,
-) -> Result<(), Error> {
+) -> Result<(), BoxedError> {
     debug_assert!(right_index > 0, "the left page comes before the right one");
     debug_assert!(above + 1 < path.len(), "the joined page is on the path");
     let Some(parent) = path.step(above) else {
@@ -131,7 +132,8 @@ fn join<P: PagesMut>(
         return Err(Error::Corrupted {
             page: parent.pgno,
             what: Malformed::Cycle,
-        });
+        }
+        .into());
     }
     let branch = pages.view().page(parent.pgno)?.to_vec();
     let separator = Page::parse(&branch, parent.pgno, PageKind::Branch)
@@ -167,7 +169,7 @@ fn merge<P: PagesMut>(
     path: &mut Path,
     siblings: Siblings,
     entries: &[&[u8]],
-) -> Result<(), Error> {
+) -> Result<(), BoxedError> {
     debug_assert!(siblings.left != siblings.right, "two pages are merged");
     let Siblings { kind, above, .. } = siblings;
     fill(pages, siblings.left, kind, entries)?;
@@ -187,7 +189,7 @@ fn share_entries<P: PagesMut>(
     path: &mut Path,
     siblings: Siblings,
     entries: &[&[u8]],
-) -> Result<(), Error> {
+) -> Result<(), BoxedError> {
     let Siblings { kind, above, .. } = siblings;
     let cut = balanced_cut(entries, kind, pages.view().page_size())
         .ok_or_else(|| Error::at(siblings.right)(Malformed::NodeSum))?;
@@ -211,7 +213,7 @@ fn touch_child<P: PagesMut>(
     parent: Pgno,
     index: usize,
     kind: PageKind,
-) -> Result<Pgno, Error> {
+) -> Result<Pgno, BoxedError> {
     debug_assert!(parent >= Pgno::FIRST_DATA);
     let child = {
         let page = pages.view().tree_page(parent, PageKind::Branch)?;
@@ -234,7 +236,7 @@ fn shrink_root<P: PagesMut>(
     root: Pgno,
     kind: PageKind,
     entries: usize,
-) -> Result<bool, Error> {
+) -> Result<bool, BoxedError> {
     debug_assert!(tree.record.root == root);
     match (kind, entries) {
         (_, 0) => {
@@ -261,7 +263,7 @@ fn release_page<P: PagesMut>(
     tree: &mut Tree,
     pgno: Pgno,
     kind: PageKind,
-) -> Result<(), Error> {
+) -> Result<(), BoxedError> {
     debug_assert!(pgno >= Pgno::FIRST_DATA, "meta pages are never freed");
     let count = match kind {
         PageKind::Branch => &mut tree.record.branch_pages,
@@ -278,9 +280,9 @@ fn release_page<P: PagesMut>(
 pub(crate) fn clear<P: PagesMut, V>(
     pages: &mut P,
     tree: &mut Tree,
-    collect: impl Fn(&P, &Tree, Pgno, &mut Vec<V>) -> Result<(), Error>,
-    release: impl Fn(&mut P, V) -> Result<(), Error>,
-) -> Result<(), Error> {
+    collect: impl Fn(&P, &Tree, Pgno, &mut Vec<V>) -> Result<(), BoxedError>,
+    release: impl Fn(&mut P, V) -> Result<(), BoxedError>,
+) -> Result<(), BoxedError> {
     let mut path = Path::new();
     let mut released: u64 = 0;
     let mut more = super::first(pages.view(), tree, &mut path)?;
@@ -297,7 +299,8 @@ pub(crate) fn clear<P: PagesMut, V>(
             return Err(Error::Corrupted {
                 page: leaf.pgno,
                 what: Malformed::Cycle,
-            });
+            }
+            .into());
         }
         let depth = path.len();
         let finished = finished_levels(pages.view(), tree, &path)?;
@@ -322,7 +325,11 @@ pub(crate) fn clear<P: PagesMut, V>(
 
 /// Returns how many pages at the end of the path have nothing further to the right. These are the
 /// leaf, and each branch above it that the path leaves by its last entry.
-fn finished_levels<'p, P: Pages<'p>>(pages: P, tree: &Tree, path: &Path) -> Result<usize, Error> {
+fn finished_levels<'p, P: Pages<'p>>(
+    pages: P,
+    tree: &Tree,
+    path: &Path,
+) -> Result<usize, BoxedError> {
     let mut finished = 1;
     for level in (0..path.len().saturating_sub(1)).rev() {
         let Some(step) = path.step(level) else { break };

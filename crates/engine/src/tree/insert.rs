@@ -6,6 +6,7 @@ use fulgurite_format::{Malformed, NodeValue, PageKind, PageMut, Pgno};
 use super::items::{balanced_cut, entries_min, entries_of, fill, new_entry, separator};
 use super::{Pages, PagesMut, Path, Step, Tree};
 use crate::Error;
+use crate::boxed_error::BoxedError;
 
 /// Inserts an entry at the place the path leads to; all pages on it are private. In an empty tree
 /// the path is empty and the first page is made.
@@ -18,7 +19,7 @@ pub(crate) fn insert<P: PagesMut>(
     path: &mut Path,
     key: &[u8],
     value: NodeValue<'_>,
-) -> Result<Option<Step>, Error> {
+) -> Result<Option<Step>, BoxedError> {
     debug_assert!(!key.is_empty(), "entries of leaves have keys");
     debug_assert_eq!(path.is_empty(), tree.record.root.is_none());
     if path.is_empty() {
@@ -51,7 +52,7 @@ pub(crate) fn replace<P: PagesMut>(
     path: &mut Path,
     key: &[u8],
     value: NodeValue<'_>,
-) -> Result<Option<Step>, Error> {
+) -> Result<Option<Step>, BoxedError> {
     debug_assert!(!tree.record.root.is_none() || path.is_empty());
     debug_assert!(!key.is_empty(), "entries of leaves have keys");
     let Some(leaf) = path.leaf() else {
@@ -73,7 +74,7 @@ pub(super) fn insert_at<P: PagesMut>(
     level: usize,
     key: &[u8],
     value: NodeValue<'_>,
-) -> Result<Option<Step>, Error> {
+) -> Result<Option<Step>, BoxedError> {
     debug_assert!(level < path.len(), "the path has the page");
     let Some(step) = path.step(level) else {
         return Ok(None);
@@ -98,7 +99,7 @@ fn split<P: PagesMut>(
     level: usize,
     key: &[u8],
     value: NodeValue<'_>,
-) -> Result<Option<Step>, Error> {
+) -> Result<Option<Step>, BoxedError> {
     debug_assert!(level < path.len(), "the path has the page");
     let Some(step) = path.step(level) else {
         return Ok(None);
@@ -154,7 +155,7 @@ fn start_leaf<P: PagesMut>(
     left: Step,
     key: &[u8],
     value: NodeValue<'_>,
-) -> Result<(Pgno, Vec<u8>), Error> {
+) -> Result<(Pgno, Vec<u8>), BoxedError> {
     debug_assert!(tree.leaf.is_leaf());
     let separator = {
         let page = pages.view().tree_page(left.pgno, tree.leaf)?;
@@ -180,7 +181,7 @@ fn share<P: PagesMut>(
     kind: PageKind,
     key: &[u8],
     value: NodeValue<'_>,
-) -> Result<(Pgno, Vec<u8>), Error> {
+) -> Result<(Pgno, Vec<u8>), BoxedError> {
     debug_assert!(left.pgno >= Pgno::FIRST_DATA);
     debug_assert_eq!(kind.is_leaf(), kind == tree.leaf);
     let copy = pages.view().page(left.pgno)?.to_vec();
@@ -211,7 +212,7 @@ fn grow_root<P: PagesMut>(
     tree: &mut Tree,
     path: &mut Path,
     old: Pgno,
-) -> Result<(), Error> {
+) -> Result<(), BoxedError> {
     debug_assert!(tree.record.root == old, "the old root becomes a child");
     let root = pages.allocate(1)?;
     PageMut::initialise(pages.page_mut(root)?, root, PageKind::Branch)
@@ -234,7 +235,7 @@ fn is_append<'p, P: Pages<'p>>(
     tree: &Tree,
     path: &Path,
     level: usize,
-) -> Result<bool, Error> {
+) -> Result<bool, BoxedError> {
     debug_assert!(level < path.len());
     if !tree.kind_at(level).is_leaf() {
         return Ok(false);

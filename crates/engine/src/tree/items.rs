@@ -13,6 +13,7 @@ use fulgurite_format::{Malformed, NodeValue, Page, PageKind, PageMut, Pgno, layo
 
 use super::{PagesMut, Tree};
 use crate::Error;
+use crate::boxed_error::BoxedError;
 
 /// The entries of a page, in order, and room for that many more.
 pub(super) fn entries_of<'a>(page: &Page<'a>, more: usize) -> Result<Vec<&'a [u8]>, Malformed> {
@@ -107,10 +108,10 @@ pub(super) fn fill<P: PagesMut>(
     pgno: Pgno,
     kind: PageKind,
     entries: &[&[u8]],
-) -> Result<(), Error> {
+) -> Result<(), BoxedError> {
     debug_assert!(!entries.is_empty(), "a page has entries");
     if PageMut::fill(pages.page_mut(pgno)?, pgno, kind, entries) {
         return Ok(());
     }
-    Err(Error::at(pgno)(Malformed::NodeSum))
+    Err(Error::at(pgno)(Malformed::NodeSum).into())
 }

@@ -4,6 +4,7 @@ use fulgurite_format::{LeafNode, Page, PageKind, PageMut, Pgno, layout, write_ov
 
 use super::path::Step;
 use crate::Error;
+use crate::boxed_error::BoxedError;
 
 /// Pages of one snapshot, to read.
 pub(crate) trait Pages<'p>: Copy {
@@ -12,7 +13,7 @@ pub(crate) trait Pages<'p>: Copy {
     /// The last page that belongs to the snapshot.
     fn last(self) -> Pgno;
     /// The bytes of one page.
-    fn page(self, pgno: Pgno) -> Result<&'p [u8], Error>;
+    fn page(self, pgno: Pgno) -> Result<&'p [u8], BoxedError>;
     /// Returns the bytes of one page if the snapshot has it and no check is needed. Otherwise
     /// [`Pages::page`] reports the error.
     #[inline(always)]
@@ -26,7 +27,7 @@ pub(crate) trait Pages<'p>: Copy {
         self.lend(pgno).map(|page| (page, false))
     }
     /// `len` bytes from the start of page `first` on, across page borders.
-    fn run(self, first: Pgno, len: usize) -> Result<&'p [u8], Error>;
+    fn run(self, first: Pgno, len: usize) -> Result<&'p [u8], BoxedError>;
 
     /// Returns true if there are fewer pages than that many. No walk through a sound tree meets
     /// more pages, so this detects cycles and repeated subtrees. The snapshot's own count is not
@@ -37,7 +38,7 @@ pub(crate) trait Pages<'p>: Copy {
 
     /// A checked tree page.
     #[inline(always)]
-    fn tree_page(self, pgno: Pgno, kind: PageKind) -> Result<Page<'p>, Error> {
+    fn tree_page(self, pgno: Pgno, kind: PageKind) -> Result<Page<'p>, BoxedError> {
         let bytes = self.page(pgno)?;
         match Page::parse(bytes, pgno, kind) {
             Ok(page) => Ok(page),
@@ -47,7 +48,7 @@ pub(crate) trait Pages<'p>: Copy {
 
     /// The checked node of a leaf entry, of a tree whose leaves have nodes.
     #[inline]
-    fn leaf_node(self, place: Step) -> Result<LeafNode<'p>, Error> {
+    fn leaf_node(self, place: Step) -> Result<LeafNode<'p>, BoxedError> {
         self.tree_page(place.pgno, PageKind::Leaf)?
             .leaf(place.index)
             .map_err(Error::at(place.pgno))
@@ -57,7 +58,7 @@ pub(crate) trait Pages<'p>: Copy {
 /// Why a page is none of a tree.
 #[cold]
 #[inline(never)]
-fn page_error(bytes: &[u8], pgno: Pgno, kind: PageKind) -> Result<Page<'_>, Error> {
+fn page_error(bytes: &[u8], pgno: Pgno, kind: PageKind) -> Result<Page<'_>, BoxedError> {
     Page::parse(bytes, pgno, kind).map_err(Error::at(pgno))
 }
 
@@ -71,27 +72,27 @@ pub(crate) trait PagesMut {
     fn view(&self) -> Self::View<'_>;
     /// Makes sure that a tree page is private to the transaction; returns the number it has from
     /// now on.
-    fn touch(&mut self, pgno: Pgno, kind: PageKind) -> Result<Pgno, Error>;
+    fn touch(&mut self, pgno: Pgno, kind: PageKind) -> Result<Pgno, BoxedError>;
     /// A private page whose nodes were all checked: removal of a node moves the others, so they
     /// must be sound. A page needs to be checked once.
-    fn sound_page_mut(&mut self, pgno: Pgno, kind: PageKind) -> Result<PageMut<'_>, Error> {
+    fn sound_page_mut(&mut self, pgno: Pgno, kind: PageKind) -> Result<PageMut<'_>, BoxedError> {
         let page = PageMut::parse(self.page_mut(pgno)?, pgno, kind).map_err(Error::at(pgno))?;
         page.view().check_nodes().map_err(Error::at(pgno))?;
         Ok(page)
     }
     /// As [`PagesMut::sound_page_mut`], of a leaf that is given no new nodes. Also returns true if
     /// the nodes of all its sub-pages are known to be sound.
-    fn sound_leaf_mut(&mut self, pgno: Pgno) -> Result<(PageMut<'_>, bool), Error> {
+    fn sound_leaf_mut(&mut self, pgno: Pgno) -> Result<(PageMut<'_>, bool), BoxedError> {
         Ok((self.sound_page_mut(pgno, PageKind::Leaf)?, false))
     }
     /// The bytes of a private page.
-    fn page_mut(&mut self, pgno: Pgno) -> Result<&mut [u8], Error>;
+    fn page_mut(&mut self, pgno: Pgno) -> Result<&mut [u8], BoxedError>;
     /// `len` bytes from the start of a private run on.
-    fn run_mut(&mut self, first: Pgno, len: usize) -> Result<&mut [u8], Error>;
+    fn run_mut(&mut self, first: Pgno, len: usize) -> Result<&mut [u8], BoxedError>;
     /// Takes `count` consecutive pages; their contents are undefined.
-    fn allocate(&mut self, count: u64) -> Result<Pgno, Error>;
+    fn allocate(&mut self, count: u64) -> Result<Pgno, BoxedError>;
     /// Takes `count` consecutive pages for a value, an overflow run, and stores it there.
-    fn store_run(&mut self, count: u64, value: &[u8]) -> Result<Pgno, Error> {
+    fn store_run(&mut self, count: u64, value: &[u8]) -> Result<Pgno, BoxedError> {
         debug_assert!(count > 0, "a run has pages");
         let first = self.allocate(count)?;
         let header = layout::HEADER_LEN;
@@ -104,5 +105,5 @@ pub(crate) trait PagesMut {
         Ok(first)
     }
     /// Gives `count` consecutive pages up.
-    fn release(&mut self, first: Pgno, count: u64) -> Result<(), Error>;
+    fn release(&mut self, first: Pgno, count: u64) -> Result<(), BoxedError>;
 }

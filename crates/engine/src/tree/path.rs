@@ -7,6 +7,7 @@ use fulgurite_format::{DEPTH_MAX, Pgno};
 
 use super::Tree;
 use crate::Error;
+use crate::boxed_error::BoxedError;
 
 /// One page on the path, and which of its entries the path takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,7 +79,7 @@ impl Path {
     }
 
     #[inline]
-    pub(crate) fn push(&mut self, step: Step) -> Result<(), Error> {
+    pub(crate) fn push(&mut self, step: Step) -> Result<(), BoxedError> {
         debug_assert!(self.len <= usize::from(DEPTH_MAX));
         let len = self.len;
         self.private = 0;
@@ -91,10 +92,10 @@ impl Path {
     }
 
     #[cold]
-    fn push_deep(&mut self, step: Step) -> Result<(), Error> {
+    fn push_deep(&mut self, step: Step) -> Result<(), BoxedError> {
         debug_assert!(self.len >= INLINE_LEVELS);
         if self.deep.is_some() {
-            return Err(Error::at(step.pgno)(fulgurite_format::Malformed::Depth));
+            return Err(Error::at(step.pgno)(fulgurite_format::Malformed::Depth).into());
         }
         let mut steps = Box::new([Path::UNSET; DEPTH_MAX as usize]);
         for (to, from) in steps.iter_mut().zip(self.inline) {
@@ -105,7 +106,7 @@ impl Path {
     }
 
     /// Puts a new root above the path.
-    pub(crate) fn push_root(&mut self, step: Step) -> Result<(), Error> {
+    pub(crate) fn push_root(&mut self, step: Step) -> Result<(), BoxedError> {
         debug_assert!(!self.is_empty(), "a root is put above another page");
         self.push(step)?;
         let len = self.len;
@@ -188,7 +189,7 @@ impl Path {
 /// # Errors
 /// [`Error::BeyondEnd`] for a path that leads nowhere.
 #[inline]
-pub(crate) fn leaf_of(path: &Path, tree: &Tree) -> Result<Step, Error> {
+pub(crate) fn leaf_of(path: &Path, tree: &Tree) -> Result<Step, BoxedError> {
     debug_assert!(path.len() <= usize::from(DEPTH_MAX));
     step_of(path.leaf(), tree)
 }
@@ -197,10 +198,10 @@ pub(crate) fn leaf_of(path: &Path, tree: &Tree) -> Result<Step, Error> {
 /// # Errors
 /// [`Error::BeyondEnd`] if it is not.
 #[inline]
-pub(super) fn step_of(step: Option<Step>, tree: &Tree) -> Result<Step, Error> {
+pub(super) fn step_of(step: Option<Step>, tree: &Tree) -> Result<Step, BoxedError> {
     match step {
         Some(step) => Ok(step),
-        None => Err(Error::BeyondEnd(tree.record.root)),
+        None => Err(Error::BeyondEnd(tree.record.root).into()),
     }
 }
 

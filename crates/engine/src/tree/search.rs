@@ -8,6 +8,7 @@ use fulgurite_format::{LeafNode, LexicalKey, Malformed, Page, PageKind, PageMut,
 use fulgurite_os::{prefetch_at_offset, prefetch_lines};
 
 use super::{Pages, PagesMut, Path, Step, Tree};
+use crate::boxed_error::BoxedError;
 use crate::order::{integer, integer_word, integer_word_of, lexical, reverse};
 use crate::{Error, KeyOrder};
 
@@ -18,7 +19,7 @@ pub(crate) fn find<'p, P: Pages<'p>>(
     pages: P,
     tree: &Tree,
     key: &[u8],
-) -> Result<Option<(Pgno, LeafNode<'p>)>, Error> {
+) -> Result<Option<(Pgno, LeafNode<'p>)>, BoxedError> {
     if tree.record.root.is_none() {
         return Ok(None);
     }
@@ -39,7 +40,7 @@ pub(crate) struct LeafEntry<'p> {
 impl<'p> LeafEntry<'p> {
     /// The leaf's number and the entry's node, checked.
     #[inline]
-    pub(crate) fn node(&self) -> Result<(Pgno, LeafNode<'p>), Error> {
+    pub(crate) fn node(&self) -> Result<(Pgno, LeafNode<'p>), BoxedError> {
         let node = self.leaf.leaf(self.index).map_err(Error::at(self.pgno))?;
         Ok((self.pgno, node))
     }
@@ -182,7 +183,7 @@ fn find_checked<'p, P: Pages<'p>>(
     pages: P,
     tree: &Tree,
     key: &[u8],
-) -> Result<Option<(Pgno, LeafNode<'p>)>, Error> {
+) -> Result<Option<(Pgno, LeafNode<'p>)>, BoxedError> {
     debug_assert!(!tree.record.root.is_none());
     let mut pgno = tree.record.root;
     for _ in 1..tree.record.depth {
@@ -206,7 +207,7 @@ pub(crate) fn seek<'p, P: Pages<'p>>(
     tree: &Tree,
     key: &[u8],
     path: &mut Path,
-) -> Result<bool, Error> {
+) -> Result<bool, BoxedError> {
     path.clear();
     let mut pgno = tree.record.root;
     if pgno.is_none() {
@@ -271,7 +272,7 @@ pub(crate) fn touch_path<P: PagesMut>(
     pages: &mut P,
     tree: &mut Tree,
     path: &mut Path,
-) -> Result<(), Error> {
+) -> Result<(), BoxedError> {
     debug_assert!(path.len() <= usize::from(tree.record.depth));
     if path.private_levels() < path.len() {
         return touch_rest(pages, tree, path);
@@ -281,7 +282,11 @@ pub(crate) fn touch_path<P: PagesMut>(
 
 /// Makes the pages of a path private that are not known to be.
 #[inline(never)]
-fn touch_rest<P: PagesMut>(pages: &mut P, tree: &mut Tree, path: &mut Path) -> Result<(), Error> {
+fn touch_rest<P: PagesMut>(
+    pages: &mut P,
+    tree: &mut Tree,
+    path: &mut Path,
+) -> Result<(), BoxedError> {
     prefetch_leaf_nodes(pages.view(), path);
     let mut copied = false;
     for level in path.private_levels()..path.len() {
@@ -293,7 +298,8 @@ fn touch_rest<P: PagesMut>(pages: &mut P, tree: &mut Tree, path: &mut Path) -> R
                 return Err(Error::Corrupted {
                     page: touched,
                     what,
-                });
+                }
+                .into());
             }
             continue;
         }
@@ -325,7 +331,7 @@ fn prefetch_leaf_nodes<'p, P: Pages<'p>>(pages: P, path: &Path) {
     }
 }
 
-fn branch_mut(bytes: &mut [u8], pgno: Pgno) -> Result<PageMut<'_>, Error> {
+fn branch_mut(bytes: &mut [u8], pgno: Pgno) -> Result<PageMut<'_>, BoxedError> {
     debug_assert!(pgno >= Pgno::FIRST_DATA);
     PageMut::parse(bytes, pgno, PageKind::Branch).map_err(Error::at(pgno))
 }
@@ -337,10 +343,10 @@ pub(crate) fn child_at<'p, P: Pages<'p>>(
     page: &Page<'p>,
     pgno: Pgno,
     index: usize,
-) -> Result<Pgno, Error> {
+) -> Result<Pgno, BoxedError> {
     let child = page.child(index).map_err(Error::at(pgno))?;
     if child < Pgno::FIRST_DATA || child > pages.last() {
-        return Err(Error::at(pgno)(Malformed::PageOutOfRange(child)));
+        return Err(Error::at(pgno)(Malformed::PageOutOfRange(child)).into());
     }
     Ok(child)
 }

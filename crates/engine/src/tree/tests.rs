@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use fulgurite_format::{PageKind, PageMut, Pgno, TreeRecord, layout};
 
 use super::{Pages, PagesMut, Path, Tree, find, first, next, remove, seek, touch_path};
+use crate::boxed_error::BoxedError;
 use crate::tree::{LeafStep, last, previous};
 use crate::value::{place_value, release_value, run_of, value_of};
 use crate::{Error, KeyOrder};
@@ -75,16 +76,16 @@ impl<'a> Pages<'a> for VecView<'a> {
         Pgno(self.0.count() - 1)
     }
 
-    fn page(self, pgno: Pgno) -> Result<&'a [u8], Error> {
+    fn page(self, pgno: Pgno) -> Result<&'a [u8], BoxedError> {
         self.run(pgno, self.0.page_size)
     }
 
-    fn run(self, first: Pgno, len: usize) -> Result<&'a [u8], Error> {
+    fn run(self, first: Pgno, len: usize) -> Result<&'a [u8], BoxedError> {
         let start = first.0 as usize * self.0.page_size;
         self.0
             .bytes
             .get(start..start + len)
-            .ok_or(Error::BeyondEnd(first))
+            .ok_or_else(Error::beyond_end(first))
     }
 }
 
@@ -95,7 +96,7 @@ impl PagesMut for VecPages {
         VecView(self)
     }
 
-    fn touch(&mut self, pgno: Pgno, kind: PageKind) -> Result<Pgno, Error> {
+    fn touch(&mut self, pgno: Pgno, kind: PageKind) -> Result<Pgno, BoxedError> {
         if !self.sealed.contains(&pgno) {
             return Ok(pgno);
         }
@@ -111,7 +112,7 @@ impl PagesMut for VecPages {
         Ok(own)
     }
 
-    fn page_mut(&mut self, pgno: Pgno) -> Result<&mut [u8], Error> {
+    fn page_mut(&mut self, pgno: Pgno) -> Result<&mut [u8], BoxedError> {
         assert!(
             !self.sealed.contains(&pgno),
             "a sealed page is changed in place"
@@ -120,14 +121,14 @@ impl PagesMut for VecPages {
         self.run_mut(pgno, len)
     }
 
-    fn run_mut(&mut self, first: Pgno, len: usize) -> Result<&mut [u8], Error> {
+    fn run_mut(&mut self, first: Pgno, len: usize) -> Result<&mut [u8], BoxedError> {
         let start = first.0 as usize * self.page_size;
         self.bytes
             .get_mut(start..start + len)
-            .ok_or(Error::BeyondEnd(first))
+            .ok_or_else(Error::beyond_end(first))
     }
 
-    fn allocate(&mut self, count: u64) -> Result<Pgno, Error> {
+    fn allocate(&mut self, count: u64) -> Result<Pgno, BoxedError> {
         if count == 1
             && let Some(pgno) = self.free.pop()
         {
@@ -139,7 +140,7 @@ impl PagesMut for VecPages {
         Ok(first)
     }
 
-    fn release(&mut self, first: Pgno, count: u64) -> Result<(), Error> {
+    fn release(&mut self, first: Pgno, count: u64) -> Result<(), BoxedError> {
         for pgno in (first.0..first.0 + count).map(Pgno) {
             if self.sealed.contains(&pgno) {
                 self.replaced.push(pgno)
@@ -393,12 +394,12 @@ fn a_tree_deeper_than_it_claims_is_refused() {
     }
     tree.record.depth -= 1;
     assert!(matches!(
-        find(pages.view(), &tree, b"x"),
+        find(pages.view(), &tree, b"x").map_err(Error::from),
         Err(Error::Corrupted { .. })
     ));
     tree.record.depth += 2;
     assert!(matches!(
-        find(pages.view(), &tree, b"x"),
+        find(pages.view(), &tree, b"x").map_err(Error::from),
         Err(Error::Corrupted { .. })
     ));
 }

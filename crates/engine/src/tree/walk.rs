@@ -7,6 +7,7 @@ use fulgurite_os::{CACHE_LINE, prefetch};
 use super::search::child_at;
 use super::{Pages, Path, Step, Tree};
 use crate::Error;
+use crate::boxed_error::BoxedError;
 
 /// How a step along the leaves went.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,7 +25,7 @@ pub(crate) fn first<'p, P: Pages<'p>>(
     pages: P,
     tree: &Tree,
     path: &mut Path,
-) -> Result<bool, Error> {
+) -> Result<bool, BoxedError> {
     path.clear();
     descend(pages, tree, path, tree.record.root, Edge::First)
 }
@@ -34,7 +35,7 @@ pub(crate) fn last<'p, P: Pages<'p>>(
     pages: P,
     tree: &Tree,
     path: &mut Path,
-) -> Result<bool, Error> {
+) -> Result<bool, BoxedError> {
     path.clear();
     descend(pages, tree, path, tree.record.root, Edge::Last)
 }
@@ -44,7 +45,7 @@ pub(crate) fn next<'p, P: Pages<'p>>(
     pages: P,
     tree: &Tree,
     path: &mut Path,
-) -> Result<LeafStep, Error> {
+) -> Result<LeafStep, BoxedError> {
     let Some(leaf) = path.leaf_mut() else {
         return Ok(LeafStep::AtEnd);
     };
@@ -60,7 +61,7 @@ pub(crate) fn previous<'p, P: Pages<'p>>(
     pages: P,
     tree: &Tree,
     path: &mut Path,
-) -> Result<LeafStep, Error> {
+) -> Result<LeafStep, BoxedError> {
     let Some(leaf) = path.leaf_mut() else {
         return Ok(LeafStep::AtEnd);
     };
@@ -84,7 +85,7 @@ fn across<'p, P: Pages<'p>>(
     tree: &Tree,
     path: &mut Path,
     edge: Edge,
-) -> Result<LeafStep, Error> {
+) -> Result<LeafStep, BoxedError> {
     for level in (0..path.len().saturating_sub(1)).rev() {
         let Some(step) = path.step(level) else { break };
         let page = pages.tree_page(step.pgno, PageKind::Branch)?;
@@ -112,7 +113,7 @@ fn descend<'p, P: Pages<'p>>(
     path: &mut Path,
     mut pgno: Pgno,
     edge: Edge,
-) -> Result<bool, Error> {
+) -> Result<bool, BoxedError> {
     if pgno.is_none() {
         return Ok(false);
     }
@@ -123,7 +124,8 @@ fn descend<'p, P: Pages<'p>>(
             return Err(Error::Corrupted {
                 page: pgno,
                 what: fulgurite_format::Malformed::TooFewEntries(0),
-            });
+            }
+            .into());
         };
         let index = if edge == Edge::First { 0 } else { last };
         path.push(Step { pgno, index })?;
@@ -139,7 +141,7 @@ pub(crate) fn next_leaf<'p, P: Pages<'p>>(
     pages: P,
     tree: &Tree,
     path: &mut Path,
-) -> Result<bool, Error> {
+) -> Result<bool, BoxedError> {
     Ok(across(pages, tree, path, Edge::First)? == LeafStep::Across)
 }
 
@@ -148,7 +150,7 @@ pub(crate) fn previous_leaf<'p, P: Pages<'p>>(
     pages: P,
     tree: &Tree,
     path: &mut Path,
-) -> Result<bool, Error> {
+) -> Result<bool, BoxedError> {
     Ok(across(pages, tree, path, Edge::Last)? == LeafStep::Across)
 }
 
@@ -200,7 +202,7 @@ pub(crate) fn settle<'p, P: Pages<'p>>(
     pages: P,
     tree: &Tree,
     path: &mut Path,
-) -> Result<bool, Error> {
+) -> Result<bool, BoxedError> {
     let Some(leaf) = path.leaf() else {
         return Ok(false);
     };

@@ -4,6 +4,7 @@
 use fulgurite_format::{META_PAGES, Meta};
 
 use super::write::WriteTxn;
+use crate::boxed_error::BoxedError;
 use crate::opened::{Database, Durability, MetaReplacement};
 use crate::reader::SlotTable;
 use crate::space::save_free_list;
@@ -19,7 +20,7 @@ impl WriteTxn<'_> {
     /// later writing fails with [`Error::FlushFailed`]. If it is unknown what was committed, all
     /// use fails with [`Error::EnvironmentFailed`].
     pub fn commit(mut self) -> Result<(), Error> {
-        self.commit_in_place()
+        self.commit_in_place().map_err(Error::from)
     }
 
     /// As [`WriteTxn::commit`], and keeps the memory for another transaction: see
@@ -31,14 +32,14 @@ impl WriteTxn<'_> {
     pub fn commit_and_release(&mut self) -> Result<(), Error> {
         if !self.levels.is_empty() {
             self.failed = true;
-            return Err(Error::TransactionFailed);
+            return Err(Error::TransactionFailed.into());
         }
         let result = self.commit_in_place();
         self.release();
-        result
+        result.map_err(Error::from)
     }
 
-    fn commit_in_place(&mut self) -> Result<(), Error> {
+    fn commit_in_place(&mut self) -> Result<(), BoxedError> {
         self.check_alive()?;
         self.environment.check_writable()?;
         self.commit_down_to(0)?;
@@ -60,7 +61,7 @@ impl WriteTxn<'_> {
 }
 
 /// Commits; returns the new meta page, or `None` if nothing was changed.
-fn commit(txn: &mut WriteTxn<'_>) -> Result<Option<Meta>, Error> {
+fn commit(txn: &mut WriteTxn<'_>) -> Result<Option<Meta>, BoxedError> {
     debug_assert!(txn.levels.is_empty(), "nested transactions have ended");
     let changed = txn.trees.get_mut().changed();
     for database in changed {
@@ -119,7 +120,7 @@ pub(super) fn store_record(
     txn: &mut WriteTxn<'_>,
     database: Database,
     record: &fulgurite_format::TreeRecord,
-) -> Result<(), Error> {
+) -> Result<(), BoxedError> {
     debug_assert!(record.root.is_none() == (record.depth == 0));
     debug_assert!(database != Database::MAIN && database != Database::FREE_LIST);
     let mut main = txn.main()?;
@@ -139,7 +140,7 @@ pub(super) fn store_record(
 }
 
 /// Pages first, then the meta page that makes them the newest.
-fn write(txn: &mut WriteTxn<'_>, meta: &Meta, replaced: &Meta) -> Result<(), Error> {
+fn write(txn: &mut WriteTxn<'_>, meta: &Meta, replaced: &Meta) -> Result<(), BoxedError> {
     debug_assert!(meta.last.0 >= 1, "the meta pages are in use");
     debug_assert_eq!(
         meta.txnid.0 % META_PAGES,

@@ -5,6 +5,7 @@ use super::put::PutOutcome;
 use super::put_flags::{Put, PutFlags, Reservation};
 use super::snapshot::Sealed;
 use super::write::WriteTxn;
+use crate::boxed_error::BoxedError;
 use crate::cursor::{CursorId, CursorPosition, DeletedRecord};
 use crate::tree::{self, Path, Tree};
 use crate::{Error, value};
@@ -81,13 +82,13 @@ impl WriteTxn<'_> {
         key: &[u8],
         len: usize,
         flags: PutFlags,
-    ) -> Result<(Tree, Option<bool>), Error> {
+    ) -> Result<(Tree, Option<bool>), BoxedError> {
         debug_assert!(!self.failed, "a failed transaction makes no change");
         debug_assert!(path.is_empty(), "the position gives the path");
         let database = place.database();
         let tree = self.checked_tree(database, key, len)?;
         if tree.has_duplicates() {
-            return Err(Error::HasDuplicates);
+            return Err(Error::HasDuplicates.into());
         }
         if flags.has(PutFlags::CURRENT) {
             self.check_current(place, &tree, key)?;
@@ -96,7 +97,8 @@ impl WriteTxn<'_> {
         }
         let found = self.find_position(database, &tree, path, key, flags);
         let was_deleted = place.is_key_deleted();
-        if matches!(found, Ok(None) | Err(Error::WrongKind(_))) {
+        let is_other_kind = matches!(&found, Err(failed) if failed.is_wrong_kind());
+        if is_other_kind || matches!(found, Ok(None)) {
             place.stand_on_path(self.pages(), &tree, path.clone())?;
         }
         if matches!(found, Ok(None)) {
@@ -134,13 +136,13 @@ impl WriteTxn<'_> {
         key: &[u8],
         value: &[u8],
         flags: PutFlags,
-    ) -> Result<PutOutcome, Error> {
+    ) -> Result<PutOutcome, BoxedError> {
         debug_assert!(!self.failed, "a failed transaction makes no change");
         debug_assert!(!flags.has(PutFlags::CURRENT));
         let database = place.database();
         let mut path = Path::new();
         let outcome = self.put_in(database, &mut path, key, value, flags);
-        if let Err(Error::WrongKind(_)) = outcome {
+        if matches!(&outcome, Err(failed) if failed.is_wrong_kind()) {
             place.stand_on_path(self.pages(), &self.tree(database)?, path)?;
             return outcome;
         }
@@ -179,7 +181,7 @@ impl WriteTxn<'_> {
         key: &[u8],
         value: &[u8],
         flags: PutFlags,
-    ) -> Result<PutOutcome, Error> {
+    ) -> Result<PutOutcome, BoxedError> {
         debug_assert!(!self.failed, "a failed transaction makes no change");
         debug_assert!(flags.has(PutFlags::CURRENT));
         let database = place.database();
@@ -200,10 +202,10 @@ impl WriteTxn<'_> {
             return Ok(PutOutcome::Stored(good));
         }
         if flags.has(PutFlags::NO_DUP_DATA) && !place.is_single() {
-            return Err(Error::Flags);
+            return Err(Error::Flags.into());
         }
         let Some((own, old)) = place.current(self.pages(), &tree)? else {
-            return Err(Error::CursorUnset);
+            return Err(Error::CursorUnset.into());
         };
         let (own, old) = (own.to_vec(), old.to_vec());
         let mut path = place.path().clone();
@@ -231,14 +233,14 @@ impl WriteTxn<'_> {
         place: &mut CursorPosition,
         tree: &Tree,
         key: &[u8],
-    ) -> Result<(), Error> {
+    ) -> Result<(), BoxedError> {
         debug_assert!(!self.failed);
         place.restore_position(self.pages(), tree)?;
         let Some((own, _)) = place.current(self.pages(), tree)? else {
-            return Err(Error::CursorUnset);
+            return Err(Error::CursorUnset.into());
         };
         if tree.order.compare(key, own).is_ne() {
-            return Err(Error::CursorKey);
+            return Err(Error::CursorKey.into());
         }
         self.check_plain_record(place.database(), place.path())
     }

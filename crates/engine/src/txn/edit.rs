@@ -2,6 +2,7 @@
 
 use super::snapshot::Sealed;
 use super::write::WriteTxn;
+use crate::boxed_error::BoxedError;
 use crate::opened::Database;
 use crate::tree::Path;
 use crate::{Error, KeyOrder};
@@ -30,6 +31,26 @@ impl WriteTxn<'_> {
         key: &[u8],
         edit: impl FnOnce(Option<&[u8]>) -> Result<Edit<'v>, E>,
     ) -> Result<(), E> {
+        let mut refused = None;
+        let done = self.edit_found(database, key, |before| match edit(before) {
+            Ok(edit) => edit,
+            Err(error) => {
+                refused = Some(error);
+                Edit::Keep
+            }
+        });
+        match refused {
+            Some(error) => Err(error),
+            None => Ok(done.map_err(Error::from)?),
+        }
+    }
+
+    fn edit_found<'v>(
+        &mut self,
+        database: Database,
+        key: &[u8],
+        edit: impl FnOnce(Option<&[u8]>) -> Edit<'v>,
+    ) -> Result<(), BoxedError> {
         self.check_alive()?;
         if database == Database::FREE_LIST {
             return Err(Error::ReadOnly.into());
@@ -45,7 +66,7 @@ impl WriteTxn<'_> {
         }
         let before = exact.then(|| self.existing(database, &path)).transpose()?;
         debug_assert!(exact == before.is_some());
-        match edit(before)? {
+        match edit(before) {
             Edit::Keep => {}
             // Keys of that order have lengths to agree on.
             Edit::Store(value) if tree.order == KeyOrder::Integer => {

@@ -108,7 +108,7 @@ impl ReadTxn<'_> {
         pages.check_readable()?;
         if total > last {
             let what = fulgurite_format::Malformed::FreeRecord("a page is listed twice");
-            return Err(Error::at(free.record.root)(what));
+            return Err(Error::at(free.record.root)(what).into());
         }
         debug_assert!(records.is_sorted_by(|a: &(Txnid, u64), b| a.0 < b.0));
         Ok(FreePages {

@@ -9,6 +9,7 @@ use fulgurite_format::{Page, PageKind, PageMut, layout};
 use super::snapshot::Sealed;
 use super::trees::{InsertHint, Trees};
 use super::write::WriteTxn;
+use crate::boxed_error::BoxedError;
 use crate::opened::Database;
 use crate::space::{PageView, WriterPages};
 use crate::tree::{self, Pages, Path, Tree};
@@ -23,7 +24,7 @@ impl WriteTxn<'_> {
         tree: &Tree,
         path: &mut Path,
         key: &[u8],
-    ) -> Result<bool, Error> {
+    ) -> Result<bool, BoxedError> {
         let trees = self.trees.get_mut();
         if trees.tries_hint()
             && let Some(exact) = self.seek_at_hint(database, tree, path, key)?
@@ -43,7 +44,7 @@ impl WriteTxn<'_> {
         tree: &Tree,
         path: &mut Path,
         key: &[u8],
-    ) -> Result<Option<bool>, Error> {
+    ) -> Result<Option<bool>, BoxedError> {
         let pages = tree::PagesMut::view(&self.pages);
         let trees = self.trees.get_mut();
         if let Some(hint) = trees.insert_hint(database)
@@ -84,7 +85,7 @@ impl WriteTxn<'_> {
         database: Database,
         key: &[u8],
         value: &[u8],
-    ) -> Result<bool, Error> {
+    ) -> Result<bool, BoxedError> {
         if !self.trees.get_mut().knows_last_leaf(database) {
             return Ok(false);
         }
@@ -97,7 +98,7 @@ impl WriteTxn<'_> {
         database: Database,
         key: &[u8],
         value: &[u8],
-    ) -> Result<bool, Error> {
+    ) -> Result<bool, BoxedError> {
         self.check_alive()?;
         if self.has_cursors() {
             return Ok(false);
@@ -112,7 +113,7 @@ impl WriteTxn<'_> {
         database: Database,
         tree: &Tree,
         path: &mut Path,
-    ) -> Result<bool, Error> {
+    ) -> Result<bool, BoxedError> {
         let pages = tree::PagesMut::view(&self.pages);
         if let Some(hint) = self.trees.get_mut().insert_hint(database)
             && let Some(leaf) = hint.path.leaf_mut()
@@ -170,7 +171,7 @@ pub(super) fn append_to_last_leaf<'t>(
 }
 
 /// Returns true if a path takes the last entry of every branch.
-pub(super) fn is_last_leaf(pages: PageView<'_>, path: &Path) -> Result<bool, Error> {
+pub(super) fn is_last_leaf(pages: PageView<'_>, path: &Path) -> Result<bool, BoxedError> {
     debug_assert!(!path.is_empty(), "the path leads to a leaf");
     for level in 0..path.len().saturating_sub(1) {
         let Some(step) = path.step(level) else { break };

@@ -43,7 +43,7 @@ impl Multimap {
     /// # Errors
     /// As [`Snapshot::get`].
     pub fn values<'t>(self, txn: &'t impl Snapshot, key: &[u8]) -> Result<Values<'t>, Error> {
-        txn.values(self.database, key)
+        txn.values(self.database, key).map_err(Error::from)
     }
 
     /// How many values a key has. Costs as much as [`Snapshot::get`], for any number of values.
@@ -52,7 +52,7 @@ impl Multimap {
     pub fn count(self, txn: &impl Snapshot, key: &[u8]) -> Result<u64, Error> {
         let (tree, pages) = (txn.tree(self.database)?, txn.pages());
         match tree::find(pages, &tree, key)? {
-            Some((leaf, node)) => value::count_of(pages, &tree, leaf, &node),
+            Some((leaf, node)) => value::count_of(pages, &tree, leaf, &node).map_err(Error::from),
             None => Ok(0),
         }
     }
@@ -97,7 +97,8 @@ impl WriteTxn<'_> {
             return Err(Error::OrderMismatch {
                 name: name.to_owned(),
                 found: found.order,
-            });
+            }
+            .into());
         }
         let found = if found.has_fixed_values() {
             ValueKind::Fixed(found.value_order)
@@ -108,7 +109,8 @@ impl WriteTxn<'_> {
             return Err(Error::ValueMismatch {
                 name: name.to_owned(),
                 found,
-            });
+            }
+            .into());
         }
         Ok(multimap)
     }

@@ -8,6 +8,7 @@ use super::commit;
 use super::snapshot::Sealed;
 use super::trees::{self, OpenTree};
 use super::write::WriteTxn;
+use crate::boxed_error::BoxedError;
 use crate::cursor::{CursorPosition, DeletedRecord};
 use crate::opened::Database;
 use crate::tree::{self, Pages, Path, Tree};
@@ -29,7 +30,8 @@ impl WriteTxn<'_> {
             return Err(Error::OrderMismatch {
                 name: name.to_owned(),
                 found: found.order,
-            });
+            }
+            .into());
         }
         Ok(database)
     }
@@ -46,13 +48,16 @@ impl WriteTxn<'_> {
             return Err(Error::NameLength {
                 len: name.len(),
                 max,
-            });
+            }
+            .into());
         }
         let database = self.environment().names().intern(name)?;
         match self.tree(database) {
             Ok(_) => Ok(database),
-            Err(Error::NoDatabase(_)) => self.create(database, flags),
-            Err(error) => Err(error),
+            Err(failed) if failed.is_no_database() => {
+                self.create(database, flags).map_err(Error::from)
+            }
+            Err(failed) => Err(failed.into()),
         }
     }
 
@@ -63,7 +68,7 @@ impl WriteTxn<'_> {
         self.check_alive()?;
         let mut main = self.main()?;
         if flags.0 & !DatabaseFlags::PERSISTENT != 0 {
-            return Err(Error::Flags);
+            return Err(Error::Flags.into());
         }
         if main.record.flags.has(flags.0) {
             return Ok(());
@@ -91,7 +96,7 @@ impl WriteTxn<'_> {
         self.trees.get_mut().reorder(database, names);
     }
 
-    fn create(&mut self, database: Database, flags: DatabaseFlags) -> Result<Database, Error> {
+    fn create(&mut self, database: Database, flags: DatabaseFlags) -> Result<Database, BoxedError> {
         debug_assert!(!self.failed, "a failed transaction makes no change");
         debug_assert!(
             database != Database::MAIN,
@@ -101,10 +106,10 @@ impl WriteTxn<'_> {
             DatabaseFlags::DUP_FIXED | DatabaseFlags::INTEGER_DUP | DatabaseFlags::REVERSE_DUP;
         let unknown = flags.0 & !DatabaseFlags::PERSISTENT != 0;
         if unknown || (!flags.has(DatabaseFlags::DUP_SORT) && flags.0 & about_values != 0) {
-            return Err(Error::Flags);
+            return Err(Error::Flags.into());
         }
         if !trees::holds_databases(&self.main()?) {
-            return Err(Error::MainUnsuitable);
+            return Err(Error::MainUnsuitable.into());
         }
         let record = TreeRecord::empty(flags);
         self.pages.will_store();
@@ -129,7 +134,7 @@ impl WriteTxn<'_> {
     pub fn clear_database(&mut self, database: Database) -> Result<(), Error> {
         self.check_alive()?;
         if database == Database::FREE_LIST {
-            return Err(Error::ReadOnly);
+            return Err(Error::ReadOnly.into());
         }
         let tree = self.tree(database)?;
         self.guarded(|txn| {
@@ -156,7 +161,7 @@ impl WriteTxn<'_> {
     /// [`Error::WrongKind`] for the main database; any other ends the transaction.
     pub fn drop_database(&mut self, database: Database) -> Result<(), Error> {
         if database == Database::MAIN {
-            return Err(Error::WrongKind("(main)".to_owned()));
+            return Err(Error::WrongKind("(main)".to_owned()).into());
         }
         self.clear_database(database)?;
         self.save_other_positions(Database::MAIN)?;
@@ -173,11 +178,11 @@ impl WriteTxn<'_> {
             txn.trees.get_mut().set(database, None);
             Ok(())
         })?;
-        self.leave_name(&name, path)
+        self.leave_name(&name, path).map_err(Error::from)
     }
 
     /// Moves cursors off the record of a database that is no more.
-    fn leave_name(&mut self, name: &[u8], mut path: Path) -> Result<(), Error> {
+    fn leave_name(&mut self, name: &[u8], mut path: Path) -> Result<(), BoxedError> {
         debug_assert!(!self.failed, "a failed transaction makes no change");
         debug_assert!(!name.is_empty(), "a named database has a name");
         if !self.has_cursors() {
@@ -196,7 +201,7 @@ impl WriteTxn<'_> {
     }
 
     /// Gives up the pages of all named databases; their records stay.
-    fn clear_named(&mut self) -> Result<(), Error> {
+    fn clear_named(&mut self) -> Result<(), BoxedError> {
         debug_assert!(self.failed, "a guarded change is under way");
         // Their trees in memory are newer than their records.
         for database in self.trees.get_mut().changed() {
@@ -219,7 +224,7 @@ impl WriteTxn<'_> {
     }
 
     /// The records of all named databases.
-    fn named_records(&self, main: &Tree) -> Result<Vec<TreeRecord>, Error> {
+    fn named_records(&self, main: &Tree) -> Result<Vec<TreeRecord>, BoxedError> {
         debug_assert!(self.lock.is_some(), "the right to write is held");
         let mut found = Vec::new();
         if !trees::holds_databases(main) {
@@ -243,7 +248,7 @@ impl WriteTxn<'_> {
             let moved = tree::next(self.pages(), main, &mut path)?;
             leaves += u64::from(moved == tree::LeafStep::Across);
             if leaves > last.0 {
-                return Err(Error::at(leaf.pgno)(Malformed::Cycle));
+                return Err(Error::at(leaf.pgno)(Malformed::Cycle).into());
             }
             more = moved != tree::LeafStep::AtEnd;
         }

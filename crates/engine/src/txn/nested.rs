@@ -5,6 +5,7 @@ use core::ops::{Deref, DerefMut};
 use super::level::Level;
 use super::write::WriteTxn;
 use crate::Error;
+use crate::boxed_error::BoxedError;
 
 /// A part of a write transaction that can be undone alone. It can have nested parts in turn, to any
 /// depth.
@@ -84,7 +85,7 @@ impl NestedTxn<'_, '_> {
     /// then. [`Error::Corrupted`] if pages turn out to be listed twice; that ends the surrounding
     /// one as well.
     pub fn commit(self) -> Result<(), Error> {
-        self.txn.commit_down_to(self.depth)
+        self.txn.commit_down_to(self.depth).map_err(Error::from)
     }
 
     /// Undoes its changes, as dropping does.
@@ -143,8 +144,8 @@ impl<'env> WriteTxn<'env> {
     /// [`Error::NotNested`] if there is none; otherwise as [`NestedTxn::commit`].
     pub fn commit_nested(&mut self) -> Result<(), Error> {
         match self.levels.len().checked_sub(1) {
-            Some(depth) => self.commit_down_to(depth),
-            None => Err(Error::NotNested),
+            Some(depth) => self.commit_down_to(depth).map_err(Error::from),
+            None => Err(Error::NotNested.into()),
         }
     }
 
@@ -163,10 +164,10 @@ impl<'env> WriteTxn<'env> {
 
     /// Commits nested transactions until that many are left; if the innermost has failed, undoes
     /// them instead.
-    pub(super) fn commit_down_to(&mut self, depth: usize) -> Result<(), Error> {
+    pub(super) fn commit_down_to(&mut self, depth: usize) -> Result<(), BoxedError> {
         if self.failed && self.levels.len() > depth {
             self.abort_down_to(depth);
-            return Err(Error::TransactionFailed);
+            return Err(Error::TransactionFailed.into());
         }
         while self.levels.len() > depth
             && let Some(level) = self.levels.pop()
@@ -193,11 +194,11 @@ impl<'env> WriteTxn<'env> {
     }
 
     /// Saves the state, other than pages, that a nested transaction may change.
-    fn save_level(&mut self) -> Result<Level, Error> {
+    fn save_level(&mut self) -> Result<Level, BoxedError> {
         for database in self.cursors.databases() {
             match self.save_other_positions(database) {
                 // Cursors of a dropped database have no position.
-                Err(Error::NoDatabase(_)) => {}
+                Err(failed) if failed.is_no_database() => {}
                 parked => parked?,
             }
         }

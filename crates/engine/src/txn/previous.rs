@@ -4,6 +4,7 @@ use fulgurite_format::Meta;
 
 use super::write::WriterLock;
 use crate::Error;
+use crate::boxed_error::BoxedError;
 use crate::opened::Handle;
 use crate::reader::{LockFile, Slot, SlotTable};
 
@@ -12,9 +13,9 @@ use crate::reader::{LockFile, Slot, SlotTable};
 /// The next commit writes its meta page again, and a reader cannot see if that has begun. It could
 /// read half of each. So the reader keeps writers out meanwhile, except for this thread's own write
 /// transaction, which is not committing now.
-pub(super) fn pin(environment: &Handle, lock: &LockFile, slot: Slot) -> Result<Meta, Error> {
+pub(super) fn pin(environment: &Handle, lock: &LockFile, slot: Slot) -> Result<Meta, BoxedError> {
     let _held = match WriterLock::take(environment) {
-        Err(Error::WriterBusy) => None,
+        Err(failed) if matches!(failed.error(), Error::WriterBusy) => None,
         held => Some(held?),
     };
     let mapping = environment.mapping();

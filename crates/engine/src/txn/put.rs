@@ -6,6 +6,7 @@ use fulgurite_format::{LeafNode, NodeFlags, layout};
 use super::put_flags::{Put, PutFlags, Reservation};
 use super::snapshot::Sealed;
 use super::write::WriteTxn;
+use crate::boxed_error::BoxedError;
 use crate::opened::Database;
 use crate::tree::{self, Pages, Path, Tree};
 use crate::value::{self, Removal, ValueAt};
@@ -44,7 +45,7 @@ impl WriteTxn<'_> {
     pub fn append(&mut self, database: Database, key: &[u8], value: &[u8]) -> Result<(), Error> {
         match self.put_with(database, key, value, PutFlags::APPEND)? {
             Put::Stored => Ok(()),
-            Put::Exists(_) => Err(Error::AppendOrder),
+            Put::Exists(_) => Err(Error::AppendOrder.into()),
         }
     }
 
@@ -112,7 +113,7 @@ impl WriteTxn<'_> {
         key: &[u8],
         at: ValueAt,
         value: &[u8],
-    ) -> Result<(), Error> {
+    ) -> Result<(), BoxedError> {
         debug_assert!(!self.failed, "a failed transaction makes no change");
         debug_assert!(!path.is_empty(), "the path leads to an entry");
         debug_assert!(tree.has_duplicates());
@@ -150,7 +151,7 @@ impl WriteTxn<'_> {
         key: &[u8],
         value: &[u8],
         flags: PutFlags,
-    ) -> Result<PutOutcome, Error> {
+    ) -> Result<PutOutcome, BoxedError> {
         self.check_changeable(database)?;
         // In place, because a tree in a result is copied several times.
         let mut tree = match self.trees.get_mut().get(database) {
@@ -203,7 +204,7 @@ impl WriteTxn<'_> {
         exact: bool,
         key: &[u8],
         value: &[u8],
-    ) -> Result<bool, Error> {
+    ) -> Result<bool, BoxedError> {
         debug_assert!(!self.failed, "a failed transaction makes no change");
         self.failed = true;
         self.pages.spill_if_full()?;
@@ -223,7 +224,7 @@ impl WriteTxn<'_> {
         path: &mut Path,
         (key, value): (&[u8], &[u8]),
         flags: PutFlags,
-    ) -> Result<PutOutcome, Error> {
+    ) -> Result<PutOutcome, BoxedError> {
         debug_assert!(!value.is_empty(), "a duplicate is a key");
         debug_assert!(!self.failed, "a failed transaction makes no change");
         debug_assert!(tree.has_duplicates() && !path.is_empty());
@@ -281,7 +282,7 @@ impl WriteTxn<'_> {
         path: &mut Path,
         key: &[u8],
         value: &[u8],
-    ) -> Result<PutOutcome, Error> {
+    ) -> Result<PutOutcome, BoxedError> {
         self.failed = true;
         self.pages.spill_if_full()?;
         let good = value::add_if_absent(&mut self.pages, tree, path, key, value)?;
@@ -302,9 +303,9 @@ impl WriteTxn<'_> {
         path: &mut Path,
         key: &[u8],
         flags: PutFlags,
-    ) -> Result<Option<bool>, Error> {
+    ) -> Result<Option<bool>, BoxedError> {
         if flags.has(PutFlags::CURRENT) {
-            return Err(Error::Flags);
+            return Err(Error::Flags.into());
         }
         if flags.has(PutFlags::APPEND) {
             return Ok(self.find_end(database, tree, path, key)?.then_some(false));
@@ -335,7 +336,12 @@ impl WriteTxn<'_> {
         Ok(Some(exact))
     }
 
-    fn touch(&mut self, database: Database, mut tree: Tree, path: &mut Path) -> Result<(), Error> {
+    fn touch(
+        &mut self,
+        database: Database,
+        mut tree: Tree,
+        path: &mut Path,
+    ) -> Result<(), BoxedError> {
         debug_assert!(!path.is_empty(), "the path leads to an entry");
         debug_assert!(!self.failed, "a failed transaction makes no change");
         self.save_other_positions(database)?;
@@ -354,7 +360,7 @@ impl WriteTxn<'_> {
         tree: &Tree,
         path: &mut Path,
         key: &[u8],
-    ) -> Result<bool, Error> {
+    ) -> Result<bool, BoxedError> {
         if !self.last_from_hint(database, tree, path)? {
             return Ok(true);
         }
@@ -370,7 +376,7 @@ impl WriteTxn<'_> {
     }
 
     /// The first value of the entry a path leads to.
-    pub(super) fn existing(&self, database: Database, path: &Path) -> Result<&[u8], Error> {
+    pub(super) fn existing(&self, database: Database, path: &Path) -> Result<&[u8], BoxedError> {
         debug_assert!(!path.is_empty(), "the path leads to an entry");
         let tree = self.tree(database)?;
         let leaf = tree::leaf_of(path, &tree)?;
@@ -382,7 +388,11 @@ impl WriteTxn<'_> {
     }
 
     /// Refuses to touch the record of a named database as if it were a plain one.
-    pub(super) fn check_plain_record(&self, database: Database, path: &Path) -> Result<(), Error> {
+    pub(super) fn check_plain_record(
+        &self,
+        database: Database,
+        path: &Path,
+    ) -> Result<(), BoxedError> {
         debug_assert!(!path.is_empty(), "the path leads to an entry");
         // Only the main tree holds records that describe databases.
         let Some(leaf) = path.leaf().filter(|_| database == Database::MAIN) else {
@@ -397,7 +407,7 @@ impl WriteTxn<'_> {
         database: Database,
         key: &[u8],
         len: usize,
-    ) -> Result<Tree, Error> {
+    ) -> Result<Tree, BoxedError> {
         self.check_changeable(database)?;
         let tree = self.tree(database)?;
         self.check_record(&tree, key, len)?;
@@ -406,21 +416,21 @@ impl WriteTxn<'_> {
 
     /// Fails unless the transaction may change a database.
     #[inline(always)]
-    pub(super) fn check_changeable(&self, database: Database) -> Result<(), Error> {
+    pub(super) fn check_changeable(&self, database: Database) -> Result<(), BoxedError> {
         self.check_alive()?;
         debug_assert!(self.lock.is_some(), "the right to write is held");
         if database == Database::FREE_LIST {
-            return Err(Error::ReadOnly);
+            return Err(Error::ReadOnly.into());
         }
         Ok(())
     }
 
     /// Checks a key and a value's length, of a record that is stored next.
     #[inline(always)]
-    fn check_record(&mut self, tree: &Tree, key: &[u8], len: usize) -> Result<(), Error> {
+    fn check_record(&mut self, tree: &Tree, key: &[u8], len: usize) -> Result<(), BoxedError> {
         let max = layout::key_max(self.page_size());
         if key.is_empty() || key.len() > max || u32::try_from(len).is_err() {
-            return Err(wrong_length(key, max, len));
+            return Err(wrong_length(key, max, len).into());
         }
         check_key(tree.order, key)?;
         self.pages.will_store();
@@ -428,20 +438,22 @@ impl WriteTxn<'_> {
     }
 
     /// Checks a value that is a key of an inner tree.
-    pub(super) fn check_value(&self, tree: &Tree, value: &[u8]) -> Result<(), Error> {
+    pub(super) fn check_value(&self, tree: &Tree, value: &[u8]) -> Result<(), BoxedError> {
         debug_assert!(tree.has_duplicates());
         let max = layout::key_max(self.page_size());
         if value.is_empty() || value.len() > max {
             return Err(Error::DuplicateLength {
                 len: value.len(),
                 max,
-            });
+            }
+            .into());
         }
         if tree.value_order == KeyOrder::Integer && !matches!(value.len(), 4 | 8) {
             return Err(Error::FixedSize {
                 len: value.len(),
                 wanted: 8,
-            });
+            }
+            .into());
         }
         Ok(())
     }
@@ -455,7 +467,7 @@ impl WriteTxn<'_> {
         exact: bool,
         key: &[u8],
         value: &[u8],
-    ) -> Result<bool, Error> {
+    ) -> Result<bool, BoxedError> {
         debug_assert!(self.lock.is_some(), "the right to write is held");
         debug_assert!(!self.failed, "a failed transaction makes no change");
         debug_assert!(!key.is_empty());
@@ -483,7 +495,7 @@ impl WriteTxn<'_> {
         key: &[u8],
         len: usize,
         flags: PutFlags,
-    ) -> Result<Option<&mut [u8]>, Error> {
+    ) -> Result<Option<&mut [u8]>, BoxedError> {
         let tree = self.checked_tree(database, key, len)?;
         match self.find_position(database, &tree, path, key, flags)? {
             Some(exact) => self
@@ -501,9 +513,9 @@ impl WriteTxn<'_> {
         exact: bool,
         key: &[u8],
         len: usize,
-    ) -> Result<&mut [u8], Error> {
+    ) -> Result<&mut [u8], BoxedError> {
         if tree.has_duplicates() {
-            return Err(Error::HasDuplicates);
+            return Err(Error::HasDuplicates.into());
         }
         self.save_other_positions(database)?;
         self.failed = true;
@@ -519,10 +531,10 @@ impl WriteTxn<'_> {
 
 /// Refuses to touch the record of a named database as if it were a plain one.
 #[inline]
-pub(super) fn check_plain(database: Database, node: &LeafNode<'_>) -> Result<(), Error> {
+pub(super) fn check_plain(database: Database, node: &LeafNode<'_>) -> Result<(), BoxedError> {
     if database == Database::MAIN && node.flags.0 == NodeFlags::SUB_TREE {
         let name = String::from_utf8_lossy(node.key).into_owned();
-        return Err(Error::WrongKind(name));
+        return Err(Error::WrongKind(name).into());
     }
     Ok(())
 }
@@ -554,7 +566,7 @@ fn behind(at: ValueAt) -> ValueAt {
 }
 
 /// All integer keys of a database have one size.
-fn check_same_size(tree: &Tree, present: &[u8], key: &[u8]) -> Result<(), Error> {
+fn check_same_size(tree: &Tree, present: &[u8], key: &[u8]) -> Result<(), BoxedError> {
     debug_assert!(!key.is_empty(), "a record has a key");
     if tree.order != KeyOrder::Integer || present.len() == key.len() {
         return Ok(());
@@ -566,17 +578,19 @@ fn check_same_size(tree: &Tree, present: &[u8], key: &[u8]) -> Result<(), Error>
         } else {
             "8 bytes"
         },
-    })
+    }
+    .into())
 }
 
 /// Fails if a key has no place in this order.
-fn check_key(order: KeyOrder, key: &[u8]) -> Result<(), Error> {
+fn check_key(order: KeyOrder, key: &[u8]) -> Result<(), BoxedError> {
     debug_assert!(!key.is_empty(), "a record has a key");
     match (order, key.len()) {
         (KeyOrder::Integer, len) if len != 4 && len != 8 => Err(Error::IntegerKey {
             len,
             wanted: "4 or 8 bytes",
-        }),
+        }
+        .into()),
         _ => Ok(()),
     }
 }

@@ -6,6 +6,7 @@ use super::put_flags::{Put, PutFlags};
 use super::snapshot::Sealed;
 use super::write::WriteTxn;
 use crate::Error;
+use crate::boxed_error::BoxedError;
 use crate::cursor::CursorId;
 use crate::opened::Database;
 use crate::space::{PageView, WriterPages};
@@ -25,7 +26,7 @@ impl WriteTxn<'_> {
         items: &[u8],
         item_len: usize,
         mut flags: PutFlags,
-    ) -> Result<(usize, bool), Error> {
+    ) -> Result<(usize, bool), BoxedError> {
         debug_assert!(item_len > 0, "items have a size");
         let mut stored = 0;
         let mut rest = items;
@@ -58,7 +59,7 @@ impl WriteTxn<'_> {
         key: &[u8],
         items: &[u8],
         item_len: usize,
-    ) -> Result<usize, Error> {
+    ) -> Result<usize, BoxedError> {
         debug_assert!(item_len > 0, "items have a size");
         let count = items.len() / item_len;
         debug_assert!(count * item_len <= items.len());
@@ -85,7 +86,7 @@ impl WriteTxn<'_> {
         database: Database,
         key: &[u8],
         items: impl ExactSizeIterator<Item = &'i [u8]>,
-    ) -> Result<usize, Error> {
+    ) -> Result<usize, BoxedError> {
         debug_assert!(!key.is_empty(), "values belong to a key");
         debug_assert!(items.len() > 0);
         let tree = self.tree(database)?;
@@ -144,7 +145,7 @@ struct ManyValues {
 
 impl ManyValues {
     /// Adds a value, unless it is there.
-    fn put(&mut self, pages: &mut WriterPages<'_>, item: &[u8]) -> Result<(), Error> {
+    fn put(&mut self, pages: &mut WriterPages<'_>, item: &[u8]) -> Result<(), BoxedError> {
         debug_assert!(!item.is_empty(), "a value of a tree is a key");
         let exact = match self.seek_in_leaf(pages.view(), item)? {
             Some(exact) => exact,
@@ -184,7 +185,11 @@ impl ManyValues {
 
     /// Goes to the position of a value if it is in the current leaf. Returns true if the value is
     /// there.
-    fn seek_in_leaf(&mut self, pages: PageView<'_>, item: &[u8]) -> Result<Option<bool>, Error> {
+    fn seek_in_leaf(
+        &mut self,
+        pages: PageView<'_>,
+        item: &[u8],
+    ) -> Result<Option<bool>, BoxedError> {
         let Some(leaf) = self.path.leaf_mut() else {
             return Ok(None);
         };

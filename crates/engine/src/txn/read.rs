@@ -12,6 +12,7 @@ use super::previous;
 use super::snapshot::{self, Sealed};
 use super::snapshot_cache::{CachedTrees, SnapshotKey};
 use super::trees;
+use crate::boxed_error::BoxedError;
 use crate::cursor::{CursorPosition, FastStep, Record};
 use crate::opened::Handle;
 use crate::opened::{Database, Window};
@@ -159,7 +160,7 @@ impl Drop for ReadTxn<'_> {
 
 impl<'env> ReadTxn<'env> {
     #[inline]
-    pub(crate) fn begin(environment: &'env Handle) -> Result<ReadTxn<'env>, Error> {
+    pub(crate) fn begin(environment: &'env Handle) -> Result<ReadTxn<'env>, BoxedError> {
         if !environment.is_usable() {
             environment.check_usable()?;
         }
@@ -200,7 +201,7 @@ impl<'env> ReadTxn<'env> {
         environment: &'env Handle,
         slot: Option<Slot>,
         trees: CachedTrees,
-    ) -> Result<ReadTxn<'env>, Error> {
+    ) -> Result<ReadTxn<'env>, BoxedError> {
         debug_assert!(slot.is_none() || environment.lock().is_some());
         let known = trees.key();
         let mut txn = ReadTxn {
@@ -244,12 +245,12 @@ impl<'env> ReadTxn<'env> {
             self.is_reset = false;
             return Ok(());
         }
-        self.refresh_slowly()
+        self.refresh_slowly().map_err(Error::from)
     }
 
     #[cold]
     #[inline(never)]
-    fn refresh_slowly(&mut self) -> Result<(), Error> {
+    fn refresh_slowly(&mut self) -> Result<(), BoxedError> {
         if self.is_newest() {
             self.core.begin_reading();
             return Ok(());
@@ -467,7 +468,7 @@ impl<'env> ReadTxn<'env> {
         )
     }
 
-    fn pin(&mut self) -> Result<(), Error> {
+    fn pin(&mut self) -> Result<(), BoxedError> {
         debug_assert!(self.core.slot.is_some() || self.core.slot_cache.is_none());
         let meta = self.pinned_meta()?;
         self.core.environment.adopt_map_size(&meta)?;
@@ -482,7 +483,7 @@ impl<'env> ReadTxn<'env> {
         Ok(())
     }
 
-    fn pinned_meta(&self) -> Result<Meta, Error> {
+    fn pinned_meta(&self) -> Result<Meta, BoxedError> {
         let mapping = self.core.environment.mapping();
         let (Some(slot), Some(lock)) = (self.core.slot, self.core.environment.lock()) else {
             return self.core.environment.unlocked_meta();
@@ -504,7 +505,7 @@ impl<'env> ReadTxn<'env> {
         }
         // No process commits that fast: the lock file does not belong to this data file.
         mapping.newest_meta()?;
-        Err(Error::LockBroken)
+        Err(Error::LockBroken.into())
     }
 }
 
@@ -517,16 +518,16 @@ impl ReadTxn<'_> {
     #[inline]
     pub fn check_readable(&self) -> Result<(), Error> {
         if self.core.mark.is_set() || any_map_is_lost() {
-            return self.readable_error();
+            return self.readable_error().map_err(Error::from);
         }
         Ok(())
     }
 
     #[cold]
     #[inline(never)]
-    fn readable_error(&self) -> Result<(), Error> {
+    fn readable_error(&self) -> Result<(), BoxedError> {
         if self.is_reset() {
-            return Err(Error::TransactionFailed);
+            return Err(Error::TransactionFailed.into());
         }
         self.core.environment.check_usable()?;
         self.core.mark.check()
@@ -541,7 +542,7 @@ impl ReadTxn<'_> {
         pgno: Pgno,
         leaf: Page<'t>,
         among: Range<usize>,
-    ) -> Result<Option<&'t [u8]>, Error> {
+    ) -> Result<Option<&'t [u8]>, BoxedError> {
         match leaf.position_between(among.start, among.end, &LexicalKey::of(key)) {
             Some((index, true)) => {
                 let node = leaf.leaf(index).map_err(Error::at(pgno))?;
@@ -554,7 +555,11 @@ impl ReadTxn<'_> {
 
     /// As [`Snapshot::get`], in any order.
     #[inline(never)]
-    fn get_otherwise<'t>(&'t self, tree: &Tree, key: &[u8]) -> Result<Option<&'t [u8]>, Error> {
+    fn get_otherwise<'t>(
+        &'t self,
+        tree: &Tree,
+        key: &[u8],
+    ) -> Result<Option<&'t [u8]>, BoxedError> {
         let window = self.core.window;
         match tree::find_fast(|pgno| window.page(pgno), tree, key) {
             Some(Some(spot)) => {
@@ -568,7 +573,7 @@ impl ReadTxn<'_> {
 
     #[cold]
     #[inline(never)]
-    fn load_tree(&self, database: Database) -> Result<Tree, Error> {
+    fn load_tree(&self, database: Database) -> Result<Tree, BoxedError> {
         let main = self.known(Database::MAIN);
         let names = self.environment().names();
         let tree = trees::find(self.pages(), main, names, database)?;
@@ -603,7 +608,7 @@ impl Sealed for ReadTxn<'_> {
     }
 
     #[inline]
-    fn tree(&self, database: Database) -> Result<Tree, Error> {
+    fn tree(&self, database: Database) -> Result<Tree, BoxedError> {
         self.check_readable()?;
         let known = self.known(database);
         match known {
@@ -612,7 +617,7 @@ impl Sealed for ReadTxn<'_> {
         }
     }
 
-    fn tree_even_if_failed(&self, database: Database) -> Result<Tree, Error> {
+    fn tree_even_if_failed(&self, database: Database) -> Result<Tree, BoxedError> {
         self.tree(database)
     }
 
@@ -620,8 +625,8 @@ impl Sealed for ReadTxn<'_> {
     fn with_tree<T>(
         &self,
         database: Database,
-        work: impl FnOnce(&Tree) -> Result<T, Error>,
-    ) -> Result<T, Error> {
+        work: impl FnOnce(&Tree) -> Result<T, BoxedError>,
+    ) -> Result<T, BoxedError> {
         self.check_readable()?;
         if let Some(open) = self.trees.borrow().get(database) {
             return work(&open.tree);
@@ -651,5 +656,6 @@ impl Snapshot for ReadTxn<'_> {
             }
             self.get_otherwise(tree, key)
         })
+        .map_err(Error::from)
     }
 }

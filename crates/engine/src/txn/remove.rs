@@ -8,6 +8,7 @@ use super::snapshot::Sealed;
 use super::write::WriteTxn;
 use super::write_cursor::WriteCursor;
 use crate::Error;
+use crate::boxed_error::BoxedError;
 use crate::cursor::{CursorId, CursorPosition, DeletedRecord, Move, Record};
 use crate::opened::Database;
 use crate::tree::{self, Pages, Path, Tree};
@@ -34,6 +35,7 @@ impl<'env> WriteTxn<'env> {
             return Ok(true);
         }
         self.delete_tracked(database, tree, path, None)
+            .map_err(Error::from)
     }
 
     /// Removes one value of a key; `false` if the key does not have it. Without duplicates the
@@ -64,7 +66,9 @@ impl<'env> WriteTxn<'env> {
             return Ok(false);
         }
         if self.has_cursors() {
-            return self.delete_tracked(database, tree, path, Some(value));
+            return self
+                .delete_tracked(database, tree, path, Some(value))
+                .map_err(Error::from);
         }
         self.remove_one(database, tree, &mut path, at)?;
         Ok(true)
@@ -90,7 +94,7 @@ impl<'env> WriteTxn<'env> {
     pub fn at(&mut self, id: CursorId) -> Result<WriteCursor<'_, 'env>, Error> {
         self.check_alive()?;
         if !self.cursors.is_open(id) {
-            return Err(Error::CursorClosed);
+            return Err(Error::CursorClosed.into());
         }
         Ok(WriteCursor::new(self, id, false))
     }
@@ -108,7 +112,7 @@ impl<'env> WriteTxn<'env> {
         &self,
         id: CursorId,
         step: Move<'_>,
-    ) -> Result<Option<Record<'_>>, Error> {
+    ) -> Result<Option<Record<'_>>, BoxedError> {
         self.with_position(id, |txn, place| {
             let pages = txn.pages();
             txn.with_tree(place.database(), |tree| {
@@ -141,14 +145,15 @@ impl<'env> WriteTxn<'env> {
                 moved
             })
         })
+        .map_err(Error::from)
     }
 
     /// Works on a cursor's place.
     pub(crate) fn with_position<'t, T: 't>(
         &'t self,
         id: CursorId,
-        work: impl FnOnce(&'t WriteTxn<'env>, &mut CursorPosition) -> Result<T, Error>,
-    ) -> Result<T, Error> {
+        work: impl FnOnce(&'t WriteTxn<'env>, &mut CursorPosition) -> Result<T, BoxedError>,
+    ) -> Result<T, BoxedError> {
         let mut place = self.cursors.take(id)?;
         let result = work(self, &mut place);
         self.cursors.put_back(id, place);
@@ -166,14 +171,14 @@ impl<'env> WriteTxn<'env> {
     }
 
     /// Returns true if a cursor's database holds fixed-size duplicates.
-    pub(crate) fn has_fixed_values(&self, id: CursorId) -> Result<bool, Error> {
+    pub(crate) fn has_fixed_values(&self, id: CursorId) -> Result<bool, BoxedError> {
         self.with_position(id, |txn, place| {
             Ok(txn.tree(place.database())?.has_fixed_values())
         })
     }
 
     /// Removes the record at a cursor.
-    pub(crate) fn delete_at(&mut self, id: CursorId, all_values: bool) -> Result<bool, Error> {
+    pub(crate) fn delete_at(&mut self, id: CursorId, all_values: bool) -> Result<bool, BoxedError> {
         self.check_alive()?;
         let mut place = self.cursors.take(id)?;
         let result = self.delete_through(&mut place, all_values);
@@ -185,7 +190,7 @@ impl<'env> WriteTxn<'env> {
         &mut self,
         place: &mut CursorPosition,
         all_values: bool,
-    ) -> Result<bool, Error> {
+    ) -> Result<bool, BoxedError> {
         debug_assert!(!self.failed, "a failed transaction makes no change");
         let database = place.database();
         let mut tree = self.tree(database)?;
@@ -244,7 +249,11 @@ impl<'env> WriteTxn<'env> {
 
     /// Removes the record at a cursor position, in a tree of keys with one value each. No other
     /// cursor may have to be kept in step.
-    fn delete_alone(&mut self, place: &mut CursorPosition, mut tree: Tree) -> Result<bool, Error> {
+    fn delete_alone(
+        &mut self,
+        place: &mut CursorPosition,
+        mut tree: Tree,
+    ) -> Result<bool, BoxedError> {
         debug_assert!(!self.failed, "a failed transaction makes no change");
         debug_assert!(!tree.has_duplicates() && !self.has_cursors());
         let database = place.database();
@@ -265,7 +274,7 @@ impl<'env> WriteTxn<'env> {
         &mut self,
         gone: &DeletedRecord<'_>,
         place: &CursorPosition,
-    ) -> Result<(), Error> {
+    ) -> Result<(), BoxedError> {
         if !self.has_cursors() {
             return Ok(());
         }
@@ -289,7 +298,7 @@ impl<'env> WriteTxn<'env> {
         path: Path,
         lost: Option<&[u8]>,
         follower: Option<Option<Vec<u8>>>,
-    ) -> Result<(), Error> {
+    ) -> Result<(), BoxedError> {
         let tree = self.tree(place.database())?;
         place.stand_on_path_after_deletion(self.pages(), &tree, path)?;
         match (lost, follower) {
@@ -312,7 +321,7 @@ impl<'env> WriteTxn<'env> {
         tree: Tree,
         path: Path,
         value: Option<&[u8]>,
-    ) -> Result<bool, Error> {
+    ) -> Result<bool, BoxedError> {
         debug_assert!(!self.failed, "a failed transaction makes no change");
         debug_assert!(!path.is_empty(), "the path leads to an entry");
         let mut place = CursorPosition::new(database);
@@ -325,7 +334,7 @@ impl<'env> WriteTxn<'env> {
 
     /// Goes to the entry of a key. Returns true if there is one.
     #[inline(always)]
-    fn has_key(&self, tree: &Tree, key: &[u8], path: &mut Path) -> Result<bool, Error> {
+    fn has_key(&self, tree: &Tree, key: &[u8], path: &mut Path) -> Result<bool, BoxedError> {
         if key.is_empty() || !tree::seek(self.pages(), tree, key, path)? {
             return Ok(false);
         }
@@ -340,7 +349,7 @@ impl<'env> WriteTxn<'env> {
         database: Database,
         tree: &mut Tree,
         path: &mut Path,
-    ) -> Result<bool, Error> {
+    ) -> Result<bool, BoxedError> {
         debug_assert!(!self.failed, "a failed transaction makes no change");
         debug_assert!(!path.is_empty(), "the path leads to an entry");
         let run = {
@@ -378,7 +387,7 @@ impl<'env> WriteTxn<'env> {
         tree: Tree,
         path: &mut Path,
         at: value::ValueAt,
-    ) -> Result<Removal, Error> {
+    ) -> Result<Removal, BoxedError> {
         debug_assert!(!self.failed, "a failed transaction makes no change");
         debug_assert!(!path.is_empty(), "the path leads to an entry");
         debug_assert!(tree.has_duplicates());

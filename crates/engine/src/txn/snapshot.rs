@@ -6,6 +6,7 @@ use core::cmp::Ordering;
 use fulgurite_format::{DatabaseFlags, LeafNode, Pgno, TreeRecord, layout};
 
 use super::trees;
+use crate::boxed_error::BoxedError;
 use crate::cursor::{Cursor, CursorPosition, Move, PositionedCursor, Record};
 use crate::opened::{Database, Handle, Multimap};
 use crate::range::{self, Gap, KeyRange, PrefixEnd, Records, Values};
@@ -56,17 +57,17 @@ pub trait Sealed {
     #[doc(hidden)]
     fn pages(&self) -> PageView<'_>;
     #[doc(hidden)]
-    fn tree(&self, database: Database) -> Result<Tree, Error>;
+    fn tree(&self, database: Database) -> Result<Tree, BoxedError>;
     /// The tree, also of a write transaction that has failed: its properties hold nevertheless.
     #[doc(hidden)]
-    fn tree_even_if_failed(&self, database: Database) -> Result<Tree, Error>;
+    fn tree_even_if_failed(&self, database: Database) -> Result<Tree, BoxedError>;
     /// Works on a tree without copying it; the work must not ask for trees itself.
     #[doc(hidden)]
     fn with_tree<T>(
         &self,
         database: Database,
-        work: impl FnOnce(&Tree) -> Result<T, Error>,
-    ) -> Result<T, Error>;
+        work: impl FnOnce(&Tree) -> Result<T, BoxedError>,
+    ) -> Result<T, BoxedError>;
 }
 
 /// The value of a key, the first if it has several.
@@ -75,7 +76,7 @@ pub(super) fn get<'t>(
     pages: PageView<'t>,
     tree: &Tree,
     key: &[u8],
-) -> Result<Option<&'t [u8]>, Error> {
+) -> Result<Option<&'t [u8]>, BoxedError> {
     match tree::find(pages, tree, key)? {
         Some((leaf, node)) => value_of(pages, tree, leaf, &node).map(Some),
         None => Ok(None),
@@ -89,7 +90,7 @@ pub(super) fn value_of<'t>(
     tree: &Tree,
     leaf: Pgno,
     node: &LeafNode<'t>,
-) -> Result<&'t [u8], Error> {
+) -> Result<&'t [u8], BoxedError> {
     debug_assert!(!node.key.is_empty(), "entries of leaves have keys");
     if tree.has_duplicates() {
         return value::first_value(pages, tree, leaf, node);
@@ -107,7 +108,10 @@ pub trait Snapshot: Sealed {
     /// [`Error::NoDatabase`], [`Error::WrongKind`], [`Error::DatabasesFull`], [`Error::Corrupted`].
     fn open_database(&self, name: Option<&str>) -> Result<Database, Error> {
         match name {
-            None => self.tree(Database::MAIN).map(|_| Database::MAIN),
+            None => self
+                .tree(Database::MAIN)
+                .map(|_| Database::MAIN)
+                .map_err(Error::from),
             Some(name) => self.open_named(name.as_bytes()),
         }
     }
@@ -118,16 +122,16 @@ pub trait Snapshot: Sealed {
     fn open_named(&self, name: &[u8]) -> Result<Database, Error> {
         let names = self.environment().names();
         if let Some(database) = names.known(name) {
-            return self.tree(database).map(|_| database);
+            return self.tree(database).map(|_| database).map_err(Error::from);
         }
         if name.is_empty() {
             let max = layout::key_max(self.pages().page_size());
-            return Err(Error::NameLength { len: 0, max });
+            return Err(Error::NameLength { len: 0, max }.into());
         }
         debug_assert!(!name.is_empty(), "a named database has a name");
         // A handle lasts as long as the environment, so a name without a database gets none.
         trees::named(self.pages(), &self.tree(Database::MAIN)?, name)?;
-        names.intern(name)
+        names.intern(name).map_err(Error::from)
     }
 
     /// Opens a multimap: a database whose keys have several values. `None` is the unnamed main one.
@@ -142,7 +146,7 @@ pub trait Snapshot: Sealed {
         if self.tree(database)?.has_duplicates() {
             return Ok(Multimap { database });
         }
-        Err(Error::NoDuplicates)
+        Err(Error::NoDuplicates.into())
     }
 
     /// The flags of a database, as the file records them.
@@ -178,6 +182,7 @@ pub trait Snapshot: Sealed {
     fn get<'t>(&'t self, database: Database, key: &[u8]) -> Result<Option<&'t [u8]>, Error> {
         let pages = self.pages();
         self.with_tree(database, |tree| get(pages, tree, key))
+            .map_err(Error::from)
     }
 
     /// Moves a cursor whose position outlives the transaction; cheaper than
@@ -195,6 +200,7 @@ pub trait Snapshot: Sealed {
             place.resume(pages, tree)?;
             place.go(pages, tree, step)
         })
+        .map_err(Error::from)
     }
 
     /// The values of many keys, as [`Snapshot::get`] finds them, in the order of the keys. `values`
@@ -221,7 +227,7 @@ pub trait Snapshot: Sealed {
         if found.is_err() {
             values.clear();
         }
-        found
+        found.map_err(Error::from)
     }
 
     /// The records whose keys are in a range, from both ends. Finds the ends with one search each,
@@ -230,7 +236,7 @@ pub trait Snapshot: Sealed {
     /// As [`Snapshot::get`].
     fn range(&self, database: Database, range: impl KeyRange) -> Result<Records<'_>, Error> {
         let (low, high) = (Gap::low(range.low()), Gap::high(range.high()));
-        Records::between(self.pages(), self.tree(database)?, low, high)
+        Records::between(self.pages(), self.tree(database)?, low, high).map_err(Error::from)
     }
 
     /// The records whose keys begin with these bytes: all, if there are none.
@@ -248,7 +254,7 @@ pub trait Snapshot: Sealed {
         } else {
             Gap::Before(prefix)
         };
-        Records::between(self.pages(), tree, low, end.gap())
+        Records::between(self.pages(), tree, low, end.gap()).map_err(Error::from)
     }
 
     /// The values of one key, from both ends; none if there is no such key.
@@ -258,7 +264,7 @@ pub trait Snapshot: Sealed {
         let tree = self.tree(database)?;
         let pages = self.pages();
         match tree::find(pages, &tree, key)? {
-            Some((leaf, node)) => Values::of(pages, &tree, leaf, &node),
+            Some((leaf, node)) => Values::of(pages, &tree, leaf, &node).map_err(Error::from),
             None => Ok(Values::none()),
         }
     }
@@ -271,7 +277,7 @@ pub trait Snapshot: Sealed {
     /// As [`Snapshot::get`].
     fn count_range(&self, database: Database, range: impl KeyRange) -> Result<u64, Error> {
         let (low, high) = (Gap::low(range.low()), Gap::high(range.high()));
-        range::count(self.pages(), self.tree(database)?, low, high)
+        range::count(self.pages(), self.tree(database)?, low, high).map_err(Error::from)
     }
 
     /// Estimates how many records have their keys in a range, for choosing between plans.
@@ -286,7 +292,7 @@ pub trait Snapshot: Sealed {
     /// As [`Snapshot::get`].
     fn estimate_range(&self, database: Database, range: impl KeyRange) -> Result<u64, Error> {
         let (low, high) = (Gap::low(range.low()), Gap::high(range.high()));
-        range::estimate(self.pages(), &self.tree(database)?, low, high)
+        range::estimate(self.pages(), &self.tree(database)?, low, high).map_err(Error::from)
     }
 
     /// A cursor over a database, standing nowhere yet.
@@ -303,7 +309,9 @@ pub trait Snapshot: Sealed {
     /// As [`Snapshot::get`].
     fn save_position(&self, place: &mut CursorPosition) -> Result<(), Error> {
         let tree = self.tree(place.database())?;
-        place.save_position(self.pages(), &tree)
+        place
+            .save_position(self.pages(), &tree)
+            .map_err(Error::from)
     }
 
     /// A cursor at a place that outlives the transaction. A position that was used in another

@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 use fulgurite_format::{DatabaseFlags, Meta, NodeFlags, Pgno, TREE_RECORD_LEN, TreeRecord};
 
 use crate::Error;
+use crate::boxed_error::BoxedError;
 use crate::opened::{Database, DatabaseNames};
 use crate::space::free_tree;
 use crate::tree::{self, Pages, Path, Tree};
@@ -383,7 +384,7 @@ pub(super) fn find<'p, P: Pages<'p>>(
     main: Option<Tree>,
     names: &DatabaseNames,
     database: Database,
-) -> Result<Tree, Error> {
+) -> Result<Tree, BoxedError> {
     let main = main.ok_or(Error::TransactionFailed)?;
     if database == Database::MAIN {
         return Ok(main);
@@ -392,8 +393,8 @@ pub(super) fn find<'p, P: Pages<'p>>(
     if name.is_empty() {
         return Err(match database {
             // Of a transaction that shows nothing.
-            Database::FREE_LIST => Error::NoDatabase(String::new()),
-            _ => Error::ForeignDatabase,
+            Database::FREE_LIST => Error::NoDatabase(String::new()).into(),
+            _ => Error::ForeignDatabase.into(),
         });
     }
     Ok(names.tree_of(database, named(pages, &main, name)?))
@@ -404,15 +405,15 @@ pub(super) fn named<'p, P: Pages<'p>>(
     pages: P,
     main: &Tree,
     name: &[u8],
-) -> Result<TreeRecord, Error> {
+) -> Result<TreeRecord, BoxedError> {
     debug_assert!(!name.is_empty(), "a named database has a name");
     let missing = || Error::NoDatabase(String::from_utf8_lossy(name).into_owned());
     if !holds_databases(main) {
-        return Err(missing());
+        return Err(missing().into());
     }
     let (leaf, node) = tree::find(pages, main, name)?.ok_or_else(missing)?;
     if node.flags.0 != NodeFlags::SUB_TREE {
-        return Err(Error::WrongKind(String::from_utf8_lossy(name).into_owned()));
+        return Err(Error::WrongKind(String::from_utf8_lossy(name).into_owned()).into());
     }
     let record = (node.data.len() == TREE_RECORD_LEN)
         .then(|| TreeRecord::read(node.data))
@@ -428,13 +429,14 @@ pub(super) fn holds_databases(main: &Tree) -> bool {
     main.record.flags.0 & (DatabaseFlags::DUP_SORT | DatabaseFlags::INTEGER_KEY) == 0
 }
 
-fn check(record: TreeRecord, last: Pgno, leaf: Pgno) -> Result<(), Error> {
+fn check(record: TreeRecord, last: Pgno, leaf: Pgno) -> Result<(), BoxedError> {
     let unknown = record.flags.0 & !DatabaseFlags::PERSISTENT != 0;
     if unknown {
         return Err(Error::Corrupted {
             page: leaf,
             what: fulgurite_format::Malformed::TreeRecord,
-        });
+        }
+        .into());
     }
     record.check(last).map_err(Error::at(leaf))
 }

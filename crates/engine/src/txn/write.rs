@@ -13,6 +13,7 @@ use super::level::Level;
 use super::snapshot::Sealed;
 use super::trees::{self, Trees};
 use crate::Error;
+use crate::boxed_error::BoxedError;
 use crate::cursor::CursorTable;
 use crate::opened::Database;
 use crate::opened::Handle;
@@ -76,10 +77,10 @@ impl Drop for WriterLock<'_> {
 impl<'env> WriterLock<'env> {
     /// Waits for the mutex; if its last holder died, puts the lock file right first.
     #[inline(never)]
-    pub(super) fn take(environment: &'env Handle) -> Result<WriterLock<'env>, Error> {
+    pub(super) fn take(environment: &'env Handle) -> Result<WriterLock<'env>, BoxedError> {
         let mut taken = None;
         Self::take_into(&mut taken, environment)?;
-        taken.ok_or(Error::LockBroken)
+        taken.ok_or(Error::LockBroken.into())
     }
 
     /// As [`WriterLock::take`], into an empty slot of the caller. A returned value would be moved;
@@ -88,7 +89,7 @@ impl<'env> WriterLock<'env> {
     fn take_into(
         place: &mut Option<WriterLock<'env>>,
         environment: &'env Handle,
-    ) -> Result<(), Error> {
+    ) -> Result<(), BoxedError> {
         let thread = Self::waiting_thread(environment)?;
         match environment.lock() {
             Some(lock) => {
@@ -104,7 +105,7 @@ impl<'env> WriterLock<'env> {
     }
 
     /// As [`WriterLock::take`], but `None` if another process has it.
-    fn try_take(environment: &'env Handle) -> Result<Option<WriterLock<'env>>, Error> {
+    fn try_take(environment: &'env Handle) -> Result<Option<WriterLock<'env>>, BoxedError> {
         let thread = Self::waiting_thread(environment)?;
         let mut taken = None;
         match environment.lock() {
@@ -124,10 +125,10 @@ impl<'env> WriterLock<'env> {
 
     /// The calling thread, which must not wait for itself.
     #[inline]
-    fn waiting_thread(environment: &Handle) -> Result<u64, Error> {
+    fn waiting_thread(environment: &Handle) -> Result<u64, BoxedError> {
         let thread = thread_word();
         if environment.writer().is(thread) {
-            return Err(Error::WriterBusy);
+            return Err(Error::WriterBusy.into());
         }
         Ok(thread)
     }
@@ -140,7 +141,7 @@ impl<'env> WriterLock<'env> {
         lock: &'env LockFile,
         thread: u64,
         outcome: LockOutcome,
-    ) -> Result<(), Error> {
+    ) -> Result<(), BoxedError> {
         debug_assert!(thread != 0, "a thread has a word");
         debug_assert!(place.is_none(), "the right to write is taken once");
         let predecessor = environment.writer().set(thread);
@@ -183,13 +184,13 @@ impl<'env> WriterLock<'env> {
         environment: &Handle,
         lock: &LockFile,
         predecessor: Option<u64>,
-    ) -> Result<(), Error> {
+    ) -> Result<(), BoxedError> {
         debug_assert!(environment.writer().is_set(), "the mutex is held");
         if predecessor.is_some() {
             // A thread of this process ended with its transaction alive: the state it left is
             // unknown.
             environment.mark_failed();
-            return Err(Error::EnvironmentFailed);
+            return Err(Error::EnvironmentFailed.into());
         }
         // It may have died between writing its meta page and publishing the id, or before either.
         // If a newer snapshot was abandoned and is still in the file, the published id is right.
@@ -208,13 +209,13 @@ impl<'env> WriterLock<'env> {
 }
 
 impl<'env> WriteTxn<'env> {
-    pub(crate) fn begin(environment: &'env Handle) -> Result<WriteTxn<'env>, Error> {
+    pub(crate) fn begin(environment: &'env Handle) -> Result<WriteTxn<'env>, BoxedError> {
         let lock = Self::take_lock(environment)?;
         Self::begin_with(environment, lock)
     }
 
     /// As [`WriteTxn::begin`], but `None` if there is another one.
-    pub(crate) fn try_begin(environment: &'env Handle) -> Result<Option<Self>, Error> {
+    pub(crate) fn try_begin(environment: &'env Handle) -> Result<Option<Self>, BoxedError> {
         Self::require_writable(environment)?;
         let Some(lock) = WriterLock::try_take(environment)? else {
             return Ok(None);
@@ -226,7 +227,7 @@ impl<'env> WriteTxn<'env> {
     fn begin_with(
         environment: &'env Handle,
         lock: WriterLock<'env>,
-    ) -> Result<WriteTxn<'env>, Error> {
+    ) -> Result<WriteTxn<'env>, BoxedError> {
         let base = Self::find_base(environment)?;
         debug_assert!(base.last.0 >= 1, "the meta pages are in use");
         let free = free_tree(base.free);
@@ -257,7 +258,7 @@ impl<'env> WriteTxn<'env> {
     #[inline(always)]
     pub fn renew(&mut self) -> Result<(), Error> {
         if self.lock.is_some() {
-            return Err(Error::WriterBusy);
+            return Err(Error::WriterBusy.into());
         }
         let environment = self.environment;
         debug_assert!(!environment.is_read_only(), "it has been written");
@@ -281,13 +282,13 @@ impl<'env> WriteTxn<'env> {
             self.failed = false;
             return Ok(());
         }
-        self.renew_from(is_known)
+        self.renew_from(is_known).map_err(Error::from)
     }
 
     /// Begins again, with the writer lock held, from its own last snapshot if that is known to be
     /// the newest. Gives the lock back if that fails.
     #[inline(never)]
-    fn renew_from(&mut self, is_known: bool) -> Result<(), Error> {
+    fn renew_from(&mut self, is_known: bool) -> Result<(), BoxedError> {
         let renewed = self.follow_others(is_known);
         if renewed.is_err() {
             self.lock = None;
@@ -296,7 +297,7 @@ impl<'env> WriteTxn<'env> {
     }
 
     /// Takes over the newest snapshot, which may be its own last one.
-    fn follow_others(&mut self, is_known: bool) -> Result<(), Error> {
+    fn follow_others(&mut self, is_known: bool) -> Result<(), BoxedError> {
         debug_assert!(self.levels.is_empty(), "nested transactions have ended");
         debug_assert!(self.lock.is_some(), "the right to write is held");
         let environment = self.environment;
@@ -321,7 +322,7 @@ impl<'env> WriteTxn<'env> {
         Ok(())
     }
 
-    fn take_lock(environment: &'env Handle) -> Result<WriterLock<'env>, Error> {
+    fn take_lock(environment: &'env Handle) -> Result<WriterLock<'env>, BoxedError> {
         Self::require_writable(environment)?;
         let lock = WriterLock::take(environment)?;
         if !environment.is_writable() {
@@ -330,9 +331,9 @@ impl<'env> WriteTxn<'env> {
         Ok(lock)
     }
 
-    fn require_writable(environment: &Handle) -> Result<(), Error> {
+    fn require_writable(environment: &Handle) -> Result<(), BoxedError> {
         if environment.is_read_only() {
-            return Err(Error::ReadOnly);
+            return Err(Error::ReadOnly.into());
         }
         if environment.is_writable() {
             return Ok(());
@@ -341,7 +342,7 @@ impl<'env> WriteTxn<'env> {
     }
 
     /// The snapshot to begin from.
-    fn find_base(environment: &Handle) -> Result<Meta, Error> {
+    fn find_base(environment: &Handle) -> Result<Meta, BoxedError> {
         let base = environment.committed_meta()?;
         environment.notice_newer(&base)?;
         Self::follow(environment, &base)?;
@@ -349,7 +350,7 @@ impl<'env> WriteTxn<'env> {
     }
 
     /// Follows other processes' changes to the size of the file and of the map.
-    fn follow(environment: &Handle, base: &Meta) -> Result<(), Error> {
+    fn follow(environment: &Handle, base: &Meta) -> Result<(), BoxedError> {
         debug_assert!(base.last.0 >= 1, "the meta pages are in use");
         environment.adopt_map_size(base)?;
         environment.notice_last(base.last);
@@ -361,12 +362,12 @@ impl<'env> WriteTxn<'env> {
     }
 
     /// The id of a transaction that begins from this snapshot.
-    fn id_after(base: &Meta) -> Result<Txnid, Error> {
+    fn id_after(base: &Meta) -> Result<Txnid, BoxedError> {
         // Ids behind this one are the marks of idle readers.
         let id = base.txnid.0.checked_add(1);
         id.filter(|id| *id < u64::MAX - 1)
             .map(Txnid)
-            .ok_or(Error::TxnidsExhausted)
+            .ok_or(Error::TxnidsExhausted.into())
     }
 
     /// The id this transaction's commit will have.
@@ -437,20 +438,20 @@ impl<'env> WriteTxn<'env> {
         self.trees.get_mut().change(database, tree);
     }
 
-    pub(crate) fn main(&self) -> Result<Tree, Error> {
+    pub(crate) fn main(&self) -> Result<Tree, BoxedError> {
         self.trees
             .borrow()
             .get(Database::MAIN)
             .map(|open| open.tree)
-            .ok_or(Error::TransactionFailed)
+            .ok_or(Error::TransactionFailed.into())
     }
 
     /// Runs a change. Any error in it ends the transaction, because it is unknown how far the
     /// change came. So the arguments of a call are checked before.
     pub(super) fn guarded<T>(
         &mut self,
-        change: impl FnOnce(&mut Self) -> Result<T, Error>,
-    ) -> Result<T, Error> {
+        change: impl FnOnce(&mut Self) -> Result<T, BoxedError>,
+    ) -> Result<T, BoxedError> {
         debug_assert!(!self.failed, "a failed transaction makes no change");
         self.failed = true;
         let result = change(self);
@@ -460,7 +461,7 @@ impl<'env> WriteTxn<'env> {
 
     #[cold]
     #[inline(never)]
-    pub(super) fn load_tree(&self, database: Database) -> Result<Tree, Error> {
+    pub(super) fn load_tree(&self, database: Database) -> Result<Tree, BoxedError> {
         debug_assert!(
             self.lock.is_some(),
             "trees are read with the right to write"
@@ -494,7 +495,7 @@ impl<'env> WriteTxn<'env> {
 
     /// Saves the positions of a database's other cursors before its tree changes.
     #[inline]
-    pub(super) fn save_other_positions(&mut self, database: Database) -> Result<(), Error> {
+    pub(super) fn save_other_positions(&mut self, database: Database) -> Result<(), BoxedError> {
         if self.cursors.is_idle() {
             return Ok(());
         }
@@ -502,16 +503,16 @@ impl<'env> WriteTxn<'env> {
     }
 
     #[inline(never)]
-    fn save_positions(&mut self, database: Database) -> Result<(), Error> {
+    fn save_positions(&mut self, database: Database) -> Result<(), BoxedError> {
         let tree = self.tree(database)?;
         self.cursors.save_positions(self.pages(), &tree, database)
     }
 
     #[inline]
-    pub(super) fn check_alive(&self) -> Result<(), Error> {
+    pub(super) fn check_alive(&self) -> Result<(), BoxedError> {
         self.environment.check_usable()?;
         if self.failed {
-            Err(Error::TransactionFailed)
+            Err(Error::TransactionFailed.into())
         } else {
             Ok(())
         }
@@ -534,18 +535,18 @@ impl Sealed for WriteTxn<'_> {
     }
 
     #[inline]
-    fn tree(&self, database: Database) -> Result<Tree, Error> {
+    fn tree(&self, database: Database) -> Result<Tree, BoxedError> {
         if self.failed {
-            return Err(Error::TransactionFailed);
+            return Err(Error::TransactionFailed.into());
         }
         self.tree_even_if_failed(database)
     }
 
     #[inline]
-    fn tree_even_if_failed(&self, database: Database) -> Result<Tree, Error> {
+    fn tree_even_if_failed(&self, database: Database) -> Result<Tree, BoxedError> {
         if self.lock.is_none() {
             // Nothing keeps the pages from changing.
-            return Err(Error::TransactionFailed);
+            return Err(Error::TransactionFailed.into());
         }
         let known = self.trees.borrow().known(database);
         match known {
@@ -558,10 +559,10 @@ impl Sealed for WriteTxn<'_> {
     fn with_tree<T>(
         &self,
         database: Database,
-        work: impl FnOnce(&Tree) -> Result<T, Error>,
-    ) -> Result<T, Error> {
+        work: impl FnOnce(&Tree) -> Result<T, BoxedError>,
+    ) -> Result<T, BoxedError> {
         if self.failed {
-            return Err(Error::TransactionFailed);
+            return Err(Error::TransactionFailed.into());
         }
         if let Some(open) = self.trees.borrow().get(database) {
             return work(&open.tree);

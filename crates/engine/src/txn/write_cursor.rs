@@ -35,7 +35,7 @@ impl<'t, 'env> WriteCursor<'t, 'env> {
     /// # Errors
     /// As [`crate::Cursor::go`].
     pub fn go(&mut self, step: Move<'_>) -> Result<Option<Record<'_>>, Error> {
-        self.txn.move_cursor(self.id, step)
+        self.txn.move_cursor(self.id, step).map_err(Error::from)
     }
 
     /// Goes to the first record.
@@ -96,12 +96,14 @@ impl<'t, 'env> WriteCursor<'t, 'env> {
     /// # Errors
     /// [`Error::NoDuplicates`], [`Error::CursorUnset`].
     pub fn count(&mut self) -> Result<Option<u64>, Error> {
-        self.txn.with_position(self.id, |txn, place| {
-            let pages = txn.pages();
-            let tree = txn.tree(place.database())?;
-            place.restore_position(pages, &tree)?;
-            place.count(pages, &tree)
-        })
+        self.txn
+            .with_position(self.id, |txn, place| {
+                let pages = txn.pages();
+                let tree = txn.tree(place.database())?;
+                place.restore_position(pages, &tree)?;
+                place.count(pages, &tree)
+            })
+            .map_err(Error::from)
     }
 
     /// Returns true if the last move went to the end: of the database, or of the values of the key.
@@ -167,10 +169,10 @@ impl<'t, 'env> WriteCursor<'t, 'env> {
         flags: PutFlags,
     ) -> Result<(usize, bool), Error> {
         if !self.txn.has_fixed_values(self.id)? {
-            return Err(Error::NoDuplicates);
+            return Err(Error::NoDuplicates.into());
         }
         if item_len == 0 {
-            return Err(Error::DuplicateLength { len: 0, max: 511 });
+            return Err(Error::DuplicateLength { len: 0, max: 511 }.into());
         }
         let (stored, is_all) = self.txn.put_many_at(self.id, key, items, item_len, flags)?;
         debug_assert!(
@@ -186,7 +188,7 @@ impl<'t, 'env> WriteCursor<'t, 'env> {
     /// # Errors
     /// [`Error::CursorUnset`]; otherwise as [`WriteTxn::delete`].
     pub fn delete_with(&mut self, all_values: bool) -> Result<bool, Error> {
-        self.txn.delete_at(self.id, all_values)
+        self.txn.delete_at(self.id, all_values).map_err(Error::from)
     }
 
     /// Removes the record the cursor is on; `false` if it is on none.

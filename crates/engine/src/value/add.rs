@@ -3,6 +3,7 @@
 
 use super::duplicates::{NO_VALUE, ValueAt, Values, add_value, store_inner, values_of};
 use crate::Error;
+use crate::boxed_error::BoxedError;
 use crate::tree::{self, Pages, PagesMut, Path, Tree};
 
 /// Adds a value to those of the entry that the path leads to, unless it is there. Makes the path
@@ -15,7 +16,7 @@ pub(crate) fn add_if_absent<P: PagesMut>(
     path: &mut Path,
     key: &[u8],
     value: &[u8],
-) -> Result<bool, Error> {
+) -> Result<bool, BoxedError> {
     debug_assert!(tree.has_duplicates() && !tree.has_fixed_values());
     tree::touch_path(pages, tree, path)?;
     let leaf = tree::leaf_of(path, tree)?;

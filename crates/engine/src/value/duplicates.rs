@@ -16,6 +16,7 @@ use fulgurite_format::{
 
 use super::overflow::run_of;
 use super::put::leaf_data;
+use crate::boxed_error::BoxedError;
 use crate::tree::{self, Pages, PagesMut, Path, Step, Tree};
 use crate::{Error, KeyOrder};
 
@@ -45,17 +46,17 @@ pub(crate) fn values_of<'p, P: Pages<'p>>(
     tree: &Tree,
     leaf: Pgno,
     node: &LeafNode<'p>,
-) -> Result<Values<'p>, Error> {
+) -> Result<Values<'p>, BoxedError> {
     match node.flags.0 {
         ONE => Ok(Values::One(node.data)),
         SUB_PAGE => {
             let page = Page::parse_sub(node.data).map_err(Error::at(leaf))?;
             let packed = page.kind() != PageKind::Leaf;
             if packed != tree.has_fixed_values() {
-                return Err(Error::at(leaf)(Malformed::ItemLength));
+                return Err(Error::at(leaf)(Malformed::ItemLength).into());
             }
             if page.is_empty() {
-                return Err(Error::at(leaf)(Malformed::TooFewEntries(0)));
+                return Err(Error::at(leaf)(Malformed::TooFewEntries(0)).into());
             }
             Ok(Values::Page(page))
         }
@@ -67,13 +68,13 @@ pub(crate) fn values_of<'p, P: Pages<'p>>(
                 .ok_or_else(|| Error::at(leaf)(Malformed::TreeRecord))?;
             record.check(pages.last()).map_err(Error::at(leaf))?;
             if record.root == leaf {
-                return Err(Error::at(leaf)(Malformed::Cycle));
+                return Err(Error::at(leaf)(Malformed::Cycle).into());
             }
             inner_tree(tree, record)
                 .map(Values::Tree)
                 .ok_or_else(|| Error::at(leaf)(Malformed::ItemLength))
         }
-        flags => Err(Error::at(leaf)(Malformed::NodeFlags { index: 0, flags })),
+        flags => Err(Error::at(leaf)(Malformed::NodeFlags { index: 0, flags }).into()),
     }
 }
 
@@ -83,7 +84,7 @@ pub(crate) fn first_value<'p, P: Pages<'p>>(
     tree: &Tree,
     leaf: Pgno,
     node: &LeafNode<'p>,
-) -> Result<&'p [u8], Error> {
+) -> Result<&'p [u8], BoxedError> {
     match values_of(pages, tree, leaf, node)? {
         Values::One(value) => Ok(value),
         Values::Page(page) => page.key(0).map_err(Error::at(leaf)),
@@ -100,7 +101,7 @@ pub(crate) fn key_at<'p, P: Pages<'p>>(
     pages: P,
     tree: &Tree,
     path: &Path,
-) -> Result<&'p [u8], Error> {
+) -> Result<&'p [u8], BoxedError> {
     let leaf = tree::leaf_of(path, tree)?;
     pages
         .tree_page(leaf.pgno, tree.leaf)?
@@ -114,7 +115,7 @@ pub(crate) fn value_at<'p, P: Pages<'p>>(
     pages: P,
     inner: &Tree,
     path: &Path,
-) -> Result<&'p [u8], Error> {
+) -> Result<&'p [u8], BoxedError> {
     let leaf = tree::leaf_of(path, inner)?;
     let node = pages
         .tree_page(leaf.pgno, inner.leaf)?
@@ -123,7 +124,7 @@ pub(crate) fn value_at<'p, P: Pages<'p>>(
     if node.flags.0 == ONE && node.data.is_empty() {
         Ok(node.key)
     } else {
-        Err(Error::at(leaf.pgno)(Malformed::StrayValue(leaf.index)))
+        Err(Error::at(leaf.pgno)(Malformed::StrayValue(leaf.index)).into())
     }
 }
 
@@ -133,7 +134,7 @@ pub(crate) fn count_of<'p, P: Pages<'p>>(
     tree: &Tree,
     leaf: Pgno,
     node: &LeafNode<'p>,
-) -> Result<u64, Error> {
+) -> Result<u64, BoxedError> {
     Ok(match values_of(pages, tree, leaf, node)? {
         Values::One(_) => 1,
         Values::Page(page) => page.len() as u64,
@@ -148,12 +149,12 @@ pub(crate) fn seek_value<'p, P: Pages<'p>>(
     tree: &Tree,
     leaf: Step,
     value: &[u8],
-) -> Result<(ValueAt, bool), Error> {
+) -> Result<(ValueAt, bool), BoxedError> {
     let node = pages.leaf_node(leaf)?;
     let values = values_of(pages, tree, leaf.pgno, &node)?;
     if value.is_empty() && !matches!(values, Values::One(_)) {
         let max = layout::key_max(pages.page_size());
-        return Err(Error::DuplicateLength { len: 0, max });
+        return Err(Error::DuplicateLength { len: 0, max }.into());
     }
     match values {
         Values::One(old) => Ok((ValueAt::One, tree.value_order.compare(value, old).is_eq())),
@@ -175,7 +176,7 @@ pub(crate) fn last_value<'p, P: Pages<'p>>(
     pages: P,
     tree: &Tree,
     leaf: Step,
-) -> Result<(ValueAt, &'p [u8]), Error> {
+) -> Result<(ValueAt, &'p [u8]), BoxedError> {
     let node = pages.leaf_node(leaf)?;
     match values_of(pages, tree, leaf.pgno, &node)? {
         Values::One(value) => Ok((ValueAt::One, value)),
@@ -201,7 +202,7 @@ pub(crate) fn check_size<'p, P: Pages<'p>>(
     tree: &Tree,
     leaf: Step,
     value: &[u8],
-) -> Result<(), Error> {
+) -> Result<(), BoxedError> {
     if !tree.has_fixed_values() {
         return Ok(());
     }
@@ -225,7 +226,7 @@ pub(crate) fn add_value<P: PagesMut>(
     at: ValueAt,
     key: &[u8],
     value: &[u8],
-) -> Result<bool, Error> {
+) -> Result<bool, BoxedError> {
     debug_assert!(tree.has_duplicates());
     tree::touch_path(pages, tree, path)?;
     let leaf = tree::leaf_of(path, tree)?;
@@ -268,7 +269,7 @@ pub(crate) fn add_value<P: PagesMut>(
                 leaf_data(pages, leaf)?.copy_from_slice(&inner.record.to_bytes());
                 return Ok(true);
             }
-            _ => return Err(Error::at(leaf.pgno)(Malformed::KeyOrder)),
+            _ => return Err(Error::at(leaf.pgno)(Malformed::KeyOrder).into()),
         }
         .map_err(Error::at(leaf.pgno))?
     };
@@ -285,13 +286,13 @@ pub(crate) fn store_inner<P: PagesMut>(
     leaf: Step,
     before: &TreeRecord,
     after: &TreeRecord,
-) -> Result<(), Error> {
+) -> Result<(), BoxedError> {
     count_inner(tree, before, after);
     let (mut page, _) = pages.sound_leaf_mut(leaf.pgno)?;
     let data = page.data_mut(leaf.index).map_err(Error::at(leaf.pgno))?;
     let record = after.to_bytes();
     if data.len() != record.len() {
-        return Err(Error::at(leaf.pgno)(Malformed::TreeRecord));
+        return Err(Error::at(leaf.pgno)(Malformed::TreeRecord).into());
     }
     data.copy_from_slice(&record);
     Ok(())
@@ -303,7 +304,7 @@ pub(crate) fn remove_value<P: PagesMut>(
     tree: &mut Tree,
     path: &mut Path,
     at: ValueAt,
-) -> Result<Removal, Error> {
+) -> Result<Removal, BoxedError> {
     debug_assert!(tree.has_duplicates());
     tree::touch_path(pages, tree, path)?;
     let leaf = tree::leaf_of(path, tree)?;
@@ -328,7 +329,7 @@ pub(crate) fn remove_value<P: PagesMut>(
                 tree.record.entries = tree.record.entries.saturating_add(1);
                 None
             }
-            _ => return Err(Error::at(leaf.pgno)(Malformed::KeyOrder)),
+            _ => return Err(Error::at(leaf.pgno)(Malformed::KeyOrder).into()),
         }
     };
     let Some(sub_page) = sub_page else {
@@ -354,7 +355,7 @@ pub(crate) fn remove_values<P: PagesMut>(
     pages: &mut P,
     tree: &mut Tree,
     path: &mut Path,
-) -> Result<bool, Error> {
+) -> Result<bool, BoxedError> {
     debug_assert!(tree.has_duplicates());
     tree::touch_path(pages, tree, path)?;
     let leaf = tree::leaf_of(path, tree)?;
@@ -388,7 +389,7 @@ fn external_values<'p, P: Pages<'p>>(
     tree: &Tree,
     leaf: Pgno,
     found: &mut Vec<ExternalValue>,
-) -> Result<(), Error> {
+) -> Result<(), BoxedError> {
     let page = pages.tree_page(leaf, PageKind::Leaf)?;
     for index in 0..page.len() {
         let node = page.leaf(index).map_err(Error::at(leaf))?;
@@ -404,7 +405,7 @@ fn external_values<'p, P: Pages<'p>>(
                 }
             }
             flags if flags & NodeFlags::DUPLICATES != 0 && !tree.has_duplicates() => {
-                return Err(Error::at(leaf)(Malformed::NodeFlags { index, flags }));
+                return Err(Error::at(leaf)(Malformed::NodeFlags { index, flags }).into());
             }
             _ => {}
         }
@@ -414,7 +415,7 @@ fn external_values<'p, P: Pages<'p>>(
 
 /// Gives up every page of a tree, with overflow runs and the trees of duplicates, and leaves it
 /// empty.
-pub(crate) fn clear<P: PagesMut>(pages: &mut P, tree: &mut Tree) -> Result<(), Error> {
+pub(crate) fn clear<P: PagesMut>(pages: &mut P, tree: &mut Tree) -> Result<(), BoxedError> {
     tree::clear(
         pages,
         tree,
@@ -423,7 +424,7 @@ pub(crate) fn clear<P: PagesMut>(pages: &mut P, tree: &mut Tree) -> Result<(), E
     )
 }
 
-fn release_external<P: PagesMut>(pages: &mut P, value: ExternalValue) -> Result<(), Error> {
+fn release_external<P: PagesMut>(pages: &mut P, value: ExternalValue) -> Result<(), BoxedError> {
     match value {
         ExternalValue::Run(first, count) => pages.release(first, count),
         ExternalValue::Tree(mut inner) => clear(pages, &mut inner),
@@ -440,7 +441,7 @@ fn store_sub_page<P: PagesMut>(
     path: &mut Path,
     key: &[u8],
     sub_page: Vec<u8>,
-) -> Result<bool, Error> {
+) -> Result<bool, BoxedError> {
     debug_assert!(tree.has_duplicates());
     let leaf = tree::leaf_of(path, tree)?;
     let page_size = pages.view().page_size();
@@ -461,7 +462,7 @@ fn start_inner<P: PagesMut>(
     tree: &mut Tree,
     leaf: Pgno,
     sub_page: &[u8],
-) -> Result<TreeRecord, Error> {
+) -> Result<TreeRecord, BoxedError> {
     debug_assert!(tree.has_duplicates());
     let old = Page::parse_sub(sub_page).map_err(Error::at(leaf))?;
     let root = pages.allocate(1)?;
@@ -472,7 +473,7 @@ fn start_inner<P: PagesMut>(
             .and_then(|item| page.insert(index, item, NO_VALUE))
             .map_err(Error::at(leaf))?;
         if !placed {
-            return Err(Error::at(root)(Malformed::NodeSum));
+            return Err(Error::at(root)(Malformed::NodeSum).into());
         }
     }
     let mut record = TreeRecord::empty(DatabaseFlags(inner_flags(tree)));
@@ -495,7 +496,7 @@ pub(crate) fn insert_first_value<P: PagesMut>(
     path: &mut Path,
     key: &[u8],
     value: &[u8],
-) -> Result<Option<Step>, Error> {
+) -> Result<Option<Step>, BoxedError> {
     debug_assert!(tree.has_duplicates() && !key.is_empty());
     let page_size = pages.view().page_size();
     if layout::leaf_node_len(key.len(), value.len()) <= layout::node_max(page_size) {
@@ -585,12 +586,15 @@ fn count_pages(tree: &mut Tree, before: &TreeRecord, after: &TreeRecord) {
     );
 }
 
-fn fixed_len(len: usize, value: &[u8]) -> Result<u16, Error> {
+fn fixed_len(len: usize, value: &[u8]) -> Result<u16, BoxedError> {
     if value.len() != len {
         return Err(Error::FixedSize {
             len: value.len(),
             wanted: len,
-        });
+        }
+        .into());
     }
-    u16::try_from(len).map_err(|_| Error::ValueLength(len))
+    u16::try_from(len)
+        .map_err(|_| Error::ValueLength(len))
+        .map_err(BoxedError::from)
 }

@@ -6,6 +6,7 @@ use fulgurite_format::{
 };
 
 use crate::Error;
+use crate::boxed_error::BoxedError;
 use crate::tree::{Pages, PagesMut};
 
 /// Returns the value of a leaf entry of a database without duplicates, from the leaf or from a run.
@@ -14,7 +15,7 @@ pub(crate) fn value_of<'p, P: Pages<'p>>(
     pages: P,
     leaf: Pgno,
     node: &LeafNode<'p>,
-) -> Result<&'p [u8], Error> {
+) -> Result<&'p [u8], BoxedError> {
     match node.flags.0 {
         0 | NodeFlags::SUB_TREE => Ok(node.data),
         NodeFlags::OVERFLOW => {
@@ -27,7 +28,8 @@ pub(crate) fn value_of<'p, P: Pages<'p>>(
         flags => Err(Error::Corrupted {
             page: leaf,
             what: Malformed::NodeFlags { index: 0, flags },
-        }),
+        }
+        .into()),
     }
 }
 
@@ -36,7 +38,7 @@ pub(crate) fn run_of<'p, P: Pages<'p>>(
     pages: P,
     leaf: Pgno,
     node: &LeafNode<'p>,
-) -> Result<(Pgno, u64), Error> {
+) -> Result<(Pgno, u64), BoxedError> {
     let first = node
         .overflow()
         .ok_or_else(|| Error::at(leaf)(Malformed::Truncated))?;
@@ -44,7 +46,8 @@ pub(crate) fn run_of<'p, P: Pages<'p>>(
         return Err(Error::Corrupted {
             page: leaf,
             what: Malformed::PageOutOfRange(first),
-        });
+        }
+        .into());
     }
     let page = pages.page(first)?;
     let header =
@@ -59,7 +62,7 @@ pub(crate) fn write_run<P: PagesMut>(
     pages: &mut P,
     record: &mut TreeRecord,
     len: usize,
-) -> Result<(Pgno, NodeValue<'static>), Error> {
+) -> Result<(Pgno, NodeValue<'static>), BoxedError> {
     let run = Run::of::<P>(pages, len)?;
     let first = pages.allocate(run.count)?;
     if run.count == 1 {
@@ -77,7 +80,7 @@ pub(crate) fn store_run<P: PagesMut>(
     pages: &mut P,
     record: &mut TreeRecord,
     value: &[u8],
-) -> Result<NodeValue<'static>, Error> {
+) -> Result<NodeValue<'static>, BoxedError> {
     let run = Run::of::<P>(pages, value.len())?;
     let first = pages.store_run(run.count, value)?;
     Ok(run.reference(record, first))
@@ -91,7 +94,7 @@ struct Run {
 }
 
 impl Run {
-    fn of<P: PagesMut>(pages: &P, len: usize) -> Result<Run, Error> {
+    fn of<P: PagesMut>(pages: &P, len: usize) -> Result<Run, BoxedError> {
         let count = overflow_pages(len, pages.view().page_size());
         Ok(Run {
             count,
@@ -115,7 +118,7 @@ pub(crate) fn release_value<P: PagesMut>(
     pages: &mut P,
     record: &mut TreeRecord,
     run: Option<(Pgno, u64)>,
-) -> Result<(), Error> {
+) -> Result<(), BoxedError> {
     debug_assert!(run.is_none_or(|(first, count)| first >= Pgno::FIRST_DATA && count > 0));
     if let Some((first, count)) = run {
         record.overflow_pages = record.overflow_pages.saturating_sub(count);

@@ -4,6 +4,7 @@ use fulgurite_format::{Malformed, NodeFlags, NodeValue, Page, PageKind, PageMut,
 
 use super::overflow::{release_value, run_of, store_run, write_run};
 use crate::Error;
+use crate::boxed_error::BoxedError;
 use crate::tree::{self, Pages, PagesMut, Path, Step, Tree};
 
 /// Where a value is to go.
@@ -27,7 +28,7 @@ pub(crate) fn store_value<P: PagesMut>(
     exact: bool,
     key: &[u8],
     value: &[u8],
-) -> Result<bool, Error> {
+) -> Result<bool, BoxedError> {
     debug_assert!(!key.is_empty());
     tree::touch_path(pages, tree, path)?;
     match choose_destination(pages, tree, path, exact, key.len(), value.len())? {
@@ -58,7 +59,7 @@ pub(crate) fn store_in_leaf<P: PagesMut>(
     exact: bool,
     key: &[u8],
     value: &[u8],
-) -> Result<bool, Error> {
+) -> Result<bool, BoxedError> {
     tree::touch_path(pages, tree, path)?;
     let Some(leaf) = path.leaf() else {
         return Ok(false);
@@ -86,7 +87,7 @@ pub(crate) fn place_value<'p, P: PagesMut>(
     exact: bool,
     key: &[u8],
     len: usize,
-) -> Result<&'p mut [u8], Error> {
+) -> Result<&'p mut [u8], BoxedError> {
     debug_assert!(!key.is_empty());
     tree::touch_path(pages, tree, path)?;
     let place = match choose_destination(pages, tree, path, exact, key.len(), len)? {
@@ -114,7 +115,7 @@ pub(crate) fn place_value<'p, P: PagesMut>(
     if data.len() == len {
         return Ok(data);
     }
-    Err(Error::at(place.pgno)(Malformed::KeyOrder))
+    Err(Error::at(place.pgno)(Malformed::KeyOrder).into())
 }
 
 /// Frees the key's run, and decides where the new value goes. The path is private.
@@ -125,7 +126,7 @@ fn choose_destination<P: PagesMut>(
     exact: bool,
     key_len: usize,
     len: usize,
-) -> Result<Destination, Error> {
+) -> Result<Destination, BoxedError> {
     if let Some(leaf) = path.leaf().filter(|_| exact) {
         let old = old_node(pages, leaf)?;
         if old.run.is_none() && old.len == len {
@@ -140,7 +141,7 @@ fn choose_destination<P: PagesMut>(
     Ok(Destination::Run)
 }
 
-fn run_data<P: PagesMut>(pages: &mut P, first: Pgno, len: usize) -> Result<&mut [u8], Error> {
+fn run_data<P: PagesMut>(pages: &mut P, first: Pgno, len: usize) -> Result<&mut [u8], BoxedError> {
     let header = layout::HEADER_LEN;
     pages
         .run_mut(first, header + len)?
@@ -156,7 +157,7 @@ pub(crate) fn place_record<P: PagesMut>(
     exact: bool,
     name: &[u8],
     record: &[u8],
-) -> Result<(), Error> {
+) -> Result<(), BoxedError> {
     debug_assert!(!name.is_empty(), "a named database has a name");
     tree::touch_path(pages, tree, path)?;
     if let Some(leaf) = path.leaf().filter(|_| exact) {
@@ -182,7 +183,7 @@ struct NodeSummary {
     len: usize,
 }
 
-fn old_node<P: PagesMut>(pages: &P, leaf: Step) -> Result<NodeSummary, Error> {
+fn old_node<P: PagesMut>(pages: &P, leaf: Step) -> Result<NodeSummary, BoxedError> {
     let view = pages.view();
     let node = view.leaf_node(leaf)?;
     match node.flags.0 {
@@ -200,7 +201,8 @@ fn old_node<P: PagesMut>(pages: &P, leaf: Step) -> Result<NodeSummary, Error> {
                 index: leaf.index,
                 flags,
             },
-        }),
+        }
+        .into()),
     }
 }
 
@@ -211,7 +213,7 @@ fn put_node<P: PagesMut>(
     exact: bool,
     key: &[u8],
     value: NodeValue<'_>,
-) -> Result<Option<Step>, Error> {
+) -> Result<Option<Step>, BoxedError> {
     if exact {
         tree::replace(pages, tree, path, key, value)
     } else {
@@ -219,14 +221,14 @@ fn put_node<P: PagesMut>(
     }
 }
 
-pub(crate) fn leaf_data<P: PagesMut>(pages: &mut P, place: Step) -> Result<&mut [u8], Error> {
+pub(crate) fn leaf_data<P: PagesMut>(pages: &mut P, place: Step) -> Result<&mut [u8], BoxedError> {
     leaf_mut(pages, place.pgno)?
         .into_data(place.index)
         .map_err(Error::at(place.pgno))
 }
 
 #[inline]
-fn leaf_mut<P: PagesMut>(pages: &mut P, pgno: Pgno) -> Result<PageMut<'_>, Error> {
+fn leaf_mut<P: PagesMut>(pages: &mut P, pgno: Pgno) -> Result<PageMut<'_>, BoxedError> {
     let bytes = pages.page_mut(pgno)?;
     // Two steps, because the first one is inlined and the second one is free.
     let page = Page::parse(bytes, pgno, PageKind::Leaf).map_err(Error::at(pgno))?;

@@ -11,6 +11,7 @@ use fulgurite_format::{
 use super::count;
 use super::page_buffer::PageBuffer;
 use super::page_numbers::PageNumbers;
+use crate::boxed_error::BoxedError;
 use crate::maintain::walk::{
     References, RunReference, TreePage, TreeRole, TreeVisitor, visit_tree,
 };
@@ -20,7 +21,7 @@ use crate::txn::Sealed;
 use crate::{Error, ReadTxn};
 
 /// Writes a file that holds the trees of the snapshot and nothing else.
-pub(super) fn copy(txn: &ReadTxn<'_>, meta: &Meta, to: &mut dyn Write) -> Result<(), Error> {
+pub(super) fn copy(txn: &ReadTxn<'_>, meta: &Meta, to: &mut dyn Write) -> Result<(), BoxedError> {
     let pages = txn.pages();
     let fresh = txn.environment().fresh_meta(meta);
     let mut output = PageBuffer::new(to, pages.page_size())?;
@@ -64,7 +65,8 @@ pub(super) fn copy(txn: &ReadTxn<'_>, meta: &Meta, to: &mut dyn Write) -> Result
         return Err(Error::Corrupted {
             page: meta_page,
             what: Malformed::TreeRecord,
-        });
+        }
+        .into());
     }
     visitor.output.flush()
 }
@@ -88,13 +90,13 @@ struct CompactCopy<'p, 'w> {
 impl TreeVisitor for CompactCopy<'_, '_> {
     const REFERENCES: References = References::CheckedInDuplicates;
 
-    fn enter(&mut self, _page: &TreePage) -> Result<(), Error> {
+    fn enter(&mut self, _page: &TreePage) -> Result<(), BoxedError> {
         let list = self.unused_lists.pop().unwrap_or_default();
         self.open_pages.push(list);
         Ok(())
     }
 
-    fn run(&mut self, run: &RunReference) -> Result<(), Error> {
+    fn run(&mut self, run: &RunReference) -> Result<(), BoxedError> {
         let new = self.numbers.take(run.count)?;
         let page_size = self.pages.page_size();
         let len = usize::try_from(run.count)
@@ -114,7 +116,7 @@ impl TreeVisitor for CompactCopy<'_, '_> {
         Ok(())
     }
 
-    fn leave(&mut self, page: &TreePage) -> Result<(), Error> {
+    fn leave(&mut self, page: &TreePage) -> Result<(), BoxedError> {
         let mut references = self.open_pages.pop().unwrap_or_default();
         debug_assert!(
             references.is_sorted_by_key(|(index, _)| *index),

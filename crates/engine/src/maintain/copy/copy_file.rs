@@ -19,6 +19,7 @@ use fulgurite_format::{META_PAGES, Meta, Txnid};
 use fulgurite_os::{Access, DataFile, File, FileRole, Map};
 
 use super::sink::CopySink;
+use crate::boxed_error::BoxedError;
 use crate::opened::directory_of;
 use crate::{Environment, Error};
 
@@ -41,7 +42,7 @@ impl<'p> CopyFile<'p> {
         path: &'p Path,
         environment: &Environment,
         watch: &'p mut dyn FnMut(u64) -> io::Result<()>,
-    ) -> Result<CopyFile<'p>, Error> {
+    ) -> Result<CopyFile<'p>, BoxedError> {
         let pages = File::open(FileRole::Copy, path, Access::MakeNew)
             .map_err(Error::io("making the file of the copy"))?;
         let mapping = environment.handle().mapping();
@@ -57,7 +58,7 @@ impl<'p> CopyFile<'p> {
     }
 
     /// Makes the pages durable, then writes the meta pages, then makes them durable.
-    pub(super) fn finish(self) -> Result<(), Error> {
+    pub(super) fn finish(self) -> Result<(), BoxedError> {
         self.write_metas()
             .map_err(Error::io("making the copy durable"))
     }

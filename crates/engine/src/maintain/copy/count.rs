@@ -4,6 +4,7 @@ use fulgurite_format::{META_PAGES, Malformed, Meta, NodeFlags, Page, Pgno, TreeR
 
 use super::page_numbers::PageNumbers;
 use crate::Error;
+use crate::boxed_error::BoxedError;
 use crate::maintain::free_list::free_page_count;
 use crate::maintain::walk::{
     References, RunReference, TreePage, TreeRole, TreeVisitor, visit_tree,
@@ -16,7 +17,7 @@ use crate::tree::Pages as _;
 /// The free list knows what remains, and the tree records count their pages. If they agree both are
 /// right. If not, because pages have leaked or an old library counted otherwise, every page is
 /// visited.
-pub(super) fn tree_page_count(pages: PageView<'_>, meta: &Meta) -> Result<u64, Error> {
+pub(super) fn tree_page_count(pages: PageView<'_>, meta: &Meta) -> Result<u64, BoxedError> {
     // A copy does not need the free list. If it is damaged, the trees may still be whole.
     let not_free = pages_not_free(pages, meta).ok();
     let main = recorded_pages(&meta.main);
@@ -28,7 +29,7 @@ pub(super) fn tree_page_count(pages: PageView<'_>, meta: &Meta) -> Result<u64, E
 }
 
 /// Returns the number of pages outside the free list, its tree and the meta pages.
-fn pages_not_free(pages: PageView<'_>, meta: &Meta) -> Result<u64, Error> {
+fn pages_not_free(pages: PageView<'_>, meta: &Meta) -> Result<u64, BoxedError> {
     let free = free_page_count(pages, &meta.free, meta_page(meta))?;
     let others = META_PAGES
         .saturating_add(recorded_pages(&meta.free))
@@ -39,7 +40,7 @@ fn pages_not_free(pages: PageView<'_>, meta: &Meta) -> Result<u64, Error> {
 }
 
 /// Returns the number of pages of the named databases, by their records.
-fn named_tree_pages(pages: PageView<'_>, meta: &Meta) -> Result<u64, Error> {
+fn named_tree_pages(pages: PageView<'_>, meta: &Meta) -> Result<u64, BoxedError> {
     let mut visitor = NamedTreePages {
         pages,
         visited: 0,
@@ -56,7 +57,7 @@ fn named_tree_pages(pages: PageView<'_>, meta: &Meta) -> Result<u64, Error> {
 }
 
 /// Returns the number of pages of all trees by visiting them.
-fn visited_pages(pages: PageView<'_>, meta: &Meta) -> Result<u64, Error> {
+fn visited_pages(pages: PageView<'_>, meta: &Meta) -> Result<u64, BoxedError> {
     let mut visitor = PageCount(PageNumbers::new(pages));
     visit_tree(
         pages,
@@ -87,15 +88,15 @@ struct NamedTreePages<'p> {
 impl TreeVisitor for NamedTreePages<'_> {
     const REFERENCES: References = References::Ignored;
 
-    fn enter(&mut self, page: &TreePage) -> Result<(), Error> {
+    fn enter(&mut self, page: &TreePage) -> Result<(), BoxedError> {
         self.visited += 1;
         if self.pages.are_fewer_than(self.visited) {
-            return Err(Error::at(page.pgno)(Malformed::Cycle));
+            return Err(Error::at(page.pgno)(Malformed::Cycle).into());
         }
         Ok(())
     }
 
-    fn leaf(&mut self, leaf: &TreePage, entries: &Page<'_>) -> Result<(), Error> {
+    fn leaf(&mut self, leaf: &TreePage, entries: &Page<'_>) -> Result<(), BoxedError> {
         for index in 0..entries.len() {
             let node = entries.leaf(index).map_err(Error::at(leaf.pgno))?;
             if node.flags.0 == NodeFlags::SUB_TREE {
@@ -113,11 +114,11 @@ struct PageCount<'p>(PageNumbers<'p>);
 impl TreeVisitor for PageCount<'_> {
     const REFERENCES: References = References::CheckedInDuplicates;
 
-    fn enter(&mut self, _page: &TreePage) -> Result<(), Error> {
+    fn enter(&mut self, _page: &TreePage) -> Result<(), BoxedError> {
         self.0.take(1).map(|_| ())
     }
 
-    fn run(&mut self, run: &RunReference) -> Result<(), Error> {
+    fn run(&mut self, run: &RunReference) -> Result<(), BoxedError> {
         self.0.take(run.count).map(|_| ())
     }
 }

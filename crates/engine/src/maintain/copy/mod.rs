@@ -31,6 +31,7 @@ use fulgurite_format::Meta;
 use fulgurite_os::{File, FileRole, NoPipeSignal, remove_file};
 use sink::{AnyWriter, CopySink};
 
+use crate::boxed_error::BoxedError;
 use crate::{Environment, Error, ReadTxn};
 
 impl Environment {
@@ -72,7 +73,7 @@ impl Environment {
             // stays.
             let _ = remove_file(FileRole::Copy, path);
         }
-        copied
+        copied.map_err(Error::from)
     }
 
     /// Copies the newest snapshot to a descriptor, which may be a pipe; see
@@ -87,7 +88,7 @@ impl Environment {
         let guard = File::duplicate(FileRole::Copy, to)
             .and_then(|to| NoPipeSignal::block().map(|guard| (to, guard)));
         let (mut to, _guard) = guard.map_err(io)?;
-        self.copy_into(&mut to, compact)
+        self.copy_into(&mut to, compact).map_err(Error::from)
     }
 
     /// Copies the newest snapshot to any writer; see [`Environment::copy_to_path`].
@@ -96,9 +97,10 @@ impl Environment {
     /// page, and the errors of [`Environment::read`].
     pub fn copy_to(&self, to: &mut impl Write, compact: bool) -> Result<(), Error> {
         self.copy_into(&mut AnyWriter(to), compact)
+            .map_err(Error::from)
     }
 
-    fn copy_into(&self, to: &mut dyn CopySink, compact: bool) -> Result<(), Error> {
+    fn copy_into(&self, to: &mut dyn CopySink, compact: bool) -> Result<(), BoxedError> {
         let (txn, meta) = pin(self)?;
         if compact {
             compact::copy(&txn, &meta, to)
@@ -109,7 +111,7 @@ impl Environment {
 }
 
 /// Pins the newest snapshot and returns it with its meta page.
-fn pin(environment: &Environment) -> Result<(ReadTxn<'_>, Meta), Error> {
+fn pin(environment: &Environment) -> Result<(ReadTxn<'_>, Meta), BoxedError> {
     let txn = environment.read()?;
     let meta = txn.meta()?;
     Ok((txn, meta))

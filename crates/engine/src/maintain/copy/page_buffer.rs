@@ -4,6 +4,7 @@ use alloc::vec::Vec;
 use fulgurite_os::platform::io::Write;
 
 use crate::Error;
+use crate::boxed_error::BoxedError;
 use crate::memory::zeros;
 
 /// Length of a buffer in bytes.
@@ -23,7 +24,10 @@ pub(super) struct PageBuffer<'w> {
 }
 
 impl<'w> PageBuffer<'w> {
-    pub(super) fn new(to: &'w mut dyn Write, page_size: usize) -> Result<PageBuffer<'w>, Error> {
+    pub(super) fn new(
+        to: &'w mut dyn Write,
+        page_size: usize,
+    ) -> Result<PageBuffer<'w>, BoxedError> {
         Ok(PageBuffer {
             to,
             buffer: zeros(BUFFER)?,
@@ -34,7 +38,7 @@ impl<'w> PageBuffer<'w> {
     }
 
     /// Lends room for the next page, with the buffer's earlier contents.
-    pub(super) fn page(&mut self) -> Result<&mut [u8], Error> {
+    pub(super) fn page(&mut self) -> Result<&mut [u8], BoxedError> {
         if self.filled == BUFFER {
             self.flush()?;
         }
@@ -44,13 +48,13 @@ impl<'w> PageBuffer<'w> {
     }
 
     /// Writes whole pages that are outside the buffer.
-    pub(super) fn pages(&mut self, pages: &[u8]) -> Result<(), Error> {
+    pub(super) fn pages(&mut self, pages: &[u8]) -> Result<(), BoxedError> {
         self.flush()?;
         self.write(pages)
     }
 
     /// Writes the filled part of the buffer.
-    pub(super) fn flush(&mut self) -> Result<(), Error> {
+    pub(super) fn flush(&mut self) -> Result<(), BoxedError> {
         let full = core::mem::take(&mut self.buffer);
         let written = self.write(full.get(..self.filled).unwrap_or_default());
         self.buffer = core::mem::replace(&mut self.other, full);
@@ -58,7 +62,7 @@ impl<'w> PageBuffer<'w> {
         written
     }
 
-    fn write(&mut self, bytes: &[u8]) -> Result<(), Error> {
+    fn write(&mut self, bytes: &[u8]) -> Result<(), BoxedError> {
         self.to
             .write_all(bytes)
             .map_err(Error::io("writing the copy"))

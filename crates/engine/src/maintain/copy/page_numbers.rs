@@ -3,6 +3,7 @@
 use fulgurite_format::{META_PAGES, Malformed, Pgno};
 
 use crate::Error;
+use crate::boxed_error::BoxedError;
 use crate::space::PageView;
 use crate::tree::Pages as _;
 
@@ -24,12 +25,12 @@ impl<'p> PageNumbers<'p> {
     /// # Errors
     /// [`Error::Corrupted`] if the snapshot has fewer pages. A sound snapshot never needs more, so
     /// this also ends every cycle.
-    pub(super) fn take(&mut self, count: u64) -> Result<Pgno, Error> {
+    pub(super) fn take(&mut self, count: u64) -> Result<Pgno, BoxedError> {
         debug_assert!(count > 0, "a page or run has a number");
         let first = self.next;
         self.next = Pgno(first.0.saturating_add(count));
         if self.pages.are_fewer_than(self.next.0 - 1) {
-            return Err(Error::at(first)(Malformed::TreeRecord));
+            return Err(Error::at(first)(Malformed::TreeRecord).into());
         }
         Ok(first)
     }

@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 use fulgurite_format::{META_PAGES, Meta};
 
 use super::sink::CopySink;
+use crate::boxed_error::BoxedError;
 use crate::maintain::snapshot_meta::meta_for_page;
 use crate::memory::zeros;
 use crate::opened::Handle;
@@ -18,7 +19,11 @@ const CHUNK: usize = 1 << 20;
 ///
 /// Writers may be changing free pages among them. The system reads them, so no reference to
 /// changing bytes exists. If the file ends before the snapshot's last page, so does the copy.
-pub(super) fn copy(txn: &ReadTxn<'_>, meta: &Meta, to: &mut dyn CopySink) -> Result<(), Error> {
+pub(super) fn copy(
+    txn: &ReadTxn<'_>,
+    meta: &Meta,
+    to: &mut dyn CopySink,
+) -> Result<(), BoxedError> {
     let environment = txn.environment();
     let page_size = meta.page_size();
     for pgno in 0..META_PAGES {
@@ -42,7 +47,7 @@ fn copy_ranges(
     from: u64,
     end: u64,
     to: &mut dyn CopySink,
-) -> Result<u64, Error> {
+) -> Result<u64, BoxedError> {
     let mapping = txn.environment().mapping();
     let mut at = from;
     // Without read-ahead the system would wait for each page separately.
@@ -76,7 +81,7 @@ fn read_and_write(
     from: u64,
     end: u64,
     to: &mut dyn CopySink,
-) -> Result<(), Error> {
+) -> Result<(), BoxedError> {
     let mut at = from;
     let rest = usize::try_from(end.saturating_sub(at)).unwrap_or(CHUNK);
     let mut buffer = zeros(CHUNK.min(rest))?;
@@ -96,7 +101,7 @@ fn read_and_write(
 }
 
 /// Returns a meta page for the copy: the file's own, unless a writer has changed it since the pin.
-fn meta_page(environment: &Handle, meta: &Meta, pgno: u64) -> Result<Vec<u8>, Error> {
+fn meta_page(environment: &Handle, meta: &Meta, pgno: u64) -> Result<Vec<u8>, BoxedError> {
     let mut page = vec![0; meta.page_size()];
     read(environment, pgno * meta.page_size() as u64, &mut page)?;
     let of_snapshot = pgno == meta.txnid.0 % META_PAGES;
@@ -116,7 +121,7 @@ fn meta_page(environment: &Handle, meta: &Meta, pgno: u64) -> Result<Vec<u8>, Er
     Ok(page)
 }
 
-fn read(environment: &Handle, at: u64, buffer: &mut [u8]) -> Result<usize, Error> {
+fn read(environment: &Handle, at: u64, buffer: &mut [u8]) -> Result<usize, BoxedError> {
     environment
         .mapping()
         .file()

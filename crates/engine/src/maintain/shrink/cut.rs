@@ -8,6 +8,7 @@ use fulgurite_format::{Malformed, Pgno, Txnid};
 use fulgurite_os::OtherMaps;
 
 use super::compaction::{CompactStep, Compaction, Stage};
+use crate::boxed_error::BoxedError;
 use crate::reader::may_be_reused;
 use crate::tree::{self, LeafStep, PagesMut, Path};
 use crate::{Environment, Error, WriteTxn};
@@ -22,7 +23,7 @@ const PUNCH_MAX: usize = 1 << 14;
 
 impl Compaction {
     /// Commits a lower last page, if there are free pages at the end.
-    pub(super) fn lower(&mut self, environment: &Environment) -> Result<CompactStep, Error> {
+    pub(super) fn lower(&mut self, environment: &Environment) -> Result<CompactStep, BoxedError> {
         let mut txn = environment.write()?;
         let page_size = environment.handle().mapping().page_size() as u64;
         let spare = match self.until_bytes {
@@ -51,7 +52,7 @@ impl Compaction {
     }
 
     /// Gives the bytes after the last page back to the file system.
-    pub(super) fn cut_off(&mut self, environment: &Environment) -> Result<CompactStep, Error> {
+    pub(super) fn cut_off(&mut self, environment: &Environment) -> Result<CompactStep, BoxedError> {
         let mut txn = environment.write()?;
         let mapping = environment.handle().mapping();
         let end = (txn.pages.last.0 + 1) * mapping.page_size() as u64;
@@ -112,7 +113,7 @@ impl Compaction {
         environment: &Environment,
         from: Txnid,
         skip: usize,
-    ) -> Result<CompactStep, Error> {
+    ) -> Result<CompactStep, BoxedError> {
         let mut txn = environment.write()?;
         let free = free_for_all(&mut txn, from, skip)?;
         // Without this, a power loss could restore a snapshot that still uses these pages.
@@ -151,7 +152,7 @@ const CUTTING: fn(fulgurite_os::platform::io::Error) -> Error = |source| Error::
 /// Finds out whether a process changes the file through a map, this process included.
 ///
 /// The caller holds the writer mutex, so no process stores through such a map meanwhile.
-fn writable(environment: &Environment) -> Result<OtherMaps, Error> {
+fn writable(environment: &Environment) -> Result<OtherMaps, BoxedError> {
     let mapping = environment.handle().mapping();
     if environment.handle().has_writable_map() {
         return Ok(OtherMaps::Writable {
@@ -174,7 +175,7 @@ fn writable(environment: &Environment) -> Result<OtherMaps, Error> {
 /// A process that opens it with a writable map first takes its lock on the lock file. Then it
 /// extends the file to the length of the map and maps it. So this waits for processes that have the
 /// lock and no map yet.
-fn undo_if_opened(environment: &Environment, len: u64) -> Result<Option<u32>, Error> {
+fn undo_if_opened(environment: &Environment, len: u64) -> Result<Option<u32>, BoxedError> {
     let grow = |len| {
         environment
             .handle()
@@ -209,7 +210,11 @@ struct FreeForAll {
 }
 
 /// Lists some free pages that no snapshot reaches, from a position on.
-fn free_for_all(txn: &mut WriteTxn<'_>, from: Txnid, mut skip: usize) -> Result<FreeForAll, Error> {
+fn free_for_all(
+    txn: &mut WriteTxn<'_>,
+    from: Txnid,
+    mut skip: usize,
+) -> Result<FreeForAll, BoxedError> {
     let oldest = txn.pages.oldest()?;
     let free = txn.pages.free;
     let view = txn.pages.view();
@@ -224,7 +229,7 @@ fn free_for_all(txn: &mut WriteTxn<'_>, from: Txnid, mut skip: usize) -> Result<
             break;
         }
         if before.replace(id).is_some_and(|before| before >= id) {
-            return Err(Error::at(leaf.pgno)(Malformed::KeyOrder));
+            return Err(Error::at(leaf.pgno)(Malformed::KeyOrder).into());
         }
         if id != from {
             skip = 0;

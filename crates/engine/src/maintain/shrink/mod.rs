@@ -51,7 +51,7 @@ impl Environment {
     /// after any failed transaction.
     pub fn compact_step(&self, compaction: &mut Compaction) -> Result<CompactStep, Error> {
         if self.handle().is_read_only() {
-            return Err(Error::ReadOnly);
+            return Err(Error::ReadOnly.into());
         }
         let step = match compaction.stage.clone() {
             Stage::Plan => compaction.plan(self),
@@ -63,6 +63,6 @@ impl Environment {
             Stage::Done => Ok(CompactStep::Done),
         };
         compaction.report.bytes_after = self.handle().mapping().refresh_len()?;
-        step
+        step.map_err(Error::from)
     }
 }

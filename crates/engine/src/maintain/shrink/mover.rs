@@ -3,6 +3,7 @@
 use fulgurite_format::Pgno;
 
 use super::resumable_walk::{ResumableWalk, RootRecords, RootTree, WalkEvent, WalkPosition};
+use crate::boxed_error::BoxedError;
 use crate::opened::Database;
 use crate::space::refer_to;
 use crate::tree::{self, PagesMut, Tree};
@@ -43,7 +44,7 @@ pub(super) fn move_pages(
     txn: &mut WriteTxn<'_>,
     position: &WalkPosition,
     bounds: MoveLimits,
-) -> Result<MoveOutcome, Error> {
+) -> Result<MoveOutcome, BoxedError> {
     let mut main = txn.main()?;
     let mark = bounds.mark;
     let wanted = 2 * bounds.pages + 4 * RESERVE;
@@ -99,7 +100,11 @@ pub(super) fn move_pages(
     finish(txn, main, moved)
 }
 
-fn finish(txn: &mut WriteTxn<'_>, main: Tree, moved: MoveOutcome) -> Result<MoveOutcome, Error> {
+fn finish(
+    txn: &mut WriteTxn<'_>,
+    main: Tree,
+    moved: MoveOutcome,
+) -> Result<MoveOutcome, BoxedError> {
     if moved.changed {
         txn.set_tree(Database::MAIN, main);
     }
@@ -115,7 +120,11 @@ pub(super) fn roots(txn: &WriteTxn<'_>, main: &Tree) -> RootRecords {
 
 /// Makes all pages on the path dirty, which gives them low numbers. It stores each tree's new root
 /// in the tree's record.
-fn touch(txn: &mut WriteTxn<'_>, walk: &mut ResumableWalk, main: &mut Tree) -> Result<(), Error> {
+fn touch(
+    txn: &mut WriteTxn<'_>,
+    walk: &mut ResumableWalk,
+    main: &mut Tree,
+) -> Result<(), BoxedError> {
     // The free list may be the tree that changes, so it must not be read meanwhile.
     let held = txn.pages.hold_free_list(true);
     for index in 0..walk.frames.len() {
@@ -147,7 +156,7 @@ fn move_run(
     first: Pgno,
     count: u64,
     bounds: MoveLimits,
-) -> Result<bool, Error> {
+) -> Result<bool, BoxedError> {
     let Some(frame) = walk.frames.last() else {
         return Ok(false);
     };

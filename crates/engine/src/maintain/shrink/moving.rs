@@ -7,8 +7,9 @@ use super::compaction::{CompactStep, Compaction, Stage};
 use super::mover::{self, MoveLimits};
 use super::plan;
 use super::resumable_walk::{ResumableWalk, RootRecords, WalkEvent, WalkPosition};
+use crate::Environment;
+use crate::boxed_error::BoxedError;
 use crate::reader::may_be_reused;
-use crate::{Environment, Error};
 
 /// Leaves that one step reads while writers go on.
 const LEAVES_MAX: u64 = 1 << 14;
@@ -27,7 +28,7 @@ impl Compaction {
         environment: &Environment,
         mark: Pgno,
         position: WalkPosition,
-    ) -> Result<CompactStep, Error> {
+    ) -> Result<CompactStep, BoxedError> {
         let Some(position) = self.look(environment, mark, position)? else {
             return Ok(CompactStep::Working);
         };
@@ -72,7 +73,7 @@ impl Compaction {
         environment: &Environment,
         mark: Pgno,
         position: WalkPosition,
-    ) -> Result<Option<WalkPosition>, Error> {
+    ) -> Result<Option<WalkPosition>, BoxedError> {
         let txn = environment.read()?;
         let meta = txn.meta()?;
         let roots = RootRecords {
@@ -95,7 +96,7 @@ impl Compaction {
     }
 
     /// Waits until no snapshot needs the old positions of moved pages.
-    pub(super) fn settle(&mut self, environment: &Environment) -> Result<CompactStep, Error> {
+    pub(super) fn settle(&mut self, environment: &Environment) -> Result<CompactStep, BoxedError> {
         let Some(moved_by) = self.moved_by else {
             self.stage = Stage::Lower;
             return Ok(CompactStep::Working);

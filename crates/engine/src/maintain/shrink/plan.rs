@@ -4,6 +4,7 @@ use fulgurite_format::{Malformed, Pgno};
 
 use super::compaction::{CompactStep, Compaction, Stage};
 use super::resumable_walk::WalkPosition;
+use crate::boxed_error::BoxedError;
 use crate::maintain::free_list::free_page_count;
 use crate::opened::Database;
 use crate::txn::Sealed as _;
@@ -25,16 +26,16 @@ pub(super) fn pages_per_step(live: u64) -> usize {
 }
 
 /// Fails if a round has read more leaves than a sound one can: each page twice and one step.
-pub(super) fn check_rounds(leaves: u64, last: Pgno) -> Result<(), Error> {
+pub(super) fn check_rounds(leaves: u64, last: Pgno) -> Result<(), BoxedError> {
     if leaves > 16 * last.0 + (1 << 20) {
-        return Err(Error::at(last)(Malformed::Cycle));
+        return Err(Error::at(last)(Malformed::Cycle).into());
     }
     Ok(())
 }
 
 impl Compaction {
     /// Sets the mark.
-    pub(super) fn plan(&mut self, environment: &Environment) -> Result<CompactStep, Error> {
+    pub(super) fn plan(&mut self, environment: &Environment) -> Result<CompactStep, BoxedError> {
         let txn = environment.read()?;
         let page_size = environment.handle().mapping().page_size() as u64;
         let last = txn.last_page().0;

@@ -11,6 +11,7 @@
 use alloc::vec::Vec;
 use fulgurite_format::{DatabaseFlags, Malformed, NodeFlags, PageKind, Pgno, TreeRecord};
 
+use crate::boxed_error::BoxedError;
 use crate::maintain::walk::{TreeRole, has_reference, referenced_tree};
 use crate::space::{PageView, free_tree};
 use crate::tree::{self, Pages, Path, Step, Tree};
@@ -75,7 +76,7 @@ impl ResumableWalk {
         view: PageView<'_>,
         roots: RootRecords,
         position: &WalkPosition,
-    ) -> Result<ResumableWalk, Error> {
+    ) -> Result<ResumableWalk, BoxedError> {
         let mut walk = ResumableWalk {
             root: position.root,
             frames: Vec::new(),
@@ -115,7 +116,7 @@ impl ResumableWalk {
         roots: RootRecords,
         mark: Pgno,
         leaves: &mut u64,
-    ) -> Result<WalkEvent, Error> {
+    ) -> Result<WalkEvent, BoxedError> {
         loop {
             let Some(frame) = self.frames.last_mut() else {
                 self.root = match self.root {
@@ -190,7 +191,7 @@ impl ResumableWalk {
         view: PageView<'_>,
         roots: RootRecords,
         indexes: &[usize],
-    ) -> Result<(), Error> {
+    ) -> Result<(), BoxedError> {
         let (record, role) = match self.root {
             RootTree::FreeList => (roots.free, TreeRole::FreeList),
             RootTree::Main => (roots.main, TreeRole::Main),
@@ -206,7 +207,7 @@ impl ResumableWalk {
         record: TreeRecord,
         role: TreeRole,
         indexes: &[usize],
-    ) -> Result<bool, Error> {
+    ) -> Result<bool, BoxedError> {
         if record.root.is_none() {
             return Ok(false);
         }
@@ -222,7 +223,7 @@ impl ResumableWalk {
     }
 
     /// Returns the tree that the current entry refers to.
-    fn referred(&self, view: PageView<'_>) -> Result<Option<(TreeRecord, TreeRole)>, Error> {
+    fn referred(&self, view: PageView<'_>) -> Result<Option<(TreeRecord, TreeRole)>, BoxedError> {
         let Some(frame) = self.frames.last() else {
             return Ok(None);
         };
@@ -255,7 +256,7 @@ impl Frame {
 
     /// Goes to the next entry of the leaf that refers to other pages, the current one included.
     /// Returns its flags.
-    fn next_reference(&mut self, view: PageView<'_>) -> Result<Option<u16>, Error> {
+    fn next_reference(&mut self, view: PageView<'_>) -> Result<Option<u16>, BoxedError> {
         let plain = self.role == TreeRole::Named
             && self.tree.record.overflow_pages == 0
             && !self.tree.record.flags.has(DatabaseFlags::DUP_SORT);
@@ -279,7 +280,7 @@ impl Frame {
 
 /// Returns the path from a root down along these indexes. Where there are fewer entries it takes
 /// the last one, and the first ones below.
-fn descend(view: PageView<'_>, tree: &Tree, indexes: &[usize]) -> Result<Path, Error> {
+fn descend(view: PageView<'_>, tree: &Tree, indexes: &[usize]) -> Result<Path, BoxedError> {
     let mut path = Path::new();
     let mut pgno = tree.record.root;
     let mut indexes = if indexes.len() == usize::from(tree.record.depth) {

@@ -5,6 +5,7 @@ use fulgurite_format::{
 };
 
 use crate::Error;
+use crate::boxed_error::BoxedError;
 
 /// Flags of a leaf node whose values have their own tree.
 pub(crate) const VALUE_TREE: u16 = NodeFlags::SUB_TREE | NodeFlags::DUPLICATES;
@@ -59,7 +60,7 @@ pub(crate) fn referenced_tree(
     leaf: Pgno,
     index: usize,
     node: &LeafNode<'_>,
-) -> Result<(TreeRecord, TreeRole), Error> {
+) -> Result<(TreeRecord, TreeRole), BoxedError> {
     let flags = node.flags.0;
     let role = holder
         .of_referenced_tree(flags)

@@ -3,6 +3,7 @@
 use fulgurite_format::{NodeFlags, Page, PageKind, Pgno, TreeRecord};
 
 use super::role::{TreeRole, has_reference, referenced_tree};
+use crate::boxed_error::BoxedError;
 use crate::space::PageView;
 use crate::tree::Pages;
 use crate::{Error, value};
@@ -47,20 +48,20 @@ pub(crate) trait TreeVisitor {
     const REFERENCES: References;
 
     /// Receives a page before its contents are read.
-    fn enter(&mut self, page: &TreePage) -> Result<(), Error>;
+    fn enter(&mut self, page: &TreePage) -> Result<(), BoxedError>;
 
     /// Receives the entries of a leaf, before its references are followed.
-    fn leaf(&mut self, _page: &TreePage, _entries: &Page<'_>) -> Result<(), Error> {
+    fn leaf(&mut self, _page: &TreePage, _entries: &Page<'_>) -> Result<(), BoxedError> {
         Ok(())
     }
 
     /// Receives an overflow run.
-    fn run(&mut self, _run: &RunReference) -> Result<(), Error> {
+    fn run(&mut self, _run: &RunReference) -> Result<(), BoxedError> {
         Ok(())
     }
 
     /// Receives a page after everything below it.
-    fn leave(&mut self, _page: &TreePage) -> Result<(), Error> {
+    fn leave(&mut self, _page: &TreePage) -> Result<(), BoxedError> {
         Ok(())
     }
 }
@@ -78,7 +79,7 @@ pub(crate) fn visit_tree<V: TreeVisitor>(
     role: TreeRole,
     holder: Pgno,
     visitor: &mut V,
-) -> Result<(), Error> {
+) -> Result<(), BoxedError> {
     enter_tree(pages, record, role, (holder, 0), visitor)
 }
 
@@ -88,7 +89,7 @@ fn enter_tree<V: TreeVisitor>(
     role: TreeRole,
     (holder, index): (Pgno, usize),
     visitor: &mut V,
-) -> Result<(), Error> {
+) -> Result<(), BoxedError> {
     record.check(pages.last()).map_err(Error::at(holder))?;
     if record.root.is_none() {
         return Ok(());
@@ -107,7 +108,7 @@ fn visit_page<V: TreeVisitor>(
     pages: PageView<'_>,
     page: &TreePage,
     visitor: &mut V,
-) -> Result<(), Error> {
+) -> Result<(), BoxedError> {
     pages.check_readable()?;
     visitor.enter(page)?;
     if page.levels > 1 {
@@ -132,7 +133,7 @@ fn visit_leaf<V: TreeVisitor>(
     pages: PageView<'_>,
     page: &TreePage,
     visitor: &mut V,
-) -> Result<(), Error> {
+) -> Result<(), BoxedError> {
     let entries = pages.tree_page(page.pgno, page.leaf)?;
     visitor.leaf(page, &entries)?;
     let has_nodes = page.leaf == PageKind::Leaf;
@@ -159,7 +160,7 @@ fn follow<V: TreeVisitor>(
     entries: &Page<'_>,
     index: usize,
     visitor: &mut V,
-) -> Result<(), Error> {
+) -> Result<(), BoxedError> {
     let node = entries.leaf(index).map_err(Error::at(page.pgno))?;
     if node.flags.0 == NodeFlags::OVERFLOW && page.role != TreeRole::Duplicates {
         let (first, count) = value::run_of(pages, page.pgno, &node)?;

@@ -22,9 +22,10 @@ use limits::GROUP;
 use search::{Integer, Lexical, Reverse, get_group};
 use word_search::get_group_by_words;
 
+use crate::KeyOrder;
+use crate::boxed_error::BoxedError;
 use crate::space::PageView;
 use crate::tree::Tree;
-use crate::{Error, KeyOrder};
 
 /// Adds the value of each key to `values`, the first if it has several, in the order of the keys.
 pub(crate) fn get_many<'t, K: AsRef<[u8]>>(
@@ -32,7 +33,7 @@ pub(crate) fn get_many<'t, K: AsRef<[u8]>>(
     tree: &Tree,
     keys: &[K],
     values: &mut Vec<Option<&'t [u8]>>,
-) -> Result<(), Error> {
+) -> Result<(), BoxedError> {
     values.reserve(keys.len());
     if tree.record.root.is_none() {
         values.extend(keys.iter().map(|_| None));

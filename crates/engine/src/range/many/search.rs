@@ -8,6 +8,7 @@ use fulgurite_os::{CACHE_LINE, prefetch};
 
 use super::super::prefetch::HEAD_LINES;
 use super::limits::{GROUP, NEAR_MAX, VALUE_LINES};
+use crate::boxed_error::BoxedError;
 use crate::order::{integer, lexical, reverse};
 use crate::space::PageView;
 use crate::tree::{self, Pages, Tree};
@@ -68,10 +69,10 @@ struct Search<'t> {
 impl<'t> Search<'t> {
     /// Begins in the prefetched page. Entry 0 of a branch has no key.
     #[inline(always)]
-    fn begin(&mut self, pages: PageView<'t>, kind: PageKind) -> Result<(), Error> {
+    fn begin(&mut self, pages: PageView<'t>, kind: PageKind) -> Result<(), BoxedError> {
         self.page = pages.tree_page(self.pgno, kind)?;
         if self.page.is_empty() {
-            return Err(Error::at(self.pgno)(Malformed::TooFewEntries(0)));
+            return Err(Error::at(self.pgno)(Malformed::TooFewEntries(0)).into());
         }
         self.low = usize::from(kind == PageKind::Branch);
         self.high = self.page.len();
@@ -95,10 +96,10 @@ impl<'t> Search<'t> {
     ///
     /// There is no branch on the outcome, because the processor could not predict it.
     #[inline(always)]
-    fn probe(&mut self, goes_behind: impl Fn(&[u8]) -> bool) -> Result<bool, Error> {
+    fn probe(&mut self, goes_behind: impl Fn(&[u8]) -> bool) -> Result<bool, BoxedError> {
         let middle = self.middle();
         let Some(found) = Page::entry_key(self.entry) else {
-            return Err(Error::at(self.pgno)(Malformed::Node(middle)));
+            return Err(Error::at(self.pgno)(Malformed::Node(middle)).into());
         };
         let behind = goes_behind(found);
         self.low = if behind { middle + 1 } else { self.low };
@@ -111,7 +112,7 @@ impl<'t> Search<'t> {
 
     /// Goes to the child that covers the key, and prefetches it.
     #[inline(always)]
-    fn go_down(&mut self, pages: PageView<'t>) -> Result<(), Error> {
+    fn go_down(&mut self, pages: PageView<'t>) -> Result<(), BoxedError> {
         self.pgno = tree::child_at(pages, &self.page, self.pgno, self.low - 1)?;
         let head = pages.page(self.pgno)?;
         head.chunks(CACHE_LINE).take(HEAD_LINES).for_each(prefetch);
@@ -120,7 +121,7 @@ impl<'t> Search<'t> {
 
     /// Returns the entry that has the key if any has, and prefetches its value.
     #[inline(always)]
-    fn found(&self, pages: PageView<'t>) -> Result<Option<LeafNode<'t>>, Error> {
+    fn found(&self, pages: PageView<'t>) -> Result<Option<LeafNode<'t>>, BoxedError> {
         if self.low >= self.page.len() {
             return Ok(None);
         }
@@ -148,7 +149,7 @@ pub(super) fn get_group<'t>(
     keys: &[&[u8]],
     values: &mut Vec<Option<&'t [u8]>>,
     order: impl Compare,
-) -> Result<(), Error> {
+) -> Result<(), BoxedError> {
     pages.check_readable()?;
     let start = Search {
         pgno: tree.record.root,
@@ -191,7 +192,7 @@ fn go_to_leaves<'t>(
     searches: &mut [Search<'t>],
     keys: &[&[u8]],
     order: impl Compare,
-) -> Result<(), Error> {
+) -> Result<(), BoxedError> {
     let branches = tree
         .record
         .branch_pages
@@ -226,7 +227,7 @@ fn in_step(
     searches: &mut [Search<'_>],
     keys: &[&[u8]],
     goes_behind: impl Fn(&[u8], &[u8]) -> bool + Copy,
-) -> Result<(), Error> {
+) -> Result<(), BoxedError> {
     for search in searches.iter_mut() {
         search.expect_probe();
     }
