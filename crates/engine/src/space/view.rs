@@ -93,8 +93,11 @@ impl<'a> Pages<'a> for PageView<'a> {
 
     #[inline(always)]
     fn page(self, pgno: Pgno) -> Result<&'a [u8], BoxedError> {
-        self.lend(pgno)
-            .map_or_else(|| self.run(pgno, self.window.mapping().page_size()), Ok)
+        let private = self.dirty.and_then(|dirty| dirty.find(pgno));
+        match private.or_else(|| self.window.page(pgno)) {
+            Some(page) => Ok(page),
+            None => self.run(pgno, self.window.mapping().page_size()),
+        }
     }
 
     #[inline]
@@ -107,7 +110,7 @@ impl<'a> Pages<'a> for PageView<'a> {
         if first > self.last {
             return Err(Error::BeyondEnd(first).into());
         }
-        if let Some(bytes) = self.dirty.and_then(|dirty| dirty.get(first)) {
+        if let Some(bytes) = self.dirty.and_then(|dirty| dirty.find(first)) {
             return bytes.get(..len).ok_or_else(Error::beyond_end(first));
         }
         // The writer may have let the map outgrow its first reservation.

@@ -37,7 +37,7 @@ pub(crate) trait Pages<'p>: Copy {
     }
 
     /// A checked tree page.
-    #[inline(always)]
+    #[inline(never)]
     fn tree_page(self, pgno: Pgno, kind: PageKind) -> Result<Page<'p>, BoxedError> {
         let bytes = self.page(pgno)?;
         match Page::parse(bytes, pgno, kind) {
