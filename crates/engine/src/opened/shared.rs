@@ -113,6 +113,16 @@ impl Shared {
     /// Refuses use after a fork, a failed meta write, or the loss of a page.
     #[inline]
     pub(super) fn check_usable(&self) -> Result<(), BoxedError> {
+        if self.is_usable() {
+            return Ok(());
+        }
+        self.complain()
+    }
+
+    /// Says why the environment cannot be used, if it cannot.
+    #[cold]
+    #[inline(never)]
+    fn complain(&self) -> Result<(), BoxedError> {
         if any_map_is_lost() {
             self.check_maps()?;
         }

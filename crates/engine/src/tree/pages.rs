@@ -47,7 +47,7 @@ pub(crate) trait Pages<'p>: Copy {
     }
 
     /// The checked node of a leaf entry, of a tree whose leaves have nodes.
-    #[inline]
+    #[inline(never)]
     fn leaf_node(self, place: Step) -> Result<LeafNode<'p>, BoxedError> {
         self.tree_page(place.pgno, PageKind::Leaf)?
             .leaf(place.index)

@@ -542,7 +542,6 @@ impl Sealed for WriteTxn<'_> {
         self.tree_even_if_failed(database)
     }
 
-    #[inline]
     fn tree_even_if_failed(&self, database: Database) -> Result<Tree, BoxedError> {
         if self.lock.is_none() {
             // Nothing keeps the pages from changing.
