@@ -16,7 +16,7 @@ cd "$(dirname "$0")/.."
 # mold refuses the linker script below; the toolchain's own linker takes it.
 [ -z "${RUSTFLAGS:-}" ] || export RUSTFLAGS=${RUSTFLAGS//-C link-arg=-fuse-ld=mold/}
 
-link=()
+link=(-C llvm-args=-inline-threshold=100 -C link-arg=-Wl,--icf=all)
 # Nothing unwinds through the library. Rust's compiled `alloc` has tables nevertheless.
 [ -n "${TABLES:-}" ] || link+=(-C "link-arg=-Wl,-T,$PWD/crates/lmdb/no-tables.ld")
 [ -z "${COMPACT:-}" ] || link+=(-C link-arg=-Wl,--icf=all -C link-arg=-Wl,-z,pack-relative-relocs)

@@ -54,7 +54,10 @@ pub use map::{ADDRESS_TAKEN, Map};
 pub use mutex::{LockOutcome, NOT_RECOVERABLE, SharedMutex};
 pub use pipe_signal::NoPipeSignal;
 pub use prefetch::{CACHE_LINE, prefetch, prefetch_at_offset, prefetch_lines};
-pub use process::{address_space_is_limited, fork_generation, page_size, process_id, thread_word};
+pub use process::{
+    address_space_is_limited, distinct_processes, fork_generation, page_size, process_id,
+    thread_word,
+};
 pub use record_lock::{LockKind, is_locked_by_other, lock_byte_wait, try_lock_byte};
 pub use rustix::fd;
 pub use seam::FileRole;

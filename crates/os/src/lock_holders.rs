@@ -14,7 +14,7 @@ use rustix::fs::{Mode, OFlags};
 use crate::file::retried;
 use crate::platform::io;
 use crate::seam::{self, Call};
-use crate::{FileIdentity, FileRole, process_id};
+use crate::{FileIdentity, FileRole, distinct_processes, process_id};
 
 /// The ways in which other processes map a data file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,10 +67,7 @@ fn lock_holders(locks: &str, inode: u64) -> Vec<u32> {
         let found: u64 = file.rsplit(':').next()?.parse().ok()?;
         (found == inode).then(|| pid.parse().unwrap_or(0))
     };
-    let mut pids: Vec<u32> = locks.lines().filter_map(holder).collect();
-    pids.sort_unstable();
-    pids.dedup();
-    pids
+    distinct_processes(locks.lines().filter_map(holder))
 }
 
 /// Returns how many bytes of a file a process maps for writing, 0 if it only reads. Returns `None`

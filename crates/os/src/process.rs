@@ -1,6 +1,7 @@
 //! This process and its threads, as other processes see them in the lock file.
 
 use crate::platform::sync::Once;
+use alloc::vec::Vec;
 use core::sync::atomic::{AtomicU32, Ordering};
 
 /// The system's page size in bytes.
@@ -24,6 +25,17 @@ pub fn process_id() -> u32 {
         .as_raw_nonzero()
         .get()
         .cast_unsigned()
+}
+
+/// Returns each process once, in ascending order. Cheap for as many as have a file open.
+pub fn distinct_processes(pids: impl Iterator<Item = u32>) -> Vec<u32> {
+    let mut distinct = Vec::new();
+    for pid in pids {
+        if let Err(gap) = distinct.binary_search(&pid) {
+            distinct.insert(gap, pid);
+        }
+    }
+    distinct
 }
 
 /// Returns the word that names the calling thread. No two live threads of a process have the same

@@ -259,13 +259,8 @@ pub(crate) trait SlotTable {
 
     /// The processes that have slots, each once.
     fn slot_pids(&self) -> Vec<u32> {
-        let mut pids: Vec<u32> = (0..self.used_slots())
-            .map(|index| self.slot_pid(index))
-            .filter(|&pid| pid != 0)
-            .collect();
-        pids.sort_unstable();
-        pids.dedup();
-        pids
+        let pids = (0..self.used_slots()).map(|index| self.slot_pid(index));
+        fulgurite_os::distinct_processes(pids.filter(|&pid| pid != 0))
     }
 
     /// Frees the slots of processes that died; returns how many. `own` is alive without being asked

@@ -87,7 +87,7 @@ impl Pool {
         if !self.unsettled {
             return true;
         }
-        self.pages.sort_by(|a, b| b.cmp(a));
+        sort_descending(&mut self.pages);
         let distinct = self.pages.is_sorted_by(|a, b| a > b);
         self.unsettled = !distinct;
         debug_assert!(

@@ -12,7 +12,7 @@
 //!               which takes no page
 //! ```
 
-use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
 use core::ops::Range;
 
 use fulgurite_format::{
@@ -53,7 +53,7 @@ pub(crate) fn save_free_list(pages: &mut WriterPages<'_>) -> Result<(), BoxedErr
     delete_taken(pages)?;
     let own = pages.txnid().0;
     let ids = free_ids(pages)?;
-    let mut reserved: BTreeMap<u64, usize> = BTreeMap::new();
+    let mut reserved = ReservedRoom::default();
     // A round may take pages and free others, which changes the lists it has reserved room for.
     // Room is never given back, so the rounds end: each needs less new room than the one before.
     for _ in 0..ROUNDS_MAX {
@@ -196,20 +196,44 @@ fn delete_taken(pages: &mut WriterPages<'_>) -> Result<(), BoxedError> {
     Ok(())
 }
 
+/// The room of each record that this commit writes, in numbers of pages, by descending keys: so they
+/// come.
+#[derive(Default)]
+struct ReservedRoom(Vec<(u64, usize)>);
+
+impl ReservedRoom {
+    fn of(&self, key: u64) -> Option<usize> {
+        let (_, room) = self.0.get(self.search(key).ok()?)?;
+        Some(*room)
+    }
+
+    fn set(&mut self, key: u64, room: usize) {
+        match self.search(key) {
+            Ok(found) => self.0[found].1 = room,
+            Err(gap) => self.0.insert(gap, (key, room)),
+        }
+    }
+
+    fn search(&self, key: u64) -> Result<usize, usize> {
+        self.0.binary_search_by(|(own, _)| key.cmp(own))
+    }
+}
+
 /// Makes sure that the record `key` has room for `count` numbers; tells whether anything had to be
 /// changed.
 fn ensure(
     pages: &mut WriterPages<'_>,
-    reserved: &mut BTreeMap<u64, usize>,
+    reserved: &mut ReservedRoom,
     key: u64,
     count: usize,
 ) -> Result<bool, BoxedError> {
-    if reserved.get(&key).is_some_and(|room| *room >= count) {
+    let before = reserved.of(key);
+    if before.is_some_and(|room| room >= count) {
         return Ok(false);
     }
     // Room to spare must not push a record over the end of its page.
     let one_page = one_page(pages);
-    let room = if count <= SMALL && !reserved.contains_key(&key) {
+    let room = if count <= SMALL && before.is_none() {
         // The list rarely grows further, and a record without spare room needs no trimming.
         count
     } else {
@@ -235,13 +259,13 @@ fn ensure(
     placed.map(|_| ())?;
     pages.free = free;
     debug_assert!(room >= count, "a record has room for its pages");
-    reserved.insert(key, room);
+    reserved.set(key, room);
     Ok(true)
 }
 
 fn fill(
     pages: &mut WriterPages<'_>,
-    reserved: &BTreeMap<u64, usize>,
+    reserved: &ReservedRoom,
     ids: FreeIds,
 ) -> Result<(), BoxedError> {
     debug_assert!(pages.loose.is_empty(), "filling in numbers takes no page");
@@ -250,7 +274,7 @@ fn fill(
     order_freed(pages, &mut freed)?;
     let pool = pages.pool.pages().to_vec();
     let portions = Portions::of(pages, ids);
-    for key in reserved.keys().rev() {
+    for (key, _) in &reserved.0 {
         let list: &[Pgno] = if *key == own {
             &freed
         } else {

@@ -12,7 +12,6 @@
 //! ```
 
 use alloc::boxed::Box;
-use alloc::collections::{BTreeMap, BTreeSet};
 use core::cell::{Cell, RefCell};
 use core::sync::atomic::{AtomicU64, Ordering};
 use fulgurite::platform::sync::{Mutex, MutexGuard, PoisonError};
@@ -20,6 +19,7 @@ use fulgurite::platform::sync::{Mutex, MutexGuard, PoisonError};
 use crossbeam_utils::atomic::AtomicCell;
 use fulgurite::Database;
 
+use super::sorted_map::SortedMap;
 use crate::codes::{Code, Outcome};
 use crate::types::MDB_dbi;
 
@@ -56,11 +56,11 @@ struct Slot {
 struct Table {
     entries: Box<[Entry]>,
     /// The entry of each name.
-    names: BTreeMap<Box<[u8]>, usize>,
+    names: SortedMap<Box<[u8]>, usize>,
     /// Entries that were ever in use, the first ones.
     used: usize,
     /// The used entries that are free again.
-    free: BTreeSet<usize>,
+    free: SortedMap<usize, ()>,
 }
 
 #[derive(Debug, Default)]
@@ -95,8 +95,8 @@ pub(crate) struct HandleView {
 /// The handles that a transaction opened and closed.
 #[derive(Debug, Clone, Default)]
 struct OwnHandles {
-    opened: BTreeMap<MDB_dbi, PrivateHandle>,
-    closed: BTreeSet<MDB_dbi>,
+    opened: SortedMap<MDB_dbi, PrivateHandle>,
+    closed: SortedMap<MDB_dbi, ()>,
 }
 
 /// A handle that a transaction opened.
@@ -146,7 +146,7 @@ impl HandleView {
     }
 
     #[cold]
-    fn take_opened(&self) -> BTreeMap<MDB_dbi, PrivateHandle> {
+    fn take_opened(&self) -> SortedMap<MDB_dbi, PrivateHandle> {
         self.has_opened.set(false);
         core::mem::take(&mut self.own.borrow_mut().opened)
     }
@@ -158,7 +158,7 @@ impl HandleView {
 
     fn close(&self, dbi: MDB_dbi, time: u64) {
         self.closed.set(time);
-        self.own.borrow_mut().closed.insert(dbi);
+        self.own.borrow_mut().closed.insert(dbi, ());
     }
 }
 
@@ -166,7 +166,7 @@ impl Table {
     /// Returns the first free entry.
     fn first_free(&self) -> Option<usize> {
         let fresh = (self.used < self.entries.len()).then_some(self.used);
-        self.free.first().copied().or(fresh)
+        self.free.first().map(|(index, ())| *index).or(fresh)
     }
 
     fn take(&mut self, index: usize, name: &[u8]) {
@@ -180,7 +180,7 @@ impl Table {
         if let Some(entry) = self.entries.get_mut(index) {
             entry.state = EntryState::Free;
             self.names.remove(&core::mem::take(&mut entry.name));
-            self.free.insert(index);
+            self.free.insert(index, ());
         }
     }
 }
@@ -198,9 +198,9 @@ impl DatabaseHandles {
             clock: AtomicU64::new(1),
             table: Mutex::new(Table {
                 entries: (0..named_max).map(|_| Entry::default()).collect(),
-                names: BTreeMap::new(),
+                names: SortedMap::default(),
                 used: 0,
-                free: BTreeSet::new(),
+                free: SortedMap::default(),
             }),
         }
     }
@@ -245,7 +245,7 @@ impl DatabaseHandles {
                 Some(EntryState::Free) | None => Code::INVALID_ARGUMENT,
             });
         }
-        if own.closed.contains(&dbi) {
+        if own.closed.get(&dbi).is_some() {
             return Err(Code::INVALID_ARGUMENT);
         }
         let began = view.began.get();
@@ -326,8 +326,8 @@ impl DatabaseHandles {
         let opened = view.take_opened();
         let mut table = self.lock();
         let time = self.clock.load(Ordering::Acquire) + 1;
-        for (dbi, own) in opened {
-            if let Some((_, entry, slot)) = self.current(&mut table, dbi, own)
+        for (dbi, own) in opened.entries() {
+            if let Some((_, entry, slot)) = self.current(&mut table, *dbi, *own)
                 && matches!(entry.state, EntryState::Private(_))
             {
                 entry.state = EntryState::Public;
@@ -356,9 +356,9 @@ impl DatabaseHandles {
     }
 
     #[cold]
-    fn release_all(&self, opened: &BTreeMap<MDB_dbi, PrivateHandle>) {
+    fn release_all(&self, opened: &SortedMap<MDB_dbi, PrivateHandle>) {
         let mut table = self.lock();
-        for (dbi, own) in opened {
+        for (dbi, own) in opened.entries() {
             if let Some((index, entry, slot)) = self.current(&mut table, *dbi, *own)
                 && let EntryState::Private(owners) = &mut entry.state
             {

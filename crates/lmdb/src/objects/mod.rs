@@ -8,6 +8,7 @@
 //!   order                          comparison functions of the program
 //!   environment                    the value behind an environment
 //!   state   databases   txn_pool   the life of a transaction; database handles; ended transactions for reuse
+//!   sorted_map                     a small map
 //! ```
 
 pub(crate) mod close;
@@ -15,6 +16,7 @@ pub(crate) mod cursor;
 pub(crate) mod databases;
 pub(crate) mod environment;
 pub(crate) mod order;
+mod sorted_map;
 pub(crate) mod state;
 pub(crate) mod transaction;
 mod txn_pool;
