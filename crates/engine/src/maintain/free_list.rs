@@ -34,7 +34,9 @@ struct FreePageCount<'p> {
 }
 
 impl TreeVisitor for FreePageCount<'_> {
-    const REFERENCES: References = References::Ignored;
+    fn references(&self) -> References {
+        References::Ignored
+    }
 
     fn enter(&mut self, page: &TreePage) -> Result<(), BoxedError> {
         self.tree_pages += 1;

@@ -108,7 +108,9 @@ impl ReachedPagesVisitor {
 }
 
 impl TreeVisitor for ReachedPagesVisitor {
-    const REFERENCES: References = References::Followed;
+    fn references(&self) -> References {
+        References::Followed
+    }
 
     fn enter(&mut self, page: &TreePage) -> Result<(), BoxedError> {
         self.add(page.pgno, 1, page.pgno)

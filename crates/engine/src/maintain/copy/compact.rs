@@ -88,7 +88,9 @@ struct CompactCopy<'p, 'w> {
 }
 
 impl TreeVisitor for CompactCopy<'_, '_> {
-    const REFERENCES: References = References::CheckedInDuplicates;
+    fn references(&self) -> References {
+        References::CheckedInDuplicates
+    }
 
     fn enter(&mut self, _page: &TreePage) -> Result<(), BoxedError> {
         let list = self.unused_lists.pop().unwrap_or_default();

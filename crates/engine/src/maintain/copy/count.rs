@@ -86,7 +86,9 @@ struct NamedTreePages<'p> {
 }
 
 impl TreeVisitor for NamedTreePages<'_> {
-    const REFERENCES: References = References::Ignored;
+    fn references(&self) -> References {
+        References::Ignored
+    }
 
     fn enter(&mut self, page: &TreePage) -> Result<(), BoxedError> {
         self.visited += 1;
@@ -112,7 +114,9 @@ impl TreeVisitor for NamedTreePages<'_> {
 struct PageCount<'p>(PageNumbers<'p>);
 
 impl TreeVisitor for PageCount<'_> {
-    const REFERENCES: References = References::CheckedInDuplicates;
+    fn references(&self) -> References {
+        References::CheckedInDuplicates
+    }
 
     fn enter(&mut self, _page: &TreePage) -> Result<(), BoxedError> {
         self.0.take(1).map(|_| ())

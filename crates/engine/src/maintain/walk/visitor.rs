@@ -45,7 +45,7 @@ pub(crate) enum References {
 /// Receives the pages of a visit.
 pub(crate) trait TreeVisitor {
     /// How references are treated.
-    const REFERENCES: References;
+    fn references(&self) -> References;
 
     /// Receives a page before its contents are read.
     fn enter(&mut self, page: &TreePage) -> Result<(), BoxedError>;
@@ -73,22 +73,22 @@ pub(crate) trait TreeVisitor {
 /// # Errors
 /// [`Error::Corrupted`] for a page that is not of the kind its position needs; what the visitor
 /// returns.
-pub(crate) fn visit_tree<V: TreeVisitor>(
+pub(crate) fn visit_tree(
     pages: PageView<'_>,
     record: &TreeRecord,
     role: TreeRole,
     holder: Pgno,
-    visitor: &mut V,
+    visitor: &mut dyn TreeVisitor,
 ) -> Result<(), BoxedError> {
     enter_tree(pages, record, role, (holder, 0), visitor)
 }
 
-fn enter_tree<V: TreeVisitor>(
+fn enter_tree(
     pages: PageView<'_>,
     record: &TreeRecord,
     role: TreeRole,
     (holder, index): (Pgno, usize),
-    visitor: &mut V,
+    visitor: &mut dyn TreeVisitor,
 ) -> Result<(), BoxedError> {
     record.check(pages.last()).map_err(Error::at(holder))?;
     if record.root.is_none() {
@@ -104,10 +104,10 @@ fn enter_tree<V: TreeVisitor>(
     visit_page(pages, &root, visitor)
 }
 
-fn visit_page<V: TreeVisitor>(
+fn visit_page(
     pages: PageView<'_>,
     page: &TreePage,
-    visitor: &mut V,
+    visitor: &mut dyn TreeVisitor,
 ) -> Result<(), BoxedError> {
     pages.check_readable()?;
     visitor.enter(page)?;
@@ -129,15 +129,15 @@ fn visit_page<V: TreeVisitor>(
     visitor.leave(page)
 }
 
-fn visit_leaf<V: TreeVisitor>(
+fn visit_leaf(
     pages: PageView<'_>,
     page: &TreePage,
-    visitor: &mut V,
+    visitor: &mut dyn TreeVisitor,
 ) -> Result<(), BoxedError> {
     let entries = pages.tree_page(page.pgno, page.leaf)?;
     visitor.leaf(page, &entries)?;
     let has_nodes = page.leaf == PageKind::Leaf;
-    let reads_entries = match V::REFERENCES {
+    let reads_entries = match visitor.references() {
         References::Ignored => false,
         References::Followed => has_nodes && page.role != TreeRole::Duplicates,
         References::CheckedInDuplicates => has_nodes,
@@ -154,12 +154,12 @@ fn visit_leaf<V: TreeVisitor>(
     Ok(())
 }
 
-fn follow<V: TreeVisitor>(
+fn follow(
     pages: PageView<'_>,
     page: &TreePage,
     entries: &Page<'_>,
     index: usize,
-    visitor: &mut V,
+    visitor: &mut dyn TreeVisitor,
 ) -> Result<(), BoxedError> {
     let node = entries.leaf(index).map_err(Error::at(page.pgno))?;
     if node.flags.0 == NodeFlags::OVERFLOW && page.role != TreeRole::Duplicates {
