@@ -4,8 +4,8 @@
 #   scripts/build-lmdb.sh [OPTION OF cargo rustc]...
 #   EXTRAS=1 scripts/build-lmdb.sh       also libfulgurite.so and .a, with the fulgurite_* functions
 #   TABLES=1 scripts/build-lmdb.sh       keeps the unwind tables, for debuggers and profilers
-#   COMPACT=1 scripts/build-lmdb.sh      joins equal functions and packs relocations: needs lld, and
-#                                        glibc 2.36 where the library is used
+#   COMPACT=1 scripts/build-lmdb.sh      packs relocations: needs lld, and glibc 2.36 where the library
+#                                        is used
 #
 # Without the standard library, which would add a third to its size. Separately from everything
 # else: cargo would unite its features with those of the directory. And as a C library alone: cargo
@@ -16,10 +16,16 @@ cd "$(dirname "$0")/.."
 # mold refuses the linker script below; the toolchain's own linker takes it.
 [ -z "${RUSTFLAGS:-}" ] || export RUSTFLAGS=${RUSTFLAGS//-C link-arg=-fuse-ld=mold/}
 
-link=(-C llvm-args=-inline-threshold=100 -C link-arg=-Wl,--icf=all)
+# Calls that save no instruction stay calls.
+link=(-C llvm-args=-inline-threshold=100)
+# Equal functions become one, where the toolchain's linker is lld.
+case "$(uname -m) $*" in
+    *--target*) ;;
+    x86_64*) link+=(-C link-arg=-Wl,--icf=all) ;;
+esac
 # Nothing unwinds through the library. Rust's compiled `alloc` has tables nevertheless.
 [ -n "${TABLES:-}" ] || link+=(-C "link-arg=-Wl,-T,$PWD/crates/lmdb/no-tables.ld")
-[ -z "${COMPACT:-}" ] || link+=(-C link-arg=-Wl,--icf=all -C link-arg=-Wl,-z,pack-relative-relocs)
+[ -z "${COMPACT:-}" ] || link+=(-C link-arg=-Wl,-z,pack-relative-relocs)
 
 build() { # FEATURES [OPTION]...
     local features=$1

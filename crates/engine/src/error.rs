@@ -8,8 +8,6 @@ use fulgurite_os::platform::io;
 
 use fulgurite_format::{Malformed, Pgno};
 
-use crate::boxed_error::BoxedError;
-
 /// Why an operation failed.
 ///
 /// An error of a change that is not about its arguments marks the transaction as failed. The
@@ -217,21 +215,6 @@ pub enum Error {
 }
 
 impl Error {
-    pub(crate) fn io(doing: &'static str) -> impl FnOnce(io::Error) -> BoxedError {
-        move |source| Error::Io { doing, source }.into()
-    }
-
-    /// A page behind the end of the file. Made only when needed: errors are costly to make and drop
-    /// on the way to a page.
-    pub(crate) fn beyond_end(page: Pgno) -> impl FnOnce() -> BoxedError {
-        move || Error::BeyondEnd(page).into()
-    }
-
-    /// Turns a complaint about a page into an error.
-    pub(crate) fn at(page: Pgno) -> impl FnOnce(Malformed) -> BoxedError {
-        move |what| Error::Corrupted { page, what }.into()
-    }
-
     /// Returns true if the error is about the arguments of a call, found before anything was
     /// changed.
     pub(crate) fn is_harmless(&self) -> bool {

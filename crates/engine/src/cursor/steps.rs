@@ -409,7 +409,7 @@ impl CursorPosition {
             return Ok(());
         }
         let page = self.path.leaf().map_or(pages.last(), |leaf| leaf.pgno);
-        Err(Error::at(page)(Malformed::Cycle).into())
+        Err(Error::at(page)(Malformed::Cycle))
     }
 
     /// Goes to the adjacent key: to the first value of the next one, or the last of the previous.

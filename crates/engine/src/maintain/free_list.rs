@@ -41,7 +41,7 @@ impl TreeVisitor for FreePageCount<'_> {
     fn enter(&mut self, page: &TreePage) -> Result<(), BoxedError> {
         self.tree_pages += 1;
         if self.pages.are_fewer_than(self.tree_pages) {
-            return Err(Error::at(page.pgno)(Malformed::Cycle).into());
+            return Err(Error::at(page.pgno)(Malformed::Cycle));
         }
         Ok(())
     }
@@ -55,9 +55,9 @@ impl TreeVisitor for FreePageCount<'_> {
             self.list_bytes = self.list_bytes.saturating_add(list.len() as u64);
             let page_size = self.pages.page_size() as u64;
             if self.pages.are_fewer_than(self.list_bytes / page_size) {
-                return Err(
-                    Error::at(leaf.pgno)(Malformed::FreeRecord("longer than the file")).into(),
-                );
+                return Err(Error::at(leaf.pgno)(Malformed::FreeRecord(
+                    "longer than the file",
+                )));
             }
             let list = FreeRecord::parse(list, self.pages.last()).map_err(Error::at(leaf.pgno))?;
             self.page_count = self.page_count.saturating_add(list.len() as u64);

@@ -96,11 +96,11 @@ impl ReachedPagesVisitor {
         let end = first.0.checked_add(count);
         let inside = end.is_some_and(|end| end <= self.last.0.saturating_add(1));
         if first < Pgno::FIRST_DATA || !inside {
-            return Err(Error::at(holder)(Malformed::PageOutOfRange(first)).into());
+            return Err(Error::at(holder)(Malformed::PageOutOfRange(first)));
         }
         for number in first.0..first.0 + count {
             if !self.reached.add(number) {
-                return Err(Error::at(Pgno(number))(Malformed::Cycle).into());
+                return Err(Error::at(Pgno(number))(Malformed::Cycle));
             }
         }
         Ok(())

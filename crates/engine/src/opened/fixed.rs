@@ -75,7 +75,7 @@ pub(super) fn open_error(source: io::Error, meta: &Meta, path: &Path) -> OpenErr
         return in_use(meta, path);
     }
     let doing = Error::io("reserving address space for the map");
-    OpenError::engine(path)(doing(source).into())
+    OpenError::engine(path)(doing(source))
 }
 
 fn in_use(meta: &Meta, path: &Path) -> OpenError {

@@ -124,7 +124,7 @@ pub(crate) fn each_record(
         let id = u64::from_ne_bytes(key);
         if last.is_some_and(|last| id <= last) {
             // Keys that do not ascend lead in circles.
-            return Err(Error::at(leaf.pgno)(Malformed::Cycle).into());
+            return Err(Error::at(leaf.pgno)(Malformed::Cycle));
         }
         last = Some(id);
         let list = crate::value::value_of(view, leaf.pgno, &node)?;

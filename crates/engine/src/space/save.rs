@@ -196,8 +196,8 @@ fn delete_taken(pages: &mut WriterPages<'_>) -> Result<(), BoxedError> {
     Ok(())
 }
 
-/// The room of each record that this commit writes, in numbers of pages, by descending keys: so they
-/// come.
+/// The room of each record that this commit writes, in numbers of pages. The keys come and lie in
+/// descending order.
 #[derive(Default)]
 struct ReservedRoom(Vec<(u64, usize)>);
 

@@ -124,7 +124,7 @@ impl WriterPages<'_> {
                 break;
             }
             if before.replace(id).is_some_and(|before| before >= id) {
-                return Err(Error::at(leaf.pgno)(Malformed::KeyOrder).into());
+                return Err(Error::at(leaf.pgno)(Malformed::KeyOrder));
             }
             let mut highest = None;
             for pgno in record.iter().take_while(|pgno| *pgno >= from) {
@@ -208,7 +208,7 @@ pub(crate) fn refer_to(
     let data = value::leaf_data(pages, leaf)?;
     match data.first_chunk_mut() {
         Some(word) => *word = to.0.to_le_bytes(),
-        None => return Err(Error::at(leaf.pgno)(Malformed::Truncated).into()),
+        None => return Err(Error::at(leaf.pgno)(Malformed::Truncated)),
     }
     Ok(())
 }

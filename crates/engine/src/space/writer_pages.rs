@@ -515,7 +515,7 @@ impl PagesMut for WriterPages<'_> {
         self.is_used = true;
         // Giving up more pages than there are, a damaged tree leads in circles.
         if (self.freed.len() + self.loose.len()) as u64 > self.last.0 {
-            return Err(Error::at(first)(Malformed::Cycle).into());
+            return Err(Error::at(first)(Malformed::Cycle));
         }
         let pages = (first.0..first.0 + count).map(Pgno);
         if !self.is_private(first) {
@@ -524,7 +524,7 @@ impl PagesMut for WriterPages<'_> {
             let allocated = self.last.0.saturating_sub(self.snapshot_last.0);
             let freed = (self.freed.len() as u64).saturating_add(count);
             if self.view().are_fewer_than(freed.saturating_sub(allocated)) {
-                return Err(Error::at(first)(Malformed::Cycle).into());
+                return Err(Error::at(first)(Malformed::Cycle));
             }
             self.freed.extend(pages);
             return Ok(());

@@ -113,5 +113,5 @@ pub(super) fn fill<P: PagesMut>(
     if PageMut::fill(pages.page_mut(pgno)?, pgno, kind, entries) {
         return Ok(());
     }
-    Err(Error::at(pgno)(Malformed::NodeSum).into())
+    Err(Error::at(pgno)(Malformed::NodeSum))
 }

@@ -95,7 +95,7 @@ impl Path {
     fn push_deep(&mut self, step: Step) -> Result<(), BoxedError> {
         debug_assert!(self.len >= INLINE_LEVELS);
         if self.deep.is_some() {
-            return Err(Error::at(step.pgno)(fulgurite_format::Malformed::Depth).into());
+            return Err(Error::at(step.pgno)(fulgurite_format::Malformed::Depth));
         }
         let mut steps = Box::new([Path::UNSET; DEPTH_MAX as usize]);
         for (to, from) in steps.iter_mut().zip(self.inline) {

@@ -346,7 +346,7 @@ pub(crate) fn child_at<'p, P: Pages<'p>>(
 ) -> Result<Pgno, BoxedError> {
     let child = page.child(index).map_err(Error::at(pgno))?;
     if child < Pgno::FIRST_DATA || child > pages.last() {
-        return Err(Error::at(pgno)(Malformed::PageOutOfRange(child)).into());
+        return Err(Error::at(pgno)(Malformed::PageOutOfRange(child)));
     }
     Ok(child)
 }

@@ -32,7 +32,7 @@ impl WriteTxn<'_> {
     pub fn commit_and_release(&mut self) -> Result<(), Error> {
         if !self.levels.is_empty() {
             self.failed = true;
-            return Err(Error::TransactionFailed.into());
+            return Err(Error::TransactionFailed);
         }
         let result = self.commit_in_place();
         self.release();

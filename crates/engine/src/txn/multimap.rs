@@ -43,7 +43,7 @@ impl Multimap {
     /// # Errors
     /// As [`Snapshot::get`].
     pub fn values<'t>(self, txn: &'t impl Snapshot, key: &[u8]) -> Result<Values<'t>, Error> {
-        txn.values(self.database, key).map_err(Error::from)
+        txn.values(self.database, key)
     }
 
     /// How many values a key has. Costs as much as [`Snapshot::get`], for any number of values.
@@ -97,8 +97,7 @@ impl WriteTxn<'_> {
             return Err(Error::OrderMismatch {
                 name: name.to_owned(),
                 found: found.order,
-            }
-            .into());
+            });
         }
         let found = if found.has_fixed_values() {
             ValueKind::Fixed(found.value_order)
@@ -109,8 +108,7 @@ impl WriteTxn<'_> {
             return Err(Error::ValueMismatch {
                 name: name.to_owned(),
                 found,
-            }
-            .into());
+            });
         }
         Ok(multimap)
     }

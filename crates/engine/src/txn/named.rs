@@ -30,8 +30,7 @@ impl WriteTxn<'_> {
             return Err(Error::OrderMismatch {
                 name: name.to_owned(),
                 found: found.order,
-            }
-            .into());
+            });
         }
         Ok(database)
     }
@@ -48,8 +47,7 @@ impl WriteTxn<'_> {
             return Err(Error::NameLength {
                 len: name.len(),
                 max,
-            }
-            .into());
+            });
         }
         let database = self.environment().names().intern(name)?;
         match self.tree(database) {
@@ -68,7 +66,7 @@ impl WriteTxn<'_> {
         self.check_alive()?;
         let mut main = self.main()?;
         if flags.0 & !DatabaseFlags::PERSISTENT != 0 {
-            return Err(Error::Flags.into());
+            return Err(Error::Flags);
         }
         if main.record.flags.has(flags.0) {
             return Ok(());
@@ -134,7 +132,7 @@ impl WriteTxn<'_> {
     pub fn clear_database(&mut self, database: Database) -> Result<(), Error> {
         self.check_alive()?;
         if database == Database::FREE_LIST {
-            return Err(Error::ReadOnly.into());
+            return Err(Error::ReadOnly);
         }
         let tree = self.tree(database)?;
         self.guarded(|txn| {
@@ -161,7 +159,7 @@ impl WriteTxn<'_> {
     /// [`Error::WrongKind`] for the main database; any other ends the transaction.
     pub fn drop_database(&mut self, database: Database) -> Result<(), Error> {
         if database == Database::MAIN {
-            return Err(Error::WrongKind("(main)".to_owned()).into());
+            return Err(Error::WrongKind("(main)".to_owned()));
         }
         self.clear_database(database)?;
         self.save_other_positions(Database::MAIN)?;
@@ -248,7 +246,7 @@ impl WriteTxn<'_> {
             let moved = tree::next(self.pages(), main, &mut path)?;
             leaves += u64::from(moved == tree::LeafStep::Across);
             if leaves > last.0 {
-                return Err(Error::at(leaf.pgno)(Malformed::Cycle).into());
+                return Err(Error::at(leaf.pgno)(Malformed::Cycle));
             }
             more = moved != tree::LeafStep::AtEnd;
         }

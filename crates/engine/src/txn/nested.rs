@@ -145,7 +145,7 @@ impl<'env> WriteTxn<'env> {
     pub fn commit_nested(&mut self) -> Result<(), Error> {
         match self.levels.len().checked_sub(1) {
             Some(depth) => self.commit_down_to(depth).map_err(Error::from),
-            None => Err(Error::NotNested.into()),
+            None => Err(Error::NotNested),
         }
     }
 

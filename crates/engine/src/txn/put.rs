@@ -45,7 +45,7 @@ impl WriteTxn<'_> {
     pub fn append(&mut self, database: Database, key: &[u8], value: &[u8]) -> Result<(), Error> {
         match self.put_with(database, key, value, PutFlags::APPEND)? {
             Put::Stored => Ok(()),
-            Put::Exists(_) => Err(Error::AppendOrder.into()),
+            Put::Exists(_) => Err(Error::AppendOrder),
         }
     }
 

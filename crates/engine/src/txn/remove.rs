@@ -94,7 +94,7 @@ impl<'env> WriteTxn<'env> {
     pub fn at(&mut self, id: CursorId) -> Result<WriteCursor<'_, 'env>, Error> {
         self.check_alive()?;
         if !self.cursors.is_open(id) {
-            return Err(Error::CursorClosed.into());
+            return Err(Error::CursorClosed);
         }
         Ok(WriteCursor::new(self, id, false))
     }

@@ -126,7 +126,7 @@ pub trait Snapshot: Sealed {
         }
         if name.is_empty() {
             let max = layout::key_max(self.pages().page_size());
-            return Err(Error::NameLength { len: 0, max }.into());
+            return Err(Error::NameLength { len: 0, max });
         }
         debug_assert!(!name.is_empty(), "a named database has a name");
         // A handle lasts as long as the environment, so a name without a database gets none.
@@ -146,7 +146,7 @@ pub trait Snapshot: Sealed {
         if self.tree(database)?.has_duplicates() {
             return Ok(Multimap { database });
         }
-        Err(Error::NoDuplicates.into())
+        Err(Error::NoDuplicates)
     }
 
     /// The flags of a database, as the file records them.

@@ -258,7 +258,7 @@ impl<'env> WriteTxn<'env> {
     #[inline(always)]
     pub fn renew(&mut self) -> Result<(), Error> {
         if self.lock.is_some() {
-            return Err(Error::WriterBusy.into());
+            return Err(Error::WriterBusy);
         }
         let environment = self.environment;
         debug_assert!(!environment.is_read_only(), "it has been written");

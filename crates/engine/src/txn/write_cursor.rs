@@ -169,10 +169,10 @@ impl<'t, 'env> WriteCursor<'t, 'env> {
         flags: PutFlags,
     ) -> Result<(usize, bool), Error> {
         if !self.txn.has_fixed_values(self.id)? {
-            return Err(Error::NoDuplicates.into());
+            return Err(Error::NoDuplicates);
         }
         if item_len == 0 {
-            return Err(Error::DuplicateLength { len: 0, max: 511 }.into());
+            return Err(Error::DuplicateLength { len: 0, max: 511 });
         }
         let (stored, is_all) = self.txn.put_many_at(self.id, key, items, item_len, flags)?;
         debug_assert!(

@@ -53,10 +53,10 @@ pub(crate) fn values_of<'p, P: Pages<'p>>(
             let page = Page::parse_sub(node.data).map_err(Error::at(leaf))?;
             let packed = page.kind() != PageKind::Leaf;
             if packed != tree.has_fixed_values() {
-                return Err(Error::at(leaf)(Malformed::ItemLength).into());
+                return Err(Error::at(leaf)(Malformed::ItemLength));
             }
             if page.is_empty() {
-                return Err(Error::at(leaf)(Malformed::TooFewEntries(0)).into());
+                return Err(Error::at(leaf)(Malformed::TooFewEntries(0)));
             }
             Ok(Values::Page(page))
         }
@@ -68,13 +68,13 @@ pub(crate) fn values_of<'p, P: Pages<'p>>(
                 .ok_or_else(|| Error::at(leaf)(Malformed::TreeRecord))?;
             record.check(pages.last()).map_err(Error::at(leaf))?;
             if record.root == leaf {
-                return Err(Error::at(leaf)(Malformed::Cycle).into());
+                return Err(Error::at(leaf)(Malformed::Cycle));
             }
             inner_tree(tree, record)
                 .map(Values::Tree)
                 .ok_or_else(|| Error::at(leaf)(Malformed::ItemLength))
         }
-        flags => Err(Error::at(leaf)(Malformed::NodeFlags { index: 0, flags }).into()),
+        flags => Err(Error::at(leaf)(Malformed::NodeFlags { index: 0, flags })),
     }
 }
 
@@ -124,7 +124,7 @@ pub(crate) fn value_at<'p, P: Pages<'p>>(
     if node.flags.0 == ONE && node.data.is_empty() {
         Ok(node.key)
     } else {
-        Err(Error::at(leaf.pgno)(Malformed::StrayValue(leaf.index)).into())
+        Err(Error::at(leaf.pgno)(Malformed::StrayValue(leaf.index)))
     }
 }
 
@@ -269,7 +269,7 @@ pub(crate) fn add_value<P: PagesMut>(
                 leaf_data(pages, leaf)?.copy_from_slice(&inner.record.to_bytes());
                 return Ok(true);
             }
-            _ => return Err(Error::at(leaf.pgno)(Malformed::KeyOrder).into()),
+            _ => return Err(Error::at(leaf.pgno)(Malformed::KeyOrder)),
         }
         .map_err(Error::at(leaf.pgno))?
     };
@@ -292,7 +292,7 @@ pub(crate) fn store_inner<P: PagesMut>(
     let data = page.data_mut(leaf.index).map_err(Error::at(leaf.pgno))?;
     let record = after.to_bytes();
     if data.len() != record.len() {
-        return Err(Error::at(leaf.pgno)(Malformed::TreeRecord).into());
+        return Err(Error::at(leaf.pgno)(Malformed::TreeRecord));
     }
     data.copy_from_slice(&record);
     Ok(())
@@ -329,7 +329,7 @@ pub(crate) fn remove_value<P: PagesMut>(
                 tree.record.entries = tree.record.entries.saturating_add(1);
                 None
             }
-            _ => return Err(Error::at(leaf.pgno)(Malformed::KeyOrder).into()),
+            _ => return Err(Error::at(leaf.pgno)(Malformed::KeyOrder)),
         }
     };
     let Some(sub_page) = sub_page else {
@@ -405,7 +405,7 @@ fn external_values<'p, P: Pages<'p>>(
                 }
             }
             flags if flags & NodeFlags::DUPLICATES != 0 && !tree.has_duplicates() => {
-                return Err(Error::at(leaf)(Malformed::NodeFlags { index, flags }).into());
+                return Err(Error::at(leaf)(Malformed::NodeFlags { index, flags }));
             }
             _ => {}
         }
@@ -473,7 +473,7 @@ fn start_inner<P: PagesMut>(
             .and_then(|item| page.insert(index, item, NO_VALUE))
             .map_err(Error::at(leaf))?;
         if !placed {
-            return Err(Error::at(root)(Malformed::NodeSum).into());
+            return Err(Error::at(root)(Malformed::NodeSum));
         }
     }
     let mut record = TreeRecord::empty(DatabaseFlags(inner_flags(tree)));

@@ -115,7 +115,7 @@ pub(crate) fn place_value<'p, P: PagesMut>(
     if data.len() == len {
         return Ok(data);
     }
-    Err(Error::at(place.pgno)(Malformed::KeyOrder).into())
+    Err(Error::at(place.pgno)(Malformed::KeyOrder))
 }
 
 /// Frees the key's run, and decides where the new value goes. The path is private.

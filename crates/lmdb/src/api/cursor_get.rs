@@ -347,7 +347,7 @@ struct ReadCursor<'t, 'p> {
 impl MovableCursor for ReadCursor<'_, '_> {
     #[inline]
     fn go(&mut self, step: Move<'_>) -> Result<Option<Record<'_>>, Error> {
-        self.read.step(self.position, step).map_err(Error::from)
+        self.read.step(self.position, step)
     }
 
     fn is_single(&self) -> bool {

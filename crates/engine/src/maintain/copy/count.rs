@@ -93,7 +93,7 @@ impl TreeVisitor for NamedTreePages<'_> {
     fn enter(&mut self, page: &TreePage) -> Result<(), BoxedError> {
         self.visited += 1;
         if self.pages.are_fewer_than(self.visited) {
-            return Err(Error::at(page.pgno)(Malformed::Cycle).into());
+            return Err(Error::at(page.pgno)(Malformed::Cycle));
         }
         Ok(())
     }

@@ -30,7 +30,7 @@ impl<'p> PageNumbers<'p> {
         let first = self.next;
         self.next = Pgno(first.0.saturating_add(count));
         if self.pages.are_fewer_than(self.next.0 - 1) {
-            return Err(Error::at(first)(Malformed::TreeRecord).into());
+            return Err(Error::at(first)(Malformed::TreeRecord));
         }
         Ok(first)
     }

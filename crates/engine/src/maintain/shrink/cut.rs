@@ -229,7 +229,7 @@ fn free_for_all(
             break;
         }
         if before.replace(id).is_some_and(|before| before >= id) {
-            return Err(Error::at(leaf.pgno)(Malformed::KeyOrder).into());
+            return Err(Error::at(leaf.pgno)(Malformed::KeyOrder));
         }
         if id != from {
             skip = 0;

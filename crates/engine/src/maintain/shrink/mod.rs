@@ -51,7 +51,7 @@ impl Environment {
     /// after any failed transaction.
     pub fn compact_step(&self, compaction: &mut Compaction) -> Result<CompactStep, Error> {
         if self.handle().is_read_only() {
-            return Err(Error::ReadOnly.into());
+            return Err(Error::ReadOnly);
         }
         let step = match compaction.stage.clone() {
             Stage::Plan => compaction.plan(self),

@@ -28,7 +28,7 @@ pub(super) fn pages_per_step(live: u64) -> usize {
 /// Fails if a round has read more leaves than a sound one can: each page twice and one step.
 pub(super) fn check_rounds(leaves: u64, last: Pgno) -> Result<(), BoxedError> {
     if leaves > 16 * last.0 + (1 << 20) {
-        return Err(Error::at(last)(Malformed::Cycle).into());
+        return Err(Error::at(last)(Malformed::Cycle));
     }
     Ok(())
 }

@@ -72,7 +72,7 @@ impl<'t> Search<'t> {
     fn begin(&mut self, pages: PageView<'t>, kind: PageKind) -> Result<(), BoxedError> {
         self.page = pages.tree_page(self.pgno, kind)?;
         if self.page.is_empty() {
-            return Err(Error::at(self.pgno)(Malformed::TooFewEntries(0)).into());
+            return Err(Error::at(self.pgno)(Malformed::TooFewEntries(0)));
         }
         self.low = usize::from(kind == PageKind::Branch);
         self.high = self.page.len();
@@ -99,7 +99,7 @@ impl<'t> Search<'t> {
     fn probe(&mut self, goes_behind: impl Fn(&[u8]) -> bool) -> Result<bool, BoxedError> {
         let middle = self.middle();
         let Some(found) = Page::entry_key(self.entry) else {
-            return Err(Error::at(self.pgno)(Malformed::Node(middle)).into());
+            return Err(Error::at(self.pgno)(Malformed::Node(middle)));
         };
         let behind = goes_behind(found);
         self.low = if behind { middle + 1 } else { self.low };
