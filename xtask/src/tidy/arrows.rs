@@ -12,6 +12,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("terminal", &[]), // what all programs share
     ("lmdb-tools", &["engine", "terminal"]),
     ("engine-tools", &["engine", "terminal"]),
+    ("memcached", &["engine"]),
     // the directory's column, from the bytes up
     ("policy", &[]), // plain data
     ("ber", &[]),
@@ -70,6 +71,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "server",
             "directory-tools",
             "engine-tools",
+            "memcached",
             "config",
             "directory",
             "access",

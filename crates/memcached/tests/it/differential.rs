@@ -1,0 +1,351 @@
+//! Random commands for our server and the real memcached, answers compared byte for byte.
+//!
+//! Numbers that differ by nature are masked: cas numbers, times, classes of slabs.
+
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::Duration;
+
+use fulgurite_testkit::{Random, Scratch, quick_or_long, seed};
+
+use crate::world::{Client, Running, options};
+
+/// The real memcached.
+struct Real {
+    process: Child,
+    socket: PathBuf,
+}
+
+impl Real {
+    fn start(folder: &Path) -> Real {
+        let build = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../build/memcached/root/usr");
+        let unpacked = build.join("bin/memcached");
+        let program = match unpacked.exists() {
+            true => unpacked,
+            false => PathBuf::from("memcached"),
+        };
+        let socket = folder.join("real");
+        let process = Command::new(program)
+            .args(["-u", "root", "-m", "256", "-t", "1", "-s"])
+            .arg(&socket)
+            .env("LD_LIBRARY_PATH", build.join("lib/x86_64-linux-gnu"))
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("the program `memcached` is missing: scripts/setup.sh all");
+        for _ in 0..3000 {
+            if std::os::unix::net::UnixStream::connect(&socket).is_ok() {
+                return Real { process, socket };
+            }
+            thread::sleep(Duration::from_millis(10));
+        }
+        panic!("memcached does not serve");
+    }
+}
+
+impl Drop for Real {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// A command, and the key whose cas number takes the place of `@` in it, plus an offset.
+struct Question {
+    text: String,
+    cas_of: Option<(String, i64)>,
+}
+
+struct Questions {
+    random: Random,
+}
+
+impl Questions {
+    fn pick<'a>(&mut self, words: &[&'a str]) -> &'a str {
+        self.random.pick(words)
+    }
+
+    fn key(&mut self) -> String {
+        match self.random.below(60) {
+            0 => "k".repeat(251),
+            1 => "l".repeat(250),
+            number => format!("k{}", number % 7),
+        }
+    }
+
+    fn value(&mut self) -> String {
+        match self.random.below(8) {
+            0 => String::new(),
+            1 => "x".repeat(self.random.below(3000)),
+            2 => self
+                .pick(&[" 12", "12 ", "0012", "12 a", "-1", "abc"])
+                .to_owned(),
+            3 => "18446744073709551615".to_owned(),
+            _ => self.random.below(2000).to_string(),
+        }
+    }
+
+    fn expiry(&mut self) -> &'static str {
+        self.pick(&[
+            "0",
+            "0",
+            "0",
+            "1000",
+            "2000",
+            "-1",
+            "2592001",
+            "4000000000",
+            "x",
+            "",
+        ])
+    }
+
+    fn next(&mut self) -> Question {
+        let mut cas_of = None;
+        let text = match self.random.below(100) {
+            0..25 => self.storage(&mut cas_of),
+            25..35 => self.retrieval(),
+            35..50 => self.change(),
+            50..65 => self.meta_set(&mut cas_of),
+            65..80 => self.meta("mg", &mut cas_of),
+            80..87 => self.meta("md", &mut cas_of),
+            87..94 => self.meta("ma", &mut cas_of),
+            94..96 => format!("me {}\r\n", self.key()),
+            _ => self.other(),
+        };
+        Question { text, cas_of }
+    }
+
+    fn cas(&mut self, key: &str, cas_of: &mut Option<(String, i64)>) -> &'static str {
+        let offset = [0, 0, 0, -1, 1, 1000][self.random.below(6)];
+        *cas_of = Some((key.to_owned(), offset));
+        self.pick(&["@", "@", "@", "@", "x"])
+    }
+
+    fn storage(&mut self, cas_of: &mut Option<(String, i64)>) -> String {
+        let name = self.pick(&["set", "set", "add", "replace", "append", "prepend", "cas"]);
+        let (key, value, expiry) = (self.key(), self.value(), self.expiry());
+        let flags = self.pick(&["0", "0", "7", "4294967295", "4294967296", "x", "-1"]);
+        let cas = match name {
+            "cas" => format!(" {}", self.cas(&key, cas_of)),
+            _ => String::new(),
+        };
+        let end = self.pick(&["", "", "", "", "", " noreply", " x", " x y"]);
+        let length = match self.random.below(30) {
+            0 => value.len() + 2,
+            1 => value.len().saturating_sub(1),
+            _ => value.len(),
+        };
+        let extra = if length > value.len() {
+            "\r\n\r\n"
+        } else {
+            "\r\n"
+        };
+        format!("{name} {key} {flags} {expiry} {length}{cas}{end}\r\n{value}{extra}")
+    }
+
+    fn retrieval(&mut self) -> String {
+        let name = self.pick(&[
+            "get", "gets", "gat 0", "gat 1000", "gats 0", "gat x", "gat -1",
+        ]);
+        let keys: Vec<String> = (0..self.random.below(5))
+            .map(|_| format!("k{}", self.random.below(7)))
+            .collect();
+        format!("{name} {}\r\n", keys.join(self.pick(&[" ", "  "])))
+    }
+
+    fn change(&mut self) -> String {
+        let key = self.key();
+        let number = self.pick(&[
+            "1",
+            "10",
+            "0",
+            "18446744073709551615",
+            "x",
+            "-1",
+            "",
+            "1 2 3",
+            "7 noreply",
+        ]);
+        match self.random.below(4) {
+            0 => format!("incr {key} {number}\r\n"),
+            1 => format!("decr {key} {number}\r\n"),
+            2 => format!(
+                "touch {key} {}{}\r\n",
+                self.expiry(),
+                self.pick(&["", "", " noreply"])
+            ),
+            _ => format!(
+                "delete {key}{}\r\n",
+                self.pick(&["", "", " 0", " noreply", " 1", " a b c"])
+            ),
+        }
+    }
+
+    fn flags(
+        &mut self,
+        letters: &[&'static str],
+        key: &str,
+        cas_of: &mut Option<(String, i64)>,
+    ) -> String {
+        let mut flags = String::new();
+        for _ in 0..self.random.below(5) {
+            let flag = self.pick(letters);
+            flags += " ";
+            match flag {
+                "C" => flags += &format!("C{}", self.cas(key, cas_of)),
+                flag => flags += flag,
+            }
+        }
+        flags
+    }
+
+    fn meta_set(&mut self, cas_of: &mut Option<(String, i64)>) -> String {
+        let (key, value) = (self.meta_key(), self.value());
+        let letters = [
+            "c", "C", "b", "k", "q", "T0", "T1000", "T-1", "Tx", "F5", "Fx", "I", "O1", "Oabc",
+            "MA", "MP", "MS", "ME", "MR", "MX", "Mset", "z", "v", "t",
+        ];
+        let flags = self.flags(&letters, &key, cas_of);
+        let length = match self.random.below(20) {
+            0 => "x".to_owned(),
+            1 => "-1".to_owned(),
+            _ => value.len().to_string(),
+        };
+        format!("ms {key} {length}{flags}\r\n{value}\r\n")
+    }
+
+    fn meta_key(&mut self) -> String {
+        match self.random.below(5) {
+            0 => self
+                .pick(&["azE=", "azI=", "AAEC", "!!!!", "azE"])
+                .to_owned(),
+            _ => self.key(),
+        }
+    }
+
+    fn meta(&mut self, name: &str, cas_of: &mut Option<(String, i64)>) -> String {
+        let key = self.meta_key();
+        let letters: &[&str] = match name {
+            "mg" => &[
+                "v", "v", "t", "c", "s", "f", "k", "b", "q", "O1", "h", "u", "N1000", "R500",
+                "R1500", "T1000", "T0", "z", "Nx",
+            ],
+            "md" => &["q", "k", "b", "O2", "C", "I", "I", "T1000", "z", "Tx"],
+            _ => &[
+                "N0", "N1000", "J13", "D2", "MI", "MD", "M+", "M-", "MX", "T1000", "q", "t", "c",
+                "v", "k", "b", "C", "O3", "z", "Dx",
+            ],
+        };
+        let flags = self.flags(letters, &key, cas_of);
+        format!("{name} {key}{flags}\r\n")
+    }
+
+    fn other(&mut self) -> String {
+        let word = self.pick(&[
+            "version",
+            "verbosity 1",
+            "verbosity",
+            "verbosity x",
+            "flush_all",
+            "flush_all 0",
+            "flush_all x",
+            "flush_all -1 noreply",
+            "nonsense",
+            "",
+            " ",
+            "mn x",
+            "mg",
+            "ms",
+            "ms a",
+            "md",
+            "ma",
+            "me",
+            "get",
+            "set a",
+            "stats nonsense",
+            "stats detail",
+            "shutdown",
+            "delete",
+            "incr a",
+            "touch a",
+            "gat",
+            "GET k1",
+        ]);
+        format!("{word}\r\n")
+    }
+}
+
+/// Returns an answer without the numbers that differ by nature.
+fn masked(answer: &str) -> String {
+    let lines = answer.split("\r\n").map(|line| {
+        let words: Vec<&str> = line.split(' ').collect();
+        let first = words.first().copied().unwrap_or_default();
+        let mask = |(at, word): (usize, &&str)| -> String {
+            let digits = |text: &str| text.parse::<u64>().is_ok_and(|number| number > 0);
+            match (first, word.split_at_checked(1)) {
+                ("VALUE", _) if at == 4 => "CAS".to_owned(),
+                ("HD" | "VA" | "EN", Some(("c", rest))) if digits(rest) => "CAS".to_owned(),
+                ("HD" | "VA" | "EN", Some(("t", rest))) if digits(rest) => "TTL".to_owned(),
+                ("ME", _) if at >= 2 && !word.starts_with("size=") => String::new(),
+                ("VERSION", _) if at == 1 => String::new(),
+                _ => (*word).to_owned(),
+            }
+        };
+        words
+            .iter()
+            .enumerate()
+            .map(mask)
+            .collect::<Vec<_>>()
+            .join(" ")
+    });
+    lines.collect::<Vec<_>>().join("\r\n")
+}
+
+/// Asks a question with the server's own cas number in it.
+fn ask(client: &mut Client, question: &Question) -> String {
+    let Some((key, offset)) = &question.cas_of else {
+        return client.ask(&question.text);
+    };
+    let is_base64 = key.contains('=') || key.starts_with("AAE");
+    let asked = match is_base64 {
+        true => format!("mg {key} b c u\r\n"),
+        false => format!("mg {key} c u\r\n"),
+    };
+    let answer = client.ask(asked);
+    let number = answer
+        .trim_end()
+        .split(' ')
+        .find_map(|word| word.strip_prefix('c'));
+    let cas: i64 = number.and_then(|number| number.parse().ok()).unwrap_or(1);
+    client.ask(
+        question
+            .text
+            .replace('@', &(cas + offset).max(1).to_string()),
+    )
+}
+
+#[test]
+fn answers_are_those_of_memcached() {
+    let seed = seed("answers_are_those_of_memcached", 1);
+    let scratch = Scratch::new("memcached");
+    let real = Real::start(scratch.path());
+    let ours = Running::start(&options(&scratch.join("data")));
+    let mut clients = (ours.client(), Client::unix(&real.socket));
+    let mut questions = Questions {
+        random: Random::new(seed),
+    };
+    let mut history: Vec<String> = Vec::new();
+    for number in 0..quick_or_long(6_000, 300_000) {
+        let question = questions.next();
+        history.push(question.text.clone());
+        let ours = ask(&mut clients.0, &question);
+        let theirs = ask(&mut clients.1, &question);
+        assert_eq!(
+            masked(&ours),
+            masked(&theirs),
+            "command {number} after {:#?}",
+            history.iter().rev().take(12).rev().collect::<Vec<_>>()
+        );
+    }
+}

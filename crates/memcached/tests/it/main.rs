@@ -1,0 +1,8 @@
+//! The server from outside: its commands, next to the real memcached, under faults and kills.
+
+mod commands;
+mod differential;
+mod faults;
+mod kills;
+mod transports;
+mod world;
