@@ -80,6 +80,7 @@ fn main() -> ExitCode {
         Command::SchemaCheck(command) => commands::schema_check::run(command),
         Command::Explain(command) => commands::explain::run(command),
         Command::Import(command) => commands::import::run(command),
+        Command::Memcached(command) => commands::memcached::run(*command),
         Command::Migrate(command) => commands::migrate::run(command),
     };
     match result {

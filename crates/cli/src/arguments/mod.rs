@@ -5,6 +5,7 @@ pub(crate) mod backup;
 pub(crate) mod check;
 pub(crate) mod env;
 pub(crate) mod log;
+pub(crate) mod memcached;
 pub(crate) mod migrate;
 pub(crate) mod people;
 pub(crate) mod replication;
@@ -76,6 +77,8 @@ pub(crate) enum Command {
     Ou(people::Ou),
     Search(search::Search),
     Apply(apply::Apply),
+    // Boxed: it has many flags.
+    Memcached(Box<memcached::Memcached>),
 }
 
 /// Create a new directory from LDIF files

@@ -21,6 +21,7 @@ mod listing;
 pub(crate) mod load;
 mod load_add;
 pub(crate) mod log;
+pub(crate) mod memcached;
 pub(crate) mod migrate;
 pub(crate) mod modify;
 pub(crate) mod ou;
