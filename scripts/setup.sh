@@ -321,9 +321,22 @@ need_engines() {
     need_mdbx "$folder/mdbx-$mdbx_release"
 }
 
-# memcached, for the founding tables; its front ends of other stores are our own.
+# memcached, which `fulgurite memcached` and the founding tables are compared with.
 need_memcached() {
     unpack build/memcached memcached libevent-2.1-7
+}
+
+# Clients of memcached.
+need_memcached_clients() {
+    local php
+    php=$(php_version)
+    unpack build/memcached-clients libmemcached-tools libmemcached11 libmemcachedutil2 libhashkit2 libcache-memcached-perl \
+        libstring-crc32-perl python3-pymemcache python3-pylibmc python3-six "$php-cli" "$php-memcached" "$php-igbinary" "$php-msgpack"
+}
+
+# Redis, the peer of durable sets in the bench.
+need_redis() {
+    unpack build/redis redis-server redis-tools
 }
 
 need_mdbx() { # FOLDER
@@ -366,6 +379,8 @@ case "${1:-all}" in
         need_browser
         need_programs
         need_debian_clients
+        need_memcached
+        need_memcached_clients
         need_reference_lmdb
         need_promtool
         need valgrind
@@ -379,6 +394,7 @@ case "${1:-all}" in
         need_reference_lmdb
         need_engines
         need_memcached
+        need_redis
         ;;
     hdb) need_hdb ;;
     clients)
@@ -390,6 +406,7 @@ case "${1:-all}" in
         command -v javac >/dev/null || need default-jdk-headless
         need_slapd
         need_debian_clients
+        need_memcached_clients
         ;;
     programs) need_rust; need_programs ;;
     *) echo "setup: there is no part \"$1\"; there are rust, lint, demo, package, site, release, clients, programs, hdb, bench and all" >&2; exit 2 ;;
