@@ -319,6 +319,7 @@ impl Plan {
                 scale: self.size.scale(),
                 seed: self.seed,
                 memory: self.memory.clone(),
+                disk: self.disk.clone(),
             })?,
             _ => {
                 self.instructions(part);
@@ -503,7 +504,7 @@ mod tests {
             let name = contender.name;
             let is_known = Engine::named(name).is_some() || Contender::named(name).is_some();
             assert!(
-                name.is_empty() || name == memcache::MEMCACHED || is_known,
+                name.is_empty() || memcache::is_server(name) || is_known,
                 "{name}"
             );
         }

@@ -1,18 +1,24 @@
 //! Stores behind the protocol of memcached: what its clients wait for.
 //!
 //! ```text
-//!   mod.rs    one front end after the other, the same requests to each
-//!   front.rs  a store as a server: text protocol, a thread for each connection
-//!   client.rs clients that set and get, and compare what they get
+//!   mod.rs      one front end or server after the other, the same requests to each
+//!   front.rs    a store as a server: text protocol, a thread for each connection
+//!   servers.rs  whole servers: memcached, Redis, our own
+//!   client.rs   clients that set and get, and compare what they get
 //! ```
 //!
 //! MemcacheDB put Berkeley DB, later LMDB, behind that protocol. It is no longer packaged, so this
-//! front end takes its place. memcached itself keeps everything in memory, and forgets it.
+//! front end takes its place. memcached itself keeps everything in memory, and forgets it. Redis
+//! joins where each value is waited for.
 
 mod client;
 mod front;
+mod servers;
 
 pub(crate) use front::Front;
+pub(crate) use servers::MEMCACHED;
+#[cfg(test)]
+pub(crate) use servers::is_server;
 
 use std::io::{BufRead as _, BufReader};
 use std::net::TcpStream;
@@ -22,20 +28,57 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail, ensure};
 
-use crate::directory::{free_port, on_core, wait};
+use crate::directory::{on_core, wait};
 use crate::engines::{Engine, library_folders};
-use crate::folders::{Folders, library_path};
+use crate::folders::Folders;
 use crate::measure::Outcome;
 use crate::results::{Missing, Present, Results, Row};
 use crate::workload::{Figure, Medium};
-use client::{CLIENTS, Operation};
+use client::{CLIENTS, DURABLE_CLIENTS, Operation, Protocol, Question};
+use servers::{SERVERS, WholeServer};
 
 /// Records in all.
 const RECORDS: u64 = 100_000;
 
-/// The engines behind the front end, and the name of memcached.
+/// The engines behind the front end.
 const ENGINES: &[&str] = &["fulgurite", "lmdb-0.9.36", "berkeley"];
-pub(crate) const MEMCACHED: &str = "memcached";
+
+/// The questions of one row.
+#[derive(Debug, Clone, Copy)]
+struct Asked {
+    name: &'static str,
+    operation: Operation,
+    clients: u64,
+}
+
+/// The questions to servers that wait for no disk.
+const QUICK: &[Asked] = &[
+    Asked {
+        name: "memcache-set",
+        operation: Operation::Set,
+        clients: CLIENTS,
+    },
+    Asked {
+        name: "memcache-get",
+        operation: Operation::Get,
+        clients: CLIENTS,
+    },
+    Asked {
+        name: "memcache-get-batches",
+        operation: Operation::GetBatches,
+        clients: CLIENTS,
+    },
+];
+
+/// The questions to servers that wait for the disk.
+const DURABLE: &[Asked] = &[Asked {
+    name: "memcache-set-durable",
+    operation: Operation::Set,
+    clients: DURABLE_CLIENTS,
+}];
+
+/// Records of a durable row: a part of the others.
+const DURABLE_PART: u64 = 10;
 
 /// The longest time that a server takes to start and to end.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -47,6 +90,14 @@ pub(crate) const ROWS: &[(&str, &str)] = &[
         "values of 100 bytes stored by 4 clients, latency",
     ),
     ("memcache-get", "the same values read by 4 clients, latency"),
+    (
+        "memcache-get-batches",
+        "the same values read by 4 clients, 50 requests before an answer is read",
+    ),
+    (
+        "memcache-set-durable",
+        "values of 100 bytes stored by 64 clients, each waited for",
+    ),
 ];
 
 /// The plan of a run.
@@ -58,9 +109,10 @@ pub(crate) struct Plan {
     pub(crate) scale: u64,
     pub(crate) seed: u64,
     pub(crate) memory: PathBuf,
+    pub(crate) disk: PathBuf,
 }
 
-/// A server of the protocol.
+/// A running server.
 struct Server {
     process: Child,
     port: u16,
@@ -84,21 +136,42 @@ pub(crate) fn run(plan: &Plan) -> anyhow::Result<Results> {
             .collect(),
         ..Results::default()
     };
-    let mut folders = Folders::new(&plan.memory, &plan.memory)?;
+    let mut folders = Folders::new(&plan.memory, &plan.disk)?;
     for round in 0..plan.rounds {
-        for name in ENGINES.iter().copied().chain([MEMCACHED]) {
+        for name in ENGINES {
             let folder = folders.fresh(Medium::Memory)?;
-            let server = match plan.server(name, &folder, &mut results) {
-                Ok(Some(server)) => server,
-                Ok(None) => continue,
-                Err(error) => {
-                    results.note(("memcache-set", name, round), Err(error));
-                    continue;
+            let asked = (QUICK, records, round);
+            match plan.front(name, &folder, &mut results) {
+                Ok(Some(server)) => {
+                    let ended = plan.ask(server, (name, Protocol::Memcached), asked, &mut results);
+                    if let Err(error) = ended {
+                        results.note(("memcache-set", name, round), Err(error));
+                    }
                 }
+                Ok(None) => {}
+                Err(error) => results.note(("memcache-set", name, round), Err(error)),
+            }
+            std::fs::remove_dir_all(&folder)?;
+        }
+        for server in SERVERS {
+            let (rows, medium, part) = match server.is_durable {
+                true => (DURABLE, Medium::Disk, DURABLE_PART),
+                false => (QUICK, Medium::Memory, 1),
             };
-            let (set, get) = plan.ask(server, records, round);
-            results.note(("memcache-set", name, round), set);
-            results.note(("memcache-get", name, round), get);
+            let folder = folders.fresh(medium)?;
+            let records = (records / part).max(DURABLE_CLIENTS);
+            let asked = (rows, records, round);
+            let first = rows.first().map_or("", |row| row.name);
+            match plan.whole(server, &folder, &mut results) {
+                Ok(Some(running)) => {
+                    let names = (server.name, server.protocol);
+                    if let Err(error) = plan.ask(running, names, asked, &mut results) {
+                        results.note((first, server.name, round), Err(error));
+                    }
+                }
+                Ok(None) => {}
+                Err(error) => results.note((first, server.name, round), Err(error)),
+            }
             std::fs::remove_dir_all(&folder)?;
         }
     }
@@ -114,7 +187,10 @@ fn row(name: &str, title: &str, records: u64) -> Row {
         title: title.to_owned(),
         part: "Behind the protocol of memcached".to_owned(),
         records,
-        threads: CLIENTS,
+        threads: match name {
+            "memcache-set-durable" => DURABLE_CLIENTS,
+            _ => CLIENTS,
+        },
         figure: Figure::Wall,
         writes: false,
         faults: Vec::new(),
@@ -124,54 +200,57 @@ fn row(name: &str, title: &str, records: u64) -> Row {
 }
 
 impl Plan {
-    /// Starts a server; none if it is not here, which the results then say.
-    fn server(
+    /// Starts the front end of an engine; none if the engine is not here, which the results then
+    /// say.
+    fn front(
         &self,
         name: &str,
         folder: &Path,
         results: &mut Results,
     ) -> anyhow::Result<Option<Server>> {
-        let command = match Engine::named(name) {
-            Some(engine) => self.front(engine, folder),
-            None => self.memcached(),
+        let Some(engine) = Engine::named(name) else {
+            return Ok(None);
         };
-        let (title, tuning) = match Engine::named(name) {
-            Some(engine) => (engine.title, engine.tuning),
-            None => (MEMCACHED, "-t 4 -m 1024; keeps all in memory"),
+        let present = Present {
+            name: name.to_owned(),
+            title: engine.title.to_owned(),
+            version: "a front end of this bench".to_owned(),
+            code_bytes: None,
+            tuning: engine.tuning.to_owned(),
         };
-        let (command, port) = match command {
-            Ok(command) => command,
-            Err(why) => {
-                if !results.missing.iter().any(|one| one.title == title) {
-                    results.missing.push(Missing {
-                        title: title.to_owned(),
-                        why,
-                    });
-                }
-                return Ok(None);
-            }
+        start(self.front_command(engine, folder), present, results)
+    }
+
+    /// Starts a whole server; none if it is not here, which the results then say.
+    fn whole(
+        &self,
+        server: &WholeServer,
+        folder: &Path,
+        results: &mut Results,
+    ) -> anyhow::Result<Option<Server>> {
+        let present = Present {
+            name: server.name.to_owned(),
+            title: server.title.to_owned(),
+            version: server.version(&self.project),
+            code_bytes: None,
+            tuning: server.tuning.to_owned(),
         };
-        if !results.engines.iter().any(|one| one.name == name) {
-            results.engines.push(Present {
-                name: name.to_owned(),
-                title: title.to_owned(),
-                version: version(&command, name),
-                code_bytes: None,
-                tuning: tuning.to_owned(),
-            });
-        }
-        Server::start(&command, port).map(Some)
+        start(server.command(&self.project, folder), present, results)
     }
 
     /// The front end of an engine. It tells its port.
-    fn front(&self, engine: &Engine, folder: &Path) -> Result<(Command, Option<u16>), String> {
+    fn front_command(
+        &self,
+        engine: &Engine,
+        folder: &Path,
+    ) -> Result<(Command, Option<u16>), String> {
         let library = engine.library(&self.project)?;
         let own = std::env::current_exe().map_err(|error| error.to_string())?;
         let folders = std::env::join_paths(library_folders(&self.project));
         let mut command = Command::new(own);
         command
             .args(["memcache", "--engine", engine.name])
-            .args(["--connections", &(2 * CLIENTS).to_string()])
+            .args(["--connections", &(3 * CLIENTS).to_string()])
             .arg("--folder")
             .arg(folder)
             .env(
@@ -184,52 +263,57 @@ impl Plan {
         Ok((command, None))
     }
 
-    /// memcached, unpacked or installed.
-    fn memcached(&self) -> Result<(Command, Option<u16>), String> {
-        let unpacked = self.project.join("build/memcached/root");
-        let programs = [
-            unpacked.join("usr/bin/memcached"),
-            PathBuf::from("/usr/bin/memcached"),
-        ];
-        let program = programs.iter().find(|program| program.exists());
-        let program = program.ok_or("there is no memcached")?;
-        let port = free_port().map_err(|error| error.to_string())?;
-        let mut command = Command::new(program);
-        command
-            .args([
-                "-l",
-                "127.0.0.1",
-                "-U",
-                "0",
-                "-t",
-                "4",
-                "-m",
-                "1024",
-                "-u",
-                "root",
-                "-p",
-            ])
-            .arg(port.to_string())
-            .env("LD_LIBRARY_PATH", library_path(&unpacked));
-        Ok((command, Some(port)))
-    }
-
-    /// Sets all records, then gets them in another order. Each client connects twice.
+    /// Asks a server the questions of some rows, in turn, until one fails.
     fn ask(
         &self,
         server: Server,
-        records: u64,
-        round: u64,
-    ) -> (anyhow::Result<Outcome>, anyhow::Result<Outcome>) {
-        let seed = self.seed + round;
-        let set = client::ask(server.port, Operation::Set, records, seed);
-        let get = match &set {
-            Ok(_) => client::ask(server.port, Operation::Get, records, seed),
-            Err(_) => Err(anyhow::anyhow!("nothing was stored")),
-        };
-        let ended = server.end(get.is_ok());
-        (set, get.and_then(|outcome| ended.map(|()| outcome)))
+        (name, protocol): (&str, Protocol),
+        asked: (&[Asked], u64, u64),
+        results: &mut Results,
+    ) -> anyhow::Result<()> {
+        let (rows, records, round) = asked;
+        let mut is_right = true;
+        for row in rows {
+            let outcome = match is_right {
+                true => client::ask(Question {
+                    port: server.port,
+                    protocol,
+                    operation: row.operation,
+                    clients: row.clients,
+                    records,
+                    seed: self.seed + round,
+                }),
+                false => Err(anyhow::anyhow!("an earlier row failed")),
+            };
+            is_right = outcome.is_ok();
+            results.note((row.name, name, round), outcome);
+        }
+        server.end(is_right)
     }
+}
+
+/// Starts a command, and notes the contender or the reason why it is missing.
+fn start(
+    command: Result<(Command, Option<u16>), String>,
+    present: Present,
+    results: &mut Results,
+) -> anyhow::Result<Option<Server>> {
+    let (command, port) = match command {
+        Ok(command) => command,
+        Err(why) => {
+            if !results.missing.iter().any(|one| one.title == present.title) {
+                results.missing.push(Missing {
+                    title: present.title,
+                    why,
+                });
+            }
+            return Ok(None);
+        }
+    };
+    if !results.engines.iter().any(|one| one.name == present.name) {
+        results.engines.push(present);
+    }
+    Server::start(&command, port).map(Some)
 }
 
 impl Server {
@@ -278,20 +362,4 @@ impl Server {
         ensure!(status.success(), "the front end: {status}");
         Ok(())
     }
-}
-
-/// The version that a program reports.
-fn version(command: &Command, name: &str) -> String {
-    if name != MEMCACHED {
-        return "a front end of this bench".to_owned();
-    }
-    let mut asked = Command::new(command.get_program());
-    for (name, value) in command.get_envs() {
-        if let Some(value) = value {
-            asked.env(name, value);
-        }
-    }
-    let output = asked.arg("-V").output();
-    let text = output.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned());
-    text.unwrap_or_default()
 }
