@@ -130,7 +130,7 @@ pub struct Options {
     pub socket_mode: u32,
     /// The largest size of the data file in bytes; of 0, the engine's.
     pub file_bytes_max: u64,
-    /// The version that clients are told.
+    /// The version in answers to clients.
     pub version: String,
 }
 

@@ -7,7 +7,7 @@ use super::client::Protocol;
 use crate::directory::free_port;
 use crate::folders::library_path;
 
-/// A server that is a program of its own.
+/// A server that is a whole program.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct WholeServer {
     pub(super) name: &'static str,

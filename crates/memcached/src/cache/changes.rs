@@ -5,8 +5,8 @@ use std::sync::atomic::Ordering;
 use fulgurite::{Database, Edit, Error, Snapshot as _, WriteTxn};
 
 use super::item::{self, BINARY_KEY, Item, STALE, WON};
-use super::open::{CAS_BLOCK, CAS_LIMIT, Cache, FLUSH_AT, FLUSH_LEFT, FLUSHED, lock};
-use super::sweep::FlushWalk;
+use super::open::{CAS_BLOCK, CAS_LIMIT, Cache, FLUSH_AT, FLUSH_LEFT, FLUSHED};
+use super::walks::{FlushWalk, lock};
 
 /// The way a value is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,7 +60,7 @@ pub(crate) enum CountOutcome {
     Exists,
 }
 
-/// What arithmetic does.
+/// A step of arithmetic.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Delta {
     pub(crate) by: u64,

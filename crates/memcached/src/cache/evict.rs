@@ -10,21 +10,16 @@ use fulgurite::{Error, Snapshot as _};
 
 use super::changes::Changes;
 use super::item::Item;
-use super::open::lock;
+use super::walks::lock;
 
-/// Items that the hand looks at for each that it removes. Then it removes the next one anyway.
+/// Neighbours of a victim that the hand looks at too.
 const LOOKS_MAX: usize = 32;
 
-/// Items that the hand removes at most at a time, beside one for each change.
-const REMOVALS_MAX: usize = 64;
+/// Used items that the hand spares until it removes the next one anyway.
+const SPARED_MAX: usize = 2048;
 
-/// The position of the hand.
-#[derive(Debug, Default)]
-pub(crate) struct ClockHand {
-    next: Vec<u8>,
-    /// Items that were used and got another round, since one was removed.
-    spared: usize,
-}
+/// Items that the hand removes at most at a time, and two more for each change.
+const REMOVALS_MAX: usize = 64;
 
 impl Changes<'_> {
     /// Returns true if the items take more bytes than they may.
@@ -89,7 +84,7 @@ impl Changes<'_> {
                 }
                 let cas = Item::read(record).map_or(0, |item| item.cas);
                 let is_used = self.cache.recency.take_used(key, cas);
-                if is_used && hand.spared < LOOKS_MAX {
+                if is_used && hand.spared < SPARED_MAX {
                     hand.spared += 1;
                 } else {
                     hand.spared = 0;

@@ -17,5 +17,6 @@ pub(crate) mod item;
 mod open;
 pub(crate) mod recency;
 mod sweep;
+mod walks;
 
 pub(crate) use open::Cache;

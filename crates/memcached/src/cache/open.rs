@@ -1,13 +1,12 @@
 //! The cache: its environment, and the facts that all threads share.
 
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use fulgurite::{Database, Environment, KeyOrder, ReadTxn, Snapshot as _, WriteTxn};
 
-use super::evict::ClockHand;
 use super::recency::RecencyTable;
-use super::sweep::FlushWalk;
+use super::walks::{ClockHand, FlushWalk};
 use crate::error::ServeError;
 use crate::options::{Durability, Options};
 
@@ -143,11 +142,6 @@ impl Cache {
         }
         Ok(bytes)
     }
-}
-
-/// Takes a lock whose data are sound also after a panic of another thread.
-pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Reads a number of the facts, before their handle is known.

@@ -1,7 +1,7 @@
 //! The last use of items, in memory.
 //!
 //! A hit writes one word of a table and nothing to the environment. The word has a part of the
-//! item's cas number, so a word of another item or of an older value is recognised. Two items that
+//! item's cas number. So a word of another item or of an older value is recognised. Two items that
 //! share a word forget each other's use. After a restart the table is empty.
 //!
 //! ```text

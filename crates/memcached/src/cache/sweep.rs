@@ -4,25 +4,8 @@ use fulgurite::{Error, Snapshot as _};
 
 use super::changes::Changes;
 use super::item::{Item, read_expiry_key};
-use super::open::{Cache, FLUSH_LEFT, lock};
-
-/// The way of a walk over all items after a flush.
-#[derive(Debug, Default)]
-pub(crate) struct FlushWalk {
-    /// True until the walk has reached the last key.
-    is_under_way: bool,
-    /// The key to go on at.
-    next: Vec<u8>,
-}
-
-impl FlushWalk {
-    pub(super) fn beginning(is_under_way: bool) -> FlushWalk {
-        FlushWalk {
-            is_under_way,
-            next: Vec::new(),
-        }
-    }
-}
+use super::open::{Cache, FLUSH_LEFT};
+use super::walks::{FlushWalk, lock};
 
 impl Cache {
     /// Returns true if there are items that a sweep would remove, or a flush is due.

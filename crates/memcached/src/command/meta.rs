@@ -12,7 +12,7 @@ use crate::cache::changes::{CountOutcome, Delta, NewItem, StoreMode, StoreOutcom
 use crate::cache::item::{BINARY_KEY, Item, STALE, WON};
 use crate::cache::recency::seconds_since;
 
-/// Bytes that memcached needs for an item apart from key, value and two line ends.
+/// Bytes that memcached adds to those of key, value and their ends.
 const ITEM_BYTES: usize = 56;
 
 /// The facts of a hit that its answer tells.

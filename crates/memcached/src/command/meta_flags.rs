@@ -5,7 +5,7 @@ use base64::alphabet;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 
 use super::answer::BAD_FORMAT;
-use super::words::{self, KEY_MAX, Words};
+use super::words::{self, KEY_MAX, WORDS_MAX, Words};
 
 pub(super) const INVALID: &[u8] = b"CLIENT_ERROR invalid flag\r\n";
 pub(super) const INVALID_OR_DUPLICATE: &[u8] = b"CLIENT_ERROR invalid or duplicate flag\r\n";
@@ -15,6 +15,7 @@ const BAD_DELTA: &[u8] = b"CLIENT_ERROR invalid numeric delta value\r\n";
 const BAD_INITIAL: &[u8] = b"CLIENT_ERROR invalid numeric initial value\r\n";
 const BAD_MODE_LENGTH: &[u8] = b"CLIENT_ERROR incorrect length for M token\r\n";
 const LONG_OPAQUE: &[u8] = b"CLIENT_ERROR opaque token too long\r\n";
+const TOO_MANY: &[u8] = b"CLIENT_ERROR options flags too long\r\n";
 const BAD_KEY: &[u8] = b"CLIENT_ERROR error decoding key\r\n";
 
 /// The longest opaque token in bytes, with its flag.
@@ -38,6 +39,7 @@ pub(super) struct MetaFlags<'l> {
     pub(super) written_key: &'l [u8],
     decoded_key: Option<Vec<u8>>,
     present: u128,
+    failure: Option<&'static [u8]>,
     pub(super) expiry_s: Option<u32>,
     pub(super) vivify_s: Option<u32>,
     pub(super) recache_s: Option<i64>,
@@ -60,6 +62,7 @@ impl<'l> MetaFlags<'l> {
             written_key: words.at(1),
             decoded_key: None,
             present: 0,
+            failure: None,
             expiry_s: None,
             vivify_s: None,
             recache_s: None,
@@ -72,24 +75,26 @@ impl<'l> MetaFlags<'l> {
         if flags.written_key.len() > KEY_MAX {
             return Err(BAD_FORMAT);
         }
+        if words.count() > WORDS_MAX {
+            return Err(TOO_MANY);
+        }
         for word in flags.words {
             flags.read_flag(word, now_s)?;
         }
-        if flags.has(b'b') {
-            let key = BASE64.decode(flags.written_key).map_err(|_| BAD_KEY)?;
-            flags.decoded_key = Some(key).filter(|key| !key.is_empty());
-            if flags.decoded_key.is_none() {
-                return Err(BAD_KEY);
-            }
+        match flags.failure {
+            Some(answer) => Err(answer),
+            None => Ok(flags),
         }
-        Ok(flags)
     }
 
+    /// Reads a flag. A wrong letter ends the command. Of wrong tokens the last one decides about
+    /// the answer, as in memcached.
     fn read_flag(&mut self, word: &[u8], now_s: u32) -> Result<(), &'static [u8]> {
         let Some((&letter, token)) = word.split_first() else {
             return Ok(());
         };
-        if !letter.is_ascii_alphabetic() {
+        let takes_token = b"TNRCFJDM".contains(&letter);
+        if !takes_token && !PLAIN.contains(&letter) {
             return Err(INVALID);
         }
         let bit = 1 << letter;
@@ -97,6 +102,16 @@ impl<'l> MetaFlags<'l> {
             return Err(DUPLICATE);
         }
         self.present |= bit;
+        if letter == b'F' && words::unsigned(token).is_none() {
+            // Any other failure tells more.
+            self.failure.get_or_insert(BAD_FORMAT);
+        } else if let Err(answer) = self.read_token(letter, token, now_s) {
+            self.failure = Some(answer);
+        }
+        Ok(())
+    }
+
+    fn read_token(&mut self, letter: u8, token: &[u8], now_s: u32) -> Result<(), &'static [u8]> {
         let expiry = || words::expiry_s(token, now_s).ok_or(BAD_TOKEN);
         match letter {
             b'T' => self.expiry_s = Some(expiry()?),
@@ -110,7 +125,11 @@ impl<'l> MetaFlags<'l> {
                 [mode] => self.mode = Some(*mode),
                 _ => return Err(BAD_MODE_LENGTH),
             },
-            _ if !PLAIN.contains(&letter) => return Err(INVALID),
+            b'b' => {
+                let key = BASE64.decode(self.written_key).map_err(|_| BAD_KEY)?;
+                self.decoded_key = Some(key).filter(|key| !key.is_empty());
+                self.decoded_key.as_ref().ok_or(BAD_KEY)?;
+            }
             _ => {}
         }
         Ok(())

@@ -43,9 +43,9 @@ pub(crate) enum Pause {
 enum CommandEnd {
     /// Behind the line.
     Line,
-    /// Behind so many bytes after the line.
+    /// Behind this number of bytes after the line.
     Value(usize),
-    /// So many bytes after the line are dropped, also those that have not come.
+    /// This number of bytes after the line is dropped, also those that have not come.
     Dropped(usize),
     /// A part of the command has not come.
     Incomplete,

@@ -3,7 +3,7 @@
 /// The longest key in bytes.
 pub(super) const KEY_MAX: usize = 250;
 
-/// Words of a line that are told apart. More are one too many for each command.
+/// Words of a line that a command can have. More are counted only.
 pub(super) const WORDS_MAX: usize = 24;
 
 /// The words of a line, the command first.

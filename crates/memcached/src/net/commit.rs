@@ -1,4 +1,4 @@
-//! One transaction for the sessions at hand.
+//! One transaction for several sessions.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -15,7 +15,7 @@ const EXPIRED_MAX: usize = 8;
 /// Items that the walk after a flush looks at with each transaction.
 const FLUSHED_MAX: usize = 32;
 
-/// The reasons of refused changes that clients are told.
+/// The reasons of refused changes, for clients.
 const NO_ROOM: &str = "out of memory storing object";
 const NO_WRITES: &str = "the cache cannot be written; see the server's log";
 
@@ -47,7 +47,7 @@ impl<'c> Committer<'c> {
         let is_alone = sessions.len() == 1;
         for session in sessions {
             let mark = session.mark();
-            if is_full(&error) {
+            if is_full(&error) && self.cache.evicts() {
                 self.make_room();
             }
             if !is_alone || is_full(&error) {
@@ -94,8 +94,14 @@ impl<'c> Committer<'c> {
         }
     }
 
-    /// Evicts some items, for a file that cannot grow. If that fails, nothing changes.
+    /// Evicts some items, for a file that cannot grow. If that fails, nothing changes. Pages that
+    /// one commit freed are free for the second one after it, so there are two.
     fn make_room(&self) {
+        self.evict_some();
+        self.evict_some();
+    }
+
+    fn evict_some(&self) {
         let evict = || -> Result<u64, Error> {
             let mut changes = Changes::begin(self.cache, self.server.value_max, seconds_now())?;
             changes.use_reserve();

@@ -56,7 +56,8 @@ impl Connection {
         let Some(session) = &mut self.session else {
             return Ok(());
         };
-        if !self.readable || self.has_ended {
+        // A client that takes no answers may send no more commands.
+        if !self.readable || self.has_ended || session.output_is_full() {
             return Ok(());
         }
         match self.socket.read(scratch) {

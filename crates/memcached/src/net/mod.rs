@@ -6,7 +6,7 @@
 //!                       sessions that  v  |  and come back after the commit
 //!                            write   writer (a thread, unless durability is none)
 //!                                      |
-//!   sweeper (a thread) -----------> commit: one transaction for all sessions at hand
+//!   sweeper (a thread) -----------> commit: one transaction for several sessions
 //! ```
 //!
 //! A worker serves all connections that are ready, and collects the sessions that have to write. At
@@ -17,6 +17,7 @@
 mod commit;
 mod connection;
 mod listener;
+mod messages;
 pub(crate) mod server;
 mod socket;
 mod sweeper;

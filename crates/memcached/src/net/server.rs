@@ -14,10 +14,10 @@ use signal_hook_mio::v1_0::Signals;
 
 use super::commit::Committer;
 use super::listener::Listener;
+use super::messages::{Inbox, Message, QueuedSession};
 use super::socket::Socket;
-use super::worker::{Message, WAKE, Worker};
-use super::writer::{self, Inbox, QueuedSession};
-use super::{sweeper, tls};
+use super::worker::{WAKE, Worker};
+use super::{sweeper, tls, writer};
 use crate::cache::Cache;
 use crate::command::{ServerFacts, Users};
 use crate::error::ServeError;

@@ -13,9 +13,9 @@ use rustls::ServerConfig;
 
 use super::commit::{Committer, seconds_now};
 use super::connection::Connection;
+use super::messages::{Inbox, Message, QueuedSession};
 use super::socket::Socket;
 use super::tls::TlsLayer;
-use super::writer::{Inbox, QueuedSession};
 use crate::command::{Context, ItemAccess, Pause, Session};
 use crate::error::ServeError;
 
@@ -27,17 +27,6 @@ const READ_BYTES: usize = 64 * 1024;
 
 /// The interval of checks for connections that are silent for too long.
 const IDLE_INTERVAL: Duration = Duration::from_secs(1);
-
-/// A message to a worker.
-#[derive(Debug)]
-pub(super) enum Message {
-    /// A new connection; true if it begins with TLS.
-    Connection(Socket, bool),
-    /// A session of a connection, after its commit.
-    Written(usize, Session),
-    /// The server ends.
-    Stop,
-}
 
 pub(super) struct Worker<'c> {
     pub(super) committer: Committer<'c>,
@@ -66,7 +55,7 @@ struct Turns<'c> {
 }
 
 impl<'c> Worker<'c> {
-    /// Serves connections until it is told to stop.
+    /// Serves connections until a message stops it.
     pub(super) fn run(self) -> Result<(), ServeError> {
         let txn = self.committer.cache.read()?;
         let turns = Turns {
@@ -245,6 +234,8 @@ impl Turns<'_> {
             }
             return;
         }
+        // The old snapshot would keep pages from being used again.
+        self.txn.reset();
         self.worker.committer.commit(&mut sessions);
         for (id, session) in ids.into_iter().zip(sessions) {
             if let Some(connection) = self.connections.get_mut(&id) {

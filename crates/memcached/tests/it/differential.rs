@@ -19,7 +19,10 @@ struct Real {
 
 impl Real {
     fn start(folder: &Path) -> Real {
-        let build = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../build/memcached/root/usr");
+        let build = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("../../build/memcached")
+            .join("root")
+            .join("usr");
         let unpacked = build.join("bin/memcached");
         let program = match unpacked.exists() {
             true => unpacked,
@@ -62,7 +65,8 @@ struct Questions {
 
 impl Questions {
     fn pick<'a>(&mut self, words: &[&'a str]) -> &'a str {
-        self.random.pick(words)
+        let word: &&'a str = self.random.pick::<&'a str>(words);
+        word
     }
 
     fn key(&mut self) -> String {
