@@ -15,6 +15,8 @@ pub(crate) const TTL_MS: u64 = 6000;
 const CALL_WAIT_MS: u64 = 500;
 const APPEND_WAIT_MS: u64 = 10_000;
 const FORWARD_WAIT_MS: u64 = 12_000;
+/// No append after the log was full. A full log takes no states of nodes, which the trim needs.
+const FULL_WAIT_MS: u64 = 8000;
 const READ_WAIT_MS: u64 = 3000;
 const BATCH_MAX: usize = 8;
 const QUEUE_MAX: usize = 64;
@@ -132,11 +134,14 @@ pub(crate) struct Node {
     lease: Option<(LeaseId, Lease)>,
     calls: BTreeMap<u64, (Ask, u64, u64)>,
     next: u64,
-    queue: Vec<Forwarded>,
+    /// Updates with the time at which they are refused.
+    queue: Vec<(Forwarded, u64)>,
     forwards: BTreeMap<u64, u64>,
     answers: Vec<(u64, Outcome, Position)>,
     readers: Vec<Waiting>,
     is_copying: bool,
+    /// The end of the wait after a full log.
+    full_until: u64,
     times: [u64; 4],
     commits: u64,
 }
@@ -164,6 +169,7 @@ impl Node {
             answers: Vec::new(),
             readers: Vec::new(),
             is_copying: false,
+            full_until: 0,
             times: [0; 4],
             commits: 0,
         }
@@ -183,10 +189,8 @@ impl Node {
             Role::Leading(_, Some(transaction)) => transaction.results.as_slice(),
             _ => &[],
         };
-        let updates = self
-            .queue
-            .iter()
-            .chain(begun.iter().map(|(update, _)| update));
+        let queued = self.queue.iter().map(|(update, _)| update);
+        let updates = queued.chain(begun.iter().map(|(update, _)| update));
         let own = updates.filter(|update| update.from == self.id);
         let own = own.map(|update| update.number);
         let answers = self.answers.iter().map(|(number, ..)| *number);
@@ -230,8 +234,8 @@ impl Node {
     pub(crate) fn receive(&mut self, update: Forwarded, now: u64) {
         let is_safe = self.lease.is_some_and(|(_, lease)| lease.is_safe(now));
         let accepts = self.is_leading() && is_safe && self.queue.len() < QUEUE_MAX;
-        if accepts && !self.disk_is_full {
-            self.queue.push(update);
+        if accepts && !self.disk_is_full && now >= self.full_until {
+            self.queue.push((update, now + APPEND_WAIT_MS));
             self.work(now);
         } else {
             self.reply(update, Outcome::Busy);
@@ -308,11 +312,13 @@ impl Node {
         let Role::Leading(sequencer, transaction) = &mut self.role else {
             return;
         };
-        if !sequencer.is_idle() || transaction.is_some() || self.queue.is_empty() {
+        let is_busy = !sequencer.is_idle() || transaction.is_some();
+        if is_busy || self.queue.is_empty() || now < self.full_until {
             return;
         }
         let count = self.queue.len().min(BATCH_MAX);
-        let updates: Vec<Forwarded> = self.queue.drain(..count).collect();
+        let updates = self.queue.drain(..count).map(|(update, _)| update);
+        let updates: Vec<Forwarded> = updates.collect();
         let wall_us = (1_000_000_000 + now * 1000).saturating_add_signed(self.skew_us);
         let mut entries = self.store.entries.clone();
         let mut records: Vec<Record> = Vec::new();
@@ -397,6 +403,7 @@ impl Node {
                 let ask = Ask::Append(sequencer.epoch(), heads, bytes.to_vec());
                 self.ask(ask, now);
             }
+            Todo::Look if now < self.full_until => {}
             Todo::Look => {
                 let position = sequencer.head().position.next();
                 self.ask(Ask::Look(position), now);
@@ -441,7 +448,7 @@ impl Node {
         };
         let epoch = sequencer.epoch();
         self.finish(Position(0), Some(outcome));
-        for update in std::mem::take(&mut self.queue) {
+        for (update, _) in std::mem::take(&mut self.queue) {
             self.reply(update, Outcome::Busy);
         }
         self.role = Role::Following;
@@ -504,6 +511,14 @@ impl Node {
         match leadership {
             Leadership::Leading(epoch) => {
                 self.leader = Some(self.id);
+                // The leadership of before has ended without a word, and others may have appended.
+                if let Role::Leading(sequencer, _) = &self.role
+                    && sequencer.epoch() != epoch
+                    && sequencer.is_idle()
+                {
+                    self.step_down(Outcome::Busy, now);
+                    self.leader = Some(self.id);
+                }
                 let is_new = match &self.role {
                     Role::Following => true,
                     Role::Catching(other, _) => *other != epoch,
@@ -535,6 +550,9 @@ impl Node {
             (_, Some(Mutant::CommitOnUnknown)) => AppendOutcome::Appended,
             _ => AppendOutcome::Unknown,
         };
+        if outcome == AppendOutcome::Full {
+            self.full_until = now + FULL_WAIT_MS;
+        }
         if let Role::Leading(sequencer, _) = &mut self.role {
             let todo = sequencer.appended(&outcome);
             self.step(todo, now);
@@ -591,8 +609,14 @@ impl Node {
             && !self.is_copying
             && self.stopped.is_none()
         {
+            if self.position() > end.position {
+                // Another node has appended, so this leadership is over.
+                self.role = Role::Following;
+                return;
+            }
             if self.store.head != *end {
                 self.stopped = Some("the head of the log differs".to_owned());
+                return;
             }
             self.role = Role::Leading(Sequencer::new(self.id, *epoch, self.store.head), None);
         }
@@ -671,14 +695,15 @@ impl Node {
         for number in late {
             self.replied(number, Outcome::Unknown);
         }
-        let (late, waiting) = self
-            .readers
-            .iter()
-            .copied()
-            .partition(|reader: &Waiting| reader.end_ms <= now);
-        self.readers = waiting;
-        let late: Vec<Waiting> = late;
-        let late = late.iter().map(|reader| Effect::ServeNot(reader.number));
+        // The batch before them may stay unknown for ever. They have not begun.
+        let late = self.queue.iter().take_while(|(_, end)| *end <= now).count();
+        let late: Vec<_> = self.queue.drain(..late).collect();
+        for (update, _) in late {
+            self.reply(update, Outcome::Busy);
+        }
+        let is_late = |reader: &mut Waiting| reader.end_ms <= now;
+        let late = self.readers.extract_if(.., is_late);
+        let late = late.map(|reader| Effect::ServeNot(reader.number));
         self.effects.extend(late);
         self.ask_end(now);
         match self.lease {
@@ -694,6 +719,13 @@ impl Node {
     }
 
     fn tick_role(&mut self, now: u64) {
+        let is_asked = |(ask, ..): &(Ask, u64, u64)| matches!(ask, Ask::Append(..) | Ask::Look(_));
+        if let Role::Leading(sequencer, _) = &self.role
+            && sequencer.batch().is_some()
+            && !self.calls.values().any(is_asked)
+        {
+            self.step(Todo::Look, now);
+        }
         match &mut self.role {
             Role::Leading(sequencer, transaction) => {
                 if sequencer.is_overdue(now, APPEND_WAIT_MS)
@@ -716,18 +748,23 @@ impl Node {
 
     /// Does what comes each second, and each three.
     fn tick_slow(&mut self, now: u64) {
-        let [leads, publishes, trims, _] = &mut self.times;
+        let [leads, publishes, trims, checkpoints] = &mut self.times;
         let is_due = |time: &mut u64, each| {
             now >= *time && {
                 *time = now + each;
                 true
             }
         };
-        let (leads, publishes, trims) = (
+        let (leads, publishes, trims, checkpoints) = (
             is_due(leads, 700),
             is_due(publishes, 1000),
             is_due(trims, 3000),
+            is_due(checkpoints, 5000),
         );
+        // A full log has no commits. It has room again when the nodes do not need it.
+        if checkpoints && !self.disk_is_full && self.store.durable() != self.store.head {
+            self.store.checkpoint(self.boot);
+        }
         if leads
             && let Some((lease, _)) = self.lease
             && !self.disk_is_full

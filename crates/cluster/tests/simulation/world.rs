@@ -161,8 +161,11 @@ impl World {
                 }
                 self.at(TICK_MS, Event::Tick(node));
             }
-            Event::ToLog(node, life, call, ask) => self.log(node, life, call, &ask)?,
+            Event::ToLog(node, life, call, ask) => self.log(node, life, call, &ask),
             Event::FromLog(node, life, call, tell) if self.lives[node] == life => {
+                if let Tell::Nodes(states) = &tell {
+                    self.listed[node] = states.iter().map(|state| state.node).collect();
+                }
                 self.nodes[node].told(call, tell, now);
             }
             Event::Forward(node, update) if self.lives[node] != 0 => {
@@ -195,7 +198,13 @@ impl World {
         let (log, life) = (self.nodes.len(), self.lives[node]);
         let (here, end) = (self.nodes[node].position(), self.etcd.last_position());
         match effect {
-            Effect::Ask(call, ask) => self.question(node, call, ask),
+            Effect::Ask(call, ask) => {
+                // A repetition of the trim comes later, when other nodes may be alive.
+                if let Ask::Trim(_, upto) = &ask {
+                    self.check_trim(node, *upto)?;
+                }
+                self.question(node, call, ask);
+            }
             Effect::Forward(to, update) => {
                 let to = to.0 as usize - 1;
                 if let Some(delay) = self.wire(node, to) {
@@ -258,7 +267,7 @@ impl World {
     }
 
     /// Lets the log answer.
-    fn log(&mut self, node: usize, life: u64, call: u64, ask: &Ask) -> Result<(), String> {
+    fn log(&mut self, node: usize, life: u64, call: u64, ask: &Ask) {
         let silent = |_: Unavailable| Tell::Silence;
         let etcd = &self.etcd;
         let id = NodeId(node as u64 + 1);
@@ -289,23 +298,15 @@ impl World {
             Ask::Publish(lease, state) => etcd
                 .publish(*lease, state)
                 .map_or_else(silent, |()| Tell::Done),
-            Ask::Nodes => {
-                let states = etcd.nodes().unwrap_or_default();
-                self.listed[node] = states.iter().map(|state| state.node).collect();
-                Tell::Nodes(states)
-            }
-            Ask::Trim(epoch, upto) => {
-                self.check_trim(node, *upto)?;
-                self.etcd
-                    .trim(*epoch, *upto)
-                    .map_or_else(silent, |()| Tell::Done)
-            }
+            Ask::Nodes => etcd.nodes().map_or_else(silent, Tell::Nodes),
+            Ask::Trim(epoch, upto) => etcd
+                .trim(*epoch, *upto)
+                .map_or_else(silent, |()| Tell::Done),
         };
         let log = self.nodes.len();
         if let Some(delay) = self.wire(log, node) {
             self.at(delay, Event::FromLog(node, life, call, tell));
         }
-        Ok(())
     }
 
     /// Checks that no live node would need a snapshot after a power cut.
