@@ -9,6 +9,9 @@
 //! The log is the order of changes. One node at a time writes it, and every node applies it. A
 //! record holds the effects of an update, so a node that applies it decides nothing.
 //!
+//! [`Node`] is the loop of a node. Time, messages and answers of the log come in. Questions and
+//! answers go out. [`ChangeLog`] is the log, [`Content`] is the store.
+//!
 //! This crate knows no sockets, no store and no clock. The server does not use it yet:
 //! `docs/cluster.md` says how far the cluster has come.
 
@@ -19,6 +22,7 @@ mod batch;
 mod follower;
 mod lease;
 mod log;
+mod node;
 mod rules;
 mod sequencer;
 mod values;
@@ -33,6 +37,10 @@ pub use follower::{Divergence, Follower, Received};
 pub use lease::Lease;
 pub use log::{
     AppendOutcome, ChangeLog, Leadership, LeaseId, NodeState, ReadOutcome, Refusal, Unavailable,
+};
+pub use node::{
+    Content, Effects, EndUse, Forwarded, LogAnswer, LogKeep, Node, NodeSettings, Outcome, Output,
+    Question, Time,
 };
 pub use rules::{Start, TrimFacts, is_too_far_ahead, start_from, trim_upto, version_to_write};
 pub use sequencer::{Sequencer, Todo};

@@ -2,9 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use fulgurite_cluster::{Batch, Csn, Digest, Position, digest};
+use fulgurite_cluster::{Batch, Csn, Digest, Outcome, Position, digest};
 
-use crate::node::Outcome;
 use crate::store::{Entries, Update, effect};
 
 /// An update of a client.
@@ -13,7 +12,7 @@ struct Sent {
     update: Update,
     /// The last position that was acknowledged to anybody before.
     from: Position,
-    outcome: Option<Outcome>,
+    outcome: Option<Outcome<bool>>,
     /// The end of the log at the answer.
     upto: Position,
 }
@@ -48,7 +47,7 @@ impl Checker {
     pub(crate) fn answered(
         &mut self,
         number: u64,
-        outcome: Outcome,
+        outcome: Outcome<bool>,
         here: Position,
         end: Position,
     ) -> Result<(), String> {
@@ -59,7 +58,7 @@ impl Checker {
         sent.outcome = Some(outcome);
         sent.upto = end;
         match outcome {
-            Outcome::Done(position) => {
+            Outcome::Settled(position, true) => {
                 self.done += 1;
                 self.seen = self.seen.max(position);
                 if here < position {
@@ -68,10 +67,16 @@ impl Checker {
                 let session = self.sessions.entry(number % 4).or_default();
                 *session = position.max(*session);
             }
-            Outcome::Refused(_) => self.refused += 1,
+            Outcome::Settled(_, false) => self.refused += 1,
             _ => {}
         }
         Ok(())
+    }
+
+    /// Returns true if the client has its answer, or will have none.
+    pub(crate) fn is_answered(&self, number: u64) -> bool {
+        let sent = self.updates.get(&number);
+        sent.is_none_or(|sent| sent.outcome.is_some())
     }
 
     /// Notes that nobody will answer.
@@ -189,13 +194,13 @@ fn check(
 ) -> Result<(), String> {
     match (sent.outcome, here) {
         (None, _) => Err(format!("update {number} has no answer")),
-        (Some(Outcome::Done(position)), here) if here != Some(position) => Err(format!(
+        (Some(Outcome::Settled(position, true)), here) if here != Some(position) => Err(format!(
             "update {number} was done at {position}, and is at {here:?}"
         )),
-        (Some(Outcome::Busy | Outcome::Refused(_)), Some(here)) => {
+        (Some(Outcome::Busy | Outcome::TooLong | Outcome::Settled(_, false)), Some(here)) => {
             Err(format!("update {number} was refused, and is at {here}"))
         }
-        (Some(Outcome::Refused(_)), None) => {
+        (Some(Outcome::Settled(_, false)), None) => {
             // The states of the entry while the update was under way.
             let (before, later): (Vec<_>, Vec<_>) =
                 history.iter().partition(|(at, _)| *at <= sent.from);

@@ -24,12 +24,10 @@ enum Stored {
     Head(Head),
     Batch(Vec<u8>),
     Node(NodeState),
-    First(Position),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Key {
-    First,
     Head,
     Leader,
     Log(Position),
@@ -182,11 +180,6 @@ impl ChangeLog for Etcd {
 
     fn read(&self, from: Position, limit: usize) -> ReadOutcome {
         let inner = self.inner.borrow();
-        if let Some(Stored::First(first)) = inner.items.get(&Key::First).map(|item| &item.value)
-            && from < *first
-        {
-            return ReadOutcome::Trimmed { first: *first };
-        }
         let range = Key::Log(from)..Key::Node(NodeId(0));
         let batches = inner
             .items
@@ -195,7 +188,13 @@ impl ChangeLog for Etcd {
                 (Key::Log(position), Stored::Batch(bytes)) => Some((*position, bytes.clone())),
                 _ => None,
             });
-        ReadOutcome::Batches(batches.take(limit).collect())
+        let batches: Vec<_> = batches.take(limit).collect();
+        let end = inner.head().position;
+        match batches.first() {
+            Some((first, _)) if *first > from => ReadOutcome::Trimmed { first: *first },
+            None if end >= from => ReadOutcome::Trimmed { first: end.next() },
+            _ => ReadOutcome::Batches(batches),
+        }
     }
 
     fn end(&self) -> Result<Head, Unavailable> {
@@ -204,6 +203,9 @@ impl ChangeLog for Etcd {
 
     fn grant(&self, ttl_ms: u64) -> Result<LeaseId, Unavailable> {
         let mut inner = self.inner.borrow_mut();
+        if inner.is_full {
+            return Err(Unavailable);
+        }
         inner.revision += 1;
         let (lease, now) = (LeaseId(inner.revision), inner.now_ms);
         inner.leases.insert(lease, (now + ttl_ms, ttl_ms));
@@ -224,7 +226,7 @@ impl ChangeLog for Etcd {
                 Ok(Leadership::Leading(epoch))
             }
             Some((_, leader, _)) => Ok(Leadership::Following(leader)),
-            None if !inner.leases.contains_key(&lease) => Err(Unavailable),
+            None if inner.is_full || !inner.leases.contains_key(&lease) => Err(Unavailable),
             None => {
                 inner.revision += 1;
                 inner.put(Key::Leader, Stored::Leader(node), Some(lease));
@@ -261,16 +263,11 @@ impl ChangeLog for Etcd {
 
     fn trim(&self, epoch: Epoch, upto: Position) -> Result<(), Unavailable> {
         let mut inner = self.inner.borrow_mut();
-        // A late repetition must not move the beginning back.
-        let first = match inner.items.get(&Key::First).map(|item| &item.value) {
-            Some(Stored::First(first)) => *first,
-            _ => Position(1),
-        };
-        if inner.is_led_by(epoch) && upto >= first {
+        // A full etcd takes deletions. It takes no key that says where the log begins.
+        if inner.is_led_by(epoch) {
             inner.revision += 1;
             let gone = |key: &Key| matches!(key, Key::Log(position) if *position <= upto);
             inner.items.retain(|key, _| !gone(key));
-            inner.put(Key::First, Stored::First(upto.next()), None);
         }
         Ok(())
     }

@@ -1,13 +1,13 @@
 //! The cluster in one thread: nodes, wires and a model of etcd, from a seed.
 //!
 //! ```text
-//!   clients --> node (sequencer, follower, store)  --- cuts, delays, losses --- node
-//!                 |  questions, repeated and late        ^
+//!   clients --> node (loop of the crate, store)  --- cuts, delays, losses --- node
+//!                 |  questions, repeated and late      ^
 //!                 v                                      | answers, or silence
 //!               etcd: revisions, leases, quota, stalls --'
 //! ```
 //!
-//! A node has the sequencer and the follower of the crate, over a model of a store.
+//! A node is the loop of the crate, over a model of a store.
 //!
 //! Messages between nodes are those of a stream: they come once, or not. A question to the log may
 //! come twice, late, and after its answer was given up.
@@ -22,7 +22,6 @@
 mod checker;
 mod etcd;
 mod mutant;
-mod node;
 mod store;
 mod world;
 

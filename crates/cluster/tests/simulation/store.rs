@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use fulgurite_cluster::{
-    Batch, Csn, Divergence, Follower, Head, Operation, Operator, Record, RecordKind, Start, Value,
-    start_from,
+    Batch, Content, Csn, Divergence, Effects, Follower, Head, Operation, Operator, Position,
+    Record, RecordKind, Start, Time, Value, start_from,
 };
 
 /// An entry: the number of the update that wrote it, and its change number.
@@ -40,26 +40,45 @@ impl Update {
     }
 }
 
+/// Commits between two checkpoints, and the longest time between them.
+const CHECKPOINT_COMMITS: u64 = 5;
+const CHECKPOINT_MS: u64 = 5000;
+
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Store {
     pub(crate) entries: Entries,
-    pub(crate) head: Head,
+    head: Head,
     checkpoint: (Entries, Head),
+    /// The boot of the machine at the last checkpoint.
+    stored_boot: u64,
     boot: u64,
+    pub(crate) disk_is_full: bool,
+    /// The open transaction.
+    open: Option<Entries>,
+    commits: u64,
+    checkpoint_ms: u64,
+    /// The updates that the last transaction refuses.
+    pub(crate) refused: Vec<u64>,
 }
 
 impl Store {
-    pub(crate) fn durable(&self) -> Head {
-        self.checkpoint.1
+    fn make_checkpoint(&mut self) {
+        self.checkpoint = (self.entries.clone(), self.head);
+        self.stored_boot = self.boot;
     }
 
-    pub(crate) fn checkpoint(&mut self, boot: u64) {
-        self.checkpoint = (self.entries.clone(), self.head);
-        self.boot = boot;
+    fn committed(&mut self, entries: Entries, head: Head) {
+        self.entries = entries;
+        self.head = head;
+        self.commits += 1;
+        if self.commits.is_multiple_of(CHECKPOINT_COMMITS) {
+            self.make_checkpoint();
+        }
     }
 
     /// Loses each changed page with even chance, while the last meta page is there.
     pub(crate) fn lose_power(&mut self, mut is_lost: impl FnMut() -> bool) {
+        self.boot += 1;
         let (old, head) = self.checkpoint.clone();
         for key in 0..u8::MAX {
             if self.head != head && self.entries.get(&key) != old.get(&key) && is_lost() {
@@ -72,25 +91,94 @@ impl Store {
     }
 
     /// Opens the store after a stop. The mutant takes the last commit after each.
-    pub(crate) fn open(&mut self, boot: u64, heeds_boot: bool) {
-        let start = start_from(&self.boot.to_le_bytes(), &boot.to_le_bytes());
-        if heeds_boot && start == Start::Checkpoint {
+    pub(crate) fn open(&mut self, heeds_boot: bool) {
+        let (stored, boot) = (self.stored_boot.to_le_bytes(), self.boot.to_le_bytes());
+        if heeds_boot && start_from(&stored, &boot) == Start::Checkpoint {
             (self.entries, self.head) = self.checkpoint.clone();
         }
-        self.checkpoint(boot);
+        self.open = None;
+        self.make_checkpoint();
     }
 
-    /// Applies a batch that ends at `head`.
-    pub(crate) fn apply(&mut self, batch: &Batch, head: Head) -> Result<(), Divergence> {
+    /// Takes the content of another store.
+    pub(crate) fn copy(&mut self, from: &Store) {
+        self.entries.clone_from(&from.entries);
+        self.head = from.head;
+        self.make_checkpoint();
+    }
+}
+
+impl Content for Store {
+    /// The number of the update, and the update.
+    type Update = (u64, Update);
+    /// True if it is done.
+    type Answer = bool;
+
+    fn head(&self) -> Head {
+        self.head
+    }
+
+    fn durable(&self) -> Position {
+        self.checkpoint.1.position
+    }
+
+    fn is_writable(&self) -> bool {
+        !self.disk_is_full
+    }
+
+    fn begin(&mut self, updates: &[&(u64, Update)], last: Csn, time: Time) -> Effects<bool> {
+        assert!(self.open.is_none(), "one transaction at a time");
+        let mut entries = self.entries.clone();
+        let mut effects = Effects {
+            records: Vec::new(),
+            answers: Vec::new(),
+        };
+        let mut last = last;
+        self.refused.clear();
+        for (number, update) in updates.iter().copied().copied() {
+            let csn = csn_behind(last, time.wall_us);
+            let made = record(&entries, number, update, csn);
+            effects.answers.push(made.is_some());
+            if made.is_none() {
+                self.refused.push(number);
+            }
+            if let Some(record) = made {
+                effect(&mut entries, &record);
+                last = record.csn;
+                effects.records.push(record);
+            }
+        }
+        self.open = Some(entries);
+        effects
+    }
+
+    fn commit(&mut self, head: Head) {
+        let entries = self.open.take().expect("an open transaction");
+        self.committed(entries, head);
+    }
+
+    fn abort(&mut self) {
+        self.open.take().expect("an open transaction");
+    }
+
+    fn apply(&mut self, batch: &Batch, head: Head) -> Result<(), Divergence> {
+        assert!(self.open.is_none(), "a follower has no transaction");
         let mut entries = self.entries.clone();
         for record in &batch.records {
             let here = entries.get(&record.uuid[0]).map(|entry| entry.csn);
             Follower::check(batch.position, record, here)?;
             effect(&mut entries, record);
         }
-        self.entries = entries;
-        self.head = head;
+        self.committed(entries, head);
         Ok(())
+    }
+
+    fn maintain(&mut self, now_ms: u64) {
+        let is_due = now_ms >= self.checkpoint_ms + CHECKPOINT_MS;
+        if is_due && !self.disk_is_full {
+            self.checkpoint_ms = now_ms;
+            self.make_checkpoint();
+        }
     }
 }
 

@@ -2,31 +2,53 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use fulgurite_cluster::{AppendOutcome, ChangeLog as _, NodeId, Position, Unavailable};
+use fulgurite_cluster::{
+    AppendOutcome, Batch, Content as _, Forwarded, LogAnswer, LogKeep, Node, NodeId, NodeSettings,
+    Outcome, Position, Question, Time,
+};
 use fulgurite_testkit::Random;
 
 use crate::checker::Checker;
 use crate::etcd::Etcd;
 use crate::mutant::Mutant;
-use crate::node::{Ask, Effect, Forwarded, LOG_MAX, Node, Outcome, TTL_MS, Tell};
 use crate::store::{Store, Update};
 
 const TICK_MS: u64 = 100;
+const SETTINGS: NodeSettings = NodeSettings {
+    lease_ms: 6000,
+    call_wait_ms: 500,
+    append_wait_ms: 10_000,
+    forward_wait_ms: 12_000,
+    read_wait_ms: 3000,
+    full_wait_ms: 8000,
+    lead_each_ms: 700,
+    publish_each_ms: 1000,
+    trim_each_ms: 3000,
+    batch_updates_max: 8,
+    queue_max: 64,
+    keep: LogKeep {
+        age_ms: 0,
+        bytes: 1200,
+        bytes_max: 80_000,
+    },
+};
 /// The calm at the end, in which everything must meet.
 const CALM_MS: u64 = 60_000;
 
 enum Event {
     Tick(usize),
-    ToLog(usize, u64, u64, Ask),
-    FromLog(usize, u64, u64, Tell),
-    Forward(usize, Forwarded),
-    Reply(usize, u64, Outcome),
+    ToLog(usize, u64, u64, Question),
+    FromLog(usize, u64, u64, LogAnswer),
+    Forward(usize, Forwarded<(u64, Update)>),
+    Reply(usize, u64, Outcome<bool>),
     Client,
     Fault,
     Start(usize),
     Snapshot(usize, u64),
     Defragment,
 }
+
+type Output = fulgurite_cluster::Output<(u64, Update), bool>;
 
 /// The kinds of faults, each counted.
 pub(crate) type Faults = BTreeMap<&'static str, usize>;
@@ -38,7 +60,9 @@ pub(crate) struct World {
     sequence: u64,
     events: BTreeMap<(u64, u64), Event>,
     etcd: Etcd,
-    nodes: Vec<Node>,
+    nodes: Vec<Node<Store>>,
+    /// The error of each wall clock in microseconds.
+    skews: Vec<i64>,
     /// The life of each node; 0 while it is down.
     lives: Vec<u64>,
     paused: Vec<u64>,
@@ -55,6 +79,8 @@ pub(crate) struct World {
     /// The questions with a second try.
     repeated: BTreeSet<(usize, u64, u64)>,
     listed: Vec<Vec<NodeId>>,
+    /// The updates that mutants have answered.
+    early: BTreeSet<u64>,
     mutant: Option<Mutant>,
     pub(crate) checker: Checker,
     pub(crate) faults: Faults,
@@ -74,6 +100,7 @@ impl World {
             events: BTreeMap::new(),
             etcd: Etcd::new(quota, mutant),
             nodes: Vec::new(),
+            skews: vec![0; count],
             lives: vec![1; count],
             paused: vec![0; count],
             full: vec![0; count],
@@ -85,16 +112,14 @@ impl World {
             reads: BTreeMap::new(),
             repeated: BTreeSet::new(),
             listed: vec![Vec::new(); count],
+            early: BTreeSet::new(),
             mutant,
             checker: Checker::default(),
             faults: Faults::new(),
             random,
         };
         for node in 0..count {
-            let mut store = Store::default();
-            store.checkpoint(1);
-            let id = NodeId(node as u64 + 1);
-            world.nodes.push(Node::new(id, store, 1, mutant));
+            world.nodes.push(born(node, 1, Store::default()));
             world.at(node as u64 * 7, Event::Tick(node));
         }
         world.at(1000, Event::Client);
@@ -121,8 +146,8 @@ impl World {
             self.etcd.advance(time);
             self.happen(event)?;
             for node in &self.nodes {
-                if let Some(reason) = &node.stopped {
-                    return Err(format!("node {} stops: {reason}", node.id));
+                if let Some(reason) = node.stopped() {
+                    return Err(format!("node {} stops: {reason}", node.id()));
                 }
             }
         }
@@ -130,11 +155,18 @@ impl World {
         if let Some(node) = self.nodes.iter().find(|node| node.position() != end) {
             return Err(format!(
                 "node {} ends at {}, not at {end}",
-                node.id,
+                node.id(),
                 node.position()
             ));
         }
         self.checker.finish(&self.etcd.archive())
+    }
+
+    fn time(&self, node: usize) -> Time {
+        Time {
+            now_ms: self.now,
+            wall_us: (1_000_000_000 + self.now * 1000).saturating_add_signed(self.skews[node]),
+        }
     }
 
     fn happen(&mut self, event: Event) -> Result<(), String> {
@@ -155,24 +187,28 @@ impl World {
         }
         match event {
             Event::Tick(node) => {
-                self.nodes[node].disk_is_full = self.full[node] > now && !self.is_calm();
+                let is_full = self.full[node] > now && !self.is_calm();
+                self.nodes[node].content_mut().disk_is_full = is_full;
                 if self.lives[node] != 0 {
-                    self.nodes[node].tick(now);
+                    let time = self.time(node);
+                    self.nodes[node].tick(time);
                 }
                 self.at(TICK_MS, Event::Tick(node));
             }
-            Event::ToLog(node, life, call, ask) => self.log(node, life, call, &ask),
-            Event::FromLog(node, life, call, tell) if self.lives[node] == life => {
-                if let Tell::Nodes(states) = &tell {
+            Event::ToLog(node, life, call, question) => self.log(node, life, call, &question),
+            Event::FromLog(node, life, call, answer) if self.lives[node] == life => {
+                if let LogAnswer::Nodes(states) = &answer {
                     self.listed[node] = states.iter().map(|state| state.node).collect();
                 }
-                self.nodes[node].told(call, tell, now);
+                let time = self.time(node);
+                self.nodes[node].told(call, answer, time);
             }
             Event::Forward(node, update) if self.lives[node] != 0 => {
-                self.nodes[node].receive(update, now)
+                let time = self.time(node);
+                self.nodes[node].forwarded(update, time);
             }
             Event::Reply(node, number, outcome) if self.lives[node] != 0 => {
-                self.nodes[node].replied(number, outcome)
+                self.nodes[node].replied(number, outcome);
             }
             Event::Client => self.client(),
             Event::Fault => self.fault(),
@@ -187,52 +223,96 @@ impl World {
     /// Carries what the nodes have put out.
     fn drain(&mut self) -> Result<(), String> {
         for node in 0..self.nodes.len() {
-            for effect in std::mem::take(&mut self.nodes[node].effects) {
-                self.carry(node, effect)?;
+            for output in self.nodes[node].take_outputs() {
+                self.carry(node, output)?;
             }
+            self.refuse_early(node)?;
         }
         Ok(())
     }
 
-    fn carry(&mut self, node: usize, effect: Effect) -> Result<(), String> {
-        let (log, life) = (self.nodes.len(), self.lives[node]);
+    fn carry(&mut self, node: usize, output: Output) -> Result<(), String> {
         let (here, end) = (self.nodes[node].position(), self.etcd.last_position());
-        match effect {
-            Effect::Ask(call, ask) => {
+        match output {
+            Output::Ask(call, question) => {
+                let question = self.broken(node, question)?;
                 // A repetition of the trim comes later, when other nodes may be alive.
-                if let Ask::Trim(_, upto) = &ask {
+                if let Question::Trim(_, upto) = &question {
                     self.check_trim(node, *upto)?;
                 }
-                self.question(node, call, ask);
+                self.question(node, call, question);
             }
-            Effect::Forward(to, update) => {
+            Output::Forward(to, update) => {
                 let to = to.0 as usize - 1;
                 if let Some(delay) = self.wire(node, to) {
                     self.at(delay, Event::Forward(to, update));
                 }
             }
-            Effect::Reply(to, number, outcome) => {
+            Output::Reply(to, number, outcome) => {
                 let to = to.0 as usize - 1;
                 if let Some(delay) = self.wire(node, to) {
                     self.at(delay, Event::Reply(to, number, outcome));
                 }
             }
-            Effect::Answer(number, outcome) => self.checker.answered(number, outcome, here, end)?,
-            Effect::Serve(number) | Effect::ServeNot(number) => {
+            Output::Answer(number, _) if self.early.contains(&number) => {}
+            Output::Answer(number, outcome) => {
+                self.checker.answered(number, outcome, here, end)?;
+            }
+            Output::Serve(number) | Output::Refuse(number) => {
                 let is_linear = self.reads.remove(&number).unwrap_or(true);
-                let served = matches!(effect, Effect::Serve(_)).then_some(here);
+                let served = matches!(output, Output::Serve(_)).then_some(here);
                 self.checker.served(number, served, is_linear)?;
             }
-            Effect::Snapshot => {
-                let delay = self.random.between(50, 3000) as u64;
-                self.at(delay, Event::Snapshot(node, life));
+            Output::Copy => {
+                let (delay, life) = (self.random.between(50, 3000), self.lives[node]);
+                self.at(delay as u64, Event::Snapshot(node, life));
             }
-            Effect::Applied => self
-                .checker
-                .applied(here, &self.nodes[node].store.entries)?,
+            Output::Applied => {
+                let content = self.nodes[node].content();
+                self.checker.applied(here, &content.entries)?;
+            }
         }
-        debug_assert!(node < log);
         Ok(())
+    }
+
+    /// Breaks the rule of a mutant at a question.
+    fn broken(&mut self, node: usize, question: Question) -> Result<Question, String> {
+        let (here, end) = (self.nodes[node].position(), self.etcd.last_position());
+        match (self.mutant, &question) {
+            (Some(Mutant::TrimTooFar), Question::Trim(epoch, _)) => {
+                return Ok(Question::Trim(*epoch, end));
+            }
+            (Some(Mutant::AnswerBeforeAppend), Question::Append(_, [_, after], bytes)) => {
+                let batch = Batch::decode(bytes).map_err(|error| error.to_string())?;
+                for record in batch.records {
+                    let is_answered = self.checker.is_answered(record.session);
+                    if !is_answered && self.early.insert(record.session) {
+                        let outcome = Outcome::Settled(after.position, true);
+                        let answered = self.checker.answered(record.session, outcome, here, end);
+                        answered?;
+                    }
+                }
+            }
+            _ => {}
+        }
+        Ok(question)
+    }
+
+    /// Answers refusals of an open transaction, if that rule is broken.
+    fn refuse_early(&mut self, node: usize) -> Result<(), String> {
+        if self.mutant != Some(Mutant::EarlyRefusals) {
+            return Ok(());
+        }
+        let (here, end) = (self.nodes[node].position(), self.etcd.last_position());
+        let refused = std::mem::take(&mut self.nodes[node].content_mut().refused);
+        let mut refused = refused.into_iter();
+        refused.try_for_each(|number| {
+            if self.checker.is_answered(number) || !self.early.insert(number) {
+                return Ok(());
+            }
+            let outcome = Outcome::Settled(here, false);
+            self.checker.answered(number, outcome, here, end)
+        })
     }
 
     /// Returns the delay of a message; `None` if it is lost.
@@ -252,69 +332,54 @@ impl World {
     }
 
     /// Sends a question to the log. A second try at another member may come late.
-    fn question(&mut self, node: usize, call: u64, ask: Ask) {
+    fn question(&mut self, node: usize, call: u64, question: Question) {
         let (log, life) = (self.nodes.len(), self.lives[node]);
         let stall = self.stalled.saturating_sub(self.now);
+        let is_append = matches!(question, Question::Append(..));
+        if is_append && self.mutant == Some(Mutant::CommitOnUnknown) {
+            let answer = LogAnswer::Appended(AppendOutcome::Appended);
+            let delay = SETTINGS.call_wait_ms - 1;
+            self.at(delay, Event::FromLog(node, life, call, answer));
+        }
         if let Some(delay) = self.wire(node, log) {
-            self.at(delay + stall, Event::ToLog(node, life, call, ask.clone()));
+            let question = question.clone();
+            self.at(delay + stall, Event::ToLog(node, life, call, question));
         }
         if !self.is_calm() && self.random.chance(5) {
             *self.faults.entry("repeated question").or_default() += 1;
             self.repeated.insert((node, life, call));
             let delay = self.random.between(1, 4000) as u64;
-            self.at(delay + stall, Event::ToLog(node, life, call, ask));
+            self.at(delay + stall, Event::ToLog(node, life, call, question));
         }
     }
 
     /// Lets the log answer.
-    fn log(&mut self, node: usize, life: u64, call: u64, ask: &Ask) {
-        let silent = |_: Unavailable| Tell::Silence;
-        let etcd = &self.etcd;
-        let id = NodeId(node as u64 + 1);
-        let tell = match ask {
-            Ask::Grant => etcd.grant(TTL_MS).map_or_else(silent, Tell::Granted),
-            Ask::Renew(lease) => etcd.renew(*lease).map_or_else(silent, Tell::Renewed),
-            Ask::Lead(lease) => etcd.lead(*lease, id).map_or_else(silent, Tell::Led),
-            Ask::Append(epoch, [before, after], bytes) => {
-                let was_full = etcd.is_full();
-                let outcome = etcd.append(*epoch, before, after, bytes);
-                if etcd.is_full() && !was_full {
-                    *self.faults.entry("full log").or_default() += 1;
-                    self.sequence += 1;
-                    self.events
-                        .insert((self.now + 3000, self.sequence), Event::Defragment);
-                }
-                // The other try may be taken when the log has room again.
-                let is_repeated = self.repeated.contains(&(node, life, call));
-                Tell::Appended(match outcome {
-                    AppendOutcome::Full if is_repeated => AppendOutcome::Unknown,
-                    outcome => outcome,
-                })
-            }
-            Ask::Look(position) => Tell::Batches(etcd.read(*position, 1)),
-            Ask::Follow(position) => Tell::Batches(etcd.read(*position, 8)),
-            Ask::End(_) => etcd.end().map_or_else(silent, Tell::End),
-            Ask::Resign(epoch) => etcd.resign(*epoch).map_or_else(silent, |()| Tell::Done),
-            Ask::Publish(lease, state) => etcd
-                .publish(*lease, state)
-                .map_or_else(silent, |()| Tell::Done),
-            Ask::Nodes => etcd.nodes().map_or_else(silent, Tell::Nodes),
-            Ask::Trim(epoch, upto) => etcd
-                .trim(*epoch, *upto)
-                .map_or_else(silent, |()| Tell::Done),
-        };
+    fn log(&mut self, node: usize, life: u64, call: u64, question: &Question) {
+        let was_full = self.etcd.is_full();
+        let mut answer = question.ask(&self.etcd);
+        if self.etcd.is_full() && !was_full {
+            *self.faults.entry("full log").or_default() += 1;
+            self.at(3000, Event::Defragment);
+        }
+        // The other try may be taken when the log has room again.
+        let is_repeated = self.repeated.contains(&(node, life, call));
+        if is_repeated && answer == LogAnswer::Appended(AppendOutcome::Full) {
+            answer = LogAnswer::Appended(AppendOutcome::Unknown);
+        }
         let log = self.nodes.len();
         if let Some(delay) = self.wire(log, node) {
-            self.at(delay, Event::FromLog(node, life, call, tell));
+            self.at(delay, Event::FromLog(node, life, call, answer));
         }
     }
 
     /// Checks that no live node would need a snapshot after a power cut.
     fn check_trim(&self, node: usize, upto: Position) -> Result<(), String> {
-        let excess = self.etcd.last_position().0.saturating_sub(LOG_MAX);
+        let log = self.etcd.archive();
+        let behind = log.iter().filter(|(position, _)| *position > upto);
+        let behind: usize = behind.map(|(_, bytes)| bytes.len()).sum();
         for id in &self.listed[node] {
-            let durable = self.nodes[id.0 as usize - 1].store.durable().position;
-            if durable < upto && upto.0 > excess {
+            let durable = self.nodes[id.0 as usize - 1].content().durable();
+            if durable < upto && (behind as u64) < SETTINGS.keep.bytes_max {
                 return Err(format!("{upto} is trimmed, and node {id} has {durable}"));
             }
         }
@@ -327,7 +392,7 @@ impl World {
             self.number += 1;
             let number = self.number;
             let key = self.random.below(6) as u8;
-            let now = self.now;
+            let time = self.time(node);
             match self.random.below(6) {
                 0 | 1 => {
                     let is_linear = self.random.chance(50);
@@ -339,7 +404,7 @@ impl World {
                         }
                         false => Some(self.checker.reads_in_session(number)),
                     };
-                    self.nodes[node].read(number, not_before, now);
+                    self.nodes[node].read(number, not_before, time);
                 }
                 kind => {
                     let update = match kind {
@@ -348,7 +413,7 @@ impl World {
                         _ => Update::Delete(key),
                     };
                     self.checker.sent(number, update);
-                    self.nodes[node].update(number, update, now);
+                    self.nodes[node].update(number, (number, update), time);
                 }
             }
         }
@@ -380,7 +445,7 @@ impl World {
             2 | 3 => self.crash(node, true),
             4 => {
                 let jump = self.random.between(0, 240_000_000) as i64 - 120_000_000;
-                self.nodes[node].skew_us = jump;
+                self.skews[node] = jump;
                 "clock jump"
             }
             5 => {
@@ -423,16 +488,13 @@ impl World {
         unanswered
             .into_iter()
             .for_each(|number| self.checker.lost(number));
-        let mut boot = self.nodes[node].boot;
         if loses_power {
             let random = &mut self.random;
-            self.nodes[node].store.lose_power(|| random.chance(50));
-            boot += 1;
+            let content = self.nodes[node].content_mut();
+            content.lose_power(|| random.chance(50));
         }
-        let (store, id) = (self.nodes[node].store.clone(), self.nodes[node].id);
-        let skew_us = self.nodes[node].skew_us;
-        self.nodes[node] = Node::new(id, store, boot, self.mutant);
-        self.nodes[node].skew_us = skew_us;
+        let store = self.nodes[node].content().clone();
+        self.nodes[node] = born(node, 0, store);
         let delay = self.random.between(100, 6000) as u64;
         self.at(delay, Event::Start(node));
         match loses_power {
@@ -444,20 +506,28 @@ impl World {
     fn start(&mut self, node: usize) {
         self.next_life += 1;
         self.lives[node] = self.next_life;
-        let before = &self.nodes[node];
-        let (mut store, id, boot, skew_us) =
-            (before.store.clone(), before.id, before.boot, before.skew_us);
-        store.open(boot, self.mutant != Some(Mutant::BootIgnored));
-        self.nodes[node] = Node::new(id, store, boot, self.mutant);
-        self.nodes[node].skew_us = skew_us;
+        let mut store = self.nodes[node].content().clone();
+        store.open(self.mutant != Some(Mutant::BootIgnored));
+        self.nodes[node] = born(node, self.next_life, store);
     }
 
     fn snapshot(&mut self, node: usize) {
         let others =
             (0..self.nodes.len()).filter(|other| *other != node && self.lives[*other] != 0);
         let newest = others.max_by_key(|other| self.nodes[*other].position());
-        let store = newest.map(|other| self.nodes[other].store.clone());
+        let copy = newest.map(|other| {
+            let mut store = self.nodes[node].content().clone();
+            store.copy(self.nodes[other].content());
+            store
+        });
         *self.faults.entry("snapshot").or_default() += 1;
-        self.nodes[node].copied(store.as_ref());
+        self.nodes[node].copied(copy);
     }
+}
+
+/// Returns a node at the beginning of a life.
+fn born(node: usize, life: u64, store: Store) -> Node<Store> {
+    let number = node as u64 + 1;
+    let life = (life << 8 | number).to_le_bytes();
+    Node::new(NodeId(number), SETTINGS, store, life)
 }

@@ -1,0 +1,157 @@
+//! The way to the lead, and its end.
+
+use crate::follower::Divergence;
+use crate::log::{Leadership, NodeState};
+use crate::rules::{is_too_far_ahead, trim_upto};
+use crate::sequencer::Sequencer;
+use crate::values::{Epoch, Position};
+
+use super::content::{Content, Time};
+use super::message::{EndUse, LogAnswer, Outcome, Question};
+use super::state::{Node, Queued, Role};
+
+impl<C: Content> Node<C> {
+    /// Takes the log's word about the leader.
+    pub(super) fn led(&mut self, leadership: Leadership, time: Time) {
+        match leadership {
+            Leadership::Leading(epoch) => self.won(epoch, time),
+            Leadership::Following(node) => {
+                match &self.role {
+                    // A batch whose outcome is unknown is settled first.
+                    Role::Leading(sequencer, _) if sequencer.is_idle() => {
+                        self.step_down(|| Outcome::Busy, time);
+                    }
+                    Role::Catching(..) => self.role = Role::Following,
+                    _ => {}
+                }
+                self.leader = Some(node);
+            }
+        }
+    }
+
+    fn won(&mut self, epoch: Epoch, time: Time) {
+        // The leadership of before has ended without a word, and others may have appended.
+        if let Role::Leading(sequencer, _) = &self.role
+            && sequencer.epoch() != epoch
+            && sequencer.is_idle()
+        {
+            self.step_down(|| Outcome::Busy, time);
+        }
+        self.leader = Some(self.id);
+        let is_new = match &self.role {
+            Role::Following => true,
+            Role::Catching(other, _) => *other != epoch,
+            Role::Leading(..) => false,
+        };
+        if is_new {
+            self.role = Role::Catching(epoch, None);
+            // The end must be read after the node has won.
+            self.calls.forget(EndUse::Begin);
+            self.ask(Question::End(EndUse::Begin), time);
+        }
+    }
+
+    /// Begins to lead if everything is applied.
+    pub(super) fn begin(&mut self) {
+        let Role::Catching(epoch, Some(end)) = self.role else {
+            return;
+        };
+        let head = self.content.head();
+        if head.position < end.position || self.is_copying || self.stopped.is_some() {
+            return;
+        }
+        self.role = Role::Following;
+        if head == end {
+            self.role = Role::Leading(Sequencer::new(self.id, epoch, head), None);
+        } else if head.position == end.position {
+            self.stopped = Some(Divergence::Chain(head.position));
+        }
+        // If more is applied, another node has appended, and the leadership is over.
+    }
+
+    /// Takes the end of the log.
+    pub(super) fn end(&mut self, of: EndUse, sent_ms: u64, answer: &LogAnswer, time: Time) {
+        match (of, answer) {
+            (EndUse::Begin, LogAnswer::End(head)) => {
+                if let Role::Catching(_, end) = &mut self.role {
+                    *end = Some(*head);
+                    self.begin();
+                }
+            }
+            (EndUse::Refusals, LogAnswer::End(head)) if self.is_leading() => {
+                if head.position == self.position() {
+                    self.content.abort();
+                    self.settle(head.position);
+                    self.work(time);
+                } else {
+                    self.step_down(|| Outcome::Busy, time);
+                }
+            }
+            (EndUse::Refusals, _) if self.is_leading() => {
+                self.ask(Question::End(EndUse::Refusals), time);
+            }
+            (EndUse::Readers, LogAnswer::End(head)) => {
+                self.readers.end(head.position, sent_ms);
+                self.serve();
+                self.ask_end(time);
+            }
+            _ => {}
+        }
+    }
+
+    /// Ends the leadership. Updates that have not begun were not done.
+    pub(super) fn step_down(&mut self, of_begun: fn() -> Outcome<C::Answer>, time: Time) {
+        let Role::Leading(sequencer, _) = &self.role else {
+            return;
+        };
+        let epoch = sequencer.epoch();
+        self.abandon(of_begun);
+        for Queued { update, .. } in std::mem::take(&mut self.queue) {
+            self.reply(update.from, update.number, Outcome::Busy);
+        }
+        self.role = Role::Following;
+        self.leader = None;
+        // An answer to this leadership must not count for the next one.
+        self.calls.forget(EndUse::Refusals);
+        self.ask(Question::Resign(epoch), time);
+    }
+
+    /// Takes the states of all nodes: trims what none of them needs.
+    pub(super) fn nodes(&mut self, states: &[NodeState], time: Time) {
+        let Role::Leading(sequencer, _) = &self.role else {
+            return;
+        };
+        let epoch = sequencer.epoch();
+        let others = states.iter().filter(|state| state.node != self.id);
+        let others: Vec<NodeState> = others.copied().collect();
+        if is_too_far_ahead(time.wall_us, &others) && sequencer.is_idle() {
+            return self.step_down(|| Outcome::Busy, time);
+        }
+        let mut facts = self.history.facts(self.position(), time.now_ms);
+        if time.now_ms < self.full_until_ms {
+            // A full log keeps only what a live node needs.
+            facts.old = facts.end;
+        }
+        let upto = trim_upto(states, &facts);
+        if upto > Position(0) {
+            self.ask(Question::Trim(epoch, upto), time);
+        }
+    }
+
+    /// Looks at the clock as a leader, or on the way there.
+    pub(super) fn tick_role(&mut self, time: Time) {
+        self.tick_batch(time);
+        match &self.role {
+            Role::Leading(sequencer, _)
+                if sequencer.is_idle()
+                    && (self.stopped.is_some() || !self.content.is_writable()) =>
+            {
+                self.step_down(|| Outcome::Busy, time);
+            }
+            Role::Catching(_, None) => self.ask(Question::End(EndUse::Begin), time),
+            _ => {}
+        }
+        self.begin();
+        self.work(time);
+    }
+}
