@@ -88,6 +88,21 @@ need_slapd() {
     echo "setup: slapd is unpacked in build/slapd"
 }
 
+# Debian's etcd and its command-line client, in build/etcd. Installed, they would start a service.
+need_etcd() {
+    [ ! -e build/etcd/.complete ] || return 0
+    refresh_apt_list
+    rm -rf build/etcd
+    mkdir -p build/etcd
+    (
+        cd build/etcd
+        apt-get download -qq etcd-server etcd-client 2>/dev/null || exit 1
+        for package in *.deb; do dpkg -x "$package" . && rm "$package"; done
+        touch .complete
+    ) || { echo "setup: etcd is not to be had here; tests of the cluster's log are skipped" >&2; return 0; }
+    echo "setup: etcd is unpacked in build/etcd"
+}
+
 # Prometheus's checker of rules, in build/promtool.
 need_promtool() {
     [ ! -x build/promtool/usr/bin/promtool ] || return 0
@@ -383,6 +398,7 @@ case "${1:-all}" in
         need_memcached_clients
         need_reference_lmdb
         need_promtool
+        need_etcd
         need valgrind
         ;;
     bench)

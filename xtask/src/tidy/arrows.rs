@@ -31,6 +31,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ),
     ("client", &["ldap"]),
     ("cluster", &[]), // values without I/O, until the server uses them
+    ("etcd", &["cluster"]),
     ("console", &["client", "ldap"]),
     ("replica", &["auth", "ldap", "policy"]),
     // A directory of cn=config is LDIF.

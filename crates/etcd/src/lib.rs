@@ -1,0 +1,36 @@
+//! The log of a cluster in etcd, over its JSON gateway.
+//!
+//! ```text
+//!   a node's questions --> Askers: threads
+//!                          |  ChangeLog calls
+//!                        EtcdLog: transactions, and the way to settle a doubt
+//!                          |  questions in JSON
+//!                        Client: one try after another, each at the next member
+//!                          |  HTTP/1.1, TLS
+//!                        etcd 3.4 and later: /v3/kv/txn, /v3/lease/grant, ...
+//! ```
+//!
+//! Each call has a deadline, and so has each try. A try that is given up may still be taken. So
+//! all questions are safe to repeat: they compare first.
+//!
+//! # Limits
+//! A value has one copy in base64 on its way. The gateway knows no names from certificates of
+//! clients. With etcd's roles, a node has a user name and a password.
+
+#![forbid(unsafe_code)]
+
+mod askers;
+mod client;
+mod error;
+mod keys;
+mod log;
+mod question;
+mod settings;
+mod space;
+mod wire;
+
+pub use askers::Askers;
+pub use error::EtcdError;
+pub use log::EtcdLog;
+pub use settings::{EtcdSettings, TlsFiles};
+pub use space::{Space, SpaceError};

@@ -1,0 +1,243 @@
+//! The log of a cluster in etcd.
+
+use fulgurite_cluster::{
+    AppendOutcome, ChangeLog, Epoch, Head, Leadership, LeaseId, NodeId, NodeState, Position,
+    ReadOutcome, Refusal, Unavailable,
+};
+use serde_json::{Value, json};
+
+use crate::client::{Called, Client};
+use crate::error::EtcdError;
+use crate::keys::{Keys, read_head, read_state, write_head, write_state};
+use crate::question::{
+    Answer, Do, Item, created_at, delete_range, get, has_value, number, put, range, transaction,
+};
+use crate::settings::EtcdSettings;
+
+/// The log of one database in etcd. A thread that asks has one of its kind.
+///
+/// A silent member is given up after the wait for a try. The next one is asked, until the wait for
+/// the call is over.
+#[derive(Debug)]
+pub struct EtcdLog {
+    client: Client,
+    keys: Keys,
+}
+
+impl EtcdLog {
+    /// Returns a log. It connects with the first call.
+    ///
+    /// # Errors
+    /// [`EtcdError::Setting`].
+    pub fn new(settings: &EtcdSettings) -> Result<EtcdLog, EtcdError> {
+        Ok(EtcdLog {
+            client: Client::new(settings)?,
+            keys: Keys::new(&settings.cluster, settings.database),
+        })
+    }
+
+    pub(crate) fn client(&self) -> &Client {
+        &self.client
+    }
+
+    fn ask(&self, question: &Value) -> (Result<Answer, EtcdError>, bool) {
+        let Called {
+            result,
+            was_given_up,
+        } = self.client.call("/v3/kv/txn", question);
+        let form = || EtcdError::Silence("an answer of another form".to_owned());
+        let answer = result.and_then(|answer| Answer::read(&answer).ok_or_else(form));
+        (answer, was_given_up)
+    }
+
+    /// Asks, if the question may be repeated at will.
+    fn ask_again(&self, question: &Value) -> Result<Answer, Unavailable> {
+        self.ask(question).0.map_err(|_| Unavailable)
+    }
+
+    fn head_of(&self, answer: &Answer, read: usize) -> Option<Head> {
+        match answer.one(read) {
+            None => Some(Head::default()),
+            Some(item) => read_head(&item.value),
+        }
+    }
+
+    /// Returns the reads that tell about a refused append.
+    fn state(&self, at: Position) -> Vec<Do> {
+        let keys = [self.keys.leader(), self.keys.head(), self.keys.batch(at)];
+        keys.iter().map(|key| Do::Get(get(key))).collect()
+    }
+
+    /// Judges the state of the log after an append without success.
+    ///
+    /// A try that was given up is absent now. It can be taken later only if its comparison still
+    /// holds.
+    fn refused(&self, answer: &Answer, after: &Head, was_given_up: bool) -> AppendOutcome {
+        let Some(end) = self.head_of(answer, 1) else {
+            return AppendOutcome::Unknown;
+        };
+        let present = answer.one(2).map(|item| item.value.clone());
+        // The batch may have been taken, and trimmed since.
+        if was_given_up && present.is_none() && end.position >= after.position {
+            return AppendOutcome::Unknown;
+        }
+        AppendOutcome::Refused(Refusal {
+            leader: answer.one(0).map(|item| Epoch(item.created_at)),
+            end: end.position,
+            present,
+        })
+    }
+
+    /// Decides about an append that found etcd full. The write that reaches the quota is done, and
+    /// its answer says that there is no space.
+    fn settle_full(&self, before: &Head, after: &Head, batch: &[u8]) -> AppendOutcome {
+        let question = transaction(vec![], self.state(after.position), vec![]);
+        let (Ok(answer), _) = self.ask(&question) else {
+            return AppendOutcome::Unknown;
+        };
+        match self.refused(&answer, after, true) {
+            AppendOutcome::Refused(refusal) if refusal.present.as_deref() == Some(batch) => {
+                AppendOutcome::Appended
+            }
+            AppendOutcome::Refused(refusal) if refusal.end == before.position => {
+                AppendOutcome::Full
+            }
+            outcome => outcome,
+        }
+    }
+}
+
+impl ChangeLog for EtcdLog {
+    fn append(&self, epoch: Epoch, before: &Head, after: &Head, batch: &[u8]) -> AppendOutcome {
+        let [leader, head] = [self.keys.leader(), self.keys.head()];
+        let ends = match before.position {
+            Position(0) => created_at(&head, 0),
+            _ => has_value(&head, &write_head(before)),
+        };
+        let writes = vec![
+            Do::Put(put(&self.keys.batch(after.position), batch, 0)),
+            Do::Put(put(&head, &write_head(after), 0)),
+        ];
+        let compare = vec![created_at(&leader, epoch.0), ends];
+        let (answer, was_given_up) =
+            self.ask(&transaction(compare, writes, self.state(after.position)));
+        match answer {
+            Ok(answer) if answer.succeeded => AppendOutcome::Appended,
+            Ok(answer) => self.refused(&answer, after, was_given_up),
+            // A try before may still be taken when there is room.
+            Err(EtcdError::Full) if was_given_up => AppendOutcome::Unknown,
+            Err(EtcdError::Full) => self.settle_full(before, after, batch),
+            Err(_) => AppendOutcome::Unknown,
+        }
+    }
+
+    fn read(&self, from: Position, limit: usize) -> ReadOutcome {
+        let (first, end) = (self.keys.batch(from), self.keys.batches_end());
+        let reads = vec![
+            Do::Get(get(&self.keys.head())),
+            Do::Get(range(&first, &end, limit)),
+        ];
+        let Ok(answer) = self.ask_again(&transaction(vec![], reads, vec![])) else {
+            return ReadOutcome::Unavailable;
+        };
+        let Some(head) = self.head_of(&answer, 0) else {
+            return ReadOutcome::Unavailable;
+        };
+        let items = answer.reads.into_iter().nth(1).unwrap_or_default();
+        let batch = |item: Item| Some((self.keys.position(&item.key)?, item.value));
+        let Some(batches) = items.into_iter().map(batch).collect::<Option<Vec<_>>>() else {
+            return ReadOutcome::Unavailable;
+        };
+        match batches.first() {
+            Some((first, _)) if *first > from => ReadOutcome::Trimmed { first: *first },
+            None if head.position >= from => ReadOutcome::Trimmed {
+                first: head.position.next(),
+            },
+            _ => ReadOutcome::Batches(batches),
+        }
+    }
+
+    fn end(&self) -> Result<Head, Unavailable> {
+        let read = vec![Do::Get(get(&self.keys.head()))];
+        let answer = self.ask_again(&transaction(vec![], read, vec![]))?;
+        self.head_of(&answer, 0).ok_or(Unavailable)
+    }
+
+    fn grant(&self, ttl_ms: u64) -> Result<LeaseId, Unavailable> {
+        let seconds = ttl_ms.div_ceil(1000).to_string();
+        let called = self
+            .client
+            .call("/v3/lease/grant", &json!({"TTL": seconds}));
+        let answer = called.result.map_err(|_| Unavailable)?;
+        let lease = number(&answer, "ID").filter(|lease| *lease != 0);
+        lease.map(LeaseId).ok_or(Unavailable)
+    }
+
+    fn renew(&self, lease: LeaseId) -> Result<bool, Unavailable> {
+        let question = json!({"ID": lease.0.to_string()});
+        let called = self.client.call("/v3/lease/keepalive", &question);
+        let answer = called.result.map_err(|_| Unavailable)?;
+        let result = answer.get("result").ok_or(Unavailable)?;
+        Ok(number(result, "TTL").ok_or(Unavailable)? > 0)
+    }
+
+    fn lead(&self, lease: LeaseId, node: NodeId) -> Result<Leadership, Unavailable> {
+        let leader = self.keys.leader();
+        let number = node.0.to_string();
+        let answer = self.ask_again(&transaction(
+            vec![created_at(&leader, 0)],
+            vec![Do::Put(put(&leader, number.as_bytes(), lease.0))],
+            vec![Do::Get(get(&leader))],
+        ))?;
+        if answer.succeeded {
+            return Ok(Leadership::Leading(Epoch(answer.revision)));
+        }
+        let item = answer.one(0).ok_or(Unavailable)?;
+        let text = std::str::from_utf8(&item.value).map_err(|_| Unavailable)?;
+        let present = NodeId(text.parse().map_err(|_| Unavailable)?);
+        Ok(match present == node && item.lease == lease.0 {
+            true => Leadership::Leading(Epoch(item.created_at)),
+            false => Leadership::Following(present),
+        })
+    }
+
+    fn resign(&self, epoch: Epoch) -> Result<(), Unavailable> {
+        let leader = self.keys.leader();
+        let end = format!("{leader}\0");
+        self.ask_again(&transaction(
+            vec![created_at(&leader, epoch.0)],
+            vec![Do::Delete(delete_range(&leader, &end))],
+            vec![],
+        ))?;
+        Ok(())
+    }
+
+    fn publish(&self, lease: LeaseId, state: &NodeState) -> Result<(), Unavailable> {
+        let text = write_state(state);
+        let write = Do::Put(put(&self.keys.node(state.node), text.as_bytes(), lease.0));
+        self.ask_again(&transaction(vec![], vec![write], vec![]))?;
+        Ok(())
+    }
+
+    fn nodes(&self) -> Result<Vec<NodeState>, Unavailable> {
+        let [from, end] = self.keys.nodes();
+        let read = vec![Do::Get(range(&from, &end, 0))];
+        let answer = self.ask_again(&transaction(vec![], read, vec![]))?;
+        let items = answer.reads.first().ok_or(Unavailable)?;
+        let states = items.iter().map(|item| read_state(&item.value));
+        states.collect::<Option<_>>().ok_or(Unavailable)
+    }
+
+    fn trim(&self, epoch: Epoch, upto: Position) -> Result<(), Unavailable> {
+        let (first, end) = (self.keys.batch(Position(0)), self.keys.batch(upto.next()));
+        let answer = self.ask_again(&transaction(
+            vec![created_at(&self.keys.leader(), epoch.0)],
+            vec![Do::Delete(delete_range(&first, &end))],
+            vec![],
+        ))?;
+        if answer.succeeded {
+            self.compact(answer.revision);
+        }
+        Ok(())
+    }
+}
