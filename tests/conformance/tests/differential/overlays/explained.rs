@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::conversation::Attributes;
 use crate::servers::ROOT_DN;
 
+use super::broken_rules;
 use super::findings::{Entries, Finding, seconds};
 use super::kept_passwords::{self, Update};
 use super::shown;
@@ -62,7 +63,7 @@ pub(crate) fn explanation(
         return weights(finding);
     }
     if world.has("constraint") && finding.theirs.contains("breaks constraint on ") {
-        return broken_rules(states, finding);
+        return broken_rules::explanation(states, finding);
     }
     if finding.operation != "contents" {
         return None;
@@ -417,53 +418,6 @@ fn weights(finding: &Finding) -> Option<&'static str> {
     let expected: Vec<String> = expected.collect();
     (!has_weight && finding.theirs == expected.join(" | "))
         .then_some("valsort: if a value has no weight, slapd shows the earlier ones without theirs")
-}
-
-/// Explains a refusal. For too many values slapd names the first attribute of the request. It
-/// counts them also where the request changes other attributes.
-fn broken_rules(states: &States, finding: &Finding) -> Option<&'static str> {
-    /// Attributes with the number of values that the rules permit.
-    const COUNTED: [(&str, usize); 3] = [("title", 2), ("street", 1), ("pager", 0)];
-    let broken = |text: &str| {
-        let (_, attribute) = text.split_once("modify breaks constraint on ")?;
-        Some(attribute.to_owned())
-    };
-    let theirs = broken(&finding.theirs)?;
-    let changed = changed_attributes(finding);
-    let is_first = match finding.operation {
-        "modify" => changed.first() == Some(&theirs),
-        _ => changed.contains(&theirs),
-    };
-    let name = finding.request.split('"').nth(1)?;
-    let has_too_many = |(attribute, limit): &(&str, usize)| {
-        let entry = states.ours.get(name);
-        let values = entry.and_then(|entry| entry.get(*attribute));
-        values.is_some_and(|values| values.len() > *limit)
-    };
-    if is_first && COUNTED.iter().any(has_too_many) {
-        return Some("constraint: slapd counts values at each change of the entry");
-    }
-    let is_changed = |counted: &(&str, usize)| changed.iter().any(|name| name == counted.0);
-    let ours = broken(&finding.ours)?;
-    (is_first && COUNTED.iter().any(is_changed) && changed.contains(&ours))
-        .then_some("constraint: for too many values slapd names the first attribute of the request")
-}
-
-/// Returns the attributes that a request changes. A rename changes those of both RDNs.
-fn changed_attributes(finding: &Finding) -> Vec<String> {
-    let of_rdn = |rdn: &str| -> Vec<String> {
-        let rdn = rdn.split(',').next().unwrap_or_default();
-        let avas = rdn.split('+').filter_map(|ava| ava.split_once('='));
-        avas.map(|(attribute, _)| attribute.to_owned()).collect()
-    };
-    if finding.operation == "modrdn" {
-        let mut quoted = finding.request.split('"').skip(1).step_by(2);
-        let names = quoted.by_ref().take(2);
-        return names.flat_map(of_rdn).collect();
-    }
-    let lines = finding.request.lines().skip(1);
-    let changes = lines.filter_map(|line| line.trim_start().split_once(' ')?.1.split_once(':'));
-    changes.map(|(attribute, _)| attribute.to_owned()).collect()
 }
 
 /// Explains memberships of groups within groups that slapd leaves out.

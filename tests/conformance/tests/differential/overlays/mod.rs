@@ -10,6 +10,7 @@
 //!               hashes        passwords, also behind hashes
 //!               findings      two answers -> differences: one for each attribute of each entry
 //!               explained     differences that are meant, explained by the stored entries
+//!               broken_rules  the same for constraint
 //!               kept_passwords  the same for stored passwords
 //!               shown         the same for dynlist, explained by the entries as they are shown
 //!               accepted.txt  other differences that are meant, each with its reason
@@ -24,6 +25,7 @@
 //! | `FULGURITE_DIFF_WORLD` | only this database |
 //! | `FULGURITE_DIFF_HISTORY` | run this one episode and print every request with both answers |
 
+mod broken_rules;
 mod explained;
 mod findings;
 mod hashes;

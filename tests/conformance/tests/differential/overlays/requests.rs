@@ -8,7 +8,7 @@ use super::material::{Material, is_allowed};
 use super::worlds::Kind;
 
 const RELAX: &str = "1.3.6.1.4.1.4203.666.5.12";
-const PERMISSIVE: &str = "1.2.840.113556.1.4.1413";
+pub(crate) const PERMISSIVE: &str = "1.2.840.113556.1.4.1413";
 const POST_READ: &str = "1.3.6.1.1.13.2";
 
 /// The numbers of the changes of a modify.
