@@ -8,7 +8,9 @@ use crate::servers::ROOT_DN;
 use super::broken_rules;
 use super::findings::{Entries, Finding, seconds};
 use super::kept_passwords::{self, Update};
+use super::references;
 use super::shown;
+use super::weights;
 use super::worlds::World;
 
 /// The stored entries of both servers after the last update.
@@ -60,7 +62,7 @@ pub(crate) fn explanation(
         return dynamic(states, finding);
     }
     if world.name == "valsort" {
-        return weights(finding);
+        return weights::explanation(finding);
     }
     if world.has("constraint") && finding.theirs.contains("breaks constraint on ") {
         return broken_rules::explanation(states, finding);
@@ -124,18 +126,25 @@ fn grace(states: &States, finding: &Finding) -> Option<&'static str> {
     .then_some("pwdGraceUseTime: slapd uses no grace login while a reset is pending")
 }
 
-/// Explains values at or below a name that is gone. The overlay refint of slapd changes those
-/// below even if the entry had no descendants. Its memberof-refint never does, and leaves groups
-/// alone that move with the name.
+/// Explains values at or below a name that is gone, if ours follow the rule. The overlay refint of
+/// slapd changes those below even if the entry had no descendants. Its memberof-refint never does,
+/// and leaves groups alone that move with the name.
 fn below(world: &World, states: &States, finding: &Finding) -> Option<&'static str> {
     let (_, text) = finding.request.split_once(": ")?;
     let rename = text.strip_prefix("modrdn \"");
     let old = rename.or_else(|| text.strip_prefix("delete \""))?;
     let (old, _) = old.split_once('"')?;
     let (old, entry) = (normal(old), normal(&finding.dn));
+    let new = match rename {
+        Some(_) => Some(new_name(&finding.request)?),
+        None => None,
+    };
+    if !references::is_right(states, finding, &old, new.as_deref()) {
+        return None;
+    }
     let below = format!(",{old}");
-    let is_below_new = |new: String| entry == new || entry.ends_with(&format!(",{new}"));
-    let has_moved = rename.is_some() && new_name(&finding.request).is_some_and(is_below_new);
+    let is_below_new = |new: &String| entry == *new || entry.ends_with(&format!(",{new}"));
+    let has_moved = new.as_ref().is_some_and(is_below_new);
     let (theirs, ours) = (names_in(&finding.theirs), names_in(&finding.ours));
     let are_below = |these: &BTreeSet<String>, others: &BTreeSet<String>, is_old: bool| {
         let mut only = these.difference(others).peekable();
@@ -168,20 +177,23 @@ fn below(world: &World, states: &States, finding: &Finding) -> Option<&'static s
         return Some("memberof-refint: slapd does not follow renames of whole subtrees");
     }
     let mut differing = theirs.symmetric_difference(&ours);
-    let (known, right, new) = if rename.is_some() {
-        let new = new_name(&finding.request)?;
-        let known = memberships(&new, &states.theirs);
-        (known, groups_of(&new, &states.ours), new)
-    } else {
-        let known = memberships(&old, &states.theirs_before);
-        (known, groups_of(&old, &states.ours_before), old.clone())
+    let (known, right) = match &new {
+        Some(new) => (
+            memberships(new, &states.theirs),
+            groups_of(new, &states.ours),
+        ),
+        None => (
+            memberships(&old, &states.theirs_before),
+            groups_of(&old, &states.ours_before),
+        ),
     };
     let (is_known, is_right) = (known.contains(&entry), right.contains(&entry));
-    let below_new = format!(",{new}");
+    let below_new = new.as_ref().map(|new| format!(",{new}"));
     let is_concerned = |value: &String| {
-        let is_named = *value == old || *value == new;
+        let is_named = *value == old || Some(value) == new.as_ref();
         // Those below did not follow either, as above.
-        is_named || rename.is_some() && (value.ends_with(&below) || value.ends_with(&below_new))
+        let is_below = |below_new: &String| value.ends_with(&below) || value.ends_with(below_new);
+        is_named || below_new.as_ref().is_some_and(is_below)
     };
     (is_known != is_right && differing.all(is_concerned)).then_some(
         "memberof-refint: slapd follows the groups that the entry names, not the present ones",
@@ -396,28 +408,6 @@ fn dynamic(states: &States, finding: &Finding) -> Option<&'static str> {
         "attribute employeenumber" => shown::single(states, finding),
         _ => shown::case(stored, finding).or_else(|| shown::lists_of_lists(states, finding)),
     }
-}
-
-/// Explains values of which one has no weight. slapd shows those before it without their weights.
-fn weights(finding: &Finding) -> Option<&'static str> {
-    if !["attribute title", "attribute l"].contains(&finding.what.as_str()) {
-        return None;
-    }
-    let word = |value: &'_ str| {
-        let (weight, word) = value.strip_prefix('{')?.split_once('}')?;
-        // Both take an empty weight for zero.
-        let is_weight = weight.is_empty() || weight.parse::<i64>().is_ok();
-        is_weight.then(|| word.to_owned())
-    };
-    let mut has_weight = true;
-    let expected = finding.ours.split(" | ").map(|value| {
-        let word = word(value).filter(|_| has_weight);
-        has_weight = word.is_some();
-        word.unwrap_or_else(|| value.to_owned())
-    });
-    let expected: Vec<String> = expected.collect();
-    (!has_weight && finding.theirs == expected.join(" | "))
-        .then_some("valsort: if a value has no weight, slapd shows the earlier ones without theirs")
 }
 
 /// Explains memberships of groups within groups that slapd leaves out.

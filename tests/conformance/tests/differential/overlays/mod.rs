@@ -11,6 +11,8 @@
 //!               findings      two answers -> differences: one for each attribute of each entry
 //!               explained     differences that are meant, explained by the stored entries
 //!               broken_rules  the same for constraint
+//!               weights       the same for valsort
+//!               references    the same for values that follow their entries
 //!               kept_passwords  the same for stored passwords
 //!               shown         the same for dynlist, explained by the entries as they are shown
 //!               accepted.txt  other differences that are meant, each with its reason
@@ -33,8 +35,10 @@ mod history;
 mod kept_passwords;
 mod material;
 mod passwords;
+mod references;
 mod requests;
 mod shown;
+mod weights;
 mod worlds;
 
 use std::collections::BTreeMap;
