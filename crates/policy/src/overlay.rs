@@ -192,6 +192,7 @@ pub const OVERLAYS: &[Overlay] = &[
             word("memberof-member-ad", "olcMemberOfMemberAD"),
             word("memberof-memberof-ad", "olcMemberOfMemberOfAD"),
             word("memberof-dangling-error", "olcMemberOfDanglingError"),
+            written(Truth, "memberof-addcheck", "olcMemberOfAddCheck"),
         ],
     ),
     row(

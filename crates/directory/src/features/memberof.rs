@@ -116,7 +116,7 @@ impl Directives {
         let what = match keyword {
             "memberof-dn" => "modifiersName",
             "memberof-dangling" => "ignore|drop|error",
-            "memberof-refint" => "true|FALSE",
+            "memberof-refint" | "memberof-addcheck" => "true|FALSE",
             "memberof-group-oc" => "objectClass",
             "memberof-member-ad" => "member attribute",
             "memberof-memberof-ad" => "memberOf attribute",
@@ -136,9 +136,13 @@ impl Directives {
                 self.author = (!dn.is_root()).then(|| dn.pretty().as_bytes().to_vec());
             }
             "memberof-dangling" => self.dangling = dangling(keyword, value)?,
-            "memberof-refint" => {
+            "memberof-refint" | "memberof-addcheck" => {
                 let truth = truth::parse(value).filter(|_| !value.is_empty());
-                self.refint = truth.ok_or_else(|| format!("<{keyword}> invalid value"))?;
+                let truth = truth.ok_or_else(|| format!("<{keyword}> invalid value"))?;
+                // A new entry shows the groups that name it in any case.
+                if keyword == "memberof-refint" {
+                    self.refint = truth;
+                }
             }
             "memberof-group-oc" => value.clone_into(&mut self.group_class),
             "memberof-member-ad" => self.member = names(schema, keyword, "member", value)?,
@@ -155,14 +159,7 @@ impl Directives {
         let closure = schema.class_closure(class).ok_or_else(missing)?;
         let definition = |of: &AttributeDescription| schema.attribute_at(of.attribute);
         require_equality("memberof-member-ad", definition(&self.member))?;
-        let member_of = definition(&self.member_of);
-        require_equality("memberof-memberof-ad", member_of)?;
-        if !member_of.no_user_modification {
-            return Err(format!(
-                "memberof-memberof-ad {}: clients may write this attribute, but the overlay computes it",
-                member_of.name()
-            ));
-        }
+        require_equality("memberof-memberof-ad", definition(&self.member_of))?;
         Ok(Membership {
             attribute: self.member_of.clone(),
             member: self.member.clone(),

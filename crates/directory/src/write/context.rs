@@ -4,7 +4,9 @@ use std::cell::Cell;
 
 use fulgurite_access::{Decisions, Rights};
 use fulgurite_ldap::{LdapResult, ModifyOperation, ResultCode};
-use fulgurite_schema::{Attribute, AttributeIndex, CheckOptions, CheckedEntry, Dn, Entry};
+use fulgurite_schema::{
+    Attribute, AttributeDescription, AttributeIndex, CheckOptions, CheckedEntry, Dn, Entry,
+};
 use fulgurite_store::{EntryId, NameLookup, StoreError, ValueSelection, View, Writer};
 
 use crate::auth::AuthOptions;
@@ -421,7 +423,8 @@ impl<'d> Context<'_, 'd> {
         }
     }
 
-    /// Fails for attributes that only the server sets, except with the relax control.
+    /// Fails for attributes that only the server sets, except with the relax control. The attribute
+    /// of the overlay `memberof` is one of them, also if its definition lets clients write it.
     pub(crate) fn require_settable<'a>(
         &self,
         attributes: impl Iterator<Item = &'a Attribute>,
@@ -430,13 +433,14 @@ impl<'d> Context<'_, 'd> {
         for attribute in attributes {
             let description = &attribute.description;
             let definition = schema.attribute_at(description.attribute);
-            if !definition.no_user_modification {
+            let lists_groups = self.lists_groups(description);
+            if !definition.no_user_modification && !lists_groups {
                 continue;
             }
             let text = if !self.modifiers.relaxed {
                 "no user modification allowed"
-            } else if !is_manageable(types, attribute)
-                && !MANAGEABLE_STATE.contains(&&*definition.oid)
+            } else if lists_groups
+                || !is_manageable(types, attribute) && !MANAGEABLE_STATE.contains(&&*definition.oid)
             {
                 "no-user-modification attribute not manageable"
             } else {
@@ -449,14 +453,22 @@ impl<'d> Context<'_, 'd> {
         Ok(())
     }
 
+    /// Returns true if the overlay `memberof` computes the attribute.
+    fn lists_groups(&self, description: &AttributeDescription) -> bool {
+        let memberships = &self.database.memberships;
+        description.options().is_none() && memberships.compute_for_all(description.attribute)
+    }
+
     /// Returns true if a change removes stored values of `memberOf` with the relax control. Another
-    /// server may have left them, and nothing else would remove them.
+    /// server may have left them, and nothing else would remove them. The same holds for another
+    /// attribute of the overlay.
     pub(crate) fn may_remove(&self, change: &Change) -> bool {
         let removes = change.operation == ModifyOperation::Delete
             || (change.operation == ModifyOperation::Replace && change.attribute.values.is_empty());
-        let attribute = change.attribute.description.attribute;
-        let definition = self.core.schema.attribute_at(attribute);
-        self.modifiers.relaxed && removes && definition.oid == MEMBER_OF
+        let description = &change.attribute.description;
+        let definition = self.core.schema.attribute_at(description.attribute);
+        let lists_groups = definition.oid == MEMBER_OF || self.lists_groups(description);
+        self.modifiers.relaxed && removes && lists_groups
     }
 
     /// Requires the right `manage` for attributes that the server maintains.

@@ -203,6 +203,33 @@ fn clients_write_no_groups() {
 }
 
 #[test]
+fn groups_may_be_a_user_attribute() {
+    let world = world(&["memberof-memberof-ad seeAlso", "memberof-addcheck TRUE"]);
+    let groups = |dn: &str, asked: &[&str]| {
+        let read = world.read(dn, asked);
+        let groups = read.get("seeAlso").into_iter();
+        groups.map(str::to_owned).collect::<Vec<_>>()
+    };
+    for asked in ["*", "seeAlso"] {
+        assert_eq!(groups(JANE, &[asked]), [GROUP]);
+        assert_eq!(groups(GROUP, &[asked]), [""; 0]);
+    }
+    assert_eq!(groups(JANE, &["+"]), [""; 0]);
+    assert_eq!(world.names(&format!("(seeAlso={GROUP})")), [JANE, JOHN]);
+    let text = "seeAlso: no user modification allowed";
+    let refused = LdapResult::with_diagnostic(ResultCode::ConstraintViolation, text);
+    let other = [(Add, "seeAlso", &["cn=x"][..])];
+    assert_eq!(world.modify(&world.root(), JANE, &other), refused);
+    // The attribute is an ordinary one with options.
+    let other = [(Add, "seeAlso;lang-de", &["cn=x"][..])];
+    assert_ok(&world.modify(&world.root(), JANE, &other));
+    let members = [(Replace, "member", &[JOHN][..])];
+    assert_ok(&world.modify(&world.root(), GROUP, &members));
+    assert_eq!(groups(JANE, &["*"]), [""; 0]);
+    assert_eq!(groups(JOHN, &["*"]), [GROUP]);
+}
+
+#[test]
 fn rules_decide_who_sees_groups() {
     let mut world = World::new();
     let rules =

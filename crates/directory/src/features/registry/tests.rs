@@ -474,10 +474,13 @@ fn wrong_directives_of_memberof_are_refused_in_slapds_words() {
         ("member-ad cn", no_name("member").as_str()),
         ("member-ad UNIQUEMEMBER", "accepted"),
         ("memberof-ad cn", no_name("memberof").as_str()),
+        ("memberof-ad seeAlso", "accepted"),
         (
-            "memberof-ad seeAlso",
-            "memberof-memberof-ad seeAlso: clients may write this attribute, but the overlay computes it",
+            "addcheck",
+            "keyword <memberof-addcheck> missing <true|FALSE> argument",
         ),
+        ("addcheck foo", "<memberof-addcheck> invalid value"),
+        ("addcheck TRUE", "accepted"),
         (
             "dangling-error x",
             "<memberof-dangling-error> handler exited with 1!",
