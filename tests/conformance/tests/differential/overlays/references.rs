@@ -12,8 +12,8 @@ const NOBODY: &str = "cn=nobody,dc=refint-nothing";
 /// follow. `new` is the name after a rename, and all names are in normal form.
 ///
 /// Values that are the old name get the new one, or are removed. With descendants, those below it
-/// get the new one too. An entry stays as it is if it has the new name already, or if it would lose
-/// its last value.
+/// get the new one too. An entry that has the new name already stays as it is. So does one that
+/// would lose its last value.
 pub(crate) fn is_right(states: &States, finding: &Finding, old: &str, new: Option<&str>) -> bool {
     let entry = normal(&finding.dn);
     let (below, attribute) = (format!(",{old}"), finding.what.strip_prefix("attribute "));

@@ -23,8 +23,8 @@ fn later_change(finding: &Finding) -> Option<&'static str> {
         .then_some("valsort: slapd checks only the first change of an attribute")
 }
 
-/// Returns the refusal of the first wrong value of a request, and true if an earlier change is
-/// about the same attribute.
+/// Returns the refusal of the first wrong value of a request. True means that an earlier change
+/// has the same attribute.
 fn first_wrong(request: &str) -> Option<(&'static str, bool)> {
     WEIGHTED.iter().find_map(|attribute| {
         let lines = request.lines().skip(1);
