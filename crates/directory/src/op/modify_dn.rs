@@ -123,11 +123,13 @@ pub(crate) fn run(context: &mut Context<'_, '_>, request: &Rename) -> OpResult {
     context.begin_change(Some(id))?;
     let renamed = context.writer.rename(id, parent, &checked);
     renamed.map_err(|error| context.failed(&error))?;
+    // As in slapd, the logs do not name a superior that stays.
+    let new_superior = request.new_superior.as_ref();
     let recorded = RecordedRename {
         dn,
         new_rdn: &request.new_rdn,
         delete_old_rdn: request.delete_old_rdn,
-        new_superior: request.new_superior.as_ref(),
+        new_superior: new_superior.filter(|superior| **superior != old_superior),
         held: &held,
     };
     context.record_rename(&recorded);

@@ -155,6 +155,14 @@ fn a_rename_has_the_names_of_the_request() {
     };
     let head = format!("# modrdn 1767323045 dc=example,dc=com {ROOT} IP=unknown conn=0\n");
     let tail = "# end modrdn 1767323045\n\n";
+    // A superior that stays is not named, as in slapd.
+    assert_eq!(
+        rename("uid=Jane", false, Some("OU=People, dc=example,dc=com")),
+        format!(
+            "{head}dn: uid=Jane,ou=people,dc=example,dc=com\nchangetype: modrdn\nnewrdn: uid=Jane\n\
+             deleteoldrdn: 0\n{tail}"
+        )
+    );
     assert_eq!(
         rename("uid=Jane", false, Some("OU=Groups, dc=example,dc=com")),
         format!(
