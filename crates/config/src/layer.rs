@@ -36,6 +36,8 @@ pub struct Layer {
     pub declares_databases: bool,
     /// Modules that slapd would load; `cn=config` shows them.
     pub modules: Vec<Sourced<String>>,
+    /// The folders in which slapd looks for modules, with colons between them.
+    pub module_path: Option<Sourced<String>>,
     /// The configuration directory that the settings come from.
     pub files: Option<Arc<ConfigFiles>>,
     /// Entries that the first start adds.
@@ -172,6 +174,7 @@ impl Layer {
             } else {
                 self.modules
             },
+            module_path: self.module_path.or(lower.module_path),
             files: self.files.or(lower.files),
             notes,
         }

@@ -34,6 +34,8 @@ pub struct Settings {
     pub seed_words: BTreeMap<String, String>,
     /// Modules that slapd would load; `cn=config` shows them.
     pub modules: Vec<Sourced<String>>,
+    /// The folders in which slapd looks for modules, with colons between them.
+    pub module_path: Option<Sourced<String>>,
     /// The configuration directory that they come from, which changes of `cn=config` rewrite.
     pub files: Option<Arc<ConfigFiles>>,
     /// Messages that need no correction.
@@ -79,6 +81,7 @@ impl Settings {
             seeds: layer.seeds,
             seed_words: layer.seed_words,
             modules: layer.modules,
+            module_path: layer.module_path,
             files: layer.files,
             notes,
         };

@@ -43,6 +43,8 @@ pub struct OverlayDirective {
     pub olc: &'static str,
     /// The form of the attribute.
     pub value: OverlayValue,
+    /// The value that a conversion of slapd.conf shows for an overlay without the directive.
+    pub default: Option<&'static str>,
 }
 
 /// An overlay of a database, as configured.
@@ -108,7 +110,20 @@ const fn written(
         keyword,
         olc,
         value,
+        default: None,
     }
+}
+
+const fn default(directive: OverlayDirective, value: &'static str) -> OverlayDirective {
+    OverlayDirective {
+        default: Some(value),
+        ..directive
+    }
+}
+
+/// Returns a truth value that is shown in any case.
+const fn truth(keyword: &'static str, olc: &'static str) -> OverlayDirective {
+    default(written(Truth, keyword, olc), "FALSE")
 }
 
 /// Every overlay of slapd.
@@ -119,9 +134,9 @@ pub const OVERLAYS: &[Overlay] = &[
         "olcSssVlvConfig",
         BuiltIn,
         &[
-            word("sssvlv-max", "olcSssVlvMax"),
-            word("sssvlv-maxkeys", "olcSssVlvMaxKeys"),
-            word("sssvlv-maxperconn", "olcSssVlvMaxPerConn"),
+            default(word("sssvlv-max", "olcSssVlvMax"), "0"),
+            default(word("sssvlv-maxkeys", "olcSssVlvMaxKeys"), "5"),
+            default(word("sssvlv-maxperconn", "olcSssVlvMaxPerConn"), "5"),
         ],
     ),
     row(
@@ -129,12 +144,8 @@ pub const OVERLAYS: &[Overlay] = &[
         "olcLastBindConfig",
         PerDatabase,
         &[
-            word("lastbind-precision", "olcLastBindPrecision"),
-            written(
-                Truth,
-                "lastbind_forward_updates",
-                "olcLastBindForwardUpdates",
-            ),
+            default(word("lastbind-precision", "olcLastBindPrecision"), "0"),
+            truth("lastbind_forward_updates", "olcLastBindForwardUpdates"),
         ],
     ),
     row("seqmod", "olcOverlayConfig", BuiltIn, &[]),
@@ -186,8 +197,8 @@ pub const OVERLAYS: &[Overlay] = &[
         PerDatabase,
         &[
             written(Text, "memberof-dn", "olcMemberOfDN"),
-            word("memberof-dangling", "olcMemberOfDangling"),
-            written(Truth, "memberof-refint", "olcMemberOfRefInt"),
+            default(word("memberof-dangling", "olcMemberOfDangling"), "ignore"),
+            truth("memberof-refint", "olcMemberOfRefInt"),
             word("memberof-group-oc", "olcMemberOfGroupOC"),
             word("memberof-member-ad", "olcMemberOfMemberAD"),
             word("memberof-memberof-ad", "olcMemberOfMemberOfAD"),
@@ -229,12 +240,11 @@ pub const OVERLAYS: &[Overlay] = &[
         PerDatabase,
         &[
             written(Text, "ppolicy_default", "olcPPolicyDefault"),
-            written(Truth, "ppolicy_hash_cleartext", "olcPPolicyHashCleartext"),
-            written(Truth, "ppolicy_use_lockout", "olcPPolicyUseLockout"),
-            written(Truth, "ppolicy_forward_updates", "olcPPolicyForwardUpdates"),
-            written(Truth, "ppolicy_disable_write", "olcPPolicyDisableWrite"),
-            written(
-                Truth,
+            truth("ppolicy_hash_cleartext", "olcPPolicyHashCleartext"),
+            truth("ppolicy_use_lockout", "olcPPolicyUseLockout"),
+            truth("ppolicy_forward_updates", "olcPPolicyForwardUpdates"),
+            truth("ppolicy_disable_write", "olcPPolicyDisableWrite"),
+            truth(
                 "ppolicy_send_netscape_controls",
                 "olcPPolicySendNetscapeControls",
             ),
@@ -307,9 +317,9 @@ pub const OVERLAYS: &[Overlay] = &[
         "olcChainConfig",
         BuiltIn,
         &[
-            written(Truth, "chain-cache-uri", "olcChainCacheURI"),
-            word("chain-max-depth", "olcChainMaxReferralDepth"),
-            written(Truth, "chain-return-error", "olcChainReturnError"),
+            truth("chain-cache-uri", "olcChainCacheURI"),
+            default(word("chain-max-depth", "olcChainMaxReferralDepth"), "1"),
+            truth("chain-return-error", "olcChainReturnError"),
             // The entries below the overlay, one for each server, have these.
             written(Text, "chain-uri", "olcDbURI"),
             word("chain-tls", "olcDbStartTLS"),

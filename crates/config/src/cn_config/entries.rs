@@ -18,7 +18,7 @@ impl Settings {
     /// slapd.
     pub fn config_entries(&self, secrets: bool) -> Vec<ConfigEntry> {
         let mut entries = vec![values::global(self)];
-        entries.extend(modules(&self.modules));
+        entries.extend(modules(self));
         entries.push(ConfigEntry::new(
             "cn=schema,cn=config".to_owned(),
             &["olcSchemaConfig"],
@@ -40,12 +40,15 @@ impl Settings {
     }
 }
 
-fn modules(modules: &[Sourced<String>]) -> Option<ConfigEntry> {
-    if modules.is_empty() {
+fn modules(settings: &Settings) -> Option<ConfigEntry> {
+    let (modules, path) = (&settings.modules, &settings.module_path);
+    if modules.is_empty() && path.is_none() {
         return None;
     }
     let dn = "cn=module{0},cn=config".to_owned();
     let mut entry = ConfigEntry::new(dn, &["olcModuleList"], "cn", "module{0}");
+    let path = path.iter().map(|path| path.value.clone());
+    entry.add("olcModulePath", path);
     entry.add(
         "olcModuleLoad",
         numbered(modules.iter().map(|module| module.value.clone())),

@@ -27,7 +27,11 @@ pub(super) fn entry(at: usize, overlay: &OverlaySettings, above: &str) -> Config
     let mut entry = ConfigEntry::new(dn, &classes, "olcOverlay", &name);
     for directive in row.into_iter().flat_map(|row| row.directives) {
         let own = lines.clone().filter(|line| line.directive == directive);
-        let shown = own.flat_map(shown);
+        let mut shown: Vec<String> = own.flat_map(shown).collect();
+        // slapd writes some values that nothing has set.
+        if shown.is_empty() {
+            shown.extend(directive.default.map(str::to_owned));
+        }
         match directive.value {
             OverlayValue::OrderedWords => entry.add(directive.olc, numbered(shown)),
             _ => entry.add(directive.olc, shown),

@@ -47,6 +47,13 @@ const STRUCTURE: &[(Directive, Change)] = &[
         module_load,
     ),
     (
+        Directive {
+            most: Some(1),
+            ..Directive::new("modulepath", "olcModulePath", "<path>")
+        },
+        module_path,
+    ),
+    (
         Directive::new("overlay", "olcOverlay", "<overlay>"),
         overlay,
     ),
@@ -237,6 +244,21 @@ const MODULES: [&str; 11] = [
     "pw-apr1",
     "lastmod",
 ];
+
+/// Keeps the folders for slapd. It replaces them at each line, for the modules after it. Modules
+/// from here are in one list, which has all folders.
+fn module_path(builder: &mut LayerBuilder, statement: &Statement) -> Result<(), String> {
+    let (folders, origin) = (statement.first(), &statement.origin);
+    builder.note(origin, "modulepath: all modules are built in".to_owned());
+    let held = builder.layer.module_path.as_ref();
+    let path = match held.map(|held| held.value.as_str()) {
+        Some(held) if held.split(':').any(|one| one == folders) => return Ok(()),
+        Some(held) => format!("{held}:{folders}"),
+        None => folders.to_owned(),
+    };
+    builder.layer.module_path = Some(Sourced::new(path, origin.clone()));
+    Ok(())
+}
 
 fn module_load(builder: &mut LayerBuilder, statement: &Statement) -> Result<(), String> {
     let name = statement.first();

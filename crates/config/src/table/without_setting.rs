@@ -55,13 +55,6 @@ impl Global {
             1,
             |layer, statement, _| definition(layer, statement, SchemaPart::DitContentRule),
         ),
-        bare(
-            "modulepath",
-            "olcModulePath",
-            "<path>",
-            (1, Some(1)),
-            |_, s, notes| ignore(s, notes, BUILT_IN),
-        ),
         bare("ucdata-path", "", "<path>", (0, None), |_, s, notes| {
             ignore(s, notes, BUILT_IN)
         }),

@@ -145,16 +145,8 @@ fn slaptest_accepts_written_configurations() {
     fs::create_dir(&directory).unwrap();
     let text = configuration(&slapd, &data);
     let layer = Layer::from_slapd_conf_text(&text, &folder.path().join("slapd.conf")).unwrap();
-    let mut settings = Settings::new(layer).unwrap();
-    // The path of modules is a setting of slapd's alone.
-    settings.modules.clear();
+    let settings = Settings::new(layer).unwrap();
     settings.write_config_dir(&directory).unwrap();
-    let modules = format!(
-        "dn: cn=module{{0}}\nobjectClass: olcModuleList\ncn: module{{0}}\nolcModulePath: {}/usr/lib/ldap\n\
-         olcModuleLoad: {{0}}back_mdb.so\nolcModuleLoad: {{1}}back_monitor.so\n",
-        slapd.display()
-    );
-    fs::write(directory.join("cn=config/cn=module{0}.ldif"), modules).unwrap();
     let taken = slaptest_with(
         &slapd,
         &["-u".as_ref(), "-F".as_ref(), directory.as_os_str()],

@@ -333,8 +333,27 @@ fn the_configuration_directory_is_that_of_slapd_and_is_read_back() {
         refint_nothing \"cn=no body,dc=example,dc=com\"\n\
         overlay refint\n\
         refint_attributes uniqueMember\n\
-        refint_modifiersname cn=me\n";
-    let modules = "moduleload unique.so\nmoduleload constraint.so\nmoduleload refint.so\n";
+        refint_modifiersname cn=me\n\
+        overlay memberof\n\
+        overlay memberof\n\
+        memberof-dangling drop\n\
+        memberof-refint yes\n\
+        overlay ppolicy\n\
+        ppolicy_use_lockout\n\
+        overlay lastbind\n\
+        overlay sssvlv\n\
+        sssvlv-maxkeys 4\n";
+    let modules: String = [
+        "unique",
+        "constraint",
+        "refint",
+        "memberof",
+        "ppolicy",
+        "lastbind",
+        "sssvlv",
+    ]
+    .map(|name| format!("moduleload {name}.so\n"))
+    .concat();
     let mut converted = Vec::new();
     for stage in [Stage::new("olc-ours"), Stage::with_original("olc-slapd")] {
         let database = stage.database("db", SUFFIX, lines);
@@ -344,6 +363,10 @@ fn the_configuration_directory_is_that_of_slapd_and_is_read_back() {
         std::fs::create_dir(&folder).expect("a folder");
         stage.tool("t", &["-F", &folder], "").well();
         converted.push(overlay_lines(&stage, "slapd.d"));
+        let module = std::fs::read_to_string(stage.path("slapd.d/cn=config/cn=module{0}.ldif"));
+        let module = module.expect("the modules").replace("\n ", "");
+        let path = format!("\nolcModulePath: {}/usr/lib/ldap\n", stage.distribution());
+        assert!(module.contains(&path), "{module}");
         // Read and written again, it is the same.
         stage.tool_by_directory("t", &folder, &[]).well();
     }
