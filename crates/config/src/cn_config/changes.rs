@@ -65,6 +65,15 @@ pub enum ConfigChangeError {
     /// The server needs the database.
     #[error("Cannot delete config or frontend database")]
     OwnDatabase,
+    /// slapd cannot unload modules.
+    #[error("cannot delete {0}")]
+    Modules(&'static str),
+    /// slapd deletes no list of modules and gives no reason.
+    #[error("")]
+    ModuleList,
+    /// There is one database `monitor`.
+    #[error("only one monitor database allowed")]
+    SecondMonitor,
     /// The name cannot change.
     #[error("renaming not allowed for this entry")]
     Fixed,
@@ -178,8 +187,28 @@ fn replace(entries: &mut [ConfigEntry], new: ConfigEntry) -> Result<String, Conf
         return Err(ConfigChangeError::BuiltIn);
     }
     shadow::require(Some(&*held), &new).map_err(ConfigChangeError::NoCopy)?;
+    require_modules(held, &new)?;
     held.attributes = new.attributes;
     Ok(held.dn.clone())
+}
+
+/// Fails if a list of modules loses a value. slapd could not read the files, if an overlay needs
+/// that module.
+fn require_modules(held: &ConfigEntry, new: &ConfigEntry) -> Result<(), ConfigChangeError> {
+    if OrderedName::of(&held.dn).is_none_or(|name| !name.is_module) {
+        return Ok(());
+    }
+    for attribute in ["olcModuleLoad", "olcModulePath"] {
+        let bare = |entry: &ConfigEntry| -> Vec<String> {
+            let values = entry.values(attribute).iter();
+            values.map(|value| without_number(value).to_owned()).collect()
+        };
+        let kept = bare(new);
+        if bare(held).iter().any(|value| !kept.contains(value)) {
+            return Err(ConfigChangeError::Modules(attribute));
+        }
+    }
+    Ok(())
 }
 
 fn add(entries: &mut Vec<ConfigEntry>, mut new: ConfigEntry) -> Result<String, ConfigChangeError> {
@@ -210,6 +239,13 @@ fn add(entries: &mut Vec<ConfigEntry>, mut new: ConfigEntry) -> Result<String, C
     let least = name.least();
     if name.number.is_some_and(|number| number < least) {
         return Err(ConfigChangeError::Number(dn));
+    }
+    let is_monitor = |dn: &str| {
+        let name = OrderedName::of(dn);
+        name.is_some_and(|name| name.is_database && name.bare.eq_ignore_ascii_case("monitor"))
+    };
+    if is_monitor(&dn) && entries.iter().any(|held| is_monitor(&held.dn)) {
+        return Err(ConfigChangeError::SecondMonitor);
     }
     let siblings = siblings(entries, &name, &above);
     let place = place(&name, siblings.len());
@@ -251,6 +287,9 @@ fn remove(entries: &mut Vec<ConfigEntry>, dn: &str) -> Result<String, ConfigChan
     let is_own = |dn: &str| OrderedName::of(dn).is_some_and(|name| name.is_fixed());
     if is_own(dn) {
         return Err(ConfigChangeError::OwnDatabase);
+    }
+    if OrderedName::of(dn).is_some_and(|name| name.is_module) {
+        return Err(ConfigChangeError::ModuleList);
     }
     let gone = entries.remove(at).dn;
     if let Some(name) = OrderedName::of(&gone) {

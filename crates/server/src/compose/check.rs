@@ -39,7 +39,7 @@ pub fn check_settings(settings: &Settings) -> Result<Arc<Schema>, CheckError> {
 ///
 /// # Errors
 /// The first error, with its position.
-pub fn check_unfinished_settings(settings: &Settings) -> Result<(), CheckError> {
+pub fn check_unfinished_settings(settings: &Settings) -> Result<Arc<Schema>, CheckError> {
     let own = Arc::new(schema::schema(settings)?);
     for index in settings
         .databases
@@ -48,7 +48,9 @@ pub fn check_unfinished_settings(settings: &Settings) -> Result<(), CheckError> 
     {
         check_index(&own, index)?;
     }
-    check_names(settings, &Arc::new(schema::completed(settings)?))
+    let completed = Arc::new(schema::completed(settings)?);
+    check_names(settings, &completed)?;
+    Ok(completed)
 }
 
 /// Checks all names of attributes and entries, all access rules, and all root passwords.
@@ -71,7 +73,7 @@ pub(crate) fn check_names(settings: &Settings, schema: &Arc<Schema>) -> Result<(
             &global.default_search_base.origin,
         )?;
     }
-    check_hashes(&global.password_hash, settings.slapd)?;
+    check_hashes(settings)?;
     convert::auth(global)?;
     check_policy(schema, &settings.frontend)?;
     let report = fulgurite_directory::check_overlays(schema, &[], &settings.frontend_overlays);
@@ -237,9 +239,10 @@ fn check_index(schema: &Arc<Schema>, index: &Sourced<IndexSetting>) -> Result<()
 
 /// Checks that at least one scheme for new passwords is known. Like slapd, it ignores the others.
 /// In slapd's configuration their names have braces.
-fn check_hashes(hashes: &Sourced<Vec<String>>, braced: bool) -> Result<(), ConfigError> {
+fn check_hashes(settings: &Settings) -> Result<(), ConfigError> {
+    let hashes = &settings.global.password_hash;
     let known = |name: &String| {
-        let is_name = !braced || name.starts_with('{');
+        let is_name = !settings.slapd || name.starts_with('{');
         is_name && Scheme::from_name(name).is_some()
     };
     for name in hashes.iter().filter(|name| !known(name)) {
@@ -248,14 +251,15 @@ fn check_hashes(hashes: &Sourced<Vec<String>>, braced: bool) -> Result<(), Confi
             hashes.origin
         );
     }
-    match hashes.first() {
-        Some(first) if !hashes.iter().any(known) => {
-            let message =
-                format!("<password-hash> scheme not available ({first}): no valid hashes found");
-            Err(ConfigError::at(&hashes.origin, message))
-        }
-        _ => Ok(()),
+    if hashes.is_empty() || hashes.iter().any(known) {
+        return Ok(());
     }
+    let keyword = match settings.files {
+        Some(_) => "olcPasswordHash",
+        None => "password-hash",
+    };
+    let message = format!("<{keyword}> no valid hashes found");
+    Err(ConfigError::at(&hashes.origin, message))
 }
 
 /// Checks that no suffix occurs twice and that each subordinate database has a superior.

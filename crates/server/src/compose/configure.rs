@@ -457,6 +457,8 @@ fn refusal(error: ConfigChangeError) -> TreeRefusal {
         ConfigChangeError::FixedNumber(_) => TreeRefusal::Naming(error.to_string()),
         ConfigChangeError::Defined(_)
         | ConfigChangeError::Backend
+        | ConfigChangeError::Modules(_)
+        | ConfigChangeError::SecondMonitor
         | ConfigChangeError::NoCopy(_) => TreeRefusal::Failed(error.to_string()),
         error => unwilling(error.to_string()),
     }
