@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use fulgurite_config::{ConfigError, Database, DatabaseKind, Layer, Settings, Subordinate};
 use fulgurite_schema::{Dn, Schema};
-use fulgurite_server::{check_settings, store_options};
+use fulgurite_server::{check_settings, check_unfinished_settings, store_options};
 use fulgurite_store::{Store, StoreOptions};
 
 use super::failure::Failure;
@@ -56,7 +56,12 @@ impl Context {
         };
         let settings = settings(common).map_err(|error| bad(error.to_string()))?;
         print_notes(&settings);
-        let schema = check_settings(&settings).map_err(|error| bad(error.to_string()))?;
+        // A configuration that comes piece by piece may use definitions that are still missing.
+        let checked = match common.choice.is_configuration() {
+            true => check_unfinished_settings(&settings),
+            false => check_settings(&settings),
+        };
+        let schema = checked.map_err(|error| bad(error.to_string()))?;
         Ok(Context { settings, schema })
     }
 

@@ -13,8 +13,9 @@ use std::path::{Path, PathBuf};
 
 use fulgurite_ldif::{Action, Reader, ReaderOptions};
 
-use super::entry::ConfigEntry;
+use super::entry::{ConfigEntry, numbered};
 use super::number::{number_of, without_number};
+use super::read::has_order;
 use super::write::{WriteError, write_entry};
 use crate::{ConfigError, Layer};
 
@@ -149,6 +150,7 @@ impl ConfigAddition {
                     .map_err(|_| wrong(one.line, format!("{}: not UTF-8", one.description)))?;
                 add_value(&mut entry, one.description, value);
             }
+            number_values(&mut entry);
             if is_schema(&entry) && names.contains(TOP) && !names.contains(SCHEMA) {
                 self.push(schema_folder(), names)?;
             }
@@ -317,6 +319,16 @@ fn add_value(entry: &mut ConfigEntry, name: &str, value: &str) {
                 .attributes
                 .push((name.to_owned(), vec![value.to_owned()]));
         }
+    }
+}
+
+/// Numbers the values that have an order. Values without a number follow the others.
+fn number_values(entry: &mut ConfigEntry) {
+    let attributes = entry.attributes.iter_mut();
+    for (_, values) in attributes.filter(|(name, _)| has_order(name)) {
+        values.sort_by_key(|value| number_of(value).unwrap_or(i32::MAX));
+        let bare = values.iter().map(|value| without_number(value).to_owned());
+        *values = numbered(bare.collect::<Vec<_>>());
     }
 }
 
@@ -515,6 +527,28 @@ mod tests {
         assert_eq!(
             layer.config.policy.access[0].value.as_str(),
             "to * by * none"
+        );
+    }
+
+    #[test]
+    fn ordered_values_get_numbers() {
+        let folder = tempfile::tempdir().unwrap();
+        let text = "dn: cn=config\nobjectClass: olcGlobal\ncn: config\n\n\
+            dn: olcDatabase={0}config,cn=config\nobjectClass: olcDatabaseConfig\n\
+            olcDatabase: {0}config\nolcAccess: to * by * none\n\
+            olcAccess: {7}to attrs=cn by * read\nolcAccess: {2}to attrs=sn by * read\n";
+        let addition = ConfigAddition::read(folder.path(), text.as_bytes().to_vec()).unwrap();
+        addition.keep().unwrap();
+        let file = folder.path().join("cn=config/olcDatabase={0}config.ldif");
+        let written = std::fs::read_to_string(file).unwrap();
+        let rules: Vec<_> = written.lines().filter(|line| line.starts_with("olcA")).collect();
+        assert_eq!(
+            rules,
+            [
+                "olcAccess: {0}to attrs=sn by * read",
+                "olcAccess: {1}to attrs=cn by * read",
+                "olcAccess: {2}to * by * none",
+            ]
         );
     }
 }

@@ -14,7 +14,7 @@ use crate::survey::Survey;
 use crate::table::Directive;
 use crate::value_tokens::split_value;
 use crate::{ConfigError, Layer, Sourced};
-use fulgurite_policy::{DatabaseKind, find_overlay};
+use fulgurite_policy::{DatabaseKind, OVERLAYS, OverlayValue, find_overlay};
 
 impl Layer {
     /// Reads a directory in the layout of slapd.d: `cn=config.ldif`, and a file for each entry
@@ -281,6 +281,14 @@ fn find_attribute(attribute: &str) -> Option<(usize, KnownDirective)> {
     };
     let mut directives = directives().enumerate();
     directives.find(|(_, known)| known.directive.olc.eq_ignore_ascii_case(attribute))
+}
+
+/// Returns true for an attribute whose values have numbers.
+pub(super) fn has_order(attribute: &str) -> bool {
+    let mut of_overlay = OVERLAYS.iter();
+    let of_overlay = of_overlay.find_map(|overlay| overlay.directive(attribute));
+    find_attribute(attribute).is_some_and(|(_, known)| known.directive.numbered)
+        || of_overlay.is_some_and(|directive| directive.value == OverlayValue::OrderedWords)
 }
 
 /// Returns true for attributes that every entry has and that are no directive.

@@ -138,6 +138,32 @@ fn a_conversion_precedes_the_opening_of_databases() {
 }
 
 #[test]
+fn a_configuration_without_its_schema_is_shown() {
+    let stage = Stage::new("slapcat-unfinished");
+    let folder = stage.text("slapd.d");
+    for made in [&folder, &stage.text("db")] {
+        std::fs::create_dir(made).expect("a folder");
+    }
+    let (distribution, db) = (stage.distribution(), stage.text("db"));
+    let ldif = format!(
+        "dn: cn=config\nobjectClass: olcGlobal\ncn: config\n\n\
+         dn: cn=module,cn=config\nobjectClass: olcModuleList\ncn: module\n\
+         olcModulePath: {distribution}/usr/lib/ldap\nolcModuleLoad: back_mdb.so\n\n\
+         dn: olcDatabase=mdb,cn=config\nobjectClass: olcDatabaseConfig\nobjectClass: olcMdbConfig\n\
+         olcDatabase: mdb\nolcSuffix: {SUFFIX}\nolcDbDirectory: {db}\n\
+         olcAccess: to * by * read\nolcAccess: {{0}}to attrs=entry by * search\n"
+    );
+    let file = stage.file("config.ldif", &ldif);
+    let run = |mode: &str, arguments: &[&str]| stage.tool_by_directory(mode, &folder, arguments);
+    run("a", &["-n", "0", "-l", &file]).well();
+    // Nothing defines dc yet.
+    let shown = run("c", &["-n", "0", "-o", "ldif-wrap=no"]).well();
+    assert!(shown.contains(&format!("olcSuffix: {SUFFIX}\n")), "{shown}");
+    let rules = "olcAccess: {0}to attrs=entry by * search\nolcAccess: {1}to * by * read\n";
+    assert!(shown.contains(rules), "{shown}");
+}
+
+#[test]
 fn a_configuration_is_made_of_ldif() {
     let stage = Stage::new("slapadd-config");
     let folder = stage.text("slapd.d");
