@@ -134,9 +134,10 @@ pub const OVERLAYS: &[Overlay] = &[
         "olcSssVlvConfig",
         BuiltIn,
         &[
-            default(word("sssvlv-max", "olcSssVlvMax"), "0"),
-            default(word("sssvlv-maxkeys", "olcSssVlvMaxKeys"), "5"),
-            default(word("sssvlv-maxperconn", "olcSssVlvMaxPerConn"), "5"),
+            // No defaults: the limits of one database hold for all.
+            word("sssvlv-max", "olcSssVlvMax"),
+            word("sssvlv-maxkeys", "olcSssVlvMaxKeys"),
+            word("sssvlv-maxperconn", "olcSssVlvMaxPerConn"),
         ],
     ),
     row(

@@ -42,6 +42,8 @@ pub(super) fn compile(
             continue;
         };
         match line.directive.keyword {
+            // slapd writes 0 for its own default.
+            "sssvlv-max" if number == 0 => {}
             "sssvlv-max" => limits.sorts_max = number,
             "sssvlv-maxkeys" => limits.keys_max = number,
             "sssvlv-maxperconn" => limits.per_connection_max = number,

@@ -340,9 +340,7 @@ fn the_configuration_directory_is_that_of_slapd_and_is_read_back() {
         memberof-refint yes\n\
         overlay ppolicy\n\
         ppolicy_use_lockout\n\
-        overlay lastbind\n\
-        overlay sssvlv\n\
-        sssvlv-maxkeys 4\n";
+        overlay lastbind\n";
     let modules: String = [
         "unique",
         "constraint",
@@ -350,7 +348,6 @@ fn the_configuration_directory_is_that_of_slapd_and_is_read_back() {
         "memberof",
         "ppolicy",
         "lastbind",
-        "sssvlv",
     ]
     .map(|name| format!("moduleload {name}.so\n"))
     .concat();

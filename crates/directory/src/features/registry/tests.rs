@@ -80,6 +80,10 @@ fn directives_of_sssvlv_set_the_limits_of_sorted_searches() {
         ..SortLimits::default()
     };
     assert_eq!(limits, expected);
+    // slapd's conversion writes 0 for its own default.
+    let overlay = settings("sssvlv", &[&["olcSssVlvMax", "0"]]);
+    compile(&Schema::standard(), &[], &[overlay], &mut limits).expect("it is built in");
+    assert_eq!(limits, expected);
 }
 
 #[test]
