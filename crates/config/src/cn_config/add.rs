@@ -541,7 +541,10 @@ mod tests {
         addition.keep().unwrap();
         let file = folder.path().join("cn=config/olcDatabase={0}config.ldif");
         let written = std::fs::read_to_string(file).unwrap();
-        let rules: Vec<_> = written.lines().filter(|line| line.starts_with("olcA")).collect();
+        let rules: Vec<_> = written
+            .lines()
+            .filter(|line| line.starts_with("olcA"))
+            .collect();
         assert_eq!(
             rules,
             [

@@ -201,7 +201,9 @@ fn require_modules(held: &ConfigEntry, new: &ConfigEntry) -> Result<(), ConfigCh
     for attribute in ["olcModuleLoad", "olcModulePath"] {
         let bare = |entry: &ConfigEntry| -> Vec<String> {
             let values = entry.values(attribute).iter();
-            values.map(|value| without_number(value).to_owned()).collect()
+            values
+                .map(|value| without_number(value).to_owned())
+                .collect()
         };
         let kept = bare(new);
         if bare(held).iter().any(|value| !kept.contains(value)) {
