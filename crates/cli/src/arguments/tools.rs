@@ -203,6 +203,10 @@ pub(crate) struct SchemaCheck {
     /// Check only this entry and its subtree
     #[arg(long, value_name = "DN")]
     pub(crate) subtree: Option<String>,
+    /// Ask the overlays `unique` and `constraint` about all entries too; updates of a server wait
+    /// meanwhile
+    #[arg(long, conflicts_with_all = ["filter", "subtree"])]
+    pub(crate) overlays: bool,
 }
 
 /// Show the plan of a search, the results of each part of its filter, and missing indexes

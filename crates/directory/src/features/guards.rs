@@ -30,6 +30,14 @@ impl Guard {
         }
     }
 
+    /// Returns true for a guard whose rules are about stored values too.
+    pub(crate) fn judges_values(&self) -> bool {
+        match self {
+            Guard::Unique(_) | Guard::Constraint(_) => true,
+            Guard::ExistingMembers(_) => false,
+        }
+    }
+
     /// Returns true if the check of these changes needs all values of the entry after them.
     pub(crate) fn needs_whole_entry(&self, changes: &[Change]) -> bool {
         match self {

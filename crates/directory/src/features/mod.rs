@@ -29,7 +29,7 @@ mod constraint;
 mod dynlist;
 pub(crate) mod glue;
 pub(crate) mod guard_question;
-mod guards;
+pub(crate) mod guards;
 pub(crate) mod last_bind;
 pub(crate) mod memberof;
 pub(crate) mod name_change;

@@ -13,6 +13,7 @@ pub(crate) mod forwarded;
 pub(crate) mod import;
 pub(crate) mod multi_value;
 pub(crate) mod ordered_values;
+mod overlay_check;
 pub(crate) mod password_policy;
 mod permission;
 pub(crate) mod replicated;

@@ -6,6 +6,7 @@ use ModifyOperation::{Add, Delete, Increment, Replace};
 use fulgurite_directory::{OverlayLine, OverlaySettings, RuleText, Sourced, WriteRequest};
 use fulgurite_ldap::{Control, LdapResult, ModifyOperation, Request, ResultCode, oid};
 use fulgurite_policy::{Origin, find_overlay};
+use fulgurite_schema::Dn;
 use fulgurite_store::Durability;
 use fulgurite_testkit::{Random, quick_or_long, seed};
 
@@ -628,4 +629,35 @@ fn the_guard_configured_last_refuses_first() {
         text(vec![rules, domains]),
         "non-unique attributes found with (|(mail=jane@example.com))"
     );
+}
+
+#[test]
+fn stored_values_that_an_overlay_would_refuse_are_reported() {
+    let mut world = World::new();
+    assert_ok(&add(&world, "one", &[("mail", "same@example.com")]));
+    let two = [("mail", "SAME@example.com"), ("carLicense", "long")];
+    assert_ok(&add(&world, "two", &two));
+    assert_ok(&add(&world, "three", &[("mail", "other@example.com")]));
+    world.reopen(|options| {
+        options.databases[0].overlays = vec![
+            overlay("unique", &["unique_uri ldap:///?mail?sub"]),
+            overlay("constraint", &["constraint_attribute carLicense~size~3"]),
+        ];
+    });
+    let mut found = Vec::new();
+    let mut report = |dn: &Dn, reason: &str| found.push(format!("{}: {reason}", dn.pretty()));
+    let count = world.directory.check_by_overlays(&mut report);
+    assert_eq!(count.expect("a check"), 3);
+    found.sort();
+    let not_unique = "non-unique attributes found with";
+    assert_eq!(
+        found,
+        [
+            format!("uid=one,{PEOPLE}: {not_unique} (|(mail=same@example.com))"),
+            format!("uid=two,{PEOPLE}: {not_unique} (|(mail=SAME@example.com))"),
+            format!("uid=two,{PEOPLE}: the entry breaks constraint on carLicense"),
+        ]
+    );
+    // The check leaves the writer free.
+    assert_ok(&add(&world, "four", &[]));
 }
