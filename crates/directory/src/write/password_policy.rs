@@ -15,6 +15,7 @@ use crate::features::password_policy::change_rules::{
 };
 use crate::features::password_policy::history;
 use crate::features::password_policy::overlay::{PasswordPolicy, PolicyRefusal};
+use crate::features::password_policy::quality::QualityCheck;
 use crate::features::password_policy::rules::PolicyRules;
 use crate::features::password_policy::state::{PasswordState, StateAttribute, StateChange};
 use crate::request::change::Change;
@@ -161,7 +162,16 @@ impl Context<'_, '_> {
         let Some(subject) = subject else {
             return Err(LdapResult::new(ResultCode::NoSuchObject));
         };
-        let facts = self.facts(dn, changes, exchange, &subject)?;
+        let quality = match &subject.rules {
+            Some(rules) => {
+                self.quality(rules, dn, &|attribute| self.stored_texts(id, attribute))?
+            }
+            None => None,
+        };
+        let facts = PasswordUpdateFacts {
+            quality: quality.as_ref(),
+            ..self.facts(dn, changes, exchange, &subject)?
+        };
         if let Some(rules) = &subject.rules {
             let checked = change_rules::check(rules, &subject.state, &facts, self.now);
             checked.map_err(|refusal| self.refused_by_policy(refusal))?;
@@ -186,6 +196,50 @@ impl Context<'_, '_> {
             changes: Cow::Owned(rewritten),
             state: state.collect(),
         })
+    }
+
+    /// Returns the check of the module that a policy names. `None` and a line in the log if the
+    /// server cannot make it. `held` returns the values of an attribute of the entry.
+    fn quality(
+        &self,
+        rules: &PolicyRules,
+        dn: &Dn,
+        held: &dyn Fn(&AttributeDescription) -> OpResult<Vec<String>>,
+    ) -> OpResult<Option<QualityCheck>> {
+        let module = rules.module.as_ref().filter(|_| rules.check_quality > 0);
+        let Some(module) = module else {
+            return Ok(None);
+        };
+        let rules = match module.rules() {
+            Ok(rules) => rules,
+            Err(reason) => {
+                let kind = format!("ppolicy: {}", module.file);
+                self.core.notices.warn(&*self.core.clock, &kind, || {
+                    let file = &module.file;
+                    format!("ppolicy: module {file:?} checks no password: {reason}")
+                });
+                return Ok(None);
+            }
+        };
+        let mut texts = Vec::new();
+        if rules.checks_name() {
+            let avas = dn.rdn().into_iter().flat_map(|rdn| rdn.avas());
+            texts.extend(avas.map(|ava| text(ava.value)));
+        }
+        let schema = &self.core.schema;
+        let known = rules.attributes().iter();
+        for attribute in known.filter_map(|name| schema.attribute(name)) {
+            texts.extend(held(&AttributeDescription::plain(attribute.index))?);
+        }
+        Ok(Some(QualityCheck { rules, texts }))
+    }
+
+    /// Returns the values of an attribute of a stored entry.
+    fn stored_texts(&self, id: EntryId, attribute: &AttributeDescription) -> OpResult<Vec<String>> {
+        let entry = self.writer.entry(id);
+        let entry = entry.map_err(|error| result::store(&error))?;
+        let values = entry.and_then(|entry| entry.values(attribute));
+        Ok(values.into_iter().flatten().map(text).collect())
     }
 
     /// Returns the change of the failures that the end of a lock causes. As in slapd, they go with
@@ -238,6 +292,7 @@ impl Context<'_, '_> {
             new,
             is_removed: new.is_none() && is_last,
             stored: &subject.stored,
+            quality: None,
             compared: exchange.map(|exchange| &exchange.compared),
             old: old_password(passwords(), exchange, &subject.stored),
             is_own: name.is_some_and(|name| name.normal() == dn.normal()),
@@ -308,7 +363,12 @@ impl Context<'_, '_> {
             .as_ref()
             .filter(|_| !manages && !self.decisions.is_root())
         {
-            let checked = change_rules::check_quality(rules, in_clear(password));
+            let held = |attribute: &AttributeDescription| {
+                let values = entry.values(attribute.attribute).iter();
+                Ok(values.map(|value| text(value)).collect())
+            };
+            let quality = self.quality(rules, &entry.dn, &held)?;
+            let checked = change_rules::check_quality(rules, in_clear(password), quality.as_ref());
             checked.map_err(|refusal| self.refused_by_policy(refusal))?;
         }
         let is_aged = rules.is_some_and(|rules| rules.max_age_s > 0 || rules.min_age_s > 0);
@@ -378,6 +438,10 @@ fn adds(change: &Change) -> bool {
         change.operation,
         ModifyOperation::Add | ModifyOperation::Replace
     )
+}
+
+fn text(value: &[u8]) -> String {
+    String::from_utf8_lossy(value).into_owned()
 }
 
 /// Returns a password without the scheme of clear text.

@@ -34,6 +34,7 @@ mod operational;
 mod ordered;
 mod paging;
 mod password_policy;
+mod password_quality;
 mod referral;
 mod refint;
 mod repeated;

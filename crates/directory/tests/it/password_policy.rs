@@ -560,7 +560,7 @@ fn passwords_in_clear_are_hashed_on_demand() {
 }
 
 /// The attributes of a person, with passwords.
-fn person<'a>(uid: &'a str, passwords: &[&'a str]) -> Vec<(&'a str, &'a str)> {
+pub(crate) fn person<'a>(uid: &'a str, passwords: &[&'a str]) -> Vec<(&'a str, &'a str)> {
     let person = [
         ("objectClass", "inetOrgPerson"),
         ("uid", uid),
@@ -592,7 +592,7 @@ fn a_new_password_is_judged_after_rights_and_place() {
 }
 
 /// Everybody may add entries and set passwords, and nobody may manage them.
-fn open_to_all(options: &mut DirectoryOptions) {
+pub(crate) fn open_to_all(options: &mut DirectoryOptions) {
     let rules = ["to attrs=userPassword by * =xw", "to * by * write"];
     options.access = rules.map(|rule| RuleText::from(rule.to_owned())).into();
 }

@@ -5,6 +5,7 @@ use fulgurite_ldap::control::{PasswordError, PasswordPolicyResponse};
 
 use super::history;
 use super::overlay::PolicyRefusal;
+use super::quality::QualityCheck;
 use super::rules::PolicyRules;
 use super::state::{PasswordState, StateAttribute, StateChange};
 use crate::core::clock::Timestamp;
@@ -19,6 +20,8 @@ pub(crate) struct PasswordUpdateFacts<'c> {
     pub(crate) is_removed: bool,
     /// The stored values before the change.
     pub(crate) stored: &'c [Vec<u8>],
+    /// The check of the policy's module, if it can be made.
+    pub(crate) quality: Option<&'c QualityCheck>,
     /// The comparisons with the new password that are made already.
     pub(crate) compared: Option<&'c Comparisons>,
     /// The old password that the request supplies.
@@ -96,7 +99,7 @@ pub(crate) fn check(
             PasswordError::TooYoung,
         ));
     }
-    check_quality(rules, new)?;
+    check_quality(rules, new, facts.quality)?;
     check_history(rules, state, facts, new)
 }
 
@@ -119,7 +122,12 @@ fn require_old(rules: &PolicyRules, old: OldPassword) -> Result<(), PolicyRefusa
 }
 
 /// Passes a new password, or refuses it for its quality. A hash has a length too, as in slapd.
-pub(crate) fn check_quality(rules: &PolicyRules, new: &[u8]) -> Result<(), PolicyRefusal> {
+/// Without the check of a module that the policy names, no password in clear passes.
+pub(crate) fn check_quality(
+    rules: &PolicyRules,
+    new: &[u8],
+    quality: Option<&QualityCheck>,
+) -> Result<(), PolicyRefusal> {
     let poor = |error| Err(violation("Password fails quality checking policy", error));
     if rules.check_quality == 0 {
         return Ok(());
@@ -137,7 +145,7 @@ pub(crate) fn check_quality(rules: &PolicyRules, new: &[u8]) -> Result<(), Polic
             _ => poor(PasswordError::InsufficientQuality),
         };
     }
-    if rules.has_check_module {
+    if rules.module.is_some() && !quality.is_some_and(|quality| quality.passes(new)) {
         return poor(PasswordError::InsufficientQuality);
     }
     Ok(())
@@ -256,6 +264,7 @@ mod tests {
                 new: None,
                 is_removed,
                 stored: &[b"old".to_vec()],
+                quality: None,
                 compared: None,
                 old: OldPassword::Missing,
                 is_own: !is_administrator,
@@ -281,6 +290,7 @@ mod tests {
             new: Some(b"new"),
             is_removed: false,
             stored: &stored,
+            quality: None,
             compared,
             old: OldPassword::Missing,
             is_own: true,

@@ -4,6 +4,7 @@
 //!   policy entry -> rules      entry of a user -> state
 //!   bind_verdict:  rules + state + right or wrong + now -> answer + changes of the state
 //!   change_rules:  rules + state + the new password     -> refusal, or changes of the state
+//!   quality:       rules for the characters of a password, which a policy may also have
 //! ```
 //!
 //! All of it decides without a store and without a clock. `op::bind_policy` judges binds, and
@@ -13,6 +14,7 @@ pub(crate) mod bind_verdict;
 pub(crate) mod change_rules;
 pub(crate) mod history;
 pub(crate) mod overlay;
+pub(crate) mod quality;
 pub(crate) mod rules;
 pub(crate) mod state;
 pub(crate) mod usability;

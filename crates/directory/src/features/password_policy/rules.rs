@@ -3,6 +3,8 @@
 use fulgurite_schema::Schema;
 use fulgurite_store::EntryView;
 
+use super::quality::QualityModule;
+
 /// The failures that are recorded for delays, if no limit says how many.
 const RECORDED_FAILURES: u64 = 5;
 
@@ -32,8 +34,8 @@ pub(crate) struct PolicyRules {
     pub(crate) min_delay_s: u64,
     pub(crate) max_delay_s: u64,
     pub(crate) max_idle_s: u64,
-    /// True if a module of C must check passwords. The server loads none, so none passes.
-    pub(crate) has_check_module: bool,
+    /// The module that must check passwords.
+    pub(crate) module: Option<QualityModule>,
 }
 
 impl Default for PolicyRules {
@@ -59,7 +61,7 @@ impl Default for PolicyRules {
             min_delay_s: 0,
             max_delay_s: 0,
             max_idle_s: 0,
-            has_check_module: false,
+            module: None,
         }
     }
 }
@@ -77,6 +79,7 @@ impl PolicyRules {
             return None;
         }
         let number = |name: &str| first(name).map_or(0, number);
+        let text = |value: &[u8]| String::from_utf8_lossy(value).into_owned();
         let truth = |name: &str, absent| first(name).map_or(absent, |value| value == b"TRUE");
         Some(PolicyRules {
             min_age_s: number("pwdMinAge"),
@@ -99,7 +102,10 @@ impl PolicyRules {
             min_delay_s: number("pwdMinDelay"),
             max_delay_s: number("pwdMaxDelay"),
             max_idle_s: number("pwdMaxIdle"),
-            has_check_module: first("pwdCheckModule").is_some(),
+            module: first("pwdCheckModule").map(|file| QualityModule {
+                file: text(file),
+                settings: first("pwdCheckModuleArg").map(text),
+            }),
         })
     }
 
