@@ -276,22 +276,6 @@ pub(crate) const ADDITIONS: &[Recipe] = &[
         "dn: cn=module{0},cn=config\nchangetype: modify\nadd: olcModuleLoad\nolcModuleLoad: unique\n",
     ),
     (
-        "module deleted",
-        "dn: cn=module{0},cn=config\nchangetype: modify\ndelete: olcModuleLoad\nolcModuleLoad: unique\n",
-    ),
-    (
-        "modules replaced",
-        "dn: cn=module{0},cn=config\nchangetype: modify\nreplace: olcModuleLoad\nolcModuleLoad: back_mdb\n",
-    ),
-    (
-        "path of modules deleted",
-        "dn: cn=module{0},cn=config\nchangetype: modify\ndelete: olcModulePath\n",
-    ),
-    (
-        "list of modules deleted",
-        "dn: cn=module{0},cn=config\nchangetype: delete\n",
-    ),
-    (
         "known module in another list",
         "dn: cn=module,cn=config\nchangetype: add\nobjectClass: olcModuleList\ncn: module\n\
       olcModuleLoad: memberof.la\n",
@@ -339,18 +323,6 @@ pub(crate) const ADDITIONS: &[Recipe] = &[
     (
         "database",
         "dn: olcDatabase=mdb,cn=config\nchangetype: add\nobjectClass: olcDatabaseConfig\nobjectClass: olcMdbConfig\nolcDatabase: mdb\nolcSuffix: dc=two\nolcDbDirectory: %/db2\nolcDbMaxSize: 33554432\nolcRootDN: cn=admin,dc=two\nolcRootPW: two\n",
-    ),
-    (
-        "module of the monitor",
-        "dn: cn=module{0},cn=config\nchangetype: modify\nadd: olcModuleLoad\nolcModuleLoad: back_monitor\n",
-    ),
-    (
-        "monitor",
-        "dn: olcDatabase=monitor,cn=config\nchangetype: add\nobjectClass: olcDatabaseConfig\nobjectClass: olcMonitorConfig\nolcDatabase: monitor\n",
-    ),
-    (
-        "second monitor",
-        "dn: olcDatabase=monitor,cn=config\nchangetype: add\nobjectClass: olcDatabaseConfig\nobjectClass: olcMonitorConfig\nolcDatabase: monitor\n",
     ),
     (
         "second frontend",

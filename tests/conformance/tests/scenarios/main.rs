@@ -21,6 +21,7 @@ mod changing;
 mod config_copies;
 mod configuring;
 mod configuring_file;
+mod configuring_modules;
 mod configuring_twice;
 mod copies;
 mod data;
