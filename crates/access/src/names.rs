@@ -95,6 +95,18 @@ impl NameSet {
     }
 }
 
+/// Returns an expression for names without the blanks behind commas. slapd drops them wherever they
+/// are, because normal forms of names have none.
+pub(crate) fn without_blanks(expression: &str) -> String {
+    let mut out = String::with_capacity(expression.len());
+    for c in expression.chars() {
+        if c != ' ' || !out.ends_with(',') {
+            out.push(c);
+        }
+    }
+    out
+}
+
 /// Returns a raw `,` occurs only between RDNs of a normal form.
 pub(crate) fn parent(normal: &str) -> &str {
     normal.split_once(',').map_or("", |(_, above)| above)
@@ -159,6 +171,19 @@ fn literal_name(schema: &Schema, text: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn blanks_behind_commas_go() {
+        for (expression, expected) in [
+            ("^cn=a, dc=x$", "^cn=a,dc=x$"),
+            ("^cn=a,   dc=x$", "^cn=a,dc=x$"),
+            ("^cn=[^, ]+ ,dc=x y$", "^cn=[^,]+ ,dc=x y$"),
+            ("a\\, b[,] c,\td", "a\\,b[,] c,\td"),
+            ("", ""),
+        ] {
+            assert_eq!(without_blanks(expression), expected);
+        }
+    }
 
     #[test]
     fn expressions_that_are_comparisons() {

@@ -5,7 +5,7 @@ use fulgurite_schema::AttributeDescription;
 use super::group::{fixed_group, group_named, holds_names};
 use super::parser::{KeyValue, ParseResult, Parser, error_at, level};
 use super::set::parse_set;
-use crate::names::{NameSet, NameTest, Style};
+use crate::names::{NameSet, NameTest, Style, without_blanks};
 use crate::pattern::{Pattern, Template};
 use crate::peer::{IpTest, TextTest};
 use crate::rule::{Clause, Group, GroupName, Identity, Layer, SubjectPattern};
@@ -114,7 +114,11 @@ impl Parser<'_> {
                 NameTest::Fixed(names(&keyed.value)?),
             ));
         }
-        let template = template(keyed)?;
+        let template = match style {
+            Style::Regex => Template::parse(&without_blanks(&keyed.value)),
+            _ => Template::parse(&keyed.value),
+        };
+        let template = template.map_err(|why| keyed.value_error(why))?;
         let test = match template.constant() {
             Some(text) => NameTest::Fixed(names(text)?),
             None => NameTest::Expanded(style, template),

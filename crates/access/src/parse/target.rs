@@ -5,7 +5,7 @@ use fulgurite_schema::{AttributeIndex, Filter, MatchingRule};
 
 use super::parser::DN_SYNTAX;
 use super::parser::{KeyValue, ParseResult, Parser, error_at};
-use crate::names::{NameSet, Style};
+use crate::names::{NameSet, Style, without_blanks};
 use crate::pattern::Pattern;
 use crate::rule::{AttributeSet, Target, ValueTest};
 
@@ -81,7 +81,11 @@ impl Parser<'_> {
         if keyed.value == "*" {
             return Ok(NameSet::Any);
         }
-        NameSet::new(self.schema, style, &keyed.value).map_err(|why| keyed.value_error(why))
+        let names = match style {
+            Style::Regex => NameSet::new(self.schema, style, &without_blanks(&keyed.value)),
+            _ => NameSet::new(self.schema, style, &keyed.value),
+        };
+        names.map_err(|why| keyed.value_error(why))
     }
 
     fn filter(&self, keyed: &KeyValue) -> ParseResult<Filter<fulgurite_schema::AttributeSelector>> {

@@ -34,6 +34,11 @@ const PATTERNS: &[(&str, [&str; 3])] = &[
         r"^cn=[^,]+\\\\2c[^,]*,dc=x$",
         ["cn=a\\2cb,dc=x", "cn=ab,dc=x", "cn=a2cb,dc=x"],
     ),
+    // slapd drops blanks behind commas.
+    (
+        r"^cn=[^, ]+,  dc=x$",
+        ["cn=a,dc=x", "cn=a b,dc=x", "cn=a,cn=b,dc=x"],
+    ),
     (
         r"^cn=a{2}b,dc=x$",
         ["cn=aab,dc=x", "cn=ab,dc=x", "cn=a{2}b,dc=x"],
