@@ -44,6 +44,8 @@ impl LayerBuilder {
         global.schema_builtin = Some(Sourced::by_default(BuiltinSchema::System));
         global.request_bytes_anonymous = Some(Sourced::by_default(262_143));
         global.request_bytes = Some(Sourced::by_default(16_777_215));
+        // It matters to a slapd that gets the directory back, with its indexes.
+        global.index_hash64 = Some(Sourced::by_default(false));
         LayerBuilder {
             layer,
             position: Position::Frontend,

@@ -66,7 +66,6 @@ const SPELLED_OTHERWISE: &[&str] = &[
     // Without being told, slapd waits for ever, we do not.
     "olcWriteTimeout",
     "objectClass",
-    "olcIndexHash64",
     "olcDbMaxReaders",
     "olcSizeLimit",
     "olcTimeLimit",
