@@ -13,9 +13,11 @@ use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use fulgurite_config::{
     ConfigError, DatabaseChoice, Flag, FlagForm, FlagGroup, Info, Layer, Settings,
 };
+use fulgurite_server::with_seed_configuration;
 
 /// Returns the settings of `flags`, which override the file of --config, which overrides the
 /// environment. If these declare several databases, `choice` says whether the command needs one.
+/// Changes of `cn=config` in the LDIF files of a start are made.
 pub(crate) fn settings(
     flags: Layer,
     config: Option<&Path>,
@@ -26,7 +28,8 @@ pub(crate) fn settings(
         .transpose()?
         .unwrap_or_default();
     let environment = Layer::from_environment(variables())?;
-    Settings::new(flags.flags_over(file.over(environment), choice)?)
+    let settings = Settings::new(flags.flags_over(file.over(environment), choice)?)?;
+    with_seed_configuration(settings)
 }
 
 /// Returns the variables of the environment that are text.

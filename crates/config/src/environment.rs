@@ -211,7 +211,7 @@ mod tests {
         );
         let rules = &settings.databases[0].policy.access;
         assert!(
-            rules[1]
+            rules[2]
                 .value
                 .as_str()
                 .contains("by dn.exact=\"cn=readonly,dc=example,dc=org\" read by * none")

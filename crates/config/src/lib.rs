@@ -20,6 +20,7 @@ mod argument_text;
 mod chain;
 mod choice;
 mod cn_config;
+mod configuration_changes;
 mod container;
 mod database;
 mod document;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use fulgurite_ldif::{Action, Reader, Record};
 
-use crate::seed_change::{SeedChange, SeedFile};
+use crate::seed_change::{SeedAction, SeedChange, SeedFile, is_configuration};
 use crate::seed_entry::SeedEntry;
 use crate::{ConfigError, Global, Origin, Settings};
 
@@ -57,11 +57,10 @@ impl Settings {
     }
 
     /// Returns the files of the LDIF directory that have changes (`changetype: modify` and the
-    /// like), in their order.
+    /// like), in their order. Changes of the configuration are not among them.
     ///
     /// # Errors
-    /// [`ConfigError::Unreadable`], or [`ConfigError::Directive`] for LDIF that is wrong or changes
-    /// the configuration.
+    /// [`ConfigError::Unreadable`], or [`ConfigError::Directive`] for LDIF that is wrong.
     pub fn seed_files(&self) -> Result<Vec<SeedFile>, ConfigError> {
         let mut changed = Vec::new();
         if let Some(directory) = &self.global.ldif_directory.value {
@@ -69,8 +68,9 @@ impl Settings {
                 let text = self.ldif_text(&path)?;
                 let mut changes = Vec::new();
                 each_record(&path, &text, &mut |record, origin| {
-                    changes.extend(SeedChange::of(record, origin)?);
-                    Ok(())
+                    if !is_configuration(record.dn()) {
+                        changes.extend(SeedChange::of(record, origin));
+                    }
                 })?;
                 if !changes.is_empty() {
                     changed.push(SeedFile {
@@ -82,6 +82,46 @@ impl Settings {
             }
         }
         Ok(changed)
+    }
+
+    /// Returns the changes of the configuration in the LDIF files of the start, in their order.
+    ///
+    /// Files of schema may have them too. Their entries of definitions are no changes, because the
+    /// schema is read from them.
+    ///
+    /// # Errors
+    /// [`ConfigError::Unreadable`], or [`ConfigError::Directive`] for LDIF that is wrong, and for a
+    /// word in braces that has no value.
+    pub fn configuration_changes(&self) -> Result<Vec<SeedChange>, ConfigError> {
+        let mut changes = Vec::new();
+        for path in self.global.schema_directory_files()? {
+            if path.extension().is_some_and(|extension| extension == "ldif") {
+                let text = self.ldif_text(&path)?;
+                let read = each_record(&path, &text, &mut |record, origin| {
+                    if is_configuration(record.dn()) && !is_definitions(record.dn()) {
+                        changes.extend(SeedChange::of(record, origin));
+                    }
+                });
+                // The reader of definitions takes text that is no LDIF.
+                if !changes.is_empty() {
+                    read?;
+                }
+            }
+        }
+        if let Some(directory) = &self.global.ldif_directory.value {
+            for path in files_below(directory, 0)? {
+                let text = self.ldif_text(&path)?;
+                each_record(&path, &text, &mut |record, origin| {
+                    if is_configuration(record.dn()) {
+                        changes.extend(SeedChange::of(record, origin));
+                    }
+                })?;
+            }
+        }
+        match changes.iter().find_map(word_without_value) {
+            Some(error) => Err(error),
+            None => Ok(changes),
+        }
     }
 
     /// Returns the top entry, with the class of its name. Returns `None` if no common class has
@@ -103,6 +143,37 @@ impl Settings {
             _ => return None,
         })
     }
+}
+
+/// Returns true for the name of an entry that holds definitions of schema.
+fn is_definitions(dn: &str) -> bool {
+    let above = dn.split_once(',').map_or("", |(_, above)| above);
+    let above: String = above.split_whitespace().collect();
+    above.eq_ignore_ascii_case("cn=schema,cn=config")
+}
+
+/// Returns the error of a change that still has a word in braces.
+fn word_without_value(change: &SeedChange) -> Option<ConfigError> {
+    let values: Vec<&[u8]> = match &change.action {
+        SeedAction::Add(attributes) => {
+            let values = attributes.iter().flat_map(|(_, values)| values);
+            values.map(Vec::as_slice).collect()
+        }
+        SeedAction::Modify(parts) => {
+            let values = parts.iter().flat_map(|part| &part.values);
+            values.map(Vec::as_slice).collect()
+        }
+        SeedAction::Delete | SeedAction::Rename { .. } => Vec::new(),
+    };
+    let texts = values.into_iter().map(String::from_utf8_lossy);
+    let mut texts = texts.chain([change.dn.as_str().into()]);
+    let word = texts.find_map(|text| {
+        let (_, rest) = text.split_once("{{")?;
+        let (word, _) = rest.split_once("}}")?;
+        Some(word.trim().to_owned())
+    })?;
+    let text = format!("{}: the word {{{{ {word} }}}} has no value", change.dn);
+    Some(ConfigError::at(&change.origin, text))
 }
 
 /// Returns the LDIF files of a directory, then those of its folders, in the order of their names.
@@ -192,6 +263,9 @@ impl Settings {
     fn read_entries(&self, path: &Path, entries: &mut Vec<SeedEntry>) -> Result<(), ConfigError> {
         let text = self.ldif_text(path)?;
         each_record(path, &text, &mut |record, origin| {
+            if is_configuration(record.dn()) {
+                return;
+            }
             if let Action::Content(values) | Action::Add(values) = record.action() {
                 let mut entry = SeedEntry::new(record.dn(), &[], origin);
                 for value in values {
@@ -199,7 +273,6 @@ impl Settings {
                 }
                 entries.push(entry);
             }
-            Ok(())
         })
     }
 }
@@ -208,7 +281,7 @@ impl Settings {
 fn each_record(
     path: &Path,
     text: &[u8],
-    visit: &mut dyn FnMut(&Record<'_>, Origin) -> Result<(), ConfigError>,
+    visit: &mut dyn FnMut(&Record<'_>, Origin),
 ) -> Result<(), ConfigError> {
     let origin = |line: u64| Origin::File {
         path: path.to_owned(),
@@ -220,7 +293,7 @@ fn each_record(
         .next_record()
         .map_err(|error| ConfigError::at(&origin(error.line), error.kind.to_string()))?
     {
-        visit(&record, origin(record.line()))?;
+        visit(&record, origin(record.line()));
     }
     Ok(())
 }

@@ -1,10 +1,11 @@
-//! Changes of entries that a start makes once, as plain data.
+//! Changes of entries that a start makes, as plain data: once for data, each time for `cn=config`.
 
 use std::path::PathBuf;
 
 use fulgurite_ldif::{Action, ModificationKind, Record};
 
-use crate::{ConfigError, Origin};
+use crate::seed_entry::NamedValues;
+use crate::{Origin, SeedEntry};
 
 /// The changes of one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,6 +32,8 @@ pub struct SeedChange {
 /// The kind of a change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SeedAction {
+    /// A new entry. Only `cn=config` gets it as a change.
+    Add(Vec<NamedValues>),
     /// Other values.
     Modify(Vec<SeedModification>),
     /// An entry less.
@@ -71,16 +74,16 @@ pub enum SeedOperation {
 }
 
 impl SeedChange {
-    /// Returns the change of a record; `None` for an addition.
-    ///
-    /// # Errors
-    /// [`ConfigError::Directive`] for a change of the configuration.
-    pub(crate) fn of(
-        record: &Record<'_>,
-        origin: Origin,
-    ) -> Result<Option<SeedChange>, ConfigError> {
+    /// Returns the change of a record; `None` for an addition of data.
+    pub(crate) fn of(record: &Record<'_>, origin: Origin) -> Option<SeedChange> {
+        let dn = record.dn();
         let action = match record.action() {
-            Action::Content(_) | Action::Add(_) => return Ok(None),
+            Action::Content(values) | Action::Add(values) if is_configuration(dn) => {
+                let mut entry = SeedEntry::new(dn, &[], origin.clone());
+                values.for_each(|value| entry.push(value.description, value.value));
+                SeedAction::Add(entry.attributes)
+            }
+            Action::Content(_) | Action::Add(_) => return None,
             Action::Delete => SeedAction::Delete,
             Action::Modify(parts) => SeedAction::Modify(
                 parts
@@ -101,17 +104,13 @@ impl SeedChange {
                 new_superior: new_superior.map(<[u8]>::to_vec),
             },
         };
-        let dn = record.dn().to_owned();
-        if is_configuration(&dn) {
-            let text = "no file changes cn=config at a start: use variables or a file of settings, \
-                 or a configuration directory (slapd -F) and \"fulgurite config apply\"";
-            return Err(ConfigError::at(&origin, text.to_owned()));
-        }
-        Ok(Some(SeedChange { dn, action, origin }))
+        let dn = dn.to_owned();
+        Some(SeedChange { dn, action, origin })
     }
 }
 
-fn is_configuration(dn: &str) -> bool {
+/// Returns true for a name of the configuration.
+pub(crate) fn is_configuration(dn: &str) -> bool {
     let last = dn.rsplit(',').next().unwrap_or(dn);
     last.trim().eq_ignore_ascii_case("cn=config")
 }

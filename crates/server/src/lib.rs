@@ -62,6 +62,7 @@ pub use compose::live::Live;
 pub use compose::open::{OpenError, open_directory, store_options};
 pub use compose::schema::schema;
 pub use compose::seed::SeedError;
+pub use compose::seed_configuration::with_seed_configuration;
 pub use compose::service::{Service, ServiceError, ServiceOptions};
 pub use compose::source::SettingsSource;
 pub use driver::descriptors::raise_descriptor_limit;

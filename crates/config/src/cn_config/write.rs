@@ -11,7 +11,7 @@ use super::files::ConfigFiles;
 use super::overlay;
 use crate::names::{AuthzRegexp, SchemaPart};
 use crate::value_tokens::{quoted_token, value_token};
-use crate::{LimitsRule, Origin, Settings};
+use crate::{ConfigError, LimitsRule, Origin, Settings};
 
 /// The error of writing a configuration directory.
 #[derive(Debug, thiserror::Error)]
@@ -53,6 +53,20 @@ impl Settings {
             path: name.to_owned(),
             cause: io::Error::other(error.to_string()),
         })
+    }
+
+    /// Makes files in memory of entries that these settings are the origin of.
+    ///
+    /// # Errors
+    /// [`ConfigError::Conflict`] for a text that no value can hold.
+    pub(crate) fn configuration_files_of(
+        &self,
+        entries: &[ConfigEntry],
+        name: &Path,
+    ) -> Result<ConfigFiles, ConfigError> {
+        let held = self.require_values(name);
+        held.map_err(|error| ConfigError::Conflict(error.cause.to_string()))?;
+        ConfigFiles::in_memory(entries, name)
     }
 
     /// Fails for a schema file whose definitions are unknown here. The server has some of these

@@ -102,6 +102,9 @@ pub(super) fn replication(
     layer.set("multi_provider", "true", &origin)
 }
 
+/// The identity of the machine's root at a UNIX socket.
+const ROOT_OF_MACHINE: &str = "dn.exact=gidNumber=0+uidNumber=0,cn=peercred,cn=external,cn=auth";
+
 /// Adds the rules of osixia's image, under which strangers read nothing, and its user that reads
 /// everything.
 pub(super) fn rules(
@@ -125,6 +128,8 @@ pub(super) fn rules(
         reader = format!(" by dn.exact=\"{dn}\" read");
     }
     let rules = [
+        // As in the image, so that rules have the numbers there that files of others expect.
+        format!("to * by {ROOT_OF_MACHINE} manage by * break"),
         format!(
             "to attrs=userPassword,shadowLastChange by self write by {admin} write by anonymous auth by * none"
         ),
@@ -186,5 +191,9 @@ pub(super) fn seeds(
     ];
     let words = words.map(|(name, value)| (name.to_owned(), value));
     layer.seed_words = words.into_iter().collect();
+    let password = variables.secret("LDAP_CONFIG_PASSWORD", "LDAP_CONFIG_PASSWORD_FILE")?;
+    let password = password.map(|(password, _)| password);
+    let name = "LDAP_CONFIG_PASSWORD_ENCRYPTED".to_owned();
+    layer.seed_words.extend(password.map(|value| (name, value)));
     Ok(())
 }

@@ -156,6 +156,26 @@ macro_rules! settings {
             }
         }
 
+        impl $name {
+            /// Returns this group with the settings that differ between two others. So a setting
+            /// that `cn=config` cannot express keeps the value that it has here.
+            #[must_use]
+            pub(crate) fn changed(self, before: &Self, after: Self) -> Self {
+                Self {
+                    $( $field: match before.$field.value == after.$field.value {
+                        true => self.$field,
+                        false => after.$field,
+                    }, )*
+                    $( $list: match before.$list.iter().map(|item| &item.value)
+                        .eq(after.$list.iter().map(|item| &item.value))
+                    {
+                        true => self.$list,
+                        false => after.$list,
+                    }, )*
+                }
+            }
+        }
+
         impl Default for $name {
             fn default() -> Self {
                 $layer::default().resolve()

@@ -10,7 +10,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use fulgurite_config::{ConfigFiles, Layer, Settings};
+use fulgurite_config::{ConfigError, ConfigFiles, Layer, Settings};
 use fulgurite_directory::{
     Directory, DirectoryOptions, Restrictions, TreeOptions, TreeRefusal, WriteReply, WriteRequest,
 };
@@ -25,11 +25,17 @@ use super::reload::kept_differences;
 /// The requester of changes without a server.
 const ROOT: &str = "cn=config";
 
-/// The configuration in a directory, and the changes of it.
-pub struct ConfigEditor {
+/// Returns the settings of a start with these files.
+type Read<'r> = dyn Fn(Layer) -> Result<Settings, ConfigError> + 'r;
+
+/// The configuration in a directory or in memory, and the changes of it.
+pub struct ConfigEditor<'r> {
     settings: Settings,
     directory: Directory,
     is_trial: bool,
+    /// The stores are not looked at, because the start has not made them yet.
+    without_stores: bool,
+    read: &'r Read<'r>,
 }
 
 /// The consequences of a change.
@@ -41,19 +47,49 @@ pub struct Consequences {
     pub at_next_start: Vec<String>,
 }
 
-impl ConfigEditor {
+impl<'r> ConfigEditor<'r> {
     /// Opens a configuration directory. In a trial, its files stay as they are.
     ///
     /// # Errors
     /// [`OpenError`] for a configuration with which no server starts.
-    pub fn open(folder: &Path, is_trial: bool) -> Result<ConfigEditor, OpenError> {
+    pub fn open(folder: &Path, is_trial: bool) -> Result<ConfigEditor<'r>, OpenError> {
         let settings = Settings::new(Layer::from_config_dir(folder)?)?;
         let schema = check_settings(&settings)?;
         Ok(ConfigEditor {
             directory: directory(&settings, schema)?,
             settings,
             is_trial,
+            without_stores: false,
+            read: &Settings::new,
         })
+    }
+
+    /// Takes settings whose files are in memory. `read` returns the settings of changed files.
+    ///
+    /// # Errors
+    /// [`OpenError`] for settings with which no server starts.
+    pub(super) fn in_memory(
+        settings: Settings,
+        read: &'r Read<'r>,
+    ) -> Result<ConfigEditor<'r>, OpenError> {
+        let schema = check_settings(&settings)?;
+        Ok(ConfigEditor {
+            directory: directory(&settings, schema)?,
+            settings,
+            is_trial: false,
+            without_stores: true,
+            read,
+        })
+    }
+
+    /// Returns the files after the changes so far.
+    pub(super) fn files(&self) -> Option<&ConfigFiles> {
+        self.settings.files.as_deref()
+    }
+
+    /// Returns the settings after the changes.
+    pub(super) fn into_settings(self) -> Settings {
+        self.settings
     }
 
     /// Returns the name of the requester that may change everything.
@@ -71,9 +107,8 @@ impl ConfigEditor {
             Ok(update) => update,
             Err(reply) => return (*reply, consequences),
         };
-        let read = |layer| Settings::new(layer);
         let schema = self.directory.schema();
-        let plan = ChangePlan::of(&self.settings, schema, update.change(), &read);
+        let plan = ChangePlan::of(&self.settings, schema, update.change(), self.read);
         let outcome = plan.and_then(|plan| {
             let next = self.open_next(&plan.wanted)?;
             if !self.is_trial {
@@ -91,7 +126,9 @@ impl ConfigEditor {
     fn open_next(&self, wanted: &Settings) -> Result<Directory, TreeRefusal> {
         let schema = check_settings(wanted).map_err(|error| check_refusal(error, wanted))?;
         new_tls(&self.settings, wanted).map_err(|error| TreeRefusal::Failed(error.to_string()))?;
-        check_stores(wanted, &schema).map_err(|error| open_refusal(error, wanted))?;
+        if !self.without_stores {
+            check_stores(wanted, &schema).map_err(|error| open_refusal(error, wanted))?;
+        }
         directory(wanted, schema).map_err(|error| open_refusal(error, wanted))
     }
 }
@@ -147,7 +184,7 @@ fn check_stores(settings: &Settings, schema: &Arc<Schema>) -> Result<(), OpenErr
     Ok(())
 }
 
-impl std::fmt::Debug for ConfigEditor {
+impl std::fmt::Debug for ConfigEditor<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("ConfigEditor")
             .field("is_trial", &self.is_trial)

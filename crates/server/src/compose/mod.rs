@@ -10,6 +10,8 @@
 //!               schema              the words of the crates that act on the settings
 //!
 //!   editor ---> configure                                changes of a directory without a server
+//!      ^
+//!   seed_configuration                                   changes of cn=config in files of a start
 //!
 //!   source                                               where settings come from, what follows them
 //!
@@ -31,5 +33,6 @@ mod replication;
 pub(crate) mod schema;
 pub(crate) mod seed;
 mod seed_changes;
+pub(crate) mod seed_configuration;
 pub(crate) mod service;
 pub(crate) mod source;

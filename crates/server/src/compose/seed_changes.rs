@@ -15,7 +15,7 @@ use std::path::Path;
 use fulgurite_config::{SeedAction, SeedChange, SeedFile, SeedOperation, Settings};
 use fulgurite_directory::{Directory, Identity, Name, Session, WriteRequest};
 use fulgurite_ldap::{
-    Change, Controls, DeleteRequest, Message, ModifyDnRequest, ModifyOperation, ModifyRequest,
+    AddRequest, Change, Controls, DeleteRequest, Message, ModifyDnRequest, ModifyOperation, ModifyRequest,
     PartialAttribute, Request,
 };
 use fulgurite_schema::Dn;
@@ -78,9 +78,19 @@ fn make_one(directory: &Directory, session: &Session, change: &SeedChange) -> bo
 }
 
 /// Returns a change as the update that a client would send.
-fn update(session: &Session, change: &SeedChange) -> Option<WriteRequest> {
+pub(super) fn update(session: &Session, change: &SeedChange) -> Option<WriteRequest> {
     let dn = change.dn.as_bytes();
     match &change.action {
+        SeedAction::Add(attributes) => {
+            let values = attributes.iter().map(|(_, values)| values);
+            let values = values.map(|values| values.iter().map(Vec::as_slice).collect());
+            let values: Vec<Vec<&[u8]>> = values.collect();
+            let attributes = attributes.iter().zip(&values);
+            let attributes =
+                attributes.map(|((name, _), values)| PartialAttribute::new(name, values));
+            let attributes = attributes.collect();
+            request(session, Request::Add(AddRequest { dn, attributes }))
+        }
         SeedAction::Delete => request(session, Request::Delete(DeleteRequest { dn })),
         SeedAction::Rename {
             new_rdn,
