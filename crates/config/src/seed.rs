@@ -95,7 +95,10 @@ impl Settings {
     pub fn configuration_changes(&self) -> Result<Vec<SeedChange>, ConfigError> {
         let mut changes = Vec::new();
         for path in self.global.schema_directory_files()? {
-            if path.extension().is_some_and(|extension| extension == "ldif") {
+            if path
+                .extension()
+                .is_some_and(|extension| extension == "ldif")
+            {
                 let text = self.ldif_text(&path)?;
                 let read = each_record(&path, &text, &mut |record, origin| {
                     if is_configuration(record.dn()) && !is_definitions(record.dn()) {

@@ -22,6 +22,8 @@ pub struct AuthOptions {
     pub authz_regexp: Vec<AuthzRegexp>,
     /// The policy for acting for others (`authz-policy`).
     pub authz_policy: AuthzPolicy,
+    /// Sessions keep the name that their last bind claimed. Only delays of binds ask for it.
+    pub keep_claimed_names: bool,
 }
 
 impl AuthOptions {

@@ -34,7 +34,8 @@ pub struct BindOutcome {
     pub(crate) is_recorded: bool,
     /// The changes of the bind for another server, and their way to it.
     pub(crate) forwarded: Option<(Arc<ForwardedBind>, Arc<BindDelivery>)>,
-    /// The normal form of the name whose password was verified, right or wrong.
+    /// The normal form of the name whose password was verified, right or wrong; `None` if nobody
+    /// asks for it.
     pub(crate) claimed: Option<Arc<str>>,
     /// The reason of a failure that the client must not learn, for the log.
     pub(crate) reason: Option<&'static str>,

@@ -25,7 +25,7 @@ pub struct Session {
     transaction: Option<Transaction>,
     /// The authenticated name of the last bind, until the bind is recorded.
     unrecorded_bind: Option<Arc<Dn>>,
-    /// The normal form of the name that the last bind claimed with a password.
+    /// The normal form of the name that the last bind claimed with a password, if kept.
     claimed_name: Option<Arc<str>>,
     /// The reason why the last bind failed.
     bind_failure: Option<&'static str>,
@@ -94,7 +94,8 @@ impl Session {
         self.bind_failure
     }
 
-    /// Returns the normal form of the name that the last bind claimed with a password.
+    /// Returns the normal form of the name that the last bind claimed with a password, if
+    /// [`AuthOptions::keep_claimed_names`](crate::AuthOptions::keep_claimed_names).
     #[must_use]
     pub fn claimed_name(&self) -> Option<&str> {
         self.claimed_name.as_deref()

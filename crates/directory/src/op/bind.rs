@@ -146,8 +146,11 @@ impl PasswordCheck {
     /// disk.
     #[must_use]
     pub fn run(mut self, directory: &Directory) -> BindOutcome {
-        // A user that no rule maps has the empty name.
-        let claimed = self.name().map(Dn::normal).filter(|name| !name.is_empty());
+        let claimed = match directory.auth_options().keep_claimed_names {
+            // A user that no rule maps has the empty name.
+            true => self.name().map(Dn::normal).filter(|name| !name.is_empty()),
+            false => None,
+        };
         let claimed = claimed.map(Arc::from);
         let mut outcome = match self.take_policed() {
             None => self.verify(directory.authenticator()),

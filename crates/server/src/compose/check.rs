@@ -212,10 +212,26 @@ fn check_dn(
     match Dn::parse(schema, dn) {
         Ok(_) => Ok(()),
         Err(reason) => {
-            let message = format!("<{what}> invalid DN 21 (Invalid syntax): {reason}");
+            let hint = written_as_domain(dn).unwrap_or_default();
+            let message = format!("<{what}> invalid DN 21 (Invalid syntax): {reason}{hint}");
             Err(ConfigError::at(origin, message))
         }
     }
+}
+
+/// Returns the advice for a domain in the place of a DN.
+fn written_as_domain(text: &str) -> Option<String> {
+    let is_label = |label: &str| {
+        let fits = |letter: char| letter.is_ascii_alphanumeric() || letter == '-';
+        !label.is_empty() && label.chars().all(fits)
+    };
+    let labels: Vec<&str> = text.split('.').collect();
+    if labels.len() < 2 || !labels.iter().all(|label| is_label(label)) {
+        return None;
+    }
+    let parts = labels.iter().map(|label| format!("dc={label}"));
+    let parts: Vec<String> = parts.collect();
+    Some(format!("; write {}", parts.join(",")))
 }
 
 fn check_index(schema: &Arc<Schema>, index: &Sourced<IndexSetting>) -> Result<(), ConfigError> {
@@ -299,6 +315,22 @@ mod tests {
     use fulgurite_config::Layer;
 
     use super::*;
+
+    #[test]
+    fn a_domain_in_the_place_of_a_name_gets_the_advice() {
+        let refused = |suffix: &str| {
+            let mut layer = Layer::default();
+            layer
+                .set("suffix", suffix, &Origin::Flag("--suffix"))
+                .expect("a text");
+            let settings = Settings::new(layer).expect("sound");
+            check_settings(&settings).expect_err(suffix).to_string()
+        };
+        let text = refused("example.org");
+        assert!(text.ends_with("; write dc=example,dc=org"), "{text}");
+        let text = refused("dc=example.org,x");
+        assert!(!text.contains("write"), "{text}");
+    }
 
     #[test]
     fn an_index_that_no_rule_answers_is_refused_in_slapds_words() {

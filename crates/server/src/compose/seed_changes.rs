@@ -15,8 +15,8 @@ use std::path::Path;
 use fulgurite_config::{SeedAction, SeedChange, SeedFile, SeedOperation, Settings};
 use fulgurite_directory::{Directory, Identity, Name, Session, WriteRequest};
 use fulgurite_ldap::{
-    AddRequest, Change, Controls, DeleteRequest, Message, ModifyDnRequest, ModifyOperation, ModifyRequest,
-    PartialAttribute, Request,
+    AddRequest, Change, Controls, DeleteRequest, Message, ModifyDnRequest, ModifyOperation,
+    ModifyRequest, PartialAttribute, Request,
 };
 use fulgurite_schema::Dn;
 use sha2::{Digest as _, Sha256};

@@ -182,7 +182,8 @@ fn similar(entries: &[ConfigEntry], rdn: &str, above: &str) -> Option<String> {
         is_same(over, above)
     });
     if let Some(name) = overlay_of(rdn) {
-        let mut same = siblings.filter(|entry| overlay_of(split(&entry.dn).0) == Some(name.clone()));
+        let mut same =
+            siblings.filter(|entry| overlay_of(split(&entry.dn).0) == Some(name.clone()));
         let first = same.next();
         return first
             .filter(|_| same.next().is_none())

@@ -189,3 +189,196 @@ fn files_of_osixia_have_words_in_braces() {
     assert_eq!(search(&server, reader, &whole), before);
     server.stop();
 }
+
+/// Returns the command of a server with these variables that is expected to end by itself.
+fn refused(data: &TempDir, variables: &[(&str, &str)]) -> String {
+    let mut command = fulgurite();
+    command.env_clear().envs(variables.iter().copied());
+    command.args(["serve", "--listen", "ldap://127.0.0.1:0", "--data"]);
+    let outcome = run_bounded(command.arg(data.path().join("db")), TIMEOUT);
+    assert!(!outcome.success(), "{outcome:?}");
+    outcome.stderr
+}
+
+/// The records of the guides for both images: module, overlay and policy, indexes, rules, limits,
+/// definitions.
+const RECORDS: &str = "dn: cn=module{0},cn=config
+changetype: modify
+add: olcModuleLoad
+olcModuleLoad: memberof.la
+-
+add: olcModuleLoad
+olcModuleLoad: ppolicy.la
+
+dn: olcOverlay=memberof,olcDatabase={2}mdb,cn=config
+changetype: add
+objectClass: olcOverlayConfig
+objectClass: olcMemberOf
+olcOverlay: memberof
+olcMemberOfDangling: ignore
+olcMemberOfRefInt: TRUE
+olcMemberOfGroupOC: groupOfNames
+olcMemberOfMemberAD: member
+olcMemberOfMemberOfAD: memberOf
+
+dn: olcOverlay=refint,olcDatabase={2}mdb,cn=config
+objectClass: olcOverlayConfig
+objectClass: olcRefintConfig
+olcOverlay: refint
+olcRefintAttribute: memberOf member manager owner
+
+dn: olcOverlay=ppolicy,olcDatabase={2}mdb,cn=config
+objectClass: olcOverlayConfig
+objectClass: olcPPolicyConfig
+olcOverlay: ppolicy
+olcPPolicyDefault: cn=default,ou=policies,dc=example,dc=org
+olcPPolicyUseLockout: TRUE
+
+dn: cn=phones,cn=schema,cn=config
+objectClass: olcSchemaConfig
+cn: phones
+olcAttributeTypes: ( 1.3.6.1.4.1.99999.2.1 NAME 'phoneModel' SUP name )
+olcObjectClasses: ( 1.3.6.1.4.1.99999.2.2 NAME 'phoneOwner' AUXILIARY MAY phoneModel )
+
+dn: cn=config
+changetype: modify
+replace: olcLogLevel
+olcLogLevel: stats
+-
+replace: olcIdleTimeout
+olcIdleTimeout: 600
+
+dn: olcDatabase={-1}frontend,cn=config
+changetype: modify
+replace: olcSizeLimit
+olcSizeLimit: size.soft=3 size.hard=unlimited
+
+dn: olcDatabase={2}mdb,cn=config
+changetype: modify
+add: olcDbIndex
+olcDbIndex: phoneModel eq,sub
+-
+replace: olcAccess
+olcAccess: {0}to attrs=userPassword
+  by self write
+  by anonymous auth
+  by * none
+olcAccess: {1}to attrs=mail by * none
+olcAccess: {2}to * by * read
+";
+
+/// Entries that need what the records bring.
+const ENTRIES: &str = "dn: ou=policies,dc=example,dc=org
+objectClass: organizationalUnit
+ou: policies
+
+dn: cn=default,ou=policies,dc=example,dc=org
+objectClass: device
+objectClass: pwdPolicy
+cn: default
+pwdAttribute: userPassword
+pwdLockout: TRUE
+pwdMaxFailure: 2
+
+dn: cn=ada,dc=example,dc=org
+objectClass: inetOrgPerson
+objectClass: phoneOwner
+cn: ada
+sn: ada
+mail: ada@example.org
+phoneModel: T 65
+userPassword: lovelace
+
+dn: cn=team,dc=example,dc=org
+objectClass: groupOfNames
+cn: team
+member: cn=ada,dc=example,dc=org
+";
+
+#[test]
+fn records_of_the_configuration_hold_at_every_start() {
+    for (variable, value) in [
+        ("LDAP_DOMAIN", "example.org"),
+        ("LDAP_ROOT", "dc=example,dc=org"),
+    ] {
+        let data = TempDir::new().expect("make a directory");
+        let ldif = data.path().join("ldif");
+        std::fs::create_dir_all(ldif.join("custom")).expect("make directories");
+        let write = |name: &str, text: &str| std::fs::write(ldif.join(name), text).expect("write");
+        write("custom/10-config.ldif", RECORDS);
+        write("custom/20-entries.ldif", ENTRIES);
+        let folder = ldif.display().to_string();
+        let variables = [
+            (variable, value),
+            ("LDAP_ADMIN_PASSWORD", "one"),
+            ("LDAP_CONFIG_ADMIN_ENABLED", "yes"),
+            ("LDAP_CONFIG_ADMIN_PASSWORD", "conf"),
+            ("LDAP_CONFIG_PASSWORD", "conf"),
+            ("LDAP_CUSTOM_LDIF_DIR", folder.as_str()),
+        ];
+        let ada = ("cn=ada,dc=example,dc=org", "lovelace");
+        let config = ("cn=admin,cn=config", "conf");
+        let wanted = [
+            "-b",
+            "dc=example,dc=org",
+            "(phoneModel=t 65)",
+            "*",
+            "memberOf",
+        ];
+        let overlays = ["-b", "cn=config", "(|(olcOverlay=*)(olcAccess=*))"];
+        let mut seen = Vec::new();
+        for start_number in 0..2 {
+            let server = start(&data, &variables);
+            let found = search(&server, ada, &wanted);
+            assert!(
+                found.contains("memberOf: cn=team,dc=example,dc=org"),
+                "{found}"
+            );
+            assert!(
+                !found.contains("mail:") && !found.contains("userPassword"),
+                "{found}"
+            );
+            seen.push(search(&server, config, &overlays));
+            // The bound of all databases.
+            let mut command = Command::new("ldapsearch");
+            let url = format!("ldap://{}", server.address);
+            command.args(["-x", "-LLL", "-H", &url, "-b", "dc=example,dc=org", "1.1"]);
+            let outcome = run_bounded(&mut command, TIMEOUT);
+            assert_eq!(outcome.ended, Ended::Exit(4), "{outcome:?}");
+            if start_number == 1 {
+                // The policy locks her out.
+                for _ in 0..3 {
+                    let mut command = Command::new("ldapwhoami");
+                    command.args(["-x", "-H", &url, "-D", ada.0, "-w", "wrong"]);
+                    assert!(!run_bounded(&mut command, TIMEOUT).success());
+                }
+                let mut command = Command::new("ldapwhoami");
+                command.args(["-x", "-H", &url, "-D", ada.0, "-w", ada.1]);
+                assert!(!run_bounded(&mut command, TIMEOUT).success());
+            }
+            server.stop();
+        }
+        assert_eq!(seen[0], seen[1]);
+        assert!(
+            seen[0].contains("olcPPolicyDefault: cn=default,"),
+            "{}",
+            seen[0]
+        );
+        assert!(
+            seen[0].contains("{1}to attrs=mail by * none"),
+            "{}",
+            seen[0]
+        );
+        write(
+            "custom/30-wrong.ldif",
+            "\ndn: olcDatabase={1}mdb,cn=config\nchangetype: modify\nadd: olcSizeLimit\n\
+             olcSizeLimit: many\n",
+        );
+        let text = refused(&data, &variables);
+        assert!(text.contains("30-wrong.ldif: line 2: "), "{text}");
+        assert!(
+            text.contains("<olcSizeLimit> unable to parse limit"),
+            "{text}"
+        );
+    }
+}

@@ -62,7 +62,11 @@ fn an_overlay_of_the_folder_replaces_that_of_the_image() {
     let custom = start(OSIXIA, &[("custom/03-memberOf.ldif", MEMBEROF)]).unwrap();
     assert_eq!(
         overlays(&custom),
-        ["memberof groupOfNames", "memberof groupOfUniqueNames", "refint"]
+        [
+            "memberof groupOfNames",
+            "memberof groupOfUniqueNames",
+            "refint"
+        ]
     );
 }
 
@@ -154,7 +158,7 @@ fn a_refused_record_names_its_line_and_the_reason() {
             "\ndn: olcDatabase={1}mdb,cn=config\nchangetype: modify\nadd: olcAccess\n\
              olcAccess: to * by nobody-knows write\n",
             2,
-            "olcAccess",
+            "access rule, character 9: expected",
         ),
         (
             "dn: olcDatabase={1}mdb,cn=config\nchangetype: modify\nadd: olcNothing\n\
@@ -176,7 +180,10 @@ fn a_refused_record_names_its_line_and_the_reason() {
         ),
     ] {
         let error = start(OSIXIA, &[("10.ldif", text)]).unwrap_err();
-        assert!(error.contains(&format!("10.ldif: line {line}: ")), "{error}");
+        assert!(
+            error.contains(&format!("10.ldif: line {line}: ")),
+            "{error}"
+        );
         assert!(error.contains(reason), "{error}");
     }
 }
