@@ -75,6 +75,8 @@ pub struct LoadSummary {
     pub bytes: u64,
     /// Values left out, because the database computes them from groups.
     pub left_out: u64,
+    /// Passwords in clear.
+    pub clear_passwords: u64,
 }
 
 /// Returns the note about values that the database computes from groups, if some were left out.
@@ -179,6 +181,7 @@ pub fn load(
             entries: report.entries,
             bytes: counter.get().1,
             left_out: completer.left_out(),
+            clear_passwords: completer.clear_passwords(),
         }),
         Err(error) => Err(failure(error, &settings.files)),
     }

@@ -69,7 +69,7 @@ usage: {program} options
 \t-F dir\tConfiguration directory
 \t-g group\tGroup (id or name) to run as
 \t-h URLs\t\tList of URLs to serve
-\t-l facility\tSyslog facility (accepted; logs go to standard error)
+\t-l facility\tSyslog facility (LOCAL4 unless given)
 \t-n serverName\tService name
 \t-o <opt>[=val] generic means to specify options
 \t-r directory\tSandbox directory to chroot to

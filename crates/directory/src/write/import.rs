@@ -56,6 +56,8 @@ pub struct EntryCompleter {
     computed: Vec<AttributeIndex>,
     /// The number of computed values that were left out.
     left_out: AtomicU64,
+    /// The number of passwords that no scheme protects.
+    clear_passwords: AtomicU64,
 }
 
 /// The stamps of new entries: a time, change sequence numbers, and randomness for their UUIDs.
@@ -100,6 +102,7 @@ impl Importer {
         let completer = EntryCompleter {
             computed: computed.collect(),
             left_out: AtomicU64::new(0),
+            clear_passwords: AtomicU64::new(0),
             types: WellKnownTypes::of(&schema)?,
             by: name.map_or_else(|_| author.name.clone(), |name| name.pretty().to_owned()),
             last_mod: author.last_mod,
@@ -173,6 +176,12 @@ impl EntryCompleter {
         self.left_out.load(Ordering::Relaxed)
     }
 
+    /// Returns the number of passwords in clear among the values of `userPassword`.
+    #[must_use]
+    pub fn clear_passwords(&self) -> u64 {
+        self.clear_passwords.load(Ordering::Relaxed)
+    }
+
     /// Completes one entry.
     ///
     /// # Errors
@@ -212,6 +221,12 @@ impl EntryCompleter {
             }
             !is_computed
         });
+        let passwords = entry.values(self.types.user_password.attribute);
+        let in_clear = passwords.iter().filter(|value| !value.starts_with(b"{"));
+        let in_clear = in_clear.count() as u64;
+        if in_clear > 0 {
+            self.clear_passwords.fetch_add(in_clear, Ordering::Relaxed);
+        }
         for held in &mut entry.attributes {
             held.make_pretty(&self.schema);
         }
@@ -388,6 +403,21 @@ mod tests {
             assert!(complete.entry().values(index).is_empty());
         }
         assert_eq!(importer.left_out(), 4);
+    }
+
+    #[test]
+    fn passwords_in_clear_are_counted() {
+        let schema = Schema::standard();
+        let mut importer = importer_of(&schema, &Author::default());
+        let person = [
+            ("objectClass", "person"),
+            ("sn", "x"),
+            ("userPassword", "clear"),
+            ("userPassword", "{SSHA}0000"),
+        ];
+        importer.complete(entry(&schema, &person)).expect("sound");
+        importer.complete(entry(&schema, &person)).expect("sound");
+        assert_eq!(importer.completer().clear_passwords(), 2);
     }
 
     #[test]
