@@ -195,3 +195,24 @@ impl From<&Settings> for ServerSettings {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use fulgurite_config::{Layer, Origin, Settings};
+
+    use super::*;
+
+    #[test]
+    fn names_are_kept_where_binds_are_delayed() {
+        for (delay, kept) in [("0", false), ("3", true)] {
+            let mut layer = Layer::default();
+            let origin = Origin::Flag("--bind-delay");
+            layer
+                .set("limits.bind_delay", delay, &origin)
+                .expect("a number");
+            let settings = Settings::new(layer).expect("sound");
+            let options = auth(&settings.global).expect("sound");
+            assert_eq!(options.keep_claimed_names, kept);
+        }
+    }
+}
