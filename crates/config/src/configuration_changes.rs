@@ -21,7 +21,7 @@ use crate::{ConfigError, Database, Origin, Policy, Settings, Sourced};
 /// The module that slapd's packages load first.
 const FIRST_MODULE: &str = "back_mdb";
 
-/// The folder that stands for the store of a database without one. No file is opened there.
+/// The folder of databases whose settings name none. No file is opened there.
 const NO_FOLDER: &str = "/nowhere";
 
 impl Settings {

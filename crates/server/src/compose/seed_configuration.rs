@@ -132,7 +132,7 @@ impl Run<'_> {
     }
 
     /// Returns the overlay that a new one of a file replaces. The image's own files of overlays are
-    /// in the folder itself, and a file there takes the place of one of them.
+    /// in the folder itself, so a file there replaces one of them.
     fn replaced(&mut self, change: &SeedChange, entries: &[ConfigEntry]) -> Option<String> {
         let SeedAction::Add(_) = change.action else {
             return None;
@@ -200,8 +200,8 @@ fn similar(entries: &[ConfigEntry], rdn: &str, above: &str) -> Option<String> {
     databases.next().map(|entry| entry.dn.clone())
 }
 
-/// Removes the parts of a change whose outcome is there: deleted attributes that the entry lacks,
-/// and added modules that it has.
+/// Removes the parts of a change that have nothing to do: deletions of attributes that the entry
+/// lacks, and additions of modules that it has.
 fn drop_done(entry: &ConfigEntry, parts: &mut Vec<SeedModification>) {
     let mut earlier = BTreeSet::new();
     parts.retain_mut(|part| {
