@@ -200,8 +200,8 @@ fn similar(entries: &[ConfigEntry], rdn: &str, above: &str) -> Option<String> {
     databases.next().map(|entry| entry.dn.clone())
 }
 
-/// Removes the parts of a change that have nothing to do: deletions of attributes that the entry
-/// lacks, and additions of modules that it has.
+/// Removes the parts of a change that have nothing to do. The entry lacks an attribute to delete,
+/// or has a module to add.
 fn drop_done(entry: &ConfigEntry, parts: &mut Vec<SeedModification>) {
     let mut earlier = BTreeSet::new();
     parts.retain_mut(|part| {
