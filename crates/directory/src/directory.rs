@@ -521,8 +521,8 @@ fn settle_logs(databases: &Databases, features: &[Features]) -> Result<(), OpenE
             bytes_max: store.retention().bytes_max,
             ..Retention::default()
         };
-        if let Some(age) = features.access_log.as_ref().and_then(|log| log.keep_us) {
-            retention.time_us_max = age;
+        if let Some(purge) = features.access_log.as_ref().and_then(|log| log.purge) {
+            retention.time_us_max = purge.age_us;
         }
         if let Some(provider) = &features.provider {
             retention.records_min = provider.changes_min;

@@ -34,6 +34,7 @@ mod core;
 mod directory;
 mod features;
 mod generated;
+mod log_purge;
 mod op;
 mod request;
 mod rights;
@@ -71,6 +72,7 @@ pub use fulgurite_policy::{
     Restrict, Restrictions, Security, SizeLimits, SortLimits, Sourced, Subordinate, TimeLimits,
 };
 pub use generated::tree::{AccessLogOptions, SentCounter, TreeEntry, TreeOptions, TreeSource};
+pub use log_purge::LogPurge;
 pub use op::begin_update::UpdateStep;
 pub use op::bind::BindStep;
 pub use op::extended_step::{ExtendedReply, ExtendedStep};

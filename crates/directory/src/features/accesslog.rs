@@ -14,8 +14,17 @@ use super::compilation::Compilation;
 pub(crate) struct AccessLogSettings {
     /// The name at the top, with its place in the configuration.
     pub(crate) suffix: Sourced<Dn>,
-    /// The age of the oldest records in microseconds; `None` for the usual one.
-    pub(crate) keep_us: Option<u64>,
+    /// `None` for the usual age of the oldest records.
+    pub(crate) purge: Option<PurgeTimes>,
+}
+
+/// The times of the directive `logpurge`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct PurgeTimes {
+    /// The age of the oldest records in microseconds.
+    pub(crate) age_us: u64,
+    /// The interval at which older ones go, in microseconds.
+    pub(crate) every_us: u64,
 }
 
 /// The operations that directives name, and whether all of them are updates.
@@ -47,7 +56,7 @@ impl AccessLogSettings {
         compilation: &mut Compilation<'_>,
         settings: &OverlaySettings,
     ) -> Result<AccessLogSettings, Sourced<String>> {
-        let (mut suffix, mut keep_us, mut successes_only) = (None, None, false);
+        let (mut suffix, mut purge, mut successes_only) = (None, None, false);
         let schema = compilation.schema;
         for line in &settings.lines {
             let remark = match line.directive.keyword {
@@ -55,8 +64,8 @@ impl AccessLogSettings {
                     suffix = Some(Sourced::new(dn, line.origin.clone()));
                     None
                 }),
-                "logpurge" => purge(line).map(|age| {
-                    keep_us = Some(age);
+                "logpurge" => purge_times(line).map(|times| {
+                    purge = Some(times);
                     None
                 }),
                 "logsuccess" => success(line).map(|only| {
@@ -80,7 +89,7 @@ impl AccessLogSettings {
         let missing = || missing_database(settings);
         Ok(AccessLogSettings {
             suffix: suffix.ok_or_else(missing)?,
-            keep_us,
+            purge,
         })
     }
 }
@@ -103,13 +112,14 @@ fn log_database(schema: &Schema, line: &OverlayLine) -> Result<Dn, String> {
     }
 }
 
-/// Returns the age of the oldest records in microseconds.
-fn purge(line: &OverlayLine) -> Result<u64, String> {
+fn purge_times(line: &OverlayLine) -> Result<PurgeTimes, String> {
     match line.arguments.as_slice() {
         [age, interval] => {
             let invalid = || "<logpurge> handler exited with 1!".to_owned();
-            duration_us(interval).ok_or_else(invalid)?;
-            duration_us(age).ok_or_else(invalid)
+            Ok(PurgeTimes {
+                every_us: duration_us(interval).ok_or_else(invalid)?,
+                age_us: duration_us(age).ok_or_else(invalid)?,
+            })
         }
         [] | [_] => Err("keyword <logpurge> missing <age> <interval> argument".to_owned()),
         _ => Err("<logpurge> extra cruft after <age> <interval>.".to_owned()),

@@ -300,6 +300,33 @@ fn purged_records_move_the_least_number() {
 }
 
 #[test]
+fn old_records_go_without_an_update() {
+    let mut world = world();
+    assert!(world.directory.log_purges().is_empty(), "without logpurge");
+    world.reopen(|options| {
+        logging(options);
+        let lines = ["logdb cn=log", "logpurge 00:01~00:00:05", "logsuccess TRUE"];
+        options.databases[0].overlays = vec![overlay("accesslog", &lines)];
+    });
+    let purges = world.directory.log_purges();
+    let [purge] = purges.as_slice() else {
+        panic!("one database has a log: {purges:?}");
+    };
+    assert_eq!(purge.every().as_secs(), 5);
+    let count = records(&world, "(objectClass=*)").len() as u64;
+    assert!(count > 0);
+    world.clock.sleep_s(59);
+    assert_eq!(purge.run(1_000).expect("a sound store"), 0);
+    world.clock.sleep_s(2);
+    assert_eq!(purge.run(1).expect("a sound store"), 1);
+    assert_eq!(purge.run(1_000).expect("a sound store"), count - 1);
+    assert_eq!(records(&world, "(objectClass=*)"), []);
+    let change: [(ModifyOperation, &str, &[&str]); 1] = [(Replace, "title", &["new"])];
+    assert_ok(&world.modify(&world.root(), JANE, &change));
+    assert_eq!(records(&world, "(objectClass=*)").len(), 1);
+}
+
+#[test]
 fn a_log_without_its_database_is_an_error() {
     let world = world();
     let store = world.directory.shared_stores().remove(0);

@@ -16,7 +16,7 @@ use fulgurite_ldap::{
 };
 
 use super::live::Live;
-use crate::admin::{indexing, room};
+use crate::admin::{indexing, purging, room};
 use crate::backup::BackupSource;
 use crate::backup::schedule;
 use crate::replication::runner;
@@ -140,12 +140,23 @@ impl Handler for Live<'_> {
             if let Err(error) = started {
                 tracing::error!("no backups are made: no thread: {error}");
             }
+            let (purges_end, purges_ended) = crossbeam_channel::bounded::<()>(0);
+            let sleep =
+                move |time| purges_ended.recv_timeout(time) == Err(RecvTimeoutError::Timeout);
+            let purges = move || purging::run(&|| self.current().log_purges(), &sleep);
+            let started = std::thread::Builder::new()
+                .name("purges".to_owned())
+                .spawn_scoped(scope, purges);
+            if let Err(error) = started {
+                tracing::error!("idle logs of changes are not purged: no thread: {error}");
+            }
             self.health.serves();
             indexing::run(&|| self.current().shared_stores(), pause);
             self.health.stops();
             stop.store(true, Ordering::Relaxed);
             drop(ends);
             drop(backups_end);
+            drop(purges_end);
         });
     }
 

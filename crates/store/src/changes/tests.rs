@@ -236,6 +236,60 @@ fn old_records_go_a_few_at_a_time() {
 }
 
 #[test]
+fn a_purge_drops_old_records_without_a_write() {
+    let made = create();
+    commit_changes(&made.store, 1..=100);
+    made.keep_changes(Retention {
+        time_us_max: 50,
+        ..Retention::default()
+    });
+    let state = || made.snapshot().unwrap().changes().unwrap();
+    let before = made.commit_counts().commits;
+    assert_eq!(made.purge_log(51, 1000).unwrap(), 0, "none is older");
+    assert_eq!(
+        made.commit_counts().commits,
+        before,
+        "and nothing is written"
+    );
+    assert_eq!(made.purge_log(100, 10).unwrap(), 10, "a few at a time");
+    assert_eq!(made.purge_log(100, 1000).unwrap(), 39);
+    assert_eq!((state().oldest, state().horizon.of(1)), (50, Some(csn(49))));
+    assert_clean(&made.store);
+    made.keep_changes(Retention {
+        time_us_max: 50,
+        records_min: 8,
+        ..Retention::default()
+    });
+    assert_eq!(made.purge_log(1000, 1000).unwrap(), 43);
+    assert_eq!(made.purge_log(1000, 1000).unwrap(), 0);
+    made.keep_changes(Retention {
+        time_us_max: 50,
+        ..Retention::default()
+    });
+    {
+        let _writer = made.write().unwrap();
+        assert_eq!(made.purge_log(1000, 1000).unwrap(), 0, "another one writes");
+    }
+    // The newest one goes too.
+    assert_eq!(made.purge_log(1000, 1000).unwrap(), 8);
+    let empty = state();
+    assert_eq!((empty.len(), empty.newest, empty.bytes), (0, 100, 0));
+    assert_eq!(empty.horizon, empty.vector);
+    assert_eq!(made.purge_log(1000, 1000).unwrap(), 0);
+    assert_clean(&made.store);
+    // Positions and chains go on.
+    commit_changes(&made.store, 101..=102);
+    assert_eq!((state().oldest, state().newest), (101, 102));
+    let view = made.snapshot().unwrap();
+    let known = CsnVector::from_iter([csn(100)]);
+    assert_eq!(
+        view.changes_beyond(&known, 10).unwrap(),
+        Some(vec![101, 102])
+    );
+    assert_clean(&made.store);
+}
+
+#[test]
 fn large_records_push_out_as_many_bytes_of_small_ones() {
     let made = create();
     commit_changes(&made.store, 1..=200);

@@ -51,6 +51,44 @@ impl Store {
         Ok(true)
     }
 
+    /// Drops records that are older than the log keeps them, though nobody writes: `records_max` of
+    /// them at most. Returns the number of dropped ones; the maximum if more may be due. A store
+    /// that another writer uses waits for the next call.
+    ///
+    /// # Errors
+    /// [`StoreError::Engine`].
+    pub fn purge_log(&self, now_us: u64, records_max: u64) -> Result<u64, StoreError> {
+        let before_us = now_us.saturating_sub(self.retention().time_us_max);
+        if !self.has_record_before(before_us)? {
+            return Ok(0);
+        }
+        let Some(mut writer) = self.try_write()? else {
+            return Ok(0);
+        };
+        writer.use_reserve();
+        writer.log_state()?;
+        let dropped = writer.apply(|writer| {
+            let View { txn, store, .. } = &mut writer.view;
+            writer.log.purge(txn, store, (before_us, records_max))
+        })?;
+        if dropped > 0 {
+            writer.log.has_changed = true;
+            writer.commit()?;
+        }
+        Ok(dropped)
+    }
+
+    /// Returns true if the oldest record of the log is from before a time, or damaged.
+    fn has_record_before(&self, before_us: u64) -> Result<bool, StoreError> {
+        let view = self.snapshot()?;
+        let state = view.changes()?;
+        if state.len() <= self.retention().records_min {
+            return Ok(false);
+        }
+        let oldest = view.change(state.oldest)?;
+        Ok(oldest.is_none_or(|record| record.time_us < before_us))
+    }
+
     /// Returns the bytes that new data finds at most, if the log gives all that it has.
     fn room_without_log(&self) -> Result<u64, StoreError> {
         let txn = self.env.read()?;

@@ -118,6 +118,9 @@ impl LogWriter {
                 let age_us = now_us.saturating_sub(record.time_us);
                 state.bytes > bytes_max || age_us > retention.time_us_max
             };
+            if state.len() <= 1 {
+                break;
+            }
             let Some(len) = drop_oldest(txn, store, state, is_due)? else {
                 break;
             };
@@ -125,6 +128,27 @@ impl LogWriter {
         }
         let forgotten_before_us = self.now_us.saturating_sub(retention.tombstone_us_max);
         trim_tombstones(txn, store, state, (forgotten_before_us, records + 1))
+    }
+
+    /// Drops the records of before a time, the newest one too, up to a number. At least
+    /// `records_min` stay. Returns the number of dropped ones.
+    pub(super) fn purge(
+        &mut self,
+        txn: &mut WriteTxn<'_>,
+        store: &crate::Store,
+        (before_us, records_max): (u64, u64),
+    ) -> Result<u64, StoreError> {
+        let records_min = store.retention().records_min;
+        let state = self.state.get_or_insert_with(LogState::of_new);
+        let mut dropped = 0;
+        while dropped < records_max && state.len() > records_min {
+            let is_due = |_: &LogState, record: &ChangeRecord<'_>| record.time_us < before_us;
+            if drop_oldest(txn, store, state, is_due)?.is_none() {
+                break;
+            }
+            dropped += 1;
+        }
+        Ok(dropped)
     }
 
     /// Drops the oldest records, of `bytes` together, to make room for others. The newest records
@@ -137,7 +161,7 @@ impl LogWriter {
     ) -> Result<u64, StoreError> {
         let state = self.state.get_or_insert_with(LogState::of_new);
         let mut dropped = 0;
-        while dropped < bytes && state.len() > records_min {
+        while dropped < bytes && state.len() > records_min.max(1) {
             let Some(len) = drop_oldest(txn, store, state, |_, _| true)? else {
                 break;
             };
@@ -163,8 +187,7 @@ impl LogWriter {
     }
 }
 
-/// Drops the oldest record if it is due. Returns its bytes; `None` if it stays. The newest record
-/// always stays.
+/// Drops the oldest record if it is due. Returns its bytes; `None` if it stays.
 ///
 /// A damaged record goes at once. The horizon is then the committed vector, so that consumers from
 /// before read the entries again.
@@ -175,7 +198,7 @@ fn drop_oldest(
     is_due: impl FnOnce(&LogState, &ChangeRecord<'_>) -> bool,
 ) -> Result<Option<u64>, StoreError> {
     let position = state.oldest;
-    if position >= state.newest {
+    if position > state.newest {
         return Ok(None);
     }
     let key = position.to_be_bytes();
