@@ -132,6 +132,50 @@ fn a_first_refresh_names_parents_first_below_a_skipped_entry() {
 }
 
 #[test]
+fn consumers_like_slapd_get_deletions_in_sets() {
+    let world = world();
+    let mut consumer = Consumer::new(&EVERYTHING);
+    consumer.is_like_slapd = true;
+    refresh(&world, &EVERYTHING, &mut consumer);
+    world.delete(&world.root(), JANE);
+    world.delete(&world.root(), JOHN);
+    describe(&world, PEOPLE, "new");
+    refresh(&world, &EVERYTHING, &mut consumer);
+    let (unit, classes) = (
+        "ou=new,dc=example,dc=com",
+        [("objectClass", "organizationalUnit")],
+    );
+    let people = format!("Add {PEOPLE}");
+    assert_eq!(consumer.seen, ["gone 1", "gone 1", &people, "end true"]);
+    assert_equal(&world, &EVERYTHING, &consumer, "by the log");
+    world.add(&world.root(), unit, &classes);
+    refresh(&world, &EVERYTHING, &mut consumer);
+    world.store.keep_changes(Retention {
+        bytes_max: 0,
+        ..Retention::default()
+    });
+    world.delete(&world.root(), unit);
+    (0..10).for_each(|round| describe(&world, PEOPLE, &round.to_string()));
+    let mut task = begin(
+        &world,
+        &EVERYTHING,
+        &mut consumer,
+        SyncMode::RefreshAndPersist,
+    );
+    run(&mut task, &mut consumer, Quantum::default());
+    assert_eq!(consumer.seen, ["gone 1", &people, "end true"]);
+    assert_equal(&world, &EVERYTHING, &consumer, "by the index");
+    // Each deletion of the persist stage has its own number.
+    consumer.seen.clear();
+    world.store.keep_changes(Retention::default());
+    world.add(&world.root(), unit, &classes);
+    world.delete(&world.root(), unit);
+    run(&mut task, &mut consumer, Quantum::default());
+    assert_eq!(consumer.seen, [format!("Delete {unit}")]);
+    assert_equal(&world, &EVERYTHING, &consumer, "in the persist stage");
+}
+
+#[test]
 fn the_persist_stage_tells_each_change() {
     let world = world();
     let mut consumer = Consumer::new(&EVERYTHING);
@@ -525,6 +569,7 @@ fn random_history(seed: u64, wanted: &Wanted) {
     world.add(&root, BASE, &[("objectClass", "organizationalUnit")]);
     let mut random = Random::new(seed);
     let (mut poller, mut persisting) = (Consumer::new(wanted), Consumer::new(wanted));
+    (poller.is_like_slapd, persisting.is_like_slapd) = (random.chance(50), random.chance(50));
     let mut task = None;
     for round in 0..25 {
         let is_last = round == 24;
@@ -578,6 +623,7 @@ fn random_history(seed: u64, wanted: &Wanted) {
                 assert_equal(&world, wanted, &poller, &format!("{label}, polled"));
             } else if random.chance(50) {
                 poller = Consumer::new(wanted);
+                poller.is_like_slapd = random.chance(50);
             }
         }
     }

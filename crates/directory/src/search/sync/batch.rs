@@ -352,6 +352,11 @@ impl Batch {
         }
     }
 
+    /// Returns the number of the newest change.
+    pub(super) fn newest(&self) -> Option<PackedCsn> {
+        self.records.last().map(|record| record.csn)
+    }
+
     /// Returns the positions that the consumer's state does not include.
     pub(super) fn rest(&self) -> impl Iterator<Item = u64> {
         let rest = self.records.get(self.next_record..).unwrap_or_default();

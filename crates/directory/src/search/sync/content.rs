@@ -5,10 +5,10 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use fulgurite_access::{Decisions, Rights};
-use fulgurite_ldap::control::{EntryState, SyncState};
+use fulgurite_ldap::control::{EntryState, SyncIdSet, SyncInfo, SyncState};
 use fulgurite_ldap::{MessageId, Scope, encode};
 use fulgurite_schema::{AttributeDescription, AttributeSelector, Dn, Entry, Filter, Schema};
-use fulgurite_store::{DnCache, EntryId, EntryView, StoreError, View};
+use fulgurite_store::{CsnVector, DnCache, EntryId, EntryView, PackedCsn, StoreError, View};
 
 use super::cookie::CookieForm;
 use super::entries::{is_glue, state_control};
@@ -39,7 +39,20 @@ pub(super) struct Content<'d> {
     pub(super) is_whole: bool,
     /// The form of cookies for a consumer that is a server like this one.
     pub(super) peer: Option<CookieForm>,
+    /// True if an entry that leaves is told by its UUID alone, as by slapd: in the refresh.
+    pub(super) tells_uuids: bool,
+    /// Present in the persist stage of a consumer like slapd.
+    pub(super) entrance: Option<Entrance>,
     state: ContentState,
+}
+
+/// The entryCSN of entries that enter without a change of their own, told to a consumer that passes
+/// over old ones.
+pub(super) struct Entrance {
+    /// The number of the change that brings them.
+    pub(super) csn: PackedCsn,
+    /// The state that the consumer has. It passes over entries that this covers.
+    pub(super) known: CsnVector,
 }
 
 /// The part that belongs to one view.
@@ -95,6 +108,8 @@ impl<'d> Content<'d> {
             projection,
             has_referrals,
             peer: None,
+            tells_uuids: false,
+            entrance: None,
             state: ContentState::default(),
         }
     }
@@ -294,14 +309,39 @@ impl<'d> Content<'d> {
         (state, name): (&SyncState<'_>, &Dn),
         out: &mut Vec<u8>,
     ) -> Result<(), StoreError> {
-        self.write_named(view, entry, (state, Some(name)), out)
+        let aside = entry_aside(&self.core.types, &entry.without_bind_state(), name)?;
+        self.write_named(view, entry, (state, Some((name, &aside))), out)
+    }
+
+    /// Writes an entry that has moved into the content, or within it, because of one above.
+    ///
+    /// slapd gets it with the number of that change, if it would pass over its own.
+    pub(super) fn write_entering(
+        &mut self,
+        view: &View<'d>,
+        entry: &EntryView<'_>,
+        state: &SyncState<'_>,
+        out: &mut Vec<u8>,
+    ) -> Result<(), StoreError> {
+        let csn = EntryIdentity::of(&self.core.types, entry).and_then(|identity| identity.csn);
+        let is_old = |entrance: &&Entrance| csn.is_some_and(|csn| entrance.known.covers(csn));
+        let Some(entrance) = self.entrance.as_ref().filter(is_old) else {
+            return self.write(view, entry, state, out);
+        };
+        let mut entering = entry.without_bind_state().to_entry()?;
+        let text = entrance.csn.text();
+        change_csns(&self.core.types, &mut entering, |csn| {
+            *csn = text.clone().into_bytes()
+        });
+        let name = view.resolved_dn(entry.id())?;
+        self.write_named(view, entry, (state, Some((&name, &entering))), out)
     }
 
     fn write_named(
         &mut self,
         view: &View<'d>,
         entry: &EntryView<'_>,
-        (state, other_name): (&SyncState<'_>, Option<&Dn>),
+        (state, other): (&SyncState<'_>, Option<(&Dn, &Entry)>),
         out: &mut Vec<u8>,
     ) -> Result<(), StoreError> {
         if !self.decisions.uniform() {
@@ -318,7 +358,7 @@ impl<'d> Content<'d> {
         let stored = StoredEntry {
             controls: &[state_control(&value)],
             entry,
-            other_name: other_name.map(Dn::pretty),
+            other_name: other.map(|(name, _)| name.pretty()),
             view,
             requester: self.requester(),
             rights: facts.rights(&self.decisions, &self.state.normal),
@@ -327,12 +367,10 @@ impl<'d> Content<'d> {
             attribute_rights: &mut attribute_rights,
             names: &mut names,
         };
-        let written = match other_name {
-            None => self
-                .projection
-                .write_stored(out, self.id, &stored, &mut caches),
-            Some(name) => entry_aside(&self.core.types, entry, name)
-                .and_then(|entry| self.projection.write_loose(out, self.id, &stored, &entry)),
+        let projection = &self.projection;
+        let written = match other {
+            None => projection.write_stored(out, self.id, &stored, &mut caches),
+            Some((_, other)) => projection.write_loose(out, self.id, &stored, other),
         };
         drop(facts);
         self.state.attribute_rights = attribute_rights;
@@ -348,6 +386,16 @@ impl<'d> Content<'d> {
         cookie: Option<&[u8]>,
         out: &mut Vec<u8>,
     ) -> Result<(), StoreError> {
+        if self.tells_uuids {
+            // slapd with a log of its session on disk makes a set of each deletion, too.
+            let set = SyncIdSet {
+                cookie,
+                refresh_deletes: true,
+                uuids: vec![uuid],
+            };
+            encode::sync_info(out, self.id, &SyncInfo::SyncIdSet(set));
+            return Ok(());
+        }
         let ended = match self.peer {
             Some(form) => peer::ended_part(view, uuid)?.map(|part| form.with(cookie, &part)),
             None => None,
@@ -392,11 +440,7 @@ fn entry_aside(
     name: &Dn,
 ) -> Result<Entry, StoreError> {
     let mut entry = entry.to_entry()?;
-    for attribute in &mut entry.attributes {
-        if attribute.description == types.entry_csn {
-            attribute.values.iter_mut().for_each(|csn| earlier_csn(csn));
-        }
-    }
+    change_csns(types, &mut entry, |csn| earlier_csn(csn));
     for ava in name.rdn().into_iter().flat_map(|rdn| rdn.avas()) {
         let description = AttributeDescription::plain(ava.attribute);
         entry
@@ -405,6 +449,13 @@ fn entry_aside(
         entry.push(&description, ava.value.to_vec());
     }
     Ok(entry)
+}
+
+fn change_csns(types: &WellKnownTypes, entry: &mut Entry, change: impl FnMut(&mut Vec<u8>)) {
+    let attributes = entry.attributes.iter_mut();
+    let csns = attributes.filter(|attribute| attribute.description == types.entry_csn);
+    csns.flat_map(|attribute| attribute.values.iter_mut())
+        .for_each(change);
 }
 
 /// Turns a number into the greatest one of the same server below it.

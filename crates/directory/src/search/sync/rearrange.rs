@@ -245,7 +245,7 @@ impl Rearrangement {
                     entry_uuid: uuid,
                     cookie: None,
                 };
-                content.write(view, &entry, &state, out)?;
+                content.write_entering(view, &entry, &state, out)?;
             }
         }
         Ok(())

@@ -6,7 +6,7 @@ use fulgurite_schema::{AttributeIndex, Dn};
 use fulgurite_store::{ChangeRecord, CsnVector, StoreError, View};
 
 use super::batch::{Batch, BatchRules};
-use super::content::Content;
+use super::content::{Content, Entrance};
 use super::cookie::CookieForm;
 use super::rearrange::{self, Rearrangement};
 use super::send::{Sender, Stage};
@@ -34,6 +34,8 @@ pub(crate) struct SyncRun<'d> {
     pub(super) form: CookieForm,
     /// The number of the consumer's server. Its own changes are not sent in the persist stage.
     pub(super) own_server: Option<u16>,
+    /// True if the consumer is no server like this one.
+    pub(super) is_like_slapd: bool,
     /// Present if the search goes on after the refresh.
     pub(super) waiting: Option<WaitingSearch>,
     pub(super) size_max: Option<u32>,
@@ -225,13 +227,15 @@ impl<'d> SyncRun<'d> {
         let bytes_end = out.len().saturating_add(quantum.bytes_max);
         let view = self.content.database.store.snapshot()?;
         self.content.enter(&view)?;
+        let cookie = self.content.tells_uuids;
+        let cookie = cookie.then(|| self.form.vector(&self.told));
         while self.worked < quantum.candidates_max && out.len() < bytes_end {
             let Some(uuid) = deleted.next() else { break };
             self.worked += 1;
             let tombstone = view.tombstone(uuid)?;
             if let Some(tombstone) = tombstone {
                 self.content
-                    .write_gone(&view, (uuid, tombstone.dn), None, out)?;
+                    .write_gone(&view, (uuid, tombstone.dn), cookie.as_deref(), out)?;
             }
         }
         self.content.leave();
@@ -245,6 +249,7 @@ impl<'d> SyncRun<'d> {
         cookie: Option<&[u8]>,
         deletes: bool,
     ) -> SyncProgress {
+        self.content.tells_uuids = false;
         if self.waiting.is_none() {
             return SyncProgress::End(done(cookie, deletes));
         }
@@ -339,6 +344,12 @@ impl<'d> SyncRun<'d> {
         if !self.content.enter(&view)? {
             // The base is gone, and with it the content.
             return Ok(Begun::Lost);
+        }
+        // A rearrangement may go on without new records: then the number before is good.
+        if let (Phase::Persist, true, Some(csn)) = (&self.phase, self.is_like_slapd, batch.newest())
+        {
+            let known = self.told.clone();
+            self.content.entrance = Some(Entrance { csn, known });
         }
         let rearrangement = self.rearrange(&batch, &view)?;
         // Before the newest position, only what the records say is known.

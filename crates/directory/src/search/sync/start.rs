@@ -58,6 +58,8 @@ pub(crate) struct SyncStart {
     pub(crate) plan: SyncPlan,
     is_multi_provider: bool,
     is_copy: bool,
+    /// True if the consumer is no server like this one. Those alone give the hint here.
+    is_like_slapd: bool,
 }
 
 /// The search that the request describes.
@@ -137,6 +139,7 @@ impl SyncStart {
             is_multi_provider,
             is_copy,
             persists: request.mode == SyncMode::RefreshAndPersist,
+            is_like_slapd: !request.reload_hint && !cookie.is_peer,
             cookie,
             server,
             state,
@@ -249,17 +252,20 @@ impl SyncStart {
                     deleted: self.deleted.into_iter(),
                     tells_deletions: is_first || tells_all || matches!(plan, SyncPlan::Index(_)),
                 };
-                (phase, CsnVector::default(), Vec::new())
+                (phase, self.cookie.vector, Vec::new())
             }
             (SyncPlan::Full(_) | SyncPlan::Index(_), None) => {
                 let end = SearchEnd::plain(LdapResult::new(ResultCode::Other));
                 return Err(Box::new(end));
             }
         };
+        // Servers like this one want the number of each deletion.
+        content.tells_uuids = self.is_like_slapd && !matches!(phase, Phase::Persist);
         Ok(Box::new(SyncRun {
             content,
             form,
             own_server: self.cookie.server,
+            is_like_slapd: self.is_like_slapd,
             waiting: self.persists.then(|| core.changes.register()),
             size_max: search.size_max,
             filter_types,
