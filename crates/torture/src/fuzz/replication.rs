@@ -6,24 +6,25 @@
 //!   sync_consumer:  settings u8 | { kind u8 | length u8 | bytes } ...
 //! ```
 //!
-//! The provider answers with no more than its content. The changes that the consumer makes are
+//! The provider is asked for its content, or for the log of its changes. It answers with no more
+//! than that. The changes that the consumer makes are
 //! stored as a server would do it. The store is sound afterwards, and the state is made of numbers.
 
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use fulgurite_directory::{
-    ContentOptions, CopiedContent, DatabaseOptions, Directory, DirectoryOptions, OverlaySettings,
-    Progress, Quantum, RootAccount,
+    AccessLogOptions, ContentOptions, CopiedContent, DatabaseOptions, Directory, DirectoryOptions,
+    OverlaySettings, Progress, Quantum, RootAccount,
 };
 use fulgurite_ldap::control::{SyncDone, SyncInfo, SyncMode, SyncRequest, SyncState};
 use fulgurite_ldap::{
     Control, FilterBuf, LdapResult, Message, Request, ResponseMessage, ResultCode, Scope,
     SearchRequest, encode, frame, oid,
 };
-use fulgurite_policy::{Origin, RetryList, SyncData, Syncrepl};
+use fulgurite_policy::{Origin, OverlayLine, RetryList, Sourced, SyncData, Syncrepl, find_overlay};
 use fulgurite_replica::{BindSecrets, Consumer, ContentChange, Phase, Vector};
-use fulgurite_schema::Schema;
+use fulgurite_schema::{Builtin, Schema, SchemaBuilder};
 use fulgurite_store::{Durability, Store, StoreOptions};
 
 use super::bytes::Bytes;
@@ -32,8 +33,9 @@ use super::files::in_scratch;
 
 /// Entries of the provider, its top included.
 const ENTRIES: usize = 12;
-/// More bytes than a refresh of the provider's content has.
-const ANSWER_MAX: usize = 20_000;
+/// More bytes than a refresh of the provider's content has, or one of its log.
+const ANSWER_MAX: usize = 30_000;
+const LOG: &str = "cn=log";
 const CSN: &str = "20260101000000.000001Z#000000#001#000000";
 
 /// A request of a consumer.
@@ -55,9 +57,10 @@ pub fn sync_provider(bytes: &[u8]) {
         _ => rest.to_vec(),
     };
     let filter = FilterBuf::parse("(objectClass=*)").expect("a filter");
+    let base = if form & 16 == 0 { TOP } else { LOG };
     let search = SearchRequest {
         attributes: vec![b"*", b"+"],
-        ..SearchRequest::new(TOP, Scope::Subtree, filter.filter())
+        ..SearchRequest::new(base, Scope::Subtree, filter.filter())
     };
     let control = Control::with_value(oid::SYNC_REQUEST, true, &value);
     let pdu = encoded(&Request::Search(search), &[control]);
@@ -108,9 +111,32 @@ fn filled(path: &Path) -> Directory {
     directory
 }
 
-/// Returns a directory with a provider's overlay, and without entries.
+/// The log of changes under its name.
+fn access_log() -> OverlaySettings {
+    let mut overlay = OverlaySettings::new("accesslog", Origin::Default);
+    let row = find_overlay("accesslog").expect("a known overlay");
+    for (keyword, argument) in [("logdb", LOG), ("logsuccess", "TRUE")] {
+        overlay.lines.push(Sourced::by_default(OverlayLine {
+            directive: row.directive(keyword).expect("a known directive"),
+            arguments: vec![argument.to_owned()],
+        }));
+    }
+    overlay
+}
+
+/// The schema with that of the log.
+fn schema() -> Arc<Schema> {
+    static SCHEMA: OnceLock<Arc<Schema>> = OnceLock::new();
+    let made = SCHEMA.get_or_init(|| {
+        let schema = SchemaBuilder::standard().builtin(Builtin::AccessLog);
+        Arc::new(schema.build().expect("the built-in schema resolves"))
+    });
+    Arc::clone(made)
+}
+
+/// Returns a directory with a provider's overlays, and without entries.
 fn empty(path: &Path, copied: Option<&Syncrepl>) -> Directory {
-    let schema = Schema::standard();
+    let schema = schema();
     let options = StoreOptions {
         suffixes: vec![TOP.to_owned()],
         durability: Some(Durability::NoSync),
@@ -119,12 +145,17 @@ fn empty(path: &Path, copied: Option<&Syncrepl>) -> Directory {
     let store = Store::create(path, &options, Arc::clone(&schema)).expect("a store");
     let mut options = DirectoryOptions::new(schema, vec![DatabaseOptions::new(store)]);
     options.server_id = 1;
+    options.access_logs = vec![AccessLogOptions {
+        provides: true,
+        ..AccessLogOptions::new(LOG)
+    }];
     let database = &mut options.databases[0];
     database.root = Some(RootAccount {
         dn: ROOT.to_owned(),
         password: None,
     });
-    database.overlays = vec![OverlaySettings::new("syncprov", Origin::Default)];
+    let provider = OverlaySettings::new("syncprov", Origin::Default);
+    database.overlays = vec![provider, access_log()];
     database.replication.consumers = copied.into_iter().cloned().collect();
     Directory::open(options).expect("a directory")
 }
@@ -154,6 +185,12 @@ pub(super) fn provider_seeds() -> Vec<Vec<u8>> {
         reload_hint: true,
     };
     seeds.push(with_form(8, &request.encode()));
+    // The same of the log.
+    let of_log = seeds.iter().filter_map(|seed| seed.split_first());
+    let of_log: Vec<_> = of_log
+        .map(|(form, rest)| with_form(form | 16, rest))
+        .collect();
+    seeds.extend(of_log);
     seeds
 }
 
