@@ -57,6 +57,7 @@ directory $work/data
 index objectClass,uid,mail,memberUid,uidNumber,gidNumber,member eq
 index cn,sn eq,sub
 overlay sssvlv
+overlay syncprov
 CONF
     mkdir -p "$work/data"
     slap slapadd -q -f "$work/slapd.conf" -l examples/harbour.ldif >> "$log" 2>&1
@@ -78,7 +79,7 @@ slap() { # TOOL ARGUMENTS...
 schemas() {
     local name
     for name in core cosine inetorgperson nis; do echo "include $PWD/build/slapd/etc/ldap/schema/$name.schema"; done
-    [ "${SLAPD:-}" != 1 ] || printf 'modulepath %s\nmoduleload back_mdb.so\nmoduleload sssvlv.so\n' "$PWD/build/slapd/usr/lib/ldap"
+    [ "${SLAPD:-}" != 1 ] || printf 'modulepath %s\nmoduleload back_mdb.so\nmoduleload sssvlv.so\nmoduleload syncprov.so\n' "$PWD/build/slapd/usr/lib/ldap"
 }
 
 # An authority and a server's certificate of it for this machine, by all names that clients make of
