@@ -21,6 +21,11 @@ use crate::stage::{Stage, is_ours};
 /// How long a fault lasts.
 const FAULT: Duration = Duration::from_millis(700);
 
+/// The time after which slapd 2.4 may be started again. It numbers the records of its access log
+/// anew from its start, within the second. A record whose name is taken already is lost to it:
+/// "accesslog_response: got result 0x44".
+const NEXT_SECOND: Duration = Duration::from_millis(1100);
+
 /// A server program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Program {
@@ -92,7 +97,7 @@ pub(crate) fn provider(label: &str, program: Program, way: Way, overlay: &str) -
 }
 
 /// Configures a consumer of the provider behind a port.
-fn consumer(label: &str, program: Program, way: Way, port: u16) -> Option<Stage> {
+pub(crate) fn consumer(label: &str, program: Program, way: Way, port: u16) -> Option<Stage> {
     let stage = program.stage(&format!("{label}-consumer"))?;
     let lines = format!(
         "{INDEXES}syncrepl rid=7 provider=ldap://127.0.0.1:{port} searchbase=\"{SUFFIX}\" \
@@ -131,7 +136,7 @@ fn shuffled(random: &mut Random) -> Vec<Event> {
     events
 }
 
-fn dump(stage: &Stage) -> String {
+pub(crate) fn dump(stage: &Stage) -> String {
     stage.tool("c", &["-b", SUFFIX], "").well()
 }
 
@@ -177,6 +182,9 @@ fn follow(programs: (Program, Program), way: Way, overlay: &str) {
                 Event::KillProvider => {
                     note(&provider.stage);
                     theirs.kill();
+                    if programs.0 == Program::Older {
+                        std::thread::sleep(NEXT_SECOND);
+                    }
                     theirs = provider.start();
                     updates.reconnect(&provider);
                 }
@@ -246,13 +254,7 @@ fn older_slapd_follows_our_server_through_faults() {
 
 #[test]
 fn our_server_follows_older_slapd_through_faults() {
-    if !is_ours() {
-        return;
-    }
-    // By the access log of 2.4 a copy may stay behind after a broken connection; the cause is open.
-    for way in [Way::Persist, Way::Poll] {
-        follow((Program::Older, Program::Ours), way, "");
-    }
+    follow_all((Program::Older, Program::Ours));
 }
 
 #[test]

@@ -1,0 +1,236 @@
+//! Row 5 of the interop matrix: two providers of each other, a partition, and in it one conflict of
+//! each kind.
+//!
+//! ```text
+//!   first change --> server 1 <-- proxies, cut for two seconds --> server 2 <-- second change
+//! ```
+//! Two of our servers are always equal in the end. One of ours and slapd are, unless two slapds
+//! differ as well.
+
+use std::time::{Duration, Instant};
+
+use crate::copies::{INDEXES, PATIENCE, entries, state, top};
+use crate::data::{PASSWORD, ROOT, SUFFIX};
+use crate::faulty_copies::Program;
+use crate::proxy::{Fault, Proxy};
+use crate::stage::{Running, Stage, is_ours};
+
+/// How long a partition lasts.
+const PARTITION: Duration = Duration::from_secs(2);
+
+/// How long servers may need to become equal. Those that differ longer stay so.
+const SETTLE: Duration = Duration::from_secs(15);
+
+/// Two changes that are made without knowledge of each other. `{u}` is the entry above.
+struct Conflict {
+    label: &'static str,
+    first: &'static str,
+    second: &'static str,
+}
+
+const CONFLICTS: [Conflict; 10] = [
+    Conflict {
+        label: "different attributes",
+        first: "dn: cn=x,{u}\nchangetype: modify\nreplace: title\ntitle: first\n-\n\n",
+        second: "dn: cn=x,{u}\nchangetype: modify\nreplace: description\ndescription: second\n-\n\n",
+    },
+    Conflict {
+        label: "values added",
+        first: "dn: cn=x,{u}\nchangetype: modify\nadd: seeAlso\nseeAlso: cn=first\n-\n\n",
+        second: "dn: cn=x,{u}\nchangetype: modify\nadd: seeAlso\nseeAlso: cn=second\n-\n\n",
+    },
+    Conflict {
+        label: "replaced twice",
+        first: "dn: cn=x,{u}\nchangetype: modify\nreplace: sn\nsn: first\n-\n\n",
+        second: "dn: cn=x,{u}\nchangetype: modify\nreplace: sn\nsn: second\n-\n\n",
+    },
+    Conflict {
+        label: "renamed and changed",
+        first: "dn: cn=x,{u}\nchangetype: modrdn\nnewrdn: cn=first\ndeleteoldrdn: 1\n\n",
+        second: "dn: cn=x,{u}\nchangetype: modify\nreplace: description\ndescription: second\n-\n\n",
+    },
+    Conflict {
+        label: "two new names",
+        first: "dn: cn=x,{u}\nchangetype: modrdn\nnewrdn: cn=first\ndeleteoldrdn: 1\n\n",
+        second: "dn: cn=x,{u}\nchangetype: modrdn\nnewrdn: cn=second\ndeleteoldrdn: 1\n\n",
+    },
+    Conflict {
+        label: "changed and deleted",
+        first: "dn: cn=x,{u}\nchangetype: modify\nreplace: sn\nsn: first\n-\n\n",
+        second: "dn: cn=x,{u}\nchangetype: delete\n\n",
+    },
+    Conflict {
+        label: "deleted and changed",
+        first: "dn: cn=x,{u}\nchangetype: delete\n\n",
+        second: "dn: cn=x,{u}\nchangetype: modify\nreplace: sn\nsn: second\n-\n\n",
+    },
+    Conflict {
+        label: "one name twice",
+        first: "dn: cn=new,{u}\nchangetype: add\nobjectClass: person\nsn: first\n\n",
+        second: "dn: cn=new,{u}\nchangetype: add\nobjectClass: person\nsn: second\n\n",
+    },
+    Conflict {
+        label: "a child of a deleted parent",
+        first: "dn: ou=p,{u}\nchangetype: delete\n\n",
+        second: "dn: cn=new,ou=p,{u}\nchangetype: add\nobjectClass: person\nsn: second\n\n",
+    },
+    Conflict {
+        label: "below each other",
+        first: "dn: ou=p,{u}\nchangetype: modrdn\nnewrdn: ou=p\ndeleteoldrdn: 0\nnewsuperior: ou=q,{u}\n\n",
+        second: "dn: ou=q,{u}\nchangetype: modrdn\nnewrdn: ou=q\ndeleteoldrdn: 0\nnewsuperior: ou=p,{u}\n\n",
+    },
+];
+
+/// Two servers that are providers of each other.
+struct Pair {
+    stages: [Stage; 2],
+    ports: [u16; 2],
+    /// The ways to each server.
+    proxies: [Proxy; 2],
+}
+
+impl Pair {
+    fn new(label: &str, programs: [Program; 2]) -> Pair {
+        let stages = [0, 1].map(|at| {
+            let stage = programs[at].stage(&format!("{label}-{}", at + 1));
+            stage.expect("a program")
+        });
+        let ports = [0, 1].map(|_| {
+            let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
+            listener.local_addr().expect("its number").port()
+        });
+        let proxies = ports.map(Proxy::new);
+        for (at, stage) in stages.iter().enumerate() {
+            let other = proxies[1 - at].port;
+            let lines = format!(
+                "{INDEXES}limits * size=unlimited\nsyncrepl rid={} provider=ldap://127.0.0.1:{other} \
+                 searchbase=\"{SUFFIX}\" bindmethod=simple binddn=\"{ROOT}\" credentials={PASSWORD} \
+                 retry=\"1 +\" type=refreshAndPersist\nmultiprovider on\noverlay syncprov\n\
+                 syncprov-checkpoint 1 1\nsyncprov-sessionlog 1000\n",
+                at + 10
+            );
+            let database = stage.database("db", SUFFIX, &lines);
+            let number = at + 1;
+            stage.configure(&format!(
+                "moduleload syncprov.so\nserverID {number}\n{database}"
+            ));
+        }
+        let entry = |name: &str, class: &str, more: &str| {
+            format!("dn: {name},ou=a,{SUFFIX}\nobjectClass: {class}\n{more}\n")
+        };
+        let ldif = top()
+            + &entry("cn=x", "inetOrgPerson", "sn: base\ncn: base\n")
+            + &entry("ou=p", "organizationalUnit", "")
+            + &entry("ou=q", "organizationalUnit", "");
+        let file = stages[0].file("top.ldif", &ldif);
+        let added = stages[0].tool("a", &["-w", "-S", "1", "-l", &file], "");
+        added.well();
+        Pair {
+            stages,
+            ports,
+            proxies,
+        }
+    }
+
+    fn start(&self, at: usize) -> Running<'_> {
+        self.stages[at].start_at(&[&format!("ldap://127.0.0.1:{}/", self.ports[at])])
+    }
+
+    fn set(&self, fault: Fault) {
+        for proxy in &self.proxies {
+            proxy.set(fault);
+            proxy.cut();
+        }
+    }
+}
+
+/// Returns the entries of a server, without values that each computes. Glue is shown.
+fn held(server: &Running<'_>) -> Vec<String> {
+    let all = ["-LLL", "-M", "-b", SUFFIX, "(objectClass=*)", "*", "+"];
+    let text = server
+        .root("ldapsearch", &all, "")
+        .well()
+        .replace("\n ", "");
+    let computed = [
+        "contextCSN",
+        "hasSubordinates",
+        "subschemaSubentry",
+        "entryDN",
+    ];
+    let is_shown = |line: &&str| !computed.contains(&line.split(':').next().unwrap_or_default());
+    let lines: Vec<&str> = text.lines().filter(is_shown).collect();
+    entries(&lines.join("\n")).into_iter().collect()
+}
+
+/// Plays a conflict. Returns the entries that differ in the end, of both servers.
+fn play(conflict: &Conflict, programs: [Program; 2]) -> [Vec<String>; 2] {
+    let label = format!("conflict-{:?}-{:?}", programs[0], programs[1]);
+    let pair = Pair::new(&label, programs);
+    let (one, two) = (pair.start(0), pair.start(1));
+    let begun = Instant::now();
+    while held(&one) != held(&two) || state(&one) != state(&two) {
+        assert!(begun.elapsed() < PATIENCE, "{label}: no beginning");
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    pair.set(Fault::Refuse);
+    let unit = format!("ou=a,{SUFFIX}");
+    for (server, change) in [(&one, conflict.first), (&two, conflict.second)] {
+        let change = change.replace("{u}", &unit);
+        server.root("ldapmodify", &[], &change).well();
+        std::thread::sleep(PARTITION / 2);
+    }
+    assert_ne!(held(&one), held(&two), "{label}: a partition");
+    pair.set(Fault::None);
+    let begun = Instant::now();
+    let different = loop {
+        let (first, second) = (held(&one), held(&two));
+        if first == second && state(&one) == state(&two) {
+            break [Vec::new(), Vec::new()];
+        }
+        if begun.elapsed() > SETTLE {
+            let only = |these: &[String], others: &[String]| {
+                let these = these.iter().filter(|entry| !others.contains(entry));
+                these.cloned().collect::<Vec<_>>()
+            };
+            break [only(&first, &second), only(&second, &first)];
+        }
+        std::thread::sleep(Duration::from_millis(200));
+    };
+    // A slapd that has taken a change amiss may not end well.
+    one.kill();
+    two.kill();
+    different
+}
+
+#[test]
+fn two_of_our_servers_agree_after_each_conflict() {
+    if !is_ours() {
+        return;
+    }
+    for conflict in &CONFLICTS {
+        let different = play(conflict, [Program::Ours, Program::Ours]);
+        let equal: [Vec<String>; 2] = [Vec::new(), Vec::new()];
+        assert_eq!(different, equal, "{}", conflict.label);
+    }
+}
+
+#[test]
+fn our_server_and_slapd_agree_where_two_slapds_do() {
+    if !is_ours() {
+        return;
+    }
+    for conflict in &CONFLICTS {
+        let label = conflict.label;
+        let different = play(conflict, [Program::Ours, Program::Slapd]);
+        if different.iter().all(Vec::is_empty) {
+            println!("{label}: equal");
+            continue;
+        }
+        let slapds = play(conflict, [Program::Slapd, Program::Slapd]);
+        println!("{label}: {different:#?}, and two slapds: {slapds:#?}");
+        assert!(
+            slapds.iter().any(|entries| !entries.is_empty()),
+            "{label}: two slapds agree, but ours and slapd do not: {different:#?}"
+        );
+    }
+}
