@@ -13,7 +13,7 @@ pub(crate) fn cookie(rid: u16, server: Option<u16>, state: &Vector) -> Vec<u8> {
         csns: state.csns().collect(),
         others: match server {
             Some(_) => vec![SyncCookie::PEER],
-            None => Vec::new(),
+            None => vec![SyncCookie::COPY],
         },
         ..SyncCookie::default()
     };

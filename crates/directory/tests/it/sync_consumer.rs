@@ -70,8 +70,8 @@ pub(crate) struct Consumer {
     pub(crate) seen: Vec<String>,
     pub(crate) result: Option<ResultCode>,
     pub(crate) is_strict: bool,
-    /// True if it asks as slapd does. Then deletions of a refresh come in sets. In the persist stage
-    /// it passes over entries whose number is in its state.
+    /// True if it is another program, and gives no hint. Then deletions of a refresh come in sets.
+    /// Like slapd, it passes over entries in the persist stage whose number is in its state.
     pub(crate) is_like_slapd: bool,
 }
 
@@ -273,9 +273,14 @@ pub(crate) fn begin_as<'d>(
     (consumer, mode): (&mut Consumer, SyncMode),
 ) -> SearchTask<'d> {
     consumer.begin();
+    let mut cookie = consumer.cookie.clone();
+    let cookie = cookie.get_or_insert_with(|| b"rid=007".to_vec());
+    if !consumer.is_like_slapd {
+        cookie.extend_from_slice(b",fg=0");
+    }
     let request = SyncRequest {
         mode,
-        cookie: consumer.cookie.as_deref().or(Some(b"rid=007")),
+        cookie: Some(cookie),
         reload_hint: !consumer.is_like_slapd,
     };
     let mut search = wanted.search();

@@ -63,6 +63,9 @@ impl<'a> SyncCookie<'a> {
     /// The part by which servers of this program know each other. Others pass over it.
     pub const PEER: &'static str = "fg=1";
 
+    /// The part by which they know a copy that only its provider changes.
+    pub const COPY: &'static str = "fg=0";
+
     /// The beginning of the part with the numbers of an entry's parts.
     pub const STAMPS: &'static str = "fgs=";
 
@@ -70,6 +73,12 @@ impl<'a> SyncCookie<'a> {
     #[must_use]
     pub fn is_of_peer(&self) -> bool {
         self.others.contains(&Self::PEER)
+    }
+
+    /// Returns true if a server of this program sends the cookie, whoever changes its copy.
+    #[must_use]
+    pub fn is_of_same_program(&self) -> bool {
+        self.is_of_peer() || self.others.contains(&Self::COPY)
     }
 
     /// Returns the greatest number of the states that a deletion ends. It is in the cookie of the

@@ -165,7 +165,7 @@ fn a_first_refresh_has_no_state_and_stores_it_at_the_end() {
     let (mut play, request) = Play::begin(settings(false), &[]);
     assert_eq!(
         (request.mode, request.cookie.as_str(), request.hint),
-        (SyncMode::RefreshOnly, "rid=007", true)
+        (SyncMode::RefreshOnly, "rid=007,fg=0", true)
     );
     play.entry(EntryState::Add, 1, None).expect("an entry");
     let cookie = cookie_of(CSN1);
@@ -185,7 +185,7 @@ fn a_first_refresh_has_no_state_and_stores_it_at_the_end() {
 #[test]
 fn an_equal_state_changes_nothing() {
     let (mut play, request) = Play::begin(settings(true), &[CSN1]);
-    assert_eq!(request.cookie, format!("rid=007,csn={CSN1}"));
+    assert_eq!(request.cookie, format!("rid=007,csn={CSN1},fg=0"));
     assert_eq!(request.mode, SyncMode::RefreshAndPersist);
     play.info(&SyncInfo::RefreshDelete(END)).expect("A1 00");
     assert_eq!(play.changes(), ["begin", "end"]);
@@ -291,7 +291,7 @@ fn a_provider_that_lost_changes_is_asked_for_everything() {
     for (code, text) in [(53, "consumer state is newer than provider!"), (4096, "")] {
         let (mut play, _) = Play::begin(settings(true), &[CSN3]);
         play.done(code, text, None).expect("another search");
-        assert_eq!(play.search().cookie, "rid=007");
+        assert_eq!(play.search().cookie, "rid=007,fg=0");
         play.entry(EntryState::Add, 1, None).expect("an entry");
         let cookie = cookie_of(CSN2);
         let end = PhaseEnd {
@@ -333,7 +333,7 @@ fn the_log_follows_the_entries() {
     );
     assert_eq!(
         (request.cookie, request.hint),
-        (format!("rid=007,csn={CSN1}"), false)
+        (format!("rid=007,csn={CSN1},fg=0"), false)
     );
     play.changes();
     // A cookie that is too old brings the entries again.
@@ -349,7 +349,7 @@ fn an_ended_persist_stage_begins_again_at_once() {
     let (mut play, _) = Play::begin(settings(true), &[CSN1]);
     play.info(&SyncInfo::RefreshDelete(END)).expect("the end");
     play.done(0, "", None).expect("another search");
-    assert_eq!(play.search().cookie, format!("rid=007,csn={CSN1}"));
+    assert_eq!(play.search().cookie, format!("rid=007,csn={CSN1},fg=0"));
     assert!(play.done(0, "", None).is_err(), "an end without a refresh");
 }
 

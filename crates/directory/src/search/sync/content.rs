@@ -39,7 +39,7 @@ pub(super) struct Content<'d> {
     pub(super) is_whole: bool,
     /// The form of cookies for a consumer that is a server like this one.
     pub(super) peer: Option<CookieForm>,
-    /// True if an entry that leaves is told by its UUID alone, as by slapd: in the refresh.
+    /// True if an entry that leaves is told by its UUID alone, as slapd does: in the refresh.
     pub(super) tells_uuids: bool,
     /// Present in the persist stage of a consumer like slapd.
     pub(super) entrance: Option<Entrance>,

@@ -24,6 +24,8 @@ pub(super) struct RequestCookie {
     pub(super) server: Option<u16>,
     /// True if the consumer is a server like this one, and clients may update it.
     pub(super) is_peer: bool,
+    /// True if the consumer is a server like this one, whoever changes its copy.
+    pub(super) is_of_same_program: bool,
     /// The state of the consumer's copy; empty if it has none.
     pub(super) vector: CsnVector,
 }
@@ -41,6 +43,7 @@ impl RequestCookie {
             is_of_copy: parsed.sid.is_none(),
             server: parsed.sid,
             is_peer: parsed.is_of_peer(),
+            is_of_same_program: parsed.is_of_same_program(),
             vector: numbers.collect(),
         }
     }

@@ -58,8 +58,9 @@ pub(crate) struct SyncStart {
     pub(crate) plan: SyncPlan,
     is_multi_provider: bool,
     is_copy: bool,
-    /// True if the consumer is no server like this one. Those alone give the hint here.
-    is_like_slapd: bool,
+    /// True if the refresh tells deletions by UUIDs. Consumers that are servers give the hint, and
+    /// get the number of each deletion.
+    tells_uuids: bool,
 }
 
 /// The search that the request describes.
@@ -139,7 +140,7 @@ impl SyncStart {
             is_multi_provider,
             is_copy,
             persists: request.mode == SyncMode::RefreshAndPersist,
-            is_like_slapd: !request.reload_hint && !cookie.is_peer,
+            tells_uuids: !request.reload_hint && !cookie.is_of_same_program,
             cookie,
             server,
             state,
@@ -259,13 +260,12 @@ impl SyncStart {
                 return Err(Box::new(end));
             }
         };
-        // Servers like this one want the number of each deletion.
-        content.tells_uuids = self.is_like_slapd && !matches!(phase, Phase::Persist);
+        content.tells_uuids = self.tells_uuids && !matches!(phase, Phase::Persist);
         Ok(Box::new(SyncRun {
             content,
             form,
             own_server: self.cookie.server,
-            is_like_slapd: self.is_like_slapd,
+            is_like_slapd: !self.cookie.is_of_same_program,
             waiting: self.persists.then(|| core.changes.register()),
             size_max: search.size_max,
             filter_types,
