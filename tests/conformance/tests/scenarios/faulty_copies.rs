@@ -22,7 +22,7 @@ use crate::stage::{Stage, is_ours};
 const FAULT: Duration = Duration::from_millis(700);
 
 /// The time after which slapd 2.4 may be started again. It numbers the records of its access log
-/// anew from its start, within the second. A record whose name is taken already is lost to it:
+/// anew from its start, within the second. It loses a record whose name is taken already, and logs
 /// "accesslog_response: got result 0x44".
 const NEXT_SECOND: Duration = Duration::from_millis(1100);
 

@@ -1,5 +1,5 @@
-//! Row 4 of the interop matrix: access logs that are purged while nobody writes, and a copy that
-//! an administrator has changed by hand.
+//! Row 4 of the interop matrix: access logs that are purged while nobody writes. A copy that was
+//! changed by hand is repaired.
 
 use std::time::{Duration, Instant};
 

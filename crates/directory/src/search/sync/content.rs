@@ -39,15 +39,15 @@ pub(super) struct Content<'d> {
     pub(super) is_whole: bool,
     /// The form of cookies for a consumer that is a server like this one.
     pub(super) peer: Option<CookieForm>,
-    /// True if an entry that leaves is told by its UUID alone, as slapd does: in the refresh.
+    /// True if the message about an entry that leaves has its UUID alone, as in a refresh of slapd.
     pub(super) tells_uuids: bool,
     /// Present in the persist stage of a consumer like slapd.
     pub(super) entrance: Option<Entrance>,
     state: ContentState,
 }
 
-/// The entryCSN of entries that enter without a change of their own, told to a consumer that passes
-/// over old ones.
+/// The entryCSN of entries that enter because of one above, for a consumer that passes over old
+/// ones.
 pub(super) struct Entrance {
     /// The number of the change that brings them.
     pub(super) csn: PackedCsn,
