@@ -156,6 +156,10 @@ fn consumers_like_slapd_get_deletions_in_sets() {
     });
     world.delete(&world.root(), unit);
     (0..10).for_each(|round| describe(&world, PEOPLE, &round.to_string()));
+    // Clients send the cookie as they got it, with the number of the provider.
+    let cookie = String::from_utf8(consumer.cookie.take().unwrap()).unwrap();
+    let cookie = cookie.replace("rid=007,", "rid=007,sid=001,");
+    consumer.cookie = Some(cookie.into_bytes());
     let mut task = begin(
         &world,
         &EVERYTHING,

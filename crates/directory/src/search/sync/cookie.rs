@@ -47,6 +47,12 @@ impl RequestCookie {
             vector: numbers.collect(),
         }
     }
+
+    /// Returns the number of the consumer's server. A client that is no server sends the cookie of
+    /// this server back as it is, so the own number says nothing.
+    pub(super) fn other_server(&self, own: u16) -> Option<u16> {
+        self.server.filter(|server| *server != own)
+    }
 }
 
 impl CookieForm {

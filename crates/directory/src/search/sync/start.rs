@@ -264,7 +264,7 @@ impl SyncStart {
         Ok(Box::new(SyncRun {
             content,
             form,
-            own_server: self.cookie.server,
+            own_server: self.cookie.other_server(self.server),
             is_like_slapd: !self.cookie.is_of_same_program,
             waiting: self.persists.then(|| core.changes.register()),
             size_max: search.size_max,
