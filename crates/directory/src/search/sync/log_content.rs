@@ -116,7 +116,7 @@ impl<'d> LogContent<'d> {
                 server: core.csn.server(),
                 is_peer: false,
             },
-            own_server: cookie.other_server(core.csn.server()),
+            own_server: cookie.server,
             waiting: persists.then(|| core.changes.register()),
             rest: refresh.positions.into(),
             after: state.newest,
