@@ -227,6 +227,7 @@ impl SyncStart {
         let mut content = Content::new(core, search.database, decisions, content);
         content.peer = Some(self.form()).filter(|form| form.is_peer);
         let form = self.form();
+        let own_server = self.cookie.other_server(self.server);
         let newest = self.state.newest;
         let vector = self.state.vector;
         // A copy without a state may have entries of a first refresh that broke off.
@@ -264,7 +265,7 @@ impl SyncStart {
         Ok(Box::new(SyncRun {
             content,
             form,
-            own_server: self.cookie.other_server(self.server),
+            own_server,
             is_like_slapd: !self.cookie.is_of_same_program,
             waiting: self.persists.then(|| core.changes.register()),
             size_max: search.size_max,
