@@ -26,6 +26,7 @@ use crate::core::membership::Memberships;
 use crate::core::notices::{NoLog, Notices, WarningLog};
 use crate::core::result::{self, OpResult};
 use crate::core::session::Session;
+use crate::core::unselective::UnselectiveSearches;
 use crate::core::value_order::ValueOrders;
 use crate::core::well_known_types::WellKnownTypes;
 use crate::features::accesslog::MISSING;
@@ -98,6 +99,8 @@ pub struct DirectoryOptions {
     pub clock: Arc<dyn Clock>,
     /// The source of randomness.
     pub entropy: Arc<dyn Entropy>,
+    /// The list of searches that looked at many entries in vain.
+    pub unselective_searches: UnselectiveSearches,
     /// The log of the server.
     pub log: Arc<dyn WarningLog>,
 }
@@ -129,6 +132,7 @@ pub(crate) struct SearchSettings {
     pub(crate) limits: CompiledLimits,
     /// The missing indexes that were logged. Shared with the directory of the next configuration.
     pub(crate) index_advice: IndexAdvice,
+    pub(crate) unselective: UnselectiveSearches,
     /// The key of cookies outside all stores. Passed on to the directory of the next configuration.
     pub(crate) cookie_key: CookieKey,
 }
@@ -160,6 +164,7 @@ impl DirectoryOptions {
             server_id: 0,
             clock: Arc::new(SystemClock::default()),
             entropy: Arc::new(SystemEntropy),
+            unselective_searches: UnselectiveSearches::default(),
             log: Arc::new(NoLog),
         }
     }
@@ -249,6 +254,7 @@ impl Directory {
                 sssvlv: Sssvlv::new(sort_limits),
                 limits: CompiledLimits::new(&schema, options.limits)?,
                 index_advice: IndexAdvice::default(),
+                unselective: options.unselective_searches,
                 cookie_key: options
                     .cookie_key
                     .unwrap_or_else(|| random_key(&*options.entropy)),

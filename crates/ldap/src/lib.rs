@@ -22,6 +22,7 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::unwrap_used))]
 
+mod access_query;
 mod content_change;
 pub mod control;
 pub mod dn;
@@ -43,6 +44,7 @@ mod update;
 mod url;
 mod values;
 
+pub use access_query::{AccessQuery, AccessStep, PartAccess, decode_access, encode_access};
 pub use content_change::{
     ContentAttribute, ContentChange, ContentEntry, EntryPlace, LoggedKind, LoggedOperation,
 };

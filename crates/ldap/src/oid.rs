@@ -14,6 +14,9 @@ pub const WHO_AM_I: &str = "1.3.6.1.4.1.4203.1.11.3";
 /// Cancel extended operation (RFC 3909).
 pub const CANCEL: &str = "1.3.6.1.1.8";
 
+/// Extended operation of this server that explains access rules. The root DSE does not list it.
+pub const EXPLAIN_ACCESS: &str = "2.25.167607689860190508040211256607342492935";
+
 /// Start transaction extended operation (RFC 5805).
 pub const START_TRANSACTION: &str = "1.3.6.1.1.21.1";
 /// End transaction extended operation (RFC 5805).

@@ -27,5 +27,6 @@ pub(crate) mod result;
 pub(crate) mod sasl_exchange;
 pub(crate) mod session;
 pub(crate) mod transaction_queue;
+pub(crate) mod unselective;
 pub(crate) mod value_order;
 pub(crate) mod well_known_types;

@@ -71,6 +71,13 @@ pub trait TreeSource: Send + Sync {
     ///
     /// More entries do no harm but cost time.
     fn entries(&self, base: &str) -> Vec<TreeEntry>;
+
+    /// Ends the activity that an entry shows, a name in normal form. Returns false if the entry
+    /// shows none that can end: then nobody can delete it.
+    fn end(&self, entry: &str, is_trial: bool) -> bool {
+        let _ = (entry, is_trial);
+        false
+    }
 }
 
 /// A generated entry with its counter.
@@ -257,6 +264,14 @@ impl Tree {
 
     pub(crate) fn decisions(&self, session: &Session) -> Decisions<'_> {
         decide(&self.rules, session, self.is_root(session))
+    }
+
+    /// Ends the activity that an entry shows; see [`TreeSource::end`].
+    pub(crate) fn end(&self, dn: &Dn, is_trial: bool) -> bool {
+        match &self.content {
+            TreeContent::Source(source) => source.end(dn.normal(), is_trial),
+            TreeContent::Log(_) => false,
+        }
     }
 
     /// Returns the refusal of an update that does not go to the owner.

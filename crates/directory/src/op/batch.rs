@@ -465,7 +465,13 @@ impl Directory {
                 acting: update.acting,
                 ..BatchItem::refused(message.id, response, LdapResult::success())
             },
-            Err(result) => BatchItem::refused(message.id, response, result),
+            Err(result) => {
+                let ended = match within_transaction {
+                    true => None,
+                    false => self.end_activity(session, &message),
+                };
+                BatchItem::refused(message.id, response, ended.unwrap_or(result))
+            }
         }
     }
 }

@@ -7,6 +7,7 @@ use fulgurite_ldap::{
 use crate::core::result::{OpResult, refuse};
 use crate::core::session::Session;
 use crate::directory::{Directory, EXTENDED_OPERATIONS};
+use crate::op::access_query;
 use crate::op::extended_step::{ExtendedReply, ExtendedStep};
 use crate::op::password_modify;
 use crate::op::transaction;
@@ -46,7 +47,8 @@ fn extended(
     let session = acting.as_mut().unwrap_or(session);
     let oid = std::str::from_utf8(request.oid).unwrap_or_default();
     // A password modify is restricted as an update, once its entry is known.
-    if EXTENDED_OPERATIONS.contains(&oid) && oid != oid::PASSWORD_MODIFY {
+    let is_known = EXTENDED_OPERATIONS.contains(&oid) || oid == oid::EXPLAIN_ACCESS;
+    if is_known && oid != oid::PASSWORD_MODIFY {
         directory
             .policy()
             .permit_extended(&directory.core().databases, session, request.oid)?;
@@ -56,6 +58,7 @@ fn extended(
         oid::CANCEL => cancel(request.value),
         oid::PASSWORD_MODIFY => password_modify::begin(directory, session, id, request.value)
             .map(|change| ExtendedStep::Passwords(change.with_policy(decoded.password_policy))),
+        oid::EXPLAIN_ACCESS => access_query::explain(directory, session, request.value),
         oid::START_TRANSACTION => transaction::start(session, request.value),
         oid::END_TRANSACTION => transaction::end(session, id, request.value),
         _ => Err(protocol_error("unsupported extended operation")),

@@ -1,6 +1,7 @@
 //! The operations of RFC 4511, one module each, and the batches that updates run in. Search has its
 //! own folder.
 
+mod access_query;
 pub(crate) mod add;
 mod authorize;
 pub(crate) mod batch;
@@ -10,6 +11,7 @@ mod bind_policy;
 mod bind_record;
 pub(crate) mod compare;
 pub(crate) mod delete;
+mod end_activity;
 pub(crate) mod extended;
 pub(crate) mod extended_step;
 pub(crate) mod forward;

@@ -35,13 +35,16 @@ pub(crate) use self::plain::PlainSearch;
 use super::candidates::CandidateScan;
 use super::chain::Chains;
 use super::filter::PreparedFilter;
+use super::filter_shape::filter_shape;
 use super::list_state::ListState;
 use super::member_items::{self, MemberItems};
 use super::output::{Output, SearchEnd};
-use super::regions::{Region, Regions};
+use super::regions::{Region, Regions, store_scope};
 use super::sort::{EntryPosition, SortItem};
+use crate::core::clock::Timestamp;
 use crate::core::database::Database;
 use crate::core::foundation::Core;
+use crate::core::unselective::UnselectiveSearch;
 use crate::rights::facts::{EntryFacts, EntrySource};
 use crate::rights::projection::{AttributeRights, EntryCaches, StoredEntry};
 use crate::rights::requester_rights::RequesterRights;
@@ -285,6 +288,31 @@ impl<'d> DatabaseSearch<'d> {
             _ => Vec::new(),
         };
         missing.into_iter().map(|spec| spec.to_string())
+    }
+
+    /// Describes the search for administrators, without the values of its filter. Planning anew
+    /// costs little next to a search that examined many entries.
+    pub(crate) fn describe(&self, now: Timestamp, returned: u32) -> UnselectiveSearch {
+        let scope = store_scope(self.base.scope);
+        let plan = match &self.held {
+            Some(SnapshotState::View(view)) => view
+                .plan(self.base.base, scope, &self.planned)
+                .map(|plan| plan.outline(view))
+                .unwrap_or_default(),
+            _ => String::new(),
+        };
+        let suffix = self.database.suffixes().first();
+        UnselectiveSearch {
+            suffix: suffix.map(|dn| dn.pretty().to_owned()).unwrap_or_default(),
+            scope: self.base.scope,
+            filter: filter_shape(&self.core.schema, &self.spec.filter),
+            plan,
+            missing: self.missing_indexes().collect(),
+            count: 1,
+            examined: self.examined(),
+            returned: returned.into(),
+            last: now,
+        }
     }
 
     /// Works until the quantum is used up, which sets `left` to 0, or until all candidates are

@@ -18,6 +18,7 @@ mod chain;
 mod database_search;
 mod dereference;
 pub(crate) mod filter;
+mod filter_shape;
 mod generated;
 mod list_items;
 mod list_state;

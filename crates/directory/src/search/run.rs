@@ -237,6 +237,8 @@ impl<'d> SearchRun<'d> {
                     .index_advice
                     .new_ones(part.missing_indexes());
                 self.missing_indexes.extend(told);
+                let search = part.describe(self.directory.core().clock.now(), self.output.sent);
+                self.directory.search_settings().unselective.add(search);
             }
             self.spare = part.finish(self.repeatable.is_some());
         }

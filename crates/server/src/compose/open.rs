@@ -177,6 +177,9 @@ pub(crate) fn open_with(
     });
     let mut options = directory_options(settings, schema, databases)?;
     options.monitor = monitor_options(settings, monitor.as_ref())?;
+    if let Some(statistics) = statistics {
+        options.unselective_searches = statistics.unselective().clone();
+    }
     let directory = match plan.existing {
         Some(existing) => existing.reopened(options)?,
         None => Directory::open(options)?,

@@ -381,7 +381,8 @@ impl<'h, H: Handler> Connection<'h, H> {
         }
     }
 
-    /// Returns the reason if the connection has exceeded a time limit.
+    /// Returns the reason if the connection has exceeded a time limit, or an administrator has
+    /// closed it.
     pub(super) fn overdue(&self, settings: &ServerSettings, now: Instant) -> Option<&'static str> {
         let limits = self.session.limits();
         let exceeded = |since: Option<Instant>, limit: Option<Duration>| {
@@ -390,7 +391,9 @@ impl<'h, H: Handler> Connection<'h, H> {
                 .is_some_and(|(since, limit)| now.duration_since(since) >= limit)
         };
         let header_since = self.header.as_ref().map(|(_, since)| *since);
-        if exceeded(self.lingering_since, Some(LINGER)) {
+        if self.meter.is_unwanted() {
+            Some("by an administrator")
+        } else if exceeded(self.lingering_since, Some(LINGER)) {
             Some("disconnected")
         } else if exceeded(header_since, Some(settings.handshake_timeout)) {
             Some(NO_HEADER)

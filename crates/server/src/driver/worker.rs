@@ -421,7 +421,7 @@ impl<'h, H: Handler> Worker<'h, H> {
         }
     }
 
-    /// Closes connections that have exceeded a time limit.
+    /// Closes connections that have exceeded a time limit or that an administrator has closed.
     fn sweep(&mut self, now: Instant) {
         if now.duration_since(self.swept_at) < SWEEP_INTERVAL {
             return;

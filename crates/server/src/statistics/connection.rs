@@ -1,6 +1,6 @@
 //! The counters of one connection.
 
-use std::sync::atomic::{AtomicU8, AtomicU64};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use fulgurite_directory::Connection;
@@ -27,6 +27,8 @@ pub(crate) struct ConnectionCounters {
     pub(crate) write_waits: Counter,
     /// 1 while the server waits for the client.
     pub(crate) waits_to_write: AtomicU8,
+    /// True once an administrator has closed the connection.
+    is_unwanted: AtomicBool,
 }
 
 impl ConnectionCounters {
@@ -43,6 +45,17 @@ impl ConnectionCounters {
             reads: Counter::default(),
             write_waits: Counter::default(),
             waits_to_write: AtomicU8::new(0),
+            is_unwanted: AtomicBool::new(false),
         }
+    }
+
+    /// Lets the worker close the connection.
+    pub(crate) fn close(&self) {
+        self.is_unwanted.store(true, Ordering::Relaxed);
+    }
+
+    /// Returns true if the worker must close the connection.
+    pub(crate) fn is_unwanted(&self) -> bool {
+        self.is_unwanted.load(Ordering::Relaxed)
     }
 }

@@ -52,6 +52,11 @@ impl WorkerStatistics {
 }
 
 impl Meter {
+    /// Returns true if an administrator has closed the connection.
+    pub(crate) fn is_unwanted(&self) -> bool {
+        self.connection.is_unwanted()
+    }
+
     /// Returns the time of the present round, by the clock of the statistics. The bytes of a
     /// request have come before.
     pub(crate) fn round(&self) -> u64 {

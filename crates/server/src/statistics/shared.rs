@@ -5,6 +5,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use fulgurite_directory::UnselectiveSearches;
+
 use super::clock::{StatisticsClock, seconds_now};
 use super::connection::ConnectionCounters;
 use super::counter::{Counter, lock};
@@ -31,6 +33,8 @@ pub struct Statistics {
     replication: Arc<ReplicationStatus>,
     /// The backups that the server makes by itself.
     backups: Arc<BackupStatus>,
+    /// Searches that looked at many entries in vain.
+    unselective: UnselectiveSearches,
 }
 
 /// Facts that do not change while a server runs.
@@ -67,6 +71,10 @@ impl Statistics {
 
     pub(crate) fn backups(&self) -> Arc<BackupStatus> {
         Arc::clone(&self.backups)
+    }
+
+    pub(crate) fn unselective(&self) -> &UnselectiveSearches {
+        &self.unselective
     }
 
     pub(crate) fn facts(&self) -> ServerInfo {

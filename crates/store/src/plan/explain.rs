@@ -14,8 +14,19 @@ impl Candidates {
     /// exact`.
     #[must_use]
     pub fn explain<T: Snapshot>(&self, view: &View<'_, T>) -> String {
+        self.text(view, true)
+    }
+
+    /// Returns the same without the values of the filter.
+    #[must_use]
+    pub fn outline<T: Snapshot>(&self, view: &View<'_, T>) -> String {
+        self.text(view, false)
+    }
+
+    fn text<T: Snapshot>(&self, view: &View<'_, T>, shows_values: bool) -> String {
         let mut out = String::new();
-        write_term(&self.term, view, &mut out);
+        let writer = TermWriter { view, shows_values };
+        writer.term(&self.term, &mut out);
         match &self.scope {
             ScopeTest::None => {}
             ScopeTest::Parent(parent) => {
@@ -35,41 +46,50 @@ impl Candidates {
     }
 }
 
-fn write_term<T: Snapshot>(term: &Term, view: &View<'_, T>, out: &mut String) {
-    match term {
-        Term::Nothing => out.push_str("nothing"),
-        Term::All => out.push_str("all entries"),
-        Term::Ids(ids) => write!(out, "{} ids", ids.len()).unwrap_or_default(),
-        Term::Set(set) => write!(out, "set of {}", set.len()).unwrap_or_default(),
-        Term::Posting { key, .. } => write_posting(key, view, out),
-        Term::And(terms) => write_list("and", terms, view, out),
-        Term::Or(terms) => write_list("or", terms, view, out),
-        Term::Not(term) => write_list("not", std::slice::from_ref(&**term), view, out),
-    }
+/// Writes the terms of a plan.
+struct TermWriter<'v, 'd, T: Snapshot> {
+    view: &'v View<'d, T>,
+    shows_values: bool,
 }
 
-fn write_list<T: Snapshot>(name: &str, terms: &[Term], view: &View<'_, T>, out: &mut String) {
-    out.push_str(name);
-    out.push('(');
-    for (position, term) in terms.iter().enumerate() {
-        if position > 0 {
-            out.push_str(", ");
+impl<T: Snapshot> TermWriter<'_, '_, T> {
+    fn term(&self, term: &Term, out: &mut String) {
+        match term {
+            Term::Nothing => out.push_str("nothing"),
+            Term::All => out.push_str("all entries"),
+            Term::Ids(ids) => write!(out, "{} ids", ids.len()).unwrap_or_default(),
+            Term::Set(set) => write!(out, "set of {}", set.len()).unwrap_or_default(),
+            Term::Posting { key, .. } => self.posting(key, out),
+            Term::And(terms) => self.list("and", terms, out),
+            Term::Or(terms) => self.list("or", terms, out),
+            Term::Not(term) => self.list("not", std::slice::from_ref(&**term), out),
         }
-        write_term(term, view, out);
     }
-    out.push(')');
-}
 
-fn write_posting<T: Snapshot>(posting: &[u8], view: &View<'_, T>, out: &mut String) {
-    let Some((attribute, kind, value)) = key::parts(posting) else {
-        return out.push('?');
-    };
-    let name = view
-        .attributes()
-        .get(attribute)
-        .map_or("?", |info| &info.text);
-    let value = value.escape_ascii();
-    let sign = KINDS.iter().find(|(_, row)| row.code == kind);
-    let sign = sign.map_or("=", |(_, row)| row.sign);
-    write!(out, "{name}{sign}{value}:index").unwrap_or_default();
+    fn list(&self, name: &str, terms: &[Term], out: &mut String) {
+        out.push_str(name);
+        out.push('(');
+        for (position, term) in terms.iter().enumerate() {
+            if position > 0 {
+                out.push_str(", ");
+            }
+            self.term(term, out);
+        }
+        out.push(')');
+    }
+
+    fn posting(&self, posting: &[u8], out: &mut String) {
+        let Some((attribute, kind, value)) = key::parts(posting) else {
+            return out.push('?');
+        };
+        let attributes = self.view.attributes();
+        let name = attributes.get(attribute).map_or("?", |info| &info.text);
+        let sign = KINDS.iter().find(|(_, row)| row.code == kind);
+        let sign = sign.map_or("=", |(_, row)| row.sign);
+        write!(out, "{name}{sign}").unwrap_or_default();
+        match self.shows_values {
+            true => write!(out, "{}:index", value.escape_ascii()).unwrap_or_default(),
+            false => out.push_str("?:index"),
+        }
+    }
 }

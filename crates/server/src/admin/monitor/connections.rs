@@ -81,6 +81,21 @@ impl Monitor {
             .with("monitorConnectionActivityTime", [active])
     }
 
+    /// Closes the connection that an entry shows, or tells if there is one.
+    pub(super) fn end_connection(&self, entry: &str, is_trial: bool) -> bool {
+        let number = entry.strip_suffix(&format!(",{}", ABOVE.to_ascii_lowercase()));
+        let number = number.and_then(|rdn| rdn.strip_prefix("cn=connection "));
+        let number = number.and_then(|number| number.parse().ok());
+        let connections = self.statistics.connections();
+        let Some(figures) = number.and_then(|number: u64| connections.get(&number)) else {
+            return false;
+        };
+        if !is_trial {
+            figures.close();
+        }
+        true
+    }
+
     pub(super) fn waiters(&self, out: &mut Vec<TreeEntry>) {
         let connections = self.statistics.connections();
         let write = connections

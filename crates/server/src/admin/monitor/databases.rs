@@ -2,7 +2,7 @@
 
 use fulgurite_directory::{CONTROLS, ControlRow, TreeEntry};
 use fulgurite_ldap::oid;
-use fulgurite_store::Store;
+use fulgurite_store::{IndexStage, Store};
 
 use super::figures::{Monitor, MonitoredDatabase, MonitoredKind, SUFFIX};
 
@@ -180,14 +180,40 @@ fn store_facts(store: &Store) -> Vec<String> {
     let age = active().filter_map(|reader| reader.age).max();
     let seconds = age.unwrap_or_default().as_secs();
     let counts = store.commit_counts();
-    vec![
+    let mut facts = vec![
         format!("oldest reader: {transactions} transactions, {seconds} seconds"),
         format!("commits: {}", counts.commits),
         format!(
             "refused updates: {}",
             counts.refused_map + counts.refused_disk
         ),
-    ]
+    ];
+    if let Ok(disk) = rustix::fs::fstatvfs(store.environment().fd()) {
+        let (free, size) = (disk.f_bavail * disk.f_frsize, disk.f_blocks * disk.f_frsize);
+        facts.push(format!("disk: {free} bytes free of {size}"));
+    }
+    facts.extend(index_facts(store));
+    facts
+}
+
+/// Returns the indexes that are complete, and the progress of the others.
+fn index_facts(store: &Store) -> Vec<String> {
+    let Ok(status) = store.index_status() else {
+        return Vec::new();
+    };
+    let complete = status.complete.iter();
+    let complete = complete.map(|index| format!("index: {index}"));
+    let work = status.work.iter().map(|work| {
+        let (attribute, kind) = (&work.attribute, work.kind.word());
+        match work.stage {
+            IndexStage::Drop => format!("index work: {attribute}:{kind}, dropping"),
+            IndexStage::Clear | IndexStage::Fill => {
+                let percent = work.percent(status.last_id);
+                format!("index work: {attribute}:{kind}, {percent} %")
+            }
+        }
+    });
+    complete.chain(work).collect()
 }
 
 /// Adds the figures of the engine. Only the count of free pages reads pages: those of the free

@@ -8,7 +8,7 @@
 //!               ├─ cn=Listeners    ├─ cn=Statistics    cn=Bytes, cn=PDU, cn=Entries, cn=Referrals
 //!               └─ cn=Log          └─ cn=Threads, cn=Time, cn=Waiters
 //! ```
-//! With backups there is cn=Backups, too. Each search generates the entries anew, and only those of
+//! With backups there is cn=Backups, too, and with searches that lack an index cn=Searches. Each search generates the entries anew, and only those of
 //! the requested branch.
 
 mod backups;
@@ -17,6 +17,7 @@ mod consumers;
 mod counters;
 mod databases;
 mod figures;
+mod searches;
 mod threads;
 mod tree;
 

@@ -140,6 +140,11 @@ impl TreeSource for Monitor {
             }
         }
         entries.extend(self.backups(base));
+        entries.extend(self.searches(base));
         entries
+    }
+
+    fn end(&self, entry: &str, is_trial: bool) -> bool {
+        self.end_connection(entry, is_trial)
     }
 }
