@@ -12,7 +12,7 @@ use fulgurite_ldap::control::PagedResults;
 use fulgurite_ldap::{Control, oid};
 
 use crate::request::PageRequest;
-use crate::schema::SchemaNames;
+use crate::schema::{ElementKind, SchemaNames};
 use crate::sessions::UserSession;
 
 /// Entries of one list at most.
@@ -184,11 +184,9 @@ pub(crate) fn schema(session: &UserSession) -> Result<Arc<SchemaNames>, LdapErro
     let root = read(&mut client, "", &["subschemaSubentry"])?;
     let name = root.and_then(|root| root.first("subschemaSubentry"));
     let name = name.unwrap_or_else(|| "cn=Subschema".to_owned());
-    let entry = get(&mut client, &name, &["attributeTypes", "objectClasses"])?;
-    let schema = Arc::new(SchemaNames::of(
-        &texts(&entry, "attributeTypes"),
-        &texts(&entry, "objectClasses"),
-    ));
+    let published = ElementKind::ALL.map(ElementKind::published_in);
+    let entry = get(&mut client, &name, &published)?;
+    let schema = Arc::new(SchemaNames::of(|kind| texts(&entry, kind.published_in())));
     session.keep_schema(Arc::clone(&schema));
     Ok(schema)
 }

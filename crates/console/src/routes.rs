@@ -6,7 +6,7 @@ use std::time::Instant;
 use crate::app::App;
 use crate::guard::{is_from_here, is_own_host};
 use crate::ldap::LdapError;
-use crate::pages::{entry, groups, layout, login, members, overview, own, tree, users};
+use crate::pages::{entry, groups, layout, login, members, overview, own, schema, tree, users};
 use crate::request::{PageRequest, PageResponse};
 use crate::secrets::are_equal;
 use crate::sessions::UserSession;
@@ -33,6 +33,7 @@ const PAGES: &[(&str, Page, Option<Page>)] = &[
     ("/entry/new", entry::show_new, Some(entry::create)),
     ("/entry/rename", tree::show_rename, Some(tree::rename)),
     ("/entry/delete", tree::show_delete, Some(tree::delete)),
+    ("/schema", schema::show, None),
     ("/overview", overview::show, None),
 ];
 

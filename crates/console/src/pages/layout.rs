@@ -6,12 +6,13 @@ use crate::request::PageResponse;
 use crate::sessions::UserSession;
 
 /// The pages of the menu.
-const MENU: [(&str, &str); 5] = [
+const MENU: [(&str, &str); 6] = [
     ("/me", "My page"),
     ("/users", "Users"),
     ("/groups", "Groups"),
     ("/tree", "Tree"),
-    ("/overview", "Overview"),
+    ("/schema", "Schema"),
+    ("/overview", "Server"),
 ];
 
 /// Returns a whole page. Text is escaped by the templates.

@@ -8,5 +8,6 @@ pub(crate) mod members;
 pub(crate) mod overview;
 pub(crate) mod own;
 pub(crate) mod plot;
+pub(crate) mod schema;
 pub(crate) mod tree;
 pub(crate) mod users;

@@ -1,26 +1,24 @@
-//! Names and rules of the schema, as the server publishes them (RFC 4512, section 4.1).
+//! The descriptions of a schema by their names.
 
 use std::collections::{BTreeSet, HashMap};
 
-/// A description of an attribute type or object class.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct SchemaElement {
-    pub(crate) names: Vec<String>,
-    pub(crate) superiors: Vec<String>,
-    pub(crate) must: Vec<String>,
-    pub(crate) may: Vec<String>,
-    pub(crate) syntax: String,
-    /// True if an entry may have one value only.
-    pub(crate) is_single: bool,
-    /// True if only the server sets it.
-    pub(crate) is_of_server: bool,
+use super::element::{ElementKind, SchemaElement};
+
+/// The descriptions of one kind.
+#[derive(Debug, Default)]
+struct ElementsByName {
+    elements: Vec<SchemaElement>,
+    /// Their positions, by names and OIDs in lower case.
+    positions: HashMap<String, usize>,
 }
 
-/// The elements by their names in lower case.
+/// The descriptions of a schema by their names in lower case.
 #[derive(Debug, Default)]
 pub(crate) struct SchemaNames {
-    types: HashMap<String, SchemaElement>,
-    classes: HashMap<String, SchemaElement>,
+    types: ElementsByName,
+    classes: ElementsByName,
+    rules: ElementsByName,
+    syntaxes: ElementsByName,
 }
 
 /// The attributes that classes demand and allow.
@@ -30,36 +28,71 @@ pub(crate) struct ClassAttributes {
     pub(crate) may: BTreeSet<String>,
 }
 
-impl SchemaNames {
-    pub(crate) fn of(types: &[String], classes: &[String]) -> SchemaNames {
-        let by_name = |texts: &[String]| {
-            let mut map = HashMap::new();
-            for text in texts {
-                let element = SchemaElement::parse(text);
-                for name in &element.names {
-                    map.insert(name.to_ascii_lowercase(), element.clone());
-                }
+impl ElementsByName {
+    fn of(texts: &[String]) -> ElementsByName {
+        let mut elements: Vec<_> = texts
+            .iter()
+            .map(|text| SchemaElement::parse(text))
+            .collect();
+        elements.sort_by_key(|element| element.shown_name().to_lowercase());
+        let mut positions = HashMap::new();
+        for (position, element) in elements.iter().enumerate() {
+            for name in element.names.iter().chain([&element.oid]) {
+                positions.insert(name.to_ascii_lowercase(), position);
             }
-            map
-        };
-        SchemaNames {
-            types: by_name(types),
-            classes: by_name(classes),
         }
+        ElementsByName {
+            elements,
+            positions,
+        }
+    }
+
+    fn get(&self, name: &str) -> Option<&SchemaElement> {
+        self.elements
+            .get(*self.positions.get(&name.to_ascii_lowercase())?)
+    }
+}
+
+impl SchemaNames {
+    /// Reads the descriptions that `texts` returns for each kind.
+    pub(crate) fn of(texts: impl Fn(ElementKind) -> Vec<String>) -> SchemaNames {
+        let read = |kind| ElementsByName::of(&texts(kind));
+        SchemaNames {
+            types: read(ElementKind::Attribute),
+            classes: read(ElementKind::Class),
+            rules: read(ElementKind::Rule),
+            syntaxes: read(ElementKind::Syntax),
+        }
+    }
+
+    fn of_kind(&self, kind: ElementKind) -> &ElementsByName {
+        match kind {
+            ElementKind::Attribute => &self.types,
+            ElementKind::Class => &self.classes,
+            ElementKind::Rule => &self.rules,
+            ElementKind::Syntax => &self.syntaxes,
+        }
+    }
+
+    /// Returns the descriptions of a kind, sorted by name.
+    pub(crate) fn elements(&self, kind: ElementKind) -> &[SchemaElement] {
+        &self.of_kind(kind).elements
+    }
+
+    /// Returns a description by one of its names or its OID.
+    pub(crate) fn element(&self, kind: ElementKind, name: &str) -> Option<&SchemaElement> {
+        self.of_kind(kind).get(name)
     }
 
     /// Returns an attribute type; options such as `;lang-de` do not count.
     pub(crate) fn attribute(&self, name: &str) -> Option<&SchemaElement> {
-        let base = name.split(';').next().unwrap_or_default();
-        self.types.get(&base.to_ascii_lowercase())
+        self.types.get(name.split(';').next().unwrap_or_default())
     }
 
     /// Returns the first name of each class, sorted.
     pub(crate) fn class_names(&self) -> BTreeSet<&str> {
-        let classes = self.classes.values();
-        classes
-            .filter_map(|class| class.names.first().map(String::as_str))
-            .collect()
+        let classes = self.classes.elements.iter();
+        classes.map(SchemaElement::shown_name).collect()
     }
 
     /// Returns the attributes of classes and of those above them. An attribute that one class
@@ -84,97 +117,47 @@ impl SchemaNames {
             .retain(|name| !attributes.must.contains(name));
         attributes
     }
-}
 
-impl SchemaElement {
-    /// Reads a description. Parts that mean nothing here are passed over.
-    fn parse(text: &str) -> SchemaElement {
-        let words = words(text);
-        let mut element = SchemaElement::default();
-        let mut rest = words.iter().map(String::as_str).peekable();
-        while let Some(word) = rest.next() {
-            let list = match word {
-                "NAME" => &mut element.names,
-                "SUP" => &mut element.superiors,
-                "MUST" => &mut element.must,
-                "MAY" => &mut element.may,
-                "SYNTAX" => {
-                    let syntax = rest.next().unwrap_or_default();
-                    element.syntax = syntax.split('{').next().unwrap_or_default().to_owned();
-                    continue;
-                }
-                "SINGLE-VALUE" => {
-                    element.is_single = true;
-                    continue;
-                }
-                "NO-USER-MODIFICATION" => {
-                    element.is_of_server = true;
-                    continue;
-                }
-                "DESC" => {
-                    rest.next();
-                    continue;
-                }
-                _ => continue,
-            };
-            if rest.next_if_eq(&"(").is_some() {
-                list.extend(
-                    rest.by_ref()
-                        .take_while(|word| *word != ")")
-                        .filter(|word| *word != "$")
-                        .map(str::to_owned),
-                );
-            } else {
-                list.extend(rest.next().map(str::to_owned));
+    /// Returns a part of an attribute, its own or that of the nearest type above it.
+    pub(crate) fn inherited<'s>(
+        &'s self,
+        attribute: &'s SchemaElement,
+        part: fn(&SchemaElement) -> &String,
+    ) -> &'s str {
+        let mut at = attribute;
+        // A chain of superiors is short; the bound ends a broken one.
+        for _ in 0..32 {
+            if !part(at).is_empty() {
+                return part(at);
             }
+            let superior = at.superiors.first().and_then(|name| self.types.get(name));
+            let Some(superior) = superior else { break };
+            at = superior;
         }
-        element
+        ""
     }
-}
-
-/// Returns the words of a description; a quoted string is one word.
-fn words(text: &str) -> Vec<String> {
-    let mut words = Vec::new();
-    let mut letters = text.chars().peekable();
-    while let Some(letter) = letters.next() {
-        match letter {
-            '\'' => words.push(letters.by_ref().take_while(|next| *next != '\'').collect()),
-            '(' | ')' | '$' => words.push(letter.to_string()),
-            letter if letter.is_whitespace() => {}
-            letter => {
-                let mut word = letter.to_string();
-                while let Some(next) =
-                    letters.next_if(|next| !next.is_whitespace() && !"()$'".contains(*next))
-                {
-                    word.push(next);
-                }
-                words.push(word);
-            }
-        }
-    }
-    words
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn schema(types: &[&str], classes: &[&str]) -> SchemaNames {
+        let owned = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
+        SchemaNames::of(|kind| match kind {
+            ElementKind::Attribute => owned(types),
+            ElementKind::Class => owned(classes),
+            _ => Vec::new(),
+        })
+    }
+
     #[test]
-    fn descriptions_are_read() {
-        let types = [
-            "( 2.5.4.3 NAME ( 'cn' 'commonName' ) DESC 'a MUST (b' SUP name SYNTAX 1.2.3{64} SINGLE-VALUE )",
-        ];
+    fn classes_inherit_their_attributes() {
         let classes = [
             "( 2.5.6.6 NAME 'person' SUP top STRUCTURAL MUST ( sn $ cn ) MAY ( userPassword $ mail ) )",
             "( 1 NAME 'more' SUP ( person $ more ) MUST mail )",
         ];
-        let schema = SchemaNames::of(&types.map(str::to_owned), &classes.map(str::to_owned));
-        let cn = schema.attribute("COMMONNAME;lang-de").unwrap();
-        assert_eq!(
-            (cn.is_single, cn.syntax.as_str(), cn.is_of_server),
-            (true, "1.2.3", false)
-        );
-        assert!(cn.must.is_empty());
+        let schema = schema(&[], &classes);
         let of = schema.attributes_of(&["MORE".to_owned()]);
         assert_eq!(
             of.must.into_iter().collect::<Vec<_>>(),
@@ -184,18 +167,21 @@ mod tests {
     }
 
     #[test]
-    fn any_text_is_read_without_a_panic() {
-        for text in [
-            "",
-            "(",
-            "( NAME (",
-            "NAME",
-            "SYNTAX",
-            "''",
-            "( MUST ( a $",
-            "DESC",
-        ] {
-            SchemaElement::parse(text);
-        }
+    fn attributes_inherit_syntax_and_rules() {
+        let types = [
+            "( 2.5.4.41 NAME 'name' EQUALITY caseIgnoreMatch SYNTAX 1.2.3{9} )",
+            "( 2.5.4.3 NAME ( 'cn' 'commonName' ) SUP name SINGLE-VALUE )",
+            "( 9.9 NAME 'loop' SUP loop )",
+        ];
+        let schema = schema(&types, &[]);
+        let cn = schema.attribute("COMMONNAME;lang-de").unwrap();
+        assert!(cn.is_single);
+        assert_eq!(schema.inherited(cn, |element| &element.syntax), "1.2.3");
+        assert_eq!(
+            schema.inherited(cn, |element| &element.equality),
+            "caseIgnoreMatch"
+        );
+        let endless = schema.element(ElementKind::Attribute, "9.9").unwrap();
+        assert_eq!(schema.inherited(endless, |element| &element.syntax), "");
     }
 }

@@ -102,15 +102,24 @@ def shot(name, width=1100, dark=False):
     browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
+def shot_name(path):
+    """The page, with its kind and a word if there is a list of each."""
+    path, _, query = path.partition("?")
+    words = [word.split("=")[1] for word in query.split("&") if word.startswith(("kind", "name"))]
+    return "-".join([path.strip("/").replace("/", "-"), *words])
+
+
 def pages_are_accessible():
     for path in ["/me", "/users", "/users/new", "/groups", "/tree", "/overview", "/me/password",
+                 "/schema?q=mail", "/schema?kind=attributes&name=cn",
+                 "/schema?kind=classes&name=inetOrgPerson",
                  f"/tree?dn={SUFFIX}", f"/user?dn=uid%3Dada%2Cou%3Dpeople%2C{SUFFIX}",
                  f"/entry?dn=uid%3Dada%2Cou%3Dpeople%2C{SUFFIX}",
                  "/entry/new?parent=dc%3Dexample&class=person", "/nothing"]:
         go(path)
         accessible(path)
         for dark in [False, True]:
-            name = path.split("?")[0].strip("/").replace("/", "-")
+            name = shot_name(path)
             shot(f"{name}-{'dark' if dark else 'light'}", dark=dark)
         shot(f"{name}-phone", width=375)
         width = browser.execute_script("return document.documentElement.scrollWidth - innerWidth")
@@ -232,6 +241,38 @@ def entries():
     check(browser.title.startswith("Entry"), "no script of a name runs")
 
 
+def schema():
+    go("/schema")
+    fill("q", "telephone")
+    click("Search")
+    check("telephoneNumber" in body() and "mobile" in body(), "names and descriptions are searched")
+    check("homePostalAddress" not in body(), "others are not shown")
+    click("Syntaxes")
+    check("1.3.6.1.4.1.1466.115.121.1.50" in body(), "the search goes on in another list")
+    go("/schema?kind=attributes&name=CN")
+    check(browser.title.startswith("cn"), "a name of any case is found")
+    for text in ["commonName", "2.5.4.3", "caseIgnoreMatch", "Directory String", "any number"]:
+        check(text in body(), f"{text} is told")
+    holders = [e.text for e in browser.find_elements(By.CSS_SELECTOR, "dl.facts:last-of-type a")]
+    check("inetOrgPerson" in holders and "device" in holders, "classes by inheritance hold it")
+    follow(browser.find_element(By.LINK_TEXT, "name"))
+    check("Inferior" in body() and "surname" not in browser.title, "the superior links down")
+    follow(browser.find_element(By.LINK_TEXT, "sn"))
+    click("person")
+    check("structural" in body() and "Demands" in body(), "the class tells what it demands")
+    follow(browser.find_element(By.LINK_TEXT, "organizationalPerson"))
+    follow(browser.find_element(By.LINK_TEXT, "inetOrgPerson"))
+    check("Demands by its superiors" in body(), "a class inherits")
+    go("/schema?kind=rules&name=caseIgnoreMatch")
+    check("Attributes that use it" in body() and "Directory String" in body(), "a rule has users")
+    follow(browser.find_element(By.LINK_TEXT, "Directory String"))
+    check("Matching rules" in body() and "caseIgnoreMatch" in body(), "a syntax has rules")
+    go("/schema?kind=attributes&name=entryUUID")
+    check("operational" in body() and "only the server sets it" in body(), "attributes of the server")
+    go("/schema?kind=attributes&name=%3Cb%3E")
+    check("The schema has no <b> among its attributes." in body(), "a missing name is text")
+
+
 def forms_need_their_token():
     go("/me/password")
     browser.execute_script("document.querySelector('main input[name=token]').value = 'x'.repeat(64)")
@@ -261,6 +302,7 @@ try:
     own_page()
     people()
     groups()
+    schema()
     pages_are_accessible()
     forms_need_their_token()
     entries()

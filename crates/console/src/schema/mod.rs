@@ -1,0 +1,10 @@
+//! The schema as the server publishes it (RFC 4512, section 4.2).
+//!
+//! - `element`: one description, read from its text
+//! - `names`: all descriptions by name, and the attributes that classes allow
+
+mod element;
+mod names;
+
+pub(crate) use element::{ElementKind, SchemaElement};
+pub(crate) use names::{ClassAttributes, SchemaNames};
