@@ -1,5 +1,8 @@
 //! The state of the console that its pages share, and its cookies.
 
+use std::sync::Arc;
+
+use crate::accounts::KnownAccounts;
 use crate::options::ConsoleOptions;
 use crate::sessions::Sessions;
 use crate::throttle::Throttle;
@@ -9,14 +12,16 @@ pub(crate) struct App {
     pub(crate) options: ConsoleOptions,
     pub(crate) sessions: Sessions,
     pub(crate) throttle: Throttle,
+    pub(crate) known: KnownAccounts,
 }
 
 impl App {
     pub(crate) fn new(options: ConsoleOptions) -> App {
         App {
+            sessions: Sessions::new(Arc::new(options.about.clone())),
             options,
-            sessions: Sessions::default(),
             throttle: Throttle::default(),
+            known: KnownAccounts::default(),
         }
     }
 

@@ -199,6 +199,16 @@ fn slices(attributes: &NamedValues) -> Vec<Vec<&[u8]>> {
         .collect()
 }
 
+/// Returns the attributes of a new entry. Those without a value are left out.
+pub(crate) fn new_entry(class: &str, values: &[(&str, &str)]) -> NamedValues {
+    let given = values.iter().filter(|(_, value)| !value.is_empty());
+    let class = ("objectClass", class);
+    std::iter::once(&class)
+        .chain(given)
+        .map(|(name, value)| ((*name).to_owned(), vec![value.as_bytes().to_vec()]))
+        .collect()
+}
+
 /// Adds an entry.
 pub(crate) fn add(
     client: &mut Client,

@@ -15,11 +15,15 @@
 
 #![forbid(unsafe_code)]
 
+mod about;
+mod accounts;
 mod app;
 mod edge;
 mod guard;
+mod health;
 mod history;
 mod ldap;
+mod monitor;
 mod options;
 mod pages;
 mod request;
@@ -35,6 +39,7 @@ use std::thread::{self, JoinHandle};
 
 use tokio::sync::oneshot;
 
+pub use about::{AboutServer, CertificateEnd, SettingText};
 pub use options::{ConsoleOptions, Dial, TlsSource};
 
 /// A running console. It ends when this value is dropped.

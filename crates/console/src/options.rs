@@ -6,6 +6,8 @@ use std::sync::Arc;
 use fulgurite_client::{Client, ClientError};
 use rustls::ServerConfig;
 
+use crate::about::AboutServer;
+
 /// Makes a connection to the server, without an identity.
 pub type Dial = Arc<dyn Fn() -> Result<Client, ClientError> + Send + Sync>;
 
@@ -21,6 +23,8 @@ pub struct ConsoleOptions {
     pub tls: Option<TlsSource>,
     /// Names that browsers may know this machine by. Addresses and `localhost` need no name here.
     pub hosts: Vec<String>,
+    /// Facts about the server.
+    pub about: AboutServer,
 }
 
 impl fmt::Debug for ConsoleOptions {

@@ -6,7 +6,10 @@ use std::time::Instant;
 use crate::app::App;
 use crate::guard::{is_from_here, is_own_host};
 use crate::ldap::LdapError;
-use crate::pages::{entry, groups, layout, login, members, overview, own, schema, tree, users};
+use crate::pages::{
+    access, clients, copies, entry, groups, layout, login, members, overview, own, schema,
+    searches, settings, tree, users,
+};
 use crate::request::{PageRequest, PageResponse};
 use crate::secrets::are_equal;
 use crate::sessions::UserSession;
@@ -35,6 +38,11 @@ const PAGES: &[(&str, Page, Option<Page>)] = &[
     ("/entry/delete", tree::show_delete, Some(tree::delete)),
     ("/schema", schema::show, None),
     ("/overview", overview::show, None),
+    ("/clients", clients::show, Some(clients::act)),
+    ("/searches", searches::show, Some(searches::act)),
+    ("/access", access::show, None),
+    ("/copies", copies::show, None),
+    ("/settings", settings::show, None),
 ];
 
 /// Answers a request.

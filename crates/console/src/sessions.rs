@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use fulgurite_client::Client;
 
+use crate::about::AboutServer;
 use crate::history::History;
 use crate::schema::SchemaNames;
 use crate::secrets::{digest, random_id};
@@ -32,6 +33,8 @@ pub(crate) struct UserSession {
     message: Mutex<Option<String>>,
     schema: Mutex<Option<Arc<SchemaNames>>>,
     pub(crate) history: Mutex<History>,
+    /// Facts about the server.
+    pub(crate) about: Arc<AboutServer>,
     begun: Instant,
     used: Mutex<Instant>,
 }
@@ -70,9 +73,20 @@ impl UserSession {
 
 /// All sessions, by the digests of their identifiers.
 #[derive(Default)]
-pub(crate) struct Sessions(Mutex<HashMap<[u8; 32], Arc<UserSession>>>);
+pub(crate) struct Sessions {
+    sessions: Mutex<HashMap<[u8; 32], Arc<UserSession>>>,
+    about: Arc<AboutServer>,
+}
 
 impl Sessions {
+    /// Makes a table without sessions.
+    pub(crate) fn new(about: Arc<AboutServer>) -> Sessions {
+        Sessions {
+            about,
+            ..Sessions::default()
+        }
+    }
+
     /// Begins a session and returns its identifier. `None` if there are too many.
     ///
     /// A user with too many sessions loses the one that was used least recently.
@@ -90,10 +104,11 @@ impl Sessions {
             message: Mutex::default(),
             schema: Mutex::default(),
             history: Mutex::default(),
+            about: Arc::clone(&self.about),
             begun: now,
             used: Mutex::new(now),
         };
-        let mut sessions = lock(&self.0);
+        let mut sessions = lock(&self.sessions);
         sessions.retain(|_, session| !session.is_over(now));
         let of_user = sessions.iter().filter(|(_, other)| other.dn == session.dn);
         let of_user: Vec<_> = of_user
@@ -113,7 +128,7 @@ impl Sessions {
 
     /// Returns the session of an identifier, and counts this as a use.
     pub(crate) fn get(&self, id: &str, now: Instant) -> Option<Arc<UserSession>> {
-        let mut sessions = lock(&self.0);
+        let mut sessions = lock(&self.sessions);
         let key = digest(id);
         let session = Arc::clone(sessions.get(&key)?);
         if session.is_over(now) {
@@ -126,12 +141,12 @@ impl Sessions {
 
     /// Ends a session.
     pub(crate) fn end(&self, id: &str) {
-        lock(&self.0).remove(&digest(id));
+        lock(&self.sessions).remove(&digest(id));
     }
 
     /// Ends the sessions whose time is over, and closes their connections.
     pub(crate) fn sweep(&self, now: Instant) {
-        lock(&self.0).retain(|_, session| !session.is_over(now));
+        lock(&self.sessions).retain(|_, session| !session.is_over(now));
     }
 }
 

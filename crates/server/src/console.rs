@@ -6,8 +6,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use fulgurite_client::{Client, ClientError, ConnectOptions, TlsSettings};
-use fulgurite_config::{Global, SocketAddress};
-use fulgurite_console::{Console, ConsoleOptions, TlsSource};
+use fulgurite_config::{Global, Info, SocketAddress, settings_info};
+use fulgurite_console::{
+    AboutServer, CertificateEnd, Console, ConsoleOptions, SettingText, TlsSource,
+};
 use fulgurite_directory::EndPoint;
 use fulgurite_ldap::{LdapUrl, Scheme};
 
@@ -73,7 +75,14 @@ impl ConsoleSockets {
         let mut hosts = global.console_hosts.value.clone();
         hosts.push(address.host.clone());
         let source: TlsSource = Arc::new(move || Some(tls.get()?.loaded().server_config()));
+        let tls = server.tls();
+        let certificate_end: CertificateEnd = Arc::new(move || tls.get()?.loaded().ends_s());
+        let about = AboutServer {
+            settings: settings_info().filter_map(setting_text).collect(),
+            certificate_end: Some(certificate_end),
+        };
         let options = ConsoleOptions {
+            about,
             dial: Arc::new(move || route.dial()),
             tls: is_secure.then_some(source),
             hosts,
@@ -93,6 +102,16 @@ impl ConsoleSockets {
         let console = console.map_err(ServerError::system("start the console"))?;
         Ok((console, addresses))
     }
+}
+
+/// Returns the documentation of a setting that cn=config shows.
+fn setting_text(info: &Info) -> Option<SettingText> {
+    let directive = info.directive.as_ref().filter(|one| !one.olc.is_empty())?;
+    Some(SettingText {
+        attribute: directive.olc.to_owned(),
+        key: info.key.unwrap_or_default().to_owned(),
+        text: info.text(),
+    })
 }
 
 /// Returns the addresses to listen on. Without a host, one socket takes both families.

@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use fulgurite_client::Entry;
 use maud::{Markup, html};
 
-use super::layout::{Field, alert, page, token};
+use super::form::Field;
+use super::layout::{alert, page, token};
 use super::own::lines;
 use super::tree::path;
 use crate::ldap::{self, LdapError, NamedValues, refusal, suffixes, texts};
@@ -32,7 +33,7 @@ fn is_editable(values: &[Vec<u8>]) -> bool {
 }
 
 /// Returns true for the attributes whose values nobody needs to see.
-fn is_secret(name: &str) -> bool {
+pub(crate) fn is_secret(name: &str) -> bool {
     let base = name.split(';').next().unwrap_or_default();
     ["userPassword", "olcRootPW", "pwdHistory", "olcSyncrepl"]
         .iter()

@@ -2,7 +2,8 @@
 
 use maud::html;
 
-use super::layout::{Field, alert, page, search_form, token};
+use super::form::{Field, PostForm};
+use super::layout::{alert, page, search_form};
 use super::users::{find, make_unit};
 use crate::ldap::{self, LdapError, refusal};
 use crate::pages::members::{MemberForm, member_value};
@@ -72,16 +73,23 @@ fn new_form(
     problem: Option<&str>,
 ) -> Result<PageResponse, LdapError> {
     let parent = ldap::parent_of_new(request, session, "groups")?;
+    let field = |name| request.field(name);
+    let fields = [
+        Field::text("cn", "Name", field("cn")).required(),
+        Field::text("description", "Description", field("description")),
+        Field::text("member", "First member: login name or DN", field("member")).required(),
+        Field::text("parent", "Below the entry", &parent).required(),
+    ];
+    let form = PostForm {
+        action: "/groups/new",
+        title: "",
+        fields: &fields,
+        act: "",
+        button: "Create",
+    };
     let content = html! {
         (alert(problem))
-        form.card method="post" action="/groups/new" {
-            (token(session))
-            (Field::text("cn", "Name", request.field("cn")).required().html())
-            (Field::text("description", "Description", request.field("description")).html())
-            (Field::text("member", "First member: login name or DN", request.field("member")).required().html())
-            (Field::text("parent", "Below the entry", &parent).required().html())
-            button type="submit" { "Create" }
-        }
+        (form.html(session))
         p.note { "The group is a groupOfNames, which needs a member. Other classes are made in the tree." }
     };
     Ok(page(session, ("/groups", "New group"), &content))
@@ -92,26 +100,21 @@ pub(crate) fn create(
     request: &PageRequest,
     session: &UserSession,
 ) -> Result<PageResponse, LdapError> {
-    let field = |name: &str| request.field(name).trim().to_owned();
+    let field = |name: &str| request.field(name).trim();
     let (cn, parent) = (field("cn"), field("parent"));
-    let dn = child("cn", &cn, &parent);
+    let dn = child("cn", cn, parent);
     let refused = {
         let mut client = session.client();
-        match member_value(&mut client, MemberForm::Dn, &field("member"))? {
+        match member_value(&mut client, MemberForm::Dn, field("member"))? {
             Err(text) => Some(text),
             Ok(member) => {
-                let mut attributes =
-                    vec![("objectClass".to_owned(), vec![b"groupOfNames".to_vec()])];
-                for (name, value) in [
-                    ("cn", cn.clone()),
+                let values = [
+                    ("cn", cn),
                     ("description", field("description")),
-                    ("member", member),
-                ] {
-                    if !value.is_empty() {
-                        attributes.push((name.to_owned(), vec![value.into_bytes()]));
-                    }
-                }
-                make_unit(&mut client, &parent)?;
+                    ("member", member.as_str()),
+                ];
+                let attributes = ldap::new_entry("groupOfNames", &values);
+                make_unit(&mut client, parent)?;
                 refusal(
                     &ldap::add(&mut client, &dn, &attributes)?,
                     "The group is not created",

@@ -67,6 +67,33 @@ fn user_frame(session: &UserSession, (path, title): (&str, &str), content: &Mark
     frame(title, &menu, &content)
 }
 
+/// The pages about the server: path and name.
+const SERVER: [(&str, &str); 6] = [
+    ("/overview", "Overview"),
+    ("/clients", "Clients"),
+    ("/searches", "Slow searches"),
+    ("/access", "Access"),
+    ("/copies", "Backups and copies"),
+    ("/settings", "Settings"),
+];
+
+/// Returns a page about the server. `path` marks it among those.
+pub(crate) fn server_page(
+    session: &UserSession,
+    (path, title): (&str, &str),
+    content: &Markup,
+) -> PageResponse {
+    let content = html! {
+        nav.tabs aria-label="Pages about the server" {
+            @for (target, name) in SERVER {
+                a href=(target) aria-current=[(target == path).then_some("page")] { (name) }
+            }
+        }
+        (content)
+    };
+    page(session, ("/overview", title), &content)
+}
+
 /// Returns the hidden field that proves that a form comes from this session.
 pub(crate) fn token(session: &UserSession) -> Markup {
     html! { input type="hidden" name="token" value=(session.token); }
@@ -87,57 +114,6 @@ pub(crate) fn problem(session: &UserSession, status: u16, text: &str) -> PageRes
 /// Returns the sentence above a form that was refused.
 pub(crate) fn alert(text: Option<&str>) -> Markup {
     html! { @if let Some(text) = text { p.problem role="alert" { (text) } } }
-}
-
-/// A field of a form.
-pub(crate) struct Field<'a> {
-    pub(crate) name: &'a str,
-    pub(crate) label: &'a str,
-    pub(crate) value: &'a str,
-    pub(crate) kind: &'a str,
-    pub(crate) is_required: bool,
-    pub(crate) complete: &'a str,
-}
-
-impl<'a> Field<'a> {
-    /// Returns a field of one line of text.
-    pub(crate) fn text(name: &'a str, label: &'a str, value: &'a str) -> Field<'a> {
-        Field {
-            name,
-            label,
-            value,
-            kind: "text",
-            is_required: false,
-            complete: "off",
-        }
-    }
-
-    /// Returns a field of a password.
-    pub(crate) fn password(name: &'a str, label: &'a str, complete: &'a str) -> Field<'a> {
-        Field {
-            kind: "password",
-            is_required: true,
-            complete,
-            ..Field::text(name, label, "")
-        }
-    }
-
-    /// Demands a value.
-    pub(crate) fn required(self) -> Field<'a> {
-        Field {
-            is_required: true,
-            ..self
-        }
-    }
-
-    /// Returns the field with its label.
-    pub(crate) fn html(&self) -> Markup {
-        html! {
-            label for=(self.name) { (self.label) @if self.is_required { span.must { " (required)" } } }
-            input id=(self.name) name=(self.name) type=(self.kind) value=(self.value)
-                required[self.is_required] autocomplete=(self.complete) spellcheck="false";
-        }
-    }
 }
 
 /// Returns the field of a search, which works by GET.

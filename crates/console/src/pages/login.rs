@@ -2,15 +2,17 @@
 
 use std::time::{Duration, Instant};
 
-use fulgurite_client::{Client, ClientError, Scope};
+use fulgurite_client::Client;
+use fulgurite_client::names::is_dn;
 use maud::html;
 
-use super::layout::{Field, alert, frame};
+use super::form::Field;
+use super::layout::{alert, frame};
+use crate::accounts::{LoginAccounts, accounts};
 use crate::app::App;
-use crate::ldap::{LdapError, list, suffixes};
+use crate::ldap::LdapError;
 use crate::request::{PageRequest, PageResponse};
 use crate::secrets::{are_equal, random_id};
-use fulgurite_client::names::{child, filter_value, is_dn, normal};
 
 /// The cookies of a session, and of the form before there is one.
 pub(crate) const SESSION: &str = "fulgurite-console";
@@ -19,17 +21,14 @@ const FORM: &str = "fulgurite-login";
 /// The time of each refusal: it does not tell how much work there was.
 const REFUSAL_TIME: Duration = Duration::from_secs(1);
 
-/// Names that a short name is tried as, at most.
-const CANDIDATES_MAX: usize = 3;
-
-const WRONG: &str = "Name or password is wrong, or the account is locked. If several people share \
-                     your short name, sign in with your whole DN.";
+const WRONG: &str = "Name or password is wrong, or the account is locked. If your short name is \
+                     unknown here, sign in with your whole DN.";
 
 /// The end of an attempt.
 enum Attempt {
     Bound(String, Client),
     Wrong,
-    Ambiguous,
+    Several,
     Failed(String),
 }
 
@@ -73,9 +72,9 @@ pub(crate) fn answer(app: &App, request: &PageRequest, now: Instant) -> PageResp
             tracing::info!("console: a login from {} failed", request.peer);
             refused(403, WRONG)
         }
-        Attempt::Ambiguous => refused(
+        Attempt::Several => refused(
             403,
-            "Several accounts have this short name and this password. Sign in with your whole DN.",
+            "Several accounts have this short name. Sign in with your whole DN.",
         ),
         Attempt::Failed(text) => refused(503, &text),
     }
@@ -104,67 +103,35 @@ fn begin(app: &App, dn: String, client: Client, now: Instant) -> PageResponse {
     }
 }
 
-/// Tries a password. Each possible name is tried, so the answer does not tell which of them exist.
+/// Tries a password at the accounts of a name, until one takes it.
 fn attempt(app: &App, name: &str, password: &[u8]) -> Attempt {
     let tried = (|| -> Result<Attempt, LdapError> {
-        let candidates = candidates(app, name)?;
-        let mut bound = None;
-        for dn in candidates {
-            let mut client = (app.options.dial)()?;
+        let mut client = (app.options.dial)()?;
+        let LoginAccounts::Names(names) = accounts(&mut client, &app.known, name) else {
+            return Ok(Attempt::Several);
+        };
+        for dn in names {
+            // A failed bind leaves the connection without identity, so it serves again.
             let result = client.bind(&dn, password)?;
             if !result.is_success() {
                 continue;
             }
-            if bound.is_some() {
-                return Ok(Attempt::Ambiguous);
+            if !is_dn(name) {
+                app.known.remember(name, &dn);
             }
             // The server may know the account by another name.
             let own = client.who_am_i().ok();
             let own = own.and_then(|own| own.strip_prefix("dn:").map(str::to_owned));
-            bound = Some((own.filter(|own| !own.is_empty()).unwrap_or(dn), client));
+            let dn = own.filter(|own| !own.is_empty()).unwrap_or(dn);
+            return Ok(Attempt::Bound(dn, client));
         }
-        Ok(bound.map_or(Attempt::Wrong, |(dn, client)| Attempt::Bound(dn, client)))
+        app.known.forget(name);
+        Ok(Attempt::Wrong)
     })();
     tried.unwrap_or_else(|error| {
         tracing::error!("console: cannot ask the server: {error}");
         Attempt::Failed("The directory does not answer. Please try later.".to_owned())
     })
-}
-
-/// Returns the names to try: the DN itself, or what the server shows of a short name to strangers.
-/// It may show nothing; then the usual places are tried.
-fn candidates(app: &App, name: &str) -> Result<Vec<String>, ClientError> {
-    if is_dn(name) {
-        return Ok(vec![name.to_owned()]);
-    }
-    let mut client = (app.options.dial)()?;
-    let suffixes = suffixes(&mut client).unwrap_or_default();
-    let value = filter_value(name);
-    let filter = format!("(|(uid={value})(mail={value}))");
-    let mut names = Vec::new();
-    for suffix in &suffixes {
-        // A refused search is like an empty one.
-        let listing = list(&mut client, (suffix, Scope::Subtree), &filter, &["1.1"]);
-        names.extend(
-            listing
-                .into_iter()
-                .flat_map(|found| found.entries)
-                .map(|entry| entry.dn),
-        );
-    }
-    let is_listed = !names.is_empty();
-    names.truncate(CANDIDATES_MAX);
-    if !is_listed {
-        let usual = suffixes
-            .iter()
-            .filter(|suffix| !suffix.to_ascii_lowercase().starts_with("cn="));
-        names.extend(usual.flat_map(|suffix| {
-            let people = child("ou", "people", suffix);
-            [child("uid", name, &people), child("cn", name, suffix)]
-        }));
-    }
-    names.dedup_by_key(|name| normal(name));
-    Ok(names)
 }
 
 /// Returns the form to sign in.

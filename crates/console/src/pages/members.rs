@@ -3,7 +3,8 @@
 use fulgurite_client::{Change, Client, Entry};
 use maud::html;
 
-use super::layout::{Field, alert, page, token};
+use super::form::{Field, PostForm};
+use super::layout::{alert, page, token};
 use super::users::{USERS, find};
 use crate::ldap::{self, LdapError, has_class, refusal, texts};
 use crate::request::{PageRequest, PageResponse, link};
@@ -80,6 +81,13 @@ fn show_group(
     let form = MemberForm::of(&group);
     let members = texts(&group, form.attribute());
     let action = link("/group", &[("dn", &group.dn)]);
+    let add = PostForm {
+        action: &action,
+        title: "Add a member",
+        fields: &[Field::text("member", "Login name or DN", "").required()],
+        act: "add",
+        button: "Add",
+    };
     let content = html! {
         (alert(problem))
         p { code { (group.dn) } }
@@ -106,12 +114,7 @@ fn show_group(
                 }
             }
         }
-        form.card method="post" action=(action) {
-            h2 { "Add a member" }
-            (token(session))
-            (Field::text("member", "Login name or DN", "").required().html())
-            button type="submit" name="do" value="add" { "Add" }
-        }
+        (add.html(session))
         p { a.button.danger href=(link("/entry/delete", &[("dn", &group.dn)])) { "Delete …" } }
     };
     let title = group.first("cn").unwrap_or_else(|| group.dn.clone());

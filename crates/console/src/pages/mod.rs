@@ -1,6 +1,10 @@
 //! The pages.
 
+pub(crate) mod access;
+pub(crate) mod clients;
+pub(crate) mod copies;
 pub(crate) mod entry;
+pub(crate) mod form;
 pub(crate) mod groups;
 pub(crate) mod layout;
 pub(crate) mod login;
@@ -9,5 +13,7 @@ pub(crate) mod overview;
 pub(crate) mod own;
 pub(crate) mod plot;
 pub(crate) mod schema;
+pub(crate) mod searches;
+pub(crate) mod settings;
 pub(crate) mod tree;
 pub(crate) mod users;

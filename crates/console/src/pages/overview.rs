@@ -1,88 +1,115 @@
 //! The state of the server as cn=Monitor shows it to the user.
 
-use std::time::Instant;
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-use fulgurite_client::{Client, Entry, Scope};
+use fulgurite_client::Entry;
 use maud::{Markup, html};
 
-use super::layout::page;
+use super::layout::server_page;
 use super::plot::line;
+use crate::health::{HealthCheck, look};
 use crate::history::CounterSample;
-use crate::ldap::{self, LdapError};
+use crate::ldap::LdapError;
+use crate::monitor::{branch, number};
 use crate::request::{PageRequest, PageResponse};
 use crate::sessions::{UserSession, lock};
 
-/// The entries of cn=Monitor.
-struct MonitorEntries {
-    operations: Vec<Entry>,
-    connections: Vec<Entry>,
-    databases: Vec<Entry>,
-}
+/// The page.
+const PATH: &str = "/overview";
 
-impl MonitorEntries {
-    fn read(client: &mut Client) -> Result<MonitorEntries, LdapError> {
-        let mut branch = |name: &str, filter: &str| -> Result<Vec<Entry>, LdapError> {
-            let base = format!("cn={name},cn=Monitor");
-            Ok(ldap::list(client, (&base, Scope::Subtree), filter, &["*", "+"])?.entries)
-        };
-        Ok(MonitorEntries {
-            operations: branch("Operations", "(objectClass=monitorOperation)")?,
-            connections: branch("Connections", "(monitorConnectionNumber=*)")?,
-            databases: branch("Databases", "(monitorContext=*)")
-                .or_else(|_| branch("Databases", "(objectClass=*)"))?,
-        })
-    }
-
-    fn sum(&self, attribute: &str) -> u64 {
-        self.operations
-            .iter()
-            .map(|entry| number(entry, attribute))
-            .sum()
-    }
-}
-
-fn number(entry: &Entry, attribute: &str) -> u64 {
-    let value = entry.first(attribute);
-    value.and_then(|text| text.parse().ok()).unwrap_or(0)
-}
-
-/// Shows the figures.
+/// Shows the state and the figures.
 pub(crate) fn show(_: &PageRequest, session: &UserSession) -> Result<PageResponse, LdapError> {
-    let entries = match MonitorEntries::read(&mut session.client()) {
-        Ok(entries) => entries,
+    let about = (PATH, "Overview");
+    let figures = match Figures::read(session) {
+        Ok(figures) => figures,
         Err(LdapError::Gone) => return Err(LdapError::Gone),
-        Err(LdapError::Refused(text)) => return Ok(closed(session, Some(&text))),
+        Err(LdapError::Refused(text)) => return Ok(closed(session, about, Some(&text))),
     };
-    if entries.operations.is_empty() {
-        return Ok(closed(session, None));
+    if figures.operations.is_empty() {
+        return Ok(closed(session, about, None));
     }
     let (rates, connections) = {
         let mut history = lock(&session.history);
+        let completed = figures.operations.iter();
         history.add(CounterSample {
             at: Instant::now(),
-            operations: entries.sum("monitorOpCompleted"),
-            connections: entries.connections.len() as u64,
+            operations: completed
+                .map(|entry| number(entry, "monitorOpCompleted"))
+                .sum(),
+            connections: figures.connections,
         });
         (history.rates(), history.connections())
     };
     let content = html! {
-        p { a.button href="/overview" { "Look again" } }
+        p { a.button href=(PATH) { "Look again" } }
+        (health(&figures.checks))
         div.plots { (line("Operations a second", &rates)) (line("Connections", &connections)) }
         p.note { "The lines grow with each look." }
-        (operations(&entries.operations))
-        (clients(&entries.connections))
-        (databases(&entries.databases))
+        (operations(&figures.operations))
+        (databases(&figures.databases))
     };
-    Ok(page(session, ("/overview", "Overview"), &content))
+    Ok(server_page(session, about, &content))
 }
 
-fn closed(session: &UserSession, reason: Option<&str>) -> PageResponse {
+/// The figures of the page.
+struct Figures {
+    operations: Vec<Entry>,
+    databases: Vec<Entry>,
+    connections: u64,
+    checks: Vec<HealthCheck>,
+}
+
+impl Figures {
+    fn read(session: &UserSession) -> Result<Figures, LdapError> {
+        let mut client = session.client();
+        let operations = branch(&mut client, "Operations", "(objectClass=monitorOperation)")?;
+        let databases = branch(&mut client, "Databases", "(objectClass=olmMDBDatabase)")?;
+        let current = branch(&mut client, "Connections", "(cn=Current)")?;
+        let now = SystemTime::now().duration_since(UNIX_EPOCH);
+        let now_s = now.map_or(0, |now| now.as_secs());
+        let certificate_end = session.about.certificate_end.as_ref().and_then(|end| end());
+        Ok(Figures {
+            checks: look(&mut client, certificate_end, now_s)?,
+            connections: current
+                .first()
+                .map_or(0, |entry| number(entry, "monitorCounter")),
+            operations,
+            databases,
+        })
+    }
+}
+
+/// Returns the page for those who may not see figures.
+pub(crate) fn closed(
+    session: &UserSession,
+    about: (&str, &str),
+    reason: Option<&str>,
+) -> PageResponse {
     let content = html! {
         p { "You may not see the figures of this server, or it has none." }
         p { "They need " code { "monitor = true" } " in the settings, and a rule that lets you read " code { "cn=Monitor" } "." }
         @if let Some(reason) = reason { p.note { (reason) } }
     };
-    page(session, ("/overview", "Overview"), &content)
+    server_page(session, about, &content)
+}
+
+fn health(checks: &[HealthCheck]) -> Markup {
+    let bad = checks.iter().filter(|check| !check.is_well).count();
+    html! {
+        section aria-labelledby="health" {
+            h2 id="health" {
+                @match bad { 0 => "All is well", 1 => "One thing needs a look", _ => { (bad) " things need a look" } }
+            }
+            ul.checks {
+                @for check in checks {
+                    li.is-bad[!check.is_well] {
+                        span.mark { (if check.is_well { "well" } else { "look" }) }
+                        span { strong { (check.name) } " " (check.text) }
+                    }
+                }
+            }
+        }
+    }
 }
 
 fn operations(entries: &[Entry]) -> Markup {
@@ -99,29 +126,7 @@ fn operations(entries: &[Entry]) -> Markup {
     }
 }
 
-fn clients(entries: &[Entry]) -> Markup {
-    html! {
-        table {
-            caption { "Connections" }
-            thead { tr {
-                th scope="col" { "Identity" } th scope="col" { "Address" }
-                th.n scope="col" { "Ended" } th.n scope="col" { "Running" } th.n scope="col" { "Waiting" }
-            } }
-            tbody { @for entry in entries { tr {
-                td { (entry.first("monitorConnectionAuthzDN").filter(|dn| !dn.is_empty()).unwrap_or_else(|| "anonymous".to_owned())) }
-                td { (entry.first("monitorConnectionPeerAddress").unwrap_or_default()) }
-                td.n { (number(entry, "monitorConnectionOpsCompleted")) }
-                td.n { (number(entry, "monitorConnectionOpsExecuting")) }
-                td.n { (number(entry, "monitorConnectionOpsPending")) }
-            } } }
-        }
-    }
-}
-
 fn databases(entries: &[Entry]) -> Markup {
-    let stores = entries
-        .iter()
-        .filter(|entry| !entry.values("olmMDBPagesMax").is_empty());
     html! {
         table {
             caption { "Databases" }
@@ -129,7 +134,7 @@ fn databases(entries: &[Entry]) -> Markup {
                 th scope="col" { "Suffix" } th.n scope="col" { "Entries" }
                 th.n scope="col" { "Pages in use" } th.n scope="col" { "Pages at most" } th scope="col" { "Map" }
             } }
-            tbody { @for entry in stores {
+            tbody { @for entry in entries {
                 @let used = number(entry, "olmMDBPagesUsed").saturating_sub(number(entry, "olmMDBPagesFree"));
                 @let most = number(entry, "olmMDBPagesMax").max(1);
                 @let suffix = entry.first("namingContexts").unwrap_or_default();

@@ -4,7 +4,8 @@ use fulgurite_client::Entry;
 use fulgurite_ldap::{PasswordModifyRequest, oid};
 use maud::{Markup, html};
 
-use super::layout::{Field, alert, page, token};
+use super::form::{Field, PostForm};
+use super::layout::{alert, page, token};
 use crate::ldap::{self, LdapError, NamedValues, refusal, texts};
 use crate::request::{PageRequest, PageResponse};
 use crate::sessions::UserSession;
@@ -121,16 +122,18 @@ pub(crate) fn show_password(
 }
 
 fn password_form(session: &UserSession, problem: Option<&str>) -> PageResponse {
-    let content = html! {
-        (alert(problem))
-        form.card method="post" action="/me/password" {
-            (token(session))
-            (Field::password("old", "Password until now", "current-password").html())
-            (Field::password("new", "New password", "new-password").html())
-            (Field::password("again", "New password again", "new-password").html())
-            button type="submit" { "Change" }
-        }
+    let form = PostForm {
+        action: "/me/password",
+        title: "",
+        fields: &[
+            Field::password("old", "Password until now", "current-password"),
+            Field::password("new", "New password", "new-password"),
+            Field::password("again", "New password again", "new-password"),
+        ],
+        act: "",
+        button: "Change",
     };
+    let content = html! { (alert(problem)) (form.html(session)) };
     page(session, ("/me", "Change my password"), &content)
 }
 

@@ -3,7 +3,8 @@
 use fulgurite_client::Scope;
 use maud::{Markup, html};
 
-use super::layout::{Field, alert, page, token};
+use super::form::Field;
+use super::layout::{alert, page, token};
 use crate::ldap::{self, LIST_MAX, LdapError, refusal, suffixes};
 use crate::request::{PageRequest, PageResponse, link};
 use crate::sessions::UserSession;

@@ -3,7 +3,8 @@
 use fulgurite_client::{Change, Client, Entry, Scope};
 use maud::html;
 
-use super::layout::{Field, alert, page, search_form, token};
+use super::form::{Field, PostForm};
+use super::layout::{alert, page, search_form, token};
 use super::own::{profile_changes, profile_fields};
 use crate::ldap::{self, LdapError, Listing, refusal, suffixes, texts};
 use crate::request::{PageRequest, PageResponse, link};
@@ -103,19 +104,27 @@ fn new_form(
     problem: Option<&str>,
 ) -> Result<PageResponse, LdapError> {
     let parent = ldap::parent_of_new(request, session, "people")?;
-    let content = html! {
-        (alert(problem))
-        form.card method="post" action="/users/new" {
-            (token(session))
-            (Field::text("uid", "Login name", request.field("uid")).required().html())
-            (Field::text("givenName", "First name", request.field("givenName")).html())
-            (Field::text("sn", "Last name", request.field("sn")).required().html())
-            (Field::text("mail", "Mail address", request.field("mail")).html())
-            (Field { is_required: false, ..Field::password("password", "First password", "new-password") }.html())
-            (Field::text("parent", "Below the entry", &parent).required().html())
-            button type="submit" { "Create" }
-        }
+    let field = |name| request.field(name);
+    let password = Field::password("password", "First password", "new-password");
+    let fields = [
+        Field::text("uid", "Login name", field("uid")).required(),
+        Field::text("givenName", "First name", field("givenName")),
+        Field::text("sn", "Last name", field("sn")).required(),
+        Field::text("mail", "Mail address", field("mail")),
+        Field {
+            is_required: false,
+            ..password
+        },
+        Field::text("parent", "Below the entry", &parent).required(),
+    ];
+    let form = PostForm {
+        action: "/users/new",
+        title: "",
+        fields: &fields,
+        act: "",
+        button: "Create",
     };
+    let content = html! { (alert(problem)) (form.html(session)) };
     Ok(page(session, ("/users", "New user"), &content))
 }
 
@@ -124,25 +133,21 @@ pub(crate) fn create(
     request: &PageRequest,
     session: &UserSession,
 ) -> Result<PageResponse, LdapError> {
-    let field = |name: &str| request.field(name).trim().to_owned();
+    let field = |name: &str| request.field(name).trim();
     let (uid, parent) = (field("uid"), field("parent"));
-    let dn = child("uid", &uid, &parent);
+    let dn = child("uid", uid, parent);
     let full = format!("{} {}", field("givenName"), field("sn"));
-    let mut attributes = vec![("objectClass".to_owned(), vec![b"inetOrgPerson".to_vec()])];
-    for (name, value) in [
-        ("uid", uid.clone()),
-        ("cn", full.trim().to_owned()),
+    let values = [
+        ("uid", uid),
+        ("cn", full.trim()),
         ("sn", field("sn")),
         ("givenName", field("givenName")),
         ("mail", field("mail")),
-    ] {
-        if !value.is_empty() {
-            attributes.push((name.to_owned(), vec![value.into_bytes()]));
-        }
-    }
+    ];
+    let attributes = ldap::new_entry("inetOrgPerson", &values);
     let refused = {
         let mut client = session.client();
-        make_unit(&mut client, &parent)?;
+        make_unit(&mut client, parent)?;
         refusal(
             &ldap::add(&mut client, &dn, &attributes)?,
             "The user is not created",
@@ -180,13 +185,7 @@ pub(crate) fn make_unit(client: &mut Client, dn: &str) -> Result<(), LdapError> 
         return Ok(());
     }
     if ldap::read(client, dn, &["1.1"])?.is_none() {
-        let attributes = vec![
-            (
-                "objectClass".to_owned(),
-                vec![b"organizationalUnit".to_vec()],
-            ),
-            ("ou".to_owned(), vec![name.as_bytes().to_vec()]),
-        ];
+        let attributes = ldap::new_entry("organizationalUnit", &[("ou", name)]);
         // The answer to the entry below it tells what is wrong.
         let _ = ldap::add(client, dn, &attributes)?;
     }
@@ -216,6 +215,13 @@ fn show_user(
     };
     let is_locked = !entry.values(LOCKED).is_empty();
     let action = link("/user", &[("dn", &entry.dn)]);
+    let reset = PostForm {
+        action: &action,
+        title: "Password",
+        fields: &[Field::password("new", "New password", "new-password")],
+        act: "password",
+        button: "Reset the password",
+    };
     let content = html! {
         (alert(problem))
         p { code { (entry.dn) } @if is_locked { " " span.bad { "locked" } } }
@@ -232,13 +238,7 @@ fn show_user(
             (profile_fields(&entry))
             button type="submit" { "Save" }
         }
-        form.card method="post" action=(action) {
-            h2 { "Password" }
-            (token(session))
-            input type="hidden" name="do" value="password";
-            (Field::password("new", "New password", "new-password").html())
-            button type="submit" { "Reset the password" }
-        }
+        (reset.html(session))
         form.card method="post" action=(action) {
             h2 { "Account" }
             (token(session))

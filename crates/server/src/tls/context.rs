@@ -19,6 +19,8 @@ pub(crate) struct TlsContext {
     pub(super) end_point: Option<Vec<u8>>,
     /// Checks clients' certificates a second time if the handshake accepts all of them.
     pub(super) strict: Option<Arc<dyn ClientCertVerifier>>,
+    /// The end of the certificate's validity, in seconds since 1970.
+    ends_s: Option<u64>,
     warnings: Vec<String>,
 }
 
@@ -51,6 +53,7 @@ impl TlsContext {
             }
             _ => None,
         };
+        let validity = chain.first().and_then(|own| certificate::validity(own));
         let end_point = chain.first().and_then(|own| certificate::end_point(own));
         let builder = ServerConfig::builder_with_provider(provider)
             .with_protocol_versions(versions)
@@ -66,8 +69,14 @@ impl TlsContext {
             config: Arc::new(config),
             end_point,
             strict,
+            ends_s: validity.map(|(_, ends_s)| ends_s),
             warnings,
         })
+    }
+
+    /// Returns the end of the certificate's validity, in seconds since 1970.
+    pub(crate) fn ends_s(&self) -> Option<u64> {
+        self.ends_s
     }
 
     /// Returns the parameters of new connections.
