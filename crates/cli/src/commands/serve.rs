@@ -37,11 +37,11 @@ pub(crate) fn run(command: Serve) -> anyhow::Result<()> {
         let at = listener(url, address);
         tracing::info!("serving {} at {at}", suffixes.join(" and "));
     }
-    for address in service.console_addresses() {
-        tracing::info!("console in the browser at {address}");
+    for url in service.console_urls() {
+        tracing::info!("console in the browser at {url}");
     }
-    for address in service.metrics_addresses() {
-        tracing::info!("metrics and probes at http://{address}");
+    for url in service.metrics_urls() {
+        tracing::info!("metrics and probes at {url}");
     }
     service.run()?;
     tracing::info!("stopped");

@@ -315,11 +315,11 @@ fn serve(options: &mut Options, in_foreground: bool) -> Result<(), Failure> {
     }
     let service = Service::start_after(settings, service_options, between, options);
     let service = service.map_err(|error| failed(&error))?;
-    for address in service.console_addresses() {
-        tracing::info!("console in the browser at {address}");
+    for url in service.console_urls() {
+        tracing::info!("console in the browser at {url}");
     }
-    for address in service.metrics_addresses() {
-        tracing::info!("metrics and probes at http://{address}");
+    for url in service.metrics_urls() {
+        tracing::info!("metrics and probes at {url}");
     }
     tracing::info!("slapd starting");
     if !in_foreground {

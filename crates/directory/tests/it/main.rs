@@ -17,6 +17,7 @@ mod dereference;
 mod dynlist;
 mod dynlist_model;
 mod empty_suffix;
+mod explained;
 mod extended;
 mod filled;
 mod group_changes;

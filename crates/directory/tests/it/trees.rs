@@ -9,7 +9,7 @@ use fulgurite_ldap::control::{
 };
 use fulgurite_ldap::{ModifyOperation, ResultCode, Scope, oid};
 
-use crate::support::{Asked, World, asked, code};
+use crate::support::{Asked, JANE, JOHN, World, asked, code};
 
 /// Three entries, and a word on what is asked for.
 struct Three;
@@ -31,6 +31,11 @@ impl TreeSource for Three {
             entry("cn=Time,cn=Monitor", "Time").with("description", ["of day"]),
             entry("cn=Uptime,cn=Time,cn=Monitor", "Uptime").with("monitoredInfo", ["7"]),
         ]
+    }
+
+    fn end(&self, entry: &str, is_trial: bool) -> bool {
+        assert!(is_trial || entry == "cn=uptime,cn=time,cn=monitor");
+        entry == "cn=uptime,cn=time,cn=monitor"
     }
 }
 
@@ -239,4 +244,40 @@ fn generated_entries_are_sorted_and_paged_like_stored_ones() {
 
     let dse = sorted(asked("", Scope::Base, "(objectClass=*)", &["1.1"]), false);
     assert_eq!(names(&dse, &Session::new()), [""]);
+}
+
+#[test]
+fn the_deletion_of_an_activity_ends_it() {
+    let rules = [
+        "to dn.base=\"cn=Uptime,cn=Time,cn=Monitor\" by dn.exact=\"uid=john,ou=people,dc=example,dc=com\" write by * read",
+        "to * by * read",
+    ];
+    let world = world(&rules);
+    let uptime = "cn=Uptime,cn=Time,cn=Monitor";
+    let root = world.user("cn=Monitor");
+    for (session, dn, expected) in [
+        (world.user(JOHN), uptime, ResultCode::Success),
+        (
+            root.clone(),
+            "CN=uptime, cn=Time, cn=Monitor",
+            ResultCode::Success,
+        ),
+        (root, "cn=Time,cn=Monitor", ResultCode::UnwillingToPerform),
+        (world.user(JANE), uptime, ResultCode::UnwillingToPerform),
+        (Session::new(), uptime, ResultCode::UnwillingToPerform),
+        (
+            world.user(JOHN),
+            "cn=x,cn=Monitor",
+            ResultCode::UnwillingToPerform,
+        ),
+    ] {
+        let result = world.delete(&session, dn);
+        assert_eq!(code(&result), expected, "{} {dn}", session.name());
+        if expected == ResultCode::UnwillingToPerform {
+            assert_eq!(
+                result.diagnostic,
+                "operation not supported within namingContext"
+            );
+        }
+    }
 }

@@ -70,6 +70,8 @@ pub struct Service<'r> {
     live: Live<'r>,
     metrics: Option<MetricsListener>,
     console: Option<(Console, Vec<SocketAddr>)>,
+    /// True if figures and console speak TLS.
+    speak_tls: (bool, bool),
     _files: Vec<RunFile>,
 }
 
@@ -139,6 +141,8 @@ impl<'r> Service<'r> {
             tracing::info!("{changed} changes of LDIF files have been made");
         }
         let files = write_files(&settings)?;
+        let global = &settings.global;
+        let speak_tls = (*global.metrics_tls, *global.console_tls);
         let running = RunningServer {
             tls: server.tls(),
             live: server.live(),
@@ -159,6 +163,7 @@ impl<'r> Service<'r> {
             live,
             metrics,
             console,
+            speak_tls,
             _files: files,
         })
     }
@@ -169,18 +174,20 @@ impl<'r> Service<'r> {
         &self.server
     }
 
-    /// Returns the addresses of the figures, with the actual port if 0 was requested.
+    /// Returns the URLs of the figures, with the actual port if 0 was requested.
     #[must_use]
-    pub fn metrics_addresses(&self) -> &[SocketAddr] {
+    pub fn metrics_urls(&self) -> Vec<String> {
         let metrics = self.metrics.as_ref();
-        metrics.map_or(&[], MetricsListener::addresses)
+        let addresses = metrics.map_or(&[][..], MetricsListener::addresses);
+        urls(addresses, self.speak_tls.0)
     }
 
-    /// Returns the addresses of the console, with the actual port if 0 was requested.
+    /// Returns the URLs of the console, with the actual port if 0 was requested.
     #[must_use]
-    pub fn console_addresses(&self) -> &[SocketAddr] {
+    pub fn console_urls(&self) -> Vec<String> {
         let console = self.console.as_ref();
-        console.map_or(&[], |(_, addresses)| addresses.as_slice())
+        let addresses = console.map_or(&[][..], |(_, addresses)| addresses.as_slice());
+        urls(addresses, self.speak_tls.1)
     }
 
     /// Serves until stopped.
@@ -190,6 +197,14 @@ impl<'r> Service<'r> {
     pub fn run(self) -> Result<(), ServiceError> {
         Ok(self.server.run(&self.live)?)
     }
+}
+
+fn urls(addresses: &[SocketAddr], speaks_tls: bool) -> Vec<String> {
+    let scheme = if speaks_tls { "https" } else { "http" };
+    let addresses = addresses.iter();
+    addresses
+        .map(|address| format!("{scheme}://{address}"))
+        .collect()
 }
 
 impl std::fmt::Debug for Service<'_> {

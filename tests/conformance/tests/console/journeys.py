@@ -1,129 +1,19 @@
-"""The journeys of the console in a real browser.
+"""The journeys of people in a real browser; the directory has been filled by main.rs."""
 
-journeys.py CONSOLE-URL DRIVER BROWSER SHOTS [AXE]    the directory has been filled by main.rs
-"""
-
-import base64
-import sys
-from pathlib import Path
-
-from selenium import webdriver
-from selenium.common.exceptions import NoSuchElementException, WebDriverException
+from selenium.common.exceptions import NoSuchElementException
 from selenium.webdriver.common.by import By
-from selenium.webdriver.chrome.service import Service
-from selenium.webdriver.support.expected_conditions import staleness_of
-from selenium.webdriver.support.ui import WebDriverWait
 
-URL, DRIVER, BROWSER, SHOTS = sys.argv[1:5]
-AXE = Path(sys.argv[5]).read_text() if len(sys.argv) > 5 else None
-SUFFIX = "dc=example,dc=com"
+from browser import SUFFIX, accessible, body, browser, check, click, fill, follow, go, look_at, run
+from browser import shot, sign_in, sign_out
+
 EVIL = '<img src=x onerror="document.title=1"><script>document.title=2</script>&amp;"\''
-faults = []
 
 
-def check(truth, text):
-    if not truth:
-        shot("failed")
-        raise AssertionError(f"{text}\n{browser.current_url}\n{body()}")
-
-
-def open_browser():
-    options = webdriver.ChromeOptions()
-    options.binary_location = BROWSER
-    for argument in ["--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"]:
-        options.add_argument(argument)
-    return webdriver.Chrome(options=options, service=Service(DRIVER))
-
-
-def body():
-    return browser.find_element(By.TAG_NAME, "main").text
-
-
-def go(path):
-    browser.get(URL + path)
-
-
-def fill(name, text):
-    field = browser.find_element(By.CSS_SELECTOR, f"main [name='{name}']:not([type=hidden])")
-    field.clear()
-    field.send_keys(text)
-
-
-def follow(element):
-    """Clicks, and waits until another page is there."""
-    page = browser.find_element(By.TAG_NAME, "html")
-    element.click()
-    # A page that is just leaving is an error of the driver, too.
-    wait = WebDriverWait(browser, 20, ignored_exceptions=[WebDriverException])
-    wait.until(staleness_of(page))
-
-
-def click(text):
-    path = f"//main//button[normalize-space()='{text}'] | //main//a[normalize-space()='{text}']"
-    follow(browser.find_element(By.XPATH, path))
-
-
-def sign_in(name, password):
-    go("/login")
-    fill("name", name)
-    fill("password", password)
-    click("Sign in")
-
-
-def sign_out():
-    follow(browser.find_element(By.XPATH, "//header//button"))
-    check("Login name" in body(), "the form to sign in comes back")
-
-
-def accessible(page):
-    """Lets axe-core look at a page. Its serious findings are faults."""
-    if AXE is None:
-        return
-    browser.execute_script(AXE)
-    found = browser.execute_async_script(
-        "const done = arguments[0]; axe.run().then(r => done(r.violations.map("
-        "v => [v.impact, v.id, v.nodes.map(n => n.html).slice(0, 3).join(' | ')])))"
-    )
-    for impact, name, places in found:
-        line = f"{page}: {impact} {name}: {places}"
-        print(line)
-        if impact in ("serious", "critical"):
-            faults.append(line)
-
-
-def shot(name, width=1100, dark=False):
-    scheme = "dark" if dark else "light"
-    feature = {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
-    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", feature)
-    size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500}
-    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-    data = browser.execute_cdp_cmd("Page.captureScreenshot", {"format": "png"})["data"]
-    Path(SHOTS, f"{name}.png").write_bytes(base64.b64decode(data))
-    browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
-
-
-def shot_name(path):
-    """The page, with its kind and a word if there is a list of each."""
-    path, _, query = path.partition("?")
-    words = [word.split("=")[1] for word in query.split("&") if word.startswith(("kind", "name"))]
-    return "-".join([path.strip("/").replace("/", "-"), *words])
-
-
-def pages_are_accessible():
-    for path in ["/me", "/users", "/users/new", "/groups", "/tree", "/overview", "/me/password",
-                 "/schema?q=mail", "/schema?kind=attributes&name=cn",
-                 "/schema?kind=classes&name=inetOrgPerson",
-                 f"/tree?dn={SUFFIX}", f"/user?dn=uid%3Dada%2Cou%3Dpeople%2C{SUFFIX}",
-                 f"/entry?dn=uid%3Dada%2Cou%3Dpeople%2C{SUFFIX}",
-                 "/entry/new?parent=dc%3Dexample&class=person", "/nothing"]:
-        go(path)
-        accessible(path)
-        for dark in [False, True]:
-            name = shot_name(path)
-            shot(f"{name}-{'dark' if dark else 'light'}", dark=dark)
-        shot(f"{name}-phone", width=375)
-        width = browser.execute_script("return document.documentElement.scrollWidth - innerWidth")
-        check(width <= 0, f"{path} is wider than the window")
+def pages():
+    look_at(["/me", "/users", "/users/new", "/groups", "/tree", "/me/password",
+             f"/tree?dn={SUFFIX}", f"/user?dn=uid%3Dada%2Cou%3Dpeople%2C{SUFFIX}",
+             f"/entry?dn=uid%3Dada%2Cou%3Dpeople%2C{SUFFIX}",
+             "/entry/new?parent=dc%3Dexample&class=person", "/nothing"])
 
 
 def strangers():
@@ -241,38 +131,6 @@ def entries():
     check(browser.title.startswith("Entry"), "no script of a name runs")
 
 
-def schema():
-    go("/schema")
-    fill("q", "telephone")
-    click("Search")
-    check("telephoneNumber" in body() and "mobile" in body(), "names and descriptions are searched")
-    check("homePostalAddress" not in body(), "others are not shown")
-    click("Syntaxes")
-    check("1.3.6.1.4.1.1466.115.121.1.50" in body(), "the search goes on in another list")
-    go("/schema?kind=attributes&name=CN")
-    check(browser.title.startswith("cn"), "a name of any case is found")
-    for text in ["commonName", "2.5.4.3", "caseIgnoreMatch", "Directory String", "any number"]:
-        check(text in body(), f"{text} is told")
-    holders = [e.text for e in browser.find_elements(By.CSS_SELECTOR, "dl.facts:last-of-type a")]
-    check("inetOrgPerson" in holders and "device" in holders, "classes by inheritance hold it")
-    follow(browser.find_element(By.LINK_TEXT, "name"))
-    check("Inferior" in body() and "surname" not in browser.title, "the superior links down")
-    follow(browser.find_element(By.LINK_TEXT, "sn"))
-    click("person")
-    check("structural" in body() and "Demands" in body(), "the class tells what it demands")
-    follow(browser.find_element(By.LINK_TEXT, "organizationalPerson"))
-    follow(browser.find_element(By.LINK_TEXT, "inetOrgPerson"))
-    check("Demands by its superiors" in body(), "a class inherits")
-    go("/schema?kind=rules&name=caseIgnoreMatch")
-    check("Attributes that use it" in body() and "Directory String" in body(), "a rule has users")
-    follow(browser.find_element(By.LINK_TEXT, "Directory String"))
-    check("Matching rules" in body() and "caseIgnoreMatch" in body(), "a syntax has rules")
-    go("/schema?kind=attributes&name=entryUUID")
-    check("operational" in body() and "only the server sets it" in body(), "attributes of the server")
-    go("/schema?kind=attributes&name=%3Cb%3E")
-    check("The schema has no <b> among its attributes." in body(), "a missing name is text")
-
-
 def forms_need_their_token():
     go("/me/password")
     browser.execute_script("document.querySelector('main input[name=token]').value = 'x'.repeat(64)")
@@ -296,18 +154,4 @@ def sessions_end():
         pass
 
 
-browser = open_browser()
-try:
-    strangers()
-    own_page()
-    people()
-    groups()
-    schema()
-    pages_are_accessible()
-    forms_need_their_token()
-    entries()
-    sessions_end()
-finally:
-    browser.quit()
-assert not faults, "\n".join(faults)
-print("all is well")
+run(strangers, own_page, people, groups, pages, forms_need_their_token, entries, sessions_end)
