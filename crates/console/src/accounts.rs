@@ -47,9 +47,10 @@ impl KnownAccounts {
     }
 }
 
-/// Returns the accounts of a login name: the DN itself, or what the server shows of a short name to
-/// strangers. It may show nothing; then the account of an earlier login is tried, or the usual
-/// names.
+/// Returns the accounts of a login name: the DN itself, or those of a short name.
+///
+/// The server may show nothing to strangers. Then the account of an earlier login is tried, or the
+/// usual names.
 pub(crate) fn accounts(client: &mut Client, known: &KnownAccounts, name: &str) -> LoginAccounts {
     if is_dn(name) {
         return LoginAccounts::Names(vec![name.to_owned()]);

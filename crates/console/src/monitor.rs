@@ -45,7 +45,8 @@ pub(crate) fn numbers(text: &str) -> Vec<u64> {
     words.filter_map(|word| word.parse().ok()).collect()
 }
 
-/// Returns a Generalized Time for people: `2026-11-27 09:00:00 UTC`; nothing for one that never was.
+/// Returns a Generalized Time for people, as `2026-11-27 09:00:00 UTC`. There is none for an event
+/// that has not happened.
 pub(crate) fn time(text: &str) -> Option<String> {
     let digits = text.get(..14).filter(|digits| {
         digits.bytes().all(|byte| byte.is_ascii_digit()) && !digits.starts_with("0000")

@@ -12,7 +12,8 @@ pub(crate) struct PostForm<'a> {
     /// The title; empty if that of the page is enough.
     pub(crate) title: &'a str,
     pub(crate) fields: &'a [Field<'a>],
-    /// The value of the field `do`, which tells the forms of a page apart; empty for the only one.
+    /// The value of the field `do`, which names the form among those of a page; empty for the
+    /// only one.
     pub(crate) act: &'a str,
     /// The text of the button.
     pub(crate) button: &'a str,

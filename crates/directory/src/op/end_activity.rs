@@ -19,8 +19,8 @@ use crate::rights::assertion;
 use crate::rights::facts::UnstoredFacts;
 
 impl Directory {
-    /// Ends the activity of an entry. Returns `None` if the request is no deletion of such an entry,
-    /// or the requester lacks the right.
+    /// Ends the activity of an entry. Returns `None` if the request is no deletion of such an
+    /// entry, or the requester lacks the right.
     pub(crate) fn end_activity(
         &self,
         session: &Session,

@@ -92,7 +92,7 @@ impl Rig {
     pub fn start(settings: &str) -> Rig {
         let folder = tempfile::tempdir().expect("a folder");
         write(&folder.path().join("fulgurite.toml"), settings);
-        Rig::load_and_serve(folder, &[])
+        Rig::load_and_serve(folder, DATA)
     }
 
     /// Starts a server with a certificate for `localhost`, and with users enough for a slow search.
@@ -106,12 +106,12 @@ impl Rig {
         write(&at("token"), "figures-secret\n");
         write(&at("fulgurite.toml"), ENCRYPTED);
         std::fs::create_dir(at("backups")).expect("make a folder");
-        Rig::load_and_serve(folder, &[])
+        Rig::load_and_serve(folder, &(people() + &crowd()))
     }
 
-    fn load_and_serve(folder: tempfile::TempDir, more: &[&str]) -> Rig {
+    fn load_and_serve(folder: tempfile::TempDir, entries: &str) -> Rig {
         let data = folder.path().join("data.ldif");
-        write(&data, &(DATA.to_owned() + &crowd()));
+        write(&data, entries);
         let mut load = fulgurite();
         load.current_dir(folder.path())
             .args(["load", "--config", "fulgurite.toml"])
@@ -119,9 +119,7 @@ impl Rig {
         let outcome = run_bounded(&mut load, TIMEOUT);
         assert!(outcome.success(), "{outcome:?}");
         let mut serve = fulgurite();
-        serve
-            .args(["serve", "--config", "fulgurite.toml"])
-            .args(more);
+        serve.args(["serve", "--config", "fulgurite.toml"]);
         Rig::serve(folder, &mut serve)
     }
 
@@ -235,7 +233,7 @@ pub fn status(response: &str) -> String {
     response.split(' ').nth(1).unwrap_or_default().to_owned()
 }
 
-/// Returns the users without the policy of passwords, which needs an overlay.
+/// Returns the users without the policy of passwords, because it needs an overlay.
 fn people() -> String {
     let (people, _) = DATA.split_once("dn: cn=policy").expect("the policy");
     people.to_owned()
