@@ -127,7 +127,7 @@ pub(crate) fn list(
     let mut is_cut = cookie.is_some_and(|page| !page.cookie.is_empty());
     match outcome.result.code {
         ResultCode::SizeLimitExceeded | ResultCode::TimeLimitExceeded => is_cut = true,
-        ResultCode::NoSuchObject => {}
+        ResultCode::NoSuchObject | ResultCode::InsufficientAccessRights => {}
         _ => expect(&outcome.result, &format!("Cannot search {base}"))?,
     }
     Ok(Listing {

@@ -174,9 +174,9 @@ fn advice(attribute: &str, kind: &str, suffix: &str) -> Markup {
     html! {
         div.card.wide {
             p { "With settings in a file of TOML, add this line to the " code { "index" } " table of the database " (suffix) ", and reload the server:" }
-            pre { code { "[index]\n" (attribute) " = \"" (kind) "\"" } }
+            pre tabindex="0" { code { "[index]\n" (attribute) " = \"" (kind) "\"" } }
             p { "Or let the server build it now, without a change of the settings:" }
-            pre { code { "fulgurite index --config FILE --add " (attribute) ":" (kind) } }
+            pre tabindex="0" { code { "fulgurite index --config FILE --add " (attribute) ":" (kind) } }
         }
     }
 }

@@ -139,8 +139,9 @@ fn random_requests_of_a_user_do_no_harm() {
                 (format!("GET {path}?{query}"), response)
             }
         };
-        // An address with a byte beyond ASCII is no HTTP.
-        if status(&response) != "400" || response.contains("</html>") {
+        // The parser of HTTP refuses bytes beyond ASCII and large heads by itself.
+        let is_page = response.contains("</html>");
+        if is_page || !["400", "431"].contains(&status(&response).as_str()) {
             assert_harmless(&request, &response);
         }
     }
@@ -177,10 +178,10 @@ fn random_bytes_do_no_harm() {
         for _ in 0..random.below(12) {
             match random.below(4) {
                 0 => request.extend(random.bytes(40)),
-                _ => request.extend_from_slice(random.pick(&parts)),
+                _ => request.extend_from_slice(random.pick::<&[u8]>(&parts)),
             }
         }
-        let response = rig.ask(&request);
+        let response = rig.ask_and_close(&request);
         let status = status(&response);
         assert!(
             response.is_empty() || !status.starts_with('5'),

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 use std::io::{Read as _, Write as _};
-use std::net::TcpStream;
+use std::net::{Shutdown, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -189,7 +189,17 @@ impl Rig {
         stream.set_read_timeout(Some(TIMEOUT)).expect("a timeout");
         // The console may close before it has read all.
         let _ = stream.write_all(request);
-        let _ = stream.shutdown(std::net::Shutdown::Write);
+        let mut response = Vec::new();
+        let _ = stream.read_to_end(&mut response);
+        String::from_utf8_lossy(&response).into_owned()
+    }
+
+    /// Sends bytes, closes its side and returns what comes.
+    pub fn ask_and_close(&self, request: &[u8]) -> String {
+        let mut stream = TcpStream::connect(&self.address).expect("connect");
+        stream.set_read_timeout(Some(TIMEOUT)).expect("a timeout");
+        let _ = stream.write_all(request);
+        let _ = stream.shutdown(Shutdown::Write);
         let mut response = Vec::new();
         let _ = stream.read_to_end(&mut response);
         String::from_utf8_lossy(&response).into_owned()
