@@ -13,6 +13,7 @@ use fulgurite_ldap::{Control, oid};
 
 use crate::request::PageRequest;
 use crate::schema::{ElementKind, SchemaNames};
+use crate::secrets::digest_of;
 use crate::sessions::UserSession;
 
 /// Entries of one list at most.
@@ -186,7 +187,10 @@ pub(crate) fn schema(session: &UserSession) -> Result<Arc<SchemaNames>, LdapErro
     let name = name.unwrap_or_else(|| "cn=Subschema".to_owned());
     let published = ElementKind::ALL.map(ElementKind::published_in);
     let entry = get(&mut client, &name, &published)?;
-    let schema = Arc::new(SchemaNames::of(|kind| texts(&entry, kind.published_in())));
+    let values = published.iter().flat_map(|name| entry.values(name));
+    let schema = session.schemas.get(digest_of(values), || {
+        SchemaNames::of(|kind| texts(&entry, kind.published_in()))
+    });
     session.keep_schema(Arc::clone(&schema));
     Ok(schema)
 }

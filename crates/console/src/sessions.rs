@@ -9,7 +9,7 @@ use fulgurite_client::Client;
 
 use crate::about::AboutServer;
 use crate::history::History;
-use crate::schema::SchemaNames;
+use crate::schema::{SchemaNames, SharedSchema};
 use crate::secrets::{digest, random_id};
 
 /// The time without a request after which a session ends.
@@ -35,6 +35,8 @@ pub(crate) struct UserSession {
     pub(crate) history: Mutex<History>,
     /// Facts about the server.
     pub(crate) about: Arc<AboutServer>,
+    /// The schema that sessions share.
+    pub(crate) schemas: Arc<SharedSchema>,
     begun: Instant,
     used: Mutex<Instant>,
 }
@@ -76,6 +78,7 @@ impl UserSession {
 pub(crate) struct Sessions {
     sessions: Mutex<HashMap<[u8; 32], Arc<UserSession>>>,
     about: Arc<AboutServer>,
+    schemas: Arc<SharedSchema>,
 }
 
 impl Sessions {
@@ -105,6 +108,7 @@ impl Sessions {
             schema: Mutex::default(),
             history: Mutex::default(),
             about: Arc::clone(&self.about),
+            schemas: Arc::clone(&self.schemas),
             begun: now,
             used: Mutex::new(now),
         };
