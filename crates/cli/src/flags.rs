@@ -23,10 +23,16 @@ pub(crate) fn settings(
     config: Option<&Path>,
     choice: DatabaseChoice,
 ) -> Result<Settings, ConfigError> {
-    let file = config
-        .map(Layer::from_file)
-        .transpose()?
-        .unwrap_or_default();
+    let file = config.map(Layer::from_file).transpose()?;
+    settings_over(flags, file.unwrap_or_default(), choice)
+}
+
+/// Returns the settings of flags over those of a file.
+fn settings_over(
+    flags: Layer,
+    file: Layer,
+    choice: DatabaseChoice,
+) -> Result<Settings, ConfigError> {
     let environment = Layer::from_environment(variables())?;
     let settings = Settings::new(flags.flags_over(file.over(environment), choice)?)?;
     with_seed_configuration(settings)
@@ -108,6 +114,11 @@ impl<G: TakesFlags> SettingFlags<G> {
     /// Returns the settings of the flags, the file of --config and the environment.
     pub(crate) fn settings(&self) -> Result<Settings, ConfigError> {
         settings(self.layer()?, self.config.as_deref(), G::CHOICE)
+    }
+
+    /// Returns the settings with a changed file in place of that of `--config`.
+    pub(crate) fn settings_with(&self, file: Layer) -> Result<Settings, ConfigError> {
+        settings_over(self.layer()?, file, G::CHOICE)
     }
 }
 

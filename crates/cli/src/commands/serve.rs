@@ -58,7 +58,11 @@ fn listener(url: &str, address: &EndPoint) -> String {
 
 /// Reads the settings. A store that exists names its suffix, if the settings do not.
 fn read(command: &Serve) -> Result<Settings, ConfigError> {
-    let mut settings = command.flags.settings()?;
+    with_stored_suffixes(command.flags.settings()?)
+}
+
+/// Names each database without a suffix as its store does.
+fn with_stored_suffixes(mut settings: Settings) -> Result<Settings, ConfigError> {
     let stored: Vec<_> = settings
         .databases
         .iter()
@@ -95,9 +99,11 @@ fn stored_suffixes(settings: &Settings, database: &Database) -> Option<Vec<Sourc
 struct Source<'c>(&'c Serve);
 
 impl SettingsSource for Source<'_> {
-    fn read(&self, _: Option<Layer>) -> Result<Settings, ConfigError> {
-        // No configuration of this command is one that clients change. Log rotation uses the same
-        // signal as a reload.
+    fn read(&self, changed: Option<Layer>) -> Result<Settings, ConfigError> {
+        if let Some(changed) = changed {
+            return with_stored_suffixes(self.0.flags.settings_with(changed)?);
+        }
+        // Log rotation uses the same signal as a reload.
         logging::reopen();
         read(self.0)
     }

@@ -94,8 +94,8 @@ fn lacking(index: &str, suffix: &str, database: Option<&Entry>, session: &UserSe
                 (token(session))
                 input type="hidden" name="database" value=(suffix);
                 input type="hidden" name="index" value=(index);
-                span { "The index " code { (index) } " would help. " }
-                button type="submit" aria-label={ "Add the index " (index) } { "Add it" }
+                span { "An index would help. " }
+                button type="submit" { "Add the index " (index) }
             }
         }
     }

@@ -87,7 +87,7 @@ def searches():
     check("secret-value" not in body(), "values of filters are not kept")
     check("all entries" in body(), "the plan is told")
     look_at(["/searches"])
-    follow(browser.find_element(By.CSS_SELECTOR, "button[aria-label='Add the index employeeType:eq']"))
+    click("Add the index employeeType:eq")
     check("The server builds the index employeeType:eq." in body(), "the index is added")
     for _ in range(100):
         click("Look again")

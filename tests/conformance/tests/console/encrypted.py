@@ -1,8 +1,6 @@
 """The console over TLS, of a server with a file of settings."""
 
-from selenium.webdriver.common.by import By
-
-from browser import URL, body, browser, check, follow, go, look_at, run, sign_in
+from browser import URL, body, browser, check, click, go, look_at, run, sign_in
 
 
 def signing_in():
@@ -30,7 +28,7 @@ def backups():
 def lines_to_write():
     go("/searches")
     check("would help" in body(), "a search that lacks an index")
-    follow(browser.find_element(By.CSS_SELECTOR, "button[aria-label='Add the index employeeType:eq']"))
+    click("Add the index employeeType:eq")
     check('employeeType = "eq"' in body() and "[index]" in body(), "the line for the file is told")
     look_at(["/searches"])
 

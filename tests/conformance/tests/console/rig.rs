@@ -130,11 +130,12 @@ impl Rig {
         for name in ["db", "slapd.d"] {
             std::fs::create_dir(at(name)).expect("make a folder");
         }
+        let schema = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../crates/schema/src/builtin");
+        let schema = ["core", "cosine", "inetorgperson"]
+            .map(|name| format!("include {}/{name}.schema\n", schema.display()));
         let database = format!("directory {}", at("db").display());
-        write(
-            &at("slapd.conf"),
-            &SLAPD_CONF.replace("directory db", &database),
-        );
+        let configuration = SLAPD_CONF.replace("directory db", &database);
+        write(&at("slapd.conf"), &(schema.concat() + &configuration));
         write(&at("data.ldif"), &(people() + &crowd()));
         for arguments in [
             &["slaptest", "-Q", "-u", "-f", "slapd.conf", "-F", "slapd.d"][..],
