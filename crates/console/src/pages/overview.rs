@@ -113,6 +113,8 @@ fn health(checks: &[HealthCheck]) -> Markup {
 }
 
 fn operations(entries: &[Entry]) -> Markup {
+    let begun = |entry: &&Entry| number(entry, "monitorOpInitiated") > 0;
+    let entries = entries.iter().filter(begun);
     html! {
         table {
             caption { "Operations since the start" }

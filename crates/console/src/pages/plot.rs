@@ -8,6 +8,11 @@ const HEIGHT: f64 = 48.0;
 /// Returns a line through values, and their text for those who cannot see it.
 pub(crate) fn line(title: &str, values: &[f64]) -> Markup {
     let top = values.iter().copied().fold(1.0, f64::max);
+    // One value is a line, too.
+    let values = match values {
+        [only] => &[*only, *only],
+        more => more,
+    };
     let step = WIDTH / (values.len().max(2) - 1) as f64;
     let points = values.iter().enumerate().map(|(at, value)| {
         let (x, y) = (

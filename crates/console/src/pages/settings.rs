@@ -57,6 +57,15 @@ fn closed(session: &UserSession) -> PageResponse {
     server_page(session, ABOUT, &content)
 }
 
+/// Returns a text whose parts in backticks are code.
+fn with_code(text: &str) -> Markup {
+    html! {
+        @for (at, part) in text.split('`').enumerate() {
+            @if at % 2 == 0 { (part) } @else { code { (part) } }
+        }
+    }
+}
+
 /// Returns the settings of one entry that have a text.
 fn section(entry: &Entry, text: &str, session: &UserSession) -> Markup {
     let rows: Vec<_> = entry
@@ -96,7 +105,7 @@ fn section(entry: &Entry, text: &str, session: &UserSession) -> Markup {
                         (name)
                         @if let Some(setting) = setting {
                             @if !setting.key.is_empty() { br; code.hint { (setting.key) } }
-                            p.hint { (setting.text) }
+                            p.hint { (with_code(&setting.text)) }
                         }
                     }
                     td {
