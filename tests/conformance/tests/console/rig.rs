@@ -19,7 +19,7 @@ const DATA: &str = "dn: dc=example,dc=com\nobjectClass: domain\ndc: example\n\n\
     pwdAttribute: userPassword\npwdLockout: TRUE\n";
 
 /// The settings of people's journeys.
-pub const SETTINGS: &str = r#"
+pub(crate) const SETTINGS: &str = r#"
 suffix = "dc=example,dc=com"
 data = "data"
 listen = ["ldap://127.0.0.1:0"]
@@ -38,7 +38,7 @@ lines = ["ppolicy_default cn=policy,dc=example,dc=com"]
 "#;
 
 /// The settings of a console and of figures over TLS.
-pub const ENCRYPTED: &str = r#"
+const ENCRYPTED: &str = r#"
 suffix = "dc=example,dc=com"
 data = "data"
 listen = ["ldap://127.0.0.1:0"]
@@ -81,22 +81,22 @@ access to * by * read
 "#;
 
 /// A running server with a console.
-pub struct Rig {
-    pub server: RunningServer,
-    pub address: String,
-    pub folder: tempfile::TempDir,
+pub(crate) struct Rig {
+    pub(crate) server: RunningServer,
+    pub(crate) address: String,
+    pub(crate) folder: tempfile::TempDir,
 }
 
 impl Rig {
     /// Starts a server with a file of settings and some users.
-    pub fn start(settings: &str) -> Rig {
+    pub(crate) fn start(settings: &str) -> Rig {
         let folder = tempfile::tempdir().expect("a folder");
         write(&folder.path().join("fulgurite.toml"), settings);
         Rig::load_and_serve(folder, DATA)
     }
 
     /// Starts a server with a certificate for `localhost`, and with users enough for a slow search.
-    pub fn encrypted() -> Rig {
+    pub(crate) fn encrypted() -> Rig {
         let folder = tempfile::tempdir().expect("a folder");
         let at = |name: &str| folder.path().join(name);
         let certified = rcgen::generate_simple_self_signed(["localhost".to_owned()]);
@@ -124,7 +124,7 @@ impl Rig {
     }
 
     /// Starts a server with a configuration directory.
-    pub fn configured() -> Rig {
+    pub(crate) fn configured() -> Rig {
         let folder = tempfile::tempdir().expect("a folder");
         let at = |name: &str| folder.path().join(name);
         for name in ["db", "slapd.d"] {
@@ -173,7 +173,7 @@ impl Rig {
     }
 
     /// Lets a search look at many entries in vain.
-    pub fn search_slowly(&self) {
+    pub(crate) fn search_slowly(&self) {
         let mut client = self.server.client();
         let base = "dc=example,dc=com";
         let filter = "(employeeType=secret-value)";
@@ -185,7 +185,7 @@ impl Rig {
     }
 
     /// Sends a request as it is, and returns the response.
-    pub fn ask(&self, request: &[u8]) -> String {
+    pub(crate) fn ask(&self, request: &[u8]) -> String {
         let mut stream = TcpStream::connect(&self.address).expect("connect");
         stream.set_read_timeout(Some(TIMEOUT)).expect("a timeout");
         // The console may close before it has read all.
@@ -196,7 +196,7 @@ impl Rig {
     }
 
     /// Sends bytes, closes its side and returns what comes.
-    pub fn ask_and_close(&self, request: &[u8]) -> String {
+    pub(crate) fn ask_and_close(&self, request: &[u8]) -> String {
         let mut stream = TcpStream::connect(&self.address).expect("connect");
         stream.set_read_timeout(Some(TIMEOUT)).expect("a timeout");
         let _ = stream.write_all(request);
@@ -206,7 +206,7 @@ impl Rig {
         String::from_utf8_lossy(&response).into_owned()
     }
 
-    pub fn get(&self, path: &str, fields: &str) -> String {
+    pub(crate) fn get(&self, path: &str, fields: &str) -> String {
         let host = &self.address;
         self.ask(
             format!("GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n{fields}\r\n")
@@ -214,7 +214,7 @@ impl Rig {
         )
     }
 
-    pub fn post(&self, path: &str, fields: &str, body: &str) -> String {
+    pub(crate) fn post(&self, path: &str, fields: &str, body: &str) -> String {
         let (host, len) = (&self.address, body.len());
         self.ask(
             format!(
@@ -226,7 +226,7 @@ impl Rig {
     }
 
     /// Tries to sign in, with the cookie and the field of a fresh form.
-    pub fn sign_in(&self, name: &str, password: &str) -> String {
+    pub(crate) fn sign_in(&self, name: &str, password: &str) -> String {
         let form = self.get("/login", "");
         let secret = form.split("fulgurite-login=").nth(1).expect("a cookie");
         let secret = &secret[..64];
@@ -240,7 +240,7 @@ impl Rig {
 }
 
 /// Returns the first status of a response.
-pub fn status(response: &str) -> String {
+pub(crate) fn status(response: &str) -> String {
     response.split(' ').nth(1).unwrap_or_default().to_owned()
 }
 
@@ -274,7 +274,7 @@ fn program(names: &[&str]) -> Option<PathBuf> {
 }
 
 /// Goes the journeys of a script in a browser. Without one there is nothing to do.
-pub fn browse(rig: &Rig, script: &str, url: &str) {
+pub(crate) fn browse(rig: &Rig, script: &str, url: &str) {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let build = here.join("../../build");
     let python = std::env::var_os("FULGURITE_TEST_BROWSER_PYTHON").map(PathBuf::from);
