@@ -30,7 +30,7 @@ pub(crate) fn show(
         false => None,
     };
     let content = html! {
-        p { "May somebody do something with an entry? The server tells, and names the rule that decides. "
+        p { "May a client do something with an entry? The server tells, and names the rule that decides. "
             "It tells those who have the right " code { "manage" } " to the entry." }
         @match &answer {
             Some(Err(text)) => (alert(Some(text))),
