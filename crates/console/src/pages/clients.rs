@@ -78,7 +78,7 @@ fn running(operations: &[Entry]) -> Markup {
 fn connections(clients: &[Entry], session: &UserSession) -> Markup {
     html! {
         table.stacked {
-            caption { (clients.len()) " connections" }
+            caption { (clients.len()) (if clients.len() == 1 { " connection" } else { " connections" }) }
             thead { tr {
                 th scope="col" { "Client" } th scope="col" { "Since" }
                 th.n scope="col" { "Ended" } th.n scope="col" { "Running" } th.n scope="col" { "Waiting" }
