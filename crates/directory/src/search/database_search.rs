@@ -56,6 +56,9 @@ const FILTER_WEIGHT_FREE: usize = 16;
 /// The cost of a look-up of a candidate's groups, in candidates.
 const MEMBERSHIP_COST: usize = 8;
 
+/// The number of filter items up to which a search is planned anew for its description.
+const REPLANNED_MAX: usize = 64;
+
 /// The visibility of subentries in a search (RFC 3672).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SubentryVisibility {
@@ -291,11 +294,11 @@ impl<'d> DatabaseSearch<'d> {
     }
 
     /// Describes the search for administrators, without the values of its filter. Planning anew
-    /// costs little next to a search that examined many entries.
+    /// costs little next to a search that examined many entries. A large filter has no plan here.
     pub(crate) fn describe(&self, now: Timestamp, returned: u32) -> UnselectiveSearch {
         let scope = store_scope(self.base.scope);
         let plan = match &self.held {
-            Some(SnapshotState::View(view)) => view
+            Some(SnapshotState::View(view)) if self.planned.weight() <= REPLANNED_MAX => view
                 .plan(self.base.base, scope, &self.planned)
                 .map(|plan| plan.outline(view))
                 .unwrap_or_default(),
