@@ -50,6 +50,7 @@ mod purges;
 mod reconfigured;
 mod records;
 mod references;
+mod repaired;
 mod replication;
 mod rights;
 mod searching;
