@@ -7,14 +7,18 @@ use std::sync::OnceLock;
 /// Returns the path of the `fulgurite` program, built in the profile of the running test.
 ///
 /// The first call of a process runs `cargo build`, which does nothing when the program is up to
-/// date. The whole workspace is named so that cargo unifies features as `cargo test` does.
+/// date. The whole workspace is named so that cargo unifies features as `cargo test` does. A path in
+/// `FULGURITE_TEST_PROGRAM` is taken as it is, so that long tests outlive a build.
 ///
 /// # Panics
 /// If the build fails.
 #[must_use]
 pub fn program() -> &'static Path {
     static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
-    PROGRAM.get_or_init(build)
+    PROGRAM.get_or_init(|| {
+        let built = std::env::var_os("FULGURITE_TEST_PROGRAM");
+        built.map_or_else(build, PathBuf::from)
+    })
 }
 
 /// Returns a command for the program, without settings from the environment of the test.
