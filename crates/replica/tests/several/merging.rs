@@ -147,6 +147,26 @@ fn changes_of_different_attributes_are_both_kept() {
 }
 
 #[test]
+fn attributes_and_values_keep_their_order() {
+    let lives = lives();
+    let mut pair = Pair::new(&lives);
+    pair.set(0, REPLACE, "l", &["there"]);
+    pair.meet();
+    assert_eq!(pair.nodes[0].read(), pair.nodes[1].read());
+    let dn = a();
+    let request = Request::ModifyDn(ModifyDnRequest {
+        dn: dn.as_bytes(),
+        new_rdn: b"ou=b",
+        delete_old_rdn: false,
+        new_superior: None,
+    });
+    assert!(pair.nodes[0].update(&request).is_success());
+    pair.pass();
+    pair.meet();
+    assert_eq!(pair.nodes[0].read(), pair.nodes[1].read());
+}
+
+#[test]
 fn values_of_one_attribute_are_added_and_removed_one_by_one() {
     let lives = lives();
     let mut pair = Pair::new(&lives);

@@ -74,6 +74,9 @@ pub(crate) struct SeenEntry {
     pub(crate) attributes: BTreeMap<String, Vec<String>>,
 }
 
+/// Attributes with their values, in the order of an answer.
+pub(crate) type ReadAttributes = Vec<(String, Vec<String>)>;
+
 impl SeenEntry {
     pub(crate) fn first(&self, name: &str) -> &str {
         let values = self.attributes.get(name);
@@ -181,8 +184,8 @@ impl<'d> Node<'d> {
         replies.remove(0).result
     }
 
-    /// Returns all entries but glue, by their UUIDs.
-    pub(crate) fn entries(&self) -> BTreeMap<String, SeenEntry> {
+    /// Returns the names of the entries, each with its attributes as a client gets them.
+    pub(crate) fn read(&self) -> Vec<(String, ReadAttributes)> {
         let filter = FilterBuf::parse("(objectClass=*)").expect("a filter");
         let request = SearchRequest {
             deref: Deref::Never,
@@ -199,24 +202,35 @@ impl<'d> Node<'d> {
         let mut task = directory.begin_search(&self.root(), 1, request, &message.controls);
         let mut out = Vec::new();
         while task.advance(&mut out, Quantum::default()) == Progress::More {}
-        let mut found = BTreeMap::new();
+        let mut found = Vec::new();
         for pdu in messages(&out) {
             let message = ResponseMessage::decode(pdu).expect("a response");
             if let Response::SearchEntry(entry) = message.response {
                 let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
                 let attributes = entry.attributes.iter().map(|attribute| {
-                    let mut values: Vec<_> = attribute.values.iter().map(text).collect();
-                    values.sort();
+                    let values = attribute.values.iter().map(text).collect();
                     (text(attribute.description), values)
                 });
-                let seen = SeenEntry {
-                    dn: text(entry.dn),
-                    attributes: attributes.collect(),
-                };
-                found.insert(seen.first("entryUUID").to_owned(), seen);
+                found.push((text(entry.dn), attributes.collect()));
             }
         }
         found
+    }
+
+    /// Returns the entries by their UUIDs, without the order of values.
+    pub(crate) fn entries(&self) -> BTreeMap<String, SeenEntry> {
+        let entries = self.read().into_iter().map(|(dn, attributes)| {
+            let attributes = attributes.into_iter().map(|(name, mut values)| {
+                values.sort();
+                (name, values)
+            });
+            let seen = SeenEntry {
+                dn,
+                attributes: attributes.collect(),
+            };
+            (seen.first("entryUUID").to_owned(), seen)
+        });
+        entries.collect()
     }
 
     /// Returns the greatest number of each server.

@@ -10,7 +10,7 @@
 //!   entryCSN    the later one, with modifiersName and modifyTimestamp
 //! ```
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use fulgurite_schema::{Attribute, AttributeDescription, Dn, Entry, Schema};
 use fulgurite_store::PackedCsn;
@@ -259,6 +259,33 @@ pub(super) fn show_name(schema: &Schema, entry: &mut Entry, stamps: &mut EntrySt
         }
     }
     stamps.tidy();
+}
+
+/// Orders attributes and values as in another state, and any others behind them.
+///
+/// A slapd that follows can lose a value of the name if its attribute has moved behind entryCSN.
+pub(super) fn order_like(entry: &mut Entry, model: &Entry) {
+    let of_model = model.attributes.iter().map(|held| &held.description);
+    let of_model: Vec<_> = of_model.collect();
+    entry.attributes.sort_by_cached_key(|attribute| {
+        let place = of_model
+            .iter()
+            .position(|held| **held == attribute.description);
+        place.unwrap_or(usize::MAX)
+    });
+    for attribute in &mut entry.attributes {
+        let Some(other) = model.attribute(&attribute.description) else {
+            continue;
+        };
+        if attribute.values != other.values {
+            let places = other.values.iter().zip(0..);
+            let places: HashMap<&[u8], usize> =
+                places.map(|(value, place)| (&value[..], place)).collect();
+            attribute
+                .values
+                .sort_by_key(|value| places.get(&value[..]).copied().unwrap_or(usize::MAX));
+        }
+    }
 }
 
 /// Removes the values that an entry has because of its name only.

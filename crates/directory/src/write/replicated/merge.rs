@@ -23,7 +23,7 @@ use super::applier::Applier;
 use super::bind_values::BindValues;
 use super::conflict::{ConflictKind, NewConflict};
 use super::error::ContentResult;
-use super::join::{EntrySide, have_equal_values, show_name};
+use super::join::{EntrySide, have_equal_values, order_like, show_name};
 use super::numbers::{Deletion, EntryNumbers};
 use super::stamps::{EntryStamps, put_stamps, stamps_of};
 
@@ -175,6 +175,8 @@ impl Applier<'_, '_> {
             entry.dn = dn;
         }
         show_name(&self.core.schema, &mut entry, &mut joined.stamps);
+        let takes_newest = numbers.values > has.values;
+        order_like(&mut entry, if takes_newest { &incoming } else { &held });
         self.report_changes(
             &given.uuid,
             (&held, has.values),
@@ -186,7 +188,6 @@ impl Applier<'_, '_> {
         if !is_new && !decided.announces {
             return Ok(None);
         }
-        let takes_newest = numbers.values > has.values;
         let binds = match takes_newest {
             true => self.keep_bind_state(id, &mut entry, &held)?,
             false => Vec::new(),
