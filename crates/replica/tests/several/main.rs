@@ -29,6 +29,8 @@ mod mesh;
 mod node;
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use fulgurite_schema::Schema;
 
@@ -47,9 +49,14 @@ const STEPS: usize = 600;
 /// Steps of a run that lasts hours of simulated time.
 const STEPS_OF_HOURS: usize = 10_000;
 
-fn run(seed: u64, schema: &Arc<Schema>, plan: Plan) -> Result<(), String> {
+/// Runs one seed. Returns the simulated time that has passed, and the first fault.
+fn run(seed: u64, schema: &Arc<Schema>, plan: Plan) -> (Duration, Result<(), String>) {
     let lives = lives(&plan);
-    Mesh::new(seed, schema, &lives).run(plan)
+    let mesh = Mesh::new(seed, schema, &lives);
+    let world_us = mesh.world();
+    let outcome = mesh.run(plan);
+    let passed = Duration::from_micros(world_us.load(Ordering::Relaxed));
+    (passed, outcome)
 }
 
 fn number(name: &str) -> Option<u64> {
@@ -83,12 +90,21 @@ fn servers_that_meet_again_are_equal() {
     let found = if is_one { &[][..] } else { &FOUND };
     let first = first.unwrap_or(1);
     let mut failed = Vec::new();
+    let mut simulated = Duration::ZERO;
     for seed in (first..first + runs).chain(found.iter().copied()) {
-        if let Err(text) = run(seed, &schema, plan) {
+        let (passed, outcome) = run(seed, &schema, plan);
+        simulated += passed;
+        if let Err(text) = outcome {
             println!("FULGURITE_TEST_SEED={seed}: {text}");
             failed.push(seed);
         }
     }
+    let (count, minutes) = (runs + found.len() as u64, simulated.as_secs() / 60);
+    println!(
+        "{count} runs, {} hours {} minutes simulated",
+        minutes / 60,
+        minutes % 60
+    );
     assert!(failed.is_empty(), "{} of {runs}: {failed:?}", failed.len());
 }
 
@@ -101,7 +117,7 @@ fn broken_rules_are_noticed() {
             step_ms: STEP_MS,
             rule: Some(rule),
         };
-        let found = (1..=RUNS_OF_RULE).find(|seed| run(*seed, &schema, plan).is_err());
+        let found = (1..=RUNS_OF_RULE).find(|seed| run(*seed, &schema, plan).1.is_err());
         println!("{rule:?}: seed {found:?}");
         assert!(found.is_some(), "{rule:?} goes unnoticed");
     }

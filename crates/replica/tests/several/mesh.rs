@@ -101,6 +101,11 @@ impl<'d> Mesh<'d> {
         }
     }
 
+    /// Returns the simulated clock, in microseconds since the beginning.
+    pub(crate) fn world(&self) -> Arc<AtomicU64> {
+        Arc::clone(&self.world_us)
+    }
+
     /// Runs and checks.
     ///
     /// # Errors
