@@ -1,7 +1,8 @@
 //! A consumer of content synchronisation in a few lines, for tests of the provider.
 //!
 //! It is strict where slapd's is. It takes no name that another entry holds, and deletes
-//! no entry with others below it. It passes over an entry that has the entryCSN of its copy.
+//! no entry with others below it. It passes over an entry that has the entryCSN of its copy, and
+//! over a message with a cookie whose first number it has.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -116,7 +117,9 @@ impl Consumer {
                     let values = attribute.values.iter().map(text).collect();
                     attributes.insert(text(attribute.description), values);
                 }
-                self.entry(&state, Copied { dn, attributes });
+                if !self.has_first_of(state.cookie) {
+                    self.entry(&state, Copied { dn, attributes });
+                }
                 self.keep(state.cookie);
             }
             Response::Intermediate { name, value } => {
@@ -238,22 +241,31 @@ impl Consumer {
         self.keep(cookie);
     }
 
+    /// Returns true if the state has the first number of a cookie.
+    fn has_first_of(&self, cookie: Option<&[u8]>) -> bool {
+        let first = cookie.map(numbers).unwrap_or_default().into_iter().next();
+        let held = self.cookie.as_deref().map(numbers).unwrap_or_default();
+        first.is_some_and(|(server, csn)| held.get(&server).is_some_and(|held| *held >= csn))
+    }
+
     fn keep(&mut self, cookie: Option<&[u8]>) {
         if let Some(cookie) = cookie {
             // A consumer merges what a cookie tells into its state.
-            let vector = |cookie: &[u8]| -> BTreeMap<String, String> {
-                let cookie = String::from_utf8(cookie.to_vec()).unwrap();
-                let numbers = cookie.split_once("csn=").map_or("", |(_, numbers)| numbers);
-                let numbers = numbers.split(';').filter(|number| !number.is_empty());
-                let by_server = |csn: &str| (csn[30..33].to_owned(), csn.to_owned());
-                numbers.map(by_server).collect()
-            };
-            let mut all = self.cookie.as_deref().map(vector).unwrap_or_default();
-            all.extend(vector(cookie));
+            let mut all = self.cookie.as_deref().map(numbers).unwrap_or_default();
+            all.extend(numbers(cookie));
             let numbers: Vec<String> = all.into_values().collect();
             self.cookie = Some(format!("rid=007,csn={}", numbers.join(";")).into_bytes());
         }
     }
+}
+
+/// Returns the numbers of a cookie by their servers.
+fn numbers(cookie: &[u8]) -> BTreeMap<String, String> {
+    let cookie = String::from_utf8(cookie.to_vec()).unwrap();
+    let numbers = cookie.split_once("csn=").map_or("", |(_, numbers)| numbers);
+    let numbers = numbers.split(';').filter(|number| !number.is_empty());
+    let by_server = |csn: &str| (csn[30..33].to_owned(), csn.to_owned());
+    numbers.map(by_server).collect()
 }
 
 pub(crate) fn begin<'d>(

@@ -107,6 +107,32 @@ fn a_deletion_without_a_number_reaches_consumers_of_another_provider() {
 }
 
 #[test]
+fn slapd_takes_deletions_of_one_of_several_servers() {
+    let mut copy = Copy::new(|_| {}, true);
+    copy.apply(&[unit(1, TOP, 1), reached(1)]);
+    let world = &copy.world;
+    let root = world.root();
+    let own = format!("ou=own,{TOP}");
+    let add = || world.add(&root, &own, &[("objectClass", "organizationalUnit")]);
+    add();
+    let (mut polling, mut persisting) = (Consumer::new(&EVERYTHING), Consumer::new(&EVERYTHING));
+    refresh(world, &EVERYTHING, &mut polling);
+    let mode = SyncMode::RefreshAndPersist;
+    let mut task = begin(world, &EVERYTHING, &mut persisting, mode);
+    run(&mut task, &mut persisting, Quantum::default());
+    for _ in 0..2 {
+        // Only the number of this server moves. That of the other is the first of a cookie.
+        world.delete(&root, &own);
+        refresh(world, &EVERYTHING, &mut polling);
+        run(&mut task, &mut persisting, Quantum::default());
+        for consumer in [&polling, &persisting] {
+            assert_equal(world, &EVERYTHING, consumer, "after the deletion");
+        }
+        add();
+    }
+}
+
+#[test]
 fn changes_of_a_server_that_no_state_names_are_in_a_refresh_by_the_index() {
     let mut copy = Copy::with_store(|_| {}, false, |options| options.log_bytes_max = Some(4096));
     let a = format!("ou=a,{TOP}");

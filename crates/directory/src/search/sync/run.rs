@@ -445,8 +445,8 @@ impl<'d> SyncRun<'d> {
         let (sent, worked) = (sender.sent, sender.worked);
         self.sent += sent;
         self.worked += worked;
-        // Without its message, a later one tells the cookie.
-        if stage == Stage::Persist && out.len() == len {
+        // Without its message or its cookie, a later one tells the state.
+        if stage == Stage::Persist && (out.len() == len || cookie.is_none()) {
             self.told = before;
         } else if stage == Stage::Refresh
             && self.sent >= self.told_at + COOKIE_EVERY
@@ -460,6 +460,9 @@ impl<'d> SyncRun<'d> {
     }
 
     /// Returns the cookie for the message of an entry: one number if only one has moved.
+    ///
+    /// slapd passes over a message if it has the first number of its cookie already. So only a
+    /// server like this one gets more than one number with an entry.
     fn entry_cookie(&self, before: &CsnVector, stage: Stage, number: usize) -> Option<Vec<u8>> {
         if self.told == *before {
             return None;
@@ -467,12 +470,13 @@ impl<'d> SyncRun<'d> {
         if stage == Stage::Refresh {
             // Like slapd, only deletions carry one. Whole entries come in their order anyway.
             let entry = self.work.as_ref()?.batch.entries.get(number)?;
-            return entry.is_deleted.then(|| self.form.vector(&self.told));
+            let has_one = self.form.is_peer || self.told.iter().nth(1).is_none();
+            return (entry.is_deleted && has_one).then(|| self.form.vector(&self.told));
         }
         let mut moved = self.told.iter().filter(|csn| !before.covers(*csn));
         match (moved.next(), moved.next()) {
             (Some(only), None) => Some(self.form.number(only)),
-            _ => Some(self.form.vector(&self.told)),
+            _ => self.form.is_peer.then(|| self.form.vector(&self.told)),
         }
     }
 
