@@ -107,7 +107,7 @@ clients:
 	@scripts/clients.sh
 
 soak: setup
-	@FULGURITE_SOAK_SECONDS=$(SOAK_SECONDS) cargo test -p fulgurite-conformance --test scenarios -- soak --ignored --nocapture
+	@FULGURITE_SOAK_SECONDS=$(SOAK_SECONDS) cargo test -p fulgurite-conformance --test scenarios -- soak --nocapture
 	@FULGURITE_TEST_HOURS=24 cargo test -p fulgurite-replica --test several -- servers_that_meet_again_are_equal --nocapture
 
 differential: setup

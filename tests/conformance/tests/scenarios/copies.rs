@@ -25,7 +25,7 @@ pub(crate) struct Provider {
 
 impl Provider {
     /// Configures a provider with lines of its overlay, and loads the top of the tree.
-    fn new(label: &str, overlay: &str) -> Provider {
+    pub(crate) fn new(label: &str, overlay: &str) -> Provider {
         let stage = Stage::with_original(&format!("{label}-provider"));
         let overlay = format!("{INDEXES}limits * size=unlimited\noverlay syncprov\n{overlay}");
         let database = stage.database("db", SUFFIX, &overlay);
@@ -49,7 +49,7 @@ impl Provider {
     }
 
     /// Returns the line of a consumer of this provider.
-    fn syncrepl(&self, more: &str) -> String {
+    pub(crate) fn syncrepl(&self, more: &str) -> String {
         format!(
             "syncrepl rid=7 provider=ldap://127.0.0.1:{} searchbase=\"{SUFFIX}\" bindmethod=simple \
              binddn=\"{ROOT}\" credentials={PASSWORD} retry=\"1 +\" {more}\n",

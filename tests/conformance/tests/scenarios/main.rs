@@ -54,6 +54,7 @@ mod repaired;
 mod replication;
 mod rights;
 mod searching;
+mod slapd_by_itself;
 mod soak;
 mod stage;
 mod tools;

@@ -331,6 +331,12 @@ impl Running<'_> {
         ran(&mut command, input)
     }
 
+    /// Returns true if the server has ended by itself.
+    pub(crate) fn has_ended(&mut self) -> bool {
+        let ended = self.child.as_mut().map(std::process::Child::try_wait);
+        ended.is_none_or(|ended| ended.expect("look after the server").is_some())
+    }
+
     /// Kills the server, which has no time to end well.
     pub(crate) fn kill(mut self) {
         if let Some(mut child) = self.child.take() {
