@@ -43,8 +43,9 @@ impl UnselectiveSearches {
     /// Adds a search to those of its kind.
     pub(crate) fn add(&self, mut search: UnselectiveSearch) {
         if search.filter.len() > FILTER_BYTES_MAX {
-            let end = search.filter.floor_char_boundary(FILTER_BYTES_MAX);
-            search.filter.truncate(end);
+            while search.filter.len() > FILTER_BYTES_MAX {
+                search.filter.pop();
+            }
             search.filter.push_str("...");
         }
         let mut list = self.0.lock().unwrap_or_else(PoisonError::into_inner);
