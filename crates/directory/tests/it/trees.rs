@@ -264,7 +264,7 @@ fn the_deletion_of_an_activity_ends_it() {
         ),
         (root, "cn=Time,cn=Monitor", ResultCode::UnwillingToPerform),
         (world.user(JANE), uptime, ResultCode::UnwillingToPerform),
-        (Session::new(), uptime, ResultCode::UnwillingToPerform),
+        (Session::new(), uptime, ResultCode::StrongerAuthRequired),
         (
             world.user(JOHN),
             "cn=x,cn=Monitor",
