@@ -130,7 +130,7 @@ pub struct Options {
     pub socket_mode: u32,
     /// The largest size of the data file in bytes; of 0, the engine's.
     pub file_bytes_max: u64,
-    /// The version in answers to clients.
+    /// The version in answers to clients. They expect one of memcached, whose commands it implies.
     pub version: String,
 }
 
@@ -150,7 +150,7 @@ impl Default for Options {
             auth_file: None,
             socket_mode: 0o700,
             file_bytes_max: 0,
-            version: env!("CARGO_PKG_VERSION").to_owned(),
+            version: concat!("1.6.18-fulgurite-", env!("CARGO_PKG_VERSION")).to_owned(),
         }
     }
 }

@@ -33,7 +33,7 @@ pub(crate) fn run(command: Memcached) -> anyhow::Result<()> {
         auth_file: command.auth_file,
         socket_mode: command.socket_mode,
         file_bytes_max: command.max_file.unwrap_or(0),
-        version: env!("CARGO_PKG_VERSION").to_owned(),
+        ..Options::default()
     };
     // Each connection takes a descriptor.
     let _ = fulgurite_server::raise_descriptor_limit();
