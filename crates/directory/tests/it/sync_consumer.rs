@@ -292,7 +292,7 @@ pub(crate) fn begin_as<'d>(
     }
     let request = SyncRequest {
         mode,
-        cookie: Some(cookie),
+        cookie: Some(cookie.as_slice()),
         reload_hint: !consumer.is_like_slapd,
     };
     let mut search = wanted.search();

@@ -31,7 +31,7 @@ fn the_consumer_of_python_ldap_follows() {
     );
     let mut command = Command::new(python);
     command.arg(here.join("tests/scenarios/syncrepl_consumer.py"));
-    command.args([&server.url, SUFFIX, ROOT, PASSWORD]);
+    command.arg(&server.url).args([SUFFIX, ROOT, PASSWORD]);
     let out = ran(&mut command, "").well();
     assert!(out.ends_with("all is well\n"), "{out}");
     server.stop();
