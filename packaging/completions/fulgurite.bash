@@ -73,6 +73,9 @@ _fulgurite() {
             fulgurite,log)
                 cmd="fulgurite__subcmd__log"
                 ;;
+            fulgurite,memcached)
+                cmd="fulgurite__subcmd__memcached"
+                ;;
             fulgurite,migrate)
                 cmd="fulgurite__subcmd__migrate"
                 ;;
@@ -318,6 +321,9 @@ _fulgurite() {
                 ;;
             fulgurite__subcmd__help,log)
                 cmd="fulgurite__subcmd__help__subcmd__log"
+                ;;
+            fulgurite__subcmd__help,memcached)
+                cmd="fulgurite__subcmd__help__subcmd__memcached"
                 ;;
             fulgurite__subcmd__help,migrate)
                 cmd="fulgurite__subcmd__help__subcmd__migrate"
@@ -584,7 +590,7 @@ _fulgurite() {
 
     case "${cmd}" in
         fulgurite)
-            opts="-h -V --help --version setup load serve export generate check doctor env backup restore index modify passwd check-config dn auth access schema-check explain import migrate config replication status top log user group ou search apply help"
+            opts="-h -V --help --version setup load serve export generate check doctor env backup restore index modify passwd check-config dn auth access schema-check explain import migrate config replication status top log user group ou search apply memcached help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2242,7 +2248,7 @@ _fulgurite() {
             return 0
             ;;
         fulgurite__subcmd__help)
-            opts="setup load serve export generate check doctor env backup restore index modify passwd check-config dn auth access schema-check explain import migrate config replication status top log user group ou search apply help"
+            opts="setup load serve export generate check doctor env backup restore index modify passwd check-config dn auth access schema-check explain import migrate config replication status top log user group ou search apply memcached help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2818,6 +2824,20 @@ _fulgurite() {
         fulgurite__subcmd__help__subcmd__log__subcmd__operations)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        fulgurite__subcmd__help__subcmd__memcached)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
@@ -3549,6 +3569,100 @@ _fulgurite() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        fulgurite__subcmd__memcached)
+            opts="-l -m -M -I -t -c -Y -a -h --data --listen --max-bytes --no-eviction --max-value --durability --threads --connections --idle-timeout --tls-certificate --tls-key --auth-file --socket-mode --max-file --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --data)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --listen)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -l)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-bytes)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -m)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-value)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -I)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --durability)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --threads)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -t)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --connections)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -c)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --idle-timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --tls-certificate)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --tls-key)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --auth-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -Y)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --socket-mode)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -a)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         fulgurite__subcmd__migrate)
             opts="-F -f -q -h --slapd-dir --slapd-conf --from --to --toml --leave-out-missing --quiet --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
@@ -4266,7 +4380,7 @@ _fulgurite() {
             return 0
             ;;
         fulgurite__subcmd__schema__subcmd__check)
-            opts="-h --config --suffix --data --rfc2307bis --schema --map-bytes-max --filter --subtree --help"
+            opts="-h --config --suffix --data --rfc2307bis --schema --map-bytes-max --filter --subtree --overlays --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
