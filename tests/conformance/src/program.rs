@@ -7,8 +7,8 @@ use std::sync::OnceLock;
 /// Returns the path of the `fulgurite` program, built in the profile of the running test.
 ///
 /// The first call of a process runs `cargo build`, which does nothing when the program is up to
-/// date. The whole workspace is named so that cargo unifies features as `cargo test` does. A path in
-/// `FULGURITE_TEST_PROGRAM` is taken as it is, so that long tests outlive a build.
+/// date. The whole workspace is named so that cargo unifies features as `cargo test` does. A path
+/// in `FULGURITE_TEST_PROGRAM` is taken as it is, so that long tests outlive a build.
 ///
 /// # Panics
 /// If the build fails.

@@ -1,8 +1,8 @@
 //! A consumer of content synchronisation in a few lines, for tests of the provider.
 //!
-//! It is strict where slapd's is. It takes no name that another entry holds, and deletes
-//! no entry with others below it. It passes over an entry that has the entryCSN of its copy, and
-//! over a message with a cookie whose first number it has.
+//! It is strict where slapd's is. It takes no name that another entry holds, and deletes no entry
+//! with others below it. It passes over an entry that has the entryCSN of its copy. So it does
+//! with a message if it has the first number of its cookie.
 
 use std::collections::{BTreeMap, BTreeSet};
 

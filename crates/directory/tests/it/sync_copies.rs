@@ -121,7 +121,7 @@ fn slapd_takes_deletions_of_one_of_several_servers() {
     let mut task = begin(world, &EVERYTHING, &mut persisting, mode);
     run(&mut task, &mut persisting, Quantum::default());
     for _ in 0..2 {
-        // Only the number of this server moves. That of the other is the first of a cookie.
+        // Only the number of this server moves. The first of a cookie is the other one.
         world.delete(&root, &own);
         refresh(world, &EVERYTHING, &mut polling);
         run(&mut task, &mut persisting, Quantum::default());

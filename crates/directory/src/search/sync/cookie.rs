@@ -48,8 +48,8 @@ impl RequestCookie {
         }
     }
 
-    /// Returns the number of the consumer's server. The own number says nothing: clients that are no
-    /// servers return a cookie as they got it.
+    /// Returns the number of the consumer's server. The own number says nothing: clients that are
+    /// no servers return a cookie as they got it.
     pub(super) fn other_server(&self, own: u16) -> Option<u16> {
         self.server.filter(|server| *server != own)
     }
