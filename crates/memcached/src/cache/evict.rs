@@ -1,7 +1,7 @@
 //! Room for new items, by the clock algorithm.
 //!
-//! A hand goes over the keys in their order, round and round. An item that was stored or read since
-//! the hand passed last gets another round. Any other item leaves. Neighbours leave together, so
+//! A hand goes over the keys in their order, round and round. An item that was read since the hand
+//! passed last gets another round. Any other item leaves. Neighbours leave together, so
 //! their pages become free soon. The table of recency knows the uses, so hits write nothing.
 
 use std::sync::atomic::Ordering;

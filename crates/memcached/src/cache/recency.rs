@@ -49,7 +49,7 @@ impl Default for RecencyTable {
 impl RecencyTable {
     /// Records that an item was stored.
     pub(crate) fn stored(&self, key: &[u8], cas: u64, now_s: u32) {
-        self.write(key, word(cas, now_s) | USED);
+        self.write(key, word(cas, now_s));
     }
 
     /// Records that a client has read an item.
