@@ -36,9 +36,10 @@ impl Real {
             .stderr(Stdio::null())
             .spawn()
             .expect("the program `memcached` is missing: scripts/setup.sh all");
+        let real = Real { process, socket };
         for _ in 0..3000 {
-            if std::os::unix::net::UnixStream::connect(&socket).is_ok() {
-                return Real { process, socket };
+            if std::os::unix::net::UnixStream::connect(&real.socket).is_ok() {
+                return real;
             }
             thread::sleep(Duration::from_millis(10));
         }

@@ -39,13 +39,15 @@ fn start_child(folder: &std::path::Path) -> Child {
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn();
-    let child = child.expect("a child");
+    let mut child = child.expect("a child");
     for _ in 0..6000 {
         if std::os::unix::net::UnixStream::connect(folder.join("socket")).is_ok() {
             return child;
         }
         thread::sleep(Duration::from_millis(10));
     }
+    let _ = child.kill();
+    let _ = child.wait();
     panic!("the child does not serve");
 }
 
