@@ -31,7 +31,6 @@ use anyhow::{Context as _, bail, ensure};
 use crate::directory::{on_core, wait};
 use crate::engines::{Engine, library_folders};
 use crate::folders::Folders;
-use crate::measure::Outcome;
 use crate::results::{Missing, Present, Results, Row};
 use crate::workload::{Figure, Medium};
 use client::{CLIENTS, DURABLE_CLIENTS, Operation, Protocol, Question};
