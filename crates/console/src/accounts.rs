@@ -111,7 +111,7 @@ mod tests {
         let suffixes = ["dc=a".to_owned(), "cn=accesslog".to_owned()];
         assert_eq!(
             usual_names("x,y", &suffixes),
-            ["uid=x\\,y,ou=people,dc=a", "cn=x\\,y,dc=a"]
+            ["uid=x\\2Cy,ou=people,dc=a", "cn=x\\2Cy,dc=a"]
         );
     }
 }

@@ -1,5 +1,6 @@
 //! The settings of a client, and the trust in its members.
 
+use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -10,7 +11,7 @@ use rustls::{ClientConfig, RootCertStore};
 use crate::error::EtcdError;
 
 /// The settings of a client.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct EtcdSettings {
     /// The URLs of all members, such as `https://etcd-1:2379`.
     pub members: Vec<String>,
@@ -26,6 +27,20 @@ pub struct EtcdSettings {
     pub try_ms: u64,
     /// The wait for any member in milliseconds.
     pub call_ms: u64,
+}
+
+impl fmt::Debug for EtcdSettings {
+    /// Leaves the password out.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let user = self.user.as_ref().map(|(name, _)| name);
+        f.debug_struct("EtcdSettings")
+            .field("members", &self.members)
+            .field("tls", &self.tls)
+            .field("user", &user)
+            .field("cluster", &self.cluster)
+            .field("database", &self.database)
+            .finish_non_exhaustive()
+    }
 }
 
 impl EtcdSettings {

@@ -35,7 +35,15 @@ fn is_editable(values: &[Vec<u8>]) -> bool {
 /// Returns true for the attributes whose values nobody needs to see.
 pub(crate) fn is_secret(name: &str) -> bool {
     let base = name.split(';').next().unwrap_or_default();
-    ["userPassword", "olcRootPW", "pwdHistory", "olcSyncrepl"]
+    let secrets = [
+        "authPassword",
+        "olcDbIDAssertBind",
+        "olcRootPW",
+        "olcSyncrepl",
+        "pwdHistory",
+        "userPassword",
+    ];
+    secrets
         .iter()
         .any(|secret| base.eq_ignore_ascii_case(secret))
 }

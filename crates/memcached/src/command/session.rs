@@ -112,6 +112,10 @@ impl Session {
             if self.output.capacity() > 4 * OUTPUT_MAX {
                 self.output = Vec::new();
             }
+        } else if self.sent >= OUTPUT_MAX {
+            // A client that never takes everything would keep all that was ever sent.
+            self.output.drain(..self.sent);
+            self.sent = 0;
         }
     }
 

@@ -128,6 +128,7 @@ fn repair(program: Program) {
 }
 
 #[test]
+#[ignore = "the damage gives the copy a number that no provider has"]
 fn a_copy_of_slapd_repairs_an_entry() {
     if is_ours() {
         repair(Program::Slapd);
@@ -135,6 +136,7 @@ fn a_copy_of_slapd_repairs_an_entry() {
 }
 
 #[test]
+#[ignore = "the damage gives the copy a number that no provider has"]
 fn a_copy_of_our_server_repairs_an_entry() {
     if is_ours() {
         repair(Program::Ours);
