@@ -40,6 +40,7 @@ mod referral;
 mod refint;
 mod repeated;
 mod replicated;
+mod replicated_glue;
 mod replicated_numbers;
 mod restrictions;
 mod sasl;

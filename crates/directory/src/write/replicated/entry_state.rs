@@ -178,11 +178,7 @@ impl Applier<'_, '_> {
         self.log_change_as(id, &held, checked.entry(), number)?;
         self.content.parked.retain(|parked| *parked != id);
         if let Some(glue) = glue {
-            self.move_children(glue, id)?;
-            self.writer.delete(glue)?;
-            if self.content.multi_provider {
-                self.renumber_below(id)?;
-            }
+            self.replace_glue(glue, id)?;
         }
         match old_parent {
             Some(old) if old != parent && self.writer.entry(old)?.is_some() => {
@@ -190,42 +186,6 @@ impl Applier<'_, '_> {
             }
             _ => Ok(()),
         }
-    }
-
-    /// Moves the children of glue below the entry that it stood for.
-    fn move_children(&mut self, from: EntryId, to: EntryId) -> ContentResult {
-        for child in self.writer.children(from)? {
-            let mut moved = self.copy_of(child)?;
-            let Some(leaf) = moved.dn.leaf() else {
-                continue;
-            };
-            moved.dn = self.copy_of(to)?.dn.child(&leaf);
-            let same = self.writer.find(&moved.dn)?.entry();
-            if let Some(same) = same.filter(|same| *same != child) {
-                if self.is_glue(child)? {
-                    self.move_children(child, same)?;
-                    self.writer.delete(child)?;
-                    continue;
-                }
-                if self.is_glue(same)? {
-                    self.move_children(same, child)?;
-                    self.writer.delete(same)?;
-                } else if self.content.multi_provider {
-                    let held = self.copy_of(same)?;
-                    let numbers = (self.number_of(&moved), self.number_of(&held));
-                    if numbers.0 <= numbers.1 {
-                        self.drop_loser(child, numbers.1)?;
-                        continue;
-                    }
-                    self.drop_loser(same, numbers.0)?;
-                } else {
-                    self.park(same)?;
-                }
-            }
-            let checked = CheckedEntry::on_trust(moved, &self.core.schema);
-            self.writer.rename(child, to, &checked)?;
-        }
-        Ok(())
     }
 
     fn is_below(&self, id: EntryId, ancestor: EntryId) -> ContentResult<bool> {
@@ -244,7 +204,7 @@ impl Applier<'_, '_> {
     }
 
     /// Gives an entry another name until the provider tells its new one.
-    fn park(&mut self, holder: EntryId) -> ContentResult {
+    pub(super) fn park(&mut self, holder: EntryId) -> ContentResult {
         let held = self.copy_of(holder)?;
         self.set_aside(holder)?;
         self.content.parked.push(holder);

@@ -5,6 +5,7 @@ use fulgurite_store::{EntryId, NameLookup};
 
 use super::applier::Applier;
 use super::error::{ContentError, ContentResult, refused};
+use super::numbers::Deletion;
 use crate::core::well_known_types::is_glue;
 use crate::write::stamp::uuid_v4;
 
@@ -76,6 +77,84 @@ impl Applier<'_, '_> {
         let csn = csn.and_then(|csn| csn.values.first());
         let glue = self.glue(held.dn.clone(), &csn.cloned().unwrap_or_default());
         Ok(self.writer.modify(id, &glue)?)
+    }
+
+    /// Brings everything below glue that is aside below the entry that it stood for.
+    pub(super) fn replace_glue(&mut self, glue: EntryId, id: EntryId) -> ContentResult {
+        let moves = self.writer.has_children(glue)?;
+        self.move_children(glue, id)?;
+        debug_assert!(!self.writer.has_children(glue)?, "each child has moved");
+        self.writer.delete(glue)?;
+        match moves && self.content.multi_provider {
+            true => self.renumber_below(id),
+            false => Ok(()),
+        }
+    }
+
+    fn move_children(&mut self, from: EntryId, to: EntryId) -> ContentResult {
+        for child in self.writer.children(from)? {
+            let Some(leaf) = self.copy_of(child)?.dn.leaf() else {
+                continue;
+            };
+            let dn = self.copy_of(to)?.dn.child(&leaf);
+            match self.writer.find(&dn)?.entry() {
+                Some(same) => self.unite(child, same, to)?,
+                None => self.move_below(child, to)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Moves an entry below `to`, where another one has its RDN.
+    fn unite(&mut self, child: EntryId, same: EntryId, to: EntryId) -> ContentResult {
+        let is_entry = [!self.is_glue(child)?, !self.is_glue(same)?];
+        if is_entry == [true, true] && self.content.multi_provider {
+            self.turn_loser_to_glue(child, same)?;
+        }
+        match (self.is_glue(child)?, self.is_glue(same)?) {
+            (true, true) => {
+                self.move_children(child, same)?;
+                Ok(self.writer.delete(child)?)
+            }
+            (true, false) => self.replace_glue(child, same),
+            (false, true) => {
+                self.set_aside(same)?;
+                self.move_below(child, to)?;
+                self.replace_glue(same, child)
+            }
+            (false, false) => {
+                self.park(same)?;
+                self.move_below(child, to)
+            }
+        }
+    }
+
+    fn move_below(&mut self, child: EntryId, to: EntryId) -> ContentResult {
+        let mut moved = self.copy_of(child)?;
+        let Some(leaf) = moved.dn.leaf() else {
+            return Ok(());
+        };
+        moved.dn = self.copy_of(to)?.dn.child(&leaf);
+        let checked = CheckedEntry::on_trust(moved, &self.core.schema);
+        Ok(self.writer.rename(child, to, &checked)?)
+    }
+
+    /// Removes one of two entries with the same name. Glue takes its place, even without children:
+    /// glue above it must not go yet.
+    fn turn_loser_to_glue(&mut self, one: EntryId, other: EntryId) -> ContentResult {
+        let mut both = Vec::new();
+        for id in [one, other] {
+            let held = self.copy_of(id)?;
+            both.push(((self.number_of(&held), self.uuid_of(&held)), id));
+        }
+        both.sort_unstable();
+        if let [(_, loser), ((winner, _), _)] = both[..] {
+            let ends = self.report_loser(loser, winner)?;
+            self.forget_uuid(loser)?;
+            self.leave(loser, Deletion::of_loser(ends))?;
+            self.turn_to_glue(loser)?;
+        }
+        Ok(())
     }
 
     /// Removes glue without children, and then that above it. The suffix stays, because it shows

@@ -385,7 +385,17 @@ impl Applier<'_, '_> {
     }
 
     /// Removes the holder of a name that another entry gets, which has a greater number.
-    pub(super) fn drop_loser(&mut self, id: EntryId, winner: Option<PackedCsn>) -> ContentResult {
+    fn drop_loser(&mut self, id: EntryId, winner: Option<PackedCsn>) -> ContentResult {
+        let ends = self.report_loser(id, winner)?;
+        self.drop_entry(id, ends)
+    }
+
+    /// Reports the holder of a name that another entry gets. Returns its number.
+    pub(super) fn report_loser(
+        &mut self,
+        id: EntryId,
+        winner: Option<PackedCsn>,
+    ) -> ContentResult<Option<PackedCsn>> {
         let held = self.copy_of(id)?;
         let name = held.dn.pretty();
         self.report_conflict(&NewConflict {
@@ -398,7 +408,7 @@ impl Applier<'_, '_> {
         })?;
         let text = format!("{name}: the entry gives its name to one with a greater number");
         self.report.warnings.push(text);
-        self.drop_entry(id, self.number_of(&held))
+        Ok(self.number_of(&held))
     }
 
     /// Reports two states of an entry that were made without each other.

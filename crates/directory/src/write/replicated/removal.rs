@@ -147,16 +147,20 @@ impl Applier<'_, '_> {
         Ok(())
     }
 
-    /// Removes an entry. Glue takes its place if it has children.
-    pub(super) fn remove(&mut self, id: EntryId, csn: Deletion) -> ContentResult {
+    /// Notes that an entry leaves, whatever takes its place.
+    pub(super) fn leave(&mut self, id: EntryId, csn: Deletion) -> ContentResult {
         let entry = self.copy_of(id)?;
         self.log_delete(id, &entry, csn)?;
         self.content.parked.retain(|parked| *parked != id);
-        if self.content.multi_provider
-            && let Some(uuid) = self.uuid_of(&entry)
-        {
-            self.forget_place(&uuid)?;
+        match self.uuid_of(&entry) {
+            Some(uuid) if self.content.multi_provider => self.forget_place(&uuid),
+            _ => Ok(()),
         }
+    }
+
+    /// Removes an entry. Glue takes its place if it has children.
+    pub(super) fn remove(&mut self, id: EntryId, csn: Deletion) -> ContentResult {
+        self.leave(id, csn)?;
         if self.writer.has_children(id)? {
             self.turn_to_glue(id)?;
             if self.content.multi_provider {
