@@ -321,6 +321,10 @@ impl<'c> Changes<'c> {
         let Some(old) = self.get(key)? else {
             return Ok(CountOutcome::NotFound);
         };
+        // As in memcached, an empty value is looked at first.
+        if old.value.is_empty() {
+            return Ok(CountOutcome::NotNumeric);
+        }
         if delta.cas.is_some_and(|cas| cas != old.cas) {
             return Ok(CountOutcome::Exists);
         }

@@ -21,7 +21,9 @@ struct Hit {
     state: u8,
     /// True if this client has to renew the item.
     wins: bool,
+    /// The expiry before this command; 0 for an item that it made.
     expiry_s: u32,
+    is_new: bool,
 }
 
 /// Answers `mg`.
@@ -63,7 +65,8 @@ pub(super) fn get(
     if !flags.has(b'u') && is_hit {
         context.cache.recency.fetched(key, cas, now_s);
     }
-    if let Some(expiry_s) = flags.expiry_s {
+    if flags.expiry_s.is_some() {
+        let expiry_s = flags.expiry_at_end(hit.expiry_s, hit.is_new);
         context.changes()?.touch(key, expiry_s)?;
         context.counters.touches.up();
         context.counters.touch_hits.up();
@@ -85,15 +88,17 @@ fn count_get(context: &Context<'_, '_>, is_hit: bool) {
 
 /// Decides whether a client has to renew an item.
 fn hit_of(item: &Item<'_>, flags: &MetaFlags<'_>, now_s: u32) -> Hit {
-    let is_short = item.expiry_s != 0
+    let expiry_s = flags.expiry_at_recache(item.expiry_s);
+    let is_short = expiry_s != 0
         && flags
             .recache_s
-            .is_some_and(|least| seconds_left(item.expiry_s, now_s) < least);
+            .is_some_and(|least| seconds_left(expiry_s, now_s) < least);
     let wants = is_short || item.state & STALE != 0;
     Hit {
         state: item.state,
         wins: wants && item.state & WON == 0,
-        expiry_s: flags.expiry_s.unwrap_or(item.expiry_s),
+        expiry_s: item.expiry_s,
+        is_new: false,
     }
 }
 
@@ -119,7 +124,8 @@ fn vivify(context: &mut Context<'_, '_>, flags: &MetaFlags<'_>) -> Result<Option
     Ok(Some(Hit {
         state: 0,
         wins: true,
-        expiry_s: flags.expiry_s.unwrap_or(expiry_s),
+        expiry_s: 0,
+        is_new: true,
     }))
 }
 
@@ -139,8 +145,10 @@ fn write_hit(
     } else {
         output.extend_from_slice(b"HD");
     }
+    let mut expiry_s = hit.expiry_s;
     for word in flags.words {
-        write_hit_flag(context, flags, (hit, &item), word, output);
+        expiry_s = flags.expiry_behind(word, expiry_s, hit.is_new);
+        write_hit_flag(context, flags, (expiry_s, &item), word, output);
     }
     if hit.state & WON != 0 {
         output.extend_from_slice(b" Z");
@@ -162,7 +170,7 @@ fn write_hit(
 fn write_hit_flag(
     context: &Context<'_, '_>,
     flags: &MetaFlags<'_>,
-    (hit, item): (&Hit, &Item<'_>),
+    (expiry_s, item): (u32, &Item<'_>),
     word: &[u8],
     output: &mut Vec<u8>,
 ) {
@@ -170,7 +178,7 @@ fn write_hit_flag(
     let used = || context.cache.recency.use_of(flags.key(), item.cas);
     let (letter, number) = match word.first() {
         Some(b's') => (b's', item.value.len() as i64),
-        Some(b't') => (b't', seconds_left(hit.expiry_s, now_s)),
+        Some(b't') => (b't', seconds_left(expiry_s, now_s)),
         Some(b'c') => (b'c', item.cas as i64),
         Some(b'f') => (b'f', item.client_flags.into()),
         Some(b'h') => (b'h', used().is_some_and(|used| used.is_fetched).into()),
@@ -262,6 +270,7 @@ pub(super) fn count(
         CountOutcome::NotFound => misses.up(),
         _ => hits.up(),
     }
+    let mut is_new = false;
     if outcome == CountOutcome::NotFound
         && let Some(expiry_s) = flags.vivify_s
     {
@@ -270,12 +279,13 @@ pub(super) fn count(
             return Ok(());
         };
         outcome = made;
+        is_new = true;
     }
-    if let (CountOutcome::Done { expiry_s, .. }, Some(new_s)) = (&mut outcome, flags.expiry_s) {
-        context.changes()?.touch(flags.key(), new_s)?;
-        *expiry_s = new_s;
+    if let (CountOutcome::Done { expiry_s, .. }, Some(_)) = (outcome, flags.expiry_s) {
+        let expiry_s = flags.expiry_at_end(expiry_s, is_new);
+        context.changes()?.touch(flags.key(), expiry_s)?;
     }
-    write_count(&flags, outcome, context.now_s, output);
+    write_count(&flags, (outcome, is_new), context.now_s, output);
     Ok(())
 }
 
@@ -309,7 +319,12 @@ fn begin_count(
     })
 }
 
-fn write_count(flags: &MetaFlags<'_>, outcome: CountOutcome, now_s: u32, output: &mut Vec<u8>) {
+fn write_count(
+    flags: &MetaFlags<'_>,
+    (outcome, is_new): (CountOutcome, bool),
+    now_s: u32,
+    output: &mut Vec<u8>,
+) {
     let CountOutcome::Done {
         number,
         cas,
@@ -335,7 +350,9 @@ fn write_count(flags: &MetaFlags<'_>, outcome: CountOutcome, now_s: u32, output:
     } else {
         output.extend_from_slice(b"HD");
     }
+    let mut expiry_s = if is_new { 0 } else { expiry_s };
     for word in flags.words {
+        expiry_s = flags.expiry_behind(word, expiry_s, is_new);
         let (letter, number) = match word.first() {
             Some(b't') => (b't', seconds_left(expiry_s, now_s)),
             Some(b'c') => (b'c', cas as i64),

@@ -149,6 +149,31 @@ impl<'l> MetaFlags<'l> {
         self.present & 1 << letter != 0
     }
 
+    /// Returns the expiry that an item has behind a flag, if it had `before_s`. memcached goes over
+    /// the flags once, so `t` shows the flags to its left only.
+    pub(super) fn expiry_behind(&self, word: &[u8], before_s: u32, is_new: bool) -> u32 {
+        let given_s = match word.first() {
+            Some(b'T') => self.expiry_s,
+            Some(b'N') if is_new => self.vivify_s,
+            _ => None,
+        };
+        given_s.unwrap_or(before_s)
+    }
+
+    /// Returns the expiry that an item has behind all flags.
+    pub(super) fn expiry_at_end(&self, before_s: u32, is_new: bool) -> u32 {
+        let behind = |before_s, word: &&[u8]| self.expiry_behind(word, before_s, is_new);
+        self.words.iter().fold(before_s, behind)
+    }
+
+    /// Returns the expiry that `R` compares: a `T` to its left has changed it.
+    pub(super) fn expiry_at_recache(&self, before_s: u32) -> u32 {
+        let words = self.words.iter().take_while(|word| !word.starts_with(b"R"));
+        words.fold(before_s, |before_s, word| {
+            self.expiry_behind(word, before_s, false)
+        })
+    }
+
     /// Returns the key that items have.
     pub(super) fn key(&self) -> &[u8] {
         self.decoded_key.as_deref().unwrap_or(self.written_key)

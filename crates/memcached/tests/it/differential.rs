@@ -3,55 +3,40 @@
 //! Numbers that differ by nature are masked: cas numbers, times, classes of slabs.
 
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::thread;
-use std::time::Duration;
+use std::process::Command;
 
 use fulgurite_testkit::{Random, Scratch, quick_or_long, seed};
 
-use crate::world::{Client, Running, options};
+use crate::world::{Client, Running, Spawned, options};
 
-/// The real memcached.
-struct Real {
-    process: Child,
-    socket: PathBuf,
-}
-
-impl Real {
-    fn start(folder: &Path) -> Real {
-        let build = Path::new(env!("CARGO_MANIFEST_DIR"))
-            .join("../../build/memcached")
-            .join("root")
-            .join("usr");
-        let unpacked = build.join("bin/memcached");
-        let program = match unpacked.exists() {
-            true => unpacked,
-            false => PathBuf::from("memcached"),
-        };
-        let socket = folder.join("real");
-        let process = Command::new(program)
-            .args(["-u", "root", "-m", "256", "-t", "1", "-s"])
-            .arg(&socket)
-            .env("LD_LIBRARY_PATH", build.join("lib/x86_64-linux-gnu"))
-            .stderr(Stdio::null())
-            .spawn()
-            .expect("the program `memcached` is missing: scripts/setup.sh all");
-        let real = Real { process, socket };
-        for _ in 0..3000 {
-            if std::os::unix::net::UnixStream::connect(&real.socket).is_ok() {
-                return real;
-            }
-            thread::sleep(Duration::from_millis(10));
-        }
-        panic!("memcached does not serve");
-    }
-}
-
-impl Drop for Real {
-    fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
+/// Starts the real memcached.
+fn start_real(folder: &Path) -> Spawned {
+    let build = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../build/memcached")
+        .join("root")
+        .join("usr");
+    let unpacked = build.join("bin/memcached");
+    let program = match unpacked.exists() {
+        true => unpacked,
+        false => PathBuf::from("memcached"),
+    };
+    let socket = folder.join("real");
+    let mut command = Command::new(program);
+    let command = command
+        .args([
+            "-u",
+            "root",
+            "-m",
+            "256",
+            "-t",
+            "1",
+            "-o",
+            "no_modern",
+            "-s",
+        ])
+        .arg(&socket)
+        .env("LD_LIBRARY_PATH", build.join("lib/x86_64-linux-gnu"));
+    Spawned::start(command, socket)
 }
 
 /// A command, and the key whose cas number takes the place of `@` in it, plus an offset.
@@ -335,7 +320,7 @@ fn ask(client: &mut Client, question: &Question) -> String {
 fn answers_are_those_of_memcached() {
     let seed = seed("answers_are_those_of_memcached", 1);
     let scratch = Scratch::new("memcached");
-    let real = Real::start(scratch.path());
+    let real = start_real(scratch.path());
     let ours = Running::start(&options(&scratch.join("data")));
     let mut clients = (ours.client(), Client::unix(&real.socket));
     let mut questions = Questions {

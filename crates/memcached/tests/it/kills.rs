@@ -1,13 +1,13 @@
 //! A server that is killed has all that it answered for.
 
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 use std::thread;
 use std::time::Duration;
 
 use fulgurite_memcached::{Address, Durability, Options, Server};
 use fulgurite_testkit::{Random, Scratch, quick_or_long, seed};
 
-use crate::world::{Client, Running, options};
+use crate::world::{Client, Running, Spawned, options};
 
 /// The folder of the child's server, in its environment.
 const FOLDER: &str = "FULGURITE_MEMCACHED_CHILD";
@@ -30,25 +30,11 @@ fn child() {
     server.expect("a server").run(false).expect("no error");
 }
 
-fn start_child(folder: &std::path::Path) -> Child {
+fn start_child(folder: &std::path::Path) -> Spawned {
     let own = std::env::current_exe().expect("a program");
     let mut command = Command::new(own);
-    let child = command
-        .args(["--exact", "kills::child"])
-        .env(FOLDER, folder)
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn();
-    let mut child = child.expect("a child");
-    for _ in 0..6000 {
-        if std::os::unix::net::UnixStream::connect(folder.join("socket")).is_ok() {
-            return child;
-        }
-        thread::sleep(Duration::from_millis(10));
-    }
-    let _ = child.kill();
-    let _ = child.wait();
-    panic!("the child does not serve");
+    let command = command.args(["--exact", "kills::child"]);
+    Spawned::start(command.env(FOLDER, folder), folder.join("socket"))
 }
 
 /// Stores numbered values until the server is gone. Returns the number of answers.
@@ -76,7 +62,7 @@ fn everything_answered_is_there_after_kills() {
     let scratch = Scratch::new("memcached");
     let mut answered = [0; CLIENTS];
     for _ in 0..quick_or_long(4, 100) {
-        let mut child = start_child(scratch.path());
+        let child = start_child(scratch.path());
         thread::scope(|scope| {
             let clients: Vec<_> = (0..CLIENTS)
                 .map(|client| {
@@ -85,8 +71,7 @@ fn everything_answered_is_there_after_kills() {
                 })
                 .collect();
             thread::sleep(Duration::from_millis(random.between(50, 400) as u64));
-            child.kill().expect("a kill");
-            child.wait().expect("an end");
+            drop(child);
             for (client, thread) in clients.into_iter().enumerate() {
                 answered[client] = thread.join().expect("a client");
             }

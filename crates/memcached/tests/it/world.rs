@@ -3,8 +3,9 @@
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::os::unix::net::UnixStream;
-use std::path::Path;
-use std::thread::JoinHandle;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread::{JoinHandle, sleep};
 use std::time::Duration;
 
 use fulgurite_memcached::{Address, Options, ServeError, Server, StopHandle};
@@ -62,6 +63,37 @@ impl Drop for Running {
                 ended.expect("no panic").expect("no error");
             }
         }
+    }
+}
+
+/// A server in another process, which is killed when it is dropped.
+pub(crate) struct Spawned {
+    process: Child,
+    pub(crate) socket: PathBuf,
+}
+
+impl Spawned {
+    /// Starts a server, and waits until it serves at its socket.
+    pub(crate) fn start(command: &mut Command, socket: PathBuf) -> Spawned {
+        let command = command.stdout(Stdio::null()).stderr(Stdio::null());
+        let process = command
+            .spawn()
+            .unwrap_or_else(|error| panic!("{command:?}: {error}; try scripts/setup.sh all"));
+        let spawned = Spawned { process, socket };
+        for _ in 0..6000 {
+            if UnixStream::connect(&spawned.socket).is_ok() {
+                return spawned;
+            }
+            sleep(Duration::from_millis(10));
+        }
+        panic!("{command:?} does not serve");
+    }
+}
+
+impl Drop for Spawned {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
     }
 }
 
