@@ -214,7 +214,7 @@ impl<'c> Changes<'c> {
             _ => (value.as_slice(), new.value),
         };
         let changed = Item {
-            state: old.state & BINARY_KEY,
+            state: 0,
             value: first,
             cas: 0,
             ..old
@@ -341,7 +341,7 @@ impl<'c> Changes<'c> {
         if stays_in_place {
             digits.resize(old.value.len(), b' ');
         } else {
-            changed.state &= BINARY_KEY;
+            changed.state = 0;
         }
         let old_cas = changed.cas;
         changed.value = &digits;

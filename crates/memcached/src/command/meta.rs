@@ -62,7 +62,7 @@ pub(super) fn get(
         }
         return Ok(());
     };
-    if !flags.has(b'u') && is_hit {
+    if !flags.has(b'u') {
         context.cache.recency.fetched(key, cas, now_s);
     }
     if flags.expiry_s.is_some() {
@@ -187,7 +187,7 @@ fn write_hit_flag(
             (b'l', seconds_since(at_s, now_s).into())
         }
         Some(b'k') => {
-            let is_binary = item.state & BINARY_KEY != 0 || flags.has(b'b');
+            let is_binary = item.state & BINARY_KEY != 0;
             let encoded = encode_key(flags.key());
             let key = if is_binary { &encoded } else { flags.key() };
             return write_key(key, is_binary, output);
@@ -408,6 +408,8 @@ pub(super) fn debug(
         0 => -1,
         expiry_s => i64::from(now_s) - i64::from(expiry_s),
     };
+    // memcached stores flags other than 0 only.
+    let flags_bytes = if item.client_flags == 0 { 0 } else { 4 };
     // Writing to a vector does not fail.
     let _ = write!(
         output,
@@ -419,7 +421,7 @@ pub(super) fn debug(
         } else {
             "no"
         },
-        ITEM_BYTES + key.len() + 1 + item.value.len() + 2
+        ITEM_BYTES + flags_bytes + key.len() + 1 + item.value.len() + 2
     );
     Ok(())
 }

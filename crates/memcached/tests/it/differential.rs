@@ -23,17 +23,7 @@ fn start_real(folder: &Path) -> Spawned {
     let socket = folder.join("real");
     let mut command = Command::new(program);
     let command = command
-        .args([
-            "-u",
-            "root",
-            "-m",
-            "256",
-            "-t",
-            "1",
-            "-o",
-            "no_modern",
-            "-s",
-        ])
+        .args(["-u", "root", "-m", "256", "-t", "1", "-s"])
         .arg(&socket)
         .env("LD_LIBRARY_PATH", build.join("lib/x86_64-linux-gnu"));
     Spawned::start(command, socket)
@@ -315,6 +305,32 @@ fn ask(client: &mut Client, question: &Question) -> String {
     )
 }
 
+/// Deletes the item of a count from both if only one of them has padded it with blanks. memcached
+/// does so unless another thread of it, such as that of the LRU lists, holds the item.
+fn settle_padding(clients: &mut (Client, Client), question: &Question) {
+    let mut words = question.text.split_ascii_whitespace();
+    let (name, key) = (words.next(), words.next());
+    let (Some("incr" | "decr" | "ma"), Some(key)) = (name, key) else {
+        return;
+    };
+    let is_base64 = name == Some("ma") && words.any(|word| word == "b");
+    let b = if is_base64 { " b" } else { "" };
+    let read = format!("mg {key} v u{b}\r\n");
+    let (ours, theirs) = (clients.0.ask(&read), clients.1.ask(&read));
+    if ours != theirs {
+        let value = |answer: &str| {
+            let value = answer
+                .split_once("\r\n")
+                .map(|(_, value)| value.trim_end().to_owned());
+            value.filter(|value| value.bytes().all(|byte| byte.is_ascii_digit()))
+        };
+        assert!(value(&ours).is_some(), "{ours:?} {theirs:?}");
+        assert_eq!(value(&ours), value(&theirs));
+        let delete = format!("md {key}{b}\r\n");
+        assert_eq!(clients.0.ask(&delete), clients.1.ask(&delete));
+    }
+}
+
 #[test]
 #[ignore = "some meta commands differ: docs/memcached.md names them"]
 fn answers_are_those_of_memcached() {
@@ -338,5 +354,6 @@ fn answers_are_those_of_memcached() {
             "command {number} after {:#?}",
             history.iter().rev().take(12).rev().collect::<Vec<_>>()
         );
+        settle_padding(&mut clients, &question);
     }
 }
