@@ -123,7 +123,8 @@ struct Server {
 /// # Errors
 /// Folders that cannot be made; what servers do wrong is in the results.
 pub(crate) fn run(plan: &Plan) -> anyhow::Result<Results> {
-    let records = (RECORDS / plan.scale).max(100);
+    // Each client needs a whole batch.
+    let records = (RECORDS / plan.scale).max(200);
     let mut results = Results {
         title: "Stores behind the protocol of memcached".to_owned(),
         reference: crate::engines::REFERENCE.to_owned(),

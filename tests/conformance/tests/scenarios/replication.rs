@@ -291,7 +291,10 @@ fn ldapsearch_shows_the_messages_of_a_refresh() {
         .root("ldapdelete", &["ou=a,dc=example,dc=com"], "")
         .well();
     let then = probe(&format!("!sync=ro/rid=001,csn={csn}"));
-    assert!(then.contains("# following UUIDs no longer match the search"), "{then}");
+    assert!(
+        then.contains("# following UUIDs no longer match the search"),
+        "{then}"
+    );
     server.stop();
 }
 
