@@ -197,7 +197,11 @@ fn similar(entries: &[ConfigEntry], rdn: &str, above: &str) -> Option<String> {
         let backend = value_of(split(&entry.dn).0, "olcDatabase");
         backend.is_some_and(|backend| backend == "mdb")
     });
-    databases.next().map(|entry| entry.dn.clone())
+    // Among several, a wrong number must not change another database than the one meant.
+    let first = databases.next();
+    first
+        .filter(|_| databases.next().is_none())
+        .map(|entry| entry.dn.clone())
 }
 
 /// Removes the parts of a change that have nothing to do. The entry lacks an attribute to delete,
