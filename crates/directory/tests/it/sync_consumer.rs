@@ -347,12 +347,12 @@ pub(crate) fn content(world: &World, wanted: &Wanted) -> BTreeMap<String, Copied
     entries.collect()
 }
 
-#[track_caller]
 /// Returns the entryCSN of a copy.
 fn csn_of(copy: &Copied) -> &str {
     copy.attributes["entryCSN"].iter().next().unwrap()
 }
 
+#[track_caller]
 pub(crate) fn assert_equal(world: &World, wanted: &Wanted, consumer: &Consumer, label: &str) {
     let expected = content(world, wanted);
     let copies = consumer.copies.values();

@@ -345,7 +345,7 @@ impl<'d> SyncRun<'d> {
             // The base is gone, and with it the content.
             return Ok(Begun::Lost);
         }
-        // A rearrangement may go on without new records: then the number before is good.
+        // A rearrangement may go on without new records. The entrance of the batch before stays.
         if let (Phase::Persist, true, Some(csn)) = (&self.phase, self.is_like_slapd, batch.newest())
         {
             let known = self.told.clone();
@@ -462,7 +462,7 @@ impl<'d> SyncRun<'d> {
     /// Returns the cookie for the message of an entry: one number if only one has moved.
     ///
     /// slapd passes over a message if it has the first number of its cookie already. So only a
-    /// server like this one gets more than one number with an entry.
+    /// peer gets more than one number with an entry.
     fn entry_cookie(&self, before: &CsnVector, stage: Stage, number: usize) -> Option<Vec<u8>> {
         if self.told == *before {
             return None;
