@@ -35,6 +35,11 @@ impl Calls {
         Some(self.last)
     }
 
+    /// Returns the number of the last question.
+    pub(super) fn last(&self) -> u64 {
+        self.last
+    }
+
     /// Takes the question of an answer; `None` if nobody waits for it any more.
     pub(super) fn take(&mut self, call: u64) -> Option<Call> {
         self.calls.remove(&call)

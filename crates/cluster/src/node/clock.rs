@@ -57,8 +57,8 @@ impl<C: Content> Node<C> {
     }
 
     /// Takes an answer of the log. Late ones are nobody's.
-    pub fn told(&mut self, call: u64, answer: LogAnswer, time: Time) {
-        let Some(call) = self.calls.take(call) else {
+    pub fn told(&mut self, number: u64, answer: LogAnswer, time: Time) {
+        let Some(call) = self.calls.take(number) else {
             return;
         };
         match (call.question, answer) {
@@ -75,7 +75,7 @@ impl<C: Content> Node<C> {
             (Question::Append(..), answer) => self.appended(answer, time),
             (Question::Look(position), answer) => self.looked(position, answer, time),
             (Question::Follow(_), LogAnswer::Batches(outcome)) => self.follow(outcome, time),
-            (Question::End(of), answer) => self.end(of, call.sent_ms, &answer, time),
+            (Question::End(of), answer) => self.end(of, number, &answer, time),
             (Question::Nodes, LogAnswer::Nodes(states)) => self.nodes(&states, time),
             _ => {}
         }

@@ -69,8 +69,8 @@ impl<C: Content> Node<C> {
         // If more is applied, another node has appended, and the leadership is over.
     }
 
-    /// Takes the end of the log.
-    pub(super) fn end(&mut self, of: EndUse, sent_ms: u64, answer: &LogAnswer, time: Time) {
+    /// Takes the end of the log, as the answer to a call.
+    pub(super) fn end(&mut self, of: EndUse, call: u64, answer: &LogAnswer, time: Time) {
         match (of, answer) {
             (EndUse::Begin, LogAnswer::End(head)) => {
                 if let Role::Catching(_, end) = &mut self.role {
@@ -87,11 +87,9 @@ impl<C: Content> Node<C> {
                     self.step_down(|| Outcome::Busy, time);
                 }
             }
-            (EndUse::Refusals, _) if self.is_leading() => {
-                self.ask(Question::End(EndUse::Refusals), time);
-            }
+            // The clock asks again for refusals without an answer.
             (EndUse::Readers, LogAnswer::End(head)) => {
-                self.readers.end(head.position, sent_ms);
+                self.readers.end(head.position, call);
                 self.serve();
                 self.ask_end(time);
             }

@@ -55,7 +55,8 @@ impl<C: Content> Node<C> {
     /// It comes back as [`Output::Serve`] or [`Output::Refuse`]. A read that may be old needs no
     /// call.
     pub fn read(&mut self, number: u64, not_before: Option<Position>, time: Time) {
-        self.readers.push(number, not_before, time.now_ms);
+        let last = self.calls.last();
+        self.readers.push(number, not_before, last, time.now_ms);
         match not_before {
             Some(_) => self.serve(),
             None => self.ask_end(time),

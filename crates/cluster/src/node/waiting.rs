@@ -11,6 +11,9 @@ struct Reader {
     number: u64,
     /// `None` until the end of the log is known.
     position: Option<Position>,
+    /// The last question to the log before the read. An answer to it, or to an earlier one, may be
+    /// older than the read. A clock does not tell them apart within a millisecond.
+    last_call: u64,
     begun_ms: u64,
 }
 
@@ -19,10 +22,18 @@ struct Reader {
 pub(super) struct Readers(Vec<Reader>);
 
 impl Readers {
-    pub(super) fn push(&mut self, number: u64, position: Option<Position>, now_ms: u64) {
+    /// Adds a read that begins behind a question to the log.
+    pub(super) fn push(
+        &mut self,
+        number: u64,
+        position: Option<Position>,
+        last_call: u64,
+        now_ms: u64,
+    ) {
         self.0.push(Reader {
             number,
             position,
+            last_call,
             begun_ms: now_ms,
         });
     }
@@ -32,10 +43,10 @@ impl Readers {
         self.0.iter().any(|reader| reader.position.is_none())
     }
 
-    /// Notes the end for those that waited when it was asked for. Later ones must ask again.
-    pub(super) fn end(&mut self, end: Position, asked_ms: u64) {
+    /// Notes the end for those that waited before the call. Later ones must ask again.
+    pub(super) fn end(&mut self, end: Position, call: u64) {
         for reader in &mut self.0 {
-            if reader.begun_ms <= asked_ms {
+            if reader.last_call < call {
                 reader.position.get_or_insert(end);
             }
         }
