@@ -80,6 +80,7 @@ impl<C: Content> Node<C> {
         }
         if let Role::Leading(sequencer, _) = &mut self.role {
             let todo = sequencer.appended(&outcome);
+            self.weigh(todo, outcome == AppendOutcome::Unknown, time);
             self.step(todo, time);
         }
     }
@@ -93,7 +94,17 @@ impl<C: Content> Node<C> {
         if let Role::Leading(sequencer, _) = &mut self.role {
             assert_eq!(position, sequencer.head().position.next());
             let todo = sequencer.looked(&outcome);
+            self.weigh(todo, outcome == ReadOutcome::Unavailable, time);
             self.step(todo, time);
+        }
+    }
+
+    /// Notes whether an answer was an outcome. A log that refuses each question answers at once.
+    fn weigh(&mut self, todo: Todo, is_open: bool, time: Time) {
+        match todo {
+            Todo::Append | Todo::Look if is_open => self.doubt.fail(time.now_ms),
+            Todo::Append | Todo::Look => {}
+            _ => self.doubt.reset(),
         }
     }
 
@@ -108,7 +119,7 @@ impl<C: Content> Node<C> {
                 self.ask(question, time);
             }
             // The clock looks later.
-            Todo::Look if time.now_ms < self.full_until_ms => {}
+            Todo::Look if time.now_ms < self.full_until_ms || !self.doubt.is_over(time.now_ms) => {}
             Todo::Look => {
                 let position = sequencer.head().position.next();
                 self.ask(Question::Look(position), time);
@@ -154,8 +165,11 @@ impl<C: Content> Node<C> {
                 self.reply_all(updates, |_| Outcome::Unknown);
             }
         }
+        let waits = matches!(&self.role, Role::Leading(_, Some(_)));
         if !is_idle && !is_asked {
             self.step(Todo::Look, time);
+        } else if is_idle && waits {
+            self.ask(Question::End(EndUse::Refusals), time);
         }
     }
 

@@ -22,6 +22,7 @@ mod following;
 mod history;
 mod leading;
 mod message;
+mod pause;
 mod settings;
 mod state;
 mod updates;

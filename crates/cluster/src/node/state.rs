@@ -11,6 +11,7 @@ use super::calls::Calls;
 use super::content::{Content, Time};
 use super::history::History;
 use super::message::{Forwarded, Output, Question};
+use super::pause::Pause;
 use super::settings::NodeSettings;
 use super::waiting::{Clients, Readers};
 
@@ -76,6 +77,8 @@ pub struct Node<C: Content> {
     pub(super) is_copying: bool,
     /// The end of the wait after a full log.
     pub(super) full_until_ms: u64,
+    /// The pause before the next look at a batch of unknown outcome.
+    pub(super) doubt: Pause,
     pub(super) due: Due,
     pub(super) outputs: Vec<Output<C::Update, C::Answer>>,
     pub(super) stopped: Option<Divergence>,
@@ -103,6 +106,7 @@ impl<C: Content> Node<C> {
             history: History::new(settings.keep),
             is_copying: false,
             full_until_ms: 0,
+            doubt: Pause::default(),
             due: Due::default(),
             outputs: Vec::new(),
             stopped: None,

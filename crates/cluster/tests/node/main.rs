@@ -200,6 +200,35 @@ impl Play {
         batches.collect()
     }
 
+    /// Takes the numbers of the reads that are served.
+    fn served(&mut self) -> Vec<u64> {
+        let outputs = std::mem::take(&mut self.outputs).into_iter();
+        let served = outputs.filter_map(|output| match output {
+            Output::Serve(number) => Some(number),
+            _ => None,
+        });
+        served.collect()
+    }
+
+    /// Lets a second pass, in which the log answers some questions at once. Returns their number.
+    fn answer_at_once(&mut self, answer: impl Fn(&Question) -> Option<LogAnswer>) -> usize {
+        let mut count = 0;
+        for _ in 0..10 {
+            self.pass(100);
+            let is_one = |(_, question): &(u64, Question)| answer(question).is_some();
+            while let Some(at) = self.questions.iter().position(is_one) {
+                let (call, question) = self.questions.remove(at);
+                let answer = answer(&question).expect("it is one of them");
+                let time = self.time();
+                self.node.told(call, answer, time);
+                self.collect();
+                count += 1;
+                assert!(count < 1000, "the log is asked without a pause");
+            }
+        }
+        count
+    }
+
     fn outcomes(&mut self) -> Vec<(u64, Outcome<bool>)> {
         let outputs = std::mem::take(&mut self.outputs).into_iter();
         let answers = outputs.filter_map(|output| match output {
@@ -397,4 +426,70 @@ fn a_deposed_leader_has_done_nothing() {
     assert_eq!(play.outcomes(), [(1, Outcome::Busy), (2, Outcome::Busy)]);
     assert!(!play.node.content().is_open && !play.node.is_leading());
     assert_eq!(play.node.content().head(), Head::default());
+}
+
+#[test]
+fn a_read_waits_for_an_end_that_was_asked_for_after_it() {
+    let mut play = Play::new();
+    let time = play.time();
+    play.node.read(1, None, time);
+    // The log may have answered, and an update may be done, in the same millisecond.
+    play.node.read(2, None, time);
+    play.collect();
+    let is_end = |question: &Question| *question == Question::End(EndUse::Readers);
+    play.answer(is_end, LogAnswer::End(Head::default()));
+    assert_eq!(play.served(), [1]);
+    play.answer(is_end, LogAnswer::End(Head::default()));
+    assert_eq!(play.served(), [2]);
+}
+
+#[test]
+fn a_log_that_refuses_each_append_is_asked_with_pauses() {
+    let mut play = Play::leading();
+    play.update(1, 10);
+    let count = play.answer_at_once(|question| match question {
+        Question::Append(..) => Some(LogAnswer::Appended(AppendOutcome::Unknown)),
+        Question::Look(_) => Some(LogAnswer::Batches(ReadOutcome::Batches(vec![]))),
+        _ => None,
+    });
+    assert!((4..=12).contains(&count), "{count} questions in a second");
+    // The log takes appends again.
+    play.pass(1000);
+    play.answer(
+        |question| matches!(question, Question::Look(_)),
+        LogAnswer::Batches(ReadOutcome::Batches(vec![])),
+    );
+    play.answer(is_append, LogAnswer::Appended(AppendOutcome::Appended));
+    let done = Outcome::Settled(Position(1), true);
+    assert_eq!(play.outcomes(), [(1, done)]);
+}
+
+#[test]
+fn a_log_that_refuses_each_read_is_asked_with_pauses() {
+    let mut play = Play::leading();
+    play.update(1, 10);
+    let count = play.answer_at_once(|question| match question {
+        Question::Append(..) => Some(LogAnswer::Appended(AppendOutcome::Unknown)),
+        Question::Look(_) => Some(LogAnswer::Batches(ReadOutcome::Unavailable)),
+        _ => None,
+    });
+    assert!((3..=12).contains(&count), "{count} questions in a second");
+}
+
+#[test]
+fn a_log_that_does_not_confirm_refusals_is_asked_with_pauses() {
+    let mut play = Play::leading();
+    play.update(1, 0);
+    let silent = |question: &Question| {
+        let is_it = *question == Question::End(EndUse::Refusals);
+        is_it.then_some(LogAnswer::Silence)
+    };
+    let count = play.answer_at_once(silent);
+    assert!((3..=12).contains(&count), "{count} questions in a second");
+    play.pass(100);
+    let head = play.node.content().head();
+    let is_end = |question: &Question| *question == Question::End(EndUse::Refusals);
+    play.answer(is_end, LogAnswer::End(head));
+    let refused = Outcome::Settled(Position(0), false);
+    assert_eq!(play.outcomes(), [(1, refused)]);
 }
