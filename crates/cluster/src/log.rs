@@ -129,6 +129,11 @@ pub trait ChangeLog {
     /// [`Unavailable`].
     fn nodes(&self) -> Result<Vec<NodeState>, Unavailable>;
 
+    /// Returns the reason why the last call had no answer, for a person.
+    fn trouble(&self) -> Option<String> {
+        None
+    }
+
     /// Drops the batches up to a position if `epoch` leads.
     ///
     /// # Errors

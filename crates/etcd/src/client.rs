@@ -34,6 +34,8 @@ pub(crate) struct Client {
     current: Cell<usize>,
     connection: RefCell<Option<Connection>>,
     token: RefCell<Option<String>>,
+    /// The error of the last call.
+    trouble: RefCell<Option<EtcdError>>,
 }
 
 impl fmt::Debug for Client {
@@ -45,11 +47,7 @@ impl fmt::Debug for Client {
 
 impl Client {
     pub(crate) fn new(settings: &EtcdSettings) -> Result<Client, EtcdError> {
-        let members = settings.members.iter().map(|url| Member::parse(url));
-        let members: Vec<Member> = members.collect::<Result<_, _>>()?;
-        if members.is_empty() {
-            return Err(EtcdError::Setting("name a member of etcd".to_owned()));
-        }
+        let members = settings.addresses()?;
         let tls = settings.tls.as_ref().map(|files| files.config());
         let runtime = Builder::new_current_thread()
             .enable_io()
@@ -65,6 +63,7 @@ impl Client {
             current: Cell::new(0),
             connection: RefCell::default(),
             token: RefCell::default(),
+            trouble: RefCell::default(),
         })
     }
 
@@ -73,8 +72,19 @@ impl Client {
         self.members.len()
     }
 
+    /// Returns the error of the last call, if it had one.
+    pub(crate) fn trouble(&self) -> Option<EtcdError> {
+        self.trouble.borrow().clone()
+    }
+
     /// Asks one member after another until one answers, or the time is over.
     pub(crate) fn call(&self, path: &str, question: &Value) -> Called {
+        let called = self.try_members(path, question);
+        self.trouble.replace(called.result.as_ref().err().cloned());
+        called
+    }
+
+    fn try_members(&self, path: &str, question: &Value) -> Called {
         let end = Instant::now() + self.call_wait;
         let mut was_given_up = false;
         loop {

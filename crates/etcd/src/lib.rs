@@ -1,7 +1,7 @@
 //! The log of a cluster in etcd, over its JSON gateway.
 //!
 //! ```text
-//!   a node's questions --> Askers: threads
+//!   a node's questions --> Askers of cluster-driver: threads
 //!                          |  ChangeLog calls
 //!                        EtcdLog: transactions, and the way to settle a doubt
 //!                          |  questions in JSON
@@ -19,7 +19,6 @@
 
 #![forbid(unsafe_code)]
 
-mod askers;
 mod client;
 mod error;
 mod keys;
@@ -29,7 +28,6 @@ mod settings;
 mod space;
 mod wire;
 
-pub use askers::Askers;
 pub use error::EtcdError;
 pub use log::EtcdLog;
 pub use settings::{EtcdSettings, TlsFiles};

@@ -201,6 +201,10 @@ impl ChangeLog for EtcdLog {
         })
     }
 
+    fn trouble(&self) -> Option<String> {
+        self.client.trouble().map(|error| error.to_string())
+    }
+
     fn resign(&self, epoch: Epoch) -> Result<(), Unavailable> {
         let leader = self.keys.leader();
         let end = format!("{leader}\0");

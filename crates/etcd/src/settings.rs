@@ -19,6 +19,8 @@ pub struct EtcdSettings {
     pub tls: Option<TlsFiles>,
     /// The name and password of etcd's roles.
     pub user: Option<(String, String)>,
+    /// True if the password may go over `http`, where others can read it.
+    pub sends_password_in_clear: bool,
     /// The name of the cluster in keys, its UUID.
     pub cluster: String,
     /// The number of the database in keys.
@@ -51,10 +53,33 @@ impl EtcdSettings {
             members,
             tls: None,
             user: None,
+            sends_password_in_clear: false,
             cluster: cluster.to_owned(),
             database: 1,
             try_ms: 500,
             call_ms: 1500,
+        }
+    }
+}
+
+impl EtcdSettings {
+    /// Returns the addresses of the members.
+    ///
+    /// # Errors
+    /// [`EtcdError::Setting`], also for a password that others could read.
+    pub(crate) fn addresses(&self) -> Result<Vec<Member>, EtcdError> {
+        let members = self.members.iter().map(|url| Member::parse(url));
+        let members: Vec<Member> = members.collect::<Result<_, _>>()?;
+        if members.is_empty() {
+            return Err(EtcdError::Setting("name a member of etcd".to_owned()));
+        }
+        let in_clear = members.iter().position(|member| !member.is_tls);
+        match in_clear.filter(|_| self.user.is_some() && !self.sends_password_in_clear) {
+            Some(member) => Err(EtcdError::Setting(format!(
+                "the password of etcd would go in clear text to {}: use https, or allow it",
+                self.members[member]
+            ))),
+            None => Ok(members),
         }
     }
 }
@@ -142,6 +167,26 @@ impl Member {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_password_goes_over_tls_unless_told() {
+        let members = ["https://one:2379", "http://two:2379"].map(str::to_owned);
+        let mut settings = EtcdSettings::new(members.to_vec(), "c");
+        assert!(settings.addresses().is_ok());
+        settings.user = Some(("node".to_owned(), "secret".to_owned()));
+        let Err(EtcdError::Setting(text)) = settings.addresses() else {
+            panic!("the password goes in clear text");
+        };
+        assert!(
+            text.contains("http://two:2379") && !text.contains("secret"),
+            "{text}"
+        );
+        settings.sends_password_in_clear = true;
+        assert!(settings.addresses().is_ok());
+        settings.sends_password_in_clear = false;
+        settings.members.truncate(1);
+        assert!(settings.addresses().is_ok());
+    }
 
     #[test]
     fn urls_of_members() {

@@ -10,12 +10,15 @@
 //!                     random     numbers that can be replayed from a printed seed
 //!                     peer       a process on the real liblmdb, or on ours, driven line by line
 //!                     native     programs in C, and the real libraries
+//!                     etcd       processes of etcd, which stop, end and begin again
+//!                     wire       a connection that can be cut
 //!                     process    programs with a time limit
 //!                     scratch    directories that vanish
 //! ```
 
 #![forbid(unsafe_code)]
 
+mod etcd;
 mod fixtures;
 mod listing;
 mod model;
@@ -24,7 +27,9 @@ mod peer;
 mod process;
 mod random;
 mod scratch;
+mod wire;
 
+pub use etcd::{Etcd, has_etcd};
 pub use fixtures::{Case, Fixture, base, corrupt_cases, fixture, sound_fixtures};
 pub use listing::{Crc32, DatabaseLines, Listing, hex, list_line, list_word, unhex};
 pub use model::{Model, Order};
@@ -33,6 +38,7 @@ pub use peer::{Peer, PeerError, Reply, c_peer, python_peer};
 pub use process::{Ended, Octets, Outcome, require_tool, run_bounded, run_fed};
 pub use random::{Random, quick_or_long, seed};
 pub use scratch::{Scratch, target_dir};
+pub use wire::Wire;
 
 /// The first steps in the README, compiled and run so that they stay true.
 #[cfg(doctest)]

@@ -32,6 +32,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("client", &["ldap"]),
     ("cluster", &[]), // values without I/O, until the server uses them
     ("etcd", &["cluster"]),
+    ("cluster-driver", &["cluster"]), // it knows a log by its trait
     ("console", &["client", "ldap"]),
     ("replica", &["auth", "ldap", "policy"]),
     // A directory of cn=config is LDIF.
@@ -90,6 +91,7 @@ const ARROWS: &[(&str, &[&str])] = &[
 /// Members that may name anything, and that nothing but tests may name.
 const FREE: &[&str] = &[
     "testkit",
+    "cluster-testkit",
     "torture",
     "xtask",
     "compare",

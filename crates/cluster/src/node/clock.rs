@@ -50,7 +50,7 @@ impl<C: Content> Node<C> {
             let state = self.state(time);
             self.ask(Question::Publish(lease, state), time);
         }
-        let may_lead = self.content.is_writable() && self.stopped.is_none();
+        let may_lead = self.content.is_writable() && self.stopped.is_none() && !self.is_retired;
         if may_lead && is_due(&mut self.due.lead_ms, settings.lead_each_ms) {
             self.ask(Question::Lead(lease, self.id), time);
         }

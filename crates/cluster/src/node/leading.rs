@@ -114,6 +114,22 @@ impl<C: Content> Node<C> {
         self.ask(Question::Resign(epoch), time);
     }
 
+    /// Ends the leadership once its batch is settled, so that another node leads at once. The node
+    /// takes no updates and does not lead again.
+    pub fn retire(&mut self, time: Time) {
+        self.is_retired = true;
+        self.tick_role(time);
+    }
+
+    /// Returns true if the node is retired, and the log knows that it does not lead.
+    #[must_use]
+    pub fn has_resigned(&self) -> bool {
+        let is_open = |question: &Question| {
+            matches!(question, Question::Resign(_)) || matches!(question, Question::Lead(..))
+        };
+        self.is_retired && matches!(self.role, Role::Following) && !self.calls.any(is_open)
+    }
+
     /// Takes the states of all nodes: trims what none of them needs.
     pub(super) fn nodes(&mut self, states: &[NodeState], time: Time) {
         let Role::Leading(sequencer, _) = &self.role else {
@@ -142,9 +158,17 @@ impl<C: Content> Node<C> {
         match &self.role {
             Role::Leading(sequencer, _)
                 if sequencer.is_idle()
-                    && (self.stopped.is_some() || !self.content.is_writable()) =>
+                    && (self.stopped.is_some()
+                        || self.is_retired
+                        || !self.content.is_writable()) =>
             {
                 self.step_down(|| Outcome::Busy, time);
+            }
+            Role::Catching(epoch, _) if self.is_retired => {
+                let epoch = *epoch;
+                self.role = Role::Following;
+                self.leader = None;
+                self.ask(Question::Resign(epoch), time);
             }
             Role::Catching(_, None) => self.ask(Question::End(EndUse::Begin), time),
             _ => {}

@@ -75,6 +75,8 @@ pub struct Node<C: Content> {
     pub(super) readers: Readers,
     pub(super) history: History,
     pub(super) is_copying: bool,
+    /// True if the node must not lead any more.
+    pub(super) is_retired: bool,
     /// The end of the wait after a full log.
     pub(super) full_until_ms: u64,
     /// The pause before the next look at a batch of unknown outcome.
@@ -105,6 +107,7 @@ impl<C: Content> Node<C> {
             readers: Readers::default(),
             history: History::new(settings.keep),
             is_copying: false,
+            is_retired: false,
             full_until_ms: 0,
             doubt: Pause::default(),
             due: Due::default(),
@@ -130,6 +133,12 @@ impl<C: Content> Node<C> {
     /// Returns the content, for changes that are no batches: the disk fills, or has room.
     pub fn content_mut(&mut self) -> &mut C {
         &mut self.content
+    }
+
+    /// Ends the node, and returns its content. A transaction may be open.
+    #[must_use]
+    pub fn into_content(self) -> C {
+        self.content
     }
 
     /// Takes the outputs since the last call.

@@ -33,7 +33,8 @@ impl<C: Content> Node<C> {
             .is_some_and(|(_, lease)| lease.is_safe(time.now_ms));
         let has_room = self.queue.len() < self.settings.queue_max
             && time.now_ms >= self.full_until_ms
-            && self.content.is_writable();
+            && self.content.is_writable()
+            && !self.is_retired;
         if self.is_leading() && is_safe && has_room {
             let end_ms = time.now_ms + self.settings.append_wait_ms;
             self.queue.push(Queued { update, end_ms });

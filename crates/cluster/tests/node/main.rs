@@ -493,3 +493,35 @@ fn a_log_that_does_not_confirm_refusals_is_asked_with_pauses() {
     let refused = Outcome::Settled(Position(0), false);
     assert_eq!(play.outcomes(), [(1, refused)]);
 }
+
+#[test]
+fn a_retired_leader_settles_its_batch_and_resigns() {
+    let mut play = Play::leading();
+    play.update(1, 10);
+    play.update(2, 10);
+    let time = play.time();
+    play.node.retire(time);
+    play.collect();
+    assert!(!play.node.has_resigned());
+    play.answer(is_append, LogAnswer::Appended(AppendOutcome::Appended));
+    let done = Outcome::Settled(Position(1), true);
+    assert_eq!(play.outcomes(), [(1, done)]);
+    play.answer(is_append, LogAnswer::Appended(AppendOutcome::Appended));
+    play.pass(100);
+    let done = Outcome::Settled(Position(2), true);
+    assert_eq!(play.outcomes(), [(2, done)]);
+    play.questions
+        .retain(|(_, question)| !matches!(question, Question::Lead(..)));
+    // Nobody takes back the attempt that was under way.
+    play.pass(3000);
+    play.answer(
+        |question| matches!(question, Question::Resign(_)),
+        LogAnswer::Done,
+    );
+    assert!(play.node.has_resigned() && !play.node.is_leading());
+    play.pass(3000);
+    let leads = |(_, question): &(u64, Question)| matches!(question, Question::Lead(..));
+    assert!(!play.questions.iter().any(leads));
+    play.update(3, 10);
+    assert_eq!(play.outcomes(), [(3, Outcome::Busy)]);
+}

@@ -7,7 +7,7 @@
 //!               etcd: revisions, leases, quota, stalls --'
 //! ```
 //!
-//! A node is the loop of the crate, over a model of a store.
+//! A node is the loop of the crate, over the model of a store in `cluster-testkit`.
 //!
 //! Messages between nodes are those of a stream: they come once, or not. A question to the log may
 //! come twice, late, and after its answer was given up.
@@ -19,10 +19,8 @@
 
 #![forbid(unsafe_code)]
 
-mod checker;
 mod etcd;
 mod mutant;
-mod store;
 mod world;
 
 use crate::mutant::Mutant;

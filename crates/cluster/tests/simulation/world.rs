@@ -6,12 +6,11 @@ use fulgurite_cluster::{
     AppendOutcome, Batch, Content as _, Forwarded, LogAnswer, LogKeep, Node, NodeId, NodeSettings,
     Outcome, Position, Question, Time,
 };
+use fulgurite_cluster_testkit::{Checker, Store, Update};
 use fulgurite_testkit::Random;
 
-use crate::checker::Checker;
 use crate::etcd::Etcd;
 use crate::mutant::Mutant;
-use crate::store::{Store, Update};
 
 const TICK_MS: u64 = 100;
 const SETTINGS: NodeSettings = NodeSettings {

@@ -3,9 +3,9 @@
 use fulgurite_cluster::{AppendOutcome, ChangeLog as _, Position, ReadOutcome};
 use fulgurite_etcd::{EtcdLog, EtcdSettings};
 
-use crate::member::{Etcd, is_installed};
-use crate::wire::Wire;
-use crate::{append, head, lead};
+use fulgurite_testkit::{Etcd, Wire, has_etcd};
+
+use crate::{append, head, lead, log_of, settings_of};
 
 /// Returns a log that tries once or twice.
 fn hasty(urls: Vec<String>, try_ms: u64) -> EtcdLog {
@@ -17,13 +17,13 @@ fn hasty(urls: Vec<String>, try_ms: u64) -> EtcdLog {
 
 #[test]
 fn a_lost_answer_is_settled_by_reading() {
-    if !is_installed() {
+    if !has_etcd() {
         return;
     }
     let etcd = Etcd::plain(1, &[]);
     let wire = Wire::new(&etcd.urls[0]);
     let log = hasty(vec![wire.url.clone()], 30_000);
-    let (_, epoch) = lead(&etcd.log(), 1);
+    let (_, epoch) = lead(&log_of(&etcd), 1);
     assert_eq!(append(&log, epoch, 1), AppendOutcome::Appended);
     wire.cut_answers(true);
     // The first try is taken without an answer, and each later one finds it.
@@ -49,13 +49,13 @@ fn a_lost_answer_is_settled_by_reading() {
 
 #[test]
 fn another_member_settles_an_append() {
-    if !is_installed() {
+    if !has_etcd() {
         return;
     }
     let etcd = Etcd::plain(3, &[]);
     let wire = Wire::new(&etcd.urls[0]);
-    let (_, epoch) = lead(&etcd.log(), 1);
-    let mut settings = etcd.settings();
+    let (_, epoch) = lead(&log_of(&etcd), 1);
+    let mut settings = settings_of(&etcd);
     settings.members = vec![wire.url.clone(), etcd.urls[1].clone()];
     let log = EtcdLog::new(&settings).expect("settings");
     assert_eq!(append(&log, epoch, 1), AppendOutcome::Appended);
@@ -68,16 +68,16 @@ fn another_member_settles_an_append() {
         }
         outcome => panic!("{outcome:?}"),
     }
-    assert_eq!(etcd.log().end(), Ok(head(2)));
+    assert_eq!(log_of(&etcd).end(), Ok(head(2)));
 }
 
 #[test]
 fn an_append_is_never_guessed_while_members_stall() {
-    if !is_installed() {
+    if !has_etcd() {
         return;
     }
     let etcd = Etcd::plain(3, &[]);
-    let (_, epoch) = lead(&etcd.log(), 1);
+    let (_, epoch) = lead(&log_of(&etcd), 1);
     let log = hasty(etcd.urls.clone(), 2000);
     let mut position = 1;
     for member in [0, 1, 2, 0, 1, 2] {
@@ -95,7 +95,7 @@ fn an_append_is_never_guessed_while_members_stall() {
                 AppendOutcome::Full => panic!("there is room"),
             }
         }
-        assert_eq!(etcd.log().end(), Ok(head(position)));
+        assert_eq!(log_of(&etcd).end(), Ok(head(position)));
         etcd.signal(member, "CONT");
         position += 1;
     }
@@ -106,7 +106,7 @@ fn an_append_is_never_guessed_while_members_stall() {
     assert!(log.end().is_err());
     etcd.signal(1, "CONT");
     etcd.signal(2, "CONT");
-    let log = etcd.log();
+    let log = log_of(&etcd);
     let taken = match append(&log, epoch, position) {
         AppendOutcome::Refused(refusal) => refusal.present,
         AppendOutcome::Appended => None,
@@ -119,11 +119,11 @@ fn an_append_is_never_guessed_while_members_stall() {
 
 #[test]
 fn a_full_etcd_is_trimmed_and_goes_on() {
-    if !is_installed() {
+    if !has_etcd() {
         return;
     }
     let etcd = Etcd::plain(1, &["--quota-backend-bytes", "16777216"]);
-    let log = etcd.log();
+    let log = log_of(&etcd);
     let (lease, epoch) = lead(&log, 1);
     let batch = vec![b'x'; 1_000_000];
     let mut end = 0;

@@ -5,18 +5,14 @@
 #![forbid(unsafe_code)]
 
 mod faults;
-mod member;
-mod nodes;
 mod trust;
-mod wire;
 
 use fulgurite_cluster::{
     AppendOutcome, ChangeLog, Csn, Digest, Epoch, Head, Leadership, LeaseId, NodeId, NodeState,
     Position, ReadOutcome,
 };
-use fulgurite_etcd::EtcdLog;
-
-use member::{Etcd, is_installed};
+use fulgurite_etcd::{EtcdLog, EtcdSettings};
+use fulgurite_testkit::{Etcd, has_etcd};
 
 /// Returns an end with a number and a digest of its position.
 pub(crate) fn head(position: u64) -> Head {
@@ -31,6 +27,19 @@ pub(crate) fn head(position: u64) -> Head {
             digest: Digest([position as u8; 32]),
         },
     }
+}
+
+/// Returns settings for all members. The waits are long: the machine may be busy.
+pub(crate) fn settings_of(etcd: &Etcd) -> EtcdSettings {
+    let mut settings = EtcdSettings::new(etcd.urls.clone(), "test");
+    settings.try_ms = 5000;
+    settings.call_ms = 30_000;
+    settings
+}
+
+/// Returns a log with [`settings_of`].
+pub(crate) fn log_of(etcd: &Etcd) -> EtcdLog {
+    EtcdLog::new(&settings_of(etcd)).expect("settings")
 }
 
 /// Makes a node the leader.
@@ -65,11 +74,11 @@ fn batches(log: &EtcdLog, from: u64, limit: usize) -> Vec<u64> {
 
 #[test]
 fn the_log_takes_the_next_batch_of_the_leader_once() {
-    if !is_installed() {
+    if !has_etcd() {
         return;
     }
     let etcd = Etcd::plain(1, &[]);
-    let log = etcd.log();
+    let log = log_of(&etcd);
     assert_eq!(log.end(), Ok(Head::default()));
     let (lease, epoch) = lead(&log, 1);
     assert_eq!(log.lead(lease, NodeId(1)), Ok(Leadership::Leading(epoch)));
@@ -110,11 +119,11 @@ fn the_log_takes_the_next_batch_of_the_leader_once() {
 
 #[test]
 fn a_trim_drops_batches_and_no_doubt() {
-    if !is_installed() {
+    if !has_etcd() {
         return;
     }
     let etcd = Etcd::plain(1, &[]);
-    let log = etcd.log();
+    let log = log_of(&etcd);
     let (_, epoch) = lead(&log, 1);
     for position in 1..=20 {
         assert_eq!(append(&log, epoch, position), AppendOutcome::Appended);
@@ -142,11 +151,11 @@ fn a_trim_drops_batches_and_no_doubt() {
 
 #[test]
 fn a_leadership_ends_with_its_lease() {
-    if !is_installed() {
+    if !has_etcd() {
         return;
     }
     let etcd = Etcd::plain(1, &[]);
-    let log = etcd.log();
+    let log = log_of(&etcd);
     let lease = log.grant(1000).expect("a lease");
     let state = |node, applied| NodeState {
         node: NodeId(node),
@@ -180,11 +189,11 @@ fn a_leadership_ends_with_its_lease() {
 
 #[test]
 fn a_follower_reads_large_batches() {
-    if !is_installed() {
+    if !has_etcd() {
         return;
     }
     let etcd = Etcd::plain(1, &[]);
-    let log = etcd.log();
+    let log = log_of(&etcd);
     let (_, epoch) = lead(&log, 1);
     let batch = vec![b'x'; fulgurite_cluster::BATCH_BYTES_MAX];
     for position in 1..=8 {

@@ -1,15 +1,16 @@
 //! TLS with certificates of both sides, and roles.
 
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use fulgurite_cluster::{AppendOutcome, ChangeLog as _};
 use fulgurite_etcd::{EtcdError, EtcdLog, EtcdSettings, TlsFiles};
+use fulgurite_testkit::{Etcd, has_etcd};
 use rcgen::{
     BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair,
 };
 
-use crate::member::{Etcd, is_installed, program};
-use crate::{append, head, lead};
+use crate::{append, head, lead, settings_of};
 
 /// Makes an authority with a certificate for some subjects: `NAME.pem` and `NAME.key`.
 fn authority(folder: &Path, name: &str, subjects: &[&str]) {
@@ -40,7 +41,7 @@ fn authority(folder: &Path, name: &str, subjects: &[&str]) {
 
 #[test]
 fn both_sides_show_certificates() {
-    if !is_installed() {
+    if !has_etcd() {
         return;
     }
     let folder = tempfile::tempdir().expect("a folder");
@@ -61,11 +62,15 @@ fn both_sides_show_certificates() {
             authorities: authority,
             certificate: own.map(|own| (path(&format!("{own}.pem")), path(&format!("{own}.key")))),
         }),
-        ..etcd.settings()
+        ..settings_of(&etcd)
     };
     let sound = settings(path("ca.pem"), Some("node"));
-    etcd.wait(&sound);
     let log = EtcdLog::new(&sound).expect("settings");
+    let begun = Instant::now();
+    while log.end().is_err() {
+        let is_early = begun.elapsed() < Duration::from_secs(60);
+        assert!(is_early, "etcd does not answer");
+    }
     let (_, epoch) = lead(&log, 1);
     assert_eq!(append(&log, epoch, 1), AppendOutcome::Appended);
     // No certificate, a stranger's, and a member whose authority is another one.
@@ -86,12 +91,12 @@ fn both_sides_show_certificates() {
 
 #[test]
 fn a_role_opens_the_keys_of_the_cluster() {
-    if !is_installed() {
+    if !has_etcd() {
         return;
     }
     let etcd = Etcd::plain(1, &[]);
     let etcdctl = |arguments: &[&str]| {
-        let mut command = program("etcdctl");
+        let mut command = Etcd::program("etcdctl");
         let command = command.env("ETCDCTL_API", "3").args(arguments);
         let done = command.args(["--endpoints", &etcd.urls[0]]).output();
         let done = done.expect("etcdctl of Debian's etcd-client runs");
@@ -108,9 +113,10 @@ fn a_role_opens_the_keys_of_the_cluster() {
     etcdctl(&["user", "grant-role", "node", "fulgurite"]);
     etcdctl(&["auth", "enable"]);
     let log = |user: Option<(&str, &str)>| {
-        let mut settings = etcd.settings();
+        let mut settings = settings_of(&etcd);
         settings.call_ms = 100;
         settings.user = user.map(|(name, password)| (name.to_owned(), password.to_owned()));
+        settings.sends_password_in_clear = true;
         EtcdLog::new(&settings).expect("settings")
     };
     let node = log(Some(("node", "secret")));
@@ -121,8 +127,9 @@ fn a_role_opens_the_keys_of_the_cluster() {
         assert!(log(other).end().is_err(), "{other:?}");
     }
     // The role ends at the prefix.
-    let mut settings = etcd.settings();
+    let mut settings = settings_of(&etcd);
     settings.user = Some(("node".to_owned(), "secret".to_owned()));
+    settings.sends_password_in_clear = true;
     settings.cluster = "other".to_owned();
     assert!(EtcdLog::new(&settings).expect("settings").end().is_err());
 }

@@ -1,4 +1,4 @@
-//! A wire that can be cut: it passes requests to etcd, and loses answers when told.
+//! A wire that can be cut: it passes requests to a server, and loses answers when told.
 
 use std::io::{Read as _, Write as _};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -6,23 +6,29 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-/// A wire to one member.
-pub(crate) struct Wire {
-    pub(crate) url: String,
+/// A wire to one server.
+#[derive(Debug)]
+pub struct Wire {
+    /// The URL of its near end.
+    pub url: String,
     is_cut: Arc<AtomicBool>,
 }
 
 impl Wire {
-    /// Puts a wire before a member.
-    pub(crate) fn new(member: &str) -> Wire {
+    /// Puts a wire before a server with a URL of `http`.
+    ///
+    /// # Panics
+    /// If there is no free port.
+    #[must_use]
+    pub fn new(server_at: &str) -> Wire {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
         let url = format!("http://{}", listener.local_addr().expect("an address"));
-        let member = member.trim_start_matches("http://").to_owned();
+        let server_at = server_at.trim_start_matches("http://").to_owned();
         let is_cut = Arc::new(AtomicBool::new(false));
         let flag = Arc::clone(&is_cut);
         thread::spawn(move || {
             for client in listener.incoming().flatten() {
-                let Ok(server) = TcpStream::connect(&member) else {
+                let Ok(server) = TcpStream::connect(&server_at) else {
                     continue;
                 };
                 carry(&client, &server, None);
@@ -33,7 +39,7 @@ impl Wire {
     }
 
     /// Loses the next answers: the connection ends in their place.
-    pub(crate) fn cut_answers(&self, is_cut: bool) {
+    pub fn cut_answers(&self, is_cut: bool) {
         self.is_cut.store(is_cut, Ordering::SeqCst);
     }
 }

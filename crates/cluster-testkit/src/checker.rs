@@ -19,7 +19,7 @@ struct Sent {
 
 /// All that clients and nodes have seen.
 #[derive(Debug, Default)]
-pub(crate) struct Checker {
+pub struct Checker {
     updates: BTreeMap<u64, Sent>,
     /// The lowest position that a read may be served at.
     reads: BTreeMap<u64, Position>,
@@ -27,13 +27,17 @@ pub(crate) struct Checker {
     /// The content of the first node at each position.
     contents: BTreeMap<Position, Entries>,
     seen: Position,
-    pub(crate) done: usize,
-    pub(crate) refused: usize,
-    pub(crate) served: usize,
+    /// Updates that are done.
+    pub done: usize,
+    /// Updates that were refused.
+    pub refused: usize,
+    /// Reads that were served.
+    pub served: usize,
 }
 
 impl Checker {
-    pub(crate) fn sent(&mut self, number: u64, update: Update) {
+    /// Notes an update of a client.
+    pub fn sent(&mut self, number: u64, update: Update) {
         let sent = Sent {
             update,
             from: self.seen,
@@ -44,7 +48,10 @@ impl Checker {
     }
 
     /// Notes the answer of a node that is at `here`.
-    pub(crate) fn answered(
+    ///
+    /// # Errors
+    /// The broken promise.
+    pub fn answered(
         &mut self,
         number: u64,
         outcome: Outcome<bool>,
@@ -74,25 +81,26 @@ impl Checker {
     }
 
     /// Returns true if the client has its answer, or will have none.
-    pub(crate) fn is_answered(&self, number: u64) -> bool {
+    #[must_use]
+    pub fn is_answered(&self, number: u64) -> bool {
         let sent = self.updates.get(&number);
         sent.is_none_or(|sent| sent.outcome.is_some())
     }
 
     /// Notes that nobody will answer.
-    pub(crate) fn lost(&mut self, number: u64) {
+    pub fn lost(&mut self, number: u64) {
         if let Some(sent) = self.updates.get_mut(&number) {
             sent.outcome.get_or_insert(Outcome::Unknown);
         }
     }
 
     /// Begins a linearizable read.
-    pub(crate) fn reads(&mut self, number: u64) {
+    pub fn reads(&mut self, number: u64) {
         self.reads.insert(number, self.seen);
     }
 
     /// Begins a read of a session, and returns the position that the client has seen.
-    pub(crate) fn reads_in_session(&mut self, number: u64) -> Position {
+    pub fn reads_in_session(&mut self, number: u64) -> Position {
         let seen = self
             .sessions
             .get(&(number % 4))
@@ -103,7 +111,10 @@ impl Checker {
     }
 
     /// Notes a read that was served, or not.
-    pub(crate) fn served(
+    ///
+    /// # Errors
+    /// The broken promise.
+    pub fn served(
         &mut self,
         number: u64,
         here: Option<Position>,
@@ -130,7 +141,10 @@ impl Checker {
     }
 
     /// Notes the content of a node.
-    pub(crate) fn applied(&mut self, position: Position, entries: &Entries) -> Result<(), String> {
+    ///
+    /// # Errors
+    /// The broken promise.
+    pub fn applied(&mut self, position: Position, entries: &Entries) -> Result<(), String> {
         let first = self
             .contents
             .entry(position)
@@ -142,7 +156,10 @@ impl Checker {
     }
 
     /// Checks everything against the log.
-    pub(crate) fn finish(&self, log: &[(Position, Vec<u8>)]) -> Result<(), String> {
+    ///
+    /// # Errors
+    /// The broken promise.
+    pub fn finish(&self, log: &[(Position, Vec<u8>)]) -> Result<(), String> {
         let mut entries = Entries::new();
         let (mut chain, mut csn) = (Digest::default(), Csn::default());
         let mut changes: BTreeMap<u64, Position> = BTreeMap::new();

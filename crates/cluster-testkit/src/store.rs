@@ -9,16 +9,19 @@ use fulgurite_cluster::{
 
 /// An entry: the number of the update that wrote it, and its change number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct StoredEntry {
-    pub(crate) update: u64,
-    pub(crate) csn: Csn,
+pub struct StoredEntry {
+    /// The number of that update.
+    pub update: u64,
+    /// The number of the change.
+    pub csn: Csn,
 }
 
-pub(crate) type Entries = BTreeMap<u8, StoredEntry>;
+/// The entries of a store, by their keys.
+pub type Entries = BTreeMap<u8, StoredEntry>;
 
 /// An update of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Update {
+pub enum Update {
     /// Fails if the entry is there.
     Add(u8),
     /// Fails if it is not.
@@ -28,14 +31,17 @@ pub(crate) enum Update {
 }
 
 impl Update {
-    pub(crate) fn key(self) -> u8 {
+    /// Returns the key of the entry.
+    #[must_use]
+    pub fn key(self) -> u8 {
         match self {
             Update::Add(key) | Update::Modify(key) | Update::Delete(key) => key,
         }
     }
 
     /// Returns true if the update succeeds where the entry is there, or is not.
-    pub(crate) fn succeeds(self, is_here: bool) -> bool {
+    #[must_use]
+    pub fn succeeds(self, is_here: bool) -> bool {
         is_here != matches!(self, Update::Add(_))
     }
 }
@@ -44,21 +50,24 @@ impl Update {
 const CHECKPOINT_COMMITS: u64 = 5;
 const CHECKPOINT_MS: u64 = 5000;
 
+/// A model of a store, with a checkpoint and at most one open transaction.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Store {
-    pub(crate) entries: Entries,
+pub struct Store {
+    /// The entries after the last commit.
+    pub entries: Entries,
     head: Head,
     checkpoint: (Entries, Head),
     /// The boot of the machine at the last checkpoint.
     stored_boot: u64,
     boot: u64,
-    pub(crate) disk_is_full: bool,
+    /// True while the disk takes no more.
+    pub disk_is_full: bool,
     /// The open transaction.
     open: Option<Entries>,
     commits: u64,
     checkpoint_ms: u64,
     /// The updates that the last transaction refuses.
-    pub(crate) refused: Vec<u64>,
+    pub refused: Vec<u64>,
 }
 
 impl Store {
@@ -77,7 +86,7 @@ impl Store {
     }
 
     /// Loses each changed page with even chance, while the last meta page is there.
-    pub(crate) fn lose_power(&mut self, mut is_lost: impl FnMut() -> bool) {
+    pub fn lose_power(&mut self, mut is_lost: impl FnMut() -> bool) {
         self.boot += 1;
         let (old, head) = self.checkpoint.clone();
         for key in 0..u8::MAX {
@@ -91,7 +100,7 @@ impl Store {
     }
 
     /// Opens the store after a stop. The mutant takes the last commit after each.
-    pub(crate) fn open(&mut self, heeds_boot: bool) {
+    pub fn open(&mut self, heeds_boot: bool) {
         let (stored, boot) = (self.stored_boot.to_le_bytes(), self.boot.to_le_bytes());
         if heeds_boot && start_from(&stored, &boot) == Start::Checkpoint {
             (self.entries, self.head) = self.checkpoint.clone();
@@ -101,7 +110,7 @@ impl Store {
     }
 
     /// Takes the content of another store.
-    pub(crate) fn copy(&mut self, from: &Store) {
+    pub fn copy(&mut self, from: &Store) {
         self.entries.clone_from(&from.entries);
         self.head = from.head;
         self.make_checkpoint();
@@ -183,7 +192,7 @@ impl Content for Store {
 }
 
 /// Does what a record says.
-pub(crate) fn effect(entries: &mut Entries, record: &Record) {
+pub fn effect(entries: &mut Entries, record: &Record) {
     let entry = StoredEntry {
         update: record.session,
         csn: record.csn,
@@ -195,7 +204,8 @@ pub(crate) fn effect(entries: &mut Entries, record: &Record) {
 }
 
 /// Returns the record of an update; `None` if it is refused.
-pub(crate) fn record(entries: &Entries, number: u64, update: Update, csn: Csn) -> Option<Record> {
+#[must_use]
+pub fn record(entries: &Entries, number: u64, update: Update, csn: Csn) -> Option<Record> {
     let here = entries.get(&update.key());
     if !update.succeeds(here.is_some()) {
         return None;
@@ -228,7 +238,7 @@ pub(crate) fn record(entries: &Entries, number: u64, update: Update, csn: Csn) -
 }
 
 /// Returns the change number of a time, greater than `last`.
-pub(crate) fn csn_behind(last: Csn, now_us: u64) -> Csn {
+fn csn_behind(last: Csn, now_us: u64) -> Csn {
     let digits = |csn: &Csn| {
         csn.as_bytes().iter().take(10).fold(0_u64, |all, pair| {
             all * 100 + u64::from(pair >> 4) * 10 + u64::from(pair & 15)

@@ -1,0 +1,95 @@
+//! The threads that ask the log for a node.
+//!
+//! ```text
+//!   Node --> Question --> thread of the lease   --.
+//!                    \--> thread of appends     --+--> answers, by number of the call
+//!                     \-> thread of batches     --+
+//!                      `> thread of the rest    --'
+//! ```
+//! A slow read delays no renewal of the lease, and a doubtful append delays no read.
+
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+
+use fulgurite_cluster::{AppendOutcome, ChangeLog, LogAnswer, Question, ReadOutcome};
+
+/// Questions that wait in a lane, at most. A node asks one of a kind at a time, but it also gives
+/// up questions, which then wait here without use.
+const LANE_QUESTIONS_MAX: usize = 8;
+
+type Lane = SyncSender<(u64, Question)>;
+
+/// The threads that ask the log. They end when this is dropped, after their last questions.
+#[derive(Debug)]
+pub struct Askers {
+    lanes: [Lane; 4],
+    trouble: Arc<Mutex<Option<String>>>,
+}
+
+impl Askers {
+    /// Starts the threads, each with a log. Each answer goes to `told` with the number of its call.
+    ///
+    /// # Errors
+    /// That of `log`.
+    pub fn start<L: ChangeLog + Send + 'static, E>(
+        mut log: impl FnMut() -> Result<L, E>,
+        told: impl Fn(u64, LogAnswer) + Clone + Send + 'static,
+    ) -> Result<Askers, E> {
+        let trouble = Arc::new(Mutex::new(None));
+        let mut lane = || -> Result<Lane, E> {
+            let (lane, questions) = sync_channel(LANE_QUESTIONS_MAX);
+            let (log, told, trouble) = (log()?, told.clone(), Arc::clone(&trouble));
+            thread::spawn(move || answer(&log, &questions, told, &trouble));
+            Ok(lane)
+        };
+        Ok(Askers {
+            lanes: [lane()?, lane()?, lane()?, lane()?],
+            trouble,
+        })
+    }
+
+    /// Asks. The answer comes later. A question to a full lane has none: the node's clock takes
+    /// that for silence, as it does for a thread that has ended.
+    pub fn ask(&self, call: u64, question: Question) {
+        let [lease, appends, batches, rest] = &self.lanes;
+        let lane = match question {
+            Question::Grant(_) | Question::Renew(_) => lease,
+            Question::Append(..) | Question::Look(_) => appends,
+            Question::Follow(_) | Question::Trim(..) => batches,
+            _ => rest,
+        };
+        drop(lane.try_send((call, question)));
+    }
+
+    /// Returns the reason why the log has not answered lately, for a person.
+    #[must_use]
+    pub fn trouble(&self) -> Option<String> {
+        let trouble = self.trouble.lock();
+        trouble.unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+/// Returns true if the answer tells nothing.
+pub(crate) fn is_silence(answer: &LogAnswer) -> bool {
+    matches!(
+        answer,
+        LogAnswer::Silence
+            | LogAnswer::Appended(AppendOutcome::Unknown)
+            | LogAnswer::Batches(ReadOutcome::Unavailable)
+    )
+}
+
+fn answer(
+    log: &impl ChangeLog,
+    questions: &Receiver<(u64, Question)>,
+    told: impl Fn(u64, LogAnswer),
+    trouble: &Mutex<Option<String>>,
+) {
+    for (call, question) in questions {
+        let answer = question.ask(log);
+        let text = log.trouble().filter(|_| is_silence(&answer));
+        *trouble.lock().unwrap_or_else(PoisonError::into_inner) = text;
+        told(call, answer);
+    }
+}

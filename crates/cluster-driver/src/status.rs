@@ -1,0 +1,53 @@
+//! The state of a node, for people and for checks of health.
+
+use std::sync::{Mutex, PoisonError};
+
+use fulgurite_cluster::{Divergence, NodeId, Position};
+
+/// The state of a node, as its thread has told last.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DriverStatus {
+    /// The sequencer, as far as the node knows.
+    pub leader: Option<NodeId>,
+    /// True if that is this node.
+    pub is_leading: bool,
+    /// The position that is applied.
+    pub position: Position,
+    /// The position that would survive a power cut.
+    pub durable: Position,
+    /// The reason why the node has stopped. It needs a copy of another node.
+    pub stopped: Option<Divergence>,
+    /// Updates and reads that wait here.
+    pub waiting: usize,
+    /// The reason why the log has not answered lately.
+    pub trouble: Option<String>,
+    /// The time of the driver's clock at which the log has answered last.
+    pub heard_ms: Option<u64>,
+    /// The time of the driver's clock at which the thread has told this.
+    pub told_ms: u64,
+    /// True if the thread has ended.
+    pub has_ended: bool,
+}
+
+/// The place where the thread leaves its state.
+#[derive(Debug, Default)]
+pub(crate) struct Board(Mutex<DriverStatus>);
+
+impl Board {
+    pub(crate) fn read(&self) -> DriverStatus {
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
+    pub(crate) fn write(&self, status: DriverStatus) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = status;
+    }
+
+    pub(crate) fn end(&self) {
+        let mut status = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        status.has_ended = true;
+        status.is_leading = false;
+    }
+}

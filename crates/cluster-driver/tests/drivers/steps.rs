@@ -1,0 +1,142 @@
+//! Single events: a hand-over, a lost majority, a copy after a trim.
+
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use fulgurite_cluster::{ChangeLog as _, LogKeep, NodeId, NodeSettings, Outcome};
+use fulgurite_cluster_driver::Freshness;
+use fulgurite_cluster_testkit::Store;
+use fulgurite_testkit::{Random, has_etcd, seed};
+
+use crate::shared::{NODES, Node};
+use crate::world::{World, read, update};
+
+fn wait_until(is_so: impl Fn() -> bool) {
+    while !is_so() {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// Updates until one is done.
+fn update_well(world: &World, node: &Node, random: &mut Random) {
+    while !matches!(
+        update(&world.shared, node, random),
+        Outcome::Settled(_, true)
+    ) {}
+}
+
+#[test]
+fn a_stopped_sequencer_hands_over_at_once() {
+    if !has_etcd() {
+        return;
+    }
+    let mut random = Random::new(seed("hand-over", 1));
+    // The lease is so long that a test never sees its end.
+    let mut world = World::new(NodeSettings {
+        lease_ms: 600_000,
+        ..NodeSettings::default()
+    });
+    for node in 0..NODES {
+        world.start(node, Store::default());
+    }
+    world.settle();
+    let first = world.leading().expect("a node leads");
+    let store = world.end(first, false);
+    let other = world.node((first + 1) % NODES);
+    update_well(&world, &other, &mut random);
+    assert_ne!(other.status().leader, Some(NodeId(first as u64 + 1)));
+    // The lease of the first is still there: it has resigned.
+    let nodes = world.log().nodes().expect("etcd answers");
+    assert!(nodes.iter().any(|state| state.node.0 == first as u64 + 1));
+    world.start(first, store);
+    world.settle();
+    world.finish();
+}
+
+#[test]
+fn without_a_majority_nothing_is_promised() {
+    if !has_etcd() {
+        return;
+    }
+    let mut random = Random::new(seed("majority", 1));
+    let mut world = World::new(NodeSettings {
+        append_wait_ms: 2000,
+        forward_wait_ms: 3000,
+        read_wait_ms: 2000,
+        ..NodeSettings::default()
+    });
+    for node in 0..NODES {
+        world.start(node, Store::default());
+    }
+    world.settle();
+    let node = world.node(0);
+    let before = node.position();
+    for member in [1, 2] {
+        world.etcd.signal(member, "KILL");
+    }
+    let outcome = update(&world.shared, &node, &mut random);
+    assert!(
+        matches!(outcome, Outcome::Unknown | Outcome::Busy),
+        "{outcome:?}"
+    );
+    assert_eq!(read(&world.shared, &node, true), None);
+    // Nothing is newer than what the client has seen here.
+    assert_eq!(
+        node.read(Freshness::NotBefore(before), Duration::ZERO),
+        Some(before)
+    );
+    wait_until(|| node.status().trouble.is_some());
+    for member in [1, 2] {
+        world.etcd.restart(member);
+    }
+    world.settle();
+    assert!(read(&world.shared, &node, true) > Some(before));
+    world.finish();
+}
+
+#[test]
+fn a_node_behind_a_trimmed_log_takes_a_copy() {
+    if !has_etcd() {
+        return;
+    }
+    let mut random = Random::new(seed("copy", 1));
+    let mut world = World::new(NodeSettings {
+        lease_ms: 3000,
+        trim_each_ms: 300,
+        keep: LogKeep {
+            age_ms: 0,
+            bytes: 1000,
+            bytes_max: 1 << 20,
+        },
+        ..NodeSettings::default()
+    });
+    for node in 0..NODES {
+        world.start(node, Store::default());
+    }
+    world.settle();
+    let behind = (world.leading().expect("a node leads") + 1) % NODES;
+    let store = world.end(behind, true);
+    let node = world.node((behind + 1) % NODES);
+    // The log forgets the node with its lease, and then what only that node lacks.
+    let log = world.log();
+    loop {
+        update_well(&world, &node, &mut random);
+        if let fulgurite_cluster::ReadOutcome::Trimmed { first } =
+            log.read(fulgurite_cluster::Position(1), 1)
+            && first > fulgurite_cluster::Content::head(&store).position.next()
+        {
+            break;
+        }
+    }
+    assert_eq!(world.shared.copied.load(Ordering::SeqCst), 0);
+    world.start(behind, store);
+    world.settle();
+    assert!(world.shared.copied.load(Ordering::SeqCst) > 0);
+    let stores: Vec<Store> = (0..NODES).map(|node| world.end(node, false)).collect();
+    assert!(
+        stores
+            .iter()
+            .all(|store| store.entries == stores[0].entries)
+    );
+    world.shared.check();
+}

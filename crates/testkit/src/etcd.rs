@@ -1,0 +1,159 @@
+//! An etcd of a test: processes on free ports, which end with it.
+
+use std::io::{Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use tempfile::TempDir;
+
+/// The wait for a new etcd.
+const START_WAIT: Duration = Duration::from_secs(60);
+
+/// A cluster of etcd. Its clients have the member in `urls`.
+#[derive(Debug)]
+pub struct Etcd {
+    /// The URLs for clients, by the numbers of the members.
+    pub urls: Vec<String>,
+    members: Vec<Child>,
+    peers: Vec<String>,
+    arguments: Vec<String>,
+    folder: TempDir,
+}
+
+/// Returns true if there is an etcd. A machine without it says so loudly.
+#[must_use]
+pub fn has_etcd() -> bool {
+    let runs = Etcd::program("etcd").arg("--version").output().is_ok();
+    if !runs {
+        // The harness keeps what a passing test prints by macros.
+        let text = b"SKIPPED: there is no etcd here; run scripts/setup.sh\n";
+        drop(std::io::stderr().write_all(text));
+    }
+    runs
+}
+
+fn free_port() -> u16 {
+    let socket = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    socket.local_addr().expect("an address").port()
+}
+
+impl Etcd {
+    /// Returns a program of etcd. The variable `FULGURITE_TEST_ETCD` names a folder with another
+    /// release. Otherwise it is that of `scripts/setup.sh`, or an installed one.
+    #[must_use]
+    pub fn program(name: &str) -> Command {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let folder = match std::env::var_os("FULGURITE_TEST_ETCD") {
+            Some(folder) => PathBuf::from(folder),
+            None => root.join("build/etcd/usr/bin"),
+        };
+        let unpacked = folder.join(name);
+        match unpacked.is_file() {
+            true => Command::new(unpacked),
+            false => Command::new(name),
+        }
+    }
+
+    /// Starts some members with more arguments, and does not wait for them.
+    ///
+    /// # Panics
+    /// If a member does not start.
+    #[must_use]
+    pub fn start(count: usize, scheme: &str, arguments: &[String]) -> Etcd {
+        let address = |scheme: &str| format!("{scheme}://127.0.0.1:{}", free_port());
+        let mut etcd = Etcd {
+            urls: (0..count).map(|_| address(scheme)).collect(),
+            members: Vec::new(),
+            peers: (0..count).map(|_| address("http")).collect(),
+            arguments: arguments.to_vec(),
+            folder: TempDir::new().expect("a folder"),
+        };
+        etcd.members = (0..count).map(|member| etcd.spawn(member)).collect();
+        etcd
+    }
+
+    /// Starts members without TLS, and waits until they answer.
+    ///
+    /// # Panics
+    /// If they do not.
+    #[must_use]
+    pub fn plain(count: usize, arguments: &[&str]) -> Etcd {
+        let arguments: Vec<String> = arguments.iter().map(ToString::to_string).collect();
+        let etcd = Etcd::start(count, "http", &arguments);
+        let begun = Instant::now();
+        while !(0..count).all(|member| etcd.is_healthy(member)) {
+            assert!(begun.elapsed() < START_WAIT, "etcd does not answer");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        etcd
+    }
+
+    /// Sends a signal to a member, such as `STOP` or `KILL`.
+    ///
+    /// # Panics
+    /// If there is no such process.
+    pub fn signal(&self, member: usize, signal: &str) {
+        let id = self.members[member].id().to_string();
+        let status = Command::new("kill").args(["-s", signal, &id]).status();
+        assert!(status.expect("kill runs").success());
+    }
+
+    /// Kills a member if it runs, and starts it again on its data.
+    ///
+    /// # Panics
+    /// If it does not start.
+    pub fn restart(&mut self, member: usize) {
+        drop(self.members[member].kill());
+        drop(self.members[member].wait());
+        self.members[member] = self.spawn(member);
+    }
+
+    /// Returns true if a member without TLS has a leader and answers.
+    #[must_use]
+    pub fn is_healthy(&self, member: usize) -> bool {
+        let address = self.urls[member].trim_start_matches("http://");
+        let ask = || {
+            let mut socket = TcpStream::connect(address)?;
+            socket.set_read_timeout(Some(Duration::from_secs(5)))?;
+            socket.write_all(b"GET /health HTTP/1.0\r\n\r\n")?;
+            let mut answer = String::new();
+            socket.read_to_string(&mut answer)?;
+            std::io::Result::Ok(answer.contains(r#""health":"true""#))
+        };
+        ask().unwrap_or(false)
+    }
+
+    fn spawn(&self, member: usize) -> Child {
+        let (client, peer) = (&self.urls[member], &self.peers[member]);
+        let cluster = self.peers.iter().enumerate();
+        let cluster: Vec<String> = cluster.map(|(n, peer)| format!("m{n}={peer}")).collect();
+        let data = self.folder.path().join(format!("m{member}"));
+        Etcd::program("etcd")
+            .args(["--name", &format!("m{member}")])
+            .args(["--initial-cluster", &cluster.join(",")])
+            .args(["--listen-client-urls", client])
+            .args(["--advertise-client-urls", client])
+            .args(["--listen-peer-urls", peer])
+            .args(["--initial-advertise-peer-urls", peer])
+            .arg("--data-dir")
+            .arg(data)
+            .args(["--logger", "zap", "--log-level", "error"])
+            .args(&self.arguments)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("etcd starts")
+    }
+}
+
+impl Drop for Etcd {
+    fn drop(&mut self) {
+        for member in &mut self.members {
+            // A stopped process ends too.
+            drop(member.kill());
+            drop(member.wait());
+        }
+    }
+}
