@@ -41,13 +41,18 @@ fn a_stopped_sequencer_hands_over_at_once() {
     }
     world.settle();
     let first = world.leading().expect("a node leads");
+    let log = world.log();
+    let is_listed = |node: usize| {
+        let nodes = log.nodes().expect("etcd answers");
+        nodes.iter().any(|state| state.node.0 == node as u64 + 1)
+    };
+    wait_until(|| is_listed(first));
     let store = world.end(first, false);
     let other = world.node((first + 1) % NODES);
     update_well(&world, &other, &mut random);
     assert_ne!(other.status().leader, Some(NodeId(first as u64 + 1)));
     // The lease of the first is still there: it has resigned.
-    let nodes = world.log().nodes().expect("etcd answers");
-    assert!(nodes.iter().any(|state| state.node.0 == first as u64 + 1));
+    assert!(is_listed(first));
     world.start(first, store);
     world.settle();
     world.finish();
