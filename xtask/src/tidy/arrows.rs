@@ -33,6 +33,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("cluster", &[]), // values without I/O, until the server uses them
     ("etcd", &["cluster"]),
     ("cluster-driver", &["cluster"]), // it knows a log by its trait
+    ("cluster-peers", &["cluster", "cluster-driver"]),
     ("console", &["client", "ldap"]),
     ("replica", &["auth", "ldap", "policy"]),
     // A directory of cn=config is LDIF.

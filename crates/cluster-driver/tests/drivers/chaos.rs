@@ -98,9 +98,9 @@ fn drivers_keep_their_promises_while_members_and_threads_fail() {
                 while !is_over.load(Ordering::SeqCst) {
                     let node = shared.node(random.below(NODES));
                     match (node, random.below(5)) {
-                        (Some(node), 0) => drop(read(&shared, &node, true)),
-                        (Some(node), 1) => drop(read(&shared, &node, false)),
-                        (Some(node), _) => drop(update(&shared, &node, &mut random)),
+                        (Some(node), 0) => _ = read(&shared, &node, true),
+                        (Some(node), 1) => _ = read(&shared, &node, false),
+                        (Some(node), _) => _ = update(&shared, &node, &mut random),
                         (None, _) => {}
                     }
                     // A refusal costs no time.

@@ -1,0 +1,264 @@
+//! The frames between nodes. Each content has one form.
+
+use fulgurite_cluster::{NodeId, Outcome, Position};
+use thiserror::Error;
+
+use crate::bytes::{Reader, put_bytes};
+use crate::trust::PeerTrust;
+
+/// The format of frames.
+pub const FORMAT: u16 = 1;
+/// Bytes of a frame, at most: an LDAP message of 4 MiB, which is slapd's bound, and its facts.
+pub const FRAME_BYTES_MAX: usize = (4 << 20) + (64 << 10);
+/// Bytes of the first frame, at most.
+pub(crate) const HELLO_BYTES_MAX: usize = 1024;
+
+/// The first bytes of the first frame.
+const MAGIC: [u8; 4] = *b"FGP1";
+
+/// The reason why bytes are no frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum FrameError {
+    /// It ends too early.
+    #[error("the frame ends too early")]
+    Truncated,
+    /// Bytes come behind its end.
+    #[error("the frame has more bytes than it says")]
+    Rest,
+    /// A text is no UTF-8.
+    #[error("a text of the frame is no UTF-8")]
+    Text,
+    /// A kind is unknown.
+    #[error("the frame has the unknown kind {0}")]
+    Kind(u8),
+    /// The first bytes are others.
+    #[error("the peer is no node of a cluster")]
+    Magic,
+    /// The format is another one.
+    #[error("the peer speaks format {0} of messages, and this node speaks {FORMAT}")]
+    Format(u16),
+    /// It is too long.
+    #[error("a frame of {0} bytes is too long")]
+    TooLong(usize),
+}
+
+/// The outcome of an update, with its answer in bytes.
+pub type WireOutcome = Outcome<Vec<u8>>;
+
+/// A message from one node to another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Frame {
+    /// The first one.
+    Hello {
+        /// The name of the cluster, its UUID.
+        cluster: String,
+        /// The node that speaks.
+        node: NodeId,
+        /// The node that it wants to reach.
+        to: NodeId,
+    },
+    /// An update of a client of the node that speaks.
+    Forward {
+        /// Its number.
+        number: u64,
+        /// Its bytes.
+        update: Vec<u8>,
+    },
+    /// The outcome of a forwarded update.
+    Outcome {
+        /// The number of the update.
+        number: u64,
+        /// Its outcome.
+        outcome: Outcome<Vec<u8>>,
+    },
+    /// The node is alive, and has applied the log up to a position.
+    Alive(Position),
+}
+
+impl Frame {
+    /// Returns the first frame to a node. It is also the answer to that node's first frame.
+    pub(crate) fn hello(trust: &PeerTrust, to: NodeId) -> Frame {
+        Frame::Hello {
+            cluster: trust.cluster().to_owned(),
+            node: trust.node(),
+            to,
+        }
+    }
+
+    /// Returns the bytes, without their length.
+    #[must_use]
+    pub fn encode(&self) -> Vec<u8> {
+        let mut out = Vec::new();
+        match self {
+            Frame::Hello { cluster, node, to } => {
+                out.push(0);
+                out.extend(MAGIC);
+                out.extend(FORMAT.to_be_bytes());
+                put_bytes(&mut out, cluster.as_bytes());
+                out.extend(node.0.to_be_bytes());
+                out.extend(to.0.to_be_bytes());
+            }
+            Frame::Forward { number, update } => {
+                out.push(1);
+                out.extend(number.to_be_bytes());
+                put_bytes(&mut out, update);
+            }
+            Frame::Outcome { number, outcome } => {
+                out.push(2);
+                out.extend(number.to_be_bytes());
+                put_outcome(&mut out, outcome);
+            }
+            Frame::Alive(position) => {
+                out.push(3);
+                out.extend(position.0.to_be_bytes());
+            }
+        }
+        out
+    }
+
+    /// Reads the bytes of one frame.
+    ///
+    /// # Errors
+    /// [`FrameError`].
+    pub fn decode(bytes: &[u8]) -> Result<Frame, FrameError> {
+        let mut reader = Reader(bytes);
+        let frame = match reader.byte()? {
+            0 => hello(&mut reader)?,
+            1 => Frame::Forward {
+                number: reader.number()?,
+                update: reader.bytes()?.to_vec(),
+            },
+            2 => Frame::Outcome {
+                number: reader.number()?,
+                outcome: outcome(&mut reader)?,
+            },
+            3 => Frame::Alive(Position(reader.number()?)),
+            kind => return Err(FrameError::Kind(kind)),
+        };
+        reader.end()?;
+        Ok(frame)
+    }
+
+    /// Returns the bytes of the frame behind their length.
+    ///
+    /// # Errors
+    /// [`FrameError::TooLong`].
+    pub(crate) fn packed(&self) -> Result<Vec<u8>, FrameError> {
+        let bytes = self.encode();
+        if bytes.len() > FRAME_BYTES_MAX {
+            return Err(FrameError::TooLong(bytes.len()));
+        }
+        let mut out = Vec::with_capacity(bytes.len() + 4);
+        put_bytes(&mut out, &bytes);
+        Ok(out)
+    }
+}
+
+fn hello(reader: &mut Reader<'_>) -> Result<Frame, FrameError> {
+    for expected in MAGIC {
+        if reader.byte()? != expected {
+            return Err(FrameError::Magic);
+        }
+    }
+    let format = reader.short()?;
+    if format != FORMAT {
+        return Err(FrameError::Format(format));
+    }
+    Ok(Frame::Hello {
+        cluster: reader.text()?,
+        node: NodeId(reader.number()?),
+        to: NodeId(reader.number()?),
+    })
+}
+
+fn outcome(reader: &mut Reader<'_>) -> Result<WireOutcome, FrameError> {
+    Ok(match reader.byte()? {
+        0 => {
+            let position = Position(reader.number()?);
+            Outcome::Settled(position, reader.bytes()?.to_vec())
+        }
+        1 => Outcome::Busy,
+        2 => Outcome::TooLong,
+        3 => Outcome::Unknown,
+        kind => return Err(FrameError::Kind(kind)),
+    })
+}
+
+fn put_outcome(out: &mut Vec<u8>, outcome: &WireOutcome) {
+    match outcome {
+        Outcome::Settled(position, answer) => {
+            out.push(0);
+            out.extend(position.0.to_be_bytes());
+            put_bytes(out, answer);
+        }
+        Outcome::Busy => out.push(1),
+        Outcome::TooLong => out.push(2),
+        Outcome::Unknown => out.push(3),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frames_are_read_back_and_no_others() {
+        let outcome = |outcome| Frame::Outcome { number: 9, outcome };
+        let frames = [
+            Frame::Hello {
+                cluster: "c".to_owned(),
+                node: NodeId(1),
+                to: NodeId(2),
+            },
+            Frame::Forward {
+                number: u64::MAX,
+                update: b"abc".to_vec(),
+            },
+            outcome(Outcome::Settled(Position(7), b"done".to_vec())),
+            outcome(Outcome::Busy),
+            outcome(Outcome::TooLong),
+            outcome(Outcome::Unknown),
+            Frame::Alive(Position(3)),
+        ];
+        for frame in frames {
+            let bytes = frame.encode();
+            assert_eq!(Frame::decode(&bytes), Ok(frame));
+            for len in 0..bytes.len() {
+                assert!(Frame::decode(&bytes[..len]).is_err());
+            }
+            let longer = [&bytes[..], b"0"].concat();
+            assert_eq!(Frame::decode(&longer), Err(FrameError::Rest));
+            // Each changed byte gives an error, or another frame in its one form.
+            for at in 0..bytes.len() {
+                let mut other = bytes.clone();
+                other[at] ^= 0x81;
+                if let Ok(frame) = Frame::decode(&other) {
+                    assert_eq!(frame.encode(), other);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn other_formats_are_named() {
+        let mut bytes = Frame::Hello {
+            cluster: "c".to_owned(),
+            node: NodeId(1),
+            to: NodeId(2),
+        }
+        .encode();
+        bytes[6] = 9;
+        assert_eq!(Frame::decode(&bytes), Err(FrameError::Format(9)));
+        bytes[1] = b'X';
+        assert_eq!(Frame::decode(&bytes), Err(FrameError::Magic));
+    }
+
+    #[test]
+    fn a_frame_has_a_bound() {
+        let frame = Frame::Forward {
+            number: 1,
+            update: vec![0; FRAME_BYTES_MAX],
+        };
+        assert!(matches!(frame.packed(), Err(FrameError::TooLong(_))));
+    }
+}

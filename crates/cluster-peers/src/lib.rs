@@ -1,0 +1,36 @@
+//! Messages between the nodes of a cluster, over mutual TLS.
+//!
+//! ```text
+//!   driver --> NodePeers --> Links: a queue and a thread for each other node --TLS--> its Listener
+//!                                                                                      |
+//!   driver <-- Handle <------ frames, judged <----- a thread for each connection <-----'
+//! ```
+//!
+//! A connection carries frames in one direction: from the node that opened it. So the answer to an
+//! update comes by the connection of the other node. Each frame has a length, bounded, and a kind.
+//! The first one names the format, the cluster and the node.
+//!
+//! Both certificates are for `node-NUMBER.CLUSTER.fulgurite`. So a certificate of the same
+//! authority that is for something else opens nothing, and a node speaks for itself only.
+//!
+//! # Limits
+//! A lost connection leaves the outcomes of sent updates unknown; those not sent are refused. The
+//! copy of a store does not go this way yet. The server does not use this crate yet.
+
+#![forbid(unsafe_code)]
+
+mod bytes;
+mod deadline;
+mod facts;
+mod frame;
+mod links;
+mod listener;
+mod node_peers;
+mod trust;
+
+pub use facts::{ForwardedUpdate, SessionFacts};
+pub use frame::{FORMAT, FRAME_BYTES_MAX, Frame, FrameError, WireOutcome};
+pub use links::{LinkSettings, Links};
+pub use listener::Listener;
+pub use node_peers::{CopySource, NodePeers, Wire};
+pub use trust::{PeerTrust, TrustError, TrustFiles};
