@@ -59,6 +59,7 @@ fn main() -> ExitCode {
         Command::Check(command) => return commands::check::run(command),
         // So is this one.
         Command::Replication(command) => return commands::replication::run(command),
+        Command::Cluster(command) => return commands::cluster::run(command),
         // And this one.
         Command::Status(command) => return commands::status::run(&command),
         Command::Top(command) => return commands::top::run(command),

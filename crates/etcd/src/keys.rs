@@ -1,6 +1,7 @@
 //! The keys in etcd, and the forms of their values.
 //!
 //! ```text
+//!   /fulgurite/<cluster>/meta                      facts that never change, in JSON
 //!   /fulgurite/<cluster>/leader                    number of the node, under its lease
 //!   /fulgurite/<cluster>/node/<node>               state, under its lease
 //!   /fulgurite/<cluster>/db/<database>/head        end of the log
@@ -25,6 +26,10 @@ impl Keys {
             database: format!("{cluster}/db/{database}"),
             cluster,
         }
+    }
+
+    pub(crate) fn meta(&self) -> String {
+        format!("{}/meta", self.cluster)
     }
 
     pub(crate) fn leader(&self) -> String {

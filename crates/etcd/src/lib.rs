@@ -23,6 +23,7 @@ mod client;
 mod error;
 mod keys;
 mod log;
+mod meta;
 mod question;
 mod settings;
 mod space;
@@ -30,5 +31,6 @@ mod wire;
 
 pub use error::EtcdError;
 pub use log::EtcdLog;
+pub use meta::{ClusterMeta, Creation, Overview};
 pub use settings::{EtcdSettings, TlsFiles};
 pub use space::{Space, SpaceError};

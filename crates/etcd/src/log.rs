@@ -22,6 +22,7 @@ use crate::settings::EtcdSettings;
 pub struct EtcdLog {
     client: Client,
     keys: Keys,
+    database: u32,
 }
 
 impl EtcdLog {
@@ -33,6 +34,7 @@ impl EtcdLog {
         Ok(EtcdLog {
             client: Client::new(settings)?,
             keys: Keys::new(&settings.cluster, settings.database),
+            database: settings.database,
         })
     }
 
@@ -40,7 +42,15 @@ impl EtcdLog {
         &self.client
     }
 
-    fn ask(&self, question: &Value) -> (Result<Answer, EtcdError>, bool) {
+    pub(crate) fn keys(&self) -> &Keys {
+        &self.keys
+    }
+
+    pub(crate) fn database(&self) -> u32 {
+        self.database
+    }
+
+    pub(crate) fn ask(&self, question: &Value) -> (Result<Answer, EtcdError>, bool) {
         let Called {
             result,
             was_given_up,
@@ -55,7 +65,7 @@ impl EtcdLog {
         self.ask(question).0.map_err(|_| Unavailable)
     }
 
-    fn head_of(&self, answer: &Answer, read: usize) -> Option<Head> {
+    pub(crate) fn head_of(&self, answer: &Answer, read: usize) -> Option<Head> {
         match answer.one(read) {
             None => Some(Head::default()),
             Some(item) => read_head(&item.value),

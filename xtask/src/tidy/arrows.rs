@@ -80,6 +80,8 @@ const ARROWS: &[(&str, &[&str])] = &[
             "access",
             "auth",
             "client",
+            "cluster",
+            "etcd",
             "schema",
             "ldap",
             "ldif",

@@ -3,6 +3,7 @@
 pub(crate) mod apply;
 pub(crate) mod backup;
 pub(crate) mod check;
+pub(crate) mod cluster;
 pub(crate) mod env;
 pub(crate) mod log;
 pub(crate) mod memcached;
@@ -69,6 +70,7 @@ pub(crate) enum Command {
     Migrate(migrate::Migrate),
     Config(tools::Config),
     Replication(replication::Replication),
+    Cluster(cluster::Cluster),
     Status(status::Status),
     Top(top::Top),
     Log(log::Log),

@@ -6,6 +6,7 @@ pub(crate) mod auth;
 pub(crate) mod backup;
 pub(crate) mod check;
 mod check_store;
+pub(crate) mod cluster;
 pub(crate) mod config;
 pub(crate) mod config_changes;
 pub(crate) mod dn;

@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 mod faults;
+mod meta;
 mod trust;
 
 use fulgurite_cluster::{

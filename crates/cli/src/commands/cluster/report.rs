@@ -1,0 +1,217 @@
+//! The state of a cluster, as text and as JSON.
+
+use std::fmt::Write as _;
+
+use fulgurite_cluster::NodeState;
+use fulgurite_etcd::{ClusterMeta, Overview, Space};
+use serde_json::{Value, json};
+
+/// Batches behind the end of the log at which a node counts as slow. States are a second old.
+const BEHIND_MAX: u64 = 1000;
+/// The difference of clocks that counts as trouble, in microseconds. A node 60 s ahead never leads.
+const CLOCK_US_MAX: u64 = 10_000_000;
+
+/// The state of a cluster.
+pub(super) struct Report<'r> {
+    pub(super) cluster: &'r str,
+    pub(super) meta: ClusterMeta,
+    pub(super) overview: Overview,
+    /// The URLs of etcd's members.
+    pub(super) members: &'r [String],
+    /// The space of members that answer, with their places in `members`.
+    pub(super) spaces: Vec<(usize, Space)>,
+    pub(super) now_us: u64,
+}
+
+impl Report<'_> {
+    /// Returns sentences about all that a person should look at.
+    pub(super) fn troubles(&self) -> Vec<String> {
+        let mut troubles = Vec::new();
+        if self.overview.leader.is_none() {
+            troubles.push("no node leads, so no update is possible".to_owned());
+        }
+        for node in &self.overview.nodes {
+            let behind = self.behind(node);
+            if behind > BEHIND_MAX {
+                troubles.push(format!("node {} is {behind} batches behind", node.node));
+            }
+            if self.now_us.abs_diff(node.clock_us) > CLOCK_US_MAX {
+                let seconds = self.now_us.abs_diff(node.clock_us) / 1_000_000;
+                troubles.push(format!(
+                    "the clocks of node {} and of this machine differ by {seconds} s",
+                    node.node
+                ));
+            }
+        }
+        for (at, url) in self.members.iter().enumerate() {
+            if !self.spaces.iter().any(|(member, _)| *member == at) {
+                troubles.push(format!("the member {url} of etcd does not answer"));
+            }
+        }
+        troubles
+    }
+
+    fn behind(&self, node: &NodeState) -> u64 {
+        let end = self.overview.head.position.0;
+        end.saturating_sub(node.applied.0)
+    }
+
+    /// Returns hints that are no trouble today.
+    fn hints(&self) -> Vec<String> {
+        let mut plain = self.members.iter().filter(|url| url.starts_with("http:"));
+        let hint = plain.next().map(|url| {
+            format!("the connection to {url} has no TLS: others can read and change the log")
+        });
+        hint.into_iter().collect()
+    }
+
+    pub(super) fn table(&self) -> String {
+        let mut out = String::new();
+        let mut row = |label: &str, value: &str| {
+            let _ = writeln!(out, "{label:<10} {value}");
+        };
+        row("cluster", self.cluster);
+        row("suffix", &self.meta.suffix);
+        let (format, least) = (self.meta.format, self.meta.least_version);
+        row(
+            "format",
+            &format!("{format}, batches from format {least} on"),
+        );
+        let leader = self.overview.leader;
+        row(
+            "sequencer",
+            &leader.map_or("none".to_owned(), |node| format!("node {node}")),
+        );
+        let end = self.overview.head.position;
+        let kept = match self.overview.first {
+            Some(first) => format!("batches {first} to {end}"),
+            None => format!("no batches, ends at {end}"),
+        };
+        row("log", &kept);
+        for node in &self.overview.nodes {
+            let facts = format!(
+                "applied {}, {} behind, durable {}, format {}",
+                node.applied,
+                self.behind(node),
+                node.durable,
+                node.version
+            );
+            row(&format!("node {}", node.node), &facts);
+        }
+        for (at, space) in &self.spaces {
+            let url = self.members.get(*at).map_or("", String::as_str);
+            let leads = if space.is_leader { ", leads etcd" } else { "" };
+            let facts = format!(
+                "{url}, {} KiB, {} KiB in use{leads}",
+                space.bytes >> 10,
+                space.bytes_in_use >> 10
+            );
+            row("etcd", &facts);
+        }
+        self.hints().iter().for_each(|hint| row("hint", hint));
+        self.troubles()
+            .iter()
+            .for_each(|trouble| row("trouble", trouble));
+        out
+    }
+
+    pub(super) fn json(&self) -> Value {
+        let nodes = self.overview.nodes.iter().map(|node| {
+            json!({
+                "node": node.node.0,
+                "applied": node.applied.0,
+                "behind": self.behind(node),
+                "durable": node.durable.0,
+                "version": node.version,
+                "clock_us": node.clock_us,
+            })
+        });
+        let members = self.members.iter().enumerate().map(|(at, url)| {
+            let space = self.spaces.iter().find(|(member, _)| *member == at);
+            let space = space.map(|(_, space)| space);
+            json!({
+                "url": url,
+                "answers": space.is_some(),
+                "bytes": space.map(|space| space.bytes),
+                "bytes_in_use": space.map(|space| space.bytes_in_use),
+                "is_leader": space.map(|space| space.is_leader),
+            })
+        });
+        json!({
+            "cluster": self.cluster,
+            "suffix": self.meta.suffix,
+            "format": self.meta.format,
+            "least_version": self.meta.least_version,
+            "leader": self.overview.leader.map(|node| node.0),
+            "first": self.overview.first.map(|first| first.0),
+            "end": self.overview.head.position.0,
+            "nodes": nodes.collect::<Vec<_>>(),
+            "etcd": members.collect::<Vec<_>>(),
+            "hints": self.hints(),
+            "troubles": self.troubles(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fulgurite_cluster::{Head, NodeId, Position};
+
+    fn node(number: u64, applied: u64, clock_us: u64) -> NodeState {
+        NodeState {
+            node: NodeId(number),
+            version: 1,
+            applied: Position(applied),
+            durable: Position(applied),
+            clock_us,
+        }
+    }
+
+    fn report(members: &[String], nodes: Vec<NodeState>, leader: Option<u64>) -> Report<'_> {
+        let head = Head {
+            position: Position(5000),
+            ..Head::default()
+        };
+        Report {
+            cluster: "prod",
+            meta: ClusterMeta::new("dc=example,dc=com"),
+            overview: Overview {
+                meta: None,
+                leader: leader.map(NodeId),
+                head,
+                first: Some(Position(41)),
+                nodes,
+            },
+            members,
+            spaces: vec![],
+            now_us: 50_000_000,
+        }
+    }
+
+    #[test]
+    fn a_report_tells_all_troubles() {
+        let sound = report(&[], vec![node(1, 4999, 50_000_000)], Some(1));
+        assert_eq!(sound.troubles(), [""; 0]);
+        let table = sound.table();
+        assert!(table.contains("sequencer  node 1"), "{table}");
+        assert!(table.contains("batches 41 to 5000"), "{table}");
+        let members = ["http://a:2379".to_owned()];
+        let nodes = vec![node(1, 3000, 50_000_000), node(2, 5000, 10_000_000)];
+        let ill = report(&members, nodes, None);
+        let troubles = ill.troubles().join("\n");
+        for part in [
+            "no node leads",
+            "node 1 is 2000 batches",
+            "node 2",
+            "http://a:2379",
+        ] {
+            assert!(troubles.contains(part), "{part}: {troubles}");
+        }
+        let json = ill.json();
+        assert_eq!(json["leader"], Value::Null);
+        assert_eq!(json["nodes"][0]["behind"], 2000);
+        assert_eq!(json["etcd"][0]["answers"], false);
+        assert_eq!(json["troubles"].as_array().map(Vec::len), Some(4));
+    }
+}
