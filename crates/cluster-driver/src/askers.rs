@@ -14,8 +14,8 @@ use std::thread;
 
 use fulgurite_cluster::{AppendOutcome, ChangeLog, LogAnswer, Question, ReadOutcome};
 
-/// Questions that wait in a lane, at most. A node asks one of a kind at a time, but it also gives
-/// up questions, which then wait here without use.
+/// Questions that wait in a lane, at most. A node asks one of a kind at a time. Those that it has
+/// given up wait here without use.
 const LANE_QUESTIONS_MAX: usize = 8;
 
 type Lane = SyncSender<(u64, Question)>;
@@ -31,7 +31,7 @@ impl Askers {
     /// Starts the threads, each with a log. Each answer goes to `told` with the number of its call.
     ///
     /// # Errors
-    /// That of `log`.
+    /// An error of `log`.
     pub fn start<L: ChangeLog + Send + 'static, E>(
         mut log: impl FnMut() -> Result<L, E>,
         told: impl Fn(u64, LogAnswer) + Clone + Send + 'static,
@@ -49,8 +49,8 @@ impl Askers {
         })
     }
 
-    /// Asks. The answer comes later. A question to a full lane has none: the node's clock takes
-    /// that for silence, as it does for a thread that has ended.
+    /// Asks. The answer comes later. A full lane drops the question, which the node's clock takes
+    /// for silence. So does a thread that has ended.
     pub fn ask(&self, call: u64, question: Question) {
         let [lease, appends, batches, rest] = &self.lanes;
         let lane = match question {

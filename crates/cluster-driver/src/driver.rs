@@ -57,7 +57,7 @@ impl<U: Send + 'static, A: Send + 'static> Driver<U, A> {
     /// [`Handle::abandon`], the content may have an open transaction.
     ///
     /// # Errors
-    /// That of `log`, which is called for each thread that asks.
+    /// An error of `log`, which is called for each thread that asks.
     pub fn run<C, L, E>(
         self,
         content: C,
@@ -154,7 +154,7 @@ impl<C: Content, P: Peers<C>> Seat<'_, C, P> {
                 self.node.tick(time);
                 self.tick_copy(time);
             }
-            // Whoever has an answer finds its position on the board.
+            // A client with an answer finds its position on the board.
             board.write(self.status(time));
             self.fulfil();
         }

@@ -15,11 +15,11 @@ pub enum CopyProgress<C> {
 
 /// The way to other nodes. The thread of the driver calls it, so no call waits.
 ///
-/// Messages come once, or not at all. What comes from other nodes goes to
+/// Messages come once, or not at all. Messages of other nodes go to
 /// [`Handle::forwarded`](crate::Handle::forwarded) and [`Handle::replied`](crate::Handle::replied).
 pub trait Peers<C: Content> {
-    /// Sends an update to the sequencer. Returns false if it was not sent, for certain: then it is
-    /// refused at once, and its outcome is not unknown.
+    /// Sends an update to the sequencer. Returns false if it was not sent, for certain. Then it is
+    /// refused at once.
     #[must_use]
     fn forward(&mut self, to: NodeId, update: Forwarded<C::Update>) -> bool;
 

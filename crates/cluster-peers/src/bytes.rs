@@ -1,6 +1,6 @@
 //! Reading and writing of numbers and texts. Numbers have fixed lengths, so each has one form.
 
-use crate::frame::FrameError;
+use crate::error::FrameError;
 
 /// The rest of the bytes.
 pub(crate) struct Reader<'a>(pub(crate) &'a [u8]);

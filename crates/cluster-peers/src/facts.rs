@@ -1,7 +1,7 @@
 //! An update of an LDAP client, and the facts of its session that access rules ask for.
 
 use crate::bytes::{Reader, put_bytes, put_optional};
-use crate::frame::FrameError;
+use crate::error::FrameError;
 use crate::node_peers::Wire;
 
 /// The facts of a session, as the node of the client knows them. Names are normal DNs, and an empty

@@ -1,13 +1,11 @@
 //! The frames between nodes. Each content has one form.
 
 use fulgurite_cluster::{NodeId, Outcome, Position};
-use thiserror::Error;
 
 use crate::bytes::{Reader, put_bytes};
+use crate::error::{FORMAT, FrameError};
 use crate::trust::PeerTrust;
 
-/// The format of frames.
-pub const FORMAT: u16 = 1;
 /// Bytes of a frame, at most: an LDAP message of 4 MiB, which is slapd's bound, and its facts.
 pub const FRAME_BYTES_MAX: usize = (4 << 20) + (64 << 10);
 /// Bytes of the first frame, at most.
@@ -15,32 +13,6 @@ pub(crate) const HELLO_BYTES_MAX: usize = 1024;
 
 /// The first bytes of the first frame.
 const MAGIC: [u8; 4] = *b"FGP1";
-
-/// The reason why bytes are no frame.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-pub enum FrameError {
-    /// It ends too early.
-    #[error("the frame ends too early")]
-    Truncated,
-    /// Bytes come behind its end.
-    #[error("the frame has more bytes than it says")]
-    Rest,
-    /// A text is no UTF-8.
-    #[error("a text of the frame is no UTF-8")]
-    Text,
-    /// A kind is unknown.
-    #[error("the frame has the unknown kind {0}")]
-    Kind(u8),
-    /// The first bytes are others.
-    #[error("the peer is no node of a cluster")]
-    Magic,
-    /// The format is another one.
-    #[error("the peer speaks format {0} of messages, and this node speaks {FORMAT}")]
-    Format(u16),
-    /// It is too long.
-    #[error("a frame of {0} bytes is too long")]
-    TooLong(usize),
-}
 
 /// The outcome of an update, with its answer in bytes.
 pub type WireOutcome = Outcome<Vec<u8>>;

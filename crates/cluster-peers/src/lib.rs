@@ -10,8 +10,8 @@
 //! update comes by the connection of the other node. Each frame has a length, bounded, and a kind.
 //! The first one names the format, the cluster and the node.
 //!
-//! Both certificates are for `node-NUMBER.CLUSTER.fulgurite`. So a certificate of the same
-//! authority that is for something else opens nothing, and a node speaks for itself only.
+//! Both certificates are for `node-NUMBER.CLUSTER.fulgurite`. So other certificates of the same
+//! authority open nothing, and a node speaks for itself only.
 //!
 //! # Limits
 //! A lost connection leaves the outcomes of sent updates unknown; those not sent are refused. The
@@ -21,16 +21,21 @@
 
 mod bytes;
 mod deadline;
+mod error;
 mod facts;
 mod frame;
 mod links;
 mod listener;
 mod node_peers;
+mod reading;
+mod settings;
 mod trust;
 
+pub use error::{FORMAT, FrameError};
 pub use facts::{ForwardedUpdate, SessionFacts};
-pub use frame::{FORMAT, FRAME_BYTES_MAX, Frame, FrameError, WireOutcome};
-pub use links::{LinkSettings, Links};
+pub use frame::{FRAME_BYTES_MAX, Frame, WireOutcome};
+pub use links::Links;
 pub use listener::Listener;
 pub use node_peers::{CopySource, NodePeers, Wire};
+pub use settings::LinkSettings;
 pub use trust::{PeerTrust, TrustError, TrustFiles};

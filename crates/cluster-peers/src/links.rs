@@ -7,48 +7,15 @@ use std::net::{TcpStream, ToSocketAddrs as _};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 use fulgurite_cluster::{NodeId, Position};
 use rustls::{ClientConnection, StreamOwned};
 
 use crate::deadline::Deadline;
 use crate::frame::{Frame, HELLO_BYTES_MAX};
-use crate::listener::read_frame;
+use crate::reading::read_frame;
+use crate::settings::LinkSettings;
 use crate::trust::PeerTrust;
-
-/// The waits and bounds of connections.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LinkSettings {
-    /// The wait for a connection with its handshake.
-    pub connect: Duration,
-    /// The wait for a frame to be written.
-    pub write: Duration,
-    /// The wait for the next frame of another node, which says that it is alive each second.
-    pub read: Duration,
-    /// The time between two signs of life.
-    pub alive: Duration,
-    /// The pause before a node is tried again.
-    pub pause: Duration,
-    /// Frames that wait for a node, at most.
-    pub queue_max: usize,
-    /// Connections from other nodes, at most, with those that have not said who they are.
-    pub connections_max: usize,
-}
-
-impl Default for LinkSettings {
-    fn default() -> LinkSettings {
-        LinkSettings {
-            connect: Duration::from_secs(3),
-            write: Duration::from_secs(5),
-            read: Duration::from_secs(10),
-            alive: Duration::from_secs(1),
-            pause: Duration::from_millis(500),
-            queue_max: 1024,
-            connections_max: 64,
-        }
-    }
-}
 
 /// Called with each frame that was not sent, for certain.
 type Unsent = Arc<dyn Fn(NodeId, Frame) + Send + Sync>;

@@ -1,6 +1,6 @@
 //! The way in: connections of other nodes, judged before they are heard.
 
-use std::io::{self, Read, Write as _};
+use std::io::{self, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -11,8 +11,9 @@ use fulgurite_cluster::NodeId;
 use rustls::{ServerConnection, StreamOwned};
 
 use crate::deadline::Deadline;
-use crate::frame::{FRAME_BYTES_MAX, Frame, FrameError, HELLO_BYTES_MAX};
-use crate::links::LinkSettings;
+use crate::frame::{FRAME_BYTES_MAX, Frame, HELLO_BYTES_MAX};
+use crate::reading::read_frame;
+use crate::settings::LinkSettings;
 use crate::trust::PeerTrust;
 
 /// Called with each frame of another node, by one thread for each connection.
@@ -143,7 +144,7 @@ impl Hall {
         Ok(())
     }
 
-    /// Returns the node that speaks, if it is of this cluster, wants this node, and has a
+    /// Returns the node that speaks. It must be of this cluster, want this node, and have a
     /// certificate for its number.
     fn judge(&self, stream: &Stream, first: &Frame) -> io::Result<NodeId> {
         let chain = stream.conn.peer_certificates();
@@ -158,23 +159,4 @@ impl Hall {
             _ => Err(io::ErrorKind::PermissionDenied.into()),
         }
     }
-}
-
-/// Reads a frame. Its memory grows with the bytes that come, not with the length that it says.
-pub(crate) fn read_frame(stream: &mut impl Read, bytes_max: usize) -> io::Result<Frame> {
-    let mut len = [0; 4];
-    stream.read_exact(&mut len)?;
-    let len = u32::from_be_bytes(len);
-    let wrong = |error: FrameError| io::Error::new(io::ErrorKind::InvalidData, error);
-    let is_short = usize::try_from(len).is_ok_and(|len| len <= bytes_max);
-    if !is_short {
-        let len = usize::try_from(len).unwrap_or(usize::MAX);
-        return Err(wrong(FrameError::TooLong(len)));
-    }
-    let mut bytes = Vec::new();
-    let read = stream.take(u64::from(len)).read_to_end(&mut bytes)?;
-    if u32::try_from(read) != Ok(len) {
-        return Err(wrong(FrameError::Truncated));
-    }
-    Frame::decode(&bytes).map_err(wrong)
 }

@@ -8,9 +8,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use fulgurite_cluster::{Content, Forwarded, NodeId, Outcome};
 use fulgurite_cluster_driver::{CopyProgress, Handle, Peers};
 
-use crate::frame::{Frame, FrameError, WireOutcome};
-use crate::links::{LinkSettings, Links};
+use crate::error::FrameError;
+use crate::frame::{Frame, WireOutcome};
+use crate::links::Links;
 use crate::listener::Listener;
+use crate::settings::LinkSettings;
 use crate::trust::PeerTrust;
 
 /// A value that goes to another node.

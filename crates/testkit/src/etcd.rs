@@ -1,7 +1,7 @@
 //! An etcd of a test: processes on free ports, which end with it.
 
 use std::io::{Read as _, Write as _};
-use std::net::{TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -34,9 +34,12 @@ pub fn has_etcd() -> bool {
     runs
 }
 
-fn free_port() -> u16 {
-    let socket = TcpListener::bind("127.0.0.1:0").expect("a free port");
-    socket.local_addr().expect("an address").port()
+/// Returns addresses that differ.
+fn free_addresses(count: usize) -> Vec<SocketAddr> {
+    let socket = |_| TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let sockets: Vec<TcpListener> = (0..count).map(socket).collect();
+    let addresses = sockets.iter().map(TcpListener::local_addr);
+    addresses.collect::<Result<_, _>>().expect("an address")
 }
 
 impl Etcd {
@@ -62,11 +65,16 @@ impl Etcd {
     /// If a member does not start.
     #[must_use]
     pub fn start(count: usize, scheme: &str, arguments: &[String]) -> Etcd {
-        let address = |scheme: &str| format!("{scheme}://127.0.0.1:{}", free_port());
+        let addresses = free_addresses(2 * count);
+        let (clients, peers) = addresses.split_at(count);
+        let urls = |scheme: &str, addresses: &[SocketAddr]| {
+            let addresses = addresses.iter();
+            addresses.map(|at| format!("{scheme}://{at}")).collect()
+        };
         let mut etcd = Etcd {
-            urls: (0..count).map(|_| address(scheme)).collect(),
+            urls: urls(scheme, clients),
             members: Vec::new(),
-            peers: (0..count).map(|_| address("http")).collect(),
+            peers: urls("http", peers),
             arguments: arguments.to_vec(),
             folder: TempDir::new().expect("a folder"),
         };
@@ -81,10 +89,14 @@ impl Etcd {
     #[must_use]
     pub fn plain(count: usize, arguments: &[&str]) -> Etcd {
         let arguments: Vec<String> = arguments.iter().map(ToString::to_string).collect();
-        let etcd = Etcd::start(count, "http", &arguments);
+        let mut etcd = Etcd::start(count, "http", &arguments);
         let begun = Instant::now();
         while !(0..count).all(|member| etcd.is_healthy(member)) {
             assert!(begun.elapsed() < START_WAIT, "etcd does not answer");
+            // Another program may have taken a port meanwhile.
+            if etcd.has_ended() {
+                etcd = Etcd::start(count, "http", &arguments);
+            }
             std::thread::sleep(Duration::from_millis(50));
         }
         etcd
@@ -123,6 +135,12 @@ impl Etcd {
             std::io::Result::Ok(answer.contains(r#""health":"true""#))
         };
         ask().unwrap_or(false)
+    }
+
+    /// Returns true if a member has ended by itself.
+    fn has_ended(&mut self) -> bool {
+        let mut members = self.members.iter_mut();
+        members.any(|member| !matches!(member.try_wait(), Ok(None)))
     }
 
     fn spawn(&self, member: usize) -> Child {

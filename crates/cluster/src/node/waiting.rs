@@ -12,7 +12,7 @@ struct Reader {
     /// `None` until the end of the log is known.
     position: Option<Position>,
     /// The last question to the log before the read. An answer to it, or to an earlier one, may be
-    /// older than the read. A clock does not tell them apart within a millisecond.
+    /// older than the read. Within a millisecond, a clock does not tell.
     last_call: u64,
     begun_ms: u64,
 }
