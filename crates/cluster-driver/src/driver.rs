@@ -68,6 +68,8 @@ impl<U: Send + 'static, A: Send + 'static> Driver<U, A> {
         C: Content<Update = U, Answer = A>,
         L: ChangeLog + Send + 'static,
     {
+        // Also if the thread panics.
+        let _ended = EndMark(&self.board);
         let outbox = self.outbox;
         let told = move |call, answer| {
             // The thread takes it, or has ended.
@@ -87,8 +89,6 @@ impl<U: Send + 'static, A: Send + 'static> Driver<U, A> {
             copy: Copying::No,
             end: Ending::No,
         };
-        // Also if the thread panics.
-        let _ended = EndMark(&self.board);
         seat.run(&self.settings, &self.inbox, &self.board);
         Ok(seat.node.into_content())
     }
@@ -238,7 +238,7 @@ impl<C: Content, P: Peers<C>> Seat<'_, C, P> {
             Output::Serve(number) => self.waiters.serve(number, Some(here)),
             Output::Refuse(number) => self.waiters.serve(number, None),
             Output::Copy => self.begin_copy(),
-            Output::Applied => {}
+            Output::Applied => self.peers.applied(here),
         }
     }
 

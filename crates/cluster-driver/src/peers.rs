@@ -1,6 +1,6 @@
 //! The seam: the way to other nodes.
 
-use fulgurite_cluster::{Content, Forwarded, NodeId, Outcome};
+use fulgurite_cluster::{Content, Forwarded, NodeId, Outcome, Position};
 
 /// The progress of a copy.
 #[derive(Debug)]
@@ -25,6 +25,9 @@ pub trait Peers<C: Content> {
 
     /// Sends the outcome of a forwarded update to its node.
     fn reply(&mut self, to: NodeId, number: u64, outcome: Outcome<C::Answer>);
+
+    /// Hears that the content has moved on to a position.
+    fn applied(&mut self, _: Position) {}
 
     /// Begins to fetch the content of another node.
     fn begin_copy(&mut self);

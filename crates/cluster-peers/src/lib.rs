@@ -36,6 +36,6 @@ pub use facts::{ForwardedUpdate, SessionFacts};
 pub use frame::{FRAME_BYTES_MAX, Frame, WireOutcome};
 pub use links::Links;
 pub use listener::Listener;
-pub use node_peers::{CopySource, NodePeers, Wire};
+pub use node_peers::{CopySource, NodePeers, Positions, Wire};
 pub use settings::LinkSettings;
 pub use trust::{PeerTrust, TrustError, TrustFiles};

@@ -1,11 +1,12 @@
 //! The peers of a driver: its updates and outcomes as frames.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::io;
 use std::net::TcpListener;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use fulgurite_cluster::{Content, Forwarded, NodeId, Outcome};
+use fulgurite_cluster::{Content, Forwarded, NodeId, Outcome, Position};
 use fulgurite_cluster_driver::{CopyProgress, Handle, Peers};
 
 use crate::error::FrameError;
@@ -36,11 +37,32 @@ pub trait CopySource<C> {
     fn progress(&mut self) -> CopyProgress<C>;
 }
 
+/// The positions that other nodes have told, about once a second. Clones share them.
+#[derive(Clone, Debug, Default)]
+pub struct Positions(Arc<Mutex<BTreeMap<NodeId, Position>>>);
+
+impl Positions {
+    /// Returns the position that a node has applied, as it has told last.
+    #[must_use]
+    pub fn of(&self, node: NodeId) -> Option<Position> {
+        self.lock().get(&node).copied()
+    }
+
+    fn told(&self, node: NodeId, position: Position) {
+        self.lock().insert(node, position);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<NodeId, Position>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 /// The peers of a driver.
 pub struct NodePeers<S> {
     links: Arc<Mutex<Links>>,
     trust: PeerTrust,
     settings: LinkSettings,
+    positions: Positions,
     copies: S,
 }
 
@@ -74,6 +96,7 @@ impl<S> NodePeers<S> {
             links: Arc::new(Mutex::new(Links::new(trust.clone(), settings, unsent))),
             trust,
             settings,
+            positions: Positions::default(),
             copies,
         }
     }
@@ -81,6 +104,12 @@ impl<S> NodePeers<S> {
     /// Returns the ways to the other nodes, to open and close them.
     pub fn links(&self) -> MutexGuard<'_, Links> {
         lock(&self.links)
+    }
+
+    /// Returns the positions of the other nodes.
+    #[must_use]
+    pub fn positions(&self) -> Positions {
+        self.positions.clone()
     }
 
     /// Begins to listen for the driver.
@@ -104,7 +133,7 @@ impl<S> NodePeers<S> {
                 })
             })
         };
-        let trust = self.trust.clone();
+        let (trust, positions) = (self.trust.clone(), self.positions());
         Listener::start(
             socket,
             trust,
@@ -120,7 +149,8 @@ impl<S> NodePeers<S> {
                 Frame::Outcome { number, outcome } => {
                     handle.replied(number, read_outcome(outcome));
                 }
-                Frame::Hello { .. } | Frame::Alive(_) => {}
+                Frame::Alive(position) => positions.told(from, position),
+                Frame::Hello { .. } => {}
             },
         )
     }
@@ -169,6 +199,10 @@ where
         let outcome = write_outcome(&outcome);
         // If it is not sent, the other node's wait ends with an unknown outcome.
         let _ = self.links().send(to, Frame::Outcome { number, outcome });
+    }
+
+    fn applied(&mut self, position: Position) {
+        self.links().applied(position);
     }
 
     fn begin_copy(&mut self) {

@@ -7,7 +7,7 @@ use fulgurite_cluster::{
     Batch, Content, Csn, Divergence, Effects, Head, NodeId, Outcome, Position, Time,
 };
 use fulgurite_cluster_driver::{CopyProgress, Driver, DriverSettings, Handle};
-use fulgurite_cluster_peers::{CopySource, FrameError, Listener, NodePeers, Wire};
+use fulgurite_cluster_peers::{CopySource, FrameError, Listener, NodePeers, Positions, Wire};
 use fulgurite_cluster_testkit::{Store, Update};
 use fulgurite_etcd::{EtcdLog, EtcdSettings};
 use fulgurite_testkit::{Etcd, has_etcd};
@@ -113,6 +113,7 @@ impl CopySource<Model> for NoCopies {
 struct Site {
     handle: Handle<Addition, IsDone>,
     thread: std::thread::JoinHandle<Model>,
+    positions: Positions,
     _listener: Listener,
 }
 
@@ -139,6 +140,7 @@ fn start(etcd: &Etcd, trust: &Trust) -> Vec<Site> {
             }
         }
         let listener = peers.listen(socket, &handle).expect("a socket");
+        let positions = peers.positions();
         let thread = std::thread::spawn(move || {
             let log = || EtcdLog::new(&settings_of);
             let done = driver.run(Model::default(), &mut peers, log);
@@ -146,6 +148,7 @@ fn start(etcd: &Etcd, trust: &Trust) -> Vec<Site> {
         });
         Site {
             handle,
+            positions,
             thread,
             _listener: listener,
         }
@@ -182,6 +185,15 @@ fn updates_at_all_nodes_reach_the_sequencer() {
     let end = sites.iter().map(|site| site.handle.position()).max();
     while sites.iter().any(|site| Some(site.handle.position()) != end) {
         std::thread::sleep(Duration::from_millis(10));
+    }
+    // Each node hears of the others.
+    for (number, site) in (1..).zip(&sites) {
+        let others = (1..=3).filter(|other| *other != number).map(NodeId);
+        for other in others {
+            while site.positions.of(other) != end {
+                std::thread::sleep(Duration::from_millis(10));
+            }
+        }
     }
     sites.iter().for_each(|site| site.handle.stop());
     let models = sites.into_iter().map(|site| site.thread.join());
