@@ -178,7 +178,11 @@ impl<'c> Changes<'c> {
                 old_expiry_s = old.map_or(0, |old| old.expiry_s);
                 let seen = old.filter(|old| old.is_visible(now_s, flushed_cas));
                 match decide(seen.as_ref(), new) {
-                    Ok(state) => item.state |= state,
+                    Ok(None) => {}
+                    Ok(Some(renewed)) => {
+                        item.state |= STALE | renewed.state & WON;
+                        item.expiry_s = renewed.expiry_s;
+                    }
                     Err(outcome) => {
                         refused = Some(outcome);
                         old_expiry_s = item.expiry_s;
@@ -390,20 +394,24 @@ impl<'c> Changes<'c> {
     }
 }
 
-/// Decides about a value to store. Returns the state of the new item.
-fn decide(old: Option<&Item<'_>>, new: &NewItem<'_>) -> Result<u8, StoreOutcome> {
+/// Decides about a value to store. Returns the older item if the new value is outdated already, and
+/// so keeps that one's expiry and marks.
+fn decide<'i, 't>(
+    old: Option<&'i Item<'t>>,
+    new: &NewItem<'_>,
+) -> Result<Option<&'i Item<'t>>, StoreOutcome> {
     match (new.mode, old) {
         (StoreMode::Add, Some(_)) => Err(StoreOutcome::NotStored),
-        (StoreMode::Add, None) => Ok(0),
+        (StoreMode::Add, None) => Ok(None),
         (_, None) if new.cas.is_some() => Err(StoreOutcome::NotFound),
         (StoreMode::Replace, None) => Err(StoreOutcome::NotStored),
         (_, Some(old)) => match new.cas {
-            Some(cas) if cas == old.cas => Ok(0),
-            Some(cas) if new.invalidates && cas < old.cas => Ok(STALE),
+            Some(cas) if cas == old.cas => Ok(None),
+            Some(cas) if new.invalidates && cas < old.cas => Ok(Some(old)),
             Some(_) => Err(StoreOutcome::Exists),
-            None => Ok(0),
+            None => Ok(None),
         },
-        (_, None) => Ok(0),
+        (_, None) => Ok(None),
     }
 }
 
@@ -419,9 +427,11 @@ fn owned_header<'v>(item: &Item<'_>, value: &'v [u8]) -> Item<'v> {
     }
 }
 
-/// Returns the number that a text begins with, as strtoull(3) reads it.
+/// Returns the number that a text begins with, as strtoull(3) reads it. As in memcached, a number
+/// with `-` counts if the 64 bits of its negation are no negative number.
 pub(crate) fn number_of(text: &[u8]) -> Option<u64> {
-    let text = text.trim_ascii_start();
+    let blanks = text.iter().take_while(|byte| is_blank(**byte)).count();
+    let text = text.get(blanks..)?;
     let (is_negative, digits) = match text.split_first() {
         Some((b'-', rest)) => (true, rest),
         Some((b'+', rest)) => (false, rest),
@@ -432,9 +442,18 @@ pub(crate) fn number_of(text: &[u8]) -> Option<u64> {
         .take_while(|byte| byte.is_ascii_digit())
         .count();
     let (digits, rest) = digits.split_at_checked(length)?;
-    let ends = rest.first().is_none_or(u8::is_ascii_whitespace);
     let number: u64 = std::str::from_utf8(digits).ok()?.parse().ok()?;
-    (ends && !(is_negative && number != 0)).then_some(number)
+    let number = match is_negative {
+        true => u64::try_from(number.wrapping_neg().cast_signed()).ok()?,
+        false => number,
+    };
+    let ends = rest.first().is_none_or(|byte| is_blank(*byte));
+    ends.then_some(number)
+}
+
+/// Returns true for the blanks of isspace(3).
+fn is_blank(byte: u8) -> bool {
+    byte.is_ascii_whitespace() || byte == 0x0b
 }
 
 #[cfg(test)]
@@ -451,6 +470,13 @@ mod tests {
             (b"+12", Some(12)),
             (b"-0", Some(0)),
             (b"12 abc", Some(12)),
+            (b" abc", None),
+            (b"\x0b-", None),
+            (b"7\x0b", Some(7)),
+            (b"-9223372036854775808", None),
+            (b"-9223372036854775809", Some(9_223_372_036_854_775_807)),
+            (b"-", None),
+            (b"\0", None),
             (b"18446744073709551615", Some(u64::MAX)),
             (b"18446744073709551616", None),
             (b"-12", None),

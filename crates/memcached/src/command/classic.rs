@@ -230,11 +230,13 @@ pub(super) fn touch(
     let counters = context.counters;
     let changes = context.changes()?;
     counters.touches.up();
-    if changes.get(key)?.is_none() {
+    let Some(cas) = changes.get(key)?.map(|item| item.cas) else {
         output.extend_from_slice(NOT_FOUND);
         return Ok(());
-    }
+    };
     changes.touch(key, expiry_s)?;
+    let (cache, now_s) = (changes.cache, changes.now_s);
+    cache.recency.fetched(key, cas, now_s);
     counters.touch_hits.up();
     output.extend_from_slice(TOUCHED);
     Ok(())

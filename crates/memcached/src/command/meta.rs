@@ -114,7 +114,8 @@ fn vivify(context: &mut Context<'_, '_>, flags: &MetaFlags<'_>) -> Result<Option
         value: b"",
         cas: None,
         invalidates: false,
-        has_binary_key: flags.has(b'b'),
+        // As in memcached, only `ms` keeps the form of the key.
+        has_binary_key: false,
     };
     let changes = context.changes()?;
     if changes.refuses_new()? {
@@ -256,7 +257,8 @@ pub(super) fn count(
     let delta = Delta {
         by: flags.delta,
         is_decrease,
-        cas: flags.cas,
+        // As in memcached, any number will do for 0.
+        cas: flags.cas.filter(|cas| *cas != 0),
     };
     let counters = context.counters;
     let changes = context.changes()?;
@@ -307,7 +309,8 @@ fn begin_count(
         value: value.as_bytes(),
         cas: None,
         invalidates: false,
-        has_binary_key: flags.has(b'b'),
+        // As in memcached, only `ms` keeps the form of the key.
+        has_binary_key: false,
     };
     Ok(match changes.store(flags.key(), &new)? {
         StoreOutcome::Stored(cas) => Some(CountOutcome::Done {
@@ -340,7 +343,8 @@ fn write_count(
         output.extend_from_slice(b"\r\n");
         return;
     };
-    if flags.has(b'q') {
+    // As in memcached, the beginning of a count is told.
+    if flags.has(b'q') && !is_new {
         return;
     }
     let digits = number.to_string();

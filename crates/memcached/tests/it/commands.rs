@@ -213,6 +213,15 @@ fn clients_see_each_others_changes_at_once() {
 }
 
 #[test]
+fn a_no_op_is_answered_also_with_words() {
+    let scratch = Scratch::new("memcached");
+    let server = Running::start(&options(scratch.path()));
+    let mut client = server.client();
+    client.send(b"mn x\r\nmn\r\nquit\r\n");
+    assert_eq!(client.rest(), b"MN\r\nMN\r\n");
+}
+
+#[test]
 fn statistics_count() {
     let scratch = Scratch::new("memcached");
     let server = Running::start(&options(scratch.path()));
