@@ -121,6 +121,8 @@ pub struct Options {
     pub connections_max: usize,
     /// Seconds after which a silent connection is closed. 0 is never.
     pub idle_timeout_s: u64,
+    /// Seconds after which a connection is closed whose TLS handshake has not ended.
+    pub handshake_timeout_s: u64,
     /// TLS for all connections over TCP.
     pub tls: Option<Tls>,
     /// A file with lines `USER:PASSWORD`. The first command of a connection then has to be a `set`
@@ -146,6 +148,7 @@ impl Default for Options {
             durability: Durability::None,
             connections_max: 1024,
             idle_timeout_s: 0,
+            handshake_timeout_s: 30,
             tls: None,
             auth_file: None,
             socket_mode: 0o700,

@@ -35,7 +35,7 @@ counters! {
     gets, get_hits, get_expired_or_missed, sets, touches, touch_hits, delete_hits, delete_misses,
     incr_hits, incr_misses, decr_hits, decr_misses, cas_hits, cas_misses, cas_badval, flushes,
     metas, bytes_read, bytes_written, evictions, reclaimed, commits, failed_commits, auth_commands,
-    auth_errors, too_large,
+    auth_errors, too_large, idle_kicks,
 }
 
 /// A number that one thread counts up.

@@ -1,5 +1,6 @@
 //! Changes of items in one transaction.
 
+use std::sync::MutexGuard;
 use std::sync::atomic::Ordering;
 
 use fulgurite::{Database, Edit, Error, Snapshot as _, WriteTxn};
@@ -82,6 +83,8 @@ pub(crate) struct Changes<'c> {
     begins_walk: bool,
     record: Vec<u8>,
     expiry_key: Vec<u8>,
+    /// Released after the transaction.
+    _turn: MutexGuard<'c, ()>,
 }
 
 impl<'c> Changes<'c> {
@@ -91,10 +94,12 @@ impl<'c> Changes<'c> {
         value_max: usize,
         now_s: u32,
     ) -> Result<Changes<'c>, Error> {
+        let turn = lock(&cache.turn);
         let txn = cache.environment.write()?;
         Ok(Changes {
             cache,
             txn,
+            _turn: turn,
             now_s,
             count: 0,
             value_max,
@@ -112,7 +117,8 @@ impl<'c> Changes<'c> {
         self.txn.use_reserve();
     }
 
-    /// Commits, and tells other threads the facts that changed.
+    /// Commits, and tells other threads the facts that changed. The next transaction of this process
+    /// begins after that. Otherwise it might write facts back that a flush has changed meanwhile.
     pub(crate) fn commit(self) -> Result<(), Error> {
         self.txn.commit()?;
         self.cache

@@ -42,6 +42,8 @@ pub(crate) struct Cache {
     pub(super) flushed_cas: AtomicU64,
     /// The time of a flush to come; 0 is none.
     pub(super) flush_at_s: AtomicU32,
+    /// Held by the thread that has the write transaction, until its facts are known to all others.
+    pub(super) turn: Mutex<()>,
     pub(super) clock_hand: Mutex<ClockHand>,
     pub(super) flush_walk: Mutex<FlushWalk>,
     /// The durability of commits.
@@ -94,6 +96,7 @@ impl Cache {
             cas_limit: AtomicU64::new(last_cas),
             flushed_cas: AtomicU64::new(flushed_cas),
             flush_at_s: AtomicU32::new(flush_at_s),
+            turn: Mutex::default(),
             clock_hand: Mutex::default(),
             flush_walk: Mutex::new(FlushWalk::beginning(is_left)),
             durability: options.durability,

@@ -94,6 +94,7 @@ fn general(context: &Context<'_, '_>, output: &mut Vec<u8>) -> Result<(), Interr
         ("touch_hits", sums.touch_hits),
         ("touch_misses", touch_misses),
         ("store_too_large", sums.too_large),
+        ("idle_kicks", sums.idle_kicks),
         ("auth_cmds", sums.auth_commands),
         ("auth_errors", sums.auth_errors),
         ("bytes_read", sums.bytes_read),

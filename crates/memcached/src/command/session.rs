@@ -78,6 +78,8 @@ pub(crate) struct Session {
     dropping: usize,
     /// The offset in the line at which a long retrieval goes on.
     resumes: Option<usize>,
+    /// True if the input may hold a command that has not run.
+    has_commands: bool,
     is_admitted: bool,
     is_closing: bool,
 }
@@ -120,12 +122,18 @@ impl Session {
     }
 
     /// Returns true if the client has to take output before the next command.
-    pub(crate) fn output_is_full(&self) -> bool {
+    fn output_is_full(&self) -> bool {
         self.unsent().len() >= OUTPUT_MAX
     }
 
+    /// Returns true if commands may wait in the input. Until they have run, the client keeps
+    /// others. So a session holds one incomplete command and the bytes of one read at most.
+    pub(crate) fn has_commands(&self) -> bool {
+        self.has_commands
+    }
+
     /// Returns true if there is input that no command has taken.
-    pub(crate) fn has_input(&self) -> bool {
+    fn has_input(&self) -> bool {
         self.start < self.input.len()
     }
 
@@ -159,6 +167,12 @@ impl Session {
 
     /// Runs commands until it has to stop.
     pub(crate) fn run(&mut self, context: &mut Context<'_, '_>) -> Pause {
+        let pause = self.run_commands(context);
+        self.has_commands = !matches!(pause, Pause::Input);
+        pause
+    }
+
+    fn run_commands(&mut self, context: &mut Context<'_, '_>) -> Pause {
         loop {
             if self.is_closing {
                 return Pause::Close;

@@ -1,7 +1,7 @@
 //! A client's socket, its TLS layer and its session.
 
 use std::io::{self, Read as _, Write as _};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use mio::event::Event;
 
@@ -23,7 +23,9 @@ pub(super) struct Connection {
     /// True while the connection waits for its turn.
     pub(super) is_queued: bool,
     /// The last time that the client took or sent bytes.
-    pub(super) active_at: Instant,
+    active_at: Instant,
+    /// The time at which the connection began.
+    began_at: Instant,
 }
 
 impl Connection {
@@ -38,6 +40,7 @@ impl Connection {
             has_ended: false,
             is_queued: false,
             active_at: now,
+            began_at: now,
         }
     }
 
@@ -51,13 +54,24 @@ impl Connection {
         self.readable && !self.has_ended
     }
 
+    /// Returns true if a handshake has not ended within a time.
+    pub(super) fn is_stuck(&self, now: Instant, limit: Duration) -> bool {
+        let is_handshaking = self.tls.as_ref().is_some_and(|tls| tls.is_handshaking());
+        is_handshaking && now.duration_since(self.began_at) >= limit
+    }
+
+    /// Returns true if the client took and sent nothing for a time, and no commit is under way.
+    pub(super) fn is_idle(&self, now: Instant, limit: Duration) -> bool {
+        self.session.is_some() && now.duration_since(self.active_at) >= limit
+    }
+
     /// Reads once into the session.
     pub(super) fn read(&mut self, scratch: &mut [u8], counters: &Counters) -> io::Result<()> {
         let Some(session) = &mut self.session else {
             return Ok(());
         };
-        // A client that takes no answers may send no more commands.
-        if !self.readable || self.has_ended || session.output_is_full() {
+        // A client sends more commands after it has taken the answers to others.
+        if !self.readable || self.has_ended || session.has_commands() {
             return Ok(());
         }
         match self.socket.read(scratch) {

@@ -55,6 +55,7 @@ pub struct Server {
     stop: StopHandle,
     listeners: Vec<Listener>,
     tls: Option<Arc<ServerConfig>>,
+    handshake_timeout: Duration,
 }
 
 impl std::fmt::Debug for Server {
@@ -108,6 +109,7 @@ impl Server {
             },
             listeners,
             tls,
+            handshake_timeout: Duration::from_secs(options.handshake_timeout_s),
         })
     }
 
@@ -239,6 +241,7 @@ impl Server {
             writer,
             tls: self.tls.clone(),
             idle_timeout: (timeout_s > 0).then(|| Duration::from_secs(timeout_s)),
+            handshake_timeout: self.handshake_timeout,
         };
         Ok((worker, inbox))
     }

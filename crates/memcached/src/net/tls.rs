@@ -74,6 +74,11 @@ impl TlsLayer {
         self.connection.writer().write(plain).unwrap_or(0)
     }
 
+    /// Returns true until the handshake has ended.
+    pub(super) fn is_handshaking(&self) -> bool {
+        self.connection.is_handshaking()
+    }
+
     /// Returns true if there are bytes for the socket.
     pub(super) fn wants_write(&self) -> bool {
         self.connection.wants_write()

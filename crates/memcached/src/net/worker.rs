@@ -26,7 +26,7 @@ pub(super) const WAKE: Token = Token(usize::MAX);
 const READ_BYTES: usize = 64 * 1024;
 
 /// The interval of checks for connections that are silent for too long.
-const IDLE_INTERVAL: Duration = Duration::from_secs(1);
+const TIME_INTERVAL: Duration = Duration::from_secs(1);
 
 pub(super) struct Worker<'c> {
     pub(super) committer: Committer<'c>,
@@ -37,6 +37,7 @@ pub(super) struct Worker<'c> {
     pub(super) writer: Option<Sender<QueuedSession>>,
     pub(super) tls: Option<Arc<ServerConfig>>,
     pub(super) idle_timeout: Option<Duration>,
+    pub(super) handshake_timeout: Duration,
 }
 
 /// The running part of a worker.
@@ -71,6 +72,11 @@ impl<'c> Worker<'c> {
         };
         turns.run()
     }
+
+    /// Returns true if connections may end because they are silent.
+    fn watches_time(&self) -> bool {
+        self.idle_timeout.is_some() || self.tls.is_some()
+    }
 }
 
 impl Turns<'_> {
@@ -78,7 +84,7 @@ impl Turns<'_> {
         let mut events = Events::with_capacity(1024);
         while !self.has_ended {
             let timeout = match self.queue.is_empty() {
-                true => self.worker.idle_timeout.map(|_| IDLE_INTERVAL),
+                true => self.worker.watches_time().then_some(TIME_INTERVAL),
                 false => Some(Duration::ZERO),
             };
             if self.queue.is_empty() {
@@ -104,7 +110,7 @@ impl Turns<'_> {
                 self.serve(id, now_s);
             }
             self.commit(now_s);
-            self.close_idle();
+            self.close_silent();
         }
         let ids: Vec<usize> = self.connections.keys().copied().collect();
         ids.into_iter().for_each(|id| self.close(id));
@@ -249,24 +255,32 @@ impl Turns<'_> {
         }
     }
 
-    fn close_idle(&mut self) {
-        let Some(limit) = self.worker.idle_timeout else {
-            return;
-        };
+    /// Closes connections that are silent for too long.
+    fn close_silent(&mut self) {
         let now = Instant::now();
-        if now.duration_since(self.checked_at) < IDLE_INTERVAL {
+        if !self.worker.watches_time() || now.duration_since(self.checked_at) < TIME_INTERVAL {
             return;
         }
         self.checked_at = now;
+        let (idle_timeout, handshake_timeout) =
+            (self.worker.idle_timeout, self.worker.handshake_timeout);
         let is_idle = |connection: &Connection| {
-            connection.session.is_some() && now.duration_since(connection.active_at) >= limit
+            idle_timeout.is_some_and(|limit| connection.is_idle(now, limit))
         };
         let connections = self.connections.iter();
-        let idle: Vec<usize> = connections
-            .filter(|(_, connection)| is_idle(connection))
-            .map(|(id, _)| *id)
+        let silent: Vec<(usize, bool)> = connections
+            .map(|(id, connection)| (*id, connection, is_idle(connection)))
+            .filter(|(_, connection, is_idle)| {
+                *is_idle || connection.is_stuck(now, handshake_timeout)
+            })
+            .map(|(id, _, is_idle)| (id, is_idle))
             .collect();
-        idle.into_iter().for_each(|id| self.close(id));
+        for (id, is_idle) in silent {
+            if is_idle {
+                self.worker.committer.counters.idle_kicks.up();
+            }
+            self.close(id);
+        }
     }
 
     fn close(&mut self, id: usize) {

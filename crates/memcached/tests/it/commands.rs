@@ -1,23 +1,11 @@
 //! Commands and what they leave behind.
 
-use std::thread::sleep;
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use fulgurite_memcached::{Durability, Options};
-use fulgurite_testkit::Scratch;
+use fulgurite_testkit::{Scratch, quick_or_long};
 
-use crate::world::{Running, options};
-
-/// Waits until `done` says so.
-fn wait_until(mut done: impl FnMut() -> bool) {
-    for _ in 0..1200 {
-        if done() {
-            return;
-        }
-        sleep(Duration::from_millis(50));
-    }
-    panic!("waited in vain");
-}
+use crate::world::{Running, options, wait_until};
 
 #[test]
 fn values_survive_a_restart_with_their_numbers() {
@@ -114,6 +102,40 @@ fn a_flush_hides_all_items_and_survives_a_restart() {
         client.ask("set k5 0 0 1\r\ny\r\nget k5\r\n"),
         "STORED\r\nVALUE k5 0 1\r\ny\r\nEND\r\n"
     );
+}
+
+/// A flush that another thread's commit takes back would show the item again.
+#[test]
+fn a_flush_holds_while_other_threads_commit() {
+    let scratch = Scratch::new("memcached");
+    let server = Running::start(&Options {
+        threads: 4,
+        ..options(scratch.path())
+    });
+    let is_over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        for writer in 0..3 {
+            let mut client = server.client();
+            let is_over = &is_over;
+            scope.spawn(move || {
+                let sets = format!("set w{writer} 0 0 1\r\nx\r\n");
+                while !is_over.load(Ordering::Relaxed) {
+                    client.ask(&sets);
+                }
+            });
+        }
+        let mut client = server.client();
+        for round in 0..quick_or_long(3_000, 100_000) {
+            assert_eq!(client.ask("set a 0 0 1\r\nx\r\n"), "STORED\r\n");
+            assert_eq!(client.ask("flush_all\r\n"), "OK\r\n");
+            let answer = client.ask("get a\r\n");
+            if answer != "END\r\n" {
+                is_over.store(true, Ordering::Relaxed);
+                panic!("round {round}: {answer}");
+            }
+        }
+        is_over.store(true, Ordering::Relaxed);
+    });
 }
 
 #[test]

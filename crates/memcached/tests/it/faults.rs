@@ -1,9 +1,15 @@
 //! Malformed input, slow clients, a file that cannot grow.
 
-use fulgurite_memcached::{Durability, Options};
+use std::io::{Read as _, Write as _};
+use std::net::Shutdown;
+use std::os::unix::net::UnixStream;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use fulgurite_memcached::{Address, Durability, Options};
 use fulgurite_testkit::{Random, Scratch, quick_or_long, seed};
 
-use crate::world::{Running, options};
+use crate::world::{Client, Running, options};
 
 #[test]
 fn lines_and_values_may_come_in_pieces() {
@@ -62,6 +68,44 @@ fn a_client_that_does_not_read_holds_little() {
         .and_then(|text| text.parse().ok())
         .unwrap_or(0);
     assert!(kilobytes < 1_000_000, "{kilobytes}");
+}
+
+/// Sends gets without end while it reads answers. Then the server holds back the client's requests
+/// instead of collecting them.
+#[test]
+fn requests_wait_in_the_socket_while_answers_are_long() {
+    const ANSWERS: usize = 400;
+    let scratch = Scratch::new("memcached");
+    let socket = scratch.join("socket");
+    let server = Running::start(&Options {
+        listen: vec![Address::Unix(socket.clone())],
+        ..options(&scratch.join("data"))
+    });
+    let mut setter = Client::unix(&socket);
+    let value = "v".repeat(512 * 1024);
+    setter.ask(format!("set a 0 0 {}\r\n{value}\r\n", value.len()));
+    let mut reader = UnixStream::connect(&socket).expect("a connection");
+    let mut writer = reader.try_clone().expect("a second handle");
+    let sent = AtomicUsize::new(0);
+    let before = thread::scope(|scope| {
+        scope.spawn(|| {
+            let gets = b"get a\r\n".repeat(100);
+            while let Ok(count) = writer.write(&gets) {
+                sent.fetch_add(count, Ordering::Relaxed);
+            }
+        });
+        let answer = format!("VALUE a 0 {}\r\n{value}\r\nEND\r\n", value.len());
+        let mut read = vec![0; answer.len()];
+        for _ in 0..ANSWERS {
+            reader.read_exact(&mut read).expect("an answer");
+        }
+        let before = sent.load(Ordering::Relaxed);
+        reader.shutdown(Shutdown::Both).expect("an end");
+        before
+    });
+    // Buffers of the system and one read of the server, not one read for each answer.
+    assert!(before < 2 << 20, "{before} bytes of requests were taken");
+    drop(server);
 }
 
 #[test]

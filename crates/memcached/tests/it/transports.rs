@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use fulgurite_memcached::{Address, Options, ServeError, Server, Tls};
 use fulgurite_testkit::Scratch;
-use rustls::pki_types::ServerName;
+use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
 
-use crate::world::{Client, Running, options};
+use crate::world::{Client, Running, options, wait_until};
 
 #[test]
 fn a_unix_socket_serves_and_ends_with_the_server() {
@@ -25,20 +25,26 @@ fn a_unix_socket_serves_and_ends_with_the_server() {
     assert!(!path.exists());
 }
 
-#[test]
-fn tls_protects_tcp() {
-    let scratch = Scratch::new("memcached");
+/// Makes the files of TLS for `localhost`. Returns the certificate too.
+fn self_signed(scratch: &Scratch) -> (Tls, CertificateDer<'static>) {
     let signed =
         rcgen::generate_simple_self_signed(["localhost".to_owned()]).expect("a certificate");
     let (certificate, key) = (scratch.join("cert.pem"), scratch.join("key.pem"));
     std::fs::write(&certificate, signed.cert.pem()).expect("a file");
     std::fs::write(&key, signed.signing_key.serialize_pem()).expect("a file");
+    (Tls { certificate, key }, signed.cert.der().clone())
+}
+
+#[test]
+fn tls_protects_tcp() {
+    let scratch = Scratch::new("memcached");
+    let (tls, certificate) = self_signed(&scratch);
     let server = Running::start(&Options {
-        tls: Some(Tls { certificate, key }),
+        tls: Some(tls),
         ..options(&scratch.join("data"))
     });
     let mut roots = RootCertStore::empty();
-    roots.add(signed.cert.der().clone()).expect("a root");
+    roots.add(certificate).expect("a root");
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let config = ClientConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
@@ -66,6 +72,49 @@ fn tls_protects_tcp() {
     plain.send(b"version\r\nversion\r\n");
     let answer = plain.rest();
     assert!(!answer.starts_with(b"VERSION"), "{answer:?}");
+}
+
+#[test]
+fn a_handshake_has_a_bound() {
+    let scratch = Scratch::new("memcached");
+    let socket = scratch.join("socket");
+    let mut settings = options(&scratch.join("data"));
+    settings.listen.push(Address::Unix(socket.clone()));
+    settings.tls = Some(self_signed(&scratch).0);
+    settings.handshake_timeout_s = 1;
+    let server = Running::start(&settings);
+    let mut client = Client::unix(&socket);
+    let mut silent = server.client();
+    let mut slow = server.client();
+    // The beginning of a record, whose end does not come.
+    slow.send(&[22, 3, 1, 2, 0, 1]);
+    wait_until(|| client.figure("total_connections") == 3);
+    wait_until(|| client.figure("curr_connections") == 1);
+    // No more than the alert of an end.
+    const ALERT: u8 = 21;
+    for client in [&mut silent, &mut slow] {
+        let answer = client.rest();
+        assert!(
+            answer.first().is_none_or(|first| *first == ALERT),
+            "{answer:?}"
+        );
+    }
+}
+
+#[test]
+fn a_silent_connection_ends_after_its_time() {
+    let scratch = Scratch::new("memcached");
+    let server = Running::start(&Options {
+        idle_timeout_s: 1,
+        ..options(scratch.path())
+    });
+    let mut client = server.client();
+    let mut silent = server.client();
+    assert_eq!(silent.ask("get a\r\n"), "END\r\n");
+    // This client is not silent.
+    wait_until(|| client.figure("idle_kicks") == 1);
+    assert_eq!(client.figure("curr_connections"), 1);
+    assert!(silent.rest().is_empty());
 }
 
 #[test]

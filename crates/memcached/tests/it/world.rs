@@ -66,6 +66,17 @@ impl Drop for Running {
     }
 }
 
+/// Waits until `done` says so.
+pub(crate) fn wait_until(mut done: impl FnMut() -> bool) {
+    for _ in 0..1200 {
+        if done() {
+            return;
+        }
+        sleep(Duration::from_millis(50));
+    }
+    panic!("waited in vain");
+}
+
 /// A server in another process, which is killed when it is dropped.
 pub(crate) struct Spawned {
     process: Child,
@@ -102,9 +113,9 @@ pub(crate) struct Client {
     stream: Box<dyn Stream>,
 }
 
-pub(crate) trait Stream: Read + Write {}
+pub(crate) trait Stream: Read + Write + Send {}
 
-impl<T: Read + Write> Stream for T {}
+impl<T: Read + Write + Send> Stream for T {}
 
 impl Client {
     pub(crate) fn tcp(port: u16) -> Client {
