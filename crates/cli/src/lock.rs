@@ -32,7 +32,7 @@ impl DataLock {
             }),
             Err(rustix::io::Errno::WOULDBLOCK) => {
                 bail!(
-                    "{} is in use by another fulgurite serve or load",
+                    "{} is in use by another server or load of fulgurite",
                     data.display()
                 )
             }
@@ -72,7 +72,7 @@ mod tests {
         let lock = DataLock::take(directory.path()).unwrap();
         let refused = DataLock::take(directory.path()).unwrap_err().to_string();
         assert!(
-            refused.ends_with("is in use by another fulgurite serve or load"),
+            refused.ends_with("is in use by another server or load of fulgurite"),
             "{refused}"
         );
         drop(lock);

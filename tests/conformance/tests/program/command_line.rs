@@ -339,7 +339,7 @@ fn one_server_or_load_per_directory() {
     let loaded = LoadedStore::generated(5);
     let serving = loaded.serve(&[]);
     let in_use = format!(
-        "fulgurite: {} is in use by another fulgurite serve or load",
+        "fulgurite: {} is in use by another server or load of fulgurite",
         loaded.data_str()
     );
     let second = loaded.serve_command("ldap://127.0.0.1:0").output().unwrap();
