@@ -12,7 +12,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("terminal", &[]), // what all programs share
     ("lmdb-tools", &["engine", "terminal"]),
     ("engine-tools", &["engine", "terminal"]),
-    ("memcached", &["engine"]),
+    ("net", &[]), // what both servers share
+    ("memcached", &["engine", "net"]),
     // the directory's column, from the bytes up
     ("policy", &[]), // plain data
     ("ber", &[]),
@@ -48,6 +49,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "console",
             "directory",
             "ldap",
+            "net",
             "os",
             "policy",
             "replica",

@@ -3,17 +3,16 @@
 use std::io::{self, Read as _, Write as _};
 use std::time::{Duration, Instant};
 
+use fulgurite_net::{Socket, TlsStream};
 use mio::event::Event;
 
-use super::socket::Socket;
-use super::tls::TlsLayer;
 use crate::command::Session;
 use crate::statistics::Counters;
 
 #[derive(Debug)]
 pub(super) struct Connection {
     pub(super) socket: Socket,
-    tls: Option<Box<TlsLayer>>,
+    tls: Option<Box<TlsStream>>,
     /// `None` while the writer has it.
     pub(super) session: Option<Session>,
     readable: bool,
@@ -29,7 +28,7 @@ pub(super) struct Connection {
 }
 
 impl Connection {
-    pub(super) fn new(socket: Socket, tls: Option<TlsLayer>, now: Instant) -> Connection {
+    pub(super) fn new(socket: Socket, tls: Option<TlsStream>, now: Instant) -> Connection {
         Connection {
             socket,
             tls: tls.map(Box::new),
@@ -87,7 +86,8 @@ impl Connection {
                     None => session.receive(bytes),
                     Some(layer) => {
                         let mut plain = Vec::new();
-                        self.has_ended = layer.receive(bytes, &mut plain)?;
+                        let received = layer.receive(bytes, &mut plain);
+                        self.has_ended = received.map_err(io::Error::other)?;
                         session.receive(&plain);
                     }
                 }

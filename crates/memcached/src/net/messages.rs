@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use crossbeam_channel::Sender;
+use fulgurite_net::Socket;
 use mio::Waker;
 
-use super::socket::Socket;
 use crate::command::Session;
 
 /// A message to a worker.

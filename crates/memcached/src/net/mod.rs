@@ -19,7 +19,6 @@ mod connection;
 mod listener;
 mod messages;
 pub(crate) mod server;
-mod socket;
 mod sweeper;
 mod tls;
 mod worker;

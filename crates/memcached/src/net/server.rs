@@ -7,17 +7,16 @@ use std::thread::{self, ScopedJoinHandle};
 use std::time::Duration;
 
 use crossbeam_channel::{Receiver, bounded, unbounded};
+use fulgurite_net::{ListeningSocket, Socket};
 use mio::{Events, Interest, Poll, Token, Waker};
 use rustls::ServerConfig;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook_mio::v1_0::Signals;
 
 use super::commit::Committer;
-use super::listener::Listener;
 use super::messages::{Inbox, Message, QueuedSession};
-use super::socket::Socket;
 use super::worker::{WAKE, Worker};
-use super::{sweeper, tls, writer};
+use super::{listener, sweeper, tls, writer};
 use crate::cache::Cache;
 use crate::command::{ServerFacts, Users};
 use crate::error::ServeError;
@@ -53,7 +52,7 @@ pub struct Server {
     facts: ServerFacts,
     poll: Poll,
     stop: StopHandle,
-    listeners: Vec<Listener>,
+    listeners: Vec<ListeningSocket>,
     tls: Option<Arc<ServerConfig>>,
     handshake_timeout: Duration,
 }
@@ -80,12 +79,12 @@ impl Server {
         let threads = options.threads.max(1);
         let mut listeners = Vec::new();
         for address in &options.listen {
-            listeners.extend(Listener::open(address, options.socket_mode)?);
+            listeners.extend(listener::open(address, options.socket_mode)?);
         }
         for (index, listener) in listeners.iter_mut().enumerate() {
             let token = Token(LISTENERS + index);
             poll.registry()
-                .register(listener.source(), token, Interest::READABLE)
+                .register(listener, token, Interest::READABLE)
                 .map_err(ServeError::system("poll a listener"))?;
         }
         Ok(Server {
@@ -116,7 +115,7 @@ impl Server {
     /// Returns the places at which the server listens.
     #[must_use]
     pub fn addresses(&self) -> Vec<Address> {
-        self.listeners.iter().map(Listener::address).collect()
+        self.listeners.iter().map(listener::address_of).collect()
     }
 
     /// Returns a handle that stops the server.
@@ -250,7 +249,7 @@ impl Server {
         &self,
         poll: &mut Poll,
         mut signals: Option<&mut Signals>,
-        listeners: &[Listener],
+        listeners: &[ListeningSocket],
         inboxes: &[Inbox],
     ) -> Result<(), ServeError> {
         let mut events = Events::with_capacity(64);
@@ -285,13 +284,13 @@ impl Server {
     /// Accepts all waiting connections. Returns false if the system is out of descriptors.
     fn accept_all<'i>(
         &self,
-        listener: &Listener,
+        listener: &ListeningSocket,
         next: &mut impl Iterator<Item = &'i Inbox>,
     ) -> bool {
         let statistics = &self.facts.statistics;
         loop {
             match listener.accept() {
-                Ok(socket) => {
+                Ok((socket, _)) => {
                     let open = statistics.connections.load(Ordering::Relaxed);
                     if open >= self.facts.connections_max as u64 {
                         let refused = &statistics.connections_refused;

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender};
 use fulgurite::ReadTxn;
+use fulgurite_net::{Socket, TlsStream};
 use mio::{Events, Interest, Poll, Token};
 use rustc_hash::FxHashMap;
 use rustls::ServerConfig;
@@ -14,8 +15,6 @@ use rustls::ServerConfig;
 use super::commit::{Committer, seconds_now};
 use super::connection::Connection;
 use super::messages::{Inbox, Message, QueuedSession};
-use super::socket::Socket;
-use super::tls::TlsLayer;
 use crate::command::{Context, ItemAccess, Pause, Session};
 use crate::error::ServeError;
 
@@ -144,7 +143,7 @@ impl Turns<'_> {
     fn adopt(&mut self, mut socket: Socket, is_tls: bool) {
         let statistics = &self.worker.committer.server.statistics;
         let config = self.worker.tls.as_ref().filter(|_| is_tls);
-        let layer = config.map(TlsLayer::new).transpose();
+        let layer = config.cloned().map(TlsStream::new).transpose();
         socket.send_at_once();
         let id = self.next_id;
         let registry = self.worker.poll.registry();

@@ -4,8 +4,9 @@ use std::io::{self, Write as _};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use fulgurite_directory::{Connection, EndPoint, Strength};
+use fulgurite_directory::{Connection, EndPoint, PeerCredentials, Strength};
 use fulgurite_ldap::{ResultCode, encode};
+use fulgurite_net::Socket;
 use mio::{Events, Interest, Poll, Token};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
 use signal_hook_mio::v1_0::Signals;
@@ -16,7 +17,6 @@ use super::inbox::{ConnectionId, NewConnection, WorkerHandle, WorkerMessage};
 use super::listener::Listener;
 use super::service_manager::ServiceManager;
 use super::settings::Hangup;
-use super::socket::Socket;
 use super::stop::{STOP, StopHandle};
 use crate::session::handler::Handler;
 use crate::tls::reload::WATCH_INTERVAL;
@@ -247,7 +247,10 @@ impl<'h, H: Handler> Acceptor<'h, H> {
                     ..Strength::default()
                 },
                 offers_tls: self.shared.tls.get().is_some(),
-                peer_credentials: stream.peer_credentials(),
+                peer_credentials: stream.peer_credentials().map(|peer| PeerCredentials {
+                    uid: peer.uid,
+                    gid: peer.gid,
+                }),
                 ..Connection::default()
             });
             worker.hand_over(NewConnection {

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use fulgurite_directory::{Connection as ConnectionFacts, EndPoint};
+use fulgurite_net::Socket;
 use mio::event::Event;
 
 use super::proxy_header::ProxyHeader;
 use super::settings::ServerSettings;
-use super::socket::Socket;
 use crate::session::handler::Handler;
 use crate::session::job::Turn;
 use crate::session::protocol::Session;

@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use crossbeam_channel::{Receiver, Sender};
 use fulgurite_directory::{ChangeListener, Connection};
 use fulgurite_ldap::MessageId;
+use fulgurite_net::Socket;
 use mio::{Poll, Token, Waker};
 
 use super::error::ServerError;
-use super::socket::Socket;
 use crate::session::handler::Handler;
 use crate::session::job::CheckId;
 

@@ -2,23 +2,15 @@
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs as _};
-use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _};
-use std::os::unix::net::{UnixListener as StdUnixListener, UnixStream as StdUnixStream};
-use std::path::{Path, PathBuf};
 
 use fulgurite_config::{ListenScheme, ListenUrl, TcpBufferSizes};
 use fulgurite_directory::EndPoint;
+use fulgurite_net::{BufferSizes, ListeningSocket, Socket};
 use mio::event::Source;
-use mio::net::{TcpListener, UnixListener};
 use mio::{Interest, Registry, Token};
-use socket2::{Domain, Protocol, Socket as RawSocket, Type};
 
 use super::error::ServerError;
 use super::settings::AddressFamilies;
-use super::socket::Socket;
-
-/// Connections that the system completes before the acceptor takes them.
-const BACKLOG: i32 = 1024;
 
 /// The default mode of a UNIX socket: as with slapd, everyone may connect.
 const SOCKET_MODE: u32 = 0o777;
@@ -37,69 +29,32 @@ pub(crate) struct Listener {
     pub(crate) address: EndPoint,
 }
 
-#[derive(Debug)]
-enum ListeningSocket {
-    Tcp(TcpListener),
-    Unix(UnixListener, PathBuf),
-}
-
 impl Listener {
     /// Accepts a connection. Returns its socket, the client's address and the server's address.
     pub(crate) fn accept(&self) -> io::Result<(Socket, EndPoint, EndPoint)> {
-        match &self.socket {
-            ListeningSocket::Tcp(listener) => {
-                let (stream, peer) = listener.accept()?;
+        let (socket, peer) = self.socket.accept()?;
+        let (peer, own) = match (&socket, peer) {
+            (Socket::Tcp(stream), Some(peer)) => {
                 let own = stream.local_addr().map_or(EndPoint::Unknown, EndPoint::Ip);
-                Ok((Socket::Tcp(stream), EndPoint::Ip(peer), own))
+                (EndPoint::Ip(peer), own)
             }
-            ListeningSocket::Unix(listener, _) => {
-                let (stream, _) = listener.accept()?;
-                let (peer, own) = (self.address.clone(), self.address.clone());
-                Ok((Socket::Unix(stream), peer, own))
-            }
-        }
+            _ => (self.address.clone(), self.address.clone()),
+        };
+        Ok((socket, peer, own))
     }
 }
 
 impl Source for Listener {
-    fn register(
-        &mut self,
-        registry: &Registry,
-        token: Token,
-        interest: Interest,
-    ) -> io::Result<()> {
-        match &mut self.socket {
-            ListeningSocket::Tcp(listener) => listener.register(registry, token, interest),
-            ListeningSocket::Unix(listener, _) => listener.register(registry, token, interest),
-        }
+    fn register(&mut self, registry: &Registry, token: Token, wants: Interest) -> io::Result<()> {
+        self.socket.register(registry, token, wants)
     }
 
-    fn reregister(
-        &mut self,
-        registry: &Registry,
-        token: Token,
-        interest: Interest,
-    ) -> io::Result<()> {
-        match &mut self.socket {
-            ListeningSocket::Tcp(listener) => listener.reregister(registry, token, interest),
-            ListeningSocket::Unix(listener, _) => listener.reregister(registry, token, interest),
-        }
+    fn reregister(&mut self, registry: &Registry, token: Token, wants: Interest) -> io::Result<()> {
+        self.socket.reregister(registry, token, wants)
     }
 
     fn deregister(&mut self, registry: &Registry) -> io::Result<()> {
-        match &mut self.socket {
-            ListeningSocket::Tcp(listener) => listener.deregister(registry),
-            ListeningSocket::Unix(listener, _) => listener.deregister(registry),
-        }
-    }
-}
-
-impl Drop for Listener {
-    /// Removes the file of a UNIX socket, so that no client waits at it.
-    fn drop(&mut self) {
-        if let ListeningSocket::Unix(_, path) = &self.socket {
-            let _ = std::fs::remove_file(path);
-        }
+        self.socket.deregister(registry)
     }
 }
 
@@ -110,10 +65,9 @@ pub(crate) fn listen(
     buffers: TcpBufferSizes,
 ) -> Result<Vec<Listener>, ServerError> {
     if url.scheme == ListenScheme::Ldapi {
-        let socket = open_unix(&url.path, url.mode.unwrap_or(SOCKET_MODE));
+        let socket = ListeningSocket::open_unix(&url.path, url.mode.unwrap_or(SOCKET_MODE));
         let socket = socket.map_err(|error| refused(url, error))?;
         let address = EndPoint::Path(url.path.display().to_string());
-        let socket = ListeningSocket::Unix(socket, url.path.clone());
         return Ok(vec![listener(url, socket, address)]);
     }
     let mut listeners = Vec::new();
@@ -124,11 +78,17 @@ pub(crate) fn listen(
             url: url.to_string(),
         });
     }
+    let buffers = BufferSizes {
+        receive: buffers.read,
+        send: buffers.write,
+    };
     for address in addresses {
-        match open(address, buffers) {
+        match ListeningSocket::open_tcp(address, buffers) {
             Ok(socket) => {
-                let address = socket.local_addr().unwrap_or(address);
-                let socket = ListeningSocket::Tcp(socket);
+                let address = match &socket {
+                    ListeningSocket::Tcp(_, address) => *address,
+                    ListeningSocket::Unix(..) => address,
+                };
                 listeners.push(listener(url, socket, EndPoint::Ip(address)));
             }
             // A machine without IPv6 still has all its IPv4 addresses.
@@ -147,24 +107,6 @@ fn listener(url: &ListenUrl, socket: ListeningSocket, address: EndPoint) -> List
         proxied: url.proxied,
         address,
     }
-}
-
-/// Makes a UNIX socket. Removes the file of an ended server, but not that of a listening one.
-fn open_unix(path: &Path, mode: u32) -> io::Result<UnixListener> {
-    let is_socket = std::fs::symlink_metadata(path).is_ok_and(|data| data.file_type().is_socket());
-    if is_socket {
-        match StdUnixStream::connect(path) {
-            Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
-                std::fs::remove_file(path)?;
-            }
-            Ok(_) => return Err(io::ErrorKind::AddrInUse.into()),
-            Err(_) => {}
-        }
-    }
-    let listener = StdUnixListener::bind(path)?;
-    std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode))?;
-    listener.set_nonblocking(true)?;
-    Ok(UnixListener::from_std(listener))
 }
 
 fn addresses(url: &ListenUrl) -> Result<Vec<SocketAddr>, ServerError> {
@@ -202,32 +144,12 @@ fn is_unsupported(error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(EAFNOSUPPORT | EADDRNOTAVAIL))
 }
 
-fn open(address: SocketAddr, buffers: TcpBufferSizes) -> io::Result<TcpListener> {
-    let socket = RawSocket::new(
-        Domain::for_address(address),
-        Type::STREAM,
-        Some(Protocol::TCP),
-    )?;
-    // A quick restart must not fail because of connections in TIME_WAIT.
-    socket.set_reuse_address(true)?;
-    if address.is_ipv6() {
-        socket.set_only_v6(true)?;
-    }
-    // Accepted connections inherit both sizes. The window is agreed on before a connection exists.
-    if let Some(bytes) = buffers.read {
-        socket.set_recv_buffer_size(bytes as usize)?;
-    }
-    if let Some(bytes) = buffers.write {
-        socket.set_send_buffer_size(bytes as usize)?;
-    }
-    socket.set_nonblocking(true)?;
-    socket.bind(&address.into())?;
-    socket.listen(BACKLOG)?;
-    Ok(TcpListener::from_std(socket.into()))
-}
-
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+    use std::os::unix::net::UnixListener as StdUnixListener;
+    use std::path::Path;
+
     use super::*;
 
     fn listen(url: &ListenUrl) -> Result<Vec<Listener>, ServerError> {

@@ -33,7 +33,6 @@ mod run_queue;
 pub(crate) mod server;
 mod service_manager;
 pub(crate) mod settings;
-pub(crate) mod socket;
 pub(crate) mod stop;
 mod threads;
 mod updates;

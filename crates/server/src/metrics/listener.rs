@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use fulgurite_config::{Global, ListenUrl, SocketAddress, TcpBufferSizes};
 use fulgurite_directory::EndPoint;
+use fulgurite_net::Socket;
 use mio::{Events, Interest, Poll, Token, Waker};
 
 use super::connection::{Answers, serve};
@@ -18,7 +19,6 @@ use super::token::TokenFile;
 use crate::driver::error::ServerError;
 use crate::driver::listener::{Listener, listen};
 use crate::driver::settings::AddressFamilies;
-use crate::driver::socket::Socket;
 use crate::statistics::{Statistics, lock};
 use crate::tls::error::TlsError;
 use crate::tls::reload::TlsSlot;

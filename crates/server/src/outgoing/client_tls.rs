@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use fulgurite_client::AnyCertificate;
+use fulgurite_net::pem;
 use fulgurite_policy::{CertificateDemand, SyncTls};
 use rustls::client::WebPkiServerVerifier;
 use rustls::client::danger::ServerCertVerifier;
@@ -12,7 +13,6 @@ use rustls::{ClientConfig, ClientConnection, Error};
 
 use crate::tls::authorities::authorities;
 use crate::tls::error::TlsError;
-use crate::tls::{certificates, private_key};
 
 /// Begins TLS with a host.
 pub(super) fn connection(tls: &SyncTls, host: &str) -> Result<ClientConnection, String> {
@@ -42,8 +42,8 @@ fn config(tls: &SyncTls) -> Result<ClientConfig, TlsError> {
     let Some(file) = &tls.certificate_file else {
         return Ok(builder.with_no_client_auth());
     };
-    let chain = certificates("certificate", file)?;
-    let key = private_key(tls.key_file.as_ref().unwrap_or(file))?;
+    let chain = pem::certificates("certificate", file)?;
+    let key = pem::private_key(tls.key_file.as_ref().unwrap_or(file))?;
     builder.with_client_auth_cert(chain, key).map_err(refused)
 }
 

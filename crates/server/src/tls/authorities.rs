@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use fulgurite_net::pem::{self, FileError};
 use rustls::RootCertStore;
 
 use super::error::TlsError;
@@ -15,12 +16,14 @@ pub(crate) fn authorities(
     let mut roots = RootCertStore::empty();
     if let Some(file) = file {
         let what = "authorities";
-        for certificate in files::certificates(what, file)? {
-            roots.add(certificate).map_err(|error| TlsError::Unusable {
-                what,
-                file: file.to_owned(),
-                reason: error.to_string(),
-            })?;
+        for certificate in pem::certificates(what, file)? {
+            roots
+                .add(certificate)
+                .map_err(|error| FileError::Unusable {
+                    what,
+                    file: file.to_owned(),
+                    reason: error.to_string(),
+                })?;
         }
     }
     if let Some(folder) = folder {

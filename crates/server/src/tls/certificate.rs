@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use fulgurite_net::pem::{self, FileError};
 use sha2::{Digest as _, Sha256, Sha384, Sha512};
 use x509_cert::Certificate;
 use x509_cert::der::asn1::{
@@ -13,7 +14,6 @@ use x509_cert::der::asn1::{
 use x509_cert::der::{Decode as _, Tag, Tagged as _};
 
 use super::error::TlsError;
-use super::files;
 
 /// Short names of attribute types (RFC 4514 section 3, RFC 4519). Other types are written as OIDs.
 const NAMES: &[(&str, &str)] = &[
@@ -74,7 +74,7 @@ pub struct CertificateFacts {
 /// [`TlsError`] if the file is unreadable or has no certificate.
 pub fn certificate_facts(file: &Path) -> Result<CertificateFacts, TlsError> {
     let what = "certificate";
-    let found = files::certificates(what, file)?;
+    let found = pem::certificates(what, file)?;
     let facts = found.first().and_then(|der| {
         let (not_before_s, not_after_s) = validity(der)?;
         Some(CertificateFacts {
@@ -83,10 +83,12 @@ pub fn certificate_facts(file: &Path) -> Result<CertificateFacts, TlsError> {
             not_after_s,
         })
     });
-    facts.ok_or_else(|| TlsError::Unusable {
-        what,
-        file: file.to_owned(),
-        reason: "it is no certificate of X.509".to_owned(),
+    facts.ok_or_else(|| {
+        TlsError::File(FileError::Unusable {
+            what,
+            file: file.to_owned(),
+            reason: "it is no certificate of X.509".to_owned(),
+        })
     })
 }
 

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use fulgurite_net::pem::{self, FileError};
 use fulgurite_policy::{TlsOptions, TlsVersion, VerifyClient};
 use rustls::crypto::CryptoProvider;
 use rustls::pki_types::CertificateDer;
@@ -10,7 +11,7 @@ use rustls::server::danger::ClientCertVerifier;
 use rustls::{Error, InconsistentKeys, ServerConfig};
 
 use super::error::TlsError;
-use super::{certificate, files, suites, verifier};
+use super::{certificate, suites, verifier};
 
 /// The TLS context of new connections.
 pub(crate) struct TlsContext {
@@ -30,8 +31,8 @@ impl TlsContext {
             return Err(TlsError::NoCertificate("TLS".to_owned()));
         };
         let key_file = options.key_file.as_ref().unwrap_or(certificate_file);
-        let chain = files::certificates("certificate", certificate_file)?;
-        let key = files::key(key_file)?;
+        let chain = pem::certificates("certificate", certificate_file)?;
+        let key = pem::private_key(key_file)?;
         let chosen = suites::choose(options.cipher_suite.as_deref(), options.version_min)?;
         let warnings = warnings(certificate_file, &chain, &chosen.unknown);
         let provider = Arc::new(CryptoProvider {
@@ -117,15 +118,15 @@ fn unusable(error: &Error, certificate: &Path, key: &Path) -> TlsError {
             key: key.to_owned(),
             certificate: certificate.to_owned(),
         },
-        Error::InvalidCertificate(_) => TlsError::Unusable {
+        Error::InvalidCertificate(_) => TlsError::File(FileError::Unusable {
             what: "certificate",
             file: certificate.to_owned(),
             reason: error.to_string(),
-        },
-        _ => TlsError::Unusable {
+        }),
+        _ => TlsError::File(FileError::Unusable {
             what: "key",
             file: key.to_owned(),
             reason: error.to_string(),
-        },
+        }),
     }
 }

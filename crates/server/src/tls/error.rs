@@ -2,29 +2,14 @@
 
 use std::path::PathBuf;
 
+use fulgurite_net::pem::FileError;
+
 /// A failure to set up TLS; its message is one line that names the file.
 #[derive(Debug, thiserror::Error)]
 pub enum TlsError {
-    /// A file or folder is unreadable.
-    #[error("cannot read the {what} {}: {source}", file.display())]
-    Unreadable {
-        /// The expected content.
-        what: &'static str,
-        /// The path.
-        file: PathBuf,
-        /// The error of the system.
-        source: std::io::Error,
-    },
-    /// A file lacks the expected content.
-    #[error("the {what} {} cannot be used: {reason}", file.display())]
-    Unusable {
-        /// The expected content.
-        what: &'static str,
-        /// The path.
-        file: PathBuf,
-        /// The reason.
-        reason: String,
-    },
+    /// A file is unreadable or lacks the expected content.
+    #[error(transparent)]
+    File(#[from] FileError),
     /// Key and certificate do not match.
     #[error("the key {} does not match the certificate {}", key.display(), certificate.display())]
     Mismatch {

@@ -1,16 +1,14 @@
 //! TLS of one connection: bytes of the socket on one side, bytes of LDAP on the other.
 
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::sync::Arc;
 
 use fulgurite_directory::{ChannelBindings, TlsFacts};
+use fulgurite_net::TlsStream;
 use rustls::{ProtocolVersion, ServerConnection};
 
 use super::context::TlsContext;
 use super::{certificate, suites, verifier};
-
-/// Bytes of ciphertext waiting for the socket at which the layer takes no more plain text.
-const BUFFER_BYTES: usize = 64 * 1024;
 
 /// Label and length of RFC 9266.
 const EXPORTER_LABEL: &[u8] = b"EXPORTER-Channel-Binding";
@@ -18,7 +16,7 @@ const EXPORTER_BYTES: usize = 32;
 
 /// The TLS layer of one connection.
 pub(crate) struct TlsLayer {
-    connection: ServerConnection,
+    stream: TlsStream,
     loaded: Arc<TlsContext>,
     /// True after the handshake has ended and has been reported.
     established: bool,
@@ -41,10 +39,8 @@ impl TlsLayer {
     /// # Errors
     /// The library rejects its settings, which does not happen in practice.
     pub(crate) fn new(loaded: Arc<TlsContext>) -> Result<TlsLayer, rustls::Error> {
-        let mut connection = ServerConnection::new(Arc::clone(&loaded.config))?;
-        connection.set_buffer_limit(Some(BUFFER_BYTES));
         Ok(TlsLayer {
-            connection,
+            stream: TlsStream::new(Arc::clone(&loaded.config))?,
             loaded,
             established: false,
         })
@@ -61,27 +57,14 @@ impl TlsLayer {
     /// The client violates TLS or the settings. There may be an alert to send.
     pub(crate) fn receive(
         &mut self,
-        mut bytes: &[u8],
+        bytes: &[u8],
         plain: &mut Vec<u8>,
     ) -> Result<ReceiveOutcome, rustls::Error> {
-        let mut outcome = ReceiveOutcome::Bytes;
-        while !bytes.is_empty() {
-            if self.connection.read_tls(&mut bytes).unwrap_or(0) == 0 {
-                break;
-            }
-            let state = self.connection.process_new_packets()?;
-            let count = state.plaintext_bytes_to_read();
-            let start = plain.len();
-            plain.resize(start + count, 0);
-            let into = plain.get_mut(start..).unwrap_or_default();
-            let read = self.connection.reader().read(into).unwrap_or(0);
-            plain.truncate(start + read);
-            if state.peer_has_closed() {
-                outcome = ReceiveOutcome::Closed;
-                break;
-            }
-        }
-        if !self.established && !self.connection.is_handshaking() {
+        let mut outcome = match self.stream.receive(bytes, plain)? {
+            true => ReceiveOutcome::Closed,
+            false => ReceiveOutcome::Bytes,
+        };
+        if !self.established && !self.stream.is_handshaking() {
             self.established = true;
             if outcome == ReceiveOutcome::Bytes {
                 outcome = ReceiveOutcome::Established;
@@ -92,12 +75,12 @@ impl TlsLayer {
 
     /// Takes bytes of LDAP to send. Returns the number of bytes taken.
     pub(crate) fn write(&mut self, plain: &[u8]) -> usize {
-        self.connection.writer().write(plain).unwrap_or(0)
+        self.stream.write(plain)
     }
 
     /// Returns true if there are bytes for the socket.
     pub(crate) fn wants_write(&self) -> bool {
-        self.connection.wants_write()
+        self.stream.wants_write()
     }
 
     /// Writes to the socket once.
@@ -105,29 +88,33 @@ impl TlsLayer {
     /// # Errors
     /// Those of the socket.
     pub(crate) fn flush(&mut self, socket: &mut dyn Write) -> io::Result<usize> {
-        self.connection.write_tls(socket)
+        self.stream.flush(socket)
     }
 
     /// Sends the close notification to the client.
     pub(crate) fn close(&mut self) {
-        self.connection.send_close_notify();
+        self.stream.close();
+    }
+
+    fn connection(&self) -> &ServerConnection {
+        self.stream.connection()
     }
 
     /// Returns the strength factor of the layer.
     pub(crate) fn strength(&self) -> u32 {
-        self.connection
+        self.connection()
             .negotiated_cipher_suite()
             .map_or(0, |suite| suites::strength(&suite))
     }
 
     /// Returns the negotiated parameters.
     pub(crate) fn facts(&self) -> TlsFacts {
-        let version = match self.connection.protocol_version() {
+        let version = match self.connection().protocol_version() {
             Some(ProtocolVersion::TLSv1_2) => "TLSv1.2",
             Some(ProtocolVersion::TLSv1_3) => "TLSv1.3",
             _ => "TLS",
         };
-        let suite = self.connection.negotiated_cipher_suite();
+        let suite = self.connection().negotiated_cipher_suite();
         TlsFacts {
             version: version.to_owned(),
             cipher: suite.map_or(String::new(), |suite| suites::openssl_name(&suite)),
@@ -141,7 +128,7 @@ impl TlsLayer {
 
     /// Returns the subject of the client's certificate if it was verified.
     fn client_dn(&self) -> Option<String> {
-        let chain = self.connection.peer_certificates()?;
+        let chain = self.connection().peer_certificates()?;
         let believed = self
             .loaded
             .strict
@@ -153,11 +140,11 @@ impl TlsLayer {
     /// Returns the exporter of RFC 9266. It is safe with TLS 1.3, or with TLS 1.2 and the extended
     /// master secret. The library does not report that extension, so this supports TLS 1.3 only.
     fn exporter(&self) -> Option<Vec<u8>> {
-        if self.connection.protocol_version() != Some(ProtocolVersion::TLSv1_3) {
+        if self.connection().protocol_version() != Some(ProtocolVersion::TLSv1_3) {
             return None;
         }
         let material = vec![0; EXPORTER_BYTES];
-        self.connection
+        self.connection()
             .export_keying_material(material, EXPORTER_LABEL, Some(&[]))
             .ok()
     }

@@ -17,5 +17,3 @@ pub(crate) mod layer;
 pub(crate) mod reload;
 mod suites;
 mod verifier;
-
-pub(crate) use files::{certificates, key as private_key};

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use fulgurite_net::pem;
 use fulgurite_policy::{CrlCheck, TlsOptions, VerifyClient};
 use rustls::client::danger::HandshakeSignatureValid;
 use rustls::pki_types::{CertificateDer, UnixTime};
@@ -11,7 +12,6 @@ use rustls::{DigitallySignedStruct, DistinguishedName, Error, SignatureScheme};
 
 use super::authorities::authorities;
 use super::error::TlsError;
-use super::files;
 
 /// Returns the verifier of clients' certificates; `None` if the server requests none.
 pub(super) fn verifier(
@@ -28,7 +28,7 @@ pub(super) fn verifier(
     let roots = Arc::new(roots);
     let mut builder = WebPkiClientVerifier::builder_with_provider(roots, Arc::clone(provider));
     if let Some(file) = &options.crl_file {
-        builder = builder.with_crls(files::revocation_lists(file)?);
+        builder = builder.with_crls(pem::revocation_lists(file)?);
         builder = match options.crl_check {
             CrlCheck::None => builder.allow_unknown_revocation_status(),
             CrlCheck::Peer => builder.only_check_end_entity_revocation(),

@@ -1,30 +1,44 @@
-//! TCP and UNIX sockets behind one type.
+//! TCP and Unix sockets behind one type.
 
 use std::io::{self, Read, Write};
 use std::net::Shutdown;
 
-use fulgurite_directory::PeerCredentials;
 use mio::event::Source;
 use mio::net::{TcpStream, UnixStream};
 use mio::{Interest, Registry, Token};
 
 /// A connected socket.
 #[derive(Debug)]
-pub(crate) enum Socket {
+pub enum Socket {
+    /// A socket of TCP.
     Tcp(TcpStream),
+    /// A Unix socket.
     Unix(UnixStream),
+}
+
+/// The user of the process at the other end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Credentials {
+    /// Its user id.
+    pub uid: u32,
+    /// Its group id.
+    pub gid: u32,
 }
 
 impl Socket {
     /// Switches Nagle's algorithm off: responses leave as whole batches, so waiting for more only
     /// delays them.
-    pub(crate) fn send_at_once(&self) {
+    pub fn send_at_once(&self) {
         if let Socket::Tcp(stream) = self {
             let _ = stream.set_nodelay(true);
         }
     }
 
-    pub(crate) fn shutdown_write(&self) -> io::Result<()> {
+    /// Tells the peer that no more comes.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn shutdown_write(&self) -> io::Result<()> {
         match self {
             Socket::Tcp(stream) => stream.shutdown(Shutdown::Write),
             Socket::Unix(stream) => stream.shutdown(Shutdown::Write),
@@ -32,15 +46,23 @@ impl Socket {
     }
 
     /// Returns the credentials of the peer, if the system knows them.
-    pub(crate) fn peer_credentials(&self) -> Option<PeerCredentials> {
+    #[must_use]
+    pub fn peer_credentials(&self) -> Option<Credentials> {
         let Socket::Unix(stream) = self else {
             return None;
         };
         let credentials = rustix::net::sockopt::socket_peercred(stream).ok()?;
-        Some(PeerCredentials {
+        Some(Credentials {
             uid: credentials.uid.as_raw(),
             gid: credentials.gid.as_raw(),
         })
+    }
+
+    fn source(&mut self) -> &mut dyn Source {
+        match self {
+            Socket::Tcp(stream) => stream,
+            Socket::Unix(stream) => stream,
+        }
     }
 }
 
@@ -74,34 +96,15 @@ impl Write for Socket {
 }
 
 impl Source for Socket {
-    fn register(
-        &mut self,
-        registry: &Registry,
-        token: Token,
-        interest: Interest,
-    ) -> io::Result<()> {
-        match self {
-            Socket::Tcp(stream) => stream.register(registry, token, interest),
-            Socket::Unix(stream) => stream.register(registry, token, interest),
-        }
+    fn register(&mut self, registry: &Registry, token: Token, wants: Interest) -> io::Result<()> {
+        self.source().register(registry, token, wants)
     }
 
-    fn reregister(
-        &mut self,
-        registry: &Registry,
-        token: Token,
-        interest: Interest,
-    ) -> io::Result<()> {
-        match self {
-            Socket::Tcp(stream) => stream.reregister(registry, token, interest),
-            Socket::Unix(stream) => stream.reregister(registry, token, interest),
-        }
+    fn reregister(&mut self, registry: &Registry, token: Token, wants: Interest) -> io::Result<()> {
+        self.source().reregister(registry, token, wants)
     }
 
     fn deregister(&mut self, registry: &Registry) -> io::Result<()> {
-        match self {
-            Socket::Tcp(stream) => stream.deregister(registry),
-            Socket::Unix(stream) => stream.deregister(registry),
-        }
+        self.source().deregister(registry)
     }
 }
