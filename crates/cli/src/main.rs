@@ -82,6 +82,7 @@ fn main() -> ExitCode {
         Command::Explain(command) => commands::explain::run(command),
         Command::Import(command) => commands::import::run(command),
         Command::Memcached(command) => commands::memcached::run(*command),
+        Command::Dbload(command) => commands::dbload::run(command),
         Command::Migrate(command) => commands::migrate::run(command),
     };
     match result {

@@ -1,4 +1,5 @@
-//! Tools for the administrator of an environment: `fulgurite check` and `fulgurite env`.
+//! Tools for the administrator of an environment: `fulgurite check`, `fulgurite env` and `fulgurite
+//! dbload`.
 //!
 //! This crate has no command line (the `cli` crate has) and no storage logic (the engine has). Each
 //! tool takes typed options and a writer for its text.
@@ -9,6 +10,7 @@ mod backup;
 mod check;
 mod compact;
 mod copy;
+mod dumps;
 mod error;
 mod open;
 mod progress;
@@ -24,6 +26,9 @@ pub use backup::{
 pub use check::{CheckSettings, ContentReport, Verdict, check_pages, write_check};
 pub use compact::{CompactOptions, CompactOutcome, compact};
 pub use copy::{CopyReport, copy};
+pub use dumps::{
+    DumpError, DumpFormat, DumpLoad, DumpWrite, LoadedDatabase, load_dump, write_dump,
+};
 pub use error::ToolError;
 pub use fulgurite::check::{Access, CheckOptions, CheckedEnvironment};
 pub(crate) use open::data_file;

@@ -7,10 +7,10 @@ use std::os::unix::ffi::OsStrExt;
 use std::process::ExitCode;
 
 use fulgurite::{Database, Environment, Error, Info, Move, ReadTxn, Snapshot};
+use fulgurite_terminal::dump_text::Format;
 use fulgurite_terminal::getopt::Getopt;
 
 use crate::command::{self, Call, bad_option, named, one_operand, open_to_read, print_version};
-use crate::escape::Format;
 use crate::failure::{Failure, explain, reopening, step, system_text};
 use crate::header::Header;
 

@@ -3,8 +3,7 @@
 use std::io::{self, Write};
 
 use fulgurite::DatabaseFlags;
-
-use crate::escape::Format;
+use fulgurite_terminal::dump_text::Format;
 
 /// The names of persistent flags in a header, in the order of writing.
 const FLAGS: [(&str, u16); 6] = [

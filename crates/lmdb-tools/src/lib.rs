@@ -20,7 +20,6 @@ mod command;
 mod copy;
 mod drop;
 mod dump;
-mod escape;
 mod failure;
 mod header;
 mod load;

@@ -12,10 +12,10 @@ use fulgurite::{
     CustomOrder, Database, Durability, Environment, Error, OpenOptions, Put, PutFlags, Snapshot,
     WriteCursor, WriteTxn,
 };
+use fulgurite_terminal::dump_text::Format;
 use fulgurite_terminal::getopt::Getopt;
 
 use crate::command::{self, Call, bad_option, one_operand, print_version};
-use crate::escape::Format;
 use crate::failure::{Failure, explain, opening, reopening, step, system_text};
 use crate::header::{Instructions, Line};
 

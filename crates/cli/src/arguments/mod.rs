@@ -4,6 +4,7 @@ pub(crate) mod apply;
 pub(crate) mod backup;
 pub(crate) mod check;
 pub(crate) mod cluster;
+pub(crate) mod dbload;
 pub(crate) mod env;
 pub(crate) mod log;
 pub(crate) mod memcached;
@@ -81,6 +82,7 @@ pub(crate) enum Command {
     Apply(apply::Apply),
     // Boxed: it has many flags.
     Memcached(Box<memcached::Memcached>),
+    Dbload(dbload::Dbload),
 }
 
 /// Create a new directory from LDIF files

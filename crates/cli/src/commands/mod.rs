@@ -9,6 +9,7 @@ mod check_store;
 pub(crate) mod cluster;
 pub(crate) mod config;
 pub(crate) mod config_changes;
+pub(crate) mod dbload;
 pub(crate) mod dn;
 pub(crate) mod doctor;
 pub(crate) mod env;

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 /// The two ways to write bytes as text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Format {
+pub enum Format {
     /// Two hexadecimal digits each.
     ByteValue,
     /// Printable bytes as they are, others as a backslash and two hexadecimal digits; backslashes
@@ -14,7 +14,8 @@ pub(crate) enum Format {
 
 impl Format {
     /// Returns the format's name in a dump's header.
-    pub(crate) const fn word(self) -> &'static str {
+    #[must_use]
+    pub const fn word(self) -> &'static str {
         match self {
             Format::ByteValue => "bytevalue",
             Format::Print => "print",
@@ -22,7 +23,10 @@ impl Format {
     }
 
     /// Writes bytes.
-    pub(crate) fn write(self, bytes: &[u8], out: &mut dyn Write) -> io::Result<()> {
+    ///
+    /// # Errors
+    /// Those of the output.
+    pub fn write(self, bytes: &[u8], out: &mut dyn Write) -> io::Result<()> {
         // One call of the writer for each byte would take longer than everything else.
         let mut text = Vec::with_capacity(bytes.len() * 2);
         for byte in bytes {
@@ -40,7 +44,8 @@ impl Format {
     }
 
     /// Reads the output of [`Format::write`]; `None` for any other text.
-    pub(crate) fn read(self, text: &[u8]) -> Option<Vec<u8>> {
+    #[must_use]
+    pub fn read(self, text: &[u8]) -> Option<Vec<u8>> {
         match self {
             Format::ByteValue => {
                 let (pairs, []) = text.as_chunks() else {
