@@ -3,7 +3,7 @@
 //! ```text
 //!    words -> getopt -> stat | copy | dump | load | drop  -> engine
 //!                        |             |      |
-//!                       spans        header, escape        the texts they write and read
+//!                       spans        header                the texts they write and read
 //!                        '-------------+------'
 //!                                   failure                errors, in the original's words
 //! ```

@@ -4,7 +4,7 @@ use fulgurite_terminal::dump_text::Format;
 
 use super::error::DumpError;
 use super::lines::Lines;
-use super::{KeyKind, Section};
+use super::{KeyAndValue, KeyKind, Section};
 
 /// The newest version of the text.
 const VERSION_MAX: u64 = 3;
@@ -139,7 +139,7 @@ impl<'i> Berkeley<'i> {
     }
 
     /// Reads a record; `None` after the last one of the database.
-    pub(super) fn record(&mut self) -> Result<Option<(Vec<u8>, Vec<u8>)>, DumpError> {
+    pub(super) fn record(&mut self) -> Result<Option<KeyAndValue>, DumpError> {
         let Some(first) = self.item()? else {
             return Ok(None);
         };

@@ -3,6 +3,7 @@
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 
+use super::KeyAndValue;
 use super::error::DumpError;
 use super::lines::Lines;
 
@@ -51,7 +52,7 @@ impl<'i> Gdbm<'i> {
     }
 
     /// Reads a record; `None` after the last one.
-    pub(super) fn record(&mut self) -> Result<Option<(Vec<u8>, Vec<u8>)>, DumpError> {
+    pub(super) fn record(&mut self) -> Result<Option<KeyAndValue>, DumpError> {
         let Some(key) = self.datum()? else {
             return Ok(None);
         };

@@ -9,7 +9,7 @@ use super::berkeley::Berkeley;
 use super::error::DumpError;
 use super::gdbm::{BEGINS, BINARY_BEGIN, Gdbm};
 use super::lines::Lines;
-use super::{KeyKind, Section};
+use super::{KeyAndValue, KeyKind, Section};
 use crate::{ToolError, options_for};
 
 /// The choices of a load.
@@ -160,7 +160,7 @@ impl<'i> Dump<'i> {
         }
     }
 
-    fn record(&mut self) -> Result<Option<(Vec<u8>, Vec<u8>)>, DumpError> {
+    fn record(&mut self) -> Result<Option<KeyAndValue>, DumpError> {
         match self {
             Dump::Berkeley(dump) => dump.record(),
             Dump::Gdbm(dump, _) => dump.record(),

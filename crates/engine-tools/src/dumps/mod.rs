@@ -29,6 +29,9 @@ struct Section {
     has_duplicates: bool,
 }
 
+/// A key and its value.
+type KeyAndValue = (Vec<u8>, Vec<u8>);
+
 /// The kind of a dumped database's keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum KeyKind {

@@ -1,17 +1,20 @@
 //! The classic commands that change items.
 
+use std::ops::RangeInclusive;
+
 use super::answer::{
-    BAD_DELETE, BAD_DELTA, BAD_EXPIRY, BAD_FORMAT, DELETED, ERROR, EXISTS, NO_ROOM, NOT_FOUND,
-    NOT_NUMERIC, NOT_STORED, OK, STORED, TOO_LARGE, TOUCHED, push_number,
+    BAD_DELETE, BAD_DELTA, BAD_EXPIRY, BAD_FORMAT, DELETED, ERROR, EXISTS, NOT_FOUND, NOT_NUMERIC,
+    NOT_STORED, OK, STORED, TOUCHED, push_number,
 };
 use super::context::{Context, Interrupt};
+use super::storing::StoringLine;
 use super::words::{self, KEY_MAX, Words};
 use crate::cache::changes::{CountOutcome, Delta, NewItem, StoreMode, StoreOutcome};
 
 /// The line of a storage command.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct StorageLine<'l> {
-    pub(super) key: &'l [u8],
+    key: &'l [u8],
     pub(super) length: usize,
     mode: StoreMode,
     client_flags: u32,
@@ -69,33 +72,27 @@ impl<'l> StorageLine<'l> {
             cas,
         })
     }
+}
 
-    /// Stores a value.
-    pub(super) fn store(
-        &self,
-        context: &mut Context<'_, '_>,
-        value: &[u8],
-        output: &mut Vec<u8>,
-    ) -> Result<(), Interrupt> {
-        let now_s = context.now_s;
-        let counters = context.counters;
-        let changes = context.changes()?;
-        if changes.refuses_new()? {
-            output.extend_from_slice(NO_ROOM);
-            return Ok(());
+impl StoringLine for StorageLine<'_> {
+    fn key(&self) -> &[u8] {
+        self.key
+    }
+
+    fn item<'v>(&self, value: &'v [u8], now_s: u32) -> NewItem<'v> {
+        NewItem {
+            mode: self.mode,
+            client_flags: self.client_flags,
+            expiry_s: words::expiry_s(self.expiry, now_s).unwrap_or(0),
+            value,
+            cas: self.cas,
+            invalidates: false,
+            has_binary_key: false,
         }
-        let outcome = changes.store(
-            self.key,
-            &NewItem {
-                mode: self.mode,
-                client_flags: self.client_flags,
-                expiry_s: words::expiry_s(self.expiry, now_s).unwrap_or(0),
-                value,
-                cas: self.cas,
-                invalidates: false,
-                has_binary_key: false,
-            },
-        )?;
+    }
+
+    fn answer(&self, context: &Context<'_, '_>, outcome: StoreOutcome, output: &mut Vec<u8>) {
+        let counters = context.counters;
         counters.sets.up();
         if self.cas.is_some() {
             match outcome {
@@ -110,22 +107,24 @@ impl<'l> StorageLine<'l> {
             StoreOutcome::Exists => EXISTS,
             StoreOutcome::NotFound => NOT_FOUND,
         });
-        Ok(())
     }
+}
 
-    /// Refuses a value that is too long. An older value would be out of date, so it goes.
-    pub(super) fn refuse(
-        &self,
-        context: &mut Context<'_, '_>,
-        output: &mut Vec<u8>,
-    ) -> Result<(), Interrupt> {
-        context.counters.too_large.up();
-        if self.mode == StoreMode::Set && context.get(self.key)?.is_some() {
-            context.changes()?.delete(self.key)?;
-        }
-        output.extend_from_slice(TOO_LARGE);
-        Ok(())
+/// Returns the key of a line with a number of words, or writes the answer to a wrong line.
+fn key_of<'l>(
+    words: &Words<'l>,
+    counts: RangeInclusive<usize>,
+    output: &mut Vec<u8>,
+) -> Option<&'l [u8]> {
+    let key = words.at(1);
+    if !counts.contains(&words.count()) {
+        output.extend_from_slice(ERROR);
+    } else if key.len() > KEY_MAX {
+        output.extend_from_slice(BAD_FORMAT);
+    } else {
+        return Some(key);
     }
+    None
 }
 
 /// Answers `delete`.
@@ -170,15 +169,9 @@ pub(super) fn count(
     is_decrease: bool,
     output: &mut Vec<u8>,
 ) -> Result<(), Interrupt> {
-    if !(3..=4).contains(&words.count()) {
-        output.extend_from_slice(ERROR);
+    let Some(key) = key_of(words, 3..=4, output) else {
         return Ok(());
-    }
-    let key = words.at(1);
-    if key.len() > KEY_MAX {
-        output.extend_from_slice(BAD_FORMAT);
-        return Ok(());
-    }
+    };
     let Some(by) = words::unsigned(words.at(2)) else {
         output.extend_from_slice(BAD_DELTA);
         return Ok(());
@@ -214,15 +207,9 @@ pub(super) fn touch(
     words: &Words<'_>,
     output: &mut Vec<u8>,
 ) -> Result<(), Interrupt> {
-    if !(3..=4).contains(&words.count()) {
-        output.extend_from_slice(ERROR);
+    let Some(key) = key_of(words, 3..=4, output) else {
         return Ok(());
-    }
-    let key = words.at(1);
-    if key.len() > KEY_MAX {
-        output.extend_from_slice(BAD_FORMAT);
-        return Ok(());
-    }
+    };
     let Some(expiry_s) = words::expiry_s(words.at(2), context.now_s) else {
         output.extend_from_slice(BAD_EXPIRY);
         return Ok(());

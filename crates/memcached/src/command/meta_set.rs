@@ -1,8 +1,9 @@
 //! `ms`: the meta command with a value.
 
-use super::answer::{BAD_FORMAT, NO_ROOM, TOO_LARGE, push_number};
-use super::context::{Context, Interrupt};
+use super::answer::{BAD_FORMAT, push_number};
+use super::context::Context;
 use super::meta_flags::MetaFlags;
+use super::storing::StoringLine;
 use super::words::{self, KEY_MAX, Words};
 use crate::cache::changes::{NewItem, StoreMode, StoreOutcome};
 
@@ -37,37 +38,32 @@ impl<'l> MetaSetLine<'l> {
         };
         Ok(MetaSetLine { flags, mode })
     }
+}
 
-    /// Stores a value.
-    pub(super) fn store(
-        &self,
-        context: &mut Context<'_, '_>,
-        value: &[u8],
-        output: &mut Vec<u8>,
-    ) -> Result<(), Interrupt> {
+impl StoringLine for MetaSetLine<'_> {
+    fn key(&self) -> &[u8] {
+        self.flags.key()
+    }
+
+    fn item<'v>(&self, value: &'v [u8], _now_s: u32) -> NewItem<'v> {
         let flags = &self.flags;
-        let counters = context.counters;
-        let changes = context.changes()?;
-        if changes.refuses_new()? {
-            output.extend_from_slice(NO_ROOM);
-            return Ok(());
+        NewItem {
+            mode: self.mode,
+            client_flags: flags.client_flags,
+            expiry_s: flags.expiry_s.unwrap_or(0),
+            value,
+            cas: flags.cas,
+            invalidates: flags.has(b'I'),
+            has_binary_key: flags.has(b'b'),
         }
-        let outcome = changes.store(
-            flags.key(),
-            &NewItem {
-                mode: self.mode,
-                client_flags: flags.client_flags,
-                expiry_s: flags.expiry_s.unwrap_or(0),
-                value,
-                cas: flags.cas,
-                invalidates: flags.has(b'I'),
-                has_binary_key: flags.has(b'b'),
-            },
-        )?;
-        counters.metas.up();
-        counters.sets.up();
+    }
+
+    fn answer(&self, context: &Context<'_, '_>, outcome: StoreOutcome, output: &mut Vec<u8>) {
+        let flags = &self.flags;
+        context.counters.metas.up();
+        context.counters.sets.up();
         let (code, cas): (&[u8], _) = match outcome {
-            StoreOutcome::Stored(_) if flags.has(b'q') => return Ok(()),
+            StoreOutcome::Stored(_) if flags.has(b'q') => return,
             StoreOutcome::Stored(cas) => (b"HD", cas),
             StoreOutcome::NotStored => (b"NS", 0),
             StoreOutcome::Exists => (b"EX", 0),
@@ -83,21 +79,5 @@ impl<'l> MetaSetLine<'l> {
             }
         }
         output.extend_from_slice(b"\r\n");
-        Ok(())
-    }
-
-    /// Refuses a value that is too long. An older value would be out of date, so it goes.
-    pub(super) fn refuse(
-        &self,
-        context: &mut Context<'_, '_>,
-        output: &mut Vec<u8>,
-    ) -> Result<(), Interrupt> {
-        context.counters.too_large.up();
-        let key = self.flags.key();
-        if self.mode == StoreMode::Set && context.get(key)?.is_some() {
-            context.changes()?.delete(key)?;
-        }
-        output.extend_from_slice(TOO_LARGE);
-        Ok(())
     }
 }

@@ -3,7 +3,7 @@
 //! ```text
 //!   session     the bytes of one connection: frames, order, limits
 //!     |
-//!   classic  meta  retrieval  report       one command each
+//!   classic  meta  retrieval  report       one command each; storing: those with a value
 //!     |
 //!   context     the snapshot or the transaction that commands work on
 //!   words       the words of a line
@@ -24,6 +24,7 @@ mod meta_set;
 mod report;
 mod retrieval;
 mod session;
+mod storing;
 mod users;
 mod words;
 

@@ -8,6 +8,7 @@ use super::meta;
 use super::meta_set::{self, MetaSetLine};
 use super::report;
 use super::retrieval::Retrieval;
+use super::storing::StoringLine;
 use super::users::TOKEN_MAX;
 use super::words::{self, Words};
 
@@ -366,16 +367,7 @@ impl<'s> Command<'s, '_, '_> {
                 return Ok(CommandEnd::Line);
             }
         };
-        let (done, end) = match self.value(line.length) {
-            Value::Incomplete => return Ok(CommandEnd::Incomplete),
-            Value::TooLarge(end) => (line.refuse(self.context, self.output), end),
-            Value::Wrong(end) => {
-                self.output.extend_from_slice(BAD_CHUNK);
-                (Ok(()), end)
-            }
-            Value::Complete(value, end) => (line.store(self.context, value, self.output), end),
-        };
-        settle(done, self.output)?;
+        let end = self.store(line.length, &line)?;
         if is_silent {
             self.output.truncate(begin);
         }
@@ -401,6 +393,11 @@ impl<'s> Command<'s, '_, '_> {
                 return Ok(CommandEnd::Dropped(length + 2));
             }
         };
+        self.store(length, &line)
+    }
+
+    /// Takes the value behind a line, and stores it.
+    fn store(&mut self, length: usize, line: &impl StoringLine) -> Result<CommandEnd, Interrupt> {
         let (done, end) = match self.value(length) {
             Value::Incomplete => return Ok(CommandEnd::Incomplete),
             Value::TooLarge(end) => (line.refuse(self.context, self.output), end),

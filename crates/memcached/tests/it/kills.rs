@@ -30,7 +30,7 @@ fn child() {
     server.expect("a server").run(false).expect("no error");
 }
 
-fn start_child(folder: &std::path::Path) -> Spawned {
+pub(crate) fn start_child(folder: &std::path::Path) -> Spawned {
     let own = std::env::current_exe().expect("a program");
     let mut command = Command::new(own);
     let command = command.args(["--exact", "kills::child"]);

@@ -4,5 +4,6 @@ mod commands;
 mod differential;
 mod faults;
 mod kills;
+mod tools;
 mod transports;
 mod world;
