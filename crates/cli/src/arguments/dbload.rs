@@ -6,10 +6,10 @@ use clap::{Args, ValueEnum};
 
 /// Load a dump of Berkeley DB or GDBM into an environment, or write one
 ///
-/// Reads what db5.3_dump and gdbm_dump write, and mdb_dump for plain databases. The first line tells
-/// the format. Databases of type btree and hash keep their keys, and duplicates become sorted ones.
-/// Records of type recno and queue get integer keys of 32 bits. All records are one transaction. If
-/// one is refused, the command names its line and loads nothing.
+/// Reads what db5.3_dump and gdbm_dump write, and mdb_dump for plain databases. The first line
+/// tells the format. Databases of type btree and hash keep their keys, and duplicates become sorted
+/// ones. Records of type recno and queue get integer keys of 32 bits. All records are one
+/// transaction. If one is refused, the command names its line and loads nothing.
 ///
 /// With --dump the command writes a database for db5.3_load or gdbm_load instead.
 #[derive(Debug, Args)]

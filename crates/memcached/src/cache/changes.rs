@@ -117,8 +117,8 @@ impl<'c> Changes<'c> {
         self.txn.use_reserve();
     }
 
-    /// Commits, and tells other threads the facts that changed. The next transaction of this process
-    /// begins after that. Otherwise it might write facts back that a flush has changed meanwhile.
+    /// Commits, and tells other threads the facts that changed. The next transaction of this
+    /// process begins after that. Otherwise it might undo a flush with older facts.
     pub(crate) fn commit(self) -> Result<(), Error> {
         self.txn.commit()?;
         self.cache

@@ -343,7 +343,7 @@ fn write_count(
         output.extend_from_slice(b"\r\n");
         return;
     };
-    // As in memcached, the beginning of a count is told.
+    // As in memcached, a count that begins has an answer.
     if flags.has(b'q') && !is_new {
         return;
     }

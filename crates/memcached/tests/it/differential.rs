@@ -320,8 +320,8 @@ fn ask(client: &mut Client, question: &Question) -> String {
 
 /// Deletes the item of a count from both where memcached's outcome is left to chance:
 ///
-/// - It changes an item in its place unless another thread of it, such as that of the LRU lists,
-///   holds the item. In its place the item keeps its marks, and blanks pad a shorter number.
+/// - It changes an item in its place unless another of its threads holds the item. In its place the
+///   item keeps its marks, and blanks pad a shorter number.
 /// - It refuses a number of 64 bits if it finds a `-` in stale memory behind the value.
 ///
 /// Returns true if it has refused such a number.
