@@ -1,0 +1,153 @@
+//! A scan of a database: its arguments, its keys, its rows.
+
+use std::ffi::c_int;
+use std::marker::PhantomData;
+use std::ops::Bound;
+
+use rusqlite::ffi::sqlite3_vtab_cursor;
+use rusqlite::types::ValueRef;
+use rusqlite::vtab::{Context, Filters, VTabCursor};
+
+use super::arguments::Arguments;
+use super::form::Form;
+use super::records::{Column, RawTable};
+use crate::error::{Result, misuse};
+use crate::session::{Access, SharedSessions};
+use crate::walk::{Range, Walk};
+
+/// A scan.
+#[repr(C)]
+pub(crate) struct RawCursor<'table> {
+    /// SQLite's part; it must come first.
+    base: sqlite3_vtab_cursor,
+    sessions: SharedSessions,
+    /// The arguments of the table; `None` for the function, whose calls have theirs.
+    fixed: Option<Arguments>,
+    shown: Option<Arguments>,
+    walk: Option<Walk>,
+    row: i64,
+    table: PhantomData<&'table RawTable>,
+}
+
+impl RawCursor<'_> {
+    pub(super) fn new(sessions: SharedSessions, fixed: Option<Arguments>) -> Self {
+        RawCursor {
+            base: sqlite3_vtab_cursor::default(),
+            sessions,
+            fixed,
+            shown: None,
+            walk: None,
+            row: 0,
+            table: PhantomData,
+        }
+    }
+
+    fn current(&self) -> Result<(&Walk, &Arguments)> {
+        let both = self.walk.as_ref().zip(self.shown.as_ref());
+        both.ok_or_else(|| misuse("the scan has not begun"))
+    }
+}
+
+// SAFETY: the type is `repr(C)`, and SQLite's part is its first field.
+unsafe impl VTabCursor for RawCursor<'_> {
+    fn filter(&mut self, _: c_int, plan: Option<&str>, values: &Filters<'_>) -> Result<()> {
+        (self.walk, self.row) = (None, 0);
+        let plan = plan.unwrap_or("");
+        let mut arguments = match &self.fixed {
+            Some(fixed) => fixed.clone(),
+            None => Arguments::new(""),
+        };
+        let mut bounds = Vec::new();
+        for (letter, value) in plan.bytes().zip(values.iter()) {
+            match letter {
+                b'd' => arguments.directory = text(value, "path")?.into(),
+                b'n' if value == ValueRef::Null => {}
+                b'n' => arguments.database = Some(text(value, "name of a database")?.to_owned()),
+                b'k' => arguments.key = Form::named(text(value, "form of keys")?)?,
+                b'v' => arguments.value = Form::named(text(value, "form of values")?)?,
+                _ => bounds.push((letter, value)),
+            }
+        }
+        let session = self.sessions.session(&arguments.directory, Access::Read)?;
+        let name = arguments.database.as_deref();
+        let (database, flags) = session.read(|view| {
+            let database = view.database(name)?;
+            Ok((database, view.flags(database)?))
+        })?;
+        arguments.key = arguments.key.of_keys(flags);
+        arguments.value = arguments.value.of_values(flags);
+        let mut range = Range::ALL;
+        for (letter, value) in bounds {
+            if value == ValueRef::Null {
+                // No key compares with NULL.
+                self.shown = Some(arguments);
+                return Ok(());
+            }
+            narrow(
+                &mut range,
+                letter,
+                value,
+                arguments.key,
+                arguments.key.keeps_order(flags),
+            );
+        }
+        let is_backward = plan.ends_with('-');
+        self.walk = Some(Walk::begin(session, database, range, is_backward)?);
+        self.shown = Some(arguments);
+        Ok(())
+    }
+
+    fn next(&mut self) -> Result<()> {
+        self.row += 1;
+        self.walk.as_mut().map_or(Ok(()), Walk::next)
+    }
+
+    fn eof(&self) -> bool {
+        self.walk.as_ref().is_none_or(Walk::is_at_end)
+    }
+
+    fn column(&self, context: &mut Context, column: c_int) -> Result<()> {
+        let (walk, arguments) = self.current()?;
+        match Column::numbered(column) {
+            Column::Key => context.set_result(&arguments.key.show(walk.key())),
+            Column::Value => context.set_result(&arguments.value.show(walk.value())),
+            Column::Directory => context.set_result(&arguments.directory.to_string_lossy()),
+            Column::Database => context.set_result(&arguments.database),
+            Column::KeyForm | Column::ValueForm => Ok(()),
+        }
+    }
+
+    fn rowid(&self) -> Result<i64> {
+        Ok(self.row)
+    }
+}
+
+fn text<'v>(value: ValueRef<'v>, role: &str) -> Result<&'v str> {
+    value
+        .as_str()
+        .map_err(|_| misuse(format!("the {role} is text")))
+}
+
+/// Narrows a range by a comparison with the key. A bound that the order does not allow is left to
+/// SQLite, which tests each row.
+fn narrow(range: &mut Range, letter: u8, value: ValueRef<'_>, form: Form, keeps_order: bool) {
+    if letter == b'=' {
+        // An integer may be a key of four bytes or of eight, so each row is tested.
+        if form != Form::Integer
+            && let Some(key) = form.bytes(value, 8)
+        {
+            *range = Range::only(key);
+        }
+        return;
+    }
+    let Some(key) = form.bytes(value, 8).filter(|_| keeps_order) else {
+        return;
+    };
+    match letter {
+        b'>' => range.low = Bound::Excluded(key),
+        b'G' => range.low = Bound::Included(key),
+        b'<' => range.high = Bound::Excluded(key),
+        b'L' => range.high = Bound::Included(key),
+        _ => {}
+    }
+}

@@ -1,0 +1,8 @@
+//! `fulgurite_raw`: the records of any environment as rows of key and value.
+
+mod arguments;
+mod cursor;
+mod form;
+mod records;
+
+pub(crate) use records::RawTable;
