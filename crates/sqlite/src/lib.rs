@@ -7,6 +7,7 @@
 //!
 //! ```text
 //!   raw          fulgurite_raw: keys and values of any environment
+//!   table        fulgurite: tables with columns and indexes
 //!     walk       a position in a range of records
 //!     session    a connection's environments: one snapshot, one write transaction
 //!     view       either of them, to read from
@@ -17,6 +18,7 @@ mod error;
 mod raw;
 mod savepoints;
 mod session;
+mod table;
 mod view;
 mod walk;
 
@@ -27,6 +29,7 @@ use rusqlite::{Connection, ffi};
 
 use crate::raw::RawTable;
 use crate::session::SharedSessions;
+use crate::table::Table;
 
 /// The entry point: SQLite calls it when it loads the extension.
 ///
@@ -47,6 +50,9 @@ fn register(connection: Connection) -> rusqlite::Result<bool> {
         &savepoints::with_savepoints(Module::update_module_with_tx());
     let sessions = SharedSessions::default();
     connection.create_module(c"fulgurite_raw", RAW, Some(sessions.clone()))?;
+    const TABLE: &Module<'static, Table> =
+        &savepoints::with_savepoints(Module::update_module_with_tx());
+    connection.create_module(c"fulgurite", TABLE, Some(sessions))?;
     // The extension is not unloaded with the connection.
     Ok(false)
 }

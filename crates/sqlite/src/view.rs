@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use fulgurite::{Cursor, Database, DatabaseFlags, KeyRange, ReadTxn, Snapshot, Stat, WriteTxn};
+use fulgurite::{Cursor, Database, DatabaseFlags, ReadTxn, Snapshot, Stat, WriteTxn};
 
 use crate::error::{Result, engine};
 
@@ -54,10 +54,5 @@ impl<'t> View<'t> {
     /// Returns the size of a database.
     pub(crate) fn stat(self, database: Database) -> Result<Stat> {
         either!(self, txn => txn.stat(database)).map_err(engine)
-    }
-
-    /// Estimates the number of records in a range.
-    pub(crate) fn estimate(self, database: Database, range: impl KeyRange) -> Result<u64> {
-        either!(self, txn => txn.estimate_range(database, range)).map_err(engine)
     }
 }

@@ -105,7 +105,7 @@ impl Form {
         }
         self.bytes(value, width).ok_or_else(|| {
             let form = format!("{self:?}").to_ascii_lowercase();
-            let found = value.data_type();
+            let found = value.data_type().to_string().to_uppercase();
             let text = format!("a {role} of the form {form} cannot be {found}");
             failure(ffi::SQLITE_MISMATCH, text)
         })

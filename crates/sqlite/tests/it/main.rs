@@ -1,0 +1,6 @@
+//! The extension in Debian's `sqlite3`, next to SQLite's own tables.
+
+mod differential;
+mod raw;
+mod shell;
+mod table;
