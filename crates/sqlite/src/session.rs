@@ -297,8 +297,13 @@ impl Session {
         })
     }
 
-    /// Undoes the changes since a savepoint, which stays.
+    /// Undoes the changes since a savepoint, which stays. SQLite gives the number -1 to one that
+    /// began the transaction.
     pub(crate) fn rollback_to(&self, number: i32) -> Result<()> {
+        if number < 0 {
+            self.rollback()?;
+            return self.begin();
+        }
         self.with_writer(|txn, savepoints| {
             while savepoints.pop_if(|last| *last >= number).is_some() {
                 txn.abort_nested();

@@ -1,5 +1,7 @@
 //! Changes of a table: a row and its index entries go together.
 
+use std::hash::{BuildHasher, RandomState};
+
 use fulgurite::{Database, Snapshot, WriteTxn};
 use rusqlite::ffi;
 use rusqlite::types::{Value, ValueRef};
@@ -8,6 +10,9 @@ use super::definition::{Definition, Index};
 use super::key;
 use super::row::{self, Values};
 use crate::error::{Result, corrupt, engine, failure};
+
+/// How many rowids are tried at random when the greatest one is in use, as SQLite does.
+const ATTEMPTS: u32 = 100;
 
 /// The databases of a table within a write transaction.
 pub(super) struct Change<'t, 'env> {
@@ -20,14 +25,25 @@ pub(super) struct Change<'t, 'env> {
 }
 
 impl Change<'_, '_> {
-    /// Returns the number after the greatest rowid.
+    /// Returns the number after the greatest rowid; if there is none, one at random that is free.
     pub(super) fn new_rowid(&self) -> Result<i64> {
         let mut cursor = self.txn.cursor(self.rows).map_err(engine)?;
         let Some((last, _)) = cursor.last().map_err(engine)? else {
             return Ok(1);
         };
-        let next = key::rowid(last)?.checked_add(1);
-        next.ok_or_else(|| failure(ffi::SQLITE_FULL, "the greatest rowid is in use"))
+        if let Some(next) = key::rowid(last)?.checked_add(1) {
+            return Ok(next);
+        }
+        for attempt in 0..ATTEMPTS {
+            // Each `RandomState` has random keys.
+            let random = RandomState::new().hash_one(attempt);
+            let rowid = (random >> 1) as i64;
+            let key = key::of_rowid(rowid);
+            if self.txn.get(self.rows, &key).map_err(engine)?.is_none() {
+                return Ok(rowid);
+            }
+        }
+        Err(failure(ffi::SQLITE_FULL, "no free rowid was found"))
     }
 
     /// Adds a row. Rows that it conflicts with are removed, or the addition is refused.

@@ -167,7 +167,9 @@ unsafe impl VTabCursor for TableCursor<'_> {
             self.is_at_end = true;
             return Ok(());
         }
-        if plan.is_ordered && !found.are_equal && plan.equal() > 0 {
+        // Rowids are in their order whether they are equal to a value or not.
+        let is_index = matches!(plan.source, Source::Index(_));
+        if is_index && plan.is_ordered && !found.are_equal {
             self.sort(plan.equal())?;
         }
         self.arrive()

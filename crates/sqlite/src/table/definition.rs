@@ -155,6 +155,7 @@ fn refuse_clauses(declaration: &str) -> Result<()> {
             "COLLATE",
             "GENERATED",
             "AUTOINCREMENT",
+            "DEFAULT",
         ] {
             if word.eq_ignore_ascii_case(clause) {
                 let text = format!("{clause} is not supported in tables of an environment");

@@ -212,7 +212,7 @@ impl Candidate {
     fn cost(&self, has_order: bool) -> f64 {
         // A row found by an index costs a search for it.
         let each = match self.plan.source {
-            Source::Index(_) => 3.0,
+            Source::Index(_) => 2.0,
             Source::All | Source::Rowid => 1.0,
         };
         let sorting = match has_order && !self.plan.is_ordered {

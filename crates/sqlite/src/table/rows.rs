@@ -13,7 +13,7 @@ use rusqlite::vtab::{
     VTabConfig, VTabConnection, VTabKind,
 };
 
-use super::affinity::{Affinity, Conversion, owned};
+use super::affinity::{Affinity, Conversion};
 use super::change::Change;
 use super::cursor::TableCursor;
 use super::definition::Definition;
@@ -109,21 +109,25 @@ impl Inner {
         Ok(values)
     }
 
-    /// Takes the rowid from its column, or from SQLite. `None` asks for a new one.
-    fn take_rowid(&self, values: &mut [Value], given: ValueRef<'_>) -> Result<Option<i64>> {
-        let given = match self.definition.rowid_column {
+    /// Takes the rowid from its column, or else from SQLite. `None` asks for a new one.
+    ///
+    /// An update passes the old rowid, which its column still has if the update names the rowid by
+    /// another name.
+    fn take_rowid(
+        &self,
+        values: &mut [Value],
+        given: ValueRef<'_>,
+        old: Option<i64>,
+    ) -> Result<Option<i64>> {
+        if let Some(column) = self.definition.rowid_column {
             // The rowid is in the key; its column is empty in the row.
-            Some(column) => std::mem::replace(&mut values[column], Value::Null),
-            None => owned(given),
-        };
-        match self
-            .conversion
-            .apply(Affinity::Integer, ValueRef::from(&given))?
-        {
-            Value::Integer(rowid) => Ok(Some(rowid)),
-            Value::Null => Ok(None),
-            _ => Err(failure(ffi::SQLITE_MISMATCH, "datatype mismatch")),
+            let value = std::mem::replace(&mut values[column], Value::Null);
+            let by_column = rowid(&value)?;
+            if by_column != old {
+                return Ok(by_column);
+            }
         }
+        rowid(&self.conversion.apply(Affinity::Integer, given)?)
     }
 
     fn check_required(&self, values: &[Value]) -> Result<()> {
@@ -138,6 +142,15 @@ impl Inner {
             }
         }
         Ok(())
+    }
+}
+
+/// Reads a rowid; NULL is none.
+fn rowid(value: &Value) -> Result<Option<i64>> {
+    match value {
+        Value::Integer(rowid) => Ok(Some(*rowid)),
+        Value::Null => Ok(None),
+        _ => Err(failure(ffi::SQLITE_MISMATCH, "datatype mismatch")),
     }
 }
 
@@ -327,7 +340,7 @@ impl UpdateVTab<'_> for Table {
         let mode = unsafe { arguments.on_conflict(self.connection) };
         let given = arguments.iter().nth(1).unwrap_or(ValueRef::Null);
         let mut values = self.inner.values(arguments.iter().skip(2))?;
-        let rowid = self.inner.take_rowid(&mut values, given)?;
+        let rowid = self.inner.take_rowid(&mut values, given, None)?;
         self.inner.check_required(&values)?;
         let replaces = mode == ConflictMode::Replace;
         self.inner.change(|mut change| {
@@ -348,9 +361,8 @@ impl UpdateVTab<'_> for Table {
         let old = old.as_i64().map_err(|_| misuse("a rowid is an integer"))?;
         let new = given.next().unwrap_or(ValueRef::Null);
         let mut values = self.inner.values(given)?;
-        // SQLite passes the old rowid and the new one, though the column names one too.
-        let by_column = self.inner.take_rowid(&mut values, new)?;
-        let rowid = by_column.ok_or_else(|| failure(ffi::SQLITE_MISMATCH, "datatype mismatch"))?;
+        let rowid = self.inner.take_rowid(&mut values, new, Some(old))?;
+        let rowid = rowid.ok_or_else(|| failure(ffi::SQLITE_MISMATCH, "datatype mismatch"))?;
         self.inner.check_required(&values)?;
         let replaces = mode == ConflictMode::Replace;
         self.inner

@@ -64,10 +64,10 @@ fn wrong_calls_are_told() {
     assert_eq!(
         shown,
         "error: fulgurite_raw needs the path of an environment\n\
-         error: there is no database named 'nothing' (1)\n\
-         error: no form 'words': there are auto, blob, text, cstring and integer (1)\n\
+         error: there is no database named 'nothing'\n\
+         error: no form 'words': there are auto, blob, text, cstring and integer\n\
          error: this table only reads; create one with writable=on (8)\n\
-         error: no argument 'colour': there are database, key, value, writable and create (1)\n"
+         error: no argument 'colour': there are database, key, value, writable and create\n"
     );
 }
 

@@ -19,12 +19,12 @@ fn a_table_lives_on_in_its_environment() {
         "SELECT name FROM people WHERE age > 40 ORDER BY age DESC;\n\
          INSERT INTO people(name) VALUES ('ada');\n\
          INSERT INTO people(age) VALUES (1);\n\
-         EXPLAIN QUERY PLAN SELECT * FROM people WHERE age = 41;\n\
+         EXPLAIN QUERY PLAN SELECT * FROM people WHERE name = 'ada';\n\
          DROP TABLE people;\n",
     );
     assert_eq!(
         read,
-        "grace\nalan\nQUERY PLAN\n`--SCAN people VIRTUAL TABLE INDEX 0:0:=\n\
+        "grace\nalan\nQUERY PLAN\n`--SCAN people VIRTUAL TABLE INDEX 0:1:=\n\
          error: UNIQUE constraint failed: people.name (19)\n\
          error: NOT NULL constraint failed: people.name (19)\n"
     );
@@ -52,6 +52,10 @@ fn clauses_that_would_not_hold_are_refused() {
         (
             "a TEXT COLLATE NOCASE",
             "COLLATE is not supported in tables of an environment",
+        ),
+        (
+            "a DEFAULT 1",
+            "DEFAULT is not supported in tables of an environment",
         ),
         ("a, INDEX i(a DESC)", "an index is ascending and BINARY"),
         (
