@@ -14,6 +14,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("engine-tools", &["engine", "terminal"]),
     ("net", &[]), // what both servers share
     ("memcached", &["engine", "net"]),
+    ("sqlite", &["engine"]),
     // the directory's column, from the bytes up
     ("policy", &[]), // plain data
     ("ber", &[]),
