@@ -276,13 +276,16 @@ impl Session {
     }
 
     /// Marks a point to which [`Session::rollback_to`] can go back.
+    ///
+    /// A table that joins a transaction within several savepoints hears of the last one only. So
+    /// the ones before it, with smaller numbers, begin here too.
     pub(crate) fn savepoint(&self, number: i32) -> Result<()> {
         self.with_writer(|txn, savepoints| {
-            if savepoints.last().is_some_and(|last| *last >= number) {
-                return Ok(());
+            let next = savepoints.last().map_or(0, |last| last + 1);
+            for number in next..=number {
+                txn.begin_nested().map_err(engine)?;
+                savepoints.push(number);
             }
-            txn.begin_nested().map_err(engine)?;
-            savepoints.push(number);
             Ok(())
         })
     }
