@@ -34,8 +34,8 @@ fn settings_over(
     choice: DatabaseChoice,
 ) -> Result<Settings, ConfigError> {
     let environment = Layer::from_environment(variables())?;
-    let settings = Settings::new(flags.flags_over(file.over(environment), choice)?)?;
-    with_seed_configuration(settings)
+    let chosen = flags.flags_over(file.over(environment), choice)?;
+    chosen.settings(with_seed_configuration)
 }
 
 /// Returns the variables of the environment that are text.
@@ -457,5 +457,34 @@ mod tests {
             .collect();
         assert_eq!(urls, ["ldap://a", "ldap://b"]);
         assert!(settings.first_store().unwrap().indexes().is_empty());
+    }
+
+    #[test]
+    fn records_of_a_start_count_all_databases_before_one_is_chosen() {
+        let folder = tempfile::tempdir().unwrap();
+        let ldif = folder.path().join("ldif");
+        std::fs::create_dir(&ldif).unwrap();
+        let record = "dn: olcDatabase={2}mdb,cn=config\nchangetype: modify\n\
+             replace: olcSizeLimit\nolcSizeLimit: 77\n";
+        std::fs::write(ldif.join("10.ldif"), record).unwrap();
+        let file = folder.path().join("two.toml");
+        let text = format!(
+            "start.ldif_directory = {ldif:?}\n\
+             [[database]]\nsuffix = \"o=one\"\ndata = \"/one\"\n\
+             [[database]]\nsuffix = \"o=two\"\ndata = \"/two\"\n"
+        );
+        std::fs::write(&file, text).unwrap();
+        let bound_of = |suffix: &str| {
+            let mut flags = Layer::default();
+            flags.set_flag("--suffix", "suffix", suffix).unwrap();
+            let settings = settings(flags, Some(&file), DatabaseChoice::One).unwrap();
+            let [database] = settings.databases.as_slice() else {
+                panic!("{:?}", settings.databases);
+            };
+            assert_eq!(database.suffix().unwrap(), suffix);
+            database.policy.size.soft
+        };
+        assert_eq!(bound_of("o=one"), Some(fulgurite_config::Limit::At(500)));
+        assert_eq!(bound_of("o=two"), Some(fulgurite_config::Limit::At(77)));
     }
 }

@@ -4,7 +4,7 @@ use fulgurite_policy::DatabaseKind;
 
 use crate::database::DatabaseLayer;
 use crate::table::is_within;
-use crate::{ConfigError, Layer, Origin};
+use crate::{ConfigError, Database, Layer, Origin, Settings, Sourced};
 
 /// The databases that a command works on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,7 +33,7 @@ impl Layer {
         names.any(|name| same_name(name, suffix_of(database)))
     }
 
-    /// Returns the settings of flags above those of `lower`.
+    /// Returns the settings of flags above those of `lower`, with all databases.
     ///
     /// If `lower` declares several databases, flags and environment variables of a database would
     /// change the first one. A command on one database then needs `--suffix`, which chooses it, and
@@ -46,59 +46,148 @@ impl Layer {
         mut self,
         mut lower: Layer,
         choice: DatabaseChoice,
-    ) -> Result<Layer, ConfigError> {
+    ) -> Result<ChosenLayer, ConfigError> {
         let suffixes: Vec<String> = lower.store_suffixes().map(str::to_owned).collect();
         let listed = suffixes.join(" and ");
-        let asked = self.first.content.suffixes.first();
-        if let Some(suffix) = asked.filter(|_| choice == DatabaseChoice::One)
-            && !suffixes.is_empty()
-            && !suffixes.iter().any(|other| same_name(other, suffix))
-        {
-            let text = format!(
-                "no database has the suffix {}; choose one of {listed}",
-                **suffix
-            );
-            return Err(ConfigError::at(&suffix.origin, text));
-        }
-        if suffixes.len() < 2 {
-            if choice == DatabaseChoice::One && !suffixes.is_empty() {
-                keep_one(&mut lower, &listed);
-            }
-            return Ok(self.over(lower));
-        }
         let refused = |origin: &Origin| {
             let text =
                 format!("the settings have several databases, {listed}; set it for each there");
             Err(ConfigError::at(origin, text))
         };
-        if let Some(origin) = variable_of(&lower.first) {
+        let is_one = choice == DatabaseChoice::One;
+        let has_several = suffixes.len() > 1;
+        if let Some(origin) = variable_of(&lower.first).filter(|_| has_several) {
             return refused(&origin);
         }
-        let first = &self.first;
-        if choice == DatabaseChoice::All {
-            return match flag_of(first) {
-                Some(origin) => refused(origin),
-                None => Ok(self.over(lower)),
+        if !is_one || suffixes.is_empty() {
+            if let Some(origin) = flag_of(&self.first).filter(|_| has_several) {
+                return refused(origin);
+            }
+            let suffix = self.first.content.suffixes.first();
+            let suffix = suffix.filter(|_| is_one).cloned();
+            return Ok(ChosenLayer::new(self.over(lower), suffix, choice));
+        }
+        let suffix = self.first.content.suffixes.pop();
+        let Some(place) = lower.chosen_store(suffix.as_ref()) else {
+            // A record of the start may make the database, but it takes no flags.
+            return match flag_of(&self.first).zip(suffix.as_ref()) {
+                Some((_, suffix)) => Err(no_database(suffix, &listed)),
+                None => Ok(ChosenLayer::new(self.over(lower), suffix, choice)),
             };
-        }
-        if let Some(directory) = &first.storage.directory {
-            return refused(&directory.origin);
-        }
-        let Some(suffix) = self.first.content.suffixes.pop() else {
-            let text = format!("the settings have several databases; choose one of {listed}");
-            return Err(ConfigError::at(&Origin::Flag("--suffix"), text));
         };
-        keep_one(&mut lower, &suffix);
-        Ok(self.over(lower))
+        if has_several {
+            if let Some(directory) = &self.first.storage.directory {
+                return refused(&directory.origin);
+            }
+            if suffix.is_none() {
+                return Err(no_choice(&listed));
+            }
+        }
+        let general = match has_several {
+            true => DatabaseLayer::default(),
+            false => std::mem::take(&mut lower.first),
+        };
+        let flags = std::mem::take(&mut self.first).over(general);
+        if let Some(chosen) = lower.databases.get_mut(place) {
+            *chosen = flags.over(std::mem::take(chosen));
+        }
+        Ok(ChosenLayer::new(self.over(lower), suffix, choice))
+    }
+
+    /// Returns the layer with no other store than that of the suffix, which a flag names.
+    ///
+    /// # Errors
+    /// [`ConfigError`] if there is none.
+    pub fn with_only_store(
+        mut self,
+        flag: &'static str,
+        suffix: &str,
+    ) -> Result<Layer, ConfigError> {
+        let listed = self.store_suffixes().collect::<Vec<_>>().join(" and ");
+        let suffix = Sourced::new(suffix.to_owned(), Origin::Flag(flag));
+        if self.chosen_store(Some(&suffix)).is_none() {
+            return Err(no_database(&suffix, &listed));
+        }
+        self.databases
+            .retain(|database| !is_store(database) || same_name(suffix_of(database), &suffix));
+        Ok(self)
+    }
+
+    /// Returns the place of the database with the suffix; without one, of the first.
+    fn chosen_store(&self, suffix: Option<&Sourced<String>>) -> Option<usize> {
+        self.databases.iter().position(|database| {
+            let is_asked = suffix.is_none_or(|suffix| same_name(suffix_of(database), suffix));
+            is_asked && is_store(database) && !self.is_access_log(database)
+        })
     }
 }
 
-/// Leaves out all databases with stores but the one of a suffix. A log of changes has no store, but
-/// a folder that flags would change.
-fn keep_one(layer: &mut Layer, suffix: &str) {
-    layer
+/// Settings with all databases, and the choice of one.
+///
+/// Records of a start count the databases, so they come before the others are left out.
+#[derive(Clone, Debug)]
+pub struct ChosenLayer {
+    layer: Layer,
+    suffix: Option<Sourced<String>>,
+    choice: DatabaseChoice,
+}
+
+impl ChosenLayer {
+    fn new(layer: Layer, suffix: Option<Sourced<String>>, choice: DatabaseChoice) -> ChosenLayer {
+        ChosenLayer {
+            layer,
+            suffix,
+            choice,
+        }
+    }
+
+    /// Returns the settings after `change` of all of them. A command on one database gets that one.
+    ///
+    /// # Errors
+    /// [`ConfigError`] of the settings and of `change`; no choice, or one that no database fits.
+    pub fn settings(
+        self,
+        change: impl FnOnce(Settings) -> Result<Settings, ConfigError>,
+    ) -> Result<Settings, ConfigError> {
+        let mut settings = change(Settings::new(self.layer)?)?;
+        if self.choice == DatabaseChoice::One {
+            keep_one(&mut settings, self.suffix.as_ref())?;
+        }
+        Ok(settings)
+    }
+}
+
+/// Leaves out all databases with stores but the chosen one, also logs of changes.
+fn keep_one(settings: &mut Settings, suffix: Option<&Sourced<String>>) -> Result<(), ConfigError> {
+    let of = |database: &Database| database.suffix_if_set().unwrap_or_default().to_owned();
+    let suffixes: Vec<String> = settings.served_stores().map(of).collect();
+    let listed = suffixes.join(" and ");
+    let chosen = match (suffix, suffixes.as_slice()) {
+        (_, []) => return Ok(()),
+        (Some(suffix), all) => {
+            let mut fitting = all.iter().filter(|other| same_name(other, suffix));
+            fitting.next().ok_or_else(|| no_database(suffix, &listed))?
+        }
+        (None, [only]) => only,
+        (None, _) => return Err(no_choice(&listed)),
+    };
+    settings
         .databases
-        .retain(|database| !is_store(database) || same_name(suffix_of(database), suffix));
+        .retain(|database| database.kind != DatabaseKind::Mdb || same_name(&of(database), chosen));
+    Ok(())
+}
+
+fn no_database(suffix: &Sourced<String>, listed: &str) -> ConfigError {
+    let text = format!(
+        "no database has the suffix {}; choose one of {listed}",
+        **suffix
+    );
+    ConfigError::at(&suffix.origin, text)
+}
+
+fn no_choice(listed: &str) -> ConfigError {
+    let text = format!("the settings have several databases; choose one of {listed}");
+    ConfigError::at(&Origin::Flag("--suffix"), text)
 }
 
 fn is_store(database: &DatabaseLayer) -> bool {
@@ -147,7 +236,6 @@ mod tests {
     use std::path::Path;
 
     use super::*;
-    use crate::Settings;
 
     const TWO: &str = "database mdb\nsuffix dc=example,dc=org\ndirectory /a\n\
                        database mdb\nsuffix o=Partner\ndirectory /b\n";
@@ -172,10 +260,10 @@ mod tests {
         let variables = variables.iter();
         let variables = variables.map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
         let environment = Layer::from_environment(variables).unwrap();
-        let layer = layer
+        let settings = layer
             .flags_over(lower.over(environment), choice)
+            .and_then(|chosen| chosen.settings(Ok))
             .map_err(|error| error.to_string())?;
-        let settings = Settings::new(layer).unwrap();
         let directories = settings
             .stores()
             .map(|store| store.directory().unwrap().display());
@@ -226,12 +314,55 @@ mod tests {
                 layer.set_flag(flag, key, *value).unwrap();
             }
             let lower = Layer::from_slapd_conf_text(text, Path::new("slapd.conf")).unwrap();
-            let layer = layer.flags_over(lower, DatabaseChoice::One).unwrap();
-            let settings = Settings::new(layer).unwrap();
+            let chosen = layer.flags_over(lower, DatabaseChoice::One).unwrap();
+            let settings = chosen.settings(Ok).unwrap();
+            assert_eq!(settings.databases.len(), 1);
             let store = settings.first_store().unwrap();
             assert_eq!(store.directory().unwrap(), Path::new("/a"));
             assert_eq!(store.suffix().unwrap(), "dc=x");
         }
+    }
+
+    #[test]
+    fn a_change_of_all_settings_sees_all_databases() {
+        let mut layer = Layer::default();
+        for (flag, key, value) in [
+            ("--suffix", "suffix", "o=partner"),
+            ("--index", "index", "l:eq"),
+        ] {
+            layer.set_flag(flag, key, value).unwrap();
+        }
+        let lower = Layer::from_slapd_conf_text(TWO, Path::new("slapd.conf")).unwrap();
+        let chosen = layer.flags_over(lower, DatabaseChoice::One).unwrap();
+        let with_third = |mut settings: Settings| {
+            assert_eq!(settings.databases.len(), 2);
+            let mut third = settings.databases[1].clone();
+            third.content.suffixes[0].value = "o=third".to_owned();
+            settings.databases.push(third);
+            Ok(settings)
+        };
+        let settings = chosen.clone().settings(with_third).unwrap();
+        let [partner] = settings.databases.as_slice() else {
+            panic!("{:?}", settings.databases);
+        };
+        assert_eq!(partner.directory().unwrap(), Path::new("/b"));
+        let indexes = partner.storage.indexes.iter();
+        assert!(indexes.into_iter().any(|index| index.attribute == "l"));
+        let gone = chosen.settings(|mut settings| {
+            settings.databases.pop();
+            Ok(settings)
+        });
+        let gone = gone.unwrap_err().to_string();
+        assert!(gone.contains("choose one of dc=example,dc=org"), "{gone}");
+        // A record may make the database that is chosen.
+        let mut layer = Layer::default();
+        layer.set_flag("--suffix", "suffix", "o=third").unwrap();
+        let lower = Layer::from_slapd_conf_text(TWO, Path::new("slapd.conf")).unwrap();
+        let chosen = layer.flags_over(lower, DatabaseChoice::One).unwrap();
+        assert_eq!(
+            chosen.settings(with_third).unwrap().suffix().unwrap(),
+            "o=third"
+        );
     }
 
     #[test]

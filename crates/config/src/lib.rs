@@ -65,7 +65,7 @@ mod value_tokens;
 
 pub use argument_text::ArgumentText;
 pub use chain::Chain;
-pub use choice::DatabaseChoice;
+pub use choice::{ChosenLayer, DatabaseChoice};
 pub use cn_config::{
     ConfigAddError, ConfigAddition, ConfigChange, ConfigChangeError, ConfigEntry, ConfigFiles,
     Generation, WriteError,

@@ -296,9 +296,7 @@ impl Import {
         let file = self.flags.config.as_deref().map(Layer::from_file);
         let mut lower = layer.over(file.transpose()?.unwrap_or_default());
         if lower.store_suffixes().count() > 1 {
-            let mut choice = Layer::default();
-            choice.set_flag("--from", "suffix", suffix)?;
-            lower = choice.flags_over(lower, DatabaseChoice::One)?;
+            lower = lower.with_only_store("--from", suffix)?;
         }
         Settings::new(self.flags.layer()?.over(lower))
     }
